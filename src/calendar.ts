@@ -1,0 +1,55 @@
+/** Dates without a time of day, as `YYYY-MM-DD` text; they order as text. All arithmetic is in UTC. */
+export type CalendarDate = string;
+
+/** Where "now" comes from; tests set it. */
+export type Clock = () => Date;
+
+const DAY_MS = 86_400_000;
+const SATURDAY = 6;
+const SUNDAY = 0;
+
+/** Whether the text is a zero-padded `YYYY-MM-DD` that exists in the calendar. */
+export function isCalendarDate(text: unknown): text is CalendarDate {
+  if (typeof text !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  const time = Date.parse(`${text}T00:00:00Z`);
+  return !Number.isNaN(time) && dateOf(new Date(time)) === text;
+}
+
+/** The UTC date of an instant. */
+export function dateOf(instant: Date): CalendarDate {
+  return instant.toISOString().slice(0, 10);
+}
+
+export function addDays(date: CalendarDate, days: number): CalendarDate {
+  return dateOf(new Date(Date.parse(date) + days * DAY_MS));
+}
+
+/** Calendar days from start to end, both included; 0 or less when start is after end. */
+export function countDays(start: CalendarDate, end: CalendarDate): number {
+  return Math.round((Date.parse(end) - Date.parse(start)) / DAY_MS) + 1;
+}
+
+export function isWeekday(date: CalendarDate): boolean {
+  const day = new Date(date).getUTCDay();
+  return day !== SATURDAY && day !== SUNDAY;
+}
+
+/** Every Monday to Friday from start to end, both included, in order. */
+export function weekdays(start: CalendarDate, end: CalendarDate): CalendarDate[] {
+  const dates: CalendarDate[] = [];
+  for (let date = start; date <= end; date = addDays(date, 1)) if (isWeekday(date)) dates.push(date);
+  return dates;
+}
+
+/** The last `count` weekdays before a date, in order. */
+export function weekdaysBefore(date: CalendarDate, count: number): CalendarDate[] {
+  const dates: CalendarDate[] = [];
+  for (let day = addDays(date, -1); dates.length < count; day = addDays(day, -1))
+    if (isWeekday(day)) dates.unshift(day);
+  return dates;
+}
+
+/** UTC, ISO 8601, milliseconds, trailing Z: the one form of every timestamp that the service writes. */
+export function timestamp(instant: Date): string {
+  return instant.toISOString();
+}

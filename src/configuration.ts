@@ -1,0 +1,149 @@
+import { readFileSync, statSync } from 'node:fs';
+import * as v from 'valibot';
+import { ServiceError, SYMBOL_PATTERN, messageOf } from './domain.ts';
+import { nasdaq100 } from './universe.ts';
+
+const MAX_CONFIGURATION_BYTES = 4 * 1024 * 1024;
+export const MAX_SIGNATURE_LENGTH = 200;
+/** More than any company's research desk holds, far below where integers of 1/10000 dollar end. */
+const MAX_INITIAL_CASH = 1_000_000_000;
+
+/** A model's name in every table and answer: printable text without control characters or lone surrogates. */
+export const signatureSchema = v.pipe(
+  v.string('expected a string'),
+  v.check((text) => text.trim() !== '', 'must not be empty'),
+  v.maxLength(MAX_SIGNATURE_LENGTH, `must not be longer than ${MAX_SIGNATURE_LENGTH} characters`),
+  v.check((text) => !/\p{Cc}|\p{Cs}|\p{Bidi_Control}/u.test(text), 'must not contain control characters'),
+);
+
+const symbolSchema = v.pipe(v.string(), v.trim(), v.toUpperCase(), v.regex(SYMBOL_PATTERN, 'is not a ticker symbol'));
+
+const modelSchema = v.object({
+  signature: signatureSchema,
+  name: v.nullish(v.string()),
+  basemodel: v.nullish(v.string()),
+  enabled: v.optional(v.boolean(), false),
+  openai_base_url: v.nullish(v.string()),
+  openai_api_key: v.nullish(v.string()),
+});
+
+const agentConfigSchema = v.object({
+  max_steps: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000)), 30),
+  max_retries: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)), 3),
+  base_delay: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(3_600)), 1),
+  initial_cash: v.optional(v.pipe(v.number(), v.gtValue(0), v.maxValue(MAX_INITIAL_CASH)), 10_000),
+  stock_symbols: v.optional(
+    v.nullable(
+      v.pipe(
+        v.array(symbolSchema),
+        v.minLength(1),
+        v.maxLength(1_000),
+        v.transform((symbols) => [...new Set(symbols)]),
+      ),
+    ),
+    null,
+  ),
+});
+
+const configurationSchema = v.object({
+  models: v.pipe(
+    v.array(modelSchema),
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (!dataset.typed) return;
+      const seen = new Set<string>();
+      for (const { signature } of dataset.value) {
+        if (seen.has(signature)) addIssue({ message: `lists the signature '${signature}' twice` });
+        seen.add(signature);
+      }
+    }),
+  ),
+  agent_config: v.optional(agentConfigSchema, {}),
+});
+
+export type ModelConfiguration = v.InferOutput<typeof modelSchema>;
+/** How every model of a job trades; kept with the job, so that a later change of the file cannot change it midway. */
+export type AgentConfiguration = v.InferOutput<typeof agentConfigSchema>;
+export type Configuration = v.InferOutput<typeof configurationSchema>;
+
+/**
+ * Reads the server's configuration file. Throws a `ServiceError` (`broken_configuration`) that names the file, and
+ * inside it the path of each value that is wrong.
+ */
+export function readConfiguration(path: string): Configuration {
+  return parseConfiguration(readJsonFile(path), path);
+}
+
+/** Checks a configuration that was read already; `source` names it in the error. */
+export function parseConfiguration(value: unknown, source: string): Configuration {
+  const result = v.safeParse(configurationSchema, value);
+  if (result.success) return result.output;
+  const problems = result.issues.map((issue) => `${pathOf(issue)}: ${describe(issue)}`);
+  throw new ServiceError(
+    'broken_configuration',
+    `Cannot use the server configuration ${source}: ${problems.join('; ')}`,
+  );
+}
+
+/** Parses a JSON file of bounded size; the error says whether it is missing, unreadable or no JSON. */
+export function readJsonFile(path: string): unknown {
+  let text: string;
+  try {
+    const { size } = statSync(path);
+    if (size > MAX_CONFIGURATION_BYTES) {
+      throw new ServiceError(
+        'broken_configuration',
+        `Cannot use the server configuration ${path}: it is larger than ${MAX_CONFIGURATION_BYTES} bytes`,
+      );
+    }
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof ServiceError) throw error;
+    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    throw new ServiceError(
+      'broken_configuration',
+      missing
+        ? `Server configuration file not found: ${path}`
+        : `Cannot read the server configuration ${path}: ${messageOf(error)}`,
+    );
+  }
+  try {
+    return JSON.parse(text.replace(/^\ufeff/, ''));
+  } catch (error) {
+    throw new ServiceError(
+      'broken_configuration',
+      `Cannot read the server configuration ${path}: it is not JSON${whereOf(error)}`,
+    );
+  }
+}
+
+/** The symbols that may be bought. */
+export function universeOf(agentConfig: AgentConfiguration): readonly string[] {
+  return agentConfig.stock_symbols ?? nasdaq100;
+}
+
+/** An agent configuration that was stored with a job. */
+export function parseAgentConfiguration(value: unknown): AgentConfiguration {
+  return v.parse(agentConfigSchema, value);
+}
+
+type Issue = v.BaseIssue<unknown>;
+
+/** `models[2].signature`, as a reader would look for it in the file. */
+function pathOf(issue: Issue): string {
+  const keys = issue.path?.map(({ key }) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)) ?? [];
+  return keys.join('').replace(/^\./, '') || 'the file';
+}
+
+/** Never the value itself: it may be a key that stands in the wrong place. */
+function describe(issue: Issue): string {
+  if (issue.input === undefined) return 'is missing';
+  if (!issue.message.startsWith('Invalid')) return issue.message;
+  const got = issue.input === null ? 'null' : Array.isArray(issue.input) ? 'array' : typeof issue.input;
+  return issue.kind === 'schema' ? `expected ${issue.expected}, got ${got}` : `must be ${issue.expected}`;
+}
+
+/** The position alone: the parser's own words quote the text around it, and with it perhaps a key. */
+function whereOf(error: unknown): string {
+  const place = /line \d+ column \d+|position \d+/.exec(messageOf(error));
+  return place ? ` (${place[0]})` : '';
+}

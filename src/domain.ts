@@ -1,0 +1,70 @@
+/** The words of the service as types: one word, one meaning, the same in table, type, route and test. */
+
+export const jobStatuses = [
+  'pending',
+  'downloading_data',
+  'running',
+  'completed',
+  'partial',
+  'failed',
+  'cancelled',
+] as const;
+export type JobStatus = (typeof jobStatuses)[number];
+
+export const modelDayStatuses = ['pending', 'running', 'completed', 'failed', 'skipped'] as const;
+export type ModelDayStatus = (typeof modelDayStatuses)[number];
+
+/** Why a model-day is not run; the first that applies, in this order. `cancelled` only after a cancellation. */
+export const skipReasons = {
+  alreadyCompleted: 'Already completed',
+  beforeResumeDate: "Before the model's resume date",
+  noPriceData: 'No price data',
+  cancelled: 'Cancelled',
+} as const;
+
+/**
+ * A model-day's run, from its start on. `active`: its positions count. `superseded`: they counted until a replacement
+ * was committed. `failed`: it has none.
+ */
+export const sessionStatuses = ['running', 'active', 'superseded', 'failed'] as const;
+
+export const actionTypes = ['buy', 'sell', 'split', 'no_trade'] as const;
+export type ActionType = (typeof actionTypes)[number];
+
+export const messageRoles = ['system', 'user', 'assistant', 'tool'] as const;
+export type MessageRole = (typeof messageRoles)[number];
+
+/** The kinds of trouble that a caller can tell apart; http/reply.ts maps each to its status. */
+export type ErrorCode =
+  | 'bad_request'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'unprocessable'
+  | 'broken_configuration'
+  | 'cannot_start';
+
+/** An error whose message is meant for the caller. Everything else thrown is a bug and is shown by reference only. */
+export class ServiceError extends Error {
+  readonly code: ErrorCode;
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'ServiceError';
+    this.code = code;
+  }
+}
+
+/** What was thrown, as one line of text. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** Ticker symbols as the world's exchanges write them: `AAPL`, `BRK-B`, `600519.SH`. Upper case, at most 20 characters. */
+export const SYMBOL_PATTERN = /^[A-Z0-9^][A-Z0-9.^=-]{0,19}$/;
+
+/** The symbol in the form in which it is stored, or null when the text cannot be one. */
+export function normaliseSymbol(text: string): string | null {
+  const symbol = text.trim().toUpperCase();
+  return SYMBOL_PATTERN.test(symbol) ? symbol : null;
+}

@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import { type Clock, timestamp } from './calendar.ts';
+
+export const logLevels = ['DEBUG', 'INFO', 'WARNING', 'ERROR'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export type LogFields = Record<string, unknown>;
+
+/** Leveled log, one line per event. Fields are facts beside the message; never a key, never a body. */
+export interface Log {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warning(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+}
+
+export interface LogOptions {
+  level: LogLevel;
+  /** JSON lines for machines, aligned text for a terminal. */
+  json: boolean;
+  write: (line: string) => void;
+  clock: Clock;
+}
+
+export function createLog({ level, json, write, clock }: LogOptions): Log {
+  const threshold = logLevels.indexOf(level);
+  const format = json ? jsonLine : textLine;
+  const at = (eventLevel: LogLevel) =>
+    logLevels.indexOf(eventLevel) < threshold
+      ? () => {}
+      : (message: string, fields: LogFields = {}) => write(format(timestamp(clock()), eventLevel, message, fields));
+  return { debug: at('DEBUG'), info: at('INFO'), warning: at('WARNING'), error: at('ERROR') };
+}
+
+/** The process's own log: to stderr, so that stdout stays free for what a command prints. */
+export function createStderrLog(level: LogLevel): Log {
+  return createLog({
+    level,
+    json: !process.stderr.isTTY,
+    write: (line) => void process.stderr.write(line),
+    clock: () => new Date(),
+  });
+}
+
+/** For code whose caller wants no log. */
+export const silentLog: Log = { debug() {}, info() {}, warning() {}, error() {} };
+
+function jsonLine(time: string, level: LogLevel, message: string, fields: LogFields): string {
+  return `${JSON.stringify({ time, level, message, ...fields })}\n`;
+}
+
+function textLine(time: string, level: LogLevel, message: string, fields: LogFields): string {
+  const facts = Object.entries(fields).map(([name, value]) => ` ${name}=${printable(value)}`);
+  return `${time.slice(11, 23)} ${level.padEnd(7)} ${withoutControlCharacters(message)}${facts.join('')}\n`;
+}
+
+function printable(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return /^[\w./:@+-]+$/.test(text) ? text : JSON.stringify(text);
+}
+
+/** A terminal obeys control characters; text from outside must not give it orders. */
+function withoutControlCharacters(text: string): string {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, '\ufffd');
+}
+
+/** Writes an unexpected error to the log in full and returns the reference under which it stands there. */
+export function logUnexpected(log: Log, error: unknown, fields: LogFields = {}): string {
+  const reference = randomUUID().slice(0, 8);
+  log.error('unexpected failure', {
+    reference,
+    ...fields,
+    error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  });
+  return reference;
+}

@@ -1,0 +1,32 @@
+/**
+ * Exact money. Inside the service every amount of dollars is an integer count of 1/10000 dollar, so that sums and
+ * differences never round; dollars as numbers with at most four decimals exist only at the edges (HTTP, prices, prompt).
+ */
+declare const unit: unique symbol;
+
+/** An integer count of 1/10000 dollar (suffix `_e4` in the database). */
+export type Money = number & { readonly [unit]: '1/10000 dollar' };
+
+export const UNITS_PER_DOLLAR = 10_000;
+
+/** Brands an integer count of 1/10000 dollar. Throws when it is no exact integer (beyond 900 billion dollars, say). */
+export function money(units: number): Money {
+  if (!Number.isSafeInteger(units))
+    throw new RangeError(`Cannot hold an amount of money exactly: ${units} / 10000 dollars`);
+  return units as Money;
+}
+
+/** Dollars, rounded to the nearest 1/10000. */
+export function fromDollars(dollars: number): Money {
+  return money(Math.round(dollars * UNITS_PER_DOLLAR));
+}
+
+/** Dollars as a number with at most four decimals. */
+export function toDollars(amount: Money): number {
+  return amount / UNITS_PER_DOLLAR;
+}
+
+/** For sentences that people read: at least cents, thousands separated. */
+export function formatDollars(amount: Money): string {
+  return toDollars(amount).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 4 });
+}

@@ -1,0 +1,131 @@
+import * as v from 'valibot';
+import { isCalendarDate } from './calendar.ts';
+
+/**
+ * Everything that crosses between the parent and the child of a model-day: JSON lines over the child's stdin and
+ * stdout. The child gets one `start`, sends its `prompt`, then one `answer` per step, gets `tool_results` for each that
+ * calls tools, and ends with one `outcome`. Both ends check every line. Amounts of money are dollars.
+ */
+
+/** A longer line ends the model-day: nobody buffers what never ends. */
+export const MAX_LINE_BYTES = 4 * 1024 * 1024;
+/** Tool calls that one answer may hold; providers allow as many. */
+export const MAX_TOOL_CALLS = 128;
+const NEWLINE = 10;
+
+const date = v.custom<string>(isCalendarDate, 'expected a date');
+const dollars = v.number();
+
+/** What the model knows on the morning of the session date. */
+export const briefSchema = v.object({
+  date,
+  cash: dollars,
+  portfolioValue: dollars,
+  holdings: v.array(v.object({ symbol: v.string(), quantity: v.number(), price: dollars })),
+  quotes: v.array(v.object({ symbol: v.string(), previousClose: v.nullable(dollars), open: v.nullable(dollars) })),
+});
+
+const toolSchema = v.object({
+  name: v.string(),
+  description: v.string(),
+  parameters: v.record(v.string(), v.unknown()),
+});
+
+/** Where the child's answers come from. */
+const modelSchema = v.object({ kind: v.literal('simulated') });
+
+export const startSchema = v.object({
+  type: v.literal('start'),
+  signature: v.string(),
+  model: modelSchema,
+  maxSteps: v.pipe(v.number(), v.integer(), v.minValue(1)),
+  brief: briefSchema,
+  tools: v.array(toolSchema),
+});
+
+export const toolResultsSchema = v.object({
+  type: v.literal('tool_results'),
+  results: v.array(v.object({ id: v.string(), content: v.string() })),
+});
+
+/** `arguments` is the JSON text that the model wrote; the parent reads it. */
+const toolCallSchema = v.object({ id: v.string(), name: v.string(), arguments: v.string() });
+
+export const answerSchema = v.object({
+  type: v.literal('answer'),
+  content: v.string(),
+  toolCalls: v.pipe(v.array(toolCallSchema), v.maxLength(MAX_TOOL_CALLS)),
+});
+
+const promptSchema = v.object({
+  type: v.literal('prompt'),
+  messages: v.pipe(v.array(v.object({ role: v.picklist(['system', 'user']), content: v.string() })), v.maxLength(2)),
+});
+
+/** How a model-day ended, as the child tells it and as the launcher tells it when the child cannot. */
+const outcomeSchema = v.object({
+  type: v.literal('outcome'),
+  result: v.variant('status', [
+    v.object({ status: v.literal('finished'), summary: v.string() }),
+    v.object({ status: v.literal('failed'), error: v.string() }),
+  ]),
+});
+
+export const childMessageSchema = v.variant('type', [promptSchema, answerSchema, outcomeSchema]);
+
+export type Brief = v.InferOutput<typeof briefSchema>;
+export type ToolDescription = v.InferOutput<typeof toolSchema>;
+export type Start = v.InferOutput<typeof startSchema>;
+export type ToolCall = v.InferOutput<typeof toolCallSchema>;
+export type Answer = v.InferOutput<typeof answerSchema>;
+export type ToolResults = v.InferOutput<typeof toolResultsSchema>;
+export type ChildMessage = v.InferOutput<typeof childMessageSchema>;
+export type Outcome = v.InferOutput<typeof outcomeSchema>['result'];
+
+export function encodeLine(message: Start | ToolResults | ChildMessage): string {
+  return `${JSON.stringify(message)}\n`;
+}
+
+/** Parses and checks one line; throws with a sentence that says what is wrong, without repeating the line. */
+export function decodeLine<Schema extends v.GenericSchema>(schema: Schema, line: string): v.InferOutput<Schema> {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    throw new Error('the line is not JSON');
+  }
+  const result = v.safeParse(schema, value);
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  throw new Error(
+    `the line does not fit the protocol (${v.getDotPath(issue) ?? 'message'}: expected ${issue.expected})`,
+  );
+}
+
+/**
+ * Cuts a byte stream into lines. Returns the function that takes the chunks; `onTooLong` is called once when a line
+ * passes `MAX_LINE_BYTES`, and nothing after it is read.
+ */
+export function createLineReader(onLine: (line: string) => void, onTooLong: () => void): (chunk: Buffer) => void {
+  let pending: Buffer[] = [];
+  let pendingBytes = 0;
+  let stopped = false;
+  return (chunk) => {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1 && !stopped; end = chunk.indexOf(NEWLINE, start)) {
+      pending.push(chunk.subarray(start, end));
+      const line = Buffer.concat(pending).toString();
+      pending = [];
+      pendingBytes = 0;
+      start = end + 1;
+      onLine(line);
+    }
+    if (stopped) return;
+    pending.push(chunk.subarray(start));
+    pendingBytes += chunk.length - start;
+    if (pendingBytes <= MAX_LINE_BYTES) return;
+    stopped = true;
+    pending = [];
+    onTooLong();
+  };
+}

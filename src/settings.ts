@@ -1,0 +1,135 @@
+import { existsSync } from 'node:fs';
+import * as v from 'valibot';
+import { ServiceError } from './domain.ts';
+import { type LogLevel, logLevels } from './log.ts';
+
+/** What the environment says, checked once at start. The README's table of settings is this file in prose. */
+export interface Settings {
+  deploymentMode: 'DEV' | 'PROD';
+  /** Whether the DEV database survives a start; null in PROD, where it has no meaning. */
+  preserveDevData: boolean | null;
+  apiPort: number;
+  logLevel: LogLevel;
+  /** Calendar days in a job's range, both ends included. */
+  maxSimulationDays: number;
+  /** Child processes side by side. */
+  maxParallelModels: number;
+  modelDayTimeoutMs: number;
+  autoDownloadPriceData: boolean;
+  /** The configuration file, chosen once; its content is read at every trigger. */
+  configurationPath: string;
+  databasePath: string;
+  /** Files beside the database: the owner lock, backups. */
+  agentDataPath: string;
+  openaiApiBase: string | null;
+  openaiApiKey: string | null;
+  alphaVantageApiKey: string | null;
+  alphaVantageBaseUrl: string;
+  jinaApiKey: string | null;
+}
+
+export const DEFAULT_CONFIGURATION_PATH = 'configs/default_config.json';
+/** A merged configuration, as containers have it; it wins when it exists at the start of the process. */
+export const RUNTIME_CONFIGURATION_PATH = '/tmp/runtime_config.json';
+export const VERSION = '1.0.0';
+
+/**
+ * Reads the settings from environment variables. Throws a `ServiceError` (`cannot_start`) that names every variable
+ * whose value cannot be read, so that one start shows all that is wrong.
+ */
+export function readSettings(
+  environment: NodeJS.ProcessEnv,
+  { runtimeConfigurationPath = RUNTIME_CONFIGURATION_PATH } = {},
+): Settings {
+  const result = v.safeParse(environmentSchema, withoutEmptyValues(environment));
+  if (!result.success) {
+    const lines = result.issues.map((issue) => `${v.getDotPath(issue)}: ${issue.message}`);
+    throw new ServiceError('cannot_start', `Cannot read the settings:\n  ${lines.join('\n  ')}`);
+  }
+  const env = result.output;
+  const isDev = env.DEPLOYMENT_MODE === 'DEV';
+  return {
+    deploymentMode: env.DEPLOYMENT_MODE,
+    preserveDevData: isDev ? env.PRESERVE_DEV_DATA : null,
+    apiPort: env.API_PORT,
+    logLevel: env.LOG_LEVEL,
+    maxSimulationDays: env.MAX_SIMULATION_DAYS,
+    maxParallelModels: env.MAX_PARALLEL_MODELS,
+    modelDayTimeoutMs: env.MODEL_DAY_TIMEOUT_SECONDS * 1000,
+    autoDownloadPriceData: env.AUTO_DOWNLOAD_PRICE_DATA,
+    configurationPath: existsSync(runtimeConfigurationPath) ? runtimeConfigurationPath : DEFAULT_CONFIGURATION_PATH,
+    databasePath: isDev ? 'data/jobs_dev.db' : 'data/jobs.db',
+    agentDataPath: isDev ? 'data/dev_agent_data' : 'data/agent_data',
+    openaiApiBase: env.OPENAI_API_BASE ?? null,
+    openaiApiKey: env.OPENAI_API_KEY ?? null,
+    alphaVantageApiKey: env.ALPHAADVANTAGE_API_KEY ?? env.ALPHAVANTAGE_API_KEY ?? null,
+    alphaVantageBaseUrl: env.ALPHAVANTAGE_BASE_URL,
+    jinaApiKey: env.JINA_API_KEY ?? null,
+  };
+}
+
+/** `VARIABLE=` in a compose file or a shell means "not set". */
+function withoutEmptyValues(environment: NodeJS.ProcessEnv): Record<string, string> {
+  const entries = Object.entries(environment).map(([name, value]) => [name, value?.trim() ?? ''] as const);
+  return Object.fromEntries(entries.filter(([, value]) => value !== ''));
+}
+
+const TRUE_WORDS = ['true', '1', 'yes', 'on'];
+const FALSE_WORDS = ['false', '0', 'no', 'off'];
+
+function wholeNumber(least: number, most: number) {
+  const message = (issue: v.BaseIssue<unknown>) =>
+    `expected a whole number from ${least} to ${most}, got ${JSON.stringify(issue.input)}`;
+  return v.pipe(
+    v.string(),
+    v.regex(/^\d{1,10}$/, message),
+    v.transform(Number),
+    v.minValue(least, message),
+    v.maxValue(most, message),
+  );
+}
+
+function oneOf<const Words extends readonly string[]>(words: Words) {
+  return v.picklist(words, (issue) => `expected one of ${words.join(', ')}, got ${JSON.stringify(issue.input)}`);
+}
+
+const yesOrNo = v.pipe(
+  v.string(),
+  v.transform((text) => text.toLowerCase()),
+  v.check(
+    (word) => TRUE_WORDS.includes(word) || FALSE_WORDS.includes(word),
+    (issue) => `expected true or false, got ${JSON.stringify(issue.input)}`,
+  ),
+  v.transform((word) => TRUE_WORDS.includes(word)),
+);
+
+const httpUrl = v.pipe(
+  v.string(),
+  v.check(
+    (text) => /^https?:\/\//i.test(text) && URL.canParse(text),
+    'expected a URL that starts with http:// or https://',
+  ),
+);
+
+const logLevelName = v.pipe(
+  v.string(),
+  v.transform((text) => (text.toUpperCase() === 'WARN' ? 'WARNING' : text.toUpperCase())),
+  oneOf(logLevels),
+);
+
+const environmentSchema = v.object({
+  DEPLOYMENT_MODE: v.optional(oneOf(['DEV', 'PROD']), 'PROD'),
+  PRESERVE_DEV_DATA: v.optional(yesOrNo, 'false'),
+  API_PORT: v.optional(wholeNumber(0, 65_535), '8080'),
+  LOG_LEVEL: v.optional(logLevelName, 'INFO'),
+  MAX_SIMULATION_DAYS: v.optional(wholeNumber(1, 3_660), '30'),
+  MAX_PARALLEL_MODELS: v.optional(wholeNumber(1, 256), '8'),
+  MODEL_DAY_TIMEOUT_SECONDS: v.optional(wholeNumber(1, 86_400), '900'),
+  AUTO_DOWNLOAD_PRICE_DATA: v.optional(yesOrNo, 'true'),
+  OPENAI_API_BASE: v.optional(httpUrl),
+  OPENAI_API_KEY: v.optional(v.string()),
+  ALPHAADVANTAGE_API_KEY: v.optional(v.string()),
+  ALPHAVANTAGE_API_KEY: v.optional(v.string()),
+  ALPHAVANTAGE_BASE_URL: v.optional(httpUrl, 'https://www.alphavantage.co'),
+  JINA_API_KEY: v.optional(v.string()),
+});

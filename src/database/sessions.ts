@@ -1,0 +1,261 @@
+import type { CalendarDate } from '../calendar.ts';
+import type { ActionType, MessageRole } from '../domain.ts';
+import type { Money } from '../money.ts';
+import type { Database } from './database.ts';
+
+/** One model on one date of one job. */
+export interface ModelDay {
+  jobId: string;
+  date: CalendarDate;
+  model: string;
+}
+
+/** The end of a model's active day, from which its next day starts. */
+export interface ClosingState {
+  sessionId: number;
+  date: CalendarDate;
+  cash: Money;
+  portfolioValue: Money;
+  holdings: { symbol: string; quantity: number }[];
+}
+
+/** A position as it is committed: cash and holdings after one action, marked at the close. */
+export interface PositionRow {
+  actionId: number;
+  actionType: ActionType;
+  symbol: string | null;
+  amount: number | null;
+  price: Money | null;
+  cash: Money;
+  portfolioValue: Money;
+  dailyProfit: Money;
+  dailyReturnPct: number | null;
+  holdings: ReadonlyMap<string, number>;
+}
+
+export interface LogMessage {
+  role: MessageRole;
+  content: string;
+  toolName?: string;
+  toolInput?: string;
+  toolCalls?: string;
+}
+
+export interface ToolUsageRow {
+  toolName: string;
+  calls: number;
+  refused: number;
+  durationMs: number;
+}
+
+/** The latest active day of a model strictly before a date, whichever job ran it; null when there is none. */
+export function latestActiveDayBefore(database: Database, model: string, date: CalendarDate): ClosingState | null {
+  const row = database
+    .statement(
+      `SELECT session_id AS sessionId, date, position_id AS positionId, cash_e4 AS cash, portfolio_value_e4 AS portfolioValue
+       FROM trading_sessions JOIN positions USING (session_id)
+       WHERE session_id = (SELECT session_id FROM trading_sessions
+         WHERE model = ?1 AND date < ?2 AND status = 'active' ORDER BY date DESC LIMIT 1)
+       ORDER BY action_id DESC LIMIT 1`,
+    )
+    .get(model, date) as (Omit<ClosingState, 'holdings'> & { positionId: number }) | undefined;
+  if (row === undefined) return null;
+  const holdings = database
+    .statement('SELECT symbol, quantity FROM holdings WHERE position_id = ? ORDER BY symbol')
+    .all(row.positionId);
+  return { ...row, holdings: holdings as never };
+}
+
+/** The date through which a model is simulated: its last active day; null when it has none. */
+export function lastActiveDate(database: Database, model: string): CalendarDate | null {
+  const row = database
+    .statement(`SELECT max(date) AS date FROM trading_sessions WHERE model = ? AND status = 'active'`)
+    .get(model);
+  return (row?.['date'] as CalendarDate | null) ?? null;
+}
+
+/** The model-days of some models between two dates that have an active generation. */
+export function activeModelDays(
+  database: Database,
+  models: readonly string[],
+  { startDate, endDate }: { startDate: CalendarDate; endDate: CalendarDate },
+): { date: CalendarDate; model: string }[] {
+  return database
+    .statement(
+      `SELECT date, model FROM trading_sessions
+       WHERE status = 'active' AND model IN (SELECT value FROM json_each(?)) AND date BETWEEN ? AND ?`,
+    )
+    .all(JSON.stringify(models), startDate, endDate) as never;
+}
+
+/** Inserts the session of a model-day that starts now, from a closing state or else from the initial cash. */
+export function insertSession(
+  database: Database,
+  { jobId, date, model }: ModelDay,
+  { startedFrom, initialCash, startedAt }: { startedFrom: number | null; initialCash: Money; startedAt: string },
+): number {
+  return database.transaction(() => {
+    database
+      .statement(
+        `UPDATE job_details SET status = 'running', started_at = ? WHERE job_id = ? AND date = ? AND model = ?`,
+      )
+      .run(startedAt, jobId, date, model);
+    const inserted = database
+      .statement(
+        `INSERT INTO trading_sessions (job_id, date, model, started_from_session_id, initial_cash_e4, started_at)
+         VALUES (?, ?, ?, ?, ?, ?)`,
+      )
+      .run(jobId, date, model, startedFrom, startedFrom === null ? initialCash : null, startedAt);
+    return Number(inserted.lastInsertRowid);
+  });
+}
+
+/** Appends to the reasoning log; committed before it returns. */
+export function appendMessages(
+  database: Database,
+  sessionId: number,
+  { firstIndex, messages, timestamp }: { firstIndex: number; messages: readonly LogMessage[]; timestamp: string },
+): void {
+  const insert = database.statement(
+    `INSERT INTO reasoning_logs (session_id, message_index, role, content, tool_name, tool_input, tool_calls, timestamp)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  database.transaction(() => {
+    messages.forEach(({ role, content, toolName, toolInput, toolCalls }, offset) => {
+      insert.run(
+        sessionId,
+        firstIndex + offset,
+        role,
+        content,
+        toolName ?? null,
+        toolInput ?? null,
+        toolCalls ?? null,
+        timestamp,
+      );
+    });
+  });
+}
+
+/**
+ * The end of a model-day that went well, in one transaction: positions, holdings, tool usage, summary and status, and
+ * the swap of generations: what was active for this model and date before is superseded in the same moment.
+ */
+export function commitSession(
+  database: Database,
+  session: ModelDay & { sessionId: number; steps: number; totalMessages: number },
+  {
+    positions,
+    toolUsage,
+    summary,
+    completedAt,
+  }: { positions: readonly PositionRow[]; toolUsage: readonly ToolUsageRow[]; summary: string; completedAt: string },
+): void {
+  const { sessionId, jobId, date, model, steps, totalMessages } = session;
+  database.transaction(() => {
+    supersede(database, model, date);
+    database
+      .statement(
+        `UPDATE trading_sessions SET status = 'active', session_summary = ?, steps = ?, total_messages = ?, completed_at = ?
+         WHERE session_id = ? AND status = 'running'`,
+      )
+      .run(summary, steps, totalMessages, completedAt, sessionId);
+    for (const position of positions) insertPosition(database, sessionId, { position, createdAt: completedAt });
+    for (const { toolName, calls, refused, durationMs } of toolUsage) {
+      database
+        .statement('INSERT INTO tool_usage VALUES (?, ?, ?, ?, ?)')
+        .run(sessionId, toolName, calls, refused, durationMs);
+    }
+    endModelDay(database, { jobId, date, model }, { status: 'completed', error: null, completedAt });
+  });
+}
+
+/** The end of a model-day that went wrong: its log stays, it has no position, and what was active stays active. */
+export function failSession(
+  database: Database,
+  session: ModelDay & { sessionId: number; steps: number; totalMessages: number },
+  { error, completedAt }: { error: string; completedAt: string },
+): void {
+  database.transaction(() => {
+    database
+      .statement(
+        `UPDATE trading_sessions SET status = 'failed', error = ?, steps = ?, total_messages = ?, completed_at = ? WHERE session_id = ?`,
+      )
+      .run(error, session.steps, session.totalMessages, completedAt, session.sessionId);
+    endModelDay(database, session, { status: 'failed', error, completedAt });
+  });
+}
+
+/** Sets a model-day's final status within the caller's transaction. */
+export function endModelDay(
+  database: Database,
+  { jobId, date, model }: ModelDay,
+  {
+    status,
+    error,
+    completedAt,
+  }: { status: 'completed' | 'failed' | 'skipped'; error: string | null; completedAt: string },
+): void {
+  database
+    .statement(
+      'UPDATE job_details SET status = ?, error = ?, completed_at = ? WHERE job_id = ? AND date = ? AND model = ?',
+    )
+    .run(status, error, completedAt, jobId, date, model);
+}
+
+/** Ends the sessions that a dead process left running; their model-days are pending again. Returns how many. */
+export function abandonRunningSessions(database: Database, completedAt: string): number {
+  return database.transaction(() => {
+    database.statement(`UPDATE job_details SET status = 'pending', started_at = NULL WHERE status = 'running'`).run();
+    const ended = database
+      .statement(
+        `UPDATE trading_sessions SET status = 'failed', error = 'Interrupted: the service stopped', completed_at = ?,
+           total_messages = (SELECT count(*) FROM reasoning_logs WHERE reasoning_logs.session_id = trading_sessions.session_id)
+         WHERE status = 'running'`,
+      )
+      .run(completedAt);
+    return Number(ended.changes);
+  });
+}
+
+function supersede(database: Database, model: string, date: CalendarDate): void {
+  const [replaced] = database
+    .statement(
+      `UPDATE trading_sessions SET status = 'superseded' WHERE model = ? AND date = ? AND status = 'active' RETURNING job_id`,
+    )
+    .all(model, date);
+  if (replaced === undefined) return;
+  database
+    .statement(
+      `UPDATE simulation_runs SET status = 'superseded' WHERE job_id = ?1 AND model = ?2
+         AND NOT EXISTS (SELECT 1 FROM trading_sessions WHERE job_id = ?1 AND model = ?2 AND status = 'active')`,
+    )
+    .run(replaced['job_id'] as string, model);
+}
+
+function insertPosition(
+  database: Database,
+  sessionId: number,
+  { position, createdAt }: { position: PositionRow; createdAt: string },
+): void {
+  const { lastInsertRowid } = database
+    .statement(
+      `INSERT INTO positions (session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4,
+         daily_profit_e4, daily_return_pct, created_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    )
+    .run(
+      sessionId,
+      position.actionId,
+      position.actionType,
+      position.symbol,
+      position.amount,
+      position.price,
+      position.cash,
+      position.portfolioValue,
+      position.dailyProfit,
+      position.dailyReturnPct,
+      createdAt,
+    );
+  const insertHolding = database.statement('INSERT INTO holdings (position_id, symbol, quantity) VALUES (?, ?, ?)');
+  for (const [symbol, quantity] of position.holdings) insertHolding.run(lastInsertRowid, symbol, quantity);
+}

@@ -1,0 +1,16 @@
+import type { ToolCall } from '../protocol.ts';
+
+/** The conversation as the child keeps it. */
+export type ChatMessage =
+  | { role: 'system' | 'user'; content: string }
+  | { role: 'assistant'; content: string; toolCalls: readonly ToolCall[] }
+  | { role: 'tool'; id: string; content: string };
+
+/** What a model says next. Without a tool call it ends the day, and its text is the summary. */
+export interface ModelAnswer {
+  content: string;
+  toolCalls: ToolCall[];
+}
+
+/** Whoever answers: a provider over the network or the simulated model. One call is one step. */
+export type Model = (conversation: readonly ChatMessage[]) => Promise<ModelAnswer>;

@@ -1,0 +1,30 @@
+/** A source of numbers from 0 up to 1 that is the same for the same seed, on every machine. */
+export type Random = () => number;
+
+/** FNV-1a over the seed's UTF-16 units, then the mulberry32 generator (both public domain). */
+export function createRandom(seed: string): Random {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < seed.length; index += 1) hash = Math.imul(hash ^ seed.charCodeAt(index), 0x01000193);
+  let state = hash >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** One of the items; the list must not be empty. */
+export function pick<Item>(random: Random, items: readonly Item[]): Item {
+  const item = items[Math.floor(random() * items.length)];
+  if (item === undefined) throw new Error('Cannot pick from an empty list');
+  return item;
+}
+
+/** Up to `count` different items, in random order. */
+export function sample<Item>(random: Random, items: readonly Item[], count: number): Item[] {
+  const rest = [...items];
+  const chosen: Item[] = [];
+  while (chosen.length < count && rest.length > 0) chosen.push(...rest.splice(Math.floor(random() * rest.length), 1));
+  return chosen;
+}

@@ -1,0 +1,172 @@
+import type { Brief, ToolCall } from '../protocol.ts';
+import type { ChatMessage, Model, ModelAnswer } from './model.ts';
+import { type Random, createRandom, pick, sample } from './random.ts';
+
+/**
+ * A model without a provider. It reads the same conversation and uses the same tools as a real one, trades by a simple
+ * rule, and now and then makes the mistakes that real models make. It is deterministic for (signature, date, portfolio).
+ */
+
+/** How a temperament trades: which momentum it likes, how much of its cash it spends, how often it sits still. */
+interface Temperament {
+  name: string;
+  /** +1 follows what rose, -1 buys what fell, 0 spreads evenly. */
+  direction: -1 | 0 | 1;
+  /** The share of cash that one day's orders may use. */
+  spending: number;
+  /** How many symbols it looks at in a day. */
+  curiosity: number;
+  /** The chance of a day without a trade. */
+  patience: number;
+}
+
+export const temperaments: readonly Temperament[] = [
+  { name: 'momentum', direction: 1, spending: 0.6, curiosity: 5, patience: 0.05 },
+  { name: 'contrarian', direction: -1, spending: 0.4, curiosity: 5, patience: 0.15 },
+  { name: 'diversifier', direction: 0, spending: 0.3, curiosity: 4, patience: 0.1 },
+  { name: 'cautious', direction: 1, spending: 0.1, curiosity: 2, patience: 0.5 },
+];
+
+const HISTORY_DAYS = 10;
+/** The chance that a day's orders hold a mistake. */
+const CARELESSNESS = 0.3;
+
+/** A move is the return of a symbol over its history up to today's open: 0.05 is five percent up. */
+type Move = { symbol: string; open: number; move: number };
+
+/** The fields of the tools' replies that it looks at. */
+interface ToolReply {
+  error?: string;
+  executed?: string;
+  symbol?: string;
+  amount?: number;
+  price?: number;
+  bars?: { open: number; close?: number }[];
+}
+
+export function temperamentOf(signature: string): Temperament {
+  return pick(createRandom(`strategy of ${signature}`), temperaments);
+}
+
+export function createSimulatedModel(signature: string, brief: Brief): Model {
+  const temperament = temperamentOf(signature);
+  const seed = JSON.stringify([signature, brief.date, brief.cash, brief.holdings]);
+  return async (conversation) => {
+    const step = conversation.filter(({ role }) => role === 'assistant').length;
+    const random = createRandom(`${seed} step ${step}`);
+    if (step === 0) return research(brief, { temperament, random });
+    if (step === 1) return order(brief, { temperament, random, moves: movesIn(conversation) });
+    return step === 2 ? repairOrFinish(conversation) : finish(conversation);
+  };
+}
+
+interface Mind {
+  temperament: Temperament;
+  random: Random;
+}
+
+function research({ quotes, holdings }: Brief, { temperament, random }: Mind): ModelAnswer {
+  if (random() < temperament.patience) {
+    return say(`As a ${temperament.name} trader I see no reason to trade today. I keep what I have.`);
+  }
+  const priced = quotes.filter(({ open }) => open !== null).map(({ symbol }) => symbol);
+  const watched = [
+    ...new Set([
+      ...sample(
+        random,
+        holdings.map(({ symbol }) => symbol),
+        3,
+      ),
+      ...sample(random, priced, temperament.curiosity),
+    ]),
+  ];
+  return say(`As a ${temperament.name} trader I look at ${watched.join(', ')} first.`, [
+    call('get_portfolio', {}),
+    ...watched.map((symbol) => call('get_price_history', { symbol, days: HISTORY_DAYS })),
+  ]);
+}
+
+function order(brief: Brief, { temperament, random, moves }: Mind & { moves: Move[] }): ModelAnswer {
+  const liked = (move: number) => (temperament.direction === 0 ? 1 : move * temperament.direction);
+  const ranked = [...moves].sort((one, other) => liked(other.move) - liked(one.move));
+  const held = new Map(brief.holdings.map(({ symbol, quantity }) => [symbol, quantity]));
+  const sales = ranked
+    .filter(({ symbol, move }) => held.has(symbol) && liked(move) < 0)
+    .map(({ symbol }) => call('sell', { symbol, amount: Math.ceil((held.get(symbol) as number) / 2) }));
+  const wanted = ranked.filter(({ move }) => liked(move) > 0).slice(0, 2);
+  const budget = (brief.cash * temperament.spending) / Math.max(1, wanted.length);
+  const purchases = wanted
+    .map(({ symbol, open }) => ({ symbol, amount: Math.floor(budget / open) }))
+    .filter(({ amount }) => amount >= 1)
+    .map((args) => call('buy', args));
+  const calls = [...sales, ...purchases, ...mistakes(brief, random)];
+  return calls.length === 0
+    ? say('Nothing I looked at is worth a trade today.')
+    : say(reasonFor(ranked, temperament), calls);
+}
+
+function reasonFor(ranked: readonly Move[], { name }: Temperament): string {
+  const list = ranked.map(({ symbol, move }) => `${symbol} ${(move * 100).toFixed(1)} %`).join(', ');
+  return `Moves over the last ${HISTORY_DAYS} bars: ${list}. I trade on them as a ${name} trader.`;
+}
+
+/** What real models get wrong, and what the tools must refuse. */
+function mistakes({ cash, quotes, holdings }: Brief, random: Random): ToolCall[] {
+  if (random() >= CARELESSNESS) return [];
+  const { symbol, open } = pick(random, quotes);
+  const affordable = Math.floor(cash / (open ?? 1));
+  const held = new Set(holdings.map((holding) => holding.symbol));
+  const kinds: (() => ToolCall[])[] = [
+    () => [call('buy', { symbol, amount: affordable * 2 + 1 })],
+    () => [call('buy', { symbol: `${symbol}X`, amount: 1 })],
+    () => [call('sell', { symbol: quotes.find((quote) => !held.has(quote.symbol))?.symbol ?? 'CASH', amount: 5 })],
+    () => [
+      call('buy', { symbol, amount: Math.ceil(affordable * 0.9) + 1 }),
+      call('buy', { symbol, amount: Math.ceil(affordable * 0.9) + 1 }),
+    ],
+    () => [call('buy', { symbol, amount: -5 })],
+  ];
+  return pick(random, kinds)();
+}
+
+/** After refusals it looks at what is left before it ends the day; otherwise it ends the day. */
+function repairOrFinish(conversation: readonly ChatMessage[]): ModelAnswer {
+  const refused = lastResults(conversation).filter((result) => 'error' in result);
+  if (refused.length === 0) return finish(conversation);
+  return say(
+    `${refused.length} of my orders were refused: ${refused.map(({ error }) => error).join(' ')} I check what I have now.`,
+    [call('get_portfolio', {})],
+  );
+}
+
+function finish(conversation: readonly ChatMessage[]): ModelAnswer {
+  const trades = toolReplies(conversation).filter(({ executed }) => executed !== undefined);
+  const list = trades.map(({ executed, symbol, amount, price }) => `${executed} ${amount} ${symbol} at ${price}`);
+  return say(trades.length === 0 ? 'No order was executed today.' : `Executed today: ${list.join(', ')}.`);
+}
+
+function movesIn(conversation: readonly ChatMessage[]): Move[] {
+  return lastResults(conversation).flatMap(({ symbol, bars = [] }) => {
+    const first = bars[0];
+    const last = bars.at(-1);
+    if (symbol === undefined || first === undefined || last === undefined || bars.length < 2) return [];
+    return [{ symbol, open: last.open, move: last.open / (first.close ?? first.open) - 1 }];
+  });
+}
+
+/** What the tools answered to the last message. */
+function lastResults(conversation: readonly ChatMessage[]): ToolReply[] {
+  return toolReplies(conversation.slice(conversation.findLastIndex(({ role }) => role === 'assistant')));
+}
+
+function toolReplies(messages: readonly ChatMessage[]): ToolReply[] {
+  return messages.flatMap((message) => (message.role === 'tool' ? [JSON.parse(message.content) as ToolReply] : []));
+}
+
+function say(content: string, toolCalls: ToolCall[] = []): ModelAnswer {
+  return { content, toolCalls: toolCalls.map((one, index) => ({ ...one, id: `call_${index + 1}` })) };
+}
+
+function call(name: string, args: Record<string, unknown>): ToolCall {
+  return { id: '', name, arguments: JSON.stringify(args) };
+}

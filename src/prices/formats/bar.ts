@@ -1,0 +1,86 @@
+import { type CalendarDate, isCalendarDate } from '../../calendar.ts';
+import type { Bar, PriceSource } from '../../database/prices.ts';
+import { normaliseSymbol } from '../../domain.ts';
+
+/** Beyond this a price is a mistake; the database refuses it too. */
+const MAX_PRICE = 10_000_000;
+const MAX_VOLUME = 1e15;
+const NUMBER = /^\d+(\.\d*)?([eE][+-]?\d+)?$|^\.\d+$/;
+
+/** A row of a file before it is checked: text as it stands there, undefined where the file has no such field. */
+export interface RawBar {
+  symbol: string | undefined;
+  date: string | undefined;
+  open: string | undefined;
+  high: string | undefined;
+  low: string | undefined;
+  close: string | undefined;
+  volume: string | undefined;
+}
+
+/** Why a row is refused: the kind of trouble, for counting, and the value that shows it. */
+export interface Refusal {
+  reason: string;
+  value: string;
+}
+
+/** One row of a file: its place there, and the bar or why there is none. */
+export type Row = { line: number } & ({ bar: Bar; refusal?: never } | { refusal: Refusal; bar?: never });
+
+/** A file that a format can read: what it is called, where its bars come from, and its rows one by one. */
+export interface ParsedFile {
+  format: string;
+  source: PriceSource;
+  rows: AsyncIterable<readonly Row[]>;
+}
+
+/** Checks one row. `today` bounds the dates: nobody knows the price of tomorrow. */
+export function checkBar(
+  raw: RawBar,
+  today: CalendarDate,
+): { bar: Bar; refusal?: never } | { refusal: Refusal; bar?: never } {
+  const symbol = normaliseSymbol(raw.symbol ?? '');
+  if (symbol === null) return refuse('not a ticker symbol', raw.symbol);
+  const date = raw.date?.trim();
+  if (!isCalendarDate(date))
+    return refuse(
+      /^\d{4}-\d{2}-\d{2}[T ]/.test(date ?? '') ? 'not a daily bar (it has a time of day)' : 'not a date YYYY-MM-DD',
+      date,
+    );
+  if (date > today) return refuse('a date in the future', date);
+  const bar: Bar = { symbol, date, open: 0, high: null, low: null, close: null, volume: null };
+  for (const field of ['open', 'high', 'low', 'close', 'volume'] as const) {
+    const text = raw[field]?.trim() ?? '';
+    if (isAbsent(text)) {
+      if (field === 'open') return refuse('no open', date);
+      continue;
+    }
+    const number = field === 'volume' ? readVolume(text) : readPrice(text);
+    if (number === null) return refuse(`${field} is not a plausible number`, text);
+    bar[field] = number;
+  }
+  if (bar.high !== null && bar.low !== null && bar.high < bar.low)
+    return refuse('high is below low', `${bar.high} < ${bar.low}`);
+  return { bar };
+}
+
+/** What exporters write for "not known". */
+function isAbsent(text: string): boolean {
+  return text === '' || /^(null|none|nan|n\/a|-)$/i.test(text);
+}
+
+/** Dollars rounded to 1/10000, the service's unit; null unless above 0 and plausible. */
+function readPrice(text: string): number | null {
+  if (!NUMBER.test(text)) return null;
+  const price = Math.round(Number(text) * 10_000) / 10_000;
+  return price > 0 && price <= MAX_PRICE ? price : null;
+}
+
+function readVolume(text: string): number | null {
+  const volume = NUMBER.test(text) ? Number(text) : NaN;
+  return volume >= 0 && volume <= MAX_VOLUME ? volume : null;
+}
+
+function refuse(reason: string, value: string | undefined): { refusal: Refusal } {
+  return { refusal: { reason, value: (value ?? 'nothing').slice(0, 60) } };
+}

@@ -1,0 +1,139 @@
+import type { CalendarDate } from '../../calendar.ts';
+import type { PriceSource } from '../../database/prices.ts';
+import { ServiceError } from '../../domain.ts';
+import { type ParsedFile, type RawBar, type Row, checkBar } from './bar.ts';
+import { MAX_DOCUMENT_LENGTH, type LineBatch } from './lines.ts';
+
+/**
+ * Alpha Vantage's daily series, one document per symbol, and the AI-Trader family's variant of it, one document per
+ * line, in which the open is called "buy price" and the close "sell price".
+ */
+
+const SERIES = 'Time Series (Daily)';
+/** Where the provider puts its errors, with status 200. */
+const PROVIDER_MESSAGES = ['Error Message', 'Note', 'Information'];
+const FIELD_NAMES: Record<string, keyof RawBar> = {
+  open: 'open',
+  'buy price': 'open',
+  high: 'high',
+  low: 'low',
+  close: 'close',
+  'sell price': 'close',
+  volume: 'volume',
+};
+
+interface Document {
+  symbol: string;
+  source: PriceSource;
+  days: Record<string, unknown>;
+}
+
+/** Reads a JSON file: one document over all its lines, or one on each. Throws when its beginning is neither. */
+export async function readJson(
+  batches: AsyncIterator<LineBatch>,
+  first: LineBatch,
+  today: CalendarDate,
+): Promise<ParsedFile> {
+  const firstLine = first.lines.find((line) => line.trim() !== '') ?? '';
+  const onFirstLine = tryParse(firstLine);
+  if (onFirstLine === undefined) {
+    const document = readDocument(tryParse(await wholeText(batches, first)));
+    return { format: 'Alpha Vantage JSON', source: document.source, rows: once(rowsOf(document, 1, today)) };
+  }
+  const { source } = readDocument(onFirstLine);
+  const format = source === 'ai-trader' ? 'AI-Trader merged JSON lines' : 'Alpha Vantage JSON lines';
+  return { format, source, rows: rowsOfLines(batches, first, { source, today }) };
+}
+
+/** Reads one document that a provider sent. Throws a `ServiceError` when it holds no daily series. */
+export function readDocument(value: unknown): Document {
+  const document = asRecord(value);
+  for (const name of PROVIDER_MESSAGES) {
+    if (typeof document?.[name] === 'string')
+      throw new ServiceError('bad_request', `it holds the provider's message instead of prices: ${document[name]}`);
+  }
+  const symbol = asRecord(document?.['Meta Data'])?.['2. Symbol'];
+  const days = asRecord(document?.[SERIES]);
+  if (typeof symbol !== 'string' || days === undefined)
+    throw new ServiceError('bad_request', `it has no "Meta Data" with a symbol and no "${SERIES}"`);
+  const [newest] = Object.values(days);
+  return { symbol, days, source: '1. buy price' in (asRecord(newest) ?? {}) ? 'ai-trader' : 'alpha-vantage' };
+}
+
+/** The days of a document as checked rows, all at the line where it begins. */
+export function rowsOf({ symbol, days }: Document, line: number, today: CalendarDate): Row[] {
+  return Object.entries(days).map(([date, fields]) => {
+    const raw: RawBar = {
+      symbol,
+      date,
+      open: undefined,
+      high: undefined,
+      low: undefined,
+      close: undefined,
+      volume: undefined,
+    };
+    for (const [name, value] of Object.entries(asRecord(fields) ?? {})) {
+      const field = FIELD_NAMES[name.replace(/^\d+\. /, '')];
+      if (field !== undefined) raw[field] = typeof value === 'string' ? value : JSON.stringify(value);
+    }
+    return { line, ...checkBar(raw, today) };
+  });
+}
+
+async function* rowsOfLines(
+  batches: AsyncIterator<LineBatch>,
+  first: LineBatch,
+  { source, today }: { source: PriceSource; today: CalendarDate },
+): AsyncGenerator<Row[]> {
+  for (let batch: LineBatch | undefined = first; batch !== undefined; batch = (await batches.next()).value) {
+    for (const [index, text] of batch.lines.entries()) {
+      if (text.trim() !== '') yield rowsOfLine(text, batch.firstLine + index, { source, today });
+    }
+  }
+}
+
+function rowsOfLine(
+  text: string,
+  line: number,
+  { source, today }: { source: PriceSource; today: CalendarDate },
+): Row[] {
+  const refuse = (reason: string, value: string): Row[] => [{ line, refusal: { reason, value: value.slice(0, 60) } }];
+  const value = tryParse(text);
+  if (value === undefined) return refuse('not JSON', text);
+  try {
+    const document = readDocument(value);
+    return document.source === source
+      ? rowsOf(document, line, today)
+      : refuse('not of the same format as the first line', document.symbol);
+  } catch (error) {
+    return refuse('not a daily series', (error as Error).message);
+  }
+}
+
+async function wholeText(batches: AsyncIterator<LineBatch>, first: LineBatch): Promise<string> {
+  let text = first.lines.join('\n');
+  for (let next = await batches.next(); next.done !== true; next = await batches.next()) {
+    text += `\n${(next.value as LineBatch).lines.join('\n')}`;
+    if (text.length > MAX_DOCUMENT_LENGTH)
+      throw new ServiceError('bad_request', `its one JSON document is longer than ${MAX_DOCUMENT_LENGTH} characters`);
+  }
+  return text;
+}
+
+async function* once<Item>(item: Item): AsyncGenerator<Item> {
+  yield item;
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function asRecord(value: unknown): Record<string, unknown> | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined;
+}

@@ -1,0 +1,36 @@
+import { createReadStream } from 'node:fs';
+import { StringDecoder } from 'node:string_decoder';
+import { ServiceError } from '../../domain.ts';
+
+const READ_BYTES = 1024 * 1024;
+/** One line, or one whole JSON document, is held in memory; a symbol's bars of fifty years are a tenth of this. */
+export const MAX_DOCUMENT_LENGTH = 32 * 1024 * 1024;
+
+export interface LineBatch {
+  /** The number of the first line, counted from 1. */
+  firstLine: number;
+  lines: string[];
+  /** Bytes of the file read so far. */
+  bytesRead: number;
+}
+
+/** Reads a file of text in batches of whole lines; the memory it takes does not grow with the file. */
+export async function* readLines(path: string): AsyncGenerator<LineBatch> {
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  let firstLine = 1;
+  let bytesRead = 0;
+  for await (const chunk of createReadStream(path, { highWaterMark: READ_BYTES })) {
+    bytesRead += (chunk as Buffer).length;
+    const lines = (rest + decoder.write(chunk as Buffer)).split('\n');
+    rest = lines.pop() as string;
+    if (rest.length > MAX_DOCUMENT_LENGTH)
+      throw new ServiceError(
+        'bad_request',
+        `line ${firstLine + lines.length} is longer than ${MAX_DOCUMENT_LENGTH} characters`,
+      );
+    if (lines.length > 0) yield { firstLine, lines, bytesRead };
+    firstLine += lines.length;
+  }
+  if (rest !== '') yield { firstLine, lines: [rest], bytesRead };
+}

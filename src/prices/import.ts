@@ -1,0 +1,214 @@
+import { stat } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type CalendarDate, type Clock, addDays, dateOf, timestamp } from '../calendar.ts';
+import type { Database } from '../database/database.ts';
+import { type Bar, addCoverage, dropSyntheticPrices, seriesOf, storeBars } from '../database/prices.ts';
+import { ServiceError, messageOf } from '../domain.ts';
+import type { ParsedFile, Refusal, Row } from './formats/bar.ts';
+import { readCsv } from './formats/csv.ts';
+import { readJson } from './formats/json.ts';
+import { type LineBatch, readLines } from './formats/lines.ts';
+
+/** Rows per transaction: a server beside the import waits for one of these at most, some milliseconds. */
+const ROWS_PER_TRANSACTION = 5_000;
+/** Between two transactions, so that a waiting server gets its turn. */
+const PAUSE_MS = 1;
+const ADJUSTED_SOURCES = ['yahoo', 'stooq'];
+
+export interface ImportOptions {
+  clock: Clock;
+  onProgress?: (progress: { bytesRead: number; totalBytes: number }) => void;
+  onRefused?: (line: number, refusal: Refusal) => void;
+}
+
+export interface ImportSummary {
+  format: string;
+  symbols: number;
+  /** Rows that are now in the database, whether they were before or not. */
+  bars: number;
+  /** Of these, new or with other values than before. */
+  changed: number;
+  dates: number;
+  firstDate: CalendarDate | null;
+  lastDate: CalendarDate | null;
+  /** Symbols whose synthetic prices gave way. */
+  syntheticReplaced: number;
+  /** How many rows were refused, by reason. */
+  refused: Map<string, number>;
+}
+
+/**
+ * Imports the daily bars of one file in transactions of bounded size. Bad rows are reported and skipped; a file that is
+ * not readable as any format throws a `ServiceError` and changes nothing. Every symbol is then covered from its first to
+ * its last complete bar.
+ */
+export async function importFile(database: Database, path: string, options: ImportOptions): Promise<ImportSummary> {
+  const today = dateOf(options.clock());
+  try {
+    const { size: totalBytes } = await stat(path);
+    const batches = readLines(path);
+    const tracked = track(batches, (bytesRead) => options.onProgress?.({ bytesRead, totalBytes }));
+    const file = await detect(tracked, { path, today });
+    return await importRows(database, file, { ...options, today });
+  } catch (error) {
+    throw new ServiceError('bad_request', `Cannot import ${path}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+async function detect(
+  batches: AsyncGenerator<LineBatch>,
+  { path, today }: { path: string; today: CalendarDate },
+): Promise<ParsedFile> {
+  const { value: first, done } = await batches.next();
+  if (done === true) throw new ServiceError('bad_request', 'it is empty');
+  const [line = ''] = first.lines;
+  const trimmed = { ...first, lines: [line.replace(/^\ufeff/, ''), ...first.lines.slice(1)] };
+  const start = trimmed.lines.find((text) => text.trim() !== '')?.trimStart()[0];
+  return start === '{' ? readJson(batches, trimmed, today) : readCsv(batches, trimmed, { path, today });
+}
+
+/** What is known of a symbol while its file is read. */
+interface SymbolState {
+  refusal: Refusal | null;
+  firstComplete: CalendarDate | null;
+  lastComplete: CalendarDate | null;
+}
+
+interface Progress {
+  summary: ImportSummary;
+  symbols: Map<string, SymbolState>;
+  dates: Set<CalendarDate>;
+}
+
+type RowOptions = ImportOptions & { today: CalendarDate };
+
+async function importRows(database: Database, file: ParsedFile, options: RowOptions): Promise<ImportSummary> {
+  const progress: Progress = {
+    summary: {
+      format: file.format,
+      symbols: 0,
+      bars: 0,
+      changed: 0,
+      dates: 0,
+      firstDate: null,
+      lastDate: null,
+      syntheticReplaced: 0,
+      refused: new Map(),
+    },
+    symbols: new Map(),
+    dates: new Set(),
+  };
+  let pending: Row[] = [];
+  for await (const rows of file.rows) {
+    pending.push(...rows);
+    while (pending.length >= ROWS_PER_TRANSACTION) {
+      storeRows(database, pending.splice(0, ROWS_PER_TRANSACTION), { file, progress, options });
+      await sleep(PAUSE_MS);
+    }
+  }
+  storeRows(database, pending, { file, progress, options });
+  pending = [];
+  coverSymbols(database, file, { progress, options });
+  return summarise(progress);
+}
+
+function storeRows(
+  database: Database,
+  rows: readonly Row[],
+  { file, progress, options }: { file: ParsedFile; progress: Progress; options: RowOptions },
+): void {
+  const { summary, dates } = progress;
+  const stamp = { source: file.source, recordedAt: timestamp(options.clock()) };
+  database.transaction(() => {
+    const bars: Bar[] = [];
+    for (const { line, bar, refusal } of rows) {
+      const problem = refusal ?? stateOf(database, bar.symbol, { file, progress }).refusal;
+      if (problem !== null) {
+        summary.refused.set(problem.reason, (summary.refused.get(problem.reason) ?? 0) + 1);
+        options.onRefused?.(line, problem);
+      } else if (bar !== undefined) {
+        bars.push(bar);
+        dates.add(bar.date);
+        noteComplete(progress.symbols.get(bar.symbol) as SymbolState, bar);
+      }
+    }
+    summary.changed += storeBars(database, bars, stamp);
+    summary.bars += bars.length;
+  });
+}
+
+/** At a symbol's first row: real prices push synthetic ones out, and adjusted and raw bars never share a series. */
+function stateOf(
+  database: Database,
+  symbol: string,
+  { file, progress }: { file: ParsedFile; progress: Progress },
+): SymbolState {
+  const known = progress.symbols.get(symbol);
+  if (known !== undefined) return known;
+  const state: SymbolState = {
+    refusal: mixingProblem(database, symbol, file),
+    firstComplete: null,
+    lastComplete: null,
+  };
+  progress.symbols.set(symbol, state);
+  if (state.refusal === null && dropSyntheticPrices(database, symbol)) progress.summary.syntheticReplaced += 1;
+  return state;
+}
+
+function mixingProblem(database: Database, symbol: string, { source }: ParsedFile): Refusal | null {
+  const series = seriesOf(database, symbol);
+  const isAdjusted = ADJUSTED_SOURCES.includes(source);
+  if (series === null || series.adjusted === isAdjusted) return null;
+  const [there, here] = isAdjusted ? ['raw', 'split-adjusted'] : ['split-adjusted', 'raw'];
+  return {
+    reason: `${here} prices for a symbol whose stored prices are ${there}`,
+    value: `${symbol} has prices from ${series.source}`,
+  };
+}
+
+function noteComplete(state: SymbolState, { date, high, low, close }: Bar): void {
+  if (high === null || low === null || close === null) return;
+  if (state.firstComplete === null || date < state.firstComplete) state.firstComplete = date;
+  if (state.lastComplete === null || date > state.lastComplete) state.lastComplete = date;
+}
+
+/** Only days before today are covered: today's bar may still change. */
+function coverSymbols(
+  database: Database,
+  { source }: ParsedFile,
+  { progress, options }: { progress: Progress; options: RowOptions },
+): void {
+  const yesterday = addDays(options.today, -1);
+  database.transaction(() => {
+    for (const [symbol, { firstComplete, lastComplete }] of progress.symbols) {
+      if (firstComplete === null || lastComplete === null || firstComplete > yesterday) continue;
+      const endDate = lastComplete < yesterday ? lastComplete : yesterday;
+      addCoverage(
+        database,
+        { symbol, startDate: firstComplete, endDate },
+        { source, recordedAt: timestamp(options.clock()) },
+      );
+    }
+  });
+}
+
+function summarise({ summary, symbols, dates }: Progress): ImportSummary {
+  const ordered = [...dates].sort();
+  return {
+    ...summary,
+    symbols: [...symbols.values()].filter(({ refusal }) => refusal === null).length,
+    dates: ordered.length,
+    firstDate: ordered[0] ?? null,
+    lastDate: ordered.at(-1) ?? null,
+  };
+}
+
+async function* track(
+  batches: AsyncGenerator<LineBatch>,
+  onBytes: (bytesRead: number) => void,
+): AsyncGenerator<LineBatch> {
+  for await (const batch of batches) {
+    onBytes(batch.bytesRead);
+    yield batch;
+  }
+}

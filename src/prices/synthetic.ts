@@ -1,0 +1,79 @@
+import { type CalendarDate, countDays, isWeekday } from '../calendar.ts';
+import type { Bar } from '../database/prices.ts';
+
+/**
+ * Prices that nobody paid for, for DEV. The price of a symbol at a moment is a closed formula of (symbol, moment): value
+ * noise summed over octaves, as in fractal terrain. So it needs no history, is the same on every machine, and two
+ * neighbouring days fit together whichever was made first.
+ */
+
+const EPOCH: CalendarDate = '1970-01-01';
+/** Periods in days with the size of the swing that each gives to the logarithm of the price. */
+const OCTAVES = [
+  [512, 0.3],
+  [256, 0.2],
+  [128, 0.14],
+  [64, 0.1],
+  [32, 0.07],
+  [16, 0.05],
+  [8, 0.034],
+  [4, 0.023],
+  [2, 0.015],
+  [1, 0.01],
+] as const;
+/** Where in its day a bar's moments lie. */
+const OPEN_TIME = 0.2;
+const CLOSE_TIME = 0.8;
+/** High and low reach at most this far beyond open and close. */
+const MAX_WICK = 0.01;
+const LEAST_BASE = 20;
+const BASE_RANGE = 480;
+
+/** The bars of the weekdays among some dates. Of today only the open exists, as with real prices. */
+export function syntheticBars(symbol: string, dates: readonly CalendarDate[], today: CalendarDate): Bar[] {
+  return dates.filter(isWeekday).map((date) => {
+    const bar = wholeBar(symbol, date);
+    return date < today ? bar : { ...bar, high: null, low: null, close: null, volume: null };
+  });
+}
+
+function wholeBar(symbol: string, date: CalendarDate): Bar {
+  const day = countDays(EPOCH, date);
+  const open = priceAt(symbol, day + OPEN_TIME);
+  const close = priceAt(symbol, day + CLOSE_TIME);
+  const high = cents(Math.max(open, close) * (1 + MAX_WICK * noise(`${symbol} high`, day)));
+  const low = cents(Math.min(open, close) * (1 - MAX_WICK * noise(`${symbol} low`, day)));
+  return { symbol, date, open, high, low, close, volume: Math.round(1e6 * (1 + 9 * noise(`${symbol} volume`, day))) };
+}
+
+/** Dollars at a time in days since the epoch. */
+function priceAt(symbol: string, time: number): number {
+  const base = LEAST_BASE + BASE_RANGE * noise(`${symbol} base`, 0) ** 2;
+  const swing = OCTAVES.reduce(
+    (sum, [period, size]) => sum + size * (smoothNoise(`${symbol} ${period}`, time / period) - 0.5) * 2,
+    0,
+  );
+  return cents(base * Math.exp(swing));
+}
+
+/** Noise between two lattice points, eased so that it has no corners. */
+function smoothNoise(name: string, position: number): number {
+  const left = Math.floor(position);
+  const fraction = position - left;
+  const eased = fraction * fraction * (3 - 2 * fraction);
+  return noise(name, left) * (1 - eased) + noise(name, left + 1) * eased;
+}
+
+/** A number from 0 up to 1 that looks random and is a function of its name and index (FNV-1a, then murmur3's finaliser). */
+function noise(name: string, index: number): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < name.length; at += 1) hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193);
+  hash = Math.imul(hash ^ index, 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
+}
+
+function cents(dollars: number): number {
+  return Math.round(dollars * 100) / 100;
+}

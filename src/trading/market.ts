@@ -1,0 +1,123 @@
+import type { CalendarDate } from '../calendar.ts';
+import type { Database } from '../database/database.ts';
+import {
+  type MarketBar,
+  type Split,
+  barOn,
+  closingBar,
+  lastBarBefore,
+  lastBars,
+  quotesOn,
+  splitsBetween,
+} from '../database/market.ts';
+import type { Bar } from '../database/prices.ts';
+import { type Money, fromDollars, toDollars } from '../money.ts';
+
+/** A symbol on the morning of the session date; prices are adjusted for splits up to that date. */
+export interface Quote {
+  open: Money | null;
+  previousDate: CalendarDate | null;
+  previousClose: Money | null;
+}
+
+/**
+ * The prices of one session date as a model may know them: earlier days whole, the session date's open, nothing
+ * later. Shared by all models of that date, so that they see the same numbers. Bars are in dollars, adjusted for splits
+ * up to the session date.
+ */
+export interface Market {
+  readonly date: CalendarDate;
+  quote(symbol: string): Quote;
+  /** What a holding is worth inside the session: the open, else the last earlier close, else the last earlier open. */
+  mark(symbol: string): Money;
+  bar(symbol: string, date: CalendarDate): Bar | null;
+  /** The last `count` bars, oldest first; the session date's own has only its open. */
+  bars(symbol: string, count: number): Bar[];
+}
+
+export function openMarket(database: Database, date: CalendarDate, symbols: readonly string[]): Market {
+  const quotes = loadQuotes(database, date, symbols);
+  const quote = (symbol: string): Quote => {
+    if (!quotes.has(symbol)) for (const [name, found] of loadQuotes(database, date, [symbol])) quotes.set(name, found);
+    return quotes.get(symbol) as Quote;
+  };
+  const adjusted = (bars: MarketBar[]): Bar[] => {
+    const [oldest] = bars;
+    if (oldest === undefined) return [];
+    const splits = splitsBetween(database, [oldest.symbol], { after: oldest.date, upTo: date });
+    return bars.map((bar) => adjustForSplits(bar, ratioOf(splits, bar.date)));
+  };
+  return {
+    date,
+    quote,
+    mark(symbol) {
+      const { open, previousClose } = quote(symbol);
+      return open ?? previousClose ?? lastKnownPrice(database, date, symbol);
+    },
+    bar(symbol, day) {
+      const bar = barOn(database, date, { symbol, date: day });
+      return bar === undefined ? null : (adjusted([bar])[0] ?? null);
+    },
+    bars: (symbol, count) => adjusted(lastBars(database, date, { symbol, count })),
+  };
+}
+
+/**
+ * What a holding is worth at the end of a date: its close; while no close is known its open; without a bar the last
+ * earlier close (or, failing that, open), adjusted for splits since.
+ */
+export function closingMark(database: Database, date: CalendarDate, symbol: string): Money {
+  const bar = closingBar(database, date, symbol);
+  if (bar) return fromDollars(bar.close ?? bar.open);
+  const [quote] = loadQuotes(database, date, [symbol]).values();
+  return quote?.previousClose ?? lastKnownPrice(database, date, symbol);
+}
+
+function loadQuotes(database: Database, date: CalendarDate, symbols: readonly string[]): Map<string, Quote> {
+  const rows = quotesOn(database, date, symbols);
+  const oldest = rows.reduce(
+    (least, { previousDate }) => (previousDate !== null && previousDate < least ? previousDate : least),
+    date,
+  );
+  const splits = splitsBetween(database, symbols, { after: oldest, upTo: date });
+  return new Map(
+    rows.map(({ symbol, open, previousDate, previousClose }) => {
+      const ratio = ratioOf(
+        splits.filter((split) => split.symbol === symbol),
+        previousDate ?? date,
+      );
+      const close = previousClose === null ? null : fromDollars(previousClose / ratio);
+      return [symbol, { open: open === null ? null : fromDollars(open), previousDate, previousClose: close }];
+    }),
+  );
+}
+
+function lastKnownPrice(database: Database, date: CalendarDate, symbol: string): Money {
+  const bar = lastBarBefore(database, date, symbol);
+  if (!bar) throw new Error(`Cannot value ${symbol} on ${date}: no price of it is stored`);
+  const splits = splitsBetween(database, [symbol], { after: bar.date, upTo: date });
+  return fromDollars((bar.close ?? bar.open) / ratioOf(splits, bar.date));
+}
+
+/** New shares per old share over the splits after a date. */
+function ratioOf(splits: readonly Split[], after: CalendarDate): number {
+  return splits.reduce(
+    (ratio, { date, numerator, denominator }) => (date > after ? ratio * (numerator / denominator) : ratio),
+    1,
+  );
+}
+
+function adjustForSplits(bar: MarketBar, ratio: number): Bar {
+  const { symbol, date, open, high, low, close, volume } = bar;
+  const price = <Dollars extends number | null>(dollars: Dollars) =>
+    (dollars === null ? null : toDollars(fromDollars(dollars / ratio))) as Dollars;
+  return {
+    symbol,
+    date,
+    open: price(open),
+    high: price(high),
+    low: price(low),
+    close: price(close),
+    volume: volume === null ? null : volume * ratio,
+  };
+}

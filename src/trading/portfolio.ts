@@ -1,0 +1,104 @@
+import { type Money, formatDollars, money } from '../money.ts';
+
+/** Cash and whole shares. Never negative, and a holding of zero is not listed. Values are never changed in place. */
+export interface Portfolio {
+  readonly cash: Money;
+  readonly holdings: ReadonlyMap<string, number>;
+}
+
+/** An order for whole shares at a price that the service, never the model, supplies. */
+export interface Order {
+  symbol: string;
+  amount: number;
+  price: Money;
+}
+
+/** A stock split: `numerator` new shares for `denominator` old ones. */
+export interface SplitRatio {
+  numerator: number;
+  denominator: number;
+}
+
+/** What became of an order: the portfolio after it, or why it was refused (then nothing changed). */
+export type Execution = { portfolio: Portfolio; refusal?: never } | { refusal: string; portfolio?: never };
+
+export function buy(portfolio: Portfolio, { symbol, amount, price }: Order): Execution {
+  if (!isAmount(amount)) return refuseAmount(amount);
+  // Compared by division, so that no order however large leaves exact integers.
+  if (amount > Math.floor(portfolio.cash / price)) {
+    const cost = `${amount} ${symbol} at ${formatDollars(price)}`;
+    return {
+      refusal: `Cannot buy ${cost}: cash is ${formatDollars(portfolio.cash)}, enough for ${Math.floor(portfolio.cash / price)}`,
+    };
+  }
+  const cash = money(portfolio.cash - amount * price);
+  return {
+    portfolio: { cash, holdings: withQuantity(portfolio.holdings, symbol, quantityOf(portfolio, symbol) + amount) },
+  };
+}
+
+export function sell(portfolio: Portfolio, { symbol, amount, price }: Order): Execution {
+  if (!isAmount(amount)) return refuseAmount(amount);
+  const quantity = quantityOf(portfolio, symbol);
+  if (amount > quantity)
+    return { refusal: `Cannot sell ${amount} ${symbol}: ${quantity === 0 ? 'none is' : `${quantity} are`} held` };
+  const cash = money(portfolio.cash + money(amount * price));
+  return { portfolio: { cash, holdings: withQuantity(portfolio.holdings, symbol, quantity - amount) } };
+}
+
+/**
+ * Multiplies a holding by a split; the fraction of a share that is left over is paid in cash at `price` (per new
+ * share), to the nearest 1/10000 dollar. `added` is the change in shares, negative in a reverse split.
+ */
+export function applySplit(
+  portfolio: Portfolio,
+  { symbol, numerator, denominator, price }: SplitRatio & { symbol: string; price: Money },
+): { portfolio: Portfolio; added: number } {
+  const before = quantityOf(portfolio, symbol);
+  const parts = before * numerator;
+  if (!Number.isSafeInteger(parts))
+    throw new RangeError(`Cannot split ${before} ${symbol} by ${numerator}:${denominator}: too many shares`);
+  const after = Math.floor(parts / denominator);
+  const fractionInCash = Math.round(((parts % denominator) * price) / denominator);
+  return {
+    portfolio: {
+      cash: money(portfolio.cash + fractionInCash),
+      holdings: withQuantity(portfolio.holdings, symbol, after),
+    },
+    added: after - before,
+  };
+}
+
+/** Cash plus every holding at its mark. Throws when a mark is missing: a holding never drops out of the value. */
+export function valueOf({ cash, holdings }: Portfolio, marks: ReadonlyMap<string, Money>): Money {
+  let value: Money = cash;
+  for (const [symbol, quantity] of holdings) {
+    const mark = marks.get(symbol);
+    if (mark === undefined) throw new Error(`Cannot value the portfolio: no mark for ${symbol}`);
+    value = money(value + money(quantity * mark));
+  }
+  return value;
+}
+
+export function quantityOf({ holdings }: Portfolio, symbol: string): number {
+  return holdings.get(symbol) ?? 0;
+}
+
+function isAmount(amount: number): boolean {
+  return Number.isSafeInteger(amount) && amount >= 1;
+}
+
+function refuseAmount(amount: number): Execution {
+  return { refusal: `Cannot trade ${amount} shares: the amount must be a whole number of at least 1` };
+}
+
+function withQuantity(
+  holdings: ReadonlyMap<string, number>,
+  symbol: string,
+  quantity: number,
+): ReadonlyMap<string, number> {
+  const changed = new Map(holdings);
+  if (quantity === 0) changed.delete(symbol);
+  else changed.set(symbol, quantity);
+  return changed;
+}

@@ -1,0 +1,259 @@
+import * as v from 'valibot';
+import { type CalendarDate, isCalendarDate } from '../calendar.ts';
+import type { Bar } from '../database/prices.ts';
+import { type ActionType, normaliseSymbol } from '../domain.ts';
+import { type Money, toDollars } from '../money.ts';
+import type { ToolCall, ToolDescription } from '../protocol.ts';
+import { calculate } from './calculate.ts';
+import type { Market } from './market.ts';
+import { type Execution, type Order, type Portfolio, buy, quantityOf, sell, valueOf } from './portfolio.ts';
+
+const MAX_HISTORY_DAYS = 100;
+
+/** One entry of the day's ledger: what was done, and the portfolio after it. */
+export interface Action {
+  actionType: ActionType;
+  symbol: string;
+  amount: number;
+  price: Money | null;
+  portfolio: Portfolio;
+}
+
+/** What the tools of one model-day work on. The portfolio is the running one: every call sees what the last one left. */
+export interface TradingDay {
+  readonly market: Market;
+  readonly universe: ReadonlySet<string>;
+  readonly actions: Action[];
+  portfolio: Portfolio;
+}
+
+/** What a tool says to the model; a refusal changed nothing. */
+type Reply = { answer: Record<string, unknown>; refusal?: never } | { refusal: string; answer?: never };
+
+interface Tool<Arguments = never> extends ToolDescription {
+  schema: v.GenericSchema<unknown, Arguments>;
+  run(day: TradingDay, args: Arguments): Reply;
+}
+
+/** The outcome of one call as the model reads it. */
+export interface ToolResult {
+  content: string;
+  refused: boolean;
+}
+
+const symbol = v.pipe(
+  v.string('must be a ticker symbol'),
+  v.transform(normaliseSymbol),
+  v.check((value) => value !== null, 'must be a ticker symbol'),
+  v.transform((value) => value as string),
+);
+
+/** Whole and at least 1; digits as text count, as models write them. */
+function wholeNumber(most: number) {
+  const message = (issue: v.BaseIssue<unknown>) =>
+    `must be a whole number from 1 to ${most}, got ${shown(issue.input)}`;
+  return v.pipe(
+    v.union([v.number(), v.pipe(v.string(), v.regex(/^\d{1,16}$/), v.transform(Number))], message),
+    v.integer(message),
+    v.minValue(1, message),
+    v.maxValue(most, message),
+  );
+}
+
+const date = v.custom<CalendarDate>(isCalendarDate, (issue) => `must be a date YYYY-MM-DD, got ${shown(issue.input)}`);
+const order = v.strictObject({ symbol, amount: wholeNumber(Number.MAX_SAFE_INTEGER) });
+
+const symbolParameter = { type: 'string', description: 'Ticker symbol, for example AAPL' };
+const orderParameters = parameters(
+  { symbol: symbolParameter, amount: { type: 'integer', minimum: 1, description: 'Whole shares' } },
+  ['symbol', 'amount'],
+);
+
+/** The tools, as the model reads them and as the parent runs them. A new tool is one more row. */
+export const tools: readonly Tool[] = [
+  tool({
+    name: 'buy',
+    description: "Buy whole shares at today's opening price. Refused when cash does not suffice.",
+    parameters: orderParameters,
+    schema: order,
+    run: (day, args) => trade(day, 'buy', args),
+  }),
+  tool({
+    name: 'sell',
+    description: "Sell whole shares that are held, at today's opening price. The proceeds can be used at once.",
+    parameters: orderParameters,
+    schema: order,
+    run: (day, args) => trade(day, 'sell', args),
+  }),
+  tool({
+    name: 'get_price',
+    description: "The prices of one symbol: today's open, or an earlier date's open, high, low, close and volume.",
+    parameters: parameters(
+      {
+        symbol: symbolParameter,
+        date: { type: 'string', format: 'date', description: 'YYYY-MM-DD, today when left out' },
+      },
+      ['symbol'],
+    ),
+    schema: v.strictObject({ symbol, date: v.nullish(date) }),
+    run: (day, args) => getPrice(day, args.symbol, args.date ?? day.market.date),
+  }),
+  tool({
+    name: 'get_price_history',
+    description: "The last daily bars of one symbol, oldest first; today's has only its open.",
+    parameters: parameters(
+      {
+        symbol: symbolParameter,
+        days: { type: 'integer', minimum: 1, maximum: MAX_HISTORY_DAYS, description: 'How many bars' },
+      },
+      ['symbol', 'days'],
+    ),
+    schema: v.strictObject({ symbol, days: wholeNumber(MAX_HISTORY_DAYS) }),
+    run: (day, args) =>
+      isKnown(day, args.symbol)
+        ? { answer: { symbol: args.symbol, bars: day.market.bars(args.symbol, args.days).map(knownFields) } }
+        : unknownSymbol(args.symbol),
+  }),
+  tool({
+    name: 'get_portfolio',
+    description: "Cash and holdings as they are now, valued at today's open.",
+    parameters: parameters({}, []),
+    schema: v.strictObject({}),
+    run: (day) => ({ answer: portfolioReport(day) }),
+  }),
+  tool({
+    name: 'calculate',
+    description: 'Arithmetic: numbers, + - * / % ^, parentheses, abs ceil floor max min round sqrt.',
+    parameters: parameters({ expression: { type: 'string', description: 'For example floor(10000 / 245.27)' } }, [
+      'expression',
+    ]),
+    schema: v.strictObject({ expression: v.string('must be text') }),
+    run: (_day, { expression }) => evaluate(expression),
+  }),
+];
+
+/** The list as it goes to the model. */
+export const toolDescriptions: ToolDescription[] = tools.map(({ name, description, parameters }) => ({
+  name,
+  description,
+  parameters,
+}));
+
+/**
+ * Runs one call of the model against the day. Whatever is wrong with the call is an answer for the model to read, and
+ * leaves the day as it was.
+ */
+export function runTool(day: TradingDay, call: ToolCall): ToolResult {
+  const reply = replyTo(day, call);
+  return { content: JSON.stringify(reply.answer ?? { error: reply.refusal }), refused: reply.refusal !== undefined };
+}
+
+/** Cash and holdings at today's open, in dollars: the same for the prompt and for `get_portfolio`. */
+export function describePortfolio({ market, portfolio }: TradingDay) {
+  const marks = new Map([...portfolio.holdings.keys()].map((symbol) => [symbol, market.mark(symbol)]));
+  const holdings = [...portfolio.holdings]
+    .map(([symbol, quantity]) => ({ symbol, quantity, price: toDollars(marks.get(symbol) as Money) }))
+    .sort((one, other) => (one.symbol < other.symbol ? -1 : 1));
+  return { cash: toDollars(portfolio.cash), holdings, portfolioValue: toDollars(valueOf(portfolio, marks)) };
+}
+
+function portfolioReport(day: TradingDay): Record<string, unknown> {
+  const { cash, holdings, portfolioValue } = describePortfolio(day);
+  return { cash, holdings, portfolio_value: portfolioValue };
+}
+
+function replyTo(day: TradingDay, call: ToolCall): Reply {
+  const tool = tools.find(({ name }) => name === call.name);
+  if (tool === undefined)
+    return {
+      refusal: `There is no tool named ${shown(call.name)}. The tools are ${tools.map(({ name }) => name).join(', ')}.`,
+    };
+  let input: unknown;
+  try {
+    input = JSON.parse(call.arguments === '' ? '{}' : call.arguments);
+  } catch {
+    return { refusal: `The arguments of ${tool.name} are not JSON.` };
+  }
+  const args = v.safeParse(tool.schema, input);
+  if (!args.success) return { refusal: args.issues.map((issue) => describeIssue(tool.name, issue)).join(' ') };
+  return tool.run(day, args.output);
+}
+
+function describeIssue(name: string, issue: v.BaseIssue<unknown>): string {
+  const path = v.getDotPath(issue);
+  if (path === null) return `The arguments of ${name} must be an object.`;
+  if (issue.type !== 'strict_object') return `${name}: ${path} ${issue.message}.`;
+  return issue.expected === 'never' ? `${name} takes no argument ${shown(path)}.` : `${name}: ${path} is missing.`;
+}
+
+function trade(
+  day: TradingDay,
+  actionType: 'buy' | 'sell',
+  { symbol, amount }: { symbol: string; amount: number },
+): Reply {
+  if (actionType === 'buy' && !day.universe.has(symbol))
+    return { refusal: `Cannot buy ${symbol}: it is not among the symbols that can be traded.` };
+  if (actionType === 'sell' && quantityOf(day.portfolio, symbol) === 0)
+    return { refusal: `Cannot sell ${symbol}: none is held.` };
+  const price = day.market.quote(symbol).open;
+  if (price === null) return { refusal: `Cannot ${actionType} ${symbol}: it has no price on ${day.market.date}.` };
+  const order: Order = { symbol, amount, price };
+  const execution: Execution = actionType === 'buy' ? buy(day.portfolio, order) : sell(day.portfolio, order);
+  if (execution.refusal !== undefined) return execution;
+  day.portfolio = execution.portfolio;
+  day.actions.push({ actionType, symbol, amount, price, portfolio: execution.portfolio });
+  return {
+    answer: {
+      executed: actionType,
+      symbol,
+      amount,
+      price: toDollars(price),
+      cash: toDollars(day.portfolio.cash),
+      holding: quantityOf(day.portfolio, symbol),
+    },
+  };
+}
+
+function getPrice(day: TradingDay, symbol: string, date: CalendarDate): Reply {
+  const today = day.market.date;
+  if (date > today) return { refusal: `No prices are known after today, ${today}.` };
+  if (!isKnown(day, symbol)) return unknownSymbol(symbol);
+  const bar = day.market.bar(symbol, date);
+  if (bar === null) return { refusal: `There is no price of ${symbol} on ${date}.` };
+  return { answer: { symbol, ...knownFields(bar) } };
+}
+
+function isKnown(day: TradingDay, symbol: string): boolean {
+  return day.universe.has(symbol) || quantityOf(day.portfolio, symbol) > 0;
+}
+
+function unknownSymbol(symbol: string): Reply {
+  return { refusal: `${symbol} is not among the symbols that can be traded.` };
+}
+
+/** A bar without its symbol and without the fields that are not known. */
+function knownFields({ symbol: _symbol, ...bar }: Bar): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(bar).filter(([, value]) => value !== null));
+}
+
+function evaluate(expression: string): Reply {
+  try {
+    return { answer: { result: calculate(expression) } };
+  } catch (error) {
+    return { refusal: `Cannot calculate: ${(error as Error).message}.` };
+  }
+}
+
+function tool<Arguments>(definition: Tool<Arguments>): Tool {
+  return definition as unknown as Tool; // `runTool` gives each tool only what its own schema let through
+}
+
+function parameters(properties: Record<string, unknown>, required: string[]): Record<string, unknown> {
+  return { type: 'object', properties, required, additionalProperties: false };
+}
+
+/** A value of the model's in a sentence: bounded, and with control characters escaped. */
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length <= 80 ? text : `${text.slice(0, 80)}…`;
+}

@@ -1,0 +1,69 @@
+import { basename } from 'node:path';
+import { openDatabase } from '../database/database.ts';
+import { messageOf } from '../domain.ts';
+import { type ImportSummary, importFile } from '../prices/import.ts';
+import { readSettings } from '../settings.ts';
+import { createProgressLine } from './progress.ts';
+
+const NOTHING_IMPORTED = 1;
+const WRONG_USAGE = 2;
+
+/** The command `import-prices FILE...`: 0 when bars were imported, 1 when none could be. */
+export async function importPrices(paths: readonly string[]): Promise<number> {
+  if (paths.length === 0) {
+    process.stderr.write('Usage: node server.js import-prices FILE...\n');
+    return WRONG_USAGE;
+  }
+  const settings = readSettings(process.env);
+  const database = openDatabase(settings.databasePath);
+  let bars = 0;
+  for (const path of paths) {
+    try {
+      const summary = await importWithProgress(database, path);
+      process.stdout.write(describe(path, summary));
+      bars += summary.bars;
+    } catch (error) {
+      process.stderr.write(`${messageOf(error)}\n`);
+    }
+  }
+  database.close();
+  if (bars > 0 && settings.preserveDevData === false) {
+    process.stdout.write(
+      `Note: ${settings.databasePath} is reset when the service starts in DEV mode, unless PRESERVE_DEV_DATA=true is set.\n`,
+    );
+  }
+  return bars > 0 ? 0 : NOTHING_IMPORTED;
+}
+
+async function importWithProgress(database: ReturnType<typeof openDatabase>, path: string): Promise<ImportSummary> {
+  const line = createProgressLine(process.stderr);
+  try {
+    return await importFile(database, path, {
+      clock: () => new Date(),
+      onProgress: ({ bytesRead, totalBytes }) => line.draw(bytesRead, totalBytes, basename(path)),
+      onRefused: (number, { reason, value }) => {
+        line.clear();
+        process.stderr.write(`${path}:${number}: refused, ${reason}: ${JSON.stringify(value)}\n`);
+      },
+    });
+  } finally {
+    line.end();
+  }
+}
+
+function describe(path: string, summary: ImportSummary): string {
+  const { format, symbols, bars, changed, dates, firstDate, lastDate, syntheticReplaced, refused } = summary;
+  const lines = [
+    `${path}: ${format}`,
+    bars === 0
+      ? '  nothing imported'
+      : `  imported ${number(bars)} bars (${number(changed)} new or changed) of ${number(symbols)} symbols on ${number(dates)} dates, ${firstDate} to ${lastDate}`,
+    ...(syntheticReplaced > 0 ? [`  synthetic prices of ${number(syntheticReplaced)} symbols were replaced`] : []),
+    ...[...refused].map(([reason, count]) => `  refused ${number(count)} rows: ${reason}`),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function number(value: number): string {
+  return value.toLocaleString('en-US');
+}

@@ -1,0 +1,60 @@
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
+import { parseConfiguration, readJsonFile } from '../configuration.ts';
+import { ServiceError, messageOf } from '../domain.ts';
+import { DEFAULT_CONFIGURATION_PATH, RUNTIME_CONFIGURATION_PATH } from '../settings.ts';
+
+const USER_CONFIGURATION_PATH = 'user-configs/config.json';
+
+/**
+ * The command `merge-config`: writes the default configuration with the user's merged over it (RFC 7396: objects are
+ * merged key by key, anything else replaces, null removes) to /tmp/runtime_config.json, from where `serve` reads it.
+ * Without a user configuration the default is written. Throws a `ServiceError` when either is broken; then nothing is
+ * written.
+ */
+export async function mergeConfig(
+  args: readonly string[],
+  { target = RUNTIME_CONFIGURATION_PATH } = {},
+): Promise<number> {
+  const [userPath = USER_CONFIGURATION_PATH, ...rest] = args;
+  if (rest.length > 0) throw new ServiceError('cannot_start', `Cannot merge: expected one file, got ${args.length}`);
+  const base = readJsonFile(DEFAULT_CONFIGURATION_PATH);
+  parseConfiguration(base, DEFAULT_CONFIGURATION_PATH);
+  const isGiven = args.length > 0 || existsSync(userPath);
+  const merged = isGiven ? mergePatch(base, readJsonFile(userPath)) : base;
+  parseConfiguration(
+    merged,
+    isGiven ? `${userPath}, merged over ${DEFAULT_CONFIGURATION_PATH}` : DEFAULT_CONFIGURATION_PATH,
+  );
+  writeAtomically(target, `${JSON.stringify(merged, null, 2)}\n`);
+  process.stderr.write(
+    isGiven
+      ? `Merged ${userPath} over ${DEFAULT_CONFIGURATION_PATH} into ${target}\n`
+      : `No ${userPath}: copied ${DEFAULT_CONFIGURATION_PATH} to ${target}\n`,
+  );
+  return 0;
+}
+
+/** JSON Merge Patch, RFC 7396. */
+function mergePatch(base: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch;
+  const merged: Record<string, unknown> = isObject(base) ? { ...base } : {};
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete merged[key];
+    else merged[key] = mergePatch(merged[key], value);
+  }
+  return merged;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The file may hold keys: it is readable by its owner alone, and nobody ever sees half of it. */
+function writeAtomically(path: string, text: string): void {
+  try {
+    writeFileSync(`${path}.new`, text, { mode: 0o600 });
+    renameSync(`${path}.new`, path);
+  } catch (error) {
+    throw new ServiceError('cannot_start', `Cannot write the merged configuration: ${messageOf(error)}`);
+  }
+}

@@ -1,0 +1,69 @@
+import { timestamp } from '../calendar.ts';
+import { openDatabase, removeDatabase } from '../database/database.ts';
+import { claimOwnership } from '../database/owner.ts';
+import { type Log, createStderrLog } from '../log.ts';
+import { type Service, startService } from '../service.ts';
+import { type Settings, VERSION, readSettings } from '../settings.ts';
+
+/** After a signal the process ends within this time, whatever still runs. */
+const SHUTDOWN_TIMEOUT_MS = 10_000;
+const FAILED = 1;
+
+// The database is initialised when this module is loaded, and once more at start-up, where it finds nothing to do.
+const clock = () => new Date();
+const settings = readSettings(process.env);
+const log = createStderrLog(settings.logLevel);
+const ownership = claimOwnership(settings.agentDataPath, { startedAt: timestamp(clock()) });
+prepareDatabase(settings);
+
+/** The command `serve`: runs until SIGTERM or SIGINT. */
+export async function serve(): Promise<Service> {
+  announceMode(settings);
+  const service = await startService({ settings, log, clock, childEntry: process.argv[1] as string });
+  const { deploymentMode: mode, databasePath: database, configurationPath: configuration } = settings;
+  log.info('listening', { version: VERSION, port: service.port, mode, database, configuration });
+  stopOnSignal(async () => {
+    await service.stop();
+    ownership.release();
+  }, log);
+  return service;
+}
+
+/** DEV starts afresh unless told otherwise; PROD's database is only ever created or migrated. */
+function prepareDatabase({ databasePath, deploymentMode, preserveDevData }: Settings): void {
+  if (deploymentMode === 'DEV' && !preserveDevData) removeDatabase(databasePath);
+  openDatabase(databasePath).close();
+}
+
+function announceMode({ deploymentMode, preserveDevData, databasePath }: Settings): void {
+  if (deploymentMode !== 'DEV') return;
+  const line = '='.repeat(72);
+  log.warning(line);
+  log.warning('DEVELOPMENT MODE: models are simulated, no model call is made or paid for');
+  log.warning(
+    preserveDevData
+      ? `${databasePath} is kept (PRESERVE_DEV_DATA=true)`
+      : `${databasePath} was reset (PRESERVE_DEV_DATA=true keeps it)`,
+  );
+  log.warning(line);
+}
+
+/** The first signal ends in order, a second one at once. */
+function stopOnSignal(stop: () => Promise<void>, { info, error }: Log): void {
+  let stopping = false;
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (stopping) process.exit(FAILED);
+    stopping = true;
+    info('stopping', { signal });
+    setTimeout(() => process.exit(FAILED), SHUTDOWN_TIMEOUT_MS).unref();
+    stop().then(
+      () => process.exit(0),
+      (thrown: unknown) => {
+        error('unexpected failure while stopping', { error: String(thrown) });
+        process.exit(FAILED);
+      },
+    );
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+}

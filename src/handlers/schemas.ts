@@ -1,0 +1,31 @@
+import * as v from 'valibot';
+import { isCalendarDate } from '../calendar.ts';
+
+/** Schemas that several endpoints share, for checking what comes in and describing what goes out. */
+
+/** Exported on its own, so that the interface description can say `format: date` where it stands. */
+export const existsInCalendar = v.check(
+  (text: string) => isCalendarDate(text),
+  (issue) => invalidDate(issue.input),
+);
+
+export const dateText = v.pipe(
+  v.string((issue) => invalidDate(issue.input)),
+  existsInCalendar,
+);
+
+export function invalidDate(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined');
+  return `Invalid date format: ${text.slice(0, 100)}. Expected YYYY-MM-DD`;
+}
+
+export const timestampText = v.pipe(v.string(), v.isoTimestamp());
+
+export const deploymentEntries = {
+  deployment_mode: v.picklist(['DEV', 'PROD']),
+  is_dev_mode: v.boolean(),
+  preserve_dev_data: v.nullable(v.boolean()),
+};
+
+export const errorSchema = v.object({ detail: v.string(), ...deploymentEntries });
+export const bareErrorSchema = v.object({ detail: v.string() });

@@ -1,0 +1,52 @@
+import * as v from 'valibot';
+import { signatureSchema } from '../configuration.ts';
+import { type Answer, type Context, type Input, deploymentFields } from './handler.ts';
+import { dateText, deploymentEntries } from './schemas.ts';
+
+/** Far more than any configuration lists; it bounds what one request can insert. */
+const MAX_MODELS = 200;
+
+export const triggerRequest = v.strictObject({
+  start_date: v.nullish(v.union([v.literal(''), dateText], (issue) => issue.issues?.at(-1)?.message ?? issue.message)),
+  end_date: v.pipe(
+    v.custom<string>((value) => value !== null && value !== '', 'end_date is required and cannot be null or empty'),
+    dateText,
+  ),
+  models: v.nullish(
+    v.pipe(
+      v.array(signatureSchema, 'expected an array of model signatures'),
+      v.maxLength(MAX_MODELS, `at most ${MAX_MODELS} models`),
+    ),
+  ),
+  replace_existing: v.optional(v.boolean('expected true or false'), false),
+});
+
+export const triggerResponse = v.object({
+  job_id: v.pipe(v.string(), v.uuid()),
+  status: v.literal('pending'),
+  total_model_days: v.pipe(v.number(), v.integer()),
+  message: v.string(),
+  ...deploymentEntries,
+  warnings: v.nullable(v.array(v.string())),
+});
+
+/** Creates a job; the worker starts after the answer. */
+export function trigger(
+  { jobs, settings }: Context,
+  { body }: Input<unknown, v.InferOutput<typeof triggerRequest>>,
+): Answer {
+  const job = jobs.submit({
+    startDate: body.start_date || null,
+    endDate: body.end_date,
+    models: body.models ?? [],
+    replaceExisting: body.replace_existing,
+  });
+  return JSON.stringify({
+    job_id: job.jobId,
+    status: 'pending',
+    total_model_days: job.totalModelDays,
+    message: job.message,
+    ...deploymentFields(settings),
+    warnings: job.warnings.length === 0 ? null : job.warnings,
+  });
+}

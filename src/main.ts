@@ -1,0 +1,72 @@
+import { messageOf, ServiceError } from './domain.ts';
+import { VERSION } from './settings.ts';
+
+/** Exit codes, as shells and schedulers expect them. */
+const FAILED = 1;
+const WRONG_USAGE = 2;
+
+/** A command gets its arguments and resolves to the exit code, or to nothing when the process goes on. */
+type Command = (args: string[]) => Promise<number | void>;
+
+/** Each command loads its own modules: help, health check and the model-day child never open a database. */
+const commands: Record<string, Command> = {
+  serve: async (args) => {
+    const unknown = args.filter((argument) => argument !== '--merge-config');
+    if (unknown.length > 0)
+      throw new ServiceError('cannot_start', `Cannot start: serve has no argument ${unknown.join(' ')}`);
+    // Merged first: which configuration file is used is decided when the serving module is loaded.
+    if (args.length > 0) await (await import('./commands/merge-config.ts')).mergeConfig([]);
+    await (await import('./commands/serve.ts')).serve();
+  },
+  demo: async (args) => (await import('./commands/demo.ts')).demo(args),
+  'import-prices': async (args) => (await import('./commands/import-prices.ts')).importPrices(args),
+  'merge-config': async (args) => (await import('./commands/merge-config.ts')).mergeConfig(args),
+  healthcheck: async () => (await import('./commands/healthcheck.ts')).healthcheck(),
+  'model-day': async () => (await import('./agent/agent.ts')).runModelDay(),
+};
+
+const HELP = `Trading Simulation Service ${VERSION}
+
+Usage: node server.js [command]
+
+  serve [--merge-config]    serve the HTTP interface (the default command); with --merge-config
+                            do merge-config first
+  demo                      serve in DEV mode and run a simulation over the last ten weekdays
+  import-prices FILE...     store daily prices from files (Alpha Vantage JSON, merged JSON lines, CSV)
+  merge-config [USER-FILE]  write the default configuration with user-configs/config.json merged over it
+                            to /tmp/runtime_config.json
+  healthcheck               exit with 0 when the service on API_PORT is healthy, else with 1
+  --help, --version
+
+Settings are environment variables, among them API_PORT, DEPLOYMENT_MODE (DEV or PROD) and LOG_LEVEL;
+the README lists them all. Paths are relative to the working directory.
+`;
+
+async function main([name = 'serve', ...args]: string[]): Promise<number | void> {
+  if (name === '--help' || name === '-h' || name === 'help' || args.includes('--help')) return print(HELP);
+  if (name === '--version' || name === '-v') return print(`${VERSION}\n`);
+  const isOption = name.startsWith('-');
+  const command = Object.hasOwn(commands, isOption ? 'serve' : name) ? commands[isOption ? 'serve' : name] : undefined;
+  if (command === undefined) {
+    process.stderr.write(`There is no command ${JSON.stringify(name)}.\n\n${HELP}`);
+    return WRONG_USAGE;
+  }
+  return command(isOption ? [name, ...args] : args);
+}
+
+function print(text: string): number {
+  process.stdout.write(text);
+  return 0;
+}
+
+main(process.argv.slice(2)).then(
+  (code) => {
+    if (code !== undefined) process.exitCode = code;
+  },
+  (error: unknown) => {
+    process.stderr.write(
+      `${error instanceof ServiceError ? error.message : `Unexpected failure: ${error instanceof Error ? error.stack : messageOf(error)}`}\n`,
+    );
+    process.exit(FAILED);
+  },
+);

@@ -1,0 +1,49 @@
+import type { AddressInfo } from 'node:net';
+import type { Clock } from './calendar.ts';
+import { openDatabase } from './database/database.ts';
+import { ServiceError, messageOf } from './domain.ts';
+import { createHttpServer } from './http/server.ts';
+import { createJobs } from './jobs/jobs.ts';
+import type { Log } from './log.ts';
+import type { Settings } from './settings.ts';
+
+export interface ServiceOptions {
+  settings: Settings;
+  log: Log;
+  clock: Clock;
+  /** The one-file program that child processes run. */
+  childEntry: string;
+}
+
+/** A service that answers requests. */
+export interface Service {
+  port: number;
+  /** Stops listening, stops the children, closes the database. A job that runs goes on at the next start. */
+  stop(): Promise<void>;
+}
+
+/** Opens the database, takes up an unfinished job and listens on all interfaces. */
+export async function startService({ settings, log, clock, childEntry }: ServiceOptions): Promise<Service> {
+  const database = openDatabase(settings.databasePath);
+  const jobs = createJobs({ database, settings, log, clock, childEntry });
+  const server = createHttpServer({ database, settings, log, clock, jobs });
+  try {
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(settings.apiPort, resolve));
+  } catch (error) {
+    database.close();
+    throw new ServiceError('cannot_start', `Cannot listen on port ${settings.apiPort}: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+  jobs.resume();
+  return {
+    port: (server.address() as AddressInfo).port,
+    async stop() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      await jobs.stop();
+      server.closeAllConnections();
+      await closed;
+      database.close();
+    },
+  };
+}

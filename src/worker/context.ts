@@ -1,0 +1,14 @@
+import type { Clock } from '../calendar.ts';
+import type { Database } from '../database/database.ts';
+import type { Log } from '../log.ts';
+import type { Settings } from '../settings.ts';
+
+/** What the worker works with. */
+export interface WorkerContext {
+  database: Database;
+  clock: Clock;
+  log: Log;
+  settings: Settings;
+  /** The one-file program that child processes run. */
+  childEntry: string;
+}

@@ -1,0 +1,153 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import {
+  type ChildMessage,
+  MAX_LINE_BYTES,
+  type Outcome,
+  type Start,
+  type ToolResults,
+  childMessageSchema,
+  createLineReader,
+  decodeLine,
+  encodeLine,
+} from '../protocol.ts';
+
+/** Between TERM and KILL. A child holds nothing that could be lost, so it gets little time. */
+const KILL_AFTER_MS = 1_000;
+/** The heap of a child; a model-day's conversation is a few megabytes. */
+const CHILD_MEMORY_MB = 256;
+/** The end of a child's stderr that is kept for the log. */
+const STDERR_TAIL_LENGTH = 4_000;
+/** All that a child inherits: how to reach the network, whom to trust there, and the time zone. */
+const INHERITED_VARIABLES = [
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY',
+  'http_proxy',
+  'https_proxy',
+  'no_proxy',
+  'NODE_EXTRA_CA_CERTS',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'TZ',
+];
+
+export interface LaunchOptions {
+  /** The one-file program that the child runs with the command `model-day`. */
+  entry: string;
+  timeoutMs: number;
+  /** Aborted on shutdown or cancellation; the child is then stopped and the outcome is a failure. */
+  signal: AbortSignal;
+  /** Takes every message but the outcome; what it returns is sent back. When it throws, the child is stopped. */
+  onMessage: (message: Exclude<ChildMessage, { type: 'outcome' }>) => ToolResults | null;
+  /** Takes the end of what the child wrote to stderr, when it wrote anything. */
+  onStderr?: (tail: string) => void;
+}
+
+/**
+ * Runs one model-day in a child process of its own and resolves, when that process is gone, to exactly one outcome: the
+ * first reason wins. Rejects only with what `onMessage` threw.
+ */
+export function launch(start: Start, options: LaunchOptions): Promise<Outcome> {
+  const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+  const child = spawnChild(options.entry);
+  let settled: (() => void) | undefined;
+  const settle = (finish: () => void, signal: NodeJS.Signals) => {
+    if (settled !== undefined) return;
+    settled = finish;
+    stop(child, signal);
+  };
+  const fail = (error: string) => settle(() => resolve({ status: 'failed', error }), 'SIGTERM');
+  const take = (line: string) => {
+    if (settled !== undefined) return;
+    const message = decodeOrFail(line, fail);
+    if (message?.type === 'outcome') return settle(() => resolve(message.result), 'SIGKILL');
+    if (message === undefined) return;
+    try {
+      const reply = options.onMessage(message);
+      if (reply !== null) child.stdin?.write(encodeLine(reply));
+    } catch (error) {
+      settle(() => reject(error), 'SIGKILL');
+    }
+  };
+
+  const timer = setTimeout(
+    () => fail(`The model-day took longer than ${options.timeoutMs / 1000} seconds`),
+    options.timeoutMs,
+  );
+  const abort = () => fail(String(options.signal.reason));
+  options.signal.addEventListener('abort', abort, { once: true });
+  if (options.signal.aborted) abort();
+  const readStderr = tailOf(child);
+  child.stdout?.on(
+    'data',
+    createLineReader(take, () => fail(`The model process sent a line longer than ${MAX_LINE_BYTES} bytes`)),
+  );
+  child.stdin?.on('error', () => {}); // a child that is gone shows in its exit
+  child.on('error', (error) => fail(`Cannot start the model process: ${error.message}`));
+  child.on('close', (code, signal) => {
+    clearTimeout(timer);
+    options.signal.removeEventListener('abort', abort);
+    if (readStderr() !== '') options.onStderr?.(readStderr());
+    settled ??= () =>
+      resolve({
+        status: 'failed',
+        error: `The model process ended without an outcome (${signal ?? `exit code ${code}`})`,
+      });
+    settled();
+  });
+  child.stdin?.write(encodeLine(start));
+  return promise;
+}
+
+function spawnChild(entry: string): ChildProcess {
+  const args = [
+    '--permission',
+    '--no-experimental-sqlite',
+    `--max-old-space-size=${CHILD_MEMORY_MB}`,
+    entry,
+    'model-day',
+  ];
+  const inherited = INHERITED_VARIABLES.flatMap((name) =>
+    process.env[name] === undefined ? [] : [[name, process.env[name]]],
+  );
+  // A process group of its own: Ctrl-C reaches the parent alone, and a kill reaches whatever the child may have started.
+  return spawn(process.execPath, args, { stdio: 'pipe', detached: true, env: Object.fromEntries(inherited) });
+}
+
+function decodeOrFail(line: string, fail: (error: string) => void): ChildMessage | undefined {
+  try {
+    return decodeLine(childMessageSchema, line);
+  } catch (error) {
+    fail(`The model process broke the protocol: ${(error as Error).message}`);
+    return undefined;
+  }
+}
+
+/** Ends the child's process group; with TERM first, KILL follows when that was not enough. */
+function stop(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  const group = -child.pid;
+  killGroup(group, signal);
+  // Nothing more is read, so that a grandchild that holds the pipes cannot hold up the end.
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+  if (signal === 'SIGKILL') return;
+  const timer = setTimeout(() => killGroup(group, 'SIGKILL'), KILL_AFTER_MS);
+  child.once('close', () => clearTimeout(timer));
+}
+
+function killGroup(group: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(group, signal);
+  } catch {
+    // It is gone already.
+  }
+}
+
+function tailOf(child: ChildProcess): () => string {
+  let tail = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    tail = (tail + chunk.toString()).slice(-STDERR_TAIL_LENGTH);
+  });
+  return () => tail;
+}

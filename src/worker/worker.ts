@@ -1,0 +1,130 @@
+import { timestamp } from '../calendar.ts';
+import { type Configuration, readConfiguration, universeOf } from '../configuration.ts';
+import {
+  type Job,
+  addWarnings,
+  failRemainingModelDays,
+  finishJob,
+  loadJob,
+  setJobStatus,
+  skipModelDays,
+} from '../database/jobs.ts';
+import { type ModelDay, activeModelDays } from '../database/sessions.ts';
+import { staleModelDays } from '../database/stale.ts';
+import { logUnexpected } from '../log.ts';
+import type { DatePrices } from '../prices/coverage.ts';
+import { supplyPrices } from '../prices/supply.ts';
+import { openMarket } from '../trading/market.ts';
+import type { WorkerContext } from './context.ts';
+import { type JobRun, runModelDay } from './model-day.ts';
+import { type Plan, count, planModelDays, skipUnpricedDates, skipWarnings } from './plan.ts';
+
+const NO_DATES = 'No trading dates available after price data preparation';
+/** Stale model-days that are named in a job's warning; of more the number is told. */
+const MAX_NAMED_MODEL_DAYS = 20;
+
+/**
+ * Works a job through its five steps: missing prices, downloads, plan, status and warnings, model-days. Resolves when
+ * the job has ended, or when the signal stopped it half-way; then it goes on from where it is at the next call.
+ */
+export async function runJob(context: WorkerContext, jobId: string, signal: AbortSignal): Promise<void> {
+  const { database, clock, log } = context;
+  let error: string | null = null;
+  try {
+    error = await work(context, loadJob(database, jobId), signal);
+  } catch (thrown) {
+    error = `Internal error (reference ${logUnexpected(log, thrown, { jobId })})`;
+  }
+  if (signal.aborted) return;
+  const at = timestamp(clock());
+  const status = database.transaction(() => {
+    if (error !== null) failRemainingModelDays(database, jobId, { error, at });
+    addWarnings(database, jobId, staleWarnings(context, jobId));
+    return finishJob(database, jobId, { error, at });
+  });
+  log.info('job ended', { jobId, status });
+}
+
+/** Resolves to the job-level error, or null. */
+async function work(context: WorkerContext, job: Job, signal: AbortSignal): Promise<string | null> {
+  const { database, clock } = context;
+  const universe = universeOf(job.agentConfig);
+  setJobStatus(database, job.jobId, { status: 'downloading_data', at: timestamp(clock()) });
+  const plan = planModelDays(job.pending, {
+    ...job,
+    completed: activeModelDays(
+      database,
+      job.runs.map(({ model }) => model),
+      job,
+    ),
+  });
+  const prices = await supplyPrices(context, datesOf(plan.run), universe);
+  const priced = skipUnpricedDates(plan, prices.dates);
+  const at = timestamp(clock());
+  database.transaction(() => {
+    skipModelDays(database, priced.skips, at);
+    addWarnings(database, job.jobId, [...prices.warnings, ...skipWarnings(priced)]);
+  });
+  if (hasNoDates(plan, prices.dates)) return NO_DATES;
+  setJobStatus(database, job.jobId, { status: 'running', at });
+  const run: JobRun = { job, universe: new Set(universe), configuration: configurationNow(context), signal };
+  for (const date of datesOf(priced.run)) {
+    const modelDays = priced.run.filter((modelDay) => modelDay.date === date);
+    await runDate(context, run, modelDays);
+    if (signal.aborted) break;
+  }
+  return null;
+}
+
+/** All models of one date side by side, at most `maxParallelModels` at a time; resolves when the last has ended. */
+async function runDate(context: WorkerContext, run: JobRun, modelDays: readonly ModelDay[]): Promise<void> {
+  const [first] = modelDays;
+  if (first === undefined) return;
+  const market = openMarket(context.database, first.date, [...run.universe]);
+  const queue = [...modelDays];
+  const workOff = async () => {
+    for (let modelDay = queue.shift(); modelDay !== undefined && !run.signal.aborted; modelDay = queue.shift()) {
+      await runModelDay(context, run, { modelDay, market });
+    }
+  };
+  await Promise.all(Array.from({ length: context.settings.maxParallelModels }, workOff));
+}
+
+/** Model-days are left to run, and for no date of theirs could anybody say anything. Known holidays are no such case. */
+function hasNoDates(plan: Plan, dates: readonly DatePrices[]): boolean {
+  return (
+    plan.run.length > 0 &&
+    dates.every(({ availability }) => availability !== 'available') &&
+    dates.some(({ availability }) => availability === 'missing')
+  );
+}
+
+function datesOf(modelDays: readonly ModelDay[]): string[] {
+  return [...new Set(modelDays.map(({ date }) => date))].sort();
+}
+
+/** In DEV no model needs its entry, in PROD each model-day says so itself, so a broken file does not stop a job. */
+function configurationNow({ settings, log }: WorkerContext): Configuration | null {
+  try {
+    return readConfiguration(settings.configurationPath);
+  } catch (error) {
+    log.warning((error as Error).message);
+    return null;
+  }
+}
+
+function staleWarnings({ database }: WorkerContext, jobId: string): string[] {
+  const stale = staleModelDays(
+    database,
+    loadJob(database, jobId).runs.map(({ model }) => model),
+  );
+  if (stale.length === 0) return [];
+  const named = stale
+    .slice(0, MAX_NAMED_MODEL_DAYS)
+    .map(({ model, date }) => `${model} ${date}`)
+    .join(', ');
+  const more = stale.length > MAX_NAMED_MODEL_DAYS ? ` and ${stale.length - MAX_NAMED_MODEL_DAYS} more` : '';
+  return [
+    `${count(stale.length, 'model-day')} stale, because what they started from or were valued with has changed since: ${named}${more}`,
+  ];
+}

@@ -1,15 +1,32 @@
 // Builds the one file that is the whole program: dist/server.js.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { build } from 'esbuild';
 
-// First the interface description, from the routes and their schemas; it is bundled as it is.
-const { describeApi } = await import('./src/http/openapi.ts');
-const { routes } = await import('./src/http/routes.ts');
-const description = `${JSON.stringify(describeApi(routes), null, 2)}\n`;
-const path = 'src/http/openapi.json';
-if (!existsSync(path) || readFileSync(path, 'utf8') !== description) writeFileSync(path, description);
+const bundled = {
+  absWorkingDir: import.meta.dirname,
+  bundle: true,
+  platform: 'node',
+  target: 'node24',
+  format: 'cjs', // so that an old Node reaches the check below before anything that it does not know
+  minifyWhitespace: true, // names stay, for stack traces in the log
+  minifySyntax: true,
+  logLevel: 'warning',
+};
 
-// CommonJS, so that an old Node reaches the check below before anything that it does not know.
+/** The program of the child processes, as text. */
+export async function buildAgent() {
+  const { outputFiles } = await build({ ...bundled, entryPoints: ['src/agent/agent.ts'], write: false });
+  return outputFiles[0].text;
+}
+
+/** The interface description, from the routes and their schemas. */
+async function writeInterfaceDescription(path) {
+  const { describeApi } = await import('./src/http/openapi.ts');
+  const { routes } = await import('./src/http/routes.ts');
+  const description = `${JSON.stringify(describeApi(routes), null, 2)}\n`;
+  if (readFileSync(path, 'utf8') !== description) writeFileSync(path, description);
+}
+
 const versionCheck = `
 var nodeVersion = process.versions.node.split('.').map(Number);
 if (!(nodeVersion[0] >= 26 || (nodeVersion[0] === 24 && nodeVersion[1] >= 15))) {
@@ -17,18 +34,15 @@ if (!(nodeVersion[0] >= 26 || (nodeVersion[0] === 24 && nodeVersion[1] >= 15))) 
   process.exit(1);
 }`;
 
-await build({
-  entryPoints: ['src/main.ts'],
-  outfile: 'dist/server.js',
-  bundle: true,
-  minifyWhitespace: true, // names stay, for stack traces in the log
-  minifySyntax: true,
-  platform: 'node',
-  target: 'node24',
-  format: 'cjs',
-  banner: { js: versionCheck.trim() },
-  logLevel: 'warning',
-});
-
-// The file is CommonJS although this repository's package is not; where it stands alone it needs nothing beside it.
-writeFileSync('dist/package.json', '{ "type": "commonjs" }\n');
+if (import.meta.main) {
+  await writeInterfaceDescription('src/http/openapi.json');
+  await build({
+    ...bundled,
+    entryPoints: ['src/main.ts'],
+    outfile: 'dist/server.js',
+    banner: { js: versionCheck.trim() },
+    define: { AGENT_PROGRAM: JSON.stringify(await buildAgent()) },
+  });
+  // The file is CommonJS although this repository's package is not; where it stands alone it needs nothing beside it.
+  writeFileSync('dist/package.json', '{ "type": "commonjs" }\n');
+}

@@ -144,6 +144,7 @@ function describe(issue: Issue): string {
 
 /** The position alone: the parser's own words quote the text around it, and with it perhaps a key. */
 function whereOf(error: unknown): string {
-  const place = /line \d+ column \d+|position \d+/.exec(messageOf(error));
+  const message = messageOf(error);
+  const place = /line \d+ column \d+/.exec(message) ?? /position \d+/.exec(message);
   return place ? ` (${place[0]})` : '';
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { type Clock, timestamp } from './calendar.ts';
 
 export const logLevels = ['DEBUG', 'INFO', 'WARNING', 'ERROR'] as const;
@@ -51,7 +50,7 @@ function jsonLine(time: string, level: LogLevel, message: string, fields: LogFie
 
 function textLine(time: string, level: LogLevel, message: string, fields: LogFields): string {
   const facts = Object.entries(fields).map(([name, value]) => ` ${name}=${printable(value)}`);
-  return `${time.slice(11, 23)} ${level.padEnd(7)} ${withoutControlCharacters(message)}${facts.join('')}\n`;
+  return `${time.slice(11, 23)} ${level.padEnd(7)} ${withoutControlCharacters(message + facts.join(''))}\n`;
 }
 
 function printable(value: unknown): string {
@@ -66,7 +65,9 @@ function withoutControlCharacters(text: string): string {
 
 /** Writes an unexpected error to the log in full and returns the reference under which it stands there. */
 export function logUnexpected(log: Log, error: unknown, fields: LogFields = {}): string {
-  const reference = randomUUID().slice(0, 8);
+  const reference = Math.floor(Math.random() * 16 ** 8)
+    .toString(16)
+    .padStart(8, '0');
   log.error('unexpected failure', {
     reference,
     ...fields,

@@ -1,5 +1,5 @@
 import { messageOf, ServiceError } from './domain.ts';
-import { VERSION } from './settings.ts';
+import { VERSION } from './version.ts';
 
 /** Exit codes, as shells and schedulers expect them. */
 const FAILED = 1;
@@ -8,7 +8,7 @@ const WRONG_USAGE = 2;
 /** A command gets its arguments and resolves to the exit code, or to nothing when the process goes on. */
 type Command = (args: string[]) => Promise<number | void>;
 
-/** Each command loads its own modules: help, health check and the model-day child never open a database. */
+/** Each command loads its own modules: help and health check never open a database. */
 const commands: Record<string, Command> = {
   serve: async (args) => {
     const unknown = args.filter((argument) => argument !== '--merge-config');
@@ -22,7 +22,6 @@ const commands: Record<string, Command> = {
   'import-prices': async (args) => (await import('./commands/import-prices.ts')).importPrices(args),
   'merge-config': async (args) => (await import('./commands/merge-config.ts')).mergeConfig(args),
   healthcheck: async () => (await import('./commands/healthcheck.ts')).healthcheck(),
-  'model-day': async () => (await import('./agent/agent.ts')).runModelDay(),
 };
 
 const HELP = `Trading Simulation Service ${VERSION}

@@ -26,7 +26,9 @@ export function toDollars(amount: Money): number {
   return amount / UNITS_PER_DOLLAR;
 }
 
+const sentenceFormat = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 4 });
+
 /** For sentences that people read: at least cents, thousands separated. */
 export function formatDollars(amount: Money): string {
-  return toDollars(amount).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 4 });
+  return sentenceFormat.format(toDollars(amount));
 }

@@ -16,13 +16,29 @@ const NEWLINE = 10;
 const date = v.custom<string>(isCalendarDate, 'expected a date');
 const dollars = v.number();
 
+/** A symbol on the morning of the session date; null where nothing is known. */
+export interface Quote {
+  symbol: string;
+  previousClose: number | null;
+  open: number | null;
+}
+
+/** By hand, because a brief has hundreds of them and each child checks them with code that is still cold. */
+function isQuoteList(value: unknown): boolean {
+  const isPrice = (price: unknown) => price === null || typeof price === 'number';
+  return (
+    Array.isArray(value) &&
+    value.every((quote) => typeof quote?.symbol === 'string' && isPrice(quote.previousClose) && isPrice(quote.open))
+  );
+}
+
 /** What the model knows on the morning of the session date. */
 export const briefSchema = v.object({
   date,
   cash: dollars,
   portfolioValue: dollars,
   holdings: v.array(v.object({ symbol: v.string(), quantity: v.number(), price: dollars })),
-  quotes: v.array(v.object({ symbol: v.string(), previousClose: v.nullable(dollars), open: v.nullable(dollars) })),
+  quotes: v.custom<Quote[]>(isQuoteList, 'expected quotes'),
 });
 
 const toolSchema = v.object({

@@ -11,8 +11,8 @@ export interface ServiceOptions {
   settings: Settings;
   log: Log;
   clock: Clock;
-  /** The one-file program that child processes run. */
-  childEntry: string;
+  /** What child processes run: the agent as JavaScript text. */
+  agentProgram: string;
 }
 
 /** A service that answers requests. */
@@ -23,9 +23,11 @@ export interface Service {
 }
 
 /** Opens the database, takes up an unfinished job and listens on all interfaces. */
-export async function startService({ settings, log, clock, childEntry }: ServiceOptions): Promise<Service> {
-  const database = openDatabase(settings.databasePath);
-  const jobs = createJobs({ database, settings, log, clock, childEntry });
+export async function startService({ settings, log, clock, agentProgram }: ServiceOptions): Promise<Service> {
+  const database = openDatabase(settings.databasePath, {
+    durability: settings.deploymentMode === 'DEV' ? 'process-end' : 'power-loss',
+  });
+  const jobs = createJobs({ database, settings, log, clock, agentProgram });
   const server = createHttpServer({ database, settings, log, clock, jobs });
   try {
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(settings.apiPort, resolve));

@@ -31,7 +31,6 @@ export interface Settings {
 export const DEFAULT_CONFIGURATION_PATH = 'configs/default_config.json';
 /** A merged configuration, as containers have it; it wins when it exists at the start of the process. */
 export const RUNTIME_CONFIGURATION_PATH = '/tmp/runtime_config.json';
-export const VERSION = '1.0.0';
 
 /**
  * Reads the settings from environment variables. Throws a `ServiceError` (`cannot_start`) that names every variable

@@ -1,31 +1,17 @@
 import { messageOf } from '../domain.ts';
-import {
-  type ChildMessage,
-  type Outcome,
-  type Start,
-  type ToolResults,
-  createLineReader,
-  decodeLine,
-  encodeLine,
-  startSchema,
-  toolResultsSchema,
-} from '../protocol.ts';
+import { type Outcome, type Start, type ToolResults, decodeLine, startSchema, toolResultsSchema } from '../protocol.ts';
 import type { ChatMessage, Model } from './model.ts';
+import { type Pipe, openPipe } from './pipe.ts';
 import { openingMessages } from './prompt.ts';
 import { createSimulatedModel } from './simulated-model.ts';
 
-/** The child's two ends of the pipe. */
-interface Pipe {
-  send(message: ChildMessage): void;
-  receive(): Promise<string>;
-}
-
 /** The life of a child process: one start line in, one model-day, one outcome out. */
-export async function runModelDay(): Promise<void> {
+async function runModelDay(): Promise<void> {
   const pipe = openPipe();
   let result: Outcome;
   try {
-    const start = decodeLine(startSchema, await pipe.receive());
+    const start = decodeLine(startSchema, pipe.receive());
+    process.title = `model-day ${start.brief.date} ${start.signature}`; // what `ps` shows, instead of this program
     result = await converse(start, pipe);
   } catch (error) {
     result = { status: 'failed', error: messageOf(error) };
@@ -43,7 +29,7 @@ async function converse(start: Start, pipe: Pipe): Promise<Outcome> {
     const { content, toolCalls } = await model(conversation);
     pipe.send({ type: 'answer', content, toolCalls });
     if (toolCalls.length === 0) return { status: 'finished', summary: content };
-    const { results }: ToolResults = decodeLine(toolResultsSchema, await pipe.receive());
+    const { results }: ToolResults = decodeLine(toolResultsSchema, pipe.receive());
     conversation.push(
       { role: 'assistant', content, toolCalls },
       ...results.map((result) => ({ role: 'tool', ...result }) as const),
@@ -59,28 +45,4 @@ function connect({ model, signature, brief }: Start): Model {
   }
 }
 
-/** Lines that arrive before they are asked for are kept; when the parent is gone the child ends. */
-function openPipe(): Pipe {
-  const lines: string[] = [];
-  let waiting: ((line: string) => void) | undefined;
-  const onLine = (line: string) => {
-    if (waiting === undefined) lines.push(line);
-    else waiting(line);
-    waiting = undefined;
-  };
-  process.stdin.on(
-    'data',
-    createLineReader(onLine, () => process.exit(1)),
-  );
-  process.stdin.on('end', () => process.exit(1));
-  process.stdout.on('error', () => process.exit(1));
-  return {
-    send: (message) => void process.stdout.write(encodeLine(message)),
-    receive: () =>
-      new Promise((resolve) => {
-        const line = lines.shift();
-        if (line === undefined) waiting = resolve;
-        else resolve(line);
-      }),
-  };
-}
+void runModelDay();

@@ -21,13 +21,15 @@ interface Temperament {
 }
 
 export const temperaments: readonly Temperament[] = [
-  { name: 'momentum', direction: 1, spending: 0.6, curiosity: 5, patience: 0.05 },
-  { name: 'contrarian', direction: -1, spending: 0.4, curiosity: 5, patience: 0.15 },
-  { name: 'diversifier', direction: 0, spending: 0.3, curiosity: 4, patience: 0.1 },
+  { name: 'momentum', direction: 1, spending: 0.6, curiosity: 4, patience: 0.05 },
+  { name: 'contrarian', direction: -1, spending: 0.4, curiosity: 4, patience: 0.15 },
+  { name: 'diversifier', direction: 0, spending: 0.3, curiosity: 3, patience: 0.1 },
   { name: 'cautious', direction: 1, spending: 0.1, curiosity: 2, patience: 0.5 },
 ];
 
-const HISTORY_DAYS = 10;
+const HISTORY_DAYS = 6;
+/** Of what it holds it looks at this many symbols in a day. */
+const HELD_SYMBOLS_WATCHED = 2;
 /** The chance that a day's orders hold a mistake. */
 const CARELESSNESS = 0.3;
 
@@ -70,19 +72,14 @@ function research({ quotes, holdings }: Brief, { temperament, random }: Mind): M
     return say(`As a ${temperament.name} trader I see no reason to trade today. I keep what I have.`);
   }
   const priced = quotes.filter(({ open }) => open !== null).map(({ symbol }) => symbol);
-  const watched = [
-    ...new Set([
-      ...sample(
-        random,
-        holdings.map(({ symbol }) => symbol),
-        3,
-      ),
-      ...sample(random, priced, temperament.curiosity),
-    ]),
-  ];
-  return say(`As a ${temperament.name} trader I look at ${watched.join(', ')} first.`, [
+  const held = holdings.map(({ symbol }) => symbol);
+  const watched = new Set([
+    ...sample(random, held, HELD_SYMBOLS_WATCHED),
+    ...sample(random, priced, temperament.curiosity),
+  ]);
+  return say(`As a ${temperament.name} trader I look at ${[...watched].join(', ')} first.`, [
     call('get_portfolio', {}),
-    ...watched.map((symbol) => call('get_price_history', { symbol, days: HISTORY_DAYS })),
+    ...[...watched].map((symbol) => call('get_price_history', { symbol, days: HISTORY_DAYS })),
   ]);
 }
 

@@ -3,7 +3,11 @@ import { openDatabase, removeDatabase } from '../database/database.ts';
 import { claimOwnership } from '../database/owner.ts';
 import { type Log, createStderrLog } from '../log.ts';
 import { type Service, startService } from '../service.ts';
-import { type Settings, VERSION, readSettings } from '../settings.ts';
+import { type Settings, readSettings } from '../settings.ts';
+import { VERSION } from '../version.ts';
+
+/** The child's program, bundled from agent/agent.ts and put here as text when the service is built. */
+declare const AGENT_PROGRAM: string;
 
 /** After a signal the process ends within this time, whatever still runs. */
 const SHUTDOWN_TIMEOUT_MS = 10_000;
@@ -19,7 +23,7 @@ prepareDatabase(settings);
 /** The command `serve`: runs until SIGTERM or SIGINT. */
 export async function serve(): Promise<Service> {
   announceMode(settings);
-  const service = await startService({ settings, log, clock, childEntry: process.argv[1] as string });
+  const service = await startService({ settings, log, clock, agentProgram: AGENT_PROGRAM });
   const { deploymentMode: mode, databasePath: database, configurationPath: configuration } = settings;
   log.info('listening', { version: VERSION, port: service.port, mode, database, configuration });
   stopOnSignal(async () => {

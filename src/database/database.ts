@@ -23,17 +23,24 @@ export interface Database {
 }
 
 /**
+ * What a commit survives. `power-loss`: everything, for results that cost money. `process-end`: the end of this process
+ * however it comes, but the last commits may be gone after a power cut; several times faster, for DEV.
+ */
+export type Durability = 'power-loss' | 'process-end';
+
+/**
  * Opens a database, creates the folder, the file and the schema where they are missing and migrates an older schema;
  * doing so twice changes nothing. Throws a `ServiceError` (`cannot_start`) for a file that cannot be opened, is not
  * this service's, or comes from a newer version; such a file is left untouched.
  */
-export function openDatabase(path: string): Database {
+export function openDatabase(path: string, { durability = 'power-loss' }: { durability?: Durability } = {}): Database {
   let connection: DatabaseSync | undefined;
   try {
     if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true });
     connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     checkOwnership(connection, path);
-    connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
+    const synchronous = durability === 'power-loss' ? 'FULL' : 'NORMAL';
+    connection.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA foreign_keys = ON`);
     migrate(connection);
   } catch (error) {
     connection?.close();

@@ -1,16 +1,18 @@
 import * as v from 'valibot';
 import { signatureSchema } from '../configuration.ts';
 import { type Answer, type Context, type Input, deploymentFields } from './handler.ts';
-import { dateText, deploymentEntries } from './schemas.ts';
+import { dateText, deploymentEntries, existsInCalendar, invalidDate } from './schemas.ts';
 
 /** Far more than any configuration lists; it bounds what one request can insert. */
 const MAX_MODELS = 200;
+const END_DATE_REQUIRED = 'end_date is required and cannot be null or empty';
 
 export const triggerRequest = v.strictObject({
   start_date: v.nullish(v.union([v.literal(''), dateText], (issue) => issue.issues?.at(-1)?.message ?? issue.message)),
   end_date: v.pipe(
-    v.custom<string>((value) => value !== null && value !== '', 'end_date is required and cannot be null or empty'),
-    dateText,
+    v.string((issue) => (issue.input === null ? END_DATE_REQUIRED : invalidDate(issue.input))),
+    v.nonEmpty(END_DATE_REQUIRED),
+    existsInCalendar,
   ),
   models: v.nullish(
     v.pipe(

@@ -116,3 +116,12 @@ export const reasoning = {
 export const health = {
   response: { status: 'healthy', database: 'connected', timestamp: '2025-10-11T08:00:00.000Z', ...deployment },
 };
+
+export const openapi = {
+  response: {
+    openapi: '3.1.0',
+    info: { title: 'Trading Simulation Service', version: '1.0.0' },
+    paths: {},
+    components: {},
+  },
+};

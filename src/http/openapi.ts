@@ -1,7 +1,7 @@
 import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { bareErrorSchema, errorSchema, existsInCalendar } from '../handlers/schemas.ts';
-import { VERSION } from '../settings.ts';
+import { VERSION } from '../version.ts';
 import type { Route } from './routes.ts';
 
 /**
@@ -33,7 +33,7 @@ function describeRoute(route: Route): Record<string, unknown> {
     ...(body && {
       requestBody: {
         required: true,
-        content: { 'application/json': { schema: schemaOf(body), example: example?.request } },
+        content: { 'application/json': { schema: schemaOf(body), example: example.request } },
       },
     }),
     responses: { 200: answer(route), ...errorAnswers(route) },
@@ -51,12 +51,8 @@ function operationId({ method, path }: Route): string {
 }
 
 function answer({ summary, response, example }: Route): Record<string, unknown> {
-  if (response === undefined)
-    return { description: summary, content: { 'application/json': { schema: { type: 'object' } } } };
-  return {
-    description: summary,
-    content: { 'application/json': { schema: schemaOf(response), example: example?.response } },
-  };
+  const schema = response === undefined ? { type: 'object' } : schemaOf(response);
+  return { description: summary, content: { 'application/json': { schema, example: example.response } } };
 }
 
 function errorAnswers(route: Route): Record<string, unknown> {
@@ -101,7 +97,6 @@ function schemaOf(schema: v.GenericSchema): { properties?: Record<string, unknow
   const { $schema: _dialect, ...rest } = toJsonSchema(schema, {
     typeMode: 'input',
     errorMode: 'ignore',
-    overrideSchema: ({ valibotSchema }) => (valibotSchema.type === 'custom' ? { type: 'string' } : undefined),
     overrideAction: ({ valibotAction, jsonSchema }) =>
       valibotAction === existsInCalendar ? { ...jsonSchema, format: 'date' } : undefined,
   });

@@ -19,19 +19,32 @@ export const statusOfError: Record<ErrorCode, number> = {
   cannot_start: 500,
 };
 
-/** Sends an answer with status 200. A long one is sent piece by piece, no faster than the client takes it. */
+/**
+ * Sends an answer with status 200. A long one is sent piece by piece, no faster than the client takes it; what fails
+ * before the first piece is full can still become an error answer.
+ */
 export async function sendAnswer(response: ServerResponse, answer: Answer): Promise<void> {
   if (typeof answer === 'string') return sendJson(response, 200, answer);
   const pieces = answer[Symbol.iterator]();
-  let piece = pieces.next(); // a failure before the first piece is still an error answer
+  let text = fill(pieces);
+  if (text.length < STREAM_CHUNK_LENGTH) return sendJson(response, 200, text);
   response.writeHead(200, ['Content-Type', 'application/json', ...SAFETY_HEADERS]);
-  while (piece.done !== true && !response.closed && response.req.method !== 'HEAD') {
-    let text = '';
-    for (; piece.done !== true && text.length < STREAM_CHUNK_LENGTH; piece = pieces.next()) text += piece.value;
+  for (; text !== '' && !response.closed && response.req.method !== 'HEAD'; text = fill(pieces)) {
     if (!response.write(text)) await drained(response);
     await setImmediate(); // other requests get their turn between pieces
   }
   response.end();
+}
+
+/** The next pieces up to about the chunk length; fewer only at the end. */
+function fill(pieces: Iterator<string>): string {
+  let text = '';
+  while (text.length < STREAM_CHUNK_LENGTH) {
+    const piece = pieces.next();
+    if (piece.done === true) break;
+    text += piece.value;
+  }
+  return text;
 }
 
 export function sendJson(

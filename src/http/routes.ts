@@ -20,7 +20,7 @@ export interface Route {
   errors: Record<number, string>;
   /** Error bodies carry the deployment fields, except where the specification leaves them out. */
   bareErrors?: true;
-  example?: { request?: unknown; response: unknown };
+  example: { request?: unknown; response: unknown };
   handle: (context: Context, input: Input<never, never>) => Answer;
 }
 
@@ -79,5 +79,12 @@ export const routes: readonly Route[] = [
     example: examples.health,
     handle: health,
   },
-  { method: 'GET', path: '/openapi.json', summary: 'This description.', errors: {}, handle: openapi },
+  {
+    method: 'GET',
+    path: '/openapi.json',
+    summary: 'This description, in OpenAPI 3.1.',
+    errors: {},
+    example: examples.openapi,
+    handle: openapi,
+  },
 ];

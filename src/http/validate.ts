@@ -2,10 +2,10 @@ import * as v from 'valibot';
 import { ServiceError } from '../domain.ts';
 
 /** Fields of older versions of the interface, with what replaced them. */
-const RETIRED_FIELDS: Record<string, string> = {
-  date_range: 'is no longer accepted; use start_date and end_date',
-  config_path: "is no longer accepted; the path of the configuration is the server's own",
-};
+const RETIRED_FIELDS = new Map([
+  ['date_range', 'is no longer accepted; use start_date and end_date'],
+  ['config_path', "is no longer accepted; the path of the configuration is the server's own"],
+]);
 
 /** Checks a JSON body. Throws a `ServiceError` (`unprocessable`) with one sentence per problem, the field first. */
 export function validateBody<Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> {
@@ -37,7 +37,7 @@ function validate<Schema extends v.GenericSchema>(schema: Schema, value: unknown
 function describeIssue(issue: v.BaseIssue<unknown>): string {
   const field = pathOf(issue);
   if (issue.type !== 'strict_object') return `${field}: ${issue.message}`;
-  if (issue.expected === 'never') return `${field}: ${RETIRED_FIELDS[field] ?? 'is not a field of this request'}`;
+  if (issue.expected === 'never') return `${field}: ${RETIRED_FIELDS.get(field) ?? 'is not a field of this request'}`;
   return `${field}: ${field} is required and cannot be null or empty`;
 }
 

@@ -100,7 +100,7 @@ async function importRows(database: Database, file: ParsedFile, options: RowOpti
   };
   let pending: Row[] = [];
   for await (const rows of file.rows) {
-    pending.push(...rows);
+    for (const row of rows) pending.push(row); // not spread: a batch may hold more rows than a call takes arguments
     while (pending.length >= ROWS_PER_TRANSACTION) {
       storeRows(database, pending.splice(0, ROWS_PER_TRANSACTION), { file, progress, options });
       await sleep(PAUSE_MS);

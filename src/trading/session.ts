@@ -92,18 +92,16 @@ export function logMessages(
 }
 
 /**
- * Takes one answer of the model: logs it, runs its tool calls one after another in their order, logs and returns their
- * results.
+ * Takes one answer of the model: runs its tool calls one after another in their order, and writes the answer and the
+ * results to the log in one transaction before anybody can act on them.
  */
 export function takeStep(context: SessionContext, session: Session, { content, toolCalls }: Answer): ToolResults {
   session.steps += 1;
-  const calls = toolCalls.length === 0 ? {} : { toolCalls: JSON.stringify(toolCalls) };
-  logMessages(context, session, [{ role: 'assistant', content, ...calls }]);
   const results = toolCalls.map((call) => ({ call, content: runAndCount(session, call) }));
-  if (results.length > 0) {
-    const messages = results.map(({ call, content }) => toolMessage(call, content));
-    logMessages(context, session, messages);
-  }
+  logMessages(context, session, [
+    { role: 'assistant', content, ...(toolCalls.length > 0 && { toolCalls: JSON.stringify(toolCalls) }) },
+    ...results.map(({ call, content }) => toolMessage(call, content)),
+  ]);
   return { type: 'tool_results', results: results.map(({ call, content }) => ({ id: call.id, content })) };
 }
 

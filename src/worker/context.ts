@@ -9,6 +9,6 @@ export interface WorkerContext {
   clock: Clock;
   log: Log;
   settings: Settings;
-  /** The one-file program that child processes run. */
-  childEntry: string;
+  /** What child processes run: the agent as JavaScript text. */
+  agentProgram: string;
 }

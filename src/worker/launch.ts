@@ -32,8 +32,8 @@ const INHERITED_VARIABLES = [
 ];
 
 export interface LaunchOptions {
-  /** The one-file program that the child runs with the command `model-day`. */
-  entry: string;
+  /** The child's program as JavaScript text. */
+  program: string;
   timeoutMs: number;
   /** Aborted on shutdown or cancellation; the child is then stopped and the outcome is a failure. */
   signal: AbortSignal;
@@ -49,7 +49,7 @@ export interface LaunchOptions {
  */
 export function launch(start: Start, options: LaunchOptions): Promise<Outcome> {
   const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
-  const child = spawnChild(options.entry);
+  const child = spawnChild(options.program);
   let settled: (() => void) | undefined;
   const settle = (finish: () => void, signal: NodeJS.Signals) => {
     if (settled !== undefined) return;
@@ -99,14 +99,13 @@ export function launch(start: Start, options: LaunchOptions): Promise<Outcome> {
   return promise;
 }
 
-function spawnChild(entry: string): ChildProcess {
-  const args = [
-    '--permission',
-    '--no-experimental-sqlite',
-    `--max-old-space-size=${CHILD_MEMORY_MB}`,
-    entry,
-    'model-day',
-  ];
+/**
+ * The program goes in by `--eval`: the child then starts as fast as an empty one whatever the size of the service, and
+ * may read no file at all, not even its own.
+ */
+function spawnChild(program: string): ChildProcess {
+  const flags = ['--permission', '--no-experimental-sqlite', `--max-old-space-size=${CHILD_MEMORY_MB}`];
+  const args = [...flags, '--input-type=commonjs', '--eval', program];
   const inherited = INHERITED_VARIABLES.flatMap((name) =>
     process.env[name] === undefined ? [] : [[name, process.env[name]]],
   );

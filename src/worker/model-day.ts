@@ -2,6 +2,7 @@ import type { Configuration } from '../configuration.ts';
 import type { Job } from '../database/jobs.ts';
 import { type ModelDay, endModelDay } from '../database/sessions.ts';
 import { timestamp } from '../calendar.ts';
+import { ServiceError } from '../domain.ts';
 import { logUnexpected } from '../log.ts';
 import { fromDollars } from '../money.ts';
 import type { ChildMessage, Start, ToolResults } from '../protocol.ts';
@@ -60,7 +61,7 @@ export async function runModelDay(
       tools: toolDescriptions,
     };
     const outcome = await launch(start, {
-      entry: context.childEntry,
+      program: context.agentProgram,
       timeoutMs: context.settings.modelDayTimeoutMs,
       signal: run.signal,
       onMessage: (message) => receive(context, session, { message, maxSteps: agentConfig.max_steps }),
@@ -70,7 +71,11 @@ export async function runModelDay(
     if (outcome.status === 'finished') completeSession(context, session, outcome.summary);
     else abortSession(context, session, outcome.error);
   } catch (error) {
-    abortSession(context, session, `Internal error (reference ${logUnexpected(context.log, error, { ...modelDay })})`);
+    const reason =
+      error instanceof ServiceError
+        ? error.message
+        : `Internal error (reference ${logUnexpected(context.log, error, { ...modelDay })})`;
+    abortSession(context, session, reason);
   }
 }
 
@@ -92,11 +97,15 @@ function receive(
   { message, maxSteps }: { message: Exclude<ChildMessage, { type: 'outcome' }>; maxSteps: number },
 ): ToolResults | null {
   if (message.type === 'prompt') {
-    if (session.totalMessages > 0) throw new Error('Cannot take a second prompt of one model-day');
+    if (session.totalMessages > 0) throw protocolError('it sent a second prompt');
     logMessages(context, session, message.messages);
     return null;
   }
-  if (session.steps >= maxSteps) throw new Error(`Cannot take a step beyond the limit of ${maxSteps}`);
+  if (session.steps >= maxSteps) throw protocolError(`it went on after ${maxSteps} steps`);
   const results = takeStep(context, session, message);
   return results.results.length > 0 ? results : null;
+}
+
+function protocolError(what: string): ServiceError {
+  return new ServiceError('unprocessable', `The model process broke the protocol: ${what}`);
 }

@@ -125,6 +125,6 @@ function staleWarnings({ database }: WorkerContext, jobId: string): string[] {
     .join(', ');
   const more = stale.length > MAX_NAMED_MODEL_DAYS ? ` and ${stale.length - MAX_NAMED_MODEL_DAYS} more` : '';
   return [
-    `${count(stale.length, 'model-day')} stale, because what they started from or were valued with has changed since: ${named}${more}`,
+    `${count(stale.length, 'stale model-day')}, whose start or prices have changed since they ran: ${named}${more}`,
   ];
 }

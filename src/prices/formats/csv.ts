@@ -7,18 +7,18 @@ import type { LineBatch } from './lines.ts';
 
 /** CSV with a header, in any order of columns, and the headers of Yahoo and Stooq, whose prices are split-adjusted. */
 
-const COLUMN_NAMES: Record<string, keyof RawBar> = {
-  symbol: 'symbol',
-  ticker: 'symbol',
-  code: 'symbol',
-  date: 'date',
-  open: 'open',
-  high: 'high',
-  low: 'low',
-  close: 'close',
-  volume: 'volume',
-  vol: 'volume',
-};
+const COLUMN_NAMES = new Map<string, keyof RawBar>([
+  ['symbol', 'symbol'],
+  ['ticker', 'symbol'],
+  ['code', 'symbol'],
+  ['date', 'date'],
+  ['open', 'open'],
+  ['high', 'high'],
+  ['low', 'low'],
+  ['close', 'close'],
+  ['volume', 'volume'],
+  ['vol', 'volume'],
+]);
 const SEPARATORS = [',', ';', '\t'];
 const STOOQ_HEADER = 'Date,Open,High,Low,Close,Volume';
 
@@ -50,7 +50,7 @@ function readHeader(header: string, path: string): Layout {
   const names = splitRow(header, separator).map((name) => name.trim().toLowerCase().replace(/^<|>$/g, ''));
   const columns = { symbol: -1, date: -1, open: -1, high: -1, low: -1, close: -1, volume: -1 };
   names.forEach((name, index) => {
-    const field = COLUMN_NAMES[name];
+    const field = COLUMN_NAMES.get(name);
     if (field === undefined) return;
     if (columns[field] !== -1) throw new ServiceError('bad_request', `its header has two columns for ${field}`);
     columns[field] = index;

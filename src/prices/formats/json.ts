@@ -12,15 +12,15 @@ import { MAX_DOCUMENT_LENGTH, type LineBatch } from './lines.ts';
 const SERIES = 'Time Series (Daily)';
 /** Where the provider puts its errors, with status 200. */
 const PROVIDER_MESSAGES = ['Error Message', 'Note', 'Information'];
-const FIELD_NAMES: Record<string, keyof RawBar> = {
-  open: 'open',
-  'buy price': 'open',
-  high: 'high',
-  low: 'low',
-  close: 'close',
-  'sell price': 'close',
-  volume: 'volume',
-};
+const FIELD_NAMES = new Map<string, keyof RawBar>([
+  ['open', 'open'],
+  ['buy price', 'open'],
+  ['high', 'high'],
+  ['low', 'low'],
+  ['close', 'close'],
+  ['sell price', 'close'],
+  ['volume', 'volume'],
+]);
 
 interface Document {
   symbol: string;
@@ -73,7 +73,7 @@ export function rowsOf({ symbol, days }: Document, line: number, today: Calendar
       volume: undefined,
     };
     for (const [name, value] of Object.entries(asRecord(fields) ?? {})) {
-      const field = FIELD_NAMES[name.replace(/^\d+\. /, '')];
+      const field = FIELD_NAMES.get(name.replace(/^\d+\. /, ''));
       if (field !== undefined) raw[field] = typeof value === 'string' ? value : JSON.stringify(value);
     }
     return { line, ...checkBar(raw, today) };

@@ -1,0 +1,2 @@
+/** The program of the child processes, as text. */
+export function buildAgent(): Promise<string>;

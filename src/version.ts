@@ -1,0 +1,2 @@
+/** Of the program and of its interface. */
+export const VERSION = '1.0.0';

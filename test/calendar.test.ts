@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { addDays, countDays, dateOf, isCalendarDate, weekdays, weekdaysBefore } from '../src/calendar.ts';
+
+test('a date is zero-padded and exists in the calendar', () => {
+  const good = ['2025-01-05', '2024-02-29', '1999-12-31'];
+  const bad = [
+    '2025-1-5',
+    '2025-01-5',
+    '2025-02-30',
+    '2023-02-29',
+    '2025-13-01',
+    '2025-00-10',
+    '2025/01/05',
+    '20250105',
+    '',
+    ' 2025-01-05',
+    '2025-01-05\n',
+    '2025-01-05T00:00:00Z',
+    null,
+    undefined,
+    20250105,
+    ['2025-01-05'],
+  ];
+  for (const text of good) assert.equal(isCalendarDate(text), true, text);
+  for (const text of bad) assert.equal(isCalendarDate(text), false, String(text));
+});
+
+test('date arithmetic crosses months, years and leap days', () => {
+  assert.equal(addDays('2024-02-28', 1), '2024-02-29');
+  assert.equal(addDays('2025-01-01', -1), '2024-12-31');
+  assert.equal(countDays('2025-01-01', '2025-01-30'), 30);
+  assert.equal(countDays('2025-01-02', '2025-01-01'), 0);
+});
+
+test('weekdays leave out Saturdays and Sundays', () => {
+  assert.deepEqual(weekdays('2025-01-03', '2025-01-07'), ['2025-01-03', '2025-01-06', '2025-01-07']);
+  assert.deepEqual(weekdays('2025-01-04', '2025-01-05'), []);
+  assert.deepEqual(weekdays('2025-01-07', '2025-01-06'), []);
+  assert.deepEqual(weekdaysBefore('2025-01-07', 3), ['2025-01-02', '2025-01-03', '2025-01-06']);
+});
+
+test('today is the UTC date, whatever the local zone', () => {
+  assert.equal(dateOf(new Date('2025-01-05T23:59:59.999Z')), '2025-01-05');
+  assert.equal(dateOf(new Date('2025-01-06T09:00:00+10:00')), '2025-01-05');
+});

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parseConfiguration, readConfiguration, universeOf } from '../src/configuration.ts';
+import { temporaryFolder } from './support/service.ts';
+
+test('a configuration of the AI-Trader family loads unchanged', () => {
+  const { models, agent_config } = parseConfiguration(
+    {
+      agent_type: 'BaseAgent',
+      market: 'us',
+      date_range: { init_date: '2025-10-01', end_date: '2025-10-21' },
+      models: [
+        {
+          name: 'claude',
+          basemodel: 'anthropic/claude',
+          signature: 'claude',
+          enabled: true,
+          openai_base_url: null,
+          openai_api_key: null,
+        },
+        { signature: 'minimal' },
+      ],
+      agent_config: { max_steps: 20, max_retries: 5, base_delay: 0.5, initial_cash: 5000.0, verbose: true },
+      log_config: { log_path: './data/agent_data' },
+    },
+    'file',
+  );
+  assert.deepEqual(
+    models.map(({ signature, enabled }) => [signature, enabled]),
+    [
+      ['claude', true],
+      ['minimal', false],
+    ],
+  );
+  assert.deepEqual(agent_config, {
+    max_steps: 20,
+    max_retries: 5,
+    base_delay: 0.5,
+    initial_cash: 5000,
+    stock_symbols: null,
+  });
+});
+
+test('what is absent has its default, and the universe is the NASDAQ-100', () => {
+  const { agent_config } = parseConfiguration({ models: [] }, 'file');
+  assert.deepEqual(agent_config, {
+    max_steps: 30,
+    max_retries: 3,
+    base_delay: 1,
+    initial_cash: 10_000,
+    stock_symbols: null,
+  });
+  assert.equal(universeOf(agent_config).length, 101);
+  assert.deepEqual(universeOf({ ...agent_config, stock_symbols: ['AAPL'] }), ['AAPL']);
+});
+
+test('symbols are written in one form, once', () => {
+  const { agent_config } = parseConfiguration(
+    { models: [], agent_config: { stock_symbols: ['aapl', 'BRK-B', '600519.SH', 'AAPL '] } },
+    'file',
+  );
+  assert.deepEqual(agent_config.stock_symbols, ['AAPL', 'BRK-B', '600519.SH']);
+});
+
+const wrong: [name: string, content: unknown, message: RegExp][] = [
+  ['no models', {}, /models: is missing/],
+  ['models that are no list', { models: {} }, /models: expected Array, got object/],
+  ['an entry without a signature', { models: [{ signature: 'a' }, {}] }, /models\[1\]\.signature: is missing/],
+  ['an empty signature', { models: [{ signature: ' ' }] }, /models\[0\]\.signature: must not be empty/],
+  [
+    'a signature with control characters',
+    { models: [{ signature: 'a\u001b[31m' }] },
+    /models\[0\]\.signature: must not contain control/,
+  ],
+  [
+    'the same signature twice',
+    { models: [{ signature: 'a' }, { signature: 'a' }] },
+    /models: lists the signature 'a' twice/,
+  ],
+  [
+    'enabled as text',
+    { models: [{ signature: 'a', enabled: 'yes' }] },
+    /models\[0\]\.enabled: expected boolean, got string/,
+  ],
+  ['no steps', { models: [], agent_config: { max_steps: 0 } }, /agent_config\.max_steps: must be >=1/],
+  ['negative cash', { models: [], agent_config: { initial_cash: -1 } }, /agent_config\.initial_cash: must be >0/],
+  [
+    'a path as a symbol',
+    { models: [], agent_config: { stock_symbols: ['../../etc'] } },
+    /agent_config\.stock_symbols\[0\]: is not a ticker/,
+  ],
+];
+for (const [name, content, message] of wrong) {
+  test(`${name}: the error names the path in the file`, () => {
+    assert.throws(() => parseConfiguration(content, 'configs/x.json'), { code: 'broken_configuration', message });
+  });
+}
+
+test('an error never repeats a value, which may be a key', (t) => {
+  const path = join(temporaryFolder(t), 'config.json');
+  const broken = [
+    '{ "models": [ { "openai_api_key": "sk-secret" "x" } ] }',
+    'sk-secret',
+    '{"models":[{"signature":"a","openai_api_key":["sk-secret"]}]}',
+  ];
+  for (const text of broken) {
+    writeFileSync(path, text);
+    assert.throws(
+      () => readConfiguration(path),
+      (error: Error) => !error.message.includes('secret') && error.message.includes('config.json'),
+    );
+  }
+});
+
+test('a missing file is told apart from a broken one', (t) => {
+  const path = join(temporaryFolder(t), 'config.json');
+  assert.throws(() => readConfiguration(path), /Server configuration file not found: .*config\.json/);
+  writeFileSync(path, '{');
+  assert.throws(() => readConfiguration(path), /it is not JSON \(line 1 column 2\)/);
+});
+
+test('the configuration that ships is valid and enables models', () => {
+  const shipped = parseConfiguration(
+    JSON.parse(readFileSync(new URL('../configs/default_config.json', import.meta.url), 'utf8')),
+    'default',
+  );
+  assert.ok(shipped.models.filter(({ enabled }) => enabled).length >= 3);
+});

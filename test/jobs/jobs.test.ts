@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { scriptedAgent } from '../support/agents.ts';
+import { ledger, ledgerOf } from '../support/ledger.ts';
+import { startTestService, twoModels } from '../support/service.ts';
+
+const PRICES = `
+  AAPL 2025-11-10 100 101
+  AAPL 2025-11-11 102 103
+  AAPL 2025-11-12 104 105
+  AAPL 2025-11-13 106 107`;
+const configuration = { ...twoModels, agent_config: { stock_symbols: ['AAPL'] } };
+const DAY = { start_date: '2025-11-10', end_date: '2025-11-10' };
+const WEEK = { start_date: '2025-11-10', end_date: '2025-11-13' };
+const slowBuyer = scriptedAgent({ '*': [[['buy', { symbol: 'AAPL', amount: 1 }]], [['wait', 100]]] });
+
+test('of triggers that come at once exactly one creates a job', async (t) => {
+  const service = await startTestService(t, { configuration, prices: PRICES, agentProgram: slowBuyer });
+  const answers = await Promise.all(Array.from({ length: 10 }, () => service.post('/simulate/trigger', DAY)));
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(9).fill(400)]);
+  const refusal = answers.find(({ status }) => status === 400);
+  assert.match(refusal?.body.detail, /Another simulation job is already running or pending/);
+  assert.equal(service.database.statement('SELECT count(*) AS count FROM jobs').get()?.['count'], 1);
+  await service.waitForJob(answers.find(({ status }) => status === 200)?.body.job_id);
+  assert.equal((await service.post('/simulate/trigger', DAY)).status, 200);
+});
+
+test('a job that a stop interrupts goes on at the next start, and no trade happens twice', async (t) => {
+  const first = await startTestService(t, { configuration, prices: PRICES, agentProgram: slowBuyer });
+  const { body } = await first.post('/simulate/trigger', WEEK);
+  while ((await first.get(`/simulate/status/${body.job_id}`)).body.progress.completed < 3) await sleep(10);
+  await first.stop();
+  const second = await startTestService(t, { configuration, agentProgram: slowBuyer, folder: first.folder });
+  const status = await second.waitForJob(body.job_id);
+  assert.equal(status.status, 'completed');
+  assert.deepEqual(status.progress, { total_model_days: 8, completed: 8, failed: 0, pending: 0 });
+  const expected = ledger(`
+    2025-11-10 buy AAPL 1 100 => 9900 10001 1 AAPL:1
+    2025-11-11 buy AAPL 1 102 => 9798 10004 3 AAPL:2
+    2025-11-12 buy AAPL 1 104 => 9694 10009 5 AAPL:3
+    2025-11-13 buy AAPL 1 106 => 9588 10016 7 AAPL:4`);
+  assert.deepEqual(ledgerOf(second.database, 'model-a'), expected);
+  assert.deepEqual(ledgerOf(second.database, 'model-b'), expected);
+});
+
+test('a replacing job that is interrupted replaces each day once', async (t) => {
+  const first = await startTestService(t, { configuration, prices: PRICES, agentProgram: slowBuyer });
+  await first.runJob(WEEK);
+  const { body } = await first.post('/simulate/trigger', { ...WEEK, replace_existing: true });
+  while ((await first.get(`/simulate/status/${body.job_id}`)).body.progress.completed < 3) await sleep(10);
+  await first.stop();
+  const second = await startTestService(t, { configuration, agentProgram: slowBuyer, folder: first.folder });
+  const status = await second.waitForJob(body.job_id);
+  assert.deepEqual([status.status, status.warnings], ['completed', null]);
+  assert.equal((await second.get('/results')).body.count, 8);
+});
+
+test('the configuration is read at every trigger: missing or broken is a 500 that says which', async (t) => {
+  const service = await startTestService(t, { configuration: null, prices: PRICES, agentProgram: slowBuyer });
+  assert.equal((await service.get('/health')).body.status, 'healthy');
+  const missing = await service.post('/simulate/trigger', DAY);
+  assert.equal(missing.status, 500);
+  assert.match(missing.body.detail, /Server configuration file not found: .*config\.json/);
+  writeFileSync(service.settings.configurationPath, '{"models": [{"signature": 5}]}');
+  const broken = await service.post('/simulate/trigger', DAY);
+  assert.equal(broken.status, 500);
+  assert.match(broken.body.detail, /models\[0\]\.signature: expected a string/);
+  writeFileSync(service.settings.configurationPath, JSON.stringify(configuration));
+  assert.equal((await service.runJob(DAY)).status, 'completed');
+});
+
+test('the file is asked for before the models, the models before the range, the range before the other job', async (t) => {
+  const service = await startTestService(t, { configuration: { models: [] }, prices: PRICES, agentProgram: slowBuyer });
+  const details = async (request: object) => (await service.post('/simulate/trigger', request)).body.detail;
+  const future = { start_date: '2025-11-10', end_date: '2099-01-01' };
+  assert.match(await details(future), /^No models to simulate/);
+  const { body } = await service.post('/simulate/trigger', { ...DAY, models: ['model-x'] });
+  assert.match(await details({ ...future, models: ['model-x'] }), /in the future/);
+  assert.match(await details({ ...DAY, models: ['model-x'] }), /already running or pending/);
+  rmSync(service.settings.configurationPath);
+  assert.match(await details(future), /not found/);
+  await service.waitForJob(body.job_id);
+});
+
+test('a refused trigger leaves nothing behind', async (t) => {
+  const service = await startTestService(t, { configuration });
+  for (const request of [
+    { end_date: null },
+    { end_date: '2099-01-01' },
+    { start_date: '2025-11-15', end_date: '2025-11-16' },
+    { ...DAY, models: [7] },
+  ]) {
+    assert.notEqual((await service.post('/simulate/trigger', request)).status, 200);
+  }
+  for (const table of ['jobs', 'simulation_runs', 'job_details', 'trading_sessions']) {
+    assert.equal(service.database.statement(`SELECT count(*) AS count FROM ${table}`).get()?.['count'], 0, table);
+  }
+});
+
+test('models: duplicates are dropped, order is kept, an empty list means the enabled ones', async (t) => {
+  const service = await startTestService(t, { configuration, prices: PRICES, agentProgram: scriptedAgent({}) });
+  assert.deepEqual((await service.runJob({ ...DAY, models: ['z', 'a', 'z'] })).models, ['z', 'a']);
+  assert.deepEqual((await service.runJob({ ...DAY, models: [] })).models, ['model-a', 'model-b']);
+  assert.deepEqual((await service.runJob({ ...DAY, models: null })).models, ['model-a', 'model-b']);
+});
+
+test('a job keeps the agent configuration that it was created with', async (t) => {
+  const service = await startTestService(t, {
+    configuration: { ...configuration, agent_config: { stock_symbols: ['AAPL'], initial_cash: 500 } },
+    prices: PRICES,
+    agentProgram: scriptedAgent({}),
+  });
+  const { body } = await service.post('/simulate/trigger', DAY);
+  writeFileSync(service.settings.configurationPath, JSON.stringify(twoModels));
+  await service.waitForJob(body.job_id);
+  assert.deepEqual(ledgerOf(service.database, 'model-a'), ledger('2025-11-10 no_trade => 500 500 0'));
+});
+
+test('a range of exactly the maximum is accepted, one day more is refused', async (t) => {
+  const service = await startTestService(t, { configuration, prices: PRICES, agentProgram: scriptedAgent({}) });
+  const tooLong = await service.post('/simulate/trigger', { start_date: '2025-10-31', end_date: '2025-11-30' });
+  assert.equal(tooLong.status, 400);
+  assert.match(tooLong.body.detail, /is 31 days, the maximum is 30/);
+  const longest = await service.post('/simulate/trigger', { start_date: '2025-11-01', end_date: '2025-11-30' });
+  assert.equal(longest.status, 200);
+  assert.equal(longest.body.total_model_days, 40);
+  await service.waitForJob(longest.body.job_id);
+});
+
+test('warnings that cannot be read are null', async (t) => {
+  const service = await startTestService(t, { configuration, prices: PRICES, agentProgram: scriptedAgent({}) });
+  const { job_id } = await service.runJob(DAY);
+  for (const stored of ['{not json', '{"a":1}', '[1]', '', null]) {
+    service.database.statement('UPDATE jobs SET warnings = ? WHERE job_id = ?').run(stored, job_id);
+    assert.equal((await service.get(`/simulate/status/${job_id}`)).body.warnings, null);
+  }
+  service.database.statement('UPDATE jobs SET warnings = ? WHERE job_id = ?').run('["careful"]', job_id);
+  assert.deepEqual((await service.get(`/simulate/status/${job_id}`)).body.warnings, ['careful']);
+});

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLog, logUnexpected } from '../src/log.ts';
+
+const clock = () => new Date('2025-01-05T10:11:12.345Z');
+
+function logTo(lines: string[], options: { level: 'DEBUG' | 'WARNING'; json: boolean }) {
+  return createLog({ ...options, write: (line) => void lines.push(line), clock });
+}
+
+test('one event is one line: JSON for machines, text for a terminal', () => {
+  const lines: string[] = [];
+  logTo(lines, { level: 'DEBUG', json: true }).info('job ended', { jobId: 'x', status: 'completed' });
+  logTo(lines, { level: 'DEBUG', json: false }).info('job ended', { jobId: 'x y', status: 'completed' });
+  assert.deepEqual(lines, [
+    '{"time":"2025-01-05T10:11:12.345Z","level":"INFO","message":"job ended","jobId":"x","status":"completed"}\n',
+    '10:11:12.345 INFO    job ended jobId="x y" status=completed\n',
+  ]);
+});
+
+test('events below the level are not written', () => {
+  const lines: string[] = [];
+  const log = logTo(lines, { level: 'WARNING', json: true });
+  log.debug('no');
+  log.info('no');
+  log.warning('yes');
+  log.error('yes');
+  assert.equal(lines.length, 2);
+});
+
+test('text from outside gives a terminal no orders and breaks no line', () => {
+  const lines: string[] = [];
+  logTo(lines, { level: 'DEBUG', json: false }).info('bad \u001b[31m\nname', { model: 'a\n\u202eb' });
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] as string, /^[^\u001b\u202e\n]*\n$/);
+});
+
+test('an unexpected error is logged in full under the reference that is handed out', () => {
+  const lines: string[] = [];
+  const reference = logUnexpected(logTo(lines, { level: 'DEBUG', json: true }), new Error('secret detail'));
+  assert.match(reference, /^[0-9a-f]{8}$/);
+  const { level, reference: logged, error } = JSON.parse(lines[0] as string);
+  assert.equal(level, 'ERROR');
+  assert.equal(logged, reference);
+  assert.match(error, /secret detail\n\s+at /);
+});

@@ -1,0 +1,342 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type Database, openDatabase } from '../../src/database/database.ts';
+import { storeBars } from '../../src/database/prices.ts';
+import { type ImportSummary, importFile } from '../../src/prices/import.ts';
+import { clockFrom, temporaryFolder } from '../support/service.ts';
+import { storePrices } from '../support/prices.ts';
+
+interface Import {
+  database: Database;
+  summary: ImportSummary;
+  refused: string[];
+  /** Stored bars as `symbol date open high low close volume source`. */
+  bars: string[];
+  /** Covered spans as `symbol source start..end`. */
+  coverage: string[];
+}
+
+async function importText(
+  t: TestContext,
+  text: string | Buffer,
+  { name = 'prices.csv', database = openDatabase(':memory:') } = {},
+): Promise<Import> {
+  const path = join(temporaryFolder(t), name);
+  writeFileSync(path, text);
+  const refused: string[] = [];
+  const summary = await importFile(database, path, {
+    clock: clockFrom('2025-01-10'),
+    onRefused: (line, { reason, value }) => refused.push(`${line}: ${reason}: ${value}`),
+  });
+  return { database, summary, refused, bars: barsIn(database), coverage: coverageIn(database) };
+}
+
+function barsIn(database: Database): string[] {
+  const rows = database
+    .statement('SELECT symbol, date, open, high, low, close, volume, source FROM price_data ORDER BY symbol, date')
+    .all();
+  return rows.map((row) =>
+    Object.values(row)
+      .map((value) => value ?? '-')
+      .join(' '),
+  );
+}
+
+function coverageIn(database: Database): string[] {
+  const rows = database
+    .statement('SELECT symbol, source, start_date, end_date FROM price_data_coverage ORDER BY symbol')
+    .all();
+  return rows.map((row) => `${row['symbol']} ${row['source']} ${row['start_date']}..${row['end_date']}`);
+}
+
+const alphaVantage = (symbol: string, days: Record<string, Record<string, string>>) => ({
+  'Meta Data': { '1. Information': 'Daily Prices', '2. Symbol': symbol },
+  'Time Series (Daily)': days,
+});
+const day = (open: string, close: string) => ({
+  '1. open': open,
+  '2. high': '12.0000',
+  '3. low': '9.0000',
+  '4. close': close,
+  '5. volume': '1000',
+});
+const mergedDay = (open: string, close: string) => ({
+  '2. high': '12.0000',
+  '3. low': '9.0000',
+  '5. volume': '1000',
+  '1. buy price': open,
+  '4. sell price': close,
+});
+
+const formats: [name: string, file: string, text: string, format: string, bars: string[], coverage: string[]][] = [
+  [
+    'Alpha Vantage JSON over many lines',
+    'AAPL.json',
+    JSON.stringify(
+      alphaVantage('AAPL', { '2025-01-07': day('10.5000', '11.0000'), '2025-01-06': day('10.0000', '10.5000') }),
+      null,
+      4,
+    ),
+    'Alpha Vantage JSON',
+    ['AAPL 2025-01-06 10 12 9 10.5 1000 alpha-vantage', 'AAPL 2025-01-07 10.5 12 9 11 1000 alpha-vantage'],
+    ['AAPL alpha-vantage 2025-01-06..2025-01-07'],
+  ],
+  [
+    'AI-Trader merged lines, whose newest day has the open alone',
+    'merged.jsonl',
+    [
+      alphaVantage('AAPL', {
+        '2025-01-08': { '1. buy price': '11.0000' },
+        '2025-01-07': mergedDay('10.5', '11'),
+        '2025-01-06': mergedDay('10', '10.5'),
+      }),
+      alphaVantage('600519.SH', { '2025-01-06': mergedDay('10', '10.5') }),
+    ]
+      .map((line) => JSON.stringify(line))
+      .join('\n'),
+    'AI-Trader merged JSON lines',
+    [
+      '600519.SH 2025-01-06 10 12 9 10.5 1000 ai-trader',
+      'AAPL 2025-01-06 10 12 9 10.5 1000 ai-trader',
+      'AAPL 2025-01-07 10.5 12 9 11 1000 ai-trader',
+      'AAPL 2025-01-08 11 - - - - ai-trader',
+    ],
+    ['600519.SH ai-trader 2025-01-06..2025-01-06', 'AAPL ai-trader 2025-01-06..2025-01-07'],
+  ],
+  [
+    'metadata with no more than the symbol',
+    'merged.jsonl',
+    JSON.stringify({
+      'Meta Data': { '2. Symbol': 'BRK-B' },
+      'Time Series (Daily)': { '2025-01-06': mergedDay('10', '10.5') },
+    }),
+    'AI-Trader merged JSON lines',
+    ['BRK-B 2025-01-06 10 12 9 10.5 1000 ai-trader'],
+    ['BRK-B ai-trader 2025-01-06..2025-01-06'],
+  ],
+  [
+    'CSV with its columns in any order, quotes and CRLF',
+    'anything.csv',
+    '\ufeffclose,"symbol",date,open,note,volume,low,high\r\n10.5,aapl,2025-01-06,10,"a, b",281949.44,9,12\r\n',
+    'CSV',
+    ['AAPL 2025-01-06 10 12 9 10.5 281949.44 csv'],
+    ['AAPL csv 2025-01-06..2025-01-06'],
+  ],
+  [
+    'CSV with semicolons and without a symbol: it is the name of the file',
+    '600519.SH.csv',
+    'date;open;high;low;close;volume\n2025-01-06;10;12;9;10.5;1000\n',
+    'CSV',
+    ['600519.SH 2025-01-06 10 12 9 10.5 1000 csv'],
+    ['600519.SH csv 2025-01-06..2025-01-06'],
+  ],
+  [
+    "Yahoo's header",
+    'BRK-B.csv',
+    'Date,Open,High,Low,Close,Adj Close,Volume\n2025-01-06,10.000001,12,9,10.5,10.1,1000\n2025-01-07,null,null,null,null,null,null\n',
+    'Yahoo CSV',
+    ['BRK-B 2025-01-06 10 12 9 10.5 1000 yahoo'],
+    ['BRK-B yahoo 2025-01-06..2025-01-06'],
+  ],
+  [
+    "Stooq's download of one symbol",
+    'aapl_us_d.csv',
+    'Date,Open,High,Low,Close,Volume\n2025-01-06,10,12,9,10.5,1000\n',
+    'Stooq CSV',
+    ['AAPL 2025-01-06 10 12 9 10.5 1000 stooq'],
+    ['AAPL stooq 2025-01-06..2025-01-06'],
+  ],
+  [
+    "Stooq's bulk files",
+    'daily.txt',
+    '<TICKER>,<PER>,<DATE>,<TIME>,<OPEN>,<HIGH>,<LOW>,<CLOSE>,<VOL>,<OPENINT>\nAAPL.US,D,20250106,000000,10,12,9,10.5,1000,0\n',
+    'Stooq CSV',
+    ['AAPL 2025-01-06 10 12 9 10.5 1000 stooq'],
+    ['AAPL stooq 2025-01-06..2025-01-06'],
+  ],
+];
+for (const [name, file, text, format, bars, coverage] of formats) {
+  test(`reads ${name}`, async (t) => {
+    const found = await importText(t, text, { name: file });
+    assert.deepEqual([found.summary.format, found.bars, found.coverage], [format, bars, coverage]);
+  });
+}
+
+const HEADER = 'symbol,date,open,high,low,close,volume';
+const badRows: [name: string, row: string, refusal: string][] = [
+  ['a negative price', 'AAPL,2025-01-06,-1,12,9,10,1', '2: open is not a plausible number: -1'],
+  ['a price of 0', 'AAPL,2025-01-06,10,12,9,0,1', '2: close is not a plausible number: 0'],
+  ['an absurd price', 'AAPL,2025-01-06,1e73,12,9,10,1', '2: open is not a plausible number: 1e73'],
+  ['a price that rounds to nothing', 'AAPL,2025-01-06,0.00001,12,9,10,1', '2: open is not a plausible number: 0.00001'],
+  ['a price in hexadecimal', 'AAPL,2025-01-06,0x10,12,9,10,1', '2: open is not a plausible number: 0x10'],
+  ['a negative volume', 'AAPL,2025-01-06,10,12,9,10,-5', '2: volume is not a plausible number: -5'],
+  ['no open', 'AAPL,2025-01-06,,12,9,10,1', '2: no open: 2025-01-06'],
+  [
+    'an intraday stamp',
+    'AAPL,2025-01-06 09:30:00,10,12,9,10,1',
+    '2: not a daily bar (it has a time of day): 2025-01-06 09:30:00',
+  ],
+  ['a sloppy date', 'AAPL,2025-1-6,10,12,9,10,1', '2: not a date YYYY-MM-DD: 2025-1-6'],
+  ['a date that does not exist', 'AAPL,2025-02-30,10,12,9,10,1', '2: not a date YYYY-MM-DD: 2025-02-30'],
+  ['tomorrow', 'AAPL,2025-01-11,10,12,9,10,1', '2: a date in the future: 2025-01-11'],
+  ['a path as a symbol', '../../etc/passwd,2025-01-06,10,12,9,10,1', '2: not a ticker symbol: ../../etc/passwd'],
+  ['high below low', 'AAPL,2025-01-06,10,8,9,10,1', '2: high is below low: 8 < 9'],
+  ['too few columns', 'AAPL,2025-01-06,10', '2: not 7 columns: AAPL,2025-01-06,10'],
+];
+for (const [name, row, refusal] of badRows) {
+  test(`a row with ${name} is refused with its line, and the others are imported`, async (t) => {
+    const { refused, bars, summary } = await importText(t, `${HEADER}\n${row}\nMSFT,2025-01-06,10,12,9,10.5,1000\n`);
+    assert.deepEqual(refused, [refusal]);
+    assert.deepEqual(bars, ['MSFT 2025-01-06 10 12 9 10.5 1000 csv']);
+    assert.equal([...summary.refused.values()][0], 1);
+  });
+}
+
+const unreadable: [name: string, text: string | Buffer, message: RegExp][] = [
+  ['an empty file', '', /it is empty/],
+  ['bytes', Buffer.from([0, 1, 2, 255, 254, 0, 0]), /as CSV its header lacks date, open/],
+  ['prose', 'Dear reader,\nhere are the prices.', /as CSV its header lacks date, open/],
+  [
+    'half a JSON document',
+    '{"Meta Data": {"2. Symbol": "AAPL"}, "Time Series (Daily)": {"2025-01-06": {"1. open": "10"',
+    /no "Meta Data" with a symbol/,
+  ],
+  [
+    "the provider's rate limit, saved as a file",
+    '{"Note": "Thank you for using Alpha Vantage"}',
+    /provider's message instead of prices: Thank you/,
+  ],
+  [
+    "the provider's error",
+    '{"Error Message": "Invalid API call"}',
+    /provider's message instead of prices: Invalid API call/,
+  ],
+  [
+    'an intraday series',
+    JSON.stringify({ 'Meta Data': { '2. Symbol': 'A' }, 'Time Series (5min)': {} }),
+    /no "Time Series \(Daily\)"/,
+  ],
+  ['two columns of one name', 'date,open,OPEN\n2025-01-06,1,2\n', /two columns for open/],
+];
+for (const [name, text, message] of unreadable) {
+  test(`${name} changes nothing and says why`, async (t) => {
+    const database = openDatabase(':memory:');
+    await assert.rejects(importText(t, text, { database }), { code: 'bad_request', message });
+    assert.deepEqual([barsIn(database), coverageIn(database)], [[], []]);
+  });
+}
+
+test('a missing file says so', async () => {
+  await assert.rejects(
+    importFile(openDatabase(':memory:'), '/nonexistent.csv', { clock: clockFrom('2025-01-10') }),
+    /Cannot import \/nonexistent\.csv: ENOENT/,
+  );
+});
+
+test('a broken line among good ones is one refusal', async (t) => {
+  const good = JSON.stringify(alphaVantage('AAPL', { '2025-01-06': mergedDay('10', '10.5') }));
+  const { refused, bars } = await importText(
+    t,
+    [
+      good,
+      '{"Meta',
+      good.replace('AAPL', 'MSFT'),
+      JSON.stringify({ Note: 'limit' }),
+      JSON.stringify(alphaVantage('X', { '2025-01-06': day('1', '2') })),
+    ].join('\n'),
+    { name: 'a.jsonl' },
+  );
+  assert.deepEqual(
+    bars.map((bar) => bar.split(' ')[0]),
+    ['AAPL', 'MSFT'],
+  );
+  assert.deepEqual(refused, [
+    '2: not JSON: {"Meta',
+    "4: not a daily series: it holds the provider's message instead of prices: limit",
+    '5: not of the same format as the first line: X',
+  ]);
+});
+
+test('importing again changes nothing, a partial bar is filled, another value is a revision', async (t) => {
+  const first = await importText(t, `${HEADER}\nAAPL,2025-01-07,10,,,,\nAAPL,2025-01-06,10,12,9,10,5\n`);
+  assert.deepEqual(
+    [first.summary.bars, first.summary.changed, first.coverage],
+    [2, 2, ['AAPL csv 2025-01-06..2025-01-06']],
+  );
+  const again = await importText(t, `${HEADER}\nAAPL,2025-01-06,10,12,9,10,5\n`, first);
+  assert.deepEqual([again.summary.bars, again.summary.changed], [1, 0]);
+  const later = await importText(t, `${HEADER}\nAAPL,2025-01-07,10,12,9,11,5\nAAPL,2025-01-06,10,12,9,10.5,5\n`, first);
+  assert.deepEqual(later.bars, ['AAPL 2025-01-06 10 12 9 10.5 5 csv', 'AAPL 2025-01-07 10 12 9 11 5 csv']);
+  const older = await importText(t, `${HEADER}\nAAPL,2025-01-07,10,,,,\n`, first);
+  assert.deepEqual([older.summary.changed, older.bars[1]], [0, 'AAPL 2025-01-07 10 12 9 11 5 csv']);
+  const log = first.database.statement('SELECT date, close FROM price_revisions ORDER BY date').all();
+  assert.deepEqual(
+    log.map((row) => ({ ...row })),
+    [
+      { date: '2025-01-06', close: 10 },
+      { date: '2025-01-07', close: null },
+    ],
+  );
+});
+
+test('the bar of today is stored but not covered', async (t) => {
+  const { bars, coverage } = await importText(
+    t,
+    `${HEADER}\nAAPL,2025-01-09,10,12,9,10,5\nAAPL,2025-01-10,10,12,9,10,5\n`,
+  );
+  assert.deepEqual([bars.length, coverage], [2, ['AAPL csv 2025-01-09..2025-01-09']]);
+});
+
+test('real prices push the synthetic ones of their symbol out, and the summary says so', async (t) => {
+  const database = openDatabase(':memory:');
+  storePrices(database, 'AAPL 2025-01-03 1 1\nAAPL 2025-01-06 1 1\nMSFT 2025-01-06 1 1', 'synthetic');
+  const { bars, coverage, summary } = await importText(t, `${HEADER}\nAAPL,2025-01-06,10,12,9,10.5,1000\n`, {
+    database,
+  });
+  assert.deepEqual(bars, ['AAPL 2025-01-06 10 12 9 10.5 1000 csv', 'MSFT 2025-01-06 1 1 1 1 1000 synthetic']);
+  assert.deepEqual(coverage, ['AAPL csv 2025-01-06..2025-01-06', 'MSFT synthetic 2025-01-06..2025-01-06']);
+  assert.equal(summary.syntheticReplaced, 1);
+});
+
+test('adjusted and raw prices never share a series', async (t) => {
+  const database = openDatabase(':memory:');
+  storePrices(database, 'AAPL 2025-01-03 1 1', 'csv');
+  storePrices(database, 'MSFT 2025-01-03 1 1', 'yahoo');
+  const yahoo = await importText(t, 'Date,Open,High,Low,Close,Adj Close,Volume\n2025-01-06,10,12,9,10,10,5\n', {
+    database,
+    name: 'AAPL.csv',
+  });
+  assert.deepEqual(yahoo.refused, [
+    '2: split-adjusted prices for a symbol whose stored prices are raw: AAPL has prices from csv',
+  ]);
+  const raw = await importText(t, `${HEADER}\nMSFT,2025-01-06,10,12,9,10,5\n`, { database });
+  assert.deepEqual(
+    [raw.refused, raw.summary.symbols],
+    [['2: raw prices for a symbol whose stored prices are split-adjusted: MSFT has prices from yahoo'], 0],
+  );
+  assert.equal(raw.bars.length, 2);
+});
+
+test('rows cut by the borders of reads and transactions are whole', async (t) => {
+  const rows = Array.from(
+    { length: 30_000 },
+    (_, index) =>
+      `S${index % 1000}X,2024-12-${String((index / 1000 + 1) | 0).padStart(2, '0')},10.${index % 10},12,9,10.5,1000`,
+  );
+  const { summary } = await importText(t, `${HEADER}\n${rows.join('\n')}`);
+  assert.deepEqual(
+    [summary.bars, summary.changed, summary.symbols, summary.dates, summary.refused.size],
+    [30_000, 30_000, 1000, 30, 0],
+  );
+});
+
+test('a stored bar is written only when something about it is new', () => {
+  const database = openDatabase(':memory:');
+  const bar = { symbol: 'A', date: '2025-01-06', open: 1, high: null, low: null, close: null, volume: null };
+  const store = (changes: object, recordedAt: string) =>
+    storeBars(database, [{ ...bar, ...changes }], { source: 'csv', recordedAt });
+  assert.deepEqual([store({}, 't1'), store({}, 't2'), store({ close: 2 }, 't3'), store({}, 't4')], [1, 0, 1, 0]);
+  assert.equal(database.statement('SELECT recorded_at FROM price_data').get()?.['recorded_at'], 't3');
+});

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { weekdays } from '../../src/calendar.ts';
+import { syntheticBars } from '../../src/prices/synthetic.ts';
+import { nasdaq100 } from '../../src/universe.ts';
+
+const TODAY = '2025-12-01';
+const dates = weekdays('2023-01-01', '2025-11-30');
+
+test('one bar per weekday, the same whichever dates are asked for together', () => {
+  const all = syntheticBars('AAPL', dates, TODAY);
+  assert.equal(all.length, dates.length);
+  assert.deepEqual(
+    syntheticBars('AAPL', ['2025-01-03', '2025-01-04', '2025-01-06'], TODAY),
+    all.filter(({ date }) => date === '2025-01-03' || date === '2025-01-06'),
+  );
+});
+
+test('of today only the open exists', () => {
+  const [bar] = syntheticBars('AAPL', [TODAY], TODAY);
+  assert.ok(bar !== undefined && bar.open > 0);
+  assert.deepEqual([bar.high, bar.low, bar.close, bar.volume], [null, null, null, null]);
+});
+
+test('bars are plausible: in cents, high above, low below, nights and days of a few percent, and symbols differ', () => {
+  for (const symbol of nasdaq100.slice(0, 20)) {
+    let previous: number | null = null;
+    for (const { open, high, low, close } of syntheticBars(symbol, dates, TODAY) as {
+      open: number;
+      high: number;
+      low: number;
+      close: number;
+    }[]) {
+      for (const price of [open, high, low, close]) assert.equal(price, Math.round(price * 100) / 100);
+      assert.ok(low > 0 && low <= Math.min(open, close) && high >= Math.max(open, close), symbol);
+      assert.ok(Math.abs(close / open - 1) < 0.15 && Math.abs(open / (previous ?? open) - 1) < 0.15, symbol);
+      previous = close;
+    }
+  }
+  const opens = nasdaq100.map((symbol) => syntheticBars(symbol, ['2025-01-06'], TODAY)[0]?.open);
+  assert.ok(new Set(opens).size > 90);
+});

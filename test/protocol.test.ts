@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MAX_LINE_BYTES, childMessageSchema, createLineReader, decodeLine } from '../src/protocol.ts';
+
+function readAll(chunks: readonly (string | Buffer)[]): { lines: string[]; tooLong: number } {
+  const result = { lines: [] as string[], tooLong: 0 };
+  const take = createLineReader(
+    (line) => void result.lines.push(line),
+    () => (result.tooLong += 1),
+  );
+  for (const chunk of chunks) take(Buffer.from(chunk));
+  return result;
+}
+
+test('lines come out whole, however the stream is cut', () => {
+  const text = '{"a":1}\n\n{"b":"€ü"}\n{"c"';
+  const whole = ['{"a":1}', '', '{"b":"€ü"}'];
+  assert.deepEqual(readAll([text]).lines, whole);
+  assert.deepEqual(readAll([...Buffer.from(text)].map((byte) => Buffer.from([byte]))).lines, whole);
+});
+
+test('a line that never ends is told once, and nothing after it is read', () => {
+  const piece = 'x'.repeat(MAX_LINE_BYTES / 2);
+  assert.deepEqual(readAll(['a\n', piece, piece, 'x', 'x\nb\n']), { lines: ['a'], tooLong: 1 });
+});
+
+const wrong: [name: string, line: string, message: RegExp][] = [
+  ['no JSON', 'Loading weights', /the line is not JSON/],
+  ['an unknown type', '{"type":"trade"}', /does not fit the protocol \(type/],
+  ['a missing field', '{"type":"answer","content":"x"}', /toolCalls/],
+  [
+    'a wrong type deep inside',
+    '{"type":"answer","content":"x","toolCalls":[{"id":1,"name":"buy","arguments":"{}"}]}',
+    /toolCalls\.0\.id/,
+  ],
+  [
+    'too many calls',
+    JSON.stringify({ type: 'answer', content: '', toolCalls: Array(129).fill({ id: '', name: '', arguments: '' }) }),
+    /toolCalls/,
+  ],
+  ['a role the child may not log', '{"type":"prompt","messages":[{"role":"tool","content":""}]}', /messages\.0\.role/],
+];
+for (const [name, line, message] of wrong) {
+  test(`${name} is refused without repeating it`, () => {
+    assert.throws(() => decodeLine(childMessageSchema, line), message);
+  });
+}

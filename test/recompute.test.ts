@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { weekdays } from '../src/calendar.ts';
+import { createRandom } from '../src/agent/random.ts';
+import { importFile } from '../src/prices/import.ts';
+import { findErrors } from './support/recompute.ts';
+import { clockFrom, startTestService } from './support/service.ts';
+
+const SYMBOLS = ['AAPL', 'BRK-B', 'MSFT', 'NVDA', 'ORLY', 'QCOM'];
+const HOLIDAY = '2025-09-01';
+const FIRST = '2025-08-01';
+const LAST = '2025-09-26';
+
+/** A made-up file in the AI-Trader family's merged format: six symbols, eight weeks, a holiday, a newest day without a close. */
+function makeMergedFile(): string {
+  const random = createRandom('recompute');
+  const lines = SYMBOLS.map((symbol) => {
+    let price = 20 + random() * 400;
+    const days: Record<string, Record<string, string>> = {};
+    for (const date of weekdays(FIRST, LAST)) {
+      if (date === HOLIDAY || (symbol === 'QCOM' && random() < 0.1)) continue;
+      const open = (price *= 1 + (random() - 0.5) * 0.06);
+      const close = (price *= 1 + (random() - 0.5) * 0.06);
+      days[date] = { '1. buy price': open.toFixed(4) };
+      if (date === LAST) continue;
+      Object.assign(days[date], {
+        '2. high': (Math.max(open, close) * 1.01).toFixed(4),
+        '3. low': (Math.min(open, close) * 0.99).toFixed(4),
+        '4. sell price': close.toFixed(4),
+        '5. volume': '1000',
+      });
+    }
+    return JSON.stringify({ 'Meta Data': { '2. Symbol': symbol }, 'Time Series (Daily)': days });
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+test('from the records and the price file alone, an independent bookkeeper comes to every figure', async (t) => {
+  const models = ['gpt-5', 'claude-sonnet-4.5', 'deepseek-v3.1', 'qwen3-max'].map((signature) => ({
+    signature,
+    enabled: true,
+  }));
+  const service = await startTestService(t, {
+    configuration: { models, agent_config: { stock_symbols: SYMBOLS, initial_cash: 10_000 } },
+    clock: clockFrom('2025-09-29'),
+  });
+  const file = makeMergedFile();
+  const path = join(service.folder, 'merged.jsonl');
+  writeFileSync(path, file);
+  const { bars } = await importFile(service.database, path, { clock: clockFrom('2025-09-29') });
+  assert.ok(bars > 200);
+
+  const first = await service.runJob({ start_date: '2025-08-28', end_date: '2025-09-12' });
+  assert.deepEqual([first.status, first.warnings], ['completed', [`Skipped 1 date without price data: ${HOLIDAY}`]]);
+  const second = await service.runJob({ end_date: LAST });
+  assert.equal(second.status, 'completed');
+
+  const { results } = (await service.get('/results')).body;
+  assert.deepEqual(findErrors(results, file, 10_000), []);
+  const tradingDays = weekdays('2025-08-28', LAST).filter((date) => date !== HOLIDAY);
+  assert.equal(new Set(results.map(({ date }: { date: string }) => date)).size, tradingDays.length);
+  const trades = results.filter(({ action_type }: { action_type: string }) => action_type !== 'no_trade');
+  assert.ok(
+    trades.length > 50 && trades.some(({ action_type }: { action_type: string }) => action_type === 'sell'),
+    'models really trade',
+  );
+});
+
+test('the bookkeeper notices a wrong figure', () => {
+  const file = JSON.stringify({
+    'Meta Data': { '2. Symbol': 'AAPL' },
+    'Time Series (Daily)': { '2025-09-01': { '1. buy price': '100', '4. sell price': '101' } },
+  });
+  const record = {
+    date: '2025-09-01',
+    model: 'm',
+    action_id: 1,
+    action_type: 'buy',
+    symbol: 'AAPL',
+    amount: 2,
+    price: 100,
+    cash: 800,
+    portfolio_value: 1002,
+    daily_profit: 2,
+    daily_return_pct: 0.2,
+    holdings: [{ symbol: 'AAPL', quantity: 2 }],
+  };
+  assert.deepEqual(findErrors([record], file, 1000), []);
+  for (const wrong of [
+    { cash: 800.0001 },
+    { portfolio_value: 1000 },
+    { daily_profit: 0 },
+    { price: 101 },
+    { holdings: [] },
+    { daily_return_pct: 0 },
+  ]) {
+    assert.notDeepEqual(findErrors([{ ...record, ...wrong }], file, 1000), [], JSON.stringify(wrong));
+  }
+});

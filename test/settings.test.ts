@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { readSettings } from '../src/settings.ts';
+import { temporaryFolder } from './support/service.ts';
+
+const nowhere = { runtimeConfigurationPath: '/nonexistent/runtime_config.json' };
+
+test('without a variable everything has its default', () => {
+  assert.deepEqual(readSettings({}, nowhere), {
+    deploymentMode: 'PROD',
+    preserveDevData: null,
+    apiPort: 8080,
+    logLevel: 'INFO',
+    maxSimulationDays: 30,
+    maxParallelModels: 8,
+    modelDayTimeoutMs: 900_000,
+    autoDownloadPriceData: true,
+    configurationPath: 'configs/default_config.json',
+    databasePath: 'data/jobs.db',
+    agentDataPath: 'data/agent_data',
+    openaiApiBase: null,
+    openaiApiKey: null,
+    alphaVantageApiKey: null,
+    alphaVantageBaseUrl: 'https://www.alphavantage.co',
+    jinaApiKey: null,
+  });
+});
+
+test('DEV has paths of its own', () => {
+  const { databasePath, agentDataPath, preserveDevData } = readSettings({ DEPLOYMENT_MODE: 'DEV' }, nowhere);
+  assert.deepEqual(
+    { databasePath, agentDataPath, preserveDevData },
+    { databasePath: 'data/jobs_dev.db', agentDataPath: 'data/dev_agent_data', preserveDevData: false },
+  );
+});
+
+test('values are read as people write them, and an empty one is an absent one', () => {
+  const settings = readSettings(
+    {
+      AUTO_DOWNLOAD_PRICE_DATA: 'False',
+      LOG_LEVEL: 'warn',
+      API_PORT: ' 9000 ',
+      MAX_SIMULATION_DAYS: '',
+      ALPHAVANTAGE_API_KEY: 'key',
+      DEPLOYMENT_MODE: 'DEV',
+      PRESERVE_DEV_DATA: 'yes',
+    },
+    nowhere,
+  );
+  assert.equal(settings.autoDownloadPriceData, false);
+  assert.equal(settings.logLevel, 'WARNING');
+  assert.equal(settings.apiPort, 9000);
+  assert.equal(settings.maxSimulationDays, 30);
+  assert.equal(settings.alphaVantageApiKey, 'key');
+  assert.equal(settings.preserveDevData, true);
+});
+
+const unreadable: [variable: string, value: string][] = [
+  ['DEPLOYMENT_MODE', 'dev'],
+  ['DEPLOYMENT_MODE', 'TEST'],
+  ['API_PORT', '80a'],
+  ['API_PORT', '70000'],
+  ['API_PORT', '-1'],
+  ['MAX_SIMULATION_DAYS', '0'],
+  ['MAX_SIMULATION_DAYS', '1.5'],
+  ['MAX_PARALLEL_MODELS', '0'],
+  ['PRESERVE_DEV_DATA', 'maybe'],
+  ['AUTO_DOWNLOAD_PRICE_DATA', '2'],
+  ['LOG_LEVEL', 'LOUD'],
+  ['OPENAI_API_BASE', 'api.example.com'],
+  ['ALPHAVANTAGE_BASE_URL', 'ftp://mirror'],
+];
+for (const [variable, value] of unreadable) {
+  test(`${variable}=${value} stops the start with its name`, () => {
+    assert.throws(() => readSettings({ [variable]: value }, nowhere), {
+      code: 'cannot_start',
+      message: new RegExp(`${variable}: expected`),
+    });
+  });
+}
+
+test('all unreadable settings are told at once', () => {
+  assert.throws(
+    () => readSettings({ API_PORT: 'x', LOG_LEVEL: 'y' }, nowhere),
+    /API_PORT[\s\S]*LOG_LEVEL|LOG_LEVEL[\s\S]*API_PORT/,
+  );
+});
+
+test('the merged configuration wins when it exists at the start', (t) => {
+  const merged = join(temporaryFolder(t), 'runtime_config.json');
+  assert.equal(readSettings({}, { runtimeConfigurationPath: merged }).configurationPath, 'configs/default_config.json');
+  writeFileSync(merged, '{}');
+  assert.equal(readSettings({}, { runtimeConfigurationPath: merged }).configurationPath, merged);
+});

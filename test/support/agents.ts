@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs';
+
+/** What a scripted model does on a day: its messages in turn, each with the tool calls it makes. */
+export type Script = Record<string, [tool: string, args: unknown][][]>;
+
+/** A fixture program that behaves in one particular way, as text. */
+export function agentFixture(name: string): string {
+  return readFileSync(new URL(`../fixtures/agents/${name}.cjs`, import.meta.url), 'utf8');
+}
+
+/**
+ * An agent that follows a script instead of asking a model: keys are `model date` or `*`; a day that is not in the script
+ * ends without a trade. A step `['fail', 'words']` fails the day, `['wait', milliseconds]` waits.
+ */
+export function scriptedAgent(script: Script): string {
+  return agentFixture('scripted').replace("'SCRIPT'", JSON.stringify(script));
+}

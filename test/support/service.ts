@@ -1,0 +1,142 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { buildAgent } from '../../build.mjs';
+import type { Clock } from '../../src/calendar.ts';
+import { type Database, openDatabase } from '../../src/database/database.ts';
+import { type Log, type LogLevel, createLog } from '../../src/log.ts';
+import { type Service, startService } from '../../src/service.ts';
+import { type Settings, readSettings } from '../../src/settings.ts';
+import { storePrices } from './prices.ts';
+
+const POLL_INTERVAL_MS = 10;
+const JOB_TIMEOUT_MS = 30_000;
+/** "Today" of most tests: a Monday. */
+export const TODAY = '2025-12-01';
+
+export interface TestServiceOptions {
+  settings?: Partial<Settings>;
+  /** The content of the configuration file; null for none. */
+  configuration?: unknown;
+  agentProgram?: string;
+  clock?: Clock;
+  /** A table of prices (see prices.ts) that is stored before the service starts. */
+  prices?: string;
+  /** A folder of an earlier service, to start again on its database. */
+  folder?: string;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  body: any;
+}
+
+export interface TestService {
+  url: string;
+  folder: string;
+  settings: Settings;
+  /** A connection of the test's own, as other programs have it. */
+  database: Database;
+  logLines: { level: LogLevel; message: string; [field: string]: unknown }[];
+  get(path: string): Promise<Answer>;
+  post(path: string, body: unknown): Promise<Answer>;
+  /** Triggers a job and waits for its end; resolves to its last status. */
+  runJob(request: Record<string, unknown>): Promise<any>;
+  waitForJob(jobId: string): Promise<any>;
+  stop(): Promise<void>;
+}
+
+export const twoModels = {
+  models: [
+    { signature: 'model-a', enabled: true },
+    { signature: 'model-b', enabled: true },
+    { signature: 'model-off', enabled: false },
+  ],
+};
+
+/** A folder that is removed after the test. */
+export function temporaryFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tss-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Real time, counted from noon of a chosen day. */
+export function clockFrom(date: string): Clock {
+  const start = Date.parse(`${date}T12:00:00Z`) - performance.now();
+  return () => new Date(start + performance.now());
+}
+
+let builtAgent: Promise<string> | undefined;
+
+/** The real agent, as the build makes it. */
+export function realAgent(): Promise<string> {
+  return (builtAgent ??= buildAgent());
+}
+
+/** A whole service in this process: its own folder, database and free port; real child processes. */
+export async function startTestService(t: TestContext, options: TestServiceOptions = {}): Promise<TestService> {
+  const folder = options.folder ?? temporaryFolder(t);
+  const settings: Settings = {
+    ...readSettings({ DEPLOYMENT_MODE: 'DEV', API_PORT: '0' }),
+    databasePath: join(folder, 'jobs.db'),
+    agentDataPath: join(folder, 'agent_data'),
+    configurationPath: join(folder, 'config.json'),
+    ...options.settings,
+  };
+  const configuration = options.configuration === undefined ? twoModels : options.configuration;
+  if (configuration !== null) writeFileSync(settings.configurationPath, JSON.stringify(configuration));
+  const database = openDatabase(settings.databasePath);
+  if (options.prices) storePrices(database, options.prices);
+  const { log, lines } = recordingLog();
+  const clock = options.clock ?? clockFrom(TODAY);
+  const service = await startService({
+    settings,
+    log,
+    clock,
+    agentProgram: options.agentProgram ?? (await realAgent()),
+  });
+  return wrap(t, { service, folder, settings, database, lines });
+}
+
+function wrap(
+  t: TestContext,
+  parts: { service: Service; folder: string; settings: Settings; database: Database; lines: TestService['logLines'] },
+): TestService {
+  const { service, folder, settings, database, lines } = parts;
+  const url = `http://127.0.0.1:${service.port}`;
+  let stopped: Promise<void> | undefined;
+  const stop = () => (stopped ??= service.stop().then(() => database.close()));
+  t.after(stop);
+  const ask = async (path: string, init: RequestInit = {}): Promise<Answer> => {
+    const response = await fetch(url + path, init);
+    return { status: response.status, headers: response.headers, body: await response.json() };
+  };
+  const get = (path: string) => ask(path);
+  const post = (path: string, body: unknown) =>
+    ask(path, { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } });
+  const waitForJob = async (jobId: string) => {
+    const deadline = performance.now() + JOB_TIMEOUT_MS;
+    for (;;) {
+      const { body } = await get(`/simulate/status/${jobId}`);
+      if (body.completed_at !== null) return body;
+      if (performance.now() > deadline) throw new Error(`The job did not end: ${JSON.stringify(body)}`);
+      await sleep(POLL_INTERVAL_MS);
+    }
+  };
+  const runJob = async (request: Record<string, unknown>) => {
+    const { status, body } = await post('/simulate/trigger', request);
+    if (status !== 200) throw new Error(`The trigger answered ${status}: ${body.detail}`);
+    return waitForJob(body.job_id);
+  };
+  return { url, folder, settings, database, logLines: lines, get, post, runJob, waitForJob, stop };
+}
+
+function recordingLog(): { log: Log; lines: TestService['logLines'] } {
+  const lines: TestService['logLines'] = [];
+  const write = (line: string) => void lines.push(JSON.parse(line));
+  return { log: createLog({ level: 'DEBUG', json: true, write, clock: () => new Date() }), lines };
+}

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { addDays } from '../../src/calendar.ts';
+import { type Database, openDatabase } from '../../src/database/database.ts';
+import type { PriceSource } from '../../src/database/prices.ts';
+import { toDollars } from '../../src/money.ts';
+import { closingMark, openMarket } from '../../src/trading/market.ts';
+import { storePrices } from '../support/prices.ts';
+
+function withPrices(
+  prices: string,
+  { splits = [] as [string, string, number, number][], source = 'csv' as PriceSource } = {},
+): Database {
+  const database = openDatabase(':memory:');
+  storePrices(database, prices, source);
+  for (const split of splits)
+    database
+      .statement('INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES (?, ?, ?, ?)')
+      .run(...split);
+  return database;
+}
+
+test('a quote is the open of today and the last earlier close', () => {
+  const database = withPrices(`AAPL 2025-01-03 10 11
+    AAPL 2025-01-06 12 -
+    AAPL 2025-01-07 13 14
+    MSFT 2025-01-06 20 21`);
+  const market = openMarket(database, '2025-01-07', ['AAPL', 'MSFT', 'NONE']);
+  const dollars = (symbol: string) => {
+    const { open, previousClose, previousDate } = market.quote(symbol);
+    return [open && toDollars(open), previousClose && toDollars(previousClose), previousDate];
+  };
+  assert.deepEqual(dollars('AAPL'), [13, 11, '2025-01-03']);
+  assert.deepEqual(dollars('MSFT'), [null, 21, '2025-01-06']);
+  assert.deepEqual(dollars('NONE'), [null, null, null]);
+});
+
+const marks: [name: string, prices: string, mark: number][] = [
+  ['the close', 'AAPL 2025-01-07 13 14', 14],
+  ['the open while no close is known', 'AAPL 2025-01-07 13 -', 13],
+  ['the last earlier close without a bar', 'AAPL 2025-01-03 10 11', 11],
+  ['the last earlier close over an open that is newer', 'AAPL 2025-01-03 10 11\nAAPL 2025-01-06 12 -', 11],
+  ['the last earlier open when no close was ever known', 'AAPL 2025-01-06 12 -', 12],
+];
+for (const [name, prices, mark] of marks) {
+  test(`a record is marked at ${name}`, () =>
+    assert.equal(toDollars(closingMark(withPrices(prices), '2025-01-07', 'AAPL')), mark));
+}
+
+test('a holding that nobody has a price of is an error, not worth 0', () => {
+  assert.throws(() => closingMark(withPrices(''), '2025-01-07', 'AAPL'), /no price of it is stored/);
+});
+
+test('prices before a split are told in the shares of the session date', () => {
+  const prices = `ORLY 2025-06-06 1500 1350
+    ORLY 2025-06-09 1365 1360.5
+    ORLY 2025-06-10 91 92
+    ORLY 2025-06-11 93 94`;
+  const splits: [string, string, number, number][] = [['ORLY', '2025-06-10', 15, 1]];
+  const database = withPrices(prices, { splits });
+  const before = openMarket(database, '2025-06-09', ['ORLY']);
+  assert.equal(toDollars(before.quote('ORLY').previousClose ?? (0 as never)), 1350);
+  const onDay = openMarket(database, '2025-06-10', ['ORLY']);
+  assert.equal(toDollars(onDay.quote('ORLY').previousClose ?? (0 as never)), 90.7);
+  assert.deepEqual(onDay.bar('ORLY', '2025-06-06'), {
+    symbol: 'ORLY',
+    date: '2025-06-06',
+    open: 100,
+    high: 100,
+    low: 90,
+    close: 90,
+    volume: 15_000,
+  });
+  assert.deepEqual(
+    onDay.bars('ORLY', 5).map(({ open }) => open),
+    [100, 91, 91],
+  );
+  assert.equal(toDollars(openMarket(database, '2025-06-11', ['ORLY']).quote('ORLY').previousClose ?? (0 as never)), 92);
+});
+
+test('a series that is adjusted by its source is never split again', () => {
+  const splits: [string, string, number, number][] = [['ORLY', '2025-06-10', 15, 1]];
+  const database = withPrices('ORLY 2025-06-09 91 90.7\nORLY 2025-06-10 91 92', { splits, source: 'yahoo' });
+  assert.equal(
+    toDollars(openMarket(database, '2025-06-10', ['ORLY']).quote('ORLY').previousClose ?? (0 as never)),
+    90.7,
+  );
+});
+
+test('the mark of a day without a bar is adjusted for splits since the last one', () => {
+  const splits: [string, string, number, number][] = [['ORLY', '2025-06-10', 15, 1]];
+  assert.equal(toDollars(closingMark(withPrices('ORLY 2025-06-09 1365 1350', { splits }), '2025-06-10', 'ORLY')), 90);
+});
+
+test('no question to a market ever brings a price from after its date, or the close of its date', () => {
+  const start = '2025-01-01';
+  const lastDay = 20;
+  // Day N opens at N and closes at 1000 + N, so that every number tells its day.
+  const prices = Array.from(
+    { length: lastDay + 1 },
+    (_, day) => `AAPL ${addDays(start, day)} ${day + 1} ${1001 + day}`,
+  ).join('\n');
+  const database = withPrices(prices);
+  const question = fc.oneof(
+    fc.record({ kind: fc.constant('bar' as const), day: fc.integer({ min: -5, max: lastDay + 5 }) }),
+    fc.record({ kind: fc.constant('bars' as const), day: fc.integer({ min: 1, max: 100 }) }),
+    fc.record({ kind: fc.constant('quote' as const), day: fc.constant(0) }),
+  );
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: lastDay }), fc.array(question, { maxLength: 5 }), (today, questions) => {
+      const market = openMarket(database, addDays(start, today), ['AAPL']);
+      for (const { kind, day } of questions) {
+        const found =
+          kind === 'bar' ? [market.bar('AAPL', addDays(start, day))] : kind === 'bars' ? market.bars('AAPL', day) : [];
+        for (const bar of found) {
+          if (bar === null) continue;
+          assert.ok(bar.open <= today + 1);
+          assert.ok(bar.close === null || bar.close < 1001 + today);
+          assert.equal(
+            bar.close === null && bar.high === null && bar.low === null && bar.volume === null,
+            bar.open === today + 1,
+          );
+        }
+        const { previousClose } = market.quote('AAPL');
+        assert.ok(previousClose === null || toDollars(previousClose) < 1001 + today);
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+});

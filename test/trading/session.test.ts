@@ -1,0 +1,285 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type Clock, addDays } from '../../src/calendar.ts';
+import { type Database, openDatabase } from '../../src/database/database.ts';
+import { insertJob } from '../../src/database/jobs.ts';
+import { parseConfiguration } from '../../src/configuration.ts';
+import { fromDollars } from '../../src/money.ts';
+import { openMarket } from '../../src/trading/market.ts';
+import {
+  type Session,
+  abortSession,
+  briefOf,
+  completeSession,
+  openSession,
+  takeStep,
+} from '../../src/trading/session.ts';
+import { ledger, ledgerOf } from '../support/ledger.ts';
+import { storePrices } from '../support/prices.ts';
+
+const MODEL = 'model-a';
+const { agent_config: agentConfig } = parseConfiguration({ models: [] }, 'test');
+
+type Call = [tool: string, args: Record<string, unknown>];
+
+interface Trader {
+  database: Database;
+  /** Opens a session of a new job on a date. */
+  open(date: string): Session;
+  /** One whole model-day: every call in a message of its own. */
+  day(date: string, calls: readonly Call[]): void;
+  fail(date: string): void;
+  ledger(): string[];
+}
+
+function createTrader(prices: string, splits: [string, string, number, number][] = []): Trader {
+  const database = openDatabase(':memory:');
+  storePrices(database, prices);
+  for (const split of splits)
+    database
+      .statement('INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES (?, ?, ?, ?)')
+      .run(...split);
+  let tick = Date.parse('2025-12-01T00:00:00Z');
+  const clock: Clock = () => new Date((tick += 1_000));
+  const context = { database, clock };
+  const universe = new Set(['AAPL', 'MSFT', 'ORLY']);
+  let jobs = 0;
+  const open = (date: string) => {
+    const jobId = `job-${(jobs += 1)}`;
+    const createdAt = clock().toISOString();
+    const runs = [{ model: MODEL, startDate: date }];
+    database.transaction(() =>
+      insertJob(database, {
+        jobId,
+        startDate: date,
+        endDate: date,
+        dates: [date],
+        runs,
+        replaceExisting: false,
+        agentConfig,
+        createdAt,
+        warnings: [],
+      }),
+    );
+    database.statement(`UPDATE jobs SET status = 'completed', completed_at = ? WHERE job_id = ?`).run(createdAt, jobId);
+    const market = openMarket(database, date, [...universe]);
+    return openSession(context, { jobId, date, model: MODEL }, { market, universe, initialCash: fromDollars(10_000) });
+  };
+  return {
+    database,
+    open,
+    day(date, calls) {
+      const session = open(date);
+      for (const [name, args] of calls)
+        takeStep(context, session, {
+          content: '',
+          toolCalls: [{ id: '1', name, arguments: JSON.stringify(args) }],
+          type: 'answer',
+        });
+      completeSession(context, session, 'done');
+    },
+    fail: (date) => abortSession(context, open(date), 'broken'),
+    ledger: () => ledgerOf(database, MODEL),
+  };
+}
+
+const PRICES = `
+  AAPL 2025-01-03 100 101
+  AAPL 2025-01-06 102 103
+  AAPL 2025-01-07 104 105
+  AAPL 2025-01-08 106 107
+  MSFT 2025-01-03 200 198
+  MSFT 2025-01-06 196 194`;
+
+test('fills at the open, marks at the close, profit against the last close', () => {
+  const trader = createTrader(PRICES);
+  trader.day('2025-01-03', [
+    ['buy', { symbol: 'AAPL', amount: 10 }],
+    ['buy', { symbol: 'MSFT', amount: 5 }],
+  ]);
+  trader.day('2025-01-06', [['sell', { symbol: 'MSFT', amount: 5 }]]);
+  assert.deepEqual(
+    trader.ledger(),
+    ledger(`
+      2025-01-03 buy AAPL 10 100 => 9000 10010 10 AAPL:10
+      2025-01-03 buy MSFT 5 200  => 8000 10000 0 AAPL:10 MSFT:5
+      2025-01-06 sell MSFT 5 196 => 8980 10010 10 AAPL:10`),
+  );
+});
+
+test('a day without a trade has one record, and a weekend or a failed day keeps the holdings', () => {
+  const trader = createTrader(PRICES);
+  trader.day('2025-01-03', [['buy', { symbol: 'AAPL', amount: 10 }]]);
+  trader.fail('2025-01-06');
+  trader.day('2025-01-07', []);
+  assert.deepEqual(
+    trader.ledger(),
+    ledger(`
+      2025-01-03 buy AAPL 10 100 => 9000 10010 10 AAPL:10
+      2025-01-07 no_trade        => 9000 10050 40 AAPL:10`),
+  );
+});
+
+test('refused orders leave no record', () => {
+  const trader = createTrader(PRICES);
+  trader.day('2025-01-03', [
+    ['buy', { symbol: 'AAPL', amount: 1000 }],
+    ['sell', { symbol: 'MSFT', amount: 1 }],
+    ['buy', { symbol: 'XXXX', amount: 1 }],
+  ]);
+  assert.deepEqual(trader.ledger(), ledger('2025-01-03 no_trade => 10000 10000 0'));
+  const usage = trader.database.statement('SELECT tool_name, calls, refused FROM tool_usage ORDER BY tool_name').all();
+  assert.deepEqual(
+    usage.map((row) => ({ ...row })),
+    [
+      { tool_name: 'buy', calls: 2, refused: 2 },
+      { tool_name: 'sell', calls: 1, refused: 1 },
+    ],
+  );
+});
+
+test('a day starts from the latest earlier day, not from its own or a later one', () => {
+  const trader = createTrader(PRICES);
+  trader.day('2025-01-07', [['buy', { symbol: 'AAPL', amount: 50 }]]);
+  trader.day('2025-01-03', [['buy', { symbol: 'AAPL', amount: 1 }]]);
+  trader.day('2025-01-06', []);
+  assert.equal(trader.ledger()[1], '2025-01-06 no_trade => 9900 10003 2 AAPL:1');
+});
+
+test('a holding without a bar keeps its last close, and one that is new today without a close its open', () => {
+  const trader = createTrader(`${PRICES}\nAAPL 2025-01-09 110 -`);
+  trader.day('2025-01-06', [['buy', { symbol: 'MSFT', amount: 10 }]]);
+  trader.day('2025-01-09', [['buy', { symbol: 'AAPL', amount: 10 }]]);
+  assert.equal(trader.ledger()[1], '2025-01-09 buy AAPL 10 110 => 6940 9980 0 AAPL:10 MSFT:10');
+});
+
+test('the brief, the tools and the records tell the same portfolio', () => {
+  const trader = createTrader(PRICES);
+  trader.day('2025-01-03', [['buy', { symbol: 'AAPL', amount: 10 }]]);
+  const brief = briefOf(trader.open('2025-01-06'));
+  assert.deepEqual(
+    { ...brief, quotes: brief.quotes.filter(({ open }) => open !== null) },
+    {
+      date: '2025-01-06',
+      cash: 9000,
+      portfolioValue: 10_020,
+      holdings: [{ symbol: 'AAPL', quantity: 10, price: 102 }],
+      quotes: [
+        { symbol: 'AAPL', previousClose: 101, open: 102 },
+        { symbol: 'MSFT', previousClose: 198, open: 196 },
+      ],
+    },
+  );
+});
+
+test('a split on raw prices multiplies the holding before the session and loses nothing', () => {
+  const prices = `ORLY 2025-06-09 1365 1350
+    ORLY 2025-06-10 91 92
+    ORLY 2025-06-11 93 94`;
+  const trader = createTrader(prices, [['ORLY', '2025-06-10', 15, 1]]);
+  trader.day('2025-06-09', [['buy', { symbol: 'ORLY', amount: 7 }]]);
+  trader.day('2025-06-10', []);
+  trader.day('2025-06-11', [['sell', { symbol: 'ORLY', amount: 5 }]]);
+  assert.deepEqual(
+    trader.ledger(),
+    ledger(`
+      2025-06-09 buy ORLY 7 1365  => 445 9895 -105 ORLY:7
+      2025-06-10 split ORLY 98 91 => 445 10105 210 ORLY:105
+      2025-06-10 no_trade         => 445 10105 210 ORLY:105
+      2025-06-11 sell ORLY 5 93   => 910 10310 205 ORLY:100`),
+  );
+});
+
+test('all splits since the last day are applied in order, fractions paid at the open', () => {
+  const prices = `ORLY 2025-06-09 100 100
+    ORLY 2025-06-13 60 60`;
+  const trader = createTrader(prices, [
+    ['ORLY', '2025-06-10', 1, 2],
+    ['ORLY', '2025-06-12', 10, 3],
+  ]);
+  trader.day('2025-06-09', [['buy', { symbol: 'ORLY', amount: 7 }]]);
+  trader.day('2025-06-13', []);
+  // 7 shares become 3 and a half; the half is worth 10/6 of a share at 60; 3 become exactly 10.
+  assert.deepEqual(
+    trader.ledger().slice(1),
+    ledger(`
+      2025-06-13 split ORLY -4 200 => 9400 9580 -420 ORLY:3
+      2025-06-13 split ORLY 7 60   => 9400 10000 0 ORLY:10
+      2025-06-13 no_trade          => 9400 10000 0 ORLY:10`),
+  );
+});
+
+test('adjusted prices are not split again', () => {
+  const trader = createTrader('');
+  storePrices(trader.database, 'ORLY 2025-06-09 91 90\nORLY 2025-06-10 91 92', 'yahoo');
+  trader.database
+    .statement('INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES (?, ?, ?, ?)')
+    .run('ORLY', '2025-06-10', 15, 1);
+  trader.day('2025-06-09', [['buy', { symbol: 'ORLY', amount: 7 }]]);
+  trader.day('2025-06-10', []);
+  assert.equal(trader.ledger()[1], '2025-06-10 no_trade => 9363 10007 14 ORLY:7');
+});
+
+test('along any history the daily profits add up to the end value minus the initial cash', () => {
+  const start = '2025-01-01';
+  const anyDay = fc.record({
+    gap: fc.integer({ min: 1, max: 4 }),
+    fails: fc.boolean(),
+    orders: fc.array(
+      fc.tuple(
+        fc.constantFrom('buy', 'sell'),
+        fc.constantFrom('AAPL', 'MSFT', 'ORLY'),
+        fc.integer({ min: -1, max: 60 }),
+      ),
+      { maxLength: 5 },
+    ),
+  });
+  // Prices with holes: a symbol now and then has no bar, or no close yet.
+  const anyBar = fc.option(
+    fc.record({
+      open: fc.integer({ min: 1, max: 5_000_000 }),
+      close: fc.option(fc.integer({ min: 1, max: 5_000_000 }), { freq: 8 }),
+    }),
+    { freq: 6 },
+  );
+  const anyHistory = fc.record({
+    bars: fc.array(fc.tuple(anyBar, anyBar, anyBar), { minLength: 12, maxLength: 12 }),
+    days: fc.array(anyDay, { minLength: 1, maxLength: 6 }),
+  });
+  fc.assert(
+    fc.property(anyHistory, ({ bars, days }) => {
+      const symbols = ['AAPL', 'MSFT', 'ORLY'];
+      const lines = bars.flatMap((row, index) =>
+        row.flatMap((bar, column) =>
+          bar === null
+            ? []
+            : [
+                `${symbols[column]} ${addDays(start, index)} ${bar.open / 10_000} ${bar.close === null ? '-' : bar.close / 10_000}`,
+              ],
+        ),
+      );
+      const trader = createTrader(lines.join('\n'));
+      let date = addDays(start, -1);
+      for (const { gap, fails, orders } of days) {
+        date = addDays(date, gap);
+        if (fails) trader.fail(date);
+        else
+          trader.day(
+            date,
+            orders.map(([tool, symbol, amount]) => [tool, { symbol, amount }]),
+          );
+      }
+      const records = trader.database
+        .statement(
+          `SELECT portfolio_value_e4 AS value, daily_profit_e4 AS profit FROM positions JOIN trading_sessions USING (session_id)
+           WHERE status = 'active' AND action_id = (SELECT max(action_id) FROM positions AS other WHERE other.session_id = positions.session_id) ORDER BY date`,
+        )
+        .all() as { value: number; profit: number }[];
+      const profit = records.reduce((sum, record) => sum + record.profit, 0);
+      assert.equal(profit, (records.at(-1)?.value ?? 100_000_000) - 100_000_000);
+      trader.database.close();
+    }),
+    { numRuns: 1_000 },
+  );
+});

@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { toJsonSchema } from '@valibot/to-json-schema';
+import { openDatabase } from '../../src/database/database.ts';
+import { fromDollars } from '../../src/money.ts';
+import { openMarket } from '../../src/trading/market.ts';
+import { type TradingDay, runTool, toolDescriptions, tools } from '../../src/trading/tools.ts';
+import { storePrices } from '../support/prices.ts';
+
+const DATE = '2025-01-07';
+
+function openDay({ cash = 10_000, holdings = {} as Record<string, number> } = {}): TradingDay {
+  const database = openDatabase(':memory:');
+  storePrices(
+    database,
+    `AAPL 2025-01-03 90 95
+     AAPL 2025-01-06 96 98
+     AAPL 2025-01-07 100 777
+     AAPL 2025-01-08 888 999
+     MSFT 2025-01-06 200 201
+     MSFT 2025-01-07 210 777
+     GONE 2025-01-06 50 51`,
+  );
+  const universe = new Set(['AAPL', 'MSFT', 'NONE']);
+  return {
+    market: openMarket(database, DATE, [...universe]),
+    universe,
+    actions: [],
+    portfolio: { cash: fromDollars(cash), holdings: new Map(Object.entries(holdings)) },
+  };
+}
+
+function call(day: TradingDay, name: string, args: unknown) {
+  const text = typeof args === 'string' ? args : JSON.stringify(args);
+  return JSON.parse(runTool(day, { id: '1', name, arguments: text }).content);
+}
+
+const answers: [name: string, tool: string, args: unknown, answer: unknown][] = [
+  [
+    'an order fills at the open',
+    'buy',
+    { symbol: 'AAPL', amount: 3 },
+    { executed: 'buy', symbol: 'AAPL', amount: 3, price: 100, cash: 9700, holding: 3 },
+  ],
+  [
+    'digits as text are a number',
+    'buy',
+    { symbol: 'AAPL', amount: '3' },
+    { executed: 'buy', symbol: 'AAPL', amount: 3, price: 100, cash: 9700, holding: 3 },
+  ],
+  [
+    'symbols may be written small',
+    'buy',
+    { symbol: ' aapl ', amount: 3 },
+    { executed: 'buy', symbol: 'AAPL', amount: 3, price: 100, cash: 9700, holding: 3 },
+  ],
+  [
+    'what is held can be sold',
+    'sell',
+    { symbol: 'MSFT', amount: 2 },
+    { executed: 'sell', symbol: 'MSFT', amount: 2, price: 210, cash: 10_420, holding: 3 },
+  ],
+  ["today's price is the open alone", 'get_price', { symbol: 'AAPL' }, { symbol: 'AAPL', date: DATE, open: 100 }],
+  [
+    'today by its date is the open alone',
+    'get_price',
+    { symbol: 'AAPL', date: DATE },
+    { symbol: 'AAPL', date: DATE, open: 100 },
+  ],
+  [
+    'an earlier day is whole',
+    'get_price',
+    { symbol: 'AAPL', date: '2025-01-06' },
+    { symbol: 'AAPL', date: '2025-01-06', open: 96, high: 98, low: 96, close: 98, volume: 1000 },
+  ],
+  [
+    'a date that is null is today',
+    'get_price',
+    { symbol: 'AAPL', date: null },
+    { symbol: 'AAPL', date: DATE, open: 100 },
+  ],
+  [
+    'history ends with the open of today',
+    'get_price_history',
+    { symbol: 'AAPL', days: 2 },
+    {
+      symbol: 'AAPL',
+      bars: [
+        { date: '2025-01-06', open: 96, high: 98, low: 96, close: 98, volume: 1000 },
+        { date: DATE, open: 100 },
+      ],
+    },
+  ],
+  [
+    'the portfolio is valued at the open',
+    'get_portfolio',
+    {},
+    {
+      cash: 10_000,
+      holdings: [
+        { symbol: 'GONE', quantity: 1, price: 51 },
+        { symbol: 'MSFT', quantity: 5, price: 210 },
+      ],
+      portfolio_value: 11_101,
+    },
+  ],
+  [
+    'no arguments at all are an empty object',
+    'get_portfolio',
+    '',
+    {
+      cash: 10_000,
+      holdings: [
+        { symbol: 'GONE', quantity: 1, price: 51 },
+        { symbol: 'MSFT', quantity: 5, price: 210 },
+      ],
+      portfolio_value: 11_101,
+    },
+  ],
+  ['arithmetic is done', 'calculate', { expression: 'floor(9700 / 210)' }, { result: 46 }],
+];
+for (const [name, tool, args, answer] of answers) {
+  test(`${tool}: ${name}`, () =>
+    assert.deepEqual(call(openDay({ holdings: { MSFT: 5, GONE: 1 } }), tool, args), answer));
+}
+
+const refusals: [name: string, tool: string, args: unknown, error: RegExp][] = [
+  [
+    'too little cash',
+    'buy',
+    { symbol: 'AAPL', amount: 101 },
+    /Cannot buy 101 AAPL at 100\.00: cash is 10,000\.00, enough for 100/,
+  ],
+  ['a negative amount', 'buy', { symbol: 'AAPL', amount: -50 }, /buy: amount must be a whole number .* got -50/],
+  [
+    'a negative amount to sell',
+    'sell',
+    { symbol: 'MSFT', amount: -500 },
+    /sell: amount must be a whole number .* got -500/,
+  ],
+  ['a fraction', 'buy', { symbol: 'AAPL', amount: 1.5 }, /whole number/],
+  ['a fraction as text', 'buy', { symbol: 'AAPL', amount: '1.5' }, /whole number/],
+  ['zero', 'buy', { symbol: 'AAPL', amount: 0 }, /whole number/],
+  ['an amount beyond integers', 'buy', { symbol: 'AAPL', amount: 1e300 }, /whole number/],
+  ['a symbol outside the universe', 'buy', { symbol: 'TSLA', amount: 1 }, /Cannot buy TSLA: it is not among/],
+  ['a held symbol outside the universe', 'buy', { symbol: 'GONE', amount: 1 }, /Cannot buy GONE: it is not among/],
+  ['no price today', 'buy', { symbol: 'NONE', amount: 1 }, /Cannot buy NONE: it has no price on 2025-01-07/],
+  [
+    'a holding without a price today',
+    'sell',
+    { symbol: 'GONE', amount: 1 },
+    /Cannot sell GONE: it has no price on 2025-01-07/,
+  ],
+  ['what is not held', 'sell', { symbol: 'AAPL', amount: 1 }, /Cannot sell AAPL: none is held/],
+  ['more than is held', 'sell', { symbol: 'MSFT', amount: 6 }, /Cannot sell 6 MSFT: 5 are held/],
+  ['a price from the model', 'buy', { symbol: 'AAPL', amount: 1, price: 1 }, /buy takes no argument "price"/],
+  [
+    'an identity from the model',
+    'buy',
+    { symbol: 'AAPL', amount: 1, signature: 'other' },
+    /takes no argument "signature"/,
+  ],
+  ['a date to trade on', 'sell', { symbol: 'MSFT', amount: 1, date: '2025-01-08' }, /takes no argument "date"/],
+  ['a missing amount', 'buy', { symbol: 'AAPL' }, /buy: amount is missing/],
+  ['a path as a symbol', 'buy', { symbol: '../../etc/passwd', amount: 1 }, /symbol must be a ticker symbol/],
+  ['a number as a symbol', 'get_price', { symbol: 5 }, /symbol must be a ticker symbol/],
+  [
+    'a future date',
+    'get_price',
+    { symbol: 'AAPL', date: '2025-01-08' },
+    /^No prices are known after today, 2025-01-07\.$/,
+  ],
+  [
+    'a day without trading',
+    'get_price',
+    { symbol: 'AAPL', date: '2025-01-05' },
+    /There is no price of AAPL on 2025-01-05/,
+  ],
+  [
+    'a sloppy date',
+    'get_price',
+    { symbol: 'AAPL', date: '2025-1-6' },
+    /date must be a date YYYY-MM-DD, got "2025-1-6"/,
+  ],
+  ['the history of a stranger', 'get_price_history', { symbol: 'TSLA', days: 5 }, /TSLA is not among/],
+  [
+    'too long a history',
+    'get_price_history',
+    { symbol: 'AAPL', days: 101 },
+    /days must be a whole number from 1 to 100/,
+  ],
+  ['an impossible sum', 'calculate', { expression: '1/0' }, /Cannot calculate: the result is not a finite number/],
+  [
+    'an unknown tool',
+    'short_sell',
+    { symbol: 'AAPL' },
+    /There is no tool named "short_sell"\. The tools are buy, sell/,
+  ],
+  ['arguments that are no JSON', 'buy', '{symbol: AAPL}', /The arguments of buy are not JSON/],
+  ['arguments that are no object', 'buy', '[1]', /buy: symbol is missing|must be an object/],
+  ['arguments that are text', 'buy', '"AAPL"', /The arguments of buy must be an object/],
+  ['the name of an inherited property', 'constructor', {}, /There is no tool named "constructor"/],
+];
+for (const [name, tool, args, error] of refusals) {
+  test(`${tool} refuses ${name}, and nothing changes`, () => {
+    const day = openDay({ holdings: { MSFT: 5, GONE: 1 } });
+    const before = day.portfolio;
+    assert.match(call(day, tool, args).error, error);
+    assert.equal(day.portfolio, before);
+    assert.deepEqual(day.actions, []);
+  });
+}
+
+test('two buys of 9,000 with 10,000 in cash: the second sees what the first left', () => {
+  const day = openDay();
+  assert.equal(call(day, 'buy', { symbol: 'AAPL', amount: 90 }).executed, 'buy');
+  assert.match(call(day, 'buy', { symbol: 'AAPL', amount: 90 }).error, /cash is 1,000\.00/);
+  assert.equal(day.actions.length, 1);
+});
+
+test('no answer holds a price from the future', () => {
+  const day = openDay({ holdings: { AAPL: 1 } });
+  const asked = [
+    call(day, 'get_price', { symbol: 'AAPL' }),
+    call(day, 'get_price', { symbol: 'AAPL', date: '2025-01-08' }),
+    call(day, 'get_price_history', { symbol: 'AAPL', days: 100 }),
+    call(day, 'get_portfolio', {}),
+    call(day, 'buy', { symbol: 'MSFT', amount: 1 }),
+  ];
+  assert.doesNotMatch(JSON.stringify(asked), /777|888|999|2025-01-08/);
+});
+
+test('a refusal of absurd length is bounded', () => {
+  assert.ok(runTool(openDay(), { id: '1', name: 'x'.repeat(1_000_000), arguments: '{}' }).content.length < 500);
+  assert.ok(
+    runTool(openDay(), {
+      id: '1',
+      name: 'buy',
+      arguments: JSON.stringify({ symbol: 'AAPL', amount: 'x'.repeat(1_000_000) }),
+    }).content.length < 500,
+  );
+});
+
+test('what the model reads of a tool fits what the parent checks', () => {
+  assert.deepEqual(
+    toolDescriptions.map(({ name }) => name),
+    ['buy', 'sell', 'get_price', 'get_price_history', 'get_portfolio', 'calculate'],
+  );
+  for (const { name, parameters, schema } of tools) {
+    const checked = toJsonSchema(schema, { typeMode: 'input', errorMode: 'ignore' });
+    assert.deepEqual(Object.keys(parameters['properties'] as object), Object.keys(checked.properties ?? {}), name);
+    assert.deepEqual(parameters['required'], checked.required, name);
+    assert.equal(parameters['additionalProperties'], checked.additionalProperties, name);
+  }
+});

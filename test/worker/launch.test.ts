@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ChildMessage, Start } from '../../src/protocol.ts';
+import { launch } from '../../src/worker/launch.ts';
+import { agentFixture } from '../support/agents.ts';
+
+const start: Start = {
+  type: 'start',
+  signature: 'model-a',
+  model: { kind: 'simulated' },
+  maxSteps: 5,
+  brief: { date: '2025-01-06', cash: 10_000, portfolioValue: 10_000, holdings: [], quotes: [] },
+  tools: [],
+};
+
+interface Run {
+  outcome: unknown;
+  messages: ChildMessage['type'][];
+  stderr: string;
+}
+
+async function run(fixture: string, { timeoutMs = 10_000, signal = new AbortController().signal } = {}): Promise<Run> {
+  const messages: ChildMessage['type'][] = [];
+  let stderr = '';
+  const outcome = await launch(start, {
+    program: agentFixture(fixture),
+    timeoutMs,
+    signal,
+    onMessage: (message) => {
+      messages.push(message.type);
+      if (messages.length > 100) throw new Error('enough');
+      return message.type === 'answer' && message.toolCalls.length > 0 ? { type: 'tool_results', results: [] } : null;
+    },
+    onStderr: (tail) => (stderr = tail),
+  });
+  return { outcome, messages, stderr };
+}
+
+test('a child that does what it should', async () => {
+  const { outcome, messages } = await run('completes');
+  assert.deepEqual(outcome, { status: 'finished', summary: 'done' });
+  assert.deepEqual(messages, ['prompt', 'answer']);
+});
+
+const failures: [fixture: string, error: RegExp, options?: { timeoutMs: number }][] = [
+  ['hangs', /took longer than 0\.3 seconds/, { timeoutMs: 300 }],
+  ['ignores-term', /took longer than 0\.3 seconds/, { timeoutMs: 300 }],
+  ['never-reads', /took longer than 0\.3 seconds/, { timeoutMs: 300 }],
+  ['crashes', /ended without an outcome \(exit code 1\)/],
+  ['exits', /ended without an outcome \(exit code 3\)/],
+  ['eats-memory', /ended without an outcome \((SIGABRT|exit code 134|SIGTRAP|exit code 133)\)/],
+  ['reports-twice', /^first$/],
+  ['sends-garbage', /broke the protocol: the line is not JSON/],
+  ['sends-wrong-shape', /broke the protocol: the line does not fit the protocol \(content/],
+  ['never-ends-line', /sent a line longer than \d+ bytes/],
+];
+for (const [fixture, error, options] of failures) {
+  test(`a child that ${fixture.replaceAll('-', ' ')} is one failed model-day`, async () => {
+    const { outcome } = await run(fixture, options);
+    assert.equal((outcome as { status: string }).status, 'failed');
+    assert.match((outcome as { error: string }).error, error);
+  });
+}
+
+test('what a crashing child says on stderr is kept for the log', async () => {
+  assert.match((await run('crashes')).stderr, /the fixture crashes/);
+});
+
+test('an error in the parent stops the child and is thrown', async () => {
+  await assert.rejects(run('floods-answers'), /enough/);
+});
+
+test('an aborted child is stopped, also one that ignores TERM', async () => {
+  const abort = new AbortController();
+  const running = run('ignores-term', { signal: abort.signal });
+  setImmediate(() => abort.abort('The service is stopping'));
+  assert.deepEqual((await running).outcome, { status: 'failed', error: 'The service is stopping' });
+  assert.deepEqual((await run('hangs', { signal: AbortSignal.abort('Too late') })).outcome, {
+    status: 'failed',
+    error: 'Too late',
+  });
+});
+
+test('a child reaches no file, no process, no thread, no add-on, no database and no environment', async () => {
+  assert.deepEqual((await run('tries-to-escape')).outcome, { status: 'finished', summary: 'held' });
+});

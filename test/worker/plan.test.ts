@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { addDays } from '../../src/calendar.ts';
+import type { Availability } from '../../src/prices/coverage.ts';
+import { listDates, planModelDays, skipUnpricedDates, skipWarnings } from '../../src/worker/plan.ts';
+
+const START = '2025-01-06';
+
+test('warnings are sentences with counts', () => {
+  const modelDays = ['2025-01-06', '2025-01-07', '2025-01-08'].flatMap((date) =>
+    ['a', 'b'].map((model) => ({ jobId: 'j', date, model })),
+  );
+  const runs = [
+    { model: 'a', startDate: '2025-01-07' },
+    { model: 'b', startDate: '2025-01-06' },
+  ];
+  const plan = planModelDays(modelDays, {
+    runs,
+    completed: [
+      { date: '2025-01-07', model: 'a' },
+      { date: '2025-01-07', model: 'b' },
+    ],
+    replaceExisting: false,
+  });
+  const priced = skipUnpricedDates(plan, [
+    { date: '2025-01-06', availability: 'available', missing: [] },
+    { date: '2025-01-08', availability: 'no_trading', missing: [] },
+  ]);
+  assert.deepEqual(priced.run, [{ jobId: 'j', date: '2025-01-06', model: 'b' }]);
+  assert.deepEqual(skipWarnings(priced), [
+    'Skipped 2 model-days already completed',
+    "Skipped 1 model-day before the model's resume date",
+    'Skipped 1 date without price data: 2025-01-08',
+  ]);
+});
+
+test('many dates are counted, not all named', () => {
+  const dates = Array.from({ length: 33 }, (_, day) => addDays(START, day));
+  assert.match(listDates(dates), /^2025-01-06, .*2025-02-04 and 3 more$/);
+});
+
+test('every model-day is either run or skipped for the first reason that applies', () => {
+  const dates = Array.from({ length: 6 }, (_, day) => addDays(START, day));
+  const models = ['a', 'b', 'c'];
+  const anyCase = fc.record({
+    starts: fc.array(fc.integer({ min: -2, max: 8 }), { minLength: 3, maxLength: 3 }),
+    completed: fc.array(fc.record({ date: fc.constantFrom(...dates), model: fc.constantFrom(...models) })),
+    availability: fc.array(fc.constantFrom<Availability>('available', 'no_trading', 'missing'), {
+      minLength: 6,
+      maxLength: 6,
+    }),
+    replaceExisting: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(anyCase, ({ starts, completed, availability, replaceExisting }) => {
+      const modelDays = dates.flatMap((date) => models.map((model) => ({ jobId: 'j', date, model })));
+      const runs = models.map((model, index) => ({ model, startDate: addDays(START, starts[index] as number) }));
+      const plan = planModelDays(modelDays, { runs, completed, replaceExisting });
+      const prices = dates.map((date, index) => ({
+        date,
+        availability: availability[index] as Availability,
+        missing: [],
+      }));
+      const { run, skips } = skipUnpricedDates(plan, prices);
+      assert.equal(run.length + skips.length, modelDays.length);
+      for (const { date, model } of modelDays) {
+        const isCompleted = completed.some((one) => one.date === date && one.model === model);
+        const isEarly = date < (runs.find((one) => one.model === model)?.startDate ?? '');
+        const isPriced = availability[dates.indexOf(date)] === 'available';
+        const expected =
+          isCompleted && !replaceExisting
+            ? 'Already completed'
+            : isEarly
+              ? "Before the model's resume date"
+              : isPriced
+                ? null
+                : 'No price data';
+        const skip = skips.find(({ modelDay }) => modelDay.date === date && modelDay.model === model);
+        assert.equal(skip?.reason ?? null, expected);
+        assert.equal(
+          run.some((one) => one.date === date && one.model === model),
+          expected === null,
+        );
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+});

@@ -26,6 +26,21 @@ test('a date is zero-padded and exists in the calendar', () => {
   for (const text of bad) assert.equal(isCalendarDate(text), false, String(text));
 });
 
+test('it knows the same dates as the ECMAScript calendar', () => {
+  for (let day = Date.UTC(1896, 0, 1); day < Date.UTC(2104, 0, 1); day += 86_400_000) {
+    assert.ok(isCalendarDate(new Date(day).toISOString().slice(0, 10)));
+  }
+  for (const year of [1900, 2000, 2023, 2024]) {
+    for (let month = 0; month <= 13; month += 1) {
+      for (let day = 0; day <= 32; day += 1) {
+        const text = [year, String(month).padStart(2, '0'), String(day).padStart(2, '0')].join('-');
+        const instant = new Date(Date.UTC(year, month - 1, day));
+        assert.equal(isCalendarDate(text), instant.toISOString().startsWith(text), text);
+      }
+    }
+  }
+});
+
 test('date arithmetic crosses months, years and leap days', () => {
   assert.equal(addDays('2024-02-28', 1), '2024-02-29');
   assert.equal(addDays('2025-01-01', -1), '2024-12-31');

@@ -7,6 +7,7 @@ import { createProgressLine } from './progress.ts';
 
 const NOTHING_IMPORTED = 1;
 const WRONG_USAGE = 2;
+const IMPORT_CACHE_MB = 64;
 
 /** The command `import-prices FILE...`: 0 when bars were imported, 1 when none could be. */
 export async function importPrices(paths: readonly string[]): Promise<number> {
@@ -15,7 +16,8 @@ export async function importPrices(paths: readonly string[]): Promise<number> {
     return WRONG_USAGE;
   }
   const settings = readSettings(process.env);
-  const database = openDatabase(settings.databasePath);
+  // What a power cut takes can be imported again; and rows in any order touch many pages.
+  const database = openDatabase(settings.databasePath, { durability: 'process-end', cacheMb: IMPORT_CACHE_MB });
   let bars = 0;
   for (const path of paths) {
     try {

@@ -9,6 +9,9 @@ import { migrations } from './schema.ts';
  * chunks of milliseconds and this bound is for the unforeseen.
  */
 const BUSY_TIMEOUT_MS = 5_000;
+/** Pages that SQLite keeps in memory. */
+const DEFAULT_CACHE_MB = 8;
+const PAGES_PER_MB = 256;
 /** Marks the file as this service's own (`PRAGMA application_id`): "TSS1". */
 const APPLICATION_ID = 0x54535331;
 
@@ -33,7 +36,10 @@ export type Durability = 'power-loss' | 'process-end';
  * doing so twice changes nothing. Throws a `ServiceError` (`cannot_start`) for a file that cannot be opened, is not
  * this service's, or comes from a newer version; such a file is left untouched.
  */
-export function openDatabase(path: string, { durability = 'power-loss' }: { durability?: Durability } = {}): Database {
+export function openDatabase(
+  path: string,
+  { durability = 'power-loss', cacheMb = DEFAULT_CACHE_MB }: { durability?: Durability; cacheMb?: number } = {},
+): Database {
   let connection: DatabaseSync | undefined;
   try {
     if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true });
@@ -41,6 +47,7 @@ export function openDatabase(path: string, { durability = 'power-loss' }: { dura
     checkOwnership(connection, path);
     const synchronous = durability === 'power-loss' ? 'FULL' : 'NORMAL';
     connection.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA foreign_keys = ON`);
+    connection.exec(`PRAGMA cache_size = ${-1024 * cacheMb}; PRAGMA wal_autocheckpoint = ${PAGES_PER_MB * cacheMb}`);
     migrate(connection);
   } catch (error) {
     connection?.close();
@@ -58,6 +65,15 @@ export function isDatabaseHealthy(database: Database): boolean {
   } catch {
     return false;
   }
+}
+
+/**
+ * A text that is the same only while nothing in the database has changed, through this connection or another program's:
+ * SQLite's `data_version` sees the others, `total_changes()` ourselves.
+ */
+export function contentVersion(database: Database): string {
+  const others = database.statement('PRAGMA data_version').get()?.['data_version'];
+  return `${others} ${database.statement('SELECT total_changes() AS own').get()?.['own']}`;
 }
 
 /** Removes a database with its side files. Only DEV's is ever removed, before anything opens it. */

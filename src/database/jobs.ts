@@ -39,13 +39,14 @@ export interface Job {
 export function insertJob(database: Database, job: NewJob): void {
   database
     .statement(
-      `INSERT INTO jobs (job_id, status, start_date, end_date, replace_existing, agent_config, created_at, warnings)
-       VALUES (?, 'pending', ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at, warnings)
+       VALUES (?, 'pending', ?, ?, ?, ?, ?, ?, ?)`,
     )
     .run(
       job.jobId,
       job.startDate,
       job.endDate,
+      JSON.stringify(job.dates),
       job.replaceExisting ? 1 : 0,
       JSON.stringify(job.agentConfig),
       job.createdAt,
@@ -58,9 +59,10 @@ export function insertJob(database: Database, job: NewJob): void {
   database
     .statement(
       `INSERT INTO job_details (job_id, date, model)
-       SELECT ?1, dates.value, simulation_runs.model FROM json_each(?2) AS dates, simulation_runs WHERE job_id = ?1`,
+       SELECT job_id, day.value, simulation_runs.model
+       FROM jobs, json_each(jobs.dates) AS day JOIN simulation_runs USING (job_id) WHERE job_id = ?`,
     )
-    .run(job.jobId, JSON.stringify(job.dates));
+    .run(job.jobId);
 }
 
 /** The one unfinished job, or null. */

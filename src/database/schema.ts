@@ -12,6 +12,7 @@ export const migrations: readonly string[] = [
     status TEXT NOT NULL CHECK (status IN (${list(jobStatuses)})),
     start_date TEXT NOT NULL CHECK (${isDate('start_date')}),
     end_date TEXT NOT NULL CHECK (${isDate('end_date')} AND start_date <= end_date),
+    dates TEXT NOT NULL CHECK (json_valid(dates)), -- its weekdays, as a JSON array
     replace_existing INTEGER NOT NULL CHECK (replace_existing IN (0, 1)),
     agent_config TEXT NOT NULL CHECK (json_valid(agent_config)),
     created_at TEXT NOT NULL,
@@ -48,6 +49,7 @@ export const migrations: readonly string[] = [
     error TEXT, -- why it failed or was skipped
     started_at TEXT,
     completed_at TEXT,
+    duration_seconds REAL GENERATED ALWAYS AS (round(unixepoch(completed_at, 'subsec') - unixepoch(started_at, 'subsec'), 3)) STORED,
     PRIMARY KEY (job_id, date, model),
     FOREIGN KEY (job_id, model) REFERENCES simulation_runs (job_id, model),
     CHECK ((completed_at IS NULL) = (status IN ('pending', 'running'))),
@@ -149,7 +151,6 @@ export const migrations: readonly string[] = [
     adjusted INTEGER GENERATED ALWAYS AS (source IN ('yahoo', 'stooq', 'synthetic')) VIRTUAL, -- free of split jumps
     PRIMARY KEY (symbol, date)
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX price_data_by_date ON price_data (date, symbol);
 
   -- Every bar as it stood before it was changed or removed, so that a past valuation can be recomputed.
   CREATE TABLE price_revisions (

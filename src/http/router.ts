@@ -17,21 +17,30 @@ export type Router<Route> = (method: string, path: string) => Match<Route> | nul
  * served by GET. Throws a `URIError` for broken percent-encoding.
  */
 export function createRouter<Route extends RoutePattern>(routes: readonly Route[]): Router<Route> {
-  const patterns = routes.map((route) => ({ route, segments: route.path.split('/') }));
+  const byPath = Map.groupBy(routes, ({ path }) => path);
+  const patterns = [...byPath.keys()].filter((path) => path.includes('{')).map((path) => path.split('/'));
   return (method, path) => {
+    const exact = byPath.get(path);
+    if (exact !== undefined) return choose(exact, method, {});
     // Decoded after the cut, so that an encoded slash stays part of its segment.
     const segments = path.split('/').map((segment) => (segment.includes('%') ? decodeURIComponent(segment) : segment));
-    const candidates = patterns.filter((pattern) => fits(pattern.segments, segments));
-    const wanted = method === 'HEAD' ? 'GET' : method;
-    const found = candidates.find(({ route }) => route.method === wanted);
-    if (found !== undefined) return { route: found.route, params: paramsOf(found.segments, segments) };
-    const [first] = candidates;
-    if (first === undefined) return null;
-    return {
-      route: first.route,
-      allowed: candidates.flatMap(({ route }) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method])),
-    };
+    const pattern = patterns.find((parts) => fits(parts, segments));
+    if (pattern === undefined) return null;
+    return choose(byPath.get(pattern.join('/')) as Route[], method, paramsOf(pattern, segments));
   };
+}
+
+function choose<Route extends RoutePattern>(
+  candidates: readonly Route[],
+  method: string,
+  params: Record<string, string>,
+): Match<Route> {
+  const wanted = method === 'HEAD' ? 'GET' : method;
+  const route = candidates.find((candidate) => candidate.method === wanted);
+  if (route !== undefined) return { route, params };
+  const methods = candidates.map((candidate) => candidate.method);
+  const allowed = methods.flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name]));
+  return { route: candidates[0] as Route, allowed };
 }
 
 function fits(pattern: readonly string[], segments: readonly string[]): boolean {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { type CalendarDate, dateOf, timestamp } from '../calendar.ts';
 import { type Configuration, readConfiguration } from '../configuration.ts';
 import { insertJob, unfinishedJobId } from '../database/jobs.ts';
@@ -82,7 +81,7 @@ function create({ database, clock, settings }: WorkerContext, request: JobReques
     const other = unfinishedJobId(database);
     if (other !== null)
       throw new ServiceError('bad_request', `Another simulation job is already running or pending: ${other}`);
-    const jobId = randomUUID();
+    const jobId = crypto.randomUUID();
     const warnings = settings.deploymentMode === 'PROD' ? warnOfUnknownModels(models, configuration) : [];
     insertJob(database, {
       ...request,

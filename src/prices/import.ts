@@ -10,7 +10,7 @@ import { readJson } from './formats/json.ts';
 import { type LineBatch, readLines } from './formats/lines.ts';
 
 /** Rows per transaction: a server beside the import waits for one of these at most, some milliseconds. */
-const ROWS_PER_TRANSACTION = 5_000;
+const ROWS_PER_TRANSACTION = 10_000;
 /** Between two transactions, so that a waiting server gets its turn. */
 const PAUSE_MS = 1;
 const ADJUSTED_SOURCES = ['yahoo', 'stooq'];

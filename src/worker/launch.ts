@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { setPriority } from 'node:os';
+import { setImmediate } from 'node:timers/promises';
 import {
   type ChildMessage,
   MAX_LINE_BYTES,
@@ -15,6 +17,7 @@ import {
 const KILL_AFTER_MS = 1_000;
 /** The heap of a child; a model-day's conversation is a few megabytes. */
 const CHILD_MEMORY_MB = 256;
+const CHILD_NICENESS = 10;
 /** The end of a child's stderr that is kept for the log. */
 const STDERR_TAIL_LENGTH = 4_000;
 /** All that a child inherits: how to reach the network, whom to trust there, and the time zone. */
@@ -47,7 +50,8 @@ export interface LaunchOptions {
  * Runs one model-day in a child process of its own and resolves, when that process is gone, to exactly one outcome: the
  * first reason wins. Rejects only with what `onMessage` threw.
  */
-export function launch(start: Start, options: LaunchOptions): Promise<Outcome> {
+export async function launch(start: Start, options: LaunchOptions): Promise<Outcome> {
+  await turnToSpawn();
   const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
   const child = spawnChild(options.program);
   let settled: (() => void) | undefined;
@@ -99,6 +103,13 @@ export function launch(start: Start, options: LaunchOptions): Promise<Outcome> {
   return promise;
 }
 
+let lastTurn: Promise<void> = Promise.resolve();
+
+/** Starting a process blocks for milliseconds; one per turn of the event loop, so that requests are answered between. */
+function turnToSpawn(): Promise<void> {
+  return (lastTurn = lastTurn.then(() => setImmediate()));
+}
+
 /**
  * The program goes in by `--eval`: the child then starts as fast as an empty one whatever the size of the service, and
  * may read no file at all, not even its own.
@@ -109,8 +120,18 @@ function spawnChild(program: string): ChildProcess {
   const inherited = INHERITED_VARIABLES.flatMap((name) =>
     process.env[name] === undefined ? [] : [[name, process.env[name]]],
   );
-  // A process group of its own: Ctrl-C reaches the parent alone, and a kill reaches whatever the child may have started.
-  return spawn(process.execPath, args, { stdio: 'pipe', detached: true, env: Object.fromEntries(inherited) });
+  const child = spawn(process.execPath, args, { stdio: 'pipe', env: Object.fromEntries(inherited) });
+  yieldToParent(child);
+  return child;
+}
+
+/** When the processors are busy, the answers to clients come before the work of children. */
+function yieldToParent({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) setPriority(pid, CHILD_NICENESS);
+  } catch {
+    // Some systems do not allow it, and a child may have ended already.
+  }
 }
 
 function decodeOrFail(line: string, fail: (error: string) => void): ChildMessage | undefined {
@@ -122,25 +143,14 @@ function decodeOrFail(line: string, fail: (error: string) => void): ChildMessage
   }
 }
 
-/** Ends the child's process group; with TERM first, KILL follows when that was not enough. */
+/** Ends the child; with TERM first, KILL follows when that was not enough. Nothing more of it is read. */
 function stop(child: ChildProcess, signal: NodeJS.Signals): void {
-  if (child.pid === undefined) return;
-  const group = -child.pid;
-  killGroup(group, signal);
-  // Nothing more is read, so that a grandchild that holds the pipes cannot hold up the end.
+  child.kill(signal);
   child.stdout?.destroy();
   child.stderr?.destroy();
   if (signal === 'SIGKILL') return;
-  const timer = setTimeout(() => killGroup(group, 'SIGKILL'), KILL_AFTER_MS);
+  const timer = setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS);
   child.once('close', () => clearTimeout(timer));
-}
-
-function killGroup(group: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(group, signal);
-  } catch {
-    // It is gone already.
-  }
 }
 
 function tailOf(child: ChildProcess): () => string {

@@ -102,14 +102,14 @@ test('a transaction keeps all or nothing', () => {
   );
 });
 
-const JOB = `INSERT INTO jobs (job_id, status, start_date, end_date, replace_existing, agent_config, created_at) VALUES`;
-const FINISHED_JOB = `INSERT INTO jobs (job_id, status, start_date, end_date, replace_existing, agent_config, created_at, completed_at) VALUES`;
+const JOB = `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at) VALUES`;
+const FINISHED_JOB = `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at, completed_at) VALUES`;
 
 /** A database with one running model-day of one job. */
 function seeded(): Database {
   const database = openDatabase(':memory:');
   for (const sql of [
-    `${JOB} ('j', 'running', '2025-01-06', '2025-01-06', 0, '{}', 't')`,
+    `${JOB} ('j', 'running', '2025-01-06', '2025-01-06', '[]', 0, '{}', 't')`,
     `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at) VALUES ('j', 'm', 0, '2025-01-06', 't')`,
     `INSERT INTO job_details (job_id, date, model, status, started_at) VALUES ('j', '2025-01-06', 'm', 'running', 't')`,
     `INSERT INTO trading_sessions (session_id, job_id, date, model, status, initial_cash_e4, started_at, completed_at) VALUES (1, 'j', '2025-01-06', 'm', 'active', 5, 't', 't')`,
@@ -123,16 +123,16 @@ const POSITION = `INSERT INTO positions (session_id, action_id, action_type, sym
 const SESSION = `INSERT INTO trading_sessions (job_id, date, model, status, initial_cash_e4, started_from_session_id, started_at, completed_at) VALUES`;
 
 const forbidden: [name: string, sql: string][] = [
-  ['a second unfinished job', `${JOB} ('k', 'pending', '2025-01-06', '2025-01-06', 0, '{}', 't')`],
+  ['a second unfinished job', `${JOB} ('k', 'pending', '2025-01-06', '2025-01-06', '[]', 0, '{}', 't')`],
   [
     'a second unfinished job that downloads',
-    `${JOB} ('k', 'downloading_data', '2025-01-06', '2025-01-06', 0, '{}', 't')`,
+    `${JOB} ('k', 'downloading_data', '2025-01-06', '2025-01-06', '[]', 0, '{}', 't')`,
   ],
-  ['an unknown job status', `${FINISHED_JOB} ('k', 'done', '2025-01-06', '2025-01-06', 0, '{}', 't', 't')`],
-  ['a finished job without an end', `${JOB} ('k', 'completed', '2025-01-06', '2025-01-06', 0, '{}', 't')`],
+  ['an unknown job status', `${FINISHED_JOB} ('k', 'done', '2025-01-06', '2025-01-06', '[]', 0, '{}', 't', 't')`],
+  ['a finished job without an end', `${JOB} ('k', 'completed', '2025-01-06', '2025-01-06', '[]', 0, '{}', 't')`],
   [
     'a job that ends before it starts',
-    `${FINISHED_JOB} ('k', 'completed', '2025-01-07', '2025-01-06', 0, '{}', 't', 't')`,
+    `${FINISHED_JOB} ('k', 'completed', '2025-01-07', '2025-01-06', '[]', 0, '{}', 't', 't')`,
   ],
   ['a sloppy date', `INSERT INTO job_details (job_id, date, model) VALUES ('j', '2025-1-7', 'm')`],
   [

@@ -1,0 +1,32 @@
+import { cpus } from 'node:os';
+import { measureModelDays } from './model-days.ts';
+import { measureLatency, measureRequests } from './requests.ts';
+import { measureStartup } from './startup.ts';
+import { measureImport, measureResults } from './storage.ts';
+import type { Measurement } from './support.ts';
+
+/**
+ * Measures the built program against limits and peers, each in turn with its peer in this same run, so that the ratios
+ * hold on any machine. `npm run bench`, or `npm run bench -- results import` for some of it.
+ */
+const benches: Record<string, () => Promise<Measurement | Measurement[]>> = {
+  'model-days': measureModelDays,
+  requests: measureRequests,
+  latency: measureLatency,
+  import: measureImport,
+  results: measureResults,
+  startup: measureStartup,
+};
+
+const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(benches);
+console.log(`Node ${process.versions.node}, ${cpus().length} cores; medians of interleaved rounds\n`);
+for (const name of chosen) {
+  const bench = benches[name];
+  if (bench === undefined) throw new Error(`There is no bench ${name}; there are ${Object.keys(benches).join(', ')}`);
+  for (const { what, ours, peer, ratio, aim, met } of [await bench()].flat()) {
+    const verdict = met === null ? '' : met ? ', met' : ', MISSED';
+    console.log(
+      `${what}\n  ${ours}${peer ? ` against ${peer}` : ''}${ratio ? `: ratio ${ratio}` : ''} (aim: ${aim}${verdict})`,
+    );
+  }
+}

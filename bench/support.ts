@@ -1,0 +1,130 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const PROGRAM = new URL('../dist/server.js', import.meta.url).pathname;
+const LOAD = new URL('./load.ts', import.meta.url).pathname;
+
+/** One line of the report: a figure beside its peer, as a ratio, and what was aimed at. */
+export interface Measurement {
+  what: string;
+  ours: string;
+  peer: string;
+  ratio: string;
+  aim: string;
+  met: boolean | null;
+}
+
+export interface Server {
+  url: string;
+  folder: string;
+  process: ChildProcess;
+  stop(): Promise<void>;
+}
+
+const folders: string[] = [];
+process.on('exit', () => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+
+/** A folder that is removed when the bench ends. */
+export function benchFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tss-bench-'));
+  folders.push(folder);
+  return folder;
+}
+
+/** Starts the built program in DEV mode in a folder of its own. */
+export async function startServer(
+  models: readonly string[],
+  { folder = benchFolder(), env = {} as Record<string, string> } = {},
+): Promise<Server> {
+  mkdirSync(join(folder, 'configs'), { recursive: true });
+  writeFileSync(
+    join(folder, 'configs/default_config.json'),
+    JSON.stringify({ models: models.map((signature) => ({ signature, enabled: true })) }),
+  );
+  const child = spawn(process.execPath, [PROGRAM], {
+    cwd: folder,
+    env: { DEPLOYMENT_MODE: 'DEV', API_PORT: '0', MAX_SIMULATION_DAYS: '3660', PRESERVE_DEV_DATA: 'true', ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const port = await new Promise<string>((resolve, reject) => {
+    let text = '';
+    child.stderr.on('data', (chunk) => {
+      text += chunk;
+      const match = /"message":"listening".*?"port":(\d+)/.exec(text);
+      if (match) resolve(match[1] as string);
+    });
+    child.on('close', () => reject(new Error(`The server did not start: ${text}`)));
+  });
+  const stop = () => new Promise<void>((resolve) => child.once('close', () => resolve()).kill('SIGTERM'));
+  return { url: `http://127.0.0.1:${port}`, folder, process: child, stop };
+}
+
+export async function getJson(url: string): Promise<any> {
+  return (await fetch(url)).json();
+}
+
+export async function triggerJob({ url }: Server, request: object): Promise<string> {
+  const init = { method: 'POST', body: JSON.stringify(request), headers: { 'content-type': 'application/json' } };
+  const body = (await (await fetch(`${url}/simulate/trigger`, init)).json()) as { job_id?: string; detail?: string };
+  if (body.job_id === undefined) throw new Error(body.detail);
+  return body.job_id;
+}
+
+export interface Load {
+  perSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  errors: number;
+}
+
+/** Loads a URL from another process for some seconds. */
+export async function load(
+  url: string,
+  { connections, seconds }: { connections: number; seconds: number },
+): Promise<Load> {
+  const output = await run(process.execPath, [LOAD, url, String(connections), String(seconds)]);
+  return JSON.parse(output) as Load;
+}
+
+/** Runs a program to its end and resolves to its stdout. */
+export function run(
+  command: string,
+  args: readonly string[],
+  { cwd = process.cwd(), input = '' } = {},
+): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const child = spawn(command, args, { cwd, stdio: ['pipe', 'pipe', 'inherit'] });
+  let output = '';
+  child.stdout.on('data', (chunk) => (output += chunk));
+  child.on('error', reject);
+  child.on('close', (code) => (code === 0 ? resolve(output) : reject(new Error(`${command} ended with ${code}`))));
+  child.stdin.end(input);
+  return promise;
+}
+
+/** The most memory that a process has had so far, in megabytes. */
+export function peakMemoryMb(pid: number): number {
+  return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((one, other) => one - other);
+  return sorted[Math.floor(sorted.length / 2)] as number;
+}
+
+/** Measures two things in turn, some rounds long, and compares the medians. */
+export async function inTurn(
+  rounds: number,
+  ours: () => Promise<number>,
+  peer: () => Promise<number>,
+): Promise<{ ours: number; peer: number; ratio: number }> {
+  const figures = { ours: [] as number[], peer: [] as number[] };
+  for (let round = 0; round < rounds; round += 1) {
+    figures.peer.push(await peer());
+    figures.ours.push(await ours());
+  }
+  const [own, other] = [median(figures.ours), median(figures.peer)];
+  return { ours: own, peer: other, ratio: own / other };
+}

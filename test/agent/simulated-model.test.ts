@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ChatMessage } from '../../src/agent/model.ts';
+import { openingMessages } from '../../src/agent/prompt.ts';
+import { createSimulatedModel, temperamentOf, temperaments } from '../../src/agent/simulated-model.ts';
+import { addDays } from '../../src/calendar.ts';
+import { openDatabase } from '../../src/database/database.ts';
+import { storeBars } from '../../src/database/prices.ts';
+import { fromDollars } from '../../src/money.ts';
+import type { Brief } from '../../src/protocol.ts';
+import { syntheticBars } from '../../src/prices/synthetic.ts';
+import { openMarket } from '../../src/trading/market.ts';
+import { type TradingDay, describePortfolio, runTool } from '../../src/trading/tools.ts';
+
+const SYMBOLS = ['AAPL', 'AMD', 'AMZN', 'COST', 'CSCO', 'META', 'MSFT', 'NVDA', 'PEP', 'TSLA'];
+const FIRST = '2025-03-03';
+const database = openDatabase(':memory:');
+const days = Array.from({ length: 200 }, (_, index) => addDays(FIRST, index - 30));
+for (const symbol of SYMBOLS)
+  storeBars(database, syntheticBars(symbol, days, '2030-01-01'), { source: 'synthetic', recordedAt: 't' });
+
+/** Runs a simulated model over one day through the real tools; returns the conversation. */
+async function trade(day: TradingDay, signature: string): Promise<ChatMessage[]> {
+  const quotes = SYMBOLS.map((symbol) => {
+    const { open, previousClose } = day.market.quote(symbol);
+    return { symbol, open: open && open / 10_000, previousClose: previousClose && previousClose / 10_000 };
+  });
+  const brief: Brief = { date: day.market.date, ...describePortfolio(day), quotes };
+  const model = createSimulatedModel(signature, brief);
+  const conversation: ChatMessage[] = openingMessages(brief);
+  for (let step = 0; step < 10; step += 1) {
+    const { content, toolCalls } = await model(conversation);
+    conversation.push({ role: 'assistant', content, toolCalls });
+    if (toolCalls.length === 0) return conversation;
+    for (const call of toolCalls) conversation.push({ role: 'tool', id: call.id, content: runTool(day, call).content });
+  }
+  throw new Error('The model does not end its day');
+}
+
+/** Twenty weekdays of one model; each day goes on from the last. */
+async function tradeOn(signature: string): Promise<{ day: TradingDay; conversations: ChatMessage[][] }> {
+  const universe = new Set(SYMBOLS);
+  const conversations: ChatMessage[][] = [];
+  let day: TradingDay = {
+    market: openMarket(database, FIRST, SYMBOLS),
+    universe,
+    actions: [],
+    portfolio: { cash: fromDollars(10_000), holdings: new Map() },
+  };
+  for (let index = 0; index < 28; index += 1) {
+    day = { ...day, market: openMarket(database, addDays(FIRST, index), SYMBOLS) };
+    conversations.push(await trade(day, signature));
+  }
+  return { day, conversations };
+}
+
+/** A signature of each temperament. */
+const signatures = temperaments.map(
+  ({ name }) =>
+    Array.from({ length: 100 }, (_, index) => `model-${index}`).find(
+      (signature) => temperamentOf(signature).name === name,
+    ) as string,
+);
+
+for (const [index, { name }] of temperaments.entries()) {
+  test(`a ${name} model really trades, and not like the others`, async () => {
+    const { day, conversations } = await tradeOn(signatures[index] as string);
+    assert.ok(day.actions.length > 0);
+    assert.ok(conversations.flat().some(({ role, content }) => role === 'assistant' && content.includes(name)));
+    assert.ok(day.portfolio.cash >= 0);
+  });
+}
+
+test('the models that ship have all temperaments among them', () => {
+  assert.equal(
+    new Set(
+      ['gpt-5', 'claude-sonnet-4.5', 'deepseek-v3.1', 'qwen3-max'].map((signature) => temperamentOf(signature).name),
+    ).size,
+    temperaments.length,
+  );
+});
+
+test('the same signature, date and portfolio give the same conversation; another of these another', async () => {
+  const [one, again, other] = [await tradeOn('gpt-5'), await tradeOn('gpt-5'), await tradeOn('gpt-6')];
+  assert.deepEqual(one.conversations, again.conversations);
+  assert.notDeepEqual(one.conversations, other.conversations);
+});
+
+test('they make the mistakes of real models, and every one is refused', async () => {
+  const errors: string[] = [];
+  for (const signature of [...signatures, 'gpt-5', 'qwen3-max']) {
+    for (const message of (await tradeOn(signature)).conversations.flat()) {
+      if (message.role === 'tool' && message.content.startsWith('{"error"')) errors.push(message.content);
+    }
+  }
+  for (const kind of [/cash is/, /not among the symbols/, /none is held/, /whole number/])
+    assert.ok(
+      errors.some((error) => kind.test(error)),
+      String(kind),
+    );
+});
+
+test('a model without prices ends its day', async () => {
+  const market = openMarket(database, '2019-01-01', SYMBOLS);
+  const conversation = await trade(
+    { market, universe: new Set(SYMBOLS), actions: [], portfolio: { cash: fromDollars(10_000), holdings: new Map() } },
+    signatures[0] as string,
+  );
+  assert.equal(conversation.at(-1)?.role, 'assistant');
+});

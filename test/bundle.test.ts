@@ -1,0 +1,307 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RUNTIME_CONFIGURATION_PATH } from '../src/settings.ts';
+import { ask, installProgram, runProgram, smallConfiguration, startProgram, startServer } from './support/program.ts';
+
+const DEV = { DEPLOYMENT_MODE: 'DEV' };
+const WEEK = { start_date: '2025-11-10', end_date: '2025-11-14' };
+const MAX_BUNDLE_BYTES = 400 * 1024;
+
+async function waitForJob(
+  url: string,
+  jobId: string,
+  isDone = (status: any) => status.completed_at !== null,
+): Promise<any> {
+  for (;;) {
+    const status = await ask(`${url}/simulate/status/${jobId}`);
+    if (isDone(status)) return status;
+    await sleep(10);
+  }
+}
+
+test('the program is one small file that runs alone, from the trigger to the results', async (t) => {
+  const cwd = installProgram(t);
+  assert.ok(statSync(join(cwd, 'server.js')).size < MAX_BUNDLE_BYTES);
+  const server = await startServer(t, { cwd, env: DEV });
+  const { job_id } = await ask(`${server.url}/simulate/trigger`, WEEK);
+  const status = await waitForJob(server.url, job_id);
+  assert.equal(status.status, 'completed', JSON.stringify(status));
+  assert.ok((await ask(`${server.url}/results`)).count >= 10);
+  assert.equal((await ask(`${server.url}/reasoning`)).count, 10);
+  assert.equal((await ask(`${server.url}/openapi.json`)).info.version, '1.0.0');
+  server.process.kill('SIGTERM');
+  assert.deepEqual((({ code, signal }) => ({ code, signal }))(await server.ended), { code: 0, signal: null });
+});
+
+test('help and version open no database; a wrong command is told', async (t) => {
+  const cwd = installProgram(t);
+  const help = await runProgram(['--help'], { cwd });
+  assert.deepEqual([help.code, help.stderr], [0, '']);
+  for (const command of ['serve', 'demo', 'import-prices', 'merge-config', 'healthcheck'])
+    assert.match(help.stdout, new RegExp(`^  ${command}`, 'm'));
+  assert.deepEqual(await runProgram(['--version'], { cwd }), { code: 0, signal: null, stdout: '1.0.0\n', stderr: '' });
+  for (const wrong of ['trade', 'constructor']) {
+    const { code, stderr } = await runProgram([wrong], { cwd });
+    assert.equal(code, 2);
+    assert.match(stderr, new RegExp(`There is no command "${wrong}"`));
+  }
+  assert.equal((await runProgram(['serve', '--fast'], { cwd })).code, 1);
+  assert.deepEqual(readdirSync(cwd).sort(), ['configs', 'server.js']);
+});
+
+test('an old Node is told what is needed before anything else', (t) => {
+  const cwd = installProgram(t);
+  const pretend = `Object.defineProperty(process.versions, 'node', { value: '22.12.0' }); process.argv.push('--version'); require('./server.js')`;
+  assert.throws(
+    () => execFileSync(process.execPath, ['-e', pretend], { cwd, stdio: 'pipe' }),
+    /needs Node\.js 24\.15 or newer in the 24 line, or 26 and newer/,
+  );
+});
+
+test('a setting that cannot be read stops the start with its name, and nothing is created', async (t) => {
+  const cwd = installProgram(t);
+  const { code, stderr } = await runProgram([], { cwd, env: { DEPLOYMENT_MODE: 'STAGING', API_PORT: 'http' } });
+  assert.equal(code, 1);
+  assert.match(stderr, /DEPLOYMENT_MODE: expected one of DEV, PROD, got "STAGING"/);
+  assert.match(stderr, /API_PORT: expected a whole number/);
+  assert.ok(!existsSync(join(cwd, 'data')));
+});
+
+test('the port is 8080 when none is set', async (t) => {
+  const cwd = installProgram(t);
+  const server = startProgram([], { cwd, env: DEV });
+  t.after(() => server.process.kill('SIGKILL'));
+  // On a machine where something else listens there, the refusal names the port just as well.
+  await Promise.race([server.waitFor(/"port":8080,/), server.waitFor(/Cannot listen on port 8080: .*EADDRINUSE/)]);
+});
+
+test('a server without its configuration starts and answers', async (t) => {
+  const cwd = installProgram(t);
+  rmSync(join(cwd, 'configs'), { recursive: true });
+  const server = await startServer(t, { cwd, env: DEV });
+  assert.equal((await ask(`${server.url}/health`)).status, 'healthy');
+  assert.match(
+    (await ask(`${server.url}/simulate/trigger`, WEEK)).detail,
+    /Server configuration file not found: configs\/default_config\.json/,
+  );
+});
+
+test('PROD starts without a single key', async (t) => {
+  const server = await startServer(t, { cwd: installProgram(t) });
+  const health = await ask(`${server.url}/health`);
+  assert.deepEqual(
+    [health.status, health.deployment_mode, health.is_dev_mode, health.preserve_dev_data],
+    ['healthy', 'PROD', false, null],
+  );
+});
+
+test("DEV leaves PROD's database beside it untouched, and resets or keeps its own", async (t) => {
+  const cwd = installProgram(t);
+  const prod = await startServer(t, { cwd });
+  prod.process.kill('SIGTERM');
+  await prod.ended;
+  const bytes = readFileSync(join(cwd, 'data/jobs.db'));
+
+  const countJobs = async (env: Record<string, string>, trigger: boolean) => {
+    const server = await startServer(t, { cwd, env: { ...DEV, ...env } });
+    const before = (await ask(`${server.url}/results`)).count;
+    if (trigger)
+      await waitForJob(
+        server.url,
+        (await ask(`${server.url}/simulate/trigger`, { ...WEEK, start_date: WEEK.end_date })).job_id,
+      );
+    server.process.kill('SIGTERM');
+    return { before, stderr: (await server.ended).stderr };
+  };
+  const first = await countJobs({}, true);
+  assert.match(first.stderr, /"level":"WARNING","message":"DEVELOPMENT MODE/);
+  assert.ok((await countJobs({ PRESERVE_DEV_DATA: 'true' }, false)).before >= 2);
+  assert.equal((await countJobs({}, false)).before, 0);
+
+  assert.deepEqual(readFileSync(join(cwd, 'data/jobs.db')), bytes);
+  assert.deepEqual(
+    readdirSync(join(cwd, 'data'))
+      .filter((name) => name.endsWith('.db'))
+      .sort(),
+    ['jobs.db', 'jobs_dev.db'],
+  );
+});
+
+test('health checks are logged at DEBUG in DEV and at INFO in PROD', async (t) => {
+  const cwd = installProgram(t);
+  const logged = async (env: Record<string, string>) => {
+    const server = await startServer(t, { cwd, env });
+    await ask(`${server.url}/health`);
+    server.process.kill('SIGTERM');
+    return /"level":"(\w+)","message":"health check"/.exec((await server.ended).stderr)?.[1];
+  };
+  assert.equal(await logged({}), 'INFO');
+  assert.equal(await logged(DEV), undefined);
+  assert.equal(await logged({ ...DEV, LOG_LEVEL: 'DEBUG' }), 'DEBUG');
+});
+
+test('a second server on the same database refuses and says who has it', async (t) => {
+  const cwd = installProgram(t);
+  const first = await startServer(t, { cwd, env: DEV });
+  const { job_id } = await ask(`${first.url}/simulate/trigger`, WEEK);
+  const second = await runProgram([], { cwd, env: { ...DEV, API_PORT: '0' } });
+  assert.equal(second.code, 1);
+  assert.match(second.stderr, new RegExp(`in use by process ${first.process.pid}, started `));
+  assert.equal((await waitForJob(first.url, job_id)).status, 'completed');
+});
+
+test('a job whose process was killed goes on at the next start, and its children end by themselves', async (t) => {
+  const cwd = installProgram(t);
+  const env = { ...DEV, PRESERVE_DEV_DATA: 'true' };
+  const first = await startServer(t, { cwd, env });
+  const { job_id } = await ask(`${first.url}/simulate/trigger`, WEEK);
+  await waitForJob(first.url, job_id, ({ progress }) => progress.completed >= 3);
+  const children = childrenOf(first.process.pid as number);
+  first.process.kill('SIGKILL');
+  await first.ended;
+  const second = await startServer(t, { cwd, env });
+  const status = await waitForJob(second.url, job_id);
+  assert.deepEqual([status.status, status.progress.completed], ['completed', 10]);
+  assert.deepEqual(children.filter(isRunning), []);
+  const { sessions } = await ask(`${second.url}/reasoning`);
+  assert.equal(new Set(sessions.map(({ date, model }: any) => `${date} ${model}`)).size, sessions.length);
+});
+
+/** A process that has ended and whose new parent has not noticed yet does not count. */
+function isRunning(pid: string): boolean {
+  const stat = existsSync(`/proc/${pid}/stat`) ? readFileSync(`/proc/${pid}/stat`, 'utf8') : ') Z';
+  return !/\) [ZX]/.test(stat);
+}
+
+function childrenOf(pid: number): string[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .split(' ')
+    .filter((child) => child !== '');
+}
+
+test('the health check command tells by its exit code', async (t) => {
+  const cwd = installProgram(t);
+  const server = await startServer(t, { cwd, env: DEV });
+  const env = { API_PORT: new URL(server.url).port };
+  assert.deepEqual(await runProgram(['healthcheck'], { cwd, env }), {
+    code: 0,
+    signal: null,
+    stdout: 'healthy\n',
+    stderr: '',
+  });
+  server.process.kill('SIGTERM');
+  await server.ended;
+  const unreachable = await runProgram(['healthcheck'], { cwd, env });
+  assert.deepEqual([unreachable.code, /^unreachable: .*ECONNREFUSED/.test(unreachable.stdout)], [1, true]);
+});
+
+test('import-prices tells what it did, on the line and by its exit code', async (t) => {
+  const cwd = installProgram(t);
+  writeFileSync(
+    join(cwd, 'good.csv'),
+    'symbol,date,open,high,low,close,volume\nAAPL,2025-01-06,10,12,9,10.5,1000\nAAPL,2025-01-07,x,12,9,10.5,1000\n',
+  );
+  writeFileSync(join(cwd, 'bad.csv'), 'hello');
+  const good = await runProgram(['import-prices', 'good.csv', 'bad.csv'], { cwd, env: DEV });
+  assert.equal(good.code, 0);
+  assert.equal(
+    good.stdout,
+    [
+      'good.csv: CSV',
+      '  imported 1 bars (1 new or changed) of 1 symbols on 1 dates, 2025-01-06 to 2025-01-06',
+      '  refused 1 rows: open is not a plausible number',
+      'Note: data/jobs_dev.db is reset when the service starts in DEV mode, unless PRESERVE_DEV_DATA=true is set.',
+      '',
+    ].join('\n'),
+  );
+  assert.equal(
+    good.stderr,
+    'good.csv:3: refused, open is not a plausible number: "x"\nCannot import bad.csv: it is no JSON, and as CSV its header lacks date, open\n',
+  );
+  assert.equal((await runProgram(['import-prices', 'bad.csv'], { cwd, env: DEV })).code, 1);
+  assert.equal((await runProgram(['import-prices'], { cwd, env: DEV })).code, 2);
+  const kept = await runProgram(['import-prices', 'good.csv'], { cwd, env: { ...DEV, PRESERVE_DEV_DATA: 'true' } });
+  assert.match(kept.stdout, /imported 1 bars \(0 new or changed\)/);
+  assert.doesNotMatch(kept.stdout, /Note/);
+});
+
+test('prices are imported beside a running server', async (t) => {
+  const cwd = installProgram(t);
+  const server = await startServer(t, { cwd, env: { ...DEV, PRESERVE_DEV_DATA: 'true' } });
+  writeFileSync(
+    join(cwd, 'prices.csv'),
+    `symbol,date,open,high,low,close,volume\n${['AAPL', 'MSFT', 'NVDA'].map((symbol) => `${symbol},2025-11-14,10,12,9,10.5,1000`).join('\n')}\n`,
+  );
+  assert.equal(
+    (await runProgram(['import-prices', 'prices.csv'], { cwd, env: { ...DEV, PRESERVE_DEV_DATA: 'true' } })).code,
+    0,
+  );
+  const status = await waitForJob(
+    server.url,
+    (await ask(`${server.url}/simulate/trigger`, { ...WEEK, start_date: '2025-11-14' })).job_id,
+  );
+  assert.equal(status.status, 'completed');
+  const { results } = await ask(`${server.url}/results`);
+  assert.ok(results.every(({ price }: any) => price === null || price === 10));
+});
+
+test('the demo finds a free port, shows trades and refusals, and serves until Ctrl-C', async (t) => {
+  const cwd = installProgram(t, {
+    models: ['gpt-5', 'claude-sonnet-4.5', 'deepseek-v3.1'].map((signature) => ({ signature, enabled: true })),
+  });
+  const occupant = createServer().listen(0);
+  t.after(() => occupant.close());
+  const port = String((occupant.address() as { port: number }).port);
+  const demo = startProgram(['demo'], { cwd, env: { API_PORT: port } });
+  t.after(() => demo.process.kill('SIGKILL'));
+  const [, url] = await demo.waitFor(/(http:\/\/localhost:\d+)\/results/);
+  await demo.waitFor(/curl -X POST/);
+  assert.equal((await ask(`${url}/health`)).status, 'healthy');
+  demo.process.kill('SIGINT');
+  const { code, stdout, stderr } = await demo.ended;
+  assert.equal(code, 0);
+  assert.match(stdout, new RegExp(`Port ${port} is taken`));
+  assert.match(stdout, /^model +trades +refused orders +end value +return$/m);
+  assert.match(stdout, /^gpt-5 +\d+ +\d+ +[\d,]+\.\d\d +[+-]\d+\.\d\d %$/m);
+  assert.equal(stderr.match(/simulated$/gm)?.length, 10);
+});
+
+const hasMerged = existsSync(RUNTIME_CONFIGURATION_PATH);
+test(
+  'a container: the user configuration is merged, then served; a merged one that appears later is ignored',
+  { skip: hasMerged && `${RUNTIME_CONFIGURATION_PATH} exists on this machine` },
+  async (t) => {
+    t.after(() => rmSync(RUNTIME_CONFIGURATION_PATH, { force: true }));
+    const cwd = installProgram(t);
+    const early = await startServer(t, { cwd, env: DEV });
+    const user = { models: [{ signature: 'mine', enabled: true }], agent_config: { initial_cash: 777 } };
+    writeFileSync(join(cwd, 'user.json'), JSON.stringify(user));
+    const merge = await runProgram(['merge-config', 'user.json'], { cwd });
+    assert.deepEqual(
+      [merge.code, merge.stderr],
+      [0, `Merged user.json over configs/default_config.json into ${RUNTIME_CONFIGURATION_PATH}\n`],
+    );
+    assert.deepEqual(JSON.parse(readFileSync(RUNTIME_CONFIGURATION_PATH, 'utf8')), {
+      models: user.models,
+      agent_config: { ...smallConfiguration.agent_config, initial_cash: 777 },
+    });
+    assert.equal(statSync(RUNTIME_CONFIGURATION_PATH).mode & 0o077, 0);
+
+    const modelsOf = async (url: string) =>
+      (await waitForJob(url, (await ask(`${url}/simulate/trigger`, { ...WEEK, start_date: '2025-11-14' })).job_id))
+        .models;
+    assert.deepEqual(await modelsOf(early.url), ['model-a', 'model-b']);
+    early.process.kill('SIGTERM');
+    await early.ended;
+
+    const container = startProgram(['serve', '--merge-config'], { cwd, env: { ...DEV, API_PORT: '0' } });
+    t.after(() => container.process.kill('SIGKILL'));
+    const [, port] = await container.waitFor(/"port":(\d+).*"configuration":"\/tmp\/runtime_config\.json"/);
+    assert.deepEqual(await modelsOf(`http://127.0.0.1:${port}`), ['model-a', 'model-b']);
+  },
+);

@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { temporaryFolder } from './service.ts';
+
+const BUILT = new URL('../../dist/server.js', import.meta.url);
+
+export const smallConfiguration = {
+  models: [
+    { signature: 'model-a', enabled: true },
+    { signature: 'model-b', enabled: true },
+  ],
+  agent_config: { stock_symbols: ['AAPL', 'MSFT', 'NVDA'] },
+};
+
+/** An empty folder with the built program and a configuration, and nothing else: no package.json, no node_modules. */
+export function installProgram(t: TestContext, configuration: unknown = smallConfiguration): string {
+  if (!existsSync(BUILT)) throw new Error('dist/server.js is missing: run "npm run build" first');
+  const folder = temporaryFolder(t);
+  copyFileSync(BUILT, join(folder, 'server.js'));
+  mkdirSync(join(folder, 'configs'));
+  writeFileSync(join(folder, 'configs/default_config.json'), JSON.stringify(configuration));
+  return folder;
+}
+
+export interface Ended {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunOptions {
+  cwd: string;
+  env?: Record<string, string>;
+}
+
+/** Runs a command of the program to its end. */
+export function runProgram(args: readonly string[], options: RunOptions): Promise<Ended> {
+  return startProgram(args, options).ended;
+}
+
+export interface Program {
+  process: ChildProcess;
+  ended: Promise<Ended>;
+  /** Resolves when stdout or stderr has a match; rejects when the program ends without one. */
+  waitFor(pattern: RegExp): Promise<RegExpExecArray>;
+}
+
+/** Starts the program in a folder, with an environment that holds the given variables alone. */
+export function startProgram(args: readonly string[], { cwd, env = {} }: RunOptions): Program {
+  const child = spawn(process.execPath, ['server.js', ...args], { cwd, env });
+  let stdout = '';
+  let stderr = '';
+  const waiting = new Set<() => void>();
+  const check = () => waiting.forEach((look) => look());
+  child.stdout.on('data', (chunk) => ((stdout += chunk), check()));
+  child.stderr.on('data', (chunk) => ((stderr += chunk), check()));
+  const ended = new Promise<Ended>((resolve) =>
+    child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr })),
+  );
+  const waitFor = (pattern: RegExp) => {
+    const { promise, resolve, reject } = Promise.withResolvers<RegExpExecArray>();
+    const look = () => {
+      const match = pattern.exec(stderr) ?? pattern.exec(stdout);
+      if (match === null) return;
+      waiting.delete(look);
+      resolve(match);
+    };
+    waiting.add(look);
+    look();
+    void ended.then(() => reject(new Error(`The program ended without ${pattern}:\n${stdout}${stderr}`)));
+    return promise;
+  };
+  return { process: child, ended, waitFor };
+}
+
+/** A server on a free port; killed after the test when it still runs. */
+export async function startServer(t: TestContext, { cwd, env = {} }: RunOptions): Promise<Program & { url: string }> {
+  const program = startProgram([], { cwd, env: { API_PORT: '0', ...env } });
+  t.after(() => program.process.kill('SIGKILL'));
+  const [, port] = await program.waitFor(/"message":"listening".*?"port":(\d+)/);
+  return { ...program, url: `http://127.0.0.1:${port}` };
+}
+
+export async function ask(url: string, body?: unknown): Promise<any> {
+  const init =
+    body === undefined
+      ? {}
+      : { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+  return (await fetch(url, init)).json();
+}

@@ -63,9 +63,8 @@ main(process.argv.slice(2)).then(
     if (code !== undefined) process.exitCode = code;
   },
   (error: unknown) => {
-    process.stderr.write(
-      `${error instanceof ServiceError ? error.message : `Unexpected failure: ${error instanceof Error ? error.stack : messageOf(error)}`}\n`,
-    );
+    const unexpected = error instanceof Error ? error.stack : messageOf(error);
+    process.stderr.write(`${error instanceof ServiceError ? error.message : `Unexpected failure: ${unexpected}`}\n`);
     process.exit(FAILED);
   },
 );

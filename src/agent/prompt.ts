@@ -1,12 +1,14 @@
 import type { Brief } from '../protocol.ts';
 import type { ChatMessage } from './model.ts';
 
-const SYSTEM_PROMPT = `You are a stock trader with a simulated account. Each trading day you get the portfolio and the prices of the morning and decide what to buy and sell, so that the account grows over the weeks.
+const SYSTEM_PROMPT = `You are a stock trader with a simulated account. Each trading day you get the portfolio and the prices of the
+morning and decide what to buy and sell, so that the account grows over the weeks.
 
 Rules:
 - Orders are for whole shares and fill at today's opening price. There is no borrowing and no short selling.
 - Only the listed symbols can be bought. Whatever is held can be sold.
-- Use the tools to look things up and to trade. Several calls in one message run one after another, in their order; each sees the cash and the holdings that the one before it left.
+- Use the tools to look things up and to trade. Several calls in one message run one after another, in their
+  order; each sees the cash and the holdings that the one before it left.
 - A refused order says why and changes nothing.
 - Nothing after this morning is known. Do not guess today's close.
 - When you are done for the day, answer without a tool call: a short summary of what you did and why.`;

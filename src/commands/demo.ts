@@ -148,7 +148,8 @@ function nextSteps(baseUrl: string, { job_id, models, date_range }: JobStatus): 
     `  ${baseUrl}/reasoning?${day}`,
     `  ${baseUrl}/openapi.json`,
     'or start a job of your own:',
-    `  curl -X POST ${baseUrl}/simulate/trigger -H 'Content-Type: application/json' -d '{"end_date": "${date_range.at(-1)}", "models": ["my-model"]}'`,
+    `  curl -X POST ${baseUrl}/simulate/trigger -H 'Content-Type: application/json' \\`,
+    `    -d '{"end_date": "${date_range.at(-1)}", "models": ["my-model"]}'`,
   ].join('\n');
 }
 

@@ -59,7 +59,8 @@ function describe(path: string, summary: ImportSummary): string {
     `${path}: ${format}`,
     bars === 0
       ? '  nothing imported'
-      : `  imported ${number(bars)} bars (${number(changed)} new or changed) of ${number(symbols)} symbols on ${number(dates)} dates, ${firstDate} to ${lastDate}`,
+      : `  imported ${number(bars)} bars (${number(changed)} new or changed) of ${number(symbols)} symbols` +
+        ` on ${number(dates)} dates, ${firstDate} to ${lastDate}`,
     ...(syntheticReplaced > 0 ? [`  synthetic prices of ${number(syntheticReplaced)} symbols were replaced`] : []),
     ...[...refused].map(([reason, count]) => `  refused ${number(count)} rows: ${reason}`),
   ];

@@ -9,7 +9,8 @@ const STALE = `
   WITH active AS (
     SELECT session_id, model, date, started_at, completed_at, started_from_session_id,
       lag(session_id) OVER days AS previous_session_id, lag(date) OVER days AS previous_date,
-      (SELECT position_id FROM positions WHERE positions.session_id = trading_sessions.session_id ORDER BY action_id DESC LIMIT 1) AS last_position_id
+      (SELECT position_id FROM positions WHERE positions.session_id = trading_sessions.session_id
+        ORDER BY action_id DESC LIMIT 1) AS last_position_id
     FROM trading_sessions WHERE status = 'active' AND model IN (SELECT value FROM json_each(?))
     WINDOW days AS (PARTITION BY model ORDER BY date)
   )

@@ -1,0 +1,19 @@
+# Builds the one file, then puts it alone onto an image that has Node and nothing else: no shell, no package manager.
+FROM node:24-bookworm-slim AS build
+WORKDIR /build
+COPY package.json package-lock.json ./
+RUN npm ci
+COPY . .
+RUN npm run build && mkdir -p /out/data && cp -r dist/server.js configs /out/
+
+FROM gcr.io/distroless/nodejs24-debian12:nonroot
+WORKDIR /app
+COPY --from=build --chown=65532:65532 /out /app
+USER 65532:65532
+EXPOSE 8080
+# The database and its side files. Give it a volume, or the results end with the container.
+VOLUME /app/data
+# Mount a configuration of your own at /app/user-configs/config.json: it is merged over configs/default_config.json.
+HEALTHCHECK --interval=30s --timeout=6s --start-period=10s --retries=3 CMD ["/nodejs/bin/node", "/app/server.js", "healthcheck"]
+# The image's entry point is Node itself.
+CMD ["/app/server.js", "serve", "--merge-config"]

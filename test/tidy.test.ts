@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+/** The house rules, as far as a machine can hold them. */
+
+const ROOT = new URL('..', import.meta.url).pathname;
+const MAX_FILE_LINES = 300;
+const MAX_FUNCTION_LINES = 70;
+const MAX_LINE_LENGTH = 140;
+
+function filesIn(folder: string): string[] {
+  const entries = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
+  return entries.filter((name) => name.endsWith('.ts')).map((name) => join(folder, name));
+}
+
+const sources = filesIn('src');
+const everything = [...sources, ...filesIn('test'), ...filesIn('bench')];
+const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+
+/** The map of the code in the README: one line per place, from top to bottom. */
+const floors = [...textOf('README.md').matchAll(/^ {2}([a-z-]+(?:\.ts|\/)) {2,}\S/gm)].map(
+  ([, place]) => place as string,
+);
+
+/** The line of the map on which a file of src/ stands. */
+function floorOf(path: string): number {
+  const inside = path.slice('src/'.length);
+  return floors.findIndex((place) => (place.endsWith('/') ? inside.startsWith(place) : inside === place));
+}
+
+test('every file of src/ has its place on the map in the README', () => {
+  assert.ok(floors.length > 10);
+  assert.deepEqual(
+    sources.filter((path) => floorOf(path) === -1),
+    [],
+  );
+  assert.deepEqual(
+    floors.filter((_, floor) => !sources.some((path) => floorOf(path) === floor)),
+    [],
+  );
+});
+
+test('imports point down the map, or stay in their folder', () => {
+  const upwards = sources.flatMap((path) => {
+    const imports = [...textOf(path).matchAll(/(?:from|import\() ?'(\.{1,2}\/[^']+)'/g)].map(([, target]) =>
+      join(path, '..', target as string),
+    );
+    const wrong = imports.filter((target) => target.endsWith('.ts') && floorOf(target) < floorOf(path));
+    return wrong.map((target) => `${path} imports ${target}`);
+  });
+  assert.deepEqual(upwards, []);
+});
+
+test('nothing is imported at run time but Node, Valibot and our own files', () => {
+  const foreign = sources.flatMap((path) => {
+    const modules = [...textOf(path).matchAll(/from '([^.'][^']*)'/g)].map(([, module]) => module as string);
+    return modules
+      .filter((module) => !module.startsWith('node:') && module !== 'valibot')
+      .map((module) => `${path} imports ${module}`);
+  });
+  assert.deepEqual(
+    foreign,
+    ['src/http/openapi.ts imports @valibot/to-json-schema'],
+    'the interface description is made at build time',
+  );
+  assert.deepEqual(Object.keys(JSON.parse(textOf('package.json')).dependencies), ['valibot']);
+});
+
+test('the agent that runs in the child imports nothing of the parent', () => {
+  const allowed = /^\.\/|^\.\.\/(protocol|domain|calendar|money)\.ts$|^node:|^valibot$/;
+  const wrong = filesIn('src/agent').flatMap((path) =>
+    [...textOf(path).matchAll(/from '([^']+)'/g)]
+      .map(([, module]) => module as string)
+      .filter((module) => !allowed.test(module)),
+  );
+  assert.deepEqual(wrong, []);
+});
+
+test(`files have at most ${MAX_FILE_LINES} lines, functions at most ${MAX_FUNCTION_LINES}, lines at most ${MAX_LINE_LENGTH} characters`, () => {
+  const tooLong = everything.flatMap((path) => {
+    const lines = textOf(path).trimEnd().split('\n');
+    const wide = lines.flatMap((line, index) =>
+      line.length > MAX_LINE_LENGTH ? [`${path}:${index + 1} is wide`] : [],
+    );
+    return [
+      ...(path.startsWith('src/') && lines.length > MAX_FILE_LINES ? [`${path} has ${lines.length} lines`] : []),
+      ...longFunctions(path, lines),
+      ...(path.startsWith('src/') ? wide : []),
+    ];
+  });
+  assert.deepEqual(tooLong, []);
+});
+
+/** Top-level functions run from their first line to the next line that is a lone closing bracket. */
+function longFunctions(path: string, lines: readonly string[]): string[] {
+  return lines.flatMap((line, start) => {
+    if (!/^(export )?(async )?function|^(export )?const .*=>/.test(line) || /[};]$/.test(line)) return [];
+    const length = lines.slice(start).findIndex((later) => /^[})]/.test(later)) + 1;
+    return length > MAX_FUNCTION_LINES ? [`${path}:${start + 1} has ${length} lines`] : [];
+  });
+}
+
+test('no TODO without a reason, no escape from the types in src/, no skipped test without one', () => {
+  const escapes = everything.flatMap((path) =>
+    textOf(path)
+      .split('\n')
+      .flatMap((line, index) => {
+        const isEscape =
+          /\b(TODO|FIXME)\b(?!: \w)/.test(line) ||
+          /\.(only|todo)\(|test\.skip\(/.test(line) ||
+          (path.startsWith('src/') && /^(?! *(\*|\/[/*])).*\bas any\b|@ts-(ignore|nocheck)/.test(line));
+        return isEscape && path !== 'test/tidy.test.ts' ? [`${path}:${index + 1}: ${line.trim()}`] : [];
+      }),
+  );
+  assert.deepEqual(escapes, []);
+});
+
+test('SQL lies in src/database/ alone', () => {
+  const elsewhere = sources.filter(
+    (path) =>
+      !path.startsWith('src/database/') && /\b(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b/.test(textOf(path)),
+  );
+  assert.deepEqual(elsewhere, []);
+});
+
+test('every setting is in the README and every command in the help', () => {
+  const readme = textOf('README.md');
+  const settings = [...textOf('src/settings.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(([, name]) => name as string);
+  assert.ok(settings.length > 10);
+  assert.deepEqual(
+    settings.filter((name) => !readme.includes(`\`${name}\``)),
+    [],
+  );
+});

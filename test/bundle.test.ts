@@ -172,6 +172,34 @@ test('a job whose process was killed goes on at the next start, and its children
   assert.equal(new Set(sessions.map(({ date, model }: any) => `${date} ${model}`)).size, sessions.length);
 });
 
+test('Ctrl-C reaches the children too, and still no model-day fails of it', async (t) => {
+  const cwd = installProgram(t);
+  const env = { ...DEV, PRESERVE_DEV_DATA: 'true' };
+  const first = await startServer(t, { cwd, env, detached: true });
+  const { job_id } = await ask(`${first.url}/simulate/trigger`, WEEK);
+  await waitForJob(first.url, job_id, ({ progress }) => progress.completed >= 3);
+  process.kill(-(first.process.pid as number), 'SIGINT');
+  assert.equal((await first.ended).code, 0);
+  const second = await startServer(t, { cwd, env });
+  const { status, progress } = await waitForJob(second.url, job_id);
+  assert.deepEqual([status, progress.failed, progress.completed], ['completed', 0, 10]);
+});
+
+test('while another program holds the write lock, the service waits and nothing fails', async (t) => {
+  const cwd = installProgram(t);
+  const server = await startServer(t, { cwd, env: DEV });
+  const { job_id } = await ask(`${server.url}/simulate/trigger`, WEEK);
+  const hold = `const database = new (require('node:sqlite').DatabaseSync)('data/jobs_dev.db', { timeout: 5000 });
+    for (let round = 0; round < 5; round += 1) {
+      database.exec('BEGIN IMMEDIATE');
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+      database.exec('COMMIT');
+    }`;
+  execFileSync(process.execPath, ['-e', hold], { cwd });
+  const { status, progress } = await waitForJob(server.url, job_id);
+  assert.deepEqual([status, progress.failed], ['completed', 0]);
+});
+
 /** A process that has ended and whose new parent has not noticed yet does not count. */
 function isRunning(pid: string): boolean {
   const stat = existsSync(`/proc/${pid}/stat`) ? readFileSync(`/proc/${pid}/stat`, 'utf8') : ') Z';

@@ -87,7 +87,10 @@ async function runDate(context: WorkerContext, run: JobRun, modelDays: readonly 
       await runModelDay(context, run, { modelDay, market });
     }
   };
-  await Promise.all(Array.from({ length: context.settings.maxParallelModels }, workOff));
+  // What throws here is no model's fault. Those that run already come to their end before it is told.
+  const ends = await Promise.allSettled(Array.from({ length: context.settings.maxParallelModels }, workOff));
+  const broken = ends.find((end) => end.status === 'rejected');
+  if (broken !== undefined) throw broken.reason;
 }
 
 /** Model-days are left to run, and for no date of theirs could anybody say anything. Known holidays are no such case. */

@@ -84,6 +84,19 @@ test('the file is asked for before the models, the models before the range, the 
   await service.waitForJob(body.job_id);
 });
 
+test('an empty start date means resume mode, as null and none do', async (t) => {
+  const service = await startTestService(t, { configuration, prices: PRICES, agentProgram: scriptedAgent({}) });
+  for (const [index, request] of [{ start_date: '' }, { start_date: null }, {}].entries()) {
+    const { body } = await service.post('/simulate/trigger', {
+      ...request,
+      end_date: `2025-11-1${index}`,
+      models: ['model-a'],
+    });
+    assert.equal(body.message, 'Simulation job created for 1 dates, 1 models (resume mode)');
+    await service.waitForJob(body.job_id);
+  }
+});
+
 test('a refused trigger leaves nothing behind', async (t) => {
   const service = await startTestService(t, { configuration });
   for (const request of [

@@ -34,6 +34,8 @@ export interface Ended {
 export interface RunOptions {
   cwd: string;
   env?: Record<string, string>;
+  /** In a process group of its own, as a shell starts it. */
+  detached?: boolean;
 }
 
 /** Runs a command of the program to its end. */
@@ -49,8 +51,8 @@ export interface Program {
 }
 
 /** Starts the program in a folder, with an environment that holds the given variables alone. */
-export function startProgram(args: readonly string[], { cwd, env = {} }: RunOptions): Program {
-  const child = spawn(process.execPath, ['server.js', ...args], { cwd, env });
+export function startProgram(args: readonly string[], { cwd, env = {}, detached = false }: RunOptions): Program {
+  const child = spawn(process.execPath, ['server.js', ...args], { cwd, env, detached });
   let stdout = '';
   let stderr = '';
   const waiting = new Set<() => void>();
@@ -77,8 +79,8 @@ export function startProgram(args: readonly string[], { cwd, env = {} }: RunOpti
 }
 
 /** A server on a free port; killed after the test when it still runs. */
-export async function startServer(t: TestContext, { cwd, env = {} }: RunOptions): Promise<Program & { url: string }> {
-  const program = startProgram([], { cwd, env: { API_PORT: '0', ...env } });
+export async function startServer(t: TestContext, options: RunOptions): Promise<Program & { url: string }> {
+  const program = startProgram([], { ...options, env: { API_PORT: '0', ...options.env } });
   t.after(() => program.process.kill('SIGKILL'));
   const [, port] = await program.waitFor(/"message":"listening".*?"port":(\d+)/);
   return { ...program, url: `http://127.0.0.1:${port}` };

@@ -165,6 +165,22 @@ test('a model that goes on beyond its steps is stopped by the parent', async (t)
   assert.equal(status.details[0].error, 'The model process broke the protocol: it went on after 5 steps');
 });
 
+test('a day that reaches its step limit ends as it stands, its last calls executed, with a note', async (t) => {
+  const limited = { ...configuration, agent_config: { stock_symbols: ['AAPL', 'MSFT'], max_steps: 2 } };
+  const models = Array.from({ length: 6 }, (_, index) => `model-${index}`);
+  const service = await startTestService(t, { configuration: limited, prices: PRICES });
+  const status = await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-11', models });
+  assert.equal(status.status, 'completed');
+  const { sessions } = (await service.get('/reasoning')).body;
+  const noted = sessions.filter(
+    (session: any) => session.session_summary === 'Reached the limit of 2 steps; the day ended as it stood.',
+  );
+  assert.ok(
+    noted.some(({ positions }: any) => positions[0].action_type === 'buy'),
+    JSON.stringify(sessions),
+  );
+});
+
 test('a model-day has a time limit', async (t) => {
   const service = await startTestService(t, {
     configuration,

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { ServiceError } from '../../domain.ts';
 
-const READ_BYTES = 1024 * 1024;
+const READ_BYTES = 128 * 1024;
 /** One line, or one whole JSON document, is held in memory; a symbol's bars of fifty years are a tenth of this. */
 export const MAX_DOCUMENT_LENGTH = 32 * 1024 * 1024;
 

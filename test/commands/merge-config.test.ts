@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { mergeConfig } from '../../src/commands/merge-config.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const base = {
+  models: [{ signature: 'a', enabled: true }],
+  agent_config: { max_steps: 10, initial_cash: 5000 },
+  log_config: { level: 1 },
+};
+
+/** A working directory with a default configuration and perhaps a user's. */
+function enterFolder(t: TestContext, user?: unknown, defaults: unknown = base): string {
+  const folder = temporaryFolder(t);
+  const before = process.cwd();
+  t.after(() => process.chdir(before));
+  process.chdir(folder);
+  for (const name of ['configs', 'user-configs']) mkdirSync(name);
+  writeFileSync('configs/default_config.json', JSON.stringify(defaults));
+  if (user !== undefined)
+    writeFileSync('user-configs/config.json', typeof user === 'string' ? user : JSON.stringify(user));
+  return join(folder, 'runtime_config.json');
+}
+
+const merges: [name: string, user: unknown, merged: unknown][] = [
+  ['nothing', undefined, base],
+  ['an empty object', {}, base],
+  [
+    'one key of a section',
+    { agent_config: { initial_cash: 777 } },
+    { ...base, agent_config: { max_steps: 10, initial_cash: 777 } },
+  ],
+  ['a list, which replaces', { models: [{ signature: 'b' }] }, { ...base, models: [{ signature: 'b' }] }],
+  ['null, which removes', { log_config: null }, { models: base.models, agent_config: base.agent_config }],
+];
+for (const [name, user, merged] of merges) {
+  test(`merges ${name}`, async (t) => {
+    const target = enterFolder(t, user);
+    assert.equal(await mergeConfig([], { target }), 0);
+    assert.deepEqual(JSON.parse(readFileSync(target, 'utf8')), merged);
+  });
+}
+
+const broken: [name: string, user: unknown, message: RegExp, defaults?: unknown][] = [
+  ['no JSON', '{"models": [', /user-configs\/config\.json: it is not JSON/],
+  [
+    'a wrong type',
+    { agent_config: { max_steps: 'many' } },
+    /user-configs\/config\.json, merged over configs\/default_config\.json: agent_config\.max_steps: expected number, got string/,
+  ],
+  ['a list as a whole', [], /models: is missing/],
+  ['models removed', { models: null }, /models: is missing/],
+  ['a broken default', {}, /server configuration configs\/default_config\.json: models: is missing/, {}],
+];
+for (const [name, user, message, defaults] of broken) {
+  test(`${name} writes nothing and says what is wrong`, async (t) => {
+    const target = enterFolder(t, user, defaults);
+    await assert.rejects(mergeConfig([], { target }), { code: 'broken_configuration', message });
+    assert.ok(!existsSync(target));
+  });
+}
+
+test('a file that is named must exist; a target that cannot be written is told', async (t) => {
+  const target = enterFolder(t);
+  await assert.rejects(mergeConfig(['mine.json'], { target }), /Server configuration file not found: mine\.json/);
+  await assert.rejects(
+    mergeConfig([], { target: join(target, 'deep/config.json') }),
+    /Cannot write the merged configuration/,
+  );
+});

@@ -18,13 +18,33 @@ export const signatureSchema = v.pipe(
 
 const symbolSchema = v.pipe(v.string(), v.trim(), v.toUpperCase(), v.regex(SYMBOL_PATTERN, 'is not a ticker symbol'));
 
+const dollars = v.pipe(v.number(), v.minValue(0));
+const httpUrl = v.pipe(
+  v.string(),
+  v.check(
+    (text) => text === '' || (/^https?:\/\//i.test(text) && URL.canParse(text)),
+    'must be a URL that starts with http:// or https://',
+  ),
+);
+
 const modelSchema = v.object({
   signature: signatureSchema,
   name: v.nullish(v.string()),
   basemodel: v.nullish(v.string()),
   enabled: v.optional(v.boolean(), false),
-  openai_base_url: v.nullish(v.string()),
+  openai_base_url: v.nullish(httpUrl),
   openai_api_key: v.nullish(v.string()),
+  /** The name of the environment variable that holds the key, for files that should hold none. */
+  openai_api_key_env: v.nullish(v.string()),
+  temperature: v.nullish(v.number()),
+  top_p: v.nullish(v.number()),
+  seed: v.nullish(v.pipe(v.number(), v.integer())),
+  max_tokens: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  reasoning_effort: v.nullish(v.string()),
+  /** Further fields of the request's body, as they are. */
+  extra_body: v.nullish(v.record(v.string(), v.unknown())),
+  price_per_million_tokens: v.nullish(v.object({ input: dollars, output: dollars, cached_input: v.nullish(dollars) })),
+  max_cost_usd: v.nullish(dollars),
 });
 
 const agentConfigSchema = v.object({
@@ -32,6 +52,8 @@ const agentConfigSchema = v.object({
   max_retries: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)), 3),
   base_delay: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(3_600)), 1),
   initial_cash: v.optional(v.pipe(v.number(), v.gtValue(0), v.maxValue(MAX_INITIAL_CASH)), 10_000),
+  /** What one model may cost in one job; a model's own limit counts before it. */
+  max_cost_usd: v.optional(v.nullable(dollars), null),
   stock_symbols: v.optional(
     v.nullable(
       v.pipe(

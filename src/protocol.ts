@@ -3,8 +3,9 @@ import { isCalendarDate } from './calendar.ts';
 
 /**
  * Everything that crosses between the parent and the child of a model-day: JSON lines over the child's stdin and
- * stdout. The child gets one `start`, sends its `prompt`, then one `answer` per step, gets `tool_results` for each that
- * calls tools, and ends with one `outcome`. Both ends check every line. Amounts of money are dollars.
+ * stdout. The child gets one `start`, sends its `prompt`, then one `answer` per step (and a `failed_request` for every try
+ * that brought none), gets `tool_results` for each answer that calls tools, and ends with one `outcome`. Both ends check
+ * every line. Amounts of money are dollars.
  */
 
 /** A longer line ends the model-day: nobody buffers what never ends. */
@@ -47,8 +48,25 @@ const toolSchema = v.object({
   parameters: v.record(v.string(), v.unknown()),
 });
 
+const milliseconds = v.pipe(v.number(), v.minValue(0));
+
+/** A provider of the Chat Completions family, and how patient to be with it. */
+const endpointSchema = v.object({
+  kind: v.literal('chat_completions'),
+  /** Without a path: `https://host/v1`. */
+  baseUrl: v.string(),
+  /** Null for a server that asks for none. */
+  apiKey: v.nullable(v.string()),
+  /** `model` and whatever else the request's body has beside messages and tools. */
+  parameters: v.record(v.string(), v.unknown()),
+  requestTimeoutMs: milliseconds,
+  /** Tries after the first. */
+  maxRetries: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  baseDelayMs: milliseconds,
+});
+
 /** Where the child's answers come from. */
-const modelSchema = v.object({ kind: v.literal('simulated') });
+const modelSchema = v.variant('kind', [v.object({ kind: v.literal('simulated') }), endpointSchema]);
 
 export const startSchema = v.object({
   type: v.literal('start'),
@@ -67,10 +85,34 @@ export const toolResultsSchema = v.object({
 /** `arguments` is the JSON text that the model wrote; the parent reads it. */
 const toolCallSchema = v.object({ id: v.string(), name: v.string(), arguments: v.string() });
 
+const tokenCount = v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0)));
+
+/** Tokens of one answer; null where the provider does not say. */
+const usageSchema = v.object({
+  promptTokens: tokenCount,
+  completionTokens: tokenCount,
+  /** Of the prompt's. */
+  cachedTokens: tokenCount,
+  /** Of the completion's. */
+  reasoningTokens: tokenCount,
+});
+
 export const answerSchema = v.object({
   type: v.literal('answer'),
   content: v.string(),
   toolCalls: v.pipe(v.array(toolCallSchema), v.maxLength(MAX_TOOL_CALLS)),
+  /** The model's thoughts, where the provider shows them. */
+  reasoning: v.nullable(v.string()),
+  usage: v.nullable(usageSchema),
+  /** What a reader of the log should know about this answer; null when it is as it should be. */
+  note: v.nullable(v.string()),
+});
+
+/** A request to the provider that brought no answer; `waitMs` is null when it was the last try. */
+const failedRequestSchema = v.object({
+  type: v.literal('failed_request'),
+  reason: v.string(),
+  waitMs: v.nullable(milliseconds),
 });
 
 const promptSchema = v.object({
@@ -87,10 +129,12 @@ const outcomeSchema = v.object({
   ]),
 });
 
-export const childMessageSchema = v.variant('type', [promptSchema, answerSchema, outcomeSchema]);
+export const childMessageSchema = v.variant('type', [promptSchema, answerSchema, failedRequestSchema, outcomeSchema]);
 
 export type Brief = v.InferOutput<typeof briefSchema>;
 export type ToolDescription = v.InferOutput<typeof toolSchema>;
+export type Endpoint = v.InferOutput<typeof endpointSchema>;
+export type TokenUsage = v.InferOutput<typeof usageSchema>;
 export type Start = v.InferOutput<typeof startSchema>;
 export type ToolCall = v.InferOutput<typeof toolCallSchema>;
 export type Answer = v.InferOutput<typeof answerSchema>;

@@ -13,6 +13,7 @@ export interface ServiceOptions {
   clock: Clock;
   /** What child processes run: the agent as JavaScript text. */
   agentProgram: string;
+  environment?: NodeJS.ProcessEnv;
 }
 
 /** A service that answers requests. */
@@ -23,11 +24,17 @@ export interface Service {
 }
 
 /** Opens the database, takes up an unfinished job and listens on all interfaces. */
-export async function startService({ settings, log, clock, agentProgram }: ServiceOptions): Promise<Service> {
+export async function startService({
+  settings,
+  log,
+  clock,
+  agentProgram,
+  environment = process.env,
+}: ServiceOptions): Promise<Service> {
   const database = openDatabase(settings.databasePath, {
     durability: settings.deploymentMode === 'DEV' ? 'process-end' : 'power-loss',
   });
-  const jobs = createJobs({ database, settings, log, clock, agentProgram });
+  const jobs = createJobs({ database, settings, log, clock, agentProgram, environment });
   const server = createHttpServer({ database, settings, log, clock, jobs });
   try {
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(settings.apiPort, resolve));

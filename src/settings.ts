@@ -15,6 +15,10 @@ export interface Settings {
   /** Child processes side by side. */
   maxParallelModels: number;
   modelDayTimeoutMs: number;
+  /** One request to a model, from its start to the last byte of the answer. */
+  modelRequestTimeoutMs: number;
+  /** Per job, how long rate limits of the price provider are waited out. */
+  maxRateLimitWaitMs: number;
   autoDownloadPriceData: boolean;
   /** The configuration file, chosen once; its content is read at every trigger. */
   configurationPath: string;
@@ -26,6 +30,7 @@ export interface Settings {
   alphaVantageApiKey: string | null;
   alphaVantageBaseUrl: string;
   jinaApiKey: string | null;
+  jinaBaseUrl: string;
 }
 
 export const DEFAULT_CONFIGURATION_PATH = 'configs/default_config.json';
@@ -55,6 +60,8 @@ export function readSettings(
     maxSimulationDays: env.MAX_SIMULATION_DAYS,
     maxParallelModels: env.MAX_PARALLEL_MODELS,
     modelDayTimeoutMs: env.MODEL_DAY_TIMEOUT_SECONDS * 1000,
+    modelRequestTimeoutMs: env.MODEL_REQUEST_TIMEOUT_SECONDS * 1000,
+    maxRateLimitWaitMs: env.MAX_RATE_LIMIT_WAIT_SECONDS * 1000,
     autoDownloadPriceData: env.AUTO_DOWNLOAD_PRICE_DATA,
     configurationPath: existsSync(runtimeConfigurationPath) ? runtimeConfigurationPath : DEFAULT_CONFIGURATION_PATH,
     databasePath: isDev ? 'data/jobs_dev.db' : 'data/jobs.db',
@@ -64,6 +71,7 @@ export function readSettings(
     alphaVantageApiKey: env.ALPHAADVANTAGE_API_KEY ?? env.ALPHAVANTAGE_API_KEY ?? null,
     alphaVantageBaseUrl: env.ALPHAVANTAGE_BASE_URL,
     jinaApiKey: env.JINA_API_KEY ?? null,
+    jinaBaseUrl: env.JINA_BASE_URL,
   };
 }
 
@@ -123,7 +131,9 @@ const environmentSchema = v.object({
   LOG_LEVEL: v.optional(logLevelName, 'INFO'),
   MAX_SIMULATION_DAYS: v.optional(wholeNumber(1, 3_660), '30'),
   MAX_PARALLEL_MODELS: v.optional(wholeNumber(1, 256), '8'),
-  MODEL_DAY_TIMEOUT_SECONDS: v.optional(wholeNumber(1, 86_400), '900'),
+  MODEL_DAY_TIMEOUT_SECONDS: v.optional(wholeNumber(1, 86_400), '1800'),
+  MODEL_REQUEST_TIMEOUT_SECONDS: v.optional(wholeNumber(1, 86_400), '300'),
+  MAX_RATE_LIMIT_WAIT_SECONDS: v.optional(wholeNumber(0, 86_400), '300'),
   AUTO_DOWNLOAD_PRICE_DATA: v.optional(yesOrNo, 'true'),
   OPENAI_API_BASE: v.optional(httpUrl),
   OPENAI_API_KEY: v.optional(v.string()),
@@ -131,4 +141,5 @@ const environmentSchema = v.object({
   ALPHAVANTAGE_API_KEY: v.optional(v.string()),
   ALPHAVANTAGE_BASE_URL: v.optional(httpUrl, 'https://www.alphavantage.co'),
   JINA_API_KEY: v.optional(v.string()),
+  JINA_BASE_URL: v.optional(httpUrl, 'https://s.jina.ai'),
 });

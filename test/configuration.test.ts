@@ -39,6 +39,7 @@ test('a configuration of the AI-Trader family loads unchanged', () => {
     max_retries: 5,
     base_delay: 0.5,
     initial_cash: 5000,
+    max_cost_usd: null,
     stock_symbols: null,
   });
 });
@@ -50,6 +51,7 @@ test('what is absent has its default, and the universe is the NASDAQ-100', () =>
     max_retries: 3,
     base_delay: 1,
     initial_cash: 10_000,
+    max_cost_usd: null,
     stock_symbols: null,
   });
   assert.equal(universeOf(agent_config).length, 101);

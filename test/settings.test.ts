@@ -15,7 +15,9 @@ test('without a variable everything has its default', () => {
     logLevel: 'INFO',
     maxSimulationDays: 30,
     maxParallelModels: 8,
-    modelDayTimeoutMs: 900_000,
+    modelDayTimeoutMs: 1_800_000,
+    modelRequestTimeoutMs: 300_000,
+    maxRateLimitWaitMs: 300_000,
     autoDownloadPriceData: true,
     configurationPath: 'configs/default_config.json',
     databasePath: 'data/jobs.db',
@@ -25,6 +27,7 @@ test('without a variable everything has its default', () => {
     alphaVantageApiKey: null,
     alphaVantageBaseUrl: 'https://www.alphavantage.co',
     jinaApiKey: null,
+    jinaBaseUrl: 'https://s.jina.ai',
   });
 });
 

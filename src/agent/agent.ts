@@ -10,7 +10,7 @@ async function runModelDay(): Promise<void> {
   const pipe = openPipe();
   let result: Outcome;
   try {
-    const start = decodeLine(startSchema, pipe.receive());
+    const start = decodeLine(startSchema, await pipe.receive());
     process.title = `model-day ${start.brief.date} ${start.signature}`; // what `ps` shows, instead of this program
     result = await converse(start, pipe);
   } catch (error) {
@@ -21,28 +21,31 @@ async function runModelDay(): Promise<void> {
 
 /** The loop: ask the model, let the parent run its tool calls, until it answers without one or the steps are used up. */
 async function converse(start: Start, pipe: Pipe): Promise<Outcome> {
-  const model = connect(start);
+  const model = await connect(start, pipe);
   const opening = openingMessages(start.brief);
   const conversation: ChatMessage[] = [...opening];
   pipe.send({ type: 'prompt', messages: opening });
   for (let step = 1; step <= start.maxSteps; step += 1) {
-    const { content, toolCalls } = await model(conversation);
-    pipe.send({ type: 'answer', content, toolCalls });
-    if (toolCalls.length === 0) return { status: 'finished', summary: content };
-    const { results }: ToolResults = decodeLine(toolResultsSchema, pipe.receive());
-    conversation.push(
-      { role: 'assistant', content, toolCalls },
-      ...results.map((result) => ({ role: 'tool', ...result }) as const),
-    );
+    const answer = await model(conversation);
+    const { content, toolCalls, note } = answer;
+    pipe.send({ type: 'answer', ...answer });
+    if (toolCalls.length === 0)
+      return { status: 'finished', summary: note === null ? content : `${content}\n\n${note}`.trim() };
+    const { results }: ToolResults = decodeLine(toolResultsSchema, await pipe.receive());
+    const replies = results.map((result) => ({ role: 'tool', ...result }) as const);
+    conversation.push({ role: 'assistant', content, toolCalls }, ...replies);
   }
   return { status: 'finished', summary: `Reached the limit of ${start.maxSteps} steps; the day ended as it stood.` };
 }
 
-function connect({ model, signature, brief }: Start): Model {
-  switch (model.kind) {
-    case 'simulated':
-      return createSimulatedModel(signature, brief);
-  }
+async function connect({ model, signature, brief, tools }: Start, pipe: Pipe): Promise<Model> {
+  if (model.kind === 'simulated') return createSimulatedModel(signature, brief);
+  pipe.readAhead();
+  const { createChatModel } = await import('./chat-completions.ts'); // its modules cost a simulated day nothing
+  return createChatModel(model, {
+    tools,
+    onFailure: (reason, waitMs) => pipe.send({ type: 'failed_request', reason, waitMs }),
+  });
 }
 
 void runModelDay();

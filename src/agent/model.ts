@@ -1,4 +1,4 @@
-import type { ToolCall } from '../protocol.ts';
+import type { Answer, ToolCall } from '../protocol.ts';
 
 /** The conversation as the child keeps it. */
 export type ChatMessage =
@@ -7,10 +7,7 @@ export type ChatMessage =
   | { role: 'tool'; id: string; content: string };
 
 /** What a model says next. Without a tool call it ends the day, and its text is the summary. */
-export interface ModelAnswer {
-  content: string;
-  toolCalls: ToolCall[];
-}
+export type ModelAnswer = Omit<Answer, 'type'>;
 
 /** Whoever answers: a provider over the network or the simulated model. One call is one step. */
 export type Model = (conversation: readonly ChatMessage[]) => Promise<ModelAnswer>;

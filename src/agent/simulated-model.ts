@@ -161,7 +161,8 @@ function toolReplies(messages: readonly ChatMessage[]): ToolReply[] {
 }
 
 function say(content: string, toolCalls: ToolCall[] = []): ModelAnswer {
-  return { content, toolCalls: toolCalls.map((one, index) => ({ ...one, id: `call_${index + 1}` })) };
+  const calls = toolCalls.map((one, index) => ({ ...one, id: `call_${index + 1}` }));
+  return { content, toolCalls: calls, reasoning: null, usage: null, note: null };
 }
 
 function call(name: string, args: Record<string, unknown>): ToolCall {

@@ -36,6 +36,8 @@ export interface PositionRow {
 export interface LogMessage {
   role: MessageRole;
   content: string;
+  /** Of an assistant's message: its thoughts, where the provider shows them. */
+  summary?: string | null;
   toolName?: string;
   toolInput?: string;
   toolCalls?: string;
@@ -110,29 +112,19 @@ export function insertSession(
   });
 }
 
-/** Appends to the reasoning log; committed before it returns. */
+/** Appends to the reasoning log within the caller's transaction. */
 export function appendMessages(
   database: Database,
   sessionId: number,
   { firstIndex, messages, timestamp }: { firstIndex: number; messages: readonly LogMessage[]; timestamp: string },
 ): void {
   const insert = database.statement(
-    `INSERT INTO reasoning_logs (session_id, message_index, role, content, tool_name, tool_input, tool_calls, timestamp)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO reasoning_logs
+       (session_id, message_index, role, content, summary, tool_name, tool_input, tool_calls, timestamp)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  database.transaction(() => {
-    messages.forEach(({ role, content, toolName, toolInput, toolCalls }, offset) => {
-      insert.run(
-        sessionId,
-        firstIndex + offset,
-        role,
-        content,
-        toolName ?? null,
-        toolInput ?? null,
-        toolCalls ?? null,
-        timestamp,
-      );
-    });
+  messages.forEach(({ role, content, summary = null, toolName = null, toolInput = null, toolCalls = null }, offset) => {
+    insert.run(sessionId, firstIndex + offset, role, content, summary, toolName, toolInput, toolCalls, timestamp);
   });
 }
 

@@ -17,7 +17,9 @@ const STATUS = `
     'error', error,
     'details', (SELECT json_group_array(json_object(
         'date', date, 'model', model, 'status', status, 'error', error, 'started_at', started_at,
-        'completed_at', completed_at, 'duration_seconds', duration_seconds))
+        'completed_at', completed_at, 'duration_seconds', duration_seconds, 'steps', steps, 'requests', requests,
+        'prompt_tokens', prompt_tokens, 'completion_tokens', completion_tokens, 'cached_tokens', cached_tokens,
+        'reasoning_tokens', reasoning_tokens, 'cost_usd', cost_usd))
       FROM (SELECT * FROM job_details WHERE job_details.job_id = jobs.job_id ORDER BY date, model))
   ) AS json, warnings
   FROM jobs WHERE job_id = ?`;

@@ -13,8 +13,10 @@ import {
   insertSession,
   latestActiveDayBefore,
 } from '../database/sessions.ts';
+import { type Usage, addUsage } from '../database/usage.ts';
 import { type Money, money, toDollars } from '../money.ts';
 import type { Answer, Brief, ToolCall, ToolResults } from '../protocol.ts';
+import { type TokenPrices, costOf } from './cost.ts';
 import { type Market, closingMark } from './market.ts';
 import { type Portfolio, applySplit, quantityOf, valueOf } from './portfolio.ts';
 import { type Action, type TradingDay, describePortfolio, runTool } from './tools.ts';
@@ -29,13 +31,24 @@ export interface Session extends TradingDay {
   /** The closing value of the day it started from, or the initial cash: what the daily profit is measured against. */
   readonly startValue: Money;
   readonly toolUsage: Map<string, ToolUsageRow>;
+  /** What the model's tokens cost; null when nobody knows. */
+  readonly tokenPrices: TokenPrices | null;
   steps: number;
   totalMessages: number;
+  /** Set at its one end; what a slow tool brings later is thrown away. */
+  hasEnded: boolean;
 }
 
 export interface SessionContext {
   database: Database;
   clock: Clock;
+}
+
+export interface SessionOptions {
+  market: Market;
+  universe: ReadonlySet<string>;
+  initialCash: Money;
+  tokenPrices: TokenPrices | null;
 }
 
 /**
@@ -45,7 +58,7 @@ export interface SessionContext {
 export function openSession(
   { database, clock }: SessionContext,
   modelDay: ModelDay,
-  { market, universe, initialCash }: { market: Market; universe: ReadonlySet<string>; initialCash: Money },
+  { market, universe, initialCash, tokenPrices }: SessionOptions,
 ): Session {
   const past = latestActiveDayBefore(database, modelDay.model, modelDay.date);
   const startedAt = timestamp(clock());
@@ -59,8 +72,10 @@ export function openSession(
     portfolio: past ? portfolioOf(past) : { cash: initialCash, holdings: new Map() },
     actions: [],
     toolUsage: new Map(),
+    tokenPrices,
     steps: 0,
     totalMessages: 0,
+    hasEnded: false,
   };
   if (past)
     applySplits(
@@ -82,31 +97,67 @@ export function briefOf(session: Session): Brief {
 
 /** Writes messages to the reasoning log; they are committed when this returns. */
 export function logMessages(
-  { database, clock }: SessionContext,
+  context: SessionContext,
   session: Session,
   messages: readonly LogMessage[],
+  usage?: Usage,
 ): void {
+  const { database, clock } = context;
   const firstIndex = session.totalMessages;
-  appendMessages(database, session.sessionId, { firstIndex, messages, timestamp: timestamp(clock()) });
+  database.transaction(() => {
+    appendMessages(database, session.sessionId, { firstIndex, messages, timestamp: timestamp(clock()) });
+    if (usage !== undefined) addUsage(database, session.modelDay, usage);
+  });
   session.totalMessages += messages.length;
 }
 
 /**
- * Takes one answer of the model: runs its tool calls one after another in their order, and writes the answer and the
- * results to the log in one transaction before anybody can act on them.
+ * Takes one answer of the model. The answer and what it cost are in the log before anything is done with it; then its
+ * tool calls run one after another in their order, and their results are in the log before anybody can act on them.
  */
-export function takeStep(context: SessionContext, session: Session, { content, toolCalls }: Answer): ToolResults {
+export async function takeStep(context: SessionContext, session: Session, answer: Answer): Promise<ToolResults> {
   session.steps += 1;
-  const results = toolCalls.map((call) => ({ call, content: runAndCount(session, call) }));
-  logMessages(context, session, [
-    { role: 'assistant', content, ...(toolCalls.length > 0 && { toolCalls: JSON.stringify(toolCalls) }) },
-    ...results.map(({ call, content }) => toolMessage(call, content)),
-  ]);
+  logAnswer(context, session, answer);
+  const results: { call: ToolCall; content: string }[] = [];
+  for (const call of answer.toolCalls) results.push({ call, content: await runAndCount(session, call) });
+  if (results.length > 0 && !session.hasEnded) {
+    const messages = results.map(({ call, content }) => toolMessage(call, content));
+    logMessages(context, session, messages);
+  }
   return { type: 'tool_results', results: results.map(({ call, content }) => ({ id: call.id, content })) };
+}
+
+function logAnswer(
+  context: SessionContext,
+  session: Session,
+  { content, toolCalls, reasoning, usage, note }: Answer,
+): void {
+  const calls = toolCalls.length > 0 ? { toolCalls: JSON.stringify(toolCalls) } : {};
+  const messages: LogMessage[] = [{ role: 'assistant', content, summary: reasoning, ...calls }];
+  if (note !== null) messages.push({ role: 'system', content: note });
+  logMessages(context, session, messages, {
+    steps: 1,
+    requests: 1,
+    ...(usage ?? { promptTokens: null, completionTokens: null, cachedTokens: null, reasoningTokens: null }),
+    costUsd: costOf(usage, session.tokenPrices),
+  });
+}
+
+/** Counts a request to the provider that brought no answer. */
+export function countFailedRequest({ database }: SessionContext, { modelDay }: Session): void {
+  const nothing = {
+    promptTokens: null,
+    completionTokens: null,
+    cachedTokens: null,
+    reasoningTokens: null,
+    costUsd: null,
+  };
+  addUsage(database, modelDay, { steps: 0, requests: 1, ...nothing });
 }
 
 /** Ends a model-day well: marks its records at the session date's close and commits everything in one transaction. */
 export function completeSession({ database, clock }: SessionContext, session: Session, summary: string): void {
+  session.hasEnded = true;
   const { modelDay, sessionId, steps, totalMessages } = session;
   const positions = positionsOf(session, (symbol) => closingMark(database, modelDay.date, symbol));
   const ending = { positions, toolUsage: [...session.toolUsage.values()], summary, completedAt: timestamp(clock()) };
@@ -115,6 +166,7 @@ export function completeSession({ database, clock }: SessionContext, session: Se
 
 /** Ends a model-day badly: its log stays, it leaves no position. */
 export function abortSession({ database, clock }: SessionContext, session: Session, error: string): void {
+  session.hasEnded = true;
   const { modelDay, sessionId, steps, totalMessages } = session;
   failSession(database, { ...modelDay, sessionId, steps, totalMessages }, { error, completedAt: timestamp(clock()) });
 }
@@ -163,9 +215,9 @@ function portfolioOf({ cash, holdings }: ClosingState): Portfolio {
   return { cash, holdings: new Map(holdings.map(({ symbol, quantity }) => [symbol, quantity])) };
 }
 
-function runAndCount(session: Session, call: ToolCall): string {
+async function runAndCount(session: Session, call: ToolCall): Promise<string> {
   const startedAt = performance.now();
-  const { content, refused } = runTool(session, call);
+  const { content, refused } = await runTool(session, call);
   const toolName = call.name.slice(0, MAX_TOOL_NAME_LENGTH);
   const usage = session.toolUsage.get(toolName) ?? { toolName, calls: 0, refused: 0, durationMs: 0 };
   usage.calls += 1;

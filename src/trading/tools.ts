@@ -32,7 +32,7 @@ type Reply = { answer: Record<string, unknown>; refusal?: never } | { refusal: s
 
 interface Tool<Arguments = never> extends ToolDescription {
   schema: v.GenericSchema<unknown, Arguments>;
-  run(day: TradingDay, args: Arguments): Reply;
+  run(day: TradingDay, args: Arguments): Reply | Promise<Reply>;
 }
 
 /** The outcome of one call as the model reads it. */
@@ -143,8 +143,8 @@ export const toolDescriptions: ToolDescription[] = tools.map(({ name, descriptio
  * Runs one call of the model against the day. Whatever is wrong with the call is an answer for the model to read, and
  * leaves the day as it was.
  */
-export function runTool(day: TradingDay, call: ToolCall): ToolResult {
-  const reply = replyTo(day, call);
+export async function runTool(day: TradingDay, call: ToolCall): Promise<ToolResult> {
+  const reply = await replyTo(day, call);
   return { content: JSON.stringify(reply.answer ?? { error: reply.refusal }), refused: reply.refusal !== undefined };
 }
 
@@ -162,7 +162,7 @@ function portfolioReport(day: TradingDay): Record<string, unknown> {
   return { cash, holdings, portfolio_value: portfolioValue };
 }
 
-function replyTo(day: TradingDay, call: ToolCall): Reply {
+function replyTo(day: TradingDay, call: ToolCall): Reply | Promise<Reply> {
   const tool = tools.find(({ name }) => name === call.name);
   if (tool === undefined)
     return {

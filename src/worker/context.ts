@@ -9,6 +9,8 @@ export interface WorkerContext {
   clock: Clock;
   log: Log;
   settings: Settings;
+  /** Environment variables, for keys that the configuration names but does not hold. */
+  environment: NodeJS.ProcessEnv;
   /** What child processes run: the agent as JavaScript text. */
   agentProgram: string;
 }

@@ -18,8 +18,12 @@ const KILL_AFTER_MS = 1_000;
 /** The heap of a child; a model-day's conversation is a few megabytes. */
 const CHILD_MEMORY_MB = 256;
 const CHILD_NICENESS = 10;
+/** Lines are handled one after another; a child that sends more than these without waiting for answers is stopped. */
+const MAX_LINES_AHEAD = 8;
 /** The end of a child's stderr that is kept for the log. */
 const STDERR_TAIL_LENGTH = 4_000;
+/** Node 26 on; before that the permission model lets every process reach the network. */
+const CAN_RESTRICT_NETWORK = process.allowedNodeEnvironmentFlags.has('--allow-net');
 /** All that a child inherits: how to reach the network, whom to trust there, and the time zone. */
 const INHERITED_VARIABLES = [
   'HTTP_PROXY',
@@ -41,7 +45,7 @@ export interface LaunchOptions {
   /** Aborted on shutdown or cancellation; the child is then stopped and the outcome is a failure. */
   signal: AbortSignal;
   /** Takes every message but the outcome; what it returns is sent back. When it throws, the child is stopped. */
-  onMessage: (message: Exclude<ChildMessage, { type: 'outcome' }>) => ToolResults | null;
+  onMessage: (message: Exclude<ChildMessage, { type: 'outcome' }>) => Promise<ToolResults | null>;
   /** Takes the end of what the child wrote to stderr, when it wrote anything. */
   onStderr?: (tail: string) => void;
 }
@@ -53,7 +57,7 @@ export interface LaunchOptions {
 export async function launch(start: Start, options: LaunchOptions): Promise<Outcome> {
   await turnToSpawn();
   const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
-  const child = spawnChild(options.program);
+  const child = spawnChild(options.program, { isNetworked: start.model.kind !== 'simulated' });
   let settled: (() => void) | undefined;
   const settle = (finish: () => void, signal: NodeJS.Signals) => {
     if (settled !== undefined) return;
@@ -61,17 +65,28 @@ export async function launch(start: Start, options: LaunchOptions): Promise<Outc
     stop(child, signal);
   };
   const fail = (error: string) => settle(() => resolve({ status: 'failed', error }), 'SIGTERM');
-  const take = (line: string) => {
-    if (settled !== undefined) return;
+  const handle = async (line: string) => {
     const message = decodeOrFail(line, fail);
     if (message?.type === 'outcome') return settle(() => resolve(message.result), 'SIGKILL');
     if (message === undefined) return;
     try {
-      const reply = options.onMessage(message);
+      const reply = await options.onMessage(message);
       if (reply !== null) child.stdin?.write(encodeLine(reply));
     } catch (error) {
       settle(() => reject(error), 'SIGKILL');
     }
+  };
+  const ahead: string[] = [];
+  let isBusy = false;
+  const take = async (line: string) => {
+    if (settled !== undefined) return;
+    ahead.push(line);
+    if (ahead.length > MAX_LINES_AHEAD) fail('The model process broke the protocol: it did not wait for its answers');
+    if (isBusy) return;
+    isBusy = true;
+    for (let next = ahead.shift(); next !== undefined && settled === undefined; next = ahead.shift())
+      await handle(next);
+    isBusy = false;
   };
 
   const timer = setTimeout(
@@ -84,7 +99,10 @@ export async function launch(start: Start, options: LaunchOptions): Promise<Outc
   const readStderr = tailOf(child);
   child.stdout?.on(
     'data',
-    createLineReader(take, () => fail(`The model process sent a line longer than ${MAX_LINE_BYTES} bytes`)),
+    createLineReader(
+      (line) => void take(line),
+      () => fail(`The model process sent a line longer than ${MAX_LINE_BYTES} bytes`),
+    ),
   );
   child.stdin?.on('error', () => {}); // a child that is gone shows in its exit
   child.on('error', (error) => fail(`Cannot start the model process: ${error.message}`));
@@ -114,8 +132,9 @@ function turnToSpawn(): Promise<void> {
  * The program goes in by `--eval`: the child then starts as fast as an empty one whatever the size of the service, and
  * may read no file at all, not even its own.
  */
-function spawnChild(program: string): ChildProcess {
+function spawnChild(program: string, { isNetworked }: { isNetworked: boolean }): ChildProcess {
   const flags = ['--permission', '--no-experimental-sqlite', `--max-old-space-size=${CHILD_MEMORY_MB}`];
+  if (isNetworked && CAN_RESTRICT_NETWORK) flags.push('--allow-net', '--disable-warning=ExperimentalWarning');
   const args = [...flags, '--input-type=commonjs', '--eval', program];
   const inherited = INHERITED_VARIABLES.flatMap((name) =>
     process.env[name] === undefined ? [] : [[name, process.env[name]]],

@@ -1,7 +1,8 @@
+import { timestamp } from '../calendar.ts';
 import type { Configuration } from '../configuration.ts';
 import type { Job } from '../database/jobs.ts';
 import { type ModelDay, endModelDay } from '../database/sessions.ts';
-import { timestamp } from '../calendar.ts';
+import { costInJob } from '../database/usage.ts';
 import { ServiceError } from '../domain.ts';
 import { logUnexpected } from '../log.ts';
 import { fromDollars } from '../money.ts';
@@ -12,13 +13,17 @@ import {
   abortSession,
   briefOf,
   completeSession,
+  countFailedRequest,
   logMessages,
   openSession,
   takeStep,
 } from '../trading/session.ts';
 import { toolDescriptions } from '../trading/tools.ts';
 import type { WorkerContext } from './context.ts';
+import { entryOf, resolveModel } from './endpoint.ts';
 import { launch } from './launch.ts';
+
+export const COST_LIMIT_REACHED = 'Cost limit reached';
 
 export interface JobRun {
   job: Job;
@@ -37,73 +42,81 @@ export async function runModelDay(
   run: JobRun,
   { modelDay, market }: { modelDay: ModelDay; market: Market },
 ): Promise<void> {
-  const model = resolveModel(context, run, modelDay.model);
-  if ('error' in model) {
-    return endModelDay(context.database, modelDay, {
-      status: 'failed',
-      error: model.error,
-      completedAt: timestamp(context.clock()),
-    });
-  }
   const { agentConfig } = run.job;
+  const model = isOverCostLimit(context, run, modelDay.model)
+    ? { error: COST_LIMIT_REACHED }
+    : resolveModel(modelDay.model, { ...context, ...run, agentConfig });
+  if ('error' in model) {
+    const completedAt = timestamp(context.clock());
+    return endModelDay(context.database, modelDay, { status: 'failed', error: model.error, completedAt });
+  }
   const session = openSession(context, modelDay, {
     market,
     universe: run.universe,
     initialCash: fromDollars(agentConfig.initial_cash),
+    tokenPrices: entryOf(modelDay.model, run.configuration)?.price_per_million_tokens ?? null,
   });
   try {
-    const start: Start = {
-      type: 'start',
-      signature: modelDay.model,
-      model,
-      maxSteps: agentConfig.max_steps,
-      brief: briefOf(session),
-      tools: toolDescriptions,
-    };
-    const outcome = await launch(start, {
-      program: context.agentProgram,
-      timeoutMs: context.settings.modelDayTimeoutMs,
-      signal: run.signal,
-      onMessage: (message) => receive(context, session, { message, maxSteps: agentConfig.max_steps }),
-      onStderr: (tail) => context.log.warning('model process wrote to stderr', { ...modelDay, tail }),
-    });
-    if (run.signal.aborted) return;
-    if (outcome.status === 'finished') completeSession(context, session, outcome.summary);
-    else abortSession(context, session, outcome.error);
+    await trade(context, run, { session, model });
   } catch (error) {
-    const reason =
-      error instanceof ServiceError
-        ? error.message
-        : `Internal error (reference ${logUnexpected(context.log, error, { ...modelDay })})`;
-    abortSession(context, session, reason);
+    const isKnown = error instanceof ServiceError;
+    const reference = isKnown ? '' : logUnexpected(context.log, error, { ...modelDay });
+    abortSession(context, session, isKnown ? error.message : `Internal error (reference ${reference})`);
   }
 }
 
-function resolveModel(
-  { settings }: WorkerContext,
-  { configuration }: JobRun,
-  signature: string,
-): Start['model'] | { error: string } {
-  if (settings.deploymentMode === 'DEV') return { kind: 'simulated' };
-  const entry = configuration?.models.find((model) => model.signature === signature);
-  if (entry === undefined) return { error: `Model '${signature}' is not in the server configuration` };
-  return { error: `Cannot run model '${signature}': this version has no model provider; use DEPLOYMENT_MODE=DEV` };
+/** The most a model may cost in one job, in dollars; null when nobody says. */
+export function costLimitOf(model: string, { configuration, job }: JobRun): number | null {
+  return entryOf(model, configuration)?.max_cost_usd ?? job.agentConfig.max_cost_usd;
+}
+
+function isOverCostLimit({ database }: WorkerContext, run: JobRun, model: string): boolean {
+  const limit = costLimitOf(model, run);
+  return limit !== null && costInJob(database, run.job.jobId, model) >= limit;
+}
+
+async function trade(
+  context: WorkerContext,
+  { job, signal }: JobRun,
+  { session, model }: { session: Session; model: Start['model'] },
+): Promise<void> {
+  const { modelDay } = session;
+  const maxSteps = job.agentConfig.max_steps;
+  const brief = briefOf(session);
+  const start: Start = { type: 'start', signature: modelDay.model, model, maxSteps, brief, tools: toolDescriptions };
+  const outcome = await launch(start, {
+    program: context.agentProgram,
+    timeoutMs: context.settings.modelDayTimeoutMs,
+    signal,
+    onMessage: (message) => receive(context, session, { message, maxSteps }),
+    onStderr: (tail) => context.log.warning('model process wrote to stderr', { ...modelDay, tail }),
+  });
+  if (signal.aborted) return;
+  if (outcome.status === 'finished') completeSession(context, session, outcome.summary);
+  else abortSession(context, session, outcome.error);
 }
 
 /** Takes one message of the child. Throws when it does not fit where the session stands. */
-function receive(
+async function receive(
   context: WorkerContext,
   session: Session,
   { message, maxSteps }: { message: Exclude<ChildMessage, { type: 'outcome' }>; maxSteps: number },
-): ToolResults | null {
-  if (message.type === 'prompt') {
-    if (session.totalMessages > 0) throw protocolError('it sent a second prompt');
-    logMessages(context, session, message.messages);
-    return null;
+): Promise<ToolResults | null> {
+  switch (message.type) {
+    case 'prompt':
+      if (session.totalMessages > 0) throw protocolError('it sent a second prompt');
+      logMessages(context, session, message.messages);
+      return null;
+    case 'failed_request':
+      countFailedRequest(context, session);
+      context.log.info('model request failed', { ...session.modelDay, reason: message.reason, waitMs: message.waitMs });
+      return null;
+    case 'answer': {
+      if (session.steps >= maxSteps) throw protocolError(`it went on after ${maxSteps} steps`);
+      const results = await takeStep(context, session, message);
+      return results.results.length > 0 ? results : null;
+    }
   }
-  if (session.steps >= maxSteps) throw protocolError(`it went on after ${maxSteps} steps`);
-  const results = takeStep(context, session, message);
-  return results.results.length > 0 ? results : null;
 }
 
 function protocolError(what: string): ServiceError {

@@ -16,7 +16,8 @@ import type { DatePrices } from '../prices/coverage.ts';
 import { supplyPrices } from '../prices/supply.ts';
 import { openMarket } from '../trading/market.ts';
 import type { WorkerContext } from './context.ts';
-import { type JobRun, runModelDay } from './model-day.ts';
+import { entryOf } from './endpoint.ts';
+import { type JobRun, costLimitOf, runModelDay } from './model-day.ts';
 import { type Plan, count, planModelDays, skipUnpricedDates, skipWarnings } from './plan.ts';
 
 const NO_DATES = 'No trading dates available after price data preparation';
@@ -68,6 +69,7 @@ async function work(context: WorkerContext, job: Job, signal: AbortSignal): Prom
   if (hasNoDates(plan, prices.dates)) return NO_DATES;
   setJobStatus(database, job.jobId, { status: 'running', at });
   const run: JobRun = { job, universe: new Set(universe), configuration: configurationNow(context), signal };
+  addWarnings(database, job.jobId, costWarnings(run));
   for (const date of datesOf(priced.run)) {
     const modelDays = priced.run.filter((modelDay) => modelDay.date === date);
     await runDate(context, run, modelDays);
@@ -104,6 +106,17 @@ function hasNoDates(plan: Plan, dates: readonly DatePrices[]): boolean {
 
 function datesOf(modelDays: readonly ModelDay[]): string[] {
   return [...new Set(modelDays.map(({ date }) => date))].sort();
+}
+
+/** Limits that nobody can keep. */
+function costWarnings(run: JobRun): string[] {
+  const models = run.job.runs.map(({ model }) => model);
+  const unpriced = models.filter(
+    (model) => costLimitOf(model, run) !== null && !entryOf(model, run.configuration)?.price_per_million_tokens,
+  );
+  return unpriced.map(
+    (model) => `The cost limit of '${model}' cannot be kept: its entry has no price_per_million_tokens`,
+  );
 }
 
 /** In DEV no model needs its entry, in PROD each model-day says so itself, so a broken file does not stop a job. */

@@ -32,7 +32,8 @@ async function trade(day: TradingDay, signature: string): Promise<ChatMessage[]>
     const { content, toolCalls } = await model(conversation);
     conversation.push({ role: 'assistant', content, toolCalls });
     if (toolCalls.length === 0) return conversation;
-    for (const call of toolCalls) conversation.push({ role: 'tool', id: call.id, content: runTool(day, call).content });
+    for (const call of toolCalls)
+      conversation.push({ role: 'tool', id: call.id, content: (await runTool(day, call)).content });
   }
   throw new Error('The model does not end its day');
 }

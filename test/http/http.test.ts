@@ -300,6 +300,13 @@ test('the status, field by field', async () => {
     'started_at',
     'completed_at',
     'duration_seconds',
+    'steps',
+    'requests',
+    'prompt_tokens',
+    'completion_tokens',
+    'cached_tokens',
+    'reasoning_tokens',
+    'cost_usd',
   ]);
 });
 

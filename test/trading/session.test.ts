@@ -28,7 +28,7 @@ interface Trader {
   /** Opens a session of a new job on a date. */
   open(date: string): Session;
   /** One whole model-day: every call in a message of its own. */
-  day(date: string, calls: readonly Call[]): void;
+  day(date: string, calls: readonly Call[]): Promise<void>;
   fail(date: string): void;
   ledger(): string[];
 }
@@ -64,19 +64,28 @@ function createTrader(prices: string, splits: [string, string, number, number][]
     );
     database.statement(`UPDATE jobs SET status = 'completed', completed_at = ? WHERE job_id = ?`).run(createdAt, jobId);
     const market = openMarket(database, date, [...universe]);
-    return openSession(context, { jobId, date, model: MODEL }, { market, universe, initialCash: fromDollars(10_000) });
+    return openSession(
+      context,
+      { jobId, date, model: MODEL },
+      { market, universe, initialCash: fromDollars(10_000), tokenPrices: null },
+    );
   };
   return {
     database,
     open,
-    day(date, calls) {
+    async day(date, calls) {
       const session = open(date);
-      for (const [name, args] of calls)
-        takeStep(context, session, {
-          content: '',
-          toolCalls: [{ id: '1', name, arguments: JSON.stringify(args) }],
+      for (const [name, args] of calls) {
+        const toolCalls = [{ id: '1', name, arguments: JSON.stringify(args) }];
+        await takeStep(context, session, {
           type: 'answer',
+          content: '',
+          toolCalls,
+          reasoning: null,
+          usage: null,
+          note: null,
         });
+      }
       completeSession(context, session, 'done');
     },
     fail: (date) => abortSession(context, open(date), 'broken'),
@@ -92,13 +101,13 @@ const PRICES = `
   MSFT 2025-01-03 200 198
   MSFT 2025-01-06 196 194`;
 
-test('fills at the open, marks at the close, profit against the last close', () => {
+test('fills at the open, marks at the close, profit against the last close', async () => {
   const trader = createTrader(PRICES);
-  trader.day('2025-01-03', [
+  await trader.day('2025-01-03', [
     ['buy', { symbol: 'AAPL', amount: 10 }],
     ['buy', { symbol: 'MSFT', amount: 5 }],
   ]);
-  trader.day('2025-01-06', [['sell', { symbol: 'MSFT', amount: 5 }]]);
+  await trader.day('2025-01-06', [['sell', { symbol: 'MSFT', amount: 5 }]]);
   assert.deepEqual(
     trader.ledger(),
     ledger(`
@@ -108,11 +117,11 @@ test('fills at the open, marks at the close, profit against the last close', () 
   );
 });
 
-test('a day without a trade has one record, and a weekend or a failed day keeps the holdings', () => {
+test('a day without a trade has one record, and a weekend or a failed day keeps the holdings', async () => {
   const trader = createTrader(PRICES);
-  trader.day('2025-01-03', [['buy', { symbol: 'AAPL', amount: 10 }]]);
+  await trader.day('2025-01-03', [['buy', { symbol: 'AAPL', amount: 10 }]]);
   trader.fail('2025-01-06');
-  trader.day('2025-01-07', []);
+  await trader.day('2025-01-07', []);
   assert.deepEqual(
     trader.ledger(),
     ledger(`
@@ -121,9 +130,9 @@ test('a day without a trade has one record, and a weekend or a failed day keeps 
   );
 });
 
-test('refused orders leave no record', () => {
+test('refused orders leave no record', async () => {
   const trader = createTrader(PRICES);
-  trader.day('2025-01-03', [
+  await trader.day('2025-01-03', [
     ['buy', { symbol: 'AAPL', amount: 1000 }],
     ['sell', { symbol: 'MSFT', amount: 1 }],
     ['buy', { symbol: 'XXXX', amount: 1 }],
@@ -139,24 +148,24 @@ test('refused orders leave no record', () => {
   );
 });
 
-test('a day starts from the latest earlier day, not from its own or a later one', () => {
+test('a day starts from the latest earlier day, not from its own or a later one', async () => {
   const trader = createTrader(PRICES);
-  trader.day('2025-01-07', [['buy', { symbol: 'AAPL', amount: 50 }]]);
-  trader.day('2025-01-03', [['buy', { symbol: 'AAPL', amount: 1 }]]);
-  trader.day('2025-01-06', []);
+  await trader.day('2025-01-07', [['buy', { symbol: 'AAPL', amount: 50 }]]);
+  await trader.day('2025-01-03', [['buy', { symbol: 'AAPL', amount: 1 }]]);
+  await trader.day('2025-01-06', []);
   assert.equal(trader.ledger()[1], '2025-01-06 no_trade => 9900 10003 2 AAPL:1');
 });
 
-test('a holding without a bar keeps its last close, and one that is new today without a close its open', () => {
+test('a holding without a bar keeps its last close, and one that is new today without a close its open', async () => {
   const trader = createTrader(`${PRICES}\nAAPL 2025-01-09 110 -`);
-  trader.day('2025-01-06', [['buy', { symbol: 'MSFT', amount: 10 }]]);
-  trader.day('2025-01-09', [['buy', { symbol: 'AAPL', amount: 10 }]]);
+  await trader.day('2025-01-06', [['buy', { symbol: 'MSFT', amount: 10 }]]);
+  await trader.day('2025-01-09', [['buy', { symbol: 'AAPL', amount: 10 }]]);
   assert.equal(trader.ledger()[1], '2025-01-09 buy AAPL 10 110 => 6940 9980 0 AAPL:10 MSFT:10');
 });
 
-test('the brief, the tools and the records tell the same portfolio', () => {
+test('the brief, the tools and the records tell the same portfolio', async () => {
   const trader = createTrader(PRICES);
-  trader.day('2025-01-03', [['buy', { symbol: 'AAPL', amount: 10 }]]);
+  await trader.day('2025-01-03', [['buy', { symbol: 'AAPL', amount: 10 }]]);
   const brief = briefOf(trader.open('2025-01-06'));
   assert.deepEqual(
     { ...brief, quotes: brief.quotes.filter(({ open }) => open !== null) },
@@ -173,14 +182,14 @@ test('the brief, the tools and the records tell the same portfolio', () => {
   );
 });
 
-test('a split on raw prices multiplies the holding before the session and loses nothing', () => {
+test('a split on raw prices multiplies the holding before the session and loses nothing', async () => {
   const prices = `ORLY 2025-06-09 1365 1350
     ORLY 2025-06-10 91 92
     ORLY 2025-06-11 93 94`;
   const trader = createTrader(prices, [['ORLY', '2025-06-10', 15, 1]]);
-  trader.day('2025-06-09', [['buy', { symbol: 'ORLY', amount: 7 }]]);
-  trader.day('2025-06-10', []);
-  trader.day('2025-06-11', [['sell', { symbol: 'ORLY', amount: 5 }]]);
+  await trader.day('2025-06-09', [['buy', { symbol: 'ORLY', amount: 7 }]]);
+  await trader.day('2025-06-10', []);
+  await trader.day('2025-06-11', [['sell', { symbol: 'ORLY', amount: 5 }]]);
   assert.deepEqual(
     trader.ledger(),
     ledger(`
@@ -191,15 +200,15 @@ test('a split on raw prices multiplies the holding before the session and loses 
   );
 });
 
-test('all splits since the last day are applied in order, fractions paid at the open', () => {
+test('all splits since the last day are applied in order, fractions paid at the open', async () => {
   const prices = `ORLY 2025-06-09 100 100
     ORLY 2025-06-13 60 60`;
   const trader = createTrader(prices, [
     ['ORLY', '2025-06-10', 1, 2],
     ['ORLY', '2025-06-12', 10, 3],
   ]);
-  trader.day('2025-06-09', [['buy', { symbol: 'ORLY', amount: 7 }]]);
-  trader.day('2025-06-13', []);
+  await trader.day('2025-06-09', [['buy', { symbol: 'ORLY', amount: 7 }]]);
+  await trader.day('2025-06-13', []);
   // 7 shares become 3 and a half; the half is worth 10/6 of a share at 60; 3 become exactly 10.
   assert.deepEqual(
     trader.ledger().slice(1),
@@ -210,18 +219,18 @@ test('all splits since the last day are applied in order, fractions paid at the 
   );
 });
 
-test('adjusted prices are not split again', () => {
+test('adjusted prices are not split again', async () => {
   const trader = createTrader('');
   storePrices(trader.database, 'ORLY 2025-06-09 91 90\nORLY 2025-06-10 91 92', 'yahoo');
   trader.database
     .statement('INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES (?, ?, ?, ?)')
     .run('ORLY', '2025-06-10', 15, 1);
-  trader.day('2025-06-09', [['buy', { symbol: 'ORLY', amount: 7 }]]);
-  trader.day('2025-06-10', []);
+  await trader.day('2025-06-09', [['buy', { symbol: 'ORLY', amount: 7 }]]);
+  await trader.day('2025-06-10', []);
   assert.equal(trader.ledger()[1], '2025-06-10 no_trade => 9363 10007 14 ORLY:7');
 });
 
-test('along any history the daily profits add up to the end value minus the initial cash', () => {
+test('along any history the daily profits add up to the end value minus the initial cash', async () => {
   const start = '2025-01-01';
   const anyDay = fc.record({
     gap: fc.integer({ min: 1, max: 4 }),
@@ -247,8 +256,8 @@ test('along any history the daily profits add up to the end value minus the init
     bars: fc.array(fc.tuple(anyBar, anyBar, anyBar), { minLength: 12, maxLength: 12 }),
     days: fc.array(anyDay, { minLength: 1, maxLength: 6 }),
   });
-  fc.assert(
-    fc.property(anyHistory, ({ bars, days }) => {
+  await fc.assert(
+    fc.asyncProperty(anyHistory, async ({ bars, days }) => {
       const symbols = ['AAPL', 'MSFT', 'ORLY'];
       const lines = bars.flatMap((row, index) =>
         row.flatMap((bar, column) =>
@@ -265,7 +274,7 @@ test('along any history the daily profits add up to the end value minus the init
         date = addDays(date, gap);
         if (fails) trader.fail(date);
         else
-          trader.day(
+          await trader.day(
             date,
             orders.map(([tool, symbol, amount]) => [tool, { symbol, amount }]),
           );

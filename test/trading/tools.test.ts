@@ -30,9 +30,10 @@ function openDay({ cash = 10_000, holdings = {} as Record<string, number> } = {}
   };
 }
 
-function call(day: TradingDay, name: string, args: unknown) {
+async function call(day: TradingDay, name: string, args: unknown) {
   const text = typeof args === 'string' ? args : JSON.stringify(args);
-  return JSON.parse(runTool(day, { id: '1', name, arguments: text }).content);
+  const { content } = await runTool(day, { id: '1', name, arguments: text });
+  return JSON.parse(content);
 }
 
 const answers: [name: string, tool: string, args: unknown, answer: unknown][] = [
@@ -120,8 +121,8 @@ const answers: [name: string, tool: string, args: unknown, answer: unknown][] = 
   ['arithmetic is done', 'calculate', { expression: 'floor(9700 / 210)' }, { result: 46 }],
 ];
 for (const [name, tool, args, answer] of answers) {
-  test(`${tool}: ${name}`, () =>
-    assert.deepEqual(call(openDay({ holdings: { MSFT: 5, GONE: 1 } }), tool, args), answer));
+  test(`${tool}: ${name}`, async () =>
+    assert.deepEqual(await call(openDay({ holdings: { MSFT: 5, GONE: 1 } }), tool, args), answer));
 }
 
 const refusals: [name: string, tool: string, args: unknown, error: RegExp][] = [
@@ -202,43 +203,42 @@ const refusals: [name: string, tool: string, args: unknown, error: RegExp][] = [
   ['the name of an inherited property', 'constructor', {}, /There is no tool named "constructor"/],
 ];
 for (const [name, tool, args, error] of refusals) {
-  test(`${tool} refuses ${name}, and nothing changes`, () => {
+  test(`${tool} refuses ${name}, and nothing changes`, async () => {
     const day = openDay({ holdings: { MSFT: 5, GONE: 1 } });
     const before = day.portfolio;
-    assert.match(call(day, tool, args).error, error);
+    assert.match((await call(day, tool, args)).error, error);
     assert.equal(day.portfolio, before);
     assert.deepEqual(day.actions, []);
   });
 }
 
-test('two buys of 9,000 with 10,000 in cash: the second sees what the first left', () => {
+test('two buys of 9,000 with 10,000 in cash: the second sees what the first left', async () => {
   const day = openDay();
-  assert.equal(call(day, 'buy', { symbol: 'AAPL', amount: 90 }).executed, 'buy');
-  assert.match(call(day, 'buy', { symbol: 'AAPL', amount: 90 }).error, /cash is 1,000\.00/);
+  assert.equal((await call(day, 'buy', { symbol: 'AAPL', amount: 90 })).executed, 'buy');
+  assert.match((await call(day, 'buy', { symbol: 'AAPL', amount: 90 })).error, /cash is 1,000\.00/);
   assert.equal(day.actions.length, 1);
 });
 
-test('no answer holds a price from the future', () => {
+test('no answer holds a price from the future', async () => {
   const day = openDay({ holdings: { AAPL: 1 } });
   const asked = [
-    call(day, 'get_price', { symbol: 'AAPL' }),
-    call(day, 'get_price', { symbol: 'AAPL', date: '2025-01-08' }),
-    call(day, 'get_price_history', { symbol: 'AAPL', days: 100 }),
-    call(day, 'get_portfolio', {}),
-    call(day, 'buy', { symbol: 'MSFT', amount: 1 }),
+    await call(day, 'get_price', { symbol: 'AAPL' }),
+    await call(day, 'get_price', { symbol: 'AAPL', date: '2025-01-08' }),
+    await call(day, 'get_price_history', { symbol: 'AAPL', days: 100 }),
+    await call(day, 'get_portfolio', {}),
+    await call(day, 'buy', { symbol: 'MSFT', amount: 1 }),
   ];
   assert.doesNotMatch(JSON.stringify(asked), /777|888|999|2025-01-08/);
 });
 
-test('a refusal of absurd length is bounded', () => {
-  assert.ok(runTool(openDay(), { id: '1', name: 'x'.repeat(1_000_000), arguments: '{}' }).content.length < 500);
-  assert.ok(
-    runTool(openDay(), {
-      id: '1',
-      name: 'buy',
-      arguments: JSON.stringify({ symbol: 'AAPL', amount: 'x'.repeat(1_000_000) }),
-    }).content.length < 500,
-  );
+test('a refusal of absurd length is bounded', async () => {
+  const absurd = 'x'.repeat(1_000_000);
+  const lengthOf = async (name: string, args: unknown) => {
+    const { content } = await runTool(openDay(), { id: '1', name, arguments: JSON.stringify(args) });
+    return content.length;
+  };
+  assert.ok((await lengthOf(absurd, {})) < 500);
+  assert.ok((await lengthOf('buy', { symbol: 'AAPL', amount: absurd })) < 500);
 });
 
 test('what the model reads of a tool fits what the parent checks', () => {

@@ -26,7 +26,7 @@ async function run(fixture: string, { timeoutMs = 10_000, signal = new AbortCont
     program: agentFixture(fixture),
     timeoutMs,
     signal,
-    onMessage: (message) => {
+    onMessage: async (message) => {
       messages.push(message.type);
       if (messages.length > 100) throw new Error('enough');
       return message.type === 'answer' && message.toolCalls.length > 0 ? { type: 'tool_results', results: [] } : null;
@@ -52,6 +52,7 @@ const failures: [fixture: string, error: RegExp, options?: { timeoutMs: number }
   ['reports-twice', /^first$/],
   ['sends-garbage', /broke the protocol: the line is not JSON/],
   ['sends-wrong-shape', /broke the protocol: the line does not fit the protocol \(content/],
+  ['floods-answers', /broke the protocol: it did not wait for its answers/],
   ['never-ends-line', /sent a line longer than \d+ bytes/],
 ];
 for (const [fixture, error, options] of failures) {
@@ -67,7 +68,7 @@ test('what a crashing child says on stderr is kept for the log', async () => {
 });
 
 test('an error in the parent stops the child and is thrown', async () => {
-  await assert.rejects(run('floods-answers'), /enough/);
+  await assert.rejects(run('never-stops'), /enough/);
 });
 
 test('an aborted child is stopped, also one that ignores TERM', async () => {

@@ -159,7 +159,7 @@ test('a model that goes on beyond its steps is stopped by the parent', async (t)
   const service = await startTestService(t, {
     configuration,
     prices: PRICES,
-    agentProgram: agentFixture('floods-answers'),
+    agentProgram: agentFixture('never-stops'),
   });
   const status = await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-10', models: ['model-a'] });
   assert.equal(status.details[0].error, 'The model process broke the protocol: it went on after 5 steps');

@@ -1,0 +1,59 @@
+import type { AgentConfiguration, Configuration, ModelConfiguration } from '../configuration.ts';
+import type { Endpoint, Start } from '../protocol.ts';
+import type { Settings } from '../settings.ts';
+
+/** Where a model is asked when neither its entry nor OPENAI_API_BASE says. */
+const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
+
+export interface EndpointSources {
+  settings: Settings;
+  /** The server's configuration as it is now; null when its file is missing or broken. */
+  configuration: Configuration | null;
+  agentConfig: AgentConfiguration;
+  /** Environment variables, for keys that the configuration names but does not hold. */
+  environment: NodeJS.ProcessEnv;
+}
+
+/** Who answers for a model: in DEV the simulated one, in PROD its provider; or why nobody can, naming what is missing. */
+export function resolveModel(signature: string, sources: EndpointSources): Start['model'] | { error: string } {
+  if (sources.settings.deploymentMode === 'DEV') return { kind: 'simulated' };
+  const entry = entryOf(signature, sources.configuration);
+  if (entry === undefined) return { error: `Model '${signature}' is not in the server configuration` };
+  const baseUrl = entry.openai_base_url || sources.settings.openaiApiBase || DEFAULT_BASE_URL;
+  const keyName = entry.openai_api_key_env;
+  if (keyName && !sources.environment[keyName]) {
+    return { error: `Model '${signature}' has no key: the variable ${keyName}, which its entry names, is not set` };
+  }
+  const apiKey =
+    entry.openai_api_key || (keyName && sources.environment[keyName]) || sources.settings.openaiApiKey || null;
+  if (apiKey === null && baseUrl === DEFAULT_BASE_URL) {
+    return {
+      error: `Model '${signature}' has no key: set openai_api_key or openai_api_key_env in its entry, or OPENAI_API_KEY`,
+    };
+  }
+  return describeEndpoint(entry, { baseUrl, apiKey, ...sources });
+}
+
+/** The configuration's entry of a model. */
+export function entryOf(signature: string, configuration: Configuration | null): ModelConfiguration | undefined {
+  return configuration?.models.find((model) => model.signature === signature);
+}
+
+function describeEndpoint(
+  entry: ModelConfiguration,
+  { baseUrl, apiKey, settings, agentConfig }: EndpointSources & { baseUrl: string; apiKey: string | null },
+): Endpoint {
+  const { temperature, top_p, seed, max_tokens, reasoning_effort } = entry;
+  const chosen = Object.entries({ temperature, top_p, seed, max_tokens, reasoning_effort }).filter(
+    ([, value]) => value != null,
+  );
+  return {
+    kind: 'chat_completions',
+    baseUrl,
+    apiKey,
+    parameters: { model: entry.basemodel || entry.signature, ...Object.fromEntries(chosen), ...entry.extra_body },
+    requestTimeoutMs: settings.modelRequestTimeoutMs,
+    maxRetries: agentConfig.max_retries,
+    baseDelayMs: agentConfig.base_delay * 1000,
+  };
+}

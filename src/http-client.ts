@@ -15,6 +15,8 @@ export interface HttpRequest {
   timeoutMs: number;
   /** A longer answer is a failure. */
   maxBytes: number;
+  /** Gives the request up. */
+  signal?: AbortSignal;
 }
 
 /** An answer, whatever its status. Redirects are answers too: a key must not follow them. */
@@ -25,9 +27,9 @@ export interface HttpAnswer {
   failure?: never;
 }
 
-/** Why there is no answer. `connection` and `timeout` may pass, `certificate` and `too_large` will not. */
+/** Why there is no answer. `connection` and `timeout` may pass, `certificate` and `too_large` will not; `aborted` by us. */
 export interface HttpFailure {
-  failure: 'connection' | 'timeout' | 'certificate' | 'too_large';
+  failure: 'connection' | 'timeout' | 'certificate' | 'too_large' | 'aborted';
   message: string;
 }
 
@@ -39,7 +41,7 @@ const agents = {
 /** Sends a request and reads the whole answer. Never throws for what happens on the wire. */
 export function httpRequest(
   url: string,
-  { method = 'GET', headers = {}, body, timeoutMs, maxBytes }: HttpRequest,
+  { method = 'GET', headers = {}, body, timeoutMs, maxBytes, signal }: HttpRequest,
 ): Promise<HttpAnswer | HttpFailure> {
   const target = new URL(url);
   const isTls = target.protocol === 'https:';
@@ -58,12 +60,20 @@ export function httpRequest(
     options,
     (answer) => void readAnswer(answer, maxBytes).then(end, fail),
   );
-  const timer = setTimeout(() => {
-    end({ failure: 'timeout', message: `no answer within ${timeoutMs / 1000} seconds` });
+  const giveUp = (failure: HttpFailure) => {
+    end(failure);
     outgoing.destroy();
-  }, timeoutMs);
+  };
+  const timer = setTimeout(
+    () => giveUp({ failure: 'timeout', message: `no answer within ${timeoutMs / 1000} seconds` }),
+    timeoutMs,
+  );
+  const abort = () => giveUp({ failure: 'aborted', message: String(signal?.reason) });
+  signal?.addEventListener('abort', abort, { once: true });
+  if (signal?.aborted) abort();
   function end(result: HttpAnswer | HttpFailure): void {
     clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
     resolve(result);
   }
   function fail(error: NodeJS.ErrnoException): void {

@@ -20,6 +20,7 @@ const commands: Record<string, Command> = {
   },
   demo: async (args) => (await import('./commands/demo.ts')).demo(args),
   'import-prices': async (args) => (await import('./commands/import-prices.ts')).importPrices(args),
+  'download-prices': async (args) => (await import('./commands/download-prices.ts')).downloadPrices(args),
   'merge-config': async (args) => (await import('./commands/merge-config.ts')).mergeConfig(args),
   healthcheck: async () => (await import('./commands/healthcheck.ts')).healthcheck(),
 };
@@ -32,6 +33,8 @@ Usage: node server.js [command]
                             do merge-config first
   demo                      serve in DEV mode and run a simulation over the last ten weekdays
   import-prices FILE...     store daily prices from files (Alpha Vantage JSON, merged JSON lines, CSV)
+  download-prices --from DATE --to DATE [--symbols A,B,...] [--limit N]
+                            download the daily prices that are missing, at most N symbols
   merge-config [USER-FILE]  write the default configuration with user-configs/config.json merged over it
                             to /tmp/runtime_config.json
   healthcheck               exit with 0 when the service on API_PORT is healthy, else with 1

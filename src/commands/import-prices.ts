@@ -4,6 +4,7 @@ import { messageOf } from '../domain.ts';
 import { type ImportSummary, importFile } from '../prices/import.ts';
 import { readSettings } from '../settings.ts';
 import { createProgressLine } from './progress.ts';
+import { resetNote } from './reset-note.ts';
 
 const NOTHING_IMPORTED = 1;
 const WRONG_USAGE = 2;
@@ -29,11 +30,7 @@ export async function importPrices(paths: readonly string[]): Promise<number> {
     }
   }
   database.close();
-  if (bars > 0 && settings.preserveDevData === false) {
-    process.stdout.write(
-      `Note: ${settings.databasePath} is reset when the service starts in DEV mode, unless PRESERVE_DEV_DATA=true is set.\n`,
-    );
-  }
+  if (bars > 0) process.stdout.write(resetNote(settings));
   return bars > 0 ? 0 : NOTHING_IMPORTED;
 }
 

@@ -90,16 +90,16 @@ export interface Trust {
   synthetic: boolean;
 }
 
-/** What is stored of some symbols between two dates: the days with a bar, and the spans that are known. */
+/** What is stored of some symbols between two dates: the days with a bar (whole or open alone), and the known spans. */
 export function storedPrices(
   database: Database,
   symbols: readonly string[],
   { startDate, endDate, synthetic }: Trust & { startDate: CalendarDate; endDate: CalendarDate },
-): { bars: { symbol: string; date: CalendarDate }[]; coverage: Coverage[] } {
+): { bars: { symbol: string; date: CalendarDate; isPartial: 0 | 1 }[]; coverage: Coverage[] } {
   const chosen = JSON.stringify(symbols);
   const bars = database
     .statement(
-      `SELECT symbol, date FROM price_data
+      `SELECT symbol, date, close IS NULL AS isPartial FROM price_data
        WHERE symbol IN (SELECT value FROM json_each(?1)) AND date BETWEEN ?2 AND ?3 AND (?4 OR source <> 'synthetic')`,
     )
     .all(chosen, startDate, endDate, synthetic ? 1 : 0);
@@ -119,6 +119,32 @@ export function symbolsWithRealPrices(database: Database, symbols: readonly stri
       `SELECT value AS symbol FROM json_each(?)
        WHERE EXISTS (SELECT 1 FROM price_data WHERE symbol = value AND source <> 'synthetic')
           OR EXISTS (SELECT 1 FROM price_data_coverage WHERE symbol = value AND source <> 'synthetic')`,
+    )
+    .all(JSON.stringify(symbols));
+  return new Set(rows.map((row) => String(row['symbol'])));
+}
+
+/** How many of a symbol's bars took other values than they had, with a stamp of `recordedAt`; filling a gap is none. */
+export function countRevisions(
+  database: Database,
+  { symbol, recordedAt }: { symbol: string; recordedAt: string },
+): number {
+  const row = database
+    .statement(
+      `SELECT count(*) AS count FROM price_revisions AS old JOIN price_data AS new USING (symbol, date)
+       WHERE symbol = ? AND old.replaced_at = ? AND (old.open <> new.open OR old.high <> new.high OR old.low <> new.low
+         OR old.close <> new.close OR old.volume <> new.volume)`,
+    )
+    .get(symbol, recordedAt);
+  return row?.['count'] as number;
+}
+
+/** Of these symbols, those whose series is free of split jumps: raw bars must not be added to it. */
+export function symbolsWithAdjustedPrices(database: Database, symbols: readonly string[]): Set<string> {
+  const rows = database
+    .statement(
+      `SELECT value AS symbol FROM json_each(?)
+       WHERE EXISTS (SELECT 1 FROM price_data WHERE symbol = value AND adjusted AND source <> 'synthetic')`,
     )
     .all(JSON.stringify(symbols));
   return new Set(rows.map((row) => String(row['symbol'])));

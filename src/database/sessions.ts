@@ -68,6 +68,19 @@ export function latestActiveDayBefore(database: Database, model: string, date: C
   return { ...row, holdings: holdings as never };
 }
 
+/** What some models hold when a date begins, and since when at the earliest; without any, `since` is that date. */
+export function heldBefore(
+  database: Database,
+  models: readonly string[],
+  date: CalendarDate,
+): { symbols: string[]; since: CalendarDate } {
+  const states = models.map((model) => latestActiveDayBefore(database, model, date)).filter((state) => state !== null);
+  return {
+    symbols: [...new Set(states.flatMap(({ holdings }) => holdings.map(({ symbol }) => symbol)))].sort(),
+    since: states.reduce((earliest, state) => (state.date < earliest ? state.date : earliest), date),
+  };
+}
+
 /** The date through which a model is simulated: its last active day; null when it has none. */
 export function lastActiveDate(database: Database, model: string): CalendarDate | null {
   const row = database

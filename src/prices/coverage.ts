@@ -3,7 +3,8 @@ import type { Coverage } from '../database/prices.ts';
 
 /** What is stored, as facts for the functions below. */
 export interface StoredPrices {
-  bars: readonly { symbol: string; date: CalendarDate }[];
+  /** A partial bar is one without a close: enough for trading, but its day is over by now. */
+  bars: readonly { symbol: string; date: CalendarDate; isPartial: 0 | 1 }[];
   coverage: readonly Coverage[];
 }
 
@@ -18,68 +19,31 @@ export interface DatePrices {
   availability: Availability;
   /** Universe symbols without a bar and without coverage on this date. */
   missing: string[];
+  /** Universe symbols with a partial bar, not covered either. */
+  partial: string[];
 }
 
 /**
- * Looks at each date: available when every symbol of the universe has a bar or is covered, and at least one has a bar.
- * With `oneBarIsEnough` (nothing can be downloaded) a single bar makes a date available, and a single covered symbol
- * makes a day without bars a day without trading.
+ * Looks at each date: available when every required symbol of the universe has a bar or is covered, and at least one
+ * has a bar; a day without trading when they are all covered without any bar. Where nothing is required (nothing can be
+ * downloaded) a single bar makes a date available, and a single covered symbol makes a day without bars one without
+ * trading.
  */
 export function examineDates(
   dates: readonly CalendarDate[],
-  { universe, stored, oneBarIsEnough }: { universe: readonly string[]; stored: StoredPrices; oneBarIsEnough: boolean },
+  { universe, stored, required }: { universe: readonly string[]; stored: StoredPrices; required: ReadonlySet<string> },
 ): DatePrices[] {
-  const barsOf = groupBy(
-    stored.bars,
-    ({ symbol }) => symbol,
-    ({ date }) => date,
-  );
-  const spansOf = groupBy(
-    stored.coverage,
-    ({ symbol }) => symbol,
-    (span) => span,
-  );
+  const barsOf = Map.groupBy(stored.bars, ({ date }) => date);
+  const spansOf = Map.groupBy(stored.coverage, ({ symbol }) => symbol);
   return dates.map((date) => {
-    const withBar = universe.filter((symbol) => barsOf.get(symbol)?.has(date));
-    const covered = universe.filter((symbol) =>
-      [...(spansOf.get(symbol) ?? [])].some(({ startDate, endDate }) => startDate <= date && date <= endDate),
-    );
-    const known = new Set([...withBar, ...covered]);
-    const missing = universe.filter((symbol) => !known.has(symbol));
-    return {
-      date,
-      missing,
-      availability: judge({ bars: withBar.length, known: known.size, missing: missing.length, oneBarIsEnough }),
-    };
+    const bars = new Map(barsOf.get(date)?.map(({ symbol, isPartial }) => [symbol, isPartial === 1]));
+    const isCovered = (symbol: string) =>
+      spansOf.get(symbol)?.some(({ startDate, endDate }) => startDate <= date && date <= endDate) ?? false;
+    const uncovered = universe.filter((symbol) => !isCovered(symbol));
+    const missing = uncovered.filter((symbol) => !bars.has(symbol));
+    const partial = uncovered.filter((symbol) => bars.get(symbol));
+    const isKnown = missing.length < universe.length && !missing.some((symbol) => required.has(symbol));
+    const hasBar = universe.some((symbol) => bars.has(symbol));
+    return { date, missing, partial, availability: !isKnown ? 'missing' : hasBar ? 'available' : 'no_trading' };
   });
-}
-
-function judge({
-  bars,
-  known,
-  missing,
-  oneBarIsEnough,
-}: {
-  bars: number;
-  known: number;
-  missing: number;
-  oneBarIsEnough: boolean;
-}): Availability {
-  const isKnown = oneBarIsEnough ? known > 0 : missing === 0;
-  if (!isKnown) return 'missing';
-  return bars > 0 ? 'available' : 'no_trading';
-}
-
-function groupBy<Item, Value>(
-  items: readonly Item[],
-  key: (item: Item) => string,
-  value: (item: Item) => Value,
-): Map<string, Set<Value>> {
-  const groups = new Map<string, Set<Value>>();
-  for (const item of items) {
-    const group = groups.get(key(item));
-    if (group === undefined) groups.set(key(item), new Set([value(item)]));
-    else group.add(value(item));
-  }
-  return groups;
 }

@@ -1,50 +1,71 @@
-import { setImmediate } from 'node:timers/promises';
-import { type CalendarDate, type Clock, addDays, dateOf, timestamp, weekdays } from '../calendar.ts';
+import { type CalendarDate, type Clock, addDays, dateOf } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
-import { addCoverage, storeBars, storedPrices, symbolsWithRealPrices } from '../database/prices.ts';
+import { storedPrices, symbolsWithAdjustedPrices } from '../database/prices.ts';
+import { heldBefore } from '../database/sessions.ts';
+import type { Log } from '../log.ts';
 import type { Settings } from '../settings.ts';
+import { createAlphaVantage } from './alpha-vantage.ts';
 import { type DatePrices, examineDates } from './coverage.ts';
-import { syntheticBars } from './synthetic.ts';
-
-/** Synthetic bars reach this far before a job's first date, so that models have a history to look at. */
-const SYNTHETIC_HISTORY_DAYS = 120;
+import { type DownloadContext, type DownloadReport, type SymbolNeed, downloadPrices } from './download.ts';
+import { downloadOrder } from './download-order.ts';
+import { createPatience } from './patience.ts';
+import { SPLIT_HISTORY_DAYS, askForSplits, findJumps } from './splits.ts';
+import { makeSyntheticPrices } from './synthetic.ts';
+import { downloadWarnings, gapWarnings, jumpWarnings, notDownloaded } from './warnings.ts';
 
 export interface PriceContext {
   database: Database;
   clock: Clock;
+  log: Log;
   settings: Settings;
+}
+
+export interface PriceRequest {
+  /** In order; none in the future. */
+  dates: readonly CalendarDate[];
+  universe: readonly string[];
+  /** What these hold is supplied too, as far as it goes. */
+  models: readonly string[];
+  signal: AbortSignal;
+  /** How many downloads the provider will still give, when somebody knows. */
+  downloadsLeft?: number | null;
+  onProgress?: DownloadContext['onProgress'];
 }
 
 export interface PriceSupply {
   dates: DatePrices[];
   warnings: string[];
+  /** Null when nothing was asked for. */
+  report: DownloadReport | null;
 }
 
-/** Looks at what is stored for the dates of a job, without fetching or making anything. */
-export function examineStoredPrices(
-  { database, settings }: PriceContext,
-  dates: readonly CalendarDate[],
-  universe: readonly string[],
-): DatePrices[] {
-  const [startDate, endDate] = [dates[0], dates.at(-1)];
-  if (startDate === undefined || endDate === undefined) return [];
-  const stored = storedPrices(database, universe, { startDate, endDate, synthetic: usesSyntheticPrices(settings) });
-  return examineDates(dates, { universe, stored, oneBarIsEnough: true });
-}
-
-/** Supplies what is missing as far as the mode allows, and says what is still missing then. */
-export async function supplyPrices(
-  context: PriceContext,
-  dates: readonly CalendarDate[],
-  universe: readonly string[],
-): Promise<PriceSupply> {
-  const before = examineStoredPrices(context, dates, universe);
-  if (before.every(({ missing }) => missing.length === 0)) return { dates: before, warnings: [] };
+/** Supplies what is missing as far as the mode and the provider allow, and says what is still missing then. */
+export async function supplyPrices(context: PriceContext, request: PriceRequest): Promise<PriceSupply> {
+  const { database, settings } = context;
+  const [firstDate, lastDate] = [request.dates[0], request.dates.at(-1)];
+  if (firstDate === undefined || lastDate === undefined) return { dates: [], warnings: [], report: null };
+  const held = heldBefore(database, request.models, firstDate);
+  const outside = held.symbols.filter((symbol) => !request.universe.includes(symbol));
+  const needs = symbolNeeds(context, request, outside);
   const warnings: string[] = [];
-  if (usesSyntheticPrices(context.settings)) await makeSyntheticPrices(context, before);
-  else warnings.push(`Price data is not downloaded: ${reasonForNoDownload(context.settings)}`);
-  const after = examineStoredPrices(context, dates, universe);
-  return { dates: after, warnings: [...warnings, ...gapWarnings(after, universe)] };
+  let report: DownloadReport | null = null;
+  const reason = reasonForNoDownload(settings);
+  const download = reason === null ? connect(context, request) : null;
+  if (needs.length > 0) {
+    if (usesSyntheticPrices(settings)) await makeSyntheticPrices(context, examine(context, request));
+    else if (download === null) warnings.push(notDownloaded(reason as string));
+    else report = await downloadPrices(download, needs);
+  }
+  const from = addDays(held.since < firstDate ? held.since : firstDate, -SPLIT_HISTORY_DAYS);
+  const symbols = [...request.universe, ...outside];
+  const jumps = () => findJumps(database, symbols, { from, to: lastDate });
+  if (download !== null && report?.stop == null) await askForSplits(download, await jumps());
+  const dates = examine(context, request, requiredSymbols(context, request.universe, report));
+  if (report !== null)
+    warnings.push(...downloadWarnings(report, { dates, patience: (download as DownloadContext).patience }));
+  if (report !== null) logReport(context.log, report);
+  warnings.push(...gapWarnings(dates, request.universe), ...jumpWarnings(await jumps()));
+  return { dates, warnings, report };
 }
 
 /** DEV without a provider's key: prices are made, not fetched. */
@@ -52,38 +73,70 @@ function usesSyntheticPrices({ deploymentMode, alphaVantageApiKey }: Settings): 
   return deploymentMode === 'DEV' && alphaVantageApiKey === null;
 }
 
-function reasonForNoDownload({ autoDownloadPriceData, alphaVantageApiKey }: Settings): string {
-  if (!autoDownloadPriceData) return 'AUTO_DOWNLOAD_PRICE_DATA is false';
-  return alphaVantageApiKey === null ? 'ALPHAADVANTAGE_API_KEY is not set' : 'this version has no price provider';
+function reasonForNoDownload({ autoDownloadPriceData, alphaVantageApiKey }: Settings): string | null {
+  if (alphaVantageApiKey === null) return 'ALPHAADVANTAGE_API_KEY is not set';
+  return autoDownloadPriceData ? null : 'AUTO_DOWNLOAD_PRICE_DATA is false';
 }
 
-function gapWarnings(dates: readonly DatePrices[], universe: readonly string[]): string[] {
-  const missing = new Set(
-    dates.filter(({ availability }) => availability === 'available').flatMap((date) => date.missing),
-  );
-  return missing.size === 0
-    ? []
-    : [`${missing.size} of ${universe.length} symbols have no price data on some of the dates`];
+function connect({ database, clock, settings }: PriceContext, { signal, onProgress }: PriceRequest): DownloadContext {
+  const provider = createAlphaVantage({
+    baseUrl: settings.alphaVantageBaseUrl,
+    apiKey: settings.alphaVantageApiKey as string,
+    today: () => dateOf(clock()),
+  });
+  const patience = createPatience({ maxLimitWaitMs: settings.maxRateLimitWaitMs, signal });
+  return { database, clock, provider, patience, signal, onProgress };
 }
 
-/** Symbols that have real prices keep to them: a series is never real here and made there. */
-async function makeSyntheticPrices({ database, clock }: PriceContext, dates: readonly DatePrices[]): Promise<void> {
-  const incomplete = dates.filter(({ missing }) => missing.length > 0).map(({ date }) => date);
-  const [first, last] = [incomplete[0], incomplete.at(-1)];
-  if (first === undefined || last === undefined) return;
-  const symbols = [...new Set(dates.flatMap(({ missing }) => missing))];
-  const real = symbolsWithRealPrices(database, symbols);
-  const startDate = addDays(first, -SYNTHETIC_HISTORY_DAYS);
-  const today = dateOf(clock());
-  const days = weekdays(startDate, last);
-  const stamp = { source: 'synthetic', recordedAt: timestamp(clock()) } as const;
-  for (const symbol of symbols.filter((name) => !real.has(name))) {
-    const bars = syntheticBars(symbol, days, today);
-    const endDate = last < today ? last : addDays(today, -1);
-    database.transaction(() => {
-      storeBars(database, bars, stamp);
-      addCoverage(database, { symbol, startDate, endDate }, stamp);
-    });
-    await setImmediate(); // requests are answered between symbols
+/** Looks at what is stored; without `required` symbols whatever is known is enough. */
+function examine(
+  { database, settings }: PriceContext,
+  { dates, universe }: { dates: readonly CalendarDate[]; universe: readonly string[] },
+  required: ReadonlySet<string> = new Set(),
+): DatePrices[] {
+  const [startDate, endDate] = [dates[0] as CalendarDate, dates.at(-1) as CalendarDate];
+  const stored = storedPrices(database, universe, { startDate, endDate, synthetic: usesSyntheticPrices(settings) });
+  return examineDates(dates, { universe, stored, required });
+}
+
+/**
+ * What to download, in the order in which it helps most: first what dates cannot do without, then the rest of partial
+ * bars, then what is held outside the universe.
+ */
+function symbolNeeds(context: PriceContext, request: PriceRequest, outside: readonly string[]): SymbolNeed[] {
+  const today = dateOf(context.clock());
+  const inUniverse = examine(context, request);
+  const ofHeld = outside.length > 0 ? examine(context, { ...request, universe: outside }) : [];
+  const datesOf = new Map<string, CalendarDate[]>();
+  for (const { date, missing, partial } of [...inUniverse, ...ofHeld]) {
+    for (const symbol of date < today ? [...missing, ...partial] : missing)
+      datesOf.set(symbol, [...(datesOf.get(symbol) ?? []), date]);
   }
+  const order = new Set([...downloadOrder(inUniverse, request.downloadsLeft ?? null), ...datesOf.keys()]);
+  const adjusted = symbolsWithAdjustedPrices(context.database, [...order]);
+  return [...order]
+    .filter((symbol) => !adjusted.has(symbol))
+    .slice(0, request.downloadsLeft ?? undefined)
+    .map((symbol) => ({ symbol, dates: datesOf.get(symbol) ?? [] }));
+}
+
+/**
+ * The symbols without which a date is not run: all that the provider could still supply. None when nothing can be
+ * downloaded; and none of those to whose prices the provider has no part.
+ */
+function requiredSymbols(
+  { database, settings }: PriceContext,
+  universe: readonly string[],
+  report: DownloadReport | null,
+): Set<string> {
+  if (reasonForNoDownload(settings) !== null) return new Set();
+  const isUseless = report?.stop && report.stop.problem !== 'short_limit' && report.stop.problem !== 'daily_quota';
+  if (isUseless) return new Set();
+  const adjusted = symbolsWithAdjustedPrices(database, universe);
+  return new Set(universe.filter((symbol) => !adjusted.has(symbol) && !report?.unreadable.has(symbol)));
+}
+
+function logReport(log: Log, { wanted, downloaded, stop, unreadable }: DownloadReport): void {
+  log.info('price data downloaded', { downloaded: downloaded.length, wanted, ...(stop && { stop: stop.message }) });
+  for (const [symbol, problem] of unreadable) log.warning('price data of a symbol cannot be read', { symbol, problem });
 }

@@ -1,5 +1,17 @@
-import { type CalendarDate, countDays, isWeekday } from '../calendar.ts';
-import type { Bar } from '../database/prices.ts';
+import { setImmediate } from 'node:timers/promises';
+import {
+  type CalendarDate,
+  type Clock,
+  addDays,
+  countDays,
+  dateOf,
+  isWeekday,
+  timestamp,
+  weekdays,
+} from '../calendar.ts';
+import type { Database } from '../database/database.ts';
+import { type Bar, addCoverage, storeBars, symbolsWithRealPrices } from '../database/prices.ts';
+import type { DatePrices } from './coverage.ts';
 
 /**
  * Prices that nobody paid for, for DEV. The price of a symbol at a moment is a closed formula of (symbol, moment): value
@@ -7,6 +19,8 @@ import type { Bar } from '../database/prices.ts';
  * neighbouring days fit together whichever was made first.
  */
 
+/** Synthetic bars reach this far before a job's first date, so that models have a history to look at. */
+const HISTORY_DAYS = 120;
 const EPOCH: CalendarDate = '1970-01-01';
 /** Periods in days with the size of the swing that each gives to the logarithm of the price. */
 const OCTAVES = [
@@ -28,6 +42,38 @@ const CLOSE_TIME = 0.8;
 const MAX_WICK = 0.01;
 const LEAST_BASE = 20;
 const BASE_RANGE = 480;
+
+/**
+ * Makes the prices that some dates lack. Symbols that have real prices keep to them: a series is never real here and made
+ * there.
+ */
+export async function makeSyntheticPrices(
+  { database, clock }: { database: Database; clock: Clock },
+  dates: readonly DatePrices[],
+): Promise<void> {
+  const today = dateOf(clock());
+  const lacking = dates.map(({ date, missing, partial }) => ({
+    date,
+    symbols: date < today ? [...missing, ...partial] : missing,
+  }));
+  const incomplete = lacking.filter(({ symbols }) => symbols.length > 0).map(({ date }) => date);
+  const [first, last] = [incomplete[0], incomplete.at(-1)];
+  if (first === undefined || last === undefined) return;
+  const symbols = [...new Set(lacking.flatMap((day) => day.symbols))];
+  const real = symbolsWithRealPrices(database, symbols);
+  const startDate = addDays(first, -HISTORY_DAYS);
+  const days = weekdays(startDate, last);
+  const stamp = { source: 'synthetic', recordedAt: timestamp(clock()) } as const;
+  for (const symbol of symbols.filter((name) => !real.has(name))) {
+    const bars = syntheticBars(symbol, days, today);
+    const endDate = last < today ? last : addDays(today, -1);
+    database.transaction(() => {
+      storeBars(database, bars, stamp);
+      addCoverage(database, { symbol, startDate, endDate }, stamp);
+    });
+    await setImmediate(); // requests are answered between symbols
+  }
+}
 
 /** The bars of the weekdays among some dates. Of today only the open exists, as with real prices. */
 export function syntheticBars(symbol: string, dates: readonly CalendarDate[], today: CalendarDate): Bar[] {

@@ -3,6 +3,7 @@ import type { Run } from '../database/jobs.ts';
 import type { ModelDay } from '../database/sessions.ts';
 import { skipReasons } from '../domain.ts';
 import type { DatePrices } from '../prices/coverage.ts';
+import { count, list } from '../sentences.ts';
 
 export interface Skip {
   modelDay: ModelDay;
@@ -14,9 +15,6 @@ export interface Plan {
   run: ModelDay[];
   skips: Skip[];
 }
-
-/** Dates that are named in one warning; of more the number is told. */
-const MAX_NAMED_DATES = 30;
 
 /**
  * Which model-days a job has to run, before prices are looked at. Completed ones are skipped unless they are to be
@@ -54,20 +52,8 @@ export function skipWarnings({ skips }: Plan): string[] {
   return [
     ...(completed > 0 ? [`Skipped ${count(completed, 'model-day')} already completed`] : []),
     ...(early > 0 ? [`Skipped ${count(early, 'model-day')} before the model's resume date`] : []),
-    ...(unpriced.length > 0
-      ? [`Skipped ${count(unpriced.length, 'date')} without price data: ${listDates(unpriced)}`]
-      : []),
+    ...(unpriced.length > 0 ? [`Skipped ${count(unpriced.length, 'date')} without price data: ${list(unpriced)}`] : []),
   ];
-}
-
-/** "1 date", "2 dates". */
-export function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
-}
-
-export function listDates(dates: readonly string[]): string {
-  const named = dates.slice(0, MAX_NAMED_DATES).join(', ');
-  return dates.length <= MAX_NAMED_DATES ? named : `${named} and ${dates.length - MAX_NAMED_DATES} more`;
 }
 
 function divide(modelDays: readonly ModelDay[], reasonToSkip: (modelDay: ModelDay) => string | null): Plan {

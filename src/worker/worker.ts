@@ -14,14 +14,15 @@ import { staleModelDays } from '../database/stale.ts';
 import { logUnexpected } from '../log.ts';
 import type { DatePrices } from '../prices/coverage.ts';
 import { supplyPrices } from '../prices/supply.ts';
+import { count, list } from '../sentences.ts';
 import { openMarket } from '../trading/market.ts';
 import type { WorkerContext } from './context.ts';
 import { entryOf } from './endpoint.ts';
 import { type JobRun, costLimitOf, runModelDay } from './model-day.ts';
-import { type Plan, count, planModelDays, skipUnpricedDates, skipWarnings } from './plan.ts';
+import { type Plan, planModelDays, skipUnpricedDates, skipWarnings } from './plan.ts';
 
 const NO_DATES = 'No trading dates available after price data preparation';
-/** Stale model-days that are named in a job's warning; of more the number is told. */
+/** Stale model-days that are named in a job's warning. */
 const MAX_NAMED_MODEL_DAYS = 20;
 
 /**
@@ -50,16 +51,14 @@ export async function runJob(context: WorkerContext, jobId: string, signal: Abor
 async function work(context: WorkerContext, job: Job, signal: AbortSignal): Promise<string | null> {
   const { database, clock } = context;
   const universe = universeOf(job.agentConfig);
+  const models = job.runs.map(({ model }) => model);
   setJobStatus(database, job.jobId, { status: 'downloading_data', at: timestamp(clock()) });
   const plan = planModelDays(job.pending, {
     ...job,
-    completed: activeModelDays(
-      database,
-      job.runs.map(({ model }) => model),
-      job,
-    ),
+    completed: activeModelDays(database, models, job),
   });
-  const prices = await supplyPrices(context, datesOf(plan.run), universe);
+  const prices = await supplyPrices(context, { dates: datesOf(plan.run), universe, models, signal });
+  if (signal.aborted) return null;
   const priced = skipUnpricedDates(plan, prices.dates);
   const at = timestamp(clock());
   database.transaction(() => {
@@ -135,12 +134,9 @@ function staleWarnings({ database }: WorkerContext, jobId: string): string[] {
     loadJob(database, jobId).runs.map(({ model }) => model),
   );
   if (stale.length === 0) return [];
-  const named = stale
-    .slice(0, MAX_NAMED_MODEL_DAYS)
-    .map(({ model, date }) => `${model} ${date}`)
-    .join(', ');
-  const more = stale.length > MAX_NAMED_MODEL_DAYS ? ` and ${stale.length - MAX_NAMED_MODEL_DAYS} more` : '';
-  return [
-    `${count(stale.length, 'stale model-day')}, whose start or prices have changed since they ran: ${named}${more}`,
-  ];
+  const named = list(
+    stale.map(({ model, date }) => `${model} ${date}`),
+    MAX_NAMED_MODEL_DAYS,
+  );
+  return [`${count(stale.length, 'stale model-day')}, whose start or prices have changed since they ran: ${named}`];
 }

@@ -27,22 +27,40 @@ for (const [name, bars, covered, strict, lenient, missing] of cases) {
   test(name, () => {
     const date = '2025-01-06';
     const stored = {
-      bars: bars.map((symbol) => ({ symbol, date })),
+      bars: bars.map((symbol) => ({ symbol, date, isPartial: 0 as const })),
       coverage: covered.map((symbol) => ({ symbol, startDate: '2025-01-01', endDate: '2025-01-31' })),
     };
-    assert.deepEqual(examineDates([date], { universe, stored, oneBarIsEnough: false }), [
-      { date, availability: strict, missing },
+    assert.deepEqual(examineDates([date], { universe, stored, required: new Set(universe) }), [
+      { date, availability: strict, missing, partial: [] },
     ]);
-    assert.deepEqual(examineDates([date], { universe, stored, oneBarIsEnough: true }), [
-      { date, availability: lenient, missing },
+    assert.deepEqual(examineDates([date], { universe, stored, required: new Set<string>() }), [
+      { date, availability: lenient, missing, partial: [] },
     ]);
   });
 }
 
+test('a partial bar is enough for trading, and told until its day is covered', () => {
+  const stored = {
+    bars: ['2025-01-06', '2025-01-07'].map((date) => ({ symbol: 'A', date, isPartial: 1 as const })),
+    coverage: [{ symbol: 'A', startDate: '2025-01-06', endDate: '2025-01-06' }],
+  };
+  const dates = ['2025-01-06', '2025-01-07'];
+  assert.deepEqual(examineDates(dates, { universe: ['A'], stored, required: new Set(['A']) }), [
+    { date: '2025-01-06', availability: 'available', missing: [], partial: [] },
+    { date: '2025-01-07', availability: 'available', missing: [], partial: ['A'] },
+  ]);
+});
+
+test('a symbol that is not required blocks no date', () => {
+  const stored = { bars: [{ symbol: 'A', date: '2025-01-06', isPartial: 0 as const }], coverage: [] };
+  const [examined] = examineDates(['2025-01-06'], { universe, stored, required: new Set(['A']) });
+  assert.deepEqual(examined, { date: '2025-01-06', availability: 'available', missing: ['B'], partial: [] });
+});
+
 test('a span covers its first and its last day and none beside them', () => {
   const stored = { bars: [], coverage: [{ symbol: 'A', startDate: '2025-01-07', endDate: '2025-01-08' }] };
   const dates = ['2025-01-06', '2025-01-07', '2025-01-08', '2025-01-09'];
-  const found = examineDates(dates, { universe: ['A'], stored, oneBarIsEnough: false });
+  const found = examineDates(dates, { universe: ['A'], stored, required: new Set(['A']) });
   assert.deepEqual(
     found.map(({ availability }) => availability),
     ['missing', 'no_trading', 'no_trading', 'missing'],

@@ -1,0 +1,104 @@
+import { parseArgs } from 'node:util';
+import { type CalendarDate, dateOf, isCalendarDate, weekdays } from '../calendar.ts';
+import { readConfiguration, universeOf } from '../configuration.ts';
+import { openDatabase } from '../database/database.ts';
+import { ServiceError, messageOf, normaliseSymbol } from '../domain.ts';
+import { silentLog } from '../log.ts';
+import { type PriceSupply, supplyPrices } from '../prices/supply.ts';
+import { count, list } from '../sentences.ts';
+import { type Settings, readSettings } from '../settings.ts';
+import { createProgressLine } from './progress.ts';
+import { resetNote } from './reset-note.ts';
+
+const SOMETHING_MISSING = 1;
+const WRONG_USAGE = 2;
+const USAGE = 'Usage: node server.js download-prices --from DATE --to DATE [--symbols A,B,...] [--limit N]\n';
+
+interface Order {
+  dates: CalendarDate[];
+  symbols: readonly string[];
+  /** How many downloads there may be; then those that complete the most dates come first. */
+  limit: number | null;
+}
+
+/**
+ * The command `download-prices`: what a job does about missing prices, without a job. 0 when every weekday of the range
+ * is known for every symbol then, 1 when something is missing, 2 for wrong arguments. What is downloaded is kept at once,
+ * so it can be stopped and repeated.
+ */
+export async function downloadPrices(args: readonly string[]): Promise<number> {
+  const settings = readSettings(process.env);
+  const order = readOrder(args, settings);
+  if (typeof order === 'string') {
+    process.stderr.write(`${order}\n${USAGE}`);
+    return WRONG_USAGE;
+  }
+  if (settings.alphaVantageApiKey === null)
+    throw new ServiceError('cannot_start', 'Cannot download prices: ALPHAADVANTAGE_API_KEY is not set');
+  const database = openDatabase(settings.databasePath);
+  const line = createProgressLine(process.stderr);
+  const stopping = new AbortController();
+  const stop = (signal: NodeJS.Signals) => stopping.abort(`stopped by ${signal}`);
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  try {
+    const supply = await supplyPrices(
+      { database, settings: { ...settings, autoDownloadPriceData: true }, clock: () => new Date(), log: silentLog },
+      {
+        dates: order.dates,
+        universe: order.symbols,
+        models: [],
+        signal: stopping.signal,
+        downloadsLeft: order.limit,
+        onProgress: ({ done, total, symbol }) => line.draw(done, total, symbol),
+      },
+    );
+    line.end();
+    process.stdout.write(describe(supply, order));
+    if (supply.report?.downloaded.length) process.stdout.write(resetNote(settings));
+    return supply.dates.every(({ missing }) => missing.length === 0) ? 0 : SOMETHING_MISSING;
+  } finally {
+    line.end();
+    database.close();
+  }
+}
+
+/** The arguments, or what is wrong with them. */
+function readOrder(args: readonly string[], { configurationPath }: Settings): Order | string {
+  let values: { from?: string; to?: string; symbols?: string; limit?: string };
+  try {
+    const text = { type: 'string' } as const;
+    ({ values } = parseArgs({ args: [...args], options: { from: text, to: text, symbols: text, limit: text } }));
+  } catch (error) {
+    return messageOf(error);
+  }
+  const { from, to, symbols, limit } = values;
+  if (!isCalendarDate(from)) return `--from: expected a date YYYY-MM-DD, got ${from ?? 'nothing'}`;
+  if (!isCalendarDate(to)) return `--to: expected a date YYYY-MM-DD, got ${to ?? 'nothing'}`;
+  if (from > to) return `--from ${from} is after --to ${to}`;
+  if (to > dateOf(new Date())) return `--to ${to} is in the future`;
+  if (limit !== undefined && !/^[1-9]\d{0,5}$/.test(limit))
+    return `--limit: expected a whole number from 1, got ${limit}`;
+  const named = symbols === undefined ? [...universeOf(readConfiguration(configurationPath).agent_config)] : [];
+  for (const text of symbols?.split(',') ?? []) {
+    const symbol = normaliseSymbol(text);
+    if (symbol === null) return `--symbols: ${JSON.stringify(text)} is not a ticker symbol`;
+    named.push(symbol);
+  }
+  const dates = weekdays(from, to);
+  if (dates.length === 0) return `${from} to ${to} has no weekday`;
+  return { dates, symbols: [...new Set(named)], limit: limit === undefined ? null : Number(limit) };
+}
+
+function describe({ dates, warnings, report }: PriceSupply, { symbols }: Order): string {
+  const missing = new Set(dates.flatMap((date) => date.missing));
+  const known = dates.filter((date) => date.missing.length === 0).length;
+  return [
+    report === null
+      ? 'Nothing to download: all of it is known.'
+      : `Downloaded ${report.downloaded.length} of ${count(report.wanted, 'symbol')}.`,
+    ...warnings,
+    `${known} of ${count(dates.length, 'weekday')} known for all ${count(symbols.length, 'symbol')}` +
+      (missing.size > 0 ? `; still missing on some of the others: ${list([...missing].sort())}` : ''),
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,67 @@
+import type { CalendarDate } from '../calendar.ts';
+import type { Database } from './database.ts';
+import type { Split } from './market.ts';
+
+/** Raw prices that open this far from the previous close look like a split: by so much down, or up again by as much. */
+const JUMP_RATIO = 0.3;
+
+/** An overnight jump of raw prices that nobody has explained. */
+export interface Jump {
+  symbol: string;
+  date: CalendarDate;
+  previousClose: number;
+  open: number;
+}
+
+/**
+ * The jumps of some symbols between two dates that no stored split explains, and about which no provider has been asked
+ * since. Adjusted series have none.
+ */
+export function unexplainedJumps(
+  database: Database,
+  symbols: readonly string[],
+  { from, to }: { from: CalendarDate; to: CalendarDate },
+): Jump[] {
+  return database
+    .statement(
+      `WITH nights AS (
+         SELECT symbol, date, open, lag(date) OVER days AS previous_date, lag(coalesce(close, open)) OVER days AS previous_close
+         FROM price_data
+         WHERE symbol IN (SELECT value FROM json_each(?1)) AND date BETWEEN ?2 AND ?3 AND NOT adjusted
+         WINDOW days AS (PARTITION BY symbol ORDER BY date)
+       )
+       SELECT symbol, date, previous_close AS previousClose, open FROM nights
+       WHERE abs(open / previous_close - 1) > ?4
+         AND NOT EXISTS (SELECT 1 FROM stock_splits
+           WHERE stock_splits.symbol = nights.symbol AND stock_splits.date > previous_date AND stock_splits.date <= nights.date)
+         AND NOT EXISTS (SELECT 1 FROM stock_split_coverage AS asked
+           WHERE asked.symbol = nights.symbol AND asked.end_date >= nights.date)
+       ORDER BY symbol, date`,
+    )
+    .all(JSON.stringify(symbols), from, to, JUMP_RATIO) as never;
+}
+
+/** Stores what a provider says of a symbol's splits, and through which date it is known, in one transaction. */
+export function storeSplits(
+  database: Database,
+  { symbol, splits, endDate }: { symbol: string; splits: readonly Split[]; endDate: CalendarDate },
+  { source, recordedAt }: { source: string; recordedAt: string },
+): void {
+  const upsert = database.statement(
+    `INSERT INTO stock_splits (symbol, date, numerator, denominator, source, recorded_at) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (symbol, date) DO UPDATE SET numerator = excluded.numerator, denominator = excluded.denominator,
+       source = excluded.source, recorded_at = excluded.recorded_at
+     WHERE numerator <> excluded.numerator OR denominator <> excluded.denominator`,
+  );
+  database.transaction(() => {
+    for (const { date, numerator, denominator } of splits)
+      upsert.run(symbol, date, numerator, denominator, source, recordedAt);
+    database
+      .statement(
+        `INSERT INTO stock_split_coverage (symbol, end_date, source, recorded_at) VALUES (?, ?, ?, ?)
+         ON CONFLICT (symbol) DO UPDATE SET end_date = excluded.end_date, source = excluded.source, recorded_at = excluded.recorded_at
+         WHERE end_date < excluded.end_date`,
+      )
+      .run(symbol, endDate, source, recordedAt);
+  });
+}

@@ -1,0 +1,143 @@
+import { type CalendarDate, isCalendarDate } from '../calendar.ts';
+import type { Split } from '../database/market.ts';
+import type { Bar } from '../database/prices.ts';
+import { type HttpAnswer, httpRequest } from '../http-client.ts';
+import { readDocument, rowsOf } from './formats/json.ts';
+import type { PriceProvider, ProviderAnswer } from './provider.ts';
+
+/** Alpha Vantage over HTTP: daily bars as they traded, and splits. Its errors come with status 200, as sentences. */
+
+const REQUEST_TIMEOUT_MS = 30_000;
+/** Thirty years of daily bars are a megabyte and a half. */
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+const MAX_QUOTED_LENGTH = 300;
+/** Factors have four decimals: 0.3333 is a third. */
+const FACTOR_TOLERANCE = 0.00005;
+const MAX_FACTOR = 10_000;
+/** Where no split of so few old shares fits, the decimals are meant as they stand. */
+const DENOMINATORS = [...Array.from({ length: 30 }, (_, index) => index + 1), 100, 1_000, 10_000];
+
+export interface AlphaVantageOptions {
+  /** Without `/query`. */
+  baseUrl: string;
+  apiKey: string;
+  /** Today in UTC: nobody knows a later price, and of today only the open is settled. */
+  today: () => CalendarDate;
+}
+
+export function createAlphaVantage({ baseUrl, apiKey, today }: AlphaVantageOptions): PriceProvider {
+  const ask = async <Value>(
+    parameters: Record<string, string>,
+    { read, signal }: { read: (body: unknown) => Value; signal: AbortSignal },
+  ): Promise<ProviderAnswer<Value>> => {
+    const query = new URLSearchParams({ ...parameters, apikey: apiKey });
+    const limits = { timeoutMs: REQUEST_TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES, signal };
+    const result = await httpRequest(`${baseUrl.replace(/\/+$/, '')}/query?${query}`, limits);
+    const answer = judge(result, read);
+    return answer.problem === undefined ? answer : { ...answer, message: answer.message.replaceAll(apiKey, '[key]') };
+  };
+  return {
+    source: 'alpha-vantage',
+    daily: (symbol, outputSize, signal) =>
+      ask(
+        { function: 'TIME_SERIES_DAILY', symbol, outputsize: outputSize },
+        { read: (body) => readBars(body, symbol, today()), signal },
+      ),
+    splits: (symbol, signal) =>
+      ask({ function: 'SPLITS', symbol }, { read: (body) => readSplits(body, symbol), signal }),
+  };
+}
+
+function judge<Value>(
+  result: Awaited<ReturnType<typeof httpRequest>>,
+  read: (body: unknown) => Value,
+): ProviderAnswer<Value> {
+  if (result.failure === 'too_large') return { problem: 'unreadable', message: result.message };
+  if (result.failure !== undefined) return { problem: 'unreachable', message: result.message };
+  const { status } = result;
+  if (status === 429) return { problem: 'short_limit', message: `status 429: ${quote(result.text)}` };
+  if (status === 401 || status === 403)
+    return { problem: 'bad_key', message: `status ${status}: ${quote(result.text)}` };
+  if (status >= 500) return { problem: 'unreachable', message: `status ${status}: ${quote(result.text)}` };
+  if (status !== 200) return { problem: 'unreadable', message: `status ${status}: ${quote(result.text)}` };
+  return readAnswer(result, read);
+}
+
+function readAnswer<Value>({ headers, text }: HttpAnswer, read: (body: unknown) => Value): ProviderAnswer<Value> {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    const type = headers['content-type'] ?? 'no content type';
+    return { problem: 'unreadable', message: `an answer that is no JSON (${quote(type)}): ${quote(text)}` };
+  }
+  const sentence = sentenceIn(body);
+  if (sentence !== undefined) return { problem: classify(sentence), message: quote(sentence) };
+  try {
+    return { value: read(body) };
+  } catch (error) {
+    return { problem: 'unreadable', message: (error as Error).message };
+  }
+}
+
+function sentenceIn(body: unknown): string | undefined {
+  const { Note, Information, 'Error Message': error } = (body ?? {}) as Record<string, unknown>;
+  return [error, Note, Information].find((text) => typeof text === 'string') as string | undefined;
+}
+
+/**
+ * What a sentence of the provider's means. The order counts: the one about requests per second also names the daily
+ * quota, and all of them praise the premium plans.
+ */
+export function classify(sentence: string) {
+  if (/spreading out|per second|per minute|call frequency/i.test(sentence)) return 'short_limit';
+  if (/per day|daily/i.test(sentence) && /limit|quota/i.test(sentence)) return 'daily_quota';
+  if (/apikey is invalid|api ?key[^.]*(invalid|missing)/i.test(sentence)) return 'bad_key';
+  if (/invalid api call/i.test(sentence)) return 'unknown_symbol';
+  return /premium/i.test(sentence) ? 'premium' : 'unreadable';
+}
+
+/** The bars that are sound, oldest first. Of today's only the open is taken: its day is not over. */
+function readBars(body: unknown, symbol: string, today: CalendarDate): { bars: Bar[]; refused: number } {
+  const rows = rowsOf({ ...readDocument(body), symbol }, 1, today);
+  const bars = rows.flatMap(({ bar }) => (bar === undefined ? [] : [bar]));
+  return {
+    bars: bars
+      .map((bar) => (bar.date < today ? bar : { ...bar, high: null, low: null, close: null, volume: null }))
+      .sort((one, other) => (one.date < other.date ? -1 : 1)),
+    refused: rows.length - bars.length,
+  };
+}
+
+function readSplits(body: unknown, symbol: string): Split[] {
+  const list = (body as { data?: unknown } | null)?.data;
+  if (!Array.isArray(list)) throw new Error('the answer has no "data" with splits');
+  return list.map((entry: { effective_date?: unknown; split_factor?: unknown } | null) => {
+    const date = entry?.effective_date;
+    const factor = Number(entry?.split_factor ?? NaN);
+    const fraction = fractionOf(factor);
+    if (!isCalendarDate(date) || fraction === null)
+      throw new Error(`a split that cannot be read: ${quote(JSON.stringify(entry))}`);
+    return { symbol, date, ...fraction };
+  });
+}
+
+/** The fraction that a split factor stands for, new shares to old ones; null when it is none. */
+export function fractionOf(factor: number): { numerator: number; denominator: number } | null {
+  if (!(factor > 0 && factor <= MAX_FACTOR)) return null;
+  const inverse = Math.round(1 / factor); // one new share for so many: by far the most usual below 1
+  for (const denominator of factor < 1 ? [inverse, ...DENOMINATORS] : DENOMINATORS) {
+    const numerator = Math.round(factor * denominator);
+    if (numerator > 0 && Math.abs(numerator / denominator - factor) <= FACTOR_TOLERANCE)
+      return numerator === denominator ? null : { numerator, denominator };
+  }
+  return null;
+}
+
+function quote(text: string): string {
+  const line = text
+    .slice(0, 10 * MAX_QUOTED_LENGTH)
+    .replace(/\s+/g, ' ')
+    .trim();
+  return line.length <= MAX_QUOTED_LENGTH ? line : `${line.slice(0, MAX_QUOTED_LENGTH)}…`;
+}

@@ -1,0 +1,170 @@
+import { setImmediate } from 'node:timers/promises';
+import { type CalendarDate, type Clock, addDays, dateOf, timestamp, weekdaysBefore } from '../calendar.ts';
+import type { Database } from '../database/database.ts';
+import { type Bar, addCoverage, countRevisions, dropSyntheticPrices, storeBars } from '../database/prices.ts';
+import type { Patience } from './patience.ts';
+import { COMPACT_BARS, type OutputSize, type PriceProvider, type Problem, type ProviderAnswer } from './provider.ts';
+
+/** Bars per transaction: requests are answered between two of them. */
+const BARS_PER_TRANSACTION = 500;
+/** So many days later a provider has published a day for certain; a bar that is missing then will not come. */
+const SETTLED_AFTER_DAYS = 3;
+/** After so many answers in a row that make no sense, the provider counts as unreachable. */
+const MAX_UNREADABLE_IN_A_ROW = 3;
+
+/** A symbol that is to be downloaded, for these dates; oldest first. */
+export interface SymbolNeed {
+  symbol: string;
+  dates: readonly CalendarDate[];
+}
+
+export interface DownloadContext {
+  database: Database;
+  clock: Clock;
+  provider: PriceProvider;
+  patience: Patience;
+  signal: AbortSignal;
+  onProgress?: ((progress: { done: number; total: number; symbol: string }) => void) | undefined;
+}
+
+export interface DownloadReport {
+  wanted: number;
+  downloaded: string[];
+  /** What ended the downloads before the last symbol. */
+  stop: { problem: Problem; message: string } | null;
+  /** Symbols that the provider does not know. */
+  unknown: string[];
+  /** Symbols whose answer made no sense, with what was wrong. */
+  unreadable: Map<string, string>;
+  /** The provider gives all but the last 100 bars for money only. */
+  isFullRefused: boolean;
+  /** Bars that came with other numbers than were stored, by symbol. */
+  revisions: Map<string, number>;
+  /** Bars that were not plausible and not stored, by symbol. */
+  refusedBars: Map<string, number>;
+  /** Symbols whose synthetic prices gave way. */
+  syntheticReplaced: string[];
+}
+
+/**
+ * Downloads symbols one after another in the given order, until all are there or the provider stops it. Each symbol is
+ * kept as soon as it is there, with its coverage: what a provider does not know, or did not trade, is not asked for
+ * again.
+ */
+export async function downloadPrices(context: DownloadContext, needs: readonly SymbolNeed[]): Promise<DownloadReport> {
+  const report: DownloadReport = {
+    wanted: needs.length,
+    downloaded: [],
+    stop: null,
+    unknown: [],
+    unreadable: new Map(),
+    isFullRefused: false,
+    revisions: new Map(),
+    refusedBars: new Map(),
+    syntheticReplaced: [],
+  };
+  const lastBars = new Map<string, CalendarDate>();
+  let unreadableInARow = 0;
+  for (const [index, need] of needs.entries()) {
+    context.onProgress?.({ done: index, total: needs.length, symbol: need.symbol });
+    const asked = await askFor(context, need, report);
+    if (context.signal.aborted) break;
+    if (asked === null) continue;
+    const { answer, size } = asked;
+    unreadableInARow = answer.problem === 'unreadable' ? unreadableInARow + 1 : 0;
+    if (answer.problem === undefined) {
+      const series = { ...need, ...answer.value, size };
+      await store(context, series, report);
+      const last = series.bars.findLast(({ date }) => date < dateOf(context.clock()));
+      if (last) lastBars.set(need.symbol, last.date);
+    } else if (answer.problem === 'unknown_symbol') coverUnknown(context, need, report);
+    else if (answer.problem === 'unreadable' && unreadableInARow < MAX_UNREADABLE_IN_A_ROW)
+      report.unreadable.set(need.symbol, answer.message);
+    else {
+      report.stop = answer.problem === 'unreadable' ? { ...answer, problem: 'unreachable' } : answer;
+      break;
+    }
+  }
+  coverPublished(context, lastBars);
+  return report;
+}
+
+type DailyAnswer = ProviderAnswer<{ bars: Bar[]; refused: number }>;
+
+/** Null when nothing that the provider is ready to give would help. */
+async function askFor(
+  { provider, patience, signal, clock }: DownloadContext,
+  { symbol, dates }: SymbolNeed,
+  report: DownloadReport,
+): Promise<{ answer: DailyAnswer; size: OutputSize } | null> {
+  const ask = async (size: OutputSize) => ({
+    size,
+    answer: await patience.ask<{ bars: Bar[]; refused: number }>(() => provider.daily(symbol, size, signal)),
+  });
+  const compactStart = compactReach(dateOf(clock()));
+  if ((dates[0] as CalendarDate) >= compactStart) return ask('compact');
+  if (!report.isFullRefused) {
+    const full = await ask('full');
+    if (full.answer.problem !== 'premium') return full;
+    report.isFullRefused = true;
+  }
+  return (dates.at(-1) as CalendarDate) >= compactStart ? ask('compact') : null;
+}
+
+/** The first date that the last 100 bars certainly reach: holidays only make them reach further. */
+export function compactReach(today: CalendarDate): CalendarDate {
+  return weekdaysBefore(addDays(today, 1), COMPACT_BARS)[0] as CalendarDate;
+}
+
+async function store(
+  { database, clock, provider }: DownloadContext,
+  { symbol, dates, bars, refused, size }: SymbolNeed & { bars: Bar[]; refused: number; size: OutputSize },
+  report: DownloadReport,
+): Promise<void> {
+  const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
+  const today = dateOf(clock());
+  if (refused > 0) report.refusedBars.set(symbol, refused);
+  for (let from = 0; from < bars.length; from += BARS_PER_TRANSACTION) {
+    database.transaction(() => {
+      if (from === 0 && dropSyntheticPrices(database, symbol)) report.syntheticReplaced.push(symbol);
+      storeBars(database, bars.slice(from, from + BARS_PER_TRANSACTION), stamp);
+    });
+    await setImmediate();
+  }
+  const revisions = countRevisions(database, { symbol, recordedAt: stamp.recordedAt });
+  if (revisions > 0) report.revisions.set(symbol, revisions);
+  report.downloaded.push(symbol);
+  // The whole history, or less than was asked for, leaves nothing unknown before its first bar.
+  const isWhole = size === 'full' || bars.length + refused < COMPACT_BARS;
+  const first = bars[0]?.date ?? (dates[0] as CalendarDate);
+  const startDate = isWhole && (dates[0] as CalendarDate) < first ? (dates[0] as CalendarDate) : first;
+  const last = bars.findLast(({ date }) => date < today)?.date ?? '';
+  const settled = addDays(today, -SETTLED_AFTER_DAYS);
+  const endDate = last > settled ? last : settled;
+  if (startDate <= endDate) database.transaction(() => addCoverage(database, { symbol, startDate, endDate }, stamp));
+}
+
+/** Nothing will ever come for it, so it is as known as it can be. */
+function coverUnknown(
+  { database, clock, provider }: DownloadContext,
+  { symbol, dates }: SymbolNeed,
+  { unknown }: DownloadReport,
+): void {
+  unknown.push(symbol);
+  const [startDate, endDate] = [dates[0] as CalendarDate, addDays(dateOf(clock()), -1)];
+  const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
+  if (startDate <= endDate) database.transaction(() => addCoverage(database, { symbol, startDate, endDate }, stamp));
+}
+
+/** A day for which the provider has bars of at least half the symbols is published: the others did not trade on it. */
+function coverPublished({ database, clock, provider }: DownloadContext, lastBars: Map<string, CalendarDate>): void {
+  const newestFirst = [...lastBars.values()].sort().reverse();
+  const published = newestFirst[Math.ceil(newestFirst.length / 2) - 1];
+  if (published === undefined) return;
+  const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
+  database.transaction(() => {
+    for (const [symbol, last] of lastBars) {
+      if (last < published) addCoverage(database, { symbol, startDate: last, endDate: published }, stamp);
+    }
+  });
+}

@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ProviderAnswer } from './provider.ts';
+
+/** The first wait at a short limit; it doubles from try to try of the same request. */
+const FIRST_LIMIT_WAIT_MS = 2_000;
+const MAX_LIMIT_WAIT_MS = 60_000;
+/** A provider that cannot be reached is tried again this often, after waits that double. */
+const MAX_TRIES = 3;
+const FIRST_RETRY_WAIT_MS = 500;
+
+export interface PatienceOptions {
+  /** All waits at short limits together are no longer than this. */
+  maxLimitWaitMs: number;
+  signal: AbortSignal;
+  /** For tests, which do not wait. */
+  wait?: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** Asks a provider until it answers or it makes no sense to ask any longer. */
+export interface Patience {
+  ask<Value>(request: () => Promise<ProviderAnswer<Value>>): Promise<ProviderAnswer<Value>>;
+  /** How long short limits were waited out so far. */
+  readonly waitedMs: number;
+}
+
+/** Short limits are waited out as long as the bound allows; what is unreachable is tried a few times. */
+export function createPatience({ maxLimitWaitMs, signal, wait = sleepUnlessAborted }: PatienceOptions): Patience {
+  let waitedMs = 0;
+  return {
+    get waitedMs() {
+      return waitedMs;
+    },
+    async ask(request) {
+      let limitWaitMs = FIRST_LIMIT_WAIT_MS;
+      for (let tries = 1; ; tries += 1) {
+        const answer = await request();
+        if (signal.aborted) return answer;
+        if (answer.problem === 'short_limit' && waitedMs + limitWaitMs <= maxLimitWaitMs) {
+          waitedMs += limitWaitMs;
+          await wait(limitWaitMs, signal);
+          limitWaitMs = Math.min(2 * limitWaitMs, MAX_LIMIT_WAIT_MS);
+          tries = 0; // a limit is no failure
+        } else if (answer.problem === 'unreachable' && tries < MAX_TRIES) {
+          await wait(FIRST_RETRY_WAIT_MS * 2 ** (tries - 1), signal);
+        } else return answer;
+      }
+    },
+  };
+}
+
+async function sleepUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => {});
+}

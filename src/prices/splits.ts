@@ -1,0 +1,46 @@
+import { setImmediate } from 'node:timers/promises';
+import { type CalendarDate, addDays, dateOf, timestamp } from '../calendar.ts';
+import { type Jump, storeSplits, unexplainedJumps } from '../database/splits.ts';
+import type { DownloadContext } from './download.ts';
+
+/** Jumps this long before the first date still matter: models look at the history of prices. */
+export const SPLIT_HISTORY_DAYS = 150;
+/** Symbols that are looked at in one turn of the event loop. */
+const SYMBOLS_PER_TURN = 20;
+
+export interface JumpSpan {
+  from: CalendarDate;
+  to: CalendarDate;
+}
+
+/** Overnight jumps that look like splits and that nobody has explained. */
+export async function findJumps(
+  database: DownloadContext['database'],
+  symbols: readonly string[],
+  span: JumpSpan,
+): Promise<Jump[]> {
+  const jumps: Jump[] = [];
+  for (let from = 0; from < symbols.length; from += SYMBOLS_PER_TURN) {
+    jumps.push(...unexplainedJumps(database, symbols.slice(from, from + SYMBOLS_PER_TURN), span));
+    await setImmediate();
+  }
+  return jumps;
+}
+
+/**
+ * Asks the provider for the splits of the symbols that jump, and stores its answers. Stops at the first answer that is
+ * none: what is still unexplained then stays so.
+ */
+export async function askForSplits(context: DownloadContext, jumps: readonly Jump[]): Promise<void> {
+  const { database, clock, provider, patience, signal } = context;
+  for (const symbol of new Set(jumps.map((jump) => jump.symbol))) {
+    const { value: splits, problem } = await patience.ask(() => provider.splits(symbol, signal));
+    if (signal.aborted) return;
+    if (splits === undefined) {
+      if (problem === 'unknown_symbol' || problem === 'unreadable') continue;
+      return;
+    }
+    const endDate = addDays(dateOf(clock()), -1);
+    storeSplits(database, { symbol, splits, endDate }, { source: provider.source, recordedAt: timestamp(clock()) });
+  }
+}

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createAlphaVantage, fractionOf } from '../../src/prices/alpha-vantage.ts';
+import type { Problem } from '../../src/prices/provider.ts';
+import { type Fault, faults, startPriceServer } from '../support/price-server.ts';
+
+const KEY = 'SECRET0123456789';
+const never = new AbortController().signal;
+
+const connect = (baseUrl: string, today = '2025-06-12') =>
+  createAlphaVantage({ baseUrl, apiKey: KEY, today: () => today });
+
+const answers: [name: string, fault: Fault, problem: Problem, message: RegExp][] = [
+  ['so many requests per second', faults.perSecond, 'short_limit', /1 request per second/],
+  ['so many requests per minute', faults.perMinute, 'short_limit', /5 calls per minute/],
+  ['status 429', faults.tooManyRequests, 'short_limit', /status 429: slow down/],
+  ['the daily quota', faults.dailyQuota(KEY), 'daily_quota', /API key as \[key\] and .* 25 requests per day/],
+  ['premium only', faults.premium, 'premium', /outputsize=full .* premium feature/],
+  ['an unknown symbol', faults.unknownSymbol, 'unknown_symbol', /Invalid API call/],
+  ['a key that is not accepted', faults.badKey, 'bad_key', /apikey is invalid/],
+  ['a page instead of JSON', faults.html, 'unreadable', /no JSON \(text\/html\): .*Welcome to the hotel/],
+  ['status 503', faults.unavailable, 'unreachable', /status 503: upstream is away/],
+  ['a redirect', faults.redirect, 'unreadable', /status 302/],
+  ['an answer of 10 MB', faults.huge, 'unreadable', /larger than 8388608 bytes/],
+  ['an answer that is cut', faults.cut, 'unreachable', /aborted/],
+];
+for (const [name, fault, problem, message] of answers) {
+  test(`${name} is told apart`, async (t) => {
+    const server = await startPriceServer(t, { fault: () => fault });
+    const answer = await connect(server.url).daily('AAPL', 'full', never);
+    assert.equal(answer.problem, problem);
+    assert.match(answer.message ?? '', message);
+    assert.ok(!JSON.stringify(answer).includes(KEY));
+  });
+}
+
+test('a provider that is not there is unreachable', async () => {
+  assert.equal((await connect('http://127.0.0.1:1').daily('AAPL', 'full', never)).problem, 'unreachable');
+});
+
+test('bars come oldest first; of today only the open, of tomorrow nothing', async (t) => {
+  const server = await startPriceServer(t, {
+    prices: `
+      AAPL 2025-06-11 100 101
+      AAPL 2025-06-12 102 103
+      AAPL 2025-06-13 104 105
+      AAPL 2025-06-10 -1  101`,
+  });
+  const { value } = await connect(server.url).daily('AAPL', 'compact', never);
+  assert.deepEqual(value, {
+    bars: [
+      { symbol: 'AAPL', date: '2025-06-11', open: 100, high: 101, low: 100, close: 101, volume: 1000 },
+      { symbol: 'AAPL', date: '2025-06-12', open: 102, high: null, low: null, close: null, volume: null },
+    ],
+    refused: 2,
+  });
+  assert.deepEqual(server.requests, ['AAPL compact']);
+});
+
+test('splits come as fractions', async (t) => {
+  const server = await startPriceServer(t, { splits: 'ORLY 2025-06-10 15.0000\nORLY 2005-06-16 1.5' });
+  assert.deepEqual((await connect(server.url).splits('ORLY', never)).value, [
+    { symbol: 'ORLY', date: '2025-06-10', numerator: 15, denominator: 1 },
+    { symbol: 'ORLY', date: '2005-06-16', numerator: 3, denominator: 2 },
+  ]);
+});
+
+const fractions: [factor: number, fraction: string | null][] = [
+  [15, '15/1'],
+  [2, '2/1'],
+  [1.5, '3/2'],
+  [0.6667, '2/3'],
+  [0.3333, '1/3'],
+  [0.1, '1/10'],
+  [0.0667, '1/15'],
+  [0.0005, '1/2000'],
+  [1.05, '21/20'],
+  [1.281, '1281/1000'],
+  [1, null],
+  [0, null],
+  [-2, null],
+  [NaN, null],
+  [1e9, null],
+];
+for (const [factor, fraction] of fractions) {
+  test(`a split factor of ${factor} is ${fraction ?? 'none'}`, () => {
+    const found = fractionOf(factor);
+    assert.equal(found && `${found.numerator}/${found.denominator}`, fraction);
+  });
+}
+
+test('a request is given up on a signal', async (t) => {
+  const server = await startPriceServer(t, { fault: () => faults.hang });
+  const abort = new AbortController();
+  const asking = connect(server.url).daily('AAPL', 'full', abort.signal);
+  abort.abort('The service is stopping');
+  assert.deepEqual(await asking, { problem: 'unreachable', message: 'The service is stopping' });
+});

@@ -1,0 +1,338 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { weekdays, weekdaysBefore } from '../../src/calendar.ts';
+import { type Database, openDatabase } from '../../src/database/database.ts';
+import { silentLog } from '../../src/log.ts';
+import { type PriceSupply, supplyPrices } from '../../src/prices/supply.ts';
+import { type Settings, readSettings } from '../../src/settings.ts';
+import { type PriceServerOptions, faults, startPriceServer } from '../support/price-server.ts';
+import { rowsOf, storePrices } from '../support/prices.ts';
+
+const KEY = 'SECRET0123456789';
+/** A Monday. */
+const TODAY = '2025-12-01';
+const WEEK = weekdays('2025-11-17', '2025-11-21');
+
+/** A bar for each symbol on each date, at 100 and 101. */
+function series(symbols: string, dates: readonly string[], { open = 100, close = 101 } = {}): string {
+  return symbols
+    .split(' ')
+    .flatMap((symbol) => dates.map((date) => `${symbol} ${date} ${open} ${close}`))
+    .join('\n');
+}
+
+/** Weekdays up to the last one before today: more than the provider's compact answer has. */
+const HISTORY = weekdaysBefore(TODAY, 150);
+
+interface Setting {
+  database?: Database;
+  universe?: string;
+  dates?: readonly string[];
+  today?: string;
+  settings?: Partial<Settings>;
+}
+
+async function start(t: TestContext, options: PriceServerOptions) {
+  const server = await startPriceServer(t, options);
+  const memory = openDatabase(':memory:');
+  t.after(() => memory.close());
+  const supply = (setting: Setting = {}): Promise<PriceSupply> => {
+    const { database = memory, universe = 'A B C', dates = WEEK, today = TODAY, settings = {} } = setting;
+    const found = readSettings({ ALPHAADVANTAGE_API_KEY: KEY, ALPHAVANTAGE_BASE_URL: server.url });
+    const clock = () => new Date(`${today}T12:00:00.000Z`);
+    const context = { database, clock, log: silentLog, settings: { ...found, ...settings } };
+    const signal = new AbortController().signal;
+    return supplyPrices(context, { dates, universe: universe.split(' '), models: [], signal });
+  };
+  return { server, database: memory, supply };
+}
+
+const availabilityOf = ({ dates }: PriceSupply) => dates.map(({ availability }) => availability);
+const all = (availability: string, count = WEEK.length) => Array.from({ length: count }, () => availability);
+
+test('what is missing is downloaded once, and a second job asks for nothing', async (t) => {
+  const { server, supply } = await start(t, { prices: series('A B C', HISTORY) });
+  const first = await supply();
+  assert.deepEqual(availabilityOf(first), all('available'));
+  assert.deepEqual(first.warnings, []);
+  assert.deepEqual(server.requests, ['A compact', 'B compact', 'C compact']);
+  assert.deepEqual((await supply()).warnings, []);
+  assert.deepEqual(server.requests.length, 3);
+});
+
+test('compact reaches a hundred weekdays back; before that everything is asked for', async (t) => {
+  const { server, supply } = await start(t, { prices: series('A', HISTORY) });
+  await supply({ universe: 'A', dates: [weekdaysBefore('2025-12-02', 100)[0] as string] });
+  await supply({ universe: 'A', dates: [HISTORY[0] as string] });
+  assert.deepEqual(server.requests, ['A compact', 'A full']);
+});
+
+test('holidays, weekends and symbols without a bar are not asked for again', async (t) => {
+  const holiday = '2025-11-19';
+  const prices = series(
+    'A B',
+    HISTORY.filter((date) => date !== holiday),
+  );
+  const { server, supply } = await start(t, { prices: `${prices}\n${series('C', ['2025-11-20'])}` });
+  const { dates, warnings } = await supply();
+  assert.deepEqual(
+    dates.map(({ availability, missing }) => [availability, missing.length]),
+    ['available', 'available', 'no_trading', 'available', 'available'].map((availability) => [availability, 0]),
+  );
+  assert.deepEqual(warnings, []);
+  await supply();
+  assert.equal(server.requests.length, 3);
+});
+
+test('a symbol that the provider does not know is covered, told, and blocks nothing', async (t) => {
+  const { server, supply } = await start(t, { prices: series('A B', HISTORY) });
+  const { warnings, ...supplied } = await supply({ universe: 'A B GONE' });
+  assert.deepEqual(availabilityOf({ ...supplied, warnings }), all('available'));
+  assert.deepEqual(warnings, ['The price provider does not know 1 symbol: GONE']);
+  await supply({ universe: 'A B GONE' });
+  assert.equal(server.requests.length, 3);
+});
+
+test('a day that is not published yet is asked for again; one that others have is not', async (t) => {
+  const yesterday = '2025-11-28';
+  const { server, supply } = await start(t, { prices: series('A B C', HISTORY.slice(0, -1)) });
+  const dates = ['2025-11-27', yesterday];
+  const ask = async () => availabilityOf(await supply({ dates, today: '2025-11-29' }));
+  assert.deepEqual(await ask(), ['available', 'missing']);
+  server.set({ prices: `${series('A B', HISTORY)}\n${series('C', HISTORY.slice(0, -1))}` });
+  assert.deepEqual(await ask(), ['available', 'available'], 'C did not trade');
+  assert.equal(server.requests.length, 6);
+  assert.deepEqual(await ask(), ['available', 'available']);
+  assert.equal(server.requests.length, 6);
+});
+
+test('of today only the open is there, and its rest is fetched when the day is over', async (t) => {
+  const { server, database, supply } = await start(t, { prices: series('A', [...HISTORY, TODAY]) });
+  const close = () => database.statement('SELECT close FROM price_data WHERE date = ?').get(TODAY)?.['close'];
+  assert.deepEqual(availabilityOf(await supply({ universe: 'A', dates: [TODAY] })), ['available']);
+  assert.equal(close(), null);
+  const { warnings } = await supply({ universe: 'A', dates: [TODAY], today: '2025-12-02' });
+  assert.equal(close(), 101);
+  assert.deepEqual(warnings, [], 'filling a partial bar is no revision');
+  assert.equal(server.requests.length, 2);
+});
+
+test('the daily quota stops the downloads: what is complete runs, the rest is told', async (t) => {
+  const { server, supply } = await start(t, {
+    prices: series('A B C D', HISTORY),
+    fault: (_request, index) => (index >= 2 ? faults.dailyQuota(KEY) : undefined),
+  });
+  const supplied = await supply({ universe: 'A B C D' });
+  assert.deepEqual(availabilityOf(supplied), all('missing'));
+  assert.deepEqual(supplied.warnings, [
+    'Rate limit reached: 2 of 4 symbols downloaded',
+    `5 dates left out: ${WEEK.join(', ')}; trying again makes sense tomorrow, when the provider's daily quota starts anew`,
+  ]);
+  server.set({ fault: () => undefined });
+  assert.deepEqual(availabilityOf(await supply({ universe: 'A B C D' })), all('available'));
+  assert.deepEqual(server.requests, ['A compact', 'B compact', 'C compact', 'C compact', 'D compact']);
+});
+
+test('what completes the most dates is downloaded first', async (t) => {
+  const { server, database, supply } = await start(t, {
+    prices: series('A B C D', HISTORY),
+    fault: (_request, index) => (index >= 1 ? faults.dailyQuota(KEY) : undefined),
+  });
+  // Of the week's last three days only D is missing.
+  storePrices(database, series('A B C', WEEK.slice(2)));
+  const supplied = await supply({ universe: 'A B C D' });
+  assert.deepEqual(server.requests, ['D compact', 'A compact']);
+  assert.deepEqual(availabilityOf(supplied), [...all('missing', 2), ...all('available', 3)]);
+});
+
+test('a short limit is waited out within the bound, and past it stops the downloads', async (t) => {
+  const limited = (_request: string, index: number) => (index === 1 ? faults.perSecond : undefined);
+  const { supply, server } = await start(t, { prices: series('A B', HISTORY), fault: limited });
+  const supplied = await supply({ universe: 'A B', settings: { maxRateLimitWaitMs: 0 } });
+  assert.deepEqual(supplied.warnings, [
+    'Rate limit reached: 1 of 2 symbols downloaded',
+    `5 dates left out: ${WEEK.join(', ')}; trying again makes sense in some minutes`,
+  ]);
+  server.set({ fault: (_request, index) => (index === 2 ? faults.perMinute : undefined) });
+  const again = await supply({ universe: 'A B' });
+  assert.deepEqual(again.warnings, ["Waited 2 seconds at the price provider's rate limit"]);
+  assert.deepEqual(availabilityOf(again), all('available'));
+});
+
+test('where the whole history costs money, the last hundred days are used and older dates stay missing', async (t) => {
+  const { server, supply } = await start(t, {
+    prices: series('A B', HISTORY),
+    fault: (request) => (request.endsWith('full') ? faults.premium : undefined),
+  });
+  const dates = [HISTORY[0] as string, '2025-11-20'];
+  const supplied = await supply({ universe: 'A B', dates });
+  assert.deepEqual(availabilityOf(supplied), ['missing', 'available']);
+  assert.deepEqual(supplied.warnings, [
+    'The price provider gives more than the last 100 days for money only (premium): older dates stay without',
+  ]);
+  assert.deepEqual(server.requests, ['A full', 'A compact', 'B compact']);
+});
+
+const useless: [name: string, fault: Parameters<typeof start>[1]['fault'], warning: RegExp][] = [
+  [
+    'an unreachable provider',
+    () => faults.cut,
+    /^The price provider cannot be reached \(.*\): 0 of 3 symbols downloaded$/,
+  ],
+  [
+    'a key that is not accepted',
+    () => faults.badKey,
+    /^The price provider does not accept the key in ALPHAADVANTAGE_API_KEY/,
+  ],
+  ['daily prices as premium', () => faults.premium, /^The price provider gives daily prices for money only/],
+  ['nothing but pages', () => faults.html, /^The price provider cannot be reached \(an answer that is no JSON/],
+];
+for (const [name, fault, warning] of useless) {
+  test(`${name}: the job goes on with what is stored`, async (t) => {
+    const { database, supply } = await start(t, { ...(fault && { fault }) });
+    storePrices(database, series('A', WEEK));
+    const supplied = await supply({ universe: 'A B C D' });
+    assert.deepEqual(availabilityOf(supplied), all('available'));
+    assert.match(supplied.warnings.find((sentence) => warning.test(sentence)) ?? supplied.warnings.join(), warning);
+    assert.ok(supplied.warnings.includes('3 of 4 symbols have no price data on some of the dates'));
+    assert.ok(!JSON.stringify(supplied).includes(KEY));
+  });
+}
+
+const off: [name: string, settings: Partial<Settings>, warning: string][] = [
+  ['switched off', { autoDownloadPriceData: false }, 'Price data is not downloaded: AUTO_DOWNLOAD_PRICE_DATA is false'],
+  ['without a key', { alphaVantageApiKey: null }, 'Price data is not downloaded: ALPHAADVANTAGE_API_KEY is not set'],
+];
+for (const [name, settings, warning] of off) {
+  test(`downloads ${name}: nothing is asked, one bar is enough`, async (t) => {
+    const { server, database, supply } = await start(t, { prices: series('A B C', HISTORY) });
+    storePrices(database, series('A', WEEK));
+    const supplied = await supply({ settings });
+    assert.deepEqual(availabilityOf(supplied), all('available'));
+    assert.deepEqual(supplied.warnings, [warning, '2 of 3 symbols have no price data on some of the dates']);
+    assert.deepEqual(server.requests, []);
+  });
+}
+
+test('one answer that makes no sense costs its own symbol alone', async (t) => {
+  const { supply } = await start(t, {
+    prices: series('A B C', HISTORY),
+    fault: (request) => (request.startsWith('B') ? faults.html : undefined),
+  });
+  const supplied = await supply();
+  assert.deepEqual(availabilityOf(supplied), all('available'));
+  assert.match(
+    supplied.warnings[0] ?? '',
+    /^The price provider's answers for B could not be used: an answer that is no JSON/,
+  );
+});
+
+test('a bar with other numbers is a revision: the new one counts, the old one is kept, the job is warned', async (t) => {
+  const { database, supply } = await start(t, { prices: series('A', HISTORY, { close: 102 }) });
+  storePrices(database, series('A', WEEK.slice(0, 3)));
+  const { warnings } = await supply({ universe: 'A' });
+  assert.deepEqual(warnings, [
+    '3 bars came with other numbers than before (A); the old ones are kept in price_revisions',
+  ]);
+  const closes = (table: string) =>
+    database.statement(`SELECT DISTINCT close FROM ${table} WHERE date IN (SELECT value FROM json_each(?))`);
+  assert.deepEqual(
+    closes('price_data')
+      .all(JSON.stringify(WEEK))
+      .map((row) => row['close']),
+    [102],
+  );
+  assert.deepEqual(
+    closes('price_revisions')
+      .all(JSON.stringify(WEEK))
+      .map((row) => row['close']),
+    [101],
+  );
+});
+
+test('a series that is adjusted for splits gets no raw bars, and blocks nothing', async (t) => {
+  const { server, database, supply } = await start(t, { prices: series('A B', HISTORY) });
+  storePrices(database, series('B', WEEK.slice(0, 2)), 'yahoo');
+  const supplied = await supply({ universe: 'A B' });
+  assert.deepEqual(server.requests, ['A compact']);
+  assert.deepEqual(availabilityOf(supplied), all('available'));
+  assert.deepEqual(supplied.warnings, ['1 of 2 symbols have no price data on some of the dates']);
+});
+
+test('real prices push synthetic ones out, which never satisfy a provider', async (t) => {
+  const { database, supply } = await start(t, { prices: series('A', HISTORY) });
+  storePrices(database, series('A', ['2024-01-02', ...WEEK]), 'synthetic');
+  const { warnings } = await supply({ universe: 'A', settings: { deploymentMode: 'DEV' } });
+  assert.deepEqual(warnings, ['Synthetic prices of 1 symbol gave way to real ones: A']);
+  const sources = 'SELECT DISTINCT source FROM price_data UNION ALL SELECT DISTINCT source FROM price_data_coverage';
+  assert.deepEqual(
+    database
+      .statement(sources)
+      .all()
+      .map((row) => row['source']),
+    ['alpha-vantage', 'alpha-vantage'],
+  );
+});
+
+const SPLIT_DAY = WEEK[2] as string;
+/** 1,500 before the split day, 100 from it on, as it traded. */
+const RAW = `${series(
+  'A',
+  HISTORY.filter((date) => date < SPLIT_DAY),
+  { open: 1500, close: 1500 },
+)}
+  ${series(
+    'A',
+    HISTORY.filter((date) => date >= SPLIT_DAY),
+    { open: 100, close: 100 },
+  )}`;
+const splitsIn = (database: Database) =>
+  database
+    .statement('SELECT symbol, date, numerator, denominator FROM stock_splits')
+    .all()
+    .map((row) => Object.values(row).join(' '));
+
+test('splits are asked for where raw prices jump, once', async (t) => {
+  const { server, database, supply } = await start(t, {
+    prices: `${RAW}\n${series('B', HISTORY)}`,
+    splits: `A ${SPLIT_DAY} 15.0000`,
+  });
+  assert.deepEqual((await supply({ universe: 'A B' })).warnings, []);
+  assert.deepEqual(server.requests, ['A compact', 'B compact', 'A splits']);
+  assert.deepEqual(splitsIn(database), [`A ${SPLIT_DAY} 15 1`]);
+  await supply({ universe: 'A B' });
+  assert.equal(server.requests.length, 3);
+});
+
+test('a jump that the provider does not call a split is a real one, and not asked for again', async (t) => {
+  const { server, supply } = await start(t, { prices: RAW });
+  assert.deepEqual((await supply({ universe: 'A' })).warnings, []);
+  await supply({ universe: 'A' });
+  assert.deepEqual(server.requests, ['A compact', 'A splits']);
+});
+
+test('until the provider has answered, the job warns of a possible split', async (t) => {
+  const { server, database, supply } = await start(t, {
+    prices: RAW,
+    splits: `A ${SPLIT_DAY} 15`,
+    fault: (request) => (request.endsWith('splits') ? faults.dailyQuota(KEY) : undefined),
+  });
+  const warning = `Possible split, not confirmed by a provider: A on ${SPLIT_DAY} (1500 to 100)`;
+  assert.deepEqual((await supply({ universe: 'A' })).warnings, [warning]);
+  assert.deepEqual((await supply({ universe: 'A', settings: { alphaVantageApiKey: null } })).warnings, [warning]);
+  server.set({ fault: () => undefined });
+  assert.deepEqual((await supply({ universe: 'A' })).warnings, []);
+  assert.deepEqual(splitsIn(database), [`A ${SPLIT_DAY} 15 1`]);
+});
+
+test('a history of decades is stored in slices, and another request is answered between them', async (t) => {
+  const long = weekdays('2010-01-04', '2025-11-28');
+  const { database, supply } = await start(t, { prices: series('A', long) });
+  let turns = 0;
+  const ticking = setInterval(() => (turns += 1), 0);
+  await supply({ universe: 'A', dates: [long[0] as string] });
+  clearInterval(ticking);
+  assert.equal(database.statement('SELECT count(*) AS count FROM price_data').get()?.['count'], long.length);
+  assert.ok(turns > 1);
+  assert.equal(rowsOf(series('A', long)).length, long.length);
+});

@@ -118,6 +118,9 @@ const httpUrl = v.pipe(
   ),
 );
 
+/** What a header can carry, so that a badly pasted key shows at the start and not in the middle of a model-day. */
+const headerKey = v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/, 'expected a key of ASCII characters without spaces'));
+
 const logLevelName = v.pipe(
   v.string(),
   v.transform((text) => (text.toUpperCase() === 'WARN' ? 'WARNING' : text.toUpperCase())),
@@ -140,6 +143,6 @@ const environmentSchema = v.object({
   ALPHAADVANTAGE_API_KEY: v.optional(v.string()),
   ALPHAVANTAGE_API_KEY: v.optional(v.string()),
   ALPHAVANTAGE_BASE_URL: v.optional(httpUrl, 'https://www.alphavantage.co'),
-  JINA_API_KEY: v.optional(v.string()),
+  JINA_API_KEY: v.optional(headerKey),
   JINA_BASE_URL: v.optional(httpUrl, 'https://s.jina.ai'),
 });

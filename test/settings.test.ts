@@ -74,6 +74,8 @@ const unreadable: [variable: string, value: string][] = [
   ['LOG_LEVEL', 'LOUD'],
   ['OPENAI_API_BASE', 'api.example.com'],
   ['ALPHAVANTAGE_BASE_URL', 'ftp://mirror'],
+  ['JINA_API_KEY', 'jina_\u201ckey\u201d'],
+  ['JINA_API_KEY', 'jina key'],
 ];
 for (const [variable, value] of unreadable) {
   test(`${variable}=${value} stops the start with its name`, () => {

@@ -1,0 +1,183 @@
+import * as v from 'valibot';
+import type { CalendarDate } from '../calendar.ts';
+import { type HttpAnswer, type HttpFailure, httpRequest } from '../http-client.ts';
+import { publicationDate } from './publication-date.ts';
+import { cleanText, cutText } from './text.ts';
+
+/** From the start of a search to the last byte of its answer. */
+const SEARCH_TIMEOUT_MS = 20_000;
+/** Ten results without their pages are some ten kilobytes. */
+const MAX_ANSWER_BYTES = 512 * 1024;
+/** Of one search; Jina charges for every ten. */
+const MAX_RESULTS = 10;
+/** Searches cost money; a model that asks again and again is stopped. */
+const MAX_SEARCHES_PER_DAY = 30;
+const MAX_TITLE_LENGTH = 200;
+const MAX_URL_LENGTH = 500;
+const MAX_SNIPPET_LENGTH = 500;
+/** How much of why a search failed stands in the log. */
+const MAX_REASON_LENGTH = 200;
+
+/** One piece of news as a model may know it: never the page itself, which may have changed since. */
+export interface NewsItem {
+  date: CalendarDate;
+  title: string;
+  url: string;
+  snippet: string;
+}
+
+/**
+ * What a search found before the session date. `undated` counts the results without a certain date. Those of the
+ * session date and later are left out without a word: even their number would tell of the future.
+ */
+export type NewsAnswer = { results: NewsItem[]; undated: number; refusal?: never } | { refusal: string };
+
+/** Searches the news as of one morning, for one model-day. A failed search is a refusal; it never throws. */
+export type NewsSearch = (query: string) => Promise<NewsAnswer>;
+
+export interface NewsProvider {
+  apiKey: string;
+  baseUrl: string;
+  timeoutMs?: number;
+}
+
+export interface NewsOptions {
+  /** The session date; only what was published before it is found. */
+  date: CalendarDate;
+  /** Aborted at the end of the model-day. */
+  signal: AbortSignal;
+  /** Takes the reason for the log, in the provider's own words where it has any, and without the key. */
+  onFailure: (reason: string) => void;
+}
+
+/** Why a search brought nothing: in our words for the model, with the provider's for the log. */
+interface Failure {
+  told: string;
+  reason: string;
+}
+
+const answerSchema = v.object({ data: v.array(v.unknown()) });
+const resultSchema = v.object({
+  title: v.string(),
+  url: v.pipe(v.string(), v.regex(/^https?:\/\//i)),
+  description: v.nullish(v.string(), ''),
+  date: v.nullish(v.unknown()),
+  publishedTime: v.nullish(v.unknown()),
+});
+type SearchResult = v.InferOutput<typeof resultSchema>;
+
+/**
+ * Opens the news of a morning, found through Jina's search. A failed search is not tried again: the model reads why and
+ * can search again itself, and no model-day waits longer than one time limit.
+ */
+export function openNews(provider: NewsProvider, { date, signal, onFailure }: NewsOptions): NewsSearch {
+  let searches = 0;
+  return async (query) => {
+    if (searches >= MAX_SEARCHES_PER_DAY)
+      return { refusal: `No more than ${MAX_SEARCHES_PER_DAY} news searches can be made in a day.` };
+    searches += 1;
+    const results = read(await ask(provider, { query, date, signal }));
+    if (Array.isArray(results)) return sift(results, date);
+    // The key goes before the cut, which could leave half of it.
+    if (!signal.aborted) onFailure(cutText(results.reason.replaceAll(provider.apiKey, '[key]'), MAX_REASON_LENGTH));
+    return { refusal: `The news search failed: ${results.told}.` };
+  };
+}
+
+/**
+ * `before:` is the search engine's own filter and a hint only: without it nearly everything found about an earlier year
+ * would be too late. English, because that is how the dates are read.
+ */
+function ask(
+  { apiKey, baseUrl, timeoutMs = SEARCH_TIMEOUT_MS }: NewsProvider,
+  { query, date, signal }: { query: string; date: CalendarDate; signal: AbortSignal },
+): Promise<HttpAnswer | HttpFailure> {
+  return httpRequest(`${baseUrl.replace(/\/+$/, '')}/`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${apiKey}`,
+      accept: 'application/json',
+      'content-type': 'application/json',
+      'x-respond-with': 'no-content',
+    },
+    body: JSON.stringify({ q: `${query} before:${date}`, num: MAX_RESULTS, hl: 'en' }),
+    timeoutMs,
+    maxBytes: MAX_ANSWER_BYTES,
+    signal,
+  });
+}
+
+function read(result: HttpAnswer | HttpFailure): SearchResult[] | Failure {
+  if (result.failure !== undefined) return { told: FAILURES[result.failure], reason: result.message };
+  const body = tryParse(result.text);
+  if (isNothingFound(result.status, body)) return [];
+  if (result.status !== 200) return describeStatus(result.status, body);
+  const answer = v.safeParse(answerSchema, body);
+  // What such an answer says is repeated nowhere: it may be a page of headlines.
+  if (!answer.success)
+    return {
+      told: "the provider's answer cannot be read",
+      reason: `200 with ${result.headers['content-type'] ?? 'no content type'}, which is not a list of results`,
+    };
+  return answer.output.data.flatMap((entry) => {
+    const checked = v.safeParse(resultSchema, entry);
+    return checked.success ? [checked.output] : [];
+  });
+}
+
+const FAILURES: Record<HttpFailure['failure'], string> = {
+  connection: 'the provider cannot be reached',
+  timeout: 'the provider did not answer in time',
+  certificate: "the provider's certificate is not trusted",
+  too_large: "the provider's answer is too large",
+  aborted: 'the model-day has ended',
+};
+
+function describeStatus(status: number, body: unknown): Failure {
+  const { message } = (body ?? {}) as { message?: unknown };
+  const words = typeof message === 'string' ? `: ${cleanText(message)}` : '';
+  return { told: STATUSES[status] ?? `the provider answered with status ${status}`, reason: `${status}${words}` };
+}
+
+const STATUSES: Record<number, string> = {
+  401: 'the provider refused the key',
+  402: "the provider's account is used up",
+  403: 'the provider refused the key',
+  429: 'the provider allows no more searches for now',
+};
+
+/** Jina's way of finding nothing is an error. */
+function isNothingFound(status: number, body: unknown): boolean {
+  const { message } = (body ?? {}) as { message?: unknown };
+  return status === 422 && typeof message === 'string' && message.startsWith('No search results available');
+}
+
+/** What was published before the date, in the provider's order. Nothing but this lets a result through to a model. */
+function sift(found: readonly SearchResult[], date: CalendarDate): NewsAnswer {
+  const dated = found.map((result) => ({ ...result, published: datesOf(result) }));
+  const results = dated
+    .filter(({ published }) => published !== null && published < date)
+    .slice(0, MAX_RESULTS)
+    .map(({ published, title, url, description }) => ({
+      date: published as CalendarDate,
+      title: cutText(cleanText(title), MAX_TITLE_LENGTH),
+      url: cutText(cleanText(url), MAX_URL_LENGTH),
+      snippet: cutText(cleanText(description), MAX_SNIPPET_LENGTH),
+    }));
+  return { results, undated: dated.filter(({ published }) => published === null).length };
+}
+
+/** The later one when a result has two dates, and none when one of them is not certain. */
+function datesOf({ date, publishedTime }: SearchResult): CalendarDate | null {
+  const dates = [date, publishedTime].filter((stamp) => stamp != null && stamp !== '').map(publicationDate);
+  if (dates.length === 0 || dates.includes(null)) return null;
+  return dates.sort().at(-1) as CalendarDate;
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

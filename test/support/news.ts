@@ -1,0 +1,59 @@
+import { type IncomingHttpHeaders, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
+
+/** A search as it came in. */
+export interface ReceivedSearch {
+  method: string | undefined;
+  path: string | undefined;
+  headers: IncomingHttpHeaders;
+  body: any;
+}
+
+export interface NewsServer {
+  url: string;
+  received: ReceivedSearch[];
+  /** Resolves when the first search has come in. */
+  asked: Promise<void>;
+  /** Resolves when the first connection is gone. */
+  left: Promise<void>;
+}
+
+/** A server on loopback in the place of Jina's search; what it answers is the test's. */
+export async function startNewsServer(
+  t: TestContext,
+  respond: (response: ServerResponse, search: ReceivedSearch) => void,
+): Promise<NewsServer> {
+  const received: ReceivedSearch[] = [];
+  const asked = Promise.withResolvers<void>();
+  const left = Promise.withResolvers<void>();
+  const server = createServer(async (request, response) => {
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    const { method, url: path, headers } = request;
+    const search = { method, path, headers, body: JSON.parse(text) };
+    received.push(search);
+    asked.resolve();
+    respond(response, search);
+  });
+  server.on('connection', (socket) => socket.once('close', () => left.resolve()));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => (server.closeAllConnections(), server.close()));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, received, asked: asked.promise, left: left.promise };
+}
+
+/** Jina's answer that holds these results. */
+export function sendResults(response: ServerResponse, data: unknown): void {
+  sendJson(response, 200, { code: 200, status: 20_000, data, meta: { usage: { tokens: 10_000 } } });
+}
+
+/** Jina's answer when it has none. */
+export function sendError(response: ServerResponse, code: number, error: { name: string; message: string }): void {
+  const readableMessage = `${error.name}: ${error.message}`;
+  sendJson(response, code, { data: null, code, status: code * 100 + 3, ...error, readableMessage });
+}
+
+function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}

@@ -1,0 +1,334 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { type TestContext, test } from 'node:test';
+import { type NewsAnswer, openNews } from '../../src/trading/news.ts';
+import { cleanText, cutText } from '../../src/trading/text.ts';
+import { type ReceivedSearch, sendError, sendResults, startNewsServer } from '../support/news.ts';
+
+const DATE = '2025-01-06';
+const KEY = 'jina_secret-key';
+
+interface Searched {
+  answer: NewsAnswer;
+  reasons: string[];
+  received: ReceivedSearch[];
+}
+
+interface SearchOptions {
+  query?: string;
+  timeoutMs?: number;
+  changeUrl?: (url: string) => string;
+}
+
+/** One search on the morning of DATE against a server that answers so. */
+async function search(
+  t: TestContext,
+  respond: (response: ServerResponse) => void,
+  { query = 'Apple', timeoutMs = 5_000, changeUrl = (url) => url }: SearchOptions = {},
+): Promise<Searched> {
+  const { url, received } = await startNewsServer(t, respond);
+  const reasons: string[] = [];
+  const provider = { apiKey: KEY, baseUrl: changeUrl(url), timeoutMs };
+  const { signal } = new AbortController();
+  const news = openNews(provider, { date: DATE, signal, onFailure: (reason) => reasons.push(reason) });
+  return { answer: await news(query), reasons, received };
+}
+
+const result = (fields: Record<string, unknown>) => ({
+  title: 'A title',
+  url: 'https://news.example/a',
+  description: 'What it says.',
+  ...fields,
+});
+
+/** How many of a result with these dates are found, and how many are counted as undated. */
+const fates: [name: string, fields: Record<string, unknown>, found: 0 | 1, undated: 0 | 1][] = [
+  ['the day before', { date: 'Jan 5, 2025' }, 1, 0],
+  ['years before', { date: '2019-03-04' }, 1, 0],
+  ['the session date', { date: 'Jan 6, 2025' }, 0, 0],
+  ['the session date in UTC, the day before where it was written', { date: '2025-01-05T20:00:00-05:00' }, 0, 0],
+  ['the day before in UTC, the session date where it was written', { date: '2025-01-06T05:00:00+09:00' }, 1, 0],
+  ['the day after', { date: '2025-01-07' }, 0, 0],
+  ['no date', {}, 0, 1],
+  ['a date that is null', { date: null }, 0, 1],
+  ['an empty date', { date: '' }, 0, 1],
+  ['a date relative to the real clock', { date: '3 days ago' }, 0, 1],
+  ['yesterday, whenever that is', { date: 'yesterday' }, 0, 1],
+  ['a number', { date: 1_736_035_200_000 }, 0, 1],
+  ['the zero of a clock', { publishedTime: '1970-01-01T00:00:00Z' }, 0, 1],
+  ['its date under the other name', { publishedTime: 'Sun, 05 Jan 2025 10:00:00 GMT' }, 1, 0],
+  ['two earlier dates', { date: 'Jan 5, 2025', publishedTime: '2025-01-04T10:00:00Z' }, 1, 0],
+  ['an earlier and a later date', { date: 'Jan 5, 2025', publishedTime: '2025-03-01T10:00:00Z' }, 0, 0],
+  ['an earlier and an uncertain date', { date: '2 hours ago', publishedTime: '2025-01-04T10:00:00Z' }, 0, 1],
+  ['no title', { date: 'Jan 5, 2025', title: null }, 0, 0],
+  ['no address', { date: 'Jan 5, 2025', url: 'javascript:alert(1)' }, 0, 0],
+];
+for (const [name, fields, found, undated] of fates) {
+  const fate = found === 1 ? 'is found' : undated === 1 ? 'is counted as undated' : 'is left out without a word';
+  test(`a result with ${name} ${fate}`, async (t) => {
+    const { answer } = await search(t, (response) => sendResults(response, [result(fields)]));
+    assert.ok(answer.refusal === undefined);
+    assert.deepEqual([answer.results.length, answer.undated], [found, undated]);
+  });
+}
+
+test('a result has its date, title, address and snippet, in the order of the provider', async (t) => {
+  const { answer } = await search(t, (response) =>
+    sendResults(response, [
+      result({ date: 'Jan 3, 2025', content: 'The page as it is today.', source: 'Example', favicon: 'data:' }),
+      result({ date: 'Jan 9, 2025', title: 'The future' }),
+      result({ date: '1 hour ago', title: 'The real present' }),
+      result({ date: '2025-01-05T10:00:00Z', title: 'Another', description: null }),
+    ]),
+  );
+  assert.deepEqual(answer, {
+    results: [
+      { date: '2025-01-03', title: 'A title', url: 'https://news.example/a', snippet: 'What it says.' },
+      { date: '2025-01-05', title: 'Another', url: 'https://news.example/a', snippet: '' },
+    ],
+    undated: 1,
+  });
+});
+
+test('the answer tells nothing of how much was published later', async (t) => {
+  const earlier = result({ date: 'Jan 3, 2025' });
+  const later = Array.from({ length: 7 }, () => result({ date: 'Feb 3, 2025' }));
+  const one = await search(t, (response) => sendResults(response, [earlier]));
+  const many = await search(t, (response) => sendResults(response, [later, earlier, later].flat()));
+  assert.deepEqual(many.answer, one.answer);
+});
+
+test('texts are one clean line of bounded length', async (t) => {
+  const fields = {
+    date: '2025-01-05',
+    title: `Breaking\u0000\n\n  news\u001b[31m \ud83d\u202e${'t'.repeat(10_000)}`,
+    url: `https://news.example/${'u'.repeat(10_000)}`,
+    description: '\u{1f600}'.repeat(10_000),
+  };
+  const { answer } = await search(t, (response) => sendResults(response, [result(fields)]));
+  assert.ok(answer.refusal === undefined);
+  const [item] = answer.results;
+  assert.match(item?.title ?? '', /^Breaking news \[31m t+…$/);
+  assert.deepEqual([item?.title.length, item?.url.length], [200, 500]);
+  assert.match(item?.snippet ?? '', /^(\u{1f600})+…$/u);
+  assert.ok((item?.snippet.length ?? 0) <= 500);
+});
+
+test('no more results are told than were asked for', async (t) => {
+  const many = Array.from({ length: 50 }, () => result({ date: '2025-01-05' }));
+  const { answer } = await search(t, (response) => sendResults(response, many));
+  assert.ok(answer.refusal === undefined);
+  assert.equal(answer.results.length, 10);
+});
+
+test('the request is what Jina reads, with the key in its header alone', async (t) => {
+  const query = 'Ünïcode & "quotes" ?q=x#y %20 \u{1f600} \\';
+  const { received } = await search(t, (response) => sendResults(response, []), { query });
+  const [{ method, path, headers, body }] = received as [ReceivedSearch];
+  assert.deepEqual([method, path], ['POST', '/']);
+  assert.deepEqual(
+    [headers.authorization, headers.accept, headers['content-type'], headers['x-respond-with']],
+    [`Bearer ${KEY}`, 'application/json', 'application/json', 'no-content'],
+  );
+  assert.deepEqual(body, { q: `${query} before:2025-01-06`, num: 10, hl: 'en' });
+});
+
+test('a mirror may have a path, with or without a slash at its end', async (t) => {
+  for (const ending of ['/jina', '/jina/']) {
+    const { received } = await search(t, (response) => sendResults(response, []), { changeUrl: (url) => url + ending });
+    assert.equal(received[0]?.path, '/jina/');
+  }
+});
+
+test('nothing found is an answer, in both ways in which Jina says so', async (t) => {
+  const nothing = { results: [], undated: 0 };
+  assert.deepEqual((await search(t, (response) => sendResults(response, []))).answer, nothing);
+  const error = { name: 'AssertionFailureError', message: 'No search results available for query Apple' };
+  const { answer, reasons } = await search(t, (response) => sendError(response, 422, error));
+  assert.deepEqual([answer, reasons], [nothing, []]);
+});
+
+function html(response: ServerResponse, status: number): void {
+  response.writeHead(status, { 'content-type': 'text/html' }).end('<h1>Apple soars in March 2025</h1>');
+}
+
+function text(body: string): (response: ServerResponse) => void {
+  return (response) => response.writeHead(200).end(body);
+}
+
+function jinaError(code: number, name: string, message: string): (response: ServerResponse) => void {
+  return (response) => sendError(response, code, { name, message });
+}
+
+const faults: [
+  name: string,
+  respond: (response: ServerResponse) => void,
+  told: string,
+  reason: RegExp,
+  options?: SearchOptions,
+][] = [
+  [
+    'no answer in time',
+    () => {},
+    'the provider did not answer in time',
+    /no answer within 0\.2 seconds/,
+    { timeoutMs: 200 },
+  ],
+  [
+    'an answer that never ends',
+    (response) => response.writeHead(200).write('{"data": ['),
+    'the provider did not answer in time',
+    /no answer within 0\.2 seconds/,
+    { timeoutMs: 200 },
+  ],
+  [
+    'a wrong key',
+    jinaError(401, 'AuthenticationRequiredError', `Invalid key ${KEY}.`),
+    'the provider refused the key',
+    /^401: Invalid key \[key\]\.$/,
+  ],
+  [
+    'an account without a balance',
+    jinaError(402, 'InsufficientBalanceError', 'Please recharge.'),
+    "the provider's account is used up",
+    /^402: Please recharge\.$/,
+  ],
+  [
+    'too many searches',
+    jinaError(429, 'RateLimitTriggeredError', 'Per UID rate limit exceeded'),
+    'the provider allows no more searches for now',
+    /^429: Per UID rate limit exceeded$/,
+  ],
+  [
+    'a query that is not taken',
+    jinaError(422, 'ParamValidationError', 'hl: x'),
+    'the provider answered with status 422',
+    /^422: hl: x$/,
+  ],
+  [
+    'an error with the key where it is cut',
+    jinaError(500, 'Error', `${'x'.repeat(185)}${KEY}`),
+    'the provider answered with status 500',
+    /^500: x{185}\[key\]$/,
+  ],
+  [
+    'an error of absurd length',
+    jinaError(500, 'Error', 'x'.repeat(100_000)),
+    'the provider answered with status 500',
+    /^500: x{194}…$/,
+  ],
+  [
+    'a page instead of JSON',
+    (response) => html(response, 200),
+    "the provider's answer cannot be read",
+    /^200 with text\/html, which is not a list of results$/,
+  ],
+  ['an error page', (response) => html(response, 503), 'the provider answered with status 503', /^503$/],
+  [
+    'a redirect',
+    (response) => response.writeHead(302, { location: '/elsewhere' }).end(),
+    'the provider answered with status 302',
+    /^302$/,
+  ],
+  [
+    'no data',
+    (response) => sendResults(response, null),
+    "the provider's answer cannot be read",
+    /not a list of results/,
+  ],
+  ['JSON that is null', text('null'), "the provider's answer cannot be read", /not a list of results/],
+  [
+    'cut JSON',
+    text('{"code":200,"data":[{"title":"Appl'),
+    "the provider's answer cannot be read",
+    /not a list of results/,
+  ],
+  [
+    'an answer cut in the middle',
+    (response) => {
+      response.writeHead(200, { 'content-length': 1000 }).write('{"data": [');
+      setImmediate(() => response.destroy());
+    },
+    'the provider cannot be reached',
+    /aborted|hang up|ECONNRESET/,
+  ],
+  [
+    'an answer of 10 MB',
+    text(JSON.stringify({ data: ['x'.repeat(10_000_000)] })),
+    "the provider's answer is too large",
+    /larger than 524288 bytes/,
+  ],
+  [
+    'nobody there',
+    () => {},
+    'the provider cannot be reached',
+    /ECONNREFUSED/,
+    { changeUrl: () => 'http://127.0.0.1:1' },
+  ],
+  [
+    'a server that speaks no TLS',
+    () => {},
+    "the provider's certificate is not trusted",
+    /./,
+    { changeUrl: (url) => url.replace('http:', 'https:') },
+  ],
+];
+for (const [name, respond, told, reason, options] of faults) {
+  test(`${name}: a refusal for the model, the reason for the log, the key for neither`, async (t) => {
+    const { answer, reasons } = await search(t, respond, options);
+    assert.deepEqual(answer, { refusal: `The news search failed: ${told}.` });
+    assert.match(reasons.join('\n'), reason);
+    assert.doesNotMatch(reasons.join('\n'), /soars|secret/);
+  });
+}
+
+test('a search that failed is not tried again', async (t) => {
+  const { received } = await search(t, jinaError(503, 'ServiceUnavailableError', 'later'));
+  assert.equal(received.length, 1);
+});
+
+test('a day has so many searches and no more, failed ones among them', async (t) => {
+  const { url, received } = await startNewsServer(t, (response) =>
+    received.length % 2 === 0 ? sendResults(response, []) : html(response, 500),
+  );
+  const { signal } = new AbortController();
+  const news = openNews({ apiKey: KEY, baseUrl: url }, { date: DATE, signal, onFailure() {} });
+  for (let count = 0; count < 30; count += 1) await news('Apple');
+  assert.deepEqual(await news('Apple'), { refusal: 'No more than 30 news searches can be made in a day.' });
+  assert.equal(received.length, 30);
+});
+
+test('at the end of the model-day a search is given up at once, without a line in the log', async (t) => {
+  const { url, asked, left } = await startNewsServer(t, () => {});
+  const ending = new AbortController();
+  const reasons: string[] = [];
+  const news = openNews(
+    { apiKey: KEY, baseUrl: url },
+    { date: DATE, signal: ending.signal, onFailure: (reason) => reasons.push(reason) },
+  );
+  const searching = news('Apple');
+  await asked;
+  ending.abort();
+  assert.deepEqual(await searching, { refusal: 'The news search failed: the model-day has ended.' });
+  await left;
+  assert.deepEqual(await news('Apple'), { refusal: 'The news search failed: the model-day has ended.' });
+  assert.deepEqual(reasons, []);
+});
+
+const texts: [text: string, clean: string][] = [
+  ['  a \n\t b\u2028c  ', 'a b c'],
+  ['a\u0000b\u009fc', 'a b c'],
+  ['a\ud800b\udc00c', 'abc'],
+  ['\u{1f600}', '\u{1f600}'],
+  ['\u202eevil\u2066', 'evil'],
+  ['', ''],
+];
+for (const [text, clean] of texts) {
+  test(`${JSON.stringify(text)} cleaned is ${JSON.stringify(clean)}`, () => assert.equal(cleanText(text), clean));
+}
+
+test('a cut keeps to its length and cuts no character in two', () => {
+  assert.equal(cutText('abc', 3), 'abc');
+  assert.equal(cutText('abcd', 3), 'ab…');
+  assert.equal(cutText('a \u{1f600}b', 4), 'a…');
+});

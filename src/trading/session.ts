@@ -18,6 +18,7 @@ import { type Money, money, toDollars } from '../money.ts';
 import type { Answer, Brief, ToolCall, ToolResults } from '../protocol.ts';
 import { type TokenPrices, costOf } from './cost.ts';
 import { type Market, closingMark } from './market.ts';
+import type { NewsSearch } from './news.ts';
 import { type Portfolio, applySplit, quantityOf, valueOf } from './portfolio.ts';
 import { type Action, type TradingDay, describePortfolio, runTool } from './tools.ts';
 
@@ -27,6 +28,7 @@ const MAX_TOOL_NAME_LENGTH = 100;
 /** One model-day while it runs, as the parent sees it: the ledger in memory, the conversation in the database. */
 export interface Session extends TradingDay {
   readonly modelDay: ModelDay;
+  readonly news: NewsSearch | null;
   readonly sessionId: number;
   /** The closing value of the day it started from, or the initial cash: what the daily profit is measured against. */
   readonly startValue: Money;
@@ -49,6 +51,7 @@ export interface SessionOptions {
   universe: ReadonlySet<string>;
   initialCash: Money;
   tokenPrices: TokenPrices | null;
+  news: NewsSearch | null;
 }
 
 /**
@@ -58,7 +61,7 @@ export interface SessionOptions {
 export function openSession(
   { database, clock }: SessionContext,
   modelDay: ModelDay,
-  { market, universe, initialCash, tokenPrices }: SessionOptions,
+  { market, universe, initialCash, tokenPrices, news }: SessionOptions,
 ): Session {
   const past = latestActiveDayBefore(database, modelDay.model, modelDay.date);
   const startedAt = timestamp(clock());
@@ -69,6 +72,7 @@ export function openSession(
     startValue: past?.portfolioValue ?? initialCash,
     market,
     universe,
+    news,
     portfolio: past ? portfolioOf(past) : { cash: initialCash, holdings: new Map() },
     actions: [],
     toolUsage: new Map(),
@@ -119,7 +123,10 @@ export async function takeStep(context: SessionContext, session: Session, answer
   session.steps += 1;
   logAnswer(context, session, answer);
   const results: { call: ToolCall; content: string }[] = [];
-  for (const call of answer.toolCalls) results.push({ call, content: await runAndCount(session, call) });
+  for (const call of answer.toolCalls) {
+    if (session.hasEnded) break; // while a slow tool was running
+    results.push({ call, content: await runAndCount(session, call) });
+  }
   if (results.length > 0 && !session.hasEnded) {
     const messages = results.map(({ call, content }) => toolMessage(call, content));
     logMessages(context, session, messages);

@@ -1,14 +1,25 @@
 import * as v from 'valibot';
-import { type CalendarDate, isCalendarDate } from '../calendar.ts';
+import type { CalendarDate } from '../calendar.ts';
 import type { Bar } from '../database/prices.ts';
-import { type ActionType, normaliseSymbol } from '../domain.ts';
+import type { ActionType } from '../domain.ts';
 import { type Money, toDollars } from '../money.ts';
 import type { ToolCall, ToolDescription } from '../protocol.ts';
+import {
+  MAX_HISTORY_DAYS,
+  MAX_QUERY_LENGTH,
+  describeIssue,
+  expressionArguments,
+  historyArguments,
+  noArguments,
+  orderArguments,
+  priceArguments,
+  queryArguments,
+  shown,
+} from './arguments.ts';
 import { calculate } from './calculate.ts';
 import type { Market } from './market.ts';
+import type { NewsSearch } from './news.ts';
 import { type Execution, type Order, type Portfolio, buy, quantityOf, sell, valueOf } from './portfolio.ts';
-
-const MAX_HISTORY_DAYS = 100;
 
 /** One entry of the day's ledger: what was done, and the portfolio after it. */
 export interface Action {
@@ -24,6 +35,8 @@ export interface TradingDay {
   readonly market: Market;
   readonly universe: ReadonlySet<string>;
   readonly actions: Action[];
+  /** None when the service has no key for it. */
+  readonly news?: NewsSearch | null;
   portfolio: Portfolio;
 }
 
@@ -32,6 +45,8 @@ type Reply = { answer: Record<string, unknown>; refusal?: never } | { refusal: s
 
 interface Tool<Arguments = never> extends ToolDescription {
   schema: v.GenericSchema<unknown, Arguments>;
+  /** Whether this day has the tool; every day when left out. */
+  isOffered?(day: TradingDay): boolean;
   run(day: TradingDay, args: Arguments): Reply | Promise<Reply>;
 }
 
@@ -40,28 +55,6 @@ export interface ToolResult {
   content: string;
   refused: boolean;
 }
-
-const symbol = v.pipe(
-  v.string('must be a ticker symbol'),
-  v.transform(normaliseSymbol),
-  v.check((value) => value !== null, 'must be a ticker symbol'),
-  v.transform((value) => value as string),
-);
-
-/** Whole and at least 1; digits as text count, as models write them. */
-function wholeNumber(most: number) {
-  const message = (issue: v.BaseIssue<unknown>) =>
-    `must be a whole number from 1 to ${most}, got ${shown(issue.input)}`;
-  return v.pipe(
-    v.union([v.number(), v.pipe(v.string(), v.regex(/^\d{1,16}$/), v.transform(Number))], message),
-    v.integer(message),
-    v.minValue(1, message),
-    v.maxValue(most, message),
-  );
-}
-
-const date = v.custom<CalendarDate>(isCalendarDate, (issue) => `must be a date YYYY-MM-DD, got ${shown(issue.input)}`);
-const order = v.strictObject({ symbol, amount: wholeNumber(Number.MAX_SAFE_INTEGER) });
 
 const symbolParameter = { type: 'string', description: 'Ticker symbol, for example AAPL' };
 const orderParameters = parameters(
@@ -75,14 +68,14 @@ export const tools: readonly Tool[] = [
     name: 'buy',
     description: "Buy whole shares at today's opening price. Refused when cash does not suffice.",
     parameters: orderParameters,
-    schema: order,
+    schema: orderArguments,
     run: (day, args) => trade(day, 'buy', args),
   }),
   tool({
     name: 'sell',
     description: "Sell whole shares that are held, at today's opening price. The proceeds can be used at once.",
     parameters: orderParameters,
-    schema: order,
+    schema: orderArguments,
     run: (day, args) => trade(day, 'sell', args),
   }),
   tool({
@@ -95,7 +88,7 @@ export const tools: readonly Tool[] = [
       },
       ['symbol'],
     ),
-    schema: v.strictObject({ symbol, date: v.nullish(date) }),
+    schema: priceArguments,
     run: (day, args) => getPrice(day, args.symbol, args.date ?? day.market.date),
   }),
   tool({
@@ -108,7 +101,7 @@ export const tools: readonly Tool[] = [
       },
       ['symbol', 'days'],
     ),
-    schema: v.strictObject({ symbol, days: wholeNumber(MAX_HISTORY_DAYS) }),
+    schema: historyArguments,
     run: (day, args) =>
       isKnown(day, args.symbol)
         ? { answer: { symbol: args.symbol, bars: day.market.bars(args.symbol, args.days).map(knownFields) } }
@@ -118,7 +111,7 @@ export const tools: readonly Tool[] = [
     name: 'get_portfolio',
     description: "Cash and holdings as they are now, valued at today's open.",
     parameters: parameters({}, []),
-    schema: v.strictObject({}),
+    schema: noArguments,
     run: (day) => ({ answer: portfolioReport(day) }),
   }),
   tool({
@@ -127,17 +120,31 @@ export const tools: readonly Tool[] = [
     parameters: parameters({ expression: { type: 'string', description: 'For example floor(10000 / 245.27)' } }, [
       'expression',
     ]),
-    schema: v.strictObject({ expression: v.string('must be text') }),
+    schema: expressionArguments,
     run: (_day, { expression }) => evaluate(expression),
+  }),
+  tool({
+    name: 'search_news',
+    description:
+      'News published before today, as date, title, URL and snippet. `undated` counts what was left out for want of a certain date.',
+    parameters: parameters(
+      { query: { type: 'string', minLength: 1, maxLength: MAX_QUERY_LENGTH, description: 'Search words' } },
+      ['query'],
+    ),
+    schema: queryArguments,
+    isOffered: ({ news }) => news != null,
+    run: (day, { query }) => searchNews(day, query),
   }),
 ];
 
-/** The list as it goes to the model. */
-export const toolDescriptions: ToolDescription[] = tools.map(({ name, description, parameters }) => ({
-  name,
-  description,
-  parameters,
-}));
+/** The tools of a day as the model reads them. */
+export function toolDescriptions(day: TradingDay): ToolDescription[] {
+  return toolsOf(day).map(({ name, description, parameters }) => ({ name, description, parameters }));
+}
+
+function toolsOf(day: TradingDay): Tool[] {
+  return tools.filter(({ isOffered }) => isOffered?.(day) ?? true);
+}
 
 /**
  * Runs one call of the model against the day. Whatever is wrong with the call is an answer for the model to read, and
@@ -163,11 +170,12 @@ function portfolioReport(day: TradingDay): Record<string, unknown> {
 }
 
 function replyTo(day: TradingDay, call: ToolCall): Reply | Promise<Reply> {
-  const tool = tools.find(({ name }) => name === call.name);
-  if (tool === undefined)
-    return {
-      refusal: `There is no tool named ${shown(call.name)}. The tools are ${tools.map(({ name }) => name).join(', ')}.`,
-    };
+  const offered = toolsOf(day);
+  const tool = offered.find(({ name }) => name === call.name);
+  if (tool === undefined) {
+    const names = offered.map(({ name }) => name).join(', ');
+    return { refusal: `There is no tool named ${shown(call.name)}. The tools are ${names}.` };
+  }
   let input: unknown;
   try {
     input = JSON.parse(call.arguments === '' ? '{}' : call.arguments);
@@ -177,13 +185,6 @@ function replyTo(day: TradingDay, call: ToolCall): Reply | Promise<Reply> {
   const args = v.safeParse(tool.schema, input);
   if (!args.success) return { refusal: args.issues.map((issue) => describeIssue(tool.name, issue)).join(' ') };
   return tool.run(day, args.output);
-}
-
-function describeIssue(name: string, issue: v.BaseIssue<unknown>): string {
-  const path = v.getDotPath(issue);
-  if (path === null) return `The arguments of ${name} must be an object.`;
-  if (issue.type !== 'strict_object') return `${name}: ${path} ${issue.message}.`;
-  return issue.expected === 'never' ? `${name} takes no argument ${shown(path)}.` : `${name}: ${path} is missing.`;
 }
 
 function trade(
@@ -244,16 +245,15 @@ function evaluate(expression: string): Reply {
   }
 }
 
+async function searchNews({ news }: TradingDay, query: string): Promise<Reply> {
+  const found = await (news as NewsSearch)(query); // a day without news does not offer the tool
+  return found.refusal === undefined ? { answer: { ...found } } : { refusal: found.refusal };
+}
+
 function tool<Arguments>(definition: Tool<Arguments>): Tool {
   return definition as unknown as Tool; // `runTool` gives each tool only what its own schema let through
 }
 
 function parameters(properties: Record<string, unknown>, required: string[]): Record<string, unknown> {
   return { type: 'object', properties, required, additionalProperties: false };
-}
-
-/** A value of the model's in a sentence: bounded, and with control characters escaped. */
-function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
-  return text.length <= 80 ? text : `${text.slice(0, 80)}…`;
 }

@@ -8,6 +8,7 @@ import { logUnexpected } from '../log.ts';
 import { fromDollars } from '../money.ts';
 import type { ChildMessage, Start, ToolResults } from '../protocol.ts';
 import type { Market } from '../trading/market.ts';
+import { type NewsSearch, openNews } from '../trading/news.ts';
 import {
   type Session,
   abortSession,
@@ -50,11 +51,13 @@ export async function runModelDay(
     const completedAt = timestamp(context.clock());
     return endModelDay(context.database, modelDay, { status: 'failed', error: model.error, completedAt });
   }
+  const ending = new AbortController();
   const session = openSession(context, modelDay, {
     market,
     universe: run.universe,
     initialCash: fromDollars(agentConfig.initial_cash),
     tokenPrices: entryOf(modelDay.model, run.configuration)?.price_per_million_tokens ?? null,
+    news: newsFor(context, modelDay, ending.signal),
   });
   try {
     await trade(context, run, { session, model });
@@ -62,7 +65,20 @@ export async function runModelDay(
     const isKnown = error instanceof ServiceError;
     const reference = isKnown ? '' : logUnexpected(context.log, error, { ...modelDay });
     abortSession(context, session, isKnown ? error.message : `Internal error (reference ${reference})`);
+  } finally {
+    session.hasEnded = true; // also when the job was stopped: nothing is written for it any more
+    ending.abort();
   }
+}
+
+/** The news as of a model-day's morning, or null without a key. The key stays in this process; no child gets it. */
+function newsFor({ settings, log }: WorkerContext, modelDay: ModelDay, signal: AbortSignal): NewsSearch | null {
+  if (settings.jinaApiKey === null) return null;
+  const onFailure = (reason: string) => log.warning('news search failed', { ...modelDay, reason });
+  return openNews(
+    { apiKey: settings.jinaApiKey, baseUrl: settings.jinaBaseUrl },
+    { date: modelDay.date, signal, onFailure },
+  );
 }
 
 /** The most a model may cost in one job, in dollars; null when nobody says. */
@@ -83,7 +99,8 @@ async function trade(
   const { modelDay } = session;
   const maxSteps = job.agentConfig.max_steps;
   const brief = briefOf(session);
-  const start: Start = { type: 'start', signature: modelDay.model, model, maxSteps, brief, tools: toolDescriptions };
+  const tools = toolDescriptions(session);
+  const start: Start = { type: 'start', signature: modelDay.model, model, maxSteps, brief, tools };
   const outcome = await launch(start, {
     program: context.agentProgram,
     timeoutMs: context.settings.modelDayTimeoutMs,

@@ -7,6 +7,7 @@ import { insertJob } from '../../src/database/jobs.ts';
 import { parseConfiguration } from '../../src/configuration.ts';
 import { fromDollars } from '../../src/money.ts';
 import { openMarket } from '../../src/trading/market.ts';
+import type { NewsSearch } from '../../src/trading/news.ts';
 import {
   type Session,
   abortSession,
@@ -25,8 +26,9 @@ type Call = [tool: string, args: Record<string, unknown>];
 
 interface Trader {
   database: Database;
+  clock: Clock;
   /** Opens a session of a new job on a date. */
-  open(date: string): Session;
+  open(date: string, news?: NewsSearch): Session;
   /** One whole model-day: every call in a message of its own. */
   day(date: string, calls: readonly Call[]): Promise<void>;
   fail(date: string): void;
@@ -45,7 +47,7 @@ function createTrader(prices: string, splits: [string, string, number, number][]
   const context = { database, clock };
   const universe = new Set(['AAPL', 'MSFT', 'ORLY']);
   let jobs = 0;
-  const open = (date: string) => {
+  const open = (date: string, news: NewsSearch | null = null) => {
     const jobId = `job-${(jobs += 1)}`;
     const createdAt = clock().toISOString();
     const runs = [{ model: MODEL, startDate: date }];
@@ -67,11 +69,12 @@ function createTrader(prices: string, splits: [string, string, number, number][]
     return openSession(
       context,
       { jobId, date, model: MODEL },
-      { market, universe, initialCash: fromDollars(10_000), tokenPrices: null },
+      { market, universe, initialCash: fromDollars(10_000), tokenPrices: null, news },
     );
   };
   return {
     database,
+    clock,
     open,
     async day(date, calls) {
       const session = open(date);
@@ -228,6 +231,21 @@ test('adjusted prices are not split again', async () => {
   await trader.day('2025-06-09', [['buy', { symbol: 'ORLY', amount: 7 }]]);
   await trader.day('2025-06-10', []);
   assert.equal(trader.ledger()[1], '2025-06-10 no_trade => 9363 10007 14 ORLY:7');
+});
+
+test('what follows a slow tool is not done when the day ended meanwhile', async () => {
+  const trader = createTrader(PRICES);
+  const session = trader.open('2025-01-03', async () => {
+    abortSession(trader, session, 'too slow');
+    return { results: [], undated: 0 };
+  });
+  const call = (name: string, args: unknown) => ({ id: name, name, arguments: JSON.stringify(args) });
+  const toolCalls = [call('search_news', { query: 'AAPL' }), call('buy', { symbol: 'AAPL', amount: 1 })];
+  const rest = { content: '', reasoning: null, usage: null, note: null };
+  await takeStep(trader, session, { type: 'answer', toolCalls, ...rest });
+  assert.deepEqual(session.actions, []);
+  const { roles } = trader.database.statement('SELECT group_concat(role) AS roles FROM reasoning_logs').get() as any;
+  assert.equal(roles, 'assistant');
 });
 
 test('along any history the daily profits add up to the end value minus the initial cash', async () => {

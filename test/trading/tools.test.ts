@@ -4,6 +4,7 @@ import { toJsonSchema } from '@valibot/to-json-schema';
 import { openDatabase } from '../../src/database/database.ts';
 import { fromDollars } from '../../src/money.ts';
 import { openMarket } from '../../src/trading/market.ts';
+import type { NewsSearch } from '../../src/trading/news.ts';
 import { type TradingDay, runTool, toolDescriptions, tools } from '../../src/trading/tools.ts';
 import { storePrices } from '../support/prices.ts';
 
@@ -241,11 +242,69 @@ test('a refusal of absurd length is bounded', async () => {
   assert.ok((await lengthOf('buy', { symbol: 'AAPL', amount: absurd })) < 500);
 });
 
+const ITEM = { date: '2025-01-06', title: 'Apple', url: 'https://news.example/a', snippet: 'It sells.' };
+/** A day whose news finds one thing, and what it was asked for. */
+function openDayWithNews() {
+  const asked: string[] = [];
+  const news: NewsSearch = async (query) => {
+    asked.push(query);
+    return query === 'down' ? { refusal: 'The news search failed: so it goes.' } : { results: [ITEM], undated: 2 };
+  };
+  return { asked, day: { ...openDay(), news } };
+}
+
+test('search_news: what was found, and how much bore no date', async () => {
+  const { asked, day } = openDayWithNews();
+  assert.deepEqual(await call(day, 'search_news', { query: ' Apple\n\u0000 sales\ud83d ' }), {
+    results: [ITEM],
+    undated: 2,
+  });
+  assert.deepEqual(asked, ['Apple sales']);
+});
+
+test('search_news: a failed search is a refusal', async () => {
+  const { day } = openDayWithNews();
+  const { content, refused } = await runTool(day, { id: '1', name: 'search_news', arguments: '{"query":"down"}' });
+  assert.deepEqual([JSON.parse(content), refused], [{ error: 'The news search failed: so it goes.' }, true]);
+});
+
+const badQueries: [name: string, args: unknown, error: RegExp][] = [
+  ['an empty query', { query: '' }, /query must be text of 1 to 400 characters/],
+  ['a query of white space', { query: ' \n\u0007 ' }, /query must be text of 1 to 400 characters/],
+  ['a query of 401 characters', { query: 'x'.repeat(401) }, /query must be text of 1 to 400 characters/],
+  ['a list of queries', { query: ['a'] }, /query must be text/],
+  ['no query', {}, /query is missing/],
+  ['a date of its own', { query: 'a', date: '2025-12-31' }, /takes no argument "date"/],
+];
+for (const [name, args, error] of badQueries) {
+  test(`search_news refuses ${name}, and asks nobody`, async () => {
+    const { asked, day } = openDayWithNews();
+    assert.match((await call(day, 'search_news', args)).error, error);
+    assert.deepEqual(asked, []);
+  });
+}
+
+test('400 characters and what is around them are a query', async () => {
+  const { asked, day } = openDayWithNews();
+  await call(day, 'search_news', { query: `  ${'x'.repeat(400)}  ` });
+  assert.deepEqual(asked, ['x'.repeat(400)]);
+});
+
+test('a day without news has no such tool', async () => {
+  for (const day of [openDay(), { ...openDay(), news: null }]) {
+    const { error } = await call(day, 'search_news', { query: 'Apple' });
+    assert.equal(
+      error,
+      'There is no tool named "search_news". The tools are buy, sell, get_price, get_price_history, get_portfolio, calculate.',
+    );
+  }
+});
+
 test('what the model reads of a tool fits what the parent checks', () => {
-  assert.deepEqual(
-    toolDescriptions.map(({ name }) => name),
-    ['buy', 'sell', 'get_price', 'get_price_history', 'get_portfolio', 'calculate'],
-  );
+  const names = (day: TradingDay) => toolDescriptions(day).map(({ name }) => name);
+  const always = ['buy', 'sell', 'get_price', 'get_price_history', 'get_portfolio', 'calculate'];
+  assert.deepEqual(names(openDay()), always);
+  assert.deepEqual(names(openDayWithNews().day), [...always, 'search_news']);
   for (const { name, parameters, schema } of tools) {
     const checked = toJsonSchema(schema, { typeMode: 'input', errorMode: 'ignore' });
     assert.deepEqual(Object.keys(parameters['properties'] as object), Object.keys(checked.properties ?? {}), name);

@@ -1,0 +1,61 @@
+import * as v from 'valibot';
+import { type CalendarDate, isCalendarDate } from '../calendar.ts';
+import { normaliseSymbol } from '../domain.ts';
+import { cleanText } from './text.ts';
+
+/** What a model may pass to a tool, and the sentences it reads when it passes something else. */
+
+/** A value of the model's that a refusal repeats is cut here. */
+const MAX_SHOWN_LENGTH = 80;
+export const MAX_HISTORY_DAYS = 100;
+export const MAX_QUERY_LENGTH = 400;
+
+const symbol = v.pipe(
+  v.string('must be a ticker symbol'),
+  v.transform(normaliseSymbol),
+  v.check((value) => value !== null, 'must be a ticker symbol'),
+  v.transform((value) => value as string),
+);
+
+/** Whole and at least 1; digits as text count, as models write them. */
+function wholeNumber(most: number) {
+  const message = (issue: v.BaseIssue<unknown>) =>
+    `must be a whole number from 1 to ${most}, got ${shown(issue.input)}`;
+  return v.pipe(
+    v.union([v.number(), v.pipe(v.string(), v.regex(/^\d{1,16}$/), v.transform(Number))], message),
+    v.integer(message),
+    v.minValue(1, message),
+    v.maxValue(most, message),
+  );
+}
+
+const date = v.custom<CalendarDate>(isCalendarDate, (issue) => `must be a date YYYY-MM-DD, got ${shown(issue.input)}`);
+
+const queryMessage = `must be text of 1 to ${MAX_QUERY_LENGTH} characters`;
+const query = v.pipe(
+  v.string(queryMessage),
+  v.transform(cleanText),
+  v.minLength(1, queryMessage),
+  v.maxLength(MAX_QUERY_LENGTH, queryMessage),
+);
+
+export const orderArguments = v.strictObject({ symbol, amount: wholeNumber(Number.MAX_SAFE_INTEGER) });
+export const priceArguments = v.strictObject({ symbol, date: v.nullish(date) });
+export const historyArguments = v.strictObject({ symbol, days: wholeNumber(MAX_HISTORY_DAYS) });
+export const noArguments = v.strictObject({});
+export const expressionArguments = v.strictObject({ expression: v.string('must be text') });
+export const queryArguments = v.strictObject({ query });
+
+/** One thing that is wrong with the arguments of a tool, as a sentence. */
+export function describeIssue(tool: string, issue: v.BaseIssue<unknown>): string {
+  const path = v.getDotPath(issue);
+  if (path === null) return `The arguments of ${tool} must be an object.`;
+  if (issue.type !== 'strict_object') return `${tool}: ${path} ${issue.message}.`;
+  return issue.expected === 'never' ? `${tool} takes no argument ${shown(path)}.` : `${tool}: ${path} is missing.`;
+}
+
+/** A value of the model's in a sentence: bounded, and with control characters escaped. */
+export function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length <= MAX_SHOWN_LENGTH ? text : `${text.slice(0, MAX_SHOWN_LENGTH)}…`;
+}

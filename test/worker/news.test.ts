@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import { agentFixture, scriptedAgent } from '../support/agents.ts';
+import { sendResults, startNewsServer } from '../support/news.ts';
+import { type TestService, type TestServiceOptions, startTestService } from '../support/service.ts';
+
+const KEY = 'jina_secret-key';
+const MONDAY = { start_date: '2025-11-10', end_date: '2025-11-10' };
+const SEARCH: [tool: string, args: unknown] = ['search_news', { query: 'Apple' }];
+const BUY: [tool: string, args: unknown] = ['buy', { symbol: 'AAPL', amount: 1 }];
+
+/** A service in PROD with one model and a day of prices, whose news come from that address. */
+function startWithNews(t: TestContext, url: string | null, options: TestServiceOptions = {}): Promise<TestService> {
+  return startTestService(t, {
+    configuration: {
+      models: [{ signature: 'model-a', enabled: true, openai_base_url: 'http://127.0.0.1:1' }],
+      agent_config: { stock_symbols: ['AAPL'] },
+    },
+    prices: 'AAPL 2025-11-10 100 101',
+    ...options,
+    settings: {
+      deploymentMode: 'PROD',
+      preserveDevData: null,
+      ...(url !== null && { jinaApiKey: KEY, jinaBaseUrl: url }),
+      ...options.settings,
+    },
+  });
+}
+
+/** Far below the time limit of a search, after which it would end by itself. */
+const AT_ONCE_MS = 8_000;
+
+async function isAtOnce(event: Promise<void>): Promise<boolean> {
+  const startedAt = performance.now();
+  await event;
+  return performance.now() - startedAt < AT_ONCE_MS;
+}
+
+async function conversationOf(service: TestService): Promise<any[]> {
+  const { body } = await service.get('/reasoning?include_full_conversation=true');
+  return body.sessions[0].conversation;
+}
+
+test('a model searches the news: what it reads stands in the log, the key nowhere', async (t) => {
+  const { url, received } = await startNewsServer(t, (response) =>
+    received.length === 2
+      ? response.writeHead(401).end(`{"message":"no such key: ${KEY}"}`)
+      : sendResults(response, [
+          { title: 'Apple rises', url: 'https://news.example/1', description: 'It did.', date: 'Nov 7, 2025' },
+          { title: 'Apple falls', url: 'https://news.example/2', description: 'It will.', date: 'Nov 11, 2025' },
+          { title: 'Apple stays', url: 'https://news.example/3', description: 'It may.', date: '2 days ago' },
+        ]),
+  );
+  const service = await startWithNews(t, url, { agentProgram: scriptedAgent({ '*': [[SEARCH, SEARCH, BUY]] }) });
+  const status = await service.runJob(MONDAY);
+  assert.equal(status.status, 'completed');
+  assert.equal(received[0]?.body.q, 'Apple before:2025-11-10');
+  const tools = (await conversationOf(service)).filter(({ role }) => role === 'tool');
+  assert.deepEqual(
+    tools.slice(0, 2).map(({ tool_name, tool_input, content }) => [tool_name, tool_input, JSON.parse(content)]),
+    [
+      [
+        'search_news',
+        '{"query":"Apple"}',
+        {
+          results: [{ date: '2025-11-07', title: 'Apple rises', url: 'https://news.example/1', snippet: 'It did.' }],
+          undated: 1,
+        },
+      ],
+      ['search_news', '{"query":"Apple"}', { error: 'The news search failed: the provider refused the key.' }],
+    ],
+  );
+  assert.match(tools[2].content, /"executed":"buy"/);
+  const usage = service.database.statement(`SELECT * FROM tool_usage WHERE tool_name = 'search_news'`).get();
+  assert.deepEqual([usage?.['calls'], usage?.['refused']], [2, 1]);
+  assert.ok((usage?.['duration_ms'] as number) > 0);
+  const [failure] = service.logLines.filter(({ message }) => message === 'news search failed');
+  assert.deepEqual(
+    [failure?.level, failure?.['model'], failure?.['date'], failure?.['reason']],
+    ['WARNING', 'model-a', '2025-11-10', '401: no such key: [key]'],
+  );
+  const files = ['', '-wal'].map((suffix) => readFileSync(service.settings.databasePath + suffix, 'latin1'));
+  const everything = [
+    ...files,
+    JSON.stringify(service.logLines),
+    JSON.stringify((await service.get('/reasoning')).body),
+  ];
+  assert.doesNotMatch(everything.join('\n'), /jina_secret|Apple falls|Apple stays/);
+});
+
+for (const deploymentMode of ['DEV', 'PROD'] as const) {
+  for (const hasKey of [true, false]) {
+    test(`${deploymentMode}: the child ${hasKey ? 'has the tool and not the key' : 'without a key has no such tool'}`, async (t) => {
+      const service = await startWithNews(t, hasKey ? 'http://127.0.0.1:1' : null, {
+        agentProgram: agentFixture('tells-start'),
+        settings: { deploymentMode },
+      });
+      await service.runJob(MONDAY);
+      const [{ content }] = (await conversationOf(service)) as [{ content: string }];
+      assert.equal(
+        JSON.parse(content).tools.some(({ name }: any) => name === 'search_news'),
+        hasKey,
+      );
+      assert.doesNotMatch(content, /jina_secret/);
+    });
+  }
+}
+
+test('a search does not outlive its model-day, and what comes after it is not done', async (t) => {
+  const { url, received, left } = await startNewsServer(t, () => {});
+  const service = await startWithNews(t, url, {
+    agentProgram: scriptedAgent({ '*': [[SEARCH, BUY]] }),
+    settings: { modelDayTimeoutMs: 1_500 },
+  });
+  const status = await service.runJob(MONDAY);
+  assert.equal(status.details[0].error, 'The model-day took longer than 1.5 seconds');
+  assert.equal(received.length, 1);
+  assert.ok(await isAtOnce(left));
+  assert.deepEqual(
+    (await conversationOf(service)).map(({ role }) => role),
+    ['user', 'assistant'],
+  );
+});
+
+test('a service that stops waits for no search', async (t) => {
+  const { url, asked, left } = await startNewsServer(t, () => {});
+  const service = await startWithNews(t, url, { agentProgram: scriptedAgent({ '*': [[SEARCH, BUY]] }) });
+  await service.post('/simulate/trigger', MONDAY);
+  await asked;
+  assert.ok(await isAtOnce(service.stop()));
+  assert.ok(await isAtOnce(left));
+  assert.deepEqual(
+    service.logLines.filter(({ level }) => level === 'ERROR'),
+    [],
+  );
+});
+
+test('while a model waits for news, the service answers and the other models trade', async (t) => {
+  const { url, asked } = await startNewsServer(t, () => {});
+  const models = ['model-a', 'model-b'];
+  const service = await startWithNews(t, url, {
+    configuration: {
+      models: models.map((signature) => ({ signature, enabled: true, openai_base_url: 'http://127.0.0.1:1' })),
+      agent_config: { stock_symbols: ['AAPL'] },
+    },
+    agentProgram: scriptedAgent({ 'model-a 2025-11-10': [[SEARCH]], 'model-b 2025-11-10': [[['wait', 1]], [BUY]] }),
+  });
+  const { body } = await service.post('/simulate/trigger', MONDAY);
+  await asked;
+  let details: any[] = [];
+  while (details[1]?.status !== 'completed')
+    details = (await service.get(`/simulate/status/${body.job_id}`)).body.details;
+  assert.equal(details[0].status, 'running');
+});

@@ -39,6 +39,7 @@ export type ErrorCode =
   | 'bad_request'
   | 'not_found'
   | 'method_not_allowed'
+  | 'conflict'
   | 'payload_too_large'
   | 'unsupported_media_type'
   | 'unprocessable'

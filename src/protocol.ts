@@ -3,9 +3,9 @@ import { isCalendarDate } from './calendar.ts';
 
 /**
  * Everything that crosses between the parent and the child of a model-day: JSON lines over the child's stdin and
- * stdout. The child gets one `start`, sends its `prompt`, then one `answer` per step (and a `failed_request` for every try
- * that brought none), gets `tool_results` for each answer that calls tools, and ends with one `outcome`. Both ends check
- * every line. Amounts of money are dollars.
+ * stdout. The child gets one `start` and so many `past_message`s as that says, sends its `prompt`, then one `answer` per
+ * step (and a `failed_request` for every try that brought none), gets `tool_results` for each answer that calls tools, and
+ * ends with one `outcome`. Both ends check every line. Amounts of money are dollars.
  */
 
 /** A longer line ends the model-day: nobody buffers what never ends. */
@@ -75,6 +75,8 @@ export const startSchema = v.object({
   maxSteps: v.pipe(v.number(), v.integer(), v.minValue(1)),
   brief: briefSchema,
   tools: v.array(toolSchema),
+  /** How many messages of an earlier process of this model-day follow, one a line. */
+  pastMessages: v.pipe(v.number(), v.integer(), v.minValue(0)),
 });
 
 export const toolResultsSchema = v.object({
@@ -83,7 +85,21 @@ export const toolResultsSchema = v.object({
 });
 
 /** `arguments` is the JSON text that the model wrote; the parent reads it. */
-const toolCallSchema = v.object({ id: v.string(), name: v.string(), arguments: v.string() });
+export const toolCallSchema = v.object({ id: v.string(), name: v.string(), arguments: v.string() });
+
+/** What was said after the opening, before the process of this model-day ended under it. */
+export const pastMessageSchema = v.object({
+  type: v.literal('past_message'),
+  message: v.variant('role', [
+    v.object({
+      role: v.literal('assistant'),
+      content: v.string(),
+      toolCalls: v.array(toolCallSchema),
+      note: v.nullable(v.string()),
+    }),
+    v.object({ role: v.literal('tool'), id: v.string(), content: v.string() }),
+  ]),
+});
 
 const tokenCount = v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0)));
 
@@ -136,13 +152,14 @@ export type ToolDescription = v.InferOutput<typeof toolSchema>;
 export type Endpoint = v.InferOutput<typeof endpointSchema>;
 export type TokenUsage = v.InferOutput<typeof usageSchema>;
 export type Start = v.InferOutput<typeof startSchema>;
+export type PastMessage = v.InferOutput<typeof pastMessageSchema>;
 export type ToolCall = v.InferOutput<typeof toolCallSchema>;
 export type Answer = v.InferOutput<typeof answerSchema>;
 export type ToolResults = v.InferOutput<typeof toolResultsSchema>;
 export type ChildMessage = v.InferOutput<typeof childMessageSchema>;
 export type Outcome = v.InferOutput<typeof outcomeSchema>['result'];
 
-export function encodeLine(message: Start | ToolResults | ChildMessage): string {
+export function encodeLine(message: Start | PastMessage | ToolResults | ChildMessage): string {
   return `${JSON.stringify(message)}\n`;
 }
 

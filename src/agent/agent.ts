@@ -1,5 +1,14 @@
 import { messageOf } from '../domain.ts';
-import { type Outcome, type Start, type ToolResults, decodeLine, startSchema, toolResultsSchema } from '../protocol.ts';
+import {
+  type Outcome,
+  type PastMessage,
+  type Start,
+  type ToolResults,
+  decodeLine,
+  pastMessageSchema,
+  startSchema,
+  toolResultsSchema,
+} from '../protocol.ts';
 import type { ChatMessage, Model } from './model.ts';
 import { type Pipe, openPipe } from './pipe.ts';
 import { openingMessages } from './prompt.ts';
@@ -12,30 +21,44 @@ async function runModelDay(): Promise<void> {
   try {
     const start = decodeLine(startSchema, await pipe.receive());
     process.title = `model-day ${start.brief.date} ${start.signature}`; // what `ps` shows, instead of this program
-    result = await converse(start, pipe);
+    const past: PastMessage['message'][] = [];
+    while (past.length < start.pastMessages) past.push(decodeLine(pastMessageSchema, await pipe.receive()).message);
+    result = await converse(start, past, pipe);
   } catch (error) {
     result = { status: 'failed', error: messageOf(error) };
   }
   pipe.send({ type: 'outcome', result });
 }
 
-/** The loop: ask the model, let the parent run its tool calls, until it answers without one or the steps are used up. */
-async function converse(start: Start, pipe: Pipe): Promise<Outcome> {
+/**
+ * The loop: ask the model, let the parent run its tool calls, until it answers without one or the steps are used up. It
+ * begins where the past ends: what was answered is not asked again.
+ */
+async function converse(start: Start, past: readonly PastMessage['message'][], pipe: Pipe): Promise<Outcome> {
   const model = await connect(start, pipe);
   const opening = openingMessages(start.brief);
-  const conversation: ChatMessage[] = [...opening];
+  const conversation: ChatMessage[] = [...opening, ...past];
   pipe.send({ type: 'prompt', messages: opening });
-  for (let step = 1; step <= start.maxSteps; step += 1) {
+  const last = past.at(-1);
+  if (last?.role === 'assistant' && last.toolCalls.length === 0) return finished(last);
+  for (let step = answersIn(past) + 1; step <= start.maxSteps; step += 1) {
     const answer = await model(conversation);
-    const { content, toolCalls, note } = answer;
+    const { content, toolCalls } = answer;
     pipe.send({ type: 'answer', ...answer });
-    if (toolCalls.length === 0)
-      return { status: 'finished', summary: note === null ? content : `${content}\n\n${note}`.trim() };
+    if (toolCalls.length === 0) return finished(answer);
     const { results }: ToolResults = decodeLine(toolResultsSchema, await pipe.receive());
     const replies = results.map((result) => ({ role: 'tool', ...result }) as const);
     conversation.push({ role: 'assistant', content, toolCalls }, ...replies);
   }
   return { status: 'finished', summary: `Reached the limit of ${start.maxSteps} steps; the day ended as it stood.` };
+}
+
+function answersIn(past: readonly PastMessage['message'][]): number {
+  return past.filter(({ role }) => role === 'assistant').length;
+}
+
+function finished({ content, note }: { content: string; note: string | null }): Outcome {
+  return { status: 'finished', summary: note === null ? content : `${content}\n\n${note}`.trim() };
 }
 
 async function connect({ model, signature, brief, tools }: Start, pipe: Pipe): Promise<Model> {

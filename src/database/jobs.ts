@@ -1,7 +1,7 @@
 import type { CalendarDate } from '../calendar.ts';
 import type { AgentConfiguration } from '../configuration.ts';
 import { parseAgentConfiguration } from '../configuration.ts';
-import type { JobStatus } from '../domain.ts';
+import { type JobStatus, skipReasons } from '../domain.ts';
 import type { Database } from './database.ts';
 import { type ModelDay, endModelDay } from './sessions.ts';
 
@@ -163,6 +163,46 @@ export function finishJob(
     )
     .run(status, error, at, at, jobId);
   return status;
+}
+
+/**
+ * Notes that an unfinished job is taken up again; what ran is pending again. Returns how many restarts in a row found
+ * that nothing had been logged and no model-day had ended since the one before.
+ */
+export function noteRestart(database: Database, jobId: string): number {
+  return database.transaction(() => {
+    database.statement(`UPDATE job_details SET status = 'pending' WHERE job_id = ? AND status = 'running'`).run(jobId);
+    const row = database
+      .statement(
+        `UPDATE jobs SET idle_restarts = iif(progress_mark = done, idle_restarts + 1, 0), progress_mark = done
+         FROM (SELECT (SELECT count(*) FROM reasoning_logs JOIN trading_sessions USING (session_id) WHERE job_id = ?1)
+           + (SELECT count(*) FROM job_details WHERE job_id = ?1 AND completed_at IS NOT NULL) AS done)
+         WHERE job_id = ?1 RETURNING idle_restarts`,
+      )
+      .get(jobId);
+    return row?.['idle_restarts'] as number;
+  });
+}
+
+/** Cancels an unfinished job within the caller's transaction; what has completed stays. Returns how many days were not run. */
+export function cancelJob(database: Database, jobId: string, at: string): number {
+  const skipped = database
+    .statement(
+      `UPDATE job_details SET status = 'skipped', error = ?, completed_at = ? WHERE job_id = ? AND completed_at IS NULL`,
+    )
+    .run(skipReasons.cancelled, at, jobId);
+  database
+    .statement(
+      `UPDATE jobs SET status = 'cancelled', started_at = coalesce(started_at, ?1), completed_at = ?1 WHERE job_id = ?2`,
+    )
+    .run(at, jobId);
+  return Number(skipped.changes);
+}
+
+/** Where a job stands; null for an unknown one. */
+export function statusOfJob(database: Database, jobId: string): JobStatus | null {
+  const row = database.statement('SELECT status FROM jobs WHERE job_id = ?').get(jobId);
+  return (row?.['status'] as JobStatus | undefined) ?? null;
 }
 
 /** The stored warnings; null when there are none or the stored text is not a JSON array of strings. */

@@ -207,21 +207,6 @@ export function endModelDay(
     .run(status, error, completedAt, jobId, date, model);
 }
 
-/** Ends the sessions that a dead process left running; their model-days are pending again. Returns how many. */
-export function abandonRunningSessions(database: Database, completedAt: string): number {
-  return database.transaction(() => {
-    database.statement(`UPDATE job_details SET status = 'pending', started_at = NULL WHERE status = 'running'`).run();
-    const ended = database
-      .statement(
-        `UPDATE trading_sessions SET status = 'failed', error = 'Interrupted: the service stopped', completed_at = ?,
-           total_messages = (SELECT count(*) FROM reasoning_logs WHERE reasoning_logs.session_id = trading_sessions.session_id)
-         WHERE status = 'running'`,
-      )
-      .run(completedAt);
-    return Number(ended.changes);
-  });
-}
-
 function supersede(database: Database, model: string, date: CalendarDate): void {
   const [replaced] = database
     .statement(

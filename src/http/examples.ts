@@ -20,6 +20,15 @@ export const trigger = {
   },
 };
 
+export const cancel = {
+  response: {
+    job_id: jobId,
+    status: 'cancelled',
+    message: 'Job cancelled; 12 model-days will not be run',
+    ...deployment,
+  },
+};
+
 export const status = {
   response: {
     job_id: jobId,

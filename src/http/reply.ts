@@ -12,6 +12,7 @@ export const statusOfError: Record<ErrorCode, number> = {
   bad_request: 400,
   not_found: 404,
   method_not_allowed: 405,
+  conflict: 409,
   payload_too_large: 413,
   unsupported_media_type: 415,
   unprocessable: 422,

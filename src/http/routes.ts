@@ -1,4 +1,5 @@
 import type * as v from 'valibot';
+import { cancel, cancelResponse } from '../handlers/cancel.ts';
 import type { Answer, Context, Input } from '../handlers/handler.ts';
 import { health, healthResponse } from '../handlers/health.ts';
 import { reasoning, reasoningQuery, reasoningResponse } from '../handlers/reasoning.ts';
@@ -48,6 +49,15 @@ export const routes: readonly Route[] = [
     errors: { 404: 'There is no such job.' },
     example: examples.status,
     handle: status,
+  },
+  {
+    method: 'POST',
+    path: '/simulate/cancel/{job_id}',
+    summary: 'Stop a job: its model processes end, what has completed stays.',
+    response: cancelResponse,
+    errors: { 404: 'There is no such job.', 409: 'The job has ended otherwise.' },
+    example: examples.cancel,
+    handle: cancel,
   },
   {
     method: 'GET',

@@ -1,12 +1,15 @@
 import { type CalendarDate, dateOf, timestamp } from '../calendar.ts';
 import { type Configuration, readConfiguration } from '../configuration.ts';
-import { insertJob, unfinishedJobId } from '../database/jobs.ts';
-import { abandonRunningSessions, lastActiveDate } from '../database/sessions.ts';
+import { insertJob, noteRestart, statusOfJob, unfinishedJobId } from '../database/jobs.ts';
+import { lastActiveDate } from '../database/sessions.ts';
 import { ServiceError } from '../domain.ts';
 import { logUnexpected } from '../log.ts';
 import type { WorkerContext } from '../worker/context.ts';
-import { runJob } from '../worker/worker.ts';
+import { cancel, endJob, runJob } from '../worker/worker.ts';
 import { resolveRange } from './range.ts';
+
+/** A job that finds no progress at so many restarts in a row is given up: it may be what ends the process. */
+const MAX_IDLE_RESTARTS = 10;
 
 export interface JobRequest {
   /** Null means resume mode. */
@@ -28,6 +31,11 @@ export interface SubmittedJob {
 export interface Jobs {
   /** Creates a job and starts its worker after the caller's turn. Throws a `ServiceError` when it must not be created. */
   submit(request: JobRequest): SubmittedJob;
+  /**
+   * Stops an unfinished job and its children; what has completed stays. Returns how many model-days were not run, null
+   * for a job that was cancelled before. Throws a `ServiceError` for an unknown job or one that has ended.
+   */
+  cancel(jobId: string): number | null;
   /** Takes up the job that an earlier process left unfinished, if there is one. */
   resume(): void;
   /** Stops the worker and its children; the job stays resumable. Resolves when all of them are gone. */
@@ -35,30 +43,49 @@ export interface Jobs {
 }
 
 export function createJobs(context: WorkerContext): Jobs {
-  const stopping = new AbortController();
+  const { database, log } = context;
+  let current = new AbortController();
+  let isStopping = false;
   let working: Promise<void> = Promise.resolve();
   const start = (jobId: string) => {
-    if (stopping.signal.aborted) return;
-    working = runJob(context, jobId, stopping.signal).catch((error: unknown) => {
-      logUnexpected(context.log, error, { jobId, consequence: 'the job goes on at the next start' });
+    if (isStopping) return;
+    const { signal } = (current = new AbortController());
+    const run = async () => {
+      if (unfinishedJobId(database) === jobId && !signal.aborted) await runJob(context, jobId, signal);
+    };
+    // After the one before, whose children may still be ending.
+    working = working.then(run).catch((error: unknown) => {
+      logUnexpected(log, error, { jobId, consequence: 'the job goes on at the next start' });
     });
   };
   return {
     submit(request) {
       const job = create(context, request);
-      context.log.info('job created', { jobId: job.jobId, totalModelDays: job.totalModelDays });
+      log.info('job created', { jobId: job.jobId, totalModelDays: job.totalModelDays });
       setImmediate(start, job.jobId);
       return job;
     },
+    cancel(jobId) {
+      const status = statusOfJob(database, jobId);
+      if (status === null) throw new ServiceError('not_found', `Job ${jobId} not found`);
+      if (status === 'cancelled') return null;
+      if (unfinishedJobId(database) !== jobId)
+        throw new ServiceError('conflict', `Job ${jobId} cannot be cancelled: it is ${status}`);
+      const notRun = cancel(context, jobId);
+      current.abort('Cancelled');
+      return notRun;
+    },
     resume() {
-      abandonRunningSessions(context.database, timestamp(context.clock()));
-      const jobId = unfinishedJobId(context.database);
+      const jobId = unfinishedJobId(database);
       if (jobId === null) return;
-      context.log.info('job taken up again', { jobId });
-      start(jobId);
+      const idleRestarts = noteRestart(database, jobId);
+      log.info('job taken up again', { jobId, idleRestarts });
+      if (idleRestarts < MAX_IDLE_RESTARTS) return start(jobId);
+      endJob(context, jobId, `Given up after ${idleRestarts} restarts in a row without progress`);
     },
     async stop() {
-      stopping.abort('The service is stopping');
+      isStopping = true;
+      current.abort('The service is stopping');
       await working;
     },
   };

@@ -1,5 +1,6 @@
 import { type Clock, timestamp } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
+import { type JournalMessage, markRunning, openJournal, setJournalAside } from '../database/journal.ts';
 import { type Split, splitsBetween } from '../database/market.ts';
 import {
   type ClosingState,
@@ -30,6 +31,8 @@ export interface Session extends TradingDay {
   readonly modelDay: ModelDay;
   readonly news: NewsSearch | null;
   readonly sessionId: number;
+  /** What an earlier process of this model-day logged before it ended. */
+  readonly journal: readonly JournalMessage[];
   /** The closing value of the day it started from, or the initial cash: what the daily profit is measured against. */
   readonly startValue: Money;
   readonly toolUsage: Map<string, ToolUsageRow>;
@@ -37,6 +40,7 @@ export interface Session extends TradingDay {
   readonly tokenPrices: TokenPrices | null;
   steps: number;
   totalMessages: number;
+  isPrompted: boolean;
   /** Set at its one end; what a slow tool brings later is thrown away. */
   hasEnded: boolean;
 }
@@ -56,7 +60,8 @@ export interface SessionOptions {
 
 /**
  * Starts a model-day: from the closing portfolio of the model's latest earlier active day (or the initial cash), with
- * the splits since applied. The session's row is committed when this returns.
+ * the splits since applied. When a process ended under it, its session is gone on with. The session's row is committed
+ * when this returns.
  */
 export function openSession(
   { database, clock }: SessionContext,
@@ -64,11 +69,14 @@ export function openSession(
   { market, universe, initialCash, tokenPrices, news }: SessionOptions,
 ): Session {
   const past = latestActiveDayBefore(database, modelDay.model, modelDay.date);
-  const startedAt = timestamp(clock());
-  const sessionId = insertSession(database, modelDay, { startedFrom: past?.sessionId ?? null, initialCash, startedAt });
+  const { sessionId, journal } = claimSession({ database, clock }, modelDay, {
+    startedFrom: past?.sessionId ?? null,
+    initialCash,
+  });
   const session: Session = {
     modelDay,
     sessionId,
+    journal,
     startValue: past?.portfolioValue ?? initialCash,
     market,
     universe,
@@ -79,6 +87,7 @@ export function openSession(
     tokenPrices,
     steps: 0,
     totalMessages: 0,
+    isPrompted: false,
     hasEnded: false,
   };
   if (past)
@@ -87,6 +96,23 @@ export function openSession(
       splitsBetween(database, [...session.portfolio.holdings.keys()], { after: past.date, upTo: modelDay.date }),
     );
   return session;
+}
+
+/** The row of the session: the one that a process left running when it ended, unless that started from another day. */
+function claimSession(
+  { database, clock }: SessionContext,
+  modelDay: ModelDay,
+  { startedFrom, initialCash }: { startedFrom: number | null; initialCash: Money },
+): { sessionId: number; journal: readonly JournalMessage[] } {
+  const found = openJournal(database, modelDay);
+  const now = timestamp(clock());
+  if (found !== null && found.startedFrom === startedFrom) {
+    markRunning(database, modelDay);
+    return { sessionId: found.sessionId, journal: found.messages };
+  }
+  const error = 'Set aside, because the journal no longer fits: the day before it is another now';
+  if (found !== null) setJournalAside(database, found.sessionId, { error, completedAt: now });
+  return { sessionId: insertSession(database, modelDay, { startedFrom, initialCash, startedAt: now }), journal: [] };
 }
 
 /** What the model is told in the morning: the same cash, holdings and opens that its tools will use. */
@@ -122,16 +148,25 @@ export function logMessages(
 export async function takeStep(context: SessionContext, session: Session, answer: Answer): Promise<ToolResults> {
   session.steps += 1;
   logAnswer(context, session, answer);
-  const results: { call: ToolCall; content: string }[] = [];
+  const contents: string[] = [];
   for (const call of answer.toolCalls) {
     if (session.hasEnded) break; // while a slow tool was running
-    results.push({ call, content: await runAndCount(session, call) });
+    contents.push(await runAndCount(session, call));
   }
-  if (results.length > 0 && !session.hasEnded) {
-    const messages = results.map(({ call, content }) => toolMessage(call, content));
-    logMessages(context, session, messages);
-  }
-  return { type: 'tool_results', results: results.map(({ call, content }) => ({ id: call.id, content })) };
+  logResults(context, session, { calls: answer.toolCalls, contents });
+  const results = contents.map((content, index) => ({ id: (answer.toolCalls[index] as ToolCall).id, content }));
+  return { type: 'tool_results', results };
+}
+
+/** Writes what tool calls brought to the reasoning log; nothing for a session that has ended meanwhile. */
+export function logResults(
+  context: SessionContext,
+  session: Session,
+  { calls, contents }: { calls: readonly ToolCall[]; contents: readonly string[] },
+): void {
+  if (contents.length === 0 || session.hasEnded) return;
+  const messages = contents.map((content, index) => toolMessage(calls[index] as ToolCall, content));
+  logMessages(context, session, messages);
 }
 
 function logAnswer(
@@ -222,9 +257,10 @@ function portfolioOf({ cash, holdings }: ClosingState): Portfolio {
   return { cash, holdings: new Map(holdings.map(({ symbol, quantity }) => [symbol, quantity])) };
 }
 
-async function runAndCount(session: Session, call: ToolCall): Promise<string> {
+/** Runs one tool call and counts it. `recorded` is what it brought before, when it is played again. */
+export async function runAndCount(session: Session, call: ToolCall, recorded?: string): Promise<string> {
   const startedAt = performance.now();
-  const { content, refused } = await runTool(session, call);
+  const { content, refused } = await runTool(session, call, recorded);
   const toolName = call.name.slice(0, MAX_TOOL_NAME_LENGTH);
   const usage = session.toolUsage.get(toolName) ?? { toolName, calls: 0, refused: 0, durationMs: 0 };
   usage.calls += 1;

@@ -47,6 +47,8 @@ interface Tool<Arguments = never> extends ToolDescription {
   schema: v.GenericSchema<unknown, Arguments>;
   /** Whether this day has the tool; every day when left out. */
   isOffered?(day: TradingDay): boolean;
+  /** It asks the world outside, which may answer otherwise the next time; what it brought once is kept. */
+  isFromOutside?: true;
   run(day: TradingDay, args: Arguments): Reply | Promise<Reply>;
 }
 
@@ -133,6 +135,7 @@ export const tools: readonly Tool[] = [
     ),
     schema: queryArguments,
     isOffered: ({ news }) => news != null,
+    isFromOutside: true,
     run: (day, { query }) => searchNews(day, query),
   }),
 ];
@@ -148,9 +151,11 @@ function toolsOf(day: TradingDay): Tool[] {
 
 /**
  * Runs one call of the model against the day. Whatever is wrong with the call is an answer for the model to read, and
- * leaves the day as it was.
+ * leaves the day as it was. `recorded` is what the call brought before, when a journal is played again.
  */
-export async function runTool(day: TradingDay, call: ToolCall): Promise<ToolResult> {
+export async function runTool(day: TradingDay, call: ToolCall, recorded?: string): Promise<ToolResult> {
+  if (recorded !== undefined && tools.some(({ name, isFromOutside }) => name === call.name && isFromOutside))
+    return { content: recorded, refused: 'error' in JSON.parse(recorded) };
   const reply = await replyTo(day, call);
   return { content: JSON.stringify(reply.answer ?? { error: reply.refusal }), refused: reply.refusal !== undefined };
 }

@@ -5,6 +5,7 @@ import {
   type ChildMessage,
   MAX_LINE_BYTES,
   type Outcome,
+  type PastMessage,
   type Start,
   type ToolResults,
   childMessageSchema,
@@ -42,6 +43,8 @@ export interface LaunchOptions {
   /** The child's program as JavaScript text. */
   program: string;
   timeoutMs: number;
+  /** What an earlier process of this model-day heard and said. */
+  past?: readonly PastMessage['message'][];
   /** Aborted on shutdown or cancellation; the child is then stopped and the outcome is a failure. */
   signal: AbortSignal;
   /** Takes every message but the outcome; what it returns is sent back. When it throws, the child is stopped. */
@@ -118,6 +121,7 @@ export async function launch(start: Start, options: LaunchOptions): Promise<Outc
     settled();
   });
   child.stdin?.write(encodeLine(start));
+  for (const message of options.past ?? []) child.stdin?.write(encodeLine({ type: 'past_message', message }));
   return promise;
 }
 

@@ -7,6 +7,7 @@ import { ServiceError } from '../domain.ts';
 import { logUnexpected } from '../log.ts';
 import { fromDollars } from '../money.ts';
 import type { ChildMessage, Start, ToolResults } from '../protocol.ts';
+import { JournalMisfit, checkPrompt, replayJournal, setAside } from '../trading/journal.ts';
 import type { Market } from '../trading/market.ts';
 import { type NewsSearch, openNews } from '../trading/news.ts';
 import {
@@ -36,7 +37,7 @@ export interface JobRun {
 
 /**
  * Runs one model-day to its one end: completed with its positions, or failed with a reason. When the job is stopped
- * meanwhile it is left as it is, to be taken up again.
+ * meanwhile it is left as it is, to be taken up again where its journal ends.
  */
 export async function runModelDay(
   context: WorkerContext,
@@ -51,20 +52,36 @@ export async function runModelDay(
     const completedAt = timestamp(context.clock());
     return endModelDay(context.database, modelDay, { status: 'failed', error: model.error, completedAt });
   }
+  for (let isOver = false; !isOver;) isOver = await attempt(context, run, { modelDay, market, model });
+}
+
+/** One attempt at a model-day; false when it went on with a journal that does not fit, and is to start over. */
+async function attempt(
+  context: WorkerContext,
+  run: JobRun,
+  { modelDay, market, model }: { modelDay: ModelDay; market: Market; model: Start['model'] },
+): Promise<boolean> {
   const ending = new AbortController();
   const session = openSession(context, modelDay, {
     market,
     universe: run.universe,
-    initialCash: fromDollars(agentConfig.initial_cash),
+    initialCash: fromDollars(run.job.agentConfig.initial_cash),
     tokenPrices: entryOf(modelDay.model, run.configuration)?.price_per_million_tokens ?? null,
     news: newsFor(context, modelDay, ending.signal),
   });
   try {
     await trade(context, run, { session, model });
+    return true;
   } catch (error) {
+    if (error instanceof JournalMisfit) {
+      setAside(context, session, error);
+      context.log.warning('journal set aside', { ...modelDay, reason: error.message });
+      return false;
+    }
     const isKnown = error instanceof ServiceError;
     const reference = isKnown ? '' : logUnexpected(context.log, error, { ...modelDay });
     abortSession(context, session, isKnown ? error.message : `Internal error (reference ${reference})`);
+    return true;
   } finally {
     session.hasEnded = true; // also when the job was stopped: nothing is written for it any more
     ending.abort();
@@ -100,8 +117,11 @@ async function trade(
   const maxSteps = job.agentConfig.max_steps;
   const brief = briefOf(session);
   const tools = toolDescriptions(session);
-  const start: Start = { type: 'start', signature: modelDay.model, model, maxSteps, brief, tools };
+  const past = await replayJournal(context, session);
+  const pastMessages = past.length;
+  const start: Start = { type: 'start', signature: modelDay.model, model, maxSteps, brief, tools, pastMessages };
   const outcome = await launch(start, {
+    past,
     program: context.agentProgram,
     timeoutMs: context.settings.modelDayTimeoutMs,
     signal,
@@ -121,8 +141,10 @@ async function receive(
 ): Promise<ToolResults | null> {
   switch (message.type) {
     case 'prompt':
-      if (session.totalMessages > 0) throw protocolError('it sent a second prompt');
-      logMessages(context, session, message.messages);
+      if (session.isPrompted) throw protocolError('it sent a second prompt');
+      session.isPrompted = true;
+      if (session.journal.length > 0) checkPrompt(session, message.messages);
+      else logMessages(context, session, message.messages);
       return null;
     case 'failed_request':
       countFailedRequest(context, session);

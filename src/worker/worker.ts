@@ -3,6 +3,7 @@ import { type Configuration, readConfiguration, universeOf } from '../configurat
 import {
   type Job,
   addWarnings,
+  cancelJob,
   failRemainingModelDays,
   finishJob,
   loadJob,
@@ -30,21 +31,36 @@ const MAX_NAMED_MODEL_DAYS = 20;
  * the job has ended, or when the signal stopped it half-way; then it goes on from where it is at the next call.
  */
 export async function runJob(context: WorkerContext, jobId: string, signal: AbortSignal): Promise<void> {
-  const { database, clock, log } = context;
   let error: string | null = null;
   try {
-    error = await work(context, loadJob(database, jobId), signal);
+    error = await work(context, loadJob(context.database, jobId), signal);
   } catch (thrown) {
-    error = `Internal error (reference ${logUnexpected(log, thrown, { jobId })})`;
+    error = `Internal error (reference ${logUnexpected(context.log, thrown, { jobId })})`;
   }
-  if (signal.aborted) return;
+  if (!signal.aborted) endJob(context, jobId, error);
+}
+
+/** Ends a job in one transaction; with an error, what is left of it has failed. */
+export function endJob(context: WorkerContext, jobId: string, error: string | null): void {
+  const { database, clock, log } = context;
   const at = timestamp(clock());
   const status = database.transaction(() => {
     if (error !== null) failRemainingModelDays(database, jobId, { error, at });
     addWarnings(database, jobId, staleWarnings(context, jobId));
     return finishJob(database, jobId, { error, at });
   });
-  log.info('job ended', { jobId, status });
+  log.info('job ended', { jobId, status, ...(error !== null && { error }) });
+}
+
+/** Cancels a job in one transaction; its worker is to be stopped then. Returns how many model-days were not run. */
+export function cancel(context: WorkerContext, jobId: string): number {
+  const { database, clock, log } = context;
+  const notRun = database.transaction(() => {
+    addWarnings(database, jobId, staleWarnings(context, jobId));
+    return cancelJob(database, jobId, timestamp(clock()));
+  });
+  log.info('job cancelled', { jobId, notRun });
+  return notRun;
 }
 
 /** Resolves to the job-level error, or null. */

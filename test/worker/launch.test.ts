@@ -11,6 +11,7 @@ const start: Start = {
   maxSteps: 5,
   brief: { date: '2025-01-06', cash: 10_000, portfolioValue: 10_000, holdings: [], quotes: [] },
   tools: [],
+  pastMessages: 0,
 };
 
 interface Run {

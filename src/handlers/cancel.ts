@@ -1,0 +1,20 @@
+import * as v from 'valibot';
+import { count } from '../sentences.ts';
+import { type Answer, type Context, type Input, deploymentFields } from './handler.ts';
+import { deploymentEntries } from './schemas.ts';
+
+export const cancelResponse = v.object({
+  job_id: v.string(),
+  status: v.literal('cancelled'),
+  message: v.string(),
+  ...deploymentEntries,
+});
+
+/** Stops an unfinished job; model-days that have completed stay. */
+export function cancel({ jobs, settings }: Context, { params }: Input): Answer {
+  const jobId = params['job_id'] as string;
+  const notRun = jobs.cancel(jobId);
+  const message =
+    notRun === null ? 'The job was cancelled before' : `Job cancelled; ${count(notRun, 'model-day')} will not be run`;
+  return JSON.stringify({ job_id: jobId, status: 'cancelled', message, ...deploymentFields(settings) });
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import { createJobs } from '../../src/jobs/jobs.ts';
+import { silentLog } from '../../src/log.ts';
+import { type Script, scriptedAgent } from '../support/agents.ts';
+import { TODAY, type TestService, clockFrom, startTestService } from '../support/service.ts';
+
+const PRICES = `
+  AAPL 2025-11-10 100 101
+  AAPL 2025-11-11 102 103
+  AAPL 2025-11-12 102 103`;
+const RANGE = { start_date: '2025-11-10', end_date: '2025-11-12' };
+
+const serve = (t: TestContext, script: Script) =>
+  startTestService(t, {
+    configuration: {
+      models: [{ signature: 'model-a', enabled: true }],
+      agent_config: { stock_symbols: ['AAPL'], max_steps: 5 },
+    },
+    agentProgram: scriptedAgent(script),
+    prices: PRICES,
+  });
+
+async function untilRunning(service: TestService, jobId: string, date: string): Promise<void> {
+  for (;;) {
+    const { body } = await service.get(`/simulate/status/${jobId}`);
+    const detail = body.details.find((one: any) => one.date === date);
+    if (detail.status === 'running') return;
+  }
+}
+
+test('cancelling stops the children, keeps what has completed and skips the rest', async (t) => {
+  const service = await serve(t, { 'model-a 2025-11-11': [[['wait', 60_000]]] });
+  const { body: job } = await service.post('/simulate/trigger', RANGE);
+  await untilRunning(service, job.job_id, '2025-11-11');
+  const cancelled = await service.post(`/simulate/cancel/${job.job_id}`, {});
+  assert.equal(cancelled.status, 200);
+  assert.deepEqual(
+    [cancelled.body.status, cancelled.body.message],
+    ['cancelled', 'Job cancelled; 2 model-days will not be run'],
+  );
+  const { body: status } = await service.get(`/simulate/status/${job.job_id}`);
+  assert.equal(status.status, 'cancelled');
+  assert.deepEqual(status.progress, { total_model_days: 3, completed: 1, failed: 0, pending: 2 });
+  assert.deepEqual(
+    status.details.map(({ date, status, error }: any) => [date, status, error]),
+    [
+      ['2025-11-10', 'completed', null],
+      ['2025-11-11', 'skipped', 'Cancelled'],
+      ['2025-11-12', 'skipped', 'Cancelled'],
+    ],
+  );
+  assert.equal((await service.get(`/results?job_id=${job.job_id}`)).body.count, 1);
+  const again = await service.post(`/simulate/cancel/${job.job_id}`, {});
+  assert.deepEqual([again.status, again.body.message], [200, 'The job was cancelled before']);
+});
+
+test('after a cancellation a new job runs at once, and runs what was cancelled afresh', async (t) => {
+  const service = await serve(t, { 'model-a 2025-11-11': [[['buy', { symbol: 'AAPL', amount: 1 }]], [['wait', 400]]] });
+  const { body: job } = await service.post('/simulate/trigger', RANGE);
+  await untilRunning(service, job.job_id, '2025-11-11');
+  await service.post(`/simulate/cancel/${job.job_id}`, {});
+  const status = await service.runJob(RANGE);
+  assert.equal(status.status, 'completed');
+  assert.deepEqual(
+    service.database
+      .statement(`SELECT date, status, error FROM trading_sessions ORDER BY session_id`)
+      .all()
+      .map((row) => Object.values(row).filter(Boolean).join(' ')),
+    ['2025-11-10 active', '2025-11-11 failed Cancelled', '2025-11-11 active', '2025-11-12 active'],
+  );
+});
+
+test('a job that is cancelled in the same moment never starts', async (t) => {
+  const { settings, database } = await serve(t, {});
+  const log = silentLog;
+  const jobs = createJobs({ database, settings, log, clock: clockFrom(TODAY), agentProgram: '', environment: {} });
+  const { jobId } = jobs.submit({ startDate: null, endDate: '2025-11-10', models: [], replaceExisting: false });
+  assert.equal(jobs.cancel(jobId), 1);
+  await new Promise((resolve) => setImmediate(resolve));
+  await jobs.stop();
+  const row = database.statement('SELECT status FROM jobs WHERE job_id = ?').get(jobId);
+  assert.deepEqual({ ...row }, { status: 'cancelled' });
+  assert.equal(database.statement('SELECT count(*) AS count FROM trading_sessions').get()?.['count'], 0);
+});
+
+test('only an unfinished job can be cancelled', async (t) => {
+  const service = await serve(t, {});
+  const { job_id: jobId } = await service.runJob(RANGE);
+  const refused = await service.post(`/simulate/cancel/${jobId}`, {});
+  assert.deepEqual([refused.status, refused.body.detail], [409, `Job ${jobId} cannot be cancelled: it is completed`]);
+  const unknown = await service.post('/simulate/cancel/nothing', {});
+  assert.deepEqual([unknown.status, unknown.body.detail], [404, 'Job nothing not found']);
+});
+
+test('no child is left after a cancellation', async (t) => {
+  const service = await serve(t, { '*': [[['wait', 60_000]]] });
+  const { body: job } = await service.post('/simulate/trigger', RANGE);
+  await untilRunning(service, job.job_id, '2025-11-10');
+  const children = () => readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim();
+  while (children() === '') await new Promise((resolve) => setImmediate(resolve));
+  await service.post(`/simulate/cancel/${job.job_id}`, {});
+  await service.stop();
+  assert.equal(children(), '');
+});

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { type Script, scriptedAgent } from '../support/agents.ts';
+import { ledger, ledgerOf } from '../support/ledger.ts';
+import { type TestService, startTestService } from '../support/service.ts';
+
+const PRICES = `
+  AAPL 2025-11-10 100 101
+  AAPL 2025-11-11 102 103
+  MSFT 2025-11-10 200 201
+  MSFT 2025-11-11 202 203`;
+const configuration = {
+  models: [{ signature: 'model-a', enabled: true }],
+  agent_config: { stock_symbols: ['AAPL', 'MSFT'], max_steps: 5 },
+};
+const buy = (symbol: string, amount: number): [string, unknown] => ['buy', { symbol, amount }];
+const wait: [string, unknown][] = [['wait', 60_000]];
+
+const serve = (t: TestContext, script: Script, folder?: string) =>
+  startTestService(t, {
+    configuration,
+    agentProgram: scriptedAgent(script),
+    ...(folder === undefined ? { prices: PRICES } : { folder }),
+  });
+
+/** Starts a job, waits until so many messages of its one model-day are logged, and stops the service under it. */
+async function interrupt(
+  t: TestContext,
+  { script, messages }: { script: Script; messages: number },
+): Promise<{ folder: string; jobId: string }> {
+  const service = await serve(t, script);
+  const { body } = await service.post('/simulate/trigger', { start_date: '2025-11-10', end_date: '2025-11-10' });
+  const count = () => logOf(service).length;
+  while (count() < messages) await new Promise((resolve) => setImmediate(resolve));
+  await service.stop();
+  return { folder: service.folder, jobId: body.job_id };
+}
+
+/** Changes the database while no service runs on it. */
+function edit(folder: string, sql: string): void {
+  const database = new DatabaseSync(`${folder}/jobs.db`);
+  database.exec(sql);
+  database.close();
+}
+
+function logOf({ database }: TestService): string[] {
+  return database
+    .statement(
+      'SELECT session_id, role, substr(content, 1, 20) AS content FROM reasoning_logs ORDER BY session_id, message_index',
+    )
+    .all()
+    .map((row) => `${row['session_id']} ${row['role']} ${row['content']}`);
+}
+
+const sessionsOf = ({ database }: TestService) =>
+  database
+    .statement('SELECT status, error, steps, total_messages FROM trading_sessions ORDER BY session_id')
+    .all()
+    .map((row) =>
+      Object.values(row)
+        .filter((value) => value !== null)
+        .join(' '),
+    );
+
+test('a model-day is gone on with where its journal ends', async (t) => {
+  const day = 'model-a 2025-11-10';
+  const { folder, jobId } = await interrupt(t, {
+    script: { [day]: [[buy('AAPL', 10), buy('MSFT', 60)], wait] },
+    messages: 4,
+  });
+  const service = await serve(t, { [day]: [[buy('AAPL', 10), buy('MSFT', 60)], [buy('MSFT', 2)]] }, folder);
+  const status = await service.waitForJob(jobId);
+  assert.equal(status.status, 'completed');
+  assert.deepEqual(
+    ledgerOf(service.database, 'model-a'),
+    ledger(`
+      2025-11-10 buy AAPL 10 100 => 9000 10010 10 AAPL:10
+      2025-11-10 buy MSFT 2 200  => 8600 10012 12 AAPL:10 MSFT:2`),
+  );
+  assert.deepEqual(logOf(service), [
+    '1 user {"date":"2025-11-10"',
+    '1 assistant I trade.',
+    '1 tool {"executed":"buy","s',
+    '1 tool {"error":"Cannot buy',
+    '1 assistant I trade.',
+    '1 tool {"executed":"buy","s',
+    '1 assistant Done.',
+  ]);
+  assert.deepEqual(sessionsOf(service), ['active 3 7']);
+  assert.equal(status.details[0].steps, 3, 'no step was taken twice');
+  const usage = service.database.statement('SELECT tool_name, calls, refused FROM tool_usage').all();
+  assert.deepEqual(
+    usage.map((row) => Object.values(row).join(' ')),
+    ['buy 3 1'],
+  );
+});
+
+test('an answer whose tool calls had not run yet is not asked for again', async (t) => {
+  const day = 'model-a 2025-11-10';
+  const interrupted = await interrupt(t, { script: { [day]: [[buy('AAPL', 10)], wait] }, messages: 3 });
+  edit(interrupted.folder, `DELETE FROM reasoning_logs WHERE role = 'tool'`);
+  const later = await serve(t, { [day]: [[['fail', 'it was asked again']]] }, interrupted.folder);
+  await later.waitForJob(interrupted.jobId);
+  assert.deepEqual(sessionsOf(later), ['failed it was asked again 1 3']);
+  assert.deepEqual(logOf(later).slice(1), ['1 assistant I trade.', '1 tool {"executed":"buy","s']);
+});
+
+test('a day whose last word was logged is completed without another question', async (t) => {
+  const { folder, jobId } = await interrupt(t, { script: { '*': [[buy('AAPL', 1)], wait] }, messages: 3 });
+  edit(
+    folder,
+    `INSERT INTO reasoning_logs (session_id, message_index, role, content, timestamp) VALUES (1, 3, 'assistant', 'Done.', 'now')`,
+  );
+  const service = await serve(t, { '*': [[buy('AAPL', 1)]] }, folder);
+  const status = await service.waitForJob(jobId);
+  assert.deepEqual([status.status, status.details[0].steps], ['completed', 1]);
+  assert.deepEqual(sessionsOf(service), ['active 2 4']);
+});
+
+const misfits: [name: string, sql: string, reason: RegExp][] = [
+  [
+    'prices that changed',
+    `UPDATE price_data SET open = 99 WHERE symbol = 'AAPL'`,
+    /buy in step 1 does not answer as it did/,
+  ],
+  [
+    'another price of what was not traded',
+    `UPDATE price_data SET open = 199 WHERE symbol = 'MSFT'`,
+    /the prompt is another now/,
+  ],
+  [
+    'a prompt that changed',
+    `UPDATE reasoning_logs SET content = 'Good morning' WHERE role = 'user'`,
+    /the prompt is another now/,
+  ],
+  [
+    'a lost result',
+    `UPDATE reasoning_logs SET role = 'system', tool_name = NULL WHERE message_index = 3`,
+    /step 1 has 1 results of 2 tool calls/,
+  ],
+  [
+    'calls that cannot be read',
+    `UPDATE reasoning_logs SET tool_calls = '[1]' WHERE role = 'assistant'`,
+    /tool calls that cannot be read/,
+  ],
+];
+for (const [name, sql, reason] of misfits) {
+  test(`a journal with ${name} is set aside, and the model-day starts over`, async (t) => {
+    const script = { '*': [[buy('AAPL', 1), buy('AAPL', 2)], wait] };
+    const { folder, jobId } = await interrupt(t, { script, messages: 4 });
+    edit(folder, sql);
+    const service = await serve(t, { '*': [[buy('AAPL', 5)]] }, folder);
+    assert.equal((await service.waitForJob(jobId)).status, 'completed');
+    const [aside, active] = sessionsOf(service);
+    assert.match(aside ?? '', /^failed Set aside, because the journal no longer fits: /);
+    assert.match(aside ?? '', reason);
+    assert.equal(active, 'active 2 4');
+    assert.match(ledgerOf(service.database, 'model-a').join(), /^2025-11-10 buy AAPL 5 /);
+  });
+}
+
+test('a journal that began on another day before is set aside', async (t) => {
+  const { folder, jobId } = await interrupt(t, { script: { '*': [[buy('AAPL', 1)], wait] }, messages: 3 });
+  edit(
+    folder,
+    `
+    PRAGMA foreign_keys = OFF;
+    INSERT INTO trading_sessions (session_id, job_id, date, model, status, initial_cash_e4, started_at, completed_at)
+      VALUES (9, 'other', '2025-11-07', 'model-a', 'active', 100000000, '2025-11-07T12:00:00.000Z', '2025-11-07T12:00:00.000Z');
+    INSERT INTO positions (session_id, action_id, action_type, cash_e4, portfolio_value_e4, daily_profit_e4, created_at)
+      VALUES (9, 1, 'no_trade', 50000000, 50000000, -50000000, '2025-11-07T12:00:00.000Z')`,
+  );
+  const service = await serve(t, { '*': [[buy('AAPL', 1)]] }, folder);
+  await service.waitForJob(jobId);
+  assert.match(sessionsOf(service)[0] ?? '', /no longer fits: the day before it is another now/);
+  assert.equal(ledgerOf(service.database, 'model-a').at(-1), '2025-11-10 buy AAPL 1 100 => 4900 5001 1 AAPL:1');
+});
+
+test('ten restarts in a row without progress end a job; with progress they do not', async (t) => {
+  const first = await interrupt(t, { script: { '*': [wait] }, messages: 1 });
+  let service: TestService | undefined;
+  const restart = async (script: Script) => {
+    service = await serve(t, script, first.folder);
+    const { body } = await service.get(`/simulate/status/${first.jobId}`);
+    await service.stop();
+    return body;
+  };
+  assert.equal((await restart({ '*': [wait] })).status, 'running', 'its one message was progress');
+  for (let count = 1; count < 10; count += 1) assert.equal((await restart({ '*': [wait] })).status, 'running');
+  const ended = await restart({ '*': [wait] });
+  assert.deepEqual([ended.status, ended.error], ['failed', 'Given up after 10 restarts in a row without progress']);
+  assert.equal(ended.details[0].error, 'Given up after 10 restarts in a row without progress');
+  service = await serve(t, {}, first.folder);
+  const next = await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-10' });
+  assert.equal(next.status, 'completed', 'a later job starts afresh');
+});

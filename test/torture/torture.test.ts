@@ -1,0 +1,11 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { torture } from './torture.ts';
+
+test('killed at random moments, the service loses nothing and pays for nothing twice', async (t) => {
+  const seed = Date.now() % 1_000_000;
+  t.diagnostic(`seed ${seed}: npm run torture -- 6 ${seed}`);
+  const report = await torture({ kills: 6, seed });
+  assert.equal(report.kills, 6);
+  assert.ok(report.modelDays > 0 && report.records >= report.modelDays);
+});

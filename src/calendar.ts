@@ -47,6 +47,13 @@ export function weekdays(start: CalendarDate, end: CalendarDate): CalendarDate[]
   return dates;
 }
 
+/** How many Mondays to Fridays there are from start to end, both included; 0 when start is after end. */
+export function countWeekdays(start: CalendarDate, end: CalendarDate): number {
+  const days = Math.max(0, countDays(start, end));
+  const rest = weekdays(start, addDays(start, (days % 7) - 1));
+  return Math.floor(days / 7) * 5 + rest.length;
+}
+
 /** The last `count` weekdays before a date, in order. */
 export function weekdaysBefore(date: CalendarDate, count: number): CalendarDate[] {
   const dates: CalendarDate[] = [];

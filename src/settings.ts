@@ -31,6 +31,8 @@ export interface Settings {
   alphaVantageBaseUrl: string;
   jinaApiKey: string | null;
   jinaBaseUrl: string;
+  /** Per year, as a fraction; what the figures of a performance are measured against. */
+  riskFreeRate: number;
 }
 
 export const DEFAULT_CONFIGURATION_PATH = 'configs/default_config.json';
@@ -72,6 +74,7 @@ export function readSettings(
     alphaVantageBaseUrl: env.ALPHAVANTAGE_BASE_URL,
     jinaApiKey: env.JINA_API_KEY ?? null,
     jinaBaseUrl: env.JINA_BASE_URL,
+    riskFreeRate: env.RISK_FREE_RATE,
   };
 }
 
@@ -118,6 +121,20 @@ const httpUrl = v.pipe(
   ),
 );
 
+/** A fraction; the range tells it from a percentage. */
+const MIN_YEARLY_RATE = -0.1;
+const MAX_YEARLY_RATE = 0.5;
+const rateMessage = (issue: v.BaseIssue<unknown>) =>
+  `expected a yearly rate as a fraction from ${MIN_YEARLY_RATE} to ${MAX_YEARLY_RATE}, such as 0.04, got ${JSON.stringify(issue.input)}`;
+const yearlyRate = v.pipe(
+  v.string(),
+  v.check(
+    (text) => /^-?\d{0,9}\.?\d{1,9}$/.test(text) && Number(text) >= MIN_YEARLY_RATE && Number(text) <= MAX_YEARLY_RATE,
+    rateMessage,
+  ),
+  v.transform(Number),
+);
+
 /** What a header can carry, so that a badly pasted key shows at the start and not in the middle of a model-day. */
 const headerKey = v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/, 'expected a key of ASCII characters without spaces'));
 
@@ -145,4 +162,5 @@ const environmentSchema = v.object({
   ALPHAVANTAGE_BASE_URL: v.optional(httpUrl, 'https://www.alphavantage.co'),
   JINA_API_KEY: v.optional(headerKey),
   JINA_BASE_URL: v.optional(httpUrl, 'https://s.jina.ai'),
+  RISK_FREE_RATE: v.optional(yearlyRate, '0'),
 });

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addDays, countDays, dateOf, isCalendarDate, weekdays, weekdaysBefore } from '../src/calendar.ts';
+import {
+  addDays,
+  countDays,
+  countWeekdays,
+  dateOf,
+  isCalendarDate,
+  weekdays,
+  weekdaysBefore,
+} from '../src/calendar.ts';
 
 test('a date is zero-padded and exists in the calendar', () => {
   const good = ['2025-01-05', '2024-02-29', '1999-12-31'];
@@ -53,6 +61,15 @@ test('weekdays leave out Saturdays and Sundays', () => {
   assert.deepEqual(weekdays('2025-01-04', '2025-01-05'), []);
   assert.deepEqual(weekdays('2025-01-07', '2025-01-06'), []);
   assert.deepEqual(weekdaysBefore('2025-01-07', 3), ['2025-01-02', '2025-01-03', '2025-01-06']);
+});
+
+test('weekdays are counted as they are listed', () => {
+  for (let days = -2; days < 30; days += 1) {
+    for (const start of ['2025-01-01', '2025-01-03', '2025-01-04', '2025-01-05', '2025-01-06']) {
+      const end = addDays(start, days);
+      assert.equal(countWeekdays(start, end), weekdays(start, end).length, `${start} to ${end}`);
+    }
+  }
 });
 
 test('today is the UTC date, whatever the local zone', () => {

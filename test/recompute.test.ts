@@ -5,8 +5,9 @@ import { test } from 'node:test';
 import { weekdays } from '../src/calendar.ts';
 import { createRandom } from '../src/agent/random.ts';
 import { importFile } from '../src/prices/import.ts';
-import { findErrors } from './support/recompute.ts';
-import { clockFrom, startTestService } from './support/service.ts';
+import { naiveFigures } from './support/naive-performance.ts';
+import { type ActionRecord, findErrors } from './support/recompute.ts';
+import { type TestService, clockFrom, startTestService } from './support/service.ts';
 
 const SYMBOLS = ['AAPL', 'BRK-B', 'MSFT', 'NVDA', 'ORLY', 'QCOM'];
 const HOLIDAY = '2025-09-01';
@@ -66,7 +67,40 @@ test('from the records and the price file alone, an independent bookkeeper comes
     trades.length > 50 && trades.some(({ action_type }: { action_type: string }) => action_type === 'sell'),
     'models really trade',
   );
+  await checkPerformance(service, results);
 });
+
+/** The figures of GET /performance against those that a naive implementation makes of the records of GET /results. */
+async function checkPerformance(service: TestService, results: readonly ActionRecord[]): Promise<void> {
+  const { models } = (await service.get('/performance')).body;
+  assert.equal(models.length, 4);
+  for (const told of models) {
+    const records = results.filter(({ model }) => model === told.model);
+    const {
+      isClear,
+      cost,
+      open_positions: open,
+      win_rate,
+      profit_factor,
+      ...rest
+    } = naiveFigures(records, {
+      initialCash: 10_000,
+    });
+    const naive = isClear ? { ...rest, win_rate, profit_factor } : rest;
+    const figures = { ...told, ...told.trading, ...told.round_trips, ...told.max_drawdown };
+    for (const [name, expected] of Object.entries(naive)) {
+      if (expected === null) assert.equal(figures[name], null, name);
+      else assert.ok(Math.abs(figures[name] - expected) < 1e-3, `${name} is ${figures[name]}, should be ${expected}`);
+    }
+    const positions: { symbol: string; quantity: number; since: string; cost_basis: number }[] = told.open_positions;
+    assert.deepEqual(
+      positions.map(({ symbol, quantity, since }) => [symbol, quantity, since]),
+      open,
+    );
+    assert.ok(Math.abs(positions.reduce((sum, { cost_basis }) => sum + cost_basis, 0) - cost) < 0.01);
+    assert.notEqual(told.sharpe_ratio, null, 'there are enough days for risk');
+  }
+}
 
 test('the bookkeeper notices a wrong figure', () => {
   const file = JSON.stringify({

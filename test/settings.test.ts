@@ -28,6 +28,7 @@ test('without a variable everything has its default', () => {
     alphaVantageBaseUrl: 'https://www.alphavantage.co',
     jinaApiKey: null,
     jinaBaseUrl: 'https://s.jina.ai',
+    riskFreeRate: 0,
   });
 });
 
@@ -49,6 +50,7 @@ test('values are read as people write them, and an empty one is an absent one', 
       ALPHAVANTAGE_API_KEY: 'key',
       DEPLOYMENT_MODE: 'DEV',
       PRESERVE_DEV_DATA: 'yes',
+      RISK_FREE_RATE: '0.045',
     },
     nowhere,
   );
@@ -58,6 +60,7 @@ test('values are read as people write them, and an empty one is an absent one', 
   assert.equal(settings.maxSimulationDays, 30);
   assert.equal(settings.alphaVantageApiKey, 'key');
   assert.equal(settings.preserveDevData, true);
+  assert.equal(settings.riskFreeRate, 0.045);
 });
 
 const unreadable: [variable: string, value: string][] = [
@@ -72,6 +75,11 @@ const unreadable: [variable: string, value: string][] = [
   ['PRESERVE_DEV_DATA', 'maybe'],
   ['AUTO_DOWNLOAD_PRICE_DATA', '2'],
   ['LOG_LEVEL', 'LOUD'],
+  ['RISK_FREE_RATE', '4'],
+  ['RISK_FREE_RATE', '4%'],
+  ['RISK_FREE_RATE', '-0.2'],
+  ['RISK_FREE_RATE', '.'],
+  ['RISK_FREE_RATE', 'NaN'],
   ['OPENAI_API_BASE', 'api.example.com'],
   ['ALPHAVANTAGE_BASE_URL', 'ftp://mirror'],
   ['JINA_API_KEY', 'jina_\u201ckey\u201d'],

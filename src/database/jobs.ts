@@ -65,6 +65,10 @@ export function insertJob(database: Database, job: NewJob): void {
     .run(job.jobId);
 }
 
+export function jobExists(database: Database, jobId: string): boolean {
+  return database.statement('SELECT 1 FROM jobs WHERE job_id = ?').get(jobId) !== undefined;
+}
+
 /** The one unfinished job, or null. */
 export function unfinishedJobId(database: Database): string | null {
   return (

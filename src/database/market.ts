@@ -64,6 +64,11 @@ export function lastBarBefore(database: Database, date: CalendarDate, symbol: st
     .get(symbol, date) as never;
 }
 
+export function hasBarUpTo(database: Database, date: CalendarDate, symbol: string): boolean {
+  const row = database.statement('SELECT 1 FROM price_data WHERE symbol = ?1 AND date <= ?2 LIMIT 1').get(symbol, date);
+  return row !== undefined;
+}
+
 /** The bar of the session date with its close: for marking records in the parent, never for a model. */
 export function closingBar(database: Database, sessionDate: CalendarDate, symbol: string): MarketBar | undefined {
   return database

@@ -2,6 +2,8 @@ import type * as v from 'valibot';
 import { cancel, cancelResponse } from '../handlers/cancel.ts';
 import type { Answer, Context, Input } from '../handlers/handler.ts';
 import { health, healthResponse } from '../handlers/health.ts';
+import { performance, performanceQuery } from '../handlers/performance.ts';
+import { performanceResponse } from '../handlers/performance-response.ts';
 import { reasoning, reasoningQuery, reasoningResponse } from '../handlers/reasoning.ts';
 import { results, resultsQuery, resultsResponse } from '../handlers/results.ts';
 import { status, statusResponse } from '../handlers/status.ts';
@@ -79,6 +81,19 @@ export const routes: readonly Route[] = [
     errors: { 400: 'The date is not YYYY-MM-DD.', 404: 'No session matches the filters.' },
     example: examples.reasoning,
     handle: reasoning,
+  },
+  {
+    method: 'GET',
+    path: '/performance',
+    summary: 'How each model did: its curve, return, risk, trades and cost, beside a benchmark.',
+    query: performanceQuery,
+    response: performanceResponse,
+    errors: {
+      400: 'The start date is after the end date.',
+      404: 'There is no such job, or no price of the benchmark.',
+    },
+    example: examples.performance,
+    handle: performance,
   },
   {
     method: 'GET',

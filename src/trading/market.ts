@@ -5,6 +5,7 @@ import {
   type Split,
   barOn,
   closingBar,
+  hasBarUpTo,
   lastBarBefore,
   lastBars,
   quotesOn,
@@ -71,6 +72,11 @@ export function closingMark(database: Database, date: CalendarDate, symbol: stri
   if (bar) return fromDollars(bar.close ?? bar.open);
   const [quote] = loadQuotes(database, date, [symbol]).values();
   return quote?.previousClose ?? lastKnownPrice(database, date, symbol);
+}
+
+/** As `closingMark`; null when no price of the symbol up to the date is stored (any more). */
+export function knownClosingMark(database: Database, date: CalendarDate, symbol: string): Money | null {
+  return hasBarUpTo(database, date, symbol) ? closingMark(database, date, symbol) : null;
 }
 
 function loadQuotes(database: Database, date: CalendarDate, symbols: readonly string[]): Map<string, Quote> {

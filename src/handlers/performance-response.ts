@@ -1,0 +1,144 @@
+import * as v from 'valibot';
+import { dateText, deploymentEntries } from './schemas.ts';
+
+/** What GET /performance answers. Dollars and fractions (0.01 is one percent); a null has its reason in `unavailable`. */
+
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const figure = v.nullable(v.number());
+const unavailable = v.record(v.string(), v.string());
+const day = v.nullable(v.object({ date: dateText, daily_return: v.number() }));
+
+const returnEntries = {
+  total_return: figure,
+  annualised_return: figure,
+  annualised_volatility: figure,
+  sharpe_ratio: figure,
+  sortino_ratio: figure,
+  calmar_ratio: figure,
+  value_at_risk_95: figure,
+  winning_days_share: figure,
+  unavailable,
+  max_drawdown: v.object({
+    depth: v.number(),
+    peak_date: v.nullable(dateText),
+    trough_date: v.nullable(dateText),
+    recovery_date: v.nullable(dateText),
+    length: count,
+  }),
+  best_day: day,
+  worst_day: day,
+};
+
+const relative = v.object({
+  days: count,
+  benchmark_return: figure,
+  excess_return: figure,
+  alpha: figure,
+  beta: figure,
+  correlation: figure,
+  tracking_error: figure,
+  information_ratio: figure,
+  unavailable,
+});
+
+const trading = v.object({
+  trades: count,
+  bought: v.number(),
+  sold: v.number(),
+  commission: v.number(),
+  realised_profit: figure,
+  unrealised_profit: figure,
+  exposure: figure,
+  turnover: figure,
+  unavailable,
+});
+
+const roundTrips = v.object({
+  count,
+  profit: v.number(),
+  win_rate: figure,
+  profit_factor: figure,
+  mean_holding_days: figure,
+  unavailable,
+  latest: v.array(
+    v.object({
+      symbol: v.string(),
+      quantity: v.number(),
+      buy_date: dateText,
+      sell_date: dateText,
+      cost: v.number(),
+      proceeds: v.number(),
+      profit: v.number(),
+      holding_days: count,
+    }),
+  ),
+});
+
+const openPositions = v.array(
+  v.object({
+    symbol: v.string(),
+    quantity: v.number(),
+    since: dateText,
+    cost_basis: v.number(),
+    value: figure,
+    unrealised_profit: figure,
+  }),
+);
+
+const usage = v.object({
+  steps: count,
+  requests: count,
+  prompt_tokens: v.nullable(count),
+  completion_tokens: v.nullable(count),
+  cached_tokens: v.nullable(count),
+  reasoning_tokens: v.nullable(count),
+  model_days_without_cost: count,
+  cost_usd: figure,
+  profit_per_cost_usd: figure,
+  unavailable,
+});
+
+export const performanceResponse = v.object({
+  models: v.array(
+    v.object({
+      model: v.string(),
+      start_date: dateText,
+      end_date: dateText,
+      model_days: count,
+      stale_model_days: count,
+      start_value: v.number(),
+      end_value: v.number(),
+      profit: v.number(),
+      ...returnEntries,
+      relative,
+      trading,
+      round_trips: roundTrips,
+      open_positions: openPositions,
+      usage,
+      curve: v.array(v.object({ date: dateText, value: v.number(), daily_return: figure, stale: v.boolean() })),
+    }),
+  ),
+  count,
+  benchmark: v.object({
+    name: v.string(),
+    symbols: count,
+    start_date: v.nullable(dateText),
+    days: count,
+    ...returnEntries,
+    curve: v.array(v.object({ date: dateText, value: v.number(), daily_return: v.number() })),
+  }),
+  conventions: v.object({
+    period: v.string(),
+    fractions: v.string(),
+    trading_days_per_year: count,
+    deviation: v.string(),
+    risk_free_rate: v.number(),
+    risk_free_rate_daily: v.number(),
+    min_days_for_annual_return: count,
+    min_days_for_risk: count,
+    min_share_of_weekdays: v.number(),
+    universe_benchmark: v.string(),
+    definitions: v.record(v.string(), v.string()),
+  }),
+  ...deploymentEntries,
+});

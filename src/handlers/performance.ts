@@ -1,0 +1,108 @@
+import * as v from 'valibot';
+import type { CalendarDate } from '../calendar.ts';
+import type { Database } from '../database/database.ts';
+import { jobExists } from '../database/jobs.ts';
+import { type ChosenDay, chosenDays, ledgerDays, usageTotals } from '../database/performance.ts';
+import { staleModelDays } from '../database/stale.ts';
+import { ServiceError, normaliseSymbol } from '../domain.ts';
+import type { Money } from '../money.ts';
+import { benchmarkCurve } from '../performance/benchmark.ts';
+import { type Benchmark, UNIVERSE, openBenchmark } from '../performance/choose-benchmark.ts';
+import { dailyRate } from '../performance/conventions.ts';
+import { reportConventions } from '../performance/definitions.ts';
+import { rounded } from '../performance/figure.ts';
+import { reportModel, reportReturns } from '../performance/report.ts';
+import { seriesOf } from '../performance/returns.ts';
+import { knownClosingMark } from '../trading/market.ts';
+import { type Answer, type Context, type Input, deploymentFields } from './handler.ts';
+import { dateText } from './schemas.ts';
+
+export const performanceQuery = v.object({
+  job_id: v.optional(v.string()),
+  model: v.optional(v.string()),
+  start_date: v.optional(dateText),
+  end_date: v.optional(dateText),
+  benchmark: v.optional(
+    v.pipe(
+      v.string(),
+      v.transform((text) => (text.toLowerCase() === UNIVERSE ? UNIVERSE : normaliseSymbol(text))),
+      v.string(`expected a ticker symbol or '${UNIVERSE}'`),
+    ),
+  ),
+});
+
+/** The figures of every model over its active model-days that the filters let through, model by model. */
+export function performance(
+  { database, settings }: Context,
+  { query }: Input<v.InferOutput<typeof performanceQuery>>,
+): Answer {
+  const { job_id: jobId, model, start_date: startDate, end_date: endDate } = query;
+  if (startDate !== undefined && endDate !== undefined && startDate > endDate)
+    throw new ServiceError('bad_request', `Invalid date range: start_date ${startDate} is after end_date ${endDate}`);
+  if (jobId !== undefined && !jobExists(database, jobId)) throw new ServiceError('not_found', `Job ${jobId} not found`);
+  const days = chosenDays(database, { jobId, model, startDate, endDate });
+  const benchmark = openBenchmark(database, query.benchmark, days);
+  const riskFree = dailyRate(settings.riskFreeRate);
+  const rest = {
+    benchmark: reportBenchmark(benchmark, days, riskFree),
+    conventions: reportConventions(settings.riskFreeRate),
+    ...deploymentFields(settings),
+  };
+  return stream(modelReports(database, days, { benchmark, riskFree }), JSON.stringify(rest));
+}
+
+function* stream(models: Iterable<string>, rest: string): Generator<string> {
+  let count = 0;
+  yield '{"models":[';
+  for (const model of models) yield (count++ === 0 ? '' : ',') + model;
+  yield `],"count":${count},${rest.slice(1)}`;
+}
+
+/** One model at a time, so that other requests get their turn and no more than one ledger is in memory. */
+function* modelReports(
+  database: Database,
+  days: readonly ChosenDay[],
+  { benchmark, riskFree }: { benchmark: Benchmark; riskFree: number },
+): Generator<string> {
+  const marks = new Map<string, Money | null>();
+  for (const [model, own] of Map.groupBy(days, (day) => day.model)) {
+    const sessionIds = own.map(({ sessionId }) => sessionId);
+    const lastDate = own.at(-1)?.date as CalendarDate;
+    const report = reportModel({
+      ledger: ledgerDays(database, sessionIds),
+      chosen: new Map(own.map(({ sessionId, startDate }) => [sessionId, startDate])),
+      staleDates: new Set(staleModelDays(database, [model]).map(({ date }) => date)),
+      usage: usageTotals(database, sessionIds),
+      benchmark: benchmark.levels,
+      markOf: (symbol) =>
+        remembered(marks, `${lastDate} ${symbol}`, () => knownClosingMark(database, lastDate, symbol)),
+      riskFree,
+    });
+    yield JSON.stringify({ model, ...report });
+  }
+}
+
+function remembered<Value>(values: Map<string, Value>, key: string, compute: () => Value): Value {
+  const known = values.get(key);
+  if (known !== undefined) return known;
+  const value = compute();
+  values.set(key, value);
+  return value;
+}
+
+function reportBenchmark({ name, symbols, levels, base }: Benchmark, days: readonly ChosenDay[], riskFree: number) {
+  const dates = [...new Set(days.map(({ date }) => date))].sort();
+  const curve = base === null ? [] : benchmarkCurve(levels, base, dates);
+  return {
+    name,
+    symbols,
+    start_date: base?.date ?? null,
+    days: curve.length,
+    ...reportReturns(seriesOf(curve), riskFree),
+    curve: curve.map(({ date, value, dailyReturn }) => ({
+      date,
+      value: rounded(value),
+      daily_return: rounded(dailyReturn),
+    })),
+  };
+}

@@ -1,0 +1,20 @@
+/** What the figures agree on. Every number here stands in the answer of GET /performance too. */
+
+/** A period is one model-day; a year has this many. */
+export const TRADING_DAYS_PER_YEAR = 252;
+/**
+ * A return over less than a year is not annualised, for that would say that it goes on (CFA Institute, Global Investment
+ * Performance Standards: returns for periods of less than one year must not be annualised).
+ */
+export const MIN_DAYS_FOR_ANNUAL_RETURN = TRADING_DAYS_PER_YEAR;
+/** About a month. The worst twentieth of the days, which value at risk asks for, needs twenty of them to be a day at all. */
+export const MIN_DAYS_FOR_RISK = 20;
+/** Where model-days are rarer, a model-day is no day of the market, and 252 of them are no year. */
+export const MIN_SHARE_OF_WEEKDAYS = 2 / 3;
+/** Relative differences up to this are floating-point rounding, not risk. */
+export const ROUNDING = 1e-12;
+
+/** The yearly risk-free rate per trading day, compounded: (1 + yearly)^(1/252) - 1. */
+export function dailyRate(yearlyRate: number): number {
+  return (1 + yearlyRate) ** (1 / TRADING_DAYS_PER_YEAR) - 1;
+}

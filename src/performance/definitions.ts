@@ -1,0 +1,64 @@
+import {
+  MIN_DAYS_FOR_ANNUAL_RETURN,
+  MIN_DAYS_FOR_RISK,
+  MIN_SHARE_OF_WEEKDAYS,
+  TRADING_DAYS_PER_YEAR,
+  dailyRate,
+} from './conventions.ts';
+
+/** What each figure means, in one sentence for those who read it; the formulas' sources stand with the formulas. */
+export const definitions = {
+  daily_return: 'Profit of the day over the closing value of the day that it started from',
+  total_return: 'Daily returns linked: the product of (1 + daily return), minus 1',
+  annualised_return: 'The yearly return that compounds to the total: (1 + total return)^(252 / days) - 1',
+  annualised_volatility: 'Sample standard deviation of the daily returns, times the root of 252',
+  sharpe_ratio:
+    'Mean over sample standard deviation of the daily returns above the risk-free rate, times the root of 252',
+  sortino_ratio:
+    'Mean daily return above the risk-free rate over the downside deviation of all days, times the root of 252',
+  calmar_ratio: 'Annualised return over the depth of the maximum drawdown',
+  max_drawdown:
+    'The deepest fall from a high to a low, as a fraction of the high; length in days until the high is reached again',
+  best_day: 'The day with the highest return',
+  worst_day: 'The day with the lowest return',
+  winning_days_share: 'Days with a return above 0, as a share of all days',
+  value_at_risk_95: 'The loss that 95 of 100 days did not exceed, from the days as they were, without interpolation',
+  exposure: 'Mean share of the closing value that is in holdings',
+  turnover: 'The lesser of purchases and sales over the mean closing value, for the whole curve',
+  trades: 'Orders executed; a split is no trade, a refused order neither',
+  commission: 'What orders cost beside shares times price',
+  realised_profit: 'Profit of what was sold, and of fractions of shares that splits paid in cash',
+  unrealised_profit: 'Value of the open positions at the last close minus what they cost',
+  round_trips: 'Shares bought together and sold together, first in, first out',
+  win_rate: 'Round trips with a profit above 0, as a share of all',
+  profit_factor: 'Profits of the round trips that won over losses of those that lost',
+  mean_holding_days: 'Mean calendar days from purchase to sale of the round trips',
+  cost_basis: 'What the shares of an open position cost',
+  benchmark_return: 'Total return of the benchmark over the days on which both have a return',
+  excess_return: 'Total return minus that of the benchmark over the same days',
+  alpha: 'What beta does not explain of the return above the risk-free rate, per year, without compounding',
+  beta: 'Covariance with the benchmark over the variance of the benchmark',
+  correlation: 'Correlation of the daily returns with those of the benchmark',
+  tracking_error: 'Sample standard deviation of the daily differences to the benchmark, times the root of 252',
+  information_ratio:
+    'Mean over sample standard deviation of the daily differences to the benchmark, times the root of 252',
+  cost_usd: 'What the tokens of these model-days cost, attempts that failed within their job included',
+  profit_per_cost_usd: 'Dollars of profit per dollar of model cost',
+} as const;
+
+/** What the figures of an answer agree on, as the answer tells it. */
+export function reportConventions(yearlyRiskFreeRate: number) {
+  return {
+    period: 'One model-day, from the close of the day it started from to its own close; the first from its open',
+    fractions: 'Returns, rates and shares are fractions: 0.01 is one percent',
+    trading_days_per_year: TRADING_DAYS_PER_YEAR,
+    deviation: 'Sample standard deviation, over n - 1',
+    risk_free_rate: yearlyRiskFreeRate,
+    risk_free_rate_daily: dailyRate(yearlyRiskFreeRate),
+    min_days_for_annual_return: MIN_DAYS_FOR_ANNUAL_RETURN,
+    min_days_for_risk: MIN_DAYS_FOR_RISK,
+    min_share_of_weekdays: MIN_SHARE_OF_WEEKDAYS,
+    universe_benchmark: 'Equal amounts in every symbol of the universe, made equal again at every close, without costs',
+    definitions,
+  };
+}

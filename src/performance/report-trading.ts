@@ -1,0 +1,98 @@
+import type { LedgerDay } from '../database/performance.ts';
+import { type Money, money, toDollars } from '../money.ts';
+import { list } from '../sentences.ts';
+import { ratio, tellFigures } from './figure.ts';
+import { type RoundTrip, holdingDaysOf, profitOf } from './lots.ts';
+import type { ModelRecord } from './record.ts';
+import { mean } from './risk.ts';
+import { type OpenPosition, openPositions, tradingOf } from './trading.ts';
+
+/** Of a model's round trips so many are listed, the last ones. */
+export const MAX_LISTED_ROUND_TRIPS = 100;
+
+/**
+ * What a model traded, under its names in the answer. Turnover is the lesser of purchases and sales over the mean closing
+ * value (SEC Form N-1A, item 13, but with cash counted in the value), for the whole curve and not per year.
+ */
+export function reportTrading({ ledger, chosen, markOf }: ModelRecord, days: readonly LedgerDay[]) {
+  const trading = tradingOf(ledger, new Set(chosen.keys()));
+  const { trades, bought, sold, commission, roundTrips, fractionProfit } = trading;
+  const positions = openPositions(trading.book, markOf);
+  const unpriced = positions.filter(({ value }) => value === null).map(({ symbol }) => symbol);
+  const unrealised = sum(positions.map(({ value, cost }) => (value ?? cost) - cost));
+  return {
+    trading: {
+      trades,
+      bought: toDollars(bought),
+      sold: toDollars(sold),
+      commission: toDollars(commission),
+      ...tellFigures({
+        realised_profit: toDollars(money(sum(roundTrips.map(profitOf)) + fractionProfit)),
+        unrealised_profit:
+          unpriced.length === 0 ? toDollars(unrealised) : { reason: `No price of ${list(unpriced)} is stored` },
+        exposure: exposureOf(days),
+        turnover: ratio(
+          Math.min(bought, sold),
+          mean(days.map(({ value }) => value)),
+          'The portfolio was worth nothing',
+        ),
+      }),
+    },
+    round_trips: reportRoundTrips(roundTrips),
+    open_positions: positions.map(reportOpenPosition),
+  };
+}
+
+/** The mean share of the closing value that is in holdings; of nothing, none is. */
+function exposureOf(days: readonly LedgerDay[]): number {
+  return mean(days.map(({ cash, value }) => (value === 0 ? 0 : (value - cash) / value)));
+}
+
+/**
+ * Win rate is the share of round trips with a profit above 0; profit factor is gross profit over gross loss (Dormeier,
+ * Investing with Volume Analysis, 2011). Both after commission.
+ */
+function reportRoundTrips(trips: readonly RoundTrip[]) {
+  const profits = trips.map(profitOf);
+  const gained = sum(profits.filter((profit) => profit > 0));
+  const lost = 0 - sum(profits.filter((profit) => profit < 0));
+  const none = trips.length === 0 ? { reason: 'Nothing was sold' } : null;
+  return {
+    count: trips.length,
+    profit: toDollars(sum(profits)),
+    ...tellFigures({
+      win_rate: none ?? profits.filter((profit) => profit > 0).length / trips.length,
+      profit_factor: none ?? ratio(gained, lost, 'No round trip lost'),
+      mean_holding_days: none ?? mean(trips.map(holdingDaysOf)),
+    }),
+    latest: trips.slice(-MAX_LISTED_ROUND_TRIPS).map(reportRoundTrip),
+  };
+}
+
+function reportRoundTrip(trip: RoundTrip) {
+  return {
+    symbol: trip.symbol,
+    quantity: trip.quantity,
+    buy_date: trip.buyDate,
+    sell_date: trip.sellDate,
+    cost: toDollars(trip.cost),
+    proceeds: toDollars(trip.proceeds),
+    profit: toDollars(profitOf(trip)),
+    holding_days: holdingDaysOf(trip),
+  };
+}
+
+function reportOpenPosition({ symbol, quantity, since, cost, value }: OpenPosition) {
+  return {
+    symbol,
+    quantity,
+    since,
+    cost_basis: toDollars(cost),
+    value: value === null ? null : toDollars(value),
+    unrealised_profit: value === null ? null : toDollars(money(value - cost)),
+  };
+}
+
+function sum(amounts: readonly number[]): Money {
+  return money(amounts.reduce((total, amount) => total + amount, 0));
+}

@@ -1,0 +1,144 @@
+import type { LedgerDay, UsageTotals } from '../database/performance.ts';
+import { type Money, money, toDollars } from '../money.ts';
+import { count } from '../sentences.ts';
+import { type Levels, benchmarkReturns } from './benchmark.ts';
+import { type Drawdown, calmarRatio, maxDrawdown } from './drawdown.ts';
+import { type Figure, mapFigure, ratio, rounded, tellFigures } from './figure.ts';
+import type { ModelRecord } from './record.ts';
+import { type Comparison, relativeFigures } from './relative.ts';
+import { reportTrading } from './report-trading.ts';
+import {
+  type DailyReturn,
+  type DayOfCurve,
+  type ReturnSeries,
+  annualisedReturn,
+  bestDay,
+  seriesOf,
+  totalReturn,
+  winningDaysShare,
+  worstDay,
+} from './returns.ts';
+import { annualisedVolatility, sharpeRatio, sortinoRatio, valueAtRisk95 } from './risk.ts';
+
+/** All figures of a model under their names in the answer: dollars and fractions as numbers, a reason for each null. */
+export function reportModel(record: ModelRecord) {
+  const days = record.ledger.filter(({ sessionId }) => record.chosen.has(sessionId));
+  const [first, last] = [days[0] as LedgerDay, days.at(-1) as LedgerDay];
+  const curve = days.map((day) => dayOfCurve(day, record));
+  const profit = money(days.reduce((sum, day) => sum + day.profit, 0));
+  return {
+    start_date: first.date,
+    end_date: last.date,
+    model_days: days.length,
+    stale_model_days: days.filter(({ date }) => record.staleDates.has(date)).length,
+    start_value: toDollars(startValueOf(first)),
+    end_value: toDollars(last.value),
+    profit: toDollars(profit),
+    ...reportReturns(seriesOf(curve), record.riskFree),
+    relative: reportRelative(compare(curve, record.benchmark), record.riskFree),
+    ...reportTrading(record, days),
+    usage: reportUsage(record.usage, profit),
+    curve: days.map(({ date, value }, index) => ({
+      date,
+      value: toDollars(value),
+      daily_return: roundedOrNull(curve[index]?.dailyReturn ?? null),
+      stale: record.staleDates.has(date),
+    })),
+  };
+}
+
+function startValueOf({ value, profit }: LedgerDay): Money {
+  return money(value - profit);
+}
+
+function dayOfCurve(day: LedgerDay, { chosen }: ModelRecord): DayOfCurve {
+  const startValue = startValueOf(day);
+  const dailyReturn = startValue === 0 ? null : day.profit / startValue;
+  return { date: day.date, startDate: chosen.get(day.sessionId) ?? null, dailyReturn };
+}
+
+/** What a series of daily returns tells, a model's or a benchmark's. */
+export function reportReturns(series: ReturnSeries, riskFree: number) {
+  const drawdown = maxDrawdown(series);
+  const annualised = annualisedReturn(series);
+  const figures = tellFigures({
+    total_return: totalReturn(series),
+    annualised_return: annualised,
+    annualised_volatility: annualisedVolatility(series),
+    sharpe_ratio: sharpeRatio(series, riskFree),
+    sortino_ratio: sortinoRatio(series, riskFree),
+    calmar_ratio: calmarRatio(annualised, drawdown),
+    value_at_risk_95: valueAtRisk95(series),
+    winning_days_share: winningDaysShare(series),
+  });
+  return {
+    ...figures,
+    max_drawdown: reportDrawdown(drawdown),
+    best_day: reportDay(bestDay(series)),
+    worst_day: reportDay(worstDay(series)),
+  };
+}
+
+function reportDrawdown({ depth, peakDate, troughDate, recoveryDate, length }: Drawdown) {
+  return {
+    depth: rounded(depth),
+    peak_date: peakDate,
+    trough_date: troughDate,
+    recovery_date: recoveryDate,
+    length,
+  };
+}
+
+function reportDay(day: DailyReturn | null) {
+  return day === null ? null : { date: day.date, daily_return: rounded(day.dailyReturn) };
+}
+
+/** A model and the benchmark on the days on which both have a return. */
+function compare(curve: readonly DayOfCurve[], benchmark: Levels): Comparison {
+  const theirs = benchmarkReturns(benchmark, curve);
+  const isCommon = curve.map(({ dailyReturn }, index) => dailyReturn !== null && theirs[index] !== null);
+  const common = (returns: readonly (number | null)[]) =>
+    curve.map((day, index) => ({ ...day, dailyReturn: isCommon[index] ? (returns[index] ?? null) : null }));
+  return { own: seriesOf(common(curve.map(({ dailyReturn }) => dailyReturn))), benchmark: seriesOf(common(theirs)) };
+}
+
+function reportRelative(comparison: Comparison, riskFree: number) {
+  const figures = relativeFigures(comparison, riskFree);
+  return {
+    days: comparison.own.days.length,
+    ...tellFigures({
+      benchmark_return: figures.benchmarkReturn,
+      excess_return: figures.excessReturn,
+      alpha: figures.alpha,
+      beta: figures.beta,
+      correlation: figures.correlation,
+      tracking_error: figures.trackingError,
+      information_ratio: figures.informationRatio,
+    }),
+  };
+}
+
+function reportUsage(usage: UsageTotals, profit: Money) {
+  const { costUsd, daysWithoutCost } = usage;
+  const cost: Figure = costUsd ?? { reason: 'No cost is known: the configuration has no price_per_million_tokens' };
+  const incomplete = `The cost of ${count(daysWithoutCost, 'model-day')} is not known`;
+  const wholeCost = costUsd !== null && daysWithoutCost > 0 ? { reason: incomplete } : cost;
+  const perDollar = ratio(1, wholeCost, 'The model cost nothing');
+  return {
+    steps: usage.steps,
+    requests: usage.requests,
+    prompt_tokens: usage.promptTokens,
+    completion_tokens: usage.completionTokens,
+    cached_tokens: usage.cachedTokens,
+    reasoning_tokens: usage.reasoningTokens,
+    model_days_without_cost: daysWithoutCost,
+    ...tellFigures({
+      cost_usd: cost,
+      profit_per_cost_usd: mapFigure(perDollar, (share) => toDollars(profit) * share),
+    }),
+  };
+}
+
+function roundedOrNull(number: number | null): number | null {
+  return number === null ? null : rounded(number);
+}

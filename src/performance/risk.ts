@@ -1,0 +1,84 @@
+import { MIN_DAYS_FOR_RISK, ROUNDING, TRADING_DAYS_PER_YEAR } from './conventions.ts';
+import { type Figure, mapFigure, ratio } from './figure.ts';
+import { type ReturnSeries, returnsOf, tooFew, whyNotAnnualised } from './returns.ts';
+
+const YEAR_ROOT = Math.sqrt(TRADING_DAYS_PER_YEAR);
+
+export function mean(numbers: readonly number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
+}
+
+/** The sample covariance, over n - 1. Both lists have the same length, of at least 2. */
+export function covariance(ones: readonly number[], others: readonly number[]): number {
+  const [middle, otherMiddle] = [mean(ones), mean(others)];
+  const sum = ones.reduce((total, one, index) => total + (one - middle) * ((others[index] as number) - otherMiddle), 0);
+  return sum / (ones.length - 1);
+}
+
+/** The sample standard deviation, over n - 1; exactly 0 where nothing but rounding varies. */
+export function sampleDeviation(numbers: readonly number[]): number {
+  const deviation = Math.sqrt(covariance(numbers, numbers));
+  return deviation > ROUNDING ? deviation : 0;
+}
+
+/** The mean over a deviation, both per day, scaled to a year by the square root of 252. */
+export function annualisedRatio(average: number, deviation: number, reason: string): Figure {
+  return mapFigure(ratio(average, deviation, reason), (daily) => daily * YEAR_ROOT);
+}
+
+export function annualisedDeviation(numbers: readonly number[]): number {
+  return sampleDeviation(numbers) * YEAR_ROOT;
+}
+
+/** The sample deviation of the daily returns times the square root of 252 (Bacon 2008). */
+export function annualisedVolatility(series: ReturnSeries): Figure {
+  const reason = whyNotAnnualised(series, MIN_DAYS_FOR_RISK);
+  return reason === null ? annualisedDeviation(returnsOf(series)) : { reason };
+}
+
+/**
+ * The mean over the sample deviation of the returns in excess of the risk-free rate, times the square root of 252
+ * (Sharpe, The Sharpe Ratio, Journal of Portfolio Management, 1994).
+ */
+export function sharpeRatio(series: ReturnSeries, riskFree: number): Figure {
+  const reason = whyNotAnnualised(series, MIN_DAYS_FOR_RISK);
+  if (reason !== null) return { reason };
+  const excess = returnsOf(series).map((dailyReturn) => dailyReturn - riskFree);
+  return annualisedRatio(mean(excess), sampleDeviation(excess), 'The daily returns do not vary');
+}
+
+/**
+ * The mean excess over a target, here the risk-free rate, over the downside deviation, times the square root of 252
+ * (Sortino & van der Meer, Downside Risk, Journal of Portfolio Management, 1991).
+ */
+export function sortinoRatio(series: ReturnSeries, riskFree: number): Figure {
+  const reason = whyNotAnnualised(series, MIN_DAYS_FOR_RISK);
+  if (reason !== null) return { reason };
+  const returns = returnsOf(series);
+  return annualisedRatio(
+    mean(returns) - riskFree,
+    downsideDeviation(returns, riskFree),
+    'No day fell below the risk-free rate',
+  );
+}
+
+/**
+ * The root of the mean of min(0, r - target)² over all days, those above the target included as 0 (Sortino & van der
+ * Meer 1991). It is no deviation of the bad days alone.
+ */
+function downsideDeviation(returns: readonly number[], target: number): number {
+  const deviation = Math.sqrt(mean(returns.map((dailyReturn) => Math.min(0, dailyReturn - target) ** 2)));
+  return deviation > ROUNDING ? deviation : 0;
+}
+
+/**
+ * The loss, as a fraction, that 95 of 100 days did not exceed: minus the return at rank ⌈n/20⌉ from below, without
+ * interpolation (historical simulation, Jorion, Value at Risk, 2007; quantile of type 1 in Hyndman & Fan 1996). Below 0
+ * where even that day gained.
+ */
+export function valueAtRisk95(series: ReturnSeries): Figure {
+  const count = series.days.length;
+  if (count < MIN_DAYS_FOR_RISK) return { reason: tooFew(count, MIN_DAYS_FOR_RISK) };
+  const sorted = returnsOf(series).sort((one, other) => one - other);
+  return 0 - (sorted[Math.ceil(count / 20) - 1] as number);
+}

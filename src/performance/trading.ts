@@ -1,0 +1,136 @@
+import type { CalendarDate } from '../calendar.ts';
+import type { LedgerAction, LedgerDay } from '../database/performance.ts';
+import { type Money, money } from '../money.ts';
+import { type LotBook, type RoundTrip, buyLot, quantityOf, sellLots, splitLots } from './lots.ts';
+
+/** What some model-days traded, in exact money. */
+export interface Trading {
+  trades: number;
+  /** Shares times price. */
+  bought: Money;
+  sold: Money;
+  /** What orders took from the cash beyond shares times price. */
+  commission: Money;
+  roundTrips: RoundTrip[];
+  /** Profit of the fractions of shares that splits paid in cash. */
+  fractionProfit: Money;
+}
+
+/**
+ * What the chosen days traded, and the lots at the close of the last of them. `ledger` has them and every day that they
+ * started from, each after its past. Lots follow what a day really started from, which in a stale chain is not the active
+ * day before it.
+ */
+export function tradingOf(ledger: readonly LedgerDay[], chosen: ReadonlySet<number>): Trading & { book: LotBook } {
+  const days = new Map(ledger.map((day) => [day.sessionId, day]));
+  const trading = noTrading();
+  let book: LotBook = new Map();
+  let reached: number | null = null;
+  for (const day of ledger) {
+    if (!chosen.has(day.sessionId)) continue;
+    const { path, isContinuation } = pathTo(days, day, reached);
+    if (!isContinuation) book = new Map();
+    for (const past of path) applyDay({ book, trading: noTrading() }, past, openingCash(days, past));
+    applyDay({ book, trading }, day, openingCash(days, day));
+    reached = day.sessionId;
+  }
+  return { ...trading, book };
+}
+
+function noTrading(): Trading {
+  const nothing = money(0);
+  return { trades: 0, bought: nothing, sold: nothing, commission: nothing, roundTrips: [], fractionProfit: nothing };
+}
+
+/** The days between one that was reached, or else the first of all, and the given one, in order and without these. */
+function pathTo(
+  days: ReadonlyMap<number, LedgerDay>,
+  day: LedgerDay,
+  reached: number | null,
+): { path: LedgerDay[]; isContinuation: boolean } {
+  const path: LedgerDay[] = [];
+  let past = day.startedFrom;
+  while (past !== null && past !== reached) {
+    const previous = dayOf(days, past);
+    path.push(previous);
+    past = previous.startedFrom;
+  }
+  return { path: path.reverse(), isContinuation: past !== null };
+}
+
+function openingCash(days: ReadonlyMap<number, LedgerDay>, { startedFrom, initialCash }: LedgerDay): Money {
+  return startedFrom === null ? (initialCash ?? money(0)) : dayOf(days, startedFrom).cash;
+}
+
+function dayOf(days: ReadonlyMap<number, LedgerDay>, sessionId: number): LedgerDay {
+  const day = days.get(sessionId);
+  if (day === undefined) throw new Error(`Cannot follow the ledger: session ${sessionId} is not in it`);
+  return day;
+}
+
+/** Where actions leave their traces: the lots, and the sums. */
+interface Accounts {
+  book: LotBook;
+  trading: Trading;
+}
+
+/**
+ * Applies a day's actions to the lots. What a trade cost or brought is the change of the cash, so that whatever an order
+ * is charged beside its price is in the profit.
+ */
+function applyDay(accounts: Accounts, { date, actions }: LedgerDay, openingCash: Money): void {
+  let cash = openingCash;
+  for (const action of actions) {
+    applyAction(accounts, action, { date, change: money(action.cash - cash) });
+    cash = action.cash;
+  }
+}
+
+function applyAction(
+  { book, trading }: Accounts,
+  { actionType, symbol, amount, price }: LedgerAction,
+  { date, change }: { date: CalendarDate; change: Money },
+): void {
+  if (symbol === null || amount === null) return;
+  if (actionType === 'split') {
+    const profit = splitLots(book, symbol, { date, added: amount, cash: change, price });
+    trading.fractionProfit = money(trading.fractionProfit + profit);
+    return;
+  }
+  const traded = money(amount * (price ?? 0));
+  trading.trades += 1;
+  trading.commission = money(trading.commission + (actionType === 'buy' ? -change - traded : traded - change));
+  if (actionType === 'buy') {
+    trading.bought = money(trading.bought + traded);
+    buyLot(book, symbol, { date, quantity: amount, cost: money(-change) });
+  } else {
+    trading.sold = money(trading.sold + traded);
+    trading.roundTrips.push(...sellLots(book, symbol, { date, quantity: amount, proceeds: change }));
+  }
+}
+
+/** A holding at the close of the last day. Value and profit are null where no price of the symbol is stored. */
+export interface OpenPosition {
+  symbol: string;
+  quantity: number;
+  /** When the oldest of its lots was bought. */
+  since: CalendarDate;
+  cost: Money;
+  value: Money | null;
+}
+
+export function openPositions(book: LotBook, markOf: (symbol: string) => Money | null): OpenPosition[] {
+  return [...book]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([symbol, lots]) => {
+      const quantity = quantityOf(book, symbol);
+      const mark = markOf(symbol);
+      return {
+        symbol,
+        quantity,
+        since: lots[0]?.date as CalendarDate,
+        cost: money(lots.reduce((sum, { cost }) => sum + cost, 0)),
+        value: mark === null ? null : money(quantity * mark),
+      };
+    });
+}

@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict';
+import { type TestContext, before, test } from 'node:test';
+import * as v from 'valibot';
+import { performanceResponse } from '../../src/handlers/performance-response.ts';
+import { scriptedAgent } from '../support/agents.ts';
+import { type TestService, startTestService, temporaryFolder, twoModels } from '../support/service.ts';
+
+/** Three days at a price each: 10,000 buys 40 AAPL at 100, sells 10 at 120; MSFT is what the other model holds. */
+const PRICES = `
+  AAPL 2025-11-10 100 110
+  AAPL 2025-11-11 120 110
+  AAPL 2025-11-12 110 132
+  MSFT 2025-11-10 200 200
+  MSFT 2025-11-11 200 220
+  MSFT 2025-11-12 220 198`;
+const QQQ = `
+  QQQ 2025-11-10 500 510
+  QQQ 2025-11-11 510 484.5
+  QQQ 2025-11-12 490 581.4`;
+const configuration = { ...twoModels, agent_config: { stock_symbols: ['AAPL', 'MSFT'] } };
+const script: Parameters<typeof scriptedAgent>[0] = {
+  'model-a 2025-11-10': [[['buy', { symbol: 'AAPL', amount: 40 }]]],
+  'model-a 2025-11-11': [[['sell', { symbol: 'AAPL', amount: 10 }]], [['buy', { symbol: 'AAPL', amount: 1_000 }]]],
+  'model-b 2025-11-11': [[['buy', { symbol: 'MSFT', amount: 10 }]]],
+};
+
+let service: TestService;
+let firstJob: string;
+let secondJob: string;
+before(async (t) => {
+  service = await startTestService(t as TestContext, {
+    configuration,
+    prices: PRICES + QQQ,
+    agentProgram: scriptedAgent(script),
+    settings: { riskFreeRate: 0.04 },
+  });
+  firstJob = (await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-11' })).job_id;
+  secondJob = (await service.runJob({ end_date: '2025-11-12' })).job_id;
+});
+
+async function ask(query: string, of: TestService = service): Promise<any> {
+  const { status, body } = await of.get(`/performance${query}`);
+  assert.equal(status, 200, body.detail);
+  assert.deepEqual(v.parse(performanceResponse, body), body, 'no field more than the schema has');
+  return body;
+}
+
+test('a model, figure by figure', async () => {
+  const { models, count } = await ask('');
+  assert.deepEqual([count, models.map(({ model }: any) => model)], [2, ['model-a', 'model-b']]);
+  const { unavailable, relative, trading, round_trips, usage, ...own } = models[0];
+  assert.deepEqual(own, {
+    model: 'model-a',
+    start_date: '2025-11-10',
+    end_date: '2025-11-12',
+    model_days: 3,
+    stale_model_days: 0,
+    start_value: 10_000,
+    end_value: 11_160, // 7,200 in cash and 30 AAPL at 132
+    profit: 1_160,
+    total_return: 0.116,
+    annualised_return: null,
+    annualised_volatility: null,
+    sharpe_ratio: null,
+    sortino_ratio: null,
+    calmar_ratio: null,
+    value_at_risk_95: null,
+    winning_days_share: 1,
+    max_drawdown: { depth: 0, peak_date: null, trough_date: null, recovery_date: null, length: 0 },
+    best_day: { date: '2025-11-12', daily_return: 0.0628571429 }, // 660 on 10,500
+    worst_day: { date: '2025-11-11', daily_return: 0.0096153846 }, // 100 on 10,400
+    open_positions: [
+      {
+        symbol: 'AAPL',
+        quantity: 30,
+        since: '2025-11-10',
+        cost_basis: 3_000,
+        value: 3_960,
+        unrealised_profit: 960,
+      },
+    ],
+    curve: [
+      { date: '2025-11-10', value: 10_400, daily_return: 0.04, stale: false },
+      { date: '2025-11-11', value: 10_500, daily_return: 0.0096153846, stale: false },
+      { date: '2025-11-12', value: 11_160, daily_return: 0.0628571429, stale: false },
+    ],
+  });
+  assert.equal(unavailable.annualised_return, 'Needs 252 days with a return, has 3');
+  assert.equal(unavailable.sharpe_ratio, 'Needs 20 days with a return, has 3');
+  assert.deepEqual(trading, {
+    trades: 2,
+    bought: 4_000,
+    sold: 1_200,
+    commission: 0,
+    realised_profit: 200,
+    unrealised_profit: 960,
+    exposure: 0.3640671157, // the mean of 4,400 of 10,400, 3,300 of 10,500 and 3,960 of 11,160
+    turnover: 0.1122894573, // 1,200 over the mean of 10,400, 10,500 and 11,160
+    unavailable: {},
+  });
+  assert.deepEqual(round_trips, {
+    count: 1,
+    profit: 200,
+    win_rate: 1,
+    profit_factor: null,
+    mean_holding_days: 1,
+    unavailable: { profit_factor: 'No round trip lost' },
+    latest: [
+      {
+        symbol: 'AAPL',
+        quantity: 10,
+        buy_date: '2025-11-10',
+        sell_date: '2025-11-11',
+        cost: 1_000,
+        proceeds: 1_200,
+        profit: 200,
+        holding_days: 1,
+      },
+    ],
+  });
+  assert.deepEqual([relative.days, relative.benchmark_return, relative.excess_return], [3, 0.1628, -0.0468]);
+  assert.deepEqual([usage.cost_usd, usage.model_days_without_cost, usage.steps], [null, 3, 6]);
+});
+
+test('the benchmark has a curve and figures of its own; the conventions stand in the answer', async () => {
+  const { benchmark, conventions, deployment_mode } = await ask('');
+  const { name, symbols, start_date, days, total_return, max_drawdown, curve } = benchmark;
+  assert.deepEqual([name, symbols, start_date, days, total_return], ['QQQ', 1, '2025-11-10', 3, 0.1628]);
+  assert.deepEqual(curve, [
+    { date: '2025-11-10', value: 1.02, daily_return: 0.02 }, // 510 over the open of 500
+    { date: '2025-11-11', value: 0.969, daily_return: -0.05 },
+    { date: '2025-11-12', value: 1.1628, daily_return: 0.2 },
+  ]);
+  assert.deepEqual(
+    [max_drawdown.depth, max_drawdown.peak_date, max_drawdown.trough_date, max_drawdown.recovery_date],
+    [0.05, '2025-11-10', '2025-11-11', '2025-11-12'],
+  );
+  assert.deepEqual(
+    [conventions.trading_days_per_year, conventions.risk_free_rate, conventions.risk_free_rate_daily.toFixed(10)],
+    [252, 0.04, '0.0001556499'], // 1.04^(1/252) - 1
+  );
+  assert.equal(deployment_mode, 'DEV');
+});
+
+const filters: [query: string, days: Record<string, number>][] = [
+  ['', { 'model-a': 3, 'model-b': 3 }],
+  ['?model=model-b', { 'model-b': 3 }],
+  ['?job_id=FIRST', { 'model-a': 2, 'model-b': 2 }],
+  ['?job_id=SECOND&model=model-a', { 'model-a': 1 }],
+  ['?start_date=2025-11-11', { 'model-a': 2, 'model-b': 2 }],
+  ['?end_date=2025-11-10', { 'model-a': 1, 'model-b': 1 }],
+  ['?start_date=2025-11-11&end_date=2025-11-11', { 'model-a': 1, 'model-b': 1 }],
+  ['?model=&job_id=&start_date=&end_date=&benchmark=', { 'model-a': 3, 'model-b': 3 }],
+  ['?model=stranger', {}],
+  ['?start_date=2025-11-13', {}],
+];
+for (const [query, days] of filters) {
+  test(`GET /performance${query} is about ${JSON.stringify(days)}`, async () => {
+    const { models, count } = await ask(query.replace('FIRST', firstJob).replace('SECOND', secondJob));
+    assert.deepEqual(Object.fromEntries(models.map((model: any) => [model.model, model.model_days])), days);
+    assert.equal(count, models.length);
+  });
+}
+
+test('part of a chain starts from the close before it, and sells lots that were bought before it', async () => {
+  const { models, benchmark } = await ask('?start_date=2025-11-11&end_date=2025-11-11');
+  const [{ start_value, end_value, profit, trading, round_trips, relative }] = models;
+  assert.deepEqual([start_value, end_value, profit], [10_400, 10_500, 100]);
+  assert.deepEqual([trading.trades, trading.bought, round_trips.count, round_trips.profit], [1, 0, 1, 200]);
+  assert.equal(relative.benchmark_return, -0.05, 'from close to close');
+  assert.deepEqual([benchmark.start_date, benchmark.curve.length], ['2025-11-10', 1]);
+});
+
+test('the benchmark may be any symbol with prices, or the universe, whatever their case', async () => {
+  const named = async (query: string) => {
+    const { name, symbols, total_return } = (await ask(query)).benchmark;
+    return [name, symbols, total_return];
+  };
+  assert.deepEqual(await named('?benchmark=aapl'), ['AAPL', 1, 0.32]);
+  // 10 % and 0 %, then 0 % and 10 %, then 20 % and -10 %: 1.05 · 1.05 · 1.05
+  assert.deepEqual(await named('?benchmark=Universe'), ['universe', 2, 0.157625]);
+});
+
+const refusals: [query: string, status: number, detail: RegExp][] = [
+  ['?job_id=nothing', 404, /^Job nothing not found$/],
+  [
+    '?benchmark=SPY',
+    404,
+    /^There are no prices of SPY .*: store some \(download-prices --symbols SPY, .*\), or ask for benchmark=universe$/,
+  ],
+  ['?benchmark=no+symbol', 422, /^benchmark: expected a ticker symbol or 'universe'$/],
+  ['?start_date=2025-11-31', 422, /^start_date: Invalid date format: 2025-11-31\. Expected YYYY-MM-DD$/],
+  ['?end_date=yesterday', 422, /^end_date: Invalid date format: yesterday\. Expected YYYY-MM-DD$/],
+  ['?start_date=2025-11-12&end_date=2025-11-11', 400, /^Invalid date range: start_date 2025-11-12 is after end_date/],
+  ['?model=a&model=b', 422, /^model: given more than once$/],
+];
+for (const [query, status, detail] of refusals) {
+  test(`GET /performance${query} is ${status}`, async () => {
+    const answer = await service.get(`/performance${query}`);
+    assert.equal(answer.status, status);
+    assert.match(answer.body.detail, detail);
+    assert.equal(answer.body.deployment_mode, 'DEV');
+  });
+}
+
+test('before anything has run the answer is empty and whole', async (t) => {
+  const empty = await startTestService(t, { configuration });
+  const { models, count, benchmark } = await ask('', empty);
+  assert.deepEqual([models, count, benchmark.name, benchmark.curve], [[], 0, 'universe', []]);
+  assert.equal(benchmark.unavailable.total_return, 'There is no daily return');
+});
+
+test('without prices of QQQ over the whole span the universe is the benchmark', async (t) => {
+  const [firstDay = '', secondDay = ''] = QQQ.trim().split('\n');
+  const short = await startTestService(t, {
+    configuration,
+    prices: `${PRICES}\n${firstDay}\n${secondDay}`,
+    agentProgram: scriptedAgent(script),
+  });
+  await short.runJob({ start_date: '2025-11-10', end_date: '2025-11-12' });
+  assert.equal((await ask('', short)).benchmark.name, 'universe');
+  assert.equal((await ask('?end_date=2025-11-11', short)).benchmark.name, 'QQQ');
+  const { models, benchmark } = await ask('?benchmark=QQQ', short);
+  assert.deepEqual([models[0].model_days, models[0].relative.days, benchmark.days], [3, 2, 2]);
+});
+
+test('a failed day in the middle: the next day goes on from the close before it, and the returns still link', async (t) => {
+  const gap = await startTestService(t, {
+    configuration,
+    prices: PRICES + QQQ,
+    agentProgram: scriptedAgent({
+      'model-a 2025-11-10': [[['buy', { symbol: 'AAPL', amount: 40 }]]],
+      'model-a 2025-11-11': [[['fail', 'no']]] as never,
+    }),
+  });
+  await gap.runJob({ start_date: '2025-11-10', end_date: '2025-11-12', models: ['model-a'] });
+  const [{ curve, total_return, relative }] = (await ask('', gap)).models;
+  assert.deepEqual(
+    curve.map(({ date, value, daily_return }: any) => [date, value, daily_return]),
+    [
+      ['2025-11-10', 10_400, 0.04],
+      ['2025-11-12', 11_280, 0.0846153846],
+    ],
+  );
+  assert.deepEqual([total_return, relative.benchmark_return], [0.128, 0.1628]);
+});
+
+test('after a replacement in the middle the next day is stale: flagged, with its own return and its own lots', async (t) => {
+  const folder = temporaryFolder(t);
+  const start = (steps: Parameters<typeof scriptedAgent>[0], prices = '') =>
+    startTestService(t, { folder, configuration, prices, agentProgram: scriptedAgent(steps) });
+  const sale: [string, unknown][][] = [[['sell', { symbol: 'AAPL', amount: 10 }]]];
+  let running = await start({ ...script, 'model-a 2025-11-12': sale }, PRICES + QQQ);
+  await running.runJob({ start_date: '2025-11-10', end_date: '2025-11-12', models: ['model-a'] });
+  await running.stop();
+  running = await start({ 'model-a 2025-11-11': [[['sell', { symbol: 'AAPL', amount: 40 }]]] });
+  const middle = { start_date: '2025-11-11', end_date: '2025-11-11', models: ['model-a'], replace_existing: true };
+  await running.runJob(middle);
+  const [{ curve, stale_model_days, total_return, round_trips, open_positions }] = (await ask('', running)).models;
+  assert.equal(stale_model_days, 1);
+  assert.deepEqual(
+    curve.map(({ value, daily_return, stale }: any) => [value, daily_return, stale]),
+    [
+      [10_400, 0.04, false],
+      [10_800, 0.0384615385, false], // all sold at 120
+      [10_940, 0.0419047619, true], // 440 on the 10,500 that it started from: 8,300 in cash and 20 AAPL at 132
+    ],
+  );
+  assert.equal(total_return, 0.1252571429, '1.04 · 1.0384615385 · 1.0419047619 - 1');
+  assert.deepEqual(
+    round_trips.latest.map(({ quantity, profit }: any) => [quantity, profit]),
+    [
+      [40, 800],
+      [10, 100],
+    ],
+  );
+  assert.equal(open_positions[0].quantity, 20);
+});
+
+test('a holding whose prices are gone has no value, and the rest of the answer stands', async (t) => {
+  const lost = await startTestService(t, { configuration, prices: PRICES, agentProgram: scriptedAgent(script) });
+  await lost.runJob({ start_date: '2025-11-10', end_date: '2025-11-10', models: ['model-a'] });
+  lost.database.statement(`DELETE FROM price_data WHERE symbol = 'AAPL'`).run();
+  const [{ open_positions, trading, total_return }] = (await ask('', lost)).models;
+  assert.deepEqual([open_positions[0].value, trading.unrealised_profit, total_return], [null, null, 0.04]);
+});

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { weekdays } from '../../src/calendar.ts';
+import {
+  type BenchmarkBar,
+  type Moment,
+  benchmarkCurve,
+  benchmarkReturns,
+  equalWeightLevels,
+  levelAt,
+  symbolLevels,
+} from '../../src/performance/benchmark.ts';
+import { relativeFigures } from '../../src/performance/relative.ts';
+import { seriesOf } from '../../src/performance/returns.ts';
+import { naiveRelative } from '../support/naive-performance.ts';
+import { rowsOf } from '../support/prices.ts';
+
+/** `DAY OPEN CLOSE` of November 2025; `-` for a close that is not known. */
+function bars(table: string): BenchmarkBar[] {
+  return rowsOf(table).map(([day, open, close]) => ({
+    date: `2025-11-${day}`,
+    open: Number(open),
+    close: close === '-' ? null : Number(close),
+  }));
+}
+
+const split = (day: string, numerator: number, denominator: number) => ({
+  symbol: 'QQQ',
+  date: `2025-11-${day}`,
+  numerator,
+  denominator,
+});
+const rounded = (number: number) => Math.round(number * 1e9) / 1e9;
+
+const WEEK = bars(`
+  03 100 110
+  04 110 121
+  06 120 132
+  07 140 -`);
+
+/** A moment, `DAY open` or `DAY close` → the level there. */
+const moments: [moment: string, level: number | null, why: string][] = [
+  ['03 open', 100, 'its open'],
+  ['03 close', 110, 'its close'],
+  ['05 close', 121, 'without a bar the last close'],
+  ['05 open', 121, 'without a bar the last close, in the morning too'],
+  ['07 close', 140, 'while no close is known the open, as portfolios are marked'],
+  ['08 close', null, 'after the last bar nobody knows'],
+  ['01 close', null, 'before the first bar nobody knows'],
+];
+for (const [moment, level, why] of moments) {
+  test(`the benchmark at ${moment}: ${why}`, () => {
+    const [day, at] = moment.split(' ');
+    const found = levelAt(symbolLevels(WEEK, []), { date: `2025-11-${day}`, at: at as Moment['at'] });
+    assert.equal(found, level);
+  });
+}
+
+test('splits are no returns: raw prices are taken times the shares that one has become', () => {
+  const table = bars(`
+    03 300 300
+    04 20 21
+    05 42 42`);
+  const { closes, opens } = symbolLevels(table, [split('04', 15, 1), split('05', 1, 2)]);
+  assert.deepEqual(
+    [opens, closes],
+    [
+      [300, 300, 315],
+      [300, 315, 315],
+    ],
+  );
+});
+
+test('a split before the first bar, or on its day, is in its price already', () => {
+  assert.deepEqual(symbolLevels(WEEK.slice(0, 2), [split('01', 2, 1), split('03', 2, 1)]).closes, [110, 121]);
+});
+
+test('a split on a day without a bar counts from the next bar on', () => {
+  assert.deepEqual(symbolLevels(bars('03 10 10\n06 5 5'), [split('05', 2, 1)]).closes, [10, 10]);
+});
+
+test('days of a curve are compared from the same close to the same close, over gaps; a first day from its open', () => {
+  const curve = [
+    { date: '2025-11-03', startDate: null, dailyReturn: 0 },
+    { date: '2025-11-06', startDate: '2025-11-03', dailyReturn: 0 },
+    { date: '2025-11-10', startDate: '2025-11-06', dailyReturn: 0 },
+  ];
+  const returns = benchmarkReturns(symbolLevels(WEEK, []), curve);
+  assert.deepEqual(
+    returns.map((dailyReturn) => dailyReturn && rounded(dailyReturn)),
+    [0.1, 0.2, null],
+  );
+});
+
+test("the benchmark's own curve starts at 1 with the first of the models, and ends with its last bar", () => {
+  const levels = symbolLevels(WEEK, []);
+  const dates = ['2025-11-03', '2025-11-05', '2025-11-06', '2025-11-10'];
+  const fromOpen = benchmarkCurve(levels, { date: '2025-11-03', at: 'open' }, dates);
+  assert.deepEqual(
+    fromOpen.map(({ value, dailyReturn }) => [rounded(value), rounded(dailyReturn)]),
+    [
+      [1.1, 0.1],
+      [1.21, 0.1],
+      [1.32, 0.090909091],
+    ],
+  );
+  const fromClose = benchmarkCurve(levels, { date: '2025-11-03', at: 'close' }, dates.slice(1));
+  assert.deepEqual(
+    fromClose.map(({ value }) => rounded(value)),
+    [1.1, 1.2],
+  );
+  assert.deepEqual(benchmarkCurve(levels, { date: '2025-10-31', at: 'close' }, dates), []);
+});
+
+test('equal weight: the mean of the returns, not of the prices, and equal again every day', () => {
+  const cheap = symbolLevels(bars('03 10 10\n04 10 20\n05 20 10'), []);
+  const dear = symbolLevels(bars('03 1000 1000\n04 1000 1000\n05 1000 1000'), []);
+  const { closes } = equalWeightLevels([cheap, dear]);
+  assert.deepEqual(closes.map(rounded), [1, 1.5, 1.125]); // +100 % and 0 %, then -50 % and 0 %
+});
+
+test('equal weight: the first day runs from the opens, and who joins later counts from its second day', () => {
+  const first = symbolLevels(bars('03 10 11\n04 11 11\n05 11 22'), []);
+  const late = symbolLevels(bars('04 50 100\n05 100 100'), []);
+  const levels = equalWeightLevels([first, late]);
+  assert.deepEqual(levels.closes.map(rounded), [1, 1, 1.5]);
+  assert.equal(rounded(levels.opens[0] as number), rounded(1 / 1.1));
+});
+
+test('equal weight of nothing has no level', () => {
+  assert.deepEqual(equalWeightLevels([]), { dates: [], opens: [], closes: [] });
+  assert.equal(levelAt(equalWeightLevels([symbolLevels([], [])]), { date: '2025-11-03', at: 'close' }), null);
+});
+
+const DATES = weekdays('2025-11-03', '2025-11-21');
+const anyMember = fc.record({
+  prices: fc.array(fc.option(fc.integer({ min: 50, max: 200 }), { freq: 3 }), {
+    minLength: DATES.length,
+    maxLength: DATES.length,
+  }),
+});
+
+test('equal weight agrees with walking through the days, one member after another', () => {
+  fc.assert(
+    fc.property(fc.array(anyMember, { minLength: 1, maxLength: 5 }), (members) => {
+      const levels = equalWeightLevels(
+        members.map(({ prices }) =>
+          symbolLevels(
+            DATES.flatMap((date, index) => {
+              const close = prices[index] ?? null;
+              return close === null ? [] : [{ date, open: close, close }];
+            }),
+            [],
+          ),
+        ),
+      );
+      let index = 1;
+      let first: number | null = null;
+      DATES.forEach((date, day) => {
+        const returns = members.flatMap(({ prices }) => {
+          const earlier = prices.slice(0, day).filter((price) => price !== null);
+          const isOver = prices.slice(day).every((price) => price === null);
+          if (earlier.length === 0 || isOver) return [];
+          const previous = earlier.at(-1) as number;
+          return [((prices[day] ?? previous) - previous) / previous];
+        });
+        if (returns.length > 0) index += (index * returns.reduce((sum, one) => sum + one, 0)) / returns.length;
+        const level = levelAt(levels, { date, at: 'close' });
+        if (level === null) return;
+        first ??= level / index;
+        assert.equal(rounded(level / index), rounded(first), date);
+      });
+    }),
+  );
+});
+
+const LONG = weekdays('2025-01-06', '2025-05-06');
+
+test('alpha, beta and the rest agree with the normal equations', () => {
+  const anyReturn = fc.integer({ min: -500, max: 500 }).map((points) => points / 10_000);
+  const anyPairs = fc.array(fc.tuple(anyReturn, anyReturn), { minLength: 20, maxLength: 80 });
+  fc.assert(
+    fc.property(anyPairs, fc.constantFrom(0, 0.0002), (pairs, daily) => {
+      fc.pre(new Set(pairs.map(([own]) => own)).size > 1 && new Set(pairs.map(([, other]) => other)).size > 1);
+      fc.pre(new Set(pairs.map(([own, other]) => own - other)).size > 1);
+      const series = (side: 0 | 1) =>
+        seriesOf(
+          pairs.map((pair, index) => ({
+            date: LONG[index] as string,
+            startDate: null,
+            dailyReturn: pair[side],
+          })),
+        );
+      const told = relativeFigures({ own: series(0), benchmark: series(1) }, daily);
+      const naive = naiveRelative(
+        pairs.map(([own]) => own),
+        pairs.map(([, other]) => other),
+        daily,
+      );
+      const figures = {
+        alpha: told.alpha,
+        beta: told.beta,
+        correlation: told.correlation,
+        tracking_error: told.trackingError,
+        information_ratio: told.informationRatio,
+      };
+      for (const [name, expected] of Object.entries(naive)) {
+        const actual = figures[name as keyof typeof figures] as number;
+        assert.ok(Math.abs(actual - expected) < 1e-6 * (1 + Math.abs(expected)), `${name}: ${actual}, ${expected}`);
+      }
+    }),
+  );
+});

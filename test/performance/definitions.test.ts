@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import * as v from 'valibot';
+import { performanceResponse } from '../../src/handlers/performance-response.ts';
+import { definitions, reportConventions } from '../../src/performance/definitions.ts';
+
+test('every figure that can be null for a reason has a definition', () => {
+  const model = performanceResponse.entries.models.item.entries;
+  const groups = [model, model.relative.entries, model.trading.entries, model.round_trips.entries, model.usage.entries];
+  const figures = groups.flatMap((group) =>
+    Object.entries(group).flatMap(([name, schema]) => (isFigure(schema) ? [name] : [])),
+  );
+  assert.ok(figures.length > 20);
+  assert.deepEqual(
+    figures.filter((name) => !(name in definitions)),
+    [],
+  );
+});
+
+/** Any number, or null; counts of tokens are whole numbers. */
+function isFigure(schema: v.GenericSchema): boolean {
+  return v.is(schema, null) && v.is(schema, -0.5);
+}
+
+test('every definition is in the README, and the conventions are those of the schema', () => {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  assert.deepEqual(
+    Object.keys(definitions).filter((name) => !readme.includes(`\`${name}\``)),
+    [],
+  );
+  const conventions = reportConventions(0.04);
+  assert.deepEqual(v.parse(performanceResponse.entries.conventions, conventions), conventions);
+});

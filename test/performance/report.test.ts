@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { LedgerDay, UsageTotals } from '../../src/database/performance.ts';
+import { money } from '../../src/money.ts';
+import { dailyRate } from '../../src/performance/conventions.ts';
+import type { ModelRecord } from '../../src/performance/record.ts';
+import { reportModel } from '../../src/performance/report.ts';
+import { naiveFigures } from '../support/naive-performance.ts';
+import { type Day, anyDay, liveThrough, recordsOf } from '../support/random-ledger.ts';
+
+const NO_USAGE: UsageTotals = {
+  steps: 0,
+  requests: 0,
+  promptTokens: null,
+  completionTokens: null,
+  cachedTokens: null,
+  reasoningTokens: null,
+  costUsd: null,
+  daysWithoutCost: 0,
+};
+
+function report(ledger: readonly LedgerDay[], differences: Partial<ModelRecord> = {}) {
+  return reportModel({
+    ledger,
+    chosen: new Map(ledger.map(({ sessionId }, index) => [sessionId, ledger[index - 1]?.date ?? null])),
+    staleDates: new Set(),
+    usage: NO_USAGE,
+    benchmark: { dates: [], opens: [], closes: [] },
+    markOf: () => null,
+    riskFree: 0,
+    ...differences,
+  });
+}
+
+/** How far figures may be apart that come of amounts divided among shares; all others agree to about eight digits. */
+const LEEWAY: Record<string, number> = { cost: 0.01, realised_profit: 0.01 };
+const RELATIVE_LEEWAY: Record<string, number> = { profit_factor: 0.01 };
+
+/** Equal within the leeway; null only with null. */
+function assertClose(actual: number | null, expected: number | null, what: string): void {
+  if (actual === null || expected === null) return assert.equal(actual, expected, what);
+  const leeway = (LEEWAY[what] ?? 1e-8) + (RELATIVE_LEEWAY[what] ?? 1e-7) * Math.abs(expected);
+  assert.ok(Math.abs(actual - expected) <= leeway, `${what} is ${actual}, should be ${expected}`);
+}
+
+const anyDays = fc.oneof(
+  { weight: 4, arbitrary: fc.array(anyDay, { minLength: 1, maxLength: 45 }) },
+  { weight: 1, arbitrary: fc.array(anyDay, { minLength: 255, maxLength: 265 }) },
+);
+const anyCash = fc.constantFrom(1_000_000, 123_456_789, 5_000_000_000);
+
+test('the figures are those of a naive implementation that shares no formula, on any ledger', () => {
+  const anyLife = fc.record({
+    initialCash: anyCash,
+    commission: fc.constantFrom(0, 12_345),
+    withGaps: fc.boolean(),
+    splits: fc.constant({ most: 2, forward: true }),
+    start: fc.constantFrom('2025-01-06', '2025-01-10'),
+  });
+  fc.assert(
+    fc.property(anyDays, anyLife, fc.constantFrom(0, 0.04, -0.01), (days, life, yearlyRate) => {
+      const ledger = liveThrough(days, life);
+      fc.pre(ledger.length > 0);
+      const told = report(ledger, { riskFree: dailyRate(yearlyRate) });
+      const records = recordsOf(ledger);
+      const naive = naiveFigures(records, { initialCash: life.initialCash / 10_000, yearlyRate });
+      const { open_positions: positions, cost, isClear, win_rate, profit_factor, ...rest } = naive;
+      const figures = isClear ? { ...rest, win_rate, profit_factor } : rest;
+      const all = { ...told, ...told.trading, ...told.round_trips, ...told.max_drawdown };
+      for (const [name, expected] of Object.entries(figures))
+        assertClose(all[name as keyof typeof all] as number | null, expected, name);
+      const open = told.open_positions.map(({ symbol, quantity, since }) => [symbol, quantity, since]);
+      assert.deepEqual(open.sort(), positions);
+      assertClose(
+        told.open_positions.reduce((sum, { cost_basis }) => sum + cost_basis, 0),
+        cost,
+        'cost',
+      );
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test('realised and unrealised profit add up to the profit through any splits and commissions, to 1/10000 dollar', () => {
+  const anyLife = fc.record({
+    initialCash: anyCash,
+    commission: fc.constantFrom(0, 12_345),
+    withGaps: fc.boolean(),
+    splits: fc.constant({ most: 100, forward: false }),
+  });
+  const units = (dollars: number | null) => Math.round((dollars ?? NaN) * 10_000);
+  fc.assert(
+    fc.property(fc.array(anyDay, { minLength: 1, maxLength: 40 }), anyLife, (days, life) => {
+      const ledger = liveThrough(days, life);
+      fc.pre(ledger.length > 0);
+      const told = report(ledger);
+      const last = ledger.at(-1) as LedgerDay;
+      const cost = told.open_positions.reduce((sum, position) => sum + units(position.cost_basis), 0);
+      assert.equal(units(told.trading.realised_profit) + (last.value - last.cash - cost), units(told.profit));
+      assert.equal(units(told.start_value) + units(told.profit), units(told.end_value));
+      assert.equal(units(told.start_value), life.initialCash);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+const quiet: Day = { isLeftOut: false, orders: [], moves: [0, 0, 0], split: null };
+const buyOne = { side: 'buy' as const, symbol: 'AAPL', amount: 1 };
+
+test('a fall to nothing is -100 %, and no figure is infinite', () => {
+  const days = [{ ...quiet, orders: [buyOne] }, { ...quiet, moves: [-1, 0, 0] }, quiet];
+  const told = report(liveThrough(days, { initialCash: 1_000_000 }));
+  assert.deepEqual(
+    [told.total_return, told.max_drawdown.depth, told.trading.exposure, told.curve.map((day) => day.daily_return)],
+    [-1, 1, 0.3333333333, [0, -1, null]],
+  );
+  JSON.stringify(told, (name, value) => {
+    assert.ok(typeof value !== 'number' || Number.isFinite(value), name);
+    return value;
+  });
+});
+
+test('an open position is worth its shares at the last close; without a price it has no worth, and says so', () => {
+  const ledger = liveThrough([{ ...quiet, orders: [buyOne], moves: [0.1, 0, 0] }], { initialCash: 2_000_000 });
+  const priced = report(ledger, { markOf: () => money(1_100_000) });
+  assert.deepEqual(priced.open_positions, [
+    { symbol: 'AAPL', quantity: 1, since: '2025-01-06', cost_basis: 100, value: 110, unrealised_profit: 10 },
+  ]);
+  assert.equal(priced.trading.unrealised_profit, 10);
+  const unpriced = report(ledger);
+  assert.deepEqual([unpriced.open_positions[0]?.value, unpriced.trading.unrealised_profit], [null, null]);
+  assert.equal(unpriced.trading.unavailable.unrealised_profit, 'No price of AAPL is stored');
+});
+
+test('stale days are flagged in the curve and counted', () => {
+  const ledger = liveThrough([quiet, quiet], { initialCash: 1_000_000 });
+  const told = report(ledger, { staleDates: new Set(['2025-01-07', '2025-02-03']) });
+  assert.deepEqual([told.stale_model_days, told.curve.map(({ stale }) => stale)], [1, [false, true]]);
+});
+
+const costs: [
+  name: string,
+  usage: Partial<UsageTotals>,
+  cost: number | null,
+  perDollar: number | null,
+  reason: string,
+][] = [
+  ['known', { costUsd: 0.5 }, 0.5, 20, ''],
+  ['known of some days only', { costUsd: 0.5, daysWithoutCost: 1 }, 0.5, null, 'The cost of 1 model-day is not known'],
+  [
+    'not known',
+    { costUsd: null, daysWithoutCost: 1 },
+    null,
+    null,
+    'No cost is known: the configuration has no price_per_million_tokens',
+  ],
+  ['nothing', { costUsd: 0 }, 0, null, 'The model cost nothing'],
+];
+for (const [name, usage, cost, perDollar, reason] of costs) {
+  test(`profit per dollar of a cost that is ${name}`, () => {
+    const ledger = liveThrough([{ ...quiet, orders: [buyOne], moves: [0.1, 0, 0] }], { initialCash: 1_000_000 });
+    const told = report(ledger, { usage: { ...NO_USAGE, ...usage } }).usage;
+    assert.deepEqual([told.cost_usd, told.profit_per_cost_usd], [cost, perDollar]);
+    assert.equal(told.unavailable.profit_per_cost_usd ?? '', reason);
+  });
+}

@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { LedgerDay } from '../../src/database/performance.ts';
+import { type Money, fromDollars, money, toDollars } from '../../src/money.ts';
+import { holdingDaysOf, profitOf } from '../../src/performance/lots.ts';
+import { openPositions, tradingOf } from '../../src/performance/trading.ts';
+import { rowsOf } from '../support/prices.ts';
+
+/**
+ * Ledgers as text: `DAY buy SYMBOL AMOUNT PRICE`, `sell ...`, `split SYMBOL ADDED PRICE`, each with the change of the
+ * cash where it is not shares times price; behind `=>` the round trips it closes as `QUANTITY@HOLDING_DAYS:PROFIT`.
+ */
+const ledgers: [name: string, ledger: string, open: string][] = [
+  [
+    'one round trip',
+    `03 buy  AAPL 10 100
+     06 sell AAPL 10 110      => 10@3:100`,
+    '',
+  ],
+  [
+    'the oldest shares are sold first, lot by lot',
+    `03 buy  AAPL 3 100
+     04 buy  AAPL 7 110
+     05 sell AAPL 5 120       => 3@2:60 2@1:20
+     06 sell AAPL 5 90        => 5@2:-100`,
+    '',
+  ],
+  [
+    'bought and sold within a day',
+    `03 buy  AAPL 2 100
+     03 sell AAPL 1 100       => 1@0:0`,
+    'AAPL 1 since 03 cost 100',
+  ],
+  [
+    'symbols have lots of their own',
+    `03 buy  AAPL 1 100
+     03 buy  MSFT 1 200
+     04 sell MSFT 1 210       => 1@1:10`,
+    'AAPL 1 since 03 cost 100',
+  ],
+  [
+    'what is sold wholly and bought again starts anew',
+    `03 buy  AAPL 1 100
+     04 sell AAPL 1 90        => 1@1:-10
+     05 buy  AAPL 1 80`,
+    'AAPL 1 since 05 cost 80',
+  ],
+  [
+    'commission is part of what was paid and of what was got',
+    `03 buy  AAPL 10 100 -1005
+     06 sell AAPL 4 110  435  => 4@3:33
+     07 sell AAPL 6 110  655  => 6@4:52`,
+    '',
+  ],
+  [
+    'what cannot be divided evenly adds up',
+    `03 buy  AAPL 3 33.3333 -100
+     04 sell AAPL 1 33.3333   => 1@1:0
+     05 sell AAPL 1 33.3333   => 1@2:-0.0001
+     06 sell AAPL 1 33.3333   => 1@3:0`,
+    '',
+  ],
+  [
+    'a split divides the cost among more shares',
+    `03 buy   AAPL 2 300
+     04 split AAPL 28 20 0
+     05 sell  AAPL 15 21      => 15@2:15`,
+    'AAPL 15 since 03 cost 300',
+  ],
+  [
+    // 7 shares become 10.5: half a new share of the 4.5 of the first lot is sold, with a ninth of its cost: 180 - 20 = 160.
+    'the fraction that a split leaves is sold out of the oldest lot',
+    `03 buy   AAPL 3 60
+     04 buy   AAPL 4 60
+     05 split AAPL 3 40 20    => fraction 0
+     06 sell  AAPL 4 45       => 4@3:20
+     06 sell  AAPL 6 45       => 6@2:30`,
+    '',
+  ],
+  [
+    // 10 shares for 100 become 1 and a quarter: the quarter, paid with 30, cost a fifth.
+    'a reverse split pays its fraction',
+    `03 buy   AAPL 10 10
+     04 split AAPL -9 120 30  => fraction 10
+     05 sell  AAPL 1 120      => 1@2:40`,
+    '',
+  ],
+  [
+    'a reverse split that leaves no share is a sale of all',
+    `03 buy   AAPL 5 10
+     04 split AAPL -5 90 45   => fraction -5`,
+    '',
+  ],
+  [
+    'so it is when a share is worth nothing any more',
+    `03 buy   AAPL 5 10
+     04 split AAPL -5 0 0     => fraction -50`,
+    '',
+  ],
+  [
+    'a lot that a reverse split leaves nothing of leaves its cost to the next',
+    `03 buy   AAPL 3 10
+     04 buy   AAPL 17 10
+     05 split AAPL -18 100 0`,
+    'AAPL 2 since 04 cost 200',
+  ],
+];
+
+for (const [name, text, open] of ledgers) {
+  test(name, () => {
+    const ledger = ledgerFrom(text);
+    const { roundTrips, fractionProfit, book } = tradingOf(ledger, new Set(ledger.map(({ sessionId }) => sessionId)));
+    const expected = rowsOf(text).flatMap((row) => (row.includes('=>') ? row.slice(row.indexOf('=>') + 1) : []));
+    const trips = roundTrips.map((trip) => `${trip.quantity}@${holdingDaysOf(trip)}:${toDollars(profitOf(trip))}`);
+    const isTrip = (word: string) => word.includes('@');
+    assert.deepEqual(trips, expected.filter(isTrip));
+    const [, fraction = '0'] = expected.filter((word) => !isTrip(word));
+    assert.equal(toDollars(fractionProfit), Number(fraction));
+    const held = openPositions(book, () => money(0)).map(
+      ({ symbol, quantity, since, cost }) => `${symbol} ${quantity} since ${since.slice(-2)} cost ${toDollars(cost)}`,
+    );
+    assert.equal(held.join(), open);
+  });
+}
+
+/** A day per date, each started from the one before it. */
+function ledgerFrom(text: string): LedgerDay[] {
+  const days: LedgerDay[] = [];
+  let cash = fromDollars(10_000);
+  for (const [day = '', type, symbol = '', amount, price, change] of rowsOf(text.replaceAll(/=>.*/g, ''))) {
+    const date = `2025-11-${day}`;
+    const shares = Number(amount);
+    const flow = change === undefined ? (type === 'buy' ? -1 : 1) * shares * Number(price) : Number(change);
+    cash = money(cash + fromDollars(flow));
+    if (days.at(-1)?.date !== date) days.push(emptyDay(days.length + 1, date));
+    days.at(-1)?.actions.push({
+      actionType: type as 'buy',
+      symbol,
+      amount: shares,
+      price: fromDollars(Number(price)),
+      cash,
+    });
+    (days.at(-1) as LedgerDay).cash = cash;
+  }
+  return days;
+}
+
+function emptyDay(sessionId: number, date: string): LedgerDay {
+  const startedFrom = sessionId === 1 ? null : sessionId - 1;
+  const initialCash = startedFrom === null ? fromDollars(10_000) : null;
+  return { sessionId, date, startedFrom, initialCash, actions: [], cash: money(0), value: money(0), profit: money(0) };
+}
+
+test('trades, their sums and their commission', () => {
+  const ledger = ledgerFrom(`
+    03 buy   AAPL 10 100 -1005
+    04 split AAPL 10 50 0
+    05 sell  AAPL 5 60 297.5`);
+  const { trades, bought, sold, commission } = tradingOf(ledger, new Set([1, 2, 3]));
+  assert.deepEqual([trades, ...[bought, sold, commission].map(toDollars)], [2, 1000, 300, 7.5]);
+});
+
+test('of some days only their own trades count, on lots that earlier days bought', () => {
+  const ledger = ledgerFrom(`
+    03 buy  AAPL 10 100
+    04 sell AAPL 2 110
+    05 sell AAPL 3 120
+    06 sell AAPL 1 130`);
+  const { trades, roundTrips, book } = tradingOf(ledger, new Set([2, 4]));
+  assert.deepEqual([trades, roundTrips.map(profitOf).map(toDollars)], [2, [20, 30]]);
+  assert.equal(openPositions(book, () => null)[0]?.quantity, 4);
+});
+
+test('lots follow the day that a session started from, not the one before it', () => {
+  const [first, second, third] = ledgerFrom(`
+    03 buy  AAPL 10 100
+    04 sell AAPL 3 110
+    05 sell AAPL 4 120`) as [LedgerDay, LedgerDay, LedgerDay];
+  // The day of the 4th was filled in after the 5th had run from the 3rd.
+  const stale = {
+    ...third,
+    startedFrom: first.sessionId,
+    actions: [{ ...third.actions[0]!, cash: fromDollars(9_480) }],
+  };
+  const { roundTrips, book } = tradingOf([first, second, stale], new Set([1, 2, 3]));
+  assert.deepEqual(roundTrips.map(profitOf).map(toDollars), [30, 80]);
+  assert.deepEqual(
+    openPositions(book, () => fromDollars(50)).map(({ quantity, value }) => [quantity, toDollars(value as Money)]),
+    [[6, 300]],
+  );
+});
+
+test('a ledger that sells what it never bought is a bug, told with its date', () => {
+  assert.throws(
+    () => tradingOf(ledgerFrom('03 sell AAPL 1 100'), new Set([1])),
+    /Cannot sell 1 AAPL on 2025-11-03: the ledger bought fewer/,
+  );
+});

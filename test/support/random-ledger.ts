@@ -1,0 +1,145 @@
+import fc from 'fast-check';
+import { weekdays } from '../../src/calendar.ts';
+import type { LedgerDay } from '../../src/database/performance.ts';
+import { type Money, money, toDollars } from '../../src/money.ts';
+import { type Portfolio, applySplit, buy, sell, valueOf } from '../../src/trading/portfolio.ts';
+import type { ActionRecord } from './recompute.ts';
+
+/** Random lives of a portfolio, made into ledgers by the service's own accounting. */
+
+const SYMBOLS = ['AAPL', 'MSFT', 'NVDA'];
+
+/** Mostly small moves; now and then none, a jump, or the end of a company. */
+const anyMove = fc.oneof(
+  { weight: 60, arbitrary: fc.integer({ min: -300, max: 300 }).map((points) => points / 10_000) },
+  { weight: 20, arbitrary: fc.constant(0) },
+  { weight: 3, arbitrary: fc.constantFrom(0.3, -0.5) },
+  { weight: 1, arbitrary: fc.constant(-1) },
+);
+const anyOrder = fc.record({
+  side: fc.constantFrom('buy' as const, 'sell' as const),
+  symbol: fc.constantFrom(...SYMBOLS),
+  amount: fc.integer({ min: 1, max: 30 }),
+});
+const anyRatio = fc.record({ numerator: fc.integer({ min: 1, max: 5 }), denominator: fc.integer({ min: 1, max: 5 }) });
+
+/** What happens on a day: no model-day at all, orders, a split of AAPL in the morning, and how prices move. */
+export const anyDay = fc.record({
+  isLeftOut: fc.boolean(),
+  orders: fc.array(anyOrder, { maxLength: 3 }),
+  moves: fc.array(anyMove, { minLength: 3, maxLength: 3 }),
+  split: fc.option(anyRatio, { freq: 12 }),
+});
+export interface Day {
+  isLeftOut: boolean;
+  orders: { side: 'buy' | 'sell'; symbol: string; amount: number }[];
+  moves: number[];
+  split: { numerator: number; denominator: number } | null;
+}
+
+export interface Life {
+  initialCash: number;
+  /** Per order. */
+  commission?: number;
+  /** Whether days that are left out are; their prices move all the same. */
+  withGaps?: boolean;
+  /** Splits that happen at most; with `forward` they leave no fractions. */
+  splits?: { most: number; forward: boolean };
+  start?: string;
+}
+
+interface State {
+  portfolio: Portfolio;
+  prices: Map<string, Money>;
+  splitsLeft: number;
+}
+
+type Actions = LedgerDay['actions'];
+
+export function liveThrough(days: readonly Day[], life: Life): LedgerDay[] {
+  const dates = weekdays(life.start ?? '2025-01-06', '2027-12-31');
+  const state: State = {
+    portfolio: { cash: money(life.initialCash), holdings: new Map() },
+    prices: new Map(SYMBOLS.map((symbol, index) => [symbol, money(1_000_000 * (index + 1))])),
+    splitsLeft: life.splits?.most ?? 0,
+  };
+  const ledger: LedgerDay[] = [];
+  days.forEach((day, index) => {
+    const takesPart = !(life.withGaps && day.isLeftOut);
+    const actions = takesPart ? [...split(state, day, life), ...trade(state, day, life)] : [];
+    movePrices(state, day);
+    if (takesPart) ledger.push(closeDay(state, { date: dates[index] as string, actions, past: ledger.at(-1), life }));
+  });
+  return ledger;
+}
+
+function split(state: State, day: Day, { splits }: Life): Actions {
+  if (day.split === null || state.splitsLeft === 0) return [];
+  const { numerator, denominator } = splits?.forward ? { ...day.split, denominator: 1 } : day.split;
+  if (numerator === denominator) return [];
+  state.splitsLeft -= 1;
+  const price = money(Math.round(((state.prices.get('AAPL') as number) * denominator) / numerator));
+  state.prices.set('AAPL', price);
+  if (!state.portfolio.holdings.has('AAPL')) return [];
+  const { portfolio, added } = applySplit(state.portfolio, { symbol: 'AAPL', numerator, denominator, price });
+  state.portfolio = portfolio;
+  return [{ actionType: 'split', symbol: 'AAPL', amount: added, price, cash: portfolio.cash }];
+}
+
+function trade(state: State, { orders }: Day, { commission = 0 }: Life): Actions {
+  return orders.flatMap(({ side, symbol, amount }) => {
+    const price = state.prices.get(symbol) as Money;
+    if (price === 0) return [];
+    const { portfolio } = (side === 'buy' ? buy : sell)(state.portfolio, { symbol, amount, price });
+    if (portfolio === undefined || portfolio.cash < commission) return [];
+    state.portfolio = { ...portfolio, cash: money(portfolio.cash - commission) };
+    return [{ actionType: side, symbol, amount, price, cash: state.portfolio.cash }];
+  });
+}
+
+function movePrices({ prices }: State, { moves }: Day): void {
+  SYMBOLS.forEach((symbol, at) =>
+    prices.set(symbol, money(Math.round((prices.get(symbol) as number) * (1 + (moves[at] as number))))),
+  );
+}
+
+function closeDay(
+  { portfolio, prices }: State,
+  { date, actions, past, life }: { date: string; actions: Actions; past: LedgerDay | undefined; life: Life },
+): LedgerDay {
+  const { cash } = portfolio;
+  const value = valueOf(portfolio, prices);
+  const isQuiet = actions.every(({ actionType }) => actionType === 'split');
+  return {
+    sessionId: (past?.sessionId ?? 0) + 1,
+    date,
+    startedFrom: past?.sessionId ?? null,
+    initialCash: past === undefined ? money(life.initialCash) : null,
+    actions: isQuiet
+      ? [...actions, { actionType: 'no_trade', symbol: null, amount: null, price: null, cash }]
+      : actions,
+    cash,
+    value,
+    profit: money(value - (past?.value ?? life.initialCash)),
+  };
+}
+
+/** A ledger as the records of GET /results. */
+export function recordsOf(ledger: readonly LedgerDay[]): ActionRecord[] {
+  return ledger.flatMap((day) =>
+    day.actions.map(({ actionType, symbol, amount, price, cash }, index) => ({
+      date: day.date,
+      model: 'm',
+      action_id: index + 1,
+      action_type: actionType,
+      symbol,
+      amount,
+      price: price === null ? null : toDollars(price),
+      cash: toDollars(cash),
+      portfolio_value: toDollars(day.value),
+      daily_profit: toDollars(day.profit),
+      daily_return_pct: null,
+      holdings: [],
+    })),
+  );
+}

@@ -1,5 +1,6 @@
 import { cpus } from 'node:os';
 import { measureModelDays } from './model-days.ts';
+import { measurePerformance } from './performance.ts';
 import { measureLatency, measureRequests } from './requests.ts';
 import { measureStartup } from './startup.ts';
 import { measureImport, measureResults } from './storage.ts';
@@ -15,6 +16,7 @@ const benches: Record<string, () => Promise<Measurement | Measurement[]>> = {
   latency: measureLatency,
   import: measureImport,
   results: measureResults,
+  performance: measurePerformance,
   startup: measureStartup,
 };
 

@@ -1,11 +1,14 @@
-import { type IncomingHttpHeaders, type IncomingMessage, type RequestOptions, Agent, request } from 'node:http';
-import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
+import type { Agent, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
+import { VERSION } from './version.ts';
 
 /**
  * One HTTP request to a provider, as little as that takes: for the child's model calls and the parent's prices and
  * news. Proxies (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`) and private certificates (`NODE_EXTRA_CA_CERTS`) are Node's own
  * doing. Not `fetch`: it gives up on an answer after five minutes, and some models think longer.
  */
+
+/** Some providers' front doors turn away whoever does not say who it is. */
+const USER_AGENT = `trading-simulation-service/${VERSION}`;
 
 export interface HttpRequest {
   method?: 'GET' | 'POST';
@@ -27,16 +30,39 @@ export interface HttpAnswer {
   failure?: never;
 }
 
-/** Why there is no answer. `connection` and `timeout` may pass, `certificate` and `too_large` will not; `aborted` by us. */
+/** Why there is no answer. `connection` and `timeout` may pass, the others will not; `aborted` is our own doing. */
 export interface HttpFailure {
-  failure: 'connection' | 'timeout' | 'certificate' | 'too_large' | 'aborted';
+  failure: 'connection' | 'timeout' | 'certificate' | 'proxy' | 'too_large' | 'aborted';
   message: string;
 }
 
-const agents = {
-  'http:': new Agent({ keepAlive: true, proxyEnv: process.env }),
-  'https:': new TlsAgent({ keepAlive: true, proxyEnv: process.env }),
-};
+const agents = new Map<string, Agent>();
+
+/** One agent per protocol, made at the first request: the proxy's variables are read then, and may be wrong. */
+function agentFor(protocol: string): Agent {
+  const known = agents.get(protocol);
+  if (known !== undefined) return known;
+  const agent = new (clientOf(protocol).Agent)({ keepAlive: true, proxyEnv: process.env });
+  agents.set(protocol, agent);
+  return agent;
+}
+
+/** Loading TLS takes a child half as long again as its whole start, so that who asks a plain local server does without. */
+function clientOf(protocol: string): typeof import('node:http') | typeof import('node:https') {
+  return process.getBuiltinModule(protocol === 'https:' ? 'node:https' : 'node:http');
+}
+
+/**
+ * The proxy variable that cannot be read, if one cannot. Node throws at some of them, with the password in its words, and
+ * goes past others in silence (`socks5://...`, `proxy:3128`); who names a proxy wants no request to go past it.
+ */
+function unreadableProxy(protocol: string): string | undefined {
+  const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  return [name, name.toLowerCase()].find((variable) => {
+    const value = process.env[variable] ?? '';
+    return value !== '' && !(/^https?:\/\//i.test(value) && URL.canParse(value));
+  });
+}
 
 /** Sends a request and reads the whole answer. Never throws for what happens on the wire. */
 export function httpRequest(
@@ -44,18 +70,22 @@ export function httpRequest(
   { method = 'GET', headers = {}, body, timeoutMs, maxBytes, signal }: HttpRequest,
 ): Promise<HttpAnswer | HttpFailure> {
   const target = new URL(url);
-  const isTls = target.protocol === 'https:';
+  const proxy = unreadableProxy(target.protocol);
+  if (proxy !== undefined)
+    return Promise.resolve({ failure: 'proxy', message: `${proxy} is no URL that starts with http:// or https://` });
   const options: RequestOptions = {
     method,
-    agent: isTls ? agents['https:'] : agents['http:'],
+    agent: agentFor(target.protocol),
     headers: {
+      'user-agent': USER_AGENT,
+      accept: 'application/json',
       'accept-encoding': 'identity',
       ...headers,
       ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
     },
   };
   const { promise, resolve } = Promise.withResolvers<HttpAnswer | HttpFailure>();
-  const outgoing = (isTls ? tlsRequest : request)(
+  const outgoing = clientOf(target.protocol).request(
     target,
     options,
     (answer) => void readAnswer(answer, maxBytes).then(end, fail),
@@ -101,10 +131,22 @@ async function readAnswer(answer: IncomingMessage, maxBytes: number): Promise<Ht
 function describeFailure(error: NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] }): HttpFailure {
   // A connection to a name with several addresses fails with one error per address, and no words of its own.
   const { code = '', message } = error.message === '' ? (error.errors?.[0] ?? error) : error;
+  if (message === 'aborted')
+    return { failure: 'connection', message: 'the connection was cut in the middle of the answer' };
+  if (/^EPROTO$|^ERR_(TLS|SSL)_(?!CERT)/.test(code)) {
+    // `write EPROTO 40..:error:0A00010B:SSL routines:function:wrong version number:file.c:77:`
+    const reason = /SSL routines:[^:]*:([^:]+):/.exec(message)?.[1] ?? code;
+    return { failure: 'certificate', message: `no TLS connection can be made there: ${reason}` };
+  }
+  if (/SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/.test(code)) {
+    const [words] = message.split(';');
+    const advice = 'NODE_EXTRA_CA_CERTS can name a file of certificates to trust';
+    return { failure: 'certificate', message: `its certificate is not trusted: ${words} (${advice})` };
+  }
   return { failure: isCertificateCode(code) ? 'certificate' : 'connection', message: message || code };
 }
 
-/** OpenSSL's and Node's names for "this server is not to be trusted" and "this is no TLS". */
+/** OpenSSL's and Node's names for "this server is not to be trusted". */
 function isCertificateCode(code: string): boolean {
-  return /CERT|SIGNATURE|SELF_SIGNED|^ERR_(TLS|SSL)|^EPROTO$/.test(code);
+  return /CERT|SIGNATURE/.test(code);
 }

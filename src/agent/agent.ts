@@ -42,13 +42,13 @@ async function converse(start: Start, past: readonly PastMessage['message'][], p
   const last = past.at(-1);
   if (last?.role === 'assistant' && last.toolCalls.length === 0) return finished(last);
   for (let step = answersIn(past) + 1; step <= start.maxSteps; step += 1) {
-    const answer = await model(conversation);
+    const { carried, ...answer } = await model(conversation);
     const { content, toolCalls } = answer;
     pipe.send({ type: 'answer', ...answer });
     if (toolCalls.length === 0) return finished(answer);
     const { results }: ToolResults = decodeLine(toolResultsSchema, await pipe.receive());
     const replies = results.map((result) => ({ role: 'tool', ...result }) as const);
-    conversation.push({ role: 'assistant', content, toolCalls }, ...replies);
+    conversation.push({ role: 'assistant', content, toolCalls, carried }, ...replies);
   }
   return { status: 'finished', summary: `Reached the limit of ${start.maxSteps} steps; the day ended as it stood.` };
 }

@@ -1,69 +1,106 @@
-import type { TokenUsage, ToolCall } from '../protocol.ts';
-import type { ModelAnswer } from './model.ts';
+import { MAX_TOOL_CALLS, type ToolCall } from '../protocol.ts';
+import { noteOn } from './answer-notes.ts';
+import { type Json, asArray, asObject, asText, tryParse } from './json.ts';
+import type { Carried, ModelAnswer } from './model.ts';
+import { readUsage } from './token-usage.ts';
 
 /**
  * What providers of the Chat Completions family really send, read into one form. Everything odd that still says clearly
- * what is meant is understood; nothing is guessed.
+ * what is meant is understood; nothing is guessed. One recorded shape of each lies in test/fixtures/completions.
  */
 
-type Json = Record<string, unknown>;
+/** OpenAI's, LangChain's, Llama's and Anthropic's word for the same thing. */
+const ARGUMENT_FIELDS = ['arguments', 'args', 'parameters', 'input'];
+/** DeepSeek and Kimi, OpenRouter, LiteLLM. Not `reasoning`: Groq sends it and refuses it. */
+const CARRIED_OF_MESSAGE = ['reasoning_content', 'reasoning_details', 'thinking_blocks'];
+/** Gemini's signatures. */
+const CARRIED_OF_CALL = ['extra_content'];
 
 /**
  * Reads a Chat Completions body. Throws an `Error` when it is none, with what is missing. `step` tells this answer's
  * calls from those of others where the provider gives them no ids.
  */
 export function readCompletion(body: unknown, step: number): ModelAnswer {
-  const message = asObject(asObject(asArray(asObject(body)?.['choices'])?.[0])?.['message']);
-  if (message === undefined) throw new Error('the answer has no choices[0].message');
-  const finishReason = asObject(asArray(asObject(body)?.['choices'])?.[0])?.['finish_reason'];
-  const content = readContent(message['content']);
-  const toolCalls = readToolCalls(message, step);
+  const choice = asObject(asArray(asObject(body)?.['choices'])?.[0]);
+  const message = asObject(choice?.['message']);
+  if (message === undefined) throw new Error('it has no choices[0].message');
+  const calls = callsOf(message);
+  if (calls.length > MAX_TOOL_CALLS)
+    throw new Error(`it holds ${calls.length} tool calls, more than ${MAX_TOOL_CALLS}`);
+  const { content, thoughts } = splitThoughts(readContent(message));
   return {
     content,
-    toolCalls,
-    reasoning: readReasoning(message),
+    toolCalls: readToolCalls(calls, step),
+    reasoning: readReasoning(message) ?? thoughts,
     usage: readUsage(asObject(body)?.['usage']),
-    note: noteOn({ content, toolCalls, finishReason }),
+    note: noteOn({ content, callCount: calls.length, finishReason: choice?.['finish_reason'] }),
+    carried: readCarried(message, calls),
   };
 }
 
-/** Text, nothing, or an array of parts of which some are text. */
-function readContent(content: unknown): string {
-  if (typeof content === 'string') return content;
-  const parts = asArray(content) ?? [];
-  return parts
-    .map((part) => (typeof part === 'string' ? part : (asObject(part)?.['text'] ?? '')))
-    .filter((text) => typeof text === 'string')
-    .join('');
+/** Text, nothing, an array of parts of which some are text, or the words of a refusal. */
+function readContent(message: Json): string {
+  const { content, refusal } = message;
+  if (typeof content === 'string' && content !== '') return content;
+  const texts = (asArray(content) ?? []).map((part) =>
+    typeof part === 'string' ? part : (asObject(part)?.['text'] ?? asObject(part)?.['refusal']),
+  );
+  return texts.filter((text) => typeof text === 'string').join('') || (asText(refusal) ?? '');
+}
+
+/** Servers without a parser for thoughts leave them in the text, some without the opening tag that their template wrote. */
+function splitThoughts(text: string): { content: string; thoughts: string | null } {
+  const [before = '', ...after] = text.split('</think>');
+  const opening = before.indexOf('<think>');
+  const isThought = opening === -1 ? after.length > 0 : before.slice(0, opening).trim() === '';
+  if (!isThought) return { content: text, thoughts: null };
+  return { content: after.join('</think>').trim(), thoughts: before.replace('<think>', '').trim() || null };
 }
 
 function readReasoning(message: Json): string | null {
-  const text = message['reasoning_content'] ?? message['reasoning'];
-  return typeof text === 'string' && text !== '' ? text : null;
+  const parts = [...(asArray(message['content']) ?? []), ...(asArray(message['reasoning_details']) ?? [])];
+  const inParts = parts.flatMap((part) => thoughtsIn(asObject(part) ?? {}));
+  return asText(message['reasoning_content']) ?? asText(message['reasoning']) ?? asText(inParts.join('')) ?? null;
 }
 
-function readToolCalls(message: Json, step: number): ToolCall[] {
-  const modern = asArray(message['tool_calls']) ?? [];
+/** Mistral's `thinking` parts; OpenRouter's and MiniMax's `reasoning.*` parts. */
+function thoughtsIn(part: Json): string[] {
+  const isThought = /^(thinking|reasoning)/.test(String(part['type']));
+  const texts = asArray(part['thinking'])?.map((inner) => asObject(inner)?.['text']) ?? [part['text'], part['summary']];
+  return isThought ? texts.filter((text) => typeof text === 'string') : [];
+}
+
+function callsOf(message: Json): unknown[] {
+  const calls = asArray(message['tool_calls']) ?? [];
   const legacy = asObject(message['function_call']);
-  const calls = modern.length > 0 || legacy === undefined ? modern : [{ function: legacy }];
+  return calls.length > 0 || legacy === undefined ? calls : [{ function: legacy }];
+}
+
+function readToolCalls(calls: readonly unknown[], step: number): ToolCall[] {
   const ids = new Set<string>();
   return calls.map((call, index) => {
     const named = asObject(asObject(call)?.['function']) ?? asObject(call); // some leave out the level between
-    const id = uniqueId(asObject(call)?.['id'], `call_${step}_${index + 1}`, ids);
-    return { id, name: String(named?.['name'] ?? ''), arguments: readArguments(named?.['arguments']) };
+    const id = uniqueId(asText(asObject(call)?.['id']), { step, index, taken: ids });
+    const value = ARGUMENT_FIELDS.map((field) => named?.[field]).find((field) => field !== undefined && field !== null);
+    return { id, name: asText(named?.['name']) ?? '', arguments: readArguments(value) };
   });
 }
 
-/** The provider's id where there is one of its own for each call. */
-function uniqueId(id: unknown, fallback: string, taken: Set<string>): string {
-  const own = typeof id === 'string' && id !== '' && !taken.has(id) ? id : fallback;
-  taken.add(own);
-  return own;
+/** The provider's id where there is one of its own for each call; else nine letters and digits, as Mistral demands. */
+function uniqueId(
+  own: string | undefined,
+  { step, index, taken }: { step: number; index: number; taken: Set<string> },
+): string {
+  let id = own;
+  for (let number = step * MAX_TOOL_CALLS + index; id === undefined || taken.has(id); number += MAX_TOOL_CALLS ** 2)
+    id = `c${String(number).padStart(8, '0')}`;
+  taken.add(id);
+  return id;
 }
 
 /** Arguments as JSON text: also when they came as an object, fenced like a code block, or encoded twice. */
 function readArguments(value: unknown): string {
-  if (value === undefined || value === null) return '{}';
+  if (value === undefined) return '{}';
   if (typeof value !== 'string') return JSON.stringify(value);
   const text = unfence(value);
   const decoded = tryParse(text);
@@ -81,62 +118,13 @@ function unfence(text: string): string {
     .trimEnd();
 }
 
-function readUsage(value: unknown): TokenUsage | null {
-  const usage = asObject(value);
-  if (usage === undefined) return null;
+function readCarried(message: Json, calls: readonly unknown[]): Carried {
   return {
-    promptTokens: asCount(usage['prompt_tokens'] ?? usage['input_tokens']),
-    completionTokens: asCount(usage['completion_tokens'] ?? usage['output_tokens']),
-    cachedTokens: asCount(
-      asObject(usage['prompt_tokens_details'])?.['cached_tokens'] ?? usage['prompt_cache_hit_tokens'],
-    ),
-    reasoningTokens: asCount(asObject(usage['completion_tokens_details'])?.['reasoning_tokens']),
+    message: pick(message, CARRIED_OF_MESSAGE),
+    calls: calls.map((call) => pick(asObject(call) ?? {}, CARRIED_OF_CALL)),
   };
 }
 
-function noteOn({
-  content,
-  toolCalls,
-  finishReason,
-}: {
-  content: string;
-  toolCalls: readonly ToolCall[];
-  finishReason: unknown;
-}): string | null {
-  if (toolCalls.length > 0) return null;
-  if (content.trim() === '' && finishReason !== 'length') return 'The model ended the day without a word.';
-  if (finishReason === 'length') return 'The provider cut this answer off at its token limit.';
-  if (finishReason === 'content_filter') return 'The provider held back this answer (content filter).';
-  return hasWrittenToolCall(content)
-    ? 'This answer holds tool calls written as text. They were not executed: only real tool calls are.'
-    : null;
-}
-
-/** The ways in which models write down a call that they should have made. */
-function hasWrittenToolCall(content: string): boolean {
-  return (
-    ['<tool_call', '<function_call', '<function=', '<|tool_call', '[TOOL_CALL', '"tool_calls"', '<invoke'].some(
-      (mark) => content.includes(mark),
-    ) || /"name"\s{0,9}:\s{0,9}"(buy|sell)"/.test(content)
-  );
-}
-
-function asObject(value: unknown): Json | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
-}
-
-function asArray(value: unknown): unknown[] | undefined {
-  return Array.isArray(value) ? value : undefined;
-}
-
-function asCount(value: unknown): number | null {
-  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null;
-}
-
-function tryParse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+function pick(from: Json, fields: readonly string[]): Json {
+  return Object.fromEntries(fields.flatMap((field) => (from[field] == null ? [] : [[field, from[field]]])));
 }

@@ -1,0 +1,46 @@
+/** What a reader of the log should know about an answer beside its words. */
+
+export interface Ending {
+  content: string;
+  callCount: number;
+  finishReason: unknown;
+}
+
+const CUT_OFF = 'The provider cut this answer off at its token limit.';
+
+/** Finish reasons that mean that the answer is not all that the model had to say. */
+const endings: Record<string, string> = {
+  length: CUT_OFF,
+  max_tokens: CUT_OFF,
+  content_filter: 'The provider held back this answer (content filter).',
+  insufficient_system_resource: 'The provider broke this answer off for lack of resources.',
+};
+
+/** The ways in which models write down a call that they should have made, one for each family of chat templates. */
+const writtenCall = new RegExp(
+  [
+    String.raw`<tool_call|<function_call|<function=|<invoke\b|<\|tool_call|<\|python_tag\|>|\[TOOL_CALLS?\]|` +
+      '```tool_code',
+    '<｜tool▁call|<｜DSML｜', // DeepSeek's own bars and blanks
+    String.raw`\bto=functions\.`,
+    String.raw`"tool_calls"\s{0,9}:`,
+    String.raw`"(?:name|tool|tool_name|function|action)"\s{0,9}:\s{0,9}"(?:buy|sell)"`,
+    String.raw`\b(?:buy|sell)\(\s{0,9}(?:symbol\s{0,9}=\s{0,9})?["']`,
+  ].join('|'),
+);
+
+/** Sentences for the log, or null when the answer is as it should be. */
+export function noteOn({ content, callCount, finishReason }: Ending): string | null {
+  const notes: string[] = [];
+  const reason = String(finishReason);
+  if (Object.hasOwn(endings, reason)) notes.push(endings[reason] as string);
+  if (callCount === 0 && /^(tool_calls|function_call)$/.test(reason))
+    notes.push('The provider announced tool calls and sent none.');
+  if (callCount === 0 && content.trim() === '' && notes.length === 0)
+    notes.push('The model ended the day without a word.');
+  if (callCount === 0 && writtenCall.test(content))
+    notes.push(
+      'This answer seems to hold tool calls written as text. They were not executed: only real tool calls are.',
+    );
+  return notes.length === 0 ? null : notes.join(' ');
+}

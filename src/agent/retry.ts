@@ -1,0 +1,35 @@
+import type { HttpAnswer } from '../http-client.ts';
+
+/** No wait between two tries is longer, whatever the provider asks for. */
+export const MAX_WAIT_MS = 60_000;
+
+export interface Wait {
+  /** The wait before the second try; it doubles from then on. */
+  baseDelayMs: number;
+  /** What the provider asks for. */
+  retryAfterMs?: number | undefined;
+}
+
+/**
+ * Milliseconds to wait after a number of failed tries: exponential, with jitter so that models do not come back all at
+ * once; what the provider asks for counts more.
+ */
+export function waitAfter(tries: number, { baseDelayMs, retryAfterMs = 0 }: Wait): number {
+  const backOff = baseDelayMs * 2 ** (tries - 1) * (0.5 + Math.random() / 2);
+  return Math.min(MAX_WAIT_MS, Math.max(backOff, retryAfterMs));
+}
+
+/** `Retry-After` in seconds or as a date, or OpenAI's `retry-after-ms`, in milliseconds; undefined when it says nothing. */
+export function readRetryAfter(headers: HttpAnswer['headers'], now: number): number | undefined {
+  const exact = asNumber(headers['retry-after-ms']);
+  if (exact !== undefined) return exact;
+  const text = headers['retry-after'];
+  const seconds = asNumber(text);
+  if (seconds !== undefined) return seconds * 1000;
+  const at = Date.parse(text ?? '');
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+}
+
+function asNumber(text: unknown): number | undefined {
+  return typeof text === 'string' && /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : undefined;
+}

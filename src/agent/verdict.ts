@@ -1,0 +1,88 @@
+import type { HttpAnswer, HttpFailure } from '../http-client.ts';
+import { readCompletion } from './dialects.ts';
+import { type Json, asArray, asObject, asText, tryParse } from './json.ts';
+import type { ModelAnswer } from './model.ts';
+import { readRetryAfter } from './retry.ts';
+
+/** How much of a provider's words an error repeats. */
+const MAX_QUOTED_LENGTH = 300;
+const MAX_READ_OF_PAGE = 4_000;
+const PASSING_STATUSES = new Set([408, 409, 429]);
+
+/** What one try came to. Only what may pass is tried again. `reason` goes on from "The model provider". */
+export type Verdict = { answer: ModelAnswer } | { reason: string; passes: boolean; retryAfterMs?: number | undefined };
+
+/** Reads what came of one request, whatever it is. */
+export function judge(result: HttpAnswer | HttpFailure, step: number): Verdict {
+  if (result.failure !== undefined) {
+    const passes = result.failure === 'connection' || result.failure === 'timeout';
+    return { reason: `could not be asked: ${result.message}`, passes };
+  }
+  const body = tryParse(result.text);
+  const isGood = result.status >= 200 && result.status < 300;
+  if (body === undefined)
+    return isGood ? judgeForeign(result) : judgeError(result, result.status, foreignWords(result));
+  const error = errorIn(body);
+  // Gateways send the status of whoever stands behind them inside an answer with status 200.
+  const status = isGood ? (statusIn(error) ?? result.status) : result.status;
+  if (!isGood || error !== undefined) return judgeError(result, status, quote(errorWords(error ?? body)));
+  try {
+    return { answer: readCompletion(body, step) };
+  } catch (problem) {
+    const reason = `sent an answer that cannot be read: ${(problem as Error).message}: ${quote(result.text)}`;
+    return { reason, passes: false };
+  }
+}
+
+/** An answer that should be JSON and is not. One that was cut in the middle may be whole the next time. */
+function judgeForeign(answer: HttpAnswer): Verdict {
+  const isCut = answer.text.trim() === '' || /json/i.test(answer.headers['content-type'] ?? '');
+  if (isCut) return { reason: `sent JSON that breaks off: ${quote(answer.text) || 'nothing'}`, passes: true };
+  return { reason: `answered ${answer.status}: ${foreignWords(answer)}`, passes: false };
+}
+
+function judgeError({ headers }: HttpAnswer, status: number, words: string): Verdict {
+  const target = headers.location === undefined ? '' : ` to ${quote(headers.location)}`;
+  const isRedirect = status >= 300 && status < 400;
+  return {
+    reason: isRedirect
+      ? `answered ${status}: a redirect${target}, which is not followed; check the base URL`
+      : `answered ${status}: ${words}`,
+    passes: PASSING_STATUSES.has(status) || status >= 500,
+    retryAfterMs: readRetryAfter(headers, Date.now()),
+  };
+}
+
+/** What there is of an error in a body, in whichever place: `error`, in a list as Gemini has it, or in the choice. */
+function errorIn(body: unknown): unknown {
+  const whole = asObject(asArray(body)?.[0]) ?? asObject(body);
+  const inChoice = asObject(asArray(whole?.['choices'])?.[0])?.['error'];
+  return [whole?.['error'], inChoice].find((error) => {
+    const { message, code } = asObject(error) ?? {};
+    return asText(error) !== undefined || asText(message) !== undefined || typeof code === 'number';
+  });
+}
+
+function statusIn(error: unknown): number | undefined {
+  const code = Number(asObject(error)?.['code'] ?? NaN);
+  return code >= 100 && code < 600 ? code : undefined;
+}
+
+/** The sentence in an error, wherever this provider puts it; a gateway's own and that of whoever stands behind it. */
+function errorWords(error: unknown): string {
+  const { message, detail, metadata } = asObject(error) ?? ({} as Json);
+  const words = message ?? detail ?? error;
+  const behind = asObject(metadata)?.['raw'];
+  return [words, behind].flatMap((part) => (part == null ? [] : [asText(part) ?? JSON.stringify(part)])).join(': ');
+}
+
+/** Of a page that is no JSON, an error page of a proxy, say. */
+function foreignWords({ headers, text }: HttpAnswer): string {
+  const type = quote(headers['content-type'] ?? 'no content type');
+  return `${type} instead of JSON: ${quote(text.slice(0, MAX_READ_OF_PAGE).replace(/<[^<>]*>/g, ' '))}`;
+}
+
+function quote(text: string): string {
+  const line = text.slice(0, MAX_READ_OF_PAGE).replace(/\s+/g, ' ').trim();
+  return line.length <= MAX_QUOTED_LENGTH ? line : `${line.slice(0, MAX_QUOTED_LENGTH)}…`;
+}

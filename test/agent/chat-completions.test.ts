@@ -1,0 +1,397 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { createChatModel } from '../../src/agent/chat-completions.ts';
+import type { ChatMessage, ModelAnswer } from '../../src/agent/model.ts';
+import { MAX_WAIT_MS, readRetryAfter, waitAfter } from '../../src/agent/retry.ts';
+import type { Endpoint, ToolDescription } from '../../src/protocol.ts';
+import {
+  type Behaviour,
+  type ModelServer,
+  type Reply,
+  fails,
+  says,
+  startModelServer,
+} from '../support/model-server.ts';
+
+const KEY = 'sk-test-0123456789abcdef';
+const BASE_DELAY_MS = 4;
+const opening: ChatMessage[] = [{ role: 'user', content: "Today's date: 2025-11-10" }];
+const tools: ToolDescription[] = [{ name: 'buy', description: 'Buy.', parameters: { type: 'object' } }];
+
+function endpointOf(baseUrl: string, changes: Partial<Endpoint> = {}): Endpoint {
+  const patience = { requestTimeoutMs: 5_000, maxRetries: 3, baseDelayMs: BASE_DELAY_MS };
+  return { kind: 'chat_completions', baseUrl, apiKey: KEY, parameters: { model: 'test' }, ...patience, ...changes };
+}
+
+interface Asked {
+  answer: ModelAnswer | null;
+  error: string | null;
+  /** What `onFailure` was told. */
+  failures: { reason: string; waitMs: number | null }[];
+}
+
+async function askOnce(endpoint: Endpoint, conversation = opening): Promise<Asked> {
+  const failures: Asked['failures'] = [];
+  const model = createChatModel(endpoint, { tools, onFailure: (reason, waitMs) => failures.push({ reason, waitMs }) });
+  try {
+    return { answer: await model(conversation), error: null, failures };
+  } catch (error) {
+    return { answer: null, error: (error as Error).message, failures };
+  }
+}
+
+const fixture = (name: string): unknown =>
+  JSON.parse(readFileSync(new URL(`../fixtures/completions/${name}.json`, import.meta.url), 'utf8'));
+const page = (status: number, words: string): Reply => ({
+  status,
+  body: `<html><head><title>${words}</title></head>\n<body><h1>${words}</h1></body></html>`,
+});
+const text = (body: string, type: string, status = 200): Reply => ({ status, headers: { 'content-type': type }, body });
+
+// Faults that may pass: the same request once more, and then the answer.
+const passing: [name: string, fault: Reply, reason: RegExp][] = [
+  ['408', fails(408, 'Timed out'), /^answered 408: Timed out$/],
+  ['409', fails(409, 'Conflict'), /^answered 409: Conflict$/],
+  ['429', fails(429, 'Slow down'), /^answered 429: Slow down$/],
+  ['500', fails(500, 'Oops'), /^answered 500: Oops$/],
+  ['503 with a page', page(503, 'Overloaded'), /^answered 503: text\/html instead of JSON: Overloaded Overloaded$/],
+  ['502 with a page', page(502, 'Bad Gateway'), /^answered 502: text\/html instead of JSON: Bad Gateway/],
+  ['529 without a body', { status: 529, body: '' }, /^answered 529: text\/html instead of JSON: $/],
+  ['200 with a status inside', { body: { error: { code: 429, message: 'Busy' } } }, /^answered 429: Busy$/],
+  ['200 with a status as text', { body: { error: { code: '503', message: 'Busy' } } }, /^answered 503: Busy$/],
+  ['an error in the choice', { body: fixture('error-openrouter-in-choice') }, /^answered 502: Upstream idle timeout$/],
+  ['a cut answer', { cut: 'sized' }, /^could not be asked: the connection was cut in the middle of the answer$/],
+  ['a cut answer without a length', { cut: 'chunked' }, /^could not be asked: the connection was cut/],
+  [
+    'half an answer',
+    text('{"choices": [{"mess', 'application/json'),
+    /^sent JSON that breaks off: \{"choices": \[\{"mess$/,
+  ],
+  ['an empty answer', text('', 'text/plain'), /^sent JSON that breaks off: nothing$/],
+];
+for (const [name, fault, reason] of passing) {
+  test(`${name} is tried again after the base delay`, async (t) => {
+    const server = await startModelServer(t, [fault, says('Done.')]);
+    const { answer, failures } = await askOnce(endpointOf(server.baseUrl));
+    assert.equal(answer?.content, 'Done.');
+    assert.equal(failures.length, 1);
+    assert.match(failures[0]?.reason as string, reason);
+    const waitMs = failures[0]?.waitMs as number;
+    assert.ok(waitMs >= BASE_DELAY_MS / 2 && waitMs <= BASE_DELAY_MS, String(waitMs));
+    assert.deepEqual(server.requests[1], server.requests[0]);
+  });
+}
+
+// Faults that will not pass: one request, and the provider's own words.
+const lasting: [name: string, fault: Reply, error: string | RegExp][] = [
+  ['400', fails(400, 'Unknown parameter: seed'), 'The model provider answered 400: Unknown parameter: seed'],
+  ['401', fails(401, `Incorrect API key provided: ${KEY}.`), /answered 401: Incorrect API key provided: \[key\]\.$/],
+  ['402', fails(402, 'Insufficient credits'), /answered 402: Insufficient credits$/],
+  ['403', fails(403, 'Country not supported'), /answered 403: Country not supported$/],
+  ['404', fails(404, 'No such model'), /answered 404: No such model$/],
+  [
+    '422',
+    { status: 422, body: fixture('error-fastapi') },
+    /answered 422: \[\{"type":"missing","loc":\["body","model"\]/,
+  ],
+  [
+    'an error in a list',
+    { status: 400, body: fixture('error-gemini-array') },
+    /answered 400: API key not valid\. Please/,
+  ],
+  [
+    "an error with another provider's words behind it",
+    { status: 400, body: fixture('error-openrouter-metadata') },
+    /answered 400: Provider returned error: \{"error":\{"message":"max_tokens is too large: 999999"\}\}$/,
+  ],
+  [
+    'an error without "error"',
+    { status: 400, body: fixture('error-vllm') },
+    /answered 400: This model's maximum context/,
+  ],
+  ['an error that is text', { status: 404, body: fixture('error-ollama') }, /answered 404: model "llama9" not found/],
+  ['an error with details', { status: 422, body: fixture('error-mistral') }, /Extra inputs are not permitted/],
+  ['200 with an error text', { body: { error: 'model is loading' } }, /answered 200: model is loading$/],
+  ['200 with plain text', text('Not today', 'text/plain'), /answered 200: text\/plain instead of JSON: Not today$/],
+  ['200 with a page', page(200, 'Sign in'), /answered 200: text\/html instead of JSON: Sign in Sign in$/],
+  [
+    '200 with events',
+    text('data: {"choices":[]}\n\n', 'text/event-stream'),
+    /answered 200: text\/event-stream instead of/,
+  ],
+  [
+    '200 without choices',
+    { body: fixture('error-no-choices') },
+    /cannot be read: it has no choices\[0\]\.message: \{"id"/,
+  ],
+  ['200 with base_resp', { body: fixture('error-minimax-base-resp') }, /no choices.*insufficient balance/],
+  [
+    'an answer of 10 MB',
+    { body: { choices: [], padding: 'x'.repeat(10 * 1024 * 1024) } },
+    'The model provider could not be asked: the answer is larger than 2097152 bytes',
+  ],
+  [
+    'a redirect',
+    { status: 308, headers: { location: `https://elsewhere.example/?key=${KEY}` }, body: '' },
+    'The model provider answered 308: a redirect to https://elsewhere.example/?key=[key], which is not followed; check the base URL',
+  ],
+  ['an error that repeats the key where it is cut', fails(400, `${'x'.repeat(290)} ${KEY}`), /400: x{290} \[key\]$/],
+];
+for (const [name, fault, error] of lasting) {
+  test(`${name} fails at once`, async (t) => {
+    const server = await startModelServer(t, [fault]);
+    const asked = await askOnce(endpointOf(server.baseUrl));
+    if (typeof error === 'string') assert.equal(asked.error, error);
+    else assert.match(asked.error as string, error);
+    assert.equal(server.requests.length, 1);
+    assert.deepEqual(asked.failures, [{ reason: asked.error?.replace('The model provider ', ''), waitMs: null }]);
+    assert.ok(!JSON.stringify(asked).includes(KEY.slice(0, 12)), JSON.stringify(asked));
+  });
+}
+
+test('an answer that is empty beside an empty error is an answer', async (t) => {
+  const empties = [null, '', {}, { message: '', code: null }, false];
+  for (const error of empties) {
+    const server = await startModelServer(t, [{ body: { ...says('Done.').body, error } }]);
+    assert.equal((await askOnce(endpointOf(server.baseUrl))).answer?.content, 'Done.');
+  }
+});
+
+test('when all tries are used up the error says how many there were, and the waits have doubled', async (t) => {
+  const server = await startModelServer(t, [fails(500, 'Oops')]);
+  const { error, failures } = await askOnce(endpointOf(server.baseUrl));
+  assert.equal(error, 'The model provider answered 500: Oops (after 4 tries)');
+  assert.equal(server.requests.length, 4);
+  const waits = failures.map(({ waitMs }) => waitMs);
+  assert.equal(waits[3], null);
+  waits.slice(0, 3).forEach((waitMs, index) => {
+    const longest = BASE_DELAY_MS * 2 ** index;
+    assert.ok((waitMs as number) >= longest / 2 && (waitMs as number) <= longest, String(waits));
+  });
+  assert.equal(
+    (await askOnce(endpointOf(server.baseUrl, { maxRetries: 0 }))).error,
+    'The model provider answered 500: Oops',
+  );
+});
+
+test('a provider that never answers is asked again, each time within the time limit', async (t) => {
+  const server = await startModelServer(t, ['never', 'never', says('Done.')]);
+  const { answer, failures } = await askOnce(endpointOf(server.baseUrl, { requestTimeoutMs: 150 }));
+  assert.equal(answer?.content, 'Done.');
+  assert.deepEqual(
+    failures.map(({ reason }) => reason),
+    Array(2).fill('could not be asked: no answer within 0.15 seconds'),
+  );
+});
+
+test('a time limit counts to the last byte, not to the first', async (t) => {
+  const dripping = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{');
+    const timer = setInterval(() => socket.write(' '), 10);
+    socket.on('close', () => clearInterval(timer));
+  }).listen(0, '127.0.0.1');
+  t.after(() => dripping.close());
+  await new Promise((resolve) => dripping.once('listening', resolve));
+  const { port } = dripping.address() as { port: number };
+  const { error } = await askOnce(endpointOf(`http://127.0.0.1:${port}`, { requestTimeoutMs: 80, maxRetries: 0 }));
+  assert.equal(error, 'The model provider could not be asked: no answer within 0.08 seconds');
+});
+
+test('a refused connection is tried again and told in the end', async () => {
+  const closed = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => closed.once('listening', resolve));
+  const { port } = closed.address() as { port: number };
+  await new Promise((resolve) => closed.close(resolve));
+  const { error } = await askOnce(endpointOf(`http://127.0.0.1:${port}/v1`, { maxRetries: 1 }));
+  assert.equal(error, `The model provider could not be asked: connect ECONNREFUSED 127.0.0.1:${port} (after 2 tries)`);
+});
+
+test('TLS that cannot be trusted, or is none, fails at once and says what to do', async (t) => {
+  const tls = await startModelServer(t, [says('Done.')], { tls: true });
+  const untrusted = await askOnce(endpointOf(tls.baseUrl));
+  assert.equal(
+    untrusted.error,
+    'The model provider could not be asked: its certificate is not trusted: self-signed certificate (NODE_EXTRA_CA_CERTS can name a file of certificates to trust)',
+  );
+  const bare = await startModelServer(t, [says('Done.')]);
+  const noTls = await askOnce(endpointOf(bare.baseUrl.replace('http:', 'https:')));
+  assert.equal(
+    noTls.error,
+    'The model provider could not be asked: no TLS connection can be made there: wrong version number',
+  );
+  assert.deepEqual([tls.requests.length, bare.requests.length], [0, 0]);
+});
+
+test('a redirect is not followed, so that no key goes where nobody sent it', async (t) => {
+  const other = await startModelServer(t, [says('Done.')]);
+  for (const status of [301, 302, 303, 307, 308]) {
+    const reply = { status, headers: { location: `${other.baseUrl}/chat/completions` }, body: '' };
+    const server = await startModelServer(t, [reply]);
+    const { error } = await askOnce(endpointOf(server.baseUrl));
+    assert.match(error as string, new RegExp(`answered ${status}: a redirect to ${other.baseUrl}`));
+  }
+  assert.equal(other.requests.length, 0);
+});
+
+const retryAfters: [headers: Record<string, string>, waitMs: number | undefined][] = [
+  [{}, undefined],
+  [{ 'retry-after': '7' }, 7_000],
+  [{ 'retry-after': '0.5' }, 500],
+  [{ 'retry-after': ' 3 ' }, 3_000],
+  [{ 'retry-after': '0' }, 0],
+  [{ 'retry-after': 'Mon, 10 Nov 2025 12:00:30 GMT' }, 30_000],
+  [{ 'retry-after': 'Mon, 10 Nov 2025 11:00:00 GMT' }, 0],
+  [{ 'retry-after': 'soon' }, undefined],
+  [{ 'retry-after': '' }, undefined],
+  [{ 'retry-after-ms': '1250', 'retry-after': '2' }, 1_250],
+  [{ 'retry-after-ms': '', 'retry-after': '2' }, 2_000],
+];
+for (const [headers, waitMs] of retryAfters) {
+  test(`how long ${JSON.stringify(headers)} asks to wait`, () => {
+    assert.equal(readRetryAfter(headers, Date.parse('2025-11-10T12:00:00Z')), waitMs);
+  });
+}
+
+test('a wait doubles from try to try, heeds the provider, and has a bound', () => {
+  const within = (waitMs: number, longest: number) =>
+    assert.ok(waitMs >= longest / 2 && waitMs <= longest, String(waitMs));
+  within(waitAfter(1, { baseDelayMs: 1_000 }), 1_000);
+  within(waitAfter(3, { baseDelayMs: 1_000 }), 4_000);
+  assert.equal(waitAfter(1, { baseDelayMs: 1_000, retryAfterMs: 7_000 }), 7_000);
+  within(waitAfter(5, { baseDelayMs: 1_000, retryAfterMs: 2 }), 16_000);
+  assert.equal(waitAfter(1, { baseDelayMs: 1_000, retryAfterMs: 86_400_000 }), MAX_WAIT_MS);
+  assert.equal(waitAfter(100, { baseDelayMs: 1_000 }), MAX_WAIT_MS);
+  assert.equal(waitAfter(1, { baseDelayMs: 0 }), 0);
+  const waits = new Set(Array.from({ length: 20 }, () => waitAfter(1, { baseDelayMs: 1_000 })));
+  assert.ok(waits.size > 1, 'models do not come back all at once');
+});
+
+test('Retry-After is heeded on the wire', async (t) => {
+  const server = await startModelServer(t, [fails(429, 'Slow down', { 'retry-after-ms': '40' }), says('Done.')]);
+  const startedAt = performance.now();
+  const { failures } = await askOnce(endpointOf(server.baseUrl));
+  assert.equal(failures[0]?.waitMs, 40);
+  assert.ok(performance.now() - startedAt >= 39);
+});
+
+const baseUrls: [suffix: string, path: string][] = [
+  ['', '/chat/completions'],
+  ['/', '/chat/completions'],
+  ['/v1', '/v1/chat/completions'],
+  ['/v1/', '/v1/chat/completions'],
+  ['/v1//', '/v1/chat/completions'],
+  ['/api/v1/chat/completions', '/api/v1/chat/completions'],
+  ['/openai/deployments/x?api-version=2024-10-21', '/openai/deployments/x/chat/completions?api-version=2024-10-21'],
+];
+for (const [suffix, path] of baseUrls) {
+  test(`the base URL http://host${suffix} is asked at ${path}`, async (t) => {
+    const server = await startModelServer(t, [says('Done.')]);
+    await askOnce(endpointOf(`http://127.0.0.1:${server.port}${suffix}`));
+    assert.equal(server.requests[0]?.path, path);
+  });
+}
+
+test('the request: key, parameters, messages and tools, and nothing else', async (t) => {
+  const server = await startModelServer(t, [says('Done.')]);
+  const parameters = {
+    model: 'm',
+    temperature: 0,
+    top_p: 0.9,
+    seed: 7,
+    max_tokens: 100,
+    reasoning_effort: 'low',
+    top_k: 3,
+  };
+  await askOnce(endpointOf(server.baseUrl, { parameters }));
+  const [{ method, headers, body }] = server.requests as [ModelServer['requests'][0]];
+  assert.deepEqual(body, { ...parameters, messages: opening, tools: [{ type: 'function', function: tools[0] }] });
+  assert.deepEqual(
+    [method, headers.authorization, headers['content-type'], headers.accept],
+    ['POST', `Bearer ${KEY}`, 'application/json', 'application/json'],
+  );
+  assert.match(headers['user-agent'] as string, /^trading-simulation-service\/\d/);
+});
+
+test('a server that asks for no key gets none', async (t) => {
+  const server = await startModelServer(t, [says('Done.')]);
+  await askOnce(endpointOf(server.baseUrl, { apiKey: null }));
+  assert.equal(server.requests[0]?.headers.authorization, undefined);
+});
+
+test('parameters cannot take the place of the conversation', async (t) => {
+  const server = await startModelServer(t, [says('Done.')]);
+  await askOnce(endpointOf(server.baseUrl, { parameters: { model: 'm', messages: [], tools: [] } }));
+  assert.deepEqual(server.requests[0]?.body.messages, opening);
+});
+
+test('a key that is a word is not taken out of answers, a real one is', async (t) => {
+  const behaviour: Behaviour = ({ headers }) => says(`You sent ${headers.authorization}; I run on ollama.`);
+  const server = await startModelServer(t, behaviour);
+  const heard = async (apiKey: string) => (await askOnce(endpointOf(server.baseUrl, { apiKey }))).answer?.content;
+  assert.equal(await heard('ollama'), 'You sent Bearer ollama; I run on ollama.');
+  assert.equal(await heard(KEY), 'You sent Bearer [key]; I run on ollama.');
+});
+
+/** A conversation after one answer, as the second request shows it. */
+async function historyAfter(t: TestContext, body: unknown): Promise<any[]> {
+  const server = await startModelServer(t, [{ body }, says('Done.')]);
+  const { answer } = await askOnce(endpointOf(server.baseUrl));
+  const { content, toolCalls, carried } = answer as ModelAnswer;
+  const replies = toolCalls.map(({ id }) => ({ role: 'tool', id, content: '{}' }) as const);
+  await askOnce(endpointOf(server.baseUrl), [
+    ...opening,
+    { role: 'assistant', content, toolCalls, carried },
+    ...replies,
+  ]);
+  return server.requests[1]?.body.messages.slice(1);
+}
+
+const histories: [name: string, message: object][] = [
+  ['openai-tool-call', {}],
+  ['deepseek-reasoner', { reasoning_content: 'AAPL looks cheap.' }],
+  ['openrouter', { reasoning_details: (fixture('openrouter') as any).choices[0].message.reasoning_details }],
+  ['groq', {}], // refuses its own `reasoning`
+];
+for (const [name, message] of histories) {
+  test(`the history goes back to ${name} as it wants it`, async (t) => {
+    const { id } = (fixture(name) as any).choices[0].message.tool_calls[0];
+    assert.deepEqual(await historyAfter(t, fixture(name)), [
+      {
+        role: 'assistant',
+        content: null,
+        ...message,
+        tool_calls: [{ id, type: 'function', function: { name: 'buy', arguments: '{"symbol":"AAPL","amount":5}' } }],
+      },
+      { role: 'tool', tool_call_id: id, content: '{}' },
+    ]);
+  });
+}
+
+test("Gemini's signature goes back with the call that it belongs to", async (t) => {
+  const [assistant] = await historyAfter(t, fixture('gemini'));
+  assert.deepEqual(
+    assistant.tool_calls.map((call: any) => call.extra_content),
+    [{ google: { thought_signature: 'CukCAdHtim8' } }, undefined],
+  );
+});
+
+test('calls that nobody could send back as they came are mended in the history', async (t) => {
+  const broken = (name: string, args: unknown) => ({ id: `id-${name}`, function: { name, arguments: args } });
+  const body = {
+    choices: [
+      { message: { tool_calls: [broken('buy', '{broken'), broken('functions.buy', '{}'), broken('sell', '[1]')] } },
+    ],
+  };
+  const [assistant] = await historyAfter(t, body);
+  assert.deepEqual(
+    assistant.tool_calls.map((call: any) => [call.type, call.function.name, call.function.arguments]),
+    [
+      ['function', 'buy', '{}'],
+      ['function', 'unknown', '{}'],
+      ['function', 'sell', '{}'],
+    ],
+  );
+});

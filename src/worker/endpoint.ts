@@ -4,6 +4,8 @@ import type { Settings } from '../settings.ts';
 
 /** Where a model is asked when neither its entry nor OPENAI_API_BASE says. */
 const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
+/** What may stand in an HTTP header after `Bearer`. */
+const SENDABLE_KEY = /^[\x21-\x7e]+$/;
 
 export interface EndpointSources {
   settings: Settings;
@@ -20,18 +22,26 @@ export function resolveModel(signature: string, sources: EndpointSources): Start
   const entry = entryOf(signature, sources.configuration);
   if (entry === undefined) return { error: `Model '${signature}' is not in the server configuration` };
   const baseUrl = entry.openai_base_url || sources.settings.openaiApiBase || DEFAULT_BASE_URL;
-  const keyName = entry.openai_api_key_env;
-  if (keyName && !sources.environment[keyName]) {
-    return { error: `Model '${signature}' has no key: the variable ${keyName}, which its entry names, is not set` };
+  const apiKey = keyOf(entry, sources);
+  if (apiKey === null && entry.openai_api_key_env) {
+    const name = entry.openai_api_key_env;
+    return { error: `Model '${signature}' has no key: the variable ${name}, which its entry names, is not set` };
   }
-  const apiKey =
-    entry.openai_api_key || (keyName && sources.environment[keyName]) || sources.settings.openaiApiKey || null;
   if (apiKey === null && baseUrl === DEFAULT_BASE_URL) {
     return {
       error: `Model '${signature}' has no key: set openai_api_key or openai_api_key_env in its entry, or OPENAI_API_KEY`,
     };
   }
+  if (apiKey !== null && !SENDABLE_KEY.test(apiKey)) {
+    return { error: `Model '${signature}' has a key that cannot be sent: it holds blanks or characters beyond ASCII` };
+  }
   return describeEndpoint(entry, { baseUrl, apiKey, ...sources });
+}
+
+/** Its own key, held or named by its entry; the service's only when the entry has a word on neither. */
+function keyOf(entry: ModelConfiguration, { settings, environment }: EndpointSources): string | null {
+  const { openai_api_key: held, openai_api_key_env: name } = entry;
+  return held?.trim() || (name ? environment[name]?.trim() : settings.openaiApiKey) || null;
 }
 
 /** The configuration's entry of a model. */

@@ -19,8 +19,12 @@ const KILL_AFTER_MS = 1_000;
 /** The heap of a child; a model-day's conversation is a few megabytes. */
 const CHILD_MEMORY_MB = 256;
 const CHILD_NICENESS = 10;
-/** Lines are handled one after another; a child that sends more than these without waiting for answers is stopped. */
-const MAX_LINES_AHEAD = 8;
+/**
+ * Lines are handled one after another; a child that sends more than these without waiting for answers is stopped. While
+ * the parent is at something else, a request may well fail as often as a configuration lets it be tried.
+ */
+const MAX_LINES_AHEAD = 128;
+const MAX_BYTES_AHEAD = 2 * MAX_LINE_BYTES;
 /** The end of a child's stderr that is kept for the log. */
 const STDERR_TAIL_LENGTH = 4_000;
 /** Node 26 on; before that the permission model lets every process reach the network. */

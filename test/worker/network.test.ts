@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { type IncomingMessage, createServer, request } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import type { Endpoint, Outcome, Start } from '../../src/protocol.ts';
+import { launch } from '../../src/worker/launch.ts';
+import { agentFixture } from '../support/agents.ts';
+import { TEST_CERTIFICATE, says, startModelServer } from '../support/model-server.ts';
+import { realAgent } from '../support/service.ts';
+
+/** How a child reaches its model: proxies, certificates, and what of the network it may reach at all. */
+
+const start: Omit<Start, 'model'> = {
+  type: 'start',
+  signature: 'model-a',
+  maxSteps: 5,
+  brief: { date: '2025-01-06', cash: 10_000, portfolioValue: 10_000, holdings: [], quotes: [] },
+  tools: [],
+};
+
+function endpointOf(baseUrl: string): Endpoint {
+  const patience = { requestTimeoutMs: 5_000, maxRetries: 0, baseDelayMs: 1 };
+  return { kind: 'chat_completions', baseUrl, apiKey: null, parameters: { model: 'test' }, ...patience };
+}
+
+/** Sets variables of this process, which children inherit, for the length of a test. */
+function setVariables(t: TestContext, variables: Record<string, string>): void {
+  for (const [name, value] of Object.entries(variables)) {
+    process.env[name] = value;
+    t.after(() => delete process.env[name]);
+  }
+}
+
+/** A model-day of the real agent; resolves to its summary or its error. */
+async function askInChild(baseUrl: string): Promise<string> {
+  let stderr = '';
+  const outcome: Outcome = await launch(
+    { ...start, model: endpointOf(baseUrl) },
+    {
+      program: await realAgent(),
+      timeoutMs: 10_000,
+      signal: new AbortController().signal,
+      onMessage: async () => null,
+      onStderr: (tail) => (stderr = tail),
+    },
+  );
+  return stderr + (outcome.status === 'finished' ? outcome.summary : outcome.error);
+}
+
+interface Proxy {
+  address: string;
+  /** `POST http://...` or `CONNECT host:port`, and the credentials that came with it. */
+  seen: string[];
+}
+
+/** A proxy on loopback that forwards and tunnels; with `refusal` it tunnels nothing. */
+async function startProxy(t: TestContext, { refusal = '' } = {}): Promise<Proxy> {
+  const seen: string[] = [];
+  const note = ({ method, url, headers }: IncomingMessage) =>
+    seen.push([method, url, headers['proxy-authorization']].filter((part) => part !== undefined).join(' '));
+  const server = createServer((incoming, outgoing) => {
+    note(incoming);
+    const { method, url = '', headers } = incoming;
+    const onward = request(url, { method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 0, answer.headers);
+      answer.pipe(outgoing);
+    });
+    incoming.pipe(onward);
+  });
+  server.on('connect', (incoming, socket) => {
+    note(incoming);
+    if (refusal !== '') return void socket.end(`HTTP/1.1 ${refusal}\r\n\r\n`);
+    const [host = '', port] = (incoming.url ?? '').split(':');
+    const onward = connect(Number(port), host, () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      socket.pipe(onward).pipe(socket);
+    });
+    onward.on('error', () => socket.destroy());
+    socket.on('error', () => onward.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { address: `127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+}
+
+const trusted = { NODE_EXTRA_CA_CERTS: TEST_CERTIFICATE };
+const proxied: [
+  name: string,
+  tls: boolean,
+  variables: (proxy: string) => Record<string, string>,
+  seen: (host: string) => string[],
+][] = [
+  [
+    'HTTP_PROXY takes what goes to http://',
+    false,
+    (proxy) => ({ HTTP_PROXY: `http://${proxy}` }),
+    (host) => [`POST http://${host}/v1/chat/completions`],
+  ],
+  [
+    'http_proxy does too',
+    false,
+    (proxy) => ({ http_proxy: `http://${proxy}` }),
+    (host) => [`POST http://${host}/v1/chat/completions`],
+  ],
+  [
+    'HTTPS_PROXY tunnels what goes to https://, with its password',
+    true,
+    (proxy) => ({ ...trusted, HTTPS_PROXY: `http://me:word@${proxy}` }),
+    (host) => [`CONNECT ${host} Basic ${Buffer.from('me:word').toString('base64')}`],
+  ],
+  ['HTTPS_PROXY is no matter of http://', false, (proxy) => ({ HTTPS_PROXY: `http://${proxy}` }), () => []],
+  [
+    'NO_PROXY goes past it',
+    false,
+    (proxy) => ({ HTTP_PROXY: `http://${proxy}`, NO_PROXY: 'example.org,127.0.0.1' }),
+    () => [],
+  ],
+];
+for (const [name, tls, variables, seen] of proxied) {
+  test(`a proxy: ${name}`, async (t) => {
+    const [server, proxy] = await Promise.all([startModelServer(t, [says('Done.')], { tls }), startProxy(t)]);
+    setVariables(t, variables(proxy.address));
+    assert.equal(await askInChild(server.baseUrl), 'Done.');
+    assert.deepEqual(proxy.seen, seen(`127.0.0.1:${server.port}`));
+  });
+}
+
+test('a proxy that refuses is told without its password', async (t) => {
+  const server = await startModelServer(t, [says('Done.')], { tls: true });
+  const proxy = await startProxy(t, { refusal: '407 Proxy Authentication Required' });
+  setVariables(t, { ...trusted, HTTPS_PROXY: `http://me:word@${proxy.address}` });
+  const error = await askInChild(server.baseUrl);
+  assert.match(error, /^The model provider could not be asked: .* 407 Proxy Authentication Required$/);
+  assert.doesNotMatch(error, /word/);
+});
+
+for (const value of ['socks5://me:word@127.0.0.1:1080', 'me:word@proxy:3128', 'http://me:word@:99999']) {
+  test(`a proxy that cannot be read stops the request, and nothing goes past it: ${value.replace('word', '...')}`, async (t) => {
+    const server = await startModelServer(t, [says('Done.')]);
+    setVariables(t, { HTTP_PROXY: value });
+    assert.equal(
+      await askInChild(server.baseUrl),
+      'The model provider could not be asked: HTTP_PROXY is no URL that starts with http:// or https://',
+    );
+    assert.equal(server.requests.length, 0);
+  });
+}
+
+const certificates: [name: string, variables: Record<string, string>, summary: RegExp][] = [
+  [
+    'without a word, a private certificate is not trusted',
+    {},
+    /its certificate is not trusted: self-signed certificate/,
+  ],
+  ['NODE_EXTRA_CA_CERTS names one to trust', trusted, /^Done\.$/],
+  [
+    'the certificates of the system count when that is wished',
+    { NODE_USE_SYSTEM_CA: '1', SSL_CERT_FILE: TEST_CERTIFICATE },
+    /^Done\.$/,
+  ],
+  [
+    'a file that is not there is told',
+    { NODE_EXTRA_CA_CERTS: '/nowhere.pem' },
+    /Ignoring extra certs from `\/nowhere\.pem`[^]*its certificate is not trusted/,
+  ],
+];
+for (const [name, variables, summary] of certificates) {
+  test(`certificates: ${name}`, async (t) => {
+    const server = await startModelServer(t, [says('Done.')], { tls: true });
+    setVariables(t, variables);
+    assert.match(await askInChild(server.baseUrl), summary);
+  });
+}
+
+const restricts = process.allowedNodeEnvironmentFlags.has('--allow-net');
+const reaches: [name: string, model: Start['model'], outcome: string, skip: string | false][] = [
+  ['a child with an endpoint reaches the network', endpointOf('http://127.0.0.1/v1'), 'connected', false],
+  [
+    'a child of a simulated model reaches no network',
+    { kind: 'simulated' },
+    'ERR_ACCESS_DENIED',
+    !restricts && 'the permission model of this Node does not cover the network; 26 does',
+  ],
+];
+for (const [name, model, summary, skip] of reaches) {
+  test(name, { skip }, async (t) => {
+    const server = await startModelServer(t, []);
+    const outcome = await launch(
+      { ...start, model, signature: String(server.port) },
+      {
+        program: agentFixture('tries-to-connect'),
+        timeoutMs: 5_000,
+        signal: new AbortController().signal,
+        onMessage: async () => null,
+      },
+    );
+    assert.deepEqual(outcome, { status: 'finished', summary });
+  });
+}

@@ -44,3 +44,13 @@ export function costInJob(database: Database, jobId: string, model: string): num
     .get(jobId, model);
   return row?.['cost'] as number;
 }
+
+/** Whether a model-day asked its model and nobody knows what that cost. */
+export function hasUnknownCost(database: Database, { jobId, date, model }: ModelDay): boolean {
+  const row = database
+    .statement(
+      'SELECT 1 FROM job_details WHERE job_id = ? AND date = ? AND model = ? AND steps > 0 AND cost_usd IS NULL',
+    )
+    .get(jobId, date, model);
+  return row !== undefined;
+}

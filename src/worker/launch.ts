@@ -38,6 +38,7 @@ const INHERITED_VARIABLES = [
   'https_proxy',
   'no_proxy',
   'NODE_EXTRA_CA_CERTS',
+  'NODE_USE_SYSTEM_CA',
   'SSL_CERT_FILE',
   'SSL_CERT_DIR',
   'TZ',
@@ -88,7 +89,9 @@ export async function launch(start: Start, options: LaunchOptions): Promise<Outc
   const take = async (line: string) => {
     if (settled !== undefined) return;
     ahead.push(line);
-    if (ahead.length > MAX_LINES_AHEAD) fail('The model process broke the protocol: it did not wait for its answers');
+    const bytesAhead = ahead.reduce((sum, { length }) => sum + length, 0);
+    if (ahead.length > MAX_LINES_AHEAD || bytesAhead > MAX_BYTES_AHEAD)
+      fail('The model process broke the protocol: it did not wait for its answers');
     if (isBusy) return;
     isBusy = true;
     for (let next = ahead.shift(); next !== undefined && settled === undefined; next = ahead.shift())

@@ -1,8 +1,8 @@
 import { timestamp } from '../calendar.ts';
 import type { Configuration } from '../configuration.ts';
-import type { Job } from '../database/jobs.ts';
+import { type Job, addWarnings } from '../database/jobs.ts';
 import { type ModelDay, endModelDay } from '../database/sessions.ts';
-import { costInJob } from '../database/usage.ts';
+import { costInJob, hasUnknownCost } from '../database/usage.ts';
 import { ServiceError } from '../domain.ts';
 import { logUnexpected } from '../log.ts';
 import { fromDollars } from '../money.ts';
@@ -86,6 +86,14 @@ async function attempt(
     session.hasEnded = true; // also when the job was stopped: nothing is written for it any more
     ending.abort();
   }
+  if (session.tokenPrices !== null) warnOfUnknownCost(context, run, modelDay);
+}
+
+/** A limit that cannot be kept is told as soon as it shows. */
+function warnOfUnknownCost({ database }: WorkerContext, run: JobRun, modelDay: ModelDay): void {
+  if (costLimitOf(modelDay.model, run) === null || !hasUnknownCost(database, modelDay)) return;
+  const warning = `The cost limit of '${modelDay.model}' cannot be kept: its provider does not say how many tokens it takes`;
+  database.transaction(() => addWarnings(database, run.job.jobId, [warning]));
 }
 
 /** The news as of a model-day's morning, or null without a key. The key stays in this process; no child gets it. */

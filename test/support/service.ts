@@ -21,6 +21,8 @@ export interface TestServiceOptions {
   /** The content of the configuration file; null for none. */
   configuration?: unknown;
   agentProgram?: string;
+  /** Variables that the configuration may name; else those of this process. */
+  environment?: NodeJS.ProcessEnv;
   clock?: Clock;
   /** A table of prices (see prices.ts) that is stored before the service starts. */
   prices?: string;
@@ -98,6 +100,7 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
     log,
     clock,
     agentProgram: options.agentProgram ?? (await realAgent()),
+    ...(options.environment !== undefined && { environment: options.environment }),
   });
   return wrap(t, { service, folder, settings, database, lines });
 }

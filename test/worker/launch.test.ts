@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChildMessage, Start } from '../../src/protocol.ts';
 import { launch } from '../../src/worker/launch.ts';
 import { agentFixture } from '../support/agents.ts';
@@ -20,7 +21,10 @@ interface Run {
   stderr: string;
 }
 
-async function run(fixture: string, { timeoutMs = 10_000, signal = new AbortController().signal } = {}): Promise<Run> {
+async function run(
+  fixture: string,
+  { timeoutMs = 10_000, signal = new AbortController().signal, most = 100, delayMs = 0 } = {},
+): Promise<Run> {
   const messages: ChildMessage['type'][] = [];
   let stderr = '';
   const outcome = await launch(start, {
@@ -29,7 +33,8 @@ async function run(fixture: string, { timeoutMs = 10_000, signal = new AbortCont
     signal,
     onMessage: async (message) => {
       messages.push(message.type);
-      if (messages.length > 100) throw new Error('enough');
+      if (messages.length > most) throw new Error('enough');
+      if (delayMs > 0) await sleep(delayMs);
       return message.type === 'answer' && message.toolCalls.length > 0 ? { type: 'tool_results', results: [] } : null;
     },
     onStderr: (tail) => (stderr = tail),
@@ -43,7 +48,13 @@ test('a child that does what it should', async () => {
   assert.deepEqual(messages, ['prompt', 'answer']);
 });
 
-const failures: [fixture: string, error: RegExp, options?: { timeoutMs: number }][] = [
+test('a child whose requests failed as often as they may, while the parent was busy', async () => {
+  const { outcome, messages } = await run('fails-requests', { most: 1_000 });
+  assert.deepEqual(outcome, { status: 'finished', summary: 'done' });
+  assert.equal(messages.length, 103);
+});
+
+const failures: [fixture: string, error: RegExp, options?: { timeoutMs?: number; delayMs?: number }][] = [
   ['hangs', /took longer than 0\.3 seconds/, { timeoutMs: 300 }],
   ['ignores-term', /took longer than 0\.3 seconds/, { timeoutMs: 300 }],
   ['never-reads', /took longer than 0\.3 seconds/, { timeoutMs: 300 }],
@@ -54,6 +65,7 @@ const failures: [fixture: string, error: RegExp, options?: { timeoutMs: number }
   ['sends-garbage', /broke the protocol: the line is not JSON/],
   ['sends-wrong-shape', /broke the protocol: the line does not fit the protocol \(content/],
   ['floods-answers', /broke the protocol: it did not wait for its answers/],
+  ['floods-bytes', /broke the protocol: it did not wait for its answers/, { delayMs: 500 }],
   ['never-ends-line', /sent a line longer than \d+ bytes/],
 ];
 for (const [fixture, error, options] of failures) {

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import {
+  type ModelRequest,
+  type Reply,
+  calls,
+  fails,
+  says,
+  startModelServer,
+  whereIs,
+} from '../support/model-server.ts';
+import { modelDaysOf, visibleTextOf } from '../support/processes.ts';
+import { startProdService } from '../support/prod.ts';
+import type { TestService } from '../support/service.ts';
+
+const TWENTY_DATES = { start_date: '2025-10-06', end_date: '2025-10-31' };
+/** On the morning of this date every model waits for the others, and the processes are looked at. */
+const DATE_OF_THE_LOOK = '2025-10-15';
+const MODELS = ['held-1', 'held-2', 'held-3', 'held-4', 'named', 'service'];
+const keyOf = (model: string) => `sk-${model}-5f2a9c7e1b`;
+const keys = MODELS.map(keyOf);
+
+/** Everything that anybody is told, as one text. */
+async function allAnswers({ get }: TestService, jobId: string): Promise<string> {
+  const paths = [
+    `/simulate/status/${jobId}`,
+    '/results',
+    '/reasoning?include_full_conversation=true',
+    '/health',
+    '/openapi.json',
+  ];
+  return JSON.stringify(await Promise.all(paths.map(async (path) => (await get(path)).body)));
+}
+
+/** The bytes of the database and of every file that lies beside it, but the configuration, which holds keys. */
+function storedBytes(folder: string): string {
+  const names = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const files = names.filter((entry) => entry.isFile() && entry.name !== 'config.json');
+  assert.ok(files.some(({ name }) => name === 'jobs.db-wal'));
+  return files.map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1')).join('');
+}
+
+test('six models with keys and endpoints of their own, side by side for 20 dates: no key is where it does not belong', async (t) => {
+  const seenOfProcesses: string[] = [];
+  const isThere = Promise.withResolvers<void>();
+  let waiting = 0;
+  /** Buys one share a day; says its key in answers and errors, as careless providers do. */
+  const provider = async (request: ModelRequest, count: number): Promise<Reply> => {
+    const { authorization } = request.headers;
+    const { date, step } = whereIs(request);
+    if (count === 3) return fails(500, `Overloaded, ${authorization}`);
+    if (step > 1) return says(`I bought. You sent ${authorization}.`);
+    if (date === DATE_OF_THE_LOOK) {
+      waiting += 1;
+      if (waiting === MODELS.length) {
+        seenOfProcesses.push(...modelDaysOf(process.pid).map(visibleTextOf));
+        isThere.resolve();
+      }
+      await isThere.promise;
+    }
+    return calls(['buy', { symbol: 'AAPL', amount: 1 }]);
+  };
+  const servers = await Promise.all(MODELS.map(() => startModelServer(t, provider)));
+  const baseUrlOf = (model: string) => servers[MODELS.indexOf(model)]?.baseUrl as string;
+  const held = MODELS.slice(0, 4).map((signature) => ({
+    signature,
+    openai_base_url: baseUrlOf(signature),
+    openai_api_key: keyOf(signature),
+  }));
+  const service = await startProdService(t, {
+    models: [
+      ...held,
+      { signature: 'named', openai_base_url: baseUrlOf('named'), openai_api_key_env: 'KEY_OF_NAMED' },
+      { signature: 'service' },
+    ],
+    settings: { openaiApiBase: baseUrlOf('service'), openaiApiKey: keyOf('service') },
+    environment: { KEY_OF_NAMED: keyOf('named') },
+  });
+
+  const { body: trigger } = await service.post('/simulate/trigger', TWENTY_DATES);
+  const status = await service.waitForJob(trigger.job_id);
+  assert.deepEqual([status.status, status.progress.completed], ['completed', 120]);
+
+  MODELS.forEach((model, index) => {
+    const requests = servers[index]?.requests as ModelRequest[];
+    assert.equal(requests.length, 41, model); // two a day, and one again
+    const sent = JSON.stringify(requests);
+    assert.ok(requests.every(({ headers }) => headers.authorization === `Bearer ${keyOf(model)}`));
+    assert.deepEqual(
+      keys.filter((key) => sent.includes(key)),
+      [keyOf(model)],
+    );
+  });
+  assert.equal(seenOfProcesses.length, MODELS.length);
+  assert.ok(seenOfProcesses.every((text) => text.includes(`model-day ${DATE_OF_THE_LOOK}`)));
+  const answers = JSON.stringify(trigger) + (await allAnswers(service, trigger.job_id));
+  const places = {
+    processes: seenOfProcesses.join(''),
+    answers,
+    log: JSON.stringify(service.logLines),
+    files: storedBytes(service.folder),
+  };
+  for (const [place, text] of Object.entries(places)) {
+    assert.deepEqual(
+      keys.filter((key) => text.includes(key)),
+      [],
+      place,
+    );
+  }
+  assert.match(answers, /You sent Bearer \[key\]\./);
+  assert.match(places.log, /answered 500: Overloaded, Bearer \[key\]/);
+});

@@ -1,0 +1,288 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ledger, ledgerOf } from '../support/ledger.ts';
+import {
+  type Behaviour,
+  type ModelRequest,
+  type Reply,
+  answers,
+  calls,
+  fails,
+  says,
+  startModelServer,
+  whereIs,
+} from '../support/model-server.ts';
+import { modelDaysOf, isRunning } from '../support/processes.ts';
+import { PRICES, startProdService } from '../support/prod.ts';
+import { ask, installProgram, runProgram, startServer } from '../support/program.ts';
+import type { TestService } from '../support/service.ts';
+
+const ONE_DAY = { start_date: '2025-10-06', end_date: '2025-10-06' };
+const WEEK = { start_date: '2025-10-06', end_date: '2025-10-10' };
+const KEY = 'sk-real-models-0123456789';
+
+const fixture = (name: string): any =>
+  JSON.parse(readFileSync(new URL(`../fixtures/completions/${name}.json`, import.meta.url), 'utf8'));
+
+/** Buys and sells so that every repeated trade would show: more from day to day, and two calls in one message. */
+function trade(request: ModelRequest): Reply {
+  const { date, step } = whereIs(request);
+  const day = Number(date.slice(8));
+  if (step === 1) return calls(['buy', { symbol: 'AAPL', amount: day }], ['buy', { symbol: 'MSFT', amount: 1 }]);
+  if (step === 2) return calls(['sell', { symbol: 'AAPL', amount: 2 }]);
+  return says('Traded.');
+}
+
+const errorOf = (status: any, model: string): string =>
+  status.details.find((detail: any) => detail.model === model)?.error;
+
+/** The conversation of a model's one day: roles with what they say. */
+async function conversationOf({ get }: TestService, model: string): Promise<any[]> {
+  const { body } = await get(`/reasoning?model=${model}&include_full_conversation=true`);
+  return body.sessions[0].conversation;
+}
+
+test('a provider that fails every third request leaves the same positions as one that never fails', async (t) => {
+  const faults: Reply[] = [fails(429, 'Slow down', { 'retry-after-ms': '3' }), fails(500, 'Oops'), { cut: 'sized' }];
+  const failing: Behaviour = (request, count) =>
+    count % 3 === 0 ? (faults[(count / 3) % faults.length] as Reply) : trade(request);
+  const [good, bad] = await Promise.all([startModelServer(t, trade), startModelServer(t, failing)]);
+  const service = await startProdService(t, {
+    models: [
+      { signature: 'good', openai_base_url: good.baseUrl },
+      { signature: 'bad', openai_base_url: bad.baseUrl },
+    ],
+  });
+  const status = await service.runJob(WEEK);
+  assert.equal(status.status, 'completed');
+  const expected = ledgerOf(service.database, 'good');
+  assert.equal(expected.length, 15);
+  assert.deepEqual(ledgerOf(service.database, 'bad'), expected);
+  assert.deepEqual([good.requests.length, bad.requests.length], [15, 22]);
+  const sum = (model: string, field: string) =>
+    status.details.reduce((total: number, detail: any) => total + (detail.model === model ? detail[field] : 0), 0);
+  assert.deepEqual([sum('good', 'steps'), sum('good', 'requests')], [15, 15]);
+  assert.deepEqual([sum('bad', 'steps'), sum('bad', 'requests')], [15, 22]);
+  assert.equal(service.logLines.filter(({ message }) => message === 'model request failed').length, 7);
+});
+
+test('tokens, requests and costs are in the details, and what nobody knows is null', async (t) => {
+  const { body } = says('Done.');
+  const silent = { body: { ...body, usage: null } };
+  const [told, untold] = await Promise.all([startModelServer(t, [says('Done.')]), startModelServer(t, [silent])]);
+  const prices = { input: 10, output: 30 };
+  const service = await startProdService(t, {
+    models: [
+      { signature: 'cached', openai_base_url: told.baseUrl, price_per_million_tokens: { ...prices, cached_input: 1 } },
+      { signature: 'priced', openai_base_url: told.baseUrl, price_per_million_tokens: prices },
+      { signature: 'unpriced', openai_base_url: told.baseUrl },
+      { signature: 'free', openai_base_url: told.baseUrl, price_per_million_tokens: { input: 0, output: 0 } },
+      { signature: 'untold', openai_base_url: untold.baseUrl, price_per_million_tokens: prices },
+    ],
+  });
+  const { details } = await service.runJob(ONE_DAY);
+  const rows = details.map((detail: any) =>
+    [
+      detail.model,
+      detail.steps,
+      detail.requests,
+      detail.prompt_tokens,
+      detail.completion_tokens,
+      detail.cached_tokens,
+      detail.reasoning_tokens,
+      detail.cost_usd,
+    ].join(' '),
+  );
+  assert.deepEqual(rows, [
+    'cached 1 1 1000 100 400 60 0.0094', // (600 × 10 + 400 × 1 + 100 × 30) / 1,000,000
+    'free 1 1 1000 100 400 60 0',
+    'priced 1 1 1000 100 400 60 0.013', // (1,000 × 10 + 100 × 30) / 1,000,000
+    'unpriced 1 1 1000 100 400 60 ',
+    'untold 1 1     ',
+  ]);
+});
+
+test('a model over its cost limit runs no further model-days of the job, and others go on', async (t) => {
+  const server = await startModelServer(t, [says('Done.')]); // 0.013 dollars a day
+  const silent = await startModelServer(t, [{ body: { ...says('Done.').body, usage: null } }]);
+  const priced = { openai_base_url: server.baseUrl, price_per_million_tokens: { input: 10, output: 30 } };
+  const service = await startProdService(t, {
+    models: [
+      { signature: 'agent-limit', ...priced },
+      { signature: 'own-limit', ...priced, max_cost_usd: 0.03 },
+      { signature: 'no-money', ...priced, max_cost_usd: 0 },
+      { signature: 'unpriced', openai_base_url: server.baseUrl },
+      { signature: 'untold', ...priced, openai_base_url: silent.baseUrl },
+    ],
+    agentConfig: { max_cost_usd: 0.013 },
+  });
+  const daysOf = (status: any, model: string) =>
+    status.details.filter((detail: any) => detail.model === model).map((detail: any) => detail.error ?? detail.status);
+  const reached = 'Cost limit reached';
+  const status = await service.runJob({ ...WEEK, end_date: '2025-10-09' });
+  assert.deepEqual(daysOf(status, 'agent-limit'), ['completed', reached, reached, reached]);
+  assert.deepEqual(daysOf(status, 'own-limit'), ['completed', 'completed', 'completed', reached]);
+  assert.deepEqual(daysOf(status, 'no-money'), [reached, reached, reached, reached]);
+  assert.deepEqual(daysOf(status, 'unpriced'), Array(4).fill('completed'));
+  assert.equal(status.status, 'partial');
+  assert.deepEqual(
+    status.warnings.filter((warning: string) => /cost/i.test(warning)),
+    [
+      "The cost limit of 'unpriced' cannot be kept: its entry has no price_per_million_tokens",
+      "The cost limit of 'untold' cannot be kept: its provider does not say how many tokens it takes",
+    ],
+  );
+  // The limit is one job's.
+  const next = await service.runJob({ ...WEEK, models: ['agent-limit'] });
+  assert.deepEqual(daysOf(next, 'agent-limit'), ['Already completed', 'completed', reached, reached, reached]);
+});
+
+test('requests and model-days have time limits', async (t) => {
+  const silent = await startModelServer(t, ['never']);
+  const models = [{ signature: 'slow', openai_base_url: silent.baseUrl }];
+  const agentConfig = { max_retries: 1 };
+  const limits: [settings: object, error: string][] = [
+    [
+      { modelRequestTimeoutMs: 80 },
+      'The model provider could not be asked: no answer within 0.08 seconds (after 2 tries)',
+    ],
+    [{ modelDayTimeoutMs: 300 }, 'The model-day took longer than 0.3 seconds'],
+  ];
+  for (const [settings, error] of limits) {
+    const service = await startProdService(t, { models, agentConfig, settings });
+    const { details } = await service.runJob(ONE_DAY);
+    assert.equal(details[0].error, error);
+  }
+});
+
+test("a provider's refusal fails the model-day at once, in its own words and without the key", async (t) => {
+  const words: Record<number, string> = {
+    400: `Unsupported parameter, Bearer ${KEY}`,
+    401: `Incorrect API key provided: ${KEY}`,
+    403: 'Not in your country',
+    404: 'The model does not exist',
+  };
+  const refusing = Object.entries(words).map(([status, message]) => [fails(Number(status), message)]);
+  const servers = await Promise.all(refusing.map((replies) => startModelServer(t, replies)));
+  const models = Object.keys(words).map((status, index) => ({
+    signature: `m${status}`,
+    openai_base_url: servers[index]?.baseUrl,
+    openai_api_key: KEY,
+  }));
+  const service = await startProdService(t, { models });
+  const status = await service.runJob(ONE_DAY);
+  assert.equal(status.status, 'failed');
+  for (const [code, message] of Object.entries(words)) {
+    const shown = message.replace(KEY, '[key]');
+    assert.equal(errorOf(status, `m${code}`), `The model provider answered ${code}: ${shown}`);
+  }
+  assert.deepEqual(
+    servers.map(({ requests }) => requests.length),
+    [1, 1, 1, 1],
+  );
+  assert.ok(!JSON.stringify([service.logLines, status]).includes(KEY));
+});
+
+test('a day ends at max_steps with its last calls executed', async (t) => {
+  const server = await startModelServer(t, () => calls(['buy', { symbol: 'AAPL', amount: 1 }]));
+  const models = [{ signature: 'busy', openai_base_url: server.baseUrl }];
+  const service = await startProdService(t, { models, agentConfig: { max_steps: 3 } });
+  const { details } = await service.runJob(ONE_DAY);
+  assert.deepEqual([details[0].status, details[0].steps, server.requests.length], ['completed', 3, 3]);
+  assert.equal(ledgerOf(service.database, 'busy').length, 3);
+  const { body } = await service.get('/reasoning');
+  assert.equal(body.sessions[0].session_summary, 'Reached the limit of 3 steps; the day ended as it stood.');
+});
+
+test('the dialects from the wire to the ledger', async (t) => {
+  const written = { choices: [{ message: { content: fixture('written-tool-calls').hermes }, finish_reason: 'stop' }] };
+  const bodies = {
+    'double-encoded': fixture('arguments-double-encoded'),
+    object: fixture('arguments-object'),
+    'numbers-as-text': fixture('numbers-as-text'),
+    'without-ids': fixture('ids-missing'),
+    legacy: fixture('function-call'),
+    reasoning: fixture('deepseek-reasoner'),
+    broken: fixture('arguments-broken'),
+    unknown: fixture('unknown-tool'),
+    written,
+    odd: answers({ content: 'A\u0000B \ud800 \u2028' }).body,
+  };
+  const names = Object.keys(bodies);
+  const servers = await Promise.all(
+    Object.values(bodies).map((body) => startModelServer(t, [{ body }, says('Done.')])),
+  );
+  const models = names.map((signature, index) => ({ signature, openai_base_url: servers[index]?.baseUrl }));
+  const service = await startProdService(t, { models });
+  const status = await service.runJob(ONE_DAY);
+  assert.equal(status.status, 'completed');
+  const bought = ledger('2025-10-06 buy AAPL 5 103 => 9485 10002.5 2.5 AAPL:5');
+  const nothing = ledger('2025-10-06 no_trade => 10000 10000 0');
+  const idle = ['broken', 'unknown', 'written', 'odd'];
+  for (const name of names) {
+    assert.deepEqual(ledgerOf(service.database, name), idle.includes(name) ? nothing : bought, name);
+  }
+  // What is wrong with a call is an answer that the model reads.
+  const heard = (name: string) => servers[names.indexOf(name)]?.requests[1]?.body.messages.at(-1).content;
+  assert.equal(heard('broken'), '{"error":"The arguments of buy are not JSON."}');
+  assert.match(
+    heard('unknown'),
+    /^\{"error":"There is no tool named \\"short_sell\\"\. The tools are buy, sell, get_price,/,
+  );
+  // Prose trades nothing, and the log says so.
+  const prose = await conversationOf(service, 'written');
+  assert.deepEqual(
+    prose.map(({ role }: any) => role),
+    ['system', 'user', 'assistant', 'system'],
+  );
+  assert.match(prose[3].content, /seems to hold tool calls written as text\. They were not executed/);
+  assert.equal(servers[names.indexOf('written')]?.requests.length, 1);
+  // Thoughts are kept beside what was said, and go back to who wants them.
+  const thinking = await conversationOf(service, 'reasoning');
+  assert.equal(thinking[2].summary, 'AAPL looks cheap.');
+  const back = servers[names.indexOf('reasoning')]?.requests[1]?.body.messages[2];
+  assert.equal(back.reasoning_content, 'AAPL looks cheap.');
+});
+
+test('a service that stops while its models wait stops at once, and goes on later', async (t) => {
+  const server = await startModelServer(t, (_request, count) => (count <= 2 ? 'never' : says('Done.')));
+  const models = ['model-a', 'model-b'].map((signature) => ({ signature, openai_base_url: server.baseUrl }));
+  const first = await startProdService(t, { models });
+  const { body } = await first.post('/simulate/trigger', ONE_DAY);
+  await server.untilAsked(2);
+  const children = modelDaysOf(process.pid);
+  const startedAt = performance.now();
+  await first.stop();
+  assert.ok(performance.now() - startedAt < 1_000);
+  assert.equal(children.length, 2);
+  assert.deepEqual(children.filter(isRunning), []);
+  const second = await startProdService(t, { models, folder: first.folder, prices: '' });
+  const status = await second.waitForJob(body.job_id);
+  assert.deepEqual([status.status, status.progress.failed, server.requests.length], ['completed', 0, 4]);
+});
+
+test('children that wait for their models end by themselves when their parent is killed', async (t) => {
+  const server = await startModelServer(t, ['never']);
+  const models = ['model-a', 'model-b'].map((signature) => ({
+    signature,
+    enabled: true,
+    openai_base_url: server.baseUrl,
+  }));
+  const cwd = installProgram(t, { models, agent_config: { stock_symbols: ['AAPL', 'MSFT'] } });
+  const lines = PRICES.split('\n').map((line) => line.split(' '));
+  const rows = lines.map(([symbol, date, open, close]) => [symbol, date, open, close, open, close, 1_000].join(','));
+  writeFileSync(join(cwd, 'prices.csv'), ['symbol,date,open,high,low,close,volume', ...rows].join('\n'));
+  assert.equal((await runProgram(['import-prices', 'prices.csv'], { cwd })).code, 0);
+  const program = await startServer(t, { cwd, env: { AUTO_DOWNLOAD_PRICE_DATA: 'false' } });
+  await ask(`${program.url}/simulate/trigger`, ONE_DAY);
+  await server.untilAsked(2);
+  const children = modelDaysOf(program.process.pid as number);
+  assert.equal(children.length, 2);
+  program.process.kill('SIGKILL');
+  const deadline = performance.now() + 1_000;
+  while (children.some(isRunning) && performance.now() < deadline) await sleep(5);
+  assert.deepEqual(children.filter(isRunning), []);
+});

@@ -5,6 +5,7 @@ import { measureLatency, measureRequests } from './requests.ts';
 import { measureStartup } from './startup.ts';
 import { measureImport, measureResults } from './storage.ts';
 import type { Measurement } from './support.ts';
+import { measureWaiting } from './waiting.ts';
 
 /**
  * Measures the built program against limits and peers, each in turn with its peer in this same run, so that the ratios
@@ -18,6 +19,7 @@ const benches: Record<string, () => Promise<Measurement | Measurement[]>> = {
   results: measureResults,
   performance: measurePerformance,
   startup: measureStartup,
+  waiting: measureWaiting,
 };
 
 const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(benches);

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const PROGRAM = new URL('../dist/server.js', import.meta.url).pathname;
+export const PROGRAM = new URL('../dist/server.js', import.meta.url).pathname;
 const LOAD = new URL('./load.ts', import.meta.url).pathname;
 
 /** One line of the report: a figure beside its peer, as a ratio, and what was aimed at. */
@@ -33,15 +33,15 @@ export function benchFolder(): string {
   return folder;
 }
 
-/** Starts the built program in DEV mode in a folder of its own. */
+/** Starts the built program in DEV mode in a folder of its own; `entry` is what every model's entry has besides. */
 export async function startServer(
   models: readonly string[],
-  { folder = benchFolder(), env = {} as Record<string, string> } = {},
+  { folder = benchFolder(), env = {} as Record<string, string>, entry = {} } = {},
 ): Promise<Server> {
   mkdirSync(join(folder, 'configs'), { recursive: true });
   writeFileSync(
     join(folder, 'configs/default_config.json'),
-    JSON.stringify({ models: models.map((signature) => ({ signature, enabled: true })) }),
+    JSON.stringify({ models: models.map((signature) => ({ signature, enabled: true, ...entry })) }),
   );
   const child = spawn(process.execPath, [PROGRAM], {
     cwd: folder,
@@ -107,6 +107,13 @@ export function run(
 /** The most memory that a process has had so far, in megabytes. */
 export function peakMemoryMb(pid: number): number {
   return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+}
+
+/** The memory of a process now, in megabytes: all that is resident, and its own share of it (PSS). */
+export function memoryMb(pid: number): { resident: number; share: number } {
+  const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+  const field = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(rollup)?.[1]) / 1024;
+  return { resident: field('Rss'), share: field('Pss') };
 }
 
 export function median(values: readonly number[]): number {

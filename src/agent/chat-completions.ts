@@ -32,7 +32,7 @@ export function createChatModel(endpoint: Endpoint, { tools, onFailure }: ChatOp
     for (let tries = 1; ; tries += 1) {
       const verdict = judge(await post(endpoint, body), step);
       if ('answer' in verdict) return verdict.answer;
-      const reason = withoutKey(verdict.reason, endpoint.apiKey);
+      const { reason } = verdict;
       const isLast = !verdict.passes || tries > endpoint.maxRetries;
       const waitMs = isLast ? null : waitAfter(tries, { baseDelayMs: endpoint.baseDelayMs, ...verdict });
       onFailure(reason, waitMs);
@@ -52,9 +52,17 @@ async function post({ baseUrl, apiKey, requestTimeoutMs }: Endpoint, body: strin
     maxBytes: MAX_ANSWER_BYTES,
   });
   if (result.failure !== undefined) return result;
-  const { location } = result.headers;
-  const headers = { ...result.headers, ...(location !== undefined && { location: withoutKey(location, apiKey) }) };
-  return { ...result, headers, text: withoutKey(result.text, apiKey) };
+  const headers = Object.entries(result.headers).map(([name, value]) => [name, withoutKey(String(value), apiKey)]);
+  return { ...result, headers: Object.fromEntries(headers), text: withoutKey(normalised(result.text), apiKey) };
+}
+
+/** JSON in its one form, so that a key that is spelled in escapes is found too. */
+function normalised(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return text;
+  }
 }
 
 /** A base URL may end in slashes, in the whole path, or in a query as Azure's do. */

@@ -137,6 +137,12 @@ const lasting: [name: string, fault: Reply, error: string | RegExp][] = [
     { status: 308, headers: { location: `https://elsewhere.example/?key=${KEY}` }, body: '' },
     'The model provider answered 308: a redirect to https://elsewhere.example/?key=[key], which is not followed; check the base URL',
   ],
+  [
+    'an error that spells the key in escapes',
+    text(`{"error":{"message":"Wrong key ${KEY.replaceAll('-', '\\u002d')}"}}`, 'application/json', 401),
+    'The model provider answered 401: Wrong key [key]',
+  ],
+  ['a content type that is the key', text('Hello', KEY), /answered 200: \[key\] instead of JSON: Hello$/],
   ['an error that repeats the key where it is cut', fails(400, `${'x'.repeat(290)} ${KEY}`), /400: x{290} \[key\]$/],
 ];
 for (const [name, fault, error] of lasting) {

@@ -87,6 +87,15 @@ export const toolResultsSchema = v.object({
 /** `arguments` is the JSON text that the model wrote; the parent reads it. */
 export const toolCallSchema = v.object({ id: v.string(), name: v.string(), arguments: v.string() });
 
+/**
+ * What a provider wants back with its own message, word for word, and refuses the next request without: its thoughts, and
+ * signatures under them. Fields of the message, and of each of its tool calls. Nobody else looks at it.
+ */
+export const carriedSchema = v.object({
+  message: v.record(v.string(), v.unknown()),
+  calls: v.array(v.record(v.string(), v.unknown())),
+});
+
 /** What was said after the opening, before the process of this model-day ended under it. */
 export const pastMessageSchema = v.object({
   type: v.literal('past_message'),
@@ -96,6 +105,7 @@ export const pastMessageSchema = v.object({
       content: v.string(),
       toolCalls: v.array(toolCallSchema),
       note: v.nullable(v.string()),
+      carried: v.nullish(carriedSchema),
     }),
     v.object({ role: v.literal('tool'), id: v.string(), content: v.string() }),
   ]),
@@ -122,6 +132,7 @@ export const answerSchema = v.object({
   usage: v.nullable(usageSchema),
   /** What a reader of the log should know about this answer; null when it is as it should be. */
   note: v.nullable(v.string()),
+  carried: v.nullish(carriedSchema),
 });
 
 /** A request to the provider that brought no answer; `waitMs` is null when it was the last try. */
@@ -154,6 +165,7 @@ export type TokenUsage = v.InferOutput<typeof usageSchema>;
 export type Start = v.InferOutput<typeof startSchema>;
 export type PastMessage = v.InferOutput<typeof pastMessageSchema>;
 export type ToolCall = v.InferOutput<typeof toolCallSchema>;
+export type Carried = v.InferOutput<typeof carriedSchema>;
 export type Answer = v.InferOutput<typeof answerSchema>;
 export type ToolResults = v.InferOutput<typeof toolResultsSchema>;
 export type ChildMessage = v.InferOutput<typeof childMessageSchema>;

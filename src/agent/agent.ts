@@ -42,8 +42,8 @@ async function converse(start: Start, past: readonly PastMessage['message'][], p
   const last = past.at(-1);
   if (last?.role === 'assistant' && last.toolCalls.length === 0) return finished(last);
   for (let step = answersIn(past) + 1; step <= start.maxSteps; step += 1) {
-    const { carried, ...answer } = await model(conversation);
-    const { content, toolCalls } = answer;
+    const answer = await model(conversation);
+    const { content, toolCalls, carried } = answer;
     pipe.send({ type: 'answer', ...answer });
     if (toolCalls.length === 0) return finished(answer);
     const { results }: ToolResults = decodeLine(toolResultsSchema, await pipe.receive());

@@ -1,13 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type HttpAnswer, type HttpFailure, httpRequest } from '../http-client.ts';
-import type { Endpoint, ToolDescription } from '../protocol.ts';
+import { type Endpoint, MAX_LINE_BYTES, type ToolDescription } from '../protocol.ts';
 import { asObject, tryParse } from './json.ts';
 import type { ChatMessage, Model } from './model.ts';
 import { waitAfter } from './retry.ts';
 import { judge } from './verdict.ts';
 
-/** A longer answer is no answer of a model that trades, but somebody's mistake. */
-const MAX_ANSWER_BYTES = 2 * 1024 * 1024;
+/**
+ * A longer answer is no answer of a model that trades, but somebody's mistake. What is made of one fits a line of the pipe,
+ * although its thoughts stand there twice and arguments that came as an object are encoded once more.
+ */
+const MAX_ANSWER_BYTES = MAX_LINE_BYTES / 4;
 /** A shorter key is no secret but a word like `none` or `ollama`, which may well stand in an answer. */
 const MIN_SECRET_LENGTH = 8;
 const PATH = '/chat/completions';

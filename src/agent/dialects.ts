@@ -1,7 +1,7 @@
-import { MAX_TOOL_CALLS, type ToolCall } from '../protocol.ts';
+import { type Carried, MAX_TOOL_CALLS, type ToolCall } from '../protocol.ts';
 import { noteOn } from './answer-notes.ts';
 import { type Json, asArray, asObject, asText, tryParse } from './json.ts';
-import type { Carried, ModelAnswer } from './model.ts';
+import type { ModelAnswer } from './model.ts';
 import { readUsage } from './token-usage.ts';
 
 /**
@@ -118,11 +118,12 @@ function unfence(text: string): string {
     .trimEnd();
 }
 
-function readCarried(message: Json, calls: readonly unknown[]): Carried {
-  return {
+function readCarried(message: Json, calls: readonly unknown[]): Carried | null {
+  const carried = {
     message: pick(message, CARRIED_OF_MESSAGE),
     calls: calls.map((call) => pick(asObject(call) ?? {}, CARRIED_OF_CALL)),
   };
+  return [carried.message, ...carried.calls].every((fields) => Object.keys(fields).length === 0) ? null : carried;
 }
 
 function pick(from: Json, fields: readonly string[]): Json {

@@ -8,6 +8,8 @@ export interface JournalMessage {
   content: string;
   /** JSON of what an assistant's message asked for. */
   toolCalls: string | null;
+  /** JSON of what the provider wants back with it. */
+  carried: string | null;
 }
 
 /** The session of a model-day that a process left running when it ended, with all that was said in it. */
@@ -27,7 +29,7 @@ export function openJournal(database: Database, { jobId, date, model }: ModelDay
   if (row === undefined) return null;
   const messages = database
     .statement(
-      'SELECT role, content, tool_calls AS toolCalls FROM reasoning_logs WHERE session_id = ? ORDER BY message_index',
+      'SELECT role, content, tool_calls AS toolCalls, carried FROM reasoning_logs WHERE session_id = ? ORDER BY message_index',
     )
     .all(row.sessionId);
   return { ...row, messages: messages as never };

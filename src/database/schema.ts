@@ -237,6 +237,11 @@ export const migrations: readonly string[] = [
     WHERE job_id = new.job_id AND date = new.date AND model = new.model AND status = 'running';
   END;
   `,
+  `
+  -- Of an assistant's message: what its provider wants back with it, word for word, also after a restart.
+  ALTER TABLE reasoning_logs ADD COLUMN carried TEXT
+    CHECK (carried IS NULL OR (role = 'assistant' AND json_valid(carried)));
+  `,
 ];
 
 function list(words: readonly string[]): string {

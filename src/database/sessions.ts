@@ -41,6 +41,8 @@ export interface LogMessage {
   toolName?: string;
   toolInput?: string;
   toolCalls?: string;
+  /** Of an assistant's message: JSON of what its provider wants back with it. */
+  carried?: string;
 }
 
 export interface ToolUsageRow {
@@ -133,11 +135,21 @@ export function appendMessages(
 ): void {
   const insert = database.statement(
     `INSERT INTO reasoning_logs
-       (session_id, message_index, role, content, summary, tool_name, tool_input, tool_calls, timestamp)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       (session_id, message_index, role, content, summary, tool_name, tool_input, tool_calls, carried, timestamp)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  messages.forEach(({ role, content, summary = null, toolName = null, toolInput = null, toolCalls = null }, offset) => {
-    insert.run(sessionId, firstIndex + offset, role, content, summary, toolName, toolInput, toolCalls, timestamp);
+  messages.forEach((message, offset) => {
+    const {
+      role,
+      content,
+      summary = null,
+      toolName = null,
+      toolInput = null,
+      toolCalls = null,
+      carried = null,
+    } = message;
+    const index = firstIndex + offset;
+    insert.run(sessionId, index, role, content, summary, toolName, toolInput, toolCalls, carried, timestamp);
   });
 }
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { timestamp } from '../calendar.ts';
 import { type JournalMessage, setJournalAside } from '../database/journal.ts';
-import { type PastMessage, type ToolCall, toolCallSchema } from '../protocol.ts';
+import { type Carried, type PastMessage, type ToolCall, carriedSchema, toolCallSchema } from '../protocol.ts';
 import { type Session, type SessionContext, logResults, runAndCount } from './session.ts';
 
 /** Thrown when a model-day cannot go on where its journal ends, because what it was told is no longer so. */
@@ -12,6 +12,7 @@ interface RecordedStep {
   content: string;
   toolCalls: ToolCall[];
   note: string | null;
+  carried: Carried | null;
   results: string[] | null;
 }
 
@@ -76,12 +77,18 @@ function stepsIn(messages: readonly JournalMessage[]): RecordedStep[] {
     if (!isCut && results.length !== toolCalls.length)
       throw new JournalMisfit(`step ${number + 1} has ${results.length} results of ${toolCalls.length} tool calls`);
     const note = rest.find(({ role }) => role === 'system')?.content ?? null;
-    return { content: answer.content, toolCalls, note, results: isCut ? null : results };
+    return { content: answer.content, toolCalls, note, carried: readCarried(answer), results: isCut ? null : results };
   });
 }
 
 function readToolCalls({ toolCalls }: JournalMessage): ToolCall[] {
   const result = v.safeParse(toolCallsSchema, toolCalls === null ? [] : JSON.parse(toolCalls));
   if (!result.success) throw new JournalMisfit('it holds tool calls that cannot be read');
+  return result.output;
+}
+
+function readCarried({ carried }: JournalMessage): Carried | null {
+  const result = v.safeParse(v.nullable(carriedSchema), carried === null ? null : JSON.parse(carried));
+  if (!result.success) throw new JournalMisfit('it holds what a provider wanted back, and that cannot be read');
   return result.output;
 }

@@ -129,6 +129,7 @@ const FAILURES: Record<HttpFailure['failure'], string> = {
   connection: 'the provider cannot be reached',
   timeout: 'the provider did not answer in time',
   certificate: "the provider's certificate is not trusted",
+  proxy: 'the provider cannot be reached',
   too_large: "the provider's answer is too large",
   aborted: 'the model-day has ended',
 };

@@ -172,10 +172,11 @@ export function logResults(
 function logAnswer(
   context: SessionContext,
   session: Session,
-  { content, toolCalls, reasoning, usage, note }: Answer,
+  { content, toolCalls, reasoning, usage, note, carried }: Answer,
 ): void {
   const calls = toolCalls.length > 0 ? { toolCalls: JSON.stringify(toolCalls) } : {};
-  const messages: LogMessage[] = [{ role: 'assistant', content, summary: reasoning, ...calls }];
+  const back = carried ? { carried: JSON.stringify(carried) } : {};
+  const messages: LogMessage[] = [{ role: 'assistant', content, summary: reasoning, ...calls, ...back }];
   if (note !== null) messages.push({ role: 'system', content: note });
   logMessages(context, session, messages, {
     steps: 1,

@@ -53,6 +53,7 @@ export async function runModelDay(
     return endModelDay(context.database, modelDay, { status: 'failed', error: model.error, completedAt });
   }
   for (let isOver = false; !isOver;) isOver = await attempt(context, run, { modelDay, market, model });
+  warnOfUnknownCost(context, run, modelDay);
 }
 
 /** One attempt at a model-day; false when it went on with a journal that does not fit, and is to start over. */
@@ -86,12 +87,12 @@ async function attempt(
     session.hasEnded = true; // also when the job was stopped: nothing is written for it any more
     ending.abort();
   }
-  if (session.tokenPrices !== null) warnOfUnknownCost(context, run, modelDay);
 }
 
 /** A limit that cannot be kept is told as soon as it shows. */
 function warnOfUnknownCost({ database }: WorkerContext, run: JobRun, modelDay: ModelDay): void {
-  if (costLimitOf(modelDay.model, run) === null || !hasUnknownCost(database, modelDay)) return;
+  const isPriced = entryOf(modelDay.model, run.configuration)?.price_per_million_tokens != null;
+  if (!isPriced || costLimitOf(modelDay.model, run) === null || !hasUnknownCost(database, modelDay)) return;
   const warning = `The cost limit of '${modelDay.model}' cannot be kept: its provider does not say how many tokens it takes`;
   database.transaction(() => addWarnings(database, run.job.jobId, [warning]));
 }

@@ -250,7 +250,7 @@ const faults: [
       setImmediate(() => response.destroy());
     },
     'the provider cannot be reached',
-    /aborted|hang up|ECONNRESET/,
+    /cut in the middle of the answer/,
   ],
   [
     'an answer of 10 MB',

@@ -16,6 +16,7 @@ const start: Omit<Start, 'model'> = {
   maxSteps: 5,
   brief: { date: '2025-01-06', cash: 10_000, portfolioValue: 10_000, holdings: [], quotes: [] },
   tools: [],
+  pastMessages: 0,
 };
 
 function endpointOf(baseUrl: string): Endpoint {

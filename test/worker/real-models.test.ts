@@ -264,6 +264,41 @@ test('a service that stops while its models wait stops at once, and goes on late
   assert.deepEqual([status.status, status.progress.failed, server.requests.length], ['completed', 0, 4]);
 });
 
+test('after a restart a provider still gets back what it asks for: its signatures and thoughts', async (t) => {
+  /** As Gemini 3 and DeepSeek do it: what they signed must be there in every later request of the day. */
+  const strict =
+    (name: string): Behaviour =>
+    (request, count) => {
+      const sent = fixture(name).choices[0].message;
+      const given = request.body.messages[2];
+      const isGiven =
+        given?.reasoning_content === sent.reasoning_content &&
+        given?.tool_calls[0].extra_content?.google.thought_signature ===
+          sent.tool_calls[0].extra_content?.google.thought_signature;
+      if (count === 1) return { body: fixture(name) };
+      if (!isGiven) return fails(400, 'What I thought must be passed back');
+      return count === 2 ? 'never' : says('Done.');
+    };
+  const names = ['gemini', 'deepseek-reasoner'];
+  const servers = await Promise.all(names.map((name) => startModelServer(t, strict(name))));
+  const models = names.map((signature, index) => ({ signature, openai_base_url: servers[index]?.baseUrl }));
+  const first = await startProdService(t, { models });
+  const { body } = await first.post('/simulate/trigger', ONE_DAY);
+  await Promise.all(servers.map((server) => server.untilAsked(2)));
+  await first.stop();
+  const second = await startProdService(t, { models, folder: first.folder, prices: '' });
+  const status = await second.waitForJob(body.job_id);
+  assert.deepEqual(
+    status.details.map(({ model, error, steps }: any) => [model, error, steps]),
+    [
+      ['deepseek-reasoner', null, 2],
+      ['gemini', null, 2],
+    ],
+  );
+  for (const name of names)
+    assert.equal(ledgerOf(second.database, name).length, 1, 'the trade of the first process, once');
+});
+
 test('children that wait for their models end by themselves when their parent is killed', async (t) => {
   const server = await startModelServer(t, ['never']);
   const models = ['model-a', 'model-b'].map((signature) => ({

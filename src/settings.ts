@@ -22,6 +22,8 @@ export interface Settings {
   autoDownloadPriceData: boolean;
   /** The configuration file, chosen once; its content is read at every trigger. */
   configurationPath: string;
+  /** Where a merged configuration is written, and read from when it exists at the start. */
+  runtimeConfigurationPath: string;
   databasePath: string;
   /** Files beside the database: the owner lock, backups. */
   agentDataPath: string;
@@ -36,17 +38,13 @@ export interface Settings {
 }
 
 export const DEFAULT_CONFIGURATION_PATH = 'configs/default_config.json';
-/** A merged configuration, as containers have it; it wins when it exists at the start of the process. */
-export const RUNTIME_CONFIGURATION_PATH = '/tmp/runtime_config.json';
+const RUNTIME_CONFIGURATION_PATH = '/tmp/runtime_config.json';
 
 /**
  * Reads the settings from environment variables. Throws a `ServiceError` (`cannot_start`) that names every variable
  * whose value cannot be read, so that one start shows all that is wrong.
  */
-export function readSettings(
-  environment: NodeJS.ProcessEnv,
-  { runtimeConfigurationPath = RUNTIME_CONFIGURATION_PATH } = {},
-): Settings {
+export function readSettings(environment: NodeJS.ProcessEnv): Settings {
   const result = v.safeParse(environmentSchema, withoutEmptyValues(environment));
   if (!result.success) {
     const lines = result.issues.map((issue) => `${v.getDotPath(issue)}: ${issue.message}`);
@@ -65,7 +63,8 @@ export function readSettings(
     modelRequestTimeoutMs: env.MODEL_REQUEST_TIMEOUT_SECONDS * 1000,
     maxRateLimitWaitMs: env.MAX_RATE_LIMIT_WAIT_SECONDS * 1000,
     autoDownloadPriceData: env.AUTO_DOWNLOAD_PRICE_DATA,
-    configurationPath: existsSync(runtimeConfigurationPath) ? runtimeConfigurationPath : DEFAULT_CONFIGURATION_PATH,
+    configurationPath: existsSync(env.RUNTIME_CONFIG_PATH) ? env.RUNTIME_CONFIG_PATH : DEFAULT_CONFIGURATION_PATH,
+    runtimeConfigurationPath: env.RUNTIME_CONFIG_PATH,
     databasePath: isDev ? 'data/jobs_dev.db' : 'data/jobs.db',
     agentDataPath: isDev ? 'data/dev_agent_data' : 'data/agent_data',
     openaiApiBase: env.OPENAI_API_BASE ?? null,
@@ -155,6 +154,7 @@ const environmentSchema = v.object({
   MODEL_REQUEST_TIMEOUT_SECONDS: v.optional(wholeNumber(1, 86_400), '300'),
   MAX_RATE_LIMIT_WAIT_SECONDS: v.optional(wholeNumber(0, 86_400), '300'),
   AUTO_DOWNLOAD_PRICE_DATA: v.optional(yesOrNo, 'true'),
+  RUNTIME_CONFIG_PATH: v.optional(v.string(), RUNTIME_CONFIGURATION_PATH),
   OPENAI_API_BASE: v.optional(httpUrl),
   OPENAI_API_KEY: v.optional(v.string()),
   ALPHAADVANTAGE_API_KEY: v.optional(v.string()),

@@ -5,8 +5,15 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RUNTIME_CONFIGURATION_PATH } from '../src/settings.ts';
-import { ask, installProgram, runProgram, smallConfiguration, startProgram, startServer } from './support/program.ts';
+import {
+  RUNTIME_CONFIG,
+  ask,
+  installProgram,
+  runProgram,
+  smallConfiguration,
+  startProgram,
+  startServer,
+} from './support/program.ts';
 
 const DEV = { DEPLOYMENT_MODE: 'DEV' };
 const WEEK = { start_date: '2025-11-10', end_date: '2025-11-14' };
@@ -299,37 +306,32 @@ test('the demo finds a free port, shows trades and refusals, and serves until Ct
   assert.equal(stderr.match(/simulated$/gm)?.length, 10);
 });
 
-const hasMerged = existsSync(RUNTIME_CONFIGURATION_PATH);
-test(
-  'a container: the user configuration is merged, then served; a merged one that appears later is ignored',
-  { skip: hasMerged && `${RUNTIME_CONFIGURATION_PATH} exists on this machine` },
-  async (t) => {
-    t.after(() => rmSync(RUNTIME_CONFIGURATION_PATH, { force: true }));
-    const cwd = installProgram(t);
-    const early = await startServer(t, { cwd, env: DEV });
-    const user = { models: [{ signature: 'mine', enabled: true }], agent_config: { initial_cash: 777 } };
-    writeFileSync(join(cwd, 'user.json'), JSON.stringify(user));
-    const merge = await runProgram(['merge-config', 'user.json'], { cwd });
-    assert.deepEqual(
-      [merge.code, merge.stderr],
-      [0, `Merged user.json over configs/default_config.json into ${RUNTIME_CONFIGURATION_PATH}\n`],
-    );
-    assert.deepEqual(JSON.parse(readFileSync(RUNTIME_CONFIGURATION_PATH, 'utf8')), {
-      models: user.models,
-      agent_config: { ...smallConfiguration.agent_config, initial_cash: 777 },
-    });
-    assert.equal(statSync(RUNTIME_CONFIGURATION_PATH).mode & 0o077, 0);
+test('a container: the user configuration is merged, then served; a merged one that appears later is ignored', async (t) => {
+  const cwd = installProgram(t);
+  const merged = join(cwd, RUNTIME_CONFIG);
+  const early = await startServer(t, { cwd, env: DEV });
+  const user = { models: [{ signature: 'mine', enabled: true }], agent_config: { initial_cash: 777 } };
+  writeFileSync(join(cwd, 'user.json'), JSON.stringify(user));
+  const merge = await runProgram(['merge-config', 'user.json'], { cwd });
+  assert.deepEqual(
+    [merge.code, merge.stderr],
+    [0, `Merged user.json over configs/default_config.json into ${RUNTIME_CONFIG}\n`],
+  );
+  assert.deepEqual(JSON.parse(readFileSync(merged, 'utf8')), {
+    models: user.models,
+    agent_config: { ...smallConfiguration.agent_config, initial_cash: 777 },
+  });
+  assert.equal(statSync(merged).mode & 0o077, 0);
 
-    const modelsOf = async (url: string) =>
-      (await waitForJob(url, (await ask(`${url}/simulate/trigger`, { ...WEEK, start_date: '2025-11-14' })).job_id))
-        .models;
-    assert.deepEqual(await modelsOf(early.url), ['model-a', 'model-b']);
-    early.process.kill('SIGTERM');
-    await early.ended;
+  const modelsOf = async (url: string) =>
+    (await waitForJob(url, (await ask(`${url}/simulate/trigger`, { ...WEEK, start_date: '2025-11-14' })).job_id))
+      .models;
+  assert.deepEqual(await modelsOf(early.url), ['model-a', 'model-b']);
+  early.process.kill('SIGTERM');
+  await early.ended;
 
-    const container = startProgram(['serve', '--merge-config'], { cwd, env: { ...DEV, API_PORT: '0' } });
-    t.after(() => container.process.kill('SIGKILL'));
-    const [, port] = await container.waitFor(/"port":(\d+).*"configuration":"\/tmp\/runtime_config\.json"/);
-    assert.deepEqual(await modelsOf(`http://127.0.0.1:${port}`), ['model-a', 'model-b']);
-  },
-);
+  const container = startProgram(['serve', '--merge-config'], { cwd, env: { ...DEV, API_PORT: '0' } });
+  t.after(() => container.process.kill('SIGKILL'));
+  const [, port] = await container.waitFor(/"port":(\d+).*"configuration":"runtime_config\.json"/);
+  assert.deepEqual(await modelsOf(`http://127.0.0.1:${port}`), ['model-a', 'model-b']);
+});

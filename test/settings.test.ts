@@ -5,10 +5,10 @@ import { test } from 'node:test';
 import { readSettings } from '../src/settings.ts';
 import { temporaryFolder } from './support/service.ts';
 
-const nowhere = { runtimeConfigurationPath: '/nonexistent/runtime_config.json' };
+const nowhere = { RUNTIME_CONFIG_PATH: '/nonexistent/runtime_config.json' };
 
 test('without a variable everything has its default', () => {
-  assert.deepEqual(readSettings({}, nowhere), {
+  assert.deepEqual(readSettings(nowhere), {
     deploymentMode: 'PROD',
     preserveDevData: null,
     apiPort: 8080,
@@ -20,6 +20,7 @@ test('without a variable everything has its default', () => {
     maxRateLimitWaitMs: 300_000,
     autoDownloadPriceData: true,
     configurationPath: 'configs/default_config.json',
+    runtimeConfigurationPath: nowhere.RUNTIME_CONFIG_PATH,
     databasePath: 'data/jobs.db',
     agentDataPath: 'data/agent_data',
     openaiApiBase: null,
@@ -33,7 +34,7 @@ test('without a variable everything has its default', () => {
 });
 
 test('DEV has paths of its own', () => {
-  const { databasePath, agentDataPath, preserveDevData } = readSettings({ DEPLOYMENT_MODE: 'DEV' }, nowhere);
+  const { databasePath, agentDataPath, preserveDevData } = readSettings({ DEPLOYMENT_MODE: 'DEV', ...nowhere });
   assert.deepEqual(
     { databasePath, agentDataPath, preserveDevData },
     { databasePath: 'data/jobs_dev.db', agentDataPath: 'data/dev_agent_data', preserveDevData: false },
@@ -41,19 +42,17 @@ test('DEV has paths of its own', () => {
 });
 
 test('values are read as people write them, and an empty one is an absent one', () => {
-  const settings = readSettings(
-    {
-      AUTO_DOWNLOAD_PRICE_DATA: 'False',
-      LOG_LEVEL: 'warn',
-      API_PORT: ' 9000 ',
-      MAX_SIMULATION_DAYS: '',
-      ALPHAVANTAGE_API_KEY: 'key',
-      DEPLOYMENT_MODE: 'DEV',
-      PRESERVE_DEV_DATA: 'yes',
-      RISK_FREE_RATE: '0.045',
-    },
-    nowhere,
-  );
+  const settings = readSettings({
+    AUTO_DOWNLOAD_PRICE_DATA: 'False',
+    LOG_LEVEL: 'warn',
+    API_PORT: ' 9000 ',
+    MAX_SIMULATION_DAYS: '',
+    ALPHAVANTAGE_API_KEY: 'key',
+    DEPLOYMENT_MODE: 'DEV',
+    PRESERVE_DEV_DATA: 'yes',
+    RISK_FREE_RATE: '0.045',
+    ...nowhere,
+  });
   assert.equal(settings.autoDownloadPriceData, false);
   assert.equal(settings.logLevel, 'WARNING');
   assert.equal(settings.apiPort, 9000);
@@ -87,7 +86,7 @@ const unreadable: [variable: string, value: string][] = [
 ];
 for (const [variable, value] of unreadable) {
   test(`${variable}=${value} stops the start with its name`, () => {
-    assert.throws(() => readSettings({ [variable]: value }, nowhere), {
+    assert.throws(() => readSettings({ [variable]: value, ...nowhere }), {
       code: 'cannot_start',
       message: new RegExp(`${variable}: expected`),
     });
@@ -96,14 +95,16 @@ for (const [variable, value] of unreadable) {
 
 test('all unreadable settings are told at once', () => {
   assert.throws(
-    () => readSettings({ API_PORT: 'x', LOG_LEVEL: 'y' }, nowhere),
+    () => readSettings({ API_PORT: 'x', LOG_LEVEL: 'y', ...nowhere }),
     /API_PORT[\s\S]*LOG_LEVEL|LOG_LEVEL[\s\S]*API_PORT/,
   );
 });
 
 test('the merged configuration wins when it exists at the start', (t) => {
   const merged = join(temporaryFolder(t), 'runtime_config.json');
-  assert.equal(readSettings({}, { runtimeConfigurationPath: merged }).configurationPath, 'configs/default_config.json');
+  const path = () => readSettings({ RUNTIME_CONFIG_PATH: merged }).configurationPath;
+  assert.equal(path(), 'configs/default_config.json');
   writeFileSync(merged, '{}');
-  assert.equal(readSettings({}, { runtimeConfigurationPath: merged }).configurationPath, merged);
+  assert.equal(path(), merged);
+  assert.equal(readSettings({}).runtimeConfigurationPath, '/tmp/runtime_config.json');
 });

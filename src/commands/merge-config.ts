@@ -1,20 +1,18 @@
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { parseConfiguration, readJsonFile } from '../configuration.ts';
 import { ServiceError, messageOf } from '../domain.ts';
-import { DEFAULT_CONFIGURATION_PATH, RUNTIME_CONFIGURATION_PATH } from '../settings.ts';
+import { DEFAULT_CONFIGURATION_PATH, readSettings } from '../settings.ts';
 
 const USER_CONFIGURATION_PATH = 'user-configs/config.json';
 
 /**
  * The command `merge-config`: writes the default configuration with the user's merged over it (RFC 7396: objects are
- * merged key by key, anything else replaces, null removes) to /tmp/runtime_config.json, from where `serve` reads it.
+ * merged key by key, anything else replaces, null removes) to RUNTIME_CONFIG_PATH, from where `serve` reads it.
  * Without a user configuration the default is written. Throws a `ServiceError` when either is broken; then nothing is
  * written.
  */
-export async function mergeConfig(
-  args: readonly string[],
-  { target = RUNTIME_CONFIGURATION_PATH } = {},
-): Promise<number> {
+export async function mergeConfig(args: readonly string[]): Promise<number> {
+  const { runtimeConfigurationPath: target } = readSettings(process.env);
   const [userPath = USER_CONFIGURATION_PATH, ...rest] = args;
   if (rest.length > 0) throw new ServiceError('cannot_start', `Cannot merge: expected one file, got ${args.length}`);
   const base = readJsonFile(DEFAULT_CONFIGURATION_PATH);

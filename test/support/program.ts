@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { temporaryFolder } from './service.ts';
 
+/** Of each program its own: the machine's may belong to somebody else. Relative to the working directory. */
+export const RUNTIME_CONFIG = 'runtime_config.json';
 const BUILT = new URL('../../dist/server.js', import.meta.url);
 
 export const smallConfiguration = {
@@ -52,7 +54,8 @@ export interface Program {
 
 /** Starts the program in a folder, with an environment that holds the given variables alone. */
 export function startProgram(args: readonly string[], { cwd, env = {}, detached = false }: RunOptions): Program {
-  const child = spawn(process.execPath, ['server.js', ...args], { cwd, env, detached });
+  const own = { RUNTIME_CONFIG_PATH: RUNTIME_CONFIG, ...env };
+  const child = spawn(process.execPath, ['server.js', ...args], { cwd, env: own, detached });
   let stdout = '';
   let stderr = '';
   const waiting = new Set<() => void>();

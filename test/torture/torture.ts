@@ -127,7 +127,12 @@ interface Server {
   stop(): Promise<void>;
 }
 
-const environment = { API_PORT: '0', LOG_LEVEL: 'INFO', MAX_SIMULATION_DAYS: '30' };
+const environment = {
+  API_PORT: '0',
+  LOG_LEVEL: 'INFO',
+  MAX_SIMULATION_DAYS: '30',
+  RUNTIME_CONFIG_PATH: 'runtime_config.json',
+};
 
 function run(folder: string, args: readonly string[]): Promise<void> {
   const child = spawn(process.execPath, ['server.js', ...args], { cwd: folder, env: environment, stdio: 'ignore' });

@@ -18,6 +18,10 @@ export const signatureSchema = v.pipe(
 
 const symbolSchema = v.pipe(v.string(), v.trim(), v.toUpperCase(), v.regex(SYMBOL_PATTERN, 'is not a ticker symbol'));
 
+/** Half of what is traded; more is a slip of the pen. */
+const MAX_BASIS_POINTS = 5_000;
+const MAX_COMMISSION = 1_000_000;
+const basisPoints = v.pipe(v.number(), v.minValue(0), v.maxValue(MAX_BASIS_POINTS));
 const dollars = v.pipe(v.number(), v.minValue(0));
 const httpUrl = v.pipe(
   v.string(),
@@ -52,6 +56,11 @@ const agentConfigSchema = v.object({
   max_retries: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)), 3),
   base_delay: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(3_600)), 1),
   initial_cash: v.optional(v.pipe(v.number(), v.gtValue(0), v.maxValue(MAX_INITIAL_CASH)), 10_000),
+  /** Dollars per executed order, and basis points of what is traded. */
+  commission_per_trade: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(MAX_COMMISSION)), 0),
+  commission_bps: v.optional(basisPoints, 0),
+  /** How much worse than the open an order fills. */
+  slippage_bps: v.optional(basisPoints, 0),
   /** What one model may cost in one job; a model's own limit counts before it. */
   max_cost_usd: v.optional(v.nullable(dollars), null),
   stock_symbols: v.optional(

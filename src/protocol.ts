@@ -40,6 +40,8 @@ export const briefSchema = v.object({
   portfolioValue: dollars,
   holdings: v.array(v.object({ symbol: v.string(), quantity: v.number(), price: dollars })),
   quotes: v.custom<Quote[]>(isQuoteList, 'expected quotes'),
+  /** What orders cost; null when nothing. */
+  costs: v.nullable(v.object({ commissionPerTrade: dollars, commissionBps: v.number(), slippageBps: v.number() })),
 });
 
 const toolSchema = v.object({

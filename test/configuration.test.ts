@@ -39,6 +39,9 @@ test('a configuration of the AI-Trader family loads unchanged', () => {
     max_retries: 5,
     base_delay: 0.5,
     initial_cash: 5000,
+    commission_per_trade: 0,
+    commission_bps: 0,
+    slippage_bps: 0,
     max_cost_usd: null,
     stock_symbols: null,
   });
@@ -51,6 +54,9 @@ test('what is absent has its default, and the universe is the NASDAQ-100', () =>
     max_retries: 3,
     base_delay: 1,
     initial_cash: 10_000,
+    commission_per_trade: 0,
+    commission_bps: 0,
+    slippage_bps: 0,
     max_cost_usd: null,
     stock_symbols: null,
   });

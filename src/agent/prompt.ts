@@ -21,7 +21,7 @@ export function openingMessages(brief: Brief): (ChatMessage & { role: 'system' |
   ];
 }
 
-function morningReport({ date, cash, portfolioValue, holdings, quotes }: Brief): string {
+function morningReport({ date, cash, portfolioValue, holdings, quotes, costs }: Brief): string {
   const held = holdings.map(({ symbol, quantity, price }) => `${symbol}: ${quantity} shares at ${price}`);
   const prices = quotes.map(({ symbol, previousClose, open }) => `${symbol} ${previousClose ?? '-'} ${open ?? '-'}`);
   return [
@@ -30,8 +30,21 @@ function morningReport({ date, cash, portfolioValue, holdings, quotes }: Brief):
     `Cash: ${cash}`,
     `Portfolio value at today's open: ${portfolioValue}`,
     held.length === 0 ? 'Holdings: none' : `Holdings:\n${held.join('\n')}`,
+    ...(costs === null ? [] : ['', costsLine(costs)]),
     '',
     'Prices in dollars (symbol, previous close, open today; - means no price):',
     ...prices,
   ].join('\n');
+}
+
+function costsLine({ commissionPerTrade, commissionBps, slippageBps }: NonNullable<Brief['costs']>): string {
+  const commission = [
+    ...(commissionPerTrade > 0 ? [`$${commissionPerTrade}`] : []),
+    ...(commissionBps > 0 ? [`${commissionBps} basis points of its value`] : []),
+  ];
+  return [
+    'Trading costs:',
+    ...(commission.length > 0 ? [`each order pays ${commission.join(' and ')}.`] : []),
+    ...(slippageBps > 0 ? [`Orders fill ${slippageBps} basis points worse than the open.`] : []),
+  ].join(' ');
 }

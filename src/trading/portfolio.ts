@@ -1,4 +1,5 @@
 import { type Money, formatDollars, money } from '../money.ts';
+import { NO_COSTS, type TradingCosts, commissionOn } from './trading-costs.ts';
 
 /** Cash and whole shares. Never negative, and a holding of zero is not listed. Values are never changed in place. */
 export interface Portfolio {
@@ -6,11 +7,12 @@ export interface Portfolio {
   readonly holdings: ReadonlyMap<string, number>;
 }
 
-/** An order for whole shares at a price that the service, never the model, supplies. */
+/** An order for whole shares at a fill price that the service, never the model, supplies. */
 export interface Order {
   symbol: string;
   amount: number;
   price: Money;
+  costs?: TradingCosts;
 }
 
 /** A stock split: `numerator` new shares for `denominator` old ones. */
@@ -22,7 +24,7 @@ export interface SplitRatio {
 /** What became of an order: the portfolio after it, or why it was refused (then nothing changed). */
 export type Execution = { portfolio: Portfolio; refusal?: never } | { refusal: string; portfolio?: never };
 
-export function buy(portfolio: Portfolio, { symbol, amount, price }: Order): Execution {
+export function buy(portfolio: Portfolio, { symbol, amount, price, costs = NO_COSTS }: Order): Execution {
   if (!isAmount(amount)) return refuseAmount(amount);
   // Compared by division, so that no order however large leaves exact integers.
   if (amount > Math.floor(portfolio.cash / price)) {
@@ -31,19 +33,35 @@ export function buy(portfolio: Portfolio, { symbol, amount, price }: Order): Exe
       refusal: `Cannot buy ${cost}: cash is ${formatDollars(portfolio.cash)}, enough for ${Math.floor(portfolio.cash / price)}`,
     };
   }
-  const cash = money(portfolio.cash - amount * price);
+  const commission = commissionOn(money(amount * price), costs);
+  const cash = portfolio.cash - amount * price - commission;
+  if (cash < 0) {
+    return {
+      refusal: `Cannot buy ${amount} ${symbol} at ${formatDollars(price)} and a commission of ${formatDollars(commission)}: cash is ${formatDollars(portfolio.cash)}`,
+    };
+  }
   return {
-    portfolio: { cash, holdings: withQuantity(portfolio.holdings, symbol, quantityOf(portfolio, symbol) + amount) },
+    portfolio: {
+      cash: money(cash),
+      holdings: withQuantity(portfolio.holdings, symbol, quantityOf(portfolio, symbol) + amount),
+    },
   };
 }
 
-export function sell(portfolio: Portfolio, { symbol, amount, price }: Order): Execution {
+export function sell(portfolio: Portfolio, { symbol, amount, price, costs = NO_COSTS }: Order): Execution {
   if (!isAmount(amount)) return refuseAmount(amount);
   const quantity = quantityOf(portfolio, symbol);
   if (amount > quantity)
     return { refusal: `Cannot sell ${amount} ${symbol}: ${quantity === 0 ? 'none is' : `${quantity} are`} held` };
-  const cash = money(portfolio.cash + money(amount * price));
-  return { portfolio: { cash, holdings: withQuantity(portfolio.holdings, symbol, quantity - amount) } };
+  const proceeds = money(amount * price);
+  const commission = commissionOn(proceeds, costs);
+  const cash = portfolio.cash + proceeds - commission;
+  if (cash < 0) {
+    return {
+      refusal: `Cannot sell ${amount} ${symbol} at ${formatDollars(price)}: cash and proceeds do not pay the commission of ${formatDollars(commission)}`,
+    };
+  }
+  return { portfolio: { cash: money(cash), holdings: withQuantity(portfolio.holdings, symbol, quantity - amount) } };
 }
 
 /**

@@ -6,7 +6,6 @@ import {
   type ClosingState,
   type LogMessage,
   type ModelDay,
-  type PositionRow,
   type ToolUsageRow,
   appendMessages,
   commitSession,
@@ -20,8 +19,10 @@ import type { Answer, Brief, ToolCall, ToolResults } from '../protocol.ts';
 import { type TokenPrices, costOf } from './cost.ts';
 import { type Market, closingMark } from './market.ts';
 import type { NewsSearch } from './news.ts';
-import { type Portfolio, applySplit, quantityOf, valueOf } from './portfolio.ts';
-import { type Action, type TradingDay, describePortfolio, runTool } from './tools.ts';
+import { type Portfolio, applySplit, quantityOf } from './portfolio.ts';
+import { positionsOf } from './positions.ts';
+import { type TradingCosts, describeCosts } from './trading-costs.ts';
+import { type TradingDay, describePortfolio, runTool } from './tools.ts';
 
 /** Tool names in `tool_usage` are the model's words; longer ones are cut. */
 const MAX_TOOL_NAME_LENGTH = 100;
@@ -30,6 +31,7 @@ const MAX_TOOL_NAME_LENGTH = 100;
 export interface Session extends TradingDay {
   readonly modelDay: ModelDay;
   readonly news: NewsSearch | null;
+  readonly costs: TradingCosts;
   readonly sessionId: number;
   /** What an earlier process of this model-day logged before it ended. */
   readonly journal: readonly JournalMessage[];
@@ -56,6 +58,7 @@ export interface SessionOptions {
   initialCash: Money;
   tokenPrices: TokenPrices | null;
   news: NewsSearch | null;
+  costs: TradingCosts;
 }
 
 /**
@@ -66,7 +69,7 @@ export interface SessionOptions {
 export function openSession(
   { database, clock }: SessionContext,
   modelDay: ModelDay,
-  { market, universe, initialCash, tokenPrices, news }: SessionOptions,
+  { market, universe, initialCash, tokenPrices, news, costs }: SessionOptions,
 ): Session {
   const past = latestActiveDayBefore(database, modelDay.model, modelDay.date);
   const { sessionId, journal } = claimSession({ database, clock }, modelDay, {
@@ -81,6 +84,7 @@ export function openSession(
     market,
     universe,
     news,
+    costs,
     portfolio: past ? portfolioOf(past) : { cash: initialCash, holdings: new Map() },
     actions: [],
     toolUsage: new Map(),
@@ -122,7 +126,7 @@ export function briefOf(session: Session): Brief {
     const { open, previousClose } = session.market.quote(symbol);
     return { symbol, previousClose: dollarsOrNull(previousClose), open: dollarsOrNull(open) };
   });
-  return { date: session.modelDay.date, ...describePortfolio(session), quotes };
+  return { date: session.modelDay.date, ...describePortfolio(session), quotes, costs: describeCosts(session.costs) };
 }
 
 /** Writes messages to the reasoning log; they are committed when this returns. */
@@ -214,30 +218,6 @@ export function abortSession({ database, clock }: SessionContext, session: Sessi
   failSession(database, { ...modelDay, sessionId, steps, totalMessages }, { error, completedAt: timestamp(clock()) });
 }
 
-/** The day's ledger as rows: every action, or one `no_trade` record when nothing was bought or sold. */
-function positionsOf(session: Session, closeOf: (symbol: string) => Money): PositionRow[] {
-  const ledger: (Omit<Action, 'actionType' | 'symbol' | 'amount'> &
-    Pick<PositionRow, 'actionType' | 'symbol' | 'amount'>)[] = [...session.actions];
-  if (ledger.every(({ actionType }) => actionType === 'split')) {
-    ledger.push({ actionType: 'no_trade', symbol: null, amount: null, price: null, portfolio: session.portfolio });
-  }
-  const symbols = new Set(ledger.flatMap(({ portfolio }) => [...portfolio.holdings.keys()]));
-  const marks = new Map([...symbols].map((symbol) => [symbol, closeOf(symbol)]));
-  return ledger.map(({ portfolio, ...action }, index) => {
-    const portfolioValue = valueOf(portfolio, marks);
-    const dailyProfit = money(portfolioValue - session.startValue);
-    return {
-      ...action,
-      actionId: index + 1,
-      cash: portfolio.cash,
-      holdings: portfolio.holdings,
-      portfolioValue,
-      dailyProfit,
-      dailyReturnPct: session.startValue === 0 ? null : percent(dailyProfit / session.startValue),
-    };
-  });
-}
-
 /**
  * Applies splits in their order before the session begins. Fractions are paid at the session's mark, brought back to
  * the shares of that split where others follow it.
@@ -283,11 +263,6 @@ function asJson(text: string): string {
   } catch {
     return JSON.stringify(text);
   }
-}
-
-/** In percent with at most four decimals. */
-function percent(ratio: number): number {
-  return Math.round(ratio * 1_000_000) / 10_000;
 }
 
 function dollarsOrNull(amount: Money | null): number | null {

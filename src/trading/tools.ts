@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { CalendarDate } from '../calendar.ts';
 import type { Bar } from '../database/prices.ts';
 import type { ActionType } from '../domain.ts';
-import { type Money, toDollars } from '../money.ts';
+import { type Money, money, toDollars } from '../money.ts';
 import type { ToolCall, ToolDescription } from '../protocol.ts';
 import {
   MAX_HISTORY_DAYS,
@@ -19,6 +19,7 @@ import {
 import { calculate } from './calculate.ts';
 import type { Market } from './market.ts';
 import type { NewsSearch } from './news.ts';
+import { NO_COSTS, type TradingCosts, commissionOn, fillPrice } from './trading-costs.ts';
 import { type Execution, type Order, type Portfolio, buy, quantityOf, sell, valueOf } from './portfolio.ts';
 
 /** One entry of the day's ledger: what was done, and the portfolio after it. */
@@ -37,6 +38,8 @@ export interface TradingDay {
   readonly actions: Action[];
   /** None when the service has no key for it. */
   readonly news?: NewsSearch | null;
+  /** None when left out. */
+  readonly costs?: TradingCosts;
   portfolio: Portfolio;
 }
 
@@ -201,19 +204,23 @@ function trade(
     return { refusal: `Cannot buy ${symbol}: it is not among the symbols that can be traded.` };
   if (actionType === 'sell' && quantityOf(day.portfolio, symbol) === 0)
     return { refusal: `Cannot sell ${symbol}: none is held.` };
-  const price = day.market.quote(symbol).open;
-  if (price === null) return { refusal: `Cannot ${actionType} ${symbol}: it has no price on ${day.market.date}.` };
-  const order: Order = { symbol, amount, price };
+  const { open } = day.market.quote(symbol);
+  if (open === null) return { refusal: `Cannot ${actionType} ${symbol}: it has no price on ${day.market.date}.` };
+  const costs = day.costs ?? NO_COSTS;
+  const price = fillPrice(open, actionType, costs);
+  const order: Order = { symbol, amount, price, costs };
   const execution: Execution = actionType === 'buy' ? buy(day.portfolio, order) : sell(day.portfolio, order);
   if (execution.refusal !== undefined) return execution;
   day.portfolio = execution.portfolio;
   day.actions.push({ actionType, symbol, amount, price, portfolio: execution.portfolio });
+  const commission = commissionOn(money(amount * price), costs);
   return {
     answer: {
       executed: actionType,
       symbol,
       amount,
       price: toDollars(price),
+      ...(commission > 0 && { commission: toDollars(commission) }),
       cash: toDollars(day.portfolio.cash),
       holding: quantityOf(day.portfolio, symbol),
     },

@@ -21,6 +21,7 @@ import {
   takeStep,
 } from '../trading/session.ts';
 import { toolDescriptions } from '../trading/tools.ts';
+import { tradingCostsOf } from '../trading/trading-costs.ts';
 import type { WorkerContext } from './context.ts';
 import { entryOf, resolveModel } from './endpoint.ts';
 import { launch } from './launch.ts';
@@ -69,6 +70,7 @@ async function attempt(
     initialCash: fromDollars(run.job.agentConfig.initial_cash),
     tokenPrices: entryOf(modelDay.model, run.configuration)?.price_per_million_tokens ?? null,
     news: newsFor(context, modelDay, ending.signal),
+    costs: tradingCostsOf(run.job.agentConfig),
   });
   try {
     await trade(context, run, { session, model });

@@ -1,18 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openingMessages } from '../../src/agent/prompt.ts';
+import type { Brief } from '../../src/protocol.ts';
+
+const brief: Brief = {
+  date: '2025-01-07',
+  cash: 9000.5,
+  portfolioValue: 10_020.5,
+  holdings: [{ symbol: 'AAPL', quantity: 10, price: 102 }],
+  quotes: [
+    { symbol: 'AAPL', previousClose: 101, open: 102 },
+    { symbol: 'NONE', previousClose: null, open: null },
+  ],
+  costs: null,
+};
 
 test('the prompt has the date, the portfolio, the previous closes and the opens, as the brief has them', () => {
-  const [system, user] = openingMessages({
-    date: '2025-01-07',
-    cash: 9000.5,
-    portfolioValue: 10_020.5,
-    holdings: [{ symbol: 'AAPL', quantity: 10, price: 102 }],
-    quotes: [
-      { symbol: 'AAPL', previousClose: 101, open: 102 },
-      { symbol: 'NONE', previousClose: null, open: null },
-    ],
-  });
+  const [system, user] = openingMessages(brief);
   assert.equal(system?.role, 'system');
   assert.deepEqual(user?.content.split('\n'), [
     "Today's date: 2025-01-07",
@@ -27,3 +31,20 @@ test('the prompt has the date, the portfolio, the previous closes and the opens,
     'NONE - -',
   ]);
 });
+
+const costs: [commissionPerTrade: number, commissionBps: number, slippageBps: number, line: string][] = [
+  [1, 0, 0, 'Trading costs: each order pays $1.'],
+  [
+    0,
+    5,
+    2.5,
+    'Trading costs: each order pays 5 basis points of its value. Orders fill 2.5 basis points worse than the open.',
+  ],
+  [0, 0, 3, 'Trading costs: Orders fill 3 basis points worse than the open.'],
+];
+for (const [commissionPerTrade, commissionBps, slippageBps, line] of costs) {
+  test(`trading costs of ${commissionPerTrade}, ${commissionBps} and ${slippageBps} are told`, () => {
+    const [, user] = openingMessages({ ...brief, costs: { commissionPerTrade, commissionBps, slippageBps } });
+    assert.ok(user?.content.includes(`\n${line}\n`));
+  });
+}

@@ -25,7 +25,7 @@ async function trade(day: TradingDay, signature: string): Promise<ChatMessage[]>
     const { open, previousClose } = day.market.quote(symbol);
     return { symbol, open: open && open / 10_000, previousClose: previousClose && previousClose / 10_000 };
   });
-  const brief: Brief = { date: day.market.date, ...describePortfolio(day), quotes };
+  const brief: Brief = { date: day.market.date, ...describePortfolio(day), quotes, costs: null };
   const model = createSimulatedModel(signature, brief);
   const conversation: ChatMessage[] = openingMessages(brief);
   for (let step = 0; step < 10; step += 1) {

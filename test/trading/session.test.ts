@@ -7,6 +7,7 @@ import { insertJob } from '../../src/database/jobs.ts';
 import { parseConfiguration } from '../../src/configuration.ts';
 import { fromDollars } from '../../src/money.ts';
 import { openMarket } from '../../src/trading/market.ts';
+import { NO_COSTS } from '../../src/trading/trading-costs.ts';
 import type { NewsSearch } from '../../src/trading/news.ts';
 import {
   type Session,
@@ -69,7 +70,7 @@ function createTrader(prices: string, splits: [string, string, number, number][]
     return openSession(
       context,
       { jobId, date, model: MODEL },
-      { market, universe, initialCash: fromDollars(10_000), tokenPrices: null, news },
+      { market, universe, initialCash: fromDollars(10_000), tokenPrices: null, news, costs: NO_COSTS },
     );
   };
   return {
@@ -181,6 +182,7 @@ test('the brief, the tools and the records tell the same portfolio', async () =>
         { symbol: 'AAPL', previousClose: 101, open: 102 },
         { symbol: 'MSFT', previousClose: 198, open: 196 },
       ],
+      costs: null,
     },
   );
 });

@@ -10,7 +10,7 @@ const start: Start = {
   signature: 'model-a',
   model: { kind: 'simulated' },
   maxSteps: 5,
-  brief: { date: '2025-01-06', cash: 10_000, portfolioValue: 10_000, holdings: [], quotes: [] },
+  brief: { date: '2025-01-06', cash: 10_000, portfolioValue: 10_000, holdings: [], quotes: [], costs: null },
   tools: [],
   pastMessages: 0,
 };

@@ -14,7 +14,7 @@ const start: Omit<Start, 'model'> = {
   type: 'start',
   signature: 'model-a',
   maxSteps: 5,
-  brief: { date: '2025-01-06', cash: 10_000, portfolioValue: 10_000, holdings: [], quotes: [] },
+  brief: { date: '2025-01-06', cash: 10_000, portfolioValue: 10_000, holdings: [], quotes: [], costs: null },
   tools: [],
   pastMessages: 0,
 };

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { fromDollars, money, toDollars } from '../../src/money.ts';
+import { type Portfolio, buy, sell } from '../../src/trading/portfolio.ts';
+import { commissionOn, describeCosts, fillPrice, tradingCostsOf } from '../../src/trading/trading-costs.ts';
+
+const costs = (commission_per_trade: number, commission_bps: number, slippage_bps: number) =>
+  tradingCostsOf({ commission_per_trade, commission_bps, slippage_bps });
+
+/** Slippage in basis points, the open, and at which price a purchase and a sale fill. */
+const fills: [bps: number, open: number, buys: number, sells: number][] = [
+  [0, 100, 100, 100],
+  [10, 100, 100.1, 99.9],
+  [2.5, 100, 100.025, 99.975],
+  [1, 33.3333, 33.3367, 33.3299],
+  [1, 0.0001, 0.0002, 0.0001],
+];
+for (const [bps, open, buys, sells] of fills) {
+  test(`with slippage of ${bps} basis points an order at ${open} buys at ${buys} and sells at ${sells}`, () => {
+    assert.equal(toDollars(fillPrice(fromDollars(open), 'buy', costs(0, 0, bps))), buys);
+    assert.equal(toDollars(fillPrice(fromDollars(open), 'sell', costs(0, 0, bps))), sells);
+  });
+}
+
+const commissions: [perTrade: number, bps: number, traded: number, commission: number][] = [
+  [0, 0, 1_000, 0],
+  [1, 0, 1_000, 1],
+  [0, 5, 1_000, 0.5],
+  [1.5, 5, 1_000, 2],
+  [0, 1, 0.01, 0.0001],
+  [0, 0.0001, 900_000_000_000, 9_000],
+];
+for (const [perTrade, bps, traded, commission] of commissions) {
+  test(`${perTrade} and ${bps} basis points of ${traded} are ${commission}`, () => {
+    assert.equal(toDollars(commissionOn(fromDollars(traded), costs(perTrade, bps, 0))), commission);
+  });
+}
+
+test('cash pays the commission, and an order is refused when it cannot', () => {
+  const portfolio: Portfolio = { cash: fromDollars(1_000), holdings: new Map() };
+  const order = { symbol: 'AAPL', amount: 10, price: fromDollars(100), costs: costs(5, 0, 0) };
+  assert.match(
+    buy(portfolio, order).refusal ?? '',
+    /^Cannot buy 10 AAPL at 100\.00 and a commission of 5\.00: cash is 1,000\.00$/,
+  );
+  const bought = buy(portfolio, { ...order, amount: 9 }).portfolio as Portfolio;
+  assert.equal(toDollars(bought.cash), 95);
+  assert.equal(toDollars((sell(bought, { ...order, amount: 9 }).portfolio as Portfolio).cash), 990);
+  const poor: Portfolio = { cash: money(0), holdings: new Map([['AAPL', 1]]) };
+  assert.match(
+    sell(poor, { ...order, amount: 1, price: fromDollars(1) }).refusal ?? '',
+    /cash and proceeds do not pay the commission of 5\.00$/,
+  );
+});
+
+test('no costs are not told', () => {
+  assert.equal(describeCosts(costs(0, 0, 0)), null);
+  assert.deepEqual(describeCosts(costs(1, 2, 3)), { commissionPerTrade: 1, commissionBps: 2, slippageBps: 3 });
+});
+
+test('costs are never in favour of the trader, and never take cash below zero', () => {
+  const parts = fc.integer({ min: 0, max: 50_000_000 }).map((number) => number / 10_000);
+  const price = fc.integer({ min: 1, max: 100_000_000 }).map(money);
+  fc.assert(
+    fc.property(parts, parts, price, fc.integer({ min: 1, max: 1_000 }), (commissionBps, slippageBps, open, amount) => {
+      const chosen = costs(0, commissionBps, slippageBps);
+      assert.ok(fillPrice(open, 'buy', chosen) >= open && fillPrice(open, 'sell', chosen) <= open);
+      const order = { symbol: 'A', amount, price: fillPrice(open, 'buy', chosen), costs: chosen };
+      const { portfolio } = buy({ cash: money(10_000_000_000), holdings: new Map() }, order);
+      if (portfolio !== undefined) assert.ok(portfolio.cash >= 0 && portfolio.cash <= 10_000_000_000 - amount * open);
+    }),
+  );
+});

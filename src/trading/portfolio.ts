@@ -36,9 +36,8 @@ export function buy(portfolio: Portfolio, { symbol, amount, price, costs = NO_CO
   const commission = commissionOn(money(amount * price), costs);
   const cash = portfolio.cash - amount * price - commission;
   if (cash < 0) {
-    return {
-      refusal: `Cannot buy ${amount} ${symbol} at ${formatDollars(price)} and a commission of ${formatDollars(commission)}: cash is ${formatDollars(portfolio.cash)}`,
-    };
+    const cost = `${amount} ${symbol} at ${formatDollars(price)} and a commission of ${formatDollars(commission)}`;
+    return { refusal: `Cannot buy ${cost}: cash is ${formatDollars(portfolio.cash)}` };
   }
   return {
     portfolio: {
@@ -57,8 +56,9 @@ export function sell(portfolio: Portfolio, { symbol, amount, price, costs = NO_C
   const commission = commissionOn(proceeds, costs);
   const cash = portfolio.cash + proceeds - commission;
   if (cash < 0) {
+    const order = `${amount} ${symbol} at ${formatDollars(price)}`;
     return {
-      refusal: `Cannot sell ${amount} ${symbol} at ${formatDollars(price)}: cash and proceeds do not pay the commission of ${formatDollars(commission)}`,
+      refusal: `Cannot sell ${order}: cash and proceeds do not pay the commission of ${formatDollars(commission)}`,
     };
   }
   return { portfolio: { cash: money(cash), holdings: withQuantity(portfolio.holdings, symbol, quantity - amount) } };

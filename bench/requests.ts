@@ -48,7 +48,8 @@ async function compare(what: string, url: string, aim: number): Promise<Measurem
   };
 }
 
-async function startBareServer(body: string): Promise<{ url: string; stop: () => void }> {
+/** The least that a server can do: a bare node:http that sends the same bytes again and again. */
+export async function startBareServer(body: string): Promise<{ url: string; stop: () => void }> {
   const program = `const body = ${JSON.stringify(body)};
     const server = require('node:http').createServer((request, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });

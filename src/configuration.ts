@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import * as v from 'valibot';
-import { ServiceError, SYMBOL_PATTERN, messageOf } from './domain.ts';
+import { type BaselineStrategy, ServiceError, SYMBOL_PATTERN, baselineStrategies, messageOf } from './domain.ts';
 import { nasdaq100 } from './universe.ts';
 
 const MAX_CONFIGURATION_BYTES = 4 * 1024 * 1024;
@@ -31,7 +31,10 @@ const httpUrl = v.pipe(
   ),
 );
 
-const modelSchema = v.object({
+/** What a `basemodel` begins with that names no provider's model, but a rule. */
+const BASELINE_PREFIX = 'baseline/';
+
+const modelFields = v.object({
   signature: signatureSchema,
   name: v.nullish(v.string()),
   basemodel: v.nullish(v.string()),
@@ -50,6 +53,17 @@ const modelSchema = v.object({
   price_per_million_tokens: v.nullish(v.object({ input: dollars, output: dollars, cached_input: v.nullish(dollars) })),
   max_cost_usd: v.nullish(dollars),
 });
+
+const modelSchema = v.pipe(
+  modelFields,
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed || !isUnknownBaseline(dataset.value)) return;
+    const key = dataset.value.basemodel ? 'basemodel' : 'signature';
+    const message = `must be one of ${baselineStrategies.map((strategy) => BASELINE_PREFIX + strategy).join(', ')}`;
+    const input = dataset.value;
+    addIssue({ message, path: [{ type: 'object', origin: 'value', input, key, value: input[key] }] });
+  }),
+);
 
 const agentConfigSchema = v.object({
   max_steps: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000)), 30),
@@ -150,6 +164,22 @@ export function readJsonFile(path: string): unknown {
 /** The symbols that may be bought. */
 export function universeOf(agentConfig: AgentConfiguration): readonly string[] {
   return agentConfig.stock_symbols ?? nasdaq100;
+}
+
+type NamedModel = Pick<v.InferOutput<typeof modelFields>, 'signature' | 'basemodel'>;
+
+/** What a model's entry asks for: the `model` of a provider's request, or a baseline. */
+export function basemodelOf({ signature, basemodel }: NamedModel): string {
+  return basemodel || signature;
+}
+
+/** The rule that trades for an entry, or null when a model does. */
+export function baselineOf(entry: NamedModel): BaselineStrategy | null {
+  return baselineStrategies.find((strategy) => basemodelOf(entry) === BASELINE_PREFIX + strategy) ?? null;
+}
+
+function isUnknownBaseline(entry: NamedModel): boolean {
+  return basemodelOf(entry).startsWith(BASELINE_PREFIX) && baselineOf(entry) === null;
 }
 
 /** An agent configuration that was stored with a job. */

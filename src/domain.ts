@@ -34,6 +34,10 @@ export type ActionType = (typeof actionTypes)[number];
 export const messageRoles = ['system', 'user', 'assistant', 'tool'] as const;
 export type MessageRole = (typeof messageRoles)[number];
 
+/** Rules that trade instead of a model: yardsticks that cost nothing. An entry names one as `basemodel`, `baseline/<strategy>`. */
+export const baselineStrategies = ['buy-and-hold', 'equal-weight', 'momentum', 'random'] as const;
+export type BaselineStrategy = (typeof baselineStrategies)[number];
+
 /** The kinds of trouble that a caller can tell apart; http/reply.ts maps each to its status. */
 export type ErrorCode =
   | 'bad_request'

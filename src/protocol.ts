@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { isCalendarDate } from './calendar.ts';
+import { baselineStrategies } from './domain.ts';
 
 /**
  * Everything that crosses between the parent and the child of a model-day: JSON lines over the child's stdin and
@@ -68,7 +69,11 @@ const endpointSchema = v.object({
 });
 
 /** Where the child's answers come from. */
-const modelSchema = v.variant('kind', [v.object({ kind: v.literal('simulated') }), endpointSchema]);
+const modelSchema = v.variant('kind', [
+  v.object({ kind: v.literal('simulated') }),
+  v.object({ kind: v.literal('baseline'), strategy: v.picklist(baselineStrategies) }),
+  endpointSchema,
+]);
 
 export const startSchema = v.object({
   type: v.literal('start'),

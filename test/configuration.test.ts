@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { parseConfiguration, readConfiguration, universeOf } from '../src/configuration.ts';
+import { baselineOf, parseConfiguration, readConfiguration, universeOf } from '../src/configuration.ts';
 import { temporaryFolder } from './support/service.ts';
 
 test('a configuration of the AI-Trader family loads unchanged', () => {
@@ -64,6 +64,12 @@ test('what is absent has its default, and the universe is the NASDAQ-100', () =>
   assert.deepEqual(universeOf({ ...agent_config, stock_symbols: ['AAPL'] }), ['AAPL']);
 });
 
+test('a basemodel, or else a signature, names a baseline', () => {
+  const names = [['a', 'baseline/momentum'], ['baseline/random'], ['b', 'openai/baseline/random'], ['baseline', '']];
+  const models = names.map(([signature, basemodel]) => ({ signature, ...(basemodel !== undefined && { basemodel }) }));
+  assert.deepEqual(parseConfiguration({ models }, 'file').models.map(baselineOf), ['momentum', 'random', null, null]);
+});
+
 test('symbols are written in one form, once', () => {
   const { agent_config } = parseConfiguration(
     { models: [], agent_config: { stock_symbols: ['aapl', 'BRK-B', '600519.SH', 'AAPL '] } },
@@ -91,6 +97,16 @@ const wrong: [name: string, content: unknown, message: RegExp][] = [
     'enabled as text',
     { models: [{ signature: 'a', enabled: 'yes' }] },
     /models\[0\]\.enabled: expected boolean, got string/,
+  ],
+  [
+    'an unknown baseline',
+    { models: [{ signature: 'a' }, { signature: 'b', basemodel: 'baseline/hodl' }] },
+    /models\[1\]\.basemodel: must be one of baseline\/buy-and-hold, baseline\/equal-weight, baseline\/momentum, baseline\/random$/,
+  ],
+  [
+    'an unknown baseline as a signature alone',
+    { models: [{ signature: 'baseline/Random', basemodel: '' }] },
+    /models\[0\]\.signature: must be one of baseline\/buy-and-hold/,
   ],
   ['no steps', { models: [], agent_config: { max_steps: 0 } }, /agent_config\.max_steps: must be >=1/],
   ['negative cash', { models: [], agent_config: { initial_cash: -1 } }, /agent_config\.initial_cash: must be >0/],

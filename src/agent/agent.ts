@@ -63,6 +63,8 @@ function finished({ content, note }: { content: string; note: string | null }): 
 
 async function connect({ model, signature, brief, tools }: Start, pipe: Pipe): Promise<Model> {
   if (model.kind === 'simulated') return createSimulatedModel(signature, brief);
+  if (model.kind === 'baseline')
+    return (await import('./baseline-model.ts')).createBaselineModel(model.strategy, { signature, brief });
   pipe.readAhead();
   const { createChatModel } = await import('./chat-completions.ts'); // its modules cost a simulated day nothing
   return createChatModel(model, {

@@ -1,6 +1,7 @@
 import type { Brief, ToolCall } from '../protocol.ts';
 import type { ChatMessage, Model, ModelAnswer } from './model.ts';
 import { type Random, createRandom, pick, sample } from './random.ts';
+import { type ToolReply, call, say, toolReplies } from './turns.ts';
 
 /**
  * A model without a provider. It reads the same conversation and uses the same tools as a real one, trades by a simple
@@ -35,16 +36,6 @@ const CARELESSNESS = 0.3;
 
 /** A move is the return of a symbol over its history up to today's open: 0.05 is five percent up. */
 type Move = { symbol: string; open: number; move: number };
-
-/** The fields of the tools' replies that it looks at. */
-interface ToolReply {
-  error?: string;
-  executed?: string;
-  symbol?: string;
-  amount?: number;
-  price?: number;
-  bars?: { open: number; close?: number }[];
-}
 
 export function temperamentOf(signature: string): Temperament {
   return pick(createRandom(`strategy of ${signature}`), temperaments);
@@ -154,17 +145,4 @@ function movesIn(conversation: readonly ChatMessage[]): Move[] {
 /** What the tools answered to the last message. */
 function lastResults(conversation: readonly ChatMessage[]): ToolReply[] {
   return toolReplies(conversation.slice(conversation.findLastIndex(({ role }) => role === 'assistant')));
-}
-
-function toolReplies(messages: readonly ChatMessage[]): ToolReply[] {
-  return messages.flatMap((message) => (message.role === 'tool' ? [JSON.parse(message.content) as ToolReply] : []));
-}
-
-function say(content: string, toolCalls: ToolCall[] = []): ModelAnswer {
-  const calls = toolCalls.map((one, index) => ({ ...one, id: `call_${index + 1}` }));
-  return { content, toolCalls: calls, reasoning: null, usage: null, note: null };
-}
-
-function call(name: string, args: Record<string, unknown>): ToolCall {
-  return { id: '', name, arguments: JSON.stringify(args) };
 }

@@ -1,6 +1,13 @@
-import type { AgentConfiguration, Configuration, ModelConfiguration } from '../configuration.ts';
+import {
+  type AgentConfiguration,
+  type Configuration,
+  type ModelConfiguration,
+  baselineOf,
+  basemodelOf,
+} from '../configuration.ts';
 import type { Endpoint, Start } from '../protocol.ts';
 import type { Settings } from '../settings.ts';
+import type { TokenPrices } from '../trading/cost.ts';
 
 /** Where a model is asked when neither its entry nor OPENAI_API_BASE says. */
 const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
@@ -16,10 +23,17 @@ export interface EndpointSources {
   environment: NodeJS.ProcessEnv;
 }
 
-/** Who answers for a model: in DEV the simulated one, in PROD its provider; or why nobody can, naming what is missing. */
+/**
+ * Who answers for a model: a baseline in any mode; else in DEV the simulated one, in PROD its provider; or why nobody can,
+ * naming what is missing.
+ */
 export function resolveModel(signature: string, sources: EndpointSources): Start['model'] | { error: string } {
-  if (sources.settings.deploymentMode === 'DEV') return { kind: 'simulated' };
+  if (sources.configuration === null)
+    return { error: `The server configuration, which says who answers for '${signature}', is missing or broken` };
   const entry = entryOf(signature, sources.configuration);
+  const strategy = entry === undefined ? null : baselineOf(entry);
+  if (strategy !== null) return { kind: 'baseline', strategy };
+  if (sources.settings.deploymentMode === 'DEV') return { kind: 'simulated' };
   if (entry === undefined) return { error: `Model '${signature}' is not in the server configuration` };
   const baseUrl = entry.openai_base_url || sources.settings.openaiApiBase || DEFAULT_BASE_URL;
   const apiKey = keyOf(entry, sources);
@@ -49,6 +63,13 @@ export function entryOf(signature: string, configuration: Configuration | null):
   return configuration?.models.find((model) => model.signature === signature);
 }
 
+/** What a model's tokens cost: nothing where a baseline trades, null where nobody knows. */
+export function tokenPricesOf(signature: string, configuration: Configuration | null): TokenPrices | null {
+  const entry = entryOf(signature, configuration);
+  if (entry !== undefined && baselineOf(entry) !== null) return { input: 0, output: 0 };
+  return entry?.price_per_million_tokens ?? null;
+}
+
 function describeEndpoint(
   entry: ModelConfiguration,
   { baseUrl, apiKey, settings, agentConfig }: EndpointSources & { baseUrl: string; apiKey: string | null },
@@ -61,7 +82,7 @@ function describeEndpoint(
     kind: 'chat_completions',
     baseUrl,
     apiKey,
-    parameters: { model: entry.basemodel || entry.signature, ...Object.fromEntries(chosen), ...entry.extra_body },
+    parameters: { model: basemodelOf(entry), ...Object.fromEntries(chosen), ...entry.extra_body },
     requestTimeoutMs: settings.modelRequestTimeoutMs,
     maxRetries: agentConfig.max_retries,
     baseDelayMs: agentConfig.base_delay * 1000,

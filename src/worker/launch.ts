@@ -65,7 +65,7 @@ export interface LaunchOptions {
 export async function launch(start: Start, options: LaunchOptions): Promise<Outcome> {
   await turnToSpawn();
   const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
-  const child = spawnChild(options.program, { isNetworked: start.model.kind !== 'simulated' });
+  const child = spawnChild(options.program, { isNetworked: start.model.kind === 'chat_completions' });
   let settled: (() => void) | undefined;
   const settle = (finish: () => void, signal: NodeJS.Signals) => {
     if (settled !== undefined) return;

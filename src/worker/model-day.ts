@@ -23,7 +23,7 @@ import {
 import { toolDescriptions } from '../trading/tools.ts';
 import { tradingCostsOf } from '../trading/trading-costs.ts';
 import type { WorkerContext } from './context.ts';
-import { entryOf, resolveModel } from './endpoint.ts';
+import { entryOf, resolveModel, tokenPricesOf } from './endpoint.ts';
 import { launch } from './launch.ts';
 
 export const COST_LIMIT_REACHED = 'Cost limit reached';
@@ -68,7 +68,7 @@ async function attempt(
     market,
     universe: run.universe,
     initialCash: fromDollars(run.job.agentConfig.initial_cash),
-    tokenPrices: entryOf(modelDay.model, run.configuration)?.price_per_million_tokens ?? null,
+    tokenPrices: tokenPricesOf(modelDay.model, run.configuration),
     news: newsFor(context, modelDay, ending.signal),
     costs: tradingCostsOf(run.job.agentConfig),
   });

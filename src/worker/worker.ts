@@ -18,7 +18,7 @@ import { supplyPrices } from '../prices/supply.ts';
 import { count, list } from '../sentences.ts';
 import { openMarket } from '../trading/market.ts';
 import type { WorkerContext } from './context.ts';
-import { entryOf } from './endpoint.ts';
+import { tokenPricesOf } from './endpoint.ts';
 import { type JobRun, costLimitOf, runModelDay } from './model-day.ts';
 import { type Plan, planModelDays, skipUnpricedDates, skipWarnings } from './plan.ts';
 
@@ -127,14 +127,14 @@ function datesOf(modelDays: readonly ModelDay[]): string[] {
 function costWarnings(run: JobRun): string[] {
   const models = run.job.runs.map(({ model }) => model);
   const unpriced = models.filter(
-    (model) => costLimitOf(model, run) !== null && !entryOf(model, run.configuration)?.price_per_million_tokens,
+    (model) => costLimitOf(model, run) !== null && tokenPricesOf(model, run.configuration) === null,
   );
   return unpriced.map(
     (model) => `The cost limit of '${model}' cannot be kept: its entry has no price_per_million_tokens`,
   );
 }
 
-/** In DEV no model needs its entry, in PROD each model-day says so itself, so a broken file does not stop a job. */
+/** Each model-day says itself that nobody can answer for its model, so a broken file does not stop a job's other steps. */
 function configurationNow({ settings, log }: WorkerContext): Configuration | null {
   try {
     return readConfiguration(settings.configurationPath);

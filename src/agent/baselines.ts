@@ -1,0 +1,185 @@
+import type { BaselineStrategy } from '../domain.ts';
+import type { Brief, ToolCall } from '../protocol.ts';
+import { type Order, type Stock, equalAmounts } from './equal-amounts.ts';
+import { createRandom, sample } from './random.ts';
+import { type ToolReply, call } from './turns.ts';
+
+/**
+ * The baselines: rules that anybody can follow, as yardsticks beside the models. What a rule does follows from the
+ * signature, the date, the portfolio and the prices alone.
+ */
+
+/** A day: it says something and makes tool calls, gets what they brought, and in the end returns its summary. */
+export type Play = Generator<{ words: string; calls: ToolCall[] }, string, ToolReply[]>;
+type Step<Result> = Generator<{ words: string; calls: ToolCall[] }, Result, ToolReply[]>;
+
+/** Momentum: the return over this many bars, about three months (Jegadeesh and Titman 1993), or as many as there are. */
+const MOMENTUM_BARS = 63;
+/** Momentum holds the best tenth, as their winners' portfolio does. */
+const WINNERS_SHARE = 0.1;
+/** How many symbols are asked when the last session was: one may have had a day without trading. */
+const SYMBOLS_ASKED = 3;
+/** Random: how many stocks it holds, and the chance that it sells one on a day. */
+const RANDOM_STOCKS = 5;
+const RANDOM_SALE_CHANCE = 0.2;
+/** A purchase that was refused is tried again with this share of the cash at hand: trading may have its costs. */
+const SECOND_TRY_SHARE = 0.98;
+const NOT_TODAY = 'I trade in the first session of a week, and hold what I have until then.';
+const NOTHING_TO_RANK_BY = 'There are no earlier prices to rank by.';
+const UNITS_PER_DOLLAR = 10_000;
+const DAY_MS = 86_400_000;
+
+export const strategies: Record<BaselineStrategy, (brief: Brief, signature: string) => Play> = {
+  'buy-and-hold': buyAndHold,
+  'equal-weight': equalWeight,
+  momentum,
+  random: randomTrades,
+};
+
+/** On a day on which it holds nothing it buys equal amounts of all that has a price; it never trades again. */
+function* buyAndHold(brief: Brief): Play {
+  if (brief.holdings.length > 0) return 'I hold what I have.';
+  const stocks = stocksOf(brief);
+  const orders = equalAmounts(stocks, { cash: units(brief.cash), wanted: namesOf(stocks) });
+  return yield* trade(brief, orders, 'I buy equal amounts of all that has a price, and hold them from now on.');
+}
+
+/** Brings all that has a price back to equal amounts in the first session of each week, and when it holds nothing. */
+function* equalWeight(brief: Brief): Play {
+  if (brief.holdings.length > 0 && !isFirstOfWeek(brief, yield* previousSession(brief))) return NOT_TODAY;
+  const stocks = stocksOf(brief);
+  const orders = equalAmounts(stocks, { cash: units(brief.cash), wanted: namesOf(stocks) });
+  return yield* trade(brief, orders, 'I bring all that has a price back to equal amounts.');
+}
+
+/**
+ * In the first session of each week, and when it holds nothing, it ranks all that has a price by its return from the close
+ * of `MOMENTUM_BARS` bars ago to today's open, and goes over to the best tenth in equal amounts.
+ */
+function* momentum(brief: Brief): Play {
+  const previous = yield* previousSession(brief);
+  if (brief.holdings.length > 0 && !isFirstOfWeek(brief, previous)) return NOT_TODAY;
+  if (previous === null) return NOTHING_TO_RANK_BY;
+  const [history] = yield {
+    words: `Which session was ${MOMENTUM_BARS} bars ago?`,
+    calls: [call('get_price_history', { symbol: previous.symbol, days: MOMENTUM_BARS + 1 })],
+  };
+  const from = history?.bars?.[0]?.date ?? previous.date;
+  const stocks = stocksOf(brief);
+  const past = yield {
+    words: `What has risen most since the close of ${from}?`,
+    calls: stocks.map(({ symbol }) => call('get_price', { symbol, date: from })),
+  };
+  const winners = bestOf(stocks, past);
+  if (winners.length === 0) return NOTHING_TO_RANK_BY;
+  const orders = equalAmounts(stocks, { cash: units(brief.cash), wanted: namesOf(winners) });
+  const names = winners.map(({ symbol }) => symbol).join(', ');
+  return yield* trade(brief, orders, `I hold what has risen most since ${from}: ${names}.`);
+}
+
+/**
+ * Sells each of its stocks with a chance of one in five, and fills up to five with others that it draws, each for an
+ * equal part of the cash. Seeded by signature and date.
+ */
+function* randomTrades(brief: Brief, signature: string): Play {
+  const random = createRandom(JSON.stringify([signature, brief.date]));
+  const stocks = stocksOf(brief);
+  const sold = stocks.filter(({ held }) => held > 0).filter(() => random() < RANDOM_SALE_CHANCE);
+  const missing = RANDOM_STOCKS - (brief.holdings.length - sold.length);
+  const cash = sold.reduce((sum, { price, held }) => sum + price * held, units(brief.cash));
+  const amount = cash / missing;
+  const others = stocks.filter(({ price, held }) => held === 0 && price <= amount);
+  const drawn = missing > 0 ? sample(random, others, missing) : [];
+  const orders = [
+    ...sold.map(({ symbol, held }) => ({ side: 'sell', symbol, amount: held }) as const),
+    ...drawn.map(({ symbol, price }) => ({ side: 'buy', symbol, amount: Math.floor(amount / price) }) as const),
+  ];
+  return yield* trade(brief, orders, 'I trade what the dice say.');
+}
+
+/** Makes the orders, tries what was refused for cash once more with less, and tells what came of it. */
+function* trade(brief: Brief, orders: readonly Order[], words: string): Play {
+  if (orders.length === 0) return `${words} There is nothing to trade today.`;
+  const replies = yield { words, calls: orders.map(orderCall) };
+  const smaller = secondTry(brief, orders, replies);
+  if (smaller.length > 0)
+    replies.push(...(yield { words: 'What was refused I try again with less.', calls: smaller.map(orderCall) }));
+  const executed = (side: string) => replies.filter((reply) => reply.executed === side).length;
+  const refused = orders.length + smaller.length - executed('buy') - executed('sell');
+  return `${words} Bought ${executed('buy')}, sold ${executed('sell')}, ${refused} orders refused.`;
+}
+
+/** The purchases that were refused, as large as the cash at hand allows; without those that it does not allow at all. */
+function secondTry(brief: Brief, orders: readonly Order[], replies: readonly ToolReply[]): Order[] {
+  const prices = new Map(stocksOf(brief).map(({ symbol, price }) => [symbol, price]));
+  const last = replies.findLast(({ executed }) => executed !== undefined);
+  let cash = units(last?.cash ?? brief.cash) * SECOND_TRY_SHARE;
+  return orders.flatMap((order, index) => {
+    const price = prices.get(order.symbol);
+    if (order.side === 'sell' || price === undefined || replies[index]?.error === undefined) return [];
+    const amount = Math.min(order.amount - 1, Math.floor(cash / price));
+    if (amount < 1) return [];
+    cash -= amount * price;
+    return [{ ...order, amount }];
+  });
+}
+
+function orderCall({ side, symbol, amount }: Order): ToolCall {
+  return call(side, { symbol, amount });
+}
+
+/** What has a price today, with what is held of it. Something held outside the universe can be sold; more of it is refused. */
+function stocksOf({ quotes, holdings }: Brief): Stock[] {
+  const held = new Map(holdings.map(({ symbol, quantity }) => [symbol, quantity]));
+  return quotes.flatMap(({ symbol, open }) =>
+    open === null ? [] : [{ symbol, price: units(open), held: held.get(symbol) ?? 0 }],
+  );
+}
+
+/** When the last session before today was, and a symbol that traded in it; null when nothing has an earlier price. */
+function* previousSession({ date, quotes }: Brief): Step<{ symbol: string; date: string } | null> {
+  const known = quotes.filter(({ open, previousClose }) => open !== null && previousClose !== null);
+  const asked = known.slice(0, SYMBOLS_ASKED).map(({ symbol }) => symbol);
+  if (asked.length === 0) return null;
+  const replies = yield {
+    words: 'When was the last session?',
+    calls: asked.map((symbol) => call('get_price_history', { symbol, days: 2 })),
+  };
+  const sessions = replies.flatMap(({ symbol = '', bars = [] }) =>
+    bars.filter((bar) => bar.date < date).map((bar) => ({ symbol, date: bar.date })),
+  );
+  return sessions.reduce<(typeof sessions)[number] | null>(
+    (latest, session) => (latest === null || session.date > latest.date ? session : latest),
+    null,
+  );
+}
+
+/** Whether today is the first session of its week; not when nobody knows. */
+function isFirstOfWeek({ date }: Brief, previous: { date: string } | null): boolean {
+  return previous !== null && weekOf(previous.date) !== weekOf(date);
+}
+
+/** Weeks from Monday to Sunday, counted. Day 0, 1970-01-01, was a Thursday. */
+function weekOf(date: string): number {
+  return Math.floor((Date.parse(date) / DAY_MS + 3) / 7);
+}
+
+/** The best tenth, at least one, of the stocks whose price of then is known; ties go by name. */
+function bestOf(stocks: readonly Stock[], past: readonly ToolReply[]): Stock[] {
+  const ranked = stocks
+    .flatMap((stock, index) => {
+      const close = past[index]?.close;
+      return close === undefined ? [] : [{ stock, growth: stock.price / units(close) }];
+    })
+    .sort((one, other) => other.growth - one.growth || (one.stock.symbol < other.stock.symbol ? -1 : 1));
+  return ranked.slice(0, Math.ceil(ranked.length * WINNERS_SHARE)).map(({ stock }) => stock);
+}
+
+function namesOf(stocks: readonly Stock[]): Set<string> {
+  return new Set(stocks.map(({ symbol }) => symbol));
+}
+
+/** Dollars in 1/10000. */
+function units(dollars: number): number {
+  return Math.round(dollars * UNITS_PER_DOLLAR);
+}

@@ -1,0 +1,33 @@
+import type { ToolCall } from '../protocol.ts';
+import type { ChatMessage, ModelAnswer } from './model.ts';
+
+/** How models that are rules speak and listen: those without a provider share this. */
+
+/** The fields of the tools' replies that they look at. Amounts of money are dollars. */
+export interface ToolReply {
+  error?: string;
+  executed?: 'buy' | 'sell';
+  symbol?: string;
+  amount?: number;
+  price?: number;
+  /** After an order. */
+  cash?: number;
+  close?: number;
+  bars?: { date: string; open: number; close?: number }[];
+}
+
+/** An answer; without a tool call it ends the day. */
+export function say(content: string, toolCalls: readonly ToolCall[] = []): ModelAnswer {
+  const calls = toolCalls.map((one, index) => ({ ...one, id: `call_${index + 1}` }));
+  return { content, toolCalls: calls, reasoning: null, usage: null, note: null };
+}
+
+/** A tool call; `say` gives it its id. */
+export function call(name: string, args: Record<string, unknown>): ToolCall {
+  return { id: '', name, arguments: JSON.stringify(args) };
+}
+
+/** What the tools have answered in a conversation, in order. */
+export function toolReplies(messages: readonly ChatMessage[]): ToolReply[] {
+  return messages.flatMap((message) => (message.role === 'tool' ? [JSON.parse(message.content) as ToolReply] : []));
+}

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type Stock, equalAmounts } from '../../src/agent/equal-amounts.ts';
+import { rowsOf } from '../support/prices.ts';
+
+/** Lines `SYMBOL price held`, an asterisk after the symbols that are wanted. */
+function readStocks(table: string): { stocks: Stock[]; wanted: Set<string> } {
+  const rows = rowsOf(table).map(([name, price, held]) => ({ name: name as string, price: Number(price), held }));
+  const symbolOf = (name: string) => name.replace('*', '');
+  return {
+    stocks: rows.map(({ name, price, held }) => ({ symbol: symbolOf(name), price, held: Number(held) })),
+    wanted: new Set(rows.filter(({ name }) => name.endsWith('*')).map(({ name }) => symbolOf(name))),
+  };
+}
+
+const cases: [name: string, cash: number, table: string, orders: string[]][] = [
+  ['equal amounts of two', 1000, 'A* 100 0 \n B* 50 0', ['buy A 5', 'buy B 10']],
+  ['what is left buys one more of what is furthest below', 1000, 'A* 90 0 \n B* 60 0', ['buy A 5', 'buy B 9']],
+  ['the cheaper one first where both are as far', 200, 'A* 8 0 \n B* 6 0', ['buy A 12', 'buy B 17']],
+  [
+    'what costs more than an equal part is left out, and the part grows',
+    1000,
+    'A* 100 0 \n B* 900 0 \n C* 150 0',
+    ['buy A 5', 'buy C 3'],
+  ],
+  ['all too dear', 10, 'A* 11 0', []],
+  ['nothing has a price', 1000, '', []],
+  ['no cash', 0, 'A* 10 0', []],
+  ['within a share of its amount nothing is traded', 10, 'A* 100 3 \n B* 100 2', []],
+  ['above is sold, below is bought', 0, 'A* 100 6 \n B* 100 2', ['sell A 2', 'buy B 2']],
+  ['the sale pays for the purchase', 0, 'A* 100 4 \n B* 40 0', ['sell A 2', 'buy B 5']],
+  ['what is not wanted is sold whole', 50, 'A 100 4 \n B* 40 0', ['sell A 4', 'buy B 11']],
+  ['nothing wanted: all is sold', 0, 'A 100 4', ['sell A 4']],
+  ['one share that became too dear is kept', 0, 'A* 300 1 \n B* 10 5', []],
+];
+for (const [name, cash, table, orders] of cases) {
+  test(`equal amounts: ${name}`, () => {
+    const { stocks, wanted } = readStocks(table);
+    const found = equalAmounts(stocks, { cash, wanted });
+    assert.deepEqual(
+      found.map(({ side, symbol, amount }) => `${side} ${symbol} ${amount}`),
+      orders,
+    );
+  });
+}
+
+const anyStocks = fc.uniqueArray(
+  fc.record({
+    symbol: fc.string({ unit: fc.constantFrom('A', 'B', 'C', 'D'), minLength: 1, maxLength: 4 }),
+    price: fc.integer({ min: 1, max: 10_000_000 }),
+    held: fc.integer({ min: 0, max: 1_000 }),
+    isWanted: fc.boolean(),
+  }),
+  { selector: ({ symbol }) => symbol, maxLength: 12 },
+);
+
+test('equal amounts: no order costs more than there is, none sells what is not held, and the order of stocks is all one', () => {
+  fc.assert(
+    fc.property(anyStocks, fc.integer({ min: 0, max: 1_000_000_000 }), (stocks, cash) => {
+      const wanted = new Set(stocks.filter(({ isWanted }) => isWanted).map(({ symbol }) => symbol));
+      const orders = equalAmounts(stocks, { cash, wanted });
+      const stockOf = new Map(stocks.map((stock) => [stock.symbol, stock]));
+      let left = cash;
+      for (const { side, symbol, amount } of orders) {
+        const { price, held, isWanted } = stockOf.get(symbol) as (typeof stocks)[number];
+        assert.ok(Number.isSafeInteger(amount) && amount >= 1);
+        assert.ok(side === 'sell' ? amount <= held : isWanted);
+        left += side === 'sell' ? amount * price : -amount * price;
+        assert.ok(left >= 0, 'in their order, each with what the one before left');
+      }
+      assert.equal(new Set(orders.map(({ symbol }) => symbol)).size, orders.length);
+      const sorted = (list: typeof orders) => list.map((order) => JSON.stringify(order)).sort();
+      assert.deepEqual(sorted(equalAmounts(stocks.toReversed(), { cash, wanted })), sorted(orders));
+    }),
+  );
+});
+
+test('equal amounts: done once, there is nothing left to sell, and what is bought later is less than a share of each', () => {
+  fc.assert(
+    fc.property(anyStocks, fc.integer({ min: 0, max: 1_000_000_000 }), (stocks, cash) => {
+      const wanted = new Set(stocks.map(({ symbol }) => symbol));
+      const orders = equalAmounts(stocks, { cash, wanted });
+      const after = stocks.map((stock) => ({
+        ...stock,
+        held: orders
+          .filter(({ symbol }) => symbol === stock.symbol)
+          .reduce((held, { side, amount }) => held + (side === 'buy' ? amount : -amount), stock.held),
+      }));
+      const priceOf = (name: string) => stocks.find(({ symbol }) => symbol === name)?.price as number;
+      const left = orders.reduce(
+        (rest, { side, symbol, amount }) => rest + (side === 'buy' ? -1 : 1) * amount * priceOf(symbol),
+        cash,
+      );
+      assert.deepEqual(
+        equalAmounts(after, { cash: left, wanted }).filter(({ side }) => side === 'sell'),
+        [],
+      );
+    }),
+  );
+});

@@ -71,6 +71,7 @@ export async function measureResults(): Promise<Measurement[]> {
   const ours = () => secondsOf(() => download(`${server.url}/results`));
   const peer = () => run(process.execPath, [BASELINE, path]).then(Number);
   const figures = await inTurn(ROUNDS, ours, peer);
+  const asCsv = await inTurn(ROUNDS, () => secondsOf(() => download(`${server.url}/results?format=csv`)), peer);
   const peak = peakMemoryMb(server.process.pid as number);
   await server.stop();
   return [
@@ -81,6 +82,14 @@ export async function measureResults(): Promise<Measurement[]> {
       ratio: figures.ratio.toFixed(2),
       aim: '< 1',
       met: figures.ratio < 1,
+    },
+    {
+      what: `/results of ${RECORDS.toLocaleString('en-US')} records as CSV, seconds`,
+      ours: asCsv.ours.toFixed(2),
+      peer: `${asCsv.peer.toFixed(2)} (read, then stringify)`,
+      ratio: asCsv.ratio.toFixed(2),
+      aim: '< 1',
+      met: asCsv.ratio < 1,
     },
     {
       what: 'peak memory of the process after these answers',

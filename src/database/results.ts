@@ -56,6 +56,46 @@ export function* resultRecords(
     yield database.statement(RESULTS).get(JSON.stringify(chunk)) as never;
 }
 
+/** The columns of `resultRows`: the fields of a record, the holdings as `AAPL:10 MSFT:2`. */
+export const resultColumns = [
+  'id',
+  'job_id',
+  'date',
+  'model',
+  'action_id',
+  'action_type',
+  'symbol',
+  'amount',
+  'price',
+  'cash',
+  'portfolio_value',
+  'daily_profit',
+  'daily_return_pct',
+  'created_at',
+  'holdings',
+] as const;
+
+const RESULT_ROWS = `
+  SELECT position_id, job_id, date, model, action_id, action_type, symbol, amount, price_e4 / 10000.0, cash_e4 / 10000.0,
+    portfolio_value_e4 / 10000.0, daily_profit_e4 / 10000.0, daily_return_pct, created_at,
+    (SELECT group_concat(symbol || ':' || quantity, ' ' ORDER BY symbol)
+      FROM holdings WHERE holdings.position_id = positions.position_id)
+  FROM json_each(?) AS chosen JOIN trading_sessions ON session_id = chosen.value JOIN positions USING (session_id)
+  ORDER BY chosen.key, action_id`;
+
+/** The records of some sessions as rows of a table, read chunk by chunk. */
+export function* resultRows(
+  database: Database,
+  sessionIds: readonly number[],
+): Generator<readonly (string | number | null)[]> {
+  const statement = database.statement(RESULT_ROWS);
+  statement.setReturnArrays(true);
+  for (const chunk of chunksOf(sessionIds, SESSIONS_PER_CHUNK)) {
+    const rows: unknown = statement.all(JSON.stringify(chunk));
+    yield* rows as (string | number | null)[][];
+  }
+}
+
 const POSITIONS = `
   (SELECT json_group_array(json_object(
     'action_id', action_id, 'action_type', action_type, 'symbol', symbol, 'amount', amount, 'price', price_e4 / 10000.0,

@@ -18,10 +18,20 @@ export interface Input<Query = unknown, Body = unknown> {
   params: Record<string, string>;
   query: Query;
   body: Body;
+  /** What the client wants of a route that can give both; else JSON. */
+  format: Format;
 }
 
-/** The body of an answer with status 200: JSON text, whole or piece by piece. */
-export type Answer = string | Iterable<string>;
+export type Format = 'json' | 'csv';
+
+/** CSV to be kept as a file of this name, piece by piece. */
+export interface Table {
+  fileName: string;
+  lines: Iterable<string>;
+}
+
+/** The body of an answer with status 200: JSON text, whole or piece by piece, or a table. */
+export type Answer = string | Iterable<string> | Table;
 
 /** The fields that most answers carry. */
 export function deploymentFields({ deploymentMode, preserveDevData }: Settings) {

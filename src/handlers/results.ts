@@ -1,6 +1,7 @@
 import * as v from 'valibot';
-import { activeSessionIds, resultRecords } from '../database/results.ts';
+import { activeSessionIds, resultColumns, resultRecords, resultRows } from '../database/results.ts';
 import { actionTypes } from '../domain.ts';
+import { csvTable, formatQuery } from './csv.ts';
 import type { Answer, Context, Input } from './handler.ts';
 import { dateText, timestampText } from './schemas.ts';
 
@@ -8,6 +9,7 @@ export const resultsQuery = v.object({
   job_id: v.optional(v.string()),
   date: v.optional(v.string()),
   model: v.optional(v.string()),
+  ...formatQuery,
 });
 
 export const resultsResponse = v.object({
@@ -34,8 +36,9 @@ export const resultsResponse = v.object({
 });
 
 /** Every record of the active generations that the filters let through, piece by piece. */
-export function results({ database }: Context, { query }: Input<v.InferOutput<typeof resultsQuery>>): Answer {
+export function results({ database }: Context, { query, format }: Input<v.InferOutput<typeof resultsQuery>>): Answer {
   const sessionIds = activeSessionIds(database, { jobId: query.job_id, date: query.date, model: query.model });
+  if (format === 'csv') return csvTable('results.csv', resultColumns, resultRows(database, sessionIds));
   return stream(resultRecords(database, sessionIds));
 }
 

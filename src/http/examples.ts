@@ -105,6 +105,77 @@ export const results = {
     ],
     count: 1,
   },
+  csv: [
+    'id,job_id,date,model,action_id,action_type,symbol,amount,price,cash,portfolio_value,daily_profit,daily_return_pct,created_at,holdings',
+    `1,${jobId},2025-09-15,claude-sonnet-4.5,1,buy,AAPL,10,237,7630,9997,-3,-0.03,2025-10-11T08:00:31.514Z,AAPL:10`,
+    '',
+  ].join('\r\n'),
+};
+
+export const models = {
+  response: {
+    models: [
+      {
+        signature: 'claude-sonnet-4.5',
+        name: 'Claude Sonnet 4.5',
+        basemodel: 'anthropic/claude-sonnet-4.5',
+        enabled: true,
+        configured: true,
+        first_completed_date: '2025-09-15',
+        last_completed_date: '2025-10-10',
+        completed_model_days: 20,
+        portfolio_value: 10213.4,
+        last_job: { job_id: jobId, status: 'completed', created_at: '2025-10-11T08:00:00.000Z' },
+      },
+      {
+        signature: 'momentum',
+        name: null,
+        basemodel: 'baseline/momentum',
+        enabled: false,
+        configured: true,
+        first_completed_date: null,
+        last_completed_date: null,
+        completed_model_days: 0,
+        portfolio_value: null,
+        last_job: null,
+      },
+    ],
+    count: 2,
+    configuration_error: null,
+    ...deployment,
+  },
+};
+
+export const priceCoverage = {
+  response: {
+    symbols: [
+      {
+        symbol: 'AAPL',
+        source: 'alpha-vantage',
+        first_bar: '2025-05-20',
+        last_bar: '2025-10-10',
+        bars: null,
+        last_download: '2025-10-11T08:00:01.250Z',
+        spans: [
+          {
+            source: 'csv',
+            start_date: '2025-05-20',
+            end_date: '2025-06-30',
+            recorded_at: '2025-07-01T09:30:00.000Z',
+          },
+          {
+            source: 'alpha-vantage',
+            start_date: '2025-07-14',
+            end_date: '2025-10-10',
+            recorded_at: '2025-10-11T08:00:01.250Z',
+          },
+        ],
+        gaps: [{ start_date: '2025-07-01', end_date: '2025-07-13', weekdays: 9 }],
+      },
+    ],
+    count: 1,
+    ...deployment,
+  },
 };
 
 export const reasoning = {

@@ -50,9 +50,10 @@ function operationId({ method, path }: Route): string {
     .join('');
 }
 
-function answer({ summary, response, example }: Route): Record<string, unknown> {
+function answer({ summary, response, example, csv }: Route): Record<string, unknown> {
   const schema = response === undefined ? { type: 'object' } : schemaOf(response);
-  return { description: summary, content: { 'application/json': { schema, example: example.response } } };
+  const table = csv === undefined ? {} : { 'text/csv': { schema: { type: 'string' }, example: csv } };
+  return { description: summary, content: { 'application/json': { schema, example: example.response }, ...table } };
 }
 
 function errorAnswers(route: Route): Record<string, unknown> {

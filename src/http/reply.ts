@@ -1,10 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import type { ErrorCode } from '../domain.ts';
-import type { Answer } from '../handlers/handler.ts';
+import type { Answer, Table } from '../handlers/handler.ts';
 
 /** Pieces of a long answer are written together up to about this many characters. */
 const STREAM_CHUNK_LENGTH = 64 * 1024;
+const JSON_TYPE = ['Content-Type', 'application/json'];
 const SAFETY_HEADERS = ['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff'];
 
 /** The one mapping from the service's errors to HTTP. */
@@ -24,17 +25,30 @@ export const statusOfError: Record<ErrorCode, number> = {
  * Sends an answer with status 200. A long one is sent piece by piece, no faster than the client takes it; what fails
  * before the first piece is full can still become an error answer.
  */
-export async function sendAnswer(response: ServerResponse, answer: Answer): Promise<void> {
-  if (typeof answer === 'string') return sendJson(response, 200, answer);
-  const pieces = answer[Symbol.iterator]();
+export async function sendAnswer(
+  response: ServerResponse,
+  answer: Answer,
+  headers: readonly string[] = [],
+): Promise<void> {
+  if (typeof answer === 'string') return sendJson(response, 200, answer, headers);
+  const { type, body } = 'lines' in answer ? tableParts(answer) : { type: JSON_TYPE, body: answer };
+  const pieces = body[Symbol.iterator]();
   let text = fill(pieces);
-  if (text.length < STREAM_CHUNK_LENGTH) return sendJson(response, 200, text);
-  response.writeHead(200, ['Content-Type', 'application/json', ...SAFETY_HEADERS]);
+  if (text.length < STREAM_CHUNK_LENGTH) return sendText(response, 200, { type, text, headers });
+  response.writeHead(200, [...type, ...SAFETY_HEADERS, ...headers]);
   for (; text !== '' && !response.closed && response.req.method !== 'HEAD'; text = fill(pieces)) {
     if (!response.write(text)) await drained(response);
     await setImmediate(); // other requests get their turn between pieces
   }
   response.end();
+}
+
+function tableParts({ fileName, lines }: Table): { type: readonly string[]; body: Iterable<string> } {
+  const disposition = `attachment; filename="${fileName}"`;
+  return {
+    type: ['Content-Type', 'text/csv; charset=utf-8; header=present', 'Content-Disposition', disposition],
+    body: lines,
+  };
 }
 
 /** The next pieces up to about the chunk length; fewer only at the end. */
@@ -54,16 +68,17 @@ export function sendJson(
   json: string,
   headers: readonly string[] = [],
 ): void {
-  const length = String(Buffer.byteLength(json));
-  response.writeHead(status, [
-    'Content-Type',
-    'application/json',
-    'Content-Length',
-    length,
-    ...SAFETY_HEADERS,
-    ...headers,
-  ]);
-  response.end(json);
+  sendText(response, status, { type: JSON_TYPE, text: json, headers });
+}
+
+function sendText(
+  response: ServerResponse,
+  status: number,
+  { type, text, headers }: { type: readonly string[]; text: string; headers: readonly string[] },
+): void {
+  const length = String(Buffer.byteLength(text));
+  response.writeHead(status, [...type, 'Content-Length', length, ...SAFETY_HEADERS, ...headers]);
+  response.end(text);
 }
 
 /** Resolves when the client has taken what was written, or is gone. */

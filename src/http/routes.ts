@@ -2,8 +2,10 @@ import type * as v from 'valibot';
 import { cancel, cancelResponse } from '../handlers/cancel.ts';
 import type { Answer, Context, Input } from '../handlers/handler.ts';
 import { health, healthResponse } from '../handlers/health.ts';
+import { models, modelsResponse } from '../handlers/models.ts';
 import { performance, performanceQuery } from '../handlers/performance.ts';
 import { performanceResponse } from '../handlers/performance-response.ts';
+import { coverageQuery, coverageResponse, priceCoverage } from '../handlers/price-coverage.ts';
 import { reasoning, reasoningQuery, reasoningResponse } from '../handlers/reasoning.ts';
 import { results, resultsQuery, resultsResponse } from '../handlers/results.ts';
 import { status, statusResponse } from '../handlers/status.ts';
@@ -24,6 +26,8 @@ export interface Route {
   /** Error bodies carry the deployment fields, except where the specification leaves them out. */
   bareErrors?: true;
   example: { request?: unknown; response: unknown };
+  /** The answer as CSV, as an example. A route that has it takes `format` in its query and gives both forms. */
+  csv?: string;
   handle: (context: Context, input: Input<never, never>) => Answer;
 }
 
@@ -70,6 +74,7 @@ export const routes: readonly Route[] = [
     errors: {},
     bareErrors: true,
     example: examples.results,
+    csv: examples.results.csv,
     handle: results,
   },
   {
@@ -94,6 +99,25 @@ export const routes: readonly Route[] = [
     },
     example: examples.performance,
     handle: performance,
+  },
+  {
+    method: 'GET',
+    path: '/models',
+    summary: 'The models of the configuration and those that jobs have named, with what each has completed.',
+    response: modelsResponse,
+    errors: {},
+    example: examples.models,
+    handle: models,
+  },
+  {
+    method: 'GET',
+    path: '/prices/coverage',
+    summary: 'What is known of the prices: per symbol its bars, covered spans, gaps between them and last download.',
+    query: coverageQuery,
+    response: coverageResponse,
+    errors: {},
+    example: examples.priceCoverage,
+    handle: priceCoverage,
   },
   {
     method: 'GET',

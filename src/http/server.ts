@@ -1,8 +1,9 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import { ServiceError } from '../domain.ts';
-import { type Context, type Input, deploymentFields } from '../handlers/handler.ts';
+import { type Context, type Format, type Input, deploymentFields } from '../handlers/handler.ts';
 import { logUnexpected } from '../log.ts';
 import { drain, readJsonBody } from './body.ts';
+import { chooseFormat } from './negotiate.ts';
 import { sendAnswer, sendJson, statusOfError } from './reply.ts';
 import { type Match, type Router, createRouter } from './router.ts';
 import { type Route, routes } from './routes.ts';
@@ -44,12 +45,16 @@ async function respond(context: Context, router: Router<Route>, exchange: Exchan
   try {
     match = find(router, request.method ?? '', path);
     const route = match.route;
-    const input = {
-      params: readParams(match, request.method ?? ''),
-      query: route.query === undefined ? {} : validateQuery(route.query, query),
+    const params = readParams(match, request.method ?? '');
+    const values = route.query === undefined ? {} : validateQuery(route.query, query);
+    const input: Input = {
+      params,
+      query: values,
       body: route.body === undefined ? undefined : validateBody(route.body, await readJsonBody(request)),
+      format: route.csv === undefined ? 'json' : chooseFormat(formatIn(values), request.headers.accept),
     };
-    await sendAnswer(response, route.handle(context, input as Input<never, never>));
+    const answer = route.handle(context, input as Input<never, never>);
+    await sendAnswer(response, answer, route.csv === undefined ? [] : ['Vary', 'Accept']);
   } catch (error) {
     if (response.headersSent) {
       logUnexpected(context.log, error, { path, consequence: 'the answer was cut off' });
@@ -63,6 +68,11 @@ async function respond(context: Context, router: Router<Route>, exchange: Exchan
     path: path.slice(0, MAX_SHOWN_PATH),
     status: response.statusCode,
   });
+}
+
+/** The `format` of a query that has passed its schema. */
+function formatIn(query: unknown): Format | undefined {
+  return (query as { format?: Format }).format;
 }
 
 function find(router: Router<Route>, method: string, path: string): Match<Route> {

@@ -1,4 +1,4 @@
-import type { CalendarDate } from '../calendar.ts';
+import { type CalendarDate, addDays, weekdays } from '../calendar.ts';
 import type { Coverage } from '../database/prices.ts';
 
 /** What is stored, as facts for the functions below. */
@@ -46,4 +46,25 @@ export function examineDates(
     const hasBar = universe.some((symbol) => bars.has(symbol));
     return { date, missing, partial, availability: !isKnown ? 'missing' : hasBar ? 'available' : 'no_trading' };
   });
+}
+
+/** Dates between covered spans of which nothing is known, both ends included. */
+export interface CoverageGap {
+  startDate: CalendarDate;
+  endDate: CalendarDate;
+  weekdays: number;
+}
+
+/** The gaps that have a weekday between spans that come in the order of their starts, whatever their sources. */
+export function gapsBetween(spans: readonly { startDate: CalendarDate; endDate: CalendarDate }[]): CoverageGap[] {
+  const gaps: CoverageGap[] = [];
+  let known: CalendarDate | null = null;
+  for (const { startDate, endDate } of spans) {
+    if (known !== null && startDate > known) {
+      const gap = { startDate: addDays(known, 1), endDate: addDays(startDate, -1) };
+      gaps.push({ ...gap, weekdays: weekdays(gap.startDate, gap.endDate).length });
+    }
+    if (known === null || endDate > known) known = endDate;
+  }
+  return gaps.filter((gap) => gap.weekdays > 0);
 }

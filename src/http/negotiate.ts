@@ -1,0 +1,44 @@
+import type { Format } from '../handlers/handler.ts';
+
+const MEDIA_TYPES: Record<Format, string> = { json: 'application/json', csv: 'text/csv' };
+
+/** How much an Accept header wants a media type (0 to 1), and how exactly it names it: 3 by name, 2 `text/*`, 1 any. */
+interface Preference {
+  quality: number;
+  exactness: number;
+}
+
+/**
+ * The form of an answer that has both: what the query says, else what the Accept header prefers. JSON where that says
+ * nothing, wants both alike or knows neither; CSV where both are wanted alike but only CSV is named.
+ */
+export function chooseFormat(named: Format | undefined, accept: string | undefined): Format {
+  if (named !== undefined) return named;
+  if (accept === undefined) return 'json';
+  const [json, csv] = [preferenceFor(MEDIA_TYPES.json, accept), preferenceFor(MEDIA_TYPES.csv, accept)];
+  if (csv.quality === 0) return 'json';
+  if (csv.quality !== json.quality) return csv.quality > json.quality ? 'csv' : 'json';
+  return csv.exactness > json.exactness ? 'csv' : 'json';
+}
+
+/** The most exact range that covers the type decides, as RFC 9110, 12.5.1 has it. */
+function preferenceFor(mediaType: string, accept: string): Preference {
+  const exactnessOf = new Map([
+    [mediaType, 3],
+    [`${mediaType.split('/')[0]}/*`, 2],
+    ['*/*', 1],
+  ]);
+  let best: Preference = { quality: 0, exactness: 0 };
+  for (const part of accept.toLowerCase().split(',')) {
+    const [range = '', ...parameters] = part.split(';').map((word) => word.trim());
+    const exactness = exactnessOf.get(range) ?? 0;
+    if (exactness > best.exactness) best = { exactness, quality: qualityIn(parameters) };
+  }
+  return best;
+}
+
+function qualityIn(parameters: readonly string[]): number {
+  const weight = parameters.find((parameter) => parameter.startsWith('q='));
+  const quality = weight === undefined ? 1 : Number(weight.slice(2));
+  return quality >= 0 && quality <= 1 ? quality : 0;
+}

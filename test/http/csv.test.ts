@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { type TestContext, before, test } from 'node:test';
+import { resultColumns } from '../../src/database/results.ts';
+import { routes } from '../../src/http/routes.ts';
+import { scriptedAgent } from '../support/agents.ts';
+import { type TestService, startTestService, twoModels } from '../support/service.ts';
+
+const FORMULA = '=cmd("x"), or so';
+const PRICES = `
+  AAPL 2025-11-10 100.5 99.25
+  MSFT 2025-11-10 200 201`;
+const script = {
+  'model-a 2025-11-10': [
+    [
+      ['buy', { symbol: 'MSFT', amount: 2 }],
+      ['buy', { symbol: 'AAPL', amount: 30 }],
+    ],
+  ],
+} satisfies Parameters<typeof scriptedAgent>[0];
+
+let service: TestService;
+let jobId: string;
+before(async (t) => {
+  service = await startTestService(t as TestContext, {
+    configuration: { ...twoModels, agent_config: { stock_symbols: ['AAPL', 'MSFT'] } },
+    prices: PRICES,
+    agentProgram: scriptedAgent(script),
+  });
+  const request = { start_date: '2025-11-10', end_date: '2025-11-10', models: ['model-a', FORMULA] };
+  jobId = (await service.runJob(request)).job_id;
+});
+
+const HEADER = resultColumns.join(',');
+const ask = async (path: string, init: RequestInit = {}) => {
+  const response = await fetch(service.url + path, init);
+  return { response, text: await response.text() };
+};
+
+test('results as CSV: a header line, a line per record, holdings in one column, formulas defused', async () => {
+  const { response, text } = await ask('/results?format=csv');
+  assert.equal(response.status, 200);
+  assert.equal(response.headers.get('content-type'), 'text/csv; charset=utf-8; header=present');
+  assert.equal(response.headers.get('content-disposition'), 'attachment; filename="results.csv"');
+  assert.equal(response.headers.get('vary'), 'Accept');
+  const withoutIds = text.replaceAll(jobId, 'JOB').replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME');
+  const lines = withoutIds.split('\r\n').map((line) => line.replace(/^\d+,/, 'ID,'));
+  assert.deepEqual(lines, [
+    HEADER,
+    `ID,JOB,2025-11-10,"'=cmd(""x""), or so",1,no_trade,,,,10000,10000,0,0,TIME,`,
+    'ID,JOB,2025-11-10,model-a,1,buy,MSFT,2,200,9600,10002,2,0.02,TIME,MSFT:2',
+    'ID,JOB,2025-11-10,model-a,2,buy,AAPL,30,100.5,6585,9964.5,-35.5,-0.355,TIME,AAPL:30 MSFT:2',
+    '',
+  ]);
+});
+
+test('the columns are the fields of a record, in their order', async () => {
+  const { results } = (await service.get('/results')).body;
+  assert.deepEqual(resultColumns, Object.keys(results[0]));
+});
+
+const rows: [path: string, accept: string | undefined, type: string, lines: number][] = [
+  ['/results', 'text/csv', 'text/csv', 4],
+  ['/results?model=model-a', 'text/csv', 'text/csv', 3],
+  ['/results?model=stranger', 'text/csv', 'text/csv', 1],
+  ['/results?format=csv', 'application/json', 'text/csv', 4],
+  ['/results?format=json', 'text/csv', 'application/json', 0],
+  ['/results', '*/*', 'application/json', 0],
+  ['/results?format=', '*/*', 'application/json', 0],
+  ['/health', 'text/csv', 'application/json', 0],
+];
+for (const [path, accept, type, lines] of rows) {
+  test(`GET ${path} with Accept: ${accept} is ${type}`, async () => {
+    const { response, text } = await ask(path, { headers: accept === undefined ? {} : { accept } });
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get('content-type')?.split(';')[0], type);
+    assert.equal(response.headers.get('vary'), path.startsWith('/results') ? 'Accept' : null);
+    if (type === 'text/csv') assert.equal(text.split('\r\n').length - 1, lines);
+  });
+}
+
+test('another format is refused in JSON; HEAD has the headers of the CSV alone', async () => {
+  const { response, text } = await ask('/results?format=xlsx', { headers: { accept: 'text/csv' } });
+  assert.deepEqual([response.status, JSON.parse(text)], [422, { detail: 'format: expected json or csv' }]);
+  const head = await ask('/results?format=csv', { method: 'HEAD' });
+  assert.deepEqual([head.response.status, head.text], [200, '']);
+  assert.match(String(head.response.headers.get('content-type')), /^text\/csv/);
+});
+
+test('the example in the interface description has the columns', () => {
+  const example = routes.find(({ path }) => path === '/results')?.csv ?? '';
+  const [header, record, end] = example.split('\r\n');
+  assert.deepEqual([header, record?.split(',').length, end], [HEADER, resultColumns.length, '']);
+});
+
+test('what fails on the way to the first line is an error answer, also for CSV', async () => {
+  service.database.statement('ALTER TABLE positions RENAME TO hidden').run();
+  const { response, text } = await ask('/results?format=csv');
+  service.database.statement('ALTER TABLE hidden RENAME TO positions').run();
+  assert.equal(response.status, 500);
+  assert.match(JSON.parse(text).detail, /^Internal server error: /);
+  assert.equal(response.headers.get('content-disposition'), null);
+});

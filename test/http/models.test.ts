@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
+import { type TestContext, before, test } from 'node:test';
+import * as v from 'valibot';
+import { modelsResponse } from '../../src/handlers/models.ts';
+import { coverageResponse } from '../../src/handlers/price-coverage.ts';
+import { seenModels } from '../../src/database/models.ts';
+import { openDatabase } from '../../src/database/database.ts';
+import { addCoverage, storeBars } from '../../src/database/prices.ts';
+import { coverageSpans, symbolPrices } from '../../src/database/price-coverage.ts';
+import { gapsBetween } from '../../src/prices/coverage.ts';
+import { scriptedAgent } from '../support/agents.ts';
+import { readPrices } from '../support/prices.ts';
+import { type TestService, startTestService } from '../support/service.ts';
+
+const configuration = {
+  models: [
+    { signature: 'model-b', name: 'Model B', basemodel: 'vendor/b', enabled: true, openai_api_key: 'sk-secret' },
+    { signature: 'model-a', enabled: true },
+    { signature: 'yardstick', basemodel: 'baseline/momentum' },
+  ],
+  agent_config: { stock_symbols: ['AAPL'] },
+};
+const PRICES = `
+  AAPL 2025-11-10 100 101
+  AAPL 2025-11-11 102 103
+  AAPL 2025-11-12 104 105`;
+const script = {
+  'model-a 2025-11-10': [[['buy', { symbol: 'AAPL', amount: 10 }]]],
+  'model-b 2025-11-12': [[['fail', 'tired']]],
+} satisfies Parameters<typeof scriptedAgent>[0];
+
+let service: TestService;
+const jobs: any[] = [];
+before(async (t) => {
+  service = await startTestService(t as TestContext, {
+    configuration,
+    prices: PRICES,
+    agentProgram: scriptedAgent(script),
+  });
+  jobs.push(await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-12' }));
+  jobs.push(
+    await service.runJob({ start_date: '2025-11-11', end_date: '2025-11-11', models: ['stranger', 'model-a'] }),
+  );
+  jobs.push(await service.runJob({ start_date: '2025-11-08', end_date: '2025-11-10', models: ['zero'] }));
+});
+
+const lastJob = (index: number) => ({
+  job_id: jobs[index].job_id,
+  status: jobs[index].status,
+  created_at: jobs[index].created_at,
+});
+
+test('models: those of the configuration in its order, then those that jobs have named', async () => {
+  const { status, body } = await service.get('/models');
+  assert.equal(status, 200);
+  assert.deepEqual(v.parse(modelsResponse, body), body);
+  assert.deepEqual([body.count, body.configuration_error, body.deployment_mode], [5, null, 'DEV']);
+  const short = body.models.map((model: any) => [
+    model.signature,
+    model.name,
+    model.basemodel,
+    model.enabled,
+    model.configured,
+    model.first_completed_date,
+    model.last_completed_date,
+    model.completed_model_days,
+    model.portfolio_value,
+  ]);
+  assert.deepEqual(short, [
+    ['model-b', 'Model B', 'vendor/b', true, true, '2025-11-10', '2025-11-11', 2, 10_000],
+    ['model-a', null, 'model-a', true, true, '2025-11-10', '2025-11-12', 3, 10_050],
+    ['yardstick', null, 'baseline/momentum', false, true, null, null, 0, null],
+    ['stranger', null, null, false, false, '2025-11-11', '2025-11-11', 1, 10_000],
+    ['zero', null, null, false, false, '2025-11-10', '2025-11-10', 1, 10_000],
+  ]);
+  assert.deepEqual(
+    body.models.map(({ last_job }: any) => last_job),
+    [lastJob(0), lastJob(1), null, lastJob(1), lastJob(2)],
+  );
+  assert.ok(!JSON.stringify(body).includes('secret'));
+});
+
+test('models: a value is that of the generation that counts', async () => {
+  await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-10', models: ['zero'], replace_existing: true });
+  const { models } = (await service.get('/models')).body;
+  assert.equal(models.find(({ signature }: any) => signature === 'zero').completed_model_days, 1);
+});
+
+test('models: a configuration that cannot be read is told, and the seen ones are still listed', async () => {
+  const path = service.settings.configurationPath;
+  for (const [spoil, message] of [
+    [() => rmSync(path), /^Server configuration file not found: /],
+    [() => writeFileSync(path, '{"models":[{"signature":5}]}'), /models\[0\]\.signature: expected a string/],
+  ] as const) {
+    spoil();
+    const { status, body } = await service.get('/models');
+    assert.equal(status, 200);
+    assert.match(body.configuration_error, message);
+    assert.deepEqual(
+      body.models.map(({ signature, configured }: any) => [signature, configured]),
+      [
+        ['model-a', false],
+        ['model-b', false],
+        ['stranger', false],
+        ['zero', false],
+      ],
+    );
+  }
+  writeFileSync(path, JSON.stringify(configuration));
+});
+
+const gaps: [name: string, spans: string[], gaps: string[]][] = [
+  ['no span', [], []],
+  ['one span', ['2025-11-03 2025-11-07'], []],
+  ['two with a week between', ['2025-11-03 2025-11-07', '2025-11-17 2025-11-21'], ['2025-11-08 2025-11-16 5']],
+  ['a weekend between', ['2025-11-03 2025-11-07', '2025-11-10 2025-11-14'], []],
+  ['one inside another', ['2025-11-03 2025-11-28', '2025-11-10 2025-11-14', '2025-12-01 2025-12-02'], []],
+  [
+    'three',
+    ['2025-11-03 2025-11-03', '2025-11-05 2025-11-05', '2025-11-07 2025-11-07'],
+    ['2025-11-04 2025-11-04 1', '2025-11-06 2025-11-06 1'],
+  ],
+];
+for (const [name, spans, expected] of gaps) {
+  test(`gaps between spans: ${name}`, () => {
+    const read = spans.map((span) => ({ startDate: span.slice(0, 10), endDate: span.slice(11) }));
+    const found = gapsBetween(read).map(({ startDate, endDate, weekdays }) => `${startDate} ${endDate} ${weekdays}`);
+    assert.deepEqual(found, expected);
+  });
+}
+
+test('coverage: per symbol its bars, spans, gaps and last download', async (t) => {
+  const priced = await startTestService(t, { configuration });
+  const [early, late] = ['2025-10-01T00:00:00.000Z', '2025-11-30T00:00:00.000Z'];
+  storeBars(priced.database, readPrices(PRICES), { source: 'alpha-vantage', recordedAt: late });
+  const cover = (symbol: string, startDate: string, endDate: string, source: 'csv' | 'alpha-vantage', at: string) =>
+    addCoverage(priced.database, { symbol, startDate, endDate }, { source, recordedAt: at });
+  cover('AAPL', '2025-11-10', '2025-11-12', 'alpha-vantage', late);
+  cover('AAPL', '2025-10-01', '2025-10-31', 'csv', early);
+  cover('GONE', '2025-10-01', '2025-10-31', 'alpha-vantage', early);
+  priced.database.statement(`INSERT INTO price_data (symbol, date, open) VALUES ('BARE', '2025-11-10', 5)`).run();
+
+  const { body } = await priced.get('/prices/coverage');
+  assert.deepEqual(v.parse(coverageResponse, body), body);
+  const span = (source: string, start_date: string, end_date: string, recorded_at: string) => ({
+    source,
+    start_date,
+    end_date,
+    recorded_at,
+  });
+  const apple = {
+    symbol: 'AAPL',
+    source: 'alpha-vantage',
+    first_bar: '2025-11-10',
+    last_bar: '2025-11-12',
+    bars: null,
+    last_download: late,
+    spans: [span('csv', '2025-10-01', '2025-10-31', early), span('alpha-vantage', '2025-11-10', '2025-11-12', late)],
+    gaps: [{ start_date: '2025-11-01', end_date: '2025-11-09', weekdays: 5 }],
+  };
+  const nothing = { last_download: null, spans: [], gaps: [], bars: null };
+  const bare = { symbol: 'BARE', source: 'manual', first_bar: '2025-11-10', last_bar: '2025-11-10', ...nothing };
+  const gone = {
+    ...nothing,
+    symbol: 'GONE',
+    source: null,
+    first_bar: null,
+    last_bar: null,
+    last_download: early,
+    spans: [span('alpha-vantage', '2025-10-01', '2025-10-31', early)],
+  };
+  assert.deepEqual([body.symbols, body.count], [[apple, bare, gone], 3]);
+
+  const one = await priced.get('/prices/coverage?symbol=%20aapl');
+  assert.deepEqual([one.body.symbols, one.body.count], [[{ ...apple, bars: 3 }], 1]);
+  assert.deepEqual((await priced.get('/prices/coverage?symbol=GONE')).body.symbols, [{ ...gone, bars: 0 }]);
+  const unknown = await priced.get('/prices/coverage?symbol=NONE');
+  assert.deepEqual([unknown.status, unknown.body.symbols, unknown.body.is_dev_mode], [200, [], true]);
+  const wrong = await priced.get('/prices/coverage?symbol=../etc');
+  assert.deepEqual([wrong.status, wrong.body.detail], [422, 'symbol: is not a ticker symbol']);
+});
+
+test('coverage: an empty database has none', async (t) => {
+  const empty = await startTestService(t, { configuration });
+  assert.deepEqual((await empty.get('/prices/coverage')).body.symbols, []);
+});
+
+test('models and coverage: no query reads all bars, and none all sessions', () => {
+  const database = openDatabase(':memory:');
+  const texts: string[] = [];
+  const watched = { ...database, statement: (sql: string) => (texts.push(sql), database.statement(sql)) };
+  symbolPrices(watched, null);
+  coverageSpans(watched, null);
+  seenModels(watched);
+  const plans = texts.map((sql) => database.statement(`EXPLAIN QUERY PLAN ${sql}`));
+  const steps = plans.flatMap((plan, index) => plan.all(...(texts[index]?.includes('?1') ? [null] : [])));
+  const details = steps.map(({ detail }) => String(detail));
+  assert.ok(details.some((detail) => detail.startsWith('SEARCH price_data')));
+  assert.ok(details.some((detail) => detail.includes('USING COVERING INDEX one_active_generation')));
+  assert.deepEqual(
+    details.filter((detail) =>
+      /^SCAN (price_data|positions|holdings|trading_sessions)( |$)(?!USING COVERING)/.test(detail),
+    ),
+    [],
+  );
+});

@@ -21,6 +21,9 @@ const commands: Record<string, Command> = {
   demo: async (args) => (await import('./commands/demo.ts')).demo(args),
   'import-prices': async (args) => (await import('./commands/import-prices.ts')).importPrices(args),
   'download-prices': async (args) => (await import('./commands/download-prices.ts')).downloadPrices(args),
+  trigger: async (args) => (await import('./commands/trigger.ts')).trigger(args),
+  watch: async (args) => (await import('./commands/watch.ts')).watch(args),
+  results: async (args) => (await import('./commands/results.ts')).results(args),
   'merge-config': async (args) => (await import('./commands/merge-config.ts')).mergeConfig(args),
   healthcheck: async () => (await import('./commands/healthcheck.ts')).healthcheck(),
 };
@@ -35,10 +38,17 @@ Usage: node server.js [command]
   import-prices FILE...     store daily prices from files (Alpha Vantage JSON, merged JSON lines, CSV)
   download-prices --from DATE --to DATE [--symbols A,B,...] [--limit N]
                             download the daily prices that are missing, at most N symbols
+  trigger [--start DATE] --end DATE [--models A,B,...] [--replace] [--watch]
+                            create a job on a running service
+  watch [JOB-ID]            follow a job of a running service to its end (the newest one)
+  results [--job JOB-ID] [--model SIGNATURE] [--date DATE] [--csv]
+                            print the results of a running service
   merge-config [USER-FILE]  write the default configuration with user-configs/config.json merged over it
                             to /tmp/runtime_config.json
   healthcheck               exit with 0 when the service on API_PORT is healthy, else with 1
   --help, --version
+
+The commands that ask a running service take --url URL, else API_URL, else the one on API_PORT; API_TOKEN is sent when set.
 
 Settings are environment variables, among them API_PORT, DEPLOYMENT_MODE (DEV or PROD) and LOG_LEVEL;
 the README lists them all. Paths are relative to the working directory.

@@ -35,6 +35,10 @@ export interface Settings {
   jinaBaseUrl: string;
   /** Per year, as a fraction; what the figures of a performance are measured against. */
   riskFreeRate: number;
+  /** Where the commands that are clients find the service; null means on this machine, on `apiPort`. */
+  apiUrl: string | null;
+  /** What they show as their access token. */
+  apiToken: string | null;
 }
 
 export const DEFAULT_CONFIGURATION_PATH = 'configs/default_config.json';
@@ -74,6 +78,8 @@ export function readSettings(environment: NodeJS.ProcessEnv): Settings {
     jinaApiKey: env.JINA_API_KEY ?? null,
     jinaBaseUrl: env.JINA_BASE_URL,
     riskFreeRate: env.RISK_FREE_RATE,
+    apiUrl: env.API_URL ?? null,
+    apiToken: env.API_TOKEN ?? null,
   };
 }
 
@@ -163,4 +169,6 @@ const environmentSchema = v.object({
   JINA_API_KEY: v.optional(headerKey),
   JINA_BASE_URL: v.optional(httpUrl, 'https://s.jina.ai'),
   RISK_FREE_RATE: v.optional(yearlyRate, '0'),
+  API_URL: v.optional(httpUrl),
+  API_TOKEN: v.optional(headerKey),
 });

@@ -30,6 +30,8 @@ test('without a variable everything has its default', () => {
     jinaApiKey: null,
     jinaBaseUrl: 'https://s.jina.ai',
     riskFreeRate: 0,
+    apiUrl: null,
+    apiToken: null,
   });
 });
 

@@ -1,19 +1,19 @@
 import { createServer } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
-import * as v from 'valibot';
+import type * as v from 'valibot';
 import { dateOf, weekdaysBefore } from '../calendar.ts';
 import { ServiceError } from '../domain.ts';
 import { reasoningResponse } from '../handlers/reasoning.ts';
 import { resultsResponse } from '../handlers/results.ts';
-import { statusResponse } from '../handlers/status.ts';
 import { triggerResponse } from '../handlers/trigger.ts';
+import { readSettings } from '../settings.ts';
+import { cleanText } from '../trading/text.ts';
 import { type Client, createClient } from './client.ts';
-import { createProgressLine } from './progress.ts';
+import { followJob } from './follow-job.ts';
+import { type JobStatusAnswer, describeEnd } from './job-view.ts';
+import { alignColumns } from './text-table.ts';
 
 const DEMO_WEEKDAYS = 10;
-const POLL_INTERVAL_MS = 100;
 
-type JobStatus = v.InferOutput<typeof statusResponse>;
 type ResultsRecord = v.InferOutput<typeof resultsResponse>['results'][number];
 
 /**
@@ -27,13 +27,13 @@ export async function demo(args: readonly string[]): Promise<void> {
   process.env['API_PORT'] = String(await choosePort(Number(process.env['API_PORT'] || 8080)));
   const { serve } = await import('./serve.ts');
   const { port } = await serve();
-  const client = createClient(`http://127.0.0.1:${port}`);
+  const client = createClient(`http://127.0.0.1:${port}`, readSettings(process.env).apiToken);
 
   const dates = weekdaysBefore(dateOf(new Date()), DEMO_WEEKDAYS);
   const request = { start_date: dates[0], end_date: dates.at(-1) };
-  const job = v.parse(triggerResponse, await client.post('/simulate/trigger', request));
+  const job = await client.post('/simulate/trigger', request, triggerResponse);
   print(`${job.message}, from ${request.start_date} to ${request.end_date}.`);
-  const status = await watch(client, job.job_id);
+  const status = await followJob(client, job.job_id, process.stderr);
   print(describeEnd(status));
   print(await summaryTable(client, status));
   print(nextSteps(`http://localhost:${port}`, status));
@@ -53,51 +53,16 @@ async function choosePort(wanted: number): Promise<number> {
   return wanted;
 }
 
-/** Follows a job to its end: a live bar on a terminal, a line per finished date elsewhere. */
-async function watch(client: Client, jobId: string): Promise<JobStatus> {
-  const line = createProgressLine(process.stderr);
-  let told = 0;
-  for (;;) {
-    const status = v.parse(statusResponse, await client.get(`/simulate/status/${jobId}`));
-    const { total_model_days: total, pending } = status.progress;
-    line.draw(total - pending, total, `${total - pending} of ${total} model-days, job ${status.status}`);
-    const finished = finishedDates(status);
-    if (!process.stderr.isTTY) for (const date of finished.slice(told)) process.stderr.write(`${date} simulated\n`);
-    told = finished.length;
-    if (status.completed_at !== null) {
-      line.end();
-      return status;
-    }
-    await sleep(POLL_INTERVAL_MS);
-  }
-}
-
-function finishedDates({ date_range, details }: JobStatus): string[] {
-  return date_range.filter((date) => details.every((detail) => detail.date !== date || detail.completed_at !== null));
-}
-
-function describeEnd({ status, total_duration_seconds, error, warnings, details }: JobStatus): string {
-  const failures = details
-    .filter((detail) => detail.status === 'failed')
-    .map(({ date, model, error }) => `${date} ${model} failed: ${error}`);
-  return [
-    `The job is ${status} after ${total_duration_seconds} seconds.`,
-    ...(error ? [error] : []),
-    ...failures,
-    ...(warnings ?? []),
-  ].join('\n');
-}
-
-async function summaryTable(client: Client, status: JobStatus): Promise<string> {
+async function summaryTable(client: Client, status: JobStatusAnswer): Promise<string> {
   const rows = [['model', 'trades', 'refused orders', 'end value', 'return']];
   for (const model of status.models) {
     const query = new URLSearchParams({ job_id: status.job_id, model });
-    const { results } = v.parse(resultsResponse, await client.get(`/results?${query}`));
+    const { results } = await client.get(`/results?${query}`, resultsResponse);
     const last = results.at(-1);
     if (last !== undefined)
-      rows.push([model, ...figures(results, { last, refusals: await countRefusals(client, query) })]);
+      rows.push([cleanText(model), ...figures(results, { last, refusals: await countRefusals(client, query) })]);
   }
-  return alignColumns(rows);
+  return ['', ...alignColumns(rows), ''].join('\n');
 }
 
 function figures(
@@ -114,28 +79,14 @@ function figures(
 
 /** Orders that the tools refused: simulated models make the mistakes of real ones. */
 async function countRefusals(client: Client, query: URLSearchParams): Promise<number> {
-  const { sessions } = v.parse(
-    reasoningResponse,
-    await client.get(`/reasoning?${query}&include_full_conversation=true`),
-  );
+  const { sessions } = await client.get(`/reasoning?${query}&include_full_conversation=true`, reasoningResponse);
   const messages = sessions.flatMap(({ conversation }) => conversation ?? []);
   return messages.filter(
     ({ tool_name, content }) => (tool_name === 'buy' || tool_name === 'sell') && 'error' in JSON.parse(content),
   ).length;
 }
 
-/** The first column to the left, figures to the right. */
-function alignColumns(rows: readonly string[][]): string {
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  const lines = rows.map((row) =>
-    row
-      .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
-      .join('  '),
-  );
-  return ['', ...lines, ''].join('\n');
-}
-
-function nextSteps(baseUrl: string, { job_id, models, date_range }: JobStatus): string {
+function nextSteps(baseUrl: string, { job_id, models, date_range }: JobStatusAnswer): string {
   const day = new URLSearchParams({
     model: models[0] ?? '',
     date: date_range.at(-1) ?? '',

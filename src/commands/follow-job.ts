@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { statusResponse } from '../handlers/status.ts';
+import { type Client, NoAnswer } from './client.ts';
+import { type JobStatusAnswer, finishedDates, jobView } from './job-view.ts';
+import { createLiveBlock, sizeOf } from './progress.ts';
+
+const POLL_INTERVAL_MS = 200;
+/** A service that restarts goes on with its job; so long its silence is borne. */
+const MAX_SILENCE_MS = 60_000;
+
+/**
+ * Follows a job to its end: a live view on a terminal, a line per finished date elsewhere. Throws a `ServiceError` for an
+ * unknown job, and when the service is not there or stays away.
+ */
+export async function followJob(client: Client, jobId: string, stream: NodeJS.WriteStream): Promise<JobStatusAnswer> {
+  const block = createLiveBlock(stream);
+  const path = `/simulate/status/${encodeURIComponent(jobId)}`;
+  let told = 0;
+  let status = await client.get(path, statusResponse);
+  try {
+    for (;;) {
+      const view = jobView(status, sizeOf(stream));
+      block.draw(view);
+      const finished = finishedDates(status);
+      if (!stream.isTTY) for (const line of finished.slice(told)) stream.write(`${line}\n`);
+      told = finished.length;
+      if (status.completed_at !== null) return status;
+      await sleep(POLL_INTERVAL_MS);
+      status = await askPatiently(client, path, (problem) => {
+        if (stream.isTTY) block.draw([...view.slice(0, -1), problem]);
+        else stream.write(`${problem}\n`);
+      });
+    }
+  } finally {
+    block.end();
+  }
+}
+
+async function askPatiently(
+  client: Client,
+  path: string,
+  onSilence: (problem: string) => void,
+): Promise<JobStatusAnswer> {
+  const silentSince = performance.now();
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await client.get(path, statusResponse);
+    } catch (error) {
+      if (!(error instanceof NoAnswer) || performance.now() - silentSince > MAX_SILENCE_MS) throw error;
+      if (tries === 1) onSilence(`${error.message}; trying again`);
+      await sleep(POLL_INTERVAL_MS);
+    }
+  }
+}

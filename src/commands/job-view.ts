@@ -1,0 +1,82 @@
+import type * as v from 'valibot';
+import type { ModelDayStatus } from '../domain.ts';
+import type { statusResponse } from '../handlers/status.ts';
+import { cleanText, cutText } from '../trading/text.ts';
+import { progressBar } from './progress.ts';
+
+/** How a job is shown as text: to whoever watches it, and at its end. Nothing of it holds control characters. */
+
+export type JobStatusAnswer = v.InferOutput<typeof statusResponse>;
+
+const MAX_NAME_LENGTH = 24;
+/** Failed model-days that are named at the end; a job may have thousands. */
+const MAX_NAMED_FAILURES = 50;
+const MARKS: Record<ModelDayStatus, string> = {
+  completed: '#',
+  failed: 'x',
+  skipped: '-',
+  running: '>',
+  pending: '.',
+};
+
+/** A bar, and a grid of models and dates with a mark for each model-day, in lines of at most so many columns and rows. */
+export function jobView(
+  { job_id, status, progress, date_range: dates, models, details }: JobStatusAnswer,
+  { columns, rows }: { columns: number; rows: number },
+): string[] {
+  const { total_model_days: total, pending } = progress;
+  const bar = progressBar(total - pending, total, `${total - pending} of ${total} model-days, job ${status}`);
+  const statusOf = new Map(details.map((detail) => [`${detail.date} ${detail.model}`, detail.status]));
+  const names = models.map((model) => cutText(cleanText(model), MAX_NAME_LENGTH));
+  const nameWidth = Math.max(...names.map((name) => name.length));
+  const shown = datesInView(dates, { details, width: Math.max(1, columns - nameWidth - 1) });
+  const grid = models.map((model, index) => {
+    const marks = shown.map((date) => MARKS[statusOf.get(`${date} ${model}`) ?? 'pending']);
+    return `${(names[index] as string).padEnd(nameWidth)} ${marks.join('')}`;
+  });
+  const legend = `${shown[0]} to ${shown.at(-1)}: # completed, x failed, - skipped, > running, . pending`;
+  const room = Math.max(0, rows - 3);
+  const hidden = grid.length - room;
+  const list = hidden > 0 ? [...grid.slice(0, Math.max(0, room - 1)), `and ${hidden + 1} models more`] : grid;
+  return [`job ${job_id}`, bar, ...list, legend].slice(0, rows);
+}
+
+/** Of more dates than fit, those around the first one that is not finished. */
+function datesInView(
+  dates: readonly string[],
+  { details, width }: { details: JobStatusAnswer['details']; width: number },
+): readonly string[] {
+  if (dates.length <= width) return dates;
+  const firstOpen = details.find(({ completed_at }) => completed_at === null)?.date ?? dates.at(-1);
+  const start = dates.indexOf(firstOpen as string) - Math.floor(width / 2);
+  const first = Math.max(0, Math.min(start, dates.length - width));
+  return dates.slice(first, first + width);
+}
+
+/** The dates of which every model-day has ended, each as a line. */
+export function finishedDates({ date_range, details }: JobStatusAnswer): string[] {
+  const byDate = Map.groupBy(details, ({ date }) => date);
+  return date_range.flatMap((date) => {
+    const ended = byDate.get(date) ?? [];
+    if (ended.some(({ completed_at }) => completed_at === null)) return [];
+    const counts = [...Map.groupBy(ended, ({ status }) => status)].map(([status, { length }]) => `${length} ${status}`);
+    return [`${date} ${ended.every(({ status }) => status === 'completed') ? 'simulated' : counts.join(', ')}`];
+  });
+}
+
+/** What came of a job, in lines: its status, why it or its model-days failed, its warnings. */
+export function describeEnd({ status, total_duration_seconds, error, warnings, details }: JobStatusAnswer): string {
+  const failures = details
+    .filter((detail) => detail.status === 'failed')
+    .map((detail) => `${detail.date} ${detail.model} failed: ${detail.error}`);
+  const unnamed = failures.length - MAX_NAMED_FAILURES;
+  return [
+    `The job is ${status} after ${total_duration_seconds} seconds.`,
+    ...(error ? [error] : []),
+    ...failures.slice(0, MAX_NAMED_FAILURES),
+    ...(unnamed > 0 ? [`and ${unnamed} more failed`] : []),
+    ...(warnings ?? []),
+  ]
+    .map(cleanText)
+    .join('\n');
+}

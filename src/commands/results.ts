@@ -1,0 +1,75 @@
+import { pipeline } from 'node:stream/promises';
+import type * as v from 'valibot';
+import { resultsResponse } from '../handlers/results.ts';
+import { formatDollars, fromDollars } from '../money.ts';
+import { cleanText } from '../trading/text.ts';
+import { connect, isDateOrNothing, readArguments, refuseUsage } from './arguments.ts';
+import { alignColumns } from './text-table.ts';
+
+const USAGE = 'results [--job JOB-ID] [--model SIGNATURE] [--date DATE] [--csv] [--url URL]';
+const options = {
+  job: { type: 'string' },
+  model: { type: 'string' },
+  date: { type: 'string' },
+  csv: { type: 'boolean' },
+} as const;
+const HEADER = ['date', 'model', 'action', 'symbol', 'amount', 'price', 'cash', 'value', 'day profit', 'day return'];
+const TEXT_COLUMNS = 4;
+/** What a terminal would obey instead of showing; lines may end. */
+const CONTROL_CHARACTERS = /(?![\r\n])[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]|\r(?!\n)/gu;
+
+type ResultsRecord = v.InferOutput<typeof resultsResponse>['results'][number];
+
+/** The command `results`: prints the records of a running service as a table, or as the CSV that the service makes. */
+export async function results(args: readonly string[]): Promise<number> {
+  const given = readArguments(args, { options });
+  if (typeof given === 'string') return refuseUsage(given, USAGE);
+  const { job, model, date, csv, url } = given.values;
+  if (!isDateOrNothing(date)) return refuseUsage(`--date: expected a date YYYY-MM-DD, got ${date}`, USAGE);
+  const client = connect(url);
+  if (typeof client === 'string') return refuseUsage(client, USAGE);
+  const filters = Object.entries({ job_id: job, model, date }).filter((entry) => typeof entry[1] === 'string');
+  const query = new URLSearchParams(filters as [string, string][]);
+  if (csv === true) {
+    query.set('format', 'csv');
+    return print(await client.stream(`/results?${query}`));
+  }
+  const { results: records } = await client.get(`/results?${query}`, resultsResponse);
+  if (records.length > 0)
+    return print(alignColumns([HEADER, ...records.map(cellsOf)], TEXT_COLUMNS).map((line) => `${line}\n`));
+  process.stderr.write('No record matches.\n');
+  return 0;
+}
+
+function cellsOf(record: ResultsRecord): string[] {
+  const { date, model, action_type, symbol, amount, price, cash, portfolio_value, daily_profit, daily_return_pct } =
+    record;
+  const dollars = (amountInDollars: number | null) =>
+    amountInDollars === null ? '' : formatDollars(fromDollars(amountInDollars));
+  return [
+    date,
+    cleanText(model),
+    action_type ?? '',
+    cleanText(symbol ?? ''),
+    String(amount ?? ''),
+    dollars(price),
+    dollars(cash),
+    dollars(portfolio_value),
+    dollars(daily_profit),
+    daily_return_pct === null ? '' : `${daily_return_pct.toFixed(2)} %`,
+  ];
+}
+
+/** Writes to stdout no faster than it is taken; a reader that has seen enough is no failure. */
+async function print(pieces: AsyncIterable<string> | Iterable<string>): Promise<number> {
+  const { isTTY } = process.stdout;
+  const shown = async function* () {
+    for await (const piece of pieces) yield isTTY ? piece.replace(CONTROL_CHARACTERS, '') : piece;
+  };
+  try {
+    await pipeline(shown, process.stdout, { end: false });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
+  }
+  return 0;
+}

@@ -1,0 +1,43 @@
+import * as v from 'valibot';
+import { ServiceError } from '../domain.ts';
+import { connect, readArguments, refuseUsage } from './arguments.ts';
+import type { Client } from './client.ts';
+import { followJob } from './follow-job.ts';
+import { describeEnd } from './job-view.ts';
+
+const NOT_COMPLETED = 1;
+const USAGE = 'watch [JOB-ID] [--url URL]';
+/** As much of the list of jobs as is needed here. */
+const newestJob = v.object({ jobs: v.array(v.object({ job_id: v.string() })) });
+
+/**
+ * The command `watch`: follows a job of a running service, the newest one when none is named (there is only one that is
+ * unfinished). 0 when it completed, 1 when it failed, in part or whole, or was cancelled, 2 for wrong arguments.
+ */
+export async function watch(args: readonly string[]): Promise<number> {
+  const given = readArguments(args, { options: {}, most: 1 });
+  if (typeof given === 'string') return refuseUsage(given, USAGE);
+  const client = connect(given.values['url']);
+  if (typeof client === 'string') return refuseUsage(client, USAGE);
+  return watchJob(client, given.rest[0] ?? (await newestJobId(client)));
+}
+
+/** Follows a job to its end and tells what came of it; resolves to the exit code. */
+export async function watchJob(client: Client, jobId: string): Promise<number> {
+  const status = await followJob(client, jobId, process.stderr);
+  process.stdout.write(`${describeEnd(status)}\n`);
+  return status.status === 'completed' ? 0 : NOT_COMPLETED;
+}
+
+async function newestJobId(client: Client): Promise<string> {
+  let jobs: v.InferOutput<typeof newestJob>['jobs'];
+  try {
+    ({ jobs } = await client.get('/jobs?limit=1', newestJob));
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'not_found') throw error;
+    throw new ServiceError('bad_request', 'Name the job to watch: this service cannot list its jobs');
+  }
+  const [newest] = jobs;
+  if (newest === undefined) throw new ServiceError('not_found', 'There is no job to watch yet');
+  return newest.job_id;
+}

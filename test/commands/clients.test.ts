@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { type IncomingMessage, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type TestContext, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { type JobStatus, jobStatuses } from '../../src/domain.ts';
+import { routes } from '../../src/http/routes.ts';
+import { jobStatusAnswer } from '../support/job-status.ts';
+import { type Program, ask, installProgram, runProgram, startProgram, startServer } from '../support/program.ts';
+
+const DEV = { DEPLOYMENT_MODE: 'DEV' };
+const RANGE = ['--start', '2025-11-10', '--end', '2025-11-12'];
+const ID = /^[0-9a-f-]{36}\n$/;
+
+let cwd: string;
+let server: Program & { url: string };
+before(async (t) => {
+  cwd = installProgram(t as TestContext);
+  server = await startServer(t as TestContext, { cwd, env: DEV });
+});
+const run = (args: readonly string[], env: Record<string, string> = {}) =>
+  runProgram(args, { cwd, env: { API_URL: server.url, ...env } });
+
+test('trigger, watch and results are clients of a running server', async () => {
+  const created = await run(['trigger', ...RANGE, '--models', 'model-a, other']);
+  assert.deepEqual([created.code, created.stderr], [0, 'Simulation job created for 3 dates, 2 models\n']);
+  assert.match(created.stdout, ID);
+  const jobId = created.stdout.trim();
+
+  const watched = await run(['watch', jobId]);
+  assert.equal(watched.code, 0);
+  assert.equal(watched.stderr, ['10', '11', '12'].map((day) => `2025-11-${day} simulated\n`).join(''));
+  assert.match(watched.stdout, /^The job is completed after [\d.]+ seconds\.\n$/);
+  assert.deepEqual(await run(['watch', jobId]), watched, 'and again when it has ended');
+
+  const table = await run(['results', '--job', jobId, '--model', 'other', '--date', '2025-11-10']);
+  assert.equal(table.code, 0);
+  const [header, ...lines] = table.stdout.trimEnd().split('\n');
+  assert.match(String(header), /^date +model +action +symbol +amount +price +cash +value +day profit +day return$/);
+  const { count, results } = await ask(`${server.url}/results?job_id=${jobId}&model=other&date=2025-11-10`);
+  assert.equal(lines.length, count);
+  assert.match(String(lines[0]), new RegExp(`^2025-11-10  other  ${results[0].action_type} .* -?\\d+\\.\\d\\d %$`));
+
+  const csv = await run(['results', '--job', jobId, '--csv']);
+  const served = await fetch(`${server.url}/results?job_id=${jobId}&format=csv`);
+  assert.deepEqual([csv.code, csv.stdout, csv.stderr], [0, await served.text(), '']);
+  const none = await run(['results', '--model', 'stranger']);
+  assert.deepEqual([none.code, none.stdout, none.stderr], [0, '', 'No record matches.\n']);
+});
+
+test('trigger --watch follows its job to the end; a repeated one says what it skipped, --replace does not skip', async () => {
+  const day = ['--start', '2025-11-18', '--end', '2025-11-18', '--models', 'model-c'];
+  assert.equal((await run(['trigger', ...day, '--watch'])).code, 0);
+  const again = await run(['trigger', ...day, '--watch']);
+  assert.deepEqual([again.code, again.stderr.split('\n')[1]], [0, '2025-11-18 1 skipped']);
+  assert.match(again.stdout, /^The job is completed after .*\nSkipped 1 model-day already completed\n$/);
+  assert.match((await run(['trigger', ...day, '--watch', '--replace'])).stderr, /2025-11-18 simulated/);
+});
+
+test('a job that fails ends the command with 1 and the reasons', async (t) => {
+  const folder = installProgram(t, {
+    models: [{ signature: 'keyless', enabled: true }],
+    agent_config: { stock_symbols: ['AAPL'] },
+  });
+  const prod = await startServer(t, { cwd: folder });
+  const { code, stdout } = await run(['trigger', ...RANGE, '--watch', '--url', prod.url]);
+  assert.equal(code, 1);
+  assert.match(stdout, /^The job is failed after .*\nNo trading dates available after price data preparation\n/);
+});
+
+const wrong: [args: string[], says: RegExp][] = [
+  [['trigger'], /^--end is missing\nUsage: node server\.js trigger /],
+  [['trigger', '--end', '2025-02-30'], /^--end: expected a date YYYY-MM-DD, got 2025-02-30\n/],
+  [['trigger', '--start', 'x\u001b[2J', '--end', '2025-11-10'], /^--start: expected a date YYYY-MM-DD, got x \[2J\n/],
+  [['trigger', '--end', '2025-11-10', 'now'], /^there is no argument "now"\n/],
+  [['trigger', '--finish', '2025-11-10'], /^Unknown option '--finish'/],
+  [['watch', 'one', 'two'], /^there is no argument "two"\nUsage: node server\.js watch /],
+  [['watch', '--csv'], /^Unknown option '--csv'/],
+  [['results', '--date', '10.11.2025'], /^--date: expected a date YYYY-MM-DD, got 10\.11\.2025\n/],
+  [['results', 'all'], /^there is no argument "all"\n/],
+  [['results', '--url', 'localhost:8080'], /^--url: expected a URL that starts with http/],
+  [
+    ['results', '--url', 'http://me:secret@localhost'],
+    /^the URL must hold no password; an access token comes from API_TOKEN\n/,
+  ],
+  [['results', '--url', 'http://localhost/?a'], /^the URL must end with its path\n/],
+];
+for (const [args, says] of wrong) {
+  test(`${args.join(' ').replace('\u001b', '')} is wrong usage: exit code 2, and nothing is asked`, async () => {
+    const { code, stdout, stderr } = await run(args, { API_URL: 'http://127.0.0.1:9' });
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, says);
+    assert.doesNotMatch(stderr, /secret/);
+  });
+}
+
+test("a refusal is told in the server's own words, with exit code 1", async () => {
+  const rows: [args: string[], says: RegExp][] = [
+    [
+      ['trigger', '--end', '2099-01-01'],
+      /^POST \/simulate\/trigger: 400 Invalid date range: 2099-01-01 is in the future/,
+    ],
+    [
+      ['trigger', '--end', '2025-11-10', '--models', ''],
+      /^POST \/simulate\/trigger: 422 models\[0\]: must not be empty\n/,
+    ],
+    [['watch', 'no/such?job'], /^GET \/simulate\/status\/no%2Fsuch%3Fjob: 404 Job no\/such\?job not found\n/],
+  ];
+  for (const [args, says] of rows) {
+    const { code, stdout, stderr } = await run(args);
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(stderr, says);
+  }
+});
+
+test('an unreachable server is told with its address; --url counts before API_URL, and that before API_PORT', async () => {
+  const rows: [args: string[], env: Record<string, string>, address: string][] = [
+    [[], { API_URL: '', API_PORT: '9' }, 'http://127.0.0.1:9'],
+    [[], { API_URL: 'http://127.0.0.2:9/base', API_PORT: '1' }, 'http://127.0.0.2:9'],
+    [['--url', 'http://127.0.0.3:9'], {}, 'http://127.0.0.3:9'],
+  ];
+  for (const [args, env, address] of rows) {
+    const { code, stderr } = await run(['results', ...args], env);
+    assert.equal(code, 1);
+    assert.match(stderr, new RegExp(`^Cannot reach the service at ${address}: \\w.*API_URL say where it is\\)\n$`));
+  }
+});
+
+/** Each request gets the next of these answers; the last one again and again. */
+async function farService(
+  t: TestContext,
+  answers: { status?: number; type?: string; body: unknown }[],
+): Promise<{ url: string; requests: IncomingMessage[] }> {
+  const requests: IncomingMessage[] = [];
+  const far = createServer((request, response) => {
+    const {
+      status = 200,
+      type = 'application/json',
+      body,
+    } = answers[Math.min(requests.length, answers.length - 1)] ?? {
+      body: null,
+    };
+    requests.push(request);
+    response.writeHead(status, { 'content-type': type }).end(typeof body === 'string' ? body : JSON.stringify(body));
+  }).listen(0, '127.0.0.1');
+  t.after(() => far.close());
+  await new Promise((resolve) => far.once('listening', resolve));
+  return { url: `http://127.0.0.1:${(far.address() as AddressInfo).port}`, requests };
+}
+
+const oneDay = [{ date: '2025-11-10', model: 'a', status: 'completed' } as const];
+const outcomes: Partial<Record<JobStatus, number>> = { completed: 0, partial: 1, failed: 1, cancelled: 1 };
+for (const status of jobStatuses.filter((name) => outcomes[name] !== undefined)) {
+  test(`watching a job that ends ${status} exits with ${outcomes[status]}`, async (t) => {
+    const { url } = await farService(t, [{ body: jobStatusAnswer(oneDay, { status }) }]);
+    assert.equal((await run(['watch', 'the-job', '--url', url])).code, outcomes[status]);
+  });
+}
+
+test('the access token is sent with every request, and never shown', async (t) => {
+  const { url, requests } = await farService(t, [{ status: 401, body: { detail: 'Who are you?' } }]);
+  for (const args of [['watch', 'x'], ['results', '--csv'], ['results'], ['trigger', '--end', '2025-11-10']]) {
+    const { code, stderr } = await run([...args, '--url', `${url}/base/`], { API_TOKEN: 'token-123' });
+    assert.deepEqual([code, /: 401 Who are you\?\n$/.test(stderr), stderr.includes('token-123')], [1, true, false]);
+  }
+  assert.deepEqual(new Set(requests.map(({ headers }) => headers.authorization)), new Set(['Bearer token-123']));
+  assert.ok(requests.every(({ url: path }) => path?.startsWith('/base/')));
+});
+
+test('a service that is away for a moment is waited for', async (t) => {
+  const running = jobStatusAnswer([{ date: '2025-11-10', model: 'a', status: 'running' }]);
+  const { url } = await farService(t, [
+    { body: running },
+    { status: 503, type: 'text/html', body: '<h1>Service\u001b[2J starts</h1>' },
+    { status: 503, body: { detail: 'still' } },
+    { body: jobStatusAnswer(oneDay) },
+  ]);
+  const { code, stderr } = await run(['watch', 'the-job', '--url', url]);
+  assert.equal(code, 0);
+  assert.equal(
+    stderr,
+    'GET /simulate/status/the-job: 503 <h1>Service [2J starts</h1>; trying again\n2025-11-10 simulated\n',
+  );
+});
+
+test('what is not this service is told, not followed and not believed', async (t) => {
+  const rows: [answer: Parameters<typeof farService>[1][number], says: RegExp][] = [
+    [
+      { type: 'text/html', body: '<html>' },
+      /^Cannot read the answer of http:.*\/results: it is no JSON; is it this service\?\n$/,
+    ],
+    [{ body: { results: 5 } }, /^Cannot read the answer of .*: results is not as expected; is it this service\?\n$/],
+    [{ status: 302, body: '' }, /^GET \/results: 302 \(a redirect, which is not followed\)\n$/],
+  ];
+  for (const [answer, says] of rows) {
+    const { url } = await farService(t, [answer]);
+    const { code, stderr } = await run(['results', '--url', url]);
+    assert.equal(code, 1);
+    assert.match(stderr, says);
+  }
+});
+
+test('text from the server is shown without control characters', async (t) => {
+  const evil = 'evil\u001b[2J\u0007\u202e';
+  const hostile = jobStatusAnswer([{ date: '2025-11-10', model: evil, status: 'failed' }], {
+    status: 'failed',
+    error: evil,
+    warnings: [evil],
+  });
+  const { url } = await farService(t, [{ body: hostile }, { status: 400, body: { detail: evil } }]);
+  const watched = await run(['watch', 'the-job', '--url', url]);
+  assert.match(watched.stdout, /2025-11-10 evil \[2J failed/);
+  const refused = await run(['trigger', '--end', '2025-11-10', '--url', url]);
+  for (const { stdout, stderr } of [watched, refused]) assert.doesNotMatch(stdout + stderr, /(?!\n)\p{Cc}|\u202e/u);
+});
+
+test('watch without a job takes the newest one', async (t) => {
+  const { url, requests } = await farService(t, [
+    { body: { jobs: [{ job_id: 'the-job', status: 'completed' }], count: 1 } },
+    { body: jobStatusAnswer(oneDay) },
+  ]);
+  assert.equal((await run(['watch', '--url', url])).code, 0);
+  assert.deepEqual(
+    requests.map((request) => request.url),
+    ['/jobs?limit=1', '/simulate/status/the-job'],
+  );
+  const empty = await farService(t, [{ body: { jobs: [] } }]);
+  const none = await run(['watch', '--url', empty.url]);
+  assert.deepEqual([none.code, none.stderr], [1, 'There is no job to watch yet\n']);
+  const old = await farService(t, [{ status: 404, body: { detail: 'There is no /jobs' } }]);
+  const nameless = await run(['watch', '--url', old.url]);
+  assert.deepEqual([nameless.code, nameless.stderr], [1, 'Name the job to watch: this service cannot list its jobs\n']);
+});
+
+const lacksJobs = !routes.some(({ path }) => path === '/jobs');
+test('this service tells its newest job', { skip: lacksJobs && 'it has no GET /jobs yet' }, async () => {
+  await run(['trigger', '--end', '2025-11-20', '--models', 'newest', '--watch']);
+  const { code, stderr } = await run(['watch']);
+  assert.deepEqual([code, stderr], [0, '2025-11-20 simulated\n']);
+});
+
+test('a reader that has seen enough is no failure', async () => {
+  const command = `"${process.execPath}" server.js results --csv --url ${server.url} | head -1; echo "\${PIPESTATUS[0]}"`;
+  const { stdout, stderr } = await promisify(execFile)('bash', ['-c', command], { cwd });
+  assert.match(stdout, /^id,job_id,.*\r\n0\n$/);
+  assert.equal(stderr, '');
+});
+
+const hasScript = existsSync('/usr/bin/script');
+test(
+  'on a terminal the view is live, and a table is free of control characters',
+  { skip: !hasScript && 'there is no script(1) to make a terminal with' },
+  async (t) => {
+    const onTerminal = async (args: string) => {
+      const command = `stty cols 80 rows 12; "${process.execPath}" server.js ${args}`;
+      const program = promisify(execFile)('/usr/bin/script', ['-qec', command, '/dev/null'], { cwd });
+      return (await program).stdout;
+    };
+    const live = await onTerminal(`trigger ${RANGE.join(' ')} --models live --watch --url ${server.url}`);
+    assert.match(
+      live,
+      /\[#+\] 100 % 3 of 3 model-days, job completed\r\nlive ###\r\n2025-11-10 to 2025-11-12: # completed/,
+    );
+    assert.match(live, /\u001b\[\?7h\r\nThe job is completed after [\d.]+ seconds\.\r\n$/);
+    const { url } = await farService(t, [{ type: 'text/csv', body: 'id,model\r\n1,ev\u001b[2Jil\rx\r\n' }]);
+    assert.equal(await onTerminal(`results --csv --url ${url}`), 'id,model\r\r\n1,ev[2Jilx\r\r\n');
+  },
+);
+
+test('the commands are in the help', async () => {
+  const { stdout } = await run(['--help']);
+  for (const command of ['trigger', 'watch', 'results']) assert.match(stdout, new RegExp(`^  ${command} `, 'm'));
+});
+
+test('a watch that is stopped by Ctrl-C leaves the job alone', async () => {
+  const { stdout } = await run(['trigger', '--start', '2025-09-01', '--end', '2025-09-26']);
+  const watching = startProgram(['watch', stdout.trim()], { cwd, env: { API_URL: server.url } });
+  await watching.waitFor(/simulated\n/);
+  watching.process.kill('SIGINT');
+  assert.equal((await watching.ended).signal, 'SIGINT');
+  const { status } = await ask(`${server.url}/simulate/status/${stdout.trim()}`);
+  assert.ok(status === 'running' || status === 'completed');
+  assert.equal((await run(['watch', stdout.trim()])).code, 0);
+});

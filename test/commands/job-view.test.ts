@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { test } from 'node:test';
+import { type JobStatusAnswer, describeEnd, finishedDates, jobView } from '../../src/commands/job-view.ts';
+import { createLiveBlock, createProgressLine } from '../../src/commands/progress.ts';
+import { alignColumns } from '../../src/commands/text-table.ts';
+import { weekdays } from '../../src/calendar.ts';
+import type { ModelDayStatus } from '../../src/domain.ts';
+import { jobStatusAnswer } from '../support/job-status.ts';
+
+const WIDE = { columns: 79, rows: 23 };
+
+function job(dates: string[], marks: Record<string, string>, changes: Partial<JobStatusAnswer> = {}): JobStatusAnswer {
+  const statuses: Record<string, ModelDayStatus> = {
+    '#': 'completed',
+    x: 'failed',
+    '-': 'skipped',
+    '>': 'running',
+    '.': 'pending',
+  };
+  const entries = Object.entries(marks);
+  const modelDays = dates.flatMap((date, index) =>
+    entries.map(([model, row]) => ({ date, model, status: statuses[row[index] as string] as ModelDayStatus })),
+  );
+  return jobStatusAnswer(modelDays, changes);
+}
+
+test('a job in a terminal: a bar, and a mark for every model-day', () => {
+  const running = job(weekdays('2025-11-10', '2025-11-14'), { 'gpt-5': '##x>.', local: '#--..' });
+  assert.deepEqual(jobView(running, WIDE), [
+    'job the-job',
+    '[##################............]  60 % 6 of 10 model-days, job running',
+    'gpt-5 ##x>.',
+    'local #--..',
+    '2025-11-10 to 2025-11-14: # completed, x failed, - skipped, > running, . pending',
+  ]);
+});
+
+test('more dates than columns: those around the first unfinished one; more models than rows: so many are told', () => {
+  const dates = weekdays('2025-10-06', '2025-11-14');
+  const row = `${'#'.repeat(20)}>${'.'.repeat(9)}`;
+  const narrow = job(dates, { a: row, b: row, c: row, d: row });
+  assert.deepEqual(jobView(narrow, { columns: 12, rows: 6 }), [
+    'job the-job',
+    '[####################..........]  66 % 80 of 120 model-days, job running',
+    'a #####>....',
+    'b #####>....',
+    'and 2 models more',
+    '2025-10-27 to 2025-11-07: # completed, x failed, - skipped, > running, . pending',
+  ]);
+  const ended = job(dates, { a: '#'.repeat(30) });
+  assert.equal(jobView(ended, { columns: 12, rows: 6 })[2], 'a ##########');
+  assert.equal(jobView(narrow, { columns: 1, rows: 1 }).length, 1);
+});
+
+test('a line for each date that has ended says more only where not all completed', () => {
+  const dates = ['2025-11-10', '2025-11-11', '2025-11-12', '2025-11-13'];
+  const mixed = job(dates, { a: '##-.', b: '#x-#' });
+  assert.deepEqual(finishedDates(mixed), [
+    '2025-11-10 simulated',
+    '2025-11-11 1 completed, 1 failed',
+    '2025-11-12 2 skipped',
+  ]);
+});
+
+test('what came of a job, in lines without control characters', () => {
+  const hostile = job(
+    ['2025-11-10'],
+    { 'a\u001b[2J': 'x' },
+    {
+      status: 'failed',
+      error: 'broke\u0007 down',
+      warnings: ['first\nsecond\u202e'],
+      total_duration_seconds: 1.5,
+    },
+  );
+  assert.equal(
+    describeEnd(hostile),
+    'The job is failed after 1.5 seconds.\nbroke down\n2025-11-10 a [2J failed: it\u0027s tired\nfirst second',
+  );
+  assert.doesNotMatch(jobView(hostile, WIDE).join(''), /\p{Cc}/u);
+  const many = job(weekdays('2025-01-01', '2025-12-31'), { a: 'x'.repeat(261) });
+  assert.equal(describeEnd(many).split('\n').length, 52);
+  assert.match(describeEnd(many), /and 211 more failed$/);
+});
+
+/** As much of a terminal as the live block uses: what it shows after all that was written to it. */
+function screenAfter(text: string): string[] {
+  const lines = [''];
+  let row = 0;
+  let column = 0;
+  for (const [, up, clear, mode, character] of text.matchAll(/\u001b\[(\d+)A|(\u001b\[J)|(\u001b\[\?7[lh])|([^])/g)) {
+    if (up !== undefined) row -= Number(up);
+    else if (clear !== undefined) {
+      lines.length = row + 1;
+      lines[row] = (lines[row] as string).slice(0, column);
+    } else if (mode !== undefined) continue;
+    else if (character === '\r') column = 0;
+    else if (character === '\n') {
+      row += 1;
+      column = 0;
+      lines[row] ??= '';
+    } else {
+      lines[row] = (lines[row] as string).slice(0, column) + character + (lines[row] as string).slice(column + 1);
+      column += 1;
+    }
+  }
+  return lines;
+}
+
+function terminal(columns: number, rows: number) {
+  const stream = new PassThrough({ encoding: 'utf8' });
+  return Object.assign(stream as unknown as NodeJS.WriteStream, { isTTY: true, columns, rows });
+}
+
+test('a block on a terminal takes its own place again, longer or shorter, and is cut to what fits', () => {
+  const stream = terminal(11, 4);
+  stream.write('before\n');
+  const block = createLiveBlock(stream);
+  block.draw(['one', 'two', 'three']);
+  block.draw(['1', '2', '3']);
+  block.draw(['a line that is too long', 'two', 'three', 'four']);
+  const first = String(stream.read());
+  assert.deepEqual(screenAfter(first), ['before', 'a line tha', 'two', 'three']);
+  block.draw(['short']);
+  block.end();
+  stream.write('after');
+  assert.deepEqual(screenAfter(first + String(stream.read())), ['before', 'short', 'after']);
+});
+
+test('a progress line is cleared for other text, and what is drawn again unchanged is not written again', () => {
+  const stream = terminal(60, 10);
+  const line = createProgressLine(stream);
+  line.draw(1, 4, 'file.csv');
+  line.clear();
+  stream.write('refused\n');
+  line.draw(2, 4, 'file.csv');
+  const written = String(stream.read());
+  line.draw(2, 4, 'file.csv');
+  assert.equal(stream.read(), null);
+  assert.deepEqual(screenAfter(written), ['refused', '[###############...............]  50 % file.csv']);
+});
+
+test('where there is no terminal, nothing is drawn', () => {
+  const stream = new PassThrough() as unknown as NodeJS.WriteStream;
+  const block = createLiveBlock(stream);
+  block.draw(['one', 'two']);
+  block.end();
+  assert.equal(stream.read(), null);
+});
+
+test('columns are aligned: text to the left, figures to the right', () => {
+  assert.deepEqual(
+    alignColumns(
+      [
+        ['model', 'note', 'value'],
+        ['a', '', '9.50'],
+        ['long-name', 'x', '10,000.00'],
+      ],
+      2,
+    ),
+    ['model      note      value', 'a                     9.50', 'long-name  x     10,000.00'],
+  );
+});

@@ -1,0 +1,48 @@
+import type { JobStatusAnswer } from '../../src/commands/job-view.ts';
+import type { ModelDayStatus } from '../../src/domain.ts';
+
+const TIME = '2025-12-01T12:00:00.000Z';
+
+/** A job's status as the service answers it, from its model-days; running while one has not ended. */
+export function jobStatusAnswer(
+  modelDays: readonly { date: string; model: string; status: ModelDayStatus }[],
+  changes: Partial<JobStatusAnswer> = {},
+): JobStatusAnswer {
+  const isOpen = (status: ModelDayStatus) => status === 'pending' || status === 'running';
+  const details = modelDays.map(({ date, model, status }) => ({
+    date,
+    model,
+    status,
+    error: status === 'failed' ? "it's tired" : null,
+    started_at: TIME,
+    completed_at: isOpen(status) ? null : TIME,
+    duration_seconds: isOpen(status) ? null : 0,
+    steps: 1,
+    requests: 1,
+    prompt_tokens: null,
+    completion_tokens: null,
+    cached_tokens: null,
+    reasoning_tokens: null,
+    cost_usd: null,
+  }));
+  const pending = details.filter(({ status }) => isOpen(status)).length;
+  const failed = details.filter(({ status }) => status === 'failed').length;
+  return {
+    job_id: 'the-job',
+    status: pending > 0 ? 'running' : 'completed',
+    progress: { total_model_days: details.length, completed: details.length - pending - failed, failed, pending },
+    date_range: [...new Set(details.map(({ date }) => date))],
+    models: [...new Set(details.map(({ model }) => model))],
+    created_at: TIME,
+    started_at: TIME,
+    completed_at: pending > 0 ? null : TIME,
+    total_duration_seconds: pending > 0 ? null : 1,
+    error: null,
+    details,
+    warnings: null,
+    deployment_mode: 'DEV',
+    is_dev_mode: true,
+    preserve_dev_data: false,
+    ...changes,
+  };
+}

@@ -12,6 +12,7 @@ import { status, statusResponse } from '../handlers/status.ts';
 import { trigger, triggerRequest, triggerResponse } from '../handlers/trigger.ts';
 import * as examples from './examples.ts';
 import { openapi } from './openapi-handler.ts';
+import { performance as performanceExample } from './performance-example.ts';
 
 /** One endpoint: how it is reached, what it takes, what it answers, and with which errors. */
 export interface Route {
@@ -97,7 +98,7 @@ export const routes: readonly Route[] = [
       400: 'The start date is after the end date.',
       404: 'There is no such job, or no price of the benchmark.',
     },
-    example: examples.performance,
+    example: performanceExample,
     handle: performance,
   },
   {

@@ -40,7 +40,7 @@ function briefOf(day: TradingDay): Brief {
     const { open, previousClose } = day.market.quote(symbol);
     return { symbol, open: open && open / 10_000, previousClose: previousClose && previousClose / 10_000 };
   });
-  return { date: day.market.date, ...describePortfolio(day), quotes };
+  return { date: day.market.date, ...describePortfolio(day), quotes, costs: null };
 }
 
 /** Runs a baseline over a day through the real tools; for each answer a new one, which knows the conversation alone. */

@@ -187,7 +187,7 @@ async function kill(
   await ended;
   const diedAt = performance.now();
   while (children.some(isModelDay)) {
-    if (performance.now() - diedAt > ORPHAN_LIMIT_MS)
+    if (performance.now() - diedAt > orphanLimitMs)
       throw new Error(`A child outlives its parent: ${children.join(' ')}`);
     await sleep(5);
   }

@@ -64,7 +64,7 @@ const failures: [fixture: string, error: RegExp, options?: { timeoutMs?: number;
   ['reports-twice', /^first$/],
   ['sends-garbage', /broke the protocol: the line is not JSON/],
   ['sends-wrong-shape', /broke the protocol: the line does not fit the protocol \(content/],
-  ['floods-answers', /broke the protocol: it did not wait for its answers/],
+  ['floods-answers', /broke the protocol: it did not wait for its answers/, { delayMs: 20 }],
   ['floods-bytes', /broke the protocol: it did not wait for its answers/, { delayMs: 500 }],
   ['never-ends-line', /sent a line longer than \d+ bytes/],
 ];

@@ -1,0 +1,137 @@
+import { definitions, reportConventions } from '../performance/definitions.ts';
+import { deployment } from './examples.ts';
+
+/** What two days tell too little about. */
+function tooFew(least: number, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, `Needs ${least} days with a return, has 2`]));
+}
+
+const noFigures = {
+  annualised_return: null,
+  annualised_volatility: null,
+  sharpe_ratio: null,
+  sortino_ratio: null,
+  calmar_ratio: null,
+  value_at_risk_95: null,
+  unavailable: {
+    ...tooFew(252, ['annualised_return', 'calmar_ratio']),
+    ...tooFew(20, ['annualised_volatility', 'sharpe_ratio', 'sortino_ratio', 'value_at_risk_95']),
+  },
+};
+
+/** The example of the answer that has the most to show. */
+export const performance = {
+  response: {
+    models: [
+      {
+        model: 'claude-sonnet-4.5',
+        start_date: '2025-09-15',
+        end_date: '2025-09-16',
+        model_days: 2,
+        stale_model_days: 0,
+        start_value: 10_000,
+        end_value: 10_050,
+        profit: 50,
+        total_return: 0.005,
+        ...noFigures,
+        winning_days_share: 0.5,
+        max_drawdown: {
+          depth: 0.003,
+          peak_date: null,
+          trough_date: '2025-09-15',
+          recovery_date: '2025-09-16',
+          length: 2,
+        },
+        best_day: { date: '2025-09-16', daily_return: 0.0080240722 },
+        worst_day: { date: '2025-09-15', daily_return: -0.003 },
+        relative: {
+          days: 2,
+          benchmark_return: 0.003,
+          excess_return: 0.002,
+          alpha: null,
+          beta: null,
+          correlation: null,
+          tracking_error: null,
+          information_ratio: null,
+          unavailable: tooFew(20, ['alpha', 'beta', 'correlation', 'tracking_error', 'information_ratio']),
+        },
+        trading: {
+          trades: 2,
+          bought: 2370,
+          sold: 960,
+          commission: 0,
+          realised_profit: 12,
+          unrealised_profit: 38,
+          exposure: 0.1899888721,
+          turnover: 0.0959040959,
+          unavailable: {},
+        },
+        round_trips: {
+          count: 1,
+          profit: 12,
+          win_rate: 1,
+          profit_factor: null,
+          mean_holding_days: 1,
+          unavailable: { profit_factor: 'No round trip lost' },
+          latest: [
+            {
+              symbol: 'AAPL',
+              quantity: 4,
+              buy_date: '2025-09-15',
+              sell_date: '2025-09-16',
+              cost: 948,
+              proceeds: 960,
+              profit: 12,
+              holding_days: 1,
+            },
+          ],
+        },
+        open_positions: [
+          {
+            symbol: 'AAPL',
+            quantity: 6,
+            since: '2025-09-15',
+            cost_basis: 1422,
+            value: 1460,
+            unrealised_profit: 38,
+          },
+        ],
+        usage: {
+          steps: 8,
+          requests: 9,
+          prompt_tokens: 42_960,
+          completion_tokens: 2_624,
+          cached_tokens: 25_600,
+          reasoning_tokens: 1_280,
+          model_days_without_cost: 0,
+          cost_usd: 0.0862,
+          profit_per_cost_usd: 580.0464037123,
+          unavailable: {},
+        },
+        curve: [
+          { date: '2025-09-15', value: 9970, daily_return: -0.003, stale: false },
+          { date: '2025-09-16', value: 10_050, daily_return: 0.0080240722, stale: false },
+        ],
+      },
+    ],
+    count: 1,
+    benchmark: {
+      name: 'QQQ',
+      symbols: 1,
+      start_date: '2025-09-15',
+      days: 2,
+      total_return: 0.003,
+      ...noFigures,
+      winning_days_share: 1,
+      max_drawdown: { depth: 0, peak_date: null, trough_date: null, recovery_date: null, length: 0 },
+      best_day: { date: '2025-09-16', daily_return: 0.001998002 },
+      worst_day: { date: '2025-09-15', daily_return: 0.001 },
+      curve: [
+        { date: '2025-09-15', value: 1.001, daily_return: 0.001 },
+        { date: '2025-09-16', value: 1.003, daily_return: 0.001998002 },
+      ],
+    },
+    conventions: { ...reportConventions(0), definitions: { total_return: definitions.total_return } },
+    ...deployment,
+  },
+};

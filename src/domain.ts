@@ -37,11 +37,17 @@ export type MessageRole = (typeof messageRoles)[number];
 /** The kinds of trouble that a caller can tell apart; http/reply.ts maps each to its status. */
 export type ErrorCode =
   | 'bad_request'
+  | 'malformed'
+  | 'unauthorized'
+  | 'forbidden'
   | 'not_found'
   | 'method_not_allowed'
   | 'payload_too_large'
+  | 'uri_too_long'
   | 'unsupported_media_type'
+  | 'expectation_failed'
   | 'unprocessable'
+  | 'headers_too_large'
   | 'broken_configuration'
   | 'cannot_start';
 

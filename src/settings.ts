@@ -31,7 +31,16 @@ export interface Settings {
   alphaVantageBaseUrl: string;
   jinaApiKey: string | null;
   jinaBaseUrl: string;
+  /** Who holds it may do everything; without it and without the file everybody may. */
+  apiToken: string | null;
+  /** A file of access tokens; read at start (http/access-tokens.ts). */
+  apiTokensFile: string | null;
+  /** Host names under which web pages may reach the service, beside addresses, `localhost` and the machine's own name. */
+  allowedHosts: readonly string[];
 }
+
+/** Visible ASCII: what an `Authorization` header can carry. */
+export const ACCESS_TOKEN_PATTERN = /^[\x21-\x7e]{1,1000}$/;
 
 export const DEFAULT_CONFIGURATION_PATH = 'configs/default_config.json';
 /** A merged configuration, as containers have it; it wins when it exists at the start of the process. */
@@ -72,6 +81,9 @@ export function readSettings(
     alphaVantageBaseUrl: env.ALPHAVANTAGE_BASE_URL,
     jinaApiKey: env.JINA_API_KEY ?? null,
     jinaBaseUrl: env.JINA_BASE_URL,
+    apiToken: env.API_TOKEN ?? null,
+    apiTokensFile: env.API_TOKENS_FILE ?? null,
+    allowedHosts: env.ALLOWED_HOSTS,
   };
 }
 
@@ -124,6 +136,21 @@ const logLevelName = v.pipe(
   oneOf(logLevels),
 );
 
+const hostNames = v.pipe(
+  v.string(),
+  v.transform((text) =>
+    text
+      .toLowerCase()
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== ''),
+  ),
+  v.everyItem(
+    (name) => /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/.test(name),
+    'expected host names separated by commas, without a scheme or a port',
+  ),
+);
+
 const environmentSchema = v.object({
   DEPLOYMENT_MODE: v.optional(oneOf(['DEV', 'PROD']), 'PROD'),
   PRESERVE_DEV_DATA: v.optional(yesOrNo, 'false'),
@@ -142,4 +169,9 @@ const environmentSchema = v.object({
   ALPHAVANTAGE_BASE_URL: v.optional(httpUrl, 'https://www.alphavantage.co'),
   JINA_API_KEY: v.optional(v.string()),
   JINA_BASE_URL: v.optional(httpUrl, 'https://s.jina.ai'),
+  API_TOKEN: v.optional(
+    v.pipe(v.string(), v.regex(ACCESS_TOKEN_PATTERN, 'expected 1 to 1000 visible ASCII characters')),
+  ),
+  API_TOKENS_FILE: v.optional(v.string()),
+  ALLOWED_HOSTS: v.optional(hostNames, ''),
 });

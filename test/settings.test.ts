@@ -28,6 +28,9 @@ test('without a variable everything has its default', () => {
     alphaVantageBaseUrl: 'https://www.alphavantage.co',
     jinaApiKey: null,
     jinaBaseUrl: 'https://s.jina.ai',
+    apiToken: null,
+    apiTokensFile: null,
+    allowedHosts: [],
   });
 });
 
@@ -74,6 +77,10 @@ const unreadable: [variable: string, value: string][] = [
   ['LOG_LEVEL', 'LOUD'],
   ['OPENAI_API_BASE', 'api.example.com'],
   ['ALPHAVANTAGE_BASE_URL', 'ftp://mirror'],
+  ['API_TOKEN', 'two words'],
+  ['API_TOKEN', 'schlüssel'],
+  ['ALLOWED_HOSTS', 'https://sim.example.com'],
+  ['ALLOWED_HOSTS', 'sim.example.com:8080'],
 ];
 for (const [variable, value] of unreadable) {
   test(`${variable}=${value} stops the start with its name`, () => {

@@ -6,10 +6,11 @@ export interface Client {
   post(path: string, body: unknown): Promise<unknown>;
 }
 
-/** Answers other than 200 are thrown with the service's own words. */
-export function createClient(baseUrl: string): Client {
+/** Answers other than 200 are thrown with the service's own words. `token` is null where the service needs none. */
+export function createClient(baseUrl: string, token: string | null): Client {
+  const access = token === null ? {} : { authorization: `Bearer ${token}` };
   const ask = async (path: string, init: RequestInit = {}): Promise<unknown> => {
-    const response = await fetch(baseUrl + path, init);
+    const response = await fetch(baseUrl + path, { ...init, headers: { ...init.headers, ...access } });
     const body = (await response.json()) as { detail?: string };
     if (!response.ok)
       throw new ServiceError('bad_request', `${init.method ?? 'GET'} ${path}: ${response.status} ${body.detail}`);

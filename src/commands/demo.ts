@@ -3,10 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
 import { dateOf, weekdaysBefore } from '../calendar.ts';
 import { ServiceError } from '../domain.ts';
+import { forTerminal } from '../log.ts';
 import { reasoningResponse } from '../handlers/reasoning.ts';
 import { resultsResponse } from '../handlers/results.ts';
 import { statusResponse } from '../handlers/status.ts';
 import { triggerResponse } from '../handlers/trigger.ts';
+import { ownToken } from '../http/access-tokens.ts';
+import { readSettings } from '../settings.ts';
 import { type Client, createClient } from './client.ts';
 import { createProgressLine } from './progress.ts';
 
@@ -25,9 +28,10 @@ export async function demo(args: readonly string[]): Promise<void> {
   process.env['DEPLOYMENT_MODE'] = 'DEV';
   process.env['LOG_LEVEL'] ||= 'WARNING';
   process.env['API_PORT'] = String(await choosePort(Number(process.env['API_PORT'] || 8080)));
+  const token = ownToken(readSettings(process.env));
   const { serve } = await import('./serve.ts');
   const { port } = await serve();
-  const client = createClient(`http://127.0.0.1:${port}`);
+  const client = createClient(`http://127.0.0.1:${port}`, token);
 
   const dates = weekdaysBefore(dateOf(new Date()), DEMO_WEEKDAYS);
   const request = { start_date: dates[0], end_date: dates.at(-1) };
@@ -36,7 +40,7 @@ export async function demo(args: readonly string[]): Promise<void> {
   const status = await watch(client, job.job_id);
   print(describeEnd(status));
   print(await summaryTable(client, status));
-  print(nextSteps(`http://localhost:${port}`, status));
+  print(nextSteps(`http://localhost:${port}`, { status, isGuarded: token !== null }));
 }
 
 /** The wanted port, or 0 (any free one) when something else listens there. */
@@ -85,7 +89,9 @@ function describeEnd({ status, total_duration_seconds, error, warnings, details 
     ...(error ? [error] : []),
     ...failures,
     ...(warnings ?? []),
-  ].join('\n');
+  ]
+    .map(forTerminal)
+    .join('\n');
 }
 
 async function summaryTable(client: Client, status: JobStatus): Promise<string> {
@@ -135,20 +141,22 @@ function alignColumns(rows: readonly string[][]): string {
   return ['', ...lines, ''].join('\n');
 }
 
-function nextSteps(baseUrl: string, { job_id, models, date_range }: JobStatus): string {
+function nextSteps(baseUrl: string, { status, isGuarded }: { status: JobStatus; isGuarded: boolean }): string {
+  const { job_id, models, date_range } = status;
   const day = new URLSearchParams({
     model: models[0] ?? '',
     date: date_range.at(-1) ?? '',
     include_full_conversation: 'true',
   });
   return [
-    'Still serving; Ctrl-C ends it. Look next at',
+    `Still serving; Ctrl-C ends it. Look next at${isGuarded ? ' (each but /health needs an access token)' : ''}`,
     `  ${baseUrl}/simulate/status/${job_id}`,
     `  ${baseUrl}/results?job_id=${job_id}`,
     `  ${baseUrl}/reasoning?${day}`,
     `  ${baseUrl}/openapi.json`,
     'or start a job of your own:',
     `  curl -X POST ${baseUrl}/simulate/trigger -H 'Content-Type: application/json' \\`,
+    ...(isGuarded ? ['    -H "Authorization: Bearer $API_TOKEN" \\'] : []),
     `    -d '{"end_date": "${date_range.at(-1)}", "models": ["my-model"]}'`,
   ].join('\n');
 }

@@ -13,11 +13,12 @@ export interface Context {
   jobs: Jobs;
 }
 
-/** A request whose path, query and body have passed their schemas. */
-export interface Input<Query = unknown, Body = unknown> {
+/** A request whose query, body and headers have passed their schemas. */
+export interface Input<Query = unknown, Body = unknown, Headers = unknown> {
   params: Record<string, string>;
   query: Query;
   body: Body;
+  headers: Headers;
 }
 
 /** The body of an answer with status 200: JSON text, whole or piece by piece. */

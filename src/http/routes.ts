@@ -1,10 +1,11 @@
 import type * as v from 'valibot';
 import type { Answer, Context, Input } from '../handlers/handler.ts';
 import { health, healthResponse } from '../handlers/health.ts';
+import { jobs, jobsQuery, jobsResponse } from '../handlers/jobs.ts';
 import { reasoning, reasoningQuery, reasoningResponse } from '../handlers/reasoning.ts';
 import { results, resultsQuery, resultsResponse } from '../handlers/results.ts';
 import { status, statusResponse } from '../handlers/status.ts';
-import { trigger, triggerRequest, triggerResponse } from '../handlers/trigger.ts';
+import { trigger, triggerHeaders, triggerRequest, triggerResponse } from '../handlers/trigger.ts';
 import * as examples from './examples.ts';
 import { openapi } from './openapi-handler.ts';
 
@@ -15,13 +16,16 @@ export interface Route {
   summary: string;
   query?: v.GenericSchema;
   body?: v.GenericSchema;
+  headers?: v.GenericSchema;
   response?: v.GenericSchema;
   /** The statuses that are its own, with their conditions; 405, 422 and 500 are added where they can happen. */
   errors: Record<number, string>;
   /** Error bodies carry the deployment fields, except where the specification leaves them out. */
   bareErrors?: true;
+  /** Needs no access token. */
+  isPublic?: true;
   example: { request?: unknown; response: unknown };
-  handle: (context: Context, input: Input<never, never>) => Answer;
+  handle: (context: Context, input: Input<never, never, never>) => Answer;
 }
 
 /** THE API ON ONE SCREEN. */
@@ -31,6 +35,7 @@ export const routes: readonly Route[] = [
     path: '/simulate/trigger',
     summary: 'Start a simulation job: every model on every weekday of a range.',
     body: triggerRequest,
+    headers: triggerHeaders,
     response: triggerResponse,
     errors: {
       400: 'Invalid range, no models, another job is running, or the body is not JSON.',
@@ -48,6 +53,16 @@ export const routes: readonly Route[] = [
     errors: { 404: 'There is no such job.' },
     example: examples.status,
     handle: status,
+  },
+  {
+    method: 'GET',
+    path: '/jobs',
+    summary: 'The jobs, newest first, each with its status and progress; a page at a time.',
+    query: jobsQuery,
+    response: jobsResponse,
+    errors: {},
+    example: examples.jobs,
+    handle: jobs,
   },
   {
     method: 'GET',
@@ -76,6 +91,7 @@ export const routes: readonly Route[] = [
     summary: 'Whether the service can reach its database; always 200.',
     response: healthResponse,
     errors: {},
+    isPublic: true,
     example: examples.health,
     handle: health,
   },

@@ -6,6 +6,7 @@ import { ServiceError } from '../domain.ts';
 import { logUnexpected } from '../log.ts';
 import type { WorkerContext } from '../worker/context.ts';
 import { runJob } from '../worker/worker.ts';
+import { rememberSubmission, submittedBefore } from './idempotency.ts';
 import { resolveRange } from './range.ts';
 
 export interface JobRequest {
@@ -26,8 +27,11 @@ export interface SubmittedJob {
 
 /** The jobs of the service: one at a time, worked in the background. */
 export interface Jobs {
-  /** Creates a job and starts its worker after the caller's turn. Throws a `ServiceError` when it must not be created. */
-  submit(request: JobRequest): SubmittedJob;
+  /**
+   * Creates a job and starts its worker after the caller's turn; with an idempotency key that was used before, returns that
+   * job again. Throws a `ServiceError` when it must not be created.
+   */
+  submit(request: JobRequest, idempotencyKey?: string): SubmittedJob;
   /** Takes up the job that an earlier process left unfinished, if there is one. */
   resume(): void;
   /** Stops the worker and its children; the job stays resumable. Resolves when all of them are gone. */
@@ -44,8 +48,13 @@ export function createJobs(context: WorkerContext): Jobs {
     });
   };
   return {
-    submit(request) {
-      const job = create(context, request);
+    submit(request, idempotencyKey) {
+      const earlier = idempotencyKey === undefined ? null : submittedBefore(context.database, idempotencyKey, request);
+      if (earlier !== null) {
+        context.log.info('trigger repeated under its Idempotency-Key', { jobId: earlier.jobId });
+        return earlier;
+      }
+      const job = create(context, request, idempotencyKey);
       context.log.info('job created', { jobId: job.jobId, totalModelDays: job.totalModelDays });
       setImmediate(start, job.jobId);
       return job;
@@ -65,7 +74,11 @@ export function createJobs(context: WorkerContext): Jobs {
 }
 
 /** The trigger's rules in their order; checking for another job and inserting are one transaction. */
-function create({ database, clock, settings }: WorkerContext, request: JobRequest): SubmittedJob {
+function create(
+  { database, clock, settings }: WorkerContext,
+  request: JobRequest,
+  idempotencyKey?: string,
+): SubmittedJob {
   const configuration = readConfiguration(settings.configurationPath);
   const models = chooseModels(request.models, configuration);
   const now = clock();
@@ -94,12 +107,14 @@ function create({ database, clock, settings }: WorkerContext, request: JobReques
       warnings,
     });
     const mode = request.startDate === null ? ' (resume mode)' : '';
-    return {
+    const job = {
       jobId,
       totalModelDays: dates.length * models.length,
       message: `Simulation job created for ${dates.length} dates, ${models.length} models${mode}`,
       warnings,
     };
+    if (idempotencyKey !== undefined) rememberSubmission(database, idempotencyKey, { request, job });
+    return job;
   });
 }
 

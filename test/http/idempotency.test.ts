@@ -76,7 +76,7 @@ test('without a key, or under another one, a request is a new one', async (t) =>
 });
 
 test('only answers with status 200 are remembered', async (t) => {
-  const service = await startTestService(t, { agentProgram: scriptedAgent({ '*': [[['wait', 300]]] }) });
+  const service = await startTestService(t, { agentProgram: scriptedAgent({ '*': [[['wait', 600]]] }) });
   const running = await trigger(service, 'key-1');
   const other = { ...REQUEST, models: ['model-b'] };
   assert.equal((await trigger(service, 'key-2', other)).status, 400, 'another job is running');

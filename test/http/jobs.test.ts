@@ -126,7 +126,7 @@ for (const [query, detail] of refusals) {
 }
 
 test('a job shows as it goes on', async (t) => {
-  const agentProgram = scriptedAgent({ '*': [[['wait', 150]]] });
+  const agentProgram = scriptedAgent({ '*': [[['wait', 400]]] });
   const own = await startTestService(t, { agentProgram });
   const { body } = await own.post('/simulate/trigger', { end_date: '2025-11-10', models: ['model-a'] });
   const states = new Set<string>();

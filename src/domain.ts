@@ -41,12 +41,18 @@ export type BaselineStrategy = (typeof baselineStrategies)[number];
 /** The kinds of trouble that a caller can tell apart; http/reply.ts maps each to its status. */
 export type ErrorCode =
   | 'bad_request'
+  | 'malformed'
+  | 'unauthorized'
+  | 'forbidden'
   | 'not_found'
   | 'method_not_allowed'
   | 'conflict'
   | 'payload_too_large'
+  | 'uri_too_long'
   | 'unsupported_media_type'
+  | 'expectation_failed'
   | 'unprocessable'
+  | 'headers_too_large'
   | 'broken_configuration'
   | 'cannot_start';
 

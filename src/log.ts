@@ -5,6 +5,9 @@ export type LogLevel = (typeof logLevels)[number];
 
 export type LogFields = Record<string, unknown>;
 
+/** What a terminal obeys or turns around: control characters, line separators, marks of direction. */
+const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
 /** Leveled log, one line per event. Fields are facts beside the message; never a key, never a body. */
 export interface Log {
   debug(message: string, fields?: LogFields): void;
@@ -45,22 +48,27 @@ export function createStderrLog(level: LogLevel): Log {
 export const silentLog: Log = { debug() {}, info() {}, warning() {}, error() {} };
 
 function jsonLine(time: string, level: LogLevel, message: string, fields: LogFields): string {
-  return `${JSON.stringify({ time, level, message, ...fields })}\n`;
+  return `${JSON.stringify({ time, level, message, ...fields }).replace(UNPRINTABLE, escapeCharacter)}\n`;
 }
 
 function textLine(time: string, level: LogLevel, message: string, fields: LogFields): string {
-  const facts = Object.entries(fields).map(([name, value]) => ` ${name}=${printable(value)}`);
-  return `${time.slice(11, 23)} ${level.padEnd(7)} ${withoutControlCharacters(message + facts.join(''))}\n`;
+  const facts = Object.entries(fields).map(([name, value]) => ` ${name}=${quoted(value)}`);
+  return `${time.slice(11, 23)} ${level.padEnd(7)} ${forTerminal(message + facts.join(''))}\n`;
 }
 
-function printable(value: unknown): string {
+function quoted(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return /^[\w./:@+-]+$/.test(text) ? text : JSON.stringify(text);
 }
 
-/** A terminal obeys control characters; text from outside must not give it orders. */
-function withoutControlCharacters(text: string): string {
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, '\ufffd');
+/** Text from outside as one line that gives a terminal no orders. */
+export function forTerminal(text: string): string {
+  return text.toWellFormed().replace(UNPRINTABLE, '\ufffd');
+}
+
+/** The same character in JSON, for people who look at a log of JSON lines with a terminal. */
+function escapeCharacter(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 /** Writes an unexpected error to the log in full and returns the reference under which it stands there. */

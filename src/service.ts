@@ -2,6 +2,8 @@ import type { AddressInfo } from 'node:net';
 import type { Clock } from './calendar.ts';
 import { openDatabase } from './database/database.ts';
 import { ServiceError, messageOf } from './domain.ts';
+import type { AccessToken } from './http/access-tokens.ts';
+import type { HttpLimits } from './http/limits.ts';
 import { createHttpServer } from './http/server.ts';
 import { createJobs } from './jobs/jobs.ts';
 import type { Log } from './log.ts';
@@ -13,6 +15,9 @@ export interface ServiceOptions {
   clock: Clock;
   /** What child processes run: the agent as JavaScript text. */
   agentProgram: string;
+  /** None: everybody may do everything. */
+  accessTokens: readonly AccessToken[];
+  httpLimits?: HttpLimits;
   environment?: NodeJS.ProcessEnv;
 }
 
@@ -29,13 +34,18 @@ export async function startService({
   log,
   clock,
   agentProgram,
+  accessTokens,
+  httpLimits,
   environment = process.env,
 }: ServiceOptions): Promise<Service> {
   const database = openDatabase(settings.databasePath, {
     durability: settings.deploymentMode === 'DEV' ? 'process-end' : 'power-loss',
   });
   const jobs = createJobs({ database, settings, log, clock, agentProgram, environment });
-  const server = createHttpServer({ database, settings, log, clock, jobs });
+  const server = createHttpServer(
+    { database, settings, log, clock, jobs },
+    { accessTokens, ...(httpLimits && { limits: httpLimits }) },
+  );
   try {
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(settings.apiPort, resolve));
   } catch (error) {

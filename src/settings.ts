@@ -37,9 +37,16 @@ export interface Settings {
   riskFreeRate: number;
   /** Where the commands that are clients find the service; null means on this machine, on `apiPort`. */
   apiUrl: string | null;
-  /** What they show as their access token. */
+  /** Who holds it may do everything; without it and without the file everybody may. The client commands show it. */
   apiToken: string | null;
+  /** A file of access tokens; read at start (http/access-tokens.ts). */
+  apiTokensFile: string | null;
+  /** Host names under which web pages may reach the service, beside addresses, `localhost` and the machine's own name. */
+  allowedHosts: readonly string[];
 }
+
+/** Visible ASCII: what an `Authorization` header can carry. */
+export const ACCESS_TOKEN_PATTERN = /^[\x21-\x7e]{1,1000}$/;
 
 export const DEFAULT_CONFIGURATION_PATH = 'configs/default_config.json';
 const RUNTIME_CONFIGURATION_PATH = '/tmp/runtime_config.json';
@@ -80,6 +87,8 @@ export function readSettings(environment: NodeJS.ProcessEnv): Settings {
     riskFreeRate: env.RISK_FREE_RATE,
     apiUrl: env.API_URL ?? null,
     apiToken: env.API_TOKEN ?? null,
+    apiTokensFile: env.API_TOKENS_FILE ?? null,
+    allowedHosts: env.ALLOWED_HOSTS,
   };
 }
 
@@ -149,6 +158,21 @@ const logLevelName = v.pipe(
   oneOf(logLevels),
 );
 
+const hostNames = v.pipe(
+  v.string(),
+  v.transform((text) =>
+    text
+      .toLowerCase()
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== ''),
+  ),
+  v.everyItem(
+    (name) => /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/.test(name),
+    'expected host names separated by commas, without a scheme or a port',
+  ),
+);
+
 const environmentSchema = v.object({
   DEPLOYMENT_MODE: v.optional(oneOf(['DEV', 'PROD']), 'PROD'),
   PRESERVE_DEV_DATA: v.optional(yesOrNo, 'false'),
@@ -170,5 +194,9 @@ const environmentSchema = v.object({
   JINA_BASE_URL: v.optional(httpUrl, 'https://s.jina.ai'),
   RISK_FREE_RATE: v.optional(yearlyRate, '0'),
   API_URL: v.optional(httpUrl),
-  API_TOKEN: v.optional(headerKey),
+  API_TOKEN: v.optional(
+    v.pipe(v.string(), v.regex(ACCESS_TOKEN_PATTERN, 'expected 1 to 1000 visible ASCII characters')),
+  ),
+  API_TOKENS_FILE: v.optional(v.string()),
+  ALLOWED_HOSTS: v.optional(hostNames, ''),
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLog, logUnexpected } from '../src/log.ts';
+import { hostileStrings } from './support/hostile.ts';
 
 const clock = () => new Date('2025-01-05T10:11:12.345Z');
 
@@ -33,6 +34,16 @@ test('text from outside gives a terminal no orders and breaks no line', () => {
   logTo(lines, { level: 'DEBUG', json: false }).info('bad \u001b[31m\nname', { model: 'a\n\u202eb' });
   assert.equal(lines.length, 1);
   assert.match(lines[0] as string, /^[^\u001b\u202e\n]*\n$/);
+});
+
+test('strings from outside: JSON gives them back exactly, and neither form gives a terminal orders', () => {
+  for (const { name, text } of hostileStrings) {
+    const lines: string[] = [];
+    for (const json of [true, false]) logTo(lines, { level: 'DEBUG', json }).info(text, { [text]: text });
+    const { message, ...fields } = JSON.parse(lines[0] as string);
+    assert.deepEqual([message, fields[text]], [text, text], name);
+    for (const line of lines) assert.doesNotMatch(line.slice(0, -1), /\p{Cc}|\p{Bidi_Control}|[\u2028\u2029]/u, name);
+  }
 });
 
 test('an unexpected error is logged in full under the reference that is handed out', () => {

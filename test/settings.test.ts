@@ -32,6 +32,8 @@ test('without a variable everything has its default', () => {
     riskFreeRate: 0,
     apiUrl: null,
     apiToken: null,
+    apiTokensFile: null,
+    allowedHosts: [],
   });
 });
 
@@ -85,6 +87,10 @@ const unreadable: [variable: string, value: string][] = [
   ['ALPHAVANTAGE_BASE_URL', 'ftp://mirror'],
   ['JINA_API_KEY', 'jina_\u201ckey\u201d'],
   ['JINA_API_KEY', 'jina key'],
+  ['API_TOKEN', 'two words'],
+  ['API_TOKEN', 'schlüssel'],
+  ['ALLOWED_HOSTS', 'https://sim.example.com'],
+  ['ALLOWED_HOSTS', 'sim.example.com:8080'],
 ];
 for (const [variable, value] of unreadable) {
   test(`${variable}=${value} stops the start with its name`, () => {

@@ -5,6 +5,7 @@ import { ServiceError } from '../domain.ts';
 import { reasoningResponse } from '../handlers/reasoning.ts';
 import { resultsResponse } from '../handlers/results.ts';
 import { triggerResponse } from '../handlers/trigger.ts';
+import { ownToken } from '../http/access-tokens.ts';
 import { readSettings } from '../settings.ts';
 import { cleanText } from '../trading/text.ts';
 import { type Client, createClient } from './client.ts';
@@ -25,9 +26,10 @@ export async function demo(args: readonly string[]): Promise<void> {
   process.env['DEPLOYMENT_MODE'] = 'DEV';
   process.env['LOG_LEVEL'] ||= 'WARNING';
   process.env['API_PORT'] = String(await choosePort(Number(process.env['API_PORT'] || 8080)));
+  const token = ownToken(readSettings(process.env));
   const { serve } = await import('./serve.ts');
   const { port } = await serve();
-  const client = createClient(`http://127.0.0.1:${port}`, readSettings(process.env).apiToken);
+  const client = createClient(`http://127.0.0.1:${port}`, token);
 
   const dates = weekdaysBefore(dateOf(new Date()), DEMO_WEEKDAYS);
   const request = { start_date: dates[0], end_date: dates.at(-1) };
@@ -36,7 +38,7 @@ export async function demo(args: readonly string[]): Promise<void> {
   const status = await followJob(client, job.job_id, process.stderr);
   print(describeEnd(status));
   print(await summaryTable(client, status));
-  print(nextSteps(`http://localhost:${port}`, status));
+  print(nextSteps(`http://localhost:${port}`, { status, isGuarded: token !== null }));
 }
 
 /** The wanted port, or 0 (any free one) when something else listens there. */
@@ -86,20 +88,22 @@ async function countRefusals(client: Client, query: URLSearchParams): Promise<nu
   ).length;
 }
 
-function nextSteps(baseUrl: string, { job_id, models, date_range }: JobStatusAnswer): string {
+function nextSteps(baseUrl: string, { status, isGuarded }: { status: JobStatusAnswer; isGuarded: boolean }): string {
+  const { job_id, models, date_range } = status;
   const day = new URLSearchParams({
     model: models[0] ?? '',
     date: date_range.at(-1) ?? '',
     include_full_conversation: 'true',
   });
   return [
-    'Still serving; Ctrl-C ends it. Look next at',
+    `Still serving; Ctrl-C ends it. Look next at${isGuarded ? ' (each but /health needs an access token)' : ''}`,
     `  ${baseUrl}/simulate/status/${job_id}`,
     `  ${baseUrl}/results?job_id=${job_id}`,
     `  ${baseUrl}/reasoning?${day}`,
     `  ${baseUrl}/openapi.json`,
     'or start a job of your own:',
     `  curl -X POST ${baseUrl}/simulate/trigger -H 'Content-Type: application/json' \\`,
+    ...(isGuarded ? ['    -H "Authorization: Bearer $API_TOKEN" \\'] : []),
     `    -d '{"end_date": "${date_range.at(-1)}", "models": ["my-model"]}'`,
   ].join('\n');
 }

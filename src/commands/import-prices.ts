@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { openDatabase } from '../database/database.ts';
 import { messageOf } from '../domain.ts';
+import { forTerminal } from '../log.ts';
 import { type ImportSummary, importFile } from '../prices/import.ts';
 import { readSettings } from '../settings.ts';
 import { createProgressLine } from './progress.ts';
@@ -26,7 +27,7 @@ export async function importPrices(paths: readonly string[]): Promise<number> {
       process.stdout.write(describe(path, summary));
       bars += summary.bars;
     } catch (error) {
-      process.stderr.write(`${messageOf(error)}\n`);
+      process.stderr.write(`${forTerminal(messageOf(error))}\n`);
     }
   }
   database.close();
@@ -42,7 +43,7 @@ async function importWithProgress(database: ReturnType<typeof openDatabase>, pat
       onProgress: ({ bytesRead, totalBytes }) => line.draw(bytesRead, totalBytes, basename(path)),
       onRefused: (number, { reason, value }) => {
         line.clear();
-        process.stderr.write(`${path}:${number}: refused, ${reason}: ${JSON.stringify(value)}\n`);
+        process.stderr.write(`${path}:${number}: refused, ${reason}: ${forTerminal(JSON.stringify(value))}\n`);
       },
     });
   } finally {

@@ -242,6 +242,15 @@ export const migrations: readonly string[] = [
   ALTER TABLE reasoning_logs ADD COLUMN carried TEXT
     CHECK (carried IS NULL OR (role = 'assistant' AND json_valid(carried)));
   `,
+  `
+  -- Triggers that created a job, by the client's Idempotency-Key; kept as long as their jobs.
+  CREATE TABLE idempotency_keys (
+    key TEXT PRIMARY KEY CHECK (length(key) BETWEEN 1 AND 200),
+    job_id TEXT NOT NULL UNIQUE REFERENCES jobs,
+    request_hash TEXT NOT NULL,
+    answer TEXT NOT NULL CHECK (json_valid(answer))
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 function list(words: readonly string[]): string {

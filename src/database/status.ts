@@ -1,20 +1,27 @@
+import type { JobStatus } from '../domain.ts';
 import type { Database } from './database.ts';
+
+/** Skipped model-days are done, except for those that a cancellation skipped. */
+const PROGRESS = `
+  (SELECT json_object(
+      'total_model_days', total, 'completed', completed, 'failed', failed, 'pending', total - completed - failed)
+    FROM (SELECT count(*) AS total,
+      count(*) FILTER (WHERE status = 'completed' OR (status = 'skipped' AND error <> 'Cancelled')) AS completed,
+      count(*) FILTER (WHERE status = 'failed') AS failed
+      FROM job_details WHERE job_details.job_id = jobs.job_id))`;
+
+const MODELS = `
+  (SELECT json_group_array(model ORDER BY model_index) FROM simulation_runs WHERE simulation_runs.job_id = jobs.job_id)`;
+
+const DURATION = `round(unixepoch(completed_at, 'subsec') - unixepoch(started_at, 'subsec'), 3)`;
 
 /** Built as JSON by SQLite: twice as fast as rows that become objects that become text. The details come in key order. */
 const STATUS = `
   SELECT json_object(
-    'job_id', job_id, 'status', status,
-    'progress', (SELECT json_object(
-        'total_model_days', total, 'completed', completed, 'failed', failed, 'pending', total - completed - failed)
-      FROM (SELECT count(*) AS total,
-        count(*) FILTER (WHERE status = 'completed' OR (status = 'skipped' AND error <> 'Cancelled')) AS completed,
-        count(*) FILTER (WHERE status = 'failed') AS failed
-        FROM job_details WHERE job_details.job_id = jobs.job_id)),
-    'date_range', json(dates),
-    'models', (SELECT json_group_array(model ORDER BY model_index) FROM simulation_runs WHERE simulation_runs.job_id = jobs.job_id),
+    'job_id', job_id, 'status', status, 'progress', ${PROGRESS},
+    'date_range', json(dates), 'models', ${MODELS},
     'created_at', created_at, 'started_at', started_at, 'completed_at', completed_at,
-    'total_duration_seconds', round(unixepoch(completed_at, 'subsec') - unixepoch(started_at, 'subsec'), 3),
-    'error', error,
+    'total_duration_seconds', ${DURATION}, 'error', error,
     'details', (SELECT json_group_array(json_object(
         'date', date, 'model', model, 'status', status, 'error', error, 'started_at', started_at,
         'completed_at', completed_at, 'duration_seconds', duration_seconds, 'steps', steps, 'requests', requests,
@@ -27,4 +34,38 @@ const STATUS = `
 /** A job's status as JSON text, without its warnings; these as they are stored. Undefined for an unknown job. */
 export function jobStatus(database: Database, jobId: string): { json: string; warnings: string | null } | undefined {
   return database.statement(STATUS).get(jobId) as never;
+}
+
+/** A job's place in the list: what was created before it comes after it. */
+export interface JobPlace {
+  createdAt: string;
+  /** Tells jobs of the same millisecond apart; 0 stands before them all. */
+  rowid: number;
+}
+
+export interface JobFilters {
+  status?: JobStatus | undefined;
+  before: JobPlace | null;
+  limit: number;
+}
+
+const LIST = `
+  SELECT job_id AS jobId, warnings, json_object(
+    'job_id', job_id, 'status', status, 'progress', ${PROGRESS}, 'start_date', start_date, 'end_date', end_date,
+    'models', ${MODELS}, 'created_at', created_at, 'started_at', started_at, 'completed_at', completed_at,
+    'total_duration_seconds', ${DURATION}, 'error', error) AS json
+  FROM jobs
+  WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR (created_at, rowid) < (?2, ?3))
+  ORDER BY created_at DESC, rowid DESC LIMIT ?4`;
+
+/** Jobs, newest first, each as JSON text without its warnings; these as they are stored. */
+export function jobList(
+  database: Database,
+  { status, before, limit }: JobFilters,
+): { jobId: string; json: string; warnings: string | null }[] {
+  return database.statement(LIST).all(status ?? null, before?.createdAt ?? null, before?.rowid ?? null, limit) as never;
+}
+
+export function placeOfJob(database: Database, jobId: string): JobPlace | undefined {
+  return database.statement('SELECT created_at AS createdAt, rowid FROM jobs WHERE job_id = ?').get(jobId) as never;
 }

@@ -13,13 +13,14 @@ export interface Context {
   jobs: Jobs;
 }
 
-/** A request whose path, query and body have passed their schemas. */
-export interface Input<Query = unknown, Body = unknown> {
+/** A request whose query, body and headers have passed their schemas. */
+export interface Input<Query = unknown, Body = unknown, Headers = unknown> {
   params: Record<string, string>;
   query: Query;
   body: Body;
   /** What the client wants of a route that can give both; else JSON. */
   format: Format;
+  headers: Headers;
 }
 
 export type Format = 'json' | 'csv';

@@ -15,11 +15,29 @@ export const dateText = v.pipe(
 );
 
 export function invalidDate(value: unknown): string {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined');
-  return `Invalid date format: ${text.slice(0, 100)}. Expected YYYY-MM-DD`;
+  return `Invalid date format: ${shown(value).slice(0, 100)}. Expected YYYY-MM-DD`;
+}
+
+function shown(value: unknown): string {
+  if (typeof value === 'string') return value;
+  try {
+    return JSON.stringify(value) ?? 'undefined';
+  } catch {
+    return 'a value too deeply nested'; // a megabyte of brackets
+  }
 }
 
 export const timestampText = v.pipe(v.string(), v.isoTimestamp());
+
+export const countSchema = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+/** In model-days. */
+export const progressSchema = v.object({
+  total_model_days: countSchema,
+  completed: countSchema,
+  failed: countSchema,
+  pending: countSchema,
+});
 
 export const deploymentEntries = {
   deployment_mode: v.picklist(['DEV', 'PROD']),

@@ -4,19 +4,12 @@ import { readWarnings } from '../database/jobs.ts';
 import { jobStatus } from '../database/status.ts';
 import { ServiceError, jobStatuses, modelDayStatuses } from '../domain.ts';
 import { type Answer, type Context, type Input, appendMembers, deploymentFields } from './handler.ts';
-import { dateText, deploymentEntries, timestampText } from './schemas.ts';
-
-const countSchema = v.pipe(v.number(), v.integer(), v.minValue(0));
+import { countSchema, dateText, deploymentEntries, progressSchema, timestampText } from './schemas.ts';
 
 export const statusResponse = v.object({
   job_id: v.string(),
   status: v.picklist(jobStatuses),
-  progress: v.object({
-    total_model_days: countSchema,
-    completed: countSchema,
-    failed: countSchema,
-    pending: countSchema,
-  }),
+  progress: progressSchema,
   date_range: v.array(dateText),
   models: v.array(v.string()),
   created_at: timestampText,

@@ -5,6 +5,8 @@ import { dateText, deploymentEntries, existsInCalendar, invalidDate } from './sc
 
 /** Far more than any configuration lists; it bounds what one request can insert. */
 const MAX_MODELS = 200;
+/** Of an `Idempotency-Key`; UUIDs and hashes are far shorter. */
+const MAX_KEY_LENGTH = 200;
 const END_DATE_REQUIRED = 'end_date is required and cannot be null or empty';
 
 export const triggerRequest = v.strictObject({
@@ -23,6 +25,20 @@ export const triggerRequest = v.strictObject({
   replace_existing: v.optional(v.boolean('expected true or false'), false),
 });
 
+const keyMessage = `must be 1 to ${MAX_KEY_LENGTH} printable ASCII characters`;
+
+export const triggerHeaders = v.object({
+  'Idempotency-Key': v.optional(
+    v.pipe(
+      v.string(),
+      v.nonEmpty(keyMessage),
+      v.maxLength(MAX_KEY_LENGTH, keyMessage),
+      v.regex(/^[ -~]*$/, keyMessage),
+      v.description('The same key and request again: the first job again, and no second one.'),
+    ),
+  ),
+});
+
 export const triggerResponse = v.object({
   job_id: v.pipe(v.string(), v.uuid()),
   status: v.literal('pending'),
@@ -32,17 +48,18 @@ export const triggerResponse = v.object({
   warnings: v.nullable(v.array(v.string())),
 });
 
-/** Creates a job; the worker starts after the answer. */
+/** Creates a job; the worker starts after the answer. A repeated `Idempotency-Key` is answered with its first job again. */
 export function trigger(
   { jobs, settings }: Context,
-  { body }: Input<unknown, v.InferOutput<typeof triggerRequest>>,
+  { body, headers }: Input<unknown, v.InferOutput<typeof triggerRequest>, v.InferOutput<typeof triggerHeaders>>,
 ): Answer {
-  const job = jobs.submit({
+  const request = {
     startDate: body.start_date || null,
     endDate: body.end_date,
     models: body.models ?? [],
     replaceExisting: body.replace_existing,
-  });
+  };
+  const job = jobs.submit(request, headers['Idempotency-Key']);
   return JSON.stringify({
     job_id: job.jobId,
     status: 'pending',

@@ -1,21 +1,20 @@
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../domain.ts';
+import type { Exchange } from './exchange.ts';
+import type { HttpLimits } from './limits.ts';
 
-export const MAX_BODY_BYTES = 1024 * 1024;
-/** What is read and thrown away of a body that was refused, so that its sender gets to read the answer. */
-const MAX_DRAINED_BYTES = 16 * 1024 * 1024;
+/** How much of a header's value is repeated in an error. */
+const MAX_SHOWN_LENGTH = 100;
 
 /** Reads a JSON body. Throws a `ServiceError` for another content type, too many bytes, or text that is not JSON. */
-export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
-  const contentType = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
-  if (contentType !== 'application/json') {
-    throw new ServiceError(
-      'unsupported_media_type',
-      `Cannot read the body: its Content-Type must be application/json, got ${contentType ?? 'none'}`,
-    );
-  }
-  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw tooLarge();
-  const bytes = await readBytes(request);
+export async function readJsonBody(
+  { request, response, expects }: Exchange,
+  { maxBodyBytes }: HttpLimits,
+): Promise<unknown> {
+  checkContentType(request);
+  if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge(maxBodyBytes);
+  if (expects === 'continue') response.writeContinue();
+  const bytes = await readBytes(request, maxBodyBytes);
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
@@ -23,13 +22,30 @@ export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-function readBytes(request: IncomingMessage): Promise<Buffer> {
+/** A page of another origin can send a form or plain text without asking, but no JSON. */
+function checkContentType({ headers }: IncomingMessage): void {
+  const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/json') {
+    throw new ServiceError(
+      'unsupported_media_type',
+      `Cannot read the body: its Content-Type must be application/json, got ${type?.slice(0, MAX_SHOWN_LENGTH) ?? 'none'}`,
+    );
+  }
+  const coding = headers['content-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'identity')
+    throw new ServiceError(
+      'unsupported_media_type',
+      `Cannot read the body: it must not be compressed, got Content-Encoding ${coding.slice(0, MAX_SHOWN_LENGTH)}`,
+    );
+}
+
+function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
   let size = 0;
   request.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size > MAX_BODY_BYTES) reject(tooLarge());
+    if (size > maxBytes) reject(tooLarge(maxBytes));
     else chunks.push(chunk);
   });
   request.on('end', () => resolve(Buffer.concat(chunks)));
@@ -38,17 +54,18 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
 }
 
 /** Lets the rest of a refused body run off; a sender that does not stop is cut off. */
-export function drain(request: IncomingMessage): void {
+export function drain(request: IncomingMessage, { maxDrainedBytes }: HttpLimits): void {
   if (request.complete) return;
   let drained = 0;
   request.removeAllListeners('data');
   request.on('data', (chunk: Buffer) => {
     drained += chunk.length;
-    if (drained > MAX_DRAINED_BYTES) request.destroy();
+    if (drained > maxDrainedBytes) request.destroy();
   });
+  request.on('error', () => {}); // its sender has gone, which is as good
   request.resume();
 }
 
-function tooLarge(): ServiceError {
-  return new ServiceError('payload_too_large', `Cannot read the body: it is larger than ${MAX_BODY_BYTES} bytes`);
+function tooLarge(maxBytes: number): ServiceError {
+  return new ServiceError('payload_too_large', `Cannot read the body: it is larger than ${maxBytes} bytes`);
 }

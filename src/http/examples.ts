@@ -80,6 +80,30 @@ export const status = {
   },
 };
 
+export const jobs = {
+  response: {
+    jobs: [
+      {
+        job_id: jobId,
+        status: 'partial',
+        progress: { total_model_days: 40, completed: 39, failed: 1, pending: 0 },
+        start_date: '2025-09-15',
+        end_date: '2025-10-10',
+        models: ['gpt-5', 'claude-sonnet-4.5'],
+        created_at: '2025-10-11T08:00:00.000Z',
+        started_at: '2025-10-11T08:00:00.004Z',
+        completed_at: '2025-10-11T08:21:14.310Z',
+        total_duration_seconds: 1274.306,
+        error: null,
+        warnings: ['Skipped 2 model-days already completed'],
+      },
+    ],
+    count: 1,
+    next_before: null,
+    ...deployment,
+  },
+};
+
 export const results = {
   response: {
     results: [

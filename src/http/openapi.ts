@@ -19,8 +19,14 @@ export function describeApi(routes: readonly Route[]): Record<string, unknown> {
       description:
         'Runs simulated trading sessions for AI models over a range of dates and keeps every position, conversation and cost.',
     },
+    security: [{}, { accessToken: [] }],
     paths,
-    components: { schemas: { Error: schemaOf(errorSchema), BareError: schemaOf(bareErrorSchema) } },
+    components: {
+      securitySchemes: {
+        accessToken: { type: 'http', scheme: 'bearer', description: 'Where the server has access tokens (README).' },
+      },
+      schemas: { Error: schemaOf(errorSchema), BareError: schemaOf(bareErrorSchema) },
+    },
   };
 }
 
@@ -29,7 +35,12 @@ function describeRoute(route: Route): Record<string, unknown> {
   return {
     summary,
     operationId: operationId(route),
-    parameters: [...pathParameters(route), ...queryParameters(route)],
+    ...(route.isPublic && { security: [] }),
+    parameters: [
+      ...pathParameters(route),
+      ...parametersOf(route.query, 'query'),
+      ...parametersOf(route.headers, 'header'),
+    ],
     ...(body && {
       requestBody: {
         required: true,
@@ -69,6 +80,8 @@ function errorAnswers(route: Route): Record<string, unknown> {
 export function errorsOf(route: Route): Record<number, string> {
   return {
     400: 'The request cannot be read.',
+    ...(route.isPublic ? {} : { 401: 'The server has access tokens, and the request none of them.' }),
+    403: 'The request comes from a web page of another origin, or its access token is read-only.',
     405: 'The path has no such method; the Allow header names those it has.',
     ...(route.body || route.query ? { 422: 'A value does not fit its schema; the detail names each field.' } : {}),
     ...(route.path === '/health'
@@ -87,10 +100,10 @@ function pathParameters({ path }: Route): unknown[] {
   }));
 }
 
-function queryParameters({ query }: Route): unknown[] {
-  if (query === undefined) return [];
-  const { properties = {} } = schemaOf(query);
-  return Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', required: false, schema }));
+function parametersOf(fields: v.GenericSchema | undefined, place: 'query' | 'header'): unknown[] {
+  if (fields === undefined) return [];
+  const { properties = {} } = schemaOf(fields);
+  return Object.entries(properties).map(([name, schema]) => ({ name, in: place, required: false, schema }));
 }
 
 /** The schema of what a client sends or reads: before transformations. What JSON Schema cannot say is left to the checks. */

@@ -2,6 +2,7 @@ import type * as v from 'valibot';
 import { cancel, cancelResponse } from '../handlers/cancel.ts';
 import type { Answer, Context, Input } from '../handlers/handler.ts';
 import { health, healthResponse } from '../handlers/health.ts';
+import { jobs, jobsQuery, jobsResponse } from '../handlers/jobs.ts';
 import { models, modelsResponse } from '../handlers/models.ts';
 import { performance, performanceQuery } from '../handlers/performance.ts';
 import { performanceResponse } from '../handlers/performance-response.ts';
@@ -9,7 +10,7 @@ import { coverageQuery, coverageResponse, priceCoverage } from '../handlers/pric
 import { reasoning, reasoningQuery, reasoningResponse } from '../handlers/reasoning.ts';
 import { results, resultsQuery, resultsResponse } from '../handlers/results.ts';
 import { status, statusResponse } from '../handlers/status.ts';
-import { trigger, triggerRequest, triggerResponse } from '../handlers/trigger.ts';
+import { trigger, triggerHeaders, triggerRequest, triggerResponse } from '../handlers/trigger.ts';
 import * as examples from './examples.ts';
 import { openapi } from './openapi-handler.ts';
 import { performance as performanceExample } from './performance-example.ts';
@@ -21,15 +22,18 @@ export interface Route {
   summary: string;
   query?: v.GenericSchema;
   body?: v.GenericSchema;
+  headers?: v.GenericSchema;
   response?: v.GenericSchema;
   /** The statuses that are its own, with their conditions; 405, 422 and 500 are added where they can happen. */
   errors: Record<number, string>;
   /** Error bodies carry the deployment fields, except where the specification leaves them out. */
   bareErrors?: true;
+  /** Needs no access token. */
+  isPublic?: true;
   example: { request?: unknown; response: unknown };
   /** The answer as CSV, as an example. A route that has it takes `format` in its query and gives both forms. */
   csv?: string;
-  handle: (context: Context, input: Input<never, never>) => Answer;
+  handle: (context: Context, input: Input<never, never, never>) => Answer;
 }
 
 /** THE API ON ONE SCREEN. */
@@ -39,6 +43,7 @@ export const routes: readonly Route[] = [
     path: '/simulate/trigger',
     summary: 'Start a simulation job: every model on every weekday of a range.',
     body: triggerRequest,
+    headers: triggerHeaders,
     response: triggerResponse,
     errors: {
       400: 'Invalid range, no models, another job is running, or the body is not JSON.',
@@ -65,6 +70,16 @@ export const routes: readonly Route[] = [
     errors: { 404: 'There is no such job.', 409: 'The job has ended otherwise.' },
     example: examples.cancel,
     handle: cancel,
+  },
+  {
+    method: 'GET',
+    path: '/jobs',
+    summary: 'The jobs, newest first, each with its status and progress; a page at a time.',
+    query: jobsQuery,
+    response: jobsResponse,
+    errors: {},
+    example: examples.jobs,
+    handle: jobs,
   },
   {
     method: 'GET',
@@ -126,6 +141,7 @@ export const routes: readonly Route[] = [
     summary: 'Whether the service can reach its database; always 200.',
     response: healthResponse,
     errors: {},
+    isPublic: true,
     example: examples.health,
     handle: health,
   },

@@ -1,71 +1,96 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
-import { ServiceError } from '../domain.ts';
+import { type ErrorCode, ServiceError } from '../domain.ts';
 import { type Context, type Format, type Input, deploymentFields } from '../handlers/handler.ts';
 import { logUnexpected } from '../log.ts';
+import { type AccessRules, checkOrigin, checkToken, createAccessRules } from './access.ts';
+import type { AccessToken } from './access-tokens.ts';
 import { drain, readJsonBody } from './body.ts';
+import { type Connections, watchConnections } from './connections.ts';
+import type { Exchange } from './exchange.ts';
+import { type HttpLimits, httpLimits } from './limits.ts';
 import { chooseFormat } from './negotiate.ts';
-import { sendAnswer, sendJson, statusOfError } from './reply.ts';
+import { sendJson, sendPieces, statusOfError } from './reply.ts';
 import { type Match, type Router, createRouter } from './router.ts';
 import { type Route, routes } from './routes.ts';
-import { validateBody, validateQuery } from './validate.ts';
+import { type Target, checkMessage, isReadable, readTarget } from './target.ts';
+import { validateBody, validateHeaders, validateQuery } from './validate.ts';
 
-/** How long a client may take to send its headers, and its whole request. */
-const HEADERS_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 30_000;
-const KEEP_ALIVE_TIMEOUT_MS = 5_000;
-const MAX_HEADER_BYTES = 16 * 1024;
-const MAX_CONNECTIONS = 1_000;
 /** How much of an address is repeated in an error or the log. */
 const MAX_SHOWN_PATH = 200;
+const TOKEN_CHALLENGE = 'Bearer realm="Trading Simulation Service"';
+
+export interface HttpOptions {
+  /** None: everybody may do everything. */
+  accessTokens: readonly AccessToken[];
+  limits?: HttpLimits;
+}
+
+interface Site {
+  context: Context;
+  limits: HttpLimits;
+  access: AccessRules;
+  router: Router<Route>;
+  connections: Connections;
+}
 
 /** Builds the HTTP server; it is not listening yet. */
-export function createHttpServer(context: Context): Server {
-  const router = createRouter(routes);
-  const options = {
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    maxHeaderSize: MAX_HEADER_BYTES,
+export function createHttpServer(context: Context, { accessTokens, limits = httpLimits }: HttpOptions): Server {
+  const server = createServer({
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    connectionsCheckingInterval: limits.checkIntervalMs,
+    maxHeaderSize: limits.maxHeadBytes,
+    requireHostHeader: false, // checkMessage asks for it, and answers in JSON
+  });
+  server.timeout = limits.stalledTimeoutMs;
+  server.maxConnections = limits.maxConnections;
+  server.maxHeadersCount = limits.maxHeaders + 1; // Node drops what is beyond; one more is enough to be refused
+  const site: Site = {
+    context,
+    limits,
+    access: createAccessRules(accessTokens, context.settings.allowedHosts),
+    router: createRouter(routes),
+    connections: watchConnections(server, context, limits),
   };
-  const server = createServer(options, (request, response) => void respond(context, router, { request, response }));
-  server.maxConnections = MAX_CONNECTIONS;
+  const answer = (expects: Exchange['expects']) => (request: IncomingMessage, response: ServerResponse) => {
+    // The client may hold its body back, and then nobody could tell where the next request begins.
+    if (expects !== 'nothing') response.shouldKeepAlive = false;
+    void respond(site, { request, response, expects });
+  };
+  server.on('request', answer('nothing'));
+  server.on('checkContinue', answer('continue'));
+  server.on('checkExpectation', answer('something else'));
   return server;
 }
 
-interface Exchange {
-  request: IncomingMessage;
-  response: ServerResponse;
-}
-
 /** Every request ends here in exactly one answer, whatever is thrown on the way. */
-async function respond(context: Context, router: Router<Route>, exchange: Exchange): Promise<void> {
+async function respond(site: Site, exchange: Exchange): Promise<void> {
   const { request, response } = exchange;
-  const [path, query] = splitUrl(request.url ?? '');
+  const turn = site.connections.enter(exchange);
+  if (turn !== true && !(await turn)) return;
+  const target = readTarget(request);
   let match: Match<Route> | null = null;
   try {
-    match = find(router, request.method ?? '', path);
-    const route = match.route;
-    const params = readParams(match, request.method ?? '');
-    const values = route.query === undefined ? {} : validateQuery(route.query, query);
-    const input: Input = {
-      params,
-      query: values,
-      body: route.body === undefined ? undefined : validateBody(route.body, await readJsonBody(request)),
-      format: route.csv === undefined ? 'json' : chooseFormat(formatIn(values), request.headers.accept),
-    };
-    const answer = route.handle(context, input as Input<never, never>);
-    await sendAnswer(response, answer, route.csv === undefined ? [] : ['Vary', 'Accept']);
+    checkMessage(request, site.limits);
+    match = find(site.router, request, target);
+    checkToken(site.access, request, match?.route ?? null);
+    checkOrigin(site.access, request.headers.origin, target.host);
+    checkExpectation(exchange);
+    const { route, params } = choose(match, request, target);
+    const json = route.body === undefined ? undefined : await readJsonBody(exchange, site.limits);
+    const input = checkInput(route, request, { params, query: target.query, json });
+    const answer = route.handle(site.context, input as Input<never, never, never>);
+    const headers = route.csv === undefined ? [] : ['Vary', 'Accept'];
+    if (typeof answer === 'string') sendJson(response, 200, answer, headers);
+    else await sendPieces(response, answer, headers);
   } catch (error) {
-    if (response.headersSent) {
-      logUnexpected(context.log, error, { path, consequence: 'the answer was cut off' });
-      response.destroy();
-      return;
-    }
-    sendError(context, exchange, { error, match });
+    refuse(site, exchange, { error, match, target });
   }
-  context.log.debug('request', {
+  site.connections.leave(exchange);
+  site.context.log.debug('request', {
     method: request.method,
-    path: path.slice(0, MAX_SHOWN_PATH),
+    path: target.path.slice(0, MAX_SHOWN_PATH),
     status: response.statusCode,
   });
 }
@@ -75,45 +100,79 @@ function formatIn(query: unknown): Format | undefined {
   return (query as { format?: Format }).format;
 }
 
-function find(router: Router<Route>, method: string, path: string): Match<Route> {
-  let match: Match<Route> | null;
-  try {
-    match = router(method, path);
-  } catch {
+/** Null for an unknown path, and for one that cannot be read. */
+function find(router: Router<Route>, { method = '' }: IncomingMessage, { path }: Target): Match<Route> | null {
+  return isReadable(path) ? router(method, path) : null;
+}
+
+function checkExpectation({ expects }: Exchange): void {
+  if (expects === 'something else')
+    throw new ServiceError('expectation_failed', 'Cannot meet the expectation: of Expect only 100-continue is known');
+}
+
+function choose(
+  match: Match<Route> | null,
+  { method }: IncomingMessage,
+  { path, query }: Target,
+): { route: Route; params: Record<string, string> } {
+  if (!isReadable(path) || !isReadable(query))
     throw new ServiceError('bad_request', 'Cannot read the address: its percent-encoding is broken');
-  }
   if (match === null)
     throw new ServiceError(
       'not_found',
       `There is no ${path.slice(0, MAX_SHOWN_PATH)}; GET /openapi.json lists what there is`,
     );
-  return match;
-}
-
-function readParams(match: Match<Route>, method: string): Record<string, string> {
-  if ('params' in match) return match.params;
+  if ('params' in match) return match;
   throw new ServiceError(
     'method_not_allowed',
     `${match.route.path} has no method ${method}; it has ${match.allowed.join(', ')}`,
   );
 }
 
-function sendError(
-  context: Context,
-  { request, response }: Exchange,
-  { error, match }: { error: unknown; match: Match<Route> | null },
-): void {
+function checkInput(
+  route: Route,
+  request: IncomingMessage,
+  { params, query, json }: { params: Record<string, string>; query: string; json: unknown },
+): Input {
+  const values = route.query === undefined ? {} : validateQuery(route.query, query);
+  return {
+    params,
+    query: values,
+    format: route.csv === undefined ? 'json' : chooseFormat(formatIn(values), request.headers.accept),
+    body: route.body === undefined ? undefined : validateBody(route.body, json),
+    headers: route.headers === undefined ? {} : validateHeaders(route.headers, request.headersDistinct),
+  };
+}
+
+interface Refusal {
+  error: unknown;
+  match: Match<Route> | null;
+  target: Target;
+}
+
+/** Tells what is wrong, or cuts the connection where an answer has begun or nobody is left to read it. */
+function refuse({ context, limits }: Site, exchange: Exchange, { error, match, target }: Refusal): void {
+  const { request, response } = exchange;
+  const isClientGone = request.destroyed && !request.complete;
+  if (isClientGone || response.headersSent) {
+    if (!isClientGone) logUnexpected(context.log, error, { path: target.path, consequence: 'the answer was cut off' });
+    response.destroy();
+    return;
+  }
   const known = error instanceof ServiceError;
   const detail = known
     ? error.message
     : `Internal server error: unexpected failure (reference ${logUnexpected(context.log, error)})`;
   const body = match?.route.bareErrors ? { detail } : { detail, ...deploymentFields(context.settings) };
-  const allow = match !== null && 'allowed' in match ? ['Allow', match.allowed.join(', ')] : [];
-  sendJson(response, known ? statusOfError[error.code] : 500, JSON.stringify(body), allow);
-  drain(request);
+  const code = known ? error.code : null;
+  // Where such a request ends and the next begins is not certain.
+  if (code === 'malformed' || code === 'headers_too_large') response.shouldKeepAlive = false;
+  sendJson(response, known ? statusOfError[error.code] : 500, JSON.stringify(body), headersFor(code, match));
+  drain(request, limits);
 }
 
-function splitUrl(url: string): [path: string, query: string] {
-  const mark = url.indexOf('?');
-  return mark === -1 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)];
+function headersFor(code: ErrorCode | null, match: Match<Route> | null): string[] {
+  if (code === 'unauthorized') return ['WWW-Authenticate', TOKEN_CHALLENGE];
+  if (code === 'method_not_allowed' && match !== null && 'allowed' in match) return ['Allow', match.allowed.join(', ')];
+  return [];
 }

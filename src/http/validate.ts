@@ -1,6 +1,11 @@
 import * as v from 'valibot';
 import { ServiceError } from '../domain.ts';
 
+/** A client chooses how many there are; nobody reads more at once. */
+const MAX_TOLD_PROBLEMS = 20;
+/** Checked before the items are: half a million wrong ones would be half a million problems to describe. */
+const MAX_LIST_LENGTH = 1_000;
+const MAX_SHOWN_NAME = 100;
 /** Fields of older versions of the interface, with what replaced them. */
 const RETIRED_FIELDS = new Map([
   ['date_range', 'is no longer accepted; use start_date and end_date'],
@@ -11,6 +16,10 @@ const RETIRED_FIELDS = new Map([
 export function validateBody<Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new ServiceError('unprocessable', 'body: expected a JSON object');
+  for (const [field, value] of Object.entries(body)) {
+    if (Array.isArray(value) && value.length > MAX_LIST_LENGTH)
+      throw new ServiceError('unprocessable', `${shorten(field)}: at most ${MAX_LIST_LENGTH} items`);
+  }
   return validate(schema, body);
 }
 
@@ -20,18 +29,38 @@ export function validateBody<Schema extends v.GenericSchema>(schema: Schema, bod
  */
 export function validateQuery<Schema extends v.GenericSchema>(schema: Schema, query: string): v.InferOutput<Schema> {
   const given = new URLSearchParams(query);
-  const names = Object.keys((schema as unknown as v.ObjectSchema<v.ObjectEntries, undefined>).entries);
-  const repeated = names.filter((name) => given.getAll(name).length > 1);
-  if (repeated.length > 0)
-    throw new ServiceError('unprocessable', repeated.map((name) => `${name}: given more than once`).join('; '));
+  const names = namesOf(schema);
+  refuseRepeated(names.filter((name) => given.getAll(name).length > 1));
   const values = names.flatMap((name) => (given.get(name) ? [[name, given.get(name)]] : []));
   return validate(schema, Object.fromEntries(values));
+}
+
+/** Checks the headers that a route takes. A known one that is given twice is refused. */
+export function validateHeaders<Schema extends v.GenericSchema>(
+  schema: Schema,
+  headers: NodeJS.Dict<string[]>,
+): v.InferOutput<Schema> {
+  const given = namesOf(schema).map((name) => [name, headers[name.toLowerCase()]] as const);
+  const repeated = given.filter(([, values]) => values !== undefined && values.length > 1);
+  refuseRepeated(repeated.map(([name]) => name));
+  return validate(schema, Object.fromEntries(given.flatMap(([name, values]) => (values ? [[name, values[0]]] : []))));
+}
+
+function namesOf(schema: v.GenericSchema): string[] {
+  return Object.keys((schema as unknown as v.ObjectSchema<v.ObjectEntries, undefined>).entries);
+}
+
+function refuseRepeated(names: readonly string[]): void {
+  if (names.length > 0)
+    throw new ServiceError('unprocessable', names.map((name) => `${name}: given more than once`).join('; '));
 }
 
 function validate<Schema extends v.GenericSchema>(schema: Schema, value: unknown): v.InferOutput<Schema> {
   const result = v.safeParse(schema, value, { abortPipeEarly: true });
   if (result.success) return result.output;
-  throw new ServiceError('unprocessable', result.issues.map(describeIssue).join('; '));
+  const sentences = result.issues.slice(0, MAX_TOLD_PROBLEMS).map(describeIssue);
+  const more = result.issues.length - sentences.length;
+  throw new ServiceError('unprocessable', [...sentences, ...(more > 0 ? [`and ${more} more`] : [])].join('; '));
 }
 
 function describeIssue(issue: v.BaseIssue<unknown>): string {
@@ -44,5 +73,9 @@ function describeIssue(issue: v.BaseIssue<unknown>): string {
 /** `models[2]`; bounded, because a client chooses the names of unknown fields. */
 function pathOf(issue: v.BaseIssue<unknown>): string {
   const keys = issue.path?.map(({ key }) => (typeof key === 'number' ? `[${key}]` : String(key))) ?? ['body'];
-  return keys.join('').slice(0, 100);
+  return shorten(keys.join(''));
+}
+
+function shorten(name: string): string {
+  return name.slice(0, MAX_SHOWN_NAME);
 }

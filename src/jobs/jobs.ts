@@ -6,6 +6,7 @@ import { ServiceError } from '../domain.ts';
 import { logUnexpected } from '../log.ts';
 import type { WorkerContext } from '../worker/context.ts';
 import { cancel, endJob, runJob } from '../worker/worker.ts';
+import { rememberSubmission, submittedBefore } from './idempotency.ts';
 import { resolveRange } from './range.ts';
 
 /** A job that finds no progress at so many restarts in a row is given up: it may be what ends the process. */
@@ -29,8 +30,11 @@ export interface SubmittedJob {
 
 /** The jobs of the service: one at a time, worked in the background. */
 export interface Jobs {
-  /** Creates a job and starts its worker after the caller's turn. Throws a `ServiceError` when it must not be created. */
-  submit(request: JobRequest): SubmittedJob;
+  /**
+   * Creates a job and starts its worker after the caller's turn; with an idempotency key that was used before, returns that
+   * job again. Throws a `ServiceError` when it must not be created.
+   */
+  submit(request: JobRequest, idempotencyKey?: string): SubmittedJob;
   /**
    * Stops an unfinished job and its children; what has completed stays. Returns how many model-days were not run, null
    * for a job that was cancelled before. Throws a `ServiceError` for an unknown job or one that has ended.
@@ -59,8 +63,13 @@ export function createJobs(context: WorkerContext): Jobs {
     });
   };
   return {
-    submit(request) {
-      const job = create(context, request);
+    submit(request, idempotencyKey) {
+      const earlier = idempotencyKey === undefined ? null : submittedBefore(database, idempotencyKey, request);
+      if (earlier !== null) {
+        log.info('trigger repeated under its Idempotency-Key', { jobId: earlier.jobId });
+        return earlier;
+      }
+      const job = create(context, request, idempotencyKey);
       log.info('job created', { jobId: job.jobId, totalModelDays: job.totalModelDays });
       setImmediate(start, job.jobId);
       return job;
@@ -92,7 +101,11 @@ export function createJobs(context: WorkerContext): Jobs {
 }
 
 /** The trigger's rules in their order; checking for another job and inserting are one transaction. */
-function create({ database, clock, settings }: WorkerContext, request: JobRequest): SubmittedJob {
+function create(
+  { database, clock, settings }: WorkerContext,
+  request: JobRequest,
+  idempotencyKey?: string,
+): SubmittedJob {
   const configuration = readConfiguration(settings.configurationPath);
   const models = chooseModels(request.models, configuration);
   const now = clock();
@@ -121,12 +134,14 @@ function create({ database, clock, settings }: WorkerContext, request: JobReques
       warnings,
     });
     const mode = request.startDate === null ? ' (resume mode)' : '';
-    return {
+    const job = {
       jobId,
       totalModelDays: dates.length * models.length,
       message: `Simulation job created for ${dates.length} dates, ${models.length} models${mode}`,
       warnings,
     };
+    if (idempotencyKey !== undefined) rememberSubmission(database, idempotencyKey, { request, job });
+    return job;
   });
 }
 

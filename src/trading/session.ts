@@ -242,7 +242,8 @@ function portfolioOf({ cash, holdings }: ClosingState): Portfolio {
 export async function runAndCount(session: Session, call: ToolCall, recorded?: string): Promise<string> {
   const startedAt = performance.now();
   const { content, refused } = await runTool(session, call, recorded);
-  const toolName = call.name.slice(0, MAX_TOOL_NAME_LENGTH);
+  // Half a character is stored as another one, and two names may not become one there.
+  const toolName = call.name.slice(0, MAX_TOOL_NAME_LENGTH).toWellFormed();
   const usage = session.toolUsage.get(toolName) ?? { toolName, calls: 0, refused: 0, durationMs: 0 };
   usage.calls += 1;
   usage.refused += refused ? 1 : 0;

@@ -99,6 +99,34 @@ const refusals: [
     /^start_date: Invalid date format: \{\}/,
   ],
   [
+    'a date nested beyond any stack',
+    '/simulate/trigger',
+    trigger(`{"end_date":${'['.repeat(100_000)}${']'.repeat(100_000)}}`),
+    422,
+    /^end_date: Invalid date format: (a value too deeply nested|\[{100})\. Expected/, // as Node can or cannot write it
+  ],
+  [
+    'half a million models',
+    '/simulate/trigger',
+    trigger(`{"end_date":"2025-11-10","models":[${'1,'.repeat(500_000)}1]}`),
+    422,
+    /^models: at most 1000 items$/,
+  ],
+  [
+    'more problems than anybody reads',
+    '/simulate/trigger',
+    trigger({ end_date: '2025-11-10', models: Array.from({ length: 200 }, () => 1) }),
+    422,
+    /^models\[0\]: expected a string; .*models\[19\]: expected a string; and 180 more$/,
+  ],
+  [
+    'a compressed body',
+    '/simulate/trigger',
+    trigger('{}', { ...JSON_TYPE, 'content-encoding': 'gzip' }),
+    415,
+    /must not be compressed, got Content-Encoding gzip$/,
+  ],
+  [
     'models that are no list',
     '/simulate/trigger',
     trigger({ end_date: '2025-11-10', models: 'model-a' }),

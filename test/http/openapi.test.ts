@@ -27,6 +27,7 @@ for (const route of routes) {
     assert.deepEqual(names, [
       ...[...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name),
       ...Object.keys((route.query as any)?.entries ?? {}),
+      ...Object.keys((route.headers as any)?.entries ?? {}),
     ]);
     const body = operation.requestBody?.content['application/json'].schema;
     assert.deepEqual(Object.keys(body?.properties ?? {}), Object.keys((route.body as any)?.entries ?? {}));

@@ -6,6 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { buildAgent } from '../../build.mjs';
 import type { Clock } from '../../src/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
+import { readAccessTokens } from '../../src/http/access-tokens.ts';
+import { type HttpLimits, httpLimits } from '../../src/http/limits.ts';
 import { type Log, type LogLevel, createLog } from '../../src/log.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { type Settings, readSettings } from '../../src/settings.ts';
@@ -28,6 +30,8 @@ export interface TestServiceOptions {
   prices?: string;
   /** A folder of an earlier service, to start again on its database. */
   folder?: string;
+  /** Limits that a test can reach. */
+  httpLimits?: Partial<HttpLimits>;
 }
 
 export interface Answer {
@@ -101,6 +105,8 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
     clock,
     agentProgram: options.agentProgram ?? (await realAgent()),
     ...(options.environment !== undefined && { environment: options.environment }),
+    accessTokens: readAccessTokens(settings),
+    httpLimits: { ...httpLimits, ...options.httpLimits },
   });
   return wrap(t, { service, folder, settings, database, lines });
 }

@@ -17,14 +17,22 @@ export interface LineBatch {
 /** Reads a file of text in batches of whole lines; the memory it takes does not grow with the file. */
 export async function* readLines(path: string): AsyncGenerator<LineBatch> {
   const decoder = new StringDecoder('utf8');
-  let rest = '';
+  let unfinished: string[] = []; // the pieces of a line: joined once, however many there are
+  let unfinishedLength = 0;
   let firstLine = 1;
   let bytesRead = 0;
   for await (const chunk of createReadStream(path, { highWaterMark: READ_BYTES })) {
     bytesRead += (chunk as Buffer).length;
-    const lines = (rest + decoder.write(chunk as Buffer)).split('\n');
-    rest = lines.pop() as string;
-    if (rest.length > MAX_DOCUMENT_LENGTH)
+    const lines = decoder.write(chunk as Buffer).split('\n');
+    const rest = lines.pop() as string;
+    if (lines.length > 0) {
+      lines[0] = [...unfinished, lines[0]].join('');
+      unfinished = [];
+      unfinishedLength = 0;
+    }
+    unfinished.push(rest);
+    unfinishedLength += rest.length;
+    if (unfinishedLength > MAX_DOCUMENT_LENGTH)
       throw new ServiceError(
         'bad_request',
         `line ${firstLine + lines.length} is longer than ${MAX_DOCUMENT_LENGTH} characters`,
@@ -32,5 +40,5 @@ export async function* readLines(path: string): AsyncGenerator<LineBatch> {
     if (lines.length > 0) yield { firstLine, lines, bytesRead };
     firstLine += lines.length;
   }
-  if (rest !== '') yield { firstLine, lines: [rest], bytesRead };
+  if (unfinishedLength > 0) yield { firstLine, lines: [unfinished.join('')], bytesRead };
 }

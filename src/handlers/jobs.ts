@@ -1,0 +1,79 @@
+import * as v from 'valibot';
+import { timestamp } from '../calendar.ts';
+import type { Database } from '../database/database.ts';
+import { readWarnings } from '../database/jobs.ts';
+import { type JobPlace, jobList, placeOfJob } from '../database/status.ts';
+import { ServiceError, jobStatuses } from '../domain.ts';
+import { type Answer, type Context, type Input, appendMembers, deploymentFields } from './handler.ts';
+import { countSchema, dateText, deploymentEntries, progressSchema, timestampText } from './schemas.ts';
+
+const DEFAULT_JOBS = 50;
+const MAX_JOBS = 200;
+const LIMIT_MESSAGE = `expected a whole number from 1 to ${MAX_JOBS}`;
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z$/;
+
+export const jobsQuery = v.object({
+  status: v.optional(v.picklist(jobStatuses, `expected one of ${jobStatuses.join(', ')}`)),
+  limit: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d{1,9}$/, LIMIT_MESSAGE),
+      v.description(`At most so many jobs: 1 to ${MAX_JOBS}.`),
+      v.transform(Number),
+      v.minValue(1, LIMIT_MESSAGE),
+      v.maxValue(MAX_JOBS, LIMIT_MESSAGE),
+    ),
+    String(DEFAULT_JOBS),
+  ),
+  before: v.optional(
+    v.pipe(v.string(), v.description('A job_id or a timestamp: the jobs that were created before that one.')),
+  ),
+});
+
+export const jobsResponse = v.object({
+  jobs: v.array(
+    v.object({
+      job_id: v.string(),
+      status: v.picklist(jobStatuses),
+      progress: progressSchema,
+      start_date: dateText,
+      end_date: dateText,
+      models: v.array(v.string()),
+      created_at: timestampText,
+      started_at: v.nullable(timestampText),
+      completed_at: v.nullable(timestampText),
+      total_duration_seconds: v.nullable(v.number()),
+      error: v.nullable(v.string()),
+      warnings: v.nullable(v.array(v.string())),
+    }),
+  ),
+  count: countSchema,
+  /** What to give as `before` for the next page; null on the last one. */
+  next_before: v.nullable(v.string()),
+  ...deploymentEntries,
+});
+
+/** A page of the jobs, newest first. */
+export function jobs(
+  { database, settings }: Context,
+  { query: { status, limit, before } }: Input<v.InferOutput<typeof jobsQuery>>,
+): Answer {
+  const place = before === undefined ? null : placeOf(database, before);
+  const found = jobList(database, { status, before: place, limit: limit + 1 });
+  const page = found.slice(0, limit);
+  const items = page.map(({ json, warnings }) => appendMembers(json, { warnings: readWarnings(warnings) }));
+  const next = found.length > limit ? page.at(-1)?.jobId : null;
+  return appendMembers(`{"jobs":[${items.join(',')}]}`, {
+    count: page.length,
+    next_before: next,
+    ...deploymentFields(settings),
+  });
+}
+
+function placeOf(database: Database, before: string): JobPlace {
+  if (TIMESTAMP.test(before) && !Number.isNaN(Date.parse(before)))
+    return { createdAt: timestamp(new Date(before)), rowid: 0 };
+  const place = placeOfJob(database, before);
+  if (place !== undefined) return place;
+  throw new ServiceError('unprocessable', 'before: expected the job_id of a job, or a timestamp YYYY-MM-DDTHH:MM:SSZ');
+}

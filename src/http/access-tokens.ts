@@ -1,0 +1,96 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { ServiceError, messageOf } from '../domain.ts';
+import { ACCESS_TOKEN_PATTERN, type Settings } from '../settings.ts';
+
+const MAX_TOKENS = 1_000;
+const READ_ONLY = 'read-only';
+const AUTHORIZATION = /^bearer +([\x21-\x7e]+)$/i;
+
+/** What the holder of a token may do: everything, or all that changes nothing. */
+export type Rights = 'everything' | 'reading';
+
+/** A token as the service keeps it: by its hash, so that no dump, log or error can show it. */
+export interface AccessToken {
+  sha256: Buffer;
+  rights: Rights;
+}
+
+type TokenSettings = Pick<Settings, 'apiToken' | 'apiTokensFile'>;
+
+/**
+ * The tokens of `API_TOKEN` and `API_TOKENS_FILE`; none when neither is set, and then everybody may do everything. Throws
+ * a `ServiceError` (`cannot_start`) that names file and line, and never a token.
+ */
+export function readAccessTokens(settings: TokenSettings): AccessToken[] {
+  return readTokens(settings).map(({ token, rights }) => ({ sha256: digest(token), rights }));
+}
+
+/** A token with which a command of this program can talk to its own service; null when none is needed. */
+export function ownToken(settings: TokenSettings): string | null {
+  const tokens = readTokens(settings);
+  const [own] = tokens.filter(({ rights }) => rights === 'everything');
+  if (own === undefined && tokens.length > 0)
+    throw new ServiceError(
+      'cannot_start',
+      `Cannot start a job: every token of ${settings.apiTokensFile} is ${READ_ONLY}`,
+    );
+  return own?.token ?? null;
+}
+
+/**
+ * What an `Authorization` header allows; null when it holds no token that is known. Compares the hashes of all tokens in
+ * constant time, so that an answer's time tells nothing about them.
+ */
+export function rightsOf(tokens: readonly AccessToken[], authorization: string | undefined): Rights | null {
+  const [, token] = AUTHORIZATION.exec(authorization ?? '') ?? [];
+  if (token === undefined) return null;
+  const given = digest(token);
+  let rights: Rights | null = null;
+  for (const known of tokens) if (timingSafeEqual(known.sha256, given)) rights = known.rights;
+  return rights;
+}
+
+function digest(token: string): Buffer {
+  return hash('sha256', token, 'buffer');
+}
+
+function readTokens({ apiToken, apiTokensFile }: TokenSettings): { token: string; rights: Rights }[] {
+  const tokens = new Map<string, Rights>();
+  if (apiToken !== null) tokens.set(apiToken, 'everything');
+  if (apiTokensFile !== null) addTokensOf(apiTokensFile, tokens);
+  return [...tokens].map(([token, rights]) => ({ token, rights }));
+}
+
+/** A token per line, with the word `read-only` after it or without; empty lines and lines that begin with # are comments. */
+function addTokensOf(path: string, tokens: Map<string, Rights>): void {
+  const before = tokens.size;
+  for (const [index, line] of readLines(path).entries()) {
+    const [token, word, ...rest] = line.split(/\s+/).filter((part) => part !== '');
+    if (token === undefined || token.startsWith('#')) continue;
+    const fault =
+      (rest.length > 0 || (word !== undefined && word !== READ_ONLY)
+        ? `expected a token, or a token and ${READ_ONLY}`
+        : null) ??
+      (ACCESS_TOKEN_PATTERN.test(token) ? null : 'a token is 1 to 1000 visible ASCII characters') ??
+      (tokens.has(token) ? 'this token was given before' : null) ??
+      (tokens.size >= MAX_TOKENS ? `more than ${MAX_TOKENS} tokens` : null);
+    if (fault !== null) throw refusal(path, `line ${index + 1}: ${fault}`);
+    tokens.set(token, word === READ_ONLY ? 'reading' : 'everything');
+  }
+  if (tokens.size === before) throw refusal(path, 'it holds no token');
+}
+
+function readLines(path: string): string[] {
+  try {
+    return readFileSync(path, 'utf8')
+      .replace(/^\ufeff/, '')
+      .split('\n');
+  } catch (error) {
+    throw refusal(path, messageOf(error));
+  }
+}
+
+function refusal(path: string, what: string): ServiceError {
+  return new ServiceError('cannot_start', `Cannot use the access tokens of ${path} (API_TOKENS_FILE): ${what}`);
+}

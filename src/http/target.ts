@@ -1,0 +1,65 @@
+import type { IncomingMessage } from 'node:http';
+import { ServiceError } from '../domain.ts';
+import type { HttpLimits } from './limits.ts';
+
+/** Where a request goes: its path and query, still percent-encoded, and the host that it names. */
+export interface Target {
+  path: string;
+  query: string;
+  /** Of the address when that is a whole URL, else of the Host header. */
+  host: string;
+}
+
+/** Reads the request target, which may be a whole URL (RFC 9112, 3.2.2). */
+export function readTarget({ url = '', headers }: IncomingMessage): Target {
+  const { host = '' } = headers;
+  if (url.startsWith('/')) return splitAtQuery(url, host);
+  const [, authority = host, rest = url] = /^https?:\/\/([^/?#]*)(.*)$/i.exec(url) ?? [];
+  return splitAtQuery(rest === '' || rest.startsWith('?') ? `/${rest}` : rest, authority);
+}
+
+/** Whether its percent-encoding can be decoded. */
+export function isReadable(text: string): boolean {
+  if (!text.includes('%')) return true;
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function splitAtQuery(text: string, host: string): Target {
+  const mark = text.indexOf('?');
+  if (mark === -1) return { path: text, query: '', host };
+  return { path: text.slice(0, mark), query: text.slice(mark + 1), host };
+}
+
+/**
+ * Refuses what another program on the way might read as a different message: that is how requests are smuggled. Node's
+ * parser refuses the coarser shapes before this is asked. Throws a `ServiceError`; the connection must then be closed.
+ */
+export function checkMessage(request: IncomingMessage, { maxHeaders, maxTargetLength }: HttpLimits): void {
+  const { httpVersion, rawHeaders, headers, url = '' } = request;
+  if (httpVersion !== '1.1' && httpVersion !== '1.0')
+    throw new ServiceError('malformed', `Cannot read the request: HTTP/${httpVersion} is not spoken here`);
+  if (rawHeaders.length > 2 * maxHeaders)
+    throw new ServiceError('headers_too_large', `Cannot read the request: it has more than ${maxHeaders} headers`);
+  if (url.length > maxTargetLength)
+    throw new ServiceError('uri_too_long', `Cannot read the address: it is longer than ${maxTargetLength} characters`);
+  checkHostLines(rawHeaders, httpVersion);
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked'))
+    throw new ServiceError('malformed', 'Cannot read the body: its Transfer-Encoding must be chunked, in HTTP/1.1');
+}
+
+/** Once in HTTP/1.1, at most once before. What it says matters to requests of web pages alone (access.ts). */
+function checkHostLines(rawHeaders: readonly string[], httpVersion: string): void {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string;
+    if (name === 'Host' || (name.length === 4 && name.toLowerCase() === 'host')) count += 1;
+  }
+  if (count === 1 || (count === 0 && httpVersion === '1.0')) return;
+  throw new ServiceError('malformed', `Cannot read the request: expected one Host header, got ${count}`);
+}

@@ -1,0 +1,33 @@
+import { hash } from 'node:crypto';
+import type { Database } from '../database/database.ts';
+import { rememberTrigger, triggerOfKey } from '../database/idempotency.ts';
+import { ServiceError } from '../domain.ts';
+import type { JobRequest, SubmittedJob } from './jobs.ts';
+
+/**
+ * The job that an earlier trigger with this key created, as it was answered then; null for a new key. Throws a
+ * `ServiceError` (`unprocessable`) when that trigger asked for something else.
+ */
+export function submittedBefore(database: Database, key: string, request: JobRequest): SubmittedJob | null {
+  const earlier = triggerOfKey(database, key);
+  if (earlier === undefined) return null;
+  if (earlier.requestHash === hashOf(request)) return JSON.parse(earlier.answer) as SubmittedJob;
+  throw new ServiceError(
+    'unprocessable',
+    `Idempotency-Key: this key belongs to another request, which created job ${earlier.jobId}; a new request needs a new key`,
+  );
+}
+
+/** Remembers a created job under its key, within the transaction that inserts it. */
+export function rememberSubmission(
+  database: Database,
+  key: string,
+  { request, job }: { request: JobRequest; job: SubmittedJob },
+): void {
+  rememberTrigger(database, key, { jobId: job.jobId, requestHash: hashOf(request), answer: JSON.stringify(job) });
+}
+
+/** Two requests are the same when they ask for the same, however they are written. */
+function hashOf({ startDate, endDate, models, replaceExisting }: JobRequest): string {
+  return hash('sha256', JSON.stringify([startDate, endDate, models, replaceExisting]));
+}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { installProgram, runProgram, startProgram, startServer } from '../support/program.ts';
+
+/** Access tokens, as the commands of the built program meet them. */
+
+const DEV = { DEPLOYMENT_MODE: 'DEV' };
+const TOKEN = 'a-token-that-nobody-prints';
+
+test('with a token the server asks for it, the health check needs none, and nothing prints it', async (t) => {
+  const cwd = installProgram(t);
+  const server = await startServer(t, { cwd, env: { ...DEV, API_TOKEN: TOKEN, LOG_LEVEL: 'DEBUG' } });
+  assert.equal((await fetch(`${server.url}/jobs`)).status, 401);
+  assert.equal((await fetch(`${server.url}/jobs`, { headers: { authorization: `Bearer ${TOKEN}` } })).status, 200);
+  const health = await runProgram(['healthcheck'], { cwd, env: { API_PORT: new URL(server.url).port } });
+  assert.deepEqual([health.code, health.stdout], [0, 'healthy\n']);
+  server.process.kill('SIGTERM');
+  const { stdout, stderr } = await server.ended;
+  assert.match(stderr, /"message":"listening".*"accessTokens":1/);
+  assert.doesNotMatch(stdout + stderr, new RegExp(TOKEN));
+});
+
+test('the demo knows its own token, from the environment or the file, and does not print it', async (t) => {
+  const cwd = installProgram(t);
+  writeFileSync(join(cwd, 'tokens.txt'), `another read-only\n${TOKEN}\n`);
+  for (const access of [{ API_TOKEN: TOKEN }, { API_TOKENS_FILE: 'tokens.txt' }]) {
+    const demo = startProgram(['demo'], { cwd, env: { API_PORT: '0', ...access } });
+    t.after(() => demo.process.kill('SIGKILL'));
+    await demo.waitFor(/-H "Authorization: Bearer \$API_TOKEN"/);
+    demo.process.kill('SIGINT');
+    const { code, stdout, stderr } = await demo.ended;
+    assert.equal(code, 0);
+    assert.match(stdout, /^The job is completed/m);
+    assert.doesNotMatch(stdout + stderr, new RegExp(TOKEN));
+  }
+});
+
+const faults: [name: string, env: Record<string, string>, message: RegExp][] = [
+  [
+    'a file that is not there',
+    { API_TOKENS_FILE: 'nowhere.txt' },
+    /^Cannot use the access tokens of nowhere\.txt \(API_TOKENS_FILE\): ENOENT/,
+  ],
+  [
+    'a file with a fault',
+    { API_TOKENS_FILE: 'faulty.txt' },
+    /^Cannot use the access tokens of faulty\.txt \(API_TOKENS_FILE\): line 2: expected a token/,
+  ],
+  [
+    'a token that no header can carry',
+    { API_TOKEN: `${TOKEN} and more` },
+    /API_TOKEN: expected 1 to 1000 visible ASCII characters$/m,
+  ],
+];
+for (const [name, env, message] of faults) {
+  test(`${name} stops the start before anything is touched, and is told without a token`, async (t) => {
+    const cwd = installProgram(t);
+    writeFileSync(join(cwd, 'faulty.txt'), `good\n${TOKEN} may read\n`);
+    const { code, stdout, stderr } = await runProgram([], { cwd, env: { ...DEV, API_PORT: '0', ...env } });
+    assert.equal(code, 1);
+    assert.match(stderr, message);
+    assert.doesNotMatch(stdout + stderr, new RegExp(TOKEN));
+    assert.equal(existsSync(join(cwd, 'data')), false);
+  });
+}

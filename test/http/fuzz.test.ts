@@ -1,0 +1,8 @@
+import { test } from 'node:test';
+import { fuzz } from '../support/fuzz.ts';
+
+const REQUESTS = 1_500;
+
+test('requests made at random: no 5xx, no hang, no leak (npm run fuzz sends more)', async (t) => {
+  await fuzz(t, { requests: REQUESTS, seed: Date.now() % 2 ** 31 });
+});

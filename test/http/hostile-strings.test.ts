@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { type TestContext, before, test } from 'node:test';
+import { scriptedAgent } from '../support/agents.ts';
+import { hostileStrings } from '../support/hostile.ts';
+import { type TestService, startTestService } from '../support/service.ts';
+import { readAnswers, send } from '../support/wire.ts';
+
+/** Strings from outside are refused, or stored and given back exactly; nothing else happens to anything. */
+
+const DATE = '2025-11-10';
+const MAX_TARGET_LENGTH = 8_192;
+const MAX_HEAD_LENGTH = 16_384;
+/** Of an error's detail: nobody is told his own megabyte. */
+const MAX_DETAIL_LENGTH = 10_000;
+const signatures = hostileStrings.filter(({ isSignature }) => isSignature).map(({ text }) => text);
+/** A model that uses every hostile string as a tool's name, as a symbol, and as an expression. */
+const trader = signatures.find((text) => text === '__proto__') as string;
+const calls: [tool: string, args: unknown][] = hostileStrings
+  .filter(({ text }) => text.length < 1_000)
+  .flatMap(({ text }) => [
+    [text, {}],
+    ['buy', { symbol: text, amount: 1 }],
+  ]);
+
+let service: TestService;
+let job: any;
+before(async (t) => {
+  const script = { [`${trader} ${DATE}`]: chunksOf(calls, 100) };
+  service = await startTestService(t as TestContext, { agentProgram: scriptedAgent(script) });
+  job = await service.runJob({ start_date: DATE, end_date: DATE, models: signatures });
+});
+
+function chunksOf<Item>(items: readonly Item[], size: number): Item[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  );
+}
+
+/** Every byte percent-encoded, as no client must but any may. */
+function encode(text: string): string {
+  return [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+}
+
+/** Asks for a path as it stands: `fetch` would tidy it up. */
+async function get(path: string): Promise<{ status: number; body: any }> {
+  const text = await send(service.url, `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+  const [answer] = readAnswers(text);
+  assert.ok(answer);
+  return { status: answer.status, body: JSON.parse(Buffer.from(answer.body, 'latin1').toString()) };
+}
+
+/** What a query or path of this length is refused with before anything reads it; null when it is short enough. */
+function tooLong(encoded: string): number | null {
+  if (encoded.length > MAX_HEAD_LENGTH) return 431;
+  return encoded.length > MAX_TARGET_LENGTH - 100 ? 414 : null;
+}
+
+test('a signature of any odd kind runs, and comes back exactly as it was given', async () => {
+  assert.deepEqual([job.status, job.models], ['completed', signatures]);
+  const { body } = await service.get(`/jobs?before=2100-01-01T00:00Z`);
+  assert.deepEqual(body.jobs[0].models, signatures);
+  const models = new Set((await service.get('/results')).body.results.map(({ model }: any) => model));
+  assert.deepEqual(models, new Set(signatures));
+});
+
+for (const { name, text, isSignature } of hostileStrings) {
+  test(`${name}: as a signature it is ${isSignature ? 'found again' : 'refused'}`, async () => {
+    const query = `model=${encode(text)}&date=${DATE}`;
+    const results = await get(`/results?${query}`);
+    const reasoning = await get(`/reasoning?${query}`);
+    if (isSignature) {
+      assert.deepEqual(new Set(results.body.results.map(({ model }: any) => model)), new Set([text]));
+      assert.deepEqual(
+        reasoning.body.sessions.map(({ model }: any) => model),
+        [text],
+      );
+      return;
+    }
+    assert.equal(results.status, tooLong(encode(text)) ?? 200);
+    assert.equal(reasoning.status, tooLong(encode(text)) ?? 404);
+    const refused = await service.post('/simulate/trigger', { end_date: DATE, models: ['fine', text] });
+    assert.equal(refused.status, 422);
+    assert.match(refused.body.detail, /^models\[1\]: must not /);
+  });
+
+  test(`${name}: in every other field and parameter it is refused, or harmless`, async () => {
+    const bodies = [
+      { end_date: text },
+      { end_date: DATE, start_date: text },
+      { end_date: DATE, models: text },
+      { end_date: DATE, replace_existing: text },
+      Object.fromEntries([
+        ['end_date', DATE],
+        [text, 1],
+      ]),
+    ];
+    for (const body of bodies) {
+      const { status, body: answer } = await service.post('/simulate/trigger', body);
+      assert.equal(status, 422, JSON.stringify(answer));
+      assert.ok(answer.detail.length < MAX_DETAIL_LENGTH);
+    }
+    const encoded = encode(text);
+    const asked: [path: string, status: number][] = [
+      [`/simulate/status/${encoded}`, 404],
+      [`/${encoded}`, 404],
+      [`/results?job_id=${encoded}`, 200],
+      [`/results?date=${encoded}`, 200],
+      [`/reasoning?job_id=${encoded}`, 404],
+      [`/reasoning?date=${encoded}`, 400],
+      [`/reasoning?include_full_conversation=${encoded}`, text === 'true' ? 200 : 422],
+      [`/jobs?status=${encoded}`, 422],
+      [`/jobs?limit=${encoded}`, 422],
+      [`/jobs?before=${encoded}`, 422],
+      [`/results?${encoded}=${encoded}`, 200],
+    ];
+    for (const [path, status] of asked) {
+      const answer = await get(path);
+      assert.equal(
+        answer.status,
+        tooLong(path) ?? tooLong(encoded) ?? status,
+        `${path.slice(0, 60)}: ${answer.body.detail}`,
+      );
+      if (path.startsWith('/results?job_id') || path.startsWith('/results?date'))
+        assert.equal(answer.body.count ?? 0, 0);
+      if (path.startsWith('/simulate/status') && answer.status === 404) {
+        assert.equal(answer.body.detail, `Job ${text.toWellFormed()} not found`);
+      }
+    }
+  });
+}
+
+test('what a model says comes back exactly, and what it calls by odd names is refused', async () => {
+  const { body } = await service.get(`/reasoning?model=${trader}&include_full_conversation=true`);
+  const said = body.sessions[0].conversation.filter(({ role }: any) => role === 'tool');
+  assert.deepEqual(
+    said.map(({ tool_name, tool_input }: any) => [tool_name, tool_input]),
+    calls.map(([tool, args]) => [tool.toWellFormed(), JSON.stringify(args)]),
+  );
+  assert.deepEqual(
+    said.filter(({ content }: any) => !content.startsWith('{"error":')),
+    [],
+  );
+});
+
+test('and nothing else has happened: no file, no table lost, no failure in the log', async () => {
+  const files = readdirSync(service.folder).sort();
+  assert.deepEqual(files, ['config.json', 'jobs.db', 'jobs.db-shm', 'jobs.db-wal']);
+  assert.equal(service.database.statement('PRAGMA integrity_check').get()?.['integrity_check'], 'ok');
+  assert.equal((await service.get('/jobs')).body.count, 1);
+  assert.deepEqual(
+    service.logLines.filter(({ level }) => level === 'ERROR'),
+    [],
+  );
+  assert.equal(({} as Record<string, unknown>)['replace_existing'], undefined);
+});

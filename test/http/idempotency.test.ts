@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { scriptedAgent } from '../support/agents.ts';
+import { type TestService, startTestService } from '../support/service.ts';
+import { readAnswers, send } from '../support/wire.ts';
+
+/** `Idempotency-Key`: a trigger that is sent twice, because its answer got lost, creates one job. */
+
+const REQUEST = { start_date: '2025-11-10', end_date: '2025-11-11', models: ['model-a'] };
+
+async function trigger({ url }: TestService, key: string | string[], body: unknown = REQUEST) {
+  const headers = new Headers({ 'content-type': 'application/json' });
+  for (const value of [key].flat()) headers.append('idempotency-key', value);
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const response = await fetch(`${url}/simulate/trigger`, { method: 'POST', headers, body: text });
+  return { status: response.status, body: (await response.json()) as any };
+}
+
+test('the same key and request is answered with the first job again: while it runs, after its end, after a restart', async (t) => {
+  const agentProgram = scriptedAgent({ '*': [[['wait', 200]]] });
+  const service = await startTestService(t, { agentProgram });
+  const first = await trigger(service, 'key-1');
+  assert.equal(first.status, 200);
+  assert.deepEqual(await trigger(service, 'key-1'), first);
+  const { status } = await service.waitForJob(first.body.job_id);
+  assert.equal(status, 'completed');
+  assert.deepEqual(await trigger(service, 'key-1'), first);
+  await service.stop();
+  const again = await startTestService(t, { agentProgram, folder: service.folder });
+  assert.deepEqual(await trigger(again, 'key-1'), first);
+  assert.equal((await again.get('/jobs')).body.count, 1);
+});
+
+test('requests sent at the same moment create one job', async (t) => {
+  const service = await startTestService(t);
+  const answers = await Promise.all(Array.from({ length: 20 }, () => trigger(service, 'key-1')));
+  assert.equal(new Set(answers.map(({ status, body }) => `${status} ${body.job_id}`)).size, 1);
+  assert.equal((await service.get('/jobs')).body.count, 1);
+});
+
+/** The same request in other words, or another one. */
+const bodies: [name: string, body: unknown, status: number][] = [
+  ['the same in another order', { models: ['model-a'], end_date: '2025-11-11', start_date: '2025-11-10' }, 200],
+  ['the same with other spaces', JSON.stringify(REQUEST, null, 4), 200],
+  ['the same with a default spelled out', { ...REQUEST, replace_existing: false }, 200],
+  ['another date', { ...REQUEST, end_date: '2025-11-12' }, 422],
+  ['no start', { ...REQUEST, start_date: null }, 422],
+  ['another model', { ...REQUEST, models: ['model-b'] }, 422],
+  ['a model more', { ...REQUEST, models: ['model-a', 'model-b'] }, 422],
+  ['replacing', { ...REQUEST, replace_existing: true }, 422],
+];
+test('the same key with another request is refused, and creates nothing', async (t) => {
+  const service = await startTestService(t);
+  const first = await trigger(service, 'key-1');
+  await service.waitForJob(first.body.job_id);
+  for (const [name, body, status] of bodies) {
+    const answer = await trigger(service, 'key-1', body);
+    assert.equal(answer.status, status, name);
+    if (status === 200) assert.deepEqual(answer, first, name);
+    else
+      assert.match(
+        answer.body.detail,
+        new RegExp(`^Idempotency-Key: .* another request, which created job ${first.body.job_id}`),
+      );
+  }
+  assert.equal((await service.get('/jobs')).body.count, 1);
+});
+
+test('without a key, or under another one, a request is a new one', async (t) => {
+  const service = await startTestService(t);
+  const first = await service.runJob(REQUEST);
+  const second = await trigger(service, 'key-1');
+  await service.waitForJob(second.body.job_id);
+  const third = await trigger(service, 'KEY-1');
+  assert.equal(new Set([first.job_id, second.body.job_id, third.body.job_id]).size, 3);
+});
+
+test('only answers with status 200 are remembered', async (t) => {
+  const service = await startTestService(t, { agentProgram: scriptedAgent({ '*': [[['wait', 600]]] }) });
+  const running = await trigger(service, 'key-1');
+  const other = { ...REQUEST, models: ['model-b'] };
+  assert.equal((await trigger(service, 'key-2', other)).status, 400, 'another job is running');
+  assert.equal((await trigger(service, 'key-2', { ...other, end_date: '2035-01-01' })).status, 400, 'the future');
+  assert.equal((await trigger(service, 'key-2', { end_date: 5 })).status, 422);
+  await service.waitForJob(running.body.job_id);
+  assert.equal((await trigger(service, 'key-2', other)).status, 200, 'the key is still free');
+});
+
+test('it comes after the schema and before the rules of the trigger', async (t) => {
+  const service = await startTestService(t);
+  const first = await trigger(service, 'key-1');
+  const broken = await trigger(service, 'key-1', { end_date: 'soon' });
+  assert.match(broken.body.detail, /^end_date: /);
+  await service.waitForJob(first.body.job_id);
+  const later = await startTestService(t, { folder: service.folder, configuration: 'no configuration any more' });
+  assert.deepEqual(await trigger(later, 'key-1'), first, 'rule 1, the configuration, is not asked');
+  assert.equal((await trigger(later, 'key-2')).status, 500);
+});
+
+const keys: [name: string, key: string | string[], status: number][] = [
+  ['a UUID', '9f2b1c1e-5d0e-4a53-9f0b-0f7f3f1f6c11', 200],
+  ['a quoted one, as the draft standard has it', '"8e03978e-40d5-43dd"', 200],
+  ['as long as allowed', 'k'.repeat(200), 200],
+  ['with spaces inside', 'job of Monday', 200],
+  ['that looks like SQL', "'; DROP TABLE jobs; --", 200],
+  ['__proto__', '__proto__', 200],
+  ['too long', 'k'.repeat(201), 422],
+  ['empty', '', 422],
+  ['beyond ASCII', 'caf\u00e9', 422],
+  ['given twice', ['one', 'two'], 422],
+];
+test('a key is 1 to 200 printable ASCII characters', async (t) => {
+  const service = await startTestService(t);
+  for (const [name, key, status] of keys) {
+    const answer = await sendKey(service, [key].flat());
+    assert.equal(answer.status, status, name);
+    if (status === 422)
+      assert.match(answer.body.detail, /^Idempotency-Key: (must be 1 to 200 printable ASCII|given more than once)/);
+    else await service.waitForJob(answer.body.job_id);
+    if (status === 200) assert.deepEqual((await sendKey(service, [key].flat())).body, answer.body);
+  }
+});
+
+/** Lines of their own, which `fetch` would join. */
+async function sendKey({ url }: TestService, keys: readonly string[]) {
+  const body = JSON.stringify(REQUEST);
+  const lines = keys.map((key) => `Idempotency-Key: ${key}\r\n`).join('');
+  const head = `POST /simulate/trigger HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n`;
+  const bytes = Buffer.from(`${head}Content-Length: ${body.length}\r\n${lines}\r\n${body}`, 'latin1');
+  const [answer] = readAnswers(await send(url, bytes));
+  return { status: answer?.status, body: JSON.parse(answer?.body ?? '') };
+}

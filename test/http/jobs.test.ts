@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { type TestContext, before, test } from 'node:test';
+import * as v from 'valibot';
+import { insertJob } from '../../src/database/jobs.ts';
+import { jobsResponse } from '../../src/handlers/jobs.ts';
+import { parseAgentConfiguration } from '../../src/configuration.ts';
+import { scriptedAgent } from '../support/agents.ts';
+import { type TestService, startTestService } from '../support/service.ts';
+
+/** `GET /jobs`: the jobs, newest first, a page at a time. */
+
+let service: TestService;
+before(async (t) => {
+  service = await startTestService(t as TestContext);
+  // Five jobs a day apart, the last two in the same millisecond; as other programs see them.
+  const jobs = ['2025-10-01', '2025-10-02', '2025-10-03', '2025-10-04', '2025-10-04'];
+  jobs.forEach((day, index) =>
+    insertOldJob(`job-${index}`, `${day}T08:00:00.000Z`, index === 1 ? 'failed' : 'completed'),
+  );
+});
+
+function insertOldJob(jobId: string, createdAt: string, status: 'completed' | 'failed'): void {
+  const { database } = service;
+  database.transaction(() => {
+    insertJob(database, {
+      jobId,
+      createdAt,
+      startDate: '2025-09-15',
+      endDate: '2025-09-16',
+      dates: ['2025-09-15', '2025-09-16'],
+      runs: [
+        { model: 'b', startDate: '2025-09-15' },
+        { model: 'a', startDate: '2025-09-15' },
+      ],
+      replaceExisting: false,
+      agentConfig: parseAgentConfiguration({}),
+      warnings: jobId === 'job-0' ? ['Skipped 2 dates'] : [],
+    });
+    const ends = `UPDATE job_details SET status = ?, error = ?, started_at = ?, completed_at = ? WHERE job_id = ? AND model = ?`;
+    const error = status === 'failed' ? 'No answer' : null;
+    database.statement(ends).run(status, error, createdAt, createdAt, jobId, 'b');
+    database.statement(ends).run('skipped', 'Already completed', createdAt, createdAt, jobId, 'a');
+    database
+      .statement('UPDATE jobs SET status = ?, started_at = created_at, completed_at = ? WHERE job_id = ?')
+      .run(status, createdAt.replace('00.000Z', '01.500Z'), jobId);
+  });
+}
+
+const pages: [query: string, jobs: string, nextBefore: string | null][] = [
+  ['', '4 3 2 1 0', null],
+  ['?limit=2', '4 3', 'job-3'],
+  ['?limit=2&before=job-3', '2 1', 'job-1'],
+  ['?limit=2&before=job-1', '0', null],
+  ['?limit=1&before=job-4', '3', 'job-3'],
+  ['?limit=5', '4 3 2 1 0', null],
+  ['?limit=200&before=job-0', '', null],
+  ['?before=2025-10-04T08:00:00.000Z', '2 1 0', null],
+  ['?before=2025-10-04T08:00:00.001Z', '4 3 2 1 0', null],
+  ['?before=2025-10-02T00:00Z', '0', null],
+  ['?status=failed', '1', null],
+  ['?status=completed&limit=3', '4 3 2', 'job-2'],
+  ['?status=completed&limit=3&before=job-2', '0', null],
+  ['?status=completed&before=job-1', '0', null],
+  ['?status=running', '', null],
+  ['?status=&limit=&before=', '4 3 2 1 0', null],
+];
+for (const [query, expected, nextBefore] of pages) {
+  test(`GET /jobs${query} has jobs ${expected || 'none'}`, async () => {
+    const { status, body } = await service.get(`/jobs${query}`);
+    assert.equal(status, 200, body.detail);
+    assert.deepEqual(v.parse(jobsResponse, body), body);
+    const ids = body.jobs.map(({ job_id }: { job_id: string }) => job_id.slice('job-'.length));
+    assert.deepEqual([ids.join(' '), body.count, body.next_before], [expected, ids.length, nextBefore]);
+  });
+}
+
+test('a job of the list, field by field', async () => {
+  const { body } = await service.get('/jobs?limit=1&before=job-1');
+  const { jobs: _jobs, ...rest } = body;
+  assert.deepEqual(rest, {
+    count: 1,
+    next_before: null,
+    deployment_mode: 'DEV',
+    is_dev_mode: true,
+    preserve_dev_data: false,
+  });
+  assert.deepEqual(body.jobs, [
+    {
+      job_id: 'job-0',
+      status: 'completed',
+      progress: { total_model_days: 4, completed: 4, failed: 0, pending: 0 },
+      start_date: '2025-09-15',
+      end_date: '2025-09-16',
+      models: ['b', 'a'],
+      created_at: '2025-10-01T08:00:00.000Z',
+      started_at: '2025-10-01T08:00:00.000Z',
+      completed_at: '2025-10-01T08:00:01.500Z',
+      total_duration_seconds: 1.5,
+      error: null,
+      warnings: ['Skipped 2 dates'],
+    },
+  ]);
+});
+
+const refusals: [query: string, detail: RegExp][] = [
+  [
+    '?status=done',
+    /^status: expected one of pending, downloading_data, running, completed, partial, failed, cancelled$/,
+  ],
+  ['?status=completed&status=failed', /^status: given more than once$/],
+  ['?limit=0', /^limit: expected a whole number from 1 to 200$/],
+  ['?limit=201', /^limit: expected/],
+  ['?limit=-1', /^limit: expected/],
+  ['?limit=1e2', /^limit: expected/],
+  ['?limit=99999999999999999999', /^limit: expected/],
+  ['?before=job-9', /^before: expected the job_id of a job, or a timestamp/],
+  ['?before=2025-13-01T00:00:00Z', /^before: expected/],
+  ['?before=yesterday', /^before: expected/],
+];
+for (const [query, detail] of refusals) {
+  test(`GET /jobs${query} is 422`, async () => {
+    const { status, body } = await service.get(`/jobs${query}`);
+    assert.equal(status, 422);
+    assert.match(body.detail, detail);
+  });
+}
+
+test('a job shows as it goes on', async (t) => {
+  const agentProgram = scriptedAgent({ '*': [[['wait', 400]]] });
+  const own = await startTestService(t, { agentProgram });
+  const { body } = await own.post('/simulate/trigger', { end_date: '2025-11-10', models: ['model-a'] });
+  const states = new Set<string>();
+  for (;;) {
+    const [job] = (await own.get('/jobs')).body.jobs;
+    assert.equal(job.job_id, body.job_id);
+    states.add(`${job.status} ${job.progress.completed}/${job.progress.total_model_days}`);
+    if (job.completed_at !== null) break;
+  }
+  assert.ok(states.has('running 0/1') && states.has('completed 1/1'), [...states].join(', '));
+});
+
+test('unreadable warnings of one job are null and hide no other', async () => {
+  const { database } = service;
+  database.statement(`UPDATE jobs SET warnings = '[1, 2' WHERE job_id = 'job-0'`).run();
+  const { body } = await service.get('/jobs');
+  database.statement(`UPDATE jobs SET warnings = '["Skipped 2 dates"]' WHERE job_id = 'job-0'`).run();
+  assert.deepEqual([body.count, body.jobs[4].warnings], [5, null]);
+});

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { httpLimits } from '../../src/http/limits.ts';
+import { startTestService } from '../support/service.ts';
+import { type Wire, openWire, readAnswers, send } from '../support/wire.ts';
+
+/** Every limit of src/http/limits.ts: what stays within passes, what goes beyond is refused, and the others never notice. */
+
+const HOST = 'Host: localhost\r\n';
+const LAST = `${HOST}Connection: close\r\n`;
+const LAST_HEALTH = `GET /health HTTP/1.1\r\n${LAST}\r\n`;
+const HEALTH = `GET /health HTTP/1.1\r\n${HOST}\r\n`;
+const TRIGGER = `POST /simulate/trigger HTTP/1.1\r\n${HOST}Content-Type: application/json\r\n`;
+const statusesOf = (text: string) => readAnswers(text).map(({ status }) => status);
+
+/** A path of a job that is none, so that with `HTTP/1.1` the target has this length. */
+const target = (length: number) => `/simulate/status/${'x'.repeat(length - '/simulate/status/'.length)}`;
+const headers = (count: number) => Array.from({ length: count }, (_, index) => `X-${index}: y\r\n`).join('');
+/** A chunked body of this many bytes, in chunks of 64 KiB. */
+const chunked = (bytes: number) => {
+  const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
+  const rest = bytes % 0x10000;
+  return `${chunk.repeat(Math.floor(bytes / 0x10000))}${rest ? `${rest.toString(16)}\r\n${' '.repeat(rest)}\r\n` : ''}0\r\n\r\n`;
+};
+const { maxBodyBytes, maxHeaders, maxHeadBytes, maxTargetLength } = httpLimits;
+
+const sizes: [name: string, bytes: string, statuses: number[]][] = [
+  ['as many headers as allowed', `GET /health HTTP/1.1\r\n${LAST}${headers(maxHeaders - 2)}\r\n`, [200]],
+  ['one header more', `GET /health HTTP/1.1\r\n${HOST}${headers(maxHeaders)}\r\n`, [431]],
+  ['very many headers', `GET /health HTTP/1.1\r\n${HOST}${'a:b\r\n'.repeat(2_500)}\r\n`, [431]],
+  ['a long head', `GET /health HTTP/1.1\r\n${LAST}X: ${'x'.repeat(maxHeadBytes - 200)}\r\n\r\n`, [200]],
+  ['a head too long', `GET /health HTTP/1.1\r\n${HOST}X: ${'x'.repeat(maxHeadBytes)}\r\n\r\n`, [431]],
+  ['a head that never ends', `GET /health HTTP/1.1\r\nX: ${'x'.repeat(10 * maxHeadBytes)}`, [431]],
+  ['an address as long as allowed', `GET ${target(maxTargetLength)} HTTP/1.1\r\n${LAST}\r\n`, [404]],
+  ['an address one longer', `GET ${target(maxTargetLength + 1)} HTTP/1.1\r\n${LAST}\r\n`, [414]],
+  ['an address longer than a head', `GET ${target(maxHeadBytes + 1)} HTTP/1.1\r\n${LAST}\r\n`, [431]],
+  [
+    'a body as long as allowed',
+    `${TRIGGER}Content-Length: ${maxBodyBytes}\r\n\r\n${'[]'.padEnd(maxBodyBytes)}${LAST_HEALTH}`,
+    [422, 200],
+  ],
+  [
+    'a body one longer',
+    `${TRIGGER}Content-Length: ${maxBodyBytes + 1}\r\n\r\n${'[]'.padEnd(maxBodyBytes + 1)}${LAST_HEALTH}`,
+    [413, 200],
+  ],
+  [
+    'chunks one longer',
+    `${TRIGGER}Transfer-Encoding: chunked\r\n\r\n${chunked(maxBodyBytes + 1)}${LAST_HEALTH}`,
+    [413, 200],
+  ],
+  [
+    'chunks as long as allowed',
+    `${TRIGGER}Transfer-Encoding: chunked\r\n\r\n${chunked(maxBodyBytes)}${LAST_HEALTH}`,
+    [400, 200],
+  ],
+];
+test('sizes', async (t) => {
+  const service = await startTestService(t);
+  for (const [name, bytes, statuses] of sizes) {
+    await t.test(`${name}: ${statuses.join(', ')}`, async () => {
+      assert.deepEqual(statusesOf(await send(service.url, bytes)), statuses);
+    });
+  }
+});
+
+test('a refused body is read for a while, so that its sender gets to the answer, and then cut off', async (t) => {
+  const service = await startTestService(t, { httpLimits: { maxBodyBytes: 1_000, maxDrainedBytes: 1_000_000 } });
+  const wire = await openWire(service.url);
+  const megabyte = Buffer.alloc(1_000_000, 'x');
+  wire.socket.write(`${TRIGGER}Content-Length: 100000000\r\n\r\n`);
+  let sent = 0;
+  for (; sent < 100 && !wire.socket.destroyed; sent += 1) {
+    await new Promise((resolve) => wire.socket.write(megabyte, resolve));
+  }
+  assert.deepEqual(statusesOf(await wire.ended), [413]);
+  assert.ok(sent < 100, `${sent} megabytes were taken`);
+});
+
+const slow: [name: string, bytes: string, statuses: number[]][] = [
+  ['a connection that says nothing', '', [408]],
+  ['headers that never end', 'GET /health HTTP/1.1\r\nX: ', [408]],
+  ['a body that never ends', `${TRIGGER}Content-Length: 100\r\n\r\n{`, [408]],
+  ['chunks that never end', `${TRIGGER}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`, [408]],
+  ['a refused body that never ends', `POST /health HTTP/1.1\r\n${HOST}Content-Length: 100\r\n\r\n{`, [405]],
+  [
+    'a body that waits for a word and never comes',
+    `${TRIGGER}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`,
+    [100, 408],
+  ],
+  ['a connection with nothing more to say', HEALTH, [200]],
+  ['headers that never end after a request', `${HEALTH}GET /health HTTP/1.1\r\nX: `, [200, 408]],
+];
+test('slow clients and idle connections are let go in time', async (t) => {
+  const times = { headersTimeoutMs: 150, requestTimeoutMs: 300, keepAliveTimeoutMs: 200, checkIntervalMs: 50 };
+  const service = await startTestService(t, { httpLimits: times });
+  const ends = await Promise.all(
+    slow.map(async ([name, bytes]) => {
+      const wire = await openWire(service.url);
+      wire.socket.write(bytes);
+      // One byte now and then does not help.
+      const trickle = name.includes('never ends') ? setInterval(() => wire.socket.write('x'), 40) : undefined;
+      const text = await wire.ended;
+      clearInterval(trickle);
+      return [name, statusesOf(text)];
+    }),
+  );
+  assert.deepEqual(
+    ends,
+    slow.map(([name, , statuses]) => [name, statuses]),
+  );
+  assert.deepEqual(
+    service.logLines.filter(({ level }) => level === 'ERROR'),
+    [],
+  );
+});
+
+test('an answer that nobody takes is given up', async (t) => {
+  const service = await startTestService(t, { httpLimits: { stalledTimeoutMs: 300 } });
+  const { job_id } = await service.runJob({ end_date: '2025-11-10', models: ['model-a'] });
+  service.database
+    .statement(`UPDATE reasoning_logs SET content = printf('%.*c', 20000000, 'x') WHERE message_index = 1`)
+    .run();
+  const wire = await openWire(service.url);
+  wire.socket.pause();
+  wire.socket.write(`GET /reasoning?include_full_conversation=true&job_id=${job_id} HTTP/1.1\r\n${HOST}\r\n`);
+  // Nothing is read, so the end of the connection shows in the server's own log alone.
+  while (!service.logLines.some(({ path }) => path === '/reasoning')) await sleep(20);
+  wire.socket.resume();
+  assert.ok((await wire.ended).length < 20_000_000);
+});
+
+test('with too many connections further ones are closed, and when some end others get in', async (t) => {
+  const service = await startTestService(t, { httpLimits: { maxConnections: 3 } });
+  const ask = async (wire: Wire) => {
+    const before = wire.received().length;
+    wire.socket.write(HEALTH);
+    await Promise.race([wire.ended, wire.until(new RegExp(`^[^]{${before + 1}}[^]*\\}$`))]);
+    return wire.received().length > before;
+  };
+  const wires = [await openWire(service.url), await openWire(service.url), await openWire(service.url)];
+  assert.deepEqual(await Promise.all(wires.map(ask)), [true, true, true]);
+  assert.equal(await (await openWire(service.url)).ended, '');
+  assert.deepEqual(await Promise.all(wires.map(ask)), [true, true, true]);
+  assert.match(JSON.stringify(service.logLines), /connections are refused: there are too many/);
+  wires[0]?.socket.end();
+  await wires[0]?.ended;
+  assert.deepEqual(statusesOf(await send(service.url, LAST_HEALTH)), [200]);
+  for (const { socket } of wires) socket.destroy();
+});
+
+test('with too many requests at once on one connection it is closed', async (t) => {
+  const service = await startTestService(t, { httpLimits: { maxPipelinedRequests: 10 } });
+  const atOnce = (count: number) => send(service.url, HEALTH.repeat(count) + LAST_HEALTH);
+  assert.equal(statusesOf(await atOnce(10)).length, 11);
+  assert.ok(readAnswers(await atOnce(500)).length < 20);
+  assert.equal((await service.get('/health')).status, 200);
+});

@@ -1,0 +1,296 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import * as v from 'valibot';
+import { readCompletion } from '../src/agent/dialects.ts';
+import { isCalendarDate } from '../src/calendar.ts';
+import { parseConfiguration, signatureSchema } from '../src/configuration.ts';
+import { openDatabase } from '../src/database/database.ts';
+import { readWarnings } from '../src/database/jobs.ts';
+import { normaliseSymbol } from '../src/domain.ts';
+import { triggerHeaders, triggerRequest } from '../src/handlers/trigger.ts';
+import { jobsQuery } from '../src/handlers/jobs.ts';
+import { reasoningQuery } from '../src/handlers/reasoning.ts';
+import { checkOrigin, createAccessRules } from '../src/http/access.ts';
+import { rightsOf } from '../src/http/access-tokens.ts';
+import { createRouter } from '../src/http/router.ts';
+import { routes } from '../src/http/routes.ts';
+import { isReadable, readTarget } from '../src/http/target.ts';
+import { validateBody, validateHeaders, validateQuery } from '../src/http/validate.ts';
+import { createLog, forTerminal } from '../src/log.ts';
+import { checkBar } from '../src/prices/formats/bar.ts';
+import { readLines } from '../src/prices/formats/lines.ts';
+import { importFile } from '../src/prices/import.ts';
+import { childMessageSchema, decodeLine } from '../src/protocol.ts';
+import { readSettings } from '../src/settings.ts';
+import { calculate } from '../src/trading/calculate.ts';
+import { runTool } from '../src/trading/tools.ts';
+import { temporaryFolder } from './support/service.ts';
+
+/**
+ * What takes text from outside takes time in proportion to its length. A text that takes suspiciously long is measured
+ * against one of an eighth of its length: per character it may cost some times as much, but not eight times.
+ */
+const LENGTH = 64_000;
+const SHARE = 8;
+const MAX_GROWTH_PER_CHARACTER = 3;
+/** Anything linear takes a fraction of this; one step per pair of characters would be four thousand million steps. */
+const UNSUSPICIOUS_MS = 20;
+const ROUNDS = 7;
+/** A file of this length in this time; typical is a tenth. */
+const FILE_LENGTH = 1_000_000;
+const MAX_FILE_MS = 2_000;
+
+/** Texts that make regular expressions and parsers go back, look again or nest. */
+const fillers = [
+  ' ',
+  '\n',
+  '\r\n',
+  '\t',
+  '"',
+  '""',
+  '",',
+  "'",
+  '`',
+  '```',
+  '\\',
+  '\\"',
+  '\\u0000',
+  '/',
+  '//',
+  '../',
+  ':',
+  ';',
+  ',',
+  ', ',
+  '.',
+  '..',
+  'a.',
+  '.US',
+  '-',
+  '_',
+  '__proto__',
+  '0',
+  '1',
+  '1e',
+  '1.',
+  '1+',
+  '2^',
+  '(',
+  '((1',
+  'max(',
+  ')',
+  '-1',
+  '[',
+  ']',
+  '[[',
+  '{',
+  '{"a":',
+  '[1,',
+  '}',
+  '<',
+  '<a',
+  '<a>',
+  '</',
+  '<tool_call',
+  '"name" : "',
+  '"name"',
+  'json ',
+  'JSON\n',
+  '=',
+  '&',
+  'model=a&',
+  '%',
+  '%2',
+  '%25',
+  '%c3%a9',
+  '+',
+  '#',
+  '?',
+  '@',
+  'http://',
+  'http://a',
+  'a,b',
+  'a',
+  'A',
+  'a b',
+  'bearer ',
+  'Bearer a',
+  '2025-',
+  '2025-01-06',
+  '\u0000',
+  '\u001b[',
+  '\u009b',
+  '\u200f',
+  '\u202e',
+  '\ud800',
+  '\u{1f600}',
+  '\u0301',
+  '\u00e9',
+  '\ufeff',
+];
+
+/** In front and behind: what lets a pattern begin, and what keeps it from matching after all. */
+const frames: [before: string, after: string][] = [
+  ['', '!'],
+  ['"', ''],
+  ['```', '```'],
+];
+
+const request = (parts: object) => parts as unknown as IncomingMessage;
+const rules = createAccessRules([], []);
+const router = createRouter(routes);
+const bodyOf = (message: unknown) => ({ choices: [{ message, finish_reason: 'stop' }] });
+const callOf = (fields: object) =>
+  bodyOf({ tool_calls: [{ id: 'x', function: { name: 'buy', arguments: '{}', ...fields } }] });
+const readers: Record<string, (text: string) => unknown> = {
+  isCalendarDate,
+  normaliseSymbol,
+  calculate,
+  forTerminal,
+  isReadable,
+  readWarnings,
+  'a log line as JSON': (text) => logTo(true).info(text, { text }),
+  'a log line as text': (text) => logTo(false).info(text, { text }),
+  'a signature': (text) => v.safeParse(signatureSchema, text),
+  'a body of the trigger': (text) =>
+    validateBody(triggerRequest, { end_date: text, start_date: text, models: [text], [text]: text }),
+  'a header of the trigger': (text) => validateHeaders(triggerHeaders, { 'idempotency-key': [text] }),
+  'a query of /jobs': (text) => validateQuery(jobsQuery, `limit=${text}&status=${text}&before=${text}`),
+  'a query of /reasoning': (text) => validateQuery(reasoningQuery, text),
+  'an address': (text) => readTarget(request({ url: text, headers: {} })),
+  'an address with a host': (text) => readTarget(request({ url: `http://${text}`, headers: {} })),
+  'a path': (text) => router('GET', `/simulate/status/${text}`),
+  'an Authorization header': (text) => rightsOf([], text),
+  'an Origin header': (text) => checkOrigin(rules, `http://${text}`, 'localhost'),
+  'a Host header': (text) => checkOrigin(rules, 'http://localhost', text),
+  'a setting': (text) => readSettings(Object.fromEntries(SETTINGS.map((name) => [name, text]))),
+  'a configuration': (text) =>
+    parseConfiguration(
+      { models: [{ signature: text, openai_base_url: text }], agent_config: { stock_symbols: [text] } },
+      'test',
+    ),
+  "a model's words": (text) => readCompletion(bodyOf({ content: text, reasoning: text }), 1),
+  "a model's words in parts": (text) => readCompletion(bodyOf({ content: [text, { text }] }), 1),
+  'the arguments of a call': (text) => readCompletion(callOf({ arguments: text }), 1),
+  'the arguments of a call, encoded twice': (text) => readCompletion(callOf({ arguments: JSON.stringify(text) }), 1),
+  'the name of a call': (text) => readCompletion(callOf({ name: text, arguments: { text } }), 1),
+  'a line of a child': (text) => decodeLine(childMessageSchema, text),
+  'a bar': (text) =>
+    checkBar({ symbol: text, date: text, open: text, high: text, low: text, close: text, volume: text }, '2025-01-01'),
+  'a bar of a good symbol': (text) =>
+    checkBar(
+      { symbol: 'A', date: '2024-01-02', open: text, high: text, low: text, close: text, volume: text },
+      '2025-01-01',
+    ),
+};
+const SETTINGS = ['API_PORT', 'LOG_LEVEL', 'OPENAI_API_BASE', 'PRESERVE_DEV_DATA', 'API_TOKEN', 'ALLOWED_HOSTS'];
+
+function logTo(json: boolean) {
+  return createLog({ level: 'INFO', json, write() {}, clock: () => new Date(0) });
+}
+
+for (const [name, read] of Object.entries(readers)) {
+  test(`${name}: in linear time`, () => {
+    for (const [before, after] of frames) {
+      for (const filler of fillers) {
+        const work = (length: number) => timeOf(read, before + filler.repeat(length / filler.length) + after);
+        checkGrowth(work, `${JSON.stringify(before + filler)}...${after}`);
+      }
+    }
+  });
+}
+
+test('the arguments of a tool: in linear time', async () => {
+  const day = {
+    market: { date: '2025-01-06' },
+    universe: new Set(),
+    actions: [],
+    portfolio: { cash: 0, holdings: new Map() },
+  };
+  for (const filler of fillers) {
+    const work = (length: number) => {
+      const text = filler.repeat(length / filler.length);
+      const calls = ['buy', 'get_price', 'calculate', text].map((name) => ({ id: '1', name, arguments: text }));
+      const args = JSON.stringify({ symbol: text, amount: text, expression: text, [text]: text });
+      calls.push(...calls.map((call) => ({ ...call, arguments: args })));
+      return timeOf(() => calls.forEach((call) => void runTool(day as never, call)), text);
+    };
+    checkGrowth(work, filler);
+  }
+});
+
+/** A file's lines: many short ones, and one that does not end. */
+const files: [name: string, text: (length: number) => string][] = [
+  ['CSV of short lines', (length) => `symbol,date,open\n${'A,2024-01-02,1x\n'.repeat(length / 16)}`],
+  ['CSV of one line', (length) => `symbol,date,open\n${'A,"'.repeat(length / 3)}`],
+  ['CSV of one header', (length) => 'date,'.repeat(length / 5)],
+  ['empty lines', (length) => '\n'.repeat(length)],
+  ['JSON that never ends', (length) => '{"a":'.repeat(length / 5)],
+  ['JSON of short lines', (length) => '{"a":1}\n'.repeat(length / 8)],
+  [
+    'JSON of one document',
+    (length) => `{"Meta Data":{"2. Symbol":"A"},"Time Series (Daily)":{${'"x":{},'.repeat(length / 7)}"y":{}}}`,
+  ],
+];
+for (const [name, text] of files) {
+  test(`a file of ${name}: in linear time`, async (t) => {
+    const path = join(temporaryFolder(t), 'prices.csv');
+    const database = openDatabase(':memory:');
+    const importOf = async (length: number) => {
+      writeFileSync(path, text(length));
+      const startedAt = cpuMs();
+      await importFile(database, path, { clock: () => new Date(), onRefused() {} }).catch(() => {});
+      return cpuMs() - startedAt;
+    };
+    const ms = await importOf(FILE_LENGTH);
+    assert.ok(ms < MAX_FILE_MS, `${ms} ms`);
+  });
+}
+
+test('a line of a file that does not end: in linear time', async (t) => {
+  const path = join(temporaryFolder(t), 'prices.csv');
+  const read = async (length: number) => {
+    writeFileSync(path, 'x'.repeat(length));
+    const startedAt = cpuMs();
+    for await (const _lines of readLines(path));
+    return cpuMs() - startedAt;
+  };
+  const times = { short: Infinity, long: Infinity };
+  for (let round = 0; round < 4; round += 1) {
+    times.short = Math.min(times.short, await read(3_000_000));
+    times.long = Math.min(times.long, await read(3_000_000 * SHARE));
+  }
+  assertLinear(times.short, times.long, 'one line');
+});
+
+/** Of this thread alone: what else the machine does is not measured. */
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
+
+function timeOf(read: (text: string) => unknown, text: string): number {
+  const startedAt = cpuMs();
+  try {
+    read(text);
+  } catch {
+    // A refusal is an answer too.
+  }
+  return cpuMs() - startedAt;
+}
+
+/** The least of several times is the one that nothing disturbed. */
+function checkGrowth(work: (length: number) => number, what: string): void {
+  if (work(LENGTH) < UNSUSPICIOUS_MS) return;
+  const least = (length: number) => Math.min(...Array.from({ length: ROUNDS }, () => work(length)));
+  assertLinear(least(LENGTH / SHARE), least(LENGTH), what);
+}
+
+function assertLinear(short: number, long: number, what: string): void {
+  const growth = long / short / SHARE;
+  const isFine = long < UNSUSPICIOUS_MS || growth < MAX_GROWTH_PER_CHARACTER;
+  assert.ok(isFine, `${what}: ${short} ms, and for ${SHARE} times the text ${long} ms`);
+}

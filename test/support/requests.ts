@@ -1,0 +1,277 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { hostileStrings } from './hostile.ts';
+
+/** Requests made at random from the interface description: valid ones, broken ones, and bytes that are hardly a request. */
+
+type Json = Record<string, any>;
+
+/** Some longer than the server reads, none longer than a head may be. */
+const MAX_TARGET_LENGTH = 9_000;
+
+export interface Operation {
+  method: string;
+  path: string;
+  /** Statuses that the description names. */
+  statuses: number[];
+  parameters: { name: string; in: string; schema: Json }[];
+  body: Json | undefined;
+}
+
+/** It gets one answer, and one that the description names. */
+export interface WholeRequest {
+  operation: Operation;
+  bytes: Buffer;
+}
+
+const document: Json = JSON.parse(readFileSync(new URL('../../src/http/openapi.json', import.meta.url), 'utf8'));
+
+export const operations: Operation[] = Object.entries<Json>(document['paths']).flatMap(([path, methods]) =>
+  Object.entries<Json>(methods).map(([method, { responses, parameters, requestBody }]) => ({
+    method: method.toUpperCase(),
+    path,
+    statuses: Object.keys(responses).map(Number),
+    parameters,
+    body: requestBody?.content['application/json'].schema,
+  })),
+);
+
+const hostile = fc.constantFrom(...hostileStrings.map(({ text }) => text).filter((text) => text.length < 1_000));
+const anyText = fc.oneof(hostile, fc.string({ unit: 'binary', maxLength: 40 }), fc.string({ maxLength: 300 }));
+/** Of a trigger with such a date little comes: most are in the future. */
+const date = fc
+  .oneof(
+    {
+      weight: 9,
+      arbitrary: fc.date({ min: new Date('2090-01-01'), max: new Date('2099-12-31'), noInvalidDate: true }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.date({ min: new Date('2000-01-01'), max: new Date('2020-01-01'), noInvalidDate: true }),
+    },
+  )
+  .map((day) => day.toISOString().slice(0, 10));
+/** The few words that are the same in several requests. */
+const knownWords = fc.constantFrom(
+  'model-a',
+  'model-b',
+  'key-1',
+  'key-2',
+  '2025-11-10',
+  '2025-11-11',
+  '00000000-0000-4000-8000-000000000000',
+);
+
+/** A value that fits a JSON schema, as far as the description goes. */
+function fitting(schema: Json): fc.Arbitrary<unknown> {
+  if (schema['const'] !== undefined) return fc.constant(schema['const']);
+  if (schema['enum'] !== undefined) return fc.constantFrom(...schema['enum']);
+  if (schema['anyOf'] !== undefined) return fc.oneof(...schema['anyOf'].map(fitting));
+  switch (schema['type']) {
+    case 'null':
+      return fc.constant(null);
+    case 'boolean':
+      return fc.boolean();
+    case 'array':
+      return fc.array(fitting(schema['items'] ?? {}), { maxLength: 3 });
+    case 'object':
+      return fc.record(mapValues(schema['properties'] ?? {}, fitting), { requiredKeys: schema['required'] ?? [] });
+    case 'string':
+      if (schema['format'] === 'date') return date;
+      return schema['pattern']
+        ? fc.stringMatching(new RegExp(schema['pattern']))
+        : fc.oneof(knownWords, fc.string({ maxLength: 30 }));
+    default:
+      return fc.jsonValue();
+  }
+}
+
+/** Mostly what fits; else whatever comes. */
+function perhapsFitting(schema: Json): fc.Arbitrary<unknown> {
+  return fc.oneof(
+    { weight: 3, arbitrary: fitting(schema) },
+    { weight: 1, arbitrary: anyText },
+    { weight: 1, arbitrary: fc.jsonValue() },
+  );
+}
+
+function bodyFor(schema: Json): fc.Arbitrary<string> {
+  const fields = mapValues(schema['properties'] as Json, perhapsFitting);
+  const extended = fc
+    .tuple(fc.record(fields, { requiredKeys: [] }), fc.dictionary(anyText, fc.jsonValue(), { maxKeys: 2 }))
+    .map(([known, unknown]) => JSON.stringify({ ...unknown, ...known }));
+  return fc.oneof(
+    { weight: 2, arbitrary: fitting(schema).map((value) => JSON.stringify(value)) },
+    { weight: 4, arbitrary: extended },
+    { weight: 1, arbitrary: fc.json() },
+    { weight: 1, arbitrary: anyText },
+    {
+      weight: 1,
+      arbitrary: fc.nat({ max: 20_000 }).map((depth) => `{"end_date":${'['.repeat(depth)}${']'.repeat(depth)}}`),
+    },
+  );
+}
+
+/** Percent-encoded as browsers do it, or byte by byte, or not at all where the text allows it. */
+const encoded = (text: fc.Arbitrary<unknown>) =>
+  fc.tuple(text, fc.constantFrom('component', 'bytes', 'none')).map(([value, how]) => {
+    const words = (typeof value === 'string' ? value : JSON.stringify(value)).toWellFormed();
+    if (how === 'none' && /^[!-~]*$/.test(words)) return words.replaceAll(' ', '+');
+    return how === 'bytes' ? Buffer.from(words).toString('hex').replace(/../g, '%$&') : encodeURIComponent(words);
+  });
+
+function targetFor({ path, parameters }: Operation): fc.Arbitrary<string> {
+  const segments = path
+    .split('/')
+    .map((part) => (part.startsWith('{') ? encoded(fc.oneof(knownWords, anyText)) : fc.constant(part)));
+  const known = parameters.filter((parameter) => parameter.in === 'query');
+  const pair = (parameter: (typeof known)[number]) =>
+    encoded(perhapsFitting(parameter.schema)).map((value) => `${parameter.name}=${value}`);
+  const odd = fc.tuple(encoded(anyText), encoded(anyText)).map(([name, value]) => `${name}=${value}`);
+  const query = fc.array(fc.oneof(...known.map(pair), odd), { maxLength: 4 }).map((pairs) => pairs.join('&'));
+  return fc
+    .tuple(fc.tuple(...segments), query)
+    .map(([parts, text]) => (parts.join('/') + (text === '' ? '' : `?${text}`)).slice(0, MAX_TARGET_LENGTH));
+}
+
+const headerValue = fc.oneof(knownWords, fc.string({ maxLength: 60 })).map((text) => text.replace(/[^ -~]/g, ''));
+const HARMLESS_HEADERS = [
+  'Accept',
+  'Cookie',
+  'X-Forwarded-For',
+  'Upgrade',
+  'TE',
+  'Range',
+  'If-None-Match',
+  'Authorization',
+];
+const CHECKED_HEADERS = ['Idempotency-Key', 'Content-Encoding', 'Content-Type', 'Origin'];
+const ORIGINS = ['null', 'http://localhost', 'http://localhost', 'http://evil.example', 'http://127.0.0.1'];
+const oddHeaders = fc.array(
+  fc.oneof(
+    { weight: 6, arbitrary: fc.tuple(fc.constantFrom(...HARMLESS_HEADERS), headerValue) },
+    { weight: 4, arbitrary: fc.tuple(fc.stringMatching(/^X-[A-Za-z0-9-]{1,20}$/), headerValue) },
+    { weight: 3, arbitrary: fc.tuple(fc.constant('Idempotency-Key'), headerValue) },
+    { weight: 1, arbitrary: fc.tuple(fc.constantFrom(...CHECKED_HEADERS), headerValue) },
+    { weight: 1, arbitrary: fc.tuple(fc.constant('Origin'), fc.constantFrom(...ORIGINS)) },
+  ),
+  { maxLength: 4 },
+);
+/** Mostly the operation's own. */
+const otherMethods = fc.oneof(
+  { weight: 15, arbitrary: fc.constant(null) },
+  { weight: 1, arbitrary: fc.constantFrom('PUT', 'DELETE', 'OPTIONS', 'PATCH', 'GET', 'POST', 'TRACE', 'QUERY') },
+);
+
+/** A request that every parser reads in the same way, whatever it asks for. */
+function requestOf(operation: Operation): fc.Arbitrary<WholeRequest> {
+  const body = operation.body === undefined ? fc.constant('') : bodyFor(operation.body);
+  const type = fc.oneof(
+    { weight: 5, arbitrary: fc.constant('application/json') },
+    { weight: 1, arbitrary: fc.constantFrom('text/plain', 'application/json; charset=utf-8', 'multipart/form-data') },
+  );
+  const parts = fc.tuple(otherMethods, targetFor(operation), body, type, oddHeaders);
+  return parts.map(([otherMethod, target, text, contentType, headers]) => {
+    const bytes = Buffer.from(text.toWellFormed());
+    const own =
+      operation.body === undefined
+        ? []
+        : [
+            ['Content-Type', contentType],
+            ['Content-Length', String(bytes.length)],
+          ];
+    const lines = [['Host', 'localhost'], ...own, ...headers].map(([name, value]) => `${name}: ${value}\r\n`);
+    return {
+      operation,
+      bytes: Buffer.concat([
+        Buffer.from(`${otherMethod ?? operation.method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`),
+        bytes,
+      ]),
+    };
+  });
+}
+
+export const wholeRequest: fc.Arbitrary<WholeRequest> = fc.oneof(...operations.map(requestOf));
+
+type Mutation = (bytes: Buffer) => Buffer;
+const noise = fc.oneof(
+  fc.uint8Array({ maxLength: 12 }).map((bytes) => Buffer.from(bytes)),
+  fc
+    .constantFrom(
+      '\r\n',
+      '\r\n\r\n',
+      ':',
+      ' ',
+      '\0',
+      '%',
+      '?',
+      'Host: b\r\n',
+      'Content-Length: 3\r\n',
+      'Transfer-Encoding: chunked\r\n',
+      'Expect: 100-continue\r\n',
+      'HTTP/1.0',
+      'Connection: close\r\n',
+      '0\r\n\r\n',
+      '[',
+      '"',
+      'x'.repeat(9_000),
+    )
+    .map((text) => Buffer.from(text)),
+);
+const place = fc.double({ min: 0, max: 1, noNaN: true });
+const mutation: fc.Arbitrary<Mutation> = fc.oneof(
+  fc.tuple(place, noise).map(
+    ([at, added]): Mutation =>
+      (bytes) =>
+        splice(bytes, at, { remove: 0, added }),
+  ),
+  fc.tuple(place, noise).map(
+    ([at, added]): Mutation =>
+      (bytes) =>
+        splice(bytes, at, { remove: added.length, added }),
+  ),
+  fc.tuple(place, fc.nat({ max: 40 })).map(
+    ([at, remove]): Mutation =>
+      (bytes) =>
+        splice(bytes, at, { remove, added: Buffer.alloc(0) }),
+  ),
+  place.map(
+    (end): Mutation =>
+      (bytes) =>
+        bytes.subarray(0, Math.floor(bytes.length * end)),
+  ),
+  fc.constant<Mutation>((bytes) => Buffer.concat([bytes, bytes])),
+  fc.tuple(place, fc.nat({ max: 7 })).map(
+    ([at, bit]): Mutation =>
+      (bytes) =>
+        flip(bytes, at, bit),
+  ),
+);
+
+function splice(bytes: Buffer, at: number, { remove, added }: { remove: number; added: Buffer }): Buffer {
+  const index = Math.floor(bytes.length * at);
+  return Buffer.concat([bytes.subarray(0, index), added, bytes.subarray(index + remove)]);
+}
+
+function flip(bytes: Buffer, at: number, bit: number): Buffer {
+  const copy = Buffer.from(bytes);
+  const index = Math.min(copy.length - 1, Math.floor(copy.length * at));
+  if (copy.length > 0) copy[index] = (copy[index] as number) ^ (1 << bit);
+  return copy;
+}
+
+/** Bytes that once were requests. Whatever comes of them, it is no failure of the server. */
+export const brokenRequest: fc.Arbitrary<Buffer> = fc
+  .tuple(fc.array(wholeRequest, { minLength: 1, maxLength: 3 }), fc.array(mutation, { minLength: 1, maxLength: 4 }))
+  .map(([requests, mutations]) => {
+    let bytes: Buffer = Buffer.concat(requests.map((request) => request.bytes));
+    for (const change of mutations) bytes = change(bytes);
+    return bytes;
+  });
+
+function mapValues<Value, Result>(
+  record: Record<string, Value>,
+  change: (value: Value) => Result,
+): Record<string, Result> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
+}

@@ -11,10 +11,13 @@ import { type Benchmark, UNIVERSE, openBenchmark } from '../performance/choose-b
 import { dailyRate } from '../performance/conventions.ts';
 import { reportConventions } from '../performance/definitions.ts';
 import { rounded } from '../performance/figure.ts';
+import type { ModelRecord } from '../performance/record.ts';
 import { reportModel, reportReturns } from '../performance/report.ts';
 import { seriesOf } from '../performance/returns.ts';
 import { knownClosingMark } from '../trading/market.ts';
+import { formatQuery } from './csv.ts';
 import { type Answer, type Context, type Input, deploymentFields } from './handler.ts';
+import { curveTable, performanceTables, tradeTable } from './performance-csv.ts';
 import { dateText } from './schemas.ts';
 
 export const performanceQuery = v.object({
@@ -29,12 +32,15 @@ export const performanceQuery = v.object({
       v.string(`expected a ticker symbol or '${UNIVERSE}'`),
     ),
   ),
+  ...formatQuery,
+  /** Of CSV: which table. */
+  table: v.optional(v.picklist(performanceTables, `expected ${performanceTables.join(' or ')}`), 'curve'),
 });
 
 /** The figures of every model over its active model-days that the filters let through, model by model. */
 export function performance(
   { database, settings }: Context,
-  { query }: Input<v.InferOutput<typeof performanceQuery>>,
+  { query, format }: Input<v.InferOutput<typeof performanceQuery>>,
 ): Answer {
   const { job_id: jobId, model, start_date: startDate, end_date: endDate } = query;
   if (startDate !== undefined && endDate !== undefined && startDate > endDate)
@@ -43,32 +49,40 @@ export function performance(
   const days = chosenDays(database, { jobId, model, startDate, endDate });
   const benchmark = openBenchmark(database, query.benchmark, days);
   const riskFree = dailyRate(settings.riskFreeRate);
+  const records = modelRecords(database, days, { benchmark, riskFree });
+  if (format === 'csv' && query.table === 'trades') return tradeTable(records);
+  const benchmarkReport = reportBenchmark(benchmark, days, riskFree);
+  if (format === 'csv') return curveTable(modelReports(records), benchmarkReport);
   const rest = {
-    benchmark: reportBenchmark(benchmark, days, riskFree),
+    benchmark: benchmarkReport,
     conventions: reportConventions(settings.riskFreeRate),
     ...deploymentFields(settings),
   };
-  return stream(modelReports(database, days, { benchmark, riskFree }), JSON.stringify(rest));
+  return stream(modelReports(records), JSON.stringify(rest));
 }
 
-function* stream(models: Iterable<string>, rest: string): Generator<string> {
+function* stream(models: Iterable<object>, rest: string): Generator<string> {
   let count = 0;
   yield '{"models":[';
-  for (const model of models) yield (count++ === 0 ? '' : ',') + model;
+  for (const model of models) yield (count++ === 0 ? '' : ',') + JSON.stringify(model);
   yield `],"count":${count},${rest.slice(1)}`;
 }
 
+function* modelReports(records: ReturnType<typeof modelRecords>) {
+  for (const { model, record } of records) yield { model, ...reportModel(record) };
+}
+
 /** One model at a time, so that other requests get their turn and no more than one ledger is in memory. */
-function* modelReports(
+function* modelRecords(
   database: Database,
   days: readonly ChosenDay[],
   { benchmark, riskFree }: { benchmark: Benchmark; riskFree: number },
-): Generator<string> {
+): Generator<{ model: string; record: ModelRecord }> {
   const marks = new Map<string, Money | null>();
   for (const [model, own] of Map.groupBy(days, (day) => day.model)) {
     const sessionIds = own.map(({ sessionId }) => sessionId);
     const lastDate = own.at(-1)?.date as CalendarDate;
-    const report = reportModel({
+    const record: ModelRecord = {
       ledger: ledgerDays(database, sessionIds),
       chosen: new Map(own.map(({ sessionId, startDate }) => [sessionId, startDate])),
       staleDates: new Set(staleModelDays(database, [model]).map(({ date }) => date)),
@@ -77,8 +91,8 @@ function* modelReports(
       markOf: (symbol) =>
         remembered(marks, `${lastDate} ${symbol}`, () => knownClosingMark(database, lastDate, symbol)),
       riskFree,
-    });
-    yield JSON.stringify({ model, ...report });
+    };
+    yield { model, record };
   }
 }
 

@@ -134,4 +134,10 @@ export const performance = {
     conventions: { ...reportConventions(0), definitions: { total_return: definitions.total_return } },
     ...deployment,
   },
+  csv: [
+    'model,date,value,daily_return,stale,benchmark_value',
+    'gpt-5,2025-09-15,10012.5,0.00125,false,1.001',
+    'gpt-5,2025-09-16,10040.25,0.002771536,false,1.003',
+    '',
+  ].join('\r\n'),
 };

@@ -114,6 +114,7 @@ export const routes: readonly Route[] = [
       404: 'There is no such job, or no price of the benchmark.',
     },
     example: performanceExample,
+    csv: performanceExample.csv,
     handle: performance,
   },
   {

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { type TestContext, before, test } from 'node:test';
+import { scriptedAgent } from '../support/agents.ts';
+import { type TestService, startTestService } from '../support/service.ts';
+
+let service: TestService;
+before(async (t) => {
+  service = await startTestService(t as TestContext, {
+    configuration: {
+      models: [{ signature: 'model-a', enabled: true }],
+      agent_config: { stock_symbols: ['AAPL'], commission_per_trade: 1 },
+    },
+    prices: `
+      AAPL 2025-11-10 100 110
+      AAPL 2025-11-11 120 130
+      QQQ  2025-11-10 500 505
+      QQQ  2025-11-11 505 515.1`,
+    agentProgram: scriptedAgent({
+      'model-a 2025-11-10': [[['buy', { symbol: 'AAPL', amount: 10 }]]],
+      'model-a 2025-11-11': [[['sell', { symbol: 'AAPL', amount: 4 }]]],
+    }),
+  });
+  await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-11' });
+});
+
+const tables: [query: string, fileName: string, lines: string[]][] = [
+  [
+    'format=csv',
+    'curve.csv',
+    [
+      'model,date,value,daily_return,stale,benchmark_value',
+      'model-a,2025-11-10,10099,0.0099,false,1.01',
+      'model-a,2025-11-11,10258,0.0157441331,false,1.0302',
+    ],
+  ],
+  [
+    'format=csv&table=trades',
+    'trades.csv',
+    [
+      'model,date,side,symbol,amount,price,commission,cash',
+      'model-a,2025-11-10,buy,AAPL,10,100,1,8999',
+      'model-a,2025-11-11,sell,AAPL,4,120,1,9478',
+    ],
+  ],
+  ['format=csv&model=nobody', 'curve.csv', ['model,date,value,daily_return,stale,benchmark_value']],
+  [
+    'format=csv&table=trades&start_date=2025-11-11',
+    'trades.csv',
+    ['model,date,side,symbol,amount,price,commission,cash', 'model-a,2025-11-11,sell,AAPL,4,120,1,9478'],
+  ],
+];
+for (const [query, fileName, lines] of tables) {
+  test(`/performance?${query} is a table`, async () => {
+    const response = await fetch(`${service.url}/performance?${query}`);
+    assert.equal(response.headers.get('content-type'), 'text/csv; charset=utf-8; header=present');
+    assert.match(response.headers.get('content-disposition') ?? '', new RegExp(`filename="${fileName}"`));
+    assert.deepEqual((await response.text()).split('\r\n'), [...lines, '']);
+  });
+}
+
+test('another table is a 422, and without CSV the table changes nothing', async () => {
+  const wrong = await service.get('/performance?format=csv&table=holdings');
+  assert.deepEqual([wrong.status, wrong.body.detail], [422, 'table: expected curve or trades']);
+  assert.deepEqual(
+    (await service.get('/performance?table=trades')).body.models,
+    (await service.get('/performance')).body.models,
+  );
+});

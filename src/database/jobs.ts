@@ -97,6 +97,14 @@ export function loadJob(database: Database, jobId: string): Job {
   };
 }
 
+/** How many model-days of a job have ended, however they did. */
+export function endedModelDays(database: Database, jobId: string): number {
+  const row = database
+    .statement('SELECT count(*) AS count FROM job_details WHERE job_id = ? AND completed_at IS NOT NULL')
+    .get(jobId);
+  return Number(row?.['count']);
+}
+
 /** Moves an unfinished job on; the first time also notes when it started. */
 export function setJobStatus(
   database: Database,

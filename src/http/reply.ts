@@ -17,6 +17,7 @@ export const statusOfError: Record<ErrorCode, number> = {
   unprocessable: 422,
   broken_configuration: 500,
   cannot_start: 500,
+  storage_fault: 500,
 };
 
 /**

@@ -1,4 +1,5 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
+import { storageFaultOf } from '../database/faults.ts';
 import { ServiceError } from '../domain.ts';
 import { type Context, type Input, deploymentFields } from '../handlers/handler.ts';
 import { logUnexpected } from '../log.ts';
@@ -49,7 +50,7 @@ async function respond(context: Context, router: Router<Route>, exchange: Exchan
       query: route.query === undefined ? {} : validateQuery(route.query, query),
       body: route.body === undefined ? undefined : validateBody(route.body, await readJsonBody(request)),
     };
-    await sendAnswer(response, route.handle(context, input as Input<never, never>));
+    await sendAnswer(response, await route.handle(context, input as Input<never, never>));
   } catch (error) {
     if (response.headersSent) {
       logUnexpected(context.log, error, { path, consequence: 'the answer was cut off' });
@@ -93,10 +94,11 @@ function sendError(
   { request, response }: Exchange,
   { error, match }: { error: unknown; match: Match<Route> | null },
 ): void {
-  const known = error instanceof ServiceError;
+  const fault = storageFaultOf(error);
+  const known = error instanceof ServiceError && fault === null;
   const detail = known
     ? error.message
-    : `Internal server error: unexpected failure (reference ${logUnexpected(context.log, error)})`;
+    : `Internal server error: ${fault ?? 'unexpected failure'} (reference ${logUnexpected(context.log, error)})`;
   const body = match?.route.bareErrors ? { detail } : { detail, ...deploymentFields(context.settings) };
   const allow = match !== null && 'allowed' in match ? ['Allow', match.allowed.join(', ')] : [];
   sendJson(response, known ? statusOfError[error.code] : 500, JSON.stringify(body), allow);

@@ -5,8 +5,8 @@ import { abandonRunningSessions, lastActiveDate } from '../database/sessions.ts'
 import { ServiceError } from '../domain.ts';
 import { logUnexpected } from '../log.ts';
 import type { WorkerContext } from '../worker/context.ts';
-import { runJob } from '../worker/worker.ts';
 import { resolveRange } from './range.ts';
+import { runThroughFaults } from './through-faults.ts';
 
 export interface JobRequest {
   /** Null means resume mode. */
@@ -39,7 +39,7 @@ export function createJobs(context: WorkerContext): Jobs {
   let working: Promise<void> = Promise.resolve();
   const start = (jobId: string) => {
     if (stopping.signal.aborted) return;
-    working = runJob(context, jobId, stopping.signal).catch((error: unknown) => {
+    working = runThroughFaults(context, jobId, { signal: stopping.signal }).catch((error: unknown) => {
       logUnexpected(context.log, error, { jobId, consequence: 'the job goes on at the next start' });
     });
   };

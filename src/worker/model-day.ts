@@ -1,5 +1,6 @@
 import { timestamp } from '../calendar.ts';
 import type { Configuration } from '../configuration.ts';
+import { storageFaultOf } from '../database/faults.ts';
 import type { Job } from '../database/jobs.ts';
 import { type ModelDay, endModelDay } from '../database/sessions.ts';
 import { costInJob } from '../database/usage.ts';
@@ -35,7 +36,7 @@ export interface JobRun {
 
 /**
  * Runs one model-day to its one end: completed with its positions, or failed with a reason. When the job is stopped
- * meanwhile it is left as it is, to be taken up again.
+ * meanwhile, or the database cannot be used (then this rejects), it is left as it is, to be taken up again.
  */
 export async function runModelDay(
   context: WorkerContext,
@@ -59,6 +60,7 @@ export async function runModelDay(
   try {
     await trade(context, run, { session, model });
   } catch (error) {
+    if (storageFaultOf(error) !== null) throw error; // no model's mistake, and nothing could be stored of it now
     const isKnown = error instanceof ServiceError;
     const reference = isKnown ? '' : logUnexpected(context.log, error, { ...modelDay });
     abortSession(context, session, isKnown ? error.message : `Internal error (reference ${reference})`);

@@ -9,6 +9,7 @@ import {
   setJobStatus,
   skipModelDays,
 } from '../database/jobs.ts';
+import { storageFaultOf } from '../database/faults.ts';
 import { type ModelDay, activeModelDays } from '../database/sessions.ts';
 import { staleModelDays } from '../database/stale.ts';
 import { logUnexpected } from '../log.ts';
@@ -26,17 +27,23 @@ const MAX_NAMED_MODEL_DAYS = 20;
 
 /**
  * Works a job through its five steps: missing prices, downloads, plan, status and warnings, model-days. Resolves when
- * the job has ended, or when the signal stopped it half-way; then it goes on from where it is at the next call.
+ * the job has ended, or when the signal stopped it half-way; then it goes on from where it is at the next call. Rejects
+ * when the database cannot be used, with the job as it is.
  */
 export async function runJob(context: WorkerContext, jobId: string, signal: AbortSignal): Promise<void> {
-  const { database, clock, log } = context;
   let error: string | null = null;
   try {
-    error = await work(context, loadJob(database, jobId), signal);
+    error = await work(context, loadJob(context.database, jobId), signal);
   } catch (thrown) {
-    error = `Internal error (reference ${logUnexpected(log, thrown, { jobId })})`;
+    if (storageFaultOf(thrown) !== null) throw thrown;
+    error = `Internal error (reference ${logUnexpected(context.log, thrown, { jobId })})`;
   }
-  if (signal.aborted) return;
+  if (!signal.aborted) endJob(context, jobId, error);
+}
+
+/** Ends a job, well or with a job-level error; then what is left of its model-days fails with the same words. */
+export function endJob(context: WorkerContext, jobId: string, error: string | null): void {
+  const { database, clock, log } = context;
   const at = timestamp(clock());
   const status = database.transaction(() => {
     if (error !== null) failRemainingModelDays(database, jobId, { error, at });

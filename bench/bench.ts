@@ -1,4 +1,5 @@
 import { cpus } from 'node:os';
+import { measureAudit } from './audit.ts';
 import { measureModelDays } from './model-days.ts';
 import { measureLatency, measureRequests } from './requests.ts';
 import { measureStartup } from './startup.ts';
@@ -15,6 +16,7 @@ const benches: Record<string, () => Promise<Measurement | Measurement[]>> = {
   latency: measureLatency,
   import: measureImport,
   results: measureResults,
+  audit: measureAudit,
   startup: measureStartup,
 };
 

@@ -59,7 +59,7 @@ function printable(value: unknown): string {
 }
 
 /** A terminal obeys control characters; text from outside must not give it orders. */
-function withoutControlCharacters(text: string): string {
+export function withoutControlCharacters(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, '\ufffd');
 }
 

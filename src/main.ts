@@ -1,3 +1,4 @@
+import { storageFaultOf } from './database/faults.ts';
 import { messageOf, ServiceError } from './domain.ts';
 import { VERSION } from './version.ts';
 
@@ -20,6 +21,8 @@ const commands: Record<string, Command> = {
   },
   demo: async (args) => (await import('./commands/demo.ts')).demo(args),
   'import-prices': async (args) => (await import('./commands/import-prices.ts')).importPrices(args),
+  backup: async (args) => (await import('./commands/backup.ts')).backup(args),
+  check: async (args) => (await import('./commands/check.ts')).check(args),
   'merge-config': async (args) => (await import('./commands/merge-config.ts')).mergeConfig(args),
   healthcheck: async () => (await import('./commands/healthcheck.ts')).healthcheck(),
 };
@@ -32,6 +35,8 @@ Usage: node server.js [command]
                             do merge-config first
   demo                      serve in DEV mode and run a simulation over the last ten weekdays
   import-prices FILE...     store daily prices from files (Alpha Vantage JSON, merged JSON lines, CSV)
+  backup [FILE]             copy the database, also while the service runs
+  check [FILE]              verify the database and recompute its books; changes nothing
   merge-config [USER-FILE]  write the default configuration with user-configs/config.json merged over it
                             to /tmp/runtime_config.json
   healthcheck               exit with 0 when the service on API_PORT is healthy, else with 1
@@ -63,8 +68,9 @@ main(process.argv.slice(2)).then(
     if (code !== undefined) process.exitCode = code;
   },
   (error: unknown) => {
+    const expected = error instanceof ServiceError ? error.message : storageFaultOf(error);
     const unexpected = error instanceof Error ? error.stack : messageOf(error);
-    process.stderr.write(`${error instanceof ServiceError ? error.message : `Unexpected failure: ${unexpected}`}\n`);
+    process.stderr.write(`${expected ?? `Unexpected failure: ${unexpected}`}\n`);
     process.exit(FAILED);
   },
 );

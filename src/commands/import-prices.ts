@@ -4,6 +4,7 @@ import { messageOf } from '../domain.ts';
 import { type ImportSummary, importFile } from '../prices/import.ts';
 import { readSettings } from '../settings.ts';
 import { createProgressLine } from './progress.ts';
+import { number } from './words.ts';
 
 const NOTHING_IMPORTED = 1;
 const WRONG_USAGE = 2;
@@ -65,8 +66,4 @@ function describe(path: string, summary: ImportSummary): string {
     ...[...refused].map(([reason, count]) => `  refused ${number(count)} rows: ${reason}`),
   ];
   return `${lines.join('\n')}\n`;
-}
-
-function number(value: number): string {
-  return value.toLocaleString('en-US');
 }

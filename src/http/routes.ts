@@ -1,4 +1,5 @@
 import type * as v from 'valibot';
+import { audit, auditResponse } from '../handlers/audit.ts';
 import type { Answer, Context, Input } from '../handlers/handler.ts';
 import { health, healthResponse } from '../handlers/health.ts';
 import { reasoning, reasoningQuery, reasoningResponse } from '../handlers/reasoning.ts';
@@ -21,7 +22,7 @@ export interface Route {
   /** Error bodies carry the deployment fields, except where the specification leaves them out. */
   bareErrors?: true;
   example: { request?: unknown; response: unknown };
-  handle: (context: Context, input: Input<never, never>) => Answer;
+  handle: (context: Context, input: Input<never, never>) => Answer | Promise<Answer>;
 }
 
 /** THE API ON ONE SCREEN. */
@@ -69,6 +70,15 @@ export const routes: readonly Route[] = [
     errors: { 400: 'The date is not YYYY-MM-DD.', 404: 'No session matches the filters.' },
     example: examples.reasoning,
     handle: reasoning,
+  },
+  {
+    method: 'GET',
+    path: '/audit',
+    summary: 'Recompute every model-day from its actions and prices, and say what does not add up.',
+    response: auditResponse,
+    errors: {},
+    example: examples.audit,
+    handle: audit,
   },
   {
     method: 'GET',

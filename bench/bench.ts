@@ -1,4 +1,5 @@
 import { cpus } from 'node:os';
+import { measureAudit } from './audit.ts';
 import { measureModelDays } from './model-days.ts';
 import { measurePerformance } from './performance.ts';
 import { measureLatency, measureRequests } from './requests.ts';
@@ -18,6 +19,7 @@ const benches: Record<string, () => Promise<Measurement | Measurement[]>> = {
   import: measureImport,
   results: measureResults,
   performance: measurePerformance,
+  audit: measureAudit,
   startup: measureStartup,
   waiting: measureWaiting,
 };

@@ -54,7 +54,8 @@ export type ErrorCode =
   | 'unprocessable'
   | 'headers_too_large'
   | 'broken_configuration'
-  | 'cannot_start';
+  | 'cannot_start'
+  | 'storage_fault';
 
 /** An error whose message is meant for the caller. Everything else thrown is a bug and is shown by reference only. */
 export class ServiceError extends Error {

@@ -1,3 +1,4 @@
+import { storageFaultOf } from './database/faults.ts';
 import { messageOf, ServiceError } from './domain.ts';
 import { VERSION } from './version.ts';
 
@@ -24,6 +25,8 @@ const commands: Record<string, Command> = {
   trigger: async (args) => (await import('./commands/trigger.ts')).trigger(args),
   watch: async (args) => (await import('./commands/watch.ts')).watch(args),
   results: async (args) => (await import('./commands/results.ts')).results(args),
+  backup: async (args) => (await import('./commands/backup.ts')).backup(args),
+  check: async (args) => (await import('./commands/check.ts')).check(args),
   'merge-config': async (args) => (await import('./commands/merge-config.ts')).mergeConfig(args),
   healthcheck: async () => (await import('./commands/healthcheck.ts')).healthcheck(),
 };
@@ -43,6 +46,8 @@ Usage: node server.js [command]
   watch [JOB-ID]            follow a job of a running service to its end (the newest one)
   results [--job JOB-ID] [--model SIGNATURE] [--date DATE] [--csv]
                             print the results of a running service
+  backup [FILE]             copy the database, also while the service runs
+  check [FILE]              verify the database and recompute its books; changes nothing
   merge-config [USER-FILE]  write the default configuration with user-configs/config.json merged over it
                             to /tmp/runtime_config.json
   healthcheck               exit with 0 when the service on API_PORT is healthy, else with 1
@@ -76,8 +81,9 @@ main(process.argv.slice(2)).then(
     if (code !== undefined) process.exitCode = code;
   },
   (error: unknown) => {
+    const expected = error instanceof ServiceError ? error.message : storageFaultOf(error);
     const unexpected = error instanceof Error ? error.stack : messageOf(error);
-    process.stderr.write(`${error instanceof ServiceError ? error.message : `Unexpected failure: ${unexpected}`}\n`);
+    process.stderr.write(`${expected ?? `Unexpected failure: ${unexpected}`}\n`);
     process.exit(FAILED);
   },
 );

@@ -49,7 +49,7 @@ test('help and version open no database; a wrong command is told', async (t) => 
   const cwd = installProgram(t);
   const help = await runProgram(['--help'], { cwd });
   assert.deepEqual([help.code, help.stderr], [0, '']);
-  for (const command of ['serve', 'demo', 'import-prices', 'merge-config', 'healthcheck'])
+  for (const command of ['serve', 'demo', 'import-prices', 'backup', 'check', 'merge-config', 'healthcheck'])
     assert.match(help.stdout, new RegExp(`^  ${command}`, 'm'));
   assert.deepEqual(await runProgram(['--version'], { cwd }), { code: 0, signal: null, stdout: '1.0.0\n', stderr: '' });
   for (const wrong of ['trade', 'constructor']) {
@@ -177,6 +177,7 @@ test('a job whose process was killed goes on at the next start, and its children
   assert.deepEqual(children.filter(isRunning), []);
   const { sessions } = await ask(`${second.url}/reasoning`);
   assert.equal(new Set(sessions.map(({ date, model }: any) => `${date} ${model}`)).size, sessions.length);
+  assert.equal((await ask(`${second.url}/audit`)).status, 'sound');
 });
 
 test('Ctrl-C reaches the children too, and still no model-day fails of it', async (t) => {

@@ -60,6 +60,8 @@ test('from the records and the price file alone, an independent bookkeeper comes
 
   const { results } = (await service.get('/results')).body;
   assert.deepEqual(findErrors(results, file, 10_000), []);
+  const audit = (await service.get('/audit')).body;
+  assert.deepEqual([audit.status, audit.counts.positions], ['sound', results.length], 'the service comes to the same');
   const tradingDays = weekdays('2025-08-28', LAST).filter((date) => date !== HOLIDAY);
   assert.equal(new Set(results.map(({ date }: { date: string }) => date)).size, tradingDays.length);
   const trades = results.filter(({ action_type }: { action_type: string }) => action_type !== 'no_trade');

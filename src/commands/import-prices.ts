@@ -6,6 +6,7 @@ import { type ImportSummary, importFile } from '../prices/import.ts';
 import { readSettings } from '../settings.ts';
 import { createProgressLine } from './progress.ts';
 import { resetNote } from './reset-note.ts';
+import { number } from './words.ts';
 
 const NOTHING_IMPORTED = 1;
 const WRONG_USAGE = 2;
@@ -63,8 +64,4 @@ function describe(path: string, summary: ImportSummary): string {
     ...[...refused].map(([reason, count]) => `  refused ${number(count)} rows: ${reason}`),
   ];
   return `${lines.join('\n')}\n`;
-}
-
-function number(value: number): string {
-  return value.toLocaleString('en-US');
 }

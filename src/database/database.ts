@@ -1,28 +1,41 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { ServiceError, messageOf } from '../domain.ts';
+import { fileIsGone, storageFaultOf } from './faults.ts';
+import { makeFolder } from './folder.ts';
 import { migrations } from './schema.ts';
 
 /**
  * How long a write waits for another process's write lock. The wait blocks the event loop, so importers write in
  * chunks of milliseconds and this bound is for the unforeseen.
  */
-const BUSY_TIMEOUT_MS = 5_000;
+export const BUSY_TIMEOUT_MS = 5_000;
 /** Pages that SQLite keeps in memory. */
 const DEFAULT_CACHE_MB = 8;
 const PAGES_PER_MB = 256;
 /** Marks the file as this service's own (`PRAGMA application_id`): "TSS1". */
 const APPLICATION_ID = 0x54535331;
 
-/** The parent's one connection. All SQL lies in this folder; other folders call its functions. */
-export interface Database {
+/** What can be read from. All SQL lies in this folder; other folders call its functions. */
+export interface Reader {
   readonly path: string;
   /** Prepares once, then hands out the same statement for the same text. */
   statement(sql: string): StatementSync;
-  /** Runs the work in one `BEGIN IMMEDIATE` transaction: all of it is kept, or nothing when it throws. */
-  transaction<Result>(work: () => Result): Result;
   close(): void;
+}
+
+/** The parent's one connection. */
+export interface Database extends Reader {
+  /**
+   * Runs the work in one `BEGIN IMMEDIATE` transaction: all of it is kept, or nothing when it throws. Throws a
+   * `ServiceError` (`storage_fault`) when the file at the path is no longer the one that was opened.
+   */
+  transaction<Result>(work: () => Result): Result;
+  /** Tries to write, without waiting for locks. Returns the words for what keeps it from being written, or null. */
+  probe(): string | null;
+  /** As `probe`, but tries only when the last transaction failed of the storage. */
+  storageFault(): string | null;
 }
 
 /**
@@ -42,7 +55,7 @@ export function openDatabase(
 ): Database {
   let connection: DatabaseSync | undefined;
   try {
-    if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true });
+    if (path !== ':memory:') makeFolder(dirname(path));
     connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     checkOwnership(connection, path);
     const synchronous = durability === 'power-loss' ? 'FULL' : 'NORMAL';
@@ -57,11 +70,11 @@ export function openDatabase(
   return wrap(connection, path);
 }
 
-/** Whether the database answers a query of one of its tables. */
+/** Whether the database answers a query of one of its tables and, as far as is known, can be written. */
 export function isDatabaseHealthy(database: Database): boolean {
   try {
     database.statement('SELECT 1 FROM jobs LIMIT 1').get();
-    return true;
+    return database.storageFault() === null;
   } catch {
     return false;
   }
@@ -76,28 +89,97 @@ export function contentVersion(database: Database): string {
   return `${others} ${database.statement('SELECT total_changes() AS own').get()?.['own']}`;
 }
 
-/** Removes a database with its side files. Only DEV's is ever removed, before anything opens it. */
+/**
+ * Removes a database with its side files. Only DEV's is ever removed, before anything opens it; a file that is not this
+ * service's stays, with a `ServiceError` (`cannot_start`).
+ */
 export function removeDatabase(path: string): void {
+  if (existsSync(path)) assertOurs(path);
   for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
 }
 
-function wrap(connection: DatabaseSync, path: string): Database {
+function assertOurs(path: string): void {
+  let connection: DatabaseSync | undefined;
+  try {
+    connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+    if (isForeign(connection)) throw new Error('it is a database of another program');
+  } catch (error) {
+    const message = `Cannot reset ${path}: ${messageOf(error)}; move it away if nobody needs it`;
+    throw new ServiceError('cannot_start', message, { cause: error });
+  } finally {
+    connection?.close();
+  }
+}
+
+/** Hands out prepared statements: each text is prepared once. */
+export function prepareOnce(connection: DatabaseSync): (sql: string) => StatementSync {
   const statements = new Map<string, StatementSync>();
+  return (sql) => {
+    let statement = statements.get(sql);
+    if (statement === undefined) statements.set(sql, (statement = connection.prepare(sql)));
+    return statement;
+  };
+}
+
+function wrap(connection: DatabaseSync, path: string): Database {
+  const opened = identityOf(path);
+  let fault: string | null = null;
+  const checked = <Result>(work: () => Result): Result => {
+    try {
+      if (isGone(path, opened)) throw fileIsGone();
+      const result = inTransaction(connection, work);
+      fault = null;
+      return result;
+    } catch (error) {
+      fault = storageFaultOf(error) ?? fault;
+      throw error;
+    }
+  };
+  const probe = (): string | null => {
+    connection.exec('PRAGMA busy_timeout = 0');
+    try {
+      // Writes what is there already: a page goes to the disk, and nothing changes.
+      checked(() => connection.exec(`PRAGMA user_version = ${migrations.length}`));
+      return null;
+    } catch (error) {
+      return storageFaultOf(error) ?? messageOf(error);
+    } finally {
+      connection.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    }
+  };
   return {
     path,
-    statement(sql) {
-      let statement = statements.get(sql);
-      if (statement === undefined) statements.set(sql, (statement = connection.prepare(sql)));
-      return statement;
-    },
-    transaction(work) {
-      return inTransaction(connection, work);
-    },
-    close() {
-      statements.clear();
-      connection.close();
-    },
+    statement: prepareOnce(connection),
+    transaction: checked,
+    probe,
+    storageFault: () => (fault === null && !isGone(path, opened) ? null : probe()),
+    close: () => connection.close(),
   };
+}
+
+interface FileIdentity {
+  ino: bigint;
+  birthtimeNs: bigint;
+}
+
+/** Undefined for a database in memory, and where the system does not tell. */
+function identityOf(path: string): FileIdentity | undefined {
+  if (path === ':memory:') return undefined;
+  return statSync(path, { bigint: true, throwIfNoEntry: false });
+}
+
+/**
+ * Whether what was opened lies at its path no more. Then everything written would be lost with the process, without a
+ * word. Some file systems number a file anew, so the number alone decides nothing.
+ */
+function isGone(path: string, opened: FileIdentity | undefined): boolean {
+  if (opened === undefined) return false;
+  try {
+    const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return found === undefined || (found.ino !== opened.ino && found.birthtimeNs !== opened.birthtimeNs);
+  } catch {
+    return false; // a folder that cannot be looked into says nothing about the file
+  }
 }
 
 function inTransaction<Result>(connection: DatabaseSync, work: () => Result): Result {
@@ -120,13 +202,12 @@ function migrate(connection: DatabaseSync): void {
   });
 }
 
-function checkOwnership(connection: DatabaseSync, path: string): void {
-  const version = versionOf(connection);
-  const isEmpty = connection.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.['count'] === 0;
-  const isOurs = connection.prepare('PRAGMA application_id').get()?.['application_id'] === APPLICATION_ID;
-  if (!isOurs && !isEmpty) {
+/** Throws a `ServiceError` (`cannot_start`) for another program's database and for a newer schema. */
+export function checkOwnership(connection: DatabaseSync, path: string): void {
+  if (isForeign(connection)) {
     throw new ServiceError('cannot_start', `Cannot use ${path}: it is a database of another program`);
   }
+  const version = versionOf(connection);
   if (version > migrations.length) {
     throw new ServiceError(
       'cannot_start',
@@ -135,6 +216,12 @@ function checkOwnership(connection: DatabaseSync, path: string): void {
   }
 }
 
-function versionOf(connection: DatabaseSync): number {
+function isForeign(connection: DatabaseSync): boolean {
+  const isEmpty = connection.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.['count'] === 0;
+  return !isEmpty && connection.prepare('PRAGMA application_id').get()?.['application_id'] !== APPLICATION_ID;
+}
+
+/** The schema's version that a database has. */
+export function versionOf(connection: DatabaseSync): number {
   return Number(connection.prepare('PRAGMA user_version').get()?.['user_version']);
 }

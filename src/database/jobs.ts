@@ -101,6 +101,14 @@ export function loadJob(database: Database, jobId: string): Job {
   };
 }
 
+/** How many model-days of a job have ended, however they did. */
+export function endedModelDays(database: Database, jobId: string): number {
+  const row = database
+    .statement('SELECT count(*) AS count FROM job_details WHERE job_id = ? AND completed_at IS NOT NULL')
+    .get(jobId);
+  return Number(row?.['count']);
+}
+
 /** Moves an unfinished job on; the first time also notes when it started. */
 export function setJobStatus(
   database: Database,
@@ -175,7 +183,7 @@ export function finishJob(
  */
 export function noteRestart(database: Database, jobId: string): number {
   return database.transaction(() => {
-    database.statement(`UPDATE job_details SET status = 'pending' WHERE job_id = ? AND status = 'running'`).run(jobId);
+    returnToPending(database, jobId);
     const row = database
       .statement(
         `UPDATE jobs SET idle_restarts = iif(progress_mark = done, idle_restarts + 1, 0), progress_mark = done
@@ -186,6 +194,11 @@ export function noteRestart(database: Database, jobId: string): number {
       .get(jobId);
     return row?.['idle_restarts'] as number;
   });
+}
+
+/** What ran is pending again, to be taken up where its journal ends; within the caller's transaction. */
+export function returnToPending(database: Database, jobId: string): void {
+  database.statement(`UPDATE job_details SET status = 'pending' WHERE job_id = ? AND status = 'running'`).run(jobId);
 }
 
 /** Cancels an unfinished job within the caller's transaction; what has completed stays. Returns how many days were not run. */

@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { ServiceError } from '../domain.ts';
+import { ServiceError, messageOf } from '../domain.ts';
+import { makeFolder } from './folder.ts';
 
 const SQLITE_BUSY = 5;
 
@@ -16,21 +17,30 @@ export interface Ownership {
  * that ends; and since that file is not the database, other programs can still read and write the latter.
  */
 export function claimOwnership(folder: string, { startedAt }: { startedAt: string }): Ownership {
-  mkdirSync(folder, { recursive: true });
-  const lock = new DatabaseSync(join(folder, 'owner.lock'), { timeout: 0 });
   const noteFile = join(folder, 'owner.json');
+  let lock: DatabaseSync | undefined;
   try {
+    makeFolder(folder);
+    lock = new DatabaseSync(join(folder, 'owner.lock'), { timeout: 0 });
     lock.exec('BEGIN IMMEDIATE');
   } catch (error) {
-    lock.close();
-    if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error;
-    throw new ServiceError(
-      'cannot_start',
-      `Cannot start: the database beside ${folder} is in use by ${ownerIn(noteFile)}`,
-    );
+    lock?.close();
+    const isTaken = (error as { errcode?: number }).errcode === SQLITE_BUSY;
+    const message = isTaken
+      ? `the database beside ${folder} is in use by ${ownerIn(noteFile)}`
+      : `${folder} cannot be written: ${messageOf(error)}`;
+    throw new ServiceError('cannot_start', `Cannot start: ${message}`, { cause: error });
   }
-  writeFileSync(noteFile, JSON.stringify({ pid: process.pid, started_at: startedAt }));
+  leaveNote(noteFile, { pid: process.pid, started_at: startedAt });
   return { release: () => lock.close() };
+}
+
+function leaveNote(noteFile: string, note: { pid: number; started_at: string }): void {
+  try {
+    writeFileSync(noteFile, JSON.stringify(note));
+  } catch {
+    // On a full disk a second server still learns that there is a first one.
+  }
 }
 
 /** The note is for people; only the lock decides. */

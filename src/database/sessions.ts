@@ -153,22 +153,27 @@ export function appendMessages(
   });
 }
 
+/** What is committed at the end of a model-day that went well. */
+export interface Ending {
+  positions: readonly PositionRow[];
+  toolUsage: readonly ToolUsageRow[];
+  summary: string;
+  completedAt: string;
+}
+
 /**
  * The end of a model-day that went well, in one transaction: positions, holdings, tool usage, summary and status, and
- * the swap of generations: what was active for this model and date before is superseded in the same moment.
+ * the swap of generations: what was active for this model and date before is superseded in the same moment. The ending
+ * is made within it, so that the prices it reads are those of the commit.
  */
 export function commitSession(
   database: Database,
   session: ModelDay & { sessionId: number; steps: number; totalMessages: number },
-  {
-    positions,
-    toolUsage,
-    summary,
-    completedAt,
-  }: { positions: readonly PositionRow[]; toolUsage: readonly ToolUsageRow[]; summary: string; completedAt: string },
+  makeEnding: () => Ending,
 ): void {
   const { sessionId, jobId, date, model, steps, totalMessages } = session;
   database.transaction(() => {
+    const { positions, toolUsage, summary, completedAt } = makeEnding();
     supersede(database, model, date);
     database
       .statement(

@@ -1,11 +1,11 @@
 import type { CalendarDate } from '../calendar.ts';
-import type { Database } from './database.ts';
+import type { Reader } from './database.ts';
 
 /**
  * Active model-days whose past is no longer what it was when they ran: another day is now their latest earlier active
- * one, or a split or a price that they depend on was learned later.
+ * one, or a split or a price that they depend on was learned later. Takes the models as a JSON array.
  */
-const STALE = `
+export const STALE = `
   WITH active AS (
     SELECT session_id, model, date, started_at, completed_at, started_from_session_id,
       lag(session_id) OVER days AS previous_session_id, lag(date) OVER days AS previous_date,
@@ -17,7 +17,7 @@ const STALE = `
   SELECT model, date FROM active
   WHERE started_from_session_id IS NOT previous_session_id
     OR EXISTS ( -- a split of something it held in the morning was learned after it started
-      SELECT 1 FROM positions JOIN holdings USING (position_id) JOIN stock_splits USING (symbol)
+      SELECT 1 FROM positions JOIN holdings USING (position_id) JOIN stock_splits ON stock_splits.symbol = holdings.symbol
       WHERE positions.session_id = active.started_from_session_id
         AND positions.action_id = (SELECT max(action_id) FROM positions AS other WHERE other.session_id = positions.session_id)
         AND stock_splits.date > active.previous_date AND stock_splits.date <= active.date AND stock_splits.recorded_at > active.started_at
@@ -36,6 +36,6 @@ const STALE = `
   ORDER BY model, date`;
 
 /** The stale model-days of some models, by model and date. */
-export function staleModelDays(database: Database, models: readonly string[]): { model: string; date: CalendarDate }[] {
-  return database.statement(STALE).all(JSON.stringify(models)) as never;
+export function staleModelDays(reader: Reader, models: readonly string[]): { model: string; date: CalendarDate }[] {
+  return reader.statement(STALE).all(JSON.stringify(models)) as never;
 }

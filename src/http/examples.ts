@@ -231,6 +231,36 @@ export const reasoning = {
   },
 };
 
+export const audit = {
+  response: {
+    status: 'faulty',
+    duration_seconds: 0.412,
+    counts: {
+      models: 2,
+      model_days: 40,
+      superseded_model_days: 1,
+      positions: 96,
+      damage: 0,
+      problems: 1,
+      unverifiable: 0,
+      stale: 1,
+    },
+    damage: [],
+    problems: [
+      {
+        model: 'gpt-5',
+        date: '2025-09-16',
+        session_id: 4,
+        status: 'active',
+        problems: ['action 2: cash is 8,001.00, should be 8,000.00'],
+      },
+    ],
+    unverifiable: [],
+    stale: [{ model: 'claude-sonnet-4.5', date: '2025-09-17' }],
+    ...deployment,
+  },
+};
+
 export const health = {
   response: { status: 'healthy', database: 'connected', timestamp: '2025-10-11T08:00:00.000Z', ...deployment },
 };

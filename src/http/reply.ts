@@ -37,6 +37,7 @@ export const statusOfError: Record<ErrorCode, number> = {
   headers_too_large: 431,
   broken_configuration: 500,
   cannot_start: 500,
+  storage_fault: 500,
 };
 
 /**

@@ -1,4 +1,5 @@
 import type * as v from 'valibot';
+import { audit, auditResponse } from '../handlers/audit.ts';
 import { cancel, cancelResponse } from '../handlers/cancel.ts';
 import type { Answer, Context, Input } from '../handlers/handler.ts';
 import { health, healthResponse } from '../handlers/health.ts';
@@ -33,7 +34,7 @@ export interface Route {
   example: { request?: unknown; response: unknown };
   /** The answer as CSV, as an example. A route that has it takes `format` in its query and gives both forms. */
   csv?: string;
-  handle: (context: Context, input: Input<never, never, never>) => Answer;
+  handle: (context: Context, input: Input<never, never, never>) => Answer | Promise<Answer>;
 }
 
 /** THE API ON ONE SCREEN. */
@@ -135,6 +136,15 @@ export const routes: readonly Route[] = [
     errors: {},
     example: examples.priceCoverage,
     handle: priceCoverage,
+  },
+  {
+    method: 'GET',
+    path: '/audit',
+    summary: 'Recompute every model-day from its actions and prices, and say what does not add up.',
+    response: auditResponse,
+    errors: {},
+    example: examples.audit,
+    handle: audit,
   },
   {
     method: 'GET',

@@ -1,4 +1,5 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
+import { storageFaultOf } from '../database/faults.ts';
 import { type ErrorCode, ServiceError } from '../domain.ts';
 import { type Context, type Format, type Input, deploymentFields } from '../handlers/handler.ts';
 import { logUnexpected } from '../log.ts';
@@ -80,7 +81,7 @@ async function respond(site: Site, exchange: Exchange): Promise<void> {
     const { route, params } = choose(match, request, target);
     const json = route.body === undefined ? undefined : await readJsonBody(exchange, site.limits);
     const input = checkInput(route, request, { params, query: target.query, json });
-    const answer = route.handle(site.context, input as Input<never, never, never>);
+    const answer = await route.handle(site.context, input as Input<never, never, never>);
     const headers = route.csv === undefined ? [] : ['Vary', 'Accept'];
     if (typeof answer === 'string') sendJson(response, 200, answer, headers);
     else await sendPieces(response, answer, headers);
@@ -159,10 +160,11 @@ function refuse({ context, limits }: Site, exchange: Exchange, { error, match, t
     response.destroy();
     return;
   }
-  const known = error instanceof ServiceError;
+  const fault = storageFaultOf(error);
+  const known = error instanceof ServiceError && fault === null;
   const detail = known
     ? error.message
-    : `Internal server error: unexpected failure (reference ${logUnexpected(context.log, error)})`;
+    : `Internal server error: ${fault ?? 'unexpected failure'} (reference ${logUnexpected(context.log, error)})`;
   const body = match?.route.bareErrors ? { detail } : { detail, ...deploymentFields(context.settings) };
   const code = known ? error.code : null;
   // Where such a request ends and the next begins is not certain.

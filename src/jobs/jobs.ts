@@ -5,9 +5,10 @@ import { lastActiveDate } from '../database/sessions.ts';
 import { ServiceError } from '../domain.ts';
 import { logUnexpected } from '../log.ts';
 import type { WorkerContext } from '../worker/context.ts';
-import { cancel, endJob, runJob } from '../worker/worker.ts';
+import { cancel, endJob } from '../worker/worker.ts';
 import { rememberSubmission, submittedBefore } from './idempotency.ts';
 import { resolveRange } from './range.ts';
+import { runThroughFaults } from './through-faults.ts';
 
 /** A job that finds no progress at so many restarts in a row is given up: it may be what ends the process. */
 const MAX_IDLE_RESTARTS = 10;
@@ -55,7 +56,7 @@ export function createJobs(context: WorkerContext): Jobs {
     if (isStopping) return;
     const { signal } = (current = new AbortController());
     const run = async () => {
-      if (unfinishedJobId(database) === jobId && !signal.aborted) await runJob(context, jobId, signal);
+      if (unfinishedJobId(database) === jobId && !signal.aborted) await runThroughFaults(context, jobId, { signal });
     };
     // After the one before, whose children may still be ending.
     working = working.then(run).catch((error: unknown) => {

@@ -39,6 +39,6 @@ export function positionsOf(
 }
 
 /** In percent with at most four decimals. */
-function percent(ratio: number): number {
+export function percent(ratio: number): number {
   return Math.round(ratio * 1_000_000) / 10_000;
 }

@@ -206,9 +206,12 @@ export function countFailedRequest({ database }: SessionContext, { modelDay }: S
 export function completeSession({ database, clock }: SessionContext, session: Session, summary: string): void {
   session.hasEnded = true;
   const { modelDay, sessionId, steps, totalMessages } = session;
-  const positions = positionsOf(session, (symbol) => closingMark(database, modelDay.date, symbol));
-  const ending = { positions, toolUsage: [...session.toolUsage.values()], summary, completedAt: timestamp(clock()) };
-  commitSession(database, { ...modelDay, sessionId, steps, totalMessages }, ending);
+  commitSession(database, { ...modelDay, sessionId, steps, totalMessages }, () => ({
+    positions: positionsOf(session, (symbol) => closingMark(database, modelDay.date, symbol)),
+    toolUsage: [...session.toolUsage.values()],
+    summary,
+    completedAt: timestamp(clock()),
+  }));
 }
 
 /** Ends a model-day badly: its log stays, it leaves no position. */

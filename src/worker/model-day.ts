@@ -1,5 +1,6 @@
 import { timestamp } from '../calendar.ts';
 import type { Configuration } from '../configuration.ts';
+import { storageFaultOf } from '../database/faults.ts';
 import { type Job, addWarnings } from '../database/jobs.ts';
 import { type ModelDay, endModelDay } from '../database/sessions.ts';
 import { costInJob, hasUnknownCost } from '../database/usage.ts';
@@ -38,7 +39,8 @@ export interface JobRun {
 
 /**
  * Runs one model-day to its one end: completed with its positions, or failed with a reason. When the job is stopped
- * meanwhile it is left as it is, to be taken up again where its journal ends.
+ * meanwhile, or the database cannot be used (then this rejects), it is left as it is, to be taken up again where its journal
+ * ends.
  */
 export async function runModelDay(
   context: WorkerContext,
@@ -81,6 +83,7 @@ async function attempt(
       context.log.warning('journal set aside', { ...modelDay, reason: error.message });
       return false;
     }
+    if (storageFaultOf(error) !== null) throw error; // no model's mistake, and nothing could be stored of it now
     const isKnown = error instanceof ServiceError;
     const reference = isKnown ? '' : logUnexpected(context.log, error, { ...modelDay });
     abortSession(context, session, isKnown ? error.message : `Internal error (reference ${reference})`);

@@ -10,6 +10,7 @@ import {
   setJobStatus,
   skipModelDays,
 } from '../database/jobs.ts';
+import { storageFaultOf } from '../database/faults.ts';
 import { type ModelDay, activeModelDays } from '../database/sessions.ts';
 import { staleModelDays } from '../database/stale.ts';
 import { logUnexpected } from '../log.ts';
@@ -28,13 +29,15 @@ const MAX_NAMED_MODEL_DAYS = 20;
 
 /**
  * Works a job through its five steps: missing prices, downloads, plan, status and warnings, model-days. Resolves when
- * the job has ended, or when the signal stopped it half-way; then it goes on from where it is at the next call.
+ * the job has ended, or when the signal stopped it half-way; then it goes on from where it is at the next call. Rejects
+ * when the database cannot be used, with the job as it is.
  */
 export async function runJob(context: WorkerContext, jobId: string, signal: AbortSignal): Promise<void> {
   let error: string | null = null;
   try {
     error = await work(context, loadJob(context.database, jobId), signal);
   } catch (thrown) {
+    if (storageFaultOf(thrown) !== null) throw thrown;
     error = `Internal error (reference ${logUnexpected(context.log, thrown, { jobId })})`;
   }
   if (!signal.aborted) endJob(context, jobId, error);

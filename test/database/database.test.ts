@@ -234,6 +234,34 @@ test('a bar that is changed or removed, by whomever, stays in the revision log',
   assert.equal(log()[1]?.['replaced_at'], log()[2]?.['recorded_at']);
 });
 
+test('so does a split', () => {
+  const database = seeded();
+  const log = () =>
+    database
+      .statement('SELECT numerator, denominator, recorded_at, replaced_at FROM stock_split_revisions')
+      .all()
+      .map((row) => ({ ...row }));
+  database
+    .statement(
+      `INSERT INTO stock_splits (symbol, date, numerator, denominator, recorded_at) VALUES ('AAPL', '2025-01-06', 2, 1, '2025-01-06T10:00:00.000Z')`,
+    )
+    .run();
+  database.statement(`UPDATE stock_splits SET numerator = 3, recorded_at = '2025-01-07T10:00:00.000Z'`).run();
+  const first = { numerator: 2, denominator: 1, recorded_at: '2025-01-06T10:00:00.000Z' };
+  assert.deepEqual(log(), [{ ...first, replaced_at: '2025-01-07T10:00:00.000Z' }]);
+  database.statement(`UPDATE stock_splits SET denominator = 2`).run();
+  database.statement('DELETE FROM stock_splits').run();
+  assert.deepEqual(
+    log().map(({ numerator, denominator }) => [numerator, denominator]),
+    [
+      [2, 1],
+      [3, 1],
+      [3, 2],
+    ],
+  );
+  assert.equal(log()[1]?.['replaced_at'], log()[2]?.['recorded_at']);
+});
+
 test('one process owns a database; the next one learns which', (t) => {
   const folder = temporaryFolder(t);
   const first = claimOwnership(folder, { startedAt: '2025-01-06T10:00:00.000Z' });

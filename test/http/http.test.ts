@@ -294,6 +294,7 @@ test('every answer fits its schema', async () => {
     ['/simulate/status/{job_id}', `/simulate/status/${job.job_id}`],
     ['/results', '/results'],
     ['/reasoning', '/reasoning?include_full_conversation=true'],
+    ['/audit', '/audit'],
     ['/health', '/health'],
   ];
   for (const [path, url] of answers) {

@@ -55,13 +55,17 @@ export interface Program {
 /** Starts the program in a folder, with an environment that holds the given variables alone. */
 export function startProgram(args: readonly string[], { cwd, env = {}, detached = false }: RunOptions): Program {
   const own = { RUNTIME_CONFIG_PATH: RUNTIME_CONFIG, ...env };
-  const child = spawn(process.execPath, ['server.js', ...args], { cwd, env: own, detached });
+  return followProgram(spawn(process.execPath, ['server.js', ...args], { cwd, env: own, detached }));
+}
+
+/** Collects what a child process writes, until it ends. */
+export function followProgram(child: ChildProcess): Program {
   let stdout = '';
   let stderr = '';
   const waiting = new Set<() => void>();
   const check = () => waiting.forEach((look) => look());
-  child.stdout.on('data', (chunk) => ((stdout += chunk), check()));
-  child.stderr.on('data', (chunk) => ((stderr += chunk), check()));
+  child.stdout?.on('data', (chunk) => ((stdout += chunk), check()));
+  child.stderr?.on('data', (chunk) => ((stderr += chunk), check()));
   const ended = new Promise<Ended>((resolve) =>
     child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr })),
   );

@@ -28,6 +28,8 @@ test('with trading costs orders fill worse than the open, cash pays the commissi
   const { body } = await service.get(`/reasoning?job_id=${jobId}&include_full_conversation=true`);
   const [, , result] = body.sessions[0].conversation;
   assert.equal(JSON.parse(result.content).commission, 2.01);
+  const { body: audit } = await service.get('/audit');
+  assert.deepEqual([audit.status, audit.problems], ['sound', []]);
   const performance = (await service.get('/performance')).body;
   assert.equal(performance.models[0].trading.commission, 4.99);
 });

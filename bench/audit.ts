@@ -1,0 +1,131 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { addDays } from '../src/calendar.ts';
+import { parseConfiguration } from '../src/configuration.ts';
+import { type Database, openDatabase } from '../src/database/database.ts';
+import { insertJob } from '../src/database/jobs.ts';
+import { commitSession, insertSession } from '../src/database/sessions.ts';
+import { type Money, fromDollars, money } from '../src/money.ts';
+import { type Portfolio, buy, valueOf } from '../src/trading/portfolio.ts';
+import { percent } from '../src/trading/positions.ts';
+import { type Measurement, benchFolder, getJson, peakMemoryMb, startServer } from './support.ts';
+
+const MODELS = 50;
+const DAYS = 1_000;
+const SYMBOLS = ['AAPL', 'AMZN', 'GOOGL', 'MSFT', 'NVDA'];
+const RECORDS_PER_DAY = 2;
+const OPEN = 1;
+const CLOSE = 1.5;
+const INITIAL_CASH = fromDollars(1_000_000);
+const FIRST = '2020-01-01';
+const MODEL_DAY_MS = 1_000;
+const AIM_SECONDS = 5;
+const AIM_PAUSE_MS = 50;
+const PAUSE_BETWEEN_CHECKS_MS = 5;
+
+/** GET /audit of 100,000 positions, and how long the slowest /health took meanwhile. */
+export async function measureAudit(): Promise<Measurement[]> {
+  const folder = benchFolder();
+  const database = openDatabase(join(folder, 'data/jobs_dev.db'), { durability: 'process-end' });
+  fillWithBooks(database);
+  database.close();
+  const server = await startServer(['model-0'], { folder });
+  let slowestMs = 0;
+  let isRunning = true;
+  const checking = (async () => {
+    for (; isRunning; await sleep(PAUSE_BETWEEN_CHECKS_MS)) {
+      const startedAt = performance.now();
+      await getJson(`${server.url}/health`);
+      slowestMs = Math.max(slowestMs, performance.now() - startedAt);
+    }
+  })();
+  const { status, counts, duration_seconds: seconds } = await getJson(`${server.url}/audit`);
+  isRunning = false;
+  await checking;
+  const peak = peakMemoryMb(server.process.pid as number);
+  await server.stop();
+  if (status !== 'sound' || counts.positions !== MODELS * DAYS * RECORDS_PER_DAY)
+    throw new Error(`The books of the bench are ${status}: ${JSON.stringify(counts)}`);
+  const told = { peer: '', ratio: '' };
+  return [
+    {
+      what: `/audit of ${counts.positions.toLocaleString('en-US')} positions, seconds`,
+      ours: seconds.toFixed(1),
+      aim: `< ${AIM_SECONDS}`,
+      met: seconds < AIM_SECONDS,
+      ...told,
+    },
+    {
+      what: 'the slowest /health meanwhile, ms',
+      ours: slowestMs.toFixed(0),
+      aim: `< ${AIM_PAUSE_MS}`,
+      met: slowestMs < AIM_PAUSE_MS,
+      ...told,
+    },
+    { what: 'peak memory of the process after it', ours: `${peak.toFixed(0)} MB`, aim: 'told', met: null, ...told },
+  ];
+}
+
+/** Every model buys a share of two symbols every day. */
+function fillWithBooks(database: Database): void {
+  const dates = Array.from({ length: DAYS }, (_, index) => addDays(FIRST, index));
+  const models = Array.from({ length: MODELS }, (_, index) => `model-${index}`);
+  const { agent_config: agentConfig } = parseConfiguration({ models: [] }, 'bench');
+  const createdAt = '2025-01-02T00:00:00.000Z';
+  database.transaction(() => {
+    const insert = database.statement(
+      `INSERT INTO price_data (symbol, date, open, close, source, recorded_at) VALUES (?, ?, ?, ?, 'csv', '2025-01-01T00:00:00.000Z')`,
+    );
+    for (const symbol of SYMBOLS) for (const date of dates) insert.run(symbol, date, OPEN, CLOSE);
+    insertJob(database, {
+      jobId: 'bench',
+      startDate: FIRST,
+      endDate: dates.at(-1) as string,
+      dates,
+      runs: models.map((model) => ({ model, startDate: FIRST })),
+      replaceExisting: false,
+      agentConfig: { ...agentConfig, initial_cash: INITIAL_CASH / 10_000 },
+      createdAt,
+      warnings: [],
+    });
+  });
+  for (const model of models) tradeEveryDay(database, model, dates);
+  database.statement(`UPDATE jobs SET status = 'completed', completed_at = ?`).run(createdAt);
+}
+
+function tradeEveryDay(database: Database, model: string, dates: readonly string[]): void {
+  const marks = new Map(SYMBOLS.map((symbol) => [symbol, fromDollars(CLOSE)]));
+  const price = fromDollars(OPEN);
+  let portfolio: Portfolio = { cash: INITIAL_CASH, holdings: new Map() };
+  let startValue: Money = INITIAL_CASH;
+  let startedFrom: number | null = null;
+  for (const [day, date] of dates.entries()) {
+    const startedAt = new Date(Date.parse('2025-01-03') + day * MODEL_DAY_MS).toISOString();
+    const modelDay = { jobId: 'bench', date, model };
+    const sessionId = insertSession(database, modelDay, { startedFrom, initialCash: INITIAL_CASH, startedAt });
+    const positions = Array.from({ length: RECORDS_PER_DAY }, (_, index) => {
+      const symbol = SYMBOLS[(day + index) % SYMBOLS.length] as string;
+      portfolio = buy(portfolio, { symbol, amount: 1, price }).portfolio as Portfolio;
+      const portfolioValue = valueOf(portfolio, marks);
+      const dailyProfit = money(portfolioValue - startValue);
+      const action = { actionId: index + 1, actionType: 'buy' as const, symbol, amount: 1, price };
+      return {
+        ...action,
+        ...portfolio,
+        portfolioValue,
+        dailyProfit,
+        dailyReturnPct: percent(dailyProfit / startValue),
+      };
+    });
+    const toolUsage = [{ toolName: 'buy', calls: RECORDS_PER_DAY, refused: 0, durationMs: 1 }];
+    const session = { ...modelDay, sessionId, steps: 1, totalMessages: 0 };
+    commitSession(database, session, () => ({
+      positions,
+      toolUsage,
+      summary: '',
+      completedAt: startedAt,
+    }));
+    startedFrom = sessionId;
+    startValue = positions.at(-1)?.portfolioValue ?? startValue;
+  }
+}

@@ -1,0 +1,151 @@
+import { setImmediate } from 'node:timers/promises';
+import type { CalendarDate } from '../calendar.ts';
+import {
+  type AuditedSession,
+  auditedDates,
+  auditedModels,
+  auditedSessions,
+  countActiveModelDays,
+  ledgerRecords,
+  supersededStarts,
+} from '../database/audit.ts';
+import type { Reader } from '../database/database.ts';
+import { storageFaultOf } from '../database/faults.ts';
+import { examineDatabase } from '../database/integrity.ts';
+import { withSnapshot } from '../database/snapshot.ts';
+import { createHistory } from './as-of.ts';
+import { type AuditedDay, type ClosingState, auditModelDay } from './model-day.ts';
+
+/** Other work gets its turn between model-days at least this often. */
+const SLICE_MS = 5;
+/** What is listed by name; of more the number is told. */
+const MAX_LISTED = 1_000;
+/** Of model-days that end other than their records say, so that those after them are judged by what is right. */
+const MAX_CORRECTED = 10_000;
+
+/** A model-day of which there is something to say. */
+export interface Finding {
+  model: string;
+  date: CalendarDate;
+  /** Null when there is no session. */
+  sessionId: number | null;
+  status: string;
+  sentences: string[];
+}
+
+/** A list of bounded length that knows how long it would be. */
+export interface Listed<Item> {
+  total: number;
+  first: Item[];
+}
+
+export interface AuditReport {
+  /** What is wrong with the file itself. */
+  damage: string[];
+  models: number;
+  /** Active ones, and of the superseded ones those that they go back to. */
+  modelDays: number;
+  supersededModelDays: number;
+  positions: number;
+  /** Model-days that do not add up. */
+  problems: Listed<Finding>;
+  /** Model-days that do not fit what is known of their prices, where not everything is known any more. */
+  unverifiable: Listed<Finding>;
+  /** Model-days whose start or prices have changed since they ran; no errors. */
+  stale: Listed<{ model: string; date: CalendarDate }>;
+}
+
+export type OnProgress = (done: number, total: number) => void;
+
+/**
+ * Verifies a database as it stands now, beside whoever writes it: the file, the references between its rows, and every
+ * active model-day, recomputed. Reads only.
+ */
+export async function audit(path: string, onProgress: OnProgress = () => {}): Promise<AuditReport> {
+  return withSnapshot(path, async (snapshot) => {
+    const models = auditedModels(snapshot);
+    const report = { ...emptyReport(), models: models.length };
+    const readLedger = auditLedger(snapshot, report, onProgress).catch((error: unknown) => {
+      const fault = storageFaultOf(error);
+      if (fault === null) throw error;
+      report.damage.push(`the ledger cannot be read to its end: ${fault}`);
+    });
+    const [{ damage, misfits, stale }] = await Promise.all([examineDatabase(snapshot, models), readLedger]);
+    report.damage.unshift(...damage);
+    for (const { problem, ...modelDay } of misfits) add(report.problems, { ...modelDay, sentences: [problem] });
+    for (const modelDay of stale) add(report.stale, modelDay);
+    return report;
+  });
+}
+
+/** Whether nothing is wrong. What is stale or cannot be verified is not wrong. */
+export function isSound({ damage, problems }: AuditReport): boolean {
+  return damage.length === 0 && problems.total === 0;
+}
+
+export function emptyReport(): AuditReport {
+  const nothing = () => ({ total: 0, first: [] });
+  const counts = { models: 0, modelDays: 0, supersededModelDays: 0, positions: 0 };
+  return { ...counts, damage: [], problems: nothing(), unverifiable: nothing(), stale: nothing() };
+}
+
+/**
+ * Recomputes every active model-day and what it goes back to, date by date, in slices; the report grows with it. In
+ * memory are the last day of each model and the bars of one date.
+ */
+export async function auditLedger(reader: Reader, report: AuditReport, onProgress: OnProgress): Promise<void> {
+  const total = countActiveModelDays(reader);
+  const closings = createClosings(reader);
+  let needed: ReadonlySet<number> | undefined;
+  let sliceStart = performance.now();
+  for (const date of auditedDates(reader)) {
+    const history = createHistory(reader, date);
+    for (const session of auditedSessions(reader, date)) {
+      if (session.status === 'superseded' && !(needed ??= supersededStarts(reader)).has(session.sessionId)) continue;
+      const day = auditModelDay(history, session, closings.before);
+      closings.remember(session, day);
+      record(report, session, day);
+      if (performance.now() - sliceStart < SLICE_MS) continue;
+      onProgress(report.modelDays, total);
+      await setImmediate();
+      sliceStart = performance.now();
+    }
+  }
+  onProgress(report.modelDays, total);
+}
+
+interface Closings {
+  /** The end of the day that a session started from: as stored, and where that is wrong also as it should be. */
+  before(session: AuditedSession): ClosingState[];
+  remember(session: AuditedSession, day: AuditedDay): void;
+}
+
+function createClosings(reader: Reader): Closings {
+  const last = new Map<string, { sessionId: number; stored: ClosingState | null }>();
+  const corrected = new Map<number, ClosingState>();
+  return {
+    before({ model, startedFrom }) {
+      if (startedFrom === null) return [];
+      const known = last.get(model);
+      const stored = known?.sessionId === startedFrom ? known.stored : ledgerRecords(reader, startedFrom).at(-1);
+      return [stored, corrected.get(startedFrom)].filter((state) => state !== null && state !== undefined);
+    },
+    remember({ model, sessionId }, { stored, corrected: right }) {
+      last.set(model, { sessionId, stored });
+      if (right !== null && corrected.size < MAX_CORRECTED) corrected.set(sessionId, right);
+    },
+  };
+}
+
+function record(report: AuditReport, { model, date, sessionId, status }: AuditedSession, day: AuditedDay): void {
+  report.positions += day.positions;
+  report[status === 'active' ? 'modelDays' : 'supersededModelDays'] += 1;
+  const modelDay = { model, date, sessionId, status };
+  if (day.problems.length > 0) add(report.problems, { ...modelDay, sentences: day.problems });
+  if (day.unverifiable.length > 0) add(report.unverifiable, { ...modelDay, sentences: day.unverifiable });
+}
+
+function add<Item>(list: Listed<Item>, item: Item): void {
+  list.total += 1;
+  if (list.first.length < MAX_LISTED) list.first.push(item);
+}

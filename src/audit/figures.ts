@@ -1,0 +1,68 @@
+import type { LedgerRecord } from '../database/audit.ts';
+import { type Money, formatDollars, money } from '../money.ts';
+import { type Portfolio, valueOf } from '../trading/portfolio.ts';
+import { percent } from '../trading/positions.ts';
+import type { Marks, PricesAsOf } from './as-of.ts';
+import type { Note } from './notes.ts';
+
+/** Records with the portfolios they may have, as `replay` returns them, and the values that the day may have started from. */
+export interface Figures {
+  records: readonly LedgerRecord[];
+  portfolios: readonly (readonly Portfolio[])[];
+  startValues: readonly Money[];
+}
+
+/**
+ * Checks what the records of a day say they are worth: holdings at the closing marks, and the profit against the value
+ * that the day started from. Returns what each record should be worth; null where a price is missing.
+ */
+export function checkFigures(
+  { records, portfolios, startValues }: Figures,
+  { prices, note }: { prices: PricesAsOf; note: Note },
+): (Money | null)[] {
+  const held = new Set(portfolios.flat().flatMap(({ holdings }) => [...holdings.keys()]));
+  const marks = prices.closingMarks([...held]);
+  const worthsAt = (chosen: Marks) =>
+    portfolios.map((choices) => choices.map((portfolio) => valueAt(portfolio, chosen)));
+  const fits = (worths: readonly (readonly (Money | null)[])[]) =>
+    records.every(({ portfolioValue }, index) => worths[index]?.includes(portfolioValue));
+  const likeliest = worthsAt(marks.likeliest);
+  const fitting = fits(likeliest) ? likeliest : marks.all().map(worthsAt).find(fits);
+  const known = { isComplete: fitting !== undefined || marks.isComplete() };
+  return records.map((record, index) => {
+    const worths = (fitting ?? likeliest)[index] ?? [];
+    const noteHere = (sentence: string) => note(`action ${record.actionId}: ${sentence}`, known);
+    checkRecord(record, { worths, startValues, note: noteHere });
+    return worths[0] ?? null;
+  });
+}
+
+function checkRecord(
+  { portfolioValue, dailyProfit, dailyReturnPct }: LedgerRecord,
+  {
+    worths,
+    startValues,
+    note,
+  }: { worths: readonly (Money | null)[]; startValues: readonly Money[]; note: (sentence: string) => void },
+): void {
+  const [worth] = worths;
+  if (worth === null || worth === undefined) return note('portfolio_value cannot be recomputed: a price is missing');
+  if (!worths.includes(portfolioValue))
+    note(`portfolio_value is ${formatDollars(portfolioValue)}, should be ${formatDollars(worth)}`);
+  // Judged by the right value or by the stored one, so that one wrong figure is told once.
+  const profits = [worth, portfolioValue].flatMap((value) =>
+    startValues.map((start) => ({ start, profit: money(value - start) })),
+  );
+  const fitting = profits.filter(({ profit }) => profit === dailyProfit);
+  if (fitting.length === 0)
+    note(`daily_profit is ${formatDollars(dailyProfit)}, should be ${formatDollars(profits[0]?.profit ?? worth)}`);
+  const returns = (fitting.length === 0 ? profits : fitting).map(({ start, profit }) =>
+    start === 0 ? null : percent(profit / start),
+  );
+  if (!returns.includes(dailyReturnPct)) note(`daily_return_pct is ${dailyReturnPct}, should be ${returns[0]}`);
+}
+
+/** The value of a portfolio; null when a mark is missing. */
+function valueAt(portfolio: Portfolio, marks: Marks): Money | null {
+  return [...portfolio.holdings.keys()].every((symbol) => marks.has(symbol)) ? valueOf(portfolio, marks) : null;
+}

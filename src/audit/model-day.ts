@@ -1,0 +1,110 @@
+import { type AuditedSession, type LedgerRecord, ledgerRecords } from '../database/audit.ts';
+import { storageFaultOf } from '../database/faults.ts';
+import { messageOf } from '../domain.ts';
+import { type Money, formatDollars, fromDollars } from '../money.ts';
+import type { Portfolio } from '../trading/portfolio.ts';
+import { tradingCostsOf } from '../trading/trading-costs.ts';
+import { type History, pricesAsOf } from './as-of.ts';
+import { checkFigures } from './figures.ts';
+import { type Note, type Notes, createNotes } from './notes.ts';
+import { replay } from './replay.ts';
+
+/** The end of a day, from which a later one starts. */
+export interface ClosingState extends Portfolio {
+  readonly portfolioValue: Money;
+}
+
+export interface AuditedDay extends Notes {
+  positions: number;
+  /** As the last record says it; null when there is none. */
+  stored: ClosingState | null;
+  /** As it should be; null when it is as stored, or nobody can say. */
+  corrected: ClosingState | null;
+}
+
+/**
+ * Recomputes one model-day from its actions and from the prices as they stood when it was committed. `startsOf` gives the
+ * closing state of the day it started from: as stored, and where that is wrong also as it should be.
+ */
+export function auditModelDay(
+  history: History,
+  session: AuditedSession,
+  startsOf: (session: AuditedSession) => ClosingState[],
+): AuditedDay {
+  const { note, notes } = createNotes();
+  let records: LedgerRecord[] = [];
+  let corrected: ClosingState | null = null;
+  try {
+    records = ledgerRecords(history.reader, session.sessionId);
+    checkOrders(session, records, note);
+    corrected = recompute(history, session, { records, starts: startOf(session, { startsOf, note }), note });
+  } catch (error) {
+    const isInTheData = error instanceof RangeError || storageFaultOf(error) !== null;
+    if (!isInTheData) throw error;
+    note(`it cannot be recomputed: ${messageOf(error)}`); // a figure beyond all bounds, a page that cannot be read
+  }
+  return { ...notes(), positions: records.length, stored: records.at(-1) ?? null, corrected };
+}
+
+function recompute(
+  history: History,
+  session: AuditedSession,
+  { records, starts, note }: { records: readonly LedgerRecord[]; starts: readonly ClosingState[]; note: Note },
+): ClosingState | null {
+  if (starts.length === 0) return null;
+  const prices = pricesAsOf(history, session, symbolsIn(records, starts));
+  const costs = tradingCostsOf({
+    commission_per_trade: session.commissionPerTrade,
+    commission_bps: session.commissionBps,
+    slippage_bps: session.slippageBps,
+  });
+  const portfolios = replay(records, starts, { prices, costs, note });
+  const startValues = starts.map(({ portfolioValue }) => portfolioValue);
+  const portfolioValue = checkFigures({ records, portfolios, startValues }, { prices, note }).at(-1) ?? null;
+  const [right] = portfolios.at(-1) ?? [];
+  const last = records.at(-1);
+  if (right === undefined || portfolioValue === null) return null;
+  const isAsStored = portfolios.at(-1)?.length === 1 && last?.portfolioValue === portfolioValue;
+  return isAsStored ? null : { ...right, portfolioValue };
+}
+
+/** What the day started with: one state, or two where the records of the day before are wrong. None when nobody can say. */
+function startOf(
+  session: AuditedSession,
+  { startsOf, note }: { startsOf: (session: AuditedSession) => ClosingState[]; note: Note },
+): ClosingState[] {
+  const { sessionId, model, date, startedAt, startedFrom, initialCash, configuredCash, ...past } = session;
+  if (startedFrom === null) {
+    const cash = initialCash as Money; // a constraint: one past or the other
+    const configured = configuredCash === null ? cash : fromDollars(configuredCash);
+    if (configured !== cash) note(`initial cash is ${formatDollars(cash)}, the job's is ${formatDollars(configured)}`);
+    const amounts = configured === cash ? [cash] : [cash, configured];
+    return amounts.map((amount) => ({ cash: amount, holdings: new Map(), portfolioValue: amount }));
+  }
+  const from = `it started from session ${startedFrom}, which`;
+  if (past.pastModel === null) {
+    note(`${from} is not there`);
+    return [];
+  }
+  if (past.pastModel !== model) note(`${from} is another model's`);
+  else if (past.pastDate === null || past.pastDate >= date) note(`${from} is not of an earlier date`);
+  else if (past.pastStatus !== 'active' && past.pastStatus !== 'superseded') note(`${from} is ${past.pastStatus}`);
+  else if (startedFrom >= sessionId || String(past.pastCompletedAt) > startedAt) note(`${from} ended after it began`);
+  const starts = startsOf(session);
+  if (starts.length === 0) note(`${from} has no positions`);
+  return starts;
+}
+
+/** Every executed order left a record: the tool usage, which was committed with them, has counted. */
+function checkOrders({ buys, sells }: AuditedSession, records: readonly LedgerRecord[], note: Note): void {
+  for (const [actionType, executed] of [['buy', buys] as const, ['sell', sells] as const]) {
+    const count = records.filter((record) => record.actionType === actionType).length;
+    if (count !== executed) note(`${actionType} records: ${count}, executed ${actionType} orders: ${executed}`);
+  }
+}
+
+function symbolsIn(records: readonly LedgerRecord[], starts: readonly Portfolio[]): string[] {
+  const portfolios = [...starts, ...records];
+  const traded = records.flatMap(({ symbol }) => (symbol === null ? [] : [symbol]));
+  return [...new Set([...traded, ...portfolios.flatMap(({ holdings }) => [...holdings.keys()])])];
+}

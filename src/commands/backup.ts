@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { timestamp } from '../calendar.ts';
+import { backupDatabase, removePartial } from '../database/backup.ts';
+import { makeFolder } from '../database/folder.ts';
+import { type Settings, readSettings } from '../settings.ts';
+import { createProgressLine } from './progress.ts';
+import { number, size } from './words.ts';
+
+const WRONG_USAGE = 2;
+/** As shells number the end by a signal. */
+const STOPPED = 130;
+
+/** The command `backup [FILE]`: a copy of the database while the service runs. 0 when it was made, 1 when not. */
+export async function backup(args: readonly string[]): Promise<number> {
+  if (args.length > 1) {
+    process.stderr.write('Usage: node server.js backup [FILE]\n');
+    return WRONG_USAGE;
+  }
+  const settings = readSettings(process.env);
+  const target = args[0] ?? defaultTarget(settings);
+  const stop = () => {
+    removePartial(target);
+    process.exit(STOPPED);
+  };
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  const line = createProgressLine(process.stderr);
+  const summary = await backupDatabase(settings.databasePath, target, (share) => line.draw(share, 1, target)).finally(
+    () => line.clear(),
+  );
+  const { bytes, jobs, modelDays, positions, bars } = summary;
+  process.stdout.write(
+    `${target}: ${size(bytes)}, ${number(jobs)} jobs, ${number(modelDays)} model-days, ` +
+      `${number(positions)} positions, ${number(bars)} price bars\n`,
+  );
+  return 0;
+}
+
+/** Beside the database, named by the time. */
+function defaultTarget({ agentDataPath, databasePath }: Settings): string {
+  if (existsSync(databasePath)) makeFolder(agentDataPath);
+  const name = basename(databasePath, '.db');
+  return join(agentDataPath, `${name}-${timestamp(new Date()).replaceAll(':', '-')}.db`);
+}

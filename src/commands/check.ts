@@ -1,0 +1,62 @@
+import { statSync } from 'node:fs';
+import { type AuditReport, type Finding, type Listed, audit, isSound } from '../audit/audit.ts';
+import { forTerminal } from '../log.ts';
+import { readSettings } from '../settings.ts';
+import { createProgressLine } from './progress.ts';
+import { number, size } from './words.ts';
+
+const FAULTY = 1;
+const WRONG_USAGE = 2;
+/** What is printed by name; of more the number is told. */
+const MAX_PRINTED = 200;
+
+/** The command `check [FILE]`: verifies a database, without changing it. 0 when all adds up, else 1. */
+export async function check(args: readonly string[]): Promise<number> {
+  if (args.length > 1) {
+    process.stderr.write('Usage: node server.js check [FILE]\n');
+    return WRONG_USAGE;
+  }
+  const path = args[0] ?? readSettings(process.env).databasePath;
+  const line = createProgressLine(process.stderr);
+  const report = await audit(path, (done, total) => line.draw(done, total, `${number(done)} model-days`)).finally(() =>
+    line.clear(),
+  );
+  process.stdout.write(describe(path, report));
+  return isSound(report) ? 0 : FAULTY;
+}
+
+function describe(path: string, report: AuditReport): string {
+  const { models, modelDays, supersededModelDays, positions, damage, problems, unverifiable, stale } = report;
+  const goneBackTo =
+    supersededModelDays > 0 ? ` and ${number(supersededModelDays)} superseded that they go back to` : '';
+  const what = `${number(modelDays)} model-days of ${number(models)} models${goneBackTo}, ${number(positions)} positions`;
+  return [
+    `${path}, ${size(statSync(path).size)}`,
+    ...(damage.length === 0 ? ['file: sound'] : ['file: damaged', ...damage.map((text) => `  ${forTerminal(text)}`)]),
+    `ledger: ${what}`,
+    ...(problems.total > 0
+      ? findings('do not add up', problems)
+      : [`  all ${unverifiable.total > 0 ? 'others ' : ''}add up`]),
+    ...findings('cannot be verified, because prices of then are gone', unverifiable),
+    ...listed('stale (no error): their start or prices have changed since they ran', stale, ({ model, date }) => [
+      `${model} ${date}`,
+    ]),
+    '',
+  ].join('\n');
+}
+
+function findings(title: string, list: Listed<Finding>): string[] {
+  return listed(title, list, ({ model, date, sessionId, status, sentences }) => {
+    const session = sessionId === null ? '' : ` (session ${sessionId}${status === 'active' ? '' : `, ${status}`})`;
+    return [`${model} ${date}${session}`, ...sentences.map((sentence) => `  ${sentence}`)];
+  });
+}
+
+/** A title with the number, and a bounded number of items below it; nothing when there are none. */
+function listed<Item>(title: string, { first, total }: Listed<Item>, linesOf: (item: Item) => string[]): string[] {
+  if (total === 0) return [];
+  const printed = first.slice(0, MAX_PRINTED);
+  const more = total > printed.length ? [`and ${number(total - printed.length)} more`] : [];
+  const lines = [...printed.flatMap(linesOf), ...more].map((text) => `    ${forTerminal(text)}`);
+  return [`  ${title}: ${number(total)}`, ...lines];
+}

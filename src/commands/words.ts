@@ -1,0 +1,15 @@
+const BYTES_PER_KB = 1_000;
+const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
+
+/** A count as people read it, thousands separated. */
+export function number(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+/** "1.2 MB". */
+export function size(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  for (; value >= BYTES_PER_KB && unit < UNITS.length - 1; unit += 1) value /= BYTES_PER_KB;
+  return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`;
+}

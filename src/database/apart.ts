@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process';
+import type { Snapshot } from './snapshot.ts';
+
+export interface Query {
+  sql: string;
+  values?: readonly string[];
+}
+
+/** What one query brought: its rows, or why it could not be read to its end. */
+export type QueryResult = { rows: Record<string, unknown>[] } | { error: string };
+
+const NICENESS = 10;
+const LOCK_TIMEOUT_MS = 1_000;
+
+/**
+ * Plain JavaScript, because it runs as text: the program is one file. SQLite's integrity check passes over CHECK
+ * constraints where the file is opened for reading alone, so it is opened for writing and told not to; where that cannot
+ * be, for reading. The caller's snapshot keeps a connection open meanwhile, so that closing this one writes nothing.
+ */
+const PROGRAM = `
+  const { readFileSync, writeFileSync } = require('node:fs');
+  const { DatabaseSync } = require('node:sqlite');
+  const { path, url, timeout, niceness, queries } = JSON.parse(readFileSync(0, 'utf8'));
+  try {
+    require('node:os').setPriority(niceness);
+  } catch {}
+  const open = () => {
+    try {
+      const database = new DatabaseSync(path, { timeout });
+      database.exec('PRAGMA query_only = ON; SELECT 1 FROM sqlite_schema');
+      return database;
+    } catch {
+      return new DatabaseSync(new URL(url), { readOnly: true, timeout });
+    }
+  };
+  const database = open();
+  const results = queries.map(({ sql, values = [] }) => {
+    try {
+      return { rows: database.prepare(sql).all(...values) };
+    } catch (error) {
+      return { error: error.message };
+    }
+  });
+  database.close();
+  writeFileSync(1, JSON.stringify(results));
+`;
+
+/**
+ * Runs queries that read whole tables in a process of their own, so that nothing waits for them but who asked; a thread
+ * would hold up the end of this process until it is through. Resolves to a result for each query; rejects when the file
+ * cannot be opened at all.
+ */
+export function queryApart({ path, url }: Snapshot, queries: readonly Query[]): Promise<QueryResult[]> {
+  const { promise, resolve, reject } = Promise.withResolvers<QueryResult[]>();
+  const child = spawn(process.execPath, ['--input-type=commonjs', '--eval', PROGRAM], { env: {}, stdio: 'pipe' });
+  const stop = () => child.kill('SIGKILL');
+  process.once('exit', stop);
+  const output: Buffer[] = [];
+  let complaint = '';
+  child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => (complaint += chunk.toString()));
+  child.stdin.on('error', () => {}); // a child that is gone shows in its exit
+  child.on('error', reject);
+  child.on('close', (code) => {
+    process.off('exit', stop);
+    if (code === 0) resolve(JSON.parse(Buffer.concat(output).toString()) as QueryResult[]);
+    else reject(new Error(`The process that reads the database ended with ${code}: ${complaint}`));
+  });
+  child.stdin.end(JSON.stringify({ path, url, queries, timeout: LOCK_TIMEOUT_MS, niceness: NICENESS }));
+  return promise;
+}

@@ -1,0 +1,211 @@
+import type { CalendarDate } from '../calendar.ts';
+import type { ActionType } from '../domain.ts';
+import type { Money } from '../money.ts';
+import type { Reader } from './database.ts';
+
+/** What the audit reads. A model-day is read with all that it was made from; nothing here asks what is true today. */
+
+/** A session that has positions, and what it says of the day it started from. */
+export interface AuditedSession {
+  sessionId: number;
+  date: CalendarDate;
+  model: string;
+  jobId: string;
+  status: 'active' | 'superseded';
+  startedAt: string;
+  completedAt: string;
+  /** Of the first day of a chain: the cash it says it started with, and the dollars that its job's configuration names. */
+  initialCash: Money | null;
+  configuredCash: number | null;
+  /** What orders of its job cost, as the configuration has it. */
+  commissionPerTrade: number;
+  commissionBps: number;
+  slippageBps: number;
+  startedFrom: number | null;
+  /** Of the day it started from; all null when that is not there. */
+  pastModel: string | null;
+  pastDate: CalendarDate | null;
+  pastStatus: string | null;
+  pastCompletedAt: string | null;
+  /** Orders that the model's calls executed, as the tool usage counts them. */
+  buys: number;
+  sells: number;
+}
+
+/** The models that have a ledger. */
+export function auditedModels(reader: Reader): string[] {
+  const rows = reader.statement(`SELECT DISTINCT model FROM trading_sessions WHERE status = 'active' ORDER BY model`);
+  return rows.all().map((row) => String(row['model']));
+}
+
+/** The dates that have model-days with positions, in order. */
+export function auditedDates(reader: Reader): CalendarDate[] {
+  const rows = reader.statement(
+    `SELECT DISTINCT date FROM trading_sessions WHERE status IN ('active', 'superseded') ORDER BY date`,
+  );
+  return rows.all().map((row) => String(row['date']));
+}
+
+export function countActiveModelDays(reader: Reader): number {
+  return Number(
+    reader.statement(`SELECT count(*) AS count FROM trading_sessions WHERE status = 'active'`).get()?.['count'],
+  );
+}
+
+/** The superseded sessions that active ones go back to: those they started from, and what these started from. */
+export function supersededStarts(reader: Reader): Set<number> {
+  const rows = reader.statement(`
+    WITH RECURSIVE audited (session_id) AS (
+      SELECT session_id FROM trading_sessions WHERE status = 'active'
+      UNION SELECT started_from_session_id FROM audited JOIN trading_sessions USING (session_id)
+        WHERE started_from_session_id IS NOT NULL
+    )
+    SELECT session_id AS id FROM audited JOIN trading_sessions USING (session_id) WHERE status = 'superseded'`);
+  return new Set(rows.all().map((row) => Number(row['id'])));
+}
+
+const SESSIONS = `
+  SELECT own.session_id AS sessionId, own.date, own.model, own.job_id AS jobId, own.status, own.started_at AS startedAt,
+    own.completed_at AS completedAt, own.initial_cash_e4 AS initialCash,
+    CASE WHEN own.started_from_session_id IS NULL
+      THEN json_extract(agent_config, '$.initial_cash') END AS configuredCash,
+    coalesce(json_extract(agent_config, '$.commission_per_trade'), 0) AS commissionPerTrade,
+    coalesce(json_extract(agent_config, '$.commission_bps'), 0) AS commissionBps,
+    coalesce(json_extract(agent_config, '$.slippage_bps'), 0) AS slippageBps,
+    own.started_from_session_id AS startedFrom, past.model AS pastModel, past.date AS pastDate, past.status AS pastStatus,
+    past.completed_at AS pastCompletedAt, ${executed('buy')} AS buys, ${executed('sell')} AS sells
+  FROM trading_sessions AS own LEFT JOIN jobs ON jobs.job_id = own.job_id
+    LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
+  WHERE own.date = ?1 AND own.status IN ('active', 'superseded')
+  ORDER BY own.model, own.session_id`;
+
+function executed(tool: ActionType): string {
+  return `coalesce((SELECT calls - refused FROM tool_usage WHERE session_id = own.session_id AND tool_name = '${tool}'), 0)`;
+}
+
+/** The sessions of a date that have positions, active and superseded, by model. */
+export function auditedSessions(reader: Reader, date: CalendarDate): AuditedSession[] {
+  return reader.statement(SESSIONS).all(date) as never;
+}
+
+/** A position as it is stored. */
+export interface LedgerRecord {
+  actionId: number;
+  actionType: ActionType;
+  symbol: string | null;
+  amount: number | null;
+  price: Money | null;
+  cash: Money;
+  portfolioValue: Money;
+  dailyProfit: Money;
+  dailyReturnPct: number | null;
+  holdings: ReadonlyMap<string, number>;
+}
+
+const RECORDS = `
+  SELECT action_id AS actionId, action_type AS actionType, symbol, amount, price_e4 AS price, cash_e4 AS cash,
+    portfolio_value_e4 AS portfolioValue, daily_profit_e4 AS dailyProfit, daily_return_pct AS dailyReturnPct,
+    (SELECT json_group_array(json_array(symbol, quantity)) FROM holdings WHERE holdings.position_id = positions.position_id) AS holdings
+  FROM positions WHERE session_id = ? ORDER BY action_id`;
+
+/** The ledger of one session, action by action. */
+export function ledgerRecords(reader: Reader, sessionId: number): LedgerRecord[] {
+  const rows = reader.statement(RECORDS).all(sessionId) as never as (LedgerRecord & { holdings: string })[];
+  return rows.map((row) => ({ ...row, holdings: new Map(JSON.parse(row.holdings)) }));
+}
+
+/** The earliest start of a session of a job on a date: its models share one market, opened just before. */
+export function firstStartOf(reader: Reader, { jobId, date }: { jobId: string; date: CalendarDate }): string {
+  const row = reader
+    .statement('SELECT min(started_at) AS at FROM trading_sessions WHERE job_id = ? AND date = ?')
+    .get(jobId, date);
+  return String(row?.['at']);
+}
+
+/** When something took its values, and when it lost them; null while it has them. */
+export interface Lifetime {
+  recordedAt: string;
+  replacedAt: string | null;
+}
+
+/** A bar, in dollars, as it stood for some time. */
+export interface BarVersion extends Lifetime {
+  symbol: string;
+  date: CalendarDate;
+  open: number;
+  close: number | null;
+}
+
+const BAR = 'symbol, date, open, close, recorded_at AS recordedAt';
+const BARS = `
+  SELECT ${BAR}, NULL AS replacedAt FROM json_each(?1) JOIN price_data ON symbol = value AND date = ?2
+  UNION ALL
+  SELECT ${BAR}, replaced_at AS replacedAt FROM json_each(?1) JOIN price_revisions ON symbol = value AND date = ?2`;
+
+/** Everything that ever was the bar of a date, for some symbols. */
+export function barVersions(reader: Reader, date: CalendarDate, symbols: readonly string[]): BarVersion[] {
+  return reader.statement(BARS).all(JSON.stringify(symbols), date) as never;
+}
+
+const EARLIER_BARS = `
+  SELECT ${BAR}, NULL AS replacedAt FROM price_data WHERE symbol = ?1 AND date < ?2
+  UNION ALL
+  SELECT ${BAR}, replaced_at AS replacedAt FROM price_revisions WHERE symbol = ?1 AND date < ?2
+  ORDER BY date DESC`;
+
+/** Everything that ever was a bar of a symbol before a date, the latest dates first. */
+export function earlierBarVersions(reader: Reader, date: CalendarDate, symbol: string): IterableIterator<BarVersion> {
+  return reader.statement(EARLIER_BARS).iterate(symbol, date) as never;
+}
+
+export interface SplitVersion extends Lifetime {
+  symbol: string;
+  date: CalendarDate;
+  numerator: number;
+  denominator: number;
+}
+
+const SPLIT = 'symbol, date, numerator, denominator, recorded_at AS recordedAt';
+const CHOSEN = 'symbol IN (SELECT value FROM json_each(?1)) AND date > ?2 AND date <= ?3';
+const SPLITS = `
+  SELECT ${SPLIT}, NULL AS replacedAt FROM stock_splits WHERE ${CHOSEN}
+  UNION ALL
+  SELECT ${SPLIT}, replaced_at AS replacedAt FROM stock_split_revisions WHERE ${CHOSEN}
+  ORDER BY date, symbol`;
+
+/** Everything that ever was a split of some symbols after one date up to another, in order. */
+export function splitVersions(
+  reader: Reader,
+  symbols: readonly string[],
+  { after, upTo }: { after: CalendarDate; upTo: CalendarDate },
+): SplitVersion[] {
+  return reader.statement(SPLITS).all(JSON.stringify(symbols), after, upTo) as never;
+}
+
+const IS_ADJUSTED = `
+  SELECT EXISTS (SELECT 1 FROM price_data WHERE symbol = ?1 AND adjusted AND recorded_at <= ?2)
+    OR EXISTS (SELECT 1 FROM price_revisions WHERE symbol = ?1 AND source IN ('yahoo', 'stooq', 'synthetic')
+      AND recorded_at <= ?2 AND replaced_at > ?2) AS adjusted`;
+
+/** Whether a symbol had bars at an instant that are free of split jumps; its splits did not count then. */
+export function wasAdjusted(reader: Reader, symbol: string, at: string): boolean {
+  return reader.statement(IS_ADJUSTED).get(symbol, at)?.['adjusted'] === 1;
+}
+
+/** Model-days that do not fit their sessions, whatever their figures are; for a process of its own, as it reads all. */
+export const MISFITS = `
+  SELECT model, date, session_id AS sessionId, status, 'it is ' || status || ' and has positions' AS problem
+  FROM trading_sessions
+  WHERE status IN ('running', 'failed') AND EXISTS (SELECT 1 FROM positions WHERE positions.session_id = trading_sessions.session_id)
+  UNION ALL
+  SELECT model, date, session_id, own.status, 'its model-day in job ' || job_id || ' is ' || job_details.status || ', not completed'
+  FROM trading_sessions AS own JOIN job_details USING (job_id, date, model)
+  WHERE own.status IN ('active', 'superseded') AND job_details.status <> 'completed'
+  UNION ALL
+  SELECT model, date, NULL, 'missing', 'it is completed in job ' || job_id || ' and has no session with positions there'
+  FROM job_details
+  WHERE status = 'completed' AND NOT EXISTS (
+    SELECT 1 FROM trading_sessions AS own WHERE own.job_id = job_details.job_id AND own.date = job_details.date
+      AND own.model = job_details.model AND own.status IN ('active', 'superseded'))
+  ORDER BY 1, 2
+  LIMIT 1000`;

@@ -1,0 +1,109 @@
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { ServiceError, messageOf } from '../domain.ts';
+import { withSnapshot } from './snapshot.ts';
+
+export interface BackupSummary {
+  bytes: number;
+  jobs: number;
+  /** Those whose positions count. */
+  modelDays: number;
+  positions: number;
+  bars: number;
+}
+
+/**
+ * Copies a database as it stands now into a new file, beside whoever writes it. The copy is made under another name,
+ * checked, and written through to the disk before it gets its own; so `target` is a whole database or not there. It is
+ * never overwritten. Throws a `ServiceError` (`cannot_start`) that says why there is no copy; then nothing is left of it.
+ */
+export async function backupDatabase(
+  path: string,
+  target: string,
+  onProgress: (share: number) => void,
+): Promise<BackupSummary> {
+  const partial = partialPath(target);
+  try {
+    await withSnapshot(path, async (snapshot) => {
+      if (existsSync(target)) throw refusal(target, 'there is such a file already');
+      if (!existsSync(dirname(target))) throw refusal(target, `there is no folder ${dirname(target)}`);
+      removePartial(target);
+      await snapshot.copyTo(partial, onProgress);
+    });
+    const summary = seal(partial);
+    giveName(partial, target);
+    return summary;
+  } catch (error) {
+    throw error instanceof ServiceError ? error : refusal(target, messageOf(error), error);
+  } finally {
+    removePartial(target);
+  }
+}
+
+/** Removes what a backup that was stopped half-way has written so far. */
+export function removePartial(target: string): void {
+  for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(partialPath(target) + suffix, { force: true });
+}
+
+/** Its own for each process, so that two backups to one name do not write into each other. */
+function partialPath(target: string): string {
+  return `${target}.${process.pid}.partial`;
+}
+
+/** Makes the copy one file that stands alone, checks it and brings it to the disk. */
+function seal(partial: string): BackupSummary {
+  const copy = new DatabaseSync(partial);
+  try {
+    copy.exec('PRAGMA journal_mode = DELETE');
+    const [row] = copy.prepare('PRAGMA integrity_check(1)').all();
+    if (row?.['integrity_check'] !== 'ok')
+      throw new Error(`the database is damaged, as check tells: ${row?.['integrity_check']}`);
+    const count = (rows: string) => Number(copy.prepare(`SELECT count(*) AS count FROM ${rows}`).get()?.['count']);
+    return {
+      bytes: statSync(partial).size,
+      jobs: count('jobs'),
+      modelDays: count(`trading_sessions WHERE status = 'active'`),
+      positions: count('positions'),
+      bars: count('price_data'),
+    };
+  } finally {
+    copy.close();
+    flush(partial);
+  }
+}
+
+/** A link, unlike a rename, fails when the name is taken. Some file systems know no links. */
+function giveName(partial: string, target: string): void {
+  try {
+    linkSync(partial, target);
+  } catch (error) {
+    if (existsSync(target)) throw refusal(target, 'there is such a file already', error);
+    renameSync(partial, target);
+  }
+  flushFolder(dirname(target));
+}
+
+function flush(path: string): void {
+  const file = openSync(path, 'r+');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Brings the new name to the disk; some systems cannot do that for a folder, and do it by themselves. */
+function flushFolder(folder: string): void {
+  try {
+    const entry = openSync(folder, 'r');
+    fsyncSync(entry);
+    closeSync(entry);
+  } catch {
+    // The file itself is on the disk already.
+  }
+}
+
+function refusal(target: string, why: string, cause?: unknown): ServiceError {
+  return new ServiceError('cannot_start', `Cannot back up to ${target}: ${why}`, { cause });
+}

@@ -1,0 +1,55 @@
+import type { CalendarDate } from '../calendar.ts';
+import { type QueryResult, queryApart } from './apart.ts';
+import { MISFITS } from './audit.ts';
+import type { Snapshot } from './snapshot.ts';
+import { STALE } from './stale.ts';
+
+/** Of more damage the first is enough to know. */
+const MAX_SENTENCES = 100;
+
+/** A model-day that does not fit its session. */
+export interface Misfit {
+  model: string;
+  date: CalendarDate;
+  sessionId: number | null;
+  status: string;
+  problem: string;
+}
+
+export interface Examination {
+  /** What SQLite's own integrity check says (pages, indexes, CHECK constraints), and references to rows that are not there. */
+  damage: string[];
+  misfits: Misfit[];
+  stale: { model: string; date: CalendarDate }[];
+}
+
+/** What can be said of a database without a look at its figures. Reads every table to its end, in a process of its own. */
+export async function examineDatabase(snapshot: Snapshot, models: readonly string[]): Promise<Examination> {
+  const [integrity, references, misfits, stale] = (await queryApart(snapshot, [
+    { sql: `PRAGMA integrity_check(${MAX_SENTENCES})` },
+    { sql: `SELECT "table" AS child, rowid, parent FROM pragma_foreign_key_check LIMIT ${MAX_SENTENCES}` },
+    { sql: MISFITS },
+    { sql: STALE, values: [JSON.stringify(models)] },
+  ])) as [QueryResult, QueryResult, QueryResult, QueryResult];
+  const damage = [
+    ...rowsOf(integrity).map((row) => String(row['integrity_check'])),
+    ...rowsOf(references).map(describeReference),
+    ...[integrity, references, misfits, stale].flatMap((result) =>
+      'error' in result ? [`the check stopped: ${result.error}`] : [],
+    ),
+  ];
+  return {
+    damage: [...new Set(damage.filter((sentence) => sentence !== 'ok'))],
+    misfits: rowsOf(misfits) as never,
+    stale: rowsOf(stale) as never,
+  };
+}
+
+function describeReference({ child, rowid, parent }: Record<string, unknown>): string {
+  const row = rowid === null ? 'a row' : `row ${rowid}`;
+  return `${row} of ${child} refers to a row of ${parent} that is not there`;
+}
+
+function rowsOf(result: QueryResult): Record<string, unknown>[] {
+  return 'rows' in result ? result.rows : [];
+}

@@ -1,0 +1,102 @@
+import { existsSync, statSync } from 'node:fs';
+import { DatabaseSync, backup } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { ServiceError, messageOf } from '../domain.ts';
+import { BUSY_TIMEOUT_MS, type Reader, checkOwnership, prepareOnce, versionOf } from './database.ts';
+import { migrations } from './schema.ts';
+
+/** Pages that are copied between two looks at the event loop: some 8 MB. */
+const PAGES_PER_STEP = 2_000;
+
+/** A database as it stood at one moment, whatever is written meanwhile. Nothing can be written through it. */
+export interface Snapshot extends Reader {
+  /** The file as a URL with SQLite's parameters, for further connections like this one. */
+  readonly url: string;
+  /** Writes this state to another file, page by page; `onProgress` gets the share that is done. */
+  copyTo(target: string, onProgress: (share: number) => void): Promise<void>;
+}
+
+/**
+ * Works on a snapshot of a database, beside whoever writes it. Leaves no trace: not even the empty side files that
+ * SQLite makes for a reader and that would belong to this user instead of the server's. So a file that nobody has open
+ * is read as one that cannot change, and read once more in the usual way when somebody opened it meanwhile. Throws a
+ * `ServiceError` (`storage_fault`) for a file that is not there, not readable, or not a database of this version.
+ */
+export async function withSnapshot<Result>(
+  path: string,
+  work: (snapshot: Snapshot) => Result | Promise<Result>,
+): Promise<Result> {
+  if (!existsSync(path)) throw new ServiceError('storage_fault', `There is no database ${path}`);
+  const before = stateWhenUnused(path);
+  if (before === null) return using(openSnapshot(path, { isUnused: false }), work);
+  try {
+    const result = await using(openSnapshot(path, { isUnused: true }), work);
+    if (stateWhenUnused(path) === before) return result;
+  } catch (error) {
+    if (stateWhenUnused(path) === before) throw error;
+  }
+  return using(openSnapshot(path, { isUnused: false }), work);
+}
+
+/** What tells one state of the file from the next; null while a connection is open to it, which a `-wal` file shows. */
+function stateWhenUnused(path: string): string | null {
+  if (existsSync(`${path}-wal`)) return null;
+  const { ino, size, mtimeNs } = statSync(path, { bigint: true });
+  return `${ino} ${size} ${mtimeNs}`;
+}
+
+async function using<Result>(
+  snapshot: Snapshot,
+  work: (snapshot: Snapshot) => Result | Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work(snapshot);
+  } finally {
+    snapshot.close();
+  }
+}
+
+function openSnapshot(path: string, { isUnused }: { isUnused: boolean }): Snapshot {
+  const url = `${pathToFileURL(path).href}${isUnused ? '?immutable=1' : ''}`;
+  let connection: DatabaseSync | undefined;
+  try {
+    connection = new DatabaseSync(new URL(url), { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+    // The transaction holds the state of its first read until the connection is closed.
+    connection.exec('BEGIN');
+    checkOwnership(connection, path);
+    checkVersion(connection, path);
+  } catch (error) {
+    connection?.close();
+    const isClear = error instanceof ServiceError;
+    const message = isClear ? error.message : `Cannot read the database ${path}: ${messageOf(error)}`;
+    throw new ServiceError('storage_fault', message, { cause: error });
+  }
+  return wrap(connection, { path, url });
+}
+
+function wrap(connection: DatabaseSync, { path, url }: { path: string; url: string }): Snapshot {
+  return {
+    path,
+    url,
+    statement: prepareOnce(connection),
+    async copyTo(target, onProgress) {
+      // Within the open transaction, or SQLite would start again at every write of another connection.
+      await backup(connection, target, {
+        rate: PAGES_PER_STEP,
+        progress: ({ totalPages, remainingPages }) => onProgress(1 - remainingPages / totalPages),
+      });
+    },
+    close: () => connection.close(),
+  };
+}
+
+/** A reader migrates nothing, and the queries are those of the newest schema. */
+function checkVersion(connection: DatabaseSync, path: string): void {
+  const version = versionOf(connection);
+  if (version === migrations.length) return;
+  throw new ServiceError(
+    'storage_fault',
+    `Cannot read ${path}: its schema is version ${version}, this program reads version ${migrations.length}; ` +
+      'starting the service on it once brings it there',
+  );
+}

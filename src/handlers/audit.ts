@@ -1,0 +1,87 @@
+import * as v from 'valibot';
+import { type AuditReport, type Finding, type Listed, audit as auditDatabase, isSound } from '../audit/audit.ts';
+import type { Database } from '../database/database.ts';
+import { type Answer, type Context, deploymentFields } from './handler.ts';
+import { dateText, deploymentEntries } from './schemas.ts';
+
+const countSchema = v.pipe(v.number(), v.integer(), v.minValue(0));
+const findingsSchema = v.array(
+  v.object({
+    model: v.string(),
+    date: dateText,
+    session_id: v.nullable(v.pipe(v.number(), v.integer())),
+    status: v.string(),
+    problems: v.array(v.string()),
+  }),
+);
+
+export const auditResponse = v.object({
+  status: v.picklist(['sound', 'faulty']),
+  duration_seconds: v.number(),
+  counts: v.object({
+    models: countSchema,
+    model_days: countSchema,
+    superseded_model_days: countSchema,
+    positions: countSchema,
+    damage: countSchema,
+    problems: countSchema,
+    unverifiable: countSchema,
+    stale: countSchema,
+  }),
+  damage: v.array(v.string()),
+  problems: findingsSchema,
+  unverifiable: findingsSchema,
+  stale: v.array(v.object({ model: v.string(), date: dateText })),
+  ...deploymentEntries,
+});
+
+/** Those who ask while an audit runs get the answer of that one. */
+const running = new WeakMap<Database, Promise<string>>();
+
+/** Recomputes the books and says what does not add up; 200 whatever it finds. */
+export function audit({ database, settings, log }: Context): Promise<Answer> {
+  const shared = running.get(database);
+  if (shared !== undefined) return shared;
+  const startedAt = performance.now();
+  const answer = auditDatabase(settings.databasePath)
+    .then((report) => {
+      const body = bodyOf(report, Math.round(performance.now() - startedAt) / 1000);
+      if (!isSound(report)) log.warning('the audit found faults', body.counts);
+      return JSON.stringify({ ...body, ...deploymentFields(settings) });
+    })
+    .finally(() => running.delete(database));
+  running.set(database, answer);
+  return answer;
+}
+
+function bodyOf(report: AuditReport, seconds: number) {
+  const { damage, problems, unverifiable, stale } = report;
+  return {
+    status: isSound(report) ? 'sound' : 'faulty',
+    duration_seconds: seconds,
+    counts: {
+      models: report.models,
+      model_days: report.modelDays,
+      superseded_model_days: report.supersededModelDays,
+      positions: report.positions,
+      damage: damage.length,
+      problems: problems.total,
+      unverifiable: unverifiable.total,
+      stale: stale.total,
+    },
+    damage,
+    problems: findingsOf(problems),
+    unverifiable: findingsOf(unverifiable),
+    stale: stale.first,
+  };
+}
+
+function findingsOf({ first }: Listed<Finding>): unknown[] {
+  return first.map(({ model, date, sessionId, status, sentences }) => ({
+    model,
+    date,
+    session_id: sessionId,
+    status,
+    problems: sentences,
+  }));
+}

@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { storageFaultOf } from '../database/faults.ts';
+import { addWarnings, endedModelDays, returnToPending } from '../database/jobs.ts';
+import type { WorkerContext } from '../worker/context.ts';
+import { endJob, runJob } from '../worker/worker.ts';
+
+/** While the database cannot be written, it is tried again this often. */
+const RETRY_MS = 1_000;
+/** A job that meets a fault this often in a row without ending a model-day is failed: its model-days may cost money. */
+const MAX_FRUITLESS_ATTEMPTS = 5;
+
+/**
+ * Works a job to its end through faults of the storage. A full disk is no model's mistake: the job waits until the
+ * database can be written again and then goes on as after a restart, with everything that was committed. When the
+ * signal stops it, it goes on at the next start.
+ */
+export async function runThroughFaults(
+  context: WorkerContext,
+  jobId: string,
+  { signal, retryMs = RETRY_MS }: { signal: AbortSignal; retryMs?: number },
+): Promise<void> {
+  let fault: string | null = null;
+  let ended = -1;
+  let fruitless = 0;
+  for (;;) {
+    try {
+      if (fault !== null) await takeUpAgain(context, jobId, { fault, signal, retryMs });
+      const endedNow = endedModelDays(context.database, jobId);
+      fruitless = endedNow > ended ? 0 : fruitless + 1;
+      ended = endedNow;
+      if (fault === null || fruitless < MAX_FRUITLESS_ATTEMPTS) await runJob(context, jobId, signal);
+      else endJob(context, jobId, `${fault}, ${MAX_FRUITLESS_ATTEMPTS} times in a row`);
+      return;
+    } catch (error) {
+      if (signal.aborted) return;
+      fault = storageFaultOf(error);
+      if (fault === null) throw error;
+      context.log.error('the job waits until the database can be written', { jobId, fault });
+    }
+  }
+}
+
+/** Waits until the database can be written, then leaves the job as a restart would find it. */
+async function takeUpAgain(
+  { database, log }: WorkerContext,
+  jobId: string,
+  { fault, signal, retryMs }: { fault: string; signal: AbortSignal; retryMs: number },
+): Promise<void> {
+  const since = performance.now();
+  do await sleep(retryMs, undefined, { signal });
+  while (database.probe() !== null);
+  const seconds = Math.round((performance.now() - since) / 1000);
+  database.transaction(() => {
+    returnToPending(database, jobId);
+    addWarnings(database, jobId, [`Waited ${seconds} seconds: ${fault}`]);
+  });
+  log.info('job taken up again', { jobId, seconds });
+}

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { auditOf, fourDays } from '../support/books.ts';
+
+const NOTHING: Record<'problems' | 'unverifiable' | 'stale', string[]> = { problems: [], unverifiable: [], stale: [] };
+const LATER = `recorded_at = '2031-01-01T00:00:00.000Z'`;
+const AAPL_ON_7 = `symbol = 'AAPL' AND date = '2025-01-07'`;
+const BAR = `INTO price_data (symbol, date, open, close, source, recorded_at) VALUES`;
+const SPLIT = `INTO stock_splits (symbol, date, numerator, denominator, recorded_at) VALUES`;
+const VALUE = 'UPDATE positions SET portfolio_value_e4 = portfolio_value_e4 + 100000 WHERE position_id = 5';
+/** A revision whose new price was made ready some seconds before the session was committed that marked at the old one. */
+const madeReady = (seconds: number) => {
+  const at = `(SELECT strftime('%Y-%m-%dT%H:%M:%fZ', completed_at, '-${seconds} seconds') FROM trading_sessions WHERE session_id = 3)`;
+  return `UPDATE price_data SET close = 50, recorded_at = ${at} WHERE ${AAPL_ON_7}`;
+};
+
+/** What happened to the prices later, and what the audit says then of books that were right. */
+const histories: [name: string, sql: string, report: Partial<typeof NOTHING>][] = [
+  ['another close', `UPDATE price_data SET close = 50, ${LATER} WHERE ${AAPL_ON_7}`, { stale: ['2025-01-07'] }],
+  [
+    'another close, by a tool that says no time',
+    `UPDATE price_data SET close = 50 WHERE ${AAPL_ON_7}`,
+    { stale: ['2025-01-07'] },
+  ],
+  [
+    'another open of a day that traded',
+    `UPDATE price_data SET open = 50, ${LATER} WHERE symbol = 'AAPL' AND date = '2025-01-08'`,
+    { stale: ['2025-01-08'] },
+  ],
+  ['all bars, taken away', 'DELETE FROM price_data', {}],
+  ['all bars, moved by a day', `UPDATE price_data SET date = date(date, '+30 days'), ${LATER}`, {}],
+  [
+    'a bar of a day that had none',
+    `INSERT ${BAR} ('ORLY', '2025-01-07', 90, 91, 'csv', '2031-01-01T00:00:00.000Z')`,
+    { stale: ['2025-01-07'] },
+  ],
+  [
+    'a bar, replaced without a trace by another',
+    `INSERT OR REPLACE ${BAR} ('AAPL', '2025-01-07', 90, 91, 'csv', '2031-01-01T00:00:00.000Z')`,
+    {
+      unverifiable: ['2025-01-07: action 1: portfolio_value is 10,051.00, should be 10,031.00'],
+      stale: ['2025-01-07'],
+    },
+  ],
+  [
+    'a bar, replaced without a trace by the same',
+    `INSERT OR REPLACE ${BAR} ('AAPL', '2025-01-07', 104, 105, 'csv', '2031-01-01T00:00:00.000Z')`,
+    { stale: ['2025-01-07'] },
+  ],
+  [
+    'the bar of a trade, replaced without a trace by another',
+    `INSERT OR REPLACE ${BAR} ('MSFT', '2025-01-06', 90, 194, 'csv', '2031-01-01T00:00:00.000Z')`,
+    {
+      unverifiable: ['2025-01-06: action 1: price of MSFT is 196.00, should be 90.00'],
+      stale: ['2025-01-06'],
+    },
+  ],
+  [
+    'a split that was not known then',
+    `INSERT ${SPLIT} ('AAPL', '2025-01-07', 2, 1, '2031-01-01')`,
+    { stale: ['2025-01-07'] },
+  ],
+  ['the split, taken away', 'DELETE FROM stock_splits', {}],
+  ['the split, with another ratio', `UPDATE stock_splits SET numerator = 5, ${LATER}`, { stale: ['2025-01-08'] }],
+  [
+    'the split, replaced without a trace by another',
+    `INSERT OR REPLACE ${SPLIT} ('ORLY', '2025-01-08', 5, 2, '2031-01-01T00:00:00.000Z')`,
+    {
+      unverifiable: ['2025-01-08: action 1: amount of ORLY is 3, the split 5:2 of 7 adds 10'],
+      stale: ['2025-01-08'],
+    },
+  ],
+  ['a close that another program committed just after', madeReady(30), {}],
+  [
+    'a close that was known for long',
+    madeReady(90),
+    { problems: ['2025-01-07: action 1: portfolio_value is 10,051.00, should be 9,501.00'] },
+  ],
+  [
+    'another close, and a record that was made to fit it',
+    `UPDATE price_data SET close = 106, ${LATER} WHERE ${AAPL_ON_7}; ${VALUE}`,
+    {
+      problems: ['2025-01-07: action 1: portfolio_value is 10,061.00, should be 10,051.00'],
+      stale: ['2025-01-07'],
+    },
+  ],
+];
+for (const [name, sql, report] of histories) {
+  test(`as of the commit: ${name}`, async () => {
+    const { database } = await fourDays();
+    for (const statement of sql.split(';')) database.statement(statement).run();
+    const expected = Object.entries({ ...NOTHING, ...report }).map(([list, lines]) => [
+      list,
+      lines.map((line) => `model-a ${line}`),
+    ]);
+    assert.deepEqual(await auditOf(database), Object.fromEntries(expected));
+  });
+}

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as v from 'valibot';
+import { auditResponse } from '../../src/handlers/audit.ts';
+import { scriptedAgent } from '../support/agents.ts';
+import { startTestService } from '../support/service.ts';
+
+const PRICES = `
+  AAPL 2025-11-10 100 101
+  AAPL 2025-11-11 102 103`;
+const configuration = {
+  models: [{ signature: 'model-a', enabled: true }],
+  agent_config: { stock_symbols: ['AAPL'] },
+};
+const agentProgram = scriptedAgent({ '*': [[['buy', { symbol: 'AAPL', amount: 1 }]]] });
+const DAYS = { start_date: '2025-11-10', end_date: '2025-11-11' };
+
+test('GET /audit says that all adds up, or what does not, and names the stale apart', async (t) => {
+  const service = await startTestService(t, { configuration, prices: PRICES, agentProgram });
+  const counts = { models: 0, model_days: 0, superseded_model_days: 0, positions: 0 };
+  const nothing = { damage: 0, problems: 0, unverifiable: 0, stale: 0 };
+  const empty = (await service.get('/audit')).body;
+  assert.deepEqual([empty.status, empty.counts], ['sound', { ...counts, ...nothing }]);
+  await service.runJob(DAYS);
+  const sound = await service.get('/audit');
+  assert.deepEqual(v.parse(auditResponse, sound.body), sound.body);
+  assert.deepEqual([sound.body.status, sound.body.deployment_mode], ['sound', 'DEV']);
+  assert.deepEqual(sound.body.counts, { ...counts, ...nothing, models: 1, model_days: 2, positions: 2 });
+
+  await service.runJob({ ...DAYS, end_date: DAYS.start_date, replace_existing: true });
+  service.database.statement('UPDATE positions SET cash_e4 = cash_e4 - 1 WHERE position_id = 2').run();
+  const { status, body } = await service.get('/audit');
+  assert.deepEqual([status, body.status], [200, 'faulty']);
+  assert.deepEqual(body.problems, [
+    {
+      model: 'model-a',
+      date: '2025-11-11',
+      session_id: 2,
+      status: 'active',
+      problems: ['action 1: cash is 9,797.9999, should be 9,798.00'],
+    },
+  ]);
+  assert.deepEqual(body.stale, [{ model: 'model-a', date: '2025-11-11' }]);
+});
+
+test('those who ask at once share one audit, and others are answered meanwhile', async (t) => {
+  const service = await startTestService(t, { configuration, prices: PRICES, agentProgram });
+  await service.runJob(DAYS);
+  const order: string[] = [];
+  const ask = async (path: string) => {
+    const { body } = await service.get(path);
+    order.push(path);
+    return body;
+  };
+  const [one, other] = await Promise.all([ask('/audit'), ask('/audit'), ask('/health')]);
+  assert.deepEqual(one, other);
+  assert.equal(order[0], '/health');
+  assert.equal((await ask('/audit')).status, 'sound');
+});
+
+test('an audit of a database that cannot be read is an error that says so', async (t) => {
+  const service = await startTestService(t, { configuration, prices: PRICES, agentProgram });
+  const version = service.database.statement('PRAGMA user_version').get()?.['user_version'];
+  service.database.statement('PRAGMA user_version = 1').run();
+  const { status, body } = await service.get('/audit');
+  service.database.statement(`PRAGMA user_version = ${version}`).run();
+  assert.equal(status, 500);
+  assert.match(
+    body.detail,
+    /^Internal server error: Cannot read .*jobs\.db: its schema is version 1, .* \(reference \w{8}\)$/,
+  );
+});

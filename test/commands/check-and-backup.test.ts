@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { closeSync, mkdirSync, openSync, readFileSync, readdirSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { openDatabase } from '../../src/database/database.ts';
+import { fourDays } from '../support/books.ts';
+import { ask, installProgram, runProgram, startProgram, startServer } from '../support/program.ts';
+
+/** A folder with the program and the books of `fourDays` as its database; `sql` is done to them. */
+async function installWithBooks(t: TestContext, sql = ''): Promise<string> {
+  const cwd = installProgram(t);
+  mkdirSync(join(cwd, 'data'));
+  const { database, day } = await fourDays(join(cwd, 'data/jobs.db'));
+  await day('2025-01-07', [], 'model-b');
+  if (sql !== '') database.statement(sql).run();
+  database.close();
+  return cwd;
+}
+
+test('check: books that add up', async (t) => {
+  const cwd = await installWithBooks(t);
+  const files = () => readdirSync(join(cwd, 'data')).map((name) => readFileSync(join(cwd, 'data', name)));
+  const before = files();
+  const { code, stdout, stderr } = await runProgram(['check'], { cwd });
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.match(
+    stdout,
+    /^data\/jobs\.db, \d+\.\d kB\nfile: sound\nledger: 5 model-days of 2 models, 8 positions\n {2}all add up\n$/,
+  );
+  assert.deepEqual(files(), before, 'nothing is changed or left behind');
+});
+
+test('check: books that do not, as lines, and exit code 1', async (t) => {
+  const cwd = await installWithBooks(t, 'UPDATE positions SET cash_e4 = cash_e4 + 10000 WHERE position_id IN (2, 5)');
+  const { code, stdout } = await runProgram(['check', 'data/jobs.db'], { cwd });
+  assert.equal(code, 1);
+  assert.deepEqual(stdout.split('\n').slice(1), [
+    'file: sound',
+    'ledger: 5 model-days of 2 models, 8 positions',
+    '  do not add up: 2',
+    '    model-a 2025-01-03 (session 1)',
+    '      action 2: cash is 8,001.00, should be 8,000.00',
+    '    model-a 2025-01-07 (session 3)',
+    '      action 1: cash is 8,771.00, should be 8,770.00',
+    '',
+  ]);
+});
+
+test('check: stale model-days, and those that nobody can verify, are no errors', async (t) => {
+  const cwd = await installWithBooks(
+    t,
+    `INSERT OR REPLACE INTO price_data (symbol, date, open, close) VALUES ('AAPL', '2025-01-07', 90, 91)`,
+  );
+  const { code, stdout } = await runProgram(['check'], { cwd });
+  assert.equal(code, 0);
+  assert.deepEqual(stdout.split('\n').slice(3), [
+    '  all others add up',
+    '  cannot be verified, because prices of then are gone: 1',
+    '    model-a 2025-01-07 (session 3)',
+    '      action 1: portfolio_value is 10,051.00, should be 10,031.00',
+    '  stale (no error): their start or prices have changed since they ran: 1',
+    '    model-a 2025-01-07',
+    '',
+  ]);
+});
+
+test('check: a damaged file', async (t) => {
+  const cwd = await installWithBooks(t);
+  const path = join(cwd, 'data/jobs.db');
+  const database = openDatabase(path);
+  const page = database.statement(`SELECT rootpage FROM sqlite_schema WHERE name = 'holdings'`).get()?.['rootpage'];
+  database.close();
+  const file = openSync(path, 'r+');
+  writeSync(file, Buffer.alloc(4_096, 0xff), 0, 4_096, (Number(page) - 1) * 4_096);
+  closeSync(file);
+  const { code, stdout, stderr } = await runProgram(['check'], { cwd });
+  assert.deepEqual([code, stderr], [1, '']);
+  assert.match(stdout, /^file: damaged\n {2}.*malformed\n/m);
+  assert.match(stdout, /^ {2}do not add up: 5$/m);
+  assert.match(stdout, /^ {6}it cannot be recomputed: database disk image is malformed$/m);
+  const backup = await runProgram(['backup', 'copy.db'], { cwd });
+  assert.match(backup.stderr, /^Cannot back up to copy\.db: the database is damaged, as check tells: /);
+});
+
+test('check: a terminal gets no orders from a database', async (t) => {
+  const cwd = installProgram(t);
+  mkdirSync(join(cwd, 'data'));
+  const { database, day } = await fourDays(join(cwd, 'data/jobs.db'));
+  await day('2025-01-07', [], 'evil\u001b[2J');
+  database.statement(`UPDATE positions SET daily_profit_e4 = 1 WHERE position_id = 8`).run();
+  database.close();
+  assert.match((await runProgram(['check'], { cwd })).stdout, /^ {4}evil\ufffd\[2J 2025-01-07/m);
+});
+
+test('check and backup say what they cannot work with', async (t) => {
+  const cwd = installProgram(t);
+  for (const command of ['check', 'backup']) {
+    const missing = await runProgram([command], { cwd });
+    assert.deepEqual([missing.code, missing.stderr], [1, 'There is no database data/jobs.db\n']);
+    const wrong = await runProgram([command, 'a', 'b'], { cwd });
+    assert.deepEqual([wrong.code, wrong.stderr], [2, `Usage: node server.js ${command} [FILE]\n`]);
+  }
+  const database = openDatabase(join(cwd, 'old.db'));
+  database.statement('PRAGMA user_version = 1').run();
+  database.close();
+  const { code, stderr } = await runProgram(['check', 'old.db'], { cwd });
+  assert.equal(code, 1);
+  assert.match(stderr, /^Cannot read old\.db: its schema is version 1, this program reads version \d+; starting/);
+  assert.deepEqual(readdirSync(cwd).sort(), ['configs', 'old.db', 'server.js']);
+});
+
+test('beside a running server: an audit, a check, a backup, and a check of that', async (t) => {
+  const cwd = installProgram(t);
+  const env = { DEPLOYMENT_MODE: 'DEV' };
+  const server = await startServer(t, { cwd, env });
+  await ask(`${server.url}/simulate/trigger`, { start_date: '2025-11-10', end_date: '2025-11-28' });
+  const model = 'ledger: \\d+ model-days of';
+  for (let round = 0; round < 3; round += 1) {
+    assert.equal((await ask(`${server.url}/audit`)).status, 'sound');
+    const check = await runProgram(['check'], { cwd, env });
+    assert.deepEqual([check.code, check.stderr], [0, '']);
+    assert.match(check.stdout, new RegExp(model));
+    const copy = `copy-${round}.db`;
+    const backup = await runProgram(['backup', copy], { cwd, env });
+    assert.deepEqual([backup.code, backup.stderr], [0, '']);
+    assert.match(backup.stdout, /^copy-\d\.db: \d+\.\d kB, 1 jobs, \d+ model-days, \d+ positions, \d+ price bars\n$/);
+    assert.equal((await runProgram(['check', copy], { cwd, env })).code, 0);
+  }
+  const named = await runProgram(['backup'], { cwd, env });
+  assert.match(named.stdout, /^data\/dev_agent_data\/jobs_dev-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z\.db: /);
+});
+
+test('a backup that is interrupted leaves nothing behind', async (t) => {
+  const cwd = await installWithBooks(t);
+  const database = openDatabase(join(cwd, 'data/jobs.db'), { durability: 'process-end' });
+  database
+    .statement(
+      `INSERT INTO price_data (symbol, date, open, source) SELECT 'S' || value, '2025-01-06', 1, hex(zeroblob(4000))
+       FROM (WITH RECURSIVE numbers (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM numbers LIMIT 5000) SELECT value FROM numbers)`,
+    )
+    .run();
+  database.close();
+  const program = startProgram(['backup', 'copy.db'], { cwd });
+  while (!readdirSync(cwd).some((name) => name.endsWith('.partial'))) await new Promise(setImmediate);
+  program.process.kill('SIGINT');
+  const { code } = await program.ended;
+  const left = readdirSync(cwd).sort();
+  // It may have been faster than the signal; half a file there never is.
+  assert.deepEqual(left, code === 0 ? ['configs', 'copy.db', 'data', 'server.js'] : ['configs', 'data', 'server.js']);
+});

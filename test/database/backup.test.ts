@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { audit, isSound } from '../../src/audit/audit.ts';
+import { backupDatabase } from '../../src/database/backup.ts';
+import { openDatabase } from '../../src/database/database.ts';
+import { fourDays } from '../support/books.ts';
+import { ledgerOf } from '../support/ledger.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const noProgress = () => {};
+
+test('a copy is a whole database of its own, with all that was there, and opens as one', async (t) => {
+  const folder = temporaryFolder(t);
+  const path = join(folder, 'jobs.db');
+  const target = join(folder, 'copy.db');
+  const { database } = await fourDays(path);
+  const shares: number[] = [];
+  const summary = await backupDatabase(path, target, (share) => shares.push(share));
+  assert.deepEqual({ ...summary, bytes: 0 }, { bytes: 0, jobs: 4, modelDays: 4, positions: 7, bars: 8 });
+  assert.equal(summary.bytes, readFileSync(target).length);
+  assert.ok(shares.every((share) => share >= 0 && share <= 1));
+  assert.deepEqual(readdirSync(folder).sort(), ['copy.db', 'jobs.db', 'jobs.db-shm', 'jobs.db-wal']);
+  assert.equal(isSound(await audit(target)), true);
+  const copy = openDatabase(target);
+  assert.deepEqual(ledgerOf(copy, 'model-a'), ledgerOf(database, 'model-a'));
+  copy.close();
+  database.close();
+});
+
+test('a copy that is made while others write has one moment of the database', async (t) => {
+  const folder = temporaryFolder(t);
+  const path = join(folder, 'jobs.db');
+  const database = openDatabase(path, { durability: 'process-end' });
+  // Some 20 MB: pages are copied in several steps.
+  database
+    .statement(
+      `INSERT INTO price_data (symbol, date, open, source) SELECT 'S' || value, '2025-01-06', 1, hex(zeroblob(2000))
+       FROM (WITH RECURSIVE numbers (value) AS (SELECT 1000 UNION ALL SELECT value + 1 FROM numbers LIMIT 5000) SELECT value FROM numbers)`,
+    )
+    .run();
+  let writes = 0;
+  // Two rows that always tell the same, written over and over while pages are copied.
+  const write = () => {
+    writes += 1;
+    database.transaction(() => {
+      for (const symbol of ['S1000', 'S5999'])
+        database.statement('UPDATE price_data SET volume = ? WHERE symbol = ?').run(writes, symbol);
+    });
+  };
+  await backupDatabase(path, join(folder, 'copy.db'), write);
+  assert.ok(writes >= 2, `${writes} writes while pages were copied`);
+  const copy = openDatabase(join(folder, 'copy.db'));
+  const [first, last] = copy.statement(`SELECT volume FROM price_data WHERE symbol IN ('S1000', 'S5999')`).all();
+  assert.deepEqual(first, last);
+  assert.equal(copy.statement('SELECT count(*) AS count FROM price_data').get()?.['count'], 5_000);
+  copy.close();
+  database.close();
+});
+
+const refusals: [name: string, prepare: (folder: string) => string, message: RegExp][] = [
+  [
+    'a name that is taken',
+    (folder) => (writeFileSync(join(folder, 'mine.txt'), 'mine'), 'mine.txt'),
+    /^Cannot back up to .*mine\.txt: there is such a file already$/,
+  ],
+  ['a folder that is not there', () => 'nowhere/copy.db', /^Cannot back up to .*: there is no folder .*nowhere$/],
+  [
+    'a folder for a name',
+    (folder) => (mkdirSync(join(folder, 'taken')), 'taken'),
+    /^Cannot back up to .*taken: there is such a file already$/,
+  ],
+];
+for (const [name, prepare, message] of refusals) {
+  test(`no copy is made onto ${name}, and nothing is left behind`, async (t) => {
+    const folder = temporaryFolder(t);
+    const path = join(folder, 'jobs.db');
+    openDatabase(path).close();
+    const target = join(folder, prepare(folder));
+    const before = readdirSync(folder);
+    await assert.rejects(backupDatabase(path, target, noProgress), { code: 'cannot_start', message });
+    assert.deepEqual(readdirSync(folder), before);
+    if (name === 'a name that is taken') assert.equal(readFileSync(target, 'utf8'), 'mine');
+  });
+}
+
+test('without a database there is no copy, and no database either', async (t) => {
+  const folder = temporaryFolder(t);
+  await assert.rejects(backupDatabase(join(folder, 'jobs.db'), join(folder, 'copy.db'), noProgress), {
+    message: /^There is no database .*jobs\.db$/,
+  });
+  assert.deepEqual(readdirSync(folder), []);
+});
+
+test('a damaged database is not passed off as a backup', async (t) => {
+  const folder = temporaryFolder(t);
+  const path = join(folder, 'jobs.db');
+  const { database } = await fourDays(path);
+  database.statement('PRAGMA ignore_check_constraints = ON').run();
+  database.statement('UPDATE positions SET cash_e4 = -1 WHERE position_id = 5').run();
+  database.close();
+  await assert.rejects(backupDatabase(path, join(folder, 'copy.db'), noProgress), {
+    message: /^Cannot back up to .*: the database is damaged, as check tells: CHECK constraint failed in positions$/,
+  });
+  assert.equal(existsSync(join(folder, 'copy.db')), false);
+});

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { closeSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { parseConfiguration } from '../../src/configuration.ts';
+import { openDatabase } from '../../src/database/database.ts';
+import { insertJob } from '../../src/database/jobs.ts';
+import { jobStatus } from '../../src/database/status.ts';
+import { runThroughFaults } from '../../src/jobs/through-faults.ts';
+import { silentLog } from '../../src/log.ts';
+import { readSettings } from '../../src/settings.ts';
+import type { WorkerContext } from '../../src/worker/context.ts';
+import { scriptedAgent } from '../support/agents.ts';
+import { storePrices } from '../support/prices.ts';
+import { TODAY, clockFrom, temporaryFolder } from '../support/service.ts';
+
+const DATES = ['2025-11-10', '2025-11-11'];
+const PAGE_BYTES = 4_096;
+const { agent_config: agentConfig } = parseConfiguration(
+  { models: [], agent_config: { stock_symbols: ['AAPL'] } },
+  'test',
+);
+const buyer = scriptedAgent({ '*': [[['buy', { symbol: 'AAPL', amount: 1 }]]] });
+
+/** A database with a job of two days, not yet begun; `damage` is done to its file. */
+function contextOf(t: TestContext, damage: (path: string) => void = () => {}): WorkerContext {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  const made = openDatabase(path);
+  storePrices(made, 'AAPL 2025-11-10 100 101\nAAPL 2025-11-11 102 103');
+  made.transaction(() =>
+    insertJob(made, {
+      jobId: 'job',
+      startDate: '2025-11-10',
+      endDate: '2025-11-11',
+      dates: DATES,
+      runs: [{ model: 'model-a', startDate: '2025-11-10' }],
+      replaceExisting: false,
+      agentConfig,
+      createdAt: '2025-12-01T00:00:00.000Z',
+      warnings: [],
+    }),
+  );
+  made.close();
+  damage(path);
+  const database = openDatabase(path);
+  t.after(() => database.close());
+  const configurationPath = join(path, '../config.json');
+  writeFileSync(configurationPath, '{"models": []}');
+  const settings = { ...readSettings({ DEPLOYMENT_MODE: 'DEV' }), configurationPath };
+  return { database, settings, clock: clockFrom(TODAY), log: silentLog, environment: {}, agentProgram: buyer };
+}
+
+const statusOf = ({ database }: WorkerContext) => JSON.parse(jobStatus(database, 'job')?.json ?? '{}');
+
+test('a job whose database stays damaged is failed after some attempts, with the reason', async (t) => {
+  const context = contextOf(t, (path) => {
+    const database = openDatabase(path);
+    const page = database.statement(`SELECT rootpage FROM sqlite_schema WHERE name = 'tool_usage'`).get()?.['rootpage'];
+    database.close();
+    const file = openSync(path, 'r+');
+    writeSync(file, Buffer.alloc(PAGE_BYTES, 0xff), 0, PAGE_BYTES, (Number(page) - 1) * PAGE_BYTES);
+    closeSync(file);
+  });
+  await runThroughFaults(context, 'job', { signal: new AbortController().signal, retryMs: 1 });
+  const { status, error, details } = statusOf(context);
+  const reason = 'Cannot use the database: its file is damaged, 5 times in a row';
+  assert.deepEqual([status, error], ['failed', reason]);
+  assert.deepEqual(
+    details.map((detail: any) => [detail.status, detail.error]),
+    DATES.map(() => ['failed', reason]),
+  );
+});
+
+test('a job whose database file is away waits until it is back', async (t) => {
+  const context = contextOf(t);
+  const { path } = context.database;
+  renameSync(path, `${path}.away`);
+  const waiting = Promise.withResolvers<void>();
+  const log = { ...silentLog, error: () => waiting.resolve() };
+  const done = runThroughFaults({ ...context, log }, 'job', { signal: new AbortController().signal, retryMs: 1 });
+  await waiting.promise;
+  renameSync(`${path}.away`, path);
+  await done;
+  assert.equal(statusOf(context).status, 'completed');
+});
+
+test('a job that waits for its database stops when it is told to', async (t) => {
+  const context = contextOf(t);
+  renameSync(context.database.path, `${context.database.path}.away`);
+  const stopping = new AbortController();
+  const log = { ...silentLog, error: () => stopping.abort() };
+  await runThroughFaults({ ...context, log }, 'job', { signal: stopping.signal });
+  assert.equal(statusOf(context).completed_at, null);
+});
+
+test('an error that is not of the storage is not waited for', async (t) => {
+  const context = contextOf(t);
+  const broken = { ...context, log: { ...silentLog, info: () => assert.fail('a bug') } };
+  await assert.rejects(runThroughFaults(broken, 'job', { signal: new AbortController().signal }), /a bug/);
+});

@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, readdirSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openDatabase } from '../src/database/database.ts';
+import { noDisk, startOnDisk } from './support/disk.ts';
+import { ask, installProgram, runProgram, startServer } from './support/program.ts';
+
+const DEV = { DEPLOYMENT_MODE: 'DEV', API_PORT: '0' };
+const WEEK = { start_date: '2025-11-10', end_date: '2025-11-14', models: ['model-a', 'model-b'] };
+const LISTENING = /"message":"listening".*?"port":(\d+)/;
+const POLL_INTERVAL_MS = 20;
+const DEADLINE_MS = 20_000;
+
+/** Asks until the answer is as it should be. */
+async function until(url: string, isDone: (body: any) => boolean): Promise<any> {
+  const deadline = performance.now() + DEADLINE_MS;
+  for (;;) {
+    const body = await ask(url);
+    if (isDone(body)) return body;
+    if (performance.now() > deadline) throw new Error(`It never came so far: ${JSON.stringify(body).slice(0, 2_000)}`);
+    await sleep(POLL_INTERVAL_MS);
+  }
+}
+
+test(
+  'a disk that is full in the middle of a job: the job waits, health says so, and nothing is lost',
+  { skip: noDisk },
+  async (t) => {
+    const program = startOnDisk(t, [], { cwd: installProgram(t), env: DEV, kb: 16_000 });
+    const url = `http://127.0.0.1:${(await program.waitFor(LISTENING))[1]}`;
+    const { job_id } = await ask(`${url}/simulate/trigger`, WEEK);
+    const before = await until(`${url}/simulate/status/${job_id}`, ({ progress }) => progress.completed >= 2);
+    await program.fill();
+    await program.waitFor(
+      /"message":"the job waits until the database can be written".*"fault":"Cannot use the database: the disk is full"/,
+    );
+    const health = await ask(`${url}/health`);
+    assert.deepEqual([health.status, health.database], ['unhealthy', 'disconnected']);
+    assert.ok((await ask(`${url}/results`)).count >= before.progress.completed, 'what was committed can be read');
+    await program.free();
+    const status = await until(`${url}/simulate/status/${job_id}`, ({ completed_at }) => completed_at !== null);
+    assert.deepEqual([status.status, status.progress.completed, status.error], ['completed', 10, null]);
+    assert.match(String(status.warnings), /^Waited \d+ seconds: Cannot use the database: the disk is full$/);
+    assert.equal((await ask(`${url}/health`)).status, 'healthy');
+    const audit = await ask(`${url}/audit`);
+    assert.deepEqual([audit.status, audit.counts.model_days], ['sound', 10]);
+  },
+);
+
+test('a trigger on a full disk says so, and works when there is room again', { skip: noDisk }, async (t) => {
+  const program = startOnDisk(t, [], { cwd: installProgram(t), env: DEV, kb: 16_000 });
+  const url = `http://127.0.0.1:${(await program.waitFor(LISTENING))[1]}`;
+  await program.fill();
+  const { detail } = await ask(`${url}/simulate/trigger`, WEEK);
+  assert.match(detail, /^Internal server error: Cannot use the database: the disk is full \(reference [0-9a-f]{8}\)$/);
+  assert.equal((await ask(`${url}/health`)).database, 'disconnected');
+  await program.free();
+  assert.equal((await ask(`${url}/health`)).database, 'connected');
+  const { job_id } = await ask(`${url}/simulate/trigger`, WEEK);
+  assert.equal(
+    (await until(`${url}/simulate/status/${job_id}`, ({ completed_at }) => completed_at !== null)).status,
+    'completed',
+  );
+});
+
+const noLimits = spawnSync('prlimit', ['--version']).error === undefined ? false : 'there is no prlimit here';
+
+test('a disk that refuses to write: the job waits in the same way', { skip: noLimits }, async (t) => {
+  const server = await startServer(t, { cwd: installProgram(t), env: DEV });
+  const limitFileSize = (bytes: string) =>
+    execFileSync('prlimit', ['--pid', String(server.process.pid), `--fsize=${bytes}:`]);
+  const { job_id } = await ask(`${server.url}/simulate/trigger`, WEEK);
+  await until(`${server.url}/simulate/status/${job_id}`, ({ progress }) => progress.completed >= 2);
+  limitFileSize('100');
+  await server.waitFor(/the job waits.*Cannot use the database: the disk reports an input or output error/);
+  assert.equal((await ask(`${server.url}/health`)).database, 'disconnected');
+  limitFileSize('unlimited');
+  const status = await until(`${server.url}/simulate/status/${job_id}`, ({ completed_at }) => completed_at !== null);
+  assert.deepEqual([status.status, status.progress.completed], ['completed', 10]);
+  assert.equal((await ask(`${server.url}/audit`)).status, 'sound');
+});
+
+test('a service that waits for its disk can be stopped', { skip: noDisk }, async (t) => {
+  const cwd = installProgram(t);
+  const program = startOnDisk(t, [], { cwd, env: { ...DEV, PRESERVE_DEV_DATA: 'true' }, kb: 16_000 });
+  const url = `http://127.0.0.1:${(await program.waitFor(LISTENING))[1]}`;
+  const { job_id } = await ask(`${url}/simulate/trigger`, WEEK);
+  await until(`${url}/simulate/status/${job_id}`, ({ progress }) => progress.completed >= 2);
+  await program.fill();
+  await program.waitFor(/the job waits until the database can be written/);
+  await program.shell('kill -TERM $server');
+  assert.equal((await program.ended).code, 0);
+});
+
+test('a backup onto a disk that is too small leaves nothing behind', { skip: noDisk }, async (t) => {
+  const cwd = installProgram(t);
+  openDatabase(join(cwd, 'jobs.db')).close();
+  const before = 'mkdir data/full && mv jobs.db data/ && mount -t tmpfs -o size=40k tmpfs data/full';
+  const options = { cwd, kb: 16_000, before, after: 'ls data/full' };
+  const program = startOnDisk(t, ['backup', 'data/full/copy.db'], options);
+  const { code, stdout, stderr } = await program.ended;
+  assert.deepEqual([code, stdout, stderr], [1, '', 'Cannot back up to data/full/copy.db: database or disk is full\n']);
+});
+
+test('a disk that is mounted read-only stops the start with the reason', { skip: noDisk }, async (t) => {
+  const program = startOnDisk(t, [], {
+    cwd: installProgram(t),
+    env: DEV,
+    kb: 16_000,
+    before: 'mount -o remount,ro data',
+  });
+  const { code, stderr } = await program.ended;
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    /^Cannot start: data\/dev_agent_data cannot be written: EROFS: read-only file system, mkdir .*\n$/,
+  );
+});
+
+test('a disk that is full at the start stops it with the reason', { skip: noDisk }, async (t) => {
+  const before = '{ dd if=/dev/zero of=data/ballast bs=1k 2>/dev/null; true; }';
+  const program = startOnDisk(t, [], { cwd: installProgram(t), env: DEV, kb: 400, before });
+  const { code, stderr } = await program.ended;
+  assert.equal(code, 1);
+  assert.match(stderr, /^Cannot start: data\/dev_agent_data cannot be written: database or disk is full\n$/);
+});
+
+/** What lies where the database should be, and what the program says of it; the file is left as it is. */
+const unusable: [name: string, make: (path: string) => void, message: RegExp][] = [
+  [
+    'a file that is no database',
+    (path) => writeFileSync(path, 'once upon a time '.repeat(100)),
+    /file is not a database/,
+  ],
+  [
+    "another program's database",
+    (path) => new DatabaseSync(path).exec('CREATE TABLE songs (title TEXT)'),
+    /it is a database of another program/,
+  ],
+  ['a database that is cut off', (path) => (openDatabase(path).close(), truncateSync(path, 10_000)), /malformed/],
+];
+const newer: (typeof unusable)[number] = [
+  'a database from a newer version',
+  (path) => {
+    const database = openDatabase(path);
+    database.statement('PRAGMA user_version = 999').run();
+    database.close();
+  },
+  /its schema is version 999, this program knows versions up to \d+; use a newer program/,
+];
+const modes: [env: Record<string, string>, file: string, unusable: typeof unusable][] = [
+  [{ DEPLOYMENT_MODE: 'PROD' }, 'jobs.db', [...unusable, newer]],
+  [{ DEPLOYMENT_MODE: 'DEV', PRESERVE_DEV_DATA: 'true' }, 'jobs_dev.db', [newer]],
+  [{ DEPLOYMENT_MODE: 'DEV' }, 'jobs_dev.db', unusable], // which would be reset if it were ours
+];
+for (const [env, file, rows] of modes) {
+  for (const [what, make, message] of rows) {
+    test(`${Object.values(env).join(' ')}: ${what} stops the start and is left as it is`, async (t) => {
+      const cwd = installProgram(t);
+      const path = join(cwd, 'data', file);
+      mkdirSync(dirname(path));
+      make(path);
+      const bytes = readFileSync(path);
+      for (const args of [[], ['import-prices', 'server.js'], ['check'], ['backup', 'copy.db']]) {
+        const { code, stdout, stderr } = await runProgram(args, { cwd, env: { ...env, API_PORT: '0' } });
+        assert.deepEqual([code, stdout], [1, ''], stderr);
+        assert.match(stderr, message);
+        assert.doesNotMatch(stderr, /Unexpected failure|\n {4}at /);
+        assert.deepEqual(readFileSync(path), bytes);
+      }
+      assert.deepEqual(readdirSync(cwd).sort(), ['configs', 'data', 'server.js']);
+    });
+  }
+}
+
+test('a file in place of the data folder stops the start with the reason', async (t) => {
+  const cwd = installProgram(t);
+  writeFileSync(join(cwd, 'data'), 'mine');
+  const { code, stderr } = await runProgram([], { cwd });
+  assert.deepEqual([code, readFileSync(join(cwd, 'data'), 'utf8')], [1, 'mine']);
+  assert.match(stderr, /^Cannot start: data\/agent_data cannot be written: ENOTDIR.*\n$/);
+});
+
+test('a database file that is taken away while the service runs, replaced, and put back', async (t) => {
+  const cwd = installProgram(t);
+  const server = await startServer(t, { cwd, env: DEV });
+  const [path, away] = [join(cwd, 'data/jobs_dev.db'), join(cwd, 'away.db')];
+  const states = async () => {
+    const { status, database } = await ask(`${server.url}/health`);
+    const { detail, job_id } = await ask(`${server.url}/simulate/trigger`, { ...WEEK, start_date: WEEK.end_date });
+    return { status, database, detail: String(detail).replace(/[0-9a-f]{8}/, 'x'), job_id };
+  };
+  const gone = {
+    status: 'unhealthy',
+    database: 'disconnected',
+    detail:
+      'Internal server error: Cannot use the database: its file was removed or replaced while the service runs (reference x)',
+    job_id: undefined,
+  };
+  renameSync(path, away);
+  assert.deepEqual(await states(), gone);
+  writeFileSync(path, 'something else');
+  assert.deepEqual(await states(), gone);
+  assert.equal(readFileSync(path, 'utf8'), 'something else');
+  renameSync(away, path);
+  const { status, job_id } = await states();
+  assert.equal(status, 'healthy');
+  await until(`${server.url}/simulate/status/${job_id}`, (body) => body.status === 'completed');
+});

@@ -1,0 +1,154 @@
+import { type AuditReport, auditLedger, emptyReport } from '../../src/audit/audit.ts';
+import { parseConfiguration } from '../../src/configuration.ts';
+import { type Database, openDatabase } from '../../src/database/database.ts';
+import { insertJob } from '../../src/database/jobs.ts';
+import { staleModelDays } from '../../src/database/stale.ts';
+import { fromDollars } from '../../src/money.ts';
+import { openMarket } from '../../src/trading/market.ts';
+import { readPrices } from './prices.ts';
+import { type Session, abortSession, completeSession, openSession, takeStep } from '../../src/trading/session.ts';
+import { NO_COSTS } from '../../src/trading/trading-costs.ts';
+
+export const SYMBOLS = ['AAPL', 'MSFT', 'ORLY'];
+/** When these books begin: in the past, because the revision log's triggers know the real time alone. */
+export const START = '2020-01-01T00:00:00.000Z';
+const INITIAL_CASH = 10_000;
+
+export type Order = [tool: 'buy' | 'sell', symbol: string, amount: number];
+
+/** A database whose model-days are made by the service's own session, without models, on a clock that tests set. */
+export interface Books {
+  database: Database;
+  /** The time, which passes by a second with every look at it. */
+  now(): string;
+  wait(seconds: number): void;
+  /** Opens a session of a new job. */
+  open(date: string, model?: string): Session;
+  /** Trades and commits. */
+  complete(session: Session, orders?: readonly Order[]): Promise<void>;
+  day(date: string, orders?: readonly Order[], model?: string): Promise<void>;
+  fail(date: string): void;
+  /** As an import does: now, with the revision log. A close of null is not known. */
+  setBar(symbol: string, date: string, bar: { open: number; close: number | null }): void;
+  setSplit(symbol: string, date: string, numerator: number, denominator: number): void;
+  remove(table: 'price_data' | 'stock_splits', symbol: string, date: string): void;
+}
+
+const OPTIONS = {
+  universe: new Set(SYMBOLS),
+  initialCash: fromDollars(INITIAL_CASH),
+  tokenPrices: null,
+  news: null,
+  costs: NO_COSTS,
+};
+const EMPTY_ANSWER = { type: 'answer', content: '', reasoning: null, usage: null, note: null } as const;
+
+export function createBooks(path = ':memory:'): Books {
+  const database = openDatabase(path);
+  const { agent_config: agentConfig } = parseConfiguration({ models: [] }, 'test');
+  let ms = Date.parse(START);
+  const clock = () => new Date((ms += 1_000));
+  const now = () => clock().toISOString();
+  const context = { database, clock };
+  let jobs = 0;
+  const open = (date: string, model = 'model-a') => {
+    const jobId = `job-${(jobs += 1)}`;
+    const createdAt = now();
+    const range = { startDate: date, endDate: date, dates: [date], runs: [{ model, startDate: date }] };
+    database.transaction(() =>
+      insertJob(database, { ...range, jobId, replaceExisting: false, agentConfig, createdAt, warnings: [] }),
+    );
+    database.statement(`UPDATE jobs SET status = 'completed', completed_at = ? WHERE job_id = ?`).run(createdAt, jobId);
+    const market = openMarket(database, date, SYMBOLS);
+    return openSession(context, { jobId, date, model }, { ...OPTIONS, market });
+  };
+  const complete = async (session: Session, orders: readonly Order[] = []) => {
+    for (const [name, symbol, amount] of orders) {
+      const toolCalls = [{ id: '1', name, arguments: JSON.stringify({ symbol, amount }) }];
+      await takeStep(context, session, { ...EMPTY_ANSWER, toolCalls });
+    }
+    completeSession(context, session, 'done');
+  };
+  return {
+    database,
+    now,
+    wait: (seconds) => void (ms += seconds * 1_000),
+    open,
+    complete,
+    day: (date, orders, model) => complete(open(date, model), orders),
+    fail: (date) => abortSession(context, open(date), 'broken'),
+    setBar(symbol, date, { open: first, close }) {
+      database
+        .statement(
+          `INSERT INTO price_data (symbol, date, open, close, source, recorded_at) VALUES (?, ?, ?, ?, 'csv', ?)
+           ON CONFLICT DO UPDATE SET open = excluded.open, close = excluded.close, recorded_at = excluded.recorded_at`,
+        )
+        .run(symbol, date, first, close, now());
+    },
+    setSplit(symbol, date, numerator, denominator) {
+      database
+        .statement(
+          `INSERT INTO stock_splits (symbol, date, numerator, denominator, recorded_at) VALUES (?, ?, ?, ?, ?)
+           ON CONFLICT DO UPDATE SET numerator = excluded.numerator, denominator = excluded.denominator, recorded_at = excluded.recorded_at`,
+        )
+        .run(symbol, date, numerator, denominator, now());
+    },
+    remove(table, symbol, date) {
+      database.statement(`DELETE FROM ${table} WHERE symbol = ? AND date = ?`).run(symbol, date);
+      // The trigger's clock is the real one; here it is ours.
+      const log = table === 'price_data' ? 'price_revisions' : 'stock_split_revisions';
+      database
+        .statement(`UPDATE ${log} SET replaced_at = ? WHERE symbol = ? AND date = ? AND replaced_at NOT LIKE '2020-%'`)
+        .run(now(), symbol, date);
+    },
+  };
+}
+
+const PRICES = `
+  AAPL 2025-01-03 100 101
+  AAPL 2025-01-06 102 103
+  AAPL 2025-01-07 104 105
+  AAPL 2025-01-08 106 107
+  MSFT 2025-01-03 200 198
+  MSFT 2025-01-06 196 194
+  ORLY 2025-01-06 30 33
+  ORLY 2025-01-08 20 22`;
+
+/** Four days: trades, a sale, a day without a trade, a split with a fraction paid in cash. */
+export async function fourDays(path?: string): Promise<Books> {
+  const books = createBooks(path);
+  for (const { symbol, date, ...bar } of readPrices(PRICES)) books.setBar(symbol, date, bar);
+  books.setSplit('ORLY', '2025-01-08', 3, 2);
+  books.wait(3600);
+  await books.day('2025-01-03', [
+    ['buy', 'AAPL', 10],
+    ['buy', 'MSFT', 5],
+  ]);
+  await books.day('2025-01-06', [
+    ['sell', 'MSFT', 5],
+    ['buy', 'ORLY', 7],
+  ]);
+  await books.day('2025-01-07');
+  await books.day('2025-01-08', [['buy', 'AAPL', 1]]);
+  books.wait(3600);
+  return books;
+}
+
+/** What the audit says of books: a line per sentence, `model date (status if not active): sentence`. */
+export async function auditOf(
+  database: Database,
+): Promise<{ problems: string[]; unverifiable: string[]; stale: string[] }> {
+  const report = emptyReport();
+  await auditLedger(database, report, () => {});
+  return {
+    problems: linesOf(report.problems.first),
+    unverifiable: linesOf(report.unverifiable.first),
+    stale: staleModelDays(database, ['model-a', 'model-b']).map(({ model, date }) => `${model} ${date}`),
+  };
+}
+
+export function linesOf(findings: AuditReport['problems']['first']): string[] {
+  return findings.flatMap(({ model, date, status, sentences }) =>
+    sentences.map((sentence) => `${model} ${date}${status === 'active' ? '' : ` (${status})`}: ${sentence}`),
+  );
+}

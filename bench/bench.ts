@@ -1,5 +1,6 @@
 import { cpus } from 'node:os';
 import { measureModelDays } from './model-days.ts';
+import { measurePages } from './pages.ts';
 import { measurePerformance } from './performance.ts';
 import { measureLatency, measureRequests } from './requests.ts';
 import { measureStartup } from './startup.ts';
@@ -18,6 +19,7 @@ const benches: Record<string, () => Promise<Measurement | Measurement[]>> = {
   import: measureImport,
   results: measureResults,
   performance: measurePerformance,
+  pages: measurePages,
   startup: measureStartup,
   waiting: measureWaiting,
 };

@@ -68,7 +68,7 @@ function query(values: Record<string, string | undefined>): string {
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 }
 
-/** The answer, or null where this server has no such endpoint or nothing under that name (404). */
+/** The answer, or null where there is nothing under that name (404). */
 async function askIfThere<Answer>(path: string, options: RequestOptions): Promise<Answer | null> {
   try {
     return await ask<Answer>(path, options);
@@ -88,16 +88,17 @@ export function getStatus(jobId: string, signal: Signal): Promise<Status | null>
   return askIfThere(`/simulate/status/${encodeURIComponent(jobId)}`, { signal });
 }
 
-export function getJobs(limit: number, signal: Signal): Promise<Jobs | null> {
-  return askIfThere(`/jobs${query({ limit: String(limit) })}`, { signal });
+export function getJobs(limit: number, signal: Signal): Promise<Jobs> {
+  return ask(`/jobs${query({ limit: String(limit) })}`, { signal });
 }
 
-export function getModels(signal: Signal): Promise<KnownModels | null> {
-  return askIfThere('/models', { signal });
+export function getModels(signal: Signal): Promise<KnownModels> {
+  return ask('/models', { signal });
 }
 
-export function getPerformance(model: string | undefined, signal: Signal): Promise<Performance | null> {
-  return askIfThere(`/performance${query({ model })}`, { signal });
+/** Of all models, or of one. */
+export function getPerformance(model: string | undefined, signal: Signal): Promise<Performance> {
+  return ask(`/performance${query({ model })}`, { signal });
 }
 
 export function getResults(model: string, signal: Signal): Promise<{ results: ResultsRecord[] }> {

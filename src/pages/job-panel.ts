@@ -32,15 +32,18 @@ export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPan
     bar: h('progress', { 'aria-label': 'Model-days that have ended' }),
     notes: h('div', { class: 'notes' }),
     cancel: h('button', { type: 'button', class: 'danger', hidden: true, 'data-action': 'cancel' }, 'Cancel job'),
-    grid: h('div'),
+    grid: h('details', { class: 'fold' }),
   };
   const said = h('div', { class: 'unseen', role: 'status' });
   on(parts.cancel, 'click', () => confirmCancel(jobId));
   let grid: JobGrid | null = null;
   let shown = '';
   const show = (status: Status) => {
-    if (grid === null) replace(parts.grid, (grid = jobGrid(status)).element);
-    else grid.update(status);
+    if (grid === null) {
+      grid = jobGrid(status);
+      replace(parts.grid, h('summary', {}, 'Model-days'), grid.element);
+      parts.grid.open = !titled || status.completed_at === null; // of a job that is over the overview shows the outcome
+    } else grid.update(status);
     showState(status, parts);
     if (said.textContent !== words[status.status]) replace(said, words[status.status]);
     const notes = JSON.stringify([

@@ -13,7 +13,7 @@ const MARK = 5;
 
 export interface Sources {
   report: ModelReport | undefined;
-  performance: Performance | null;
+  performance: Performance;
   signal: AbortSignal;
 }
 
@@ -63,9 +63,9 @@ function startValue(days: readonly Day[]): number {
 
 function valueCurve(days: readonly Day[], { performance, signal, start }: Sources & { start: number }): Chart {
   const dates = days.map(({ date }) => date);
-  const levels = new Map(performance?.benchmark.curve.map(({ date, value }) => [date, value * start]));
+  const levels = new Map(performance.benchmark.curve.map(({ date, value }) => [date, value * start]));
   const benchmark: Line = {
-    label: benchmarkName(performance?.benchmark.name ?? ''),
+    label: benchmarkName(performance.benchmark.name),
     values: dates.map((date) => levels.get(date) ?? null),
     look: 'benchmark',
     dash: [4, 4],

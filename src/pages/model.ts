@@ -23,14 +23,12 @@ export const showModel: Page = async (host, params, signal) => {
     const words = `Model ${model} has no completed model-day. Start a job for it on the overview.`;
     return replace(content, h('p', { class: 'notice' }, words));
   }
-  const report = performance?.models.find((one) => one.model === model);
+  const report = performance.models.find((one) => one.model === model);
   replace(
     content,
     staleNotice(report),
     plots(days, { report, performance, signal }),
-    performance !== null && report !== undefined
-      ? h('section', {}, h('h2', {}, 'Figures'), metrics(report, performance))
-      : h('p', { class: 'notice' }, 'This server has no GET /performance, so there are no figures.'),
+    report !== undefined && h('section', {}, h('h2', {}, 'Figures'), metrics(report, performance)),
     h('section', {}, h('h2', {}, 'Holdings over time'), holdingsOverTime(days)),
     h(
       'div',

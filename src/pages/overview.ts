@@ -1,24 +1,22 @@
 import { getJobs, getModels, getPerformance } from './api.ts';
 import { type Curves, equityCurves } from './curves.ts';
-import { h, replace } from './element.ts';
+import { h, replace, replaceKeepingFocus } from './element.ts';
 import { type JobPanel, jobPanel } from './job-panel.ts';
 import { jobList } from './job-list.ts';
 import { type Leaderboard, leaderboard } from './leaderboard.ts';
 import { poll } from './poll.ts';
 import { type Page, heading } from './router.ts';
-import type { Jobs, KnownModels, Status } from './shapes.ts';
+import type { KnownModels, Status } from './shapes.ts';
 import { type TriggerForm, triggerForm } from './trigger-form.ts';
 
 const LATEST_JOBS = 8;
 /** While a job runs the figures are computed anew at most this often. */
 const RECOMPUTE_AFTER_MS = 5_000;
-/** The job that was started here last, for servers that do not list their jobs. */
-const STARTED_JOB = 'started-job';
 
 /** Who is ahead, what is running, and a form to run more. */
 export const showOverview: Page = async (host, _params, signal) => {
   const places = { job: h('div'), results: h('div', { class: 'stack' }), jobs: h('div') };
-  const form = triggerForm(({ job_id }) => sessionStorage.setItem(STARTED_JOB, job_id));
+  const form = triggerForm();
   replace(
     host,
     heading('Overview'),
@@ -27,10 +25,9 @@ export const showOverview: Page = async (host, _params, signal) => {
   );
   const results = resultsView(places.results);
   const follow = jobFollower(places.job, signal);
-  const known = getModels(signal).catch(() => null);
   const showJob = async () => follow(await showJobs(places.jobs, signal));
-  await Promise.all([results.refresh(signal), showJob()]);
-  offerModels(form, await known, results.models());
+  const [known] = await Promise.all([getModels(signal), results.refresh(signal), showJob()]);
+  offerModels(form, known);
   return () =>
     poll(async () => {
       const status = await showJob();
@@ -41,18 +38,11 @@ export const showOverview: Page = async (host, _params, signal) => {
 
 /** Lists the latest jobs and returns the id of the one to show: the unfinished one, which is always the newest. */
 async function showJobs(place: HTMLElement, signal: AbortSignal): Promise<string | null> {
-  const answer: Jobs | null = await getJobs(LATEST_JOBS, signal);
-  if (answer === null) {
-    replace(
-      place,
-      h('p', { class: 'quiet' }, 'This server does not list its jobs; one that is started here is shown.'),
-    );
-    return sessionStorage.getItem(STARTED_JOB);
-  }
-  const key = JSON.stringify(answer.jobs);
-  if (place.dataset['shown'] !== key) replace(place, answer.jobs.length > 0 && jobList(answer.jobs));
+  const { jobs } = await getJobs(LATEST_JOBS, signal);
+  const key = JSON.stringify(jobs);
+  if (place.dataset['shown'] !== key) replaceKeepingFocus(place, jobs.length > 0 && jobList(jobs));
   place.dataset['shown'] = key;
-  return answer.jobs[0]?.job_id ?? null;
+  return jobs[0]?.job_id ?? null;
 }
 
 /** Shows one job at a time: the latest. */
@@ -73,7 +63,6 @@ function jobFollower(place: HTMLElement, signal: AbortSignal): (jobId: string | 
 }
 
 interface ResultsView {
-  models(): readonly string[];
   refresh(signal: AbortSignal): Promise<void>;
   /** Computes again when the job has added something. Resolves to whether it did. */
   refreshFor(status: Status, signal: AbortSignal): Promise<boolean>;
@@ -81,24 +70,20 @@ interface ResultsView {
 
 function resultsView(place: HTMLElement): ResultsView {
   let drawing = new AbortController();
-  let models: string[] = [];
   let computed = { what: '', at: -Infinity };
   let shown: { curves: Curves; board: Leaderboard } | null = null;
   const refresh = async (signal: AbortSignal) => {
     const performance = await getPerformance(undefined, signal);
-    models = performance?.models.map(({ model }) => model) ?? [];
-    if (performance !== null && shown?.curves.update(performance)) return shown.board.update(performance);
+    if (shown?.curves.update(performance)) return shown.board.update(performance);
     drawing.abort();
     drawing = new AbortController();
     shown = null;
-    if (performance === null || performance.models.length === 0)
-      return replace(place, performance === null ? noPerformance() : newcomer());
+    if (performance.models.length === 0) return replace(place, newcomer());
     const over = AbortSignal.any([signal, drawing.signal]);
     shown = { curves: equityCurves(performance, over), board: leaderboard(performance) };
     replace(place, shown.curves.element, shown.board.element);
   };
   return {
-    models: () => models,
     refresh,
     async refreshFor({ job_id, status, progress, completed_at }, signal) {
       const what = `${job_id} ${status} ${progress.completed}`;
@@ -111,10 +96,6 @@ function resultsView(place: HTMLElement): ResultsView {
       return true;
     },
   };
-}
-
-function noPerformance(): HTMLElement {
-  return h('p', { class: 'notice' }, 'This server has no GET /performance, so there is nothing to compare.');
 }
 
 /** What to do when there is nothing yet. */
@@ -146,9 +127,9 @@ function newcomer(): HTMLElement {
 }
 
 /** The models that can be ticked: those of the configuration, and those that have results. */
-function offerModels(form: TriggerForm, known: KnownModels | null, seen: readonly string[]): void {
-  const configured = known?.models.map(({ signature, enabled }) => ({ model: signature, isEnabled: enabled })) ?? [];
-  const listed = new Set(configured.map(({ model }) => model));
-  const others = seen.filter((model) => !listed.has(model)).map((model) => ({ model, isEnabled: true }));
-  form.offer([...configured, ...others]);
+function offerModels(form: TriggerForm, { models, configuration_error: fault }: KnownModels): void {
+  form.offer(
+    models.map(({ signature, enabled }) => ({ model: signature, isEnabled: enabled })),
+    fault,
+  );
 }

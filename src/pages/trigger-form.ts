@@ -1,16 +1,16 @@
 import { triggerJob } from './api.ts';
 import { type Child, h, newId, on, replace } from './element.ts';
 import { pollSoon } from './poll.ts';
-import type { TriggerRequest, TriggerResponse } from './shapes.ts';
+import type { TriggerRequest } from './shapes.ts';
 
 export interface TriggerForm {
   element: HTMLElement;
-  /** Offers these models to tick. */
-  offer(models: readonly { model: string; isEnabled: boolean }[]): void;
+  /** Offers these models to tick; the fault is why those of the configuration are missing. */
+  offer(models: readonly { model: string; isEnabled: boolean }[], fault: string | null): void;
 }
 
 /** A form that starts a job. What the server says to it is shown word for word. */
-export function triggerForm(onStart: (job: TriggerResponse) => void): TriggerForm {
+export function triggerForm(): TriggerForm {
   const problem = h('p', { class: 'notice bad', role: 'alert', hidden: true });
   const success = h('p', { class: 'notice good', role: 'status', hidden: true });
   const models = h('div', { class: 'choices' });
@@ -56,15 +56,18 @@ export function triggerForm(onStart: (job: TriggerResponse) => void): TriggerFor
     triggerJob(requestOf(new FormData(form)))
       .then((job) => {
         tell(success, [job.message, ...(job.warnings ?? [])].join('. '));
-        onStart(job);
         pollSoon();
       })
       .catch((error: unknown) => tell(problem, error instanceof Error ? error.message : String(error)))
       .finally(() => (submit.disabled = false));
   });
-  const offer: TriggerForm['offer'] = (known) => {
+  const offer: TriggerForm['offer'] = (known, fault) => {
     const chosen = new Set(new FormData(form).getAll('models'));
-    replace(models, ...known.map(({ model, isEnabled }) => choice(model, { isEnabled, isChosen: chosen.has(model) })));
+    replace(
+      models,
+      fault !== null && h('p', { class: 'notice' }, fault),
+      ...known.map(({ model, isEnabled }) => choice(model, { isEnabled, isChosen: chosen.has(model) })),
+    );
   };
   const id = newId();
   return { element: h('section', { 'aria-labelledby': id }, h('h2', { id }, 'Start a job'), form), offer };

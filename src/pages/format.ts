@@ -47,9 +47,12 @@ export function count(value: Figure): string {
   return formatted(value, (number) => whole.format(number));
 }
 
-/** Dollars that models cost: `$0.0862`, or `$12.30` from a dollar on. */
+/** Dollars that models cost: `$0.0862`, or `$12.30` from a dollar on; `$0` for those that cost nothing. */
 export function cost(value: Figure): string {
-  return formatted(value, (dollars) => `$${Math.abs(dollars) < 1 ? dollars.toFixed(4) : twoPlaces.format(dollars)}`);
+  return formatted(value, (dollars) => {
+    if (dollars === 0) return '$0';
+    return `$${Math.abs(dollars) < 1 ? dollars.toFixed(4) : twoPlaces.format(dollars)}`;
+  });
 }
 
 function signed(value: number, text: string): string {

@@ -22,6 +22,7 @@ const texts: [text: string, expected: string][] = [
   [count(12_345), '12,345'],
   [cost(0.0862), '$0.0862'],
   [cost(1234.5), '$1,234.50'],
+  [cost(0), '$0'],
   [cost(null), '–'],
   [duration(0.42), '0.4 s'],
   [duration(31.4), '31 s'],

@@ -104,9 +104,21 @@ test(
   },
 );
 
+test('a model-day that runs is read as it grows, to its result', inBrowser, async (t) => {
+  const agentProgram = scriptedAgent({ '*': [[['wait', 1_000]], [['buy', { symbol: 'AAPL', amount: 1 }]]] });
+  const service = await start(t, { agentProgram });
+  const { page, open } = await visit(t, service.url);
+  const { body } = await service.post('/simulate/trigger', { end_date: lastDate, models: ['model-a'] });
+  await open(`/jobs/${body.job_id}`);
+  await page.locator('.job-grid td.running').click();
+  await page.getByText('This session is running.').waitFor();
+  await page.locator('.portfolio tbody tr', { hasText: 'AAPL' }).waitFor();
+  await page.locator('.figures', { hasText: 'Steps' }).waitFor();
+});
+
 test('a server that is gone is missed, and found again', inBrowser, async (t) => {
   const service = await start(t);
-  const { page, open } = await visit(t, service.url, { provokes: [0] });
+  const { page, open } = await visit(t, service.url);
   await open('/');
   await service.stop();
   await page.getByText('The server does not answer').waitFor();

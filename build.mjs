@@ -1,5 +1,7 @@
 // Builds the one file that is the whole program: dist/server.js.
 import { readFileSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 const bundled = {
@@ -8,8 +10,8 @@ const bundled = {
   platform: 'node',
   target: 'node24',
   format: 'cjs', // so that an old Node reaches the check below before anything that it does not know
-  minifyWhitespace: true, // names stay, for stack traces in the log
-  minifySyntax: true,
+  minify: true,
+  keepNames: true, // functions still tell their names in the log's stack traces
   logLevel: 'warning',
 };
 
@@ -18,6 +20,49 @@ export async function buildAgent() {
   const { outputFiles } = await build({ ...bundled, entryPoints: ['src/agent/agent.ts'], write: false });
   return outputFiles[0].text;
 }
+
+/** What browsers run: the script and the style sheet of the pages, with the plot library, and the files beside them. */
+const pageBundle = {
+  absWorkingDir: import.meta.dirname,
+  bundle: true,
+  platform: 'browser',
+  target: ['chrome120', 'firefox121', 'safari17.2'],
+  format: 'iife',
+  minify: true,
+  charset: 'utf8',
+  logLevel: 'warning',
+  entryPoints: ['src/pages/app.ts', 'src/pages/app.css'],
+  outdir: 'dist',
+  write: false,
+};
+
+/** Text inside the program takes a third or half of its room this way; it is unpacked with `gunzipSync` where it is used. */
+function packed(content) {
+  return gzipSync(content, { level: 9 }).toString('base64');
+}
+
+/** The files of the pages by name: compressed with gzip, as base64. */
+export async function buildPages() {
+  const { outputFiles } = await build(pageBundle);
+  const built = outputFiles.map(({ path, contents }) => [basename(path), contents]);
+  const plain = ['index.html', 'favicon.svg'].map((name) => [
+    name,
+    readFileSync(`${import.meta.dirname}/src/pages/${name}`),
+  ]);
+  return Object.fromEntries([...plain, ...built].map(([name, bytes]) => [name, packed(bytes)]));
+}
+
+/** Packs the interface description, which is half of it repetition. */
+const packedDescription = {
+  name: 'packed-description',
+  setup({ onLoad }) {
+    onLoad({ filter: /openapi\.json$/ }, ({ path }) => ({
+      contents: `import { gunzipSync } from 'node:zlib';
+        export default JSON.parse(gunzipSync(Buffer.from('${packed(JSON.stringify(JSON.parse(readFileSync(path, 'utf8'))))}', 'base64')));`,
+      loader: 'js',
+    }));
+  },
+};
 
 /** The interface description, from the routes and their schemas. */
 async function writeInterfaceDescription(path) {
@@ -41,7 +86,8 @@ if (import.meta.main) {
     entryPoints: ['src/main.ts'],
     outfile: 'dist/server.js',
     banner: { js: versionCheck.trim() },
-    define: { AGENT_PROGRAM: JSON.stringify(await buildAgent()) },
+    define: { AGENT_PROGRAM: JSON.stringify(packed(await buildAgent())), PAGES: JSON.stringify(await buildPages()) },
+    plugins: [packedDescription],
   });
   // The file is CommonJS although this repository's package is not; where it stands alone it needs nothing beside it.
   writeFileSync('dist/package.json', '{ "type": "commonjs" }\n');

@@ -1,6 +1,7 @@
 import { cpus } from 'node:os';
 import { measureAudit } from './audit.ts';
 import { measureModelDays } from './model-days.ts';
+import { measurePages } from './pages.ts';
 import { measurePerformance } from './performance.ts';
 import { measureLatency, measureRequests } from './requests.ts';
 import { measureStartup } from './startup.ts';
@@ -20,6 +21,7 @@ const benches: Record<string, () => Promise<Measurement | Measurement[]>> = {
   results: measureResults,
   performance: measurePerformance,
   audit: measureAudit,
+  pages: measurePages,
   startup: measureStartup,
   waiting: measureWaiting,
 };

@@ -4,6 +4,7 @@ import { openDatabase } from './database/database.ts';
 import { ServiceError, messageOf } from './domain.ts';
 import type { AccessToken } from './http/access-tokens.ts';
 import type { HttpLimits } from './http/limits.ts';
+import type { BuiltPages } from './http/pages.ts';
 import { createHttpServer } from './http/server.ts';
 import { createJobs } from './jobs/jobs.ts';
 import type { Log } from './log.ts';
@@ -17,6 +18,8 @@ export interface ServiceOptions {
   agentProgram: string;
   /** None: everybody may do everything. */
   accessTokens: readonly AccessToken[];
+  /** The files of the pages, as the build makes them. */
+  pages: BuiltPages;
   httpLimits?: HttpLimits;
   environment?: NodeJS.ProcessEnv;
 }
@@ -35,6 +38,7 @@ export async function startService({
   clock,
   agentProgram,
   accessTokens,
+  pages,
   httpLimits,
   environment = process.env,
 }: ServiceOptions): Promise<Service> {
@@ -44,7 +48,7 @@ export async function startService({
   const jobs = createJobs({ database, settings, log, clock, agentProgram, environment });
   const server = createHttpServer(
     { database, settings, log, clock, jobs },
-    { accessTokens, ...(httpLimits && { limits: httpLimits }) },
+    { accessTokens, pages, ...(httpLimits && { limits: httpLimits }) },
   );
   try {
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(settings.apiPort, resolve));

@@ -56,14 +56,14 @@ test('imports point down the map, or stay in their folder', () => {
 test('nothing is imported at run time but Node, Valibot and our own files', () => {
   const foreign = sources.flatMap((path) => {
     const modules = [...textOf(path).matchAll(/from '([^.'][^']*)'/g)].map(([, module]) => module as string);
-    return modules
-      .filter((module) => !module.startsWith('node:') && module !== 'valibot')
-      .map((module) => `${path} imports ${module}`);
+    const isKnown = (module: string) =>
+      module.startsWith('node:') || module === 'valibot' || (module === 'uplot' && path.startsWith('src/pages/'));
+    return modules.filter((module) => !isKnown(module)).map((module) => `${path} imports ${module}`);
   });
   assert.deepEqual(
     foreign,
     ['src/http/openapi.ts imports @valibot/to-json-schema'],
-    'the interface description is made at build time',
+    'the interface description is made at build time; the plot library is bundled into the pages',
   );
   assert.deepEqual(Object.keys(JSON.parse(textOf('package.json')).dependencies), ['valibot']);
 });
@@ -76,6 +76,29 @@ test('the agent that runs in the child imports nothing of the parent', () => {
       .filter((module) => !allowed.test(module)),
   );
   assert.deepEqual(wrong, []);
+});
+
+test('in the pages what others wrote is text: nothing parses markup, sets an inline style, or loads from elsewhere', () => {
+  const dangerous =
+    /innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|DOMParser|srcdoc|setAttribute\('style|\beval\(|new Function|https?:\/\//;
+  const found = filesIn('src/pages').flatMap((path) =>
+    textOf(path)
+      .split('\n')
+      .flatMap((line, index) => (dangerous.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : [])),
+  );
+  assert.deepEqual(found, [
+    'src/pages/element.ts:6: const FORBIDDEN = /^(on|style$|srcdoc$|src$|action$|formaction$)/i;',
+    "src/pages/element.ts:7: const SVG = 'http://www.w3.org/2000/svg';",
+  ]);
+});
+
+test('the pages take types alone from the rest of the program', () => {
+  const taken = filesIn('src/pages').flatMap((path) =>
+    [...textOf(path).matchAll(/^import (?!type )[^;]*? from '(\.\.\/[^']+)'/gm)].map(
+      ([, module]) => `${path} imports ${module}`,
+    ),
+  );
+  assert.deepEqual(taken, []);
 });
 
 test(`files have at most ${MAX_FILE_LINES} lines, functions at most ${MAX_FUNCTION_LINES}, lines at most ${MAX_LINE_LENGTH} characters`, () => {

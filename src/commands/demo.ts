@@ -96,7 +96,8 @@ function nextSteps(baseUrl: string, { status, isGuarded }: { status: JobStatusAn
     include_full_conversation: 'true',
   });
   return [
-    `Still serving; Ctrl-C ends it. Look next at${isGuarded ? ' (each but /health needs an access token)' : ''}`,
+    `Still serving; Ctrl-C ends it. Open ${baseUrl}/ in a browser.`,
+    `As JSON${isGuarded ? ', with an access token' : ''}:`,
     `  ${baseUrl}/simulate/status/${job_id}`,
     `  ${baseUrl}/results?job_id=${job_id}`,
     `  ${baseUrl}/reasoning?${day}`,

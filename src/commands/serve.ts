@@ -1,15 +1,19 @@
 import { setFlagsFromString } from 'node:v8';
+import { gunzipSync } from 'node:zlib';
 import { timestamp } from '../calendar.ts';
 import { openDatabase, removeDatabase } from '../database/database.ts';
 import { claimOwnership } from '../database/owner.ts';
 import { readAccessTokens } from '../http/access-tokens.ts';
+import type { BuiltPages } from '../http/pages.ts';
 import { type Log, createStderrLog } from '../log.ts';
 import { type Service, startService } from '../service.ts';
 import { type Settings, readSettings } from '../settings.ts';
 import { VERSION } from '../version.ts';
 
-/** The child's program, bundled from agent/agent.ts and put here as text when the service is built. */
+/** The child's program, bundled from agent/agent.ts and put here when the service is built: with gzip, as base64. */
 declare const AGENT_PROGRAM: string;
+/** The files of the pages, made from src/pages/ in the same way. */
+declare const PAGES: BuiltPages;
 
 /** After a signal the process ends within this time, whatever still runs. */
 const SHUTDOWN_TIMEOUT_MS = 10_000;
@@ -30,7 +34,8 @@ prepareDatabase(settings);
 /** The command `serve`: runs until SIGTERM or SIGINT. */
 export async function serve(): Promise<Service> {
   announceMode(settings);
-  const service = await startService({ settings, log, clock, agentProgram: AGENT_PROGRAM, accessTokens });
+  const agentProgram = gunzipSync(Buffer.from(AGENT_PROGRAM, 'base64')).toString();
+  const service = await startService({ settings, log, clock, agentProgram, accessTokens, pages: PAGES });
   const { deploymentMode: mode, databasePath: database, configurationPath: configuration } = settings;
   const access = { accessTokens: accessTokens.length };
   log.info('listening', { version: VERSION, port: service.port, mode, database, configuration, ...access });

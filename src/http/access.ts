@@ -3,7 +3,14 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { ServiceError } from '../domain.ts';
 import { type AccessToken, rightsOf } from './access-tokens.ts';
-import type { Route } from './routes.ts';
+
+/** What of a route decides who may ask for it. */
+interface AccessedRoute {
+  method: string;
+  path: string;
+  /** Needs no access token. */
+  isPublic?: true;
+}
 
 /** Who may ask: the holders of tokens, when there are any, and web pages under these hosts. */
 export interface AccessRules {
@@ -19,7 +26,7 @@ export function createAccessRules(tokens: readonly AccessToken[], allowedHosts: 
  * Without tokens everybody may do everything. With tokens every request needs one, except for public routes; a read-only
  * one does for what changes nothing. `route` is null for an unknown path. Throws a `ServiceError`.
  */
-export function checkToken({ tokens }: AccessRules, { headers }: IncomingMessage, route: Route | null): void {
+export function checkToken({ tokens }: AccessRules, { headers }: IncomingMessage, route: AccessedRoute | null): void {
   if (tokens.length === 0 || route?.isPublic) return;
   const rights = rightsOf(tokens, headers.authorization);
   if (rights === null) {

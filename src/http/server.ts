@@ -10,6 +10,7 @@ import { type Connections, watchConnections } from './connections.ts';
 import type { Exchange } from './exchange.ts';
 import { type HttpLimits, httpLimits } from './limits.ts';
 import { chooseFormat } from './negotiate.ts';
+import { type BuiltPages, type PageRoute, pageRoutes, sendPage } from './pages.ts';
 import { sendJson, sendPieces, statusOfError } from './reply.ts';
 import { type Match, type Router, createRouter } from './router.ts';
 import { type Route, routes } from './routes.ts';
@@ -20,9 +21,12 @@ import { validateBody, validateHeaders, validateQuery } from './validate.ts';
 const MAX_SHOWN_PATH = 200;
 const TOKEN_CHALLENGE = 'Bearer realm="Trading Simulation Service"';
 
+type AnyRoute = Route | PageRoute;
+
 export interface HttpOptions {
   /** None: everybody may do everything. */
   accessTokens: readonly AccessToken[];
+  pages: BuiltPages;
   limits?: HttpLimits;
 }
 
@@ -30,12 +34,12 @@ interface Site {
   context: Context;
   limits: HttpLimits;
   access: AccessRules;
-  router: Router<Route>;
+  router: Router<AnyRoute>;
   connections: Connections;
 }
 
 /** Builds the HTTP server; it is not listening yet. */
-export function createHttpServer(context: Context, { accessTokens, limits = httpLimits }: HttpOptions): Server {
+export function createHttpServer(context: Context, { accessTokens, pages, limits = httpLimits }: HttpOptions): Server {
   const server = createServer({
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
@@ -51,17 +55,17 @@ export function createHttpServer(context: Context, { accessTokens, limits = http
     context,
     limits,
     access: createAccessRules(accessTokens, context.settings.allowedHosts),
-    router: createRouter(routes),
+    router: createRouter<AnyRoute>([...routes, ...pageRoutes(pages)]),
     connections: watchConnections(server, context, limits),
   };
-  const answer = (expects: Exchange['expects']) => (request: IncomingMessage, response: ServerResponse) => {
+  const onRequest = (expects: Exchange['expects']) => (request: IncomingMessage, response: ServerResponse) => {
     // The client may hold its body back, and then nobody could tell where the next request begins.
     if (expects !== 'nothing') response.shouldKeepAlive = false;
     void respond(site, { request, response, expects });
   };
-  server.on('request', answer('nothing'));
-  server.on('checkContinue', answer('continue'));
-  server.on('checkExpectation', answer('something else'));
+  server.on('request', onRequest('nothing'));
+  server.on('checkContinue', onRequest('continue'));
+  server.on('checkExpectation', onRequest('something else'));
   return server;
 }
 
@@ -71,7 +75,7 @@ async function respond(site: Site, exchange: Exchange): Promise<void> {
   const turn = site.connections.enter(exchange);
   if (turn !== true && !(await turn)) return;
   const target = readTarget(request);
-  let match: Match<Route> | null = null;
+  let match: Match<AnyRoute> | null = null;
   try {
     checkMessage(request, site.limits);
     match = find(site.router, request, target);
@@ -79,12 +83,8 @@ async function respond(site: Site, exchange: Exchange): Promise<void> {
     checkOrigin(site.access, request.headers.origin, target.host);
     checkExpectation(exchange);
     const { route, params } = choose(match, request, target);
-    const json = route.body === undefined ? undefined : await readJsonBody(exchange, site.limits);
-    const input = checkInput(route, request, { params, query: target.query, json });
-    const answer = await route.handle(site.context, input as Input<never, never, never>);
-    const headers = route.csv === undefined ? [] : ['Vary', 'Accept'];
-    if (typeof answer === 'string') sendJson(response, 200, answer, headers);
-    else await sendPieces(response, answer, headers);
+    if ('file' in route) sendPage(request, response, route.file);
+    else await answer(site, exchange, { route, params, query: target.query });
   } catch (error) {
     refuse(site, exchange, { error, match, target });
   }
@@ -96,13 +96,26 @@ async function respond(site: Site, exchange: Exchange): Promise<void> {
   });
 }
 
+async function answer(
+  { context, limits }: Site,
+  exchange: Exchange,
+  { route, params, query }: { route: Route; params: Record<string, string>; query: string },
+): Promise<void> {
+  const json = route.body === undefined ? undefined : await readJsonBody(exchange, limits);
+  const input = checkInput(route, exchange.request, { params, query, json });
+  const body = await route.handle(context, input as Input<never, never, never>);
+  const headers = route.csv === undefined ? [] : ['Vary', 'Accept'];
+  if (typeof body === 'string') sendJson(exchange.response, 200, body, headers);
+  else await sendPieces(exchange.response, body, headers);
+}
+
 /** The `format` of a query that has passed its schema. */
 function formatIn(query: unknown): Format | undefined {
   return (query as { format?: Format }).format;
 }
 
 /** Null for an unknown path, and for one that cannot be read. */
-function find(router: Router<Route>, { method = '' }: IncomingMessage, { path }: Target): Match<Route> | null {
+function find(router: Router<AnyRoute>, { method = '' }: IncomingMessage, { path }: Target): Match<AnyRoute> | null {
   return isReadable(path) ? router(method, path) : null;
 }
 
@@ -112,10 +125,10 @@ function checkExpectation({ expects }: Exchange): void {
 }
 
 function choose(
-  match: Match<Route> | null,
+  match: Match<AnyRoute> | null,
   { method }: IncomingMessage,
   { path, query }: Target,
-): { route: Route; params: Record<string, string> } {
+): { route: AnyRoute; params: Record<string, string> } {
   if (!isReadable(path) || !isReadable(query))
     throw new ServiceError('bad_request', 'Cannot read the address: its percent-encoding is broken');
   if (match === null)
@@ -147,7 +160,7 @@ function checkInput(
 
 interface Refusal {
   error: unknown;
-  match: Match<Route> | null;
+  match: Match<AnyRoute> | null;
   target: Target;
 }
 
@@ -173,7 +186,7 @@ function refuse({ context, limits }: Site, exchange: Exchange, { error, match, t
   drain(request, limits);
 }
 
-function headersFor(code: ErrorCode | null, match: Match<Route> | null): string[] {
+function headersFor(code: ErrorCode | null, match: Match<AnyRoute> | null): string[] {
   if (code === 'unauthorized') return ['WWW-Authenticate', TOKEN_CHALLENGE];
   if (code === 'method_not_allowed' && match !== null && 'allowed' in match) return ['Allow', match.allowed.join(', ')];
   return [];

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { buildAgent } from '../../build.mjs';
+import { buildAgent, buildPages } from '../../build.mjs';
 import type { Clock } from '../../src/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { readAccessTokens } from '../../src/http/access-tokens.ts';
@@ -25,6 +25,8 @@ export interface TestServiceOptions {
   agentProgram?: string;
   /** Variables that the configuration may name; else those of this process. */
   environment?: NodeJS.ProcessEnv;
+  /** Whether it serves the pages; they are built once per test file. */
+  pages?: boolean;
   clock?: Clock;
   /** A table of prices (see prices.ts) that is stored before the service starts. */
   prices?: string;
@@ -83,6 +85,12 @@ export function realAgent(): Promise<string> {
   return (builtAgent ??= buildAgent());
 }
 
+let pages: ReturnType<typeof buildPages> | undefined;
+
+function builtPages(): ReturnType<typeof buildPages> {
+  return (pages ??= buildPages());
+}
+
 /** A whole service in this process: its own folder, database and free port; real child processes. */
 export async function startTestService(t: TestContext, options: TestServiceOptions = {}): Promise<TestService> {
   const folder = options.folder ?? temporaryFolder(t);
@@ -107,6 +115,7 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
     ...(options.environment !== undefined && { environment: options.environment }),
     accessTokens: readAccessTokens(settings),
     httpLimits: { ...httpLimits, ...options.httpLimits },
+    pages: options.pages ? await builtPages() : {},
   });
   return wrap(t, { service, folder, settings, database, lines });
 }

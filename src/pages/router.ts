@@ -1,0 +1,93 @@
+import { h, on, replace, setAttributes } from './element.ts';
+import { type PagePath, matchPage } from './paths.ts';
+
+/**
+ * Fills the main element and resolves when all is there that the reader came for; to a function, where the page goes on
+ * to follow what happens. The signal ends when the reader goes elsewhere.
+ */
+export type Page = (
+  host: HTMLElement,
+  params: Record<string, string>,
+  signal: AbortSignal,
+) => Promise<(() => Promise<void>) | void>;
+
+const SITE = 'Trading Simulation';
+let leaving = new AbortController();
+let isDev = false;
+
+/** Starts to show the page of the address, and of every address that the reader goes to from now on. */
+export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): void {
+  const show = (isFirst: boolean) => {
+    leaving.abort();
+    leaving = new AbortController();
+    const match = matchPage(location.pathname);
+    markCurrentLink();
+    replace(main);
+    if (match === null) return replace(main, h('h1', {}, 'There is no such page'));
+    const { signal } = leaving;
+    setAttributes(main, { 'aria-busy': 'true' });
+    pages[match.page](main, match.params, signal)
+      .then((follow) => {
+        if (!signal.aborted) setAttributes(main, { 'aria-busy': null });
+        return follow?.();
+      })
+      .catch((error: unknown) => {
+        if (!signal.aborted) showFailure(main, error);
+      });
+    if (!isFirst) main.querySelector('h1')?.focus();
+  };
+  on(document.documentElement, 'click', (event) => {
+    const link = inSiteLink(event);
+    if (link === null) return;
+    event.preventDefault();
+    if (link.href === location.href) return;
+    history.pushState(null, '', link.href);
+    show(false);
+    scrollTo(0, 0);
+  });
+  addEventListener('popstate', () => show(false));
+  show(true);
+}
+
+/** A plain click on a link to one of our pages; others are the browser's own business. */
+function inSiteLink(event: MouseEvent): HTMLAnchorElement | null {
+  if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return null;
+  const link = event.target instanceof Element ? event.target.closest('a') : null;
+  if (link === null || link.origin !== location.origin || link.hash !== '' || link.target !== '') return null;
+  return matchPage(link.pathname) === null ? null : link;
+}
+
+function markCurrentLink(): void {
+  for (const link of document.querySelectorAll<HTMLAnchorElement>('header nav a')) {
+    if (link.pathname === location.pathname) link.setAttribute('aria-current', 'page');
+    else link.removeAttribute('aria-current');
+  }
+}
+
+function showFailure(main: HTMLElement, error: unknown): void {
+  const words = error instanceof Error ? error.message : String(error);
+  setAttributes(main, { 'aria-busy': null });
+  main.append(
+    h('p', { class: 'notice bad', role: 'alert' }, words),
+    on(h('button', { type: 'button' }, 'Try again'), 'click', () => location.reload()),
+  );
+}
+
+/** The heading of a page, which also names the tab; it takes the focus when the reader comes here by a link. */
+export function heading(title: string, ...more: (Node | string)[]): HTMLHeadingElement {
+  pageTitle = title;
+  nameTab();
+  return h('h1', { tabindex: -1 }, title, ...more);
+}
+
+let pageTitle = '';
+
+function nameTab(): void {
+  document.title = `${isDev ? 'DEV · ' : ''}${pageTitle} · ${SITE}`;
+}
+
+/** From now on every tab of this site says DEV. */
+export function markTabsAsDev(): void {
+  isDev = true;
+  nameTab();
+}

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { type TestContext, before, test } from 'node:test';
+import { routes } from '../../src/http/routes.ts';
+import { matchPage, modelDayPath, modelPath, pagePaths } from '../../src/pages/paths.ts';
+import { type TestService, startTestService } from '../support/service.ts';
+import { send } from '../support/wire.ts';
+
+let service: TestService;
+before(async (t) => {
+  service = await startTestService(t as TestContext, { pages: true });
+});
+
+const html = /^<!doctype html>/;
+const files: [path: string, contentType: string, content: RegExp][] = [
+  ['/', 'text/html; charset=utf-8', html],
+  ['/?from=somewhere', 'text/html; charset=utf-8', html],
+  ['/models/openai%2Fgpt-5', 'text/html; charset=utf-8', html],
+  ['/model-days/gpt-5/2025-09-15', 'text/html; charset=utf-8', html],
+  ['/jobs/3f0c9a52', 'text/html; charset=utf-8', html],
+  ['/api', 'text/html; charset=utf-8', html],
+  ['/app.js', 'text/javascript; charset=utf-8', /^"use strict"/],
+  ['/app.css', 'text/css; charset=utf-8', /color-scheme/],
+  ['/favicon.svg', 'image/svg+xml', /^<svg/],
+];
+
+for (const [path, contentType, content] of files) {
+  test(`GET ${path} is a page's file: its type, its policy, kept only by its tag`, async () => {
+    const response = await fetch(service.url + path);
+    assert.deepEqual([response.status, response.headers.get('content-type')], [200, contentType]);
+    assert.match(await response.text(), content);
+    assert.equal(
+      response.headers.get('content-security-policy'),
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    );
+    assert.equal(response.headers.get('cache-control'), 'no-cache');
+    assert.equal(response.headers.get('x-content-type-options'), 'nosniff');
+    const again = await fetch(service.url + path, { headers: { 'if-none-match': response.headers.get('etag') ?? '' } });
+    assert.deepEqual([again.status, await again.text()], [304, '']);
+  });
+}
+
+/** What a client says it can decode → whether it gets gzip. */
+const encodings: [accepts: string, isGzip: boolean][] = [
+  ['gzip', true],
+  ['br, gzip;q=0.5', true],
+  ['identity', false],
+  ['gzip;q=0', false],
+  ['x-gzippy', false],
+];
+
+for (const [accepts, isGzip] of encodings) {
+  test(`a client that accepts ${accepts} gets the script ${isGzip ? 'with' : 'without'} gzip`, async () => {
+    const head = `GET /app.js HTTP/1.1\r\nHost: x\r\nAccept-Encoding: ${accepts}\r\nConnection: close\r\n\r\n`;
+    assert.equal(/^content-encoding: gzip/im.test(await send(service.url, head)), isGzip);
+  });
+}
+
+test('what is sent with gzip is the same file', async () => {
+  const [script, plain] = await Promise.all(
+    [{}, { 'accept-encoding': 'identity' }].map(async (headers) =>
+      (await fetch(`${service.url}/app.js`, { headers })).text(),
+    ),
+  );
+  assert.equal(script, plain);
+});
+
+test('pages shadow no route, and unknown paths stay errors in JSON', async () => {
+  for (const { path } of routes) {
+    assert.ok(!(pagePaths as readonly string[]).includes(path));
+    assert.equal(matchPage(path.replace(/\{\w+\}/, 'x')), null, `${path} is both a page and a route`);
+  }
+  for (const path of ['/nothing', '/models/', '/models/a/b', '/index.html', '/app.js/', '/API']) {
+    const { status, headers, body } = await service.get(path);
+    assert.deepEqual([status, headers.get('content-type')], [404, 'application/json'], path);
+    assert.match(body.detail, /^There is no /);
+  }
+  const health = await service.get('/health');
+  assert.deepEqual([health.status, health.body.status], [200, 'healthy']);
+});
+
+test('a page has no other method than GET and HEAD', async () => {
+  const { status, headers, body } = await service.post('/', {});
+  assert.deepEqual(
+    [status, headers.get('allow'), body.detail],
+    [405, 'GET, HEAD', '/ has no method POST; it has GET, HEAD'],
+  );
+  const head = await fetch(service.url, { method: 'HEAD' });
+  assert.deepEqual([head.status, await head.text()], [200, '']);
+});
+
+test('an address leads back to the names it was made of, whatever characters they have', () => {
+  for (const name of ['gpt-5', 'openai/gpt-5', '100%', 'a?b#c', '<b>"\'&', '日本']) {
+    assert.deepEqual(matchPage(modelPath(name)), { page: '/models/{model}', params: { model: name } });
+    const day = { page: '/model-days/{model}/{date}', params: { model: name, date: '2025-09-15' } };
+    assert.deepEqual(matchPage(modelDayPath(name, '2025-09-15')), day);
+  }
+  assert.equal(matchPage('/models/'), null);
+});

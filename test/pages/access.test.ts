@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { visit } from '../support/browser.ts';
+import { noBrowser } from '../support/chromium.ts';
+import { startTestService } from '../support/service.ts';
+
+const TOKEN = 'correct-horse-battery';
+const inBrowser = { skip: noBrowser };
+
+test(
+  'with access tokens a page asks for one, again when it is wrong, and keeps it for the tab',
+  inBrowser,
+  async (t) => {
+    const service = await startTestService(t, { pages: true, settings: { apiToken: TOKEN } });
+    const { page } = await visit(t, service.url, { provokes: [401] });
+    await page.goto(service.url);
+    const dialog = page.getByRole('dialog', { name: 'Access token' });
+    await dialog.getByText('this request has none').waitFor();
+    assert.equal(await page.locator('dialog').count(), 1, 'one question for all requests');
+    await page.keyboard.press('Escape');
+    await dialog.getByLabel('Token').fill('wrong');
+    await page.keyboard.press('Enter');
+    await dialog.getByText("this request's is not known").waitFor();
+    await dialog.getByLabel('Token').fill(TOKEN);
+    await dialog.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText('No results yet').waitFor();
+    await page.reload();
+    await page.getByText('No results yet').waitFor();
+    assert.equal(await page.locator('dialog').count(), 0);
+    assert.equal(await page.evaluate('localStorage.getItem("access-token")'), null);
+  },
+);

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Day, daysOf, drawdowns, holdingSpans } from '../../src/pages/days.ts';
+import { change, cost, count, duration, longDate, money, price, profit, share, tone } from '../../src/pages/format.ts';
+import { secondsToGo } from '../../src/pages/pace.ts';
+import { axisSplits, dateLabels, paddedRange, withoutEmptyCents } from '../../src/pages/scale.ts';
+import type { ResultsRecord } from '../../src/pages/shapes.ts';
+
+const texts: [text: string, expected: string][] = [
+  [money(10_113.04), '10,113.04'],
+  [money(null), '–'],
+  [money(Number.NaN), '–'],
+  [price(237), '237.00'],
+  [price(237.4512), '237.4512'],
+  [profit(113.04), '+113.04'],
+  [profit(-3), '−3.00'],
+  [profit(0), '0.00'],
+  [profit(0.001), '0.00'],
+  [change(0.0113), '+1.13 %'],
+  [change(-0.0004), '−0.04 %'],
+  [share(0.25), '25.00 %'],
+  [count(12_345), '12,345'],
+  [cost(0.0862), '$0.0862'],
+  [cost(1234.5), '$1,234.50'],
+  [cost(0), '$0'],
+  [cost(null), '–'],
+  [duration(0.42), '0.4 s'],
+  [duration(31.4), '31 s'],
+  [duration(312), '5 min 12 s'],
+  [duration(59.9), '1 min 0 s'],
+  [duration(3599.7), '1 h 0 min'],
+  [longDate('2025-09-15'), 'Mon 15 Sep 2025'],
+  [longDate('yesterday'), 'yesterday'],
+  [tone(-1), 'loss'],
+  [tone(null), 'flat'],
+];
+
+test('figures and dates are written as people read them', () => {
+  assert.deepEqual(
+    texts.map(([text]) => text),
+    texts.map(([, expected]) => expected),
+  );
+});
+
+test('an axis is labelled with round values inside its range', () => {
+  assert.deepEqual(axisSplits(9_480, 11_120, 340), [9_500, 10_000, 10_500, 11_000]);
+  assert.deepEqual(axisSplits(-0.028, 0, 150), [-0.02, 0]);
+  assert.deepEqual(axisSplits(5, 5, 150), [5]);
+  assert.deepEqual(withoutEmptyCents(['10,000.00', '10,500.00']), ['10,000', '10,500']);
+  assert.deepEqual(withoutEmptyCents(['−2.00 %', '−2.50 %']), ['−2.00 %', '−2.50 %']);
+  const days = ['2025-12-30', '2025-12-31', '2026-01-02'].map((date) => Date.parse(date) / 1000);
+  assert.deepEqual(dateLabels(days), ['30 Dec\n2025', '31 Dec', '2 Jan\n2026']);
+});
+
+test('a plot has air above and below, none beyond zero, and a flat or empty one is still drawn', () => {
+  assert.deepEqual(paddedRange(100, 200, { isLog: false, fromZero: false }), [94, 206]);
+  assert.deepEqual(paddedRange(100, 200, { isLog: false, fromZero: true }), [0, 212]);
+  assert.deepEqual(paddedRange(-0.5, 0, { isLog: false, fromZero: true }), [-0.53, 0]);
+  for (const isLog of [true, false]) {
+    for (const [low, high] of [
+      [null, null],
+      [7, 7],
+      [0, 0],
+    ] as const) {
+      const [bottom, top] = paddedRange(low, high, { isLog, fromZero: false });
+      assert.ok(bottom < top && (!isLog || bottom > 0), `${low} ${high} ${isLog}`);
+    }
+  }
+});
+
+function record(date: string, holdings: Record<string, number>, value = 100): ResultsRecord {
+  const list = Object.entries(holdings).map(([symbol, quantity]) => ({ symbol, quantity }));
+  return { job_id: 'job', date, holdings: list, portfolio_value: value } as unknown as ResultsRecord;
+}
+
+test('the last record of a day is its close', () => {
+  const days = daysOf([record('2025-09-15', { A: 1 }), record('2025-09-15', { A: 2 }), record('2025-09-16', {})]);
+  assert.deepEqual(
+    days.map(({ date, records, close }) => [date, records.length, close.holdings.length]),
+    [
+      ['2025-09-15', 2, 1],
+      ['2025-09-16', 1, 0],
+    ],
+  );
+});
+
+test('a holding is one span while its shares stay the same; sold and bought again it is another', () => {
+  const held = [{ A: 1 }, { A: 1, B: 5 }, { A: 2 }, {}, { A: 2 }];
+  const days: Day[] = held.map((holdings, index) => {
+    const close = record(`2025-09-${15 + index}`, holdings);
+    return { date: close.date, jobId: 'job', records: [close], close };
+  });
+  assert.deepEqual(holdingSpans(days), [
+    { symbol: 'A', quantity: 1, from: 0, to: 1 },
+    { symbol: 'B', quantity: 5, from: 1, to: 1 },
+    { symbol: 'A', quantity: 2, from: 2, to: 2 },
+    { symbol: 'A', quantity: 2, from: 4, to: 4 },
+  ]);
+});
+
+test('a drawdown is measured from the highest value before it, the start included', () => {
+  assert.deepEqual(drawdowns([90, 120, 60, 120], 100), [90 / 100 - 1, 0, -0.5, 0]);
+  assert.deepEqual(drawdowns([0, 0], 0), [0, 0]);
+});
+
+test('the time to go follows the pace of what really ran', () => {
+  const at = (second: number) => new Date(Date.UTC(2025, 8, 15, 8, 0, second)).toISOString();
+  const detail = (status: string, from: number | null, to: number | null) => ({
+    status,
+    started_at: from === null ? null : at(from),
+    completed_at: to === null ? null : at(to),
+  });
+  const details = [
+    detail('skipped', null, 0),
+    detail('completed', 0, 10),
+    detail('failed', 10, 20),
+    detail('running', 20, null),
+    detail('pending', null, null),
+  ];
+  const job = { started_at: at(0), completed_at: null, details } as unknown as Parameters<typeof secondsToGo>[0];
+  assert.equal(secondsToGo(job), 20);
+  assert.equal(secondsToGo({ ...job, completed_at: at(30) }), null);
+  assert.equal(secondsToGo({ ...job, details: [] }), null);
+});

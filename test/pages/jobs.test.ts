@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { scriptedAgent } from '../support/agents.ts';
+import { type Visit, visit } from '../support/browser.ts';
+import { noBrowser } from '../support/chromium.ts';
+import { lastWeekdays, wavyPrices } from '../support/market.ts';
+import { type TestServiceOptions, startTestService, twoModels } from '../support/service.ts';
+
+const SYMBOLS = ['AAPL', 'MSFT'];
+const dates = lastWeekdays(3);
+const [firstDate, lastDate] = [dates[0] as string, dates.at(-1) as string];
+const inBrowser = { skip: noBrowser };
+
+function start(t: TestContext, options: TestServiceOptions = {}) {
+  const configuration = { ...twoModels, agent_config: { stock_symbols: SYMBOLS } };
+  return startTestService(t, { configuration, prices: wavyPrices(SYMBOLS, dates), pages: true, ...options });
+}
+
+async function fillAndStart({ page }: Visit, from: string, to: string): Promise<void> {
+  await page.getByLabel('First date').fill(from);
+  await page.getByLabel('Last date').fill(to);
+  await page.getByRole('button', { name: 'Start job' }).click();
+}
+
+test(
+  'an empty database tells a newcomer what to do; the form starts a job, and it is watched to its end',
+  inBrowser,
+  async (t) => {
+    const service = await start(t);
+    const reader = await visit(t, service.url);
+    const { page } = reader;
+    await reader.open('/');
+    await page.getByText('No results yet').waitFor();
+    await fillAndStart(reader, firstDate, lastDate);
+    await page.getByText('Simulation job created for 3 dates, 2 models').waitFor();
+    await page.locator('.job .state', { hasText: 'Completed' }).waitFor();
+    assert.equal(await page.locator('.job-grid td.completed').count(), 6);
+    await page.locator('section:has(#leaderboard-title)').waitFor();
+    assert.equal(await page.locator('.legend', { hasText: 'model-' }).count(), 2);
+    assert.equal(await page.locator('.job progress').isVisible(), false);
+  },
+);
+
+test("the form shows the server's own words, and sends what was chosen", inBrowser, async (t) => {
+  const service = await start(t);
+  const reader = await visit(t, service.url, { provokes: [400, 422] });
+  const { page } = reader;
+  await reader.open('/');
+  await fillAndStart(reader, firstDate, '');
+  await page.getByText('end_date: end_date is required and cannot be null or empty').waitFor();
+  await fillAndStart(reader, lastDate, firstDate);
+  await page.getByText(/Invalid date range/i).waitFor();
+  await page.getByLabel('Other models').fill('model-b, someone');
+  await page.getByLabel('Replace results').check();
+  await fillAndStart(reader, lastDate, lastDate);
+  await page.getByText('created for 1 dates, 2 models').waitFor();
+  const job = service.database
+    .statement(
+      'SELECT replace_existing AS replaces, models.names FROM jobs, (SELECT group_concat(model) AS names FROM simulation_runs) AS models',
+    )
+    .get();
+  assert.deepEqual({ ...job }, { replaces: 1, names: 'model-b,someone' });
+});
+
+test('a job is cancelled only when one confirms it', inBrowser, async (t) => {
+  const service = await start(t, { agentProgram: scriptedAgent({ '*': [[['wait', 60_000]]] }) });
+  const reader = await visit(t, service.url);
+  const { page } = reader;
+  await reader.open('/');
+  await fillAndStart(reader, firstDate, lastDate);
+  await page.locator('.job-grid td.running').first().waitFor();
+  await page.getByRole('button', { name: 'Cancel job' }).click();
+  await page.getByRole('button', { name: 'Let it run' }).click();
+  await page.locator('dialog').waitFor({ state: 'detached' });
+  assert.equal(await page.locator('.job .state').first().innerText(), 'Running');
+  await page.getByRole('button', { name: 'Cancel job' }).click();
+  await page.keyboard.press('Escape');
+  await page.locator('dialog').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Cancel job' }).click();
+  await page.getByRole('button', { name: 'Cancel the job' }).click();
+  await page.locator('.job .state', { hasText: 'Cancelled' }).waitFor();
+  assert.equal(await page.locator('.job-grid td.running').count(), 0);
+});
+
+test(
+  'figures that change while one looks leave what was chosen: the order, the hidden line, the focus',
+  inBrowser,
+  async (t) => {
+    const service = await start(t);
+    await service.runJob({ start_date: firstDate, end_date: dates[1] });
+    const reader = await visit(t, service.url);
+    const { page } = reader;
+    await reader.open('/');
+    await page.getByRole('button', { name: 'model-a', exact: true }).click();
+    await page.getByRole('button', { name: 'Drawdown', exact: true }).click();
+    await fillAndStart(reader, lastDate, lastDate);
+    await page.getByRole('link', { name: 'model-b', exact: true }).focus();
+    const days = page.locator('section:has(#leaderboard-title) tbody tr td:nth-last-child(2)');
+    await days.filter({ hasText: /^3$/ }).first().waitFor();
+    assert.deepEqual(await days.allInnerTexts(), ['3', '3']);
+    assert.equal(await page.locator('th[aria-sort]').innerText(), 'Drawdown');
+    assert.equal(await page.locator('.legend[aria-pressed=false]').innerText(), 'model-a');
+    assert.equal(await page.evaluate('document.activeElement.textContent'), 'model-b');
+  },
+);
+
+test('a model-day that runs is read as it grows, to its result', inBrowser, async (t) => {
+  const agentProgram = scriptedAgent({ '*': [[['wait', 1_000]], [['buy', { symbol: 'AAPL', amount: 1 }]]] });
+  const service = await start(t, { agentProgram });
+  const { page, open } = await visit(t, service.url);
+  const { body } = await service.post('/simulate/trigger', { end_date: lastDate, models: ['model-a'] });
+  await open(`/jobs/${body.job_id}`);
+  await page.locator('.job-grid td.running').click();
+  await page.getByText('This session is running.').waitFor();
+  await page.locator('.portfolio tbody tr', { hasText: 'AAPL' }).waitFor();
+  await page.locator('.figures', { hasText: 'Steps' }).waitFor();
+});
+
+test('a server that is gone is missed, and found again', inBrowser, async (t) => {
+  const service = await start(t);
+  const { page, open } = await visit(t, service.url);
+  await open('/');
+  await service.stop();
+  await page.getByText('The server does not answer').waitFor();
+  await start(t, {
+    folder: service.folder,
+    settings: { ...service.settings, apiPort: Number(new URL(service.url).port) },
+  });
+  await page.getByText('The server does not answer').waitFor({ state: 'hidden' });
+});

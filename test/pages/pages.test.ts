@@ -1,0 +1,270 @@
+import assert from 'node:assert/strict';
+import { type TestContext, before, test } from 'node:test';
+import { scriptedAgent } from '../support/agents.ts';
+import { overflow, visit } from '../support/browser.ts';
+import { noBrowser } from '../support/chromium.ts';
+import { lastWeekdays, wavyPrices } from '../support/market.ts';
+import { type TestService, startTestService } from '../support/service.ts';
+
+const SYMBOLS = ['AAPL', 'MSFT', 'NVDA'];
+const dates = lastWeekdays(12);
+const [firstDate, secondDate] = dates as [string, string];
+const lastDate = dates.at(-1) as string;
+/** What a model may write to whoever reads its answers. */
+const HOSTILE = `</pre><img src=x onerror="window.pwned=1"><script>window.pwned=2</script><a href="javascript:pwned=3">&amp;'"`;
+const HOSTILE_MODEL = `<img src=x onerror=window.pwned=4>/"'%2F?#`;
+const configuration = {
+  models: ['model-a', 'model-b', HOSTILE_MODEL].map((signature) => ({ signature, enabled: true })),
+  agent_config: { stock_symbols: SYMBOLS },
+};
+const script = {
+  [`model-a ${firstDate}`]: [[['buy', { symbol: 'AAPL', amount: 30 }]]],
+  [`model-a ${secondDate}`]: [
+    [
+      ['sell', { symbol: 'AAPL', amount: 10 }],
+      ['buy', { symbol: 'MSFT', amount: 1_000 }],
+    ],
+  ],
+  [`model-b ${firstDate}`]: [[['buy', { symbol: 'NVDA', amount: 20 }]]],
+  [`${HOSTILE_MODEL} ${firstDate}`]: [[['buy', { symbol: HOSTILE, amount: 1, [HOSTILE]: HOSTILE }]]],
+  [`${HOSTILE_MODEL} ${secondDate}`]: [[['fail', HOSTILE]]],
+} satisfies Parameters<typeof scriptedAgent>[0];
+
+let service: TestService;
+let jobId: string;
+let pages: Record<string, string>;
+before(async (t) => {
+  if (noBrowser) return;
+  const agent = scriptedAgent(script)
+    .replaceAll("'I trade.'", JSON.stringify(HOSTILE))
+    .replaceAll("'Done.'", JSON.stringify(HOSTILE));
+  const prices = wavyPrices(SYMBOLS, dates);
+  service = await startTestService(t as TestContext, { configuration, prices, agentProgram: agent, pages: true });
+  jobId = (await service.runJob({ start_date: firstDate, end_date: lastDate })).job_id;
+  const hostile = encodeURIComponent(HOSTILE_MODEL);
+  pages = {
+    overview: '/',
+    model: '/models/model-a',
+    'hostile model': `/models/${hostile}`,
+    'model-day': `/model-days/model-a/${secondDate}`,
+    'hostile model-day': `/model-days/${hostile}/${firstDate}`,
+    'failed model-day': `/model-days/${hostile}/${secondDate}`,
+    job: `/jobs/${jobId}`,
+    API: '/api',
+  };
+});
+
+const inBrowser = { skip: noBrowser };
+const PHONE = { width: 390, height: 844 };
+
+test(
+  'every page: DEV on it, no broken figure, nothing run that a model wrote, and as wide as a phone',
+  inBrowser,
+  async (t) => {
+    const reader = await visit(t, service.url, { viewport: PHONE });
+    for (const [name, path] of Object.entries(pages)) {
+      await reader.open(path);
+      await reader.page.locator('.dev').waitFor();
+      const text = await reader.page.locator('body').innerText();
+      assert.doesNotMatch(text, /undefined|NaN|\[object|Invalid Date/, name);
+      assert.match(await reader.page.title(), /^DEV · .+ · Trading Simulation$/, name);
+      assert.equal(await overflow(reader), 0, `${name} is wider than a phone`);
+      assert.equal(await reader.page.evaluate('window.pwned'), undefined, name);
+      assert.equal(await reader.page.locator('img, main script, [onerror], a[href^="javascript"]').count(), 0, name);
+      assert.equal(await reader.page.locator('[style*="url"], iframe, object, embed').count(), 0, name);
+    }
+  },
+);
+
+test('a model-day shows all that was said as text, with the refusal folded', inBrowser, async (t) => {
+  const { page, open } = await visit(t, service.url);
+  await open(pages['hostile model-day'] as string);
+  assert.equal(await page.locator('.thread .assistant .text').first().innerText(), HOSTILE);
+  const call = page.locator('.thread .refused');
+  assert.match(await call.locator('summary').innerText(), /^buy\(symbol: <\/pre><img .*refused: /s);
+  assert.equal(await call.locator('pre').first().isVisible(), false);
+  await call.locator('summary').click();
+  assert.match(await call.locator('pre').first().innerText(), /"symbol": "<\/pre>/);
+  assert.match(await page.locator('.brief').innerText(), /"date"/);
+});
+
+test('a model-day shows trades, and the portfolio before and after', inBrowser, async (t) => {
+  const { page, open } = await visit(t, service.url);
+  await open(`/model-days/model-a/${secondDate}`);
+  const rows = await page.locator('.portfolio tbody tr').allInnerTexts();
+  assert.match(rows[1] ?? '', /^AAPL\t30\t20\t−10$/);
+  const { results } = (await service.get(`/results?model=model-a&date=${secondDate}`)).body;
+  const value = results[0].portfolio_value.toLocaleString('en-US', {
+    minimumFractionDigits: 2,
+    maximumFractionDigits: 2,
+  });
+  assert.match(await page.locator('.portfolio tfoot').innerText(), new RegExp(`\t${value}\t`));
+  assert.equal(await page.locator('section table .sell').count(), 1);
+});
+
+test('the plot: hover tells values, dragging zooms, lines hide, the scale can be logarithmic', inBrowser, async (t) => {
+  const { page, open } = await visit(t, service.url);
+  await open('/');
+  const over = page.locator('.curves .u-over');
+  const box = (await over.boundingBox()) as { x: number; y: number; width: number; height: number };
+  const dateAt = async (share: number) => {
+    await page.mouse.move(box.x + box.width * share, box.y + box.height / 2);
+    return page.locator('.curves .tip p').innerText();
+  };
+  const day = (date: string) => new RegExp(` ${Number(date.slice(8))} `);
+  assert.match(await dateAt(0.001), day(firstDate));
+  const { models } = (await service.get('/performance')).body;
+  const last = models.find(({ model }: { model: string }) => model === 'model-a').curve.at(-1).value;
+  assert.match(await dateAt(0.999), day(lastDate));
+  const tip = page.locator('.curves .tip');
+  assert.match(
+    await tip.innerText(),
+    new RegExp(`model-a\\s+${last.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`),
+  );
+
+  await page.mouse.move(box.x + box.width * 0.5, box.y + 50);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.8, box.y + 60, { steps: 4 });
+  await page.mouse.up();
+  assert.doesNotMatch(await dateAt(0.001), day(firstDate));
+  await page.getByRole('button', { name: 'All dates' }).click();
+  assert.match(await dateAt(0.001), day(firstDate));
+
+  await page.getByRole('button', { name: 'model-a', exact: true }).click();
+  await dateAt(0.5);
+  assert.doesNotMatch(await tip.innerText(), /model-a/);
+  await page.getByRole('button', { name: 'Log scale' }).click();
+  assert.equal(await page.locator('[data-action=log]').getAttribute('aria-pressed'), 'true');
+  assert.match(await dateAt(0.001), day(firstDate));
+});
+
+test('the leaderboard sorts by any figure, either way', inBrowser, async (t) => {
+  const { page, open } = await visit(t, service.url);
+  await open('/');
+  const names = () => page.locator('section:has(#leaderboard-title) tbody th').allInnerTexts();
+  const byReturn = await names();
+  await page.getByRole('button', { name: 'Return', exact: true }).click();
+  assert.deepEqual(await names(), byReturn.toReversed());
+  await page.getByRole('button', { name: 'Trades', exact: true }).click();
+  assert.equal((await names())[0], 'model-a');
+  assert.equal(await page.locator('th[aria-sort]').innerText(), 'Trades');
+});
+
+test(
+  'with the keyboard alone: skip, sort, read the plot, walk the grid to a model-day, and back',
+  inBrowser,
+  async (t) => {
+    const { page, open } = await visit(t, service.url);
+    const focused = () => page.evaluate<string>('document.activeElement.textContent');
+    await open('/');
+    await page.locator('.curves').waitFor();
+    await page.keyboard.press('Tab');
+    assert.equal(await focused(), 'Skip to the content');
+    await page.keyboard.press('Enter');
+    assert.equal(await page.evaluate('document.activeElement.id'), 'main');
+    for (let presses = 0; !(await page.evaluate('document.activeElement.matches(".canvas")')); presses += 1) {
+      assert.ok(presses < 40, 'the plot is not reached');
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.press('End');
+    assert.match(
+      await page.locator('.curves [role=status]').innerText(),
+      new RegExp(` ${Number(lastDate.slice(8))} .*model-a `),
+    );
+    await page.keyboard.press('+');
+    await page.keyboard.press('Escape');
+    await open(`/jobs/${jobId}`);
+    await page.locator('.job-grid td[tabindex="0"]').focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/model-days/model-a/${secondDate}`);
+    assert.match(await focused(), /^model-a, /);
+    await page.goBack();
+    await page.locator('.job-grid').waitFor();
+    assert.match(page.url(), /\/jobs\//);
+  },
+);
+
+test('every link has an address, and back leads back', inBrowser, async (t) => {
+  const { page, open } = await visit(t, service.url);
+  await open('/');
+  await page.getByRole('link', { name: 'model-a', exact: true }).click();
+  await page.locator('.plots').waitFor();
+  assert.equal(new URL(page.url()).pathname, '/models/model-a');
+  await page.getByRole('link', { name: secondDate }).first().click();
+  await page.locator('.portfolio').waitFor();
+  await page.getByRole('link', { name: /^Next day/ }).click();
+  await page.waitForURL(`**/model-days/model-a/${dates[2]}`);
+  for (const path of [`/model-days/model-a/${secondDate}`, '/models/model-a', '/']) {
+    await page.goBack();
+    await page.waitForURL(`**${path}`);
+  }
+  await page.locator('.curves').waitFor();
+  await page.reload();
+  await page.locator('.curves').waitFor();
+});
+
+test('dark and light: as the system has it, or as the switch says, which is remembered', inBrowser, async (t) => {
+  const { page, open } = await visit(t, service.url, { colorScheme: 'dark' });
+  const ground = () => page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor');
+  await open('/');
+  const dark = await ground();
+  await page.locator('[data-action=theme]').click();
+  const light = await ground();
+  assert.notEqual(light, dark);
+  await page.reload();
+  assert.equal(await ground(), light);
+  await page.locator('[data-action=theme]').click();
+  assert.equal(await ground(), dark);
+});
+
+test('times are in the zone of the reader, in UTC on hover', inBrowser, async (t) => {
+  const { page, open } = await visit(t, service.url, { timezoneId: 'Asia/Tokyo' });
+  await open(`/jobs/${jobId}`);
+  const time = page.locator('time').first();
+  const stamp = (await time.getAttribute('datetime')) as string;
+  assert.equal(await time.getAttribute('title'), `${stamp.slice(0, 19).replace('T', ' ')} UTC`);
+  const hour = new Date(Date.parse(stamp) + 9 * 3_600_000).toISOString().slice(11, 19);
+  assert.ok((await time.innerText()).endsWith(hour));
+});
+
+test('a metric tells what it means when it has the focus', inBrowser, async (t) => {
+  const { page, open } = await visit(t, service.url);
+  await open('/models/model-a');
+  const term = page.locator('dt', { hasText: 'Sharpe ratio' });
+  await term.focus();
+  const meaning = page.locator(`#${await term.getAttribute('aria-describedby')}`);
+  assert.equal(await meaning.isVisible(), true);
+  assert.match(await meaning.innerText(), /risk-free rate.*Needs 20 days/s);
+});
+
+test('the API page tells every operation and tries one', inBrowser, async (t) => {
+  const { page, open } = await visit(t, service.url);
+  await open('/api');
+  const { paths } = (await service.get('/openapi.json')).body;
+  await page.locator('.operation').first().waitFor();
+  const operations = Object.values(paths).flatMap((methods) => Object.keys(methods as object));
+  assert.equal(await page.locator('.operation').count(), operations.length);
+  const results = page.locator('#getResults');
+  await results.locator('summary').first().click();
+  await results.locator('input[name=model]').fill('model-a');
+  await results.getByRole('button', { name: 'Send GET' }).click();
+  await results.locator('.answer pre').waitFor();
+  assert.match(
+    await results.locator('.answer').innerText(),
+    /GET \/results\?model=model-a\s+200 .*"model": "model-a"/s,
+  );
+});
+
+test('what there is not is said in a sentence', inBrowser, async (t) => {
+  const { page, open } = await visit(t, service.url, { provokes: [404] });
+  const missing: [string, RegExp][] = [
+    ['/models/nobody', /Model nobody has no completed model-day/],
+    ['/model-days/model-a/2020-01-01', /Model model-a has no session on 2020-01-01/],
+    ['/jobs/no-such-job', /There is no job no-such-job/],
+  ];
+  for (const [path, words] of missing) {
+    await open(path);
+    await page.locator('.notice', { hasText: words }).waitFor();
+  }
+});

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+/** The document as far as polling looks at it: whether it is hidden, and its events. */
+const page = Object.assign(new EventTarget(), { hidden: false });
+Object.assign(globalThis, { document: page });
+
+// By its address, because the compiler checks browser code apart from this.
+const { poll, pollSoon } = (await import(new URL('../../src/pages/poll.ts', import.meta.url).href)) as {
+  poll(work: () => Promise<'moving' | 'still'>, signal: AbortSignal): Promise<void>;
+  pollSoon(): void;
+};
+
+function setHidden(hidden: boolean): void {
+  page.hidden = hidden;
+  page.dispatchEvent(new Event('visibilitychange'));
+}
+
+/** Lets what is waiting go on. */
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+test('it asks soon while things move, more and more seldom while nothing does, and not at all when hidden', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const leaving = new AbortController();
+  const answers: ('moving' | 'still' | 'fails')[] = ['moving', 'moving', 'still', 'still', 'fails', 'moving'];
+  let asked = 0;
+  const polling = poll(async () => {
+    const answer = answers[asked++] ?? 'still';
+    if (answer === 'fails') throw new Error('no answer');
+    return answer;
+  }, leaving.signal);
+  const after = async (ms: number) => {
+    t.mock.timers.tick(ms);
+    await settle();
+    return asked;
+  };
+  await settle();
+  assert.equal(asked, 1);
+  assert.deepEqual([await after(499), await after(1)], [1, 2]);
+  assert.equal(await after(500), 3); // still: then after a second
+  assert.deepEqual([await after(999), await after(1)], [3, 4]);
+  assert.deepEqual([await after(1_999), await after(1)], [4, 5]); // fails: then after four
+  assert.deepEqual([await after(3_999), await after(1)], [5, 6]);
+
+  setHidden(true);
+  await settle();
+  assert.equal(await after(100_000), 6);
+  setHidden(false);
+  await settle();
+  assert.equal(asked, 7);
+
+  pollSoon();
+  await settle();
+  assert.equal(asked, 8);
+  leaving.abort();
+  await polling;
+  assert.equal(await after(100_000), 8);
+});

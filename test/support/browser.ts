@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { type TestContext, after } from 'node:test';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { launchBrowser } from './chromium.ts';
+
+const TIMEOUT_MS = 10_000;
+
+let launched: Promise<Browser> | undefined;
+
+/** One browser for all tests of a file. */
+export function browser(): Promise<Browser> {
+  return (launched ??= launchBrowser());
+}
+
+after(async () => (await launched)?.close());
+
+export interface Visit {
+  page: Page;
+  /** Goes to a page and waits until it is complete. */
+  open(path: string): Promise<void>;
+}
+
+export interface VisitOptions extends BrowserContextOptions {
+  /** The error statuses that the test provokes; a browser writes each to its console. */
+  provokes?: readonly number[];
+}
+
+/**
+ * A reader with a browser profile of their own. After the test: nothing went wrong on the console, no script failed, and
+ * nothing was asked of any other host.
+ */
+export async function visit(
+  t: TestContext,
+  url: string,
+  { provokes = [], ...options }: VisitOptions = {},
+): Promise<Visit> {
+  const context = await (await browser()).newContext(options);
+  const page = await context.newPage();
+  page.setDefaultTimeout(TIMEOUT_MS);
+  const wrong: string[] = [];
+  // A page may still ask when its service has been stopped, be it by the test or after it.
+  const isProvoked = (text: string) =>
+    text.includes('net::ERR_CONNECTION_') || provokes.some((status) => text.includes(`status of ${status} `));
+  page.on('console', (message) => {
+    const text = message.text();
+    if (['error', 'warning'].includes(message.type()) && !isProvoked(text))
+      wrong.push(`${text} (${message.location().url})`);
+  });
+  page.on('pageerror', (error) => wrong.push(String(error)));
+  context.on('request', (request) => {
+    if (new URL(request.url()).origin !== new URL(url).origin) wrong.push(`asked ${request.url()}`);
+  });
+  t.after(async () => {
+    await context.close();
+    assert.deepEqual(wrong, []);
+  });
+  const open = async (path: string) => {
+    await page.goto(url + path);
+    await loaded(page);
+  };
+  return { page, open };
+}
+
+/** Waits until a page has all that the reader came for. */
+export async function loaded(page: Page): Promise<void> {
+  await page.locator('main:not([aria-busy]) h1').waitFor();
+}
+
+/** How far the page is wider than its window; 0 when there is nothing to scroll to sideways. */
+export async function overflow({ page }: Visit): Promise<number> {
+  return page.evaluate<number>('Math.max(0, document.documentElement.scrollWidth - innerWidth)');
+}

@@ -80,6 +80,7 @@ export async function torture({
     const records = await readRecords(server as Server);
     const modelDays = check({ folder, records });
     await (server as Server).stop();
+    await run(folder, ['check']); // the service's own audit, beside the independent bookkeeper's
     const { requests, repeated } = models.check();
     const seconds = (performance.now() - startedAt) / 1000;
     return { kills: killed, seed, jobs, modelDays, requests, repeated, records: records.length, seconds };

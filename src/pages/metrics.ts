@@ -1,4 +1,3 @@
-import { benchmarkName } from './curves.ts';
 import { type Child, h, newId } from './element.ts';
 import { MISSING, change, cost, count, money, profit, ratio, share, tone } from './format.ts';
 import type { ModelReport, Performance } from './shapes.ts';
@@ -20,7 +19,7 @@ export function metrics(report: ModelReport, { conventions, benchmark }: Perform
   const groups: [title: string, metrics: Metric[]][] = [
     ['Return', returns(report)],
     ['Risk', risk(report)],
-    [`Against ${benchmarkName(benchmark.name)}`, relative(report)],
+    [`Against ${benchmark.name === 'universe' ? 'the universe' : benchmark.name}`, relative(report)],
     ['Trading', trading(report)],
     ['Round trips', roundTrips(report)],
     ['Model cost', usage(report)],

@@ -136,7 +136,7 @@ async function followSession(content: HTMLElement, parts: Parts, signal: AbortSi
   await poll(
     async () => {
       const session = await getSession(model, date, signal);
-      if (session === null || session.total_messages === messages) return 'still';
+      if (session === null || (session.completed_at === null && session.total_messages === messages)) return 'still';
       messages = session.total_messages;
       if (session.completed_at === null) {
         show(content, { ...parts, session });

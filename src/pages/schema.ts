@@ -75,5 +75,5 @@ function noteOf({ description, default: standard, place }: Schema, isRequired: b
     standard === undefined ? '' : `default ${JSON.stringify(standard)}`,
     description ?? '',
   ];
-  return notes.filter((note) => note !== '').join(', ');
+  return notes.filter((note) => note !== '').join('; ');
 }

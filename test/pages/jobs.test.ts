@@ -104,16 +104,18 @@ test(
   },
 );
 
-test('a model-day that runs is read as it grows, to its result', inBrowser, async (t) => {
-  const agentProgram = scriptedAgent({ '*': [[['wait', 1_000]], [['buy', { symbol: 'AAPL', amount: 1 }]]] });
+test('a model-day that runs is followed to its end, without a new message as well', inBrowser, async (t) => {
+  const agentProgram = scriptedAgent({ '*': [[['get_portfolio', {}]], [['wait', 60_000]]] });
   const service = await start(t, { agentProgram });
   const { page, open } = await visit(t, service.url);
   const { body } = await service.post('/simulate/trigger', { end_date: lastDate, models: ['model-a'] });
   await open(`/jobs/${body.job_id}`);
   await page.locator('.job-grid td.running').click();
   await page.getByText('This session is running.').waitFor();
-  await page.locator('.portfolio tbody tr', { hasText: 'AAPL' }).waitFor();
-  await page.locator('.figures', { hasText: 'Steps' }).waitFor();
+  await page.locator('.thread .call').waitFor();
+  await service.post(`/simulate/cancel/${body.job_id}`, {});
+  await page.getByText('This session failed: it has no results.').waitFor();
+  await page.getByText('Cancelled', { exact: true }).waitFor();
 });
 
 test('a server that is gone is missed, and found again', inBrowser, async (t) => {

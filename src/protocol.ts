@@ -203,25 +203,38 @@ export function decodeLine<Schema extends v.GenericSchema>(schema: Schema, line:
  * passes `MAX_LINE_BYTES`, and nothing after it is read.
  */
 export function createLineReader(onLine: (line: string) => void, onTooLong: () => void): (chunk: Buffer) => void {
-  let pending: Buffer[] = [];
+  // Copied together, because a child that writes byte by byte would else leave an object behind for each of them.
+  let pending = Buffer.alloc(0);
   let pendingBytes = 0;
   let stopped = false;
+  const keep = (part: Buffer) => {
+    if (pendingBytes + part.length > pending.length) {
+      const larger = Buffer.allocUnsafe(2 * (pendingBytes + part.length));
+      pending.copy(larger, 0, 0, pendingBytes);
+      pending = larger;
+    }
+    part.copy(pending, pendingBytes);
+    pendingBytes += part.length;
+  };
+  const complete = (part: Buffer): string => {
+    if (pendingBytes === 0) return part.toString();
+    keep(part);
+    const line = pending.toString('utf8', 0, pendingBytes);
+    pending = Buffer.alloc(0);
+    pendingBytes = 0;
+    return line;
+  };
   return (chunk) => {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1 && !stopped; end = chunk.indexOf(NEWLINE, start)) {
-      pending.push(chunk.subarray(start, end));
-      const line = Buffer.concat(pending).toString();
-      pending = [];
-      pendingBytes = 0;
+      const line = complete(chunk.subarray(start, end));
       start = end + 1;
       onLine(line);
     }
-    if (stopped) return;
-    pending.push(chunk.subarray(start));
-    pendingBytes += chunk.length - start;
-    if (pendingBytes <= MAX_LINE_BYTES) return;
+    if (stopped || start === chunk.length) return;
+    if (pendingBytes + chunk.length - start <= MAX_LINE_BYTES) return keep(chunk.subarray(start));
     stopped = true;
-    pending = [];
+    pending = Buffer.alloc(0);
     onTooLong();
   };
 }

@@ -45,3 +45,16 @@ for (const [name, line, message] of wrong) {
     assert.throws(() => decodeLine(childMessageSchema, line), message);
   });
 }
+
+test('a line that comes byte by byte takes no more memory than its bytes', () => {
+  const lines: string[] = [];
+  const read = createLineReader((line) => void lines.push(line), assert.fail);
+  const byte = Buffer.from('x');
+  const before = process.memoryUsage();
+  for (let count = 0; count < 2_000_000; count += 1) read(byte);
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  assert.ok(heapUsed - before.heapUsed < 20e6, `${heapUsed - before.heapUsed} bytes of heap`);
+  assert.ok(arrayBuffers - before.arrayBuffers < 20e6, `${arrayBuffers - before.arrayBuffers} bytes of buffers`);
+  read(Buffer.from('\n'));
+  assert.equal(lines[0]?.length, 2_000_000);
+});

@@ -87,7 +87,7 @@ async function work(context: WorkerContext, job: Job, signal: AbortSignal): Prom
   if (hasNoDates(plan, prices.dates)) return NO_DATES;
   setJobStatus(database, job.jobId, { status: 'running', at });
   const run: JobRun = { job, universe: new Set(universe), configuration: configurationNow(context), signal };
-  addWarnings(database, job.jobId, costWarnings(run));
+  if (context.settings.deploymentMode === 'PROD') addWarnings(database, job.jobId, costWarnings(run)); // DEV costs nothing
   for (const date of datesOf(priced.run)) {
     const modelDays = priced.run.filter((modelDay) => modelDay.date === date);
     await runDate(context, run, modelDays);

@@ -323,3 +323,12 @@ test('the model-day that runs has its conversation readable as it happens', asyn
   assert.deepEqual([session.completed_at, session.positions, session.conversation.length], [null, [], 3]);
   await service.waitForJob(body.job_id);
 });
+
+test('in DEV, where nothing costs anything, a cost limit is no matter', async (t) => {
+  const service = await startTestService(t, {
+    ...scripted({}),
+    configuration: { ...configuration, agent_config: { ...configuration.agent_config, max_cost_usd: 0.01 } },
+  });
+  const { status, warnings } = await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-10' });
+  assert.deepEqual([status, warnings], ['completed', null]);
+});

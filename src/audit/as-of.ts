@@ -1,18 +1,27 @@
-import type { CalendarDate } from '../calendar.ts';
-import {
-  type AuditedSession,
-  type BarVersion,
-  type Lifetime,
-  type SplitVersion,
-  barVersions,
-  earlierBarVersions,
-  firstStartOf,
-  splitVersions,
-  wasAdjusted,
-} from '../database/audit.ts';
+import { type AuditedSession, type Lifetime, type SplitVersion, firstStartOf, wasAdjusted } from '../database/audit.ts';
 import type { Reader } from '../database/database.ts';
-import { type Money, fromDollars } from '../money.ts';
-import { type Moment, changesWithin, laterVersion, shift, spans, versionAt, versionsWithin } from './lifetimes.ts';
+import type { Money } from '../money.ts';
+import {
+  type At,
+  type DollarsOf,
+  type History,
+  type Marks,
+  markAt,
+  marksAt,
+  openAt,
+  originsOf,
+  splitDays,
+} from './history.ts';
+import {
+  type Moment,
+  type Versions,
+  changesWithin,
+  isThereAllThrough,
+  laterVersion,
+  shift,
+  versionAt,
+  versionsWithin,
+} from './lifetimes.ts';
 
 /**
  * A price carries the time at which it was made ready; others see it when its transaction is committed, and that may
@@ -20,22 +29,20 @@ import { type Moment, changesWithin, laterVersion, shift, spans, versionAt, vers
  */
 const MAX_COMMIT_DELAY_MS = 60_000;
 /** Changes about the time of one model-day that are told apart. */
-const MAX_INSTANTS = 200;
-
-export type Marks = ReadonlyMap<string, Money>;
+const MAX_INSTANTS = 1_000;
 
 /** What something was, by the stamps, and what else it may have been. */
 export interface AsOf<Value> {
   likeliest: Value;
   /** All that it may have been, as it changed about then; the likeliest first. */
-  all(): Value[];
+  all(): Iterable<Value>;
   /** False when a row that it came from may have been replaced without a trace: then not even `all` is sure to have it. */
   isComplete(): boolean;
 }
 
 /** What follows from something that was. */
 export function mapped<Value, Result>(asOf: AsOf<Value>, map: (value: Value) => Result): AsOf<Result> {
-  return { likeliest: map(asOf.likeliest), all: () => asOf.all().map(map), isComplete: asOf.isComplete };
+  return { likeliest: map(asOf.likeliest), all: () => Iterator.from(asOf.all()).map(map), isComplete: asOf.isComplete };
 }
 
 /** What one split may have been when a session began. */
@@ -58,33 +65,6 @@ export interface PricesAsOf {
   splits(symbols: readonly string[]): KnownSplit[];
 }
 
-/** The price history of one date, shared by its model-days. */
-export interface History {
-  readonly reader: Reader;
-  readonly date: CalendarDate;
-  /** All bars that a symbol ever had on the date. */
-  bars(symbol: string): readonly BarVersion[];
-  /** Reads the bars of some symbols at once. */
-  load(symbols: readonly string[]): void;
-}
-
-export function createHistory(reader: Reader, date: CalendarDate): History {
-  const known = new Map<string, BarVersion[]>();
-  return {
-    reader,
-    date,
-    bars: (symbol) => known.get(symbol) ?? [],
-    load(symbols) {
-      const unknown = symbols.filter((symbol) => !known.has(symbol));
-      if (unknown.length === 0) return;
-      for (const symbol of unknown) known.set(symbol, []);
-      for (const bar of barVersions(reader, date, unknown)) known.get(bar.symbol)?.push(bar);
-    },
-  };
-}
-
-type DollarsOf = (bar: BarVersion) => number;
-
 /** The prices of a model-day of the history's date; `symbols` are all that it held or traded. */
 export function pricesAsOf(day: History, session: AuditedSession, symbols: readonly string[]): PricesAsOf {
   const { startedAt, completedAt, pastDate } = session;
@@ -95,17 +75,27 @@ export function pricesAsOf(day: History, session: AuditedSession, symbols: reado
   // The models of a date share its opens; they are read just before the first of them starts.
   const atOpening = () => ({ from: shift(firstStartOf(reader, session), -ms), to: completedAt });
   const open: DollarsOf = (bar) => bar.open;
+  const close: DollarsOf = (bar) => bar.close ?? bar.open;
   return {
     open: (symbol) =>
-      asOf([symbol], { day, moment: atOpening, valueAt: (at, fill) => openAt(day, symbol, { at, fill }) }, completedAt),
+      asOf(completedAt, {
+        valueAt: (at) => openAt(day, symbol, at),
+        history: () => historyOf([day.bars(symbol)], atOpening()),
+      }),
     morningMark: (symbol) =>
-      asOf(
-        [symbol],
-        { day, moment: atOpening, valueAt: (at, fill) => markAt(day, symbol, { at, fill, dollarsOf: open }) },
-        completedAt,
-      ),
+      asOf(completedAt, {
+        valueAt: (at) => markAt(day, symbol, { ...at, dollarsOf: open }),
+        history: () => historyOf(originsOf(day, symbol, atOpening()), atOpening()),
+      }),
     closingMarks: (held) =>
-      asOf(held, { day, moment: atCommit, valueAt: (at, fill) => marksAt(day, held, { at, fill }) }, completedAt),
+      asOf(completedAt, {
+        valueAt: (at) => marksAt(day, held, { ...at, dollarsOf: close }),
+        history: () =>
+          historyOf(
+            held.flatMap((symbol) => originsOf(day, symbol, atCommit())),
+            atCommit(),
+          ),
+      }),
     splits(held) {
       if (pastDate === null || held.length === 0) return [];
       // Read at the start, or later by a process that took the session up again.
@@ -116,115 +106,43 @@ export function pricesAsOf(day: History, session: AuditedSession, symbols: reado
   };
 }
 
-/** Whether rows that are known only from later count as if they had been there. */
-type Fill = boolean;
+interface RowHistory {
+  /** Between them the rows changed; none when they were the same all the time. */
+  instants: string[];
+  isComplete: boolean;
+}
 
 function asOf<Value>(
-  symbols: readonly string[],
-  { day, moment, valueAt }: { day: History; moment: () => Moment; valueAt: (at: string, fill: Fill) => Value },
-  likeliestAt: string,
+  at: string,
+  { valueAt, history }: { valueAt: (at: At) => Value; history: () => RowHistory },
 ): AsOf<Value> {
-  const likeliest = valueAt(likeliestAt, false);
-  const history = once(() => historyOf(day, symbols, moment()));
+  const likeliest = valueAt({ at, fill: false });
+  const rows = once(history);
   return {
     likeliest,
-    all: () => [
-      likeliest,
-      ...history().instants.flatMap((at) => [valueAt(at, false), valueAt(at, true)]),
-      valueAt(likeliestAt, true),
-    ],
-    isComplete: () => history().isComplete,
+    *all() {
+      yield likeliest;
+      for (const instant of rows().instants) {
+        yield valueAt({ at: instant, fill: false });
+        if (!rows().isComplete) yield valueAt({ at: instant, fill: true });
+      }
+      if (!rows().isComplete) yield valueAt({ at, fill: true });
+    },
+    isComplete: () => rows().isComplete,
   };
 }
 
-/** The instants of a moment between which some symbols' prices changed; none when they were the same all the time. */
-function historyOf(
-  day: History,
-  symbols: readonly string[],
-  moment: Moment,
-): { instants: string[]; isComplete: boolean } {
-  const rows = symbols.map((symbol) => relevantVersions(day, symbol, moment)).flat();
-  const changes = rows.flatMap((versions) => changesWithin(versions, moment)).sort();
+function historyOf(rows: readonly Versions<Lifetime>[], moment: Moment): RowHistory {
+  const changes = [...new Set(rows.flatMap((versions) => changesWithin(versions, moment)))].sort().reverse();
   return {
-    instants: changes.length === 0 ? [] : [moment.from, ...new Set(changes.reverse())].slice(0, MAX_INSTANTS),
+    instants: changes.length === 0 ? [] : [...changes.slice(0, MAX_INSTANTS), moment.from],
     isComplete: rows.every((versions) => laterVersion(versions, moment.to) === undefined),
   };
 }
 
-/** All that a symbol's mark can have come from: the date's bar, earlier ones back to a sure close, splits. */
-function relevantVersions({ reader, date, bars }: History, symbol: string, moment: Moment): (readonly Lifetime[])[] {
-  const own = bars(symbol);
-  if (own.some((bar) => spans(bar, moment))) return [own];
-  const all: (readonly Lifetime[])[] = [own];
-  let after = date;
-  for (const versions of byDate(earlierBarVersions(reader, date, symbol))) {
-    all.push(versions);
-    after = versions[0]?.date ?? after;
-    if (versions.some((bar) => bar.close !== null && spans(bar, moment))) break;
-  }
-  return [...all, ...splitDays(reader, [symbol], { after, upTo: date })];
-}
-
-interface At {
-  at: string;
-  fill: Fill;
-}
-
-function openAt({ bars }: History, symbol: string, { at, fill }: At): Money | null {
-  const bar = barAt(bars(symbol), { at, fill });
-  return bar === undefined ? null : fromDollars(bar.open);
-}
-
-function marksAt(day: History, symbols: readonly string[], at: At): Marks {
-  const dollarsOf: DollarsOf = ({ open, close }) => close ?? open;
-  return new Map(
-    symbols.flatMap((symbol) => {
-      const mark = markAt(day, symbol, { ...at, dollarsOf });
-      return mark === null ? [] : [[symbol, mark]];
-    }),
-  );
-}
-
-function markAt(day: History, symbol: string, { at, fill, dollarsOf }: At & { dollarsOf: DollarsOf }): Money | null {
-  const own = barAt(day.bars(symbol), { at, fill });
-  return own === undefined ? lastEarlier(day, symbol, { at, fill }) : fromDollars(dollarsOf(own));
-}
-
-function barAt(versions: readonly BarVersion[], { at, fill }: At): BarVersion | undefined {
-  return versionAt(versions, at) ?? (fill ? laterVersion(versions, at) : undefined);
-}
-
-/** Without a bar of the date: the last earlier close, or else the last earlier open, adjusted for splits since. */
-function lastEarlier({ reader, date }: History, symbol: string, { at, fill }: At): Money | null {
-  let lastOpen: Money | null = null;
-  for (const versions of byDate(earlierBarVersions(reader, date, symbol))) {
-    const bar = barAt(versions, { at, fill });
-    if (bar === undefined) continue;
-    const adjust = (dollars: number) =>
-      fromDollars(dollars / ratioAt(reader, symbol, { after: bar.date, upTo: date, at }));
-    if (bar.close !== null) return adjust(bar.close);
-    lastOpen ??= adjust(bar.open);
-  }
-  return lastOpen;
-}
-
-/** New shares per old share, by the splits that were known at an instant. */
-function ratioAt(
-  reader: Reader,
-  symbol: string,
-  { after, upTo, at }: { after: CalendarDate; upTo: CalendarDate; at: string },
-): number {
-  const days = splitDays(reader, [symbol], { after, upTo });
-  if (days.length === 0 || wasAdjusted(reader, symbol, at)) return 1;
-  return days.reduce((ratio, versions) => {
-    const split = versionAt(versions, at);
-    return split === undefined ? ratio : ratio * (split.numerator / split.denominator);
-  }, 1);
-}
-
 function knownSplit(
   reader: Reader,
-  versions: readonly SplitVersion[],
+  versions: Versions<SplitVersion>,
   { at, moment }: { at: string; moment: Moment },
 ): KnownSplit {
   const { symbol } = versions[0] as SplitVersion;
@@ -234,31 +152,9 @@ function knownSplit(
   const within = versionsWithin(versions, moment);
   const likeliest = wasAdjustedAt[0] ? undefined : versionAt(versions, at);
   const others = [...within, ...(later ? [later] : [])].filter((version) => version !== likeliest);
-  const isCertain = within.some((version) => spans(version, moment)) && !wasAdjustedAt.some(Boolean);
+  const isCertain = isThereAllThrough(versions, moment) && !wasAdjustedAt.some(Boolean);
   const choices = likeliest ? [likeliest, ...others, ...(isCertain ? [] : [null])] : [null, ...others];
   return { choices, isComplete: later === undefined };
-}
-
-/** The versions of each split, in the order of the splits. */
-function splitDays(
-  reader: Reader,
-  symbols: readonly string[],
-  span: { after: CalendarDate; upTo: CalendarDate },
-): SplitVersion[][] {
-  const all = splitVersions(reader, symbols, span);
-  return [...Map.groupBy(all, ({ symbol, date }) => `${date} ${symbol}`).values()];
-}
-
-function* byDate(versions: Iterable<BarVersion>): Generator<BarVersion[]> {
-  let group: BarVersion[] = [];
-  for (const version of versions) {
-    if (group[0] !== undefined && group[0].date !== version.date) {
-      yield group;
-      group = [];
-    }
-    group.push(version);
-  }
-  if (group.length > 0) yield group;
 }
 
 function once<Value>(make: () => Value): () => Value {

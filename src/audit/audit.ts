@@ -13,7 +13,7 @@ import type { Reader } from '../database/database.ts';
 import { storageFaultOf } from '../database/faults.ts';
 import { examineDatabase } from '../database/integrity.ts';
 import { withSnapshot } from '../database/snapshot.ts';
-import { createHistory } from './as-of.ts';
+import { createHistory } from './history.ts';
 import { type AuditedDay, type ClosingState, auditModelDay } from './model-day.ts';
 
 /** Other work gets its turn between model-days at least this often. */

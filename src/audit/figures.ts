@@ -2,7 +2,8 @@ import type { LedgerRecord } from '../database/audit.ts';
 import { type Money, formatDollars, money } from '../money.ts';
 import { type Portfolio, valueOf } from '../trading/portfolio.ts';
 import { percent } from '../trading/positions.ts';
-import type { Marks, PricesAsOf } from './as-of.ts';
+import type { PricesAsOf } from './as-of.ts';
+import type { Marks } from './history.ts';
 import type { Note } from './notes.ts';
 
 /** Records with the portfolios they may have, as `replay` returns them, and the values that the day may have started from. */
@@ -27,7 +28,14 @@ export function checkFigures(
   const fits = (worths: readonly (readonly (Money | null)[])[]) =>
     records.every(({ portfolioValue }, index) => worths[index]?.includes(portfolioValue));
   const likeliest = worthsAt(marks.likeliest);
-  const fitting = fits(likeliest) ? likeliest : marks.all().map(worthsAt).find(fits);
+  const findOther = () => {
+    for (const chosen of marks.all()) {
+      const worths = worthsAt(chosen);
+      if (fits(worths)) return worths;
+    }
+    return undefined;
+  };
+  const fitting = fits(likeliest) ? likeliest : findOther();
   const known = { isComplete: fitting !== undefined || marks.isComplete() };
   return records.map((record, index) => {
     const worths = (fitting ?? likeliest)[index] ?? [];

@@ -27,14 +27,18 @@ export function priceOf(
   { price: stored, symbol }: LedgerRecord,
   { asOf, note }: { asOf: AsOf<Money | null>; note: Note },
 ): Money | null {
-  if (stored !== null && (stored === asOf.likeliest || asOf.all().includes(stored))) return stored;
-  const right = asOf.all().find((price) => price !== null);
+  if (stored !== null && stored === asOf.likeliest) return stored;
+  let right: Money | null = null;
+  for (const price of asOf.all()) {
+    if (price !== null && price === stored) return stored;
+    right ??= price;
+  }
   const isComplete = asOf.isComplete();
   const said = `price of ${symbol} is ${stored === null ? 'missing' : formatDollars(stored)}`;
-  note(right === undefined ? `${said}, and none was known then` : `${said}, should be ${formatDollars(right)}`, {
+  note(right === null ? `${said}, and none was known then` : `${said}, should be ${formatDollars(right)}`, {
     isComplete,
   });
-  return (isComplete ? (right ?? stored) : (stored ?? right)) ?? null;
+  return isComplete ? (right ?? stored) : (stored ?? right);
 }
 
 /** Those of the outcomes that fit the record; when none does, after a note, the likeliest one and the record itself. */

@@ -95,7 +95,9 @@ function inShares(mark: AsOf<Money | null>, later: readonly SplitVersion[]): AsO
   const convert = (value: Money | null) => (value === null ? null : money(Math.round(value * ratio)));
   return {
     likeliest: convert(mark.likeliest),
-    all: () => mark.all().map(convert),
+    *all() {
+      for (const value of mark.all()) yield convert(value);
+    },
     isComplete: () => mark.isComplete(),
   };
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { timestamp } from '../calendar.ts';
-import { backupDatabase, removePartial } from '../database/backup.ts';
+import { type BackupSummary, backupDatabase } from '../database/backup.ts';
 import { makeFolder } from '../database/folder.ts';
 import { type Settings, readSettings } from '../settings.ts';
 import { createProgressLine } from './progress.ts';
@@ -19,21 +19,28 @@ export async function backup(args: readonly string[]): Promise<number> {
   }
   const settings = readSettings(process.env);
   const target = args[0] ?? defaultTarget(settings);
-  const stop = () => {
-    removePartial(target);
-    process.exit(STOPPED);
-  };
-  process.once('SIGINT', stop).once('SIGTERM', stop);
+  const stopping = new AbortController();
+  const stop = () => stopping.abort();
+  process.on('SIGINT', stop).on('SIGTERM', stop);
   const line = createProgressLine(process.stderr);
-  const summary = await backupDatabase(settings.databasePath, target, (share) => line.draw(share, 1, target)).finally(
-    () => line.clear(),
-  );
-  const { bytes, jobs, modelDays, positions, bars } = summary;
-  process.stdout.write(
+  try {
+    const onProgress = (share: number) => line.draw(share, 1, target);
+    const summary = await backupDatabase(settings.databasePath, target, { onProgress, signal: stopping.signal });
+    line.clear();
+    process.stdout.write(describe(target, summary));
+    return 0;
+  } catch (error) {
+    line.clear();
+    if (stopping.signal.aborted) return STOPPED;
+    throw error;
+  }
+}
+
+function describe(target: string, { bytes, jobs, modelDays, positions, bars }: BackupSummary): string {
+  return (
     `${target}: ${size(bytes)}, ${number(jobs)} jobs, ${number(modelDays)} model-days, ` +
-      `${number(positions)} positions, ${number(bars)} price bars\n`,
+    `${number(positions)} positions, ${number(bars)} price bars\n`
   );
-  return 0;
 }
 
 /** Beside the database, named by the time. */

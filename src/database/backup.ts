@@ -16,12 +16,13 @@ export interface BackupSummary {
 /**
  * Copies a database as it stands now into a new file, beside whoever writes it. The copy is made under another name,
  * checked, and written through to the disk before it gets its own; so `target` is a whole database or not there. It is
- * never overwritten. Throws a `ServiceError` (`cannot_start`) that says why there is no copy; then nothing is left of it.
+ * never overwritten. Throws a `ServiceError` (`cannot_start`) that says why there is no copy, or the signal's reason; then
+ * nothing is left of it.
  */
 export async function backupDatabase(
   path: string,
   target: string,
-  onProgress: (share: number) => void,
+  { onProgress = () => {}, signal }: { onProgress?: (share: number) => void; signal?: AbortSignal } = {},
 ): Promise<BackupSummary> {
   const partial = partialPath(target);
   try {
@@ -29,20 +30,24 @@ export async function backupDatabase(
       if (existsSync(target)) throw refusal(target, 'there is such a file already');
       if (!existsSync(dirname(target))) throw refusal(target, `there is no folder ${dirname(target)}`);
       removePartial(target);
-      await snapshot.copyTo(partial, onProgress);
+      await snapshot.copyTo(partial, (share) => {
+        signal?.throwIfAborted(); // between two steps, when nobody writes
+        onProgress(share);
+      });
     });
+    signal?.throwIfAborted();
     const summary = seal(partial);
     giveName(partial, target);
     return summary;
   } catch (error) {
-    throw error instanceof ServiceError ? error : refusal(target, messageOf(error), error);
+    if (error instanceof ServiceError || signal?.aborted) throw error;
+    throw refusal(target, messageOf(error), error);
   } finally {
     removePartial(target);
   }
 }
 
-/** Removes what a backup that was stopped half-way has written so far. */
-export function removePartial(target: string): void {
+function removePartial(target: string): void {
   for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(partialPath(target) + suffix, { force: true });
 }
 

@@ -4,12 +4,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { audit, isSound } from '../../src/audit/audit.ts';
 import { backupDatabase } from '../../src/database/backup.ts';
-import { openDatabase } from '../../src/database/database.ts';
+import { type Database, openDatabase } from '../../src/database/database.ts';
 import { fourDays } from '../support/books.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import { temporaryFolder } from '../support/service.ts';
-
-const noProgress = () => {};
 
 test('a copy is a whole database of its own, with all that was there, and opens as one', async (t) => {
   const folder = temporaryFolder(t);
@@ -17,7 +15,7 @@ test('a copy is a whole database of its own, with all that was there, and opens 
   const target = join(folder, 'copy.db');
   const { database } = await fourDays(path);
   const shares: number[] = [];
-  const summary = await backupDatabase(path, target, (share) => shares.push(share));
+  const summary = await backupDatabase(path, target, { onProgress: (share) => shares.push(share) });
   assert.deepEqual({ ...summary, bytes: 0 }, { bytes: 0, jobs: 4, modelDays: 4, positions: 7, bars: 8 });
   assert.equal(summary.bytes, readFileSync(target).length);
   assert.ok(shares.every((share) => share >= 0 && share <= 1));
@@ -29,17 +27,36 @@ test('a copy is a whole database of its own, with all that was there, and opens 
   database.close();
 });
 
-test('a copy that is made while others write has one moment of the database', async (t) => {
+test('a copy that is stopped half-way leaves nothing behind', async (t) => {
   const folder = temporaryFolder(t);
-  const path = join(folder, 'jobs.db');
+  const database = largeDatabase(join(folder, 'jobs.db'));
+  database.close();
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const onProgress = () => stopping.abort(new Error('enough'));
+  await assert.rejects(
+    backupDatabase(database.path, join(folder, 'copy.db'), { onProgress, signal }),
+    /^Error: enough$/,
+  );
+  assert.deepEqual(readdirSync(folder), ['jobs.db']);
+});
+
+/** Some 20 MB: pages are copied in several steps. */
+function largeDatabase(path: string): Database {
   const database = openDatabase(path, { durability: 'process-end' });
-  // Some 20 MB: pages are copied in several steps.
   database
     .statement(
       `INSERT INTO price_data (symbol, date, open, source) SELECT 'S' || value, '2025-01-06', 1, hex(zeroblob(2000))
        FROM (WITH RECURSIVE numbers (value) AS (SELECT 1000 UNION ALL SELECT value + 1 FROM numbers LIMIT 5000) SELECT value FROM numbers)`,
     )
     .run();
+  return database;
+}
+
+test('a copy that is made while others write has one moment of the database', async (t) => {
+  const folder = temporaryFolder(t);
+  const path = join(folder, 'jobs.db');
+  const database = largeDatabase(path);
   let writes = 0;
   // Two rows that always tell the same, written over and over while pages are copied.
   const write = () => {
@@ -49,7 +66,7 @@ test('a copy that is made while others write has one moment of the database', as
         database.statement('UPDATE price_data SET volume = ? WHERE symbol = ?').run(writes, symbol);
     });
   };
-  await backupDatabase(path, join(folder, 'copy.db'), write);
+  await backupDatabase(path, join(folder, 'copy.db'), { onProgress: write });
   assert.ok(writes >= 2, `${writes} writes while pages were copied`);
   const copy = openDatabase(join(folder, 'copy.db'));
   const [first, last] = copy.statement(`SELECT volume FROM price_data WHERE symbol IN ('S1000', 'S5999')`).all();
@@ -79,7 +96,7 @@ for (const [name, prepare, message] of refusals) {
     openDatabase(path).close();
     const target = join(folder, prepare(folder));
     const before = readdirSync(folder);
-    await assert.rejects(backupDatabase(path, target, noProgress), { code: 'cannot_start', message });
+    await assert.rejects(backupDatabase(path, target), { code: 'cannot_start', message });
     assert.deepEqual(readdirSync(folder), before);
     if (name === 'a name that is taken') assert.equal(readFileSync(target, 'utf8'), 'mine');
   });
@@ -87,7 +104,7 @@ for (const [name, prepare, message] of refusals) {
 
 test('without a database there is no copy, and no database either', async (t) => {
   const folder = temporaryFolder(t);
-  await assert.rejects(backupDatabase(join(folder, 'jobs.db'), join(folder, 'copy.db'), noProgress), {
+  await assert.rejects(backupDatabase(join(folder, 'jobs.db'), join(folder, 'copy.db')), {
     message: /^There is no database .*jobs\.db$/,
   });
   assert.deepEqual(readdirSync(folder), []);
@@ -100,7 +117,7 @@ test('a damaged database is not passed off as a backup', async (t) => {
   database.statement('PRAGMA ignore_check_constraints = ON').run();
   database.statement('UPDATE positions SET cash_e4 = -1 WHERE position_id = 5').run();
   database.close();
-  await assert.rejects(backupDatabase(path, join(folder, 'copy.db'), noProgress), {
+  await assert.rejects(backupDatabase(path, join(folder, 'copy.db')), {
     message: /^Cannot back up to .*: the database is damaged, as check tells: CHECK constraint failed in positions$/,
   });
   assert.equal(existsSync(join(folder, 'copy.db')), false);

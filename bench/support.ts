@@ -100,6 +100,7 @@ export function run(
   child.stdout.on('data', (chunk) => (output += chunk));
   child.on('error', reject);
   child.on('close', (code) => (code === 0 ? resolve(output) : reject(new Error(`${command} ended with ${code}`))));
+  child.stdin.on('error', () => {}); // a program that reads nothing may be gone already
   child.stdin.end(input);
   return promise;
 }

@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
 import { gunzipSync } from 'node:zlib';
 import { timestamp } from '../calendar.ts';
 import { openDatabase, removeDatabase } from '../database/database.ts';
@@ -17,11 +16,9 @@ declare const PAGES: BuiltPages;
 
 /** After a signal the process ends within this time, whatever still runs. */
 const SHUTDOWN_TIMEOUT_MS = 10_000;
+/** What can wait is done this long after the start. */
+const SETTLING_MS = 500;
 const FAILED = 1;
-
-// Under load V8 doubles its young generation again and again, and keeps it: 100 MB for a service that holds 10. Staying at
-// the first size costs nothing that could be measured, and keeps the memory flat.
-setFlagsFromString('--semi-space-growth-factor=1');
 
 // The database is initialised when this module is loaded, and once more at start-up, where it finds nothing to do.
 const clock = () => new Date();
@@ -39,11 +36,21 @@ export async function serve(): Promise<Service> {
   const { deploymentMode: mode, databasePath: database, configurationPath: configuration } = settings;
   const access = { accessTokens: accessTokens.length };
   log.info('listening', { version: VERSION, port: service.port, mode, database, configuration, ...access });
+  setTimeout(keepMemoryFlat, SETTLING_MS).unref();
   stopOnSignal(async () => {
     await service.stop();
     ownership.release();
   }, log);
   return service;
+}
+
+/**
+ * Under load V8 doubles its young generation again and again, and keeps it: 100 MB for a service that holds 10. Staying at
+ * the first size costs nothing that could be measured.
+ */
+async function keepMemoryFlat(): Promise<void> {
+  const { setFlagsFromString } = await import('node:v8');
+  setFlagsFromString('--semi-space-growth-factor=1');
 }
 
 /** DEV starts afresh unless told otherwise; PROD's database is only ever created or migrated. */

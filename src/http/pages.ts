@@ -19,7 +19,8 @@ export interface PageRoute {
   path: string;
   isPublic: true;
   bareErrors?: never;
-  file: PageFile;
+  /** Opened at the first request. */
+  file: () => PageFile;
 }
 
 const contentTypes: Record<string, string> = {
@@ -52,7 +53,7 @@ const PAGE_HEADERS = [
 
 /** The routes of the pages: each file under its name, and every page's path leading to the one HTML file. */
 export function pageRoutes(built: BuiltPages): PageRoute[] {
-  const files = Object.entries(built).map(([name, base64]) => [name, openFile(name, base64)] as const);
+  const files = Object.entries(built).map(([name, base64]) => [name, openedOnce(name, base64)] as const);
   return files.flatMap(([name, file]) =>
     (name === 'index.html' ? pagePaths : [`/${name}`]).map((path): PageRoute => ({
       method: 'GET',
@@ -61,6 +62,11 @@ export function pageRoutes(built: BuiltPages): PageRoute[] {
       file,
     })),
   );
+}
+
+function openedOnce(name: string, base64: string): () => PageFile {
+  let file: PageFile | undefined;
+  return () => (file ??= openFile(name, base64));
 }
 
 function openFile(name: string, base64: string): PageFile {

@@ -83,7 +83,7 @@ async function respond(site: Site, exchange: Exchange): Promise<void> {
     checkOrigin(site.access, request.headers.origin, target.host);
     checkExpectation(exchange);
     const { route, params } = choose(match, request, target);
-    if ('file' in route) sendPage(request, response, route.file);
+    if ('file' in route) sendPage(request, response, route.file());
     else await answer(site, exchange, { route, params, query: target.query });
   } catch (error) {
     refuse(site, exchange, { error, match, target });

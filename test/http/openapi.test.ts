@@ -5,7 +5,7 @@ import { describeApi, errorsOf } from '../../src/http/openapi.ts';
 import { openapi } from '../../src/http/openapi-handler.ts';
 import { routes } from '../../src/http/routes.ts';
 
-const document = JSON.parse(openapi());
+const document = JSON.parse(await openapi());
 
 test('the description that is served is the one that the schemas make', () => {
   assert.deepEqual(document, JSON.parse(JSON.stringify(describeApi(routes))));

@@ -35,7 +35,12 @@ export const STALE = `
             AND known.open = bar.open AND known.close IS bar.close))
   ORDER BY model, date`;
 
+export interface StaleModelDay {
+  model: string;
+  date: CalendarDate;
+}
+
 /** The stale model-days of some models, by model and date. */
-export function staleModelDays(reader: Reader, models: readonly string[]): { model: string; date: CalendarDate }[] {
+export function staleModelDays(reader: Reader, models: readonly string[]): StaleModelDay[] {
   return reader.statement(STALE).all(JSON.stringify(models)) as never;
 }

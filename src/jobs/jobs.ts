@@ -91,7 +91,7 @@ export function createJobs(context: WorkerContext): Jobs {
       const idleRestarts = noteRestart(database, jobId);
       log.info('job taken up again', { jobId, idleRestarts });
       if (idleRestarts < MAX_IDLE_RESTARTS) return start(jobId);
-      endJob(context, jobId, `Given up after ${idleRestarts} restarts in a row without progress`);
+      endJob(context, jobId, { error: `Given up after ${idleRestarts} restarts in a row without progress` });
     },
     async stop() {
       isStopping = true;

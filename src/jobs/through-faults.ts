@@ -29,7 +29,7 @@ export async function runThroughFaults(
       fruitless = endedNow > ended ? 0 : fruitless + 1;
       ended = endedNow;
       if (fault === null || fruitless < MAX_FRUITLESS_ATTEMPTS) await runJob(context, jobId, signal);
-      else endJob(context, jobId, `${fault}, ${MAX_FRUITLESS_ATTEMPTS} times in a row`);
+      else endJob(context, jobId, { error: `${fault}, ${MAX_FRUITLESS_ATTEMPTS} times in a row` });
       return;
     } catch (error) {
       if (signal.aborted) return;

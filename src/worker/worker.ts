@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { timestamp } from '../calendar.ts';
 import { type Configuration, readConfiguration, universeOf } from '../configuration.ts';
 import {
@@ -12,7 +13,7 @@ import {
 } from '../database/jobs.ts';
 import { storageFaultOf } from '../database/faults.ts';
 import { type ModelDay, activeModelDays } from '../database/sessions.ts';
-import { staleModelDays } from '../database/stale.ts';
+import { type StaleModelDay, staleModelDays } from '../database/stale.ts';
 import { logUnexpected } from '../log.ts';
 import type { DatePrices } from '../prices/coverage.ts';
 import { supplyPrices } from '../prices/supply.ts';
@@ -40,16 +41,22 @@ export async function runJob(context: WorkerContext, jobId: string, signal: Abor
     if (storageFaultOf(thrown) !== null) throw thrown;
     error = `Internal error (reference ${logUnexpected(context.log, thrown, { jobId })})`;
   }
-  if (!signal.aborted) endJob(context, jobId, error);
+  if (signal.aborted) return;
+  const stale = await staleByTurns(context, jobId);
+  if (!signal.aborted) endJob(context, jobId, { error, stale });
 }
 
-/** Ends a job in one transaction; with an error, what is left of it has failed. */
-export function endJob(context: WorkerContext, jobId: string, error: string | null): void {
+/** Ends a job in one transaction; with an error, what is left of it has failed. `stale` model-days are told. */
+export function endJob(
+  context: WorkerContext,
+  jobId: string,
+  { error, stale = staleAtOnce(context, jobId) }: { error: string | null; stale?: readonly StaleModelDay[] },
+): void {
   const { database, clock, log } = context;
   const at = timestamp(clock());
   const status = database.transaction(() => {
     if (error !== null) failRemainingModelDays(database, jobId, { error, at });
-    addWarnings(database, jobId, staleWarnings(context, jobId));
+    addWarnings(database, jobId, staleWarnings(stale));
     return finishJob(database, jobId, { error, at });
   });
   log.info('job ended', { jobId, status, ...(error !== null && { error }) });
@@ -59,7 +66,7 @@ export function endJob(context: WorkerContext, jobId: string, error: string | nu
 export function cancel(context: WorkerContext, jobId: string): number {
   const { database, clock, log } = context;
   const notRun = database.transaction(() => {
-    addWarnings(database, jobId, staleWarnings(context, jobId));
+    addWarnings(database, jobId, staleWarnings(staleAtOnce(context, jobId)));
     return cancelJob(database, jobId, timestamp(clock()));
   });
   log.info('job cancelled', { jobId, notRun });
@@ -147,11 +154,22 @@ function configurationNow({ settings, log }: WorkerContext): Configuration | nul
   }
 }
 
-function staleWarnings({ database }: WorkerContext, jobId: string): string[] {
-  const stale = staleModelDays(
-    database,
-    loadJob(database, jobId).runs.map(({ model }) => model),
-  );
+/** The stale model-days of a job's models, model by model: years of them take a while, and others get their turn. */
+async function staleByTurns({ database }: WorkerContext, jobId: string): Promise<StaleModelDay[]> {
+  const stale: StaleModelDay[] = [];
+  for (const { model } of loadJob(database, jobId).runs) {
+    stale.push(...staleModelDays(database, [model]));
+    await setImmediate();
+  }
+  return stale;
+}
+
+function staleAtOnce({ database }: WorkerContext, jobId: string): StaleModelDay[] {
+  const models = loadJob(database, jobId).runs.map(({ model }) => model);
+  return staleModelDays(database, models);
+}
+
+function staleWarnings(stale: readonly StaleModelDay[]): string[] {
   if (stale.length === 0) return [];
   const named = list(
     stale.map(({ model, date }) => `${model} ${date}`),

@@ -2,6 +2,7 @@ import type { CalendarDate } from '../calendar.ts';
 import type { ActionType } from '../domain.ts';
 import type { Money } from '../money.ts';
 import type { Reader } from './database.ts';
+import type { PositionRow } from './sessions.ts';
 
 /** What the audit reads. A model-day is read with all that it was made from; nothing here asks what is true today. */
 
@@ -89,18 +90,7 @@ export function auditedSessions(reader: Reader, date: CalendarDate): AuditedSess
 }
 
 /** A position as it is stored. */
-export interface LedgerRecord {
-  actionId: number;
-  actionType: ActionType;
-  symbol: string | null;
-  amount: number | null;
-  price: Money | null;
-  cash: Money;
-  portfolioValue: Money;
-  dailyProfit: Money;
-  dailyReturnPct: number | null;
-  holdings: ReadonlyMap<string, number>;
-}
+export type LedgerRecord = PositionRow;
 
 const RECORDS = `
   SELECT action_id AS actionId, action_type AS actionType, symbol, amount, price_e4 AS price, cash_e4 AS cash,

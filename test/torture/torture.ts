@@ -17,20 +17,23 @@ import { type TortureModels, startModels } from './models.ts';
 const PROGRAM = new URL('../../dist/server.js', import.meta.url).pathname;
 const MODELS = ['alpha', 'beta', 'gamma'];
 const SYMBOLS = ['AAPL', 'MSFT', 'NVDA', 'ORLY'];
-const FIRST_DATE = '2024-01-01';
+const FIRST_DATE = '2015-01-01';
 const LAST_DATE = '2025-10-31';
 const INITIAL_CASH = 1_000_000;
 /** The service lives this long at least and at most before it is killed; its start alone takes some eighty. */
 const LEAST_LIFE_MS = 60;
 const MOST_LIFE_MS = 700;
-/** The share of kills that are a polite SIGTERM. */
+/** The share of ends that are a polite SIGTERM; these are not counted among the kills. */
 const POLITE_SHARE = 0.2;
 /** Children of a dead parent end by themselves within this time. */
 const ORPHAN_LIMIT_MS = 1_000;
 const START_TIMEOUT_MS = 20_000;
 
 export interface TortureReport {
+  /** SIGKILL. */
   kills: number;
+  /** SIGTERM, beside these. */
+  stops: number;
   seed: number;
   jobs: number;
   modelDays: number;
@@ -60,6 +63,7 @@ export async function torture({
   try {
     await run(folder, ['import-prices', 'prices.jsonl']);
     let killed = 0;
+    let stopped = 0;
     let jobs = 0;
     let start = FIRST_DATE;
     for (; killed < kills; jobs += 1) {
@@ -71,8 +75,10 @@ export async function torture({
       while (server !== undefined && killed < kills) {
         const life = LEAST_LIFE_MS + random() * (MOST_LIFE_MS - LEAST_LIFE_MS);
         if (await endsWithin(server, jobId, life)) break;
-        killed += 1;
-        await kill(server, { signal: random() < POLITE_SHARE ? 'SIGTERM' : 'SIGKILL', models, orphanLimitMs });
+        const signal = random() < POLITE_SHARE ? 'SIGTERM' : 'SIGKILL';
+        if (signal === 'SIGKILL') killed += 1;
+        else stopped += 1;
+        await kill(server, { signal, models, orphanLimitMs });
         server = await startServer(folder);
       }
       await untilEnd(server, jobId);
@@ -83,7 +89,17 @@ export async function torture({
     await run(folder, ['check']); // the service's own audit, beside the independent bookkeeper's
     const { requests, repeated } = models.check();
     const seconds = (performance.now() - startedAt) / 1000;
-    return { kills: killed, seed, jobs, modelDays, requests, repeated, records: records.length, seconds };
+    return {
+      kills: killed,
+      stops: stopped,
+      seed,
+      jobs,
+      modelDays,
+      requests,
+      repeated,
+      records: records.length,
+      seconds,
+    };
   } finally {
     server?.process.kill('SIGKILL');
     models.stop();

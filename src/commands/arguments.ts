@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { isCalendarDate } from '../calendar.ts';
 import { messageOf } from '../domain.ts';
-import { cleanText } from '../trading/text.ts';
+import { cleanText } from '../text.ts';
 import { readSettings } from '../settings.ts';
 import { type Client, createClient } from './client.ts';
 

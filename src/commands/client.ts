@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { ServiceError, messageOf } from '../domain.ts';
-import { cleanText, cutText } from '../trading/text.ts';
+import { cleanText, cutText } from '../text.ts';
 
 /** How long an answer may take; a stream may take longer to its end. */
 const REQUEST_TIMEOUT_MS = 30_000;

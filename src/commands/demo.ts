@@ -7,7 +7,7 @@ import { resultsResponse } from '../handlers/results.ts';
 import { triggerResponse } from '../handlers/trigger.ts';
 import { ownToken } from '../http/access-tokens.ts';
 import { readSettings } from '../settings.ts';
-import { cleanText } from '../trading/text.ts';
+import { cleanText } from '../text.ts';
 import { type Client, createClient } from './client.ts';
 import { followJob } from './follow-job.ts';
 import { type JobStatusAnswer, describeEnd } from './job-view.ts';

@@ -1,7 +1,7 @@
 import type * as v from 'valibot';
 import type { ModelDayStatus } from '../domain.ts';
 import type { statusResponse } from '../handlers/status.ts';
-import { cleanText, cutText } from '../trading/text.ts';
+import { cleanText, cutText } from '../text.ts';
 import { progressBar } from './progress.ts';
 
 /** How a job is shown as text: to whoever watches it, and at its end. Nothing of it holds control characters. */

@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import type * as v from 'valibot';
 import { resultsResponse } from '../handlers/results.ts';
 import { formatDollars, fromDollars } from '../money.ts';
-import { cleanText } from '../trading/text.ts';
+import { cleanText } from '../text.ts';
 import { connect, isDateOrNothing, readArguments, refuseUsage } from './arguments.ts';
 import { alignColumns } from './text-table.ts';
 

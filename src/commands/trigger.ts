@@ -1,5 +1,5 @@
 import { triggerResponse } from '../handlers/trigger.ts';
-import { cleanText } from '../trading/text.ts';
+import { cleanText } from '../text.ts';
 import { connect, isDateOrNothing, readArguments, refuseUsage } from './arguments.ts';
 import { watchJob } from './watch.ts';
 

@@ -3,6 +3,7 @@ import { parseAgentConfiguration, universeOf } from '../configuration.ts';
 import type { ActionType } from '../domain.ts';
 import type { Money } from '../money.ts';
 import type { Database } from './database.ts';
+import type { Usage } from './usage.ts';
 
 /** Which model-days the figures are about; an absent filter lets all through. Dates are inclusive. */
 export interface PerformanceFilters {
@@ -123,14 +124,7 @@ export function ledgerDays(database: Database, sessionIds: readonly number[]): L
 }
 
 /** What some model-days took, over all attempts of their jobs; null where nobody knows of any of them. */
-export interface UsageTotals {
-  steps: number;
-  requests: number;
-  promptTokens: number | null;
-  completionTokens: number | null;
-  cachedTokens: number | null;
-  reasoningTokens: number | null;
-  costUsd: number | null;
+export interface UsageTotals extends Usage {
   /** Of how many model-days the cost is not known. */
   daysWithoutCost: number;
 }

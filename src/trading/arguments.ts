@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type CalendarDate, isCalendarDate } from '../calendar.ts';
 import { normaliseSymbol } from '../domain.ts';
-import { cleanText } from './text.ts';
+import { cleanText } from '../text.ts';
 
 /** What a model may pass to a tool, and the sentences it reads when it passes something else. */
 

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { CalendarDate } from '../calendar.ts';
 import { type HttpAnswer, type HttpFailure, httpRequest } from '../http-client.ts';
 import { publicationDate } from './publication-date.ts';
-import { cleanText, cutText } from './text.ts';
+import { cleanText, cutText } from '../text.ts';
 
 /** From the start of a search to the last byte of its answer. */
 const SEARCH_TIMEOUT_MS = 20_000;

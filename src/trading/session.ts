@@ -26,6 +26,7 @@ import { type TradingDay, describePortfolio, runTool } from './tools.ts';
 
 /** Tool names in `tool_usage` are the model's words; longer ones are cut. */
 const MAX_TOOL_NAME_LENGTH = 100;
+const UNKNOWN_TOKENS = { promptTokens: null, completionTokens: null, cachedTokens: null, reasoningTokens: null };
 
 /** One model-day while it runs, as the parent sees it: the ledger in memory, the conversation in the database. */
 export interface Session extends TradingDay {
@@ -185,21 +186,14 @@ function logAnswer(
   logMessages(context, session, messages, {
     steps: 1,
     requests: 1,
-    ...(usage ?? { promptTokens: null, completionTokens: null, cachedTokens: null, reasoningTokens: null }),
+    ...(usage ?? UNKNOWN_TOKENS),
     costUsd: costOf(usage, session.tokenPrices),
   });
 }
 
 /** Counts a request to the provider that brought no answer. */
 export function countFailedRequest({ database }: SessionContext, { modelDay }: Session): void {
-  const nothing = {
-    promptTokens: null,
-    completionTokens: null,
-    cachedTokens: null,
-    reasoningTokens: null,
-    costUsd: null,
-  };
-  addUsage(database, modelDay, { steps: 0, requests: 1, ...nothing });
+  addUsage(database, modelDay, { steps: 0, requests: 1, ...UNKNOWN_TOKENS, costUsd: null });
 }
 
 /** Ends a model-day well: marks its records at the session date's close and commits everything in one transaction. */

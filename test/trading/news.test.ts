@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { type NewsAnswer, openNews } from '../../src/trading/news.ts';
-import { cleanText, cutText } from '../../src/trading/text.ts';
+import { cleanText, cutText } from '../../src/text.ts';
 import { type ReceivedSearch, sendError, sendResults, startNewsServer } from '../support/news.ts';
 
 const DATE = '2025-01-06';

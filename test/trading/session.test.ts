@@ -309,6 +309,6 @@ test('along any history the daily profits add up to the end value minus the init
       assert.equal(profit, (records.at(-1)?.value ?? 100_000_000) - 100_000_000);
       trader.database.close();
     }),
-    { numRuns: 200 },
+    { numRuns: 1_000 },
   );
 });

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ask, installProgram, runProgram, startServer } from './support/program.ts';
+
+/** A service in PROD whose one child waits for a model that never answers, and does not heed TERM: it is stopped itself. */
+async function startWithStuckChild(t: TestContext) {
+  const silent = createServer((socket) => socket.on('error', () => {}));
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  t.after(() => silent.close());
+  const asked = new Promise((resolve) => silent.once('connection', resolve));
+  const openai_base_url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const cwd = installProgram(t, {
+    models: [{ signature: 'silent', enabled: true, openai_base_url }],
+    agent_config: { stock_symbols: ['AAPL'] },
+  });
+  writeFileSync(join(cwd, 'prices.csv'), 'symbol,date,open,close\nAAPL,2025-01-06,100,101\n');
+  assert.equal((await runProgram(['import-prices', 'prices.csv'], { cwd })).code, 0);
+  const server = await startServer(t, { cwd });
+  await ask(`${server.url}/simulate/trigger`, { start_date: '2025-01-06', end_date: '2025-01-06' });
+  await asked;
+  const { pid } = server.process as { pid: number };
+  const child = Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0]);
+  process.kill(child, 'SIGSTOP');
+  t.after(() => {
+    try {
+      process.kill(child, 'SIGKILL');
+    } catch {
+      // It is gone, as it should be.
+    }
+  });
+  return server;
+}
+
+test('the first signal ends in order, also with a child that does not heed it', async (t) => {
+  const server = await startWithStuckChild(t);
+  server.process.kill('SIGTERM');
+  assert.deepEqual([(await server.ended).code, (await server.ended).signal], [0, null]);
+});
+
+test('a second signal ends at once', async (t) => {
+  const server = await startWithStuckChild(t);
+  server.process.kill('SIGTERM');
+  await server.waitFor(/"message":"stopping"/);
+  const isPending = await Promise.race([server.ended.then(() => false), sleep(100, true)]);
+  assert.ok(isPending, 'the child holds the first one up');
+  server.process.kill('SIGTERM');
+  assert.deepEqual([(await server.ended).code, (await server.ended).signal], [1, null]);
+});

@@ -1,0 +1,48 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+const POLL_INTERVAL_MS = 10;
+/** Patience on a machine at full speed: far more than anything here takes. */
+const CEILING_MS = 30_000;
+/** What `measureWork` takes on an idle core of an ordinary machine. */
+const IDLE_WORK_MS = 15;
+/** A machine this much slower than an ordinary one is taken as hung. */
+const MAX_SLOWNESS = 40;
+
+/**
+ * Polls until `look` returns something other than false, null or undefined, and resolves to that. Rejects with `what`
+ * after a ceiling that grows with how slow the machine is at that moment, so a busy machine fails no test.
+ */
+export async function until<Found>(
+  what: string | (() => string),
+  look: () => Found | Promise<Found>,
+): Promise<Exclude<Found, false | null | undefined>> {
+  const start = performance.now();
+  let ceilingMs = CEILING_MS;
+  for (;;) {
+    const found = await look();
+    if (found !== false && found !== null && found !== undefined)
+      return found as Exclude<Found, false | null | undefined>;
+    if (performance.now() - start > ceilingMs) {
+      const allowedMs = CEILING_MS * slowness();
+      if (allowedMs <= ceilingMs) {
+        const waited = `${Math.round(ceilingMs / 1000)} seconds`;
+        throw new Error(`Waited ${waited} for: ${typeof what === 'function' ? what() : what}`);
+      }
+      ceilingMs = allowedMs;
+    }
+    await pause(POLL_INTERVAL_MS);
+  }
+}
+
+/** How many times slower this machine is, as busy as it is now, than an ordinary idle one; at least 1. */
+export function slowness(): number {
+  return Math.min(MAX_SLOWNESS, Math.max(1, measureWork() / IDLE_WORK_MS));
+}
+
+/** Wall-clock time of a fixed piece of work, in milliseconds. */
+function measureWork(): number {
+  const start = performance.now();
+  let sum = 0;
+  for (let n = 0; n < 10_000_000; n += 1) sum = (sum * 31 + n) | 0;
+  return performance.now() - start + (sum === 0.5 ? 1 : 0);
+}

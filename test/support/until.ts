@@ -4,7 +4,7 @@ const POLL_INTERVAL_MS = 10;
 /** Patience on a machine at full speed: far more than anything here takes. */
 const CEILING_MS = 30_000;
 /** What `measureWork` takes on an idle core of an ordinary machine. */
-const IDLE_WORK_MS = 15;
+const IDLE_WORK_MS = 60;
 /** A machine this much slower than an ordinary one is taken as hung. */
 const MAX_SLOWNESS = 40;
 

@@ -1,0 +1,103 @@
+import type { ChildProcess } from 'node:child_process';
+import {
+  type ChildMessage,
+  MAX_LINE_BYTES,
+  type Outcome,
+  type PastMessage,
+  type Start,
+  type ToolResults,
+  childMessageSchema,
+  createLineReader,
+  decodeLine,
+  encodeLine,
+} from '../protocol.ts';
+
+/** What passes between the parent and one child: its lines in order, the limits of what it may send, one outcome. */
+
+/**
+ * Lines are handled one after another; a child that sends more than these without waiting for answers is stopped. While
+ * the parent is at something else, a request may well fail as often as a configuration lets it be tried.
+ */
+const MAX_LINES_AHEAD = 128;
+const MAX_BYTES_AHEAD = 2 * MAX_LINE_BYTES;
+
+/** Takes every message but the outcome; what it returns is sent back. When it throws, the channel rejects with that. */
+export type MessageHandler = (message: Exclude<ChildMessage, { type: 'outcome' }>) => Promise<ToolResults | null>;
+
+export interface ChannelOptions {
+  onMessage: MessageHandler;
+  /** Called once, when the outcome is certain; the child is to be ended with that signal. */
+  onSettled: (signal: NodeJS.Signals) => void;
+}
+
+export interface Channel {
+  send(message: Start | PastMessage): void;
+  /** Makes the model-day a failure for this reason, unless an earlier reason has ended it. */
+  fail(error: string): void;
+  /** The one outcome: the first reason wins. Rejects only with what `onMessage` threw. */
+  outcome: Promise<Outcome>;
+}
+
+/** Opens the channel over the child's stdin and stdout. */
+export function openChannel({ stdin, stdout }: ChildProcess, { onMessage, onSettled }: ChannelOptions): Channel {
+  const { promise: outcome, resolve, reject } = Promise.withResolvers<Outcome>();
+  outcome.catch(() => {}); // whoever waits for the process to end looks at it later
+  let isSettled = false;
+  const settle = (finish: () => void, signal: NodeJS.Signals) => {
+    if (isSettled) return;
+    isSettled = true;
+    finish();
+    onSettled(signal);
+  };
+  const fail = (error: string) => settle(() => resolve({ status: 'failed', error }), 'SIGTERM');
+  const send = (message: Start | PastMessage | ToolResults) => void stdin?.write(encodeLine(message));
+  const handle = async (line: string) => {
+    const message = decodeOrFail(line, fail);
+    if (message?.type === 'outcome') return settle(() => resolve(message.result), 'SIGKILL');
+    if (message === undefined) return;
+    try {
+      const reply = await onMessage(message);
+      if (reply !== null) send(reply);
+    } catch (error) {
+      settle(() => reject(error), 'SIGKILL');
+    }
+  };
+  const take = inOrder(handle, { isOver: () => isSettled, fail });
+  const takeChunk = createLineReader(take, () =>
+    fail(`The model process sent a line longer than ${MAX_LINE_BYTES} bytes`),
+  );
+  stdout?.on('data', takeChunk);
+  stdin?.on('error', () => {}); // a child that is gone shows in its exit
+  return { send, fail, outcome };
+}
+
+/** Handles lines one after another, as far ahead as the limits allow. */
+function inOrder(
+  handle: (line: string) => Promise<void>,
+  { isOver, fail }: { isOver: () => boolean; fail: (error: string) => void },
+): (line: string) => void {
+  const ahead: string[] = [];
+  let isBusy = false;
+  const workOff = async () => {
+    isBusy = true;
+    for (let next = ahead.shift(); next !== undefined && !isOver(); next = ahead.shift()) await handle(next);
+    isBusy = false;
+  };
+  return (line) => {
+    if (isOver()) return;
+    ahead.push(line);
+    const bytesAhead = ahead.reduce((sum, { length }) => sum + length, 0);
+    if (ahead.length > MAX_LINES_AHEAD || bytesAhead > MAX_BYTES_AHEAD)
+      fail('The model process broke the protocol: it did not wait for its answers');
+    if (!isBusy) void workOff();
+  };
+}
+
+function decodeOrFail(line: string, fail: (error: string) => void): ChildMessage | undefined {
+  try {
+    return decodeLine(childMessageSchema, line);
+  } catch (error) {
+    fail(`The model process broke the protocol: ${(error as Error).message}`);
+    return undefined;
+  }
+}

@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { setPriority } from 'node:os';
+
+/** The process of a model-day: its command, flags, environment and niceness, and how it is ended. */
+
+/** Between TERM and KILL. A child holds nothing that could be lost, so it gets little time. */
+const KILL_AFTER_MS = 1_000;
+/** The heap of a child; a model-day's conversation is a few megabytes. */
+const CHILD_MEMORY_MB = 256;
+const CHILD_NICENESS = 10;
+/** The end of a child's stderr that is kept for the log. */
+const STDERR_TAIL_LENGTH = 4_000;
+/** Node 26 on; before that the permission model lets every process reach the network. */
+const CAN_RESTRICT_NETWORK = process.allowedNodeEnvironmentFlags.has('--allow-net');
+/** All that a child inherits: how to reach the network, whom to trust there, and the time zone. */
+const INHERITED_VARIABLES = [
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY',
+  'http_proxy',
+  'https_proxy',
+  'no_proxy',
+  'NODE_EXTRA_CA_CERTS',
+  'NODE_USE_SYSTEM_CA',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'TZ',
+];
+
+/**
+ * Starts a child that runs a program, given as JavaScript text. The program goes in by `--eval`: the child then starts as
+ * fast as an empty one whatever the size of the service, and may read no file at all, not even its own.
+ */
+export function startProcess(program: string, { isNetworked }: { isNetworked: boolean }): ChildProcess {
+  const flags = ['--permission', '--no-experimental-sqlite', `--max-old-space-size=${CHILD_MEMORY_MB}`];
+  if (isNetworked && CAN_RESTRICT_NETWORK) flags.push('--allow-net', '--disable-warning=ExperimentalWarning');
+  const args = [...flags, '--input-type=commonjs', '--eval', program];
+  const inherited = INHERITED_VARIABLES.flatMap((name) =>
+    process.env[name] === undefined ? [] : [[name, process.env[name]]],
+  );
+  const child = spawn(process.execPath, args, { stdio: 'pipe', env: Object.fromEntries(inherited) });
+  yieldToParent(child);
+  return child;
+}
+
+/** When the processors are busy, the answers to clients come before the work of children. */
+function yieldToParent({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) setPriority(pid, CHILD_NICENESS);
+  } catch {
+    // Some systems do not allow it, and a child may have ended already.
+  }
+}
+
+/** Ends the child; with TERM first, KILL follows when that was not enough. Nothing more of it is read. */
+export function endProcess(child: ChildProcess, signal: NodeJS.Signals): void {
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill(signal);
+  if (signal === 'SIGKILL') return;
+  const timer = setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS);
+  child.once('close', () => clearTimeout(timer));
+}
+
+/** Collects the end of what the child writes to stderr; the function returns it as it is so far. */
+export function tailOf(child: ChildProcess): () => string {
+  let tail = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    tail = (tail + chunk.toString()).slice(-STDERR_TAIL_LENGTH);
+  });
+  return () => tail;
+}

@@ -23,6 +23,9 @@ const MAX_BASIS_POINTS = 5_000;
 const MAX_COMMISSION = 1_000_000;
 const basisPoints = v.pipe(v.number(), v.minValue(0), v.maxValue(MAX_BASIS_POINTS));
 const dollars = v.pipe(v.number(), v.minValue(0));
+/** Dollars for a million tokens: a dollar a token. With `MAX_TOKENS_OF_ANSWER` it keeps every cost finite. */
+const MAX_TOKEN_PRICE = 1_000_000;
+const tokenPrice = v.pipe(dollars, v.maxValue(MAX_TOKEN_PRICE));
 const httpUrl = v.pipe(
   v.string(),
   v.check(
@@ -50,7 +53,9 @@ const modelFields = v.object({
   reasoning_effort: v.nullish(v.string()),
   /** Further fields of the request's body, as they are. */
   extra_body: v.nullish(v.record(v.string(), v.unknown())),
-  price_per_million_tokens: v.nullish(v.object({ input: dollars, output: dollars, cached_input: v.nullish(dollars) })),
+  price_per_million_tokens: v.nullish(
+    v.object({ input: tokenPrice, output: tokenPrice, cached_input: v.nullish(tokenPrice) }),
+  ),
   max_cost_usd: v.nullish(dollars),
 });
 

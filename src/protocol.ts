@@ -13,6 +13,11 @@ import { baselineStrategies } from './domain.ts';
 export const MAX_LINE_BYTES = 4 * 1024 * 1024;
 /** Tool calls that one answer may hold; providers allow as many. */
 export const MAX_TOOL_CALLS = 128;
+/**
+ * The most tokens of one kind that one answer may count: ten times the largest context window there is. A provider that
+ * counts more is mistaken, and such counts would add up to what no number holds exactly.
+ */
+export const MAX_TOKENS_OF_ANSWER = 100_000_000;
 const NEWLINE = 10;
 
 const date = v.custom<string>(isCalendarDate, 'expected a date');
@@ -118,7 +123,7 @@ export const pastMessageSchema = v.object({
   ]),
 });
 
-const tokenCount = v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0)));
+const tokenCount = v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_TOKENS_OF_ANSWER)));
 
 /** Tokens of one answer; null where the provider does not say. */
 const usageSchema = v.object({

@@ -70,6 +70,17 @@ test('a basemodel, or else a signature, names a baseline', () => {
   assert.deepEqual(parseConfiguration({ models }, 'file').models.map(baselineOf), ['momentum', 'random', null, null]);
 });
 
+test('a price of tokens beyond a dollar each is a mistake, and no cost becomes infinite', () => {
+  const priced = (input: number) => ({
+    models: [{ signature: 'a', price_per_million_tokens: { input, output: 1 } }],
+  });
+  assert.equal(parseConfiguration(priced(1_000_000), 'file').models[0]?.price_per_million_tokens?.input, 1_000_000);
+  assert.throws(
+    () => parseConfiguration(priced(1e308), 'file'),
+    /models\[0\]\.price_per_million_tokens\.input: must be <=1000000/,
+  );
+});
+
 test('symbols are written in one form, once', () => {
   const { agent_config } = parseConfiguration(
     { models: [], agent_config: { stock_symbols: ['aapl', 'BRK-B', '600519.SH', 'AAPL '] } },

@@ -38,6 +38,14 @@ const wrong: [name: string, line: string, message: RegExp][] = [
     JSON.stringify({ type: 'answer', content: '', toolCalls: Array(129).fill({ id: '', name: '', arguments: '' }) }),
     /toolCalls/,
   ],
+  [
+    'more tokens than an answer can have',
+    JSON.stringify({
+      ...{ type: 'answer', content: '', toolCalls: [], reasoning: null, note: null },
+      usage: { promptTokens: 100_000_001, completionTokens: 1, cachedTokens: null, reasoningTokens: null },
+    }),
+    /usage\.promptTokens/,
+  ],
   ['a role the child may not log', '{"type":"prompt","messages":[{"role":"tool","content":""}]}', /messages\.0\.role/],
 ];
 for (const [name, line, message] of wrong) {

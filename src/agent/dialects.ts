@@ -28,12 +28,14 @@ export function readCompletion(body: unknown, step: number): ModelAnswer {
   if (calls.length > MAX_TOOL_CALLS)
     throw new Error(`it holds ${calls.length} tool calls, more than ${MAX_TOOL_CALLS}`);
   const { content, thoughts } = splitThoughts(readContent(message));
+  const { usage, note } = readUsage(asObject(body)?.['usage']);
+  const notes = [noteOn({ content, callCount: calls.length, finishReason: choice?.['finish_reason'] }), note];
   return {
     content,
     toolCalls: readToolCalls(calls, step),
     reasoning: readReasoning(message) ?? thoughts,
-    usage: readUsage(asObject(body)?.['usage']),
-    note: noteOn({ content, callCount: calls.length, finishReason: choice?.['finish_reason'] }),
+    usage,
+    note: notes.filter((one) => one !== null).join(' ') || null,
     carried: readCarried(message, calls),
   };
 }

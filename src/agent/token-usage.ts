@@ -1,18 +1,32 @@
-import type { TokenUsage } from '../protocol.ts';
+import { MAX_TOKENS_OF_ANSWER, type TokenUsage } from '../protocol.ts';
 import { asObject } from './json.ts';
 
-/** The tokens of one answer, wherever this provider writes them down; null when it does not. */
-export function readUsage(value: unknown): TokenUsage | null {
+/** The tokens of one answer, and a sentence for the log where a count of the provider cannot be true. */
+export interface ReadUsage {
+  /** Null when the provider writes no tokens down. */
+  usage: TokenUsage | null;
+  note: string | null;
+}
+
+/** The tokens of one answer, wherever this provider writes them down. A count that cannot be true is unknown. */
+export function readUsage(value: unknown): ReadUsage {
   const usage = asObject(value);
-  if (usage === undefined) return null;
-  const promptTokens = asCount(usage['prompt_tokens'] ?? usage['input_tokens']);
-  const completionTokens = asCount(usage['completion_tokens'] ?? usage['output_tokens']);
+  if (usage === undefined) return { usage: null, note: null };
+  const prompt = usage['prompt_tokens'] ?? usage['input_tokens'];
+  const completion = usage['completion_tokens'] ?? usage['output_tokens'];
   const inPrompt = asObject(usage['prompt_tokens_details'])?.['cached_tokens'];
+  const cached = inPrompt ?? usage['prompt_cache_hit_tokens'] ?? usage['cached_tokens'];
+  const reasoning = asObject(usage['completion_tokens_details'])?.['reasoning_tokens'];
+  const total = usage['total_tokens'];
+  const [promptTokens, completionTokens] = [asCount(prompt), asCount(completion)];
   return {
-    promptTokens,
-    completionTokens: withHiddenTokens(completionTokens, { promptTokens, totalTokens: asCount(usage['total_tokens']) }),
-    cachedTokens: asCount(inPrompt ?? usage['prompt_cache_hit_tokens'] ?? usage['cached_tokens']),
-    reasoningTokens: asCount(asObject(usage['completion_tokens_details'])?.['reasoning_tokens']),
+    usage: {
+      promptTokens,
+      completionTokens: withHiddenTokens(completionTokens, { promptTokens, totalTokens: asCount(total) }),
+      cachedTokens: asCount(cached),
+      reasoningTokens: asCount(reasoning),
+    },
+    note: noteOnCounts({ prompt, completion, cached, reasoning, total }),
   };
 }
 
@@ -26,5 +40,13 @@ function withHiddenTokens(
 }
 
 function asCount(value: unknown): number | null {
-  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null;
+  const isCount = Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= MAX_TOKENS_OF_ANSWER;
+  return isCount ? (value as number) : null;
+}
+
+function noteOnCounts(counts: Record<string, unknown>): string | null {
+  const wrong = Object.entries(counts).filter(([, value]) => typeof value === 'number' && value > MAX_TOKENS_OF_ANSWER);
+  if (wrong.length === 0) return null;
+  const named = wrong.map(([kind, value]) => `${kind} ${value}`).join(', ');
+  return `The provider reported a number of tokens that no answer has (${named}); it is recorded as unknown.`;
 }

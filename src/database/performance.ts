@@ -3,7 +3,7 @@ import { parseAgentConfiguration, universeOf } from '../configuration.ts';
 import type { ActionType } from '../domain.ts';
 import type { Money } from '../money.ts';
 import type { Database } from './database.ts';
-import type { Usage } from './usage.ts';
+import { type Usage, sumOf } from './usage.ts';
 
 /** Which model-days the figures are about; an absent filter lets all through. Dates are inclusive. */
 export interface PerformanceFilters {
@@ -130,9 +130,10 @@ export interface UsageTotals extends Usage {
 }
 
 const USAGE = `
-  SELECT sum(job_details.steps) AS steps, sum(requests) AS requests, sum(prompt_tokens) AS promptTokens,
-    sum(completion_tokens) AS completionTokens, sum(cached_tokens) AS cachedTokens, sum(reasoning_tokens) AS reasoningTokens,
-    sum(cost_usd) AS costUsd, count(*) - count(cost_usd) AS daysWithoutCost
+  SELECT total(job_details.steps) AS steps, total(requests) AS requests, ${sumOf('prompt_tokens')} AS promptTokens,
+    ${sumOf('completion_tokens')} AS completionTokens, ${sumOf('cached_tokens')} AS cachedTokens,
+    ${sumOf('reasoning_tokens')} AS reasoningTokens, ${sumOf('cost_usd')} AS costUsd,
+    count(*) - count(cost_usd) AS daysWithoutCost
   FROM json_each(?) AS chosen JOIN trading_sessions ON session_id = chosen.value
     JOIN job_details USING (job_id, date, model)`;
 

@@ -1,5 +1,6 @@
 import type { JobStatus } from '../domain.ts';
 import type { Database } from './database.ts';
+import { finite } from './usage.ts';
 
 /** Skipped model-days are done, except for those that a cancellation skipped. */
 const PROGRESS = `
@@ -26,7 +27,7 @@ const STATUS = `
         'date', date, 'model', model, 'status', status, 'error', error, 'started_at', started_at,
         'completed_at', completed_at, 'duration_seconds', duration_seconds, 'steps', steps, 'requests', requests,
         'prompt_tokens', prompt_tokens, 'completion_tokens', completion_tokens, 'cached_tokens', cached_tokens,
-        'reasoning_tokens', reasoning_tokens, 'cost_usd', cost_usd))
+        'reasoning_tokens', reasoning_tokens, 'cost_usd', ${finite('cost_usd')}))
       FROM (SELECT * FROM job_details WHERE job_details.job_id = jobs.job_id ORDER BY date, model))
   ) AS json, warnings
   FROM jobs WHERE job_id = ?`;

@@ -12,15 +12,16 @@ export interface Usage {
   costUsd: number | null;
 }
 
-/** Adds to what a model-day took, over all its attempts. What is unknown leaves the sum as it is. */
+/**
+ * Adds to what a model-day took, over all its attempts. What is unknown leaves the sum as it is. A sum stays at the
+ * largest integer that a JavaScript number holds exactly, whatever stood there before.
+ */
 export function addUsage(database: Database, { jobId, date, model }: ModelDay, usage: Usage): void {
-  const sums = ['prompt_tokens', 'completion_tokens', 'cached_tokens', 'reasoning_tokens', 'cost_usd'];
-  const assignments = sums.map(
-    (column, index) => `${column} = coalesce(${column} + ?${index + 6}, ?${index + 6}, ${column})`,
-  );
+  const columns = ['steps', 'requests', 'prompt_tokens', 'completion_tokens', 'cached_tokens', 'reasoning_tokens'];
+  const assignments = columns.map((column, index) => `${column} = ${clampedSum(column, `?${index + 4}`)}`);
   database
     .statement(
-      `UPDATE job_details SET steps = steps + ?4, requests = requests + ?5, ${assignments.join(', ')}
+      `UPDATE job_details SET ${assignments.join(', ')}, cost_usd = coalesce(cost_usd + ?10, ?10, cost_usd)
        WHERE job_id = ?1 AND date = ?2 AND model = ?3`,
     )
     .run(
@@ -35,6 +36,23 @@ export function addUsage(database: Database, { jobId, date, model }: ModelDay, u
       usage.reasoningTokens,
       usage.costUsd,
     );
+}
+
+function clampedSum(column: string, addend: string): string {
+  return `min(coalesce(${column} + ${addend}, ${addend}, ${column}), ${Number.MAX_SAFE_INTEGER})`;
+}
+
+/**
+ * SQL: the sum of a column over a group, null where no row knows. `total()` is a floating-point number, which neither
+ * overflows nor fails to reach JavaScript as integers beyond 2^53 do.
+ */
+export function sumOf(column: string): string {
+  return `iif(count(${column}) = 0, NULL, total(${column}))`;
+}
+
+/** SQL: a cost as numbers in JSON can tell it; null where it is infinite, which only another program can have written. */
+export function finite(cost: string): string {
+  return `iif(${cost} < 9e999, ${cost}, NULL)`;
 }
 
 /** What a model has cost in a job so far, in dollars; 0 when nothing is known. */

@@ -9,11 +9,18 @@ export type ToldFigures<Name extends string> = Record<Name, number | null> & {
   unavailable: Partial<Record<Name, string>>;
 };
 
+const TOO_LARGE = { reason: 'The figure is too large for a number' };
+
 export function tellFigures<Name extends string>(figures: Record<Name, Figure>): ToldFigures<Name> {
-  const entries = Object.entries<Figure>(figures);
+  const entries = Object.entries<Figure>(figures).map(([name, figure]): [string, Figure] => [name, finite(figure)]);
   const numbers = entries.map(([name, figure]) => [name, typeof figure === 'number' ? rounded(figure) : null]);
   const reasons = entries.flatMap(([name, figure]) => (typeof figure === 'number' ? [] : [[name, figure.reason]]));
   return { ...Object.fromEntries(numbers), unavailable: Object.fromEntries(reasons) };
+}
+
+/** JSON has no infinity: it would be a null without a reason. */
+function finite(figure: Figure): Figure {
+  return typeof figure === 'number' && !Number.isFinite(figure) ? TOO_LARGE : figure;
 }
 
 export function rounded(number: number): number {
@@ -26,6 +33,7 @@ export function rounded(number: number): number {
 export function ratio(dividend: Figure, divisor: Figure, reason: string): Figure {
   if (typeof dividend !== 'number') return dividend;
   if (typeof divisor !== 'number') return divisor;
+  if (divisor === Infinity) return TOO_LARGE;
   return divisor > 0 ? dividend / divisor : { reason };
 }
 

@@ -136,6 +136,14 @@ const rows: [name: string, expected: Expected][] = [
   ['usage-absent', { content: 'I hold.' }],
   ['usage-null', { content: 'I hold.' }],
   ['usage-odd', { content: 'I hold.', usage: '- - - -' }],
+  [
+    'usage-impossible',
+    {
+      content: 'I hold.',
+      usage: '- 100 - 60',
+      note: /^The provider reported a number of tokens that no answer has \(prompt 9007199254740991, cached 1e\+300, total 9007199254740991\); it is recorded as unknown\.$/,
+    },
+  ],
   ['usage-input-output', { content: 'I hold.', usage: plain }],
 ];
 for (const [name, expected] of rows) {

@@ -277,6 +277,35 @@ test('after a replacement in the middle the next day is stale: flagged, with its
   assert.equal(open_positions[0].quantity, 20);
 });
 
+test('rows with token counts and costs beyond all bounds, as a database may hold them, break no answer', async (t) => {
+  const job = { start_date: '2025-11-10', end_date: '2025-11-11', models: ['model-a'] };
+  const huge = await startTestService(t, { configuration, prices: PRICES, agentProgram: scriptedAgent(script) });
+  const { job_id: id } = await huge.runJob(job);
+  const LARGEST = 9_007_199_254_740_991; // twice this is more than node:sqlite hands out
+  const rows: [tokens: string, cost: string, told: unknown[]][] = [
+    [`${LARGEST}`, '1e300', [2 * LARGEST, 2e300, 5e-298]],
+    ['9223372036854775807', '9e999', [2 * 2 ** 63, null, null]],
+    ['9223372036854775807', '1e-320', [2 * 2 ** 63, 0, null]],
+  ];
+  for (const [tokens, cost, told] of rows) {
+    huge.database
+      .statement(`UPDATE job_details SET prompt_tokens = ${tokens}, reasoning_tokens = ${tokens}, cost_usd = ${cost}`)
+      .run();
+    const [{ usage }] = (await ask('', huge)).models;
+    assert.deepEqual([usage.prompt_tokens, usage.cost_usd], told.slice(0, 2));
+    assert.equal(usage.reasoning_tokens, usage.prompt_tokens);
+    if (cost !== '1e300') assert.match(usage.unavailable.profit_per_cost_usd, /too large for a number/);
+    for (const path of [`/simulate/status/${id}`, '/jobs', '/models', '/results', '/reasoning', '/audit']) {
+      const { status, body } = await huge.get(path);
+      assert.equal(status, 200, path);
+      JSON.stringify(body, (name, value) => {
+        assert.ok(typeof value !== 'number' || Number.isFinite(value), `${path}: ${name}`);
+        return value;
+      });
+    }
+  }
+});
+
 test('a holding whose prices are gone has no value, and the rest of the answer stands', async (t) => {
   const lost = await startTestService(t, { configuration, prices: PRICES, agentProgram: scriptedAgent(script) });
   await lost.runJob({ start_date: '2025-11-10', end_date: '2025-11-10', models: ['model-a'] });

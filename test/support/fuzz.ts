@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
@@ -60,7 +61,21 @@ async function startProbedServer(t: TestContext) {
   const cwd = installProgram(t);
   copyFileSync(new URL('./probe.cjs', import.meta.url), join(cwd, 'probe.cjs'));
   const env = { DEPLOYMENT_MODE: 'DEV', MAX_SIMULATION_DAYS: '2', NODE_OPTIONS: '--expose-gc --require ./probe.cjs' };
-  return startServer(t, { cwd, env });
+  const server = await startServer(t, { cwd, env });
+  writeImpossibleUsage(join(cwd, 'data/jobs_dev.db'));
+  return server;
+}
+
+/** From now on every model-day has token counts and a cost that no sum of integers or JSON number can hold. */
+function writeImpossibleUsage(path: string): void {
+  const database = new DatabaseSync(path, { timeout: HANG_MS });
+  database.exec(
+    `CREATE TRIGGER impossible_usage AFTER INSERT ON job_details BEGIN
+       UPDATE job_details SET prompt_tokens = 9007199254740991, completion_tokens = 9223372036854775807, cost_usd = 1e308
+       WHERE job_id = new.job_id AND date = new.date AND model = new.model;
+     END`,
+  );
+  database.close();
 }
 
 let measurements = 0;

@@ -121,6 +121,27 @@ test('fills at the open, marks at the close, profit against the last close', asy
   );
 });
 
+test('what a model-day took adds up to the largest integer that a number holds, and no further', async () => {
+  const { database, clock, open } = createTrader(PRICES);
+  const session = open('2025-01-03');
+  const LARGEST = Number.MAX_SAFE_INTEGER;
+  const rows: [stored: number | bigint | null, sum: number][] = [
+    [null, 7],
+    [5, 12],
+    [LARGEST - 8, LARGEST - 1],
+    [LARGEST, LARGEST],
+    [2n ** 63n - 1n, LARGEST], // one more is no integer of SQLite
+  ];
+  for (const [stored, sum] of rows) {
+    database.statement('UPDATE job_details SET prompt_tokens = ?1, requests = coalesce(?1, 0)').run(stored);
+    const usage = { promptTokens: 7, completionTokens: null, cachedTokens: null, reasoningTokens: null };
+    const rest = { content: '', toolCalls: [], reasoning: null, note: null };
+    await takeStep({ database, clock }, session, { type: 'answer', ...rest, usage });
+    const row = database.statement('SELECT prompt_tokens, completion_tokens, requests FROM job_details').get();
+    assert.deepEqual(Object.values(row ?? {}), [sum, null, Math.min(Number(stored ?? 0) + 1, LARGEST)]);
+  }
+});
+
 test('a day without a trade has one record, and a weekend or a failed day keeps the holdings', async () => {
   const trader = createTrader(PRICES);
   await trader.day('2025-01-03', [['buy', { symbol: 'AAPL', amount: 10 }]]);

@@ -105,6 +105,23 @@ test('tokens, requests and costs are in the details, and what nobody knows is nu
   ]);
 });
 
+test('a token count that cannot be true is recorded as unknown, with a note, and breaks no answer', async (t) => {
+  const impossible = { prompt_tokens: 9_007_199_254_740_991, completion_tokens: 100 };
+  const server = await startModelServer(t, [{ body: { ...says('Done.').body, usage: impossible } }]);
+  const prices = { input: 1_000_000, output: 1_000_000 };
+  const service = await startProdService(t, {
+    models: [{ signature: 'boasting', openai_base_url: server.baseUrl, price_per_million_tokens: prices }],
+  });
+  const { details } = await service.runJob({ start_date: '2025-10-06', end_date: '2025-10-07' });
+  assert.deepEqual(
+    details.map((detail: any) => [detail.status, detail.prompt_tokens, detail.completion_tokens, detail.cost_usd]),
+    Array(2).fill(['completed', null, 100, null]),
+  );
+  assert.match((await conversationOf(service, 'boasting')).at(-1).content, /no answer has \(prompt 9007199254740991\)/);
+  const [{ usage }] = (await service.get('/performance')).body.models;
+  assert.deepEqual([usage.prompt_tokens, usage.completion_tokens, usage.model_days_without_cost], [null, 200, 2]);
+});
+
 test('a model over its cost limit runs no further model-days of the job, and others go on', async (t) => {
   const server = await startModelServer(t, [says('Done.')]); // 0.013 dollars a day
   const silent = await startModelServer(t, [{ body: { ...says('Done.').body, usage: null } }]);

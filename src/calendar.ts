@@ -4,12 +4,27 @@ export type CalendarDate = string;
 /** Where "now" comes from; tests set it. */
 export type Clock = () => Date;
 
+/**
+ * No earlier date comes in, from a request, a file or a provider. Nothing traded then that anybody simulates, and clients
+ * in other languages cannot read the year 0000.
+ */
+export const EARLIEST_DATE: CalendarDate = '1900-01-01';
+
 const DAY_MS = 86_400_000;
 const SATURDAY = 6;
 const SUNDAY = 0;
 
-/** Whether the text is a zero-padded `YYYY-MM-DD` that exists in the calendar. */
+/** Whether the text is a zero-padded `YYYY-MM-DD` that exists in the calendar, not before `EARLIEST_DATE`. */
 export function isCalendarDate(text: unknown): text is CalendarDate {
+  return exists(text) && text >= EARLIEST_DATE;
+}
+
+/** Whether the text is a date in every way but that it is before `EARLIEST_DATE`. */
+export function isTooEarly(text: unknown): boolean {
+  return exists(text) && text < EARLIEST_DATE;
+}
+
+function exists(text: unknown): text is CalendarDate {
   if (typeof text !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const month = Number(text.slice(5, 7));
   const day = Number(text.slice(8));

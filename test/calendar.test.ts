@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  EARLIEST_DATE,
   addDays,
   countDays,
   countWeekdays,
   dateOf,
   isCalendarDate,
+  isTooEarly,
   weekdays,
   weekdaysBefore,
 } from '../src/calendar.ts';
 
 test('a date is zero-padded and exists in the calendar', () => {
-  const good = ['2025-01-05', '2024-02-29', '1999-12-31'];
+  const good = ['2025-01-05', '2024-02-29', '1999-12-31', '1900-01-01'];
   const bad = [
     '2025-1-5',
     '2025-01-5',
@@ -20,6 +22,9 @@ test('a date is zero-padded and exists in the calendar', () => {
     '2025-13-01',
     '2025-00-10',
     '2025/01/05',
+    '0000-09-04',
+    '0001-01-01',
+    '1899-12-31',
     '20250105',
     '',
     ' 2025-01-05',
@@ -34,8 +39,15 @@ test('a date is zero-padded and exists in the calendar', () => {
   for (const text of bad) assert.equal(isCalendarDate(text), false, String(text));
 });
 
+test('a date before 1900 is too early, and what is no date is not even that', () => {
+  const early = ['0000-01-01', '0001-01-01', '1896-02-29', '1899-12-31'];
+  for (const text of early) assert.deepEqual([isTooEarly(text), isCalendarDate(text)], [true, false], text);
+  for (const text of [EARLIEST_DATE, '2025-01-05', '1899-02-29', '1899-1-1', '', null])
+    assert.equal(isTooEarly(text), false, String(text));
+});
+
 test('it knows the same dates as the ECMAScript calendar', () => {
-  for (let day = Date.UTC(1896, 0, 1); day < Date.UTC(2104, 0, 1); day += 86_400_000) {
+  for (let day = Date.UTC(1900, 0, 1); day < Date.UTC(2104, 0, 1); day += 86_400_000) {
     assert.ok(isCalendarDate(new Date(day).toISOString().slice(0, 10)));
   }
   for (const year of [1900, 2000, 2023, 2024]) {

@@ -47,6 +47,15 @@ test('a configuration of the AI-Trader family loads unchanged', () => {
   });
 });
 
+test('a file may begin with a byte order mark, as Windows editors write it', (t) => {
+  const path = join(temporaryFolder(t), 'config.json');
+  writeFileSync(path, '\ufeff{"models":[{"signature":"a"}]}');
+  assert.deepEqual(
+    readConfiguration(path).models.map(({ signature }) => signature),
+    ['a'],
+  );
+});
+
 test('what is absent has its default, and the universe is the NASDAQ-100', () => {
   const { agent_config } = parseConfiguration({ models: [] }, 'file');
   assert.deepEqual(agent_config, {

@@ -8,11 +8,13 @@ import { createProgressLine } from './progress.ts';
 import { resetNote } from './reset-note.ts';
 import { number } from './words.ts';
 
-const NOTHING_IMPORTED = 1;
+const NOT_ALL_IMPORTED = 1;
 const WRONG_USAGE = 2;
 const IMPORT_CACHE_MB = 64;
+/** Of the rows of a file that are refused for one reason; the others are counted. */
+const MAX_TOLD_ROWS = 20;
 
-/** The command `import-prices FILE...`: 0 when bars were imported, 1 when none could be. */
+/** The command `import-prices FILE...`: 0 when every file had bars to import, else 1; the others are imported all the same. */
 export async function importPrices(paths: readonly string[]): Promise<number> {
   if (paths.length === 0) {
     process.stderr.write('Usage: node server.js import-prices FILE...\n');
@@ -21,30 +23,38 @@ export async function importPrices(paths: readonly string[]): Promise<number> {
   const settings = readSettings(process.env);
   // What a power cut takes can be imported again; and rows in any order touch many pages.
   const database = openDatabase(settings.databasePath, { durability: 'process-end', cacheMb: IMPORT_CACHE_MB });
-  let bars = 0;
+  let filesWithBars = 0;
   for (const path of paths) {
     try {
       const summary = await importWithProgress(database, path);
       process.stdout.write(describe(path, summary));
-      bars += summary.bars;
+      if (summary.bars > 0) filesWithBars += 1;
     } catch (error) {
       process.stderr.write(`${forTerminal(messageOf(error))}\n`);
     }
   }
   database.close();
-  if (bars > 0) process.stdout.write(resetNote(settings));
-  return bars > 0 ? 0 : NOTHING_IMPORTED;
+  if (filesWithBars > 0) process.stdout.write(resetNote(settings));
+  return filesWithBars === paths.length ? 0 : NOT_ALL_IMPORTED;
 }
 
 async function importWithProgress(database: ReturnType<typeof openDatabase>, path: string): Promise<ImportSummary> {
   const line = createProgressLine(process.stderr);
+  const told = new Map<string, number>();
   try {
     return await importFile(database, path, {
       clock: () => new Date(),
       onProgress: ({ bytesRead, totalBytes }) => line.draw(bytesRead, totalBytes, basename(path)),
       onRefused: (number, { reason, value }) => {
+        const before = told.get(reason) ?? 0;
+        if (before > MAX_TOLD_ROWS) return;
+        told.set(reason, before + 1);
         line.clear();
-        process.stderr.write(`${path}:${number}: refused, ${reason}: ${forTerminal(JSON.stringify(value))}\n`);
+        process.stderr.write(
+          before === MAX_TOLD_ROWS
+            ? `${path}: further rows refused for this reason are only counted: ${reason}\n`
+            : `${path}:${number}: refused, ${reason}: ${forTerminal(JSON.stringify(value))}\n`,
+        );
       },
     });
   } finally {

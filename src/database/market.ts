@@ -1,11 +1,14 @@
-import type { CalendarDate } from '../calendar.ts';
+import { type CalendarDate, EARLIEST_DATE } from '../calendar.ts';
 import type { Database } from './database.ts';
 import type { Bar } from './prices.ts';
 
 /**
  * Prices as they serve a model. Every query here takes the session date and clamps to it: of earlier days the whole
- * bar, of the session date itself the open alone, of later days nothing, whatever the caller asks for.
+ * bar, of the session date itself the open alone, of later days nothing, whatever the caller asks for. Bars that are too
+ * early to be told, which other programs may have stored, do not exist.
  */
+
+const NOT_TOO_EARLY = `date >= '${EARLIEST_DATE}'`;
 
 /** What is known of a symbol on the morning of the session date, in raw dollars. */
 export interface QuoteRow {
@@ -21,7 +24,7 @@ const QUOTES = `
   FROM json_each(?1) AS chosen
   LEFT JOIN price_data AS today ON today.symbol = chosen.value AND today.date = ?2
   LEFT JOIN price_data AS previous ON previous.symbol = chosen.value AND previous.date =
-    (SELECT max(date) FROM price_data WHERE symbol = chosen.value AND date < ?2 AND close IS NOT NULL)`;
+    (SELECT max(date) FROM price_data WHERE symbol = chosen.value AND date < ?2 AND ${NOT_TOO_EARLY} AND close IS NOT NULL)`;
 
 export function quotesOn(database: Database, sessionDate: CalendarDate, symbols: readonly string[]): QuoteRow[] {
   return database.statement(QUOTES).all(JSON.stringify(symbols), sessionDate) as never;
@@ -31,7 +34,7 @@ const CLAMPED_BAR = `
   SELECT symbol, date, open,
     CASE WHEN date < ?1 THEN high END AS high, CASE WHEN date < ?1 THEN low END AS low,
     CASE WHEN date < ?1 THEN close END AS close, CASE WHEN date < ?1 THEN volume END AS volume, adjusted
-  FROM price_data WHERE symbol = ?2 AND date <= ?1`;
+  FROM price_data WHERE symbol = ?2 AND date <= ?1 AND ${NOT_TOO_EARLY}`;
 
 /** A bar with its series' kind: an adjusted one is never split again. */
 export type MarketBar = Bar & { adjusted: 0 | 1 };
@@ -60,12 +63,14 @@ export function lastBars(
 /** The last bar that a symbol has before a date, for want of anything newer. */
 export function lastBarBefore(database: Database, date: CalendarDate, symbol: string): MarketBar | undefined {
   return database
-    .statement('SELECT * FROM price_data WHERE symbol = ?1 AND date < ?2 ORDER BY date DESC LIMIT 1')
+    .statement(`SELECT * FROM price_data WHERE symbol = ?1 AND date < ?2 AND ${NOT_TOO_EARLY} ORDER BY date DESC LIMIT 1`)
     .get(symbol, date) as never;
 }
 
 export function hasBarUpTo(database: Database, date: CalendarDate, symbol: string): boolean {
-  const row = database.statement('SELECT 1 FROM price_data WHERE symbol = ?1 AND date <= ?2 LIMIT 1').get(symbol, date);
+  const row = database
+    .statement(`SELECT 1 FROM price_data WHERE symbol = ?1 AND date <= ?2 AND ${NOT_TOO_EARLY} LIMIT 1`)
+    .get(symbol, date);
   return row !== undefined;
 }
 

@@ -1,4 +1,4 @@
-import type { CalendarDate } from '../calendar.ts';
+import { type CalendarDate, EARLIEST_DATE } from '../calendar.ts';
 import { parseAgentConfiguration, universeOf } from '../configuration.ts';
 import type { ActionType } from '../domain.ts';
 import type { Money } from '../money.ts';
@@ -156,7 +156,7 @@ export function universeOfDays(database: Database, sessionIds: readonly number[]
 /** The first and the last date on which a symbol has a bar; null when it has none. */
 export function priceSpan(database: Database, symbol: string): { first: CalendarDate; last: CalendarDate } | null {
   const row = database
-    .statement('SELECT min(date) AS first, max(date) AS last FROM price_data WHERE symbol = ?')
+    .statement(`SELECT min(date) AS first, max(date) AS last FROM price_data WHERE symbol = ? AND date >= '${EARLIEST_DATE}'`)
     .get(symbol) as { first: string | null; last: string | null };
   return row.first === null ? null : (row as never);
 }

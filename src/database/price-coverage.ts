@@ -1,4 +1,4 @@
-import type { CalendarDate } from '../calendar.ts';
+import { type CalendarDate, EARLIEST_DATE } from '../calendar.ts';
 import type { Database } from './database.ts';
 
 /** A span in which a source's series of a symbol is known, both ends included. */
@@ -25,11 +25,14 @@ const SYMBOLS = `
     UNION ALL SELECT (SELECT min(symbol) FROM price_data WHERE price_data.symbol > priced.symbol) FROM priced WHERE symbol IS NOT NULL)
   SELECT symbol FROM priced WHERE symbol IS NOT NULL UNION SELECT symbol FROM price_data_coverage`;
 
+/** Other programs may have stored dates that are none, or that are too early to be told to anybody. */
+const readable = (column: string) => `${column} >= '${EARLIEST_DATE}' AND ${column} IS date(${column})`;
+const BARS_OF_SYMBOL = `FROM price_data WHERE price_data.symbol = known.symbol AND ${readable('date')}`;
 const SYMBOL_PRICES = `
   SELECT known.symbol,
-    (SELECT min(date) FROM price_data WHERE price_data.symbol = known.symbol) AS firstDate,
-    (SELECT max(date) FROM price_data WHERE price_data.symbol = known.symbol) AS lastDate,
-    (SELECT source FROM price_data WHERE price_data.symbol = known.symbol ORDER BY date DESC LIMIT 1) AS source
+    (SELECT min(date) ${BARS_OF_SYMBOL}) AS firstDate,
+    (SELECT max(date) ${BARS_OF_SYMBOL}) AS lastDate,
+    (SELECT source ${BARS_OF_SYMBOL} ORDER BY date DESC LIMIT 1) AS source
   FROM (${SYMBOLS}) AS known WHERE ?1 IS NULL OR known.symbol = ?1 ORDER BY known.symbol`;
 
 /** The symbols of which anything is stored or known, or the given one alone, by name. It takes a few seeks per symbol. */
@@ -37,19 +40,22 @@ export function symbolPrices(database: Database, symbol: string | null): SymbolP
   return database.statement(SYMBOL_PRICES).all(symbol) as never;
 }
 
-/** The covered spans of all symbols, or of the given one, by start within each symbol. */
+/** The covered spans of all symbols, or of the given one, by start within each symbol; none begins too early. */
 export function coverageSpans(database: Database, symbol: string | null): (CoverageSpan & { symbol: string })[] {
   return database
     .statement(
-      `SELECT symbol, source, start_date AS startDate, end_date AS endDate, recorded_at AS recordedAt
-       FROM price_data_coverage WHERE ?1 IS NULL OR symbol = ?1 ORDER BY symbol, start_date, source`,
+      `SELECT symbol, source, max(start_date, '${EARLIEST_DATE}') AS startDate, end_date AS endDate, recorded_at AS recordedAt
+       FROM price_data_coverage
+       WHERE (?1 IS NULL OR symbol = ?1) AND start_date IS date(start_date) AND ${readable('end_date')}
+       ORDER BY symbol, start_date, source`,
     )
     .all(symbol) as never;
 }
 
 /** How many bars a symbol has. This reads every one of them. */
 export function countBars(database: Database, symbol: string): number {
-  return database.statement('SELECT count(*) AS count FROM price_data WHERE symbol = ?').get(symbol)?.[
-    'count'
-  ] as number;
+  const row = database
+    .statement(`SELECT count(*) AS count FROM price_data WHERE symbol = ? AND ${readable('date')}`)
+    .get(symbol);
+  return row?.['count'] as number;
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isCalendarDate } from '../calendar.ts';
+import { EARLIEST_DATE, isCalendarDate, isTooEarly } from '../calendar.ts';
 
 /** Schemas that several endpoints share, for checking what comes in and describing what goes out. */
 
@@ -15,6 +15,7 @@ export const dateText = v.pipe(
 );
 
 export function invalidDate(value: unknown): string {
+  if (isTooEarly(value)) return `Invalid date: ${value}. The earliest is ${EARLIEST_DATE}`;
   return `Invalid date format: ${shown(value).slice(0, 100)}. Expected YYYY-MM-DD`;
 }
 

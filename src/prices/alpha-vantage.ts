@@ -1,4 +1,4 @@
-import { type CalendarDate, isCalendarDate } from '../calendar.ts';
+import { type CalendarDate, isCalendarDate, isTooEarly } from '../calendar.ts';
 import type { Split } from '../database/market.ts';
 import type { Bar } from '../database/prices.ts';
 import { type HttpAnswer, httpRequest } from '../http-client.ts';
@@ -112,13 +112,14 @@ function readBars(body: unknown, symbol: string, today: CalendarDate): { bars: B
 function readSplits(body: unknown, symbol: string): Split[] {
   const list = (body as { data?: unknown } | null)?.data;
   if (!Array.isArray(list)) throw new Error('the answer has no "data" with splits');
-  return list.map((entry: { effective_date?: unknown; split_factor?: unknown } | null) => {
+  return list.flatMap((entry: { effective_date?: unknown; split_factor?: unknown } | null) => {
     const date = entry?.effective_date;
+    if (isTooEarly(date)) return []; // no price is that old
     const factor = Number(entry?.split_factor ?? NaN);
     const fraction = fractionOf(factor);
     if (!isCalendarDate(date) || fraction === null)
       throw new Error(`a split that cannot be read: ${quote(JSON.stringify(entry))}`);
-    return { symbol, date, ...fraction };
+    return [{ symbol, date, ...fraction }];
   });
 }
 

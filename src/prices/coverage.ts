@@ -1,4 +1,4 @@
-import { type CalendarDate, addDays, weekdays } from '../calendar.ts';
+import { type CalendarDate, addDays, countWeekdays } from '../calendar.ts';
 import type { Coverage } from '../database/prices.ts';
 
 /** What is stored, as facts for the functions below. */
@@ -62,7 +62,7 @@ export function gapsBetween(spans: readonly { startDate: CalendarDate; endDate: 
   for (const { startDate, endDate } of spans) {
     if (known !== null && startDate > known) {
       const gap = { startDate: addDays(known, 1), endDate: addDays(startDate, -1) };
-      gaps.push({ ...gap, weekdays: weekdays(gap.startDate, gap.endDate).length });
+      gaps.push({ ...gap, weekdays: countWeekdays(gap.startDate, gap.endDate) });
     }
     if (known === null || endDate > known) known = endDate;
   }

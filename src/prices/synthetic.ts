@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import {
   type CalendarDate,
   type Clock,
+  EARLIEST_DATE,
   addDays,
   countDays,
   dateOf,
@@ -61,7 +62,8 @@ export async function makeSyntheticPrices(
   if (first === undefined || last === undefined) return;
   const symbols = [...new Set(lacking.flatMap((day) => day.symbols))];
   const real = symbolsWithRealPrices(database, symbols);
-  const startDate = addDays(first, -HISTORY_DAYS);
+  const historyStart = addDays(first, -HISTORY_DAYS);
+  const startDate = historyStart > EARLIEST_DATE ? historyStart : EARLIEST_DATE;
   const days = weekdays(startDate, last);
   const stamp = { source: 'synthetic', recordedAt: timestamp(clock()) } as const;
   for (const symbol of symbols.filter((name) => !real.has(name))) {

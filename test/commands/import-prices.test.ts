@@ -18,3 +18,23 @@ test('what stands in a file gives the terminal no orders', async (t) => {
   assert.match(stderr, /refusal\.json: it holds the provider's message/);
   assert.doesNotMatch((stdout + stderr).replaceAll('\n', ''), /\p{Cc}|\p{Bidi_Control}/u);
 });
+
+test('a file that cannot be imported is exit code 1, and the others are stored', async (t) => {
+  const cwd = installProgram(t);
+  const bad = Array.from({ length: 25 }, (_, index) => `AAPL,0000-01-${String(index + 1).padStart(2, '0')},1`);
+  writeFileSync(join(cwd, 'good.csv'), `symbol,date,open\n${bad.join('\n')}\nAAPL,soon,1\nAAPL,2025-01-06,1\n`);
+  const { code, stdout, stderr } = await runProgram(['import-prices', 'good.csv', 'missing.csv'], { cwd });
+  assert.equal(code, 1);
+  assert.match(stderr, /Cannot import missing\.csv: ENOENT/);
+  assert.match(stdout, /imported 1 bars .*\n  refused 25 rows: a date before 1900-01-01\n  refused 1 rows: not a date/);
+  const told = stderr.split('\n').filter((line) => line.startsWith('good.csv'));
+  assert.deepEqual(
+    [told.length, told[19], told[20], told[21]],
+    [
+      22,
+      'good.csv:21: refused, a date before 1900-01-01: "0000-01-20"',
+      'good.csv: further rows refused for this reason are only counted: a date before 1900-01-01',
+      'good.csv:27: refused, not a date YYYY-MM-DD: "soon"',
+    ],
+  );
+});

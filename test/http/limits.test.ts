@@ -11,6 +11,7 @@ const HOST = 'Host: localhost\r\n';
 const LAST = `${HOST}Connection: close\r\n`;
 const LAST_HEALTH = `GET /health HTTP/1.1\r\n${LAST}\r\n`;
 const HEALTH = `GET /health HTTP/1.1\r\n${HOST}\r\n`;
+const AUDIT = `GET /audit HTTP/1.1\r\n${HOST}\r\n`;
 const TRIGGER = `POST /simulate/trigger HTTP/1.1\r\n${HOST}Content-Type: application/json\r\n`;
 const statusesOf = (text: string) => readAnswers(text).map(({ status }) => status);
 
@@ -152,8 +153,9 @@ test('with too many connections further ones are closed, and when some end other
 
 test('with too many requests at once on one connection it is closed', async (t) => {
   const service = await startTestService(t, { httpLimits: { maxPipelinedRequests: 10 } });
-  const atOnce = (count: number) => send(service.url, HEALTH.repeat(count) + LAST_HEALTH);
-  assert.equal(statusesOf(await atOnce(10)).length, 11);
-  assert.ok(readAnswers(await atOnce(500)).length < 20);
+  // An audit runs in a process of its own, so it is certain to be unanswered when what follows it arrives.
+  const behindAnAudit = (count: number) => send(service.url, AUDIT + HEALTH.repeat(count - 1) + LAST_HEALTH);
+  assert.equal(statusesOf(await behindAnAudit(10)).length, 11);
+  assert.equal(await behindAnAudit(11), '');
   assert.equal((await service.get('/health')).status, 200);
 });

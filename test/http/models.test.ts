@@ -181,6 +181,32 @@ test('coverage: per symbol its bars, spans, gaps and last download', async (t) =
   assert.deepEqual([wrong.status, wrong.body.detail], [422, 'symbol: is not a ticker symbol']);
 });
 
+test('coverage: dates that other programs stored and no client could read are left out', async (t) => {
+  const priced = await startTestService(t, { configuration });
+  storeBars(priced.database, readPrices('AAPL 0000-01-03 1 1\nAAPL 2025-11-10 5 5\nAAPL 2025-99-99 6 6\nOLD 1899-12-29 1 1'), {
+    source: 'csv',
+    recordedAt: '2025-11-30T00:00:00.000Z',
+  });
+  const cover = priced.database.statement(
+    'INSERT INTO price_data_coverage (symbol, source, start_date, end_date) VALUES (?, ?, ?, ?)',
+  );
+  cover.run('AAPL', 'csv', '0000-01-03', '2025-10-31');
+  cover.run('AAPL', 'other', '2025-11-07', '2025-11-10');
+  cover.run('AAPL', 'worse', '2025-11-31', '9999-99-99');
+  cover.run('OLD', 'csv', '1800-01-01', '1899-12-29');
+  const { status, body } = await priced.get('/prices/coverage?symbol=AAPL');
+  assert.equal(status, 200, body.detail);
+  const [{ first_bar: first, last_bar: last, source, bars, spans, gaps }] = body.symbols;
+  assert.deepEqual([first, last, source, bars], ['2025-11-10', '2025-11-10', 'csv', 1]);
+  assert.deepEqual(
+    spans.map((span: any) => `${span.source} ${span.start_date} ${span.end_date}`),
+    ['csv 1900-01-01 2025-10-31', 'other 2025-11-07 2025-11-10'],
+  );
+  assert.deepEqual(gaps, [{ start_date: '2025-11-01', end_date: '2025-11-06', weekdays: 4 }]);
+  const [old] = (await priced.get('/prices/coverage?symbol=OLD')).body.symbols;
+  assert.deepEqual([old.first_bar, old.spans], [null, []]);
+});
+
 test('coverage: an empty database has none', async (t) => {
   const empty = await startTestService(t, { configuration });
   assert.deepEqual((await empty.get('/prices/coverage')).body.symbols, []);

@@ -53,6 +53,12 @@ for (const [name, days, expected] of bases) {
   });
 }
 
+test('a bar of the year 0000, which another program stored, is no history', () => {
+  const bars = 'QQQ 0000-11-10 1 1\nQQQ 2025-11-11 550 560\nAAPL 2025-11-10 100 110';
+  const { name } = openBenchmark(databaseWith(bars), undefined, [day('a', '2025-11-10', null)]);
+  assert.equal(name, 'universe');
+});
+
 test('a start on a day without a bar takes the last bar before it, and recorded splits are no losses', () => {
   const database = databaseWith(PRICES);
   database

@@ -58,7 +58,7 @@ test('bars come oldest first; of today only the open, of tomorrow nothing', asyn
 });
 
 test('splits come as fractions', async (t) => {
-  const server = await startPriceServer(t, { splits: 'ORLY 2025-06-10 15.0000\nORLY 2005-06-16 1.5' });
+  const server = await startPriceServer(t, { splits: 'ORLY 2025-06-10 15.0000\nORLY 2005-06-16 1.5\nORLY 1899-12-29 2' });
   assert.deepEqual((await connect(server.url).splits('ORLY', never)).value, [
     { symbol: 'ORLY', date: '2025-06-10', numerator: 15, denominator: 1 },
     { symbol: 'ORLY', date: '2005-06-16', numerator: 3, denominator: 2 },

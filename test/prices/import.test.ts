@@ -180,6 +180,8 @@ const badRows: [name: string, row: string, refusal: string][] = [
   ],
   ['a sloppy date', 'AAPL,2025-1-6,10,12,9,10,1', '2: not a date YYYY-MM-DD: 2025-1-6'],
   ['a date that does not exist', 'AAPL,2025-02-30,10,12,9,10,1', '2: not a date YYYY-MM-DD: 2025-02-30'],
+  ['the year 0000', 'AAPL,0000-01-06,10,12,9,10,1', '2: a date before 1900-01-01: 0000-01-06'],
+  ['the last day of 1899', 'AAPL,18991231,10,12,9,10,1', '2: a date before 1900-01-01: 1899-12-31'],
   ['tomorrow', 'AAPL,2025-01-11,10,12,9,10,1', '2: a date in the future: 2025-01-11'],
   ['a path as a symbol', '../../etc/passwd,2025-01-06,10,12,9,10,1', '2: not a ticker symbol: ../../etc/passwd'],
   ['high below low', 'AAPL,2025-01-06,10,8,9,10,1', '2: high is below low: 8 < 9'],
@@ -193,6 +195,11 @@ for (const [name, row, refusal] of badRows) {
     assert.equal([...summary.refused.values()][0], 1);
   });
 }
+
+test('a day on which a price did not move is a bar like others', async (t) => {
+  const { refused, bars } = await importText(t, `${HEADER}\nAAPL,2025-01-06,10,10,10,10,0\n`);
+  assert.deepEqual([refused, bars], [[], ['AAPL 2025-01-06 10 10 10 10 0 csv']]);
+});
 
 const unreadable: [name: string, text: string | Buffer, message: RegExp][] = [
   ['an empty file', '', /it is empty/],
@@ -311,12 +318,17 @@ test('adjusted and raw prices never share a series', async (t) => {
   assert.deepEqual(yahoo.refused, [
     '2: split-adjusted prices for a symbol whose stored prices are raw: AAPL has prices from csv',
   ]);
+  const stooq = 'Date,Open,High,Low,Close,Volume\n2025-01-06,10,12,9,10,5\n';
+  assert.deepEqual((await importText(t, stooq, { database, name: 'aapl_us_d.csv' })).refused, yahoo.refused);
+  assert.deepEqual((await importText(t, stooq, { database, name: 'NVDA.csv' })).refused, []);
+  const rawNvidia = await importText(t, `${HEADER}\nNVDA,2025-01-07,10,12,9,10,5\n`, { database });
+  assert.match(rawNvidia.refused[0] ?? '', /^2: raw prices .*: NVDA has prices from stooq$/);
   const raw = await importText(t, `${HEADER}\nMSFT,2025-01-06,10,12,9,10,5\n`, { database });
   assert.deepEqual(
     [raw.refused, raw.summary.symbols],
     [['2: raw prices for a symbol whose stored prices are split-adjusted: MSFT has prices from yahoo'], 0],
   );
-  assert.equal(raw.bars.length, 2);
+  assert.equal(raw.bars.length, 3);
 });
 
 test('rows cut by the borders of reads and transactions are whole', async (t) => {

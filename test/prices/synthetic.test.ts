@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { weekdays } from '../../src/calendar.ts';
-import { syntheticBars } from '../../src/prices/synthetic.ts';
+import { makeSyntheticPrices, syntheticBars } from '../../src/prices/synthetic.ts';
+import { openDatabase } from '../../src/database/database.ts';
 import { nasdaq100 } from '../../src/universe.ts';
 
 const TODAY = '2025-12-01';
@@ -14,6 +15,18 @@ test('one bar per weekday, the same whichever dates are asked for together', () 
     syntheticBars('AAPL', ['2025-01-03', '2025-01-04', '2025-01-06'], TODAY),
     all.filter(({ date }) => date === '2025-01-03' || date === '2025-01-06'),
   );
+});
+
+test('a history begins no earlier than any date may', async () => {
+  const database = openDatabase(':memory:');
+  const day = { date: '1900-01-03', availability: 'missing' as const, missing: ['AAPL'], partial: [] };
+  await makeSyntheticPrices({ database, clock: () => new Date(TODAY) }, [day]);
+  const bars = database.statement('SELECT date FROM price_data').all();
+  assert.deepEqual(
+    bars.map(({ date }) => date),
+    ['1900-01-01', '1900-01-02', '1900-01-03'],
+  );
+  assert.equal(database.statement('SELECT start_date FROM price_data_coverage').get()?.['start_date'], '1900-01-01');
 });
 
 test('of today only the open exists', () => {

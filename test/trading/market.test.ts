@@ -5,7 +5,7 @@ import { addDays } from '../../src/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import type { PriceSource } from '../../src/database/prices.ts';
 import { toDollars } from '../../src/money.ts';
-import { closingMark, openMarket } from '../../src/trading/market.ts';
+import { closingMark, knownClosingMark, openMarket } from '../../src/trading/market.ts';
 import { storePrices } from '../support/prices.ts';
 
 function withPrices(
@@ -47,6 +47,15 @@ for (const [name, prices, mark] of marks) {
   test(`a record is marked at ${name}`, () =>
     assert.equal(toDollars(closingMark(withPrices(prices), '2025-01-07', 'AAPL')), mark));
 }
+
+test('bars before 1900, which other programs may have stored, are as good as none', () => {
+  const early = withPrices('AAPL 0000-01-03 1 2\nAAPL 1899-12-29 3 4');
+  const market = openMarket(early, '2025-01-07', ['AAPL']);
+  assert.deepEqual([market.bars('AAPL', 5), market.bar('AAPL', '1899-12-29')], [[], null]);
+  assert.deepEqual(market.quote('AAPL'), { open: null, previousDate: null, previousClose: null });
+  assert.equal(knownClosingMark(early, '2025-01-07', 'AAPL'), null);
+  assert.throws(() => market.mark('AAPL'), /no price of it is stored/);
+});
 
 test('a holding that nobody has a price of is an error, not worth 0', () => {
   assert.throws(() => closingMark(withPrices(''), '2025-01-07', 'AAPL'), /no price of it is stored/);

@@ -1,4 +1,4 @@
-import { type CalendarDate, isCalendarDate } from '../../calendar.ts';
+import { type CalendarDate, EARLIEST_DATE, isCalendarDate, isTooEarly } from '../../calendar.ts';
 import type { Bar, PriceSource } from '../../database/prices.ts';
 import { normaliseSymbol } from '../../domain.ts';
 
@@ -42,6 +42,7 @@ export function checkBar(
   const symbol = normaliseSymbol(raw.symbol ?? '');
   if (symbol === null) return refuse('not a ticker symbol', raw.symbol);
   const date = raw.date?.trim();
+  if (isTooEarly(date)) return refuse(`a date before ${EARLIEST_DATE}`, date);
   if (!isCalendarDate(date))
     return refuse(
       /^\d{4}-\d{2}-\d{2}[T ]/.test(date ?? '') ? 'not a daily bar (it has a time of day)' : 'not a date YYYY-MM-DD',

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import * as v from 'valibot';
 import { type BaselineStrategy, ServiceError, SYMBOL_PATTERN, baselineStrategies, messageOf } from './domain.ts';
+import { unprintableIn } from './text.ts';
 import { nasdaq100 } from './universe.ts';
 
 const MAX_CONFIGURATION_BYTES = 4 * 1024 * 1024;
@@ -8,12 +9,15 @@ export const MAX_SIGNATURE_LENGTH = 200;
 /** More than any company's research desk holds, far below where integers of 1/10000 dollar end. */
 const MAX_INITIAL_CASH = 1_000_000_000;
 
-/** A model's name in every table and answer: printable text without control characters or lone surrogates. */
+/** A model's name in every table and answer: printable text. */
 export const signatureSchema = v.pipe(
   v.string('expected a string'),
   v.check((text) => text.trim() !== '', 'must not be empty'),
   v.maxLength(MAX_SIGNATURE_LENGTH, `must not be longer than ${MAX_SIGNATURE_LENGTH} characters`),
-  v.check((text) => !/\p{Cc}|\p{Cs}|\p{Bidi_Control}/u.test(text), 'must not contain control characters'),
+  v.check(
+    (text) => unprintableIn(text) === null,
+    ({ input }) => `must not contain ${unprintableIn(input)}`,
+  ),
 );
 
 const symbolSchema = v.pipe(v.string(), v.trim(), v.toUpperCase(), v.regex(SYMBOL_PATTERN, 'is not a ticker symbol'));

@@ -1,12 +1,10 @@
 import { type Clock, timestamp } from './calendar.ts';
+import { forTerminal, printableJson } from './text.ts';
 
 export const logLevels = ['DEBUG', 'INFO', 'WARNING', 'ERROR'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 export type LogFields = Record<string, unknown>;
-
-/** What a terminal obeys or turns around: control characters, line separators, marks of direction. */
-const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /** Leveled log, one line per event. Fields are facts beside the message; never a key, never a body. */
 export interface Log {
@@ -48,7 +46,7 @@ export function createStderrLog(level: LogLevel): Log {
 export const silentLog: Log = { debug() {}, info() {}, warning() {}, error() {} };
 
 function jsonLine(time: string, level: LogLevel, message: string, fields: LogFields): string {
-  return `${JSON.stringify({ time, level, message, ...fields }).replace(UNPRINTABLE, escapeCharacter)}\n`;
+  return `${printableJson({ time, level, message, ...fields })}\n`;
 }
 
 function textLine(time: string, level: LogLevel, message: string, fields: LogFields): string {
@@ -59,16 +57,6 @@ function textLine(time: string, level: LogLevel, message: string, fields: LogFie
 function quoted(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return /^[\w./:@+-]+$/.test(text) ? text : JSON.stringify(text);
-}
-
-/** Text from outside as one line that gives a terminal no orders. */
-export function forTerminal(text: string): string {
-  return text.toWellFormed().replace(UNPRINTABLE, '\ufffd');
-}
-
-/** The same character in JSON, for people who look at a log of JSON lines with a terminal. */
-function escapeCharacter(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 /** Writes an unexpected error to the log in full and returns the reference under which it stands there. */

@@ -1,9 +1,53 @@
-/** One line of text from outside: control characters, lone surrogates and reversed writing are out, white space is folded. */
+/**
+ * The one definition of what no terminal, log line, error or page shows as it is: control characters (C0, DEL and C1),
+ * marks that change the direction of writing (all of Bidi_Control, U+061C among them), line and paragraph separators, and
+ * surrogates without their other half. Everything else is printable. That includes zero-width characters and U+FEFF: emoji
+ * and several scripts need them, and no terminal obeys them.
+ */
+const UNPRINTABLE = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/u;
+const ALL_UNPRINTABLE = new RegExp(UNPRINTABLE, 'gu');
+/** The same without what ends a line or indents it. */
+const UNPRINTABLE_IN_LINES = new RegExp(`(?![\\t\\r\\n])${UNPRINTABLE.source}|\\r(?!\\n)`, 'gu');
+const REPLACEMENT = '\ufffd';
+
+/** What the first unprintable character of a text is, such as "a control character (U+0000)"; null when there is none. */
+export function unprintableIn(text: string): string | null {
+  const [character] = UNPRINTABLE.exec(text) ?? [];
+  if (character === undefined) return null;
+  const code = character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+  return `${kindOf(character)} (U+${code})`;
+}
+
+function kindOf(character: string): string {
+  if (/\p{Cc}/u.test(character)) return 'a control character';
+  if (/\p{Cs}/u.test(character)) return 'half a character';
+  return /\p{Bidi_Control}/u.test(character) ? 'a mark of writing direction' : 'a line separator';
+}
+
+/** One line of text from outside, for people: unprintable characters are out, white space is folded. */
 export function cleanText(text: string): string {
   return text
-    .replace(/[\p{Cs}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '')
-    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .replace(ALL_UNPRINTABLE, (character) => (/[\p{Cc}\s]/u.test(character) ? ' ' : ''))
+    .replace(/\s+/g, ' ')
     .trim();
+}
+
+/** Text from outside as one line that gives a terminal no orders; U+FFFD takes the place of what is unprintable. */
+export function forTerminal(text: string): string {
+  return text.replace(ALL_UNPRINTABLE, REPLACEMENT);
+}
+
+/** Text from outside as it may be shown over several lines: line ends and tabs stay, U+FFFD replaces the rest. */
+export function showLines(text: string): string {
+  return text.replace(UNPRINTABLE_IN_LINES, REPLACEMENT);
+}
+
+/** A value as JSON in which unprintable characters are escaped: a reader gets them back, a terminal never sees them. */
+export function printableJson(value: unknown): string {
+  return JSON.stringify(value).replace(
+    ALL_UNPRINTABLE,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /** The text in at most that many UTF-16 units; `…` stands for what was cut, and no character is cut in two. */

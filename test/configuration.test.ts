@@ -106,7 +106,7 @@ const wrong: [name: string, content: unknown, message: RegExp][] = [
   [
     'a signature with control characters',
     { models: [{ signature: 'a\u001b[31m' }] },
-    /models\[0\]\.signature: must not contain control/,
+    /models\[0\]\.signature: must not contain a control character \(U\+001B\)/,
   ],
   [
     'the same signature twice',

@@ -19,12 +19,13 @@ import { createRouter } from '../src/http/router.ts';
 import { routes } from '../src/http/routes.ts';
 import { isReadable, readTarget } from '../src/http/target.ts';
 import { validateBody, validateHeaders, validateQuery } from '../src/http/validate.ts';
-import { createLog, forTerminal } from '../src/log.ts';
+import { createLog } from '../src/log.ts';
 import { checkBar } from '../src/prices/formats/bar.ts';
 import { readLines } from '../src/prices/formats/lines.ts';
 import { importFile } from '../src/prices/import.ts';
 import { childMessageSchema, decodeLine } from '../src/protocol.ts';
 import { readSettings } from '../src/settings.ts';
+import { cleanText, forTerminal, printableJson, showLines, unprintableIn } from '../src/text.ts';
 import { calculate } from '../src/trading/calculate.ts';
 import { runTool } from '../src/trading/tools.ts';
 import { temporaryFolder } from './support/service.ts';
@@ -149,7 +150,11 @@ const readers: Record<string, (text: string) => unknown> = {
   isCalendarDate,
   normaliseSymbol,
   calculate,
+  cleanText,
   forTerminal,
+  showLines,
+  printableJson,
+  unprintableIn,
   isReadable,
   readWarnings,
   'a log line as JSON': (text) => logTo(true).info(text, { text }),

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { type AuditReport, type Finding, type Listed, audit, isSound } from '../audit/audit.ts';
-import { forTerminal } from '../log.ts';
 import { readSettings } from '../settings.ts';
+import { forTerminal } from '../text.ts';
 import { createProgressLine } from './progress.ts';
 import { number, size } from './words.ts';
 

@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
 import { openDatabase } from '../database/database.ts';
 import { messageOf } from '../domain.ts';
-import { forTerminal } from '../log.ts';
 import { type ImportSummary, importFile } from '../prices/import.ts';
 import { readSettings } from '../settings.ts';
+import { forTerminal } from '../text.ts';
 import { createProgressLine } from './progress.ts';
 import { resetNote } from './reset-note.ts';
 import { number } from './words.ts';

@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import type * as v from 'valibot';
 import { resultsResponse } from '../handlers/results.ts';
 import { formatDollars, fromDollars } from '../money.ts';
-import { cleanText } from '../text.ts';
+import { cleanText, showLines } from '../text.ts';
 import { connect, isDateOrNothing, readArguments, refuseUsage } from './arguments.ts';
 import { alignColumns } from './text-table.ts';
 
@@ -15,8 +15,6 @@ const options = {
 } as const;
 const HEADER = ['date', 'model', 'action', 'symbol', 'amount', 'price', 'cash', 'value', 'day profit', 'day return'];
 const TEXT_COLUMNS = 4;
-/** What a terminal would obey instead of showing; lines may end. */
-const CONTROL_CHARACTERS = /(?![\r\n])[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]|\r(?!\n)/gu;
 
 type ResultsRecord = v.InferOutput<typeof resultsResponse>['results'][number];
 
@@ -64,7 +62,7 @@ function cellsOf(record: ResultsRecord): string[] {
 async function print(pieces: AsyncIterable<string> | Iterable<string>): Promise<number> {
   const { isTTY } = process.stdout;
   const shown = async function* () {
-    for await (const piece of pieces) yield isTTY ? piece.replace(CONTROL_CHARACTERS, '') : piece;
+    for await (const piece of pieces) yield isTTY ? showLines(piece) : piece;
   };
   try {
     await pipeline(shown, process.stdout, { end: false });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Context, deploymentFields } from '../handlers/handler.ts';
+import { printableJson } from '../text.ts';
 import type { Exchange } from './exchange.ts';
 import type { HttpLimits } from './limits.ts';
 import { lastAnswer } from './reply.ts';
@@ -101,7 +102,7 @@ function endWith(socket: Socket, answer: string): void {
 }
 
 function errorAnswer({ settings, clock }: Context, status: number, detail: string): string {
-  return lastAnswer(status, JSON.stringify({ detail, ...deploymentFields(settings) }), clock());
+  return lastAnswer(status, printableJson({ detail, ...deploymentFields(settings) }), clock());
 }
 
 /** llhttp's own words: constant sentences, with nothing of the request in them. */

@@ -3,6 +3,7 @@ import { storageFaultOf } from '../database/faults.ts';
 import { type ErrorCode, ServiceError } from '../domain.ts';
 import { type Context, type Format, type Input, deploymentFields } from '../handlers/handler.ts';
 import { logUnexpected } from '../log.ts';
+import { printableJson } from '../text.ts';
 import { type AccessRules, checkOrigin, checkToken, createAccessRules } from './access.ts';
 import type { AccessToken } from './access-tokens.ts';
 import { drain, readJsonBody } from './body.ts';
@@ -182,7 +183,7 @@ function refuse({ context, limits }: Site, exchange: Exchange, { error, match, t
   const code = known ? error.code : null;
   // Where such a request ends and the next begins is not certain.
   if (code === 'malformed' || code === 'headers_too_large') response.shouldKeepAlive = false;
-  sendJson(response, known ? statusOfError[error.code] : 500, JSON.stringify(body), headersFor(code, match));
+  sendJson(response, known ? statusOfError[error.code] : 500, printableJson(body), headersFor(code, match));
   drain(request, limits);
 }
 

@@ -1,3 +1,5 @@
+import { showLines } from '../text.ts';
+
 /** Attributes by name; false, null and undefined leave one out, true sets it empty. */
 export type Attributes = Record<string, string | number | boolean | null | undefined>;
 export type Child = Node | string | number | null | undefined | false;
@@ -6,7 +8,7 @@ export type Child = Node | string | number | null | undefined | false;
 const FORBIDDEN = /^(on|style$|srcdoc$|src$|action$|formaction$)/i;
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** Builds an element from attributes and children. A child that is text becomes text, never markup. */
+/** Builds an element from attributes and children. A child that is text becomes printable text, never markup. */
 export function h<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   attributes: Attributes = {},
@@ -52,7 +54,7 @@ export function replaceKeepingFocus(element: Element, ...children: readonly Chil
 function nodesOf(children: readonly Child[]): (Node | string)[] {
   return children
     .filter((child) => child !== null && child !== undefined && child !== false)
-    .map((child) => (typeof child === 'number' ? String(child) : (child as Node | string)));
+    .map((child) => (typeof child === 'object' ? child : showLines(String(child))));
 }
 
 /** Listens and returns the element, so that it can stand inside a tree. */

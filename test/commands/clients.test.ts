@@ -265,7 +265,7 @@ test(
     );
     assert.match(live, /\u001b\[\?7h\r\nThe job is completed after [\d.]+ seconds\.\r\n$/);
     const { url } = await farService(t, [{ type: 'text/csv', body: 'id,model\r\n1,ev\u001b[2Jil\rx\r\n' }]);
-    assert.equal(await onTerminal(`results --csv --url ${url}`), 'id,model\r\r\n1,ev[2Jilx\r\r\n');
+    assert.equal(await onTerminal(`results --csv --url ${url}`), 'id,model\r\r\n1,ev\ufffd[2Jil\ufffdx\r\r\n');
   },
 );
 

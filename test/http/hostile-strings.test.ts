@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { type TestContext, before, test } from 'node:test';
+import { unprintableIn } from '../../src/text.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { hostileStrings } from '../support/hostile.ts';
 import { type TestService, startTestService } from '../support/service.ts';
@@ -47,7 +48,9 @@ async function get(path: string): Promise<{ status: number; body: any }> {
   const text = await send(service.url, `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
   const [answer] = readAnswers(text);
   assert.ok(answer);
-  return { status: answer.status, body: JSON.parse(Buffer.from(answer.body, 'latin1').toString()) };
+  const json = Buffer.from(answer.body, 'latin1').toString();
+  if (answer.status >= 400) assert.equal(unprintableIn(json), null, `of ${JSON.stringify(path)}`);
+  return { status: answer.status, body: JSON.parse(json) };
 }
 
 /** What a query or path of this length is refused with before anything reads it; null when it is short enough. */

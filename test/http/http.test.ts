@@ -152,14 +152,14 @@ const refusals: [
     '/simulate/trigger',
     trigger({ end_date: '2025-11-10', models: ['a\u0000b'] }),
     422,
-    /^models\[0\]: must not contain control characters$/,
+    /^models\[0\]: must not contain a control character \(U\+0000\)$/,
   ],
   [
     'a lone surrogate',
     '/simulate/trigger',
     trigger('{"end_date":"2025-11-10","models":["\\ud800"]}'),
     422,
-    /^models\[0\]: must not contain control characters$/,
+    /^models\[0\]: must not contain half a character \(U\+D800\)$/,
   ],
   [
     'a signature of a megabyte',

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { type NewsAnswer, openNews } from '../../src/trading/news.ts';
-import { cleanText, cutText } from '../../src/text.ts';
 import { type ReceivedSearch, sendError, sendResults, startNewsServer } from '../support/news.ts';
 
 const DATE = '2025-01-06';
@@ -313,22 +312,4 @@ test('at the end of the model-day a search is given up at once, without a line i
   await left;
   assert.deepEqual(await news('Apple'), { refusal: 'The news search failed: the model-day has ended.' });
   assert.deepEqual(reasons, []);
-});
-
-const texts: [text: string, clean: string][] = [
-  ['  a \n\t b\u2028c  ', 'a b c'],
-  ['a\u0000b\u009fc', 'a b c'],
-  ['a\ud800b\udc00c', 'abc'],
-  ['\u{1f600}', '\u{1f600}'],
-  ['\u202eevil\u2066', 'evil'],
-  ['', ''],
-];
-for (const [text, clean] of texts) {
-  test(`${JSON.stringify(text)} cleaned is ${JSON.stringify(clean)}`, () => assert.equal(cleanText(text), clean));
-}
-
-test('a cut keeps to its length and cuts no character in two', () => {
-  assert.equal(cutText('abc', 3), 'abc');
-  assert.equal(cutText('abcd', 3), 'ab…');
-  assert.equal(cutText('a \u{1f600}b', 4), 'a…');
 });

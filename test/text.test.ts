@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as v from 'valibot';
+import { weekdays } from '../src/calendar.ts';
+import { signatureSchema } from '../src/configuration.ts';
+import { createLog } from '../src/log.ts';
+import { count, list } from '../src/sentences.ts';
+import { cleanText, cutText, forTerminal, printableJson, showLines, unprintableIn } from '../src/text.ts';
+
+test('a count agrees with its noun', () => {
+  assert.deepEqual([count(0, 'date'), count(1, 'date'), count(2, 'date')], ['0 dates', '1 date', '2 dates']);
+});
+
+test('of many names some are told and the others counted', () => {
+  assert.match(list(weekdays('2025-01-06', '2025-02-18')), /^2025-01-06, .*2025-02-14 and 2 more$/);
+  assert.equal(list(['A', 'B', 'C'], 2), 'A, B and 1 more');
+  assert.equal(list(['A', 'B']), 'A, B');
+});
+
+/** Every character that is unprintable, by kind: single code units, and spans with both ends included. */
+const unprintable: [kind: string, ...spans: (number | [first: number, last: number])[]][] = [
+  ['a control character', [0x00, 0x1f], 0x7f, [0x80, 0x9f]],
+  ['a mark of writing direction', 0x061c, 0x200e, 0x200f, [0x202a, 0x202e], [0x2066, 0x2069]],
+  ['a line separator', 0x2028, 0x2029],
+  ['half a character', 0xd800, 0xdbff, 0xdc00, 0xdfff],
+];
+const LINE_CHARACTERS = '\t\n';
+
+for (const [kind, ...spans] of unprintable) {
+  test(`${kind} is unprintable wherever text from outside is shown`, () => {
+    for (const span of spans) {
+      const [first, last] = typeof span === 'number' ? [span, span] : span;
+      for (let code = first; code <= last; code += 1) assertUnprintable(String.fromCharCode(code), kind);
+    }
+  });
+}
+
+function assertUnprintable(character: string, kind: string): void {
+  const code = `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+  const text = `a${character}b`;
+  assert.equal(unprintableIn(text), `${kind} (${code})`);
+  assert.equal(forTerminal(text), 'a\ufffdb', code);
+  assert.equal(showLines(text), LINE_CHARACTERS.includes(character) ? text : 'a\ufffdb', code);
+  assert.match(cleanText(text), /^a ?b$/, code);
+  assert.equal(v.safeParse(signatureSchema, text).issues?.[0]?.message, `must not contain ${kind} (${code})`);
+  const shown = [printableJson({ text }), ...logged(text).map((line) => line.slice(0, -1))];
+  for (const line of shown) assert.equal(unprintableIn(line), null, code);
+  assert.equal(JSON.parse(printableJson({ text })).text, text, code);
+}
+
+/** The text as a message and a field of the log, as JSON and as text. */
+function logged(text: string): string[] {
+  const lines: string[] = [];
+  for (const json of [true, false])
+    createLog({ level: 'INFO', json, write: (line) => lines.push(line), clock: () => new Date(0) }).info(text, { text });
+  return lines;
+}
+
+test('what emoji, scripts and byte order marks need is printable', () => {
+  for (const text of ['\u{1f468}\u200d\u{1f469}', '\u0645\u200c\u0647', '\ufeffa', '\u00ad', '\uffff\u{10ffff}', '\u00a0']) {
+    assert.equal(unprintableIn(text), null);
+    assert.deepEqual([forTerminal(text), showLines(text)], [text, text]);
+  }
+});
+
+test('over several lines, line ends stay and a carriage return alone does not', () => {
+  assert.equal(showLines('a\tb\r\nc\nd\re\u001b[2J'), 'a\tb\r\nc\nd\ufffde\ufffd[2J');
+});
+
+const texts: [text: string, clean: string][] = [
+  ['  a \n\t b\u2028c  ', 'a b c'],
+  ['a\u0000b\u009fc', 'a b c'],
+  ['a\ud800b\udc00c', 'abc'],
+  ['\u{1f600}', '\u{1f600}'],
+  ['\u202eevil\u2066\u061c', 'evil'],
+  ['', ''],
+];
+for (const [text, clean] of texts) {
+  test(`${printableJson(text)} cleaned is ${printableJson(clean)}`, () => assert.equal(cleanText(text), clean));
+}
+
+test('a cut keeps to its length and cuts no character in two', () => {
+  assert.equal(cutText('abc', 3), 'abc');
+  assert.equal(cutText('abcd', 3), 'ab…');
+  assert.equal(cutText('a \u{1f600}b', 4), 'a…');
+});

@@ -4,6 +4,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { ServiceError, messageOf } from '../domain.ts';
 import { fileIsGone, storageFaultOf } from './faults.ts';
 import { makeFolder } from './folder.ts';
+import { checkOwnership, isForeign, migrate } from './migrate.ts';
 import { migrations } from './schema.ts';
 
 /**
@@ -14,8 +15,6 @@ export const BUSY_TIMEOUT_MS = 5_000;
 /** Pages that SQLite keeps in memory. */
 const DEFAULT_CACHE_MB = 8;
 const PAGES_PER_MB = 256;
-/** Marks the file as this service's own (`PRAGMA application_id`): "TSS1". */
-const APPLICATION_ID = 0x54535331;
 
 /** What can be read from. All SQL lies in this folder; other folders call its functions. */
 export interface Reader {
@@ -192,36 +191,4 @@ function inTransaction<Result>(connection: DatabaseSync, work: () => Result): Re
     if (connection.isTransaction) connection.exec('ROLLBACK');
     throw error;
   }
-}
-
-function migrate(connection: DatabaseSync): void {
-  if (versionOf(connection) === migrations.length) return;
-  inTransaction(connection, () => {
-    for (const migration of migrations.slice(versionOf(connection))) connection.exec(migration);
-    connection.exec(`PRAGMA user_version = ${migrations.length}; PRAGMA application_id = ${APPLICATION_ID}`);
-  });
-}
-
-/** Throws a `ServiceError` (`cannot_start`) for another program's database and for a newer schema. */
-export function checkOwnership(connection: DatabaseSync, path: string): void {
-  if (isForeign(connection)) {
-    throw new ServiceError('cannot_start', `Cannot use ${path}: it is a database of another program`);
-  }
-  const version = versionOf(connection);
-  if (version > migrations.length) {
-    throw new ServiceError(
-      'cannot_start',
-      `Cannot use ${path}: its schema is version ${version}, this program knows versions up to ${migrations.length}; use a newer program`,
-    );
-  }
-}
-
-function isForeign(connection: DatabaseSync): boolean {
-  const isEmpty = connection.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.['count'] === 0;
-  return !isEmpty && connection.prepare('PRAGMA application_id').get()?.['application_id'] !== APPLICATION_ID;
-}
-
-/** The schema's version that a database has. */
-export function versionOf(connection: DatabaseSync): number {
-  return Number(connection.prepare('PRAGMA user_version').get()?.['user_version']);
 }

@@ -2,7 +2,8 @@ import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync, backup } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { ServiceError, messageOf } from '../domain.ts';
-import { BUSY_TIMEOUT_MS, type Reader, checkOwnership, prepareOnce, versionOf } from './database.ts';
+import { BUSY_TIMEOUT_MS, type Reader, prepareOnce } from './database.ts';
+import { checkOwnership, versionOf } from './migrate.ts';
 import { migrations } from './schema.ts';
 
 /** Pages that are copied between two looks at the event loop: some 8 MB. */

@@ -5,7 +5,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { claimOwnership } from '../../src/database/owner.ts';
+import { migrate } from '../../src/database/migrate.ts';
 import { migrations } from '../../src/database/schema.ts';
+import { SEED, accepted, forbidden } from '../support/schema-rows.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const TABLES = [
@@ -51,8 +53,7 @@ for (let version = 0; version < migrations.length; version += 1) {
   test(`a database of version ${version} is migrated`, (t) => {
     const path = join(temporaryFolder(t), 'jobs.db');
     const old = new DatabaseSync(path);
-    for (const migration of migrations.slice(0, version)) old.exec(migration);
-    old.exec(`PRAGMA user_version = ${version}${version > 0 ? '; PRAGMA application_id = 0x54535331' : ''}`);
+    migrate(old, version);
     old.close();
     const database = openDatabase(path);
     assert.equal(database.statement('PRAGMA user_version').get()?.['user_version'], migrations.length);
@@ -102,77 +103,17 @@ test('a transaction keeps all or nothing', () => {
   );
 });
 
-const JOB = `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at) VALUES`;
-const FINISHED_JOB = `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at, completed_at) VALUES`;
-
 /** A database with one running model-day of one job. */
 function seeded(): Database {
   const database = openDatabase(':memory:');
-  for (const sql of [
-    `${JOB} ('j', 'running', '2025-01-06', '2025-01-06', '[]', 0, '{}', 't')`,
-    `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at) VALUES ('j', 'm', 0, '2025-01-06', 't')`,
-    `INSERT INTO job_details (job_id, date, model, status, started_at) VALUES ('j', '2025-01-06', 'm', 'running', 't')`,
-    `INSERT INTO trading_sessions (session_id, job_id, date, model, status, initial_cash_e4, started_at, completed_at) VALUES (1, 'j', '2025-01-06', 'm', 'active', 5, 't', 't')`,
-    `INSERT INTO positions (position_id, session_id, action_id, action_type, cash_e4, portfolio_value_e4, daily_profit_e4, created_at) VALUES (1, 1, 1, 'no_trade', 5, 5, 0, 't')`,
-  ])
-    database.statement(sql).run();
+  for (const sql of SEED) database.statement(sql).run();
   return database;
 }
 
-const POSITION = `INSERT INTO positions (session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4, daily_profit_e4, created_at) VALUES`;
-const SESSION = `INSERT INTO trading_sessions (job_id, date, model, status, initial_cash_e4, started_from_session_id, started_at, completed_at) VALUES`;
-
-const forbidden: [name: string, sql: string][] = [
-  ['a second unfinished job', `${JOB} ('k', 'pending', '2025-01-06', '2025-01-06', '[]', 0, '{}', 't')`],
-  [
-    'a second unfinished job that downloads',
-    `${JOB} ('k', 'downloading_data', '2025-01-06', '2025-01-06', '[]', 0, '{}', 't')`,
-  ],
-  ['an unknown job status', `${FINISHED_JOB} ('k', 'done', '2025-01-06', '2025-01-06', '[]', 0, '{}', 't', 't')`],
-  ['a finished job without an end', `${JOB} ('k', 'completed', '2025-01-06', '2025-01-06', '[]', 0, '{}', 't')`],
-  [
-    'a job that ends before it starts',
-    `${FINISHED_JOB} ('k', 'completed', '2025-01-07', '2025-01-06', '[]', 0, '{}', 't', 't')`,
-  ],
-  ['a sloppy date', `INSERT INTO job_details (job_id, date, model) VALUES ('j', '2025-1-7', 'm')`],
-  [
-    'a model-day of an unknown run',
-    `INSERT INTO job_details (job_id, date, model) VALUES ('j', '2025-01-07', 'stranger')`,
-  ],
-  ['a model-day that failed without a reason', `UPDATE job_details SET status = 'failed', completed_at = 't'`],
-  ['a second active generation', `${SESSION} ('j', '2025-01-06', 'm', 'active', 5, NULL, 't', 't')`],
-  ['a session with two pasts', `${SESSION} ('j', '2025-01-06', 'm', 'superseded', 5, 1, 't', 't')`],
-  ['a session without a past', `${SESSION} ('j', '2025-01-06', 'm', 'superseded', NULL, NULL, 't', 't')`],
-  ['negative cash', `${POSITION} (1, 2, 'buy', 'AAPL', 1, 1, -1, 5, 0, 't')`],
-  ['an action out of nowhere', `${POSITION} (99, 1, 'buy', 'AAPL', 1, 1, 1, 5, 0, 't')`],
-  ['the same action twice', `${POSITION} (1, 1, 'buy', 'AAPL', 1, 1, 1, 5, 0, 't')`],
-  ['a purchase of nothing', `${POSITION} (1, 2, 'buy', 'AAPL', 0, 1, 1, 5, 0, 't')`],
-  ['a sale of less than nothing', `${POSITION} (1, 2, 'sell', 'AAPL', -5, 1, 1, 5, 0, 't')`],
-  ['a trade without a price', `${POSITION} (1, 2, 'buy', 'AAPL', 1, NULL, 1, 5, 0, 't')`],
-  ['a no_trade with a symbol', `${POSITION} (1, 2, 'no_trade', 'AAPL', NULL, NULL, 1, 5, 0, 't')`],
-  ['a value below the cash', `${POSITION} (1, 2, 'buy', 'AAPL', 1, 1, 5, 4, 0, 't')`],
-  ['cash that is no integer', `${POSITION} (1, 2, 'buy', 'AAPL', 1, 1, 1.5, 5, 0, 't')`],
-  ['a holding of zero', `INSERT INTO holdings VALUES (1, 'AAPL', 0)`],
-  ['a negative holding', `INSERT INTO holdings VALUES (1, 'AAPL', -1)`],
-  ['a price of 0', `INSERT INTO price_data (symbol, date, open) VALUES ('AAPL', '2025-01-06', 0)`],
-  ['a close of 0', `INSERT INTO price_data (symbol, date, open, close) VALUES ('AAPL', '2025-01-06', 1, 0)`],
-  ['an absurd price', `INSERT INTO price_data (symbol, date, open) VALUES ('AAPL', '2025-01-06', 1e73)`],
-  [
-    'coverage that ends before it starts',
-    `INSERT INTO price_data_coverage (symbol, source, start_date, end_date) VALUES ('A', 'csv', '2025-01-07', '2025-01-06')`,
-  ],
-  [
-    'a tool message without a tool',
-    `INSERT INTO reasoning_logs (session_id, message_index, role, content, timestamp) VALUES (1, 0, 'tool', '', 't')`,
-  ],
-  [
-    'an unknown role',
-    `INSERT INTO reasoning_logs (session_id, message_index, role, content, timestamp) VALUES (1, 0, 'oracle', '', 't')`,
-  ],
-];
 for (const [name, sql] of forbidden) {
   test(`the database refuses ${name}`, () => {
     const database = seeded();
+    for (const [, before] of accepted) database.statement(before).run();
     assert.throws(() => database.statement(sql).run(), /constraint|cannot store/);
   });
 }

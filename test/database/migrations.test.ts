@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { openDatabase } from '../../src/database/database.ts';
+import { migrate } from '../../src/database/migrate.ts';
 import { migrations } from '../../src/database/schema.ts';
 import { actionTypes, jobStatuses, messageRoles, modelDayStatuses, sessionStatuses } from '../../src/domain.ts';
+import { SEED, accepted } from '../support/schema-rows.ts';
+import { temporaryFolder } from '../support/service.ts';
 
 const FOLDER = new URL('../../src/database/migrations/', import.meta.url);
 
@@ -16,6 +21,7 @@ const released: [file: string, sha256: string][] = [
   ['004-carried-messages.ts', '8e38f34c4e03b742d5c7b4c1b383d7dd63eaf34fae5a47d728a8d3d7c4307836'],
   ['005-idempotency-keys.ts', 'bec211610f53461b1e00fac5f9bbc6c9c4341a0770a67b85751ed27ca8032e01'],
   ['006-split-revisions.ts', '53342d3409c8ff6743db7b53dcfe34bb18bdd61fcd772237784fa6834cf44800'],
+  ['007-same-meaning-from-sqlite-3.37.ts', 'fdd7945db44e0049b50f2873617626ec6089e9dd7a2ab7e5215ca73b9affcf3a'],
 ];
 
 test('a released migration is never edited; a change of the schema is a new migration', () => {
@@ -51,9 +57,52 @@ for (const [place, list] of words) {
   test(`${place} accepts the words of domain.ts and no others; a new word needs a migration`, () => {
     const [table, column] = place.split('.') as [string, string];
     const database = new DatabaseSync(':memory:');
-    for (const migration of migrations) database.exec(migration);
+    migrate(database);
     const sql = database.prepare('SELECT sql FROM sqlite_schema WHERE name = ?').get(table)?.['sql'];
     const accepted = new RegExp(`\\b${column} TEXT [^,]*CHECK \\(${column} IN \\(([^)]*)\\)`).exec(String(sql))?.[1];
     assert.deepEqual(accepted?.match(/\w+/g)?.sort(), [...list].sort());
   });
 }
+
+const DURATION = `round(unixepoch(completed_at, ''subsec'') - unixepoch(started_at, ''subsec''), 3)`;
+
+/** A database of version 6 with one model-day, whose duration an older SQLite computed as null. */
+function versionSix(path: string): DatabaseSync {
+  const database = new DatabaseSync(path);
+  migrate(database, 6);
+  database.enableDefensive(false);
+  const replace = (from: string, to: string) =>
+    database.exec(`PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, '${from}', '${to}') WHERE name = 'job_details';
+      PRAGMA writable_schema = RESET`);
+  replace(DURATION, 'round(NULL, 3)');
+  for (const sql of [...SEED, ...accepted.slice(0, 6).map(([, statement]) => statement)]) database.exec(sql);
+  replace('round(NULL, 3)', DURATION);
+  return database;
+}
+
+test('migrating to version 7 computes lost durations again, and connections that are open learn the new schema', (t) => {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  const other = versionSix(path);
+  const durations = () =>
+    other.prepare('SELECT duration_seconds AS seconds FROM job_details ORDER BY job_id').all().map(({ seconds }) => seconds);
+  assert.deepEqual(durations(), [null, null]);
+  const database = openDatabase(path);
+  assert.deepEqual(durations(), [null, 12.345]);
+  assert.match(String(other.prepare(`SELECT sql FROM sqlite_schema WHERE name = 'reasoning_logs'`).get()?.['sql']), /tool_calls IS NULL OR/);
+  assert.deepEqual({ ...database.statement('PRAGMA integrity_check').get() }, { integrity_check: 'ok' });
+  assert.throws(() => database.statement(`UPDATE sqlite_schema SET sql = ''`).run(), /may not be modified/);
+  database.close();
+  other.close();
+});
+
+test('a schema that is not the released one is not edited', (t) => {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  const database = versionSix(path);
+  database.exec(`ALTER TABLE reasoning_logs RENAME COLUMN tool_calls TO calls`);
+  assert.throws(() => openDatabase(path), {
+    code: 'cannot_start',
+    message: /^Cannot open the database .*: CHECK constraint failed: schema_is_as_released$/,
+  });
+  assert.equal(database.prepare('PRAGMA user_version').get()?.['user_version'], 6);
+  database.close();
+});

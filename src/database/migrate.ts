@@ -1,0 +1,46 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { ServiceError } from '../domain.ts';
+import { migrations } from './schema.ts';
+
+/** Marks the file as this service's own (`PRAGMA application_id`): "TSS1". */
+const APPLICATION_ID = 0x54535331;
+
+/** Brings a database to the newest version, or as far as `version`, in one transaction. */
+export function migrate(connection: DatabaseSync, version = migrations.length): void {
+  if (versionOf(connection) >= version) return;
+  // Some migrations edit the schema's text, which Node's connections forbid unless asked.
+  connection.enableDefensive(false);
+  connection.exec('BEGIN IMMEDIATE');
+  try {
+    for (const migration of migrations.slice(versionOf(connection), version)) connection.exec(migration);
+    connection.exec(`PRAGMA user_version = ${version}; PRAGMA application_id = ${APPLICATION_ID}; COMMIT`);
+  } finally {
+    if (connection.isTransaction) connection.exec('ROLLBACK');
+    connection.enableDefensive(true);
+  }
+}
+
+/** Throws a `ServiceError` (`cannot_start`) for another program's database and for a newer schema. */
+export function checkOwnership(connection: DatabaseSync, path: string): void {
+  if (isForeign(connection)) {
+    throw new ServiceError('cannot_start', `Cannot use ${path}: it is a database of another program`);
+  }
+  const version = versionOf(connection);
+  if (version > migrations.length) {
+    throw new ServiceError(
+      'cannot_start',
+      `Cannot use ${path}: its schema is version ${version}, this program knows versions up to ${migrations.length}; use a newer program`,
+    );
+  }
+}
+
+/** Whether a database that is not empty is another program's. */
+export function isForeign(connection: DatabaseSync): boolean {
+  const isEmpty = connection.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.['count'] === 0;
+  return !isEmpty && connection.prepare('PRAGMA application_id').get()?.['application_id'] !== APPLICATION_ID;
+}
+
+/** The schema's version that a database has. */
+export function versionOf(connection: DatabaseSync): number {
+  return Number(connection.prepare('PRAGMA user_version').get()?.['user_version']);
+}

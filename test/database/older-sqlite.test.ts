@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { openDatabase } from '../../src/database/database.ts';
+import { SEED, accepted, forbidden } from '../support/schema-rows.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+/** What the schema's expressions may call: each means the same in every SQLite from 3.37 on, with values that are not null. */
+const FUNCTIONS_SINCE_3_37 = ['coalesce', 'count', 'json_valid', 'julianday', 'length', 'round', 'strftime'];
+/** Until 3.41 `json_valid(NULL)` is 0 and `unixepoch` has no 'subsec'. */
+const FIRST_SAME_AS_OURS = '3.42';
+
+const shellVersion = spawnSync('sqlite3', ['--version']).stdout?.toString().split(' ')[0] ?? null;
+const noOlderShell =
+  shellVersion === null
+    ? 'there is no sqlite3 shell here'
+    : shellVersion.localeCompare(FIRST_SAME_AS_OURS, 'en', { numeric: true }) >= 0 &&
+      `the sqlite3 shell here is ${shellVersion}, no older than ${FIRST_SAME_AS_OURS}`;
+
+/** A seeded database, closed. */
+function seededFile(t: TestContext): string {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  const database = openDatabase(path);
+  for (const sql of SEED) database.statement(sql).run();
+  database.close();
+  return path;
+}
+
+const statements = [...accepted, ...forbidden];
+const isAccepted = statements.map((_, index) => index < accepted.length);
+
+/** Runs all statements in the shell; which of them changed anything, by SQLite's count of changes. */
+function runInShell(path: string): boolean[] {
+  const lines = statements.map(([, sql]) => `${sql};\nSELECT total_changes();`);
+  const input = ['PRAGMA foreign_keys = ON;', 'SELECT total_changes();', ...lines].join('\n');
+  const { stdout } = spawnSync('sqlite3', [path], { input });
+  const counts = stdout.toString().trim().split('\n').map(Number);
+  return counts.slice(1).map((count, index) => count > (counts[index] as number));
+}
+
+function runHere(path: string): boolean[] {
+  const database = openDatabase(path);
+  const results = statements.map(([, sql]) => {
+    try {
+      return Number(database.statement(sql).run().changes) > 0;
+    } catch {
+      return false;
+    }
+  });
+  database.close();
+  return results;
+}
+
+/** Every row of every table; the times at which triggers and defaults ran are one word. */
+function contentOf(path: string): Record<string, unknown[]> {
+  const database = new DatabaseSync(path, { readOnly: true });
+  const rowsOf = (table: string) =>
+    database
+      .prepare(`SELECT * FROM ${table}`)
+      .all()
+      .map((row) =>
+        Object.values(row).map((value) => (/^20\d\d-.*Z$/.test(String(value)) && !/^2025-01/.test(String(value)) ? 'now' : value)),
+      );
+  const content = Object.fromEntries(tablesIn(database).map((table) => [table, rowsOf(table)]));
+  database.close();
+  return content;
+}
+
+function tablesIn(database: DatabaseSync): string[] {
+  const rows = database.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`);
+  return rows.all().map((row) => String(row['name']));
+}
+
+const INTEGRITY = 'PRAGMA integrity_check';
+
+test('an older SQLite finds a database sound, and accepts and refuses the same', { skip: noOlderShell }, (t) => {
+  const [theirs, ours] = [seededFile(t), seededFile(t)];
+  const check = (path: string) => spawnSync('sqlite3', [path, `${INTEGRITY}; PRAGMA foreign_key_check`]);
+  const results = runInShell(theirs);
+  const wrong = statements.filter((_, index) => results[index] !== isAccepted[index]).map(([name]) => name);
+  assert.deepEqual(wrong, [], `SQLite ${shellVersion} judges these otherwise`);
+  runHere(ours);
+  assert.deepEqual(contentOf(theirs), contentOf(ours));
+  for (const path of [theirs, ours]) {
+    assert.equal(check(path).stdout.toString(), 'ok\n');
+    const database = openDatabase(path);
+    assert.deepEqual({ ...database.statement(INTEGRITY).get() }, { integrity_check: 'ok' });
+    assert.equal(
+      database.statement(`SELECT duration_seconds FROM job_details WHERE job_id = 'k'`).get()?.['duration_seconds'],
+      12.345,
+    );
+    database.close();
+  }
+});
+
+test('these statements insert into and update every table, with both outcomes', (t) => {
+  const path = seededFile(t);
+  assert.deepEqual(runHere(path), isAccepted);
+  const database = new DatabaseSync(path, { readOnly: true });
+  const missing = tablesIn(database).flatMap((table) =>
+    [`INSERT INTO ${table} `, `UPDATE ${table} `].filter(
+      (verb) => ![accepted, forbidden].every((list) => list.some(([, sql]) => sql.startsWith(verb))),
+    ),
+  );
+  database.close();
+  assert.deepEqual(missing, []);
+});
+
+test('the schema calls nothing that SQLite 3.37 lacks or computes in another way', () => {
+  const database = openDatabase(':memory:');
+  const sql = database
+    .statement('SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL')
+    .all()
+    .map((row) => String(row['sql']).replace(/--.*|'[^']*'/g, ''))
+    .join('\n');
+  const called = new Set([...sql.matchAll(/\b([a-z_]+)\(/g)].map(([, name]) => name as string));
+  assert.deepEqual([...called].sort(), FUNCTIONS_SINCE_3_37);
+  assert.doesNotMatch(sql, /->|'subsec'/);
+  const nullable = [...sql.matchAll(/(\w+) TEXT CHECK \(json_valid/g)].map(([, column]) => column);
+  assert.deepEqual(nullable, [], 'json_valid(NULL) is 0 before SQLite 3.42');
+});

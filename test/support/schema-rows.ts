@@ -1,0 +1,133 @@
+/** Statements over a small database, and whether the schema accepts them: the same in every SQLite from 3.37 on. */
+
+const JOB = `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at) VALUES`;
+const FINISHED_JOB = `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at, completed_at) VALUES`;
+const RUN = `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at) VALUES`;
+const POSITION = `INSERT INTO positions (session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4, daily_profit_e4, created_at) VALUES`;
+const SESSION = `INSERT INTO trading_sessions (job_id, date, model, status, initial_cash_e4, started_from_session_id, started_at, completed_at) VALUES`;
+const MESSAGE = `INSERT INTO reasoning_logs (session_id, message_index, role, content, tool_name, tool_calls, carried, timestamp) VALUES`;
+const PRICE = `INSERT INTO price_data (symbol, date, open, close, recorded_at) VALUES`;
+const REVISION = `INSERT INTO price_revisions (symbol, date, open, source, recorded_at, replaced_at) VALUES`;
+const COVERAGE = `INSERT INTO price_data_coverage (symbol, source, start_date, end_date, recorded_at) VALUES`;
+const SPLIT = `INSERT INTO stock_splits (symbol, date, numerator, denominator, recorded_at) VALUES`;
+const SPLIT_REVISION = `INSERT INTO stock_split_revisions (symbol, date, numerator, denominator, source, recorded_at, replaced_at) VALUES`;
+
+/** One running model-day of one job, one active session. */
+export const SEED: readonly string[] = [
+  `${JOB} ('j', 'running', '2025-01-06', '2025-01-06', '[]', 0, '{}', 't')`,
+  `${RUN} ('j', 'm', 0, '2025-01-06', 't')`,
+  `INSERT INTO job_details (job_id, date, model, status, started_at) VALUES ('j', '2025-01-06', 'm', 'running', 't')`,
+  `INSERT INTO trading_sessions (session_id, job_id, date, model, status, initial_cash_e4, started_at, completed_at) VALUES (1, 'j', '2025-01-06', 'm', 'active', 5, 't', 't')`,
+  `INSERT INTO positions (position_id, session_id, action_id, action_type, cash_e4, portfolio_value_e4, daily_profit_e4, created_at) VALUES (1, 1, 1, 'no_trade', 5, 5, 0, 't')`,
+];
+
+/** Each on its own is refused where the rows of SEED and of `accepted` are. */
+export const forbidden: readonly [name: string, sql: string][] = [
+  ['a second unfinished job', `${JOB} ('k', 'pending', '2025-01-06', '2025-01-06', '[]', 0, '{}', 't')`],
+  [
+    'a second unfinished job that downloads',
+    `${JOB} ('k', 'downloading_data', '2025-01-06', '2025-01-06', '[]', 0, '{}', 't')`,
+  ],
+  ['an unknown job status', `${FINISHED_JOB} ('k', 'done', '2025-01-06', '2025-01-06', '[]', 0, '{}', 't', 't')`],
+  ['a finished job without an end', `${JOB} ('k', 'completed', '2025-01-06', '2025-01-06', '[]', 0, '{}', 't')`],
+  [
+    'a job that ends before it starts',
+    `${FINISHED_JOB} ('k', 'completed', '2025-01-07', '2025-01-06', '[]', 0, '{}', 't', 't')`,
+  ],
+  ['a job whose dates are no JSON', `UPDATE jobs SET dates = '[' WHERE job_id = 'j'`],
+  ['a run of an unknown job', `${RUN} ('stranger', 'm', 0, '2025-01-06', 't')`],
+  ['a run with an unknown status', `UPDATE simulation_runs SET status = 'gone'`],
+  ['a sloppy date', `INSERT INTO job_details (job_id, date, model) VALUES ('j', '2025-1-7', 'm')`],
+  [
+    'a model-day of an unknown run',
+    `INSERT INTO job_details (job_id, date, model) VALUES ('j', '2025-01-07', 'stranger')`,
+  ],
+  ['a model-day that failed without a reason', `UPDATE job_details SET status = 'failed', completed_at = 't'`],
+  ['a second active generation', `${SESSION} ('j', '2025-01-06', 'm', 'active', 5, NULL, 't', 't')`],
+  ['a session with two pasts', `${SESSION} ('j', '2025-01-06', 'm', 'superseded', 5, 1, 't', 't')`],
+  ['a session without a past', `${SESSION} ('j', '2025-01-06', 'm', 'superseded', NULL, NULL, 't', 't')`],
+  ['a session that failed without a reason', `UPDATE trading_sessions SET status = 'failed', error = NULL`],
+  ['negative cash', `${POSITION} (1, 9, 'buy', 'AAPL', 1, 1, -1, 5, 0, 't')`],
+  ['an action out of nowhere', `${POSITION} (99, 1, 'buy', 'AAPL', 1, 1, 1, 5, 0, 't')`],
+  ['the same action twice', `${POSITION} (1, 1, 'buy', 'AAPL', 1, 1, 1, 5, 0, 't')`],
+  ['a purchase of nothing', `${POSITION} (1, 9, 'buy', 'AAPL', 0, 1, 1, 5, 0, 't')`],
+  ['a sale of less than nothing', `${POSITION} (1, 9, 'sell', 'AAPL', -5, 1, 1, 5, 0, 't')`],
+  ['a trade without a price', `${POSITION} (1, 9, 'buy', 'AAPL', 1, NULL, 1, 5, 0, 't')`],
+  ['a no_trade with a symbol', `${POSITION} (1, 9, 'no_trade', 'AAPL', NULL, NULL, 1, 5, 0, 't')`],
+  ['a value below the cash', `${POSITION} (1, 9, 'buy', 'AAPL', 1, 1, 5, 4, 0, 't')`],
+  ['cash that is no integer', `${POSITION} (1, 9, 'buy', 'AAPL', 1, 1, 1.5, 5, 0, 't')`],
+  ['cash that becomes negative', `UPDATE positions SET cash_e4 = -1`],
+  ['a holding of zero', `INSERT INTO holdings VALUES (1, 'MSFT', 0)`],
+  ['a negative holding', `INSERT INTO holdings VALUES (1, 'MSFT', -1)`],
+  ['a holding that becomes zero', `UPDATE holdings SET quantity = 0`],
+  ['a price of 0', `${PRICE} ('MSFT', '2025-01-06', 0, NULL, 't')`],
+  ['a close of 0', `${PRICE} ('MSFT', '2025-01-06', 1, 0, 't')`],
+  ['an absurd price', `${PRICE} ('MSFT', '2025-01-06', 1e73, NULL, 't')`],
+  ['a price that becomes text', `UPDATE price_data SET open = 'dear'`],
+  ['a revision without a price', `${REVISION} ('AAPL', '2025-01-06', NULL, 's', 't', 't')`],
+  ['a revision that loses its price', `UPDATE price_revisions SET open = NULL`],
+  ['coverage that ends before it starts', `${COVERAGE} ('A', 'csv', '2025-01-07', '2025-01-06', 't')`],
+  ['coverage that comes to end before it starts', `UPDATE price_data_coverage SET start_date = '2026-01-01'`],
+  ['a split into as many shares', `${SPLIT} ('MSFT', '2025-01-06', 2, 2, 't')`],
+  ['a split that becomes one of 0 shares', `UPDATE stock_splits SET numerator = 0`],
+  ['a revision of a split without numbers', `${SPLIT_REVISION} ('AAPL', '2025-01-06', NULL, 1, 's', 't', 't')`],
+  ['a revision of a split that becomes text', `UPDATE stock_split_revisions SET numerator = 'two'`],
+  ['splits known through a sloppy date', `INSERT INTO stock_split_coverage VALUES ('AAPL', '2025-1-6', 's', 't')`],
+  ['splits that come to be known through none', `UPDATE stock_split_coverage SET end_date = ''`],
+  ['a tool message without a tool', `${MESSAGE} (1, 9, 'tool', '', NULL, NULL, NULL, 't')`],
+  ['an unknown role', `${MESSAGE} (1, 9, 'oracle', '', NULL, NULL, NULL, 't')`],
+  ['tool calls that are no JSON', `${MESSAGE} (1, 9, 'assistant', '', NULL, '[{', NULL, 't')`],
+  ['tool calls of a user', `${MESSAGE} (1, 9, 'user', '', NULL, '[]', NULL, 't')`],
+  ['something carried that is no JSON', `${MESSAGE} (1, 9, 'assistant', '', NULL, NULL, '{', 't')`],
+  ['something carried by a user', `UPDATE reasoning_logs SET carried = '{}' WHERE role = 'user'`],
+  ['tool calls that become no JSON', `UPDATE reasoning_logs SET tool_calls = '' WHERE role = 'assistant'`],
+  ['more refusals than calls', `INSERT INTO tool_usage VALUES (1, 'sell', 1, 2, 0)`],
+  ['calls that come to be none', `UPDATE tool_usage SET calls = 0`],
+  ['an empty idempotency key', `INSERT INTO idempotency_keys VALUES ('', 'j', 'h', '{}')`],
+  ['a remembered answer that becomes no JSON', `UPDATE idempotency_keys SET answer = '{'`],
+  ['a second key for a job', `INSERT INTO idempotency_keys VALUES ('another', 'j', 'h', '{}')`],
+];
+
+/** One after another, each is accepted. */
+export const accepted: readonly [name: string, sql: string][] = [
+  ['a finished job', `${FINISHED_JOB} ('k', 'partial', '2025-01-06', '2025-01-07', '["2025-01-06"]', 1, '{}', 't', 't')`],
+  ['warnings of any kind', `UPDATE jobs SET warnings = '{not json', error = 'e'`],
+  ['another run', `${RUN} ('k', 'm', 0, '2025-01-06', 't')`],
+  ['a run that is superseded', `UPDATE simulation_runs SET status = 'superseded' WHERE job_id = 'k'`],
+  ['another model-day', `INSERT INTO job_details (job_id, date, model) VALUES ('k', '2025-01-07', 'm')`],
+  [
+    'a model-day that takes 12.345 seconds',
+    `UPDATE job_details SET status = 'completed', started_at = '2025-01-06T23:59:59.900Z', completed_at = '2025-01-07T00:00:12.245Z' WHERE job_id = 'k'`,
+  ],
+  ['a session that runs', `${SESSION} ('j', '2025-01-06', 'm', 'running', NULL, 1, 't', NULL)`],
+  ['a model-day that ends without its session', `UPDATE job_details SET status = 'failed', error = 'e', completed_at = 't' WHERE job_id = 'j'`],
+  ['a session with a summary', `UPDATE trading_sessions SET session_summary = 's' WHERE session_id = 1`],
+  ['a purchase', `${POSITION} (1, 2, 'buy', 'AAPL', 3, 5, 5, 20, -1, 't')`],
+  ['a split that takes shares away', `${POSITION} (1, 3, 'split', 'AAPL', -1, 5, 5, 20, -1, 't')`],
+  ['a return', `UPDATE positions SET daily_return_pct = -0.5`],
+  ['a holding', `INSERT INTO holdings VALUES (1, 'AAPL', 3)`],
+  ['a holding that grows', `UPDATE holdings SET quantity = 4`],
+  ['a message without tool calls', `${MESSAGE} (1, 0, 'user', 'u', NULL, NULL, NULL, 't')`],
+  ['an answer without tool calls', `${MESSAGE} (1, 1, 'assistant', '', NULL, NULL, NULL, 't')`],
+  ['an answer with tool calls', `${MESSAGE} (1, 2, 'assistant', '', NULL, '[{"name":"a\\u0000","x":[-0.5e-3]}]', '{"y":null}', 't')`],
+  ['the message of a tool', `${MESSAGE} (1, 3, 'tool', '', 'buy', NULL, NULL, 't')`],
+  ['a message that changes', `UPDATE reasoning_logs SET summary = 's'`],
+  ['calls of a tool', `INSERT INTO tool_usage VALUES (1, 'buy', 2, 1, 0.5)`],
+  ['calls that become more', `UPDATE tool_usage SET calls = 3, duration_ms = 7`],
+  ['a bar', `${PRICE} ('AAPL', '2025-01-06', 100, 101.25, '2025-01-06T10:00:00.000Z')`],
+  ['a bar of an adjusted source', `INSERT INTO price_data (symbol, date, open, source) VALUES ('MSFT', '2025-01-06', 1, 'yahoo')`],
+  ['a bar that is revised', `UPDATE price_data SET close = 102, recorded_at = '2025-01-07T10:00:00.000Z' WHERE symbol = 'AAPL'`],
+  ['a bar that is revised without a word on when', `UPDATE price_data SET close = 103 WHERE symbol = 'AAPL'`],
+  ['a revision', `${REVISION} ('X', '2025-01-06', 1, 's', 't', 't')`],
+  ['a revision that changes', `UPDATE price_revisions SET volume = 5 WHERE symbol = 'X'`],
+  ['coverage', `${COVERAGE} ('AAPL', 'csv', '2025-01-06', '2025-01-06', 't')`],
+  ['coverage that grows', `UPDATE price_data_coverage SET end_date = '2025-01-07'`],
+  ['a split', `${SPLIT} ('AAPL', '2025-01-06', 2, 1, 't')`],
+  ['a split that is revised', `UPDATE stock_splits SET numerator = 3`],
+  ['a revision of a split', `${SPLIT_REVISION} ('X', '2025-01-06', 2, 1, 's', 't', 't')`],
+  ['a revision of a split that changes', `UPDATE stock_split_revisions SET source = 'r' WHERE symbol = 'X'`],
+  ['splits that are known', `INSERT INTO stock_split_coverage VALUES ('AAPL', '2025-01-06', 's', 't')`],
+  ['splits that are known further', `UPDATE stock_split_coverage SET end_date = '2025-01-07'`],
+  ['an idempotency key', `INSERT INTO idempotency_keys VALUES ('key', 'j', 'h', '{}')`],
+  ['a remembered answer that changes', `UPDATE idempotency_keys SET answer = '[1]'`],
+];

@@ -9,6 +9,7 @@ import { createHttpServer } from './http/server.ts';
 import { createJobs } from './jobs/jobs.ts';
 import type { Log } from './log.ts';
 import type { Settings } from './settings.ts';
+import { type WorkerLimits, workerLimits } from './worker/limits.ts';
 
 export interface ServiceOptions {
   settings: Settings;
@@ -21,6 +22,7 @@ export interface ServiceOptions {
   /** The files of the pages, as the build makes them. */
   pages: BuiltPages;
   httpLimits?: HttpLimits;
+  limits?: WorkerLimits;
   environment?: NodeJS.ProcessEnv;
 }
 
@@ -40,12 +42,13 @@ export async function startService({
   accessTokens,
   pages,
   httpLimits,
+  limits = workerLimits,
   environment = process.env,
 }: ServiceOptions): Promise<Service> {
   const database = openDatabase(settings.databasePath, {
     durability: settings.deploymentMode === 'DEV' ? 'process-end' : 'power-loss',
   });
-  const jobs = createJobs({ database, settings, log, clock, agentProgram, environment });
+  const jobs = createJobs({ database, settings, log, clock, agentProgram, environment, limits });
   const server = createHttpServer(
     { database, settings, log, clock, jobs },
     { accessTokens, pages, ...(httpLimits && { limits: httpLimits }) },

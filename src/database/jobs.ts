@@ -177,25 +177,6 @@ export function finishJob(
   return status;
 }
 
-/**
- * Notes that an unfinished job is taken up again; what ran is pending again. Returns how many restarts in a row found
- * that nothing had been logged and no model-day had ended since the one before.
- */
-export function noteRestart(database: Database, jobId: string): number {
-  return database.transaction(() => {
-    returnToPending(database, jobId);
-    const row = database
-      .statement(
-        `UPDATE jobs SET idle_restarts = iif(progress_mark = done, idle_restarts + 1, 0), progress_mark = done
-         FROM (SELECT (SELECT count(*) FROM reasoning_logs JOIN trading_sessions USING (session_id) WHERE job_id = ?1)
-           + (SELECT count(*) FROM job_details WHERE job_id = ?1 AND completed_at IS NOT NULL) AS done)
-         WHERE job_id = ?1 RETURNING idle_restarts`,
-      )
-      .get(jobId);
-    return row?.['idle_restarts'] as number;
-  });
-}
-
 /** What ran is pending again, to be taken up where its journal ends; within the caller's transaction. */
 export function returnToPending(database: Database, jobId: string): void {
   database.statement(`UPDATE job_details SET status = 'pending' WHERE job_id = ? AND status = 'running'`).run(jobId);

@@ -5,6 +5,7 @@ import { sql as carriedMessages } from './migrations/004-carried-messages.ts';
 import { sql as idempotencyKeys } from './migrations/005-idempotency-keys.ts';
 import { sql as splitRevisions } from './migrations/006-split-revisions.ts';
 import { sql as sameMeaningFromSqlite337 } from './migrations/007-same-meaning-from-sqlite-3.37.ts';
+import { sql as livesThatCount } from './migrations/008-lives-that-count.ts';
 
 /**
  * The schema's history: migration N brings a database from version N to N + 1 (`user_version`). Each is literal SQL in a
@@ -21,4 +22,5 @@ export const migrations: readonly string[] = [
   idempotencyKeys,
   splitRevisions,
   sameMeaningFromSqlite337,
+  livesThatCount,
 ];

@@ -1,6 +1,7 @@
 import { type CalendarDate, dateOf, timestamp } from '../calendar.ts';
 import { type Configuration, readConfiguration } from '../configuration.ts';
-import { insertJob, noteRestart, statusOfJob, unfinishedJobId } from '../database/jobs.ts';
+import { insertJob, statusOfJob, unfinishedJobId } from '../database/jobs.ts';
+import { noteRestart } from '../database/restarts.ts';
 import { lastActiveDate } from '../database/sessions.ts';
 import { ServiceError } from '../domain.ts';
 import { logUnexpected } from '../log.ts';

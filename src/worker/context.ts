@@ -2,6 +2,7 @@ import type { Clock } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
 import type { Log } from '../log.ts';
 import type { Settings } from '../settings.ts';
+import type { WorkerLimits } from './limits.ts';
 
 /** What the worker works with. */
 export interface WorkerContext {
@@ -13,4 +14,5 @@ export interface WorkerContext {
   environment: NodeJS.ProcessEnv;
   /** What child processes run: the agent as JavaScript text. */
   agentProgram: string;
+  limits: WorkerLimits;
 }

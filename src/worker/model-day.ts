@@ -26,6 +26,7 @@ import { tradingCostsOf } from '../trading/trading-costs.ts';
 import type { WorkerContext } from './context.ts';
 import { entryOf, resolveModel, tokenPricesOf } from './endpoint.ts';
 import { launch } from './launch.ts';
+import type { Life } from './life.ts';
 
 export const COST_LIMIT_REACHED = 'Cost limit reached';
 
@@ -35,6 +36,7 @@ export interface JobRun {
   /** The server's configuration as it is now; null when its file is missing or broken. */
   configuration: Configuration | null;
   signal: AbortSignal;
+  life: Life;
 }
 
 /**
@@ -124,7 +126,7 @@ function isOverCostLimit({ database }: WorkerContext, run: JobRun, model: string
 
 async function trade(
   context: WorkerContext,
-  { job, signal }: JobRun,
+  { job, signal, life }: JobRun,
   { session, model }: { session: Session; model: Start['model'] },
 ): Promise<void> {
   const { modelDay } = session;
@@ -134,6 +136,7 @@ async function trade(
   const past = await replayJournal(context, session);
   const pastMessages = past.length;
   const start: Start = { type: 'start', signature: modelDay.model, model, maxSteps, brief, tools, pastMessages };
+  const childEnded = life.childStarted();
   const outcome = await launch(start, {
     past,
     program: context.agentProgram,
@@ -141,7 +144,7 @@ async function trade(
     signal,
     onMessage: (message) => receive(context, session, { message, maxSteps }),
     onStderr: (tail) => context.log.warning('model process wrote to stderr', { ...modelDay, tail }),
-  });
+  }).finally(childEnded);
   if (signal.aborted) return;
   if (outcome.status === 'finished') completeSession(context, session, outcome.summary);
   else abortSession(context, session, outcome.error);

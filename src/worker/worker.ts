@@ -21,6 +21,7 @@ import { count, list } from '../sentences.ts';
 import { openMarket } from '../trading/market.ts';
 import type { WorkerContext } from './context.ts';
 import { tokenPricesOf } from './endpoint.ts';
+import { type Life, watchLife } from './life.ts';
 import { type JobRun, costLimitOf, runModelDay } from './model-day.ts';
 import { type Plan, planModelDays, skipUnpricedDates, skipWarnings } from './plan.ts';
 
@@ -35,11 +36,14 @@ const MAX_NAMED_MODEL_DAYS = 20;
  */
 export async function runJob(context: WorkerContext, jobId: string, signal: AbortSignal): Promise<void> {
   let error: string | null = null;
+  const life = watchLife(context, jobId, signal);
   try {
-    error = await work(context, loadJob(context.database, jobId), signal);
+    error = await work(context, loadJob(context.database, jobId), { signal, life });
   } catch (thrown) {
     if (storageFaultOf(thrown) !== null) throw thrown;
     error = `Internal error (reference ${logUnexpected(context.log, thrown, { jobId })})`;
+  } finally {
+    life.stop();
   }
   if (signal.aborted) return;
   const stale = await staleByTurns(context, jobId);
@@ -74,7 +78,11 @@ export function cancel(context: WorkerContext, jobId: string): number {
 }
 
 /** Resolves to the job-level error, or null. */
-async function work(context: WorkerContext, job: Job, signal: AbortSignal): Promise<string | null> {
+async function work(
+  context: WorkerContext,
+  job: Job,
+  { signal, life }: { signal: AbortSignal; life: Life },
+): Promise<string | null> {
   const { database, clock } = context;
   const universe = universeOf(job.agentConfig);
   const models = job.runs.map(({ model }) => model);
@@ -93,7 +101,7 @@ async function work(context: WorkerContext, job: Job, signal: AbortSignal): Prom
   });
   if (hasNoDates(plan, prices.dates)) return NO_DATES;
   setJobStatus(database, job.jobId, { status: 'running', at });
-  const run: JobRun = { job, universe: new Set(universe), configuration: configurationNow(context), signal };
+  const run: JobRun = { job, universe: new Set(universe), configuration: configurationNow(context), signal, life };
   if (context.settings.deploymentMode === 'PROD') addWarnings(database, job.jobId, costWarnings(run)); // DEV costs nothing
   for (const date of datesOf(priced.run)) {
     const modelDays = priced.run.filter((modelDay) => modelDay.date === date);

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { createJobs } from '../../src/jobs/jobs.ts';
 import { silentLog } from '../../src/log.ts';
+import { workerLimits } from '../../src/worker/limits.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
 import { TODAY, type TestService, clockFrom, startTestService } from '../support/service.ts';
 
@@ -75,7 +76,7 @@ test('after a cancellation a new job runs at once, and runs what was cancelled a
 test('a job that is cancelled in the same moment never starts', async (t) => {
   const { settings, database } = await serve(t, {});
   const log = silentLog;
-  const jobs = createJobs({ database, settings, log, clock: clockFrom(TODAY), agentProgram: '', environment: {} });
+  const jobs = createJobs({ database, settings, log, clock: clockFrom(TODAY), agentProgram: '', environment: {}, limits: workerLimits });
   const { jobId } = jobs.submit({ startDate: null, endDate: '2025-11-10', models: [], replaceExisting: false });
   assert.equal(jobs.cancel(jobId), 1);
   await new Promise((resolve) => setImmediate(resolve));

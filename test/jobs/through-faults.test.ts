@@ -10,6 +10,7 @@ import { runThroughFaults } from '../../src/jobs/through-faults.ts';
 import { silentLog } from '../../src/log.ts';
 import { readSettings } from '../../src/settings.ts';
 import type { WorkerContext } from '../../src/worker/context.ts';
+import { workerLimits } from '../../src/worker/limits.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { storePrices } from '../support/prices.ts';
 import { TODAY, clockFrom, temporaryFolder } from '../support/service.ts';
@@ -47,7 +48,7 @@ function contextOf(t: TestContext, damage: (path: string) => void = () => {}): W
   const configurationPath = join(path, '../config.json');
   writeFileSync(configurationPath, '{"models": []}');
   const settings = { ...readSettings({ DEPLOYMENT_MODE: 'DEV' }), configurationPath };
-  return { database, settings, clock: clockFrom(TODAY), log: silentLog, environment: {}, agentProgram: buyer };
+  return { database, settings, clock: clockFrom(TODAY), log: silentLog, environment: {}, agentProgram: buyer, limits: workerLimits };
 }
 
 const statusOf = ({ database }: WorkerContext) => JSON.parse(jobStatus(database, 'job')?.json ?? '{}');

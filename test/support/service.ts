@@ -11,6 +11,7 @@ import { type HttpLimits, httpLimits } from '../../src/http/limits.ts';
 import { type Log, type LogLevel, createLog } from '../../src/log.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { type Settings, readSettings } from '../../src/settings.ts';
+import { type WorkerLimits, workerLimits } from '../../src/worker/limits.ts';
 import { storePrices } from './prices.ts';
 
 const POLL_INTERVAL_MS = 10;
@@ -34,6 +35,7 @@ export interface TestServiceOptions {
   folder?: string;
   /** Limits that a test can reach. */
   httpLimits?: Partial<HttpLimits>;
+  limits?: Partial<WorkerLimits>;
 }
 
 export interface Answer {
@@ -115,6 +117,7 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
     ...(options.environment !== undefined && { environment: options.environment }),
     accessTokens: readAccessTokens(settings),
     httpLimits: { ...httpLimits, ...options.httpLimits },
+    limits: { ...workerLimits, ...options.limits },
     pages: options.pages ? await builtPages() : {},
   });
   return wrap(t, { service, folder, settings, database, lines });

@@ -176,22 +176,3 @@ test('a journal that began on another day before is set aside', async (t) => {
   assert.match(sessionsOf(service)[0] ?? '', /no longer fits: the day before it is another now/);
   assert.equal(ledgerOf(service.database, 'model-a').at(-1), '2025-11-10 buy AAPL 1 100 => 4900 5001 1 AAPL:1');
 });
-
-test('ten restarts in a row without progress end a job; with progress they do not', async (t) => {
-  const first = await interrupt(t, { script: { '*': [wait] }, messages: 1 });
-  let service: TestService | undefined;
-  const restart = async (script: Script) => {
-    service = await serve(t, script, first.folder);
-    const { body } = await service.get(`/simulate/status/${first.jobId}`);
-    await service.stop();
-    return body;
-  };
-  assert.equal((await restart({ '*': [wait] })).status, 'running', 'its one message was progress');
-  for (let count = 1; count < 10; count += 1) assert.equal((await restart({ '*': [wait] })).status, 'running');
-  const ended = await restart({ '*': [wait] });
-  assert.deepEqual([ended.status, ended.error], ['failed', 'Given up after 10 restarts in a row without progress']);
-  assert.equal(ended.details[0].error, 'Given up after 10 restarts in a row without progress');
-  service = await serve(t, {}, first.folder);
-  const next = await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-10' });
-  assert.equal(next.status, 'completed', 'a later job starts afresh');
-});

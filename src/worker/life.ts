@@ -1,0 +1,61 @@
+import { noteLife } from '../database/restarts.ts';
+import { messageOf } from '../domain.ts';
+import type { WorkerContext } from './context.ts';
+
+/** The life of this process as a job sees it. */
+export interface Life {
+  /** To be called when a child of the job starts; the function it returns, when that child has ended. */
+  childStarted(): () => void;
+  /** The job no longer runs. */
+  stop(): void;
+}
+
+/**
+ * Keeps a mark in the database that says whether this life of the process, if it ended now without progress, would count
+ * as an idle restart: it has lasted for `lifeCountsAfterMs`, or a child of the job has been running for
+ * `childCountsAfterMs`. Written while the process lives, because a SIGKILL leaves no time to write at the end.
+ */
+export function watchLife(
+  { database, log, limits }: Pick<WorkerContext, 'database' | 'log' | 'limits'>,
+  jobId: string,
+  signal: AbortSignal,
+): Life {
+  let isLong = false;
+  let longChildren = 0;
+  let noted = false;
+  const note = () => {
+    const counts = isLong || longChildren > 0;
+    if (counts === noted) return;
+    try {
+      noteLife(database, jobId, counts);
+      noted = counts;
+    } catch (error) {
+      // A storage fault stops the job by itself; a life that is not noted gives up nothing.
+      log.warning('cannot note how long the process has lived', { jobId, error: messageOf(error) });
+    }
+  };
+  const last = () => {
+    isLong = true;
+    note();
+  };
+  const remainingMs = limits.lifeCountsAfterMs - performance.now(); // which counts from the start of the process
+  const timer = remainingMs > 0 ? setTimeout(last, remainingMs) : undefined;
+  if (timer === undefined) last();
+  return {
+    childStarted() {
+      let isLongChild = false;
+      const childTimer = setTimeout(() => {
+        isLongChild = true;
+        longChildren += 1;
+        note();
+      }, limits.childCountsAfterMs);
+      return () => {
+        clearTimeout(childTimer);
+        if (!isLongChild || signal.aborted) return; // the end of the process ends its children first
+        longChildren -= 1;
+        note();
+      };
+    },
+    stop: () => clearTimeout(timer),
+  };
+}

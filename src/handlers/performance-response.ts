@@ -124,6 +124,8 @@ export const performanceResponse = v.object({
     symbols: count,
     start_date: v.nullable(dateText),
     days: count,
+    /** Why it does not cover all days of the models; null when it does. */
+    incomplete: v.nullable(v.string()),
     ...returnEntries,
     curve: v.array(v.object({ date: dateText, value: v.number(), daily_return: v.number() })),
   }),
@@ -138,6 +140,7 @@ export const performanceResponse = v.object({
     min_days_for_risk: count,
     min_share_of_weekdays: v.number(),
     universe_benchmark: v.string(),
+    benchmark_gaps: v.string(),
     definitions: v.record(v.string(), v.string()),
   }),
   ...deploymentEntries,

@@ -6,14 +6,12 @@ import { type ChosenDay, chosenDays, ledgerDays, usageTotals } from '../database
 import { staleModelDays } from '../database/stale.ts';
 import { ServiceError, normaliseSymbol } from '../domain.ts';
 import type { Money } from '../money.ts';
-import { benchmarkCurve } from '../performance/benchmark.ts';
 import { type Benchmark, UNIVERSE, openBenchmark } from '../performance/choose-benchmark.ts';
 import { dailyRate } from '../performance/conventions.ts';
 import { reportConventions } from '../performance/definitions.ts';
-import { rounded } from '../performance/figure.ts';
 import type { ModelRecord } from '../performance/record.ts';
-import { reportModel, reportReturns } from '../performance/report.ts';
-import { seriesOf } from '../performance/returns.ts';
+import { reportBenchmark } from '../performance/report-benchmark.ts';
+import { reportModel } from '../performance/report.ts';
 import { knownClosingMark } from '../trading/market.ts';
 import { formatQuery } from './csv.ts';
 import { type Answer, type Context, type Input, deploymentFields } from './handler.ts';
@@ -102,21 +100,4 @@ function remembered<Value>(values: Map<string, Value>, key: string, compute: () 
   const value = compute();
   values.set(key, value);
   return value;
-}
-
-function reportBenchmark({ name, symbols, levels, base }: Benchmark, days: readonly ChosenDay[], riskFree: number) {
-  const dates = [...new Set(days.map(({ date }) => date))].sort();
-  const curve = base === null ? [] : benchmarkCurve(levels, base, dates);
-  return {
-    name,
-    symbols,
-    start_date: base?.date ?? null,
-    days: curve.length,
-    ...reportReturns(seriesOf(curve), riskFree),
-    curve: curve.map(({ date, value, dailyReturn }) => ({
-      date,
-      value: rounded(value),
-      daily_return: rounded(dailyReturn),
-    })),
-  };
 }

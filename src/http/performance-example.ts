@@ -120,6 +120,7 @@ export const performance = {
       symbols: 1,
       start_date: '2025-09-15',
       days: 2,
+      incomplete: null,
       total_return: 0.003,
       ...noFigures,
       winning_days_share: 1,

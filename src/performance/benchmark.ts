@@ -1,5 +1,6 @@
-import type { CalendarDate } from '../calendar.ts';
+import { type CalendarDate, addDays } from '../calendar.ts';
 import type { Split } from '../database/market.ts';
+import { MAX_STILL_DAYS } from './conventions.ts';
 import type { DayOfCurve } from './returns.ts';
 
 /** A day's prices of a symbol in raw dollars; the close is null while it is not known. */
@@ -43,56 +44,81 @@ export function symbolLevels(bars: readonly BenchmarkBar[], splits: readonly Spl
   return levels;
 }
 
-/** What the members did on one date: the sums of their returns, and how many have their first or their last bar on it. */
+/** What the members did on one date, and how many begin and end on it. */
 interface DayOfMembers {
+  /** Sums of returns: since the member's last close, and since its open of this date. */
   overnight: number;
   intraday: number;
+  /** Members whose first bar, or first after a long gap, is on this date. */
   firsts: number;
+  /** Members whose last bar, or last before a long gap, is on this date. */
   lasts: number;
+  /** The last date on which a member without a later bar still counts. */
+  stillUntil: CalendarDate;
 }
 
 /**
  * The levels of equal amounts in every member, made equal again at every close (the 1/N portfolio of DeMiguel, Garlappi
  * & Uppal, Optimal Versus Naive Diversification, Review of Financial Studies, 2009; without costs). A day's return is the
- * mean of the members' returns; between its first and its last bar a member without a bar has stood still; before and
- * after it is not in the mean. Takes the members one by one, so that they need not be in memory together.
+ * mean of the returns of the members that had a bar in the `MAX_STILL_DAYS` before it; one without a bar on the day has
+ * stood still. So a day's return depends on no later bar. Takes the members one by one, so that they need not be in memory
+ * together.
  */
 export function equalWeightLevels(members: Iterable<Levels>): Levels {
   const days = new Map<CalendarDate, DayOfMembers>();
   for (const member of members) addMember(days, member);
-  const dates = [...days.keys()].sort();
-  const levels: Levels = { dates, opens: [], closes: [] };
-  let [level, begun, over] = [1, 0, 0];
-  for (const date of dates) {
-    const day = days.get(date) as DayOfMembers;
-    const continuing = begun - over;
-    begun += day.firsts;
-    level *= 1 + (continuing === 0 ? 0 : day.overnight / continuing);
+  const ordered = [...days].sort(([one], [other]) => (one < other ? -1 : 1));
+  const levels: Levels = { dates: ordered.map(([date]) => date), opens: [], closes: [] };
+  let [level, counting, ended] = [1, 0, 0];
+  for (const [date, day] of ordered) {
+    for (let past = ordered[ended]; past !== undefined && past[1].stillUntil < date; past = ordered[ended]) {
+      counting -= past[1].lasts;
+      ended += 1;
+    }
+    level *= 1 + (counting === 0 ? 0 : day.overnight / counting);
+    counting += day.firsts;
     levels.closes.push(level);
-    levels.opens.push(level / (1 + day.intraday / (begun - over)));
-    over += day.lasts;
+    levels.opens.push(level / (1 + day.intraday / counting));
   }
   return levels;
 }
 
 function addMember(days: Map<CalendarDate, DayOfMembers>, { dates, opens, closes }: Levels): void {
-  dates.forEach((date, index) => {
-    let day = days.get(date);
-    if (day === undefined) days.set(date, (day = { overnight: 0, intraday: 0, firsts: 0, lasts: 0 }));
+  let previous: DayOfMembers | undefined;
+  for (const [index, date] of dates.entries()) {
+    const day = dayOfMembers(days, date);
     const close = closes[index] as number;
     day.intraday += close / (opens[index] as number) - 1;
-    if (index === 0) day.firsts += 1;
-    else day.overnight += close / (closes[index - 1] as number) - 1;
-    if (index === dates.length - 1) day.lasts += 1;
-  });
+    if (previous !== undefined && date <= previous.stillUntil) {
+      day.overnight += close / (closes[index - 1] as number) - 1;
+    } else {
+      if (previous !== undefined) previous.lasts += 1;
+      day.firsts += 1;
+    }
+    previous = day;
+  }
+  if (previous !== undefined) previous.lasts += 1;
 }
 
-/** The level at a moment; a day without a bar has the last close before it. Null before the first and after the last bar. */
+function dayOfMembers(days: Map<CalendarDate, DayOfMembers>, date: CalendarDate): DayOfMembers {
+  let day = days.get(date);
+  if (day === undefined) {
+    day = { overnight: 0, intraday: 0, firsts: 0, lasts: 0, stillUntil: addDays(date, MAX_STILL_DAYS) };
+    days.set(date, day);
+  }
+  return day;
+}
+
+/**
+ * The level at a moment; a day without a bar has the last close of the `MAX_STILL_DAYS` before it. Null where there is
+ * none. No later bar changes it: whether a gap is a hole or the end would only show afterwards.
+ */
 export function levelAt({ dates, opens, closes }: Levels, { date, at }: Moment): number | null {
   const place = lastPlaceUpTo(dates, date);
-  if (place === -1 || date > (dates.at(-1) as CalendarDate)) return null;
-  const level = at === 'open' && dates[place] === date ? opens[place] : closes[place];
-  return level ?? null;
+  const last = dates[place];
+  if (last === undefined) return null;
+  if (last === date) return (at === 'open' ? opens[place] : closes[place]) ?? null;
+  return date <= addDays(last, MAX_STILL_DAYS) ? (closes[place] ?? null) : null;
 }
 
 /** The benchmark's return over the same time as each day of a curve: from its start to its close; null where unknown. */
@@ -109,22 +135,33 @@ export function startOf({ date, startDate }: Pick<DayOfCurve, 'date' | 'startDat
   return startDate === null ? { date, at: 'open' } : { date: startDate, at: 'close' };
 }
 
-/** The benchmark's own curve through some dates, from a moment at which it is worth 1; days without a level are left out. */
+/** Where a benchmark's own curve begins: on a date, with the move since the moment at which it is worth 1. */
+export interface Base {
+  date: CalendarDate;
+  start: Moment;
+}
+
+/** The benchmark's own curve through some dates from its base on; days without a level are left out. */
 export function benchmarkCurve(
   levels: Levels,
-  base: Moment,
+  { date: firstDate, start }: Base,
   dates: readonly CalendarDate[],
 ): (DayOfCurve & { value: number; dailyReturn: number })[] {
-  const first = levelAt(levels, base);
+  const first = levelAt(levels, start);
   if (first === null) return [];
-  let [startDate, previous] = [base.at === 'close' ? base.date : null, first];
+  let [startDate, previous] = [start.at === 'close' ? start.date : null, first];
   return dates.flatMap((date) => {
-    const level = levelAt(levels, { date, at: 'close' });
+    const level = date < firstDate ? null : levelAt(levels, { date, at: 'close' });
     if (level === null) return [];
     const day = { date, startDate, value: level / first, dailyReturn: level / previous - 1 };
     [startDate, previous] = [date, level];
     return [day];
   });
+}
+
+/** Whether one moment is earlier than another. */
+export function isBefore(one: Moment, other: Moment): boolean {
+  return one.date < other.date || (one.date === other.date && one.at === 'open' && other.at === 'close');
 }
 
 /** The index of the last date that is not after the given one; -1 when all are. */

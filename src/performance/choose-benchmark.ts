@@ -3,12 +3,22 @@ import type { Database } from '../database/database.ts';
 import { splitsBetween } from '../database/market.ts';
 import { type ChosenDay, barsBetween, priceSpan, universeOfDays } from '../database/performance.ts';
 import { ServiceError } from '../domain.ts';
-import { type Levels, type Moment, equalWeightLevels, startOf, symbolLevels } from './benchmark.ts';
+import {
+  type Base,
+  type Levels,
+  equalWeightLevels,
+  isBefore,
+  levelAt,
+  startOf,
+  symbolLevels,
+} from './benchmark.ts';
 
 /** The word that asks for the equal-weight universe. No symbol is written in lower case. */
 export const UNIVERSE = 'universe';
 /** What models are measured against when its prices are there: a fund that follows the NASDAQ-100. */
 export const DEFAULT_SYMBOL = 'QQQ';
+/** After every date. */
+const NEVER = '9999-12-31';
 
 export interface Benchmark {
   /** A symbol, or `universe`. */
@@ -16,8 +26,8 @@ export interface Benchmark {
   /** How many symbols are in it. */
   symbols: number;
   levels: Levels;
-  /** Where its own curve starts: with the first of the models. Null when there is no model-day. */
-  base: Moment | null;
+  /** Where its own curve begins: with the first day of a model at whose start it has a price. Null when there is none. */
+  base: Base | null;
 }
 
 /**
@@ -29,13 +39,18 @@ export function openBenchmark(database: Database, wanted: string | undefined, da
     const remedy = `store some (download-prices --symbols ${wanted}, or import-prices FILE...), or ask for benchmark=${UNIVERSE}`;
     throw new ServiceError('not_found', `There are no prices of ${wanted} to compare with: ${remedy}`);
   }
-  const base = firstMoment(days);
+  const start = days.map((day) => startOf(day).date).reduce((earliest, date) => (date < earliest ? date : earliest), NEVER);
   const last = days.reduce((latest, { date }) => (date > latest ? date : latest), '');
-  const name = wanted ?? (covers(database, { first: base?.date ?? '9999-12-31', last }) ? DEFAULT_SYMBOL : UNIVERSE);
-  const sessionIds = days.map(({ sessionId }) => sessionId);
-  const symbols = name === UNIVERSE ? universeOfDays(database, sessionIds) : [name];
-  const levels = levelsOf(database, name, { symbols, from: base?.date ?? last, to: last });
-  return { name, symbols: symbols.length, levels, base };
+  const name = wanted ?? (covers(database, { first: start, last }) ? DEFAULT_SYMBOL : UNIVERSE);
+  const symbols = name === UNIVERSE ? universeOfDays(database, firstDays(days)) : [name];
+  const levels = levelsOf(database, name, { symbols, from: start, to: last });
+  return { name, symbols: symbols.length, levels, base: baseOf(days, levels) };
+}
+
+/** The sessions of the first date; what comes later cannot change what they are measured against. */
+function firstDays(days: readonly ChosenDay[]): number[] {
+  const first = days.reduce((earliest, { date }) => (date < earliest ? date : earliest), NEVER);
+  return days.filter(({ date }) => date === first).map(({ sessionId }) => sessionId);
 }
 
 function covers(database: Database, { first, last }: { first: CalendarDate; last: CalendarDate }): boolean {
@@ -64,15 +79,17 @@ function levelsOfSymbol(database: Database, symbol: string, span: Span): Levels 
   return symbolLevels(bars, splits);
 }
 
-/** The earliest start of all models' first days. */
-function firstMoment(days: readonly ChosenDay[]): Moment | null {
-  const firsts = days.filter(({ model }, index) => days[index - 1]?.model !== model).map(startOf);
-  return firsts.reduce<Moment | null>(
-    (earliest, moment) => (earliest === null || isBefore(moment, earliest) ? moment : earliest),
-    null,
-  );
-}
-
-function isBefore(one: Moment, other: Moment): boolean {
-  return one.date < other.date || (one.date === other.date && one.at === 'open' && other.at === 'close');
+/**
+ * The first date with a day at whose start there is a level, and the earliest such start of that date. Days of later dates
+ * change nothing, wherever they started from.
+ */
+function baseOf(days: readonly ChosenDay[], levels: Levels): Base | null {
+  let first: Base | null = null;
+  for (const day of days) {
+    const start = startOf(day);
+    const isEarlier =
+      first === null || day.date < first.date || (day.date === first.date && isBefore(start, first.start));
+    if (isEarlier && levelAt(levels, start) !== null) first = { date: day.date, start };
+  }
+  return first;
 }

@@ -11,6 +11,11 @@ export const MIN_DAYS_FOR_ANNUAL_RETURN = TRADING_DAYS_PER_YEAR;
 export const MIN_DAYS_FOR_RISK = 20;
 /** Where model-days are rarer, a model-day is no day of the market, and 252 of them are no year. */
 export const MIN_SHARE_OF_WEEKDAYS = 2 / 3;
+/**
+ * A benchmark without a bar is worth its last close for so many calendar days, as a suspended share is; two weeks are more
+ * than any exchange's holidays. Then it has no return, and leaves the universe, until its next bar.
+ */
+export const MAX_STILL_DAYS = 14;
 /** Relative differences up to this are floating-point rounding, not risk. */
 export const ROUNDING = 1e-12;
 

@@ -1,4 +1,5 @@
 import {
+  MAX_STILL_DAYS,
   MIN_DAYS_FOR_ANNUAL_RETURN,
   MIN_DAYS_FOR_RISK,
   MIN_SHARE_OF_WEEKDAYS,
@@ -46,6 +47,8 @@ export const definitions = {
   profit_per_cost_usd: 'Dollars of profit per dollar of model cost',
 } as const;
 
+const STILL = `Without a bar a benchmark is worth its last close for ${MAX_STILL_DAYS} calendar days`;
+
 /** What the figures of an answer agree on, as the answer tells it. */
 export function reportConventions(yearlyRiskFreeRate: number) {
   return {
@@ -58,7 +61,9 @@ export function reportConventions(yearlyRiskFreeRate: number) {
     min_days_for_annual_return: MIN_DAYS_FOR_ANNUAL_RETURN,
     min_days_for_risk: MIN_DAYS_FOR_RISK,
     min_share_of_weekdays: MIN_SHARE_OF_WEEKDAYS,
-    universe_benchmark: 'Equal amounts in every symbol of the universe, made equal again at every close, without costs',
+    universe_benchmark:
+      'Equal amounts in every symbol of the universe that has a price, made equal again at every close, without costs',
+    benchmark_gaps: `${STILL}; then it has no return until its next bar, and a symbol is not in the universe`,
     definitions,
   };
 }

@@ -221,7 +221,26 @@ test('without prices of QQQ over the whole span the universe is the benchmark', 
   assert.equal((await ask('', short)).benchmark.name, 'universe');
   assert.equal((await ask('?end_date=2025-11-11', short)).benchmark.name, 'QQQ');
   const { models, benchmark } = await ask('?benchmark=QQQ', short);
-  assert.deepEqual([models[0].model_days, models[0].relative.days, benchmark.days], [3, 2, 2]);
+  assert.deepEqual([models[0].model_days, models[0].relative.days, benchmark.days], [3, 3, 3]);
+  assert.equal(benchmark.incomplete, 'The last price of QQQ is that of 2025-11-11');
+  assert.equal(benchmark.curve.at(-1).daily_return, 0, 'a day without a bar has the last close');
+});
+
+test('a named benchmark that begins after the first model-day covers the days on which it has returns', async (t) => {
+  const late = await startTestService(t, {
+    configuration,
+    prices: `${PRICES}\n${QQQ.trim().split('\n').slice(1).join('\n')}`,
+    agentProgram: scriptedAgent(script),
+  });
+  await late.runJob({ start_date: '2025-11-10', end_date: '2025-11-12' });
+  const { models, benchmark } = await ask('?benchmark=QQQ', late);
+  assert.deepEqual([models[0].relative.days, models[0].relative.benchmark_return], [1, 0.2]);
+  assert.deepEqual([benchmark.start_date, benchmark.days, benchmark.total_return], ['2025-11-11', 1, 0.2]);
+  assert.deepEqual(benchmark.curve, [{ date: '2025-11-12', value: 1.2, daily_return: 0.2 }]);
+  assert.equal(benchmark.incomplete, 'QQQ has a return on 1 of 3 dates: the first 2025-11-12, the last 2025-11-12');
+  const never = (await ask('?benchmark=QQQ&end_date=2025-11-10', late)).benchmark;
+  assert.deepEqual([never.start_date, never.curve], [null, []]);
+  assert.equal(never.incomplete, 'QQQ has no price at the start of any of these days');
 });
 
 test('a failed day in the middle: the next day goes on from the close before it, and the returns still link', async (t) => {

@@ -46,8 +46,10 @@ const moments: [moment: string, level: number | null, why: string][] = [
   ['05 close', 121, 'without a bar the last close'],
   ['05 open', 121, 'without a bar the last close, in the morning too'],
   ['07 close', 140, 'while no close is known the open, as portfolios are marked'],
-  ['08 close', null, 'after the last bar nobody knows'],
-  ['01 close', null, 'before the first bar nobody knows'],
+  ['08 close', 140, 'after the last bar the last close, for the next bar may come later'],
+  ['21 close', 140, 'for two weeks'],
+  ['22 close', null, 'and no longer'],
+  ['01 close', null, 'before the first bar none'],
 ];
 for (const [moment, level, why] of moments) {
   test(`the benchmark at ${moment}: ${why}`, () => {
@@ -84,7 +86,7 @@ test('days of a curve are compared from the same close to the same close, over g
   const curve = [
     { date: '2025-11-03', startDate: null, dailyReturn: 0 },
     { date: '2025-11-06', startDate: '2025-11-03', dailyReturn: 0 },
-    { date: '2025-11-10', startDate: '2025-11-06', dailyReturn: 0 },
+    { date: '2025-11-24', startDate: '2025-11-06', dailyReturn: 0 },
   ];
   const returns = benchmarkReturns(symbolLevels(WEEK, []), curve);
   assert.deepEqual(
@@ -93,10 +95,10 @@ test('days of a curve are compared from the same close to the same close, over g
   );
 });
 
-test("the benchmark's own curve starts at 1 with the first of the models, and ends with its last bar", () => {
+test("the benchmark's own curve starts at 1 with the first of the models, and ends two weeks after its last bar", () => {
   const levels = symbolLevels(WEEK, []);
-  const dates = ['2025-11-03', '2025-11-05', '2025-11-06', '2025-11-10'];
-  const fromOpen = benchmarkCurve(levels, { date: '2025-11-03', at: 'open' }, dates);
+  const dates = ['2025-11-03', '2025-11-05', '2025-11-06', '2025-11-24'];
+  const fromOpen = benchmarkCurve(levels, { date: '2025-11-03', start: { date: '2025-11-03', at: 'open' } }, dates);
   assert.deepEqual(
     fromOpen.map(({ value, dailyReturn }) => [rounded(value), rounded(dailyReturn)]),
     [
@@ -105,12 +107,12 @@ test("the benchmark's own curve starts at 1 with the first of the models, and en
       [1.32, 0.090909091],
     ],
   );
-  const fromClose = benchmarkCurve(levels, { date: '2025-11-03', at: 'close' }, dates.slice(1));
+  const fromClose = benchmarkCurve(levels, { date: '2025-11-04', start: { date: '2025-11-03', at: 'close' } }, dates);
   assert.deepEqual(
     fromClose.map(({ value }) => rounded(value)),
     [1.1, 1.2],
   );
-  assert.deepEqual(benchmarkCurve(levels, { date: '2025-10-31', at: 'close' }, dates), []);
+  assert.deepEqual(benchmarkCurve(levels, { date: '2025-11-03', start: { date: '2025-10-31', at: 'close' } }, dates), []);
 });
 
 test('equal weight: the mean of the returns, not of the prices, and equal again every day', () => {
@@ -128,17 +130,25 @@ test('equal weight: the first day runs from the opens, and who joins later count
   assert.equal(rounded(levels.opens[0] as number), rounded(1 / 1.1));
 });
 
+test('equal weight: one without a bar stands still for two weeks, then leaves; when it is back it counts from its second day', () => {
+  const every = symbolLevels(bars('03 10 10\n04 10 10\n17 10 10\n18 10 20\n19 20 20\n20 20 40'), []);
+  const rare = symbolLevels(bars('03 50 50\n04 50 50\n19 90 90\n20 90 90'), []);
+  // On the 18th it has had no bar for two weeks, and still counts: +100 % and 0 %. On the 19th it does not: a new start.
+  assert.deepEqual(equalWeightLevels([every, rare]).closes.map(rounded), [1, 1, 1, 1.5, 1.5, 2.25]);
+});
+
 test('equal weight of nothing has no level', () => {
   assert.deepEqual(equalWeightLevels([]), { dates: [], opens: [], closes: [] });
   assert.equal(levelAt(equalWeightLevels([symbolLevels([], [])]), { date: '2025-11-03', at: 'close' }), null);
 });
 
-const DATES = weekdays('2025-11-03', '2025-11-21');
+const DATES = weekdays('2025-11-03', '2025-12-12');
 const anyMember = fc.record({
-  prices: fc.array(fc.option(fc.integer({ min: 50, max: 200 }), { freq: 3 }), {
-    minLength: DATES.length,
-    maxLength: DATES.length,
-  }),
+  /** A bar on one day in five, so that some gaps are longer than two weeks. */
+  prices: fc.array(
+    fc.integer({ min: 50, max: 200 }).map((price) => (price % 5 === 0 ? price : null)),
+    { minLength: DATES.length, maxLength: DATES.length },
+  ),
 });
 
 test('equal weight agrees with walking through the days, one member after another', () => {
@@ -159,10 +169,10 @@ test('equal weight agrees with walking through the days, one member after anothe
       let first: number | null = null;
       DATES.forEach((date, day) => {
         const returns = members.flatMap(({ prices }) => {
-          const earlier = prices.slice(0, day).filter((price) => price !== null);
-          const isOver = prices.slice(day).every((price) => price === null);
-          if (earlier.length === 0 || isOver) return [];
-          const previous = earlier.at(-1) as number;
+          const last = prices.slice(0, day).findLastIndex((price) => price !== null);
+          const daysSince = (Date.parse(date) - Date.parse(DATES[last] ?? '1970-01-01')) / 86_400_000;
+          if (last === -1 || daysSince > 14) return [];
+          const previous = prices[last] as number;
           return [((prices[day] ?? previous) - previous) / previous];
         });
         if (returns.length > 0) index += (index * returns.reduce((sum, one) => sum + one, 0)) / returns.length;

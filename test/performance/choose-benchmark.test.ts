@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
+import { weekdays } from '../../src/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import type { ChosenDay } from '../../src/database/performance.ts';
-import { levelAt } from '../../src/performance/benchmark.ts';
+import { type ChosenDay, priceSpan } from '../../src/database/performance.ts';
+import { storeBars } from '../../src/database/prices.ts';
+import { benchmarkCurve, benchmarkReturns, levelAt } from '../../src/performance/benchmark.ts';
 import { openBenchmark } from '../../src/performance/choose-benchmark.ts';
-import { storePrices } from '../support/prices.ts';
+import { readPrices, storePrices } from '../support/prices.ts';
 
 const PRICES = `
   QQQ  2025-11-06 400 500
@@ -49,7 +52,7 @@ const bases: [name: string, days: ChosenDay[], base: string | null][] = [
 for (const [name, days, expected] of bases) {
   test(`where the curve of the benchmark starts: ${name}`, () => {
     const { base } = openBenchmark(databaseWith(PRICES), undefined, days);
-    assert.equal(base && `${base.date} ${base.at}`, expected);
+    assert.equal(base && `${base.start.date} ${base.start.at}`, expected);
   });
 }
 
@@ -82,43 +85,158 @@ test('prices of an adjusted source are not split again', () => {
   assert.equal(levelAt(levels, { date: '2025-11-11', at: 'close' }), 110);
 });
 
-test('the universe is that of the newest job', () => {
+/** A completed job with this universe that ran one day of model a, as the session of that number. */
+function runJob(
+  database: Database,
+  { sessionId, date, createdAt, symbols }: { sessionId: number; date: string; createdAt: string; symbols: string[] },
+): void {
+  const job = `job-${sessionId}`;
+  const run = (sql: string, ...values: (string | number)[]) => database.statement(sql).run(...values);
+  run(
+    `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at, completed_at)
+     VALUES (?, 'completed', ?, ?, '[]', 0, ?, ?, 't')`,
+    job,
+    date,
+    date,
+    JSON.stringify({ stock_symbols: symbols }),
+    createdAt,
+  );
+  run(
+    `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at) VALUES (?, 'a', 0, ?, 't')`,
+    job,
+    date,
+  );
+  run(
+    `INSERT INTO job_details (job_id, date, model, status, started_at, completed_at) VALUES (?, ?, 'a', 'completed', 't', 't')`,
+    job,
+    date,
+  );
+  run(
+    `INSERT INTO trading_sessions (session_id, job_id, date, model, status, initial_cash_e4, started_at, completed_at)
+     VALUES (?, ?, ?, 'a', 'superseded', 1, 't', 't')`,
+    sessionId,
+    job,
+    date,
+  );
+}
+
+test('the universe is that of the first date, of several jobs of it the newest; a later date changes nothing', () => {
   const database = databaseWith(PRICES);
-  const universes: [job: string, createdAt: string, symbols: string[]][] = [
-    ['new', '2025-11-12', ['AAPL', 'MSFT']],
-    ['old', '2025-11-11', ['AAPL']],
+  const jobs: [date: string, createdAt: string, symbols: string[]][] = [
+    ['2025-11-10', '2025-11-12', ['AAPL', 'MSFT']],
+    ['2025-11-10', '2025-11-11', ['AAPL']],
+    ['2025-11-11', '2025-11-13', ['AAPL', 'MSFT', 'QQQ']],
   ];
-  universes.forEach(([job, createdAt, symbols], index) => {
-    const date = `2025-11-1${index}`;
-    const run = (sql: string, ...values: (string | number)[]) => database.statement(sql).run(...values);
-    run(
-      `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at, completed_at)
-       VALUES (?, 'completed', ?, ?, '[]', 0, ?, ?, 't')`,
-      job,
-      date,
-      date,
-      JSON.stringify({ stock_symbols: symbols }),
-      createdAt,
-    );
-    run(
-      `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at) VALUES (?, 'a', 0, ?, 't')`,
-      job,
-      date,
-    );
-    run(
-      `INSERT INTO job_details (job_id, date, model, status, started_at, completed_at) VALUES (?, ?, 'a', 'completed', 't', 't')`,
-      job,
-      date,
-    );
-    run(
-      `INSERT INTO trading_sessions (session_id, job_id, date, model, status, initial_cash_e4, started_at, completed_at)
-       VALUES (?, ?, ?, 'a', 'active', 1, 't', 't')`,
-      index + 1,
-      job,
-      date,
-    );
-  });
-  const days = [1, 2].map((sessionId) => ({ ...day('a', `2025-11-1${sessionId - 1}`, null), sessionId }));
+  jobs.forEach(([date, createdAt, symbols], index) =>
+    runJob(database, { sessionId: index + 1, date, createdAt, symbols }),
+  );
+  const days = jobs.map(([date], index) => ({ ...day('a', date, null), sessionId: index + 1 }));
   assert.equal(openBenchmark(database, 'universe', days).symbols, 2);
   assert.equal(openBenchmark(database, 'universe', days.slice(1)).symbols, 1);
+  assert.equal(openBenchmark(database, 'universe', days.slice(2)).symbols, 3);
+});
+
+const SYMBOLS = ['A', 'B', 'C', 'D'];
+const DATES = weekdays('2025-06-02', '2025-08-01');
+
+/** Opens and closes by date, between two of the dates, with holes here and there and one that is longer. */
+interface Series {
+  prices: ([number, number] | null)[];
+  ends: [number, number];
+  gap: { at: number; length: number };
+}
+
+const everyDate = { minLength: DATES.length, maxLength: DATES.length };
+const anyPrice = fc.integer({ min: 50, max: 200 });
+const anySeries: fc.Arbitrary<Series> = fc.record({
+  prices: fc.array(fc.option(fc.tuple(anyPrice, anyPrice), { freq: 4 }), everyDate),
+  ends: fc.tuple(fc.nat(DATES.length), fc.nat(DATES.length)),
+  gap: fc.record({ at: fc.nat(DATES.length), length: fc.nat(20) }),
+});
+
+function storeSeries(database: Database, series: readonly Series[]): void {
+  database.statement('DELETE FROM price_data').run();
+  const bars = series.flatMap(({ prices, ends, gap }, index) =>
+    prices.flatMap((price, place) => {
+      const isIn = place >= Math.min(...ends) && place <= Math.max(...ends);
+      const isInGap = place >= gap.at && place < gap.at + gap.length;
+      return price === null || !isIn || isInGap ? [] : [`${SYMBOLS[index]} ${DATES[place]} ${price.join(' ')}`];
+    }),
+  );
+  storeBars(database, readPrices(bars.join('\n')), { source: 'csv', recordedAt: 't' });
+}
+
+/** For each date whether each of two models ran on it. */
+const anyRuns = fc.array(fc.tuple(fc.boolean(), fc.boolean()), everyDate);
+
+/** By model and date, each day with the one that it started from. */
+function daysOf(runs: readonly [boolean, boolean][]): ChosenDay[] {
+  return ['a', 'b'].flatMap((model, index) => {
+    const dates = DATES.filter((_, place) => runs[place]?.[index]);
+    return dates.map((date, place) => day(model, date, dates[place - 1] ?? null));
+  });
+}
+
+/** A benchmark's return on each of the days, and its own curve. */
+function figuresOf(database: Database, name: string, days: readonly ChosenDay[]) {
+  const { levels, base } = openBenchmark(database, name, days);
+  const dates = DATES.filter((date) => days.some((one) => one.date === date));
+  const curve = base === null ? [] : benchmarkCurve(levels, base, dates);
+  const returns = benchmarkReturns(
+    levels,
+    days.map((one) => ({ ...one, dailyReturn: null })),
+  );
+  return {
+    returns: new Map(days.map(({ model, date }, index) => [`${model} ${date}`, returns[index]])),
+    values: new Map(curve.map(({ date, value }) => [date, value])),
+    dailyReturns: new Map(curve.map(({ date, dailyReturn }) => [date, dailyReturn])),
+  };
+}
+
+/** The same entries, but for rounding. */
+function assertSame(
+  one: ReadonlyMap<string, number | null | undefined>,
+  other: ReadonlyMap<string, number | null | undefined>,
+) {
+  assert.deepEqual([...one.keys()], [...other.keys()]);
+  for (const [key, figure] of one) {
+    const difference = Math.abs((figure ?? 0) - (other.get(key) ?? 0));
+    assert.ok((figure === null) === (other.get(key) === null) && difference < 1e-12, `${key}: ${figure}, ${other.get(key)}`);
+  }
+}
+
+function upTo<Figure>(figures: ReadonlyMap<string, Figure>, last: string): Map<string, Figure> {
+  return new Map([...figures].filter(([key]) => (key.split(' ').at(-1) as string) <= last));
+}
+
+test('a later end_date changes no earlier figure of a benchmark, and no return depends on start_date', () => {
+  const database = openDatabase(':memory:');
+  runJob(database, { sessionId: 1, date: '2025-06-02', createdAt: 't', symbols: SYMBOLS });
+  const anyWindow = fc.tuple(fc.nat(DATES.length - 1), fc.nat(DATES.length - 1));
+  const four = fc.tuple(anySeries, anySeries, anySeries, anySeries);
+  fc.assert(
+    fc.property(four, anyRuns, anyWindow, fc.constantFrom('A', 'universe'), (series, runs, window, name) => {
+      storeSeries(database, series);
+      fc.pre(priceSpan(database, 'A') !== null);
+      const [first = '', last = ''] = [Math.min(...window), Math.max(...window)].map((place) => DATES[place]);
+      const all = daysOf(runs);
+      const whole = figuresOf(database, name, all);
+      const ended = figuresOf(
+        database,
+        name,
+        all.filter(({ date }) => date <= last),
+      );
+      assertSame(upTo(whole.returns, last), ended.returns);
+      assertSame(upTo(whole.values, last), ended.values);
+      assertSame(upTo(whole.dailyReturns, last), ended.dailyReturns);
+      const begun = figuresOf(
+        database,
+        name,
+        all.filter(({ date }) => date >= first),
+      );
+      const fromFirst = [...whole.returns].filter(([key]) => (key.split(' ').at(-1) as string) >= first);
+      assertSame(new Map(fromFirst), begun.returns);
+    }),
+    { numRuns: 100 },
+  );
 });

@@ -1,0 +1,49 @@
+import type { CalendarDate } from '../calendar.ts';
+import type { ChosenDay } from '../database/performance.ts';
+import { count } from '../sentences.ts';
+import { benchmarkCurve } from './benchmark.ts';
+import { type Benchmark, UNIVERSE } from './choose-benchmark.ts';
+import { rounded } from './figure.ts';
+import { reportReturns } from './report.ts';
+import { seriesOf } from './returns.ts';
+
+/** A benchmark's own figures on the dates of some model-days, as the answer tells them. `riskFree` is per day. */
+export function reportBenchmark(benchmark: Benchmark, days: readonly ChosenDay[], riskFree: number) {
+  const { name, symbols, levels, base } = benchmark;
+  const dates = [...new Set(days.map(({ date }) => date))].sort();
+  const curve = base === null ? [] : benchmarkCurve(levels, base, dates);
+  return {
+    name,
+    symbols,
+    start_date: base?.start.date ?? null,
+    days: curve.length,
+    incomplete: whyIncomplete(benchmark, {
+      dates,
+      covered: curve.map(({ date }) => date),
+    }),
+    ...reportReturns(seriesOf(curve), riskFree),
+    curve: curve.map(({ date, value, dailyReturn }) => ({
+      date,
+      value: rounded(value),
+      daily_return: rounded(dailyReturn),
+    })),
+  };
+}
+
+/** Why a benchmark does not go the whole way with the models; null when it does. */
+function whyIncomplete(
+  { name, levels }: Benchmark,
+  { dates, covered }: { dates: readonly CalendarDate[]; covered: readonly CalendarDate[] },
+): string | null {
+  const subject = name === UNIVERSE ? 'The universe' : name;
+  const [lastBar, lastDate] = [levels.dates.at(-1), dates.at(-1)];
+  if (lastDate === undefined) return null;
+  if (lastBar === undefined || covered.length === 0) return `${subject} has no price at the start of any of these days`;
+  const sentences: string[] = [];
+  if (covered.length < dates.length) {
+    const span = `the first ${covered[0]}, the last ${covered.at(-1)}`;
+    sentences.push(`${subject} has a return on ${covered.length} of ${count(dates.length, 'date')}: ${span}`);
+  }
+  if (lastBar < lastDate) sentences.push(`The last price of ${name === UNIVERSE ? 'the universe' : name} is that of ${lastBar}`);
+  return sentences.join('. ') || null;
+}

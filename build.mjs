@@ -72,12 +72,24 @@ async function writeInterfaceDescription(path) {
   if (readFileSync(path, 'utf8') !== description) writeFileSync(path, description);
 }
 
+/** Goes into the program as text too, where an old Node must be able to read it. */
+function isSupported(version) {
+  var parts = version.split('.').map(Number);
+  return parts[0] >= 26 || (parts[0] === 24 && parts[1] >= 15);
+}
+
 const versionCheck = `
-var nodeVersion = process.versions.node.split('.').map(Number);
-if (!(nodeVersion[0] >= 26 || (nodeVersion[0] === 24 && nodeVersion[1] >= 15))) {
+${isSupported}
+if (!isSupported(process.versions.node)) {
   console.error('Cannot start: this program needs Node.js 24.15 or newer in the 24 line, or 26 and newer; this is ' + process.version);
   process.exit(1);
 }`;
+
+if (!isSupported(process.versions.node)) {
+  console.error(`Cannot build: Node.js 24.15 or newer in the 24 line, or 26 and newer, is needed; this is ${process.version}.
+On Linux and macOS "npm ci" brings one along, which npm's scripts then use; elsewhere install one yourself.`);
+  process.exit(1);
+}
 
 if (import.meta.main) {
   await writeInterfaceDescription('src/http/openapi.json');

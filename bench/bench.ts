@@ -6,6 +6,7 @@ import { measurePerformance } from './performance.ts';
 import { measureLatency, measureRequests } from './requests.ts';
 import { measureStartup } from './startup.ts';
 import { measureImport, measureResults } from './storage.ts';
+import { requireProc } from '../test/support/processes.ts';
 import type { Measurement } from './support.ts';
 import { measureWaiting } from './waiting.ts';
 
@@ -26,6 +27,7 @@ const benches: Record<string, () => Promise<Measurement | Measurement[]>> = {
   waiting: measureWaiting,
 };
 
+requireProc('the bench');
 const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(benches);
 console.log(`Node ${process.versions.node}, ${cpus().length} cores; medians of interleaved rounds\n`);
 for (const name of chosen) {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addDays } from '../src/calendar.ts';
+import { requireProc } from '../test/support/processes.ts';
 import { type Server, median, startServer } from './support.ts';
 
 /**
@@ -30,6 +31,7 @@ interface Tally {
 /** What is asked in turn: path, body, and the statuses that are right. */
 type Question = { path: string; body?: object; statuses: number[] };
 
+requireProc('the soak');
 const tally: Tally = { times: [], errors: [], memory: [], jobs: 0 };
 // Connections are let go before the server, which announces five seconds, closes them under a request.
 const agent = new Agent({ keepAlive: true, maxSockets: 64, timeout: IDLE_TIMEOUT_MS });

@@ -140,6 +140,19 @@ test('no TODO without a reason, no escape from the types in src/, no skipped tes
   assert.deepEqual(escapes, []);
 });
 
+test('what only Linux has is not taken for granted: src/ reads no /proc unguarded, and tests that do are skipped by name', () => {
+  const wrong = everything.filter((path) => {
+    const text = textOf(path);
+    if (path.startsWith('src/')) return /['"`]\/(proc|sys)\//.test(text) && !/existsSync|try \{/.test(text);
+    const looks = /\/proc\/|support\/(processes|disk)\.ts'|torture\.ts'/.test(text);
+    return path.endsWith('.test.ts') && looks && !/skip: (noProc|noDisk)/.test(text);
+  });
+  assert.deepEqual(
+    wrong.filter((path) => path !== 'test/tidy.test.ts'),
+    [],
+  );
+});
+
 test('SQL lies in src/database/ alone', () => {
   const elsewhere = sources.filter(
     (path) =>

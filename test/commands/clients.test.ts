@@ -248,10 +248,10 @@ test('a reader that has seen enough is no failure', async () => {
   assert.equal(stderr, '');
 });
 
-const hasScript = existsSync('/usr/bin/script');
+const hasScript = process.platform === 'linux' && existsSync('/usr/bin/script');
 test(
   'on a terminal the view is live, and a table is free of control characters',
-  { skip: !hasScript && 'there is no script(1) to make a terminal with' },
+  { skip: !hasScript && "there is no Linux script(1) to make a terminal with" },
   async (t) => {
     const onTerminal = async (args: string) => {
       const command = `stty cols 80 rows 12; "${process.execPath}" server.js ${args}`;

@@ -1,6 +1,18 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 
-function childrenOf(pid: number): number[] {
+/** Why tests that look at other processes cannot run here, or false. Each of them names it as its reason to be skipped. */
+export const noProc: string | false = existsSync('/proc/self/task')
+  ? false
+  : 'this system has no /proc, which tells about other processes';
+
+/** For programs that cannot do without: ends this one with the reason where there is no /proc. */
+export function requireProc(what: string): void {
+  if (noProc === false) return;
+  console.error(`Cannot run ${what}: ${noProc}; run it on Linux`);
+  process.exit(1);
+}
+
+export function childrenOf(pid: number): number[] {
   return readdirSync(`/proc/${pid}/task`)
     .flatMap((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' '))
     .filter((child) => child !== '')

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { noProc } from '../support/processes.ts';
 import { torture } from './torture.ts';
 
-test('killed at random moments, the service loses nothing and pays for nothing twice', async (t) => {
+test('killed at random moments, the service loses nothing and pays for nothing twice', { skip: noProc }, async (t) => {
   const seed = Date.now() % 1_000_000;
   t.diagnostic(`seed ${seed}: npm run torture -- 6 ${seed}`);
   const report = await torture({ kills: 6, seed, orphanLimitMs: 15_000 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addDays, weekdays } from '../../src/calendar.ts';
+import { requireProc } from '../support/processes.ts';
 import { type ActionRecord, findErrors } from '../support/recompute.ts';
 import { type TortureModels, startModels } from './models.ts';
 
@@ -275,6 +276,7 @@ function check({ folder, records }: { folder: string; records: readonly ActionRe
 }
 
 if (import.meta.main) {
+  requireProc('the torture');
   const [kills = '200', seed = String(Date.now() % 1_000_000)] = process.argv.slice(2);
   console.log(`${kills} kills, seed ${seed}`);
   console.log(await torture({ kills: Number(kills), seed: Number(seed) }));

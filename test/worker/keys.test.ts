@@ -12,7 +12,7 @@ import {
   startModelServer,
   whereIs,
 } from '../support/model-server.ts';
-import { modelDaysOf, visibleTextOf } from '../support/processes.ts';
+import { modelDaysOf, noProc, visibleTextOf } from '../support/processes.ts';
 import { startProdService } from '../support/prod.ts';
 import type { TestService } from '../support/service.ts';
 
@@ -51,7 +51,7 @@ function storedBytes(folder: string): string {
   return files.map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1')).join('');
 }
 
-test('six models with keys and endpoints of their own, side by side for 20 dates: no key is where it does not belong', async (t) => {
+test('six models with keys and endpoints of their own, side by side for 20 dates: no key is where it does not belong', { skip: noProc }, async (t) => {
   const seenOfProcesses: string[] = [];
   const isThere = Promise.withResolvers<void>();
   let waiting = 0;

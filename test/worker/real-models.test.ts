@@ -15,7 +15,7 @@ import {
   startModelServer,
   whereIs,
 } from '../support/model-server.ts';
-import { modelDaysOf, isRunning } from '../support/processes.ts';
+import { modelDaysOf, isRunning, noProc } from '../support/processes.ts';
 import { PRICES, startProdService } from '../support/prod.ts';
 import { ask, installProgram, runProgram, startServer } from '../support/program.ts';
 import type { TestService } from '../support/service.ts';
@@ -264,7 +264,7 @@ test('the dialects from the wire to the ledger', async (t) => {
   assert.equal(back.reasoning_content, 'AAPL looks cheap.');
 });
 
-test('a service that stops while its models wait stops at once, and goes on later', async (t) => {
+test('a service that stops while its models wait stops at once, and goes on later', { skip: noProc }, async (t) => {
   const server = await startModelServer(t, (_request, count) => (count <= 2 ? 'never' : says('Done.')));
   const models = ['model-a', 'model-b'].map((signature) => ({ signature, openai_base_url: server.baseUrl }));
   const first = await startProdService(t, { models });
@@ -316,7 +316,7 @@ test('after a restart a provider still gets back what it asks for: its signature
     assert.equal(ledgerOf(second.database, name).length, 1, 'the trade of the first process, once');
 });
 
-test('children that wait for their models end by themselves when their parent is killed', async (t) => {
+test('children that wait for their models end by themselves when their parent is killed', { skip: noProc }, async (t) => {
   const server = await startModelServer(t, ['never']);
   const models = ['model-a', 'model-b'].map((signature) => ({
     signature,

@@ -19,6 +19,12 @@ export const MAX_STILL_DAYS = 14;
 /** Relative differences up to this are floating-point rounding, not risk. */
 export const ROUNDING = 1e-12;
 
+/**
+ * The smallest return that counts where there is no ledger, as for a benchmark: 1/10000 dollar of 10,000 dollars. For a
+ * model it is 1/10000 dollar of what its portfolio was worth.
+ */
+export const LEAST_RETURN = 1e-8;
+
 /** The yearly risk-free rate per trading day, compounded: (1 + yearly)^(1/252) - 1. */
 export function dailyRate(yearlyRate: number): number {
   return (1 + yearlyRate) ** (1 / TRADING_DAYS_PER_YEAR) - 1;

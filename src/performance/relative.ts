@@ -53,7 +53,7 @@ function slope(
   riskFree: number,
 ): Pick<RelativeFigures, 'alpha' | 'beta' | 'correlation'> {
   const [ours, theirs] = [returnsOf(own), returnsOf(benchmark)];
-  const [deviation, other] = [sampleDeviation(ours), sampleDeviation(theirs)];
+  const [deviation, other] = [sampleDeviation(ours, own.leastReturn), sampleDeviation(theirs, own.leastReturn)];
   if (other === 0) {
     const reason = { reason: FLAT_BENCHMARK };
     return { alpha: reason, beta: reason, correlation: reason };
@@ -72,7 +72,11 @@ function differences({ own, benchmark }: Comparison): Pick<RelativeFigures, 'tra
   const theirs = returnsOf(benchmark);
   const active = returnsOf(own).map((dailyReturn, index) => dailyReturn - (theirs[index] as number));
   return {
-    trackingError: annualisedDeviation(active),
-    informationRatio: annualisedRatio(mean(active), sampleDeviation(active), 'The returns are those of the benchmark'),
+    trackingError: annualisedDeviation(active, own.leastReturn),
+    informationRatio: annualisedRatio(
+      mean(active),
+      sampleDeviation(active, own.leastReturn),
+      'The differences to the benchmark do not vary',
+    ),
   };
 }

@@ -2,6 +2,7 @@ import type { LedgerDay, UsageTotals } from '../database/performance.ts';
 import { type Money, money, toDollars } from '../money.ts';
 import { count } from '../sentences.ts';
 import { type Levels, benchmarkReturns } from './benchmark.ts';
+import { LEAST_RETURN } from './conventions.ts';
 import { type Drawdown, calmarRatio, maxDrawdown } from './drawdown.ts';
 import { type Figure, mapFigure, ratio, rounded, tellFigures } from './figure.ts';
 import type { ModelRecord } from './record.ts';
@@ -18,13 +19,14 @@ import {
   winningDaysShare,
   worstDay,
 } from './returns.ts';
-import { annualisedVolatility, sharpeRatio, sortinoRatio, valueAtRisk95 } from './risk.ts';
+import { annualisedVolatility, mean, sharpeRatio, sortinoRatio, valueAtRisk95 } from './risk.ts';
 
 /** All figures of a model under their names in the answer: dollars and fractions as numbers, a reason for each null. */
 export function reportModel(record: ModelRecord) {
   const days = record.ledger.filter(({ sessionId }) => record.chosen.has(sessionId));
   const [first, last] = [days[0] as LedgerDay, days.at(-1) as LedgerDay];
   const curve = days.map((day) => dayOfCurve(day, record));
+  const leastReturn = leastReturnOf(days);
   const profit = money(days.reduce((sum, day) => sum + day.profit, 0));
   return {
     start_date: first.date,
@@ -34,8 +36,8 @@ export function reportModel(record: ModelRecord) {
     start_value: toDollars(startValueOf(first)),
     end_value: toDollars(last.value),
     profit: toDollars(profit),
-    ...reportReturns(seriesOf(curve), record.riskFree),
-    relative: reportRelative(compare(curve, record.benchmark), record.riskFree),
+    ...reportReturns(seriesOf(curve, leastReturn), record.riskFree),
+    relative: reportRelative(compare(curve, record.benchmark, leastReturn), record.riskFree),
     ...reportTrading(record, days),
     usage: reportUsage(record.usage, profit),
     curve: days.map(({ date, value }, index) => ({
@@ -49,6 +51,12 @@ export function reportModel(record: ModelRecord) {
 
 function startValueOf({ value, profit }: LedgerDay): Money {
   return money(value - profit);
+}
+
+/** One unit of the ledger, 1/10000 dollar, as a return on the mean value that the days started from. */
+function leastReturnOf(days: readonly LedgerDay[]): number {
+  const values = days.map(startValueOf).filter((value) => value > 0);
+  return values.length === 0 ? LEAST_RETURN : 1 / mean(values);
 }
 
 function dayOfCurve(day: LedgerDay, { chosen }: ModelRecord): DayOfCurve {
@@ -94,12 +102,13 @@ function reportDay(day: DailyReturn | null) {
 }
 
 /** A model and the benchmark on the days on which both have a return. */
-function compare(curve: readonly DayOfCurve[], benchmark: Levels): Comparison {
+function compare(curve: readonly DayOfCurve[], benchmark: Levels, leastReturn: number): Comparison {
   const theirs = benchmarkReturns(benchmark, curve);
   const isCommon = curve.map(({ dailyReturn }, index) => dailyReturn !== null && theirs[index] !== null);
   const common = (returns: readonly (number | null)[]) =>
     curve.map((day, index) => ({ ...day, dailyReturn: isCommon[index] ? (returns[index] ?? null) : null }));
-  return { own: seriesOf(common(curve.map(({ dailyReturn }) => dailyReturn))), benchmark: seriesOf(common(theirs)) };
+  const own = common(curve.map(({ dailyReturn }) => dailyReturn));
+  return { own: seriesOf(own, leastReturn), benchmark: seriesOf(common(theirs)) };
 }
 
 function reportRelative(comparison: Comparison, riskFree: number) {

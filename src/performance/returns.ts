@@ -1,6 +1,6 @@
 import { type CalendarDate, addDays, countWeekdays } from '../calendar.ts';
 import { count } from '../sentences.ts';
-import { MIN_DAYS_FOR_ANNUAL_RETURN, MIN_SHARE_OF_WEEKDAYS, TRADING_DAYS_PER_YEAR } from './conventions.ts';
+import { LEAST_RETURN, MIN_DAYS_FOR_ANNUAL_RETURN, MIN_SHARE_OF_WEEKDAYS, TRADING_DAYS_PER_YEAR } from './conventions.ts';
 import type { Figure } from './figure.ts';
 
 /** The return of one day, as a fraction: profit over the closing value of the day that it started from. */
@@ -13,6 +13,8 @@ export interface DailyReturn {
 export interface ReturnSeries {
   days: readonly DailyReturn[];
   weekdays: number;
+  /** The smallest return that can be told from none: deviations up to this come of amounts in 1/10000 dollar. */
+  leastReturn: number;
 }
 
 /** A day as it went: the date whose close it started from (null: it started at its own open), and its return. */
@@ -25,14 +27,15 @@ export interface DayOfCurve {
 
 const NO_RETURN = 'There is no daily return';
 
-export function seriesOf(curve: readonly DayOfCurve[]): ReturnSeries {
+export function seriesOf(curve: readonly DayOfCurve[], leastReturn = LEAST_RETURN): ReturnSeries {
   const [first] = curve;
   const last = curve.at(-1);
-  if (first === undefined || last === undefined) return { days: [], weekdays: 0 };
+  if (first === undefined || last === undefined) return { days: [], weekdays: 0, leastReturn };
   const start = first.startDate === null ? first.date : addDays(first.startDate, 1);
   return {
     days: curve.flatMap(({ date, dailyReturn }) => (dailyReturn === null ? [] : [{ date, dailyReturn }])),
     weekdays: countWeekdays(start, last.date),
+    leastReturn,
   };
 }
 
@@ -53,7 +56,7 @@ export function totalReturn({ days }: ReturnSeries): Figure {
 export function whyNotAnnualised({ days, weekdays }: ReturnSeries, least: number): string | null {
   if (days.length < least) return tooFew(days.length, least);
   if (days.length >= weekdays * MIN_SHARE_OF_WEEKDAYS) return null;
-  return `Annualising needs a model-day on two of three weekdays; there are ${days.length} on ${weekdays} weekdays`;
+  return `Annualising needs a day with a return on two of three weekdays; there are ${days.length} on ${weekdays} weekdays`;
 }
 
 export function tooFew(days: number, least: number): string {

@@ -1,4 +1,4 @@
-import { MIN_DAYS_FOR_RISK, ROUNDING, TRADING_DAYS_PER_YEAR } from './conventions.ts';
+import { MIN_DAYS_FOR_RISK, TRADING_DAYS_PER_YEAR } from './conventions.ts';
 import { type Figure, mapFigure, ratio } from './figure.ts';
 import { type ReturnSeries, returnsOf, tooFew, whyNotAnnualised } from './returns.ts';
 
@@ -15,10 +15,10 @@ export function covariance(ones: readonly number[], others: readonly number[]): 
   return sum / (ones.length - 1);
 }
 
-/** The sample standard deviation, over n - 1; exactly 0 where nothing but rounding varies. */
-export function sampleDeviation(numbers: readonly number[]): number {
+/** The sample standard deviation, over n - 1; exactly 0 up to `least`, where nothing but rounding varies. */
+export function sampleDeviation(numbers: readonly number[], least: number): number {
   const deviation = Math.sqrt(covariance(numbers, numbers));
-  return deviation > ROUNDING ? deviation : 0;
+  return deviation > least ? deviation : 0;
 }
 
 /** The mean over a deviation, both per day, scaled to a year by the square root of 252. */
@@ -26,14 +26,14 @@ export function annualisedRatio(average: number, deviation: number, reason: stri
   return mapFigure(ratio(average, deviation, reason), (daily) => daily * YEAR_ROOT);
 }
 
-export function annualisedDeviation(numbers: readonly number[]): number {
-  return sampleDeviation(numbers) * YEAR_ROOT;
+export function annualisedDeviation(numbers: readonly number[], least: number): number {
+  return sampleDeviation(numbers, least) * YEAR_ROOT;
 }
 
 /** The sample deviation of the daily returns times the square root of 252 (Bacon 2008). */
 export function annualisedVolatility(series: ReturnSeries): Figure {
   const reason = whyNotAnnualised(series, MIN_DAYS_FOR_RISK);
-  return reason === null ? annualisedDeviation(returnsOf(series)) : { reason };
+  return reason === null ? annualisedDeviation(returnsOf(series), series.leastReturn) : { reason };
 }
 
 /**
@@ -44,7 +44,7 @@ export function sharpeRatio(series: ReturnSeries, riskFree: number): Figure {
   const reason = whyNotAnnualised(series, MIN_DAYS_FOR_RISK);
   if (reason !== null) return { reason };
   const excess = returnsOf(series).map((dailyReturn) => dailyReturn - riskFree);
-  return annualisedRatio(mean(excess), sampleDeviation(excess), 'The daily returns do not vary');
+  return annualisedRatio(mean(excess), sampleDeviation(excess, series.leastReturn), 'The daily returns do not vary');
 }
 
 /**
@@ -57,8 +57,8 @@ export function sortinoRatio(series: ReturnSeries, riskFree: number): Figure {
   const returns = returnsOf(series);
   return annualisedRatio(
     mean(returns) - riskFree,
-    downsideDeviation(returns, riskFree),
-    'No day fell below the risk-free rate',
+    downsideDeviation(returns, { target: riskFree, least: series.leastReturn }),
+    'No day fell measurably below the risk-free rate',
   );
 }
 
@@ -66,9 +66,12 @@ export function sortinoRatio(series: ReturnSeries, riskFree: number): Figure {
  * The root of the mean of min(0, r - target)² over all days, those above the target included as 0 (Sortino & van der
  * Meer 1991). It is no deviation of the bad days alone.
  */
-function downsideDeviation(returns: readonly number[], target: number): number {
+function downsideDeviation(
+  returns: readonly number[],
+  { target, least }: { target: number; least: number },
+): number {
   const deviation = Math.sqrt(mean(returns.map((dailyReturn) => Math.min(0, dailyReturn - target) ** 2)));
-  return deviation > ROUNDING ? deviation : 0;
+  return deviation > least ? deviation : 0;
 }
 
 /**

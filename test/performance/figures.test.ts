@@ -82,7 +82,7 @@ const table: [name: string, returns: (number | null)[], yearlyRate: number, expe
       total_return: 0,
       annualised_volatility: 0,
       sharpe_ratio: 'The daily returns do not vary',
-      sortino_ratio: 'No day fell below the risk-free rate',
+      sortino_ratio: 'No day fell measurably below the risk-free rate',
       value_at_risk_95: 0,
       winning_days_share: 0,
     },
@@ -159,7 +159,7 @@ test('where model-days are rare, 252 of them are no year', () => {
   const mondays = reportReturns(days(year.filter((_, index) => index % 5 === 0)), 0);
   assert.deepEqual(
     [mondays.sharpe_ratio, mondays.unavailable.sharpe_ratio],
-    [null, 'Annualising needs a model-day on two of three weekdays; there are 105 on 521 weekdays'],
+    [null, 'Annualising needs a day with a return on two of three weekdays; there are 105 on 521 weekdays'],
   );
   assert.equal(mondays.value_at_risk_95, 0.01, 'it is of a model-day, not of a year');
   const twoOfThree = days(weekdays('2025-01-06', '2025-02-14').filter((_, index) => index % 3 < 2));
@@ -243,7 +243,7 @@ const relatives: [name: string, own: number[], benchmark: number[], expected: Ex
       beta: 1,
       alpha: 0,
       tracking_error: 0,
-      information_ratio: 'The returns are those of the benchmark',
+      information_ratio: 'The differences to the benchmark do not vary',
       excess_return: 0,
     },
   ],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { weekdays } from '../../src/calendar.ts';
 import type { LedgerDay, UsageTotals } from '../../src/database/performance.ts';
 import { money } from '../../src/money.ts';
 import { dailyRate } from '../../src/performance/conventions.ts';
@@ -119,6 +120,79 @@ test('a fall to nothing is -100 %, and no figure is infinite', () => {
     assert.ok(typeof value !== 'number' || Number.isFinite(value), name);
     return value;
   });
+});
+
+/** A ledger without a trade that starts with so many 1/10000 dollars and changes by so many from day to day. */
+function ledgerOf(start: number, changes: readonly number[]): LedgerDay[] {
+  let value = start;
+  return weekdays('2025-01-06', '2027-12-31')
+    .slice(0, changes.length)
+    .map((date, index) => {
+      const profit = money(changes[index] as number);
+      value += profit;
+      const rest = { cash: money(value), value: money(value), profit, actions: [] };
+      const initialCash = index === 0 ? money(start) : null;
+      return { sessionId: index + 1, date, startedFrom: index === 0 ? null : index, initialCash, ...rest };
+    });
+}
+
+const repeated = (days: number, changes: readonly number[]) =>
+  Array.from({ length: days }, (_, index) => changes[index % changes.length] as number);
+const measures = ['sharpe_ratio', 'sortino_ratio', 'annualised_volatility'] as const;
+
+/** Changes in 1/10000 dollar, from 1,000 dollars → which figures there are. */
+const granularities: [name: string, changes: number[], figures: Record<(typeof measures)[number], 'number' | null | 0>][] = [
+  [
+    'rises by 1/10000 dollar a day',
+    [1],
+    { sharpe_ratio: null, sortino_ratio: null, annualised_volatility: 0 },
+  ],
+  [
+    'rises by 1/10000 dollar every other day',
+    [1, 0],
+    { sharpe_ratio: null, sortino_ratio: null, annualised_volatility: 0 },
+  ],
+  [
+    'rises and falls by 1/10000 dollar',
+    [1, 1, -1],
+    { sharpe_ratio: null, sortino_ratio: null, annualised_volatility: 0 },
+  ],
+  [
+    'rises and falls by 4/10000 dollar',
+    [4, 4, -4],
+    { sharpe_ratio: 'number', sortino_ratio: 'number', annualised_volatility: 'number' },
+  ],
+];
+for (const [name, changes, figures] of granularities) {
+  test(`a curve that ${name}: nothing is divided by what the ledger cannot show`, () => {
+    const benchmark = { dates: [], opens: [], closes: [] };
+    const told = report(ledgerOf(10_000_000, repeated(252, changes)), { benchmark });
+    const kinds = measures.map((measure) => [measure, told[measure] === null || told[measure] === 0 ? told[measure] : 'number']);
+    assert.deepEqual(Object.fromEntries(kinds), figures);
+  });
+}
+
+test('against a benchmark that moves as the ledger can hardly show there is no beta and no information ratio', () => {
+  const ledger = ledgerOf(10_000_000, repeated(30, [1, 0]));
+  const levels = (step: number) => {
+    const closes = ledger.map((_, index) => 1 + step * (index % 2));
+    return { dates: ledger.map(({ date }) => date), opens: closes, closes };
+  };
+  const { relative } = report(ledger, { benchmark: levels(1e-8) });
+  assert.deepEqual([relative.beta, relative.correlation, relative.information_ratio], [null, null, null]);
+  assert.equal(relative.unavailable.beta, 'The benchmark does not move');
+  assert.equal(relative.unavailable.information_ratio, 'The differences to the benchmark do not vary');
+  const moved = report(ledger, { benchmark: levels(0.01) }).relative;
+  assert.deepEqual([typeof moved.beta, moved.correlation], ['number', null]);
+});
+
+test('after a total loss the reason counts days with a return, as it says', () => {
+  const told = report(ledgerOf(1_000, [...repeated(30, [10, -10]), -1_000, ...repeated(29, [0])]));
+  assert.equal(told.model_days, 60);
+  assert.equal(
+    told.unavailable.sharpe_ratio,
+    'Annualising needs a day with a return on two of three weekdays; there are 31 on 60 weekdays',
+  );
 });
 
 test('an open position is worth its shares at the last close; without a price it has no worth, and says so', () => {

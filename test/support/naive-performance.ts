@@ -15,15 +15,18 @@ export function naiveFigures(records: readonly ActionRecord[], { initialCash, ye
   const scaled = (least: number, figure: () => number) =>
     returns.length < least || isSparse ? null : finite(figure());
   const last = (days.at(-1) as ActionRecord).portfolio_value;
+  const least = 0.0001 / average([initialCash, ...days.map((day) => day.portfolio_value)].slice(0, returns.length));
+  const measurable = (figure: number) => (figure > least ? figure : 0);
+  const deviation = measurable(pairDeviation(returns));
   const downside = Math.sqrt(sum(returns.map((r) => (r < daily ? (r - daily) * (r - daily) : 0))) / returns.length);
   const depth = deepestFall([initialCash, ...days.map((day) => day.portfolio_value)]);
   const annualised = scaled(252, () => Math.exp((Math.log(last / initialCash) * 252) / returns.length) - 1);
   return {
     total_return: last / initialCash - 1,
     annualised_return: annualised,
-    annualised_volatility: scaled(20, () => pairDeviation(returns) * year),
-    sharpe_ratio: scaled(20, () => ((average(returns) - daily) / pairDeviation(returns)) * year),
-    sortino_ratio: scaled(20, () => ((average(returns) - daily) / downside) * year),
+    annualised_volatility: scaled(20, () => deviation * year),
+    sharpe_ratio: scaled(20, () => ((average(returns) - daily) / deviation) * year),
+    sortino_ratio: scaled(20, () => ((average(returns) - daily) / measurable(downside)) * year),
     calmar_ratio: annualised === null ? null : finite(annualised / depth),
     value_at_risk_95: returns.length < 20 ? null : -worstTwentieth(returns),
     winning_days_share: returns.filter((r) => r > 0).length / returns.length,

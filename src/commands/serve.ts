@@ -25,7 +25,10 @@ const clock = () => new Date();
 const settings = readSettings(process.env);
 const log = createStderrLog(settings.logLevel);
 const accessTokens = readAccessTokens(settings);
-const ownership = claimOwnership(settings.agentDataPath, { startedAt: timestamp(clock()) });
+const ownership = claimOwnership(settings.databasePath, {
+  folder: settings.agentDataPath,
+  startedAt: timestamp(clock()),
+});
 prepareDatabase(settings);
 
 /** The command `serve`: runs until SIGTERM or SIGINT. */

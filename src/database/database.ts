@@ -1,8 +1,9 @@
 import { existsSync, rmSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { ServiceError, messageOf } from '../domain.ts';
 import { fileIsGone, storageFaultOf } from './faults.ts';
+import { assertOneName, realPathOf } from './file.ts';
 import { makeFolder } from './folder.ts';
 import { checkOwnership, isForeign, migrate } from './migrate.ts';
 import { migrations } from './schema.ts';
@@ -15,6 +16,8 @@ export const BUSY_TIMEOUT_MS = 5_000;
 /** Pages that SQLite keeps in memory. */
 const DEFAULT_CACHE_MB = 8;
 const PAGES_PER_MB = 256;
+/** SQLite's name for a database without a file. */
+const IN_MEMORY = ':memory:';
 
 /** What can be read from. All SQL lies in this folder; other folders call its functions. */
 export interface Reader {
@@ -54,7 +57,10 @@ export function openDatabase(
 ): Database {
   let connection: DatabaseSync | undefined;
   try {
-    if (path !== ':memory:') makeFolder(dirname(path));
+    if (path !== IN_MEMORY) {
+      makeFolder(dirname(realPathOf(path)));
+      assertOneName(path);
+    }
     connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     checkOwnership(connection, path);
     const synchronous = durability === 'power-loss' ? 'FULL' : 'NORMAL';
@@ -89,17 +95,21 @@ export function contentVersion(database: Database): string {
 }
 
 /**
- * Removes a database with its side files. Only DEV's is ever removed, before anything opens it; a file that is not this
- * service's stays, with a `ServiceError` (`cannot_start`).
+ * Removes a database with its side files, where its name leads. Only DEV's is ever removed, before anything opens it; a file
+ * that is not this service's, or that bears another name than the link to it, stays, with a `ServiceError`
+ * (`cannot_start`).
  */
 export function removeDatabase(path: string): void {
-  if (existsSync(path)) assertOurs(path);
-  for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
+  const file = realPathOf(path);
+  if (existsSync(file)) assertOurs(path, file);
+  for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
 }
 
-function assertOurs(path: string): void {
+function assertOurs(path: string, file: string): void {
   let connection: DatabaseSync | undefined;
   try {
+    if (basename(file) !== basename(path)) throw new Error(`it is a link to ${file}, which may be another database`);
+    assertOneName(path);
     connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     if (isForeign(connection)) throw new Error('it is a database of another program');
   } catch (error) {
@@ -163,7 +173,7 @@ interface FileIdentity {
 
 /** Undefined for a database in memory, and where the system does not tell. */
 function identityOf(path: string): FileIdentity | undefined {
-  if (path === ':memory:') return undefined;
+  if (path === IN_MEMORY) return undefined;
   return statSync(path, { bigint: true, throwIfNoEntry: false });
 }
 

@@ -3,6 +3,7 @@ import { DatabaseSync, backup } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { ServiceError, messageOf } from '../domain.ts';
 import { BUSY_TIMEOUT_MS, type Reader, prepareOnce } from './database.ts';
+import { assertOneName, realPathOf } from './file.ts';
 import { checkOwnership, versionOf } from './migrate.ts';
 import { migrations } from './schema.ts';
 
@@ -41,8 +42,9 @@ export async function withSnapshot<Result>(
 
 /** What tells one state of the file from the next; null while a connection is open to it, which a `-wal` file shows. */
 function stateWhenUnused(path: string): string | null {
-  if (existsSync(`${path}-wal`)) return null;
-  const { ino, size, mtimeNs } = statSync(path, { bigint: true });
+  const file = realPathOf(path);
+  if (existsSync(`${file}-wal`)) return null;
+  const { ino, size, mtimeNs } = statSync(file, { bigint: true });
   return `${ino} ${size} ${mtimeNs}`;
 }
 
@@ -61,6 +63,7 @@ function openSnapshot(path: string, { isUnused }: { isUnused: boolean }): Snapsh
   const url = `${pathToFileURL(path).href}${isUnused ? '?immutable=1' : ''}`;
   let connection: DatabaseSync | undefined;
   try {
+    assertOneName(path);
     connection = new DatabaseSync(new URL(url), { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     // The transaction holds the state of its first read until the connection is closed.
     connection.exec('BEGIN');

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { claimOwnership } from '../../src/database/owner.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { migrations } from '../../src/database/schema.ts';
 import { SEED, accepted, forbidden } from '../support/schema-rows.ts';
@@ -201,15 +200,4 @@ test('so does a split', () => {
     ],
   );
   assert.equal(log()[1]?.['replaced_at'], log()[2]?.['recorded_at']);
-});
-
-test('one process owns a database; the next one learns which', (t) => {
-  const folder = temporaryFolder(t);
-  const first = claimOwnership(folder, { startedAt: '2025-01-06T10:00:00.000Z' });
-  assert.throws(() => claimOwnership(folder, { startedAt: 'later' }), {
-    code: 'cannot_start',
-    message: new RegExp(`in use by process ${process.pid}, started 2025-01-06T10:00:00.000Z`),
-  });
-  first.release();
-  claimOwnership(folder, { startedAt: '2025-01-06T10:00:00.000Z' }).release();
 });

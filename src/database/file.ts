@@ -1,0 +1,62 @@
+import { lstatSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join } from 'node:path';
+
+/** As many symbolic links as Linux itself follows. */
+const MAX_LINKS = 40;
+
+/** Where a name leads once every symbolic link is followed, also to a file that is not there yet. */
+export function realPathOf(path: string): string {
+  let place = path;
+  for (let links = 0; links < MAX_LINKS; links += 1) {
+    const folder = realFolder(dirname(place));
+    place = join(folder, basename(place));
+    const entry = lstatSync(place, { throwIfNoEntry: false });
+    if (entry === undefined || !entry.isSymbolicLink()) return place;
+    const target = readlinkSync(place);
+    place = isAbsolute(target) ? target : join(folder, target);
+  }
+  throw new Error(`${path} leads through more than ${MAX_LINKS} symbolic links`);
+}
+
+function realFolder(folder: string): string {
+  try {
+    return realpathSync.native(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return join(realFolder(dirname(folder)), basename(folder)); // whoever opens the file creates the folder
+  }
+}
+
+/**
+ * Throws where a database can be reached by names that are not beside each other: SQLite finds the write-ahead log by the
+ * name of the database, and two programs with a log each destroy what both write. Symbolic links are followed to the one
+ * name, so they do no harm. Nothing is thrown for a file that is not there.
+ */
+export function assertOneName(path: string): void {
+  const place = realPathOf(path);
+  const links = statSync(place, { throwIfNoEntry: false })?.nlink ?? 1;
+  if (links > 1)
+    throw new Error(
+      `the file has ${links} names (hard links), and SQLite would keep a separate log for each; keep one of them ` +
+        `("find FOLDER -samefile ${path}" finds the others) and use symbolic links or copies instead`,
+    );
+  if (mountPoints().has(place))
+    throw new Error(
+      'the file itself is a mount, and the log that SQLite keeps beside it would stay outside; mount its folder instead',
+    );
+}
+
+/** Everything that is mounted where this process can see it; nothing where the system does not tell. */
+function mountPoints(): ReadonlySet<string> {
+  try {
+    const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
+    return new Set(lines.map((line) => unescapeOctal(line.split(' ')[4] ?? '')));
+  } catch {
+    return new Set();
+  }
+}
+
+/** Blanks and backslashes stand in this list as `\040` and `\134`. */
+function unescapeOctal(text: string): string {
+  return text.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+}

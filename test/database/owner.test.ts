@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, linkSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { openDatabase, removeDatabase } from '../../src/database/database.ts';
+import { claimOwnership } from '../../src/database/owner.ts';
+import { withSnapshot } from '../../src/database/snapshot.ts';
+import { noDisk } from '../support/disk.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const STARTED_AT = '2025-01-06T10:00:00.000Z';
+
+/** As the service does: the database and its folder in `data`. */
+function claim(folder: string, name = 'jobs.db') {
+  const agentData = name === 'jobs_dev.db' ? 'dev_agent_data' : 'agent_data';
+  return claimOwnership(join(folder, 'data', name), { folder: join(folder, 'data', agentData), startedAt: STARTED_AT });
+}
+
+const inUse = {
+  code: 'cannot_start',
+  message: new RegExp(`jobs(_dev)?\\.db is in use by process ${process.pid}, started ${STARTED_AT}`),
+};
+
+test('one process owns a database; the next one learns which', (t) => {
+  const folder = temporaryFolder(t);
+  const first = claim(folder);
+  assert.throws(() => claim(folder), inUse);
+  first.release();
+  claim(folder).release();
+});
+
+/** How a second folder can lead to the database of a first one; both exist, and the first has `data`. */
+const links: [name: string, link: (first: string, second: string) => void, secondName?: string][] = [
+  [
+    'a symbolic link to the file',
+    (first, second) => (
+      mkdirSync(join(second, 'data')),
+      symlinkSync(join(first, 'data/jobs.db'), join(second, 'data/jobs.db'))
+    ),
+  ],
+  [
+    'a relative symbolic link',
+    (_, second) => (
+      mkdirSync(join(second, 'data')),
+      symlinkSync('../../first/data/jobs.db', join(second, 'data/jobs.db'))
+    ),
+  ],
+  [
+    'links of links',
+    (first, second) => {
+      mkdirSync(join(second, 'data'));
+      symlinkSync(join(first, 'data/jobs.db'), join(second, 'one.db'));
+      symlinkSync('../one.db', join(second, 'data/jobs.db'));
+    },
+  ],
+  ['a link in place of data', (first, second) => symlinkSync(join(first, 'data'), join(second, 'data'))],
+  [
+    "DEV's name for PROD's file",
+    (first, second) => (
+      mkdirSync(join(second, 'data')),
+      symlinkSync(join(first, 'data/jobs.db'), join(second, 'data/jobs_dev.db'))
+    ),
+    'jobs_dev.db',
+  ],
+];
+for (const [name, link, secondName] of links) {
+  for (const state of ['is there', 'is not there yet']) {
+    test(`the lock belongs to the file: ${name}, which ${state}`, (t) => {
+      const folder = temporaryFolder(t);
+      const [first, second] = [join(folder, 'first'), join(folder, 'second')];
+      for (const path of [first, second, join(first, 'data')]) mkdirSync(path);
+      if (state === 'is there') openDatabase(join(first, 'data/jobs.db')).close();
+      link(first, second);
+      const direct = claim(first);
+      assert.throws(() => claim(second, secondName), inUse);
+      direct.release();
+      const linked = claim(second, secondName);
+      assert.throws(() => claim(first), inUse);
+      linked.release();
+    });
+  }
+}
+
+test('two databases of other names in one folder have a lock each', (t) => {
+  const folder = temporaryFolder(t);
+  const owners = ['one', 'two'].map((name) => {
+    mkdirSync(join(folder, name, 'data'), { recursive: true });
+    symlinkSync(join(folder, `${name}.db`), join(folder, name, 'data/jobs.db'));
+    return claim(join(folder, name));
+  });
+  assert.throws(() => claim(join(folder, 'two')), inUse);
+  owners.forEach((owner) => owner.release());
+});
+
+test('a server of an older version, which locks by folder alone, is noticed', (t) => {
+  const folder = temporaryFolder(t);
+  mkdirSync(join(folder, 'data/agent_data'), { recursive: true });
+  symlinkSync(join(folder, 'elsewhere.db'), join(folder, 'data/jobs.db'));
+  const older = new DatabaseSync(join(folder, 'data/agent_data/owner.lock'));
+  older.exec('BEGIN IMMEDIATE');
+  assert.throws(() => claim(folder), { message: /is in use by another process that is just starting$/ });
+  older.close();
+  claim(folder).release();
+});
+
+/** All that opens a database. */
+const openers: [name: string, open: (path: string) => unknown][] = [
+  ['the server', (path) => claimOwnership(path, { folder: join(path, '../agent_data'), startedAt: STARTED_AT })],
+  ['a command that writes', (path) => openDatabase(path)],
+  ['a command that reads', (path) => withSnapshot(path, () => {})],
+  ['the reset of DEV', (path) => removeDatabase(path)],
+];
+for (const [name, open] of openers) {
+  test(`${name} refuses a database with a second hard link, and changes nothing`, async (t) => {
+    const folder = temporaryFolder(t);
+    const path = join(folder, 'jobs.db');
+    openDatabase(path).close();
+    linkSync(path, join(folder, 'other.db'));
+    const bytes = readFileSync(path);
+    await assert.rejects(async () => open(path), /: the file has 2 names \(hard links\).*keep one of them/);
+    assert.deepEqual(readFileSync(path), bytes);
+    assert.deepEqual(
+      readdirSync(folder).filter((file) => file !== 'agent_data'),
+      ['jobs.db', 'other.db'],
+    );
+  });
+}
+
+test('the reset of DEV follows a link to a file of the same name, and refuses any other', (t) => {
+  const folder = temporaryFolder(t);
+  mkdirSync(join(folder, 'real'));
+  for (const name of ['jobs_dev.db', 'jobs.db']) openDatabase(join(folder, 'real', name)).close();
+  writeFileSync(join(folder, 'real/jobs_dev.db-wal'), '');
+  symlinkSync('real/jobs_dev.db', join(folder, 'jobs_dev.db'));
+  removeDatabase(join(folder, 'jobs_dev.db'));
+  assert.deepEqual(readdirSync(join(folder, 'real')), ['jobs.db']);
+  openDatabase(join(folder, 'jobs_dev.db')).close();
+  assert.deepEqual(readdirSync(join(folder, 'real')), ['jobs.db', 'jobs_dev.db']);
+  symlinkSync('real/jobs.db', join(folder, 'other.db'));
+  assert.throws(() => removeDatabase(join(folder, 'other.db')), {
+    message: /^Cannot reset .*other\.db: it is a link to .*real\/jobs\.db/,
+  });
+  assert.ok(existsSync(join(folder, 'real/jobs.db')));
+});
+
+test('what a link leads to is read with the log that lies there', async (t) => {
+  const folder = temporaryFolder(t);
+  mkdirSync(join(folder, 'real'));
+  const database = openDatabase(join(folder, 'real/jobs.db'));
+  symlinkSync('real/jobs.db', join(folder, 'jobs.db'));
+  database.statement(`INSERT INTO price_data (symbol, date, open) VALUES ('AAPL', '2025-01-06', 1)`).run();
+  const count = await withSnapshot(
+    join(folder, 'jobs.db'),
+    (snapshot) => snapshot.statement('SELECT count(*) AS bars FROM price_data').get()?.['bars'],
+  );
+  assert.equal(count, 1);
+  database.close();
+});
+
+test('a mounted folder shares its lock, a file that is mounted itself is refused', { skip: noDisk }, (t) => {
+  const folder = temporaryFolder(t);
+  for (const path of ['first/data', 'second/data', 'third/data']) mkdirSync(join(folder, path), { recursive: true });
+  openDatabase(join(folder, 'first/data/jobs.db')).close();
+  writeFileSync(join(folder, 'third/data/jobs.db'), '');
+  const owner = claim(join(folder, 'first'));
+  const program = `
+    const { claimOwnership } = await import(${JSON.stringify(new URL('../../src/database/owner.ts', import.meta.url).href)});
+    for (const folder of ['second', 'third']) {
+      try {
+        claimOwnership(folder + '/data/jobs.db', { folder: folder + '/data/agent_data', startedAt: '' });
+      } catch (error) { console.log(error.message); }
+    }`;
+  const script =
+    'mount --bind first/data second/data && mount --bind first/data/jobs.db third/data/jobs.db && exec "$0" --input-type=module --eval "$1"';
+  const args = ['--user', '--map-root-user', '--mount', 'sh', '-c', script, process.execPath, program];
+  const lines = execFileSync('unshare', args, { cwd: folder }).toString().split('\n');
+  assert.match(String(lines[0]), inUse.message);
+  assert.match(
+    String(lines[1]),
+    /^Cannot start: third\/data\/jobs\.db cannot be used: the file itself is a mount.*mount its folder instead$/,
+  );
+  owner.release();
+});

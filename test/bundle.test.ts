@@ -4,7 +4,6 @@ import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync 
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { childrenOf, isRunning, noProc } from './support/processes.ts';
 import {
   RUNTIME_CONFIG,
@@ -14,23 +13,12 @@ import {
   smallConfiguration,
   startProgram,
   startServer,
+  waitForJob,
 } from './support/program.ts';
 
 const DEV = { DEPLOYMENT_MODE: 'DEV' };
 const WEEK = { start_date: '2025-11-10', end_date: '2025-11-14' };
 const MAX_BUNDLE_BYTES = 400 * 1024;
-
-async function waitForJob(
-  url: string,
-  jobId: string,
-  isDone = (status: any) => status.completed_at !== null,
-): Promise<any> {
-  for (;;) {
-    const status = await ask(`${url}/simulate/status/${jobId}`);
-    if (isDone(status)) return status;
-    await sleep(10);
-  }
-}
 
 test('the program is one small file that runs alone, from the trigger to the results', async (t) => {
   const cwd = installProgram(t);

@@ -28,21 +28,23 @@ import { readSettings } from '../src/settings.ts';
 import { cleanText, forTerminal, printableJson, showLines, unprintableIn } from '../src/text.ts';
 import { calculate } from '../src/trading/calculate.ts';
 import { runTool } from '../src/trading/tools.ts';
+import { runs } from './support/long.ts';
 import { temporaryFolder } from './support/service.ts';
 
 /**
  * What takes text from outside takes time in proportion to its length. A text that takes suspiciously long is measured
  * against one of an eighth of its length: per character it may cost some times as much, but not eight times.
  */
-const LENGTH = 64_000;
+const LENGTH = runs(16_000, 64_000);
 const SHARE = 8;
 const MAX_GROWTH_PER_CHARACTER = 3;
-/** Anything linear takes a fraction of this; one step per pair of characters would be four thousand million steps. */
+/** Anything linear takes a fraction of this; one step per pair of characters would be hundreds of millions of steps. */
 const UNSUSPICIOUS_MS = 20;
 const ROUNDS = 7;
 /** A file of this length in this time; typical is a tenth. */
-const FILE_LENGTH = 1_000_000;
+const FILE_LENGTH = runs(250_000, 1_000_000);
 const MAX_FILE_MS = 2_000;
+const LINE_LENGTH = runs(1_000_000, 3_000_000);
 
 /** Texts that make regular expressions and parsers go back, look again or nest. */
 const fillers = [
@@ -265,8 +267,8 @@ test('a line of a file that does not end: in linear time', async (t) => {
   };
   const times = { short: Infinity, long: Infinity };
   for (let round = 0; round < 4; round += 1) {
-    times.short = Math.min(times.short, await read(3_000_000));
-    times.long = Math.min(times.long, await read(3_000_000 * SHARE));
+    times.short = Math.min(times.short, await read(LINE_LENGTH));
+    times.long = Math.min(times.long, await read(LINE_LENGTH * SHARE));
   }
   assertLinear(times.short, times.long, 'one line');
 });

@@ -3,9 +3,10 @@ import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { childrenOf, noProc } from './support/processes.ts';
 import { ask, installProgram, runProgram, startServer } from './support/program.ts';
+
+const MAX_TRIES = 5;
 
 /** A service in PROD whose one child waits for a model that never answers, and does not heed TERM: it is stopped itself. */
 async function startWithStuckChild(t: TestContext) {
@@ -44,11 +45,14 @@ test('the first signal ends in order, also with a child that does not heed it', 
 });
 
 test('a second signal ends at once', { skip: noProc }, async (t) => {
-  const server = await startWithStuckChild(t);
-  server.process.kill('SIGTERM');
-  await server.waitFor(/"message":"stopping"/);
-  const isPending = await Promise.race([server.ended.then(() => false), sleep(100, true)]);
-  assert.ok(isPending, 'the child holds the first one up');
-  server.process.kill('SIGTERM');
-  assert.deepEqual([(await server.ended).code, (await server.ended).signal], [1, null]);
+  // On a busy machine the service may get around to killing its child before the second signal comes: then once more.
+  for (let tries = 1; ; tries += 1) {
+    const server = await startWithStuckChild(t);
+    server.process.kill('SIGTERM');
+    await server.waitFor(/"message":"stopping"/);
+    server.process.kill('SIGTERM');
+    const { code, signal } = await server.ended;
+    if (code === 0 && tries < MAX_TRIES) continue;
+    return assert.deepEqual([code, signal], [1, null]);
+  }
 });

@@ -4,28 +4,13 @@ import { mkdirSync, readFileSync, readdirSync, renameSync, truncateSync, writeFi
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase } from '../src/database/database.ts';
 import { noDisk, startOnDisk } from './support/disk.ts';
-import { ask, installProgram, runProgram, startServer } from './support/program.ts';
+import { ask, installProgram, runProgram, startServer, untilAnswer } from './support/program.ts';
 
 const DEV = { DEPLOYMENT_MODE: 'DEV', API_PORT: '0' };
 const WEEK = { start_date: '2025-11-10', end_date: '2025-11-14', models: ['model-a', 'model-b'] };
 const LISTENING = /"message":"listening".*?"port":(\d+)/;
-const POLL_INTERVAL_MS = 20;
-const DEADLINE_MS = 20_000;
-
-/** Asks until the answer is as it should be. */
-async function until(url: string, isDone: (body: any) => boolean): Promise<any> {
-  const deadline = performance.now() + DEADLINE_MS;
-  for (;;) {
-    const body = await ask(url);
-    if (isDone(body)) return body;
-    if (performance.now() > deadline) throw new Error(`It never came so far: ${JSON.stringify(body).slice(0, 2_000)}`);
-    await sleep(POLL_INTERVAL_MS);
-  }
-}
-
 test(
   'a disk that is full in the middle of a job: the job waits, health says so, and nothing is lost',
   { skip: noDisk },
@@ -33,7 +18,7 @@ test(
     const program = startOnDisk(t, [], { cwd: installProgram(t), env: DEV, kb: 16_000 });
     const url = `http://127.0.0.1:${(await program.waitFor(LISTENING))[1]}`;
     const { job_id } = await ask(`${url}/simulate/trigger`, WEEK);
-    const before = await until(`${url}/simulate/status/${job_id}`, ({ progress }) => progress.completed >= 2);
+    const before = await untilAnswer(`${url}/simulate/status/${job_id}`, ({ progress }) => progress.completed >= 2);
     await program.fill();
     await program.waitFor(
       /"message":"the job waits until the database can be written".*"fault":"Cannot use the database: the disk is full"/,
@@ -42,7 +27,7 @@ test(
     assert.deepEqual([health.status, health.database], ['unhealthy', 'disconnected']);
     assert.ok((await ask(`${url}/results`)).count >= before.progress.completed, 'what was committed can be read');
     await program.free();
-    const status = await until(`${url}/simulate/status/${job_id}`, ({ completed_at }) => completed_at !== null);
+    const status = await untilAnswer(`${url}/simulate/status/${job_id}`, ({ completed_at }) => completed_at !== null);
     assert.deepEqual([status.status, status.progress.completed, status.error], ['completed', 10, null]);
     assert.match(String(status.warnings), /^Waited \d+ seconds: Cannot use the database: the disk is full$/);
     assert.equal((await ask(`${url}/health`)).status, 'healthy');
@@ -62,7 +47,7 @@ test('a trigger on a full disk says so, and works when there is room again', { s
   assert.equal((await ask(`${url}/health`)).database, 'connected');
   const { job_id } = await ask(`${url}/simulate/trigger`, WEEK);
   assert.equal(
-    (await until(`${url}/simulate/status/${job_id}`, ({ completed_at }) => completed_at !== null)).status,
+    (await untilAnswer(`${url}/simulate/status/${job_id}`, ({ completed_at }) => completed_at !== null)).status,
     'completed',
   );
 });
@@ -74,12 +59,12 @@ test('a disk that refuses to write: the job waits in the same way', { skip: noLi
   const limitFileSize = (bytes: string) =>
     execFileSync('prlimit', ['--pid', String(server.process.pid), `--fsize=${bytes}:`]);
   const { job_id } = await ask(`${server.url}/simulate/trigger`, WEEK);
-  await until(`${server.url}/simulate/status/${job_id}`, ({ progress }) => progress.completed >= 2);
+  await untilAnswer(`${server.url}/simulate/status/${job_id}`, ({ progress }) => progress.completed >= 2);
   limitFileSize('100');
   await server.waitFor(/the job waits.*Cannot use the database: the disk reports an input or output error/);
   assert.equal((await ask(`${server.url}/health`)).database, 'disconnected');
   limitFileSize('unlimited');
-  const status = await until(`${server.url}/simulate/status/${job_id}`, ({ completed_at }) => completed_at !== null);
+  const status = await untilAnswer(`${server.url}/simulate/status/${job_id}`, ({ completed_at }) => completed_at !== null);
   assert.deepEqual([status.status, status.progress.completed], ['completed', 10]);
   assert.equal((await ask(`${server.url}/audit`)).status, 'sound');
 });
@@ -89,7 +74,7 @@ test('a service that waits for its disk can be stopped', { skip: noDisk }, async
   const program = startOnDisk(t, [], { cwd, env: { ...DEV, PRESERVE_DEV_DATA: 'true' }, kb: 16_000 });
   const url = `http://127.0.0.1:${(await program.waitFor(LISTENING))[1]}`;
   const { job_id } = await ask(`${url}/simulate/trigger`, WEEK);
-  await until(`${url}/simulate/status/${job_id}`, ({ progress }) => progress.completed >= 2);
+  await untilAnswer(`${url}/simulate/status/${job_id}`, ({ progress }) => progress.completed >= 2);
   await program.fill();
   await program.waitFor(/the job waits until the database can be written/);
   await program.shell('kill -TERM $server');
@@ -209,5 +194,5 @@ test('a database file that is taken away while the service runs, replaced, and p
   renameSync(away, path);
   const { status, job_id } = await states();
   assert.equal(status, 'healthy');
-  await until(`${server.url}/simulate/status/${job_id}`, (body) => body.status === 'completed');
+  await untilAnswer(`${server.url}/simulate/status/${job_id}`, (body) => body.status === 'completed');
 });

@@ -1,7 +1,8 @@
 import { test } from 'node:test';
 import { fuzz } from '../support/fuzz.ts';
+import { runs } from '../support/long.ts';
 
-const REQUESTS = 1_500;
+const REQUESTS = runs(600, 5_000);
 
 test('requests made at random: no 5xx, no hang, no leak (npm run fuzz sends more)', async (t) => {
   await fuzz(t, { requests: REQUESTS, seed: Date.now() % 2 ** 31 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { httpLimits } from '../../src/http/limits.ts';
 import { startTestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import { type Wire, openWire, readAnswers, send } from '../support/wire.ts';
 
 /** Every limit of src/http/limits.ts: what stays within passes, what goes beyond is refused, and the others never notice. */
@@ -127,7 +127,7 @@ test('an answer that nobody takes is given up', async (t) => {
   wire.socket.pause();
   wire.socket.write(`GET /reasoning?include_full_conversation=true&job_id=${job_id} HTTP/1.1\r\n${HOST}\r\n`);
   // Nothing is read, so the end of the connection shows in the server's own log alone.
-  while (!service.logLines.some(({ path }) => path === '/reasoning')) await sleep(20);
+  await until('the log line', () => service.logLines.some(({ path }) => path === '/reasoning'));
   wire.socket.resume();
   assert.ok((await wire.ended).length < 20_000_000);
 });

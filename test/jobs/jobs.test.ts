@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { scriptedAgent } from '../support/agents.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { startTestService, twoModels } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const PRICES = `
   AAPL 2025-11-10 100 101
@@ -30,7 +30,10 @@ test('of triggers that come at once exactly one creates a job', async (t) => {
 test('a job that a stop interrupts goes on at the next start, and no trade happens twice', async (t) => {
   const first = await startTestService(t, { configuration, prices: PRICES, agentProgram: slowBuyer });
   const { body } = await first.post('/simulate/trigger', WEEK);
-  while ((await first.get(`/simulate/status/${body.job_id}`)).body.progress.completed < 3) await sleep(10);
+  await until(
+    'three model-days',
+    async () => (await first.get(`/simulate/status/${body.job_id}`)).body.progress.completed >= 3,
+  );
   await first.stop();
   const second = await startTestService(t, { configuration, agentProgram: slowBuyer, folder: first.folder });
   const status = await second.waitForJob(body.job_id);
@@ -49,7 +52,10 @@ test('a replacing job that is interrupted replaces each day once', async (t) => 
   const first = await startTestService(t, { configuration, prices: PRICES, agentProgram: slowBuyer });
   await first.runJob(WEEK);
   const { body } = await first.post('/simulate/trigger', { ...WEEK, replace_existing: true });
-  while ((await first.get(`/simulate/status/${body.job_id}`)).body.progress.completed < 3) await sleep(10);
+  await until(
+    'three model-days',
+    async () => (await first.get(`/simulate/status/${body.job_id}`)).body.progress.completed >= 3,
+  );
   await first.stop();
   const second = await startTestService(t, { configuration, agentProgram: slowBuyer, folder: first.folder });
   const status = await second.waitForJob(body.job_id);

@@ -3,7 +3,8 @@ import { type TestContext, after } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { launchBrowser } from './chromium.ts';
 
-const TIMEOUT_MS = 10_000;
+/** Far more than any page takes, also on a busy machine. */
+const TIMEOUT_MS = 120_000;
 
 let launched: Promise<Browser> | undefined;
 

@@ -3,6 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { temporaryFolder } from './service.ts';
+import { until } from './until.ts';
 
 /** Of each program its own: the machine's may belong to somebody else. Relative to the working directory. */
 export const RUNTIME_CONFIG = 'runtime_config.json';
@@ -99,4 +100,22 @@ export async function ask(url: string, body?: unknown): Promise<any> {
       ? {}
       : { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
   return (await fetch(url, init)).json();
+}
+
+/** Asks until the answer is as it should be, and resolves to it. */
+export function untilAnswer(url: string, isDone: (body: any) => boolean): Promise<any> {
+  let last: unknown;
+  return until(
+    () => `${url} to answer otherwise than ${JSON.stringify(last).slice(0, 2_000)}`,
+    async () => isDone((last = await ask(url))) && last,
+  );
+}
+
+/** Waits for the end of a job, or until its status is as it should be. */
+export function waitForJob(
+  url: string,
+  jobId: string,
+  isDone = (status: any): boolean => status.completed_at !== null,
+): Promise<any> {
+  return untilAnswer(`${url}/simulate/status/${jobId}`, isDone);
 }

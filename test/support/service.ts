@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { buildAgent, buildPages } from '../../build.mjs';
 import type { Clock } from '../../src/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
@@ -13,9 +12,8 @@ import { type Service, startService } from '../../src/service.ts';
 import { type Settings, readSettings } from '../../src/settings.ts';
 import { type WorkerLimits, workerLimits } from '../../src/worker/limits.ts';
 import { storePrices } from './prices.ts';
+import { until } from './until.ts';
 
-const POLL_INTERVAL_MS = 10;
-const JOB_TIMEOUT_MS = 30_000;
 /** "Today" of most tests: a Monday. */
 export const TODAY = '2025-12-01';
 
@@ -140,13 +138,9 @@ function wrap(
   const post = (path: string, body: unknown) =>
     ask(path, { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } });
   const waitForJob = async (jobId: string) => {
-    const deadline = performance.now() + JOB_TIMEOUT_MS;
-    for (;;) {
-      const { body } = await get(`/simulate/status/${jobId}`);
-      if (body.completed_at !== null) return body;
-      if (performance.now() > deadline) throw new Error(`The job did not end: ${JSON.stringify(body)}`);
-      await sleep(POLL_INTERVAL_MS);
-    }
+    const job = database.statement('SELECT completed_at FROM jobs WHERE job_id = ?');
+    await until(`job ${jobId} to end`, () => job.get(jobId)?.['completed_at'] !== null);
+    return (await get(`/simulate/status/${jobId}`)).body;
   };
   const runJob = async (request: Record<string, unknown>) => {
     const { status, body } = await post('/simulate/trigger', request);

@@ -1,6 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-const POLL_INTERVAL_MS = 10;
+/** Polled often at first, less often the longer it takes: polling costs the processor time that the work needs. */
+const FIRST_POLL_MS = 5;
+const MAX_POLL_MS = 100;
+const POLL_GROWTH = 1.2;
 /** Patience on a machine at full speed: far more than anything here takes. */
 const CEILING_MS = 30_000;
 /** What `measureWork` takes on an idle core of an ordinary machine. */
@@ -18,7 +21,7 @@ export async function until<Found>(
 ): Promise<Exclude<Found, false | null | undefined>> {
   const start = performance.now();
   let ceilingMs = CEILING_MS;
-  for (;;) {
+  for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(MAX_POLL_MS, pollMs * POLL_GROWTH)) {
     const found = await look();
     if (found !== false && found !== null && found !== undefined)
       return found as Exclude<Found, false | null | undefined>;
@@ -30,7 +33,7 @@ export async function until<Found>(
       }
       ceilingMs = allowedMs;
     }
-    await pause(POLL_INTERVAL_MS);
+    await pause(pollMs);
   }
 }
 

@@ -1,0 +1,7 @@
+/** Whether the long forms of the tests run: `npm run test:long`. */
+export const isLong = process.env['LONG_TESTS'] === '1';
+
+/** How often to do something in `npm test`, and in `npm run test:long`. */
+export function runs(short: number, long: number): number {
+  return isLong ? long : short;
+}

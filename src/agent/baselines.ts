@@ -17,6 +17,8 @@ type Step<Result> = Generator<{ words: string; calls: ToolCall[] }, Result, Tool
 const MOMENTUM_BARS = 63;
 /** Momentum holds the best tenth, as their winners' portfolio does. */
 const WINNERS_SHARE = 0.1;
+/** Equal amounts are bought on days on which so much of the universe has a price. */
+const LEAST_PRICED_SHARE = 0.5;
 /** How many symbols are asked when the last session was: one may have had a day without trading. */
 const SYMBOLS_ASKED = 3;
 /** Random: how many stocks it holds, and the chance that it sells one on a day. */
@@ -39,6 +41,7 @@ export const strategies: Record<BaselineStrategy, (brief: Brief, signature: stri
 /** On a day on which it holds nothing it buys equal amounts of all that has a price; it never trades again. */
 function* buyAndHold(brief: Brief): Play {
   if (brief.holdings.length > 0) return 'I hold what I have.';
+  if (isThin(brief)) return waitingFor(brief);
   const stocks = stocksOf(brief);
   const orders = equalAmounts(stocks, { cash: units(brief.cash), wanted: namesOf(stocks) });
   return yield* trade(brief, orders, 'I buy equal amounts of all that has a price, and hold them from now on.');
@@ -47,6 +50,7 @@ function* buyAndHold(brief: Brief): Play {
 /** Brings all that has a price back to equal amounts in the first session of each week, and when it holds nothing. */
 function* equalWeight(brief: Brief): Play {
   if (brief.holdings.length > 0 && !isFirstOfWeek(brief, yield* previousSession(brief))) return NOT_TODAY;
+  if (isThin(brief)) return waitingFor(brief);
   const stocks = stocksOf(brief);
   const orders = equalAmounts(stocks, { cash: units(brief.cash), wanted: namesOf(stocks) });
   return yield* trade(brief, orders, 'I bring all that has a price back to equal amounts.');
@@ -59,6 +63,7 @@ function* equalWeight(brief: Brief): Play {
 function* momentum(brief: Brief): Play {
   const previous = yield* previousSession(brief);
   if (brief.holdings.length > 0 && !isFirstOfWeek(brief, previous)) return NOT_TODAY;
+  if (isThin(brief)) return waitingFor(brief);
   if (previous === null) return NOTHING_TO_RANK_BY;
   const [history] = yield {
     words: `Which session was ${MOMENTUM_BARS} bars ago?`,
@@ -162,6 +167,21 @@ function isFirstOfWeek({ date }: Brief, previous: { date: string } | null): bool
 /** Weeks from Monday to Sunday, counted. Day 0, 1970-01-01, was a Thursday. */
 function weekOf(date: string): number {
   return Math.floor((Date.parse(date) / DAY_MS + 3) / 7);
+}
+
+/** Whether so few symbols have a price today that equal amounts of these would be no share in the universe. */
+function isThin({ quotes }: Brief): boolean {
+  return pricedOf(quotes) < quotes.length * LEAST_PRICED_SHARE;
+}
+
+function waitingFor({ quotes }: Brief): string {
+  const priced = pricedOf(quotes);
+  const verb = priced === 1 ? 'has' : 'have';
+  return `I wait: ${priced} of ${quotes.length} symbols ${verb} a price today, and I trade when at least half of them have one.`;
+}
+
+function pricedOf(quotes: Brief['quotes']): number {
+  return quotes.filter(({ open }) => open !== null).length;
 }
 
 /** The best tenth, at least one, of the stocks whose price of then is known; ties go by name. */

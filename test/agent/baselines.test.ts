@@ -169,6 +169,48 @@ test('ten thousand dollars over a hundred stocks: most of it is at work', async 
   assert.ok(cash < 100 && holdings.length > 40, `${cash} left, ${holdings.length} stocks`);
 });
 
+/** Nine symbols, of which one, four or five have a price on a Monday; the first two had one the Friday before. */
+const thin: [strategy: BaselineStrategy, priced: number, options: { cash?: number; held?: string }, bought: number][] = [
+  ['buy-and-hold', 1, {}, 0],
+  ['buy-and-hold', 4, {}, 0],
+  ['buy-and-hold', 5, {}, 5],
+  ['equal-weight', 1, {}, 0],
+  ['equal-weight', 4, { held: 'T0:1' }, 0],
+  ['equal-weight', 5, { held: 'T0:1' }, 5],
+  ['momentum', 1, {}, 0],
+  ['momentum', 4, { held: 'T1:1' }, 0],
+  ['momentum', 5, {}, 1],
+];
+for (const [strategy, priced, options, bought] of thin) {
+  const morningOf = `${options.held ? 'a later' : 'the first'} day with prices of ${priced} of 9 symbols`;
+  test(`${strategy} ${bought === 0 ? 'waits' : 'trades'} on ${morningOf}`, async () => {
+    const symbols = Array.from({ length: 9 }, (_, index) => `T${index}`);
+    const rows = symbols.flatMap((symbol, index) => [
+      ...(index < 2 ? [`${symbol} 2025-11-07 100 100`] : []),
+      ...(index < priced ? [`${symbol} 2025-11-10 ${101 - index} -`] : []),
+      `${symbol} 2025-11-11 100 -`,
+    ]);
+    const day = morning(rows.join('\n'), '2025-11-10', options);
+    const conversation = await play(strategy, day);
+    assert.equal(ordersOf(day).filter((order) => order.startsWith('buy')).length, bought);
+    const told = `I wait: ${priced} of 9 symbols ${priced === 1 ? 'has' : 'have'} a price today`;
+    assert.equal(String(conversation.at(-1)?.content).startsWith(told), bought === 0);
+  });
+}
+
+test('momentum ranks by the return since the close of exactly 63 bars ago', async () => {
+  const dates = DAYS.slice(0, 70);
+  const today = dates.length - 1;
+  const barsAgo = [1, 5, 21, 62, 63, 64];
+  // Each symbol was cheap on one day alone: who looks back that far sees it rise most.
+  const rows = barsAgo.flatMap((cheap) =>
+    dates.map((date, index) => `AGO${cheap} ${date} 100 ${index === today - cheap ? 50 : 100}`),
+  );
+  const day = morning(rows.join('\n'), dates[today] as string);
+  await play('momentum', day);
+  assert.deepEqual(ordersOf(day), ['buy AGO63 100']);
+});
+
 test('a universe larger than one answer may hold goes out over several', async () => {
   const wide = openDatabase(':memory:');
   const symbols = Array.from({ length: 300 }, (_, index) => `W${index}`);

@@ -9,15 +9,22 @@ export const MAX_SIGNATURE_LENGTH = 200;
 /** More than any company's research desk holds, far below where integers of 1/10000 dollar end. */
 const MAX_INITIAL_CASH = 1_000_000_000;
 
+/** Counts characters as JSON Schema does: an emoji is one, though its length is 2. */
+export const hasSignatureLength = v.check(
+  (text: string) => text.length <= MAX_SIGNATURE_LENGTH || [...text].length <= MAX_SIGNATURE_LENGTH,
+  `must not be longer than ${MAX_SIGNATURE_LENGTH} characters`,
+);
+export const isPrintable = v.check(
+  (text: string) => unprintableIn(text) === null,
+  ({ input }) => `must not contain ${unprintableIn(input)}`,
+);
+
 /** A model's name in every table and answer: printable text. */
 export const signatureSchema = v.pipe(
   v.string('expected a string'),
   v.check((text) => text.trim() !== '', 'must not be empty'),
-  v.maxLength(MAX_SIGNATURE_LENGTH, `must not be longer than ${MAX_SIGNATURE_LENGTH} characters`),
-  v.check(
-    (text) => unprintableIn(text) === null,
-    ({ input }) => `must not contain ${unprintableIn(input)}`,
-  ),
+  hasSignatureLength,
+  isPrintable,
 );
 
 const symbolSchema = v.pipe(v.string(), v.trim(), v.toUpperCase(), v.regex(SYMBOL_PATTERN, 'is not a ticker symbol'));

@@ -1,12 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../domain.ts';
 import type { Exchange } from './exchange.ts';
+import { checkBounds } from './json-bounds.ts';
 import type { HttpLimits } from './limits.ts';
 
 /** How much of a header's value is repeated in an error. */
 const MAX_SHOWN_LENGTH = 100;
 
-/** Reads a JSON body. Throws a `ServiceError` for another content type, too many bytes, or text that is not JSON. */
+/**
+ * Reads a JSON body. Throws a `ServiceError` for another content type, more bytes, fields, items or levels than any request
+ * has, or text that is not JSON.
+ */
 export async function readJsonBody(
   { request, response, expects }: Exchange,
   { maxBodyBytes }: HttpLimits,
@@ -15,6 +19,7 @@ export async function readJsonBody(
   if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge(maxBodyBytes);
   if (expects === 'continue') response.writeContinue();
   const bytes = await readBytes(request, maxBodyBytes);
+  checkBounds(bytes);
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {

@@ -1,6 +1,7 @@
 import type { Format } from '../handlers/handler.ts';
 
 const MEDIA_TYPES: Record<Format, string> = { json: 'application/json', csv: 'text/csv' };
+const HTML = 'text/html';
 
 /** How much an Accept header wants a media type (0 to 1), and how exactly it names it: 3 by name, 2 `text/*`, 1 any. */
 interface Preference {
@@ -14,11 +15,19 @@ interface Preference {
  */
 export function chooseFormat(named: Format | undefined, accept: string | undefined): Format {
   if (named !== undefined) return named;
-  if (accept === undefined) return 'json';
-  const [json, csv] = [preferenceFor(MEDIA_TYPES.json, accept), preferenceFor(MEDIA_TYPES.csv, accept)];
-  if (csv.quality === 0) return 'json';
-  if (csv.quality !== json.quality) return csv.quality > json.quality ? 'csv' : 'json';
-  return csv.exactness > json.exactness ? 'csv' : 'json';
+  return accept !== undefined && isPreferredToJson(MEDIA_TYPES.csv, accept) ? 'csv' : 'json';
+}
+
+/** Whether a request comes from a person at a browser rather than from a program. */
+export function prefersHtml(accept: string | undefined): boolean {
+  return accept !== undefined && isPreferredToJson(HTML, accept);
+}
+
+function isPreferredToJson(mediaType: string, accept: string): boolean {
+  const [json, other] = [preferenceFor(MEDIA_TYPES.json, accept), preferenceFor(mediaType, accept)];
+  if (other.quality === 0) return false;
+  if (other.quality !== json.quality) return other.quality > json.quality;
+  return other.exactness > json.exactness;
 }
 
 /** The most exact range that covers the type decides, as RFC 9110, 12.5.1 has it. */

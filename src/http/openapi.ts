@@ -83,7 +83,7 @@ export function errorsOf(route: Route): Record<number, string> {
     ...(route.isPublic ? {} : { 401: 'The server has access tokens, and the request none of them.' }),
     403: 'The request comes from a web page of another origin, or its access token is read-only.',
     405: 'The path has no such method; the Allow header names those it has.',
-    ...(route.body || route.query ? { 422: 'A value does not fit its schema; the detail names each field.' } : {}),
+    422: 'A value does not fit its schema, or the address has no such parameter; the detail names it.',
     ...(route.path === '/health'
       ? {}
       : { 500: 'An unexpected failure, with a reference into the log, or a broken server configuration.' }),

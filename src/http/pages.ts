@@ -7,7 +7,7 @@ import { pagePaths } from '../pages/paths.ts';
 export type BuiltPages = Readonly<Record<string, string>>;
 
 /** A file that browsers get, as it goes over the wire. */
-export interface PageFile {
+interface PageFile {
   contentType: string;
   etag: string;
   gzipped: Buffer;
@@ -19,9 +19,11 @@ export interface PageRoute {
   path: string;
   isPublic: true;
   bareErrors?: never;
-  /** Opened at the first request. */
-  file: () => PageFile;
+  send: (request: IncomingMessage, response: ServerResponse) => void;
 }
+
+/** Where people look for an interface description, because other servers have it there. */
+const MOVED = { '/docs': '/api', '/redoc': '/api' };
 
 const contentTypes: Record<string, string> = {
   'index.html': 'text/html; charset=utf-8',
@@ -51,17 +53,28 @@ const PAGE_HEADERS = [
   ['Cross-Origin-Resource-Policy', 'same-origin'],
 ].flat();
 
+export interface Pages {
+  routes: PageRoute[];
+  /** Sends the page that leads back from an address that does not exist; undefined when the program was not built. */
+  sendMissing: ((request: IncomingMessage, response: ServerResponse, error: ErrorStatus) => void) | undefined;
+}
+
 /** The routes of the pages: each file under its name, and every page's path leading to the one HTML file. */
-export function pageRoutes(built: BuiltPages): PageRoute[] {
-  const files = Object.entries(built).map(([name, base64]) => [name, openedOnce(name, base64)] as const);
-  return files.flatMap(([name, file]) =>
-    (name === 'index.html' ? pagePaths : [`/${name}`]).map((path): PageRoute => ({
-      method: 'GET',
-      path,
-      isPublic: true,
-      file,
-    })),
-  );
+export function createPages(built: BuiltPages): Pages {
+  const files = new Map(Object.entries(built).map(([name, base64]) => [name, openedOnce(name, base64)]));
+  const index = files.get('index.html');
+  if (index === undefined) return { routes: [], sendMissing: undefined };
+  const pageAt = (path: string, send: PageRoute['send']): PageRoute => ({ method: 'GET', path, isPublic: true, send });
+  return {
+    routes: [
+      ...pagePaths.map((path) => pageAt(path, (request, response) => sendFile(request, response, index()))),
+      ...[...files].map(([name, file]) =>
+        pageAt(`/${name}`, (request, response) => sendFile(request, response, file())),
+      ).filter(({ path }) => path !== '/index.html'),
+      ...Object.entries(MOVED).map(([path, target]) => pageAt(path, (_request, response) => redirect(response, target))),
+    ],
+    sendMissing: (request, response, error) => sendFile(request, response, index(), error),
+  };
 }
 
 function openedOnce(name: string, base64: string): () => PageFile {
@@ -75,19 +88,29 @@ function openFile(name: string, base64: string): PageFile {
   return { contentType: contentTypes[name] ?? 'application/octet-stream', etag, gzipped };
 }
 
+interface ErrorStatus {
+  status: number;
+  headers: readonly string[];
+}
+
+function redirect(response: ServerResponse, target: string): void {
+  response.writeHead(302, ['Location', target, 'Content-Length', '0', ...PAGE_HEADERS]).end();
+}
+
 /** Sends a file, or 304 when the browser has it already. */
-export function sendPage(
+function sendFile(
   request: IncomingMessage,
   response: ServerResponse,
   { contentType, etag, gzipped }: PageFile,
+  error?: ErrorStatus,
 ): void {
-  const headers = ['Content-Type', contentType, 'ETag', etag, ...PAGE_HEADERS];
-  if (request.headers['if-none-match']?.includes(etag)) {
+  const headers = ['Content-Type', contentType, 'ETag', etag, ...PAGE_HEADERS, ...(error?.headers ?? [])];
+  if (error === undefined && request.headers['if-none-match']?.includes(etag)) {
     response.writeHead(304, headers).end();
     return;
   }
   const takesGzip = /\bgzip\b(?!\s*;\s*q=0(\.0+)?\s*(,|$))/i.test(String(request.headers['accept-encoding'] ?? ''));
   const body = takesGzip ? gzipped : gunzipSync(gzipped);
   const encoding = takesGzip ? ['Content-Encoding', 'gzip'] : [];
-  response.writeHead(200, [...headers, ...encoding, 'Content-Length', String(body.length)]).end(body);
+  response.writeHead(error?.status ?? 200, [...headers, ...encoding, 'Content-Length', String(body.length)]).end(body);
 }

@@ -13,17 +13,17 @@ export type Match<Route> = { route: Route; params: Record<string, string> } | { 
 export type Router<Route> = (method: string, path: string) => Match<Route> | null;
 
 /**
- * Builds a pure function from method and (still percent-encoded) path to a route; null for an unknown path. HEAD is
- * served by GET. Throws a `URIError` for broken percent-encoding.
+ * Builds a pure function from method and (still percent-encoded) path to a route; null for an unknown path. A slash at the
+ * end changes nothing. HEAD is served by GET. Throws a `URIError` for broken percent-encoding in a parameter.
  */
 export function createRouter<Route extends RoutePattern>(routes: readonly Route[]): Router<Route> {
   const byPath = Map.groupBy(routes, ({ path }) => path);
   const patterns = [...byPath.keys()].filter((path) => path.includes('{')).map((path) => path.split('/'));
   return (method, path) => {
-    const exact = byPath.get(path);
+    const plain = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+    const exact = byPath.get(plain);
     if (exact !== undefined) return choose(exact, method, {});
-    // Decoded after the cut, so that an encoded slash stays part of its segment.
-    const segments = path.split('/').map((segment) => (segment.includes('%') ? decodeURIComponent(segment) : segment));
+    const segments = plain.split('/');
     const pattern = patterns.find((parts) => fits(parts, segments));
     if (pattern === undefined) return null;
     return choose(byPath.get(pattern.join('/')) as Route[], method, paramsOf(pattern, segments));
@@ -52,7 +52,8 @@ function fits(pattern: readonly string[], segments: readonly string[]): boolean 
 
 function paramsOf(pattern: readonly string[], segments: readonly string[]): Record<string, string> {
   const entries = pattern.flatMap((part, index) =>
-    isParameter(part) ? [[part.slice(1, -1), segments[index] as string]] : [],
+    // Decoded after the cut, so that an encoded slash stays part of its segment.
+    isParameter(part) ? [[part.slice(1, -1), decodeURIComponent(segments[index] as string)]] : [],
   );
   return Object.fromEntries(entries);
 }

@@ -10,8 +10,8 @@ import { drain, readJsonBody } from './body.ts';
 import { type Connections, watchConnections } from './connections.ts';
 import type { Exchange } from './exchange.ts';
 import { type HttpLimits, httpLimits } from './limits.ts';
-import { chooseFormat } from './negotiate.ts';
-import { type BuiltPages, type PageRoute, pageRoutes, sendPage } from './pages.ts';
+import { chooseFormat, prefersHtml } from './negotiate.ts';
+import { type BuiltPages, type PageRoute, type Pages, createPages } from './pages.ts';
 import { sendJson, sendPieces, statusOfError } from './reply.ts';
 import { type Match, type Router, createRouter } from './router.ts';
 import { type Route, routes } from './routes.ts';
@@ -36,6 +36,7 @@ interface Site {
   limits: HttpLimits;
   access: AccessRules;
   router: Router<AnyRoute>;
+  sendMissing: Pages['sendMissing'];
   connections: Connections;
 }
 
@@ -52,11 +53,13 @@ export function createHttpServer(context: Context, { accessTokens, pages, limits
   server.timeout = limits.stalledTimeoutMs;
   server.maxConnections = limits.maxConnections;
   server.maxHeadersCount = limits.maxHeaders + 1; // Node drops what is beyond; one more is enough to be refused
+  const { routes: pageRoutes, sendMissing } = createPages(pages);
   const site: Site = {
     context,
     limits,
     access: createAccessRules(accessTokens, context.settings.allowedHosts),
-    router: createRouter<AnyRoute>([...routes, ...pageRoutes(pages)]),
+    router: createRouter<AnyRoute>([...routes, ...pageRoutes]),
+    sendMissing,
     connections: watchConnections(server, context, limits),
   };
   const onRequest = (expects: Exchange['expects']) => (request: IncomingMessage, response: ServerResponse) => {
@@ -80,11 +83,11 @@ async function respond(site: Site, exchange: Exchange): Promise<void> {
   try {
     checkMessage(request, site.limits);
     match = find(site.router, request, target);
-    checkToken(site.access, request, match?.route ?? null);
+    if (match !== null || !isForPeople(site, request)) checkToken(site.access, request, match?.route ?? null);
     checkOrigin(site.access, request.headers.origin, target.host);
     checkExpectation(exchange);
     const { route, params } = choose(match, request, target);
-    if ('file' in route) sendPage(request, response, route.file());
+    if ('send' in route) route.send(request, response);
     else await answer(site, exchange, { route, params, query: target.query });
   } catch (error) {
     refuse(site, exchange, { error, match, target });
@@ -131,7 +134,7 @@ function choose(
   { path, query }: Target,
 ): { route: AnyRoute; params: Record<string, string> } {
   if (!isReadable(path) || !isReadable(query))
-    throw new ServiceError('bad_request', 'Cannot read the address: its percent-encoding is broken');
+    throw new ServiceError('bad_request', 'Cannot read the address: its percent-encoding is broken, or it has a fragment (#)');
   if (match === null)
     throw new ServiceError(
       'not_found',
@@ -149,7 +152,7 @@ function checkInput(
   request: IncomingMessage,
   { params, query, json }: { params: Record<string, string>; query: string; json: unknown },
 ): Input {
-  const values = route.query === undefined ? {} : validateQuery(route.query, query);
+  const values = validateQuery(route.query, query);
   return {
     params,
     query: values,
@@ -166,7 +169,8 @@ interface Refusal {
 }
 
 /** Tells what is wrong, or cuts the connection where an answer has begun or nobody is left to read it. */
-function refuse({ context, limits }: Site, exchange: Exchange, { error, match, target }: Refusal): void {
+function refuse(site: Site, exchange: Exchange, { error, match, target }: Refusal): void {
+  const { context, limits } = site;
   const { request, response } = exchange;
   const isClientGone = request.destroyed && !request.complete;
   if (isClientGone || response.headersSent) {
@@ -183,8 +187,16 @@ function refuse({ context, limits }: Site, exchange: Exchange, { error, match, t
   const code = known ? error.code : null;
   // Where such a request ends and the next begins is not certain.
   if (code === 'malformed' || code === 'headers_too_large') response.shouldKeepAlive = false;
-  sendJson(response, known ? statusOfError[error.code] : 500, printableJson(body), headersFor(code, match));
+  const [status, headers] = [known ? statusOfError[error.code] : 500, headersFor(code, match)];
+  const isMissing = code === 'method_not_allowed' || (code === 'not_found' && match === null);
+  if (isMissing && isForPeople(site, request)) site.sendMissing?.(request, response, { status, headers });
+  else sendJson(response, status, printableJson(body), headers);
   drain(request, limits);
+}
+
+/** Whether somebody typed the address into a browser and there are pages to answer with. */
+function isForPeople({ sendMissing }: Site, { method, headers }: IncomingMessage): boolean {
+  return sendMissing !== undefined && (method === 'GET' || method === 'HEAD') && prefersHtml(headers.accept);
 }
 
 function headersFor(code: ErrorCode | null, match: Match<AnyRoute> | null): string[] {

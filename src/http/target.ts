@@ -18,8 +18,9 @@ export function readTarget({ url = '', headers }: IncomingMessage): Target {
   return splitAtQuery(rest === '' || rest.startsWith('?') ? `/${rest}` : rest, authority);
 }
 
-/** Whether its percent-encoding can be decoded. */
+/** Whether it has no fragment, which is for browsers alone, and its percent-encoding can be decoded. */
 export function isReadable(text: string): boolean {
+  if (text.includes('#')) return false;
   if (!text.includes('%')) return true;
   try {
     decodeURIComponent(text);
@@ -47,6 +48,8 @@ export function checkMessage(request: IncomingMessage, { maxHeaders, maxTargetLe
     throw new ServiceError('headers_too_large', `Cannot read the request: it has more than ${maxHeaders} headers`);
   if (url.length > maxTargetLength)
     throw new ServiceError('uri_too_long', `Cannot read the address: it is longer than ${maxTargetLength} characters`);
+  if (/^https?:\/\/([/?#]|$|[^/?#]*@)/i.test(url))
+    throw new ServiceError('malformed', 'Cannot read the address: it names no host, or a user before the host');
   checkHostLines(rawHeaders, httpVersion);
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked'))

@@ -3,8 +3,6 @@ import { ServiceError } from '../domain.ts';
 
 /** A client chooses how many there are; nobody reads more at once. */
 const MAX_TOLD_PROBLEMS = 20;
-/** Checked before the items are: half a million wrong ones would be half a million problems to describe. */
-const MAX_LIST_LENGTH = 1_000;
 const MAX_SHOWN_NAME = 100;
 /** Fields of older versions of the interface, with what replaced them. */
 const RETIRED_FIELDS = new Map([
@@ -16,23 +14,32 @@ const RETIRED_FIELDS = new Map([
 export function validateBody<Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new ServiceError('unprocessable', 'body: expected a JSON object');
-  for (const [field, value] of Object.entries(body)) {
-    if (Array.isArray(value) && value.length > MAX_LIST_LENGTH)
-      throw new ServiceError('unprocessable', `${shorten(field)}: at most ${MAX_LIST_LENGTH} items`);
-  }
   return validate(schema, body);
 }
 
+/** The query of a route that takes no parameters. */
+const noQuery = v.object({});
+
 /**
- * Checks the parameters of a query string. An empty value counts as an absent one and unknown parameters are ignored;
- * a known one that is given twice is refused, for nobody could say which is meant.
+ * Checks the parameters of a query string. An empty value counts as an absent one. Throws for a parameter that is given
+ * twice, because either could be meant, and for one that the route does not have: a filter that is misspelt and ignored
+ * would give wrong figures.
  */
-export function validateQuery<Schema extends v.GenericSchema>(schema: Schema, query: string): v.InferOutput<Schema> {
-  const given = new URLSearchParams(query);
-  const names = namesOf(schema);
-  refuseRepeated(names.filter((name) => given.getAll(name).length > 1));
-  const values = names.flatMap((name) => (given.get(name) ? [[name, given.get(name)]] : []));
-  return validate(schema, Object.fromEntries(values));
+export function validateQuery<Schema extends v.GenericSchema>(
+  schema: Schema | undefined,
+  query: string,
+): v.InferOutput<Schema> {
+  const given = [...new URLSearchParams(query)].filter(([, value]) => value !== '');
+  const names = namesOf(schema ?? noQuery);
+  const unknown = given.find(([name]) => !names.includes(name));
+  if (unknown !== undefined) throw unknownParameter(unknown[0], names);
+  refuseRepeated(names.filter((name) => given.filter((pair) => pair[0] === name).length > 1));
+  return validate(schema ?? noQuery, Object.fromEntries(given));
+}
+
+function unknownParameter(name: string, known: readonly string[]): ServiceError {
+  const those = known.length === 0 ? 'there are none' : `there are ${known.join(', ')}`;
+  return new ServiceError('unprocessable', `${shorten(name)}: is not a parameter of this address; ${those}`);
 }
 
 /** Checks the headers that a route takes. A known one that is given twice is refused. */

@@ -18,9 +18,12 @@ export function jobPath(jobId: string): string {
   return `/jobs/${encodeURIComponent(jobId)}`;
 }
 
-/** Which page an address (still percent-encoded) leads to, with its decoded parameters; null for none. */
+/**
+ * Which page an address (still percent-encoded) leads to, with its decoded parameters; null for none. A slash at the end
+ * changes nothing.
+ */
 export function matchPage(address: string): { page: PagePath; params: Record<string, string> } | null {
-  const segments = address.split('/');
+  const segments = address.replace(/(.)\/$/, '$1').split('/');
   for (const page of pagePaths) {
     const pattern = page.split('/');
     if (pattern.length !== segments.length) continue;

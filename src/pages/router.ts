@@ -23,7 +23,7 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
     const match = matchPage(location.pathname);
     markCurrentLink();
     replace(main);
-    if (match === null) return replace(main, h('h1', {}, 'There is no such page'));
+    if (match === null) return replace(main, ...missingPage(location.pathname));
     const { signal } = leaving;
     setAttributes(main, { 'aria-busy': 'true' });
     pages[match.page](main, match.params, signal)
@@ -47,6 +47,23 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
   });
   addEventListener('popstate', () => show(false));
   show(true);
+}
+
+/** What stands at an address that does not exist, with the way back. */
+function missingPage(path: string): HTMLElement[] {
+  return [
+    heading('There is no such page'),
+    h('p', {}, 'This server has nothing for a browser at ', h('code', {}, path), '.'),
+    h(
+      'p',
+      {},
+      'Go to the ',
+      h('a', { href: '/' }, 'overview'),
+      ' of models and jobs, or read in the ',
+      h('a', { href: '/api' }, 'API reference'),
+      ' what programs can ask for.',
+    ),
+  ];
 }
 
 /** A plain click on a link to one of our pages; others are the browser's own business. */

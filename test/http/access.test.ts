@@ -218,3 +218,12 @@ test('a page of another origin has no way to start a job: no content type that i
   }
   assert.equal((await open.get('/jobs')).body.count, 0);
 });
+
+test('an address that does not exist shows its page without a token, and nothing else', async (t) => {
+  const service = await startTestService(t, { settings: { apiToken: 'SECRET' }, pages: true });
+  const ask = (path: string, accept: string) => fetch(service.url + path, { headers: { accept } });
+  assert.equal((await ask('/nowhere', 'text/html')).status, 404);
+  assert.equal((await ask('/nowhere', '*/*')).status, 401);
+  assert.equal((await ask('/jobs', 'text/html')).status, 401);
+  assert.equal((await ask('/simulate/trigger', 'text/html')).status, 401);
+});

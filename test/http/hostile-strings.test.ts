@@ -115,7 +115,7 @@ for (const { name, text, isSignature } of hostileStrings) {
       [`/jobs?status=${encoded}`, 422],
       [`/jobs?limit=${encoded}`, 422],
       [`/jobs?before=${encoded}`, 422],
-      [`/results?${encoded}=${encoded}`, 200],
+      [`/results?${encoded}=${encoded}`, 422],
     ];
     for (const [path, status] of asked) {
       const answer = await get(path);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Format } from '../../src/handlers/handler.ts';
-import { chooseFormat } from '../../src/http/negotiate.ts';
+import { chooseFormat, prefersHtml } from '../../src/http/negotiate.ts';
 
 const rows: [accept: string | undefined, format: Format][] = [
   [undefined, 'json'],
@@ -27,6 +27,18 @@ const rows: [accept: string | undefined, format: Format][] = [
 ];
 for (const [accept, format] of rows)
   test(`Accept: ${accept} gets ${format}`, () => assert.equal(chooseFormat(undefined, accept), format));
+
+const readers: [accept: string | undefined, isPerson: boolean][] = [
+  ['text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8', true],
+  ['text/html', true],
+  ['text/html, application/json', false],
+  ['application/json, text/html;q=0.9', false],
+  ['*/*', false],
+  ['text/*;q=0.5, */*;q=0.1', true],
+  [undefined, false],
+];
+for (const [accept, isPerson] of readers)
+  test(`Accept: ${accept} is ${isPerson ? 'a person' : 'a program'}`, () => assert.equal(prefersHtml(accept), isPerson));
 
 test('what the query names counts before the header', () => {
   assert.equal(chooseFormat('csv', 'application/json'), 'csv');

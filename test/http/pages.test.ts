@@ -69,13 +69,53 @@ test('pages shadow no route, and unknown paths stay errors in JSON', async () =>
     assert.ok(!(pagePaths as readonly string[]).includes(path));
     assert.equal(matchPage(path.replace(/\{\w+\}/, 'x')), null, `${path} is both a page and a route`);
   }
-  for (const path of ['/nothing', '/models/', '/models/a/b', '/index.html', '/app.js/', '/API']) {
+  for (const path of ['/nothing', '/models/a/b', '/index.html', '/API', '/api//']) {
     const { status, headers, body } = await service.get(path);
     assert.deepEqual([status, headers.get('content-type')], [404, 'application/json'], path);
     assert.match(body.detail, /^There is no /);
   }
   const health = await service.get('/health');
   assert.deepEqual([health.status, health.body.status], [200, 'healthy']);
+});
+
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+const lost: [name: string, path: string, init: RequestInit, status: number, type: string][] = [
+  ['an address that does not exist', '/nowhere', {}, 404, 'text/html; charset=utf-8'],
+  ['one that is asked for by HEAD', '/nowhere', { method: 'HEAD' }, 404, 'text/html; charset=utf-8'],
+  ['one of the API without GET', '/simulate/trigger', {}, 405, 'text/html; charset=utf-8'],
+  ['one that is sent something', '/nowhere', { method: 'POST', body: 'a=b' }, 404, 'application/json'],
+  ['a job that does not exist', '/simulate/status/nowhere', {}, 404, 'application/json'],
+  ['one of the API', '/jobs', {}, 200, 'application/json'],
+];
+for (const [name, path, init, status, type] of lost) {
+  test(`a browser that asks for ${name} gets ${status} as ${type}`, async () => {
+    const response = await fetch(service.url + path, { ...init, headers: { accept: BROWSER } });
+    assert.deepEqual([response.status, response.headers.get('content-type')], [status, type]);
+    if (type.startsWith('text/html') && init.method === undefined) assert.match(await response.text(), html);
+    if (status === 405) assert.equal(response.headers.get('allow'), 'POST');
+  });
+}
+
+test('a page about an address that does not exist is never taken from the cache', async () => {
+  const { headers } = await fetch(service.url);
+  const tagged = { accept: BROWSER, 'if-none-match': headers.get('etag') as string };
+  assert.equal((await fetch(`${service.url}/nowhere`, { headers: tagged })).status, 404);
+});
+
+test('addresses that other servers have lead to the API page', async () => {
+  for (const path of ['/docs', '/redoc', '/docs/']) {
+    const response = await fetch(service.url + path, { redirect: 'manual' });
+    assert.deepEqual([response.status, response.headers.get('location')], [302, '/api'], path);
+  }
+});
+
+test('a slash at the end of an address changes nothing, here as in the browser', async () => {
+  for (const path of ['/api/', '/models/gpt-5/', '/jobs/3f0c9a52/']) {
+    const response = await fetch(service.url + path);
+    assert.deepEqual([response.status, response.headers.get('content-type')], [200, 'text/html; charset=utf-8'], path);
+    assert.deepEqual(matchPage(path), matchPage(path.slice(0, -1)));
+  }
+  assert.equal((await service.get('/models/')).body.count, 3);
 });
 
 test('a page has no other method than GET and HEAD', async () => {

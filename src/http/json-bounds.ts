@@ -1,0 +1,73 @@
+import { ServiceError } from '../domain.ts';
+
+/** Of the whole request: its own fields and those of objects inside them. */
+const MAX_FIELDS = 100;
+/** Of one field; half a million wrong ones would be half a million problems to describe. */
+const MAX_ITEMS = 1_000;
+/** The deepest request nests two levels. */
+const MAX_DEPTH = 32;
+const MAX_SHOWN_NAME = 100;
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+const LIST_OPENS = 0x5b;
+const LIST_ENDS = 0x5d;
+const OBJECT_OPENS = 0x7b;
+const OBJECT_ENDS = 0x7d;
+
+/**
+ * Refuses a JSON text with more fields, items or levels than any request has, before it is parsed: a megabyte of them
+ * takes the parser up to seconds, and this a few milliseconds at most. Throws a `ServiceError` (`unprocessable`) that names
+ * one field. Whether the text is JSON at all is left to the parser.
+ */
+export function checkBounds(json: Buffer): void {
+  let depth = 0;
+  let isList = false;
+  let fields = 0;
+  let items = 0;
+  let name = 'body';
+  let text = { start: 0, end: 0 };
+  for (let at = 0; at < json.length; at += 1) {
+    const byte = json[at] as number;
+    if (byte === QUOTE) {
+      text = { start: at, end: endOfString(json, at) };
+      at = text.end;
+    } else if (byte === COLON) {
+      fields += 1;
+      if (depth === 1) [name, items] = [nameIn(json, text), 0];
+      if (fields > MAX_FIELDS) throw refusal(name, `the request has more than ${MAX_FIELDS} fields`);
+    } else if (byte === COMMA) {
+      if (depth > 1 || isList) items += 1;
+      if (items >= MAX_ITEMS) throw refusal(name, `at most ${MAX_ITEMS} items`);
+    } else if (byte === LIST_OPENS || byte === OBJECT_OPENS) {
+      depth += 1;
+      if (depth === 1) isList = byte === LIST_OPENS;
+      if (depth > MAX_DEPTH) throw refusal(name, `nested more than ${MAX_DEPTH} levels deep`);
+    } else if (byte === LIST_ENDS || byte === OBJECT_ENDS) depth -= 1;
+  }
+}
+
+/** Where the string that opens at `start` has its closing quote; the end of the text when it has none. */
+function endOfString(json: Buffer, start: number): number {
+  for (let at = start + 1; at < json.length; at += 1) {
+    const byte = json[at];
+    if (byte === QUOTE) return at;
+    if (byte === BACKSLASH) at += 1;
+  }
+  return json.length;
+}
+
+function nameIn(json: Buffer, { start, end }: { start: number; end: number }): string {
+  const name = json.toString('utf8', start + 1, Math.min(end, start + 6 * MAX_SHOWN_NAME));
+  try {
+    return String(JSON.parse(`"${name}"`));
+  } catch {
+    return name; // it is cut off within an escape, or was no text
+  }
+}
+
+function refusal(name: string, what: string): ServiceError {
+  return new ServiceError('unprocessable', `${name.slice(0, MAX_SHOWN_NAME)}: ${what}`);
+}

@@ -1,5 +1,5 @@
 // Builds the one file that is the whole program: dist/server.js.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
@@ -13,12 +13,18 @@ const bundled = {
   minify: true,
   keepNames: true, // functions still tell their names in the log's stack traces
   logLevel: 'warning',
+  metafile: true, // tells which packages' licences must go along
 };
+
+/** The program of the child processes: its text, and the packages inside it. */
+async function bundleAgent() {
+  const { outputFiles, metafile } = await build({ ...bundled, entryPoints: ['src/agent/agent.ts'], write: false });
+  return { text: outputFiles[0].text, packages: packagesIn(metafile) };
+}
 
 /** The program of the child processes, as text. */
 export async function buildAgent() {
-  const { outputFiles } = await build({ ...bundled, entryPoints: ['src/agent/agent.ts'], write: false });
-  return outputFiles[0].text;
+  return (await bundleAgent()).text;
 }
 
 /** What browsers run: the script and the style sheet of the pages, with the plot library, and the files beside them. */
@@ -31,6 +37,7 @@ const pageBundle = {
   minify: true,
   charset: 'utf8',
   logLevel: 'warning',
+  metafile: true,
   entryPoints: ['src/pages/app.ts', 'src/pages/app.css'],
   outdir: 'dist',
   write: false,
@@ -41,15 +48,51 @@ function packed(content) {
   return gzipSync(content, { level: 9 }).toString('base64');
 }
 
-/** The files of the pages by name: compressed with gzip, as base64. */
-export async function buildPages() {
-  const { outputFiles } = await build(pageBundle);
-  const built = outputFiles.map(({ path, contents }) => [basename(path), contents]);
+/** The files of the pages by name, compressed with gzip, as base64; and the packages inside them. */
+async function bundlePages() {
+  const { outputFiles, metafile } = await build(pageBundle);
+  const packages = packagesIn(metafile);
+  // The style sheet and the script are served apart from the program, so what they hold of others is named in each.
+  const comment = licenceComment(packages.map(packageLicence));
+  const built = outputFiles.map(({ path, text }) => [basename(path), comment + text]);
   const plain = ['index.html', 'favicon.svg'].map((name) => [
     name,
     readFileSync(`${import.meta.dirname}/src/pages/${name}`),
   ]);
-  return Object.fromEntries([...plain, ...built].map(([name, bytes]) => [name, packed(bytes)]));
+  return { files: Object.fromEntries([...plain, ...built].map(([name, bytes]) => [name, packed(bytes)])), packages };
+}
+
+/** The files of the pages by name: compressed with gzip, as base64. */
+export async function buildPages() {
+  return (await bundlePages()).files;
+}
+
+/** The folders of the packages of which a bundle holds something, however little. */
+function packagesIn({ outputs }) {
+  const inputs = Object.values(outputs).flatMap((output) => Object.entries(output.inputs));
+  const paths = inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([path]) => path);
+  return [...new Set(paths.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []))];
+}
+
+/** What a package is called, and its licence in its authors' own words. A package without one cannot be passed on. */
+function packageLicence(folder) {
+  const { name, version } = JSON.parse(readFileSync(`${import.meta.dirname}/${folder}/package.json`, 'utf8'));
+  return `${name} ${version}, included here under this licence:\n\n${licenceIn(folder)}`;
+}
+
+function licenceIn(folder) {
+  const path = `${import.meta.dirname}/${folder}`;
+  const file = readdirSync(path).find((name) => /^licen[cs]e(\.|$)/i.test(name));
+  if (file === undefined) throw new Error(`Cannot build: ${folder} has no licence file`);
+  return readFileSync(`${path}/${file}`, 'utf8').trim();
+}
+
+function licenceComment(texts) {
+  return texts.length === 0 ? '' : `/*!\n${joinLicences(texts)}\n*/\n`;
+}
+
+function joinLicences(texts) {
+  return texts.join(`\n\n${'-'.repeat(78)}\n\n`);
 }
 
 /** Packs the interface description, which is half of it repetition. */
@@ -91,16 +134,30 @@ On Linux and macOS "npm ci" brings one along, which npm's scripts then use; else
   process.exit(1);
 }
 
+/** Takes the place of the licences until it is known whose code is in the program. */
+const LICENCES_MARK = '@@licences@@';
+
 if (import.meta.main) {
   await writeInterfaceDescription('src/http/openapi.json');
-  await build({
+  const [agent, pages] = await Promise.all([bundleAgent(), bundlePages()]);
+  const { outputFiles, metafile } = await build({
     ...bundled,
     entryPoints: ['src/main.ts'],
     outfile: 'dist/server.js',
+    write: false,
     banner: { js: versionCheck.trim() },
-    define: { AGENT_PROGRAM: JSON.stringify(packed(await buildAgent())), PAGES: JSON.stringify(await buildPages()) },
+    define: {
+      AGENT_PROGRAM: JSON.stringify(packed(agent.text)),
+      PAGES: JSON.stringify(pages.files),
+      LICENCES: JSON.stringify(LICENCES_MARK),
+    },
     plugins: [packedDescription],
   });
+  const packages = new Set([...packagesIn(metafile), ...agent.packages, ...pages.packages]);
+  const licences = [`Trading Simulation Service\n\n${licenceIn('.')}`, ...[...packages].sort().map(packageLicence)];
+  const program = outputFiles[0].text.replaceAll(LICENCES_MARK, packed(joinLicences(licences)));
+  mkdirSync('dist', { recursive: true });
+  writeFileSync('dist/server.js', licenceComment(licences) + program);
   // The file is CommonJS although this repository's package is not; where it stands alone it needs nothing beside it.
   writeFileSync('dist/package.json', '{ "type": "commonjs" }\n');
 }

@@ -51,7 +51,7 @@ Usage: node server.js [command]
   merge-config [USER-FILE]  write the default configuration with user-configs/config.json merged over it
                             to /tmp/runtime_config.json
   healthcheck               exit with 0 when the service on API_PORT is healthy, else with 1
-  --help, --version
+  --help, --version, --licenses
 
 The commands that ask a running service take --url URL, else API_URL, else the one on API_PORT; API_TOKEN is sent when set.
 
@@ -62,6 +62,7 @@ the README lists them all. Paths are relative to the working directory.
 async function main([name = 'serve', ...args]: string[]): Promise<number | void> {
   if (name === '--help' || name === '-h' || name === 'help' || args.includes('--help')) return print(HELP);
   if (name === '--version' || name === '-v') return print(`${VERSION}\n`);
+  if (name === '--licenses') return print((await import('./commands/licences.ts')).licences());
   const isOption = name.startsWith('-');
   const command = Object.hasOwn(commands, isOption ? 'serve' : name) ? commands[isOption ? 'serve' : name] : undefined;
   if (command === undefined) {

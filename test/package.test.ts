@@ -33,6 +33,19 @@ test('every package is locked by its hash, and none by the address of a registry
   }
 });
 
+test('the program holds the licences of the project and of all that is bundled, and --licenses prints them', () => {
+  assert.deepEqual([manifest.license, lock.packages[''].license], ['MIT', 'MIT']);
+  const texts = ['LICENSE', 'node_modules/valibot/LICENSE.md', 'node_modules/uplot/LICENSE'].map((path) => textOf(path).trim());
+  const printed = execFileSync(process.execPath, ['dist/server.js', '--licenses'], { cwd: ROOT, encoding: 'utf8' });
+  const [comment = ''] = /^\/\*![^]*?\*\//.exec(textOf('dist/server.js')) ?? [];
+  for (const text of texts) {
+    assert.match(text, /^(The )?MIT License/i);
+    assert.ok(printed.includes(text), text);
+    assert.ok(comment.includes(text), text);
+  }
+  assert.equal(printed.match(/, included here under this licence:$/gm)?.length, texts.length - 1);
+});
+
 const npm = spawnable('npm', ['--version']) ? false : 'there is no npm here';
 
 function spawnable(command: string, args: string[]): boolean {

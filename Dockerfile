@@ -14,6 +14,6 @@ EXPOSE 8080
 # The database and its side files. Give it a volume, or the results end with the container.
 VOLUME /app/data
 # Mount a configuration of your own at /app/user-configs/config.json: it is merged over configs/default_config.json.
-HEALTHCHECK --interval=30s --timeout=6s --start-period=10s --retries=3 CMD ["/nodejs/bin/node", "/app/server.js", "healthcheck"]
-# The image's entry point is Node itself.
-CMD ["/app/server.js", "serve", "--merge-config"]
+HEALTHCHECK --interval=30s --timeout=6s --start-period=10s --retries=3 CMD ["/nodejs/bin/node", "--disable-sigusr1", "/app/server.js", "healthcheck"]
+# The image's entry point is Node itself. The flag keeps its inspector closed from before the program's first line.
+CMD ["--disable-sigusr1", "/app/server.js", "serve", "--merge-config"]

@@ -1,3 +1,4 @@
+import './no-inspector.ts';
 import { storageFaultOf } from './database/faults.ts';
 import { messageOf, ServiceError } from './domain.ts';
 import { VERSION } from './version.ts';

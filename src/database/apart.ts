@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { NO_INSPECTOR_FLAGS } from '../inspector.ts';
 import type { Snapshot } from './snapshot.ts';
 
 export interface Query {
@@ -52,7 +53,8 @@ const PROGRAM = `
  */
 export function queryApart({ path, url }: Snapshot, queries: readonly Query[]): Promise<QueryResult[]> {
   const { promise, resolve, reject } = Promise.withResolvers<QueryResult[]>();
-  const child = spawn(process.execPath, ['--input-type=commonjs', '--eval', PROGRAM], { env: {}, stdio: 'pipe' });
+  const args = [...NO_INSPECTOR_FLAGS, '--input-type=commonjs', '--eval', PROGRAM];
+  const child = spawn(process.execPath, args, { env: {}, stdio: 'pipe' });
   const stop = () => child.kill('SIGKILL');
   process.once('exit', stop);
   const output: Buffer[] = [];

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setPriority } from 'node:os';
+import { NO_INSPECTOR_FLAGS } from '../inspector.ts';
 
 /** The process of a model-day: its command, flags, environment and niceness, and how it is ended. */
 
@@ -32,7 +33,12 @@ const INHERITED_VARIABLES = [
  * fast as an empty one whatever the size of the service, and may read no file at all, not even its own.
  */
 export function startProcess(program: string, { isNetworked }: { isNetworked: boolean }): ChildProcess {
-  const flags = ['--permission', '--no-experimental-sqlite', `--max-old-space-size=${CHILD_MEMORY_MB}`];
+  const flags = [
+    ...NO_INSPECTOR_FLAGS,
+    '--permission',
+    '--no-experimental-sqlite',
+    `--max-old-space-size=${CHILD_MEMORY_MB}`,
+  ];
   if (isNetworked && CAN_RESTRICT_NETWORK) flags.push('--allow-net', '--disable-warning=ExperimentalWarning');
   const args = [...flags, '--input-type=commonjs', '--eval', program];
   const inherited = INHERITED_VARIABLES.flatMap((name) =>

@@ -1,7 +1,19 @@
 import { readFileSync } from 'node:fs';
+import type { Start } from '../../src/protocol.ts';
 
 /** What a scripted model does on a day: its messages in turn, each with the tool calls it makes. */
 export type Script = Record<string, [tool: string, args: unknown][][]>;
+
+/** The start of a model-day of a simulated model. */
+export const simulatedStart: Start = {
+  type: 'start',
+  signature: 'model-a',
+  model: { kind: 'simulated' },
+  maxSteps: 5,
+  brief: { date: '2025-01-06', cash: 10_000, portfolioValue: 10_000, holdings: [], quotes: [], costs: null },
+  tools: [],
+  pastMessages: 0,
+};
 
 /** A fixture program that behaves in one particular way, as text. */
 export function agentFixture(name: string): string {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, readlinkSync } from 'node:fs';
 
 /** Why tests that look at other processes cannot run here, or false. Each of them names it as its reason to be skipped. */
 export const noProc: string | false = existsSync('/proc/self/task')
@@ -11,6 +11,9 @@ export function requireProc(what: string): void {
   console.error(`Cannot run ${what}: ${noProc}; run it on Linux`);
   process.exit(1);
 }
+/** The state of a listening socket in /proc/net/tcp. */
+const LISTENING = '0A';
+
 
 export function childrenOf(pid: number): number[] {
   return readdirSync(`/proc/${pid}/task`)
@@ -33,4 +36,32 @@ export function isRunning(pid: number): boolean {
 /** What any user of the machine sees of a process: its command line; and what its own user sees: its environment. */
 export function visibleTextOf(pid: number): string {
   return readFileSync(`/proc/${pid}/cmdline`, 'utf8') + readFileSync(`/proc/${pid}/environ`, 'utf8');
+}
+
+/** Whether a process lets no signal of this number through. Linux alone. */
+export function blocks(pid: number, signal: number): boolean {
+  const [, mask = ''] = /^SigBlk:\s*(\w+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return (BigInt(`0x${mask}`) >> BigInt(signal - 1)) % 2n === 1n;
+}
+
+/** What a process has open: paths, `socket:[inode]` and the like. Linux alone. */
+export function descriptorsOf(pid: number): string[] {
+  return readdirSync(`/proc/${pid}/fd`).flatMap((descriptor) => {
+    try {
+      return [readlinkSync(`/proc/${pid}/fd/${descriptor}`)];
+    } catch {
+      return []; // closed meanwhile
+    }
+  });
+}
+
+/** The TCP ports on which a process listens, whatever opened them. Linux alone. */
+export function listeningPortsOf(pid: number): number[] {
+  const descriptors = descriptorsOf(pid);
+  const rows = ['tcp', 'tcp6'].flatMap((table) => readFileSync(`/proc/${pid}/net/${table}`, 'utf8').split('\n').slice(1));
+  return rows.flatMap((row) => {
+    const [, address = '', , state, , , , , , inode] = row.trim().split(/\s+/);
+    const isOwn = state === LISTENING && descriptors.includes(`socket:[${inode}]`);
+    return isOwn ? [Number.parseInt(address.split(':')[1] ?? '', 16)] : [];
+  });
 }

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { temporaryFolder } from './service.ts';
 import { until } from './until.ts';
 
@@ -25,6 +26,17 @@ export function installProgram(t: TestContext, configuration: unknown = smallCon
   mkdirSync(join(folder, 'configs'));
   writeFileSync(join(folder, 'configs/default_config.json'), JSON.stringify(configuration));
   return folder;
+}
+
+/** Puts another program in the place of the agent inside an installed program. */
+export function replaceAgent(folder: string, agent: string): void {
+  const path = join(folder, 'server.js');
+  const text = readFileSync(path, 'utf8');
+  const packed = [...text.matchAll(/H4sI[A-Za-z0-9+/]+=*/g)].map(([base64]) => base64);
+  const isAgent = (base64: string) => gunzipSync(Buffer.from(base64, 'base64')).includes('failed_request');
+  const [current, ...others] = packed.filter(isAgent);
+  if (current === undefined || others.length > 0) throw new Error('The agent cannot be told in dist/server.js');
+  writeFileSync(path, text.replace(current, gzipSync(agent).toString('base64')));
 }
 
 export interface Ended {

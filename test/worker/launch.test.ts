@@ -1,19 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ChildMessage, Start } from '../../src/protocol.ts';
+import type { ChildMessage } from '../../src/protocol.ts';
 import { launch } from '../../src/worker/launch.ts';
-import { agentFixture } from '../support/agents.ts';
-
-const start: Start = {
-  type: 'start',
-  signature: 'model-a',
-  model: { kind: 'simulated' },
-  maxSteps: 5,
-  brief: { date: '2025-01-06', cash: 10_000, portfolioValue: 10_000, holdings: [], quotes: [], costs: null },
-  tools: [],
-  pastMessages: 0,
-};
+import { agentFixture, simulatedStart } from '../support/agents.ts';
 
 interface Run {
   outcome: unknown;
@@ -27,7 +17,7 @@ async function run(
 ): Promise<Run> {
   const messages: ChildMessage['type'][] = [];
   let stderr = '';
-  const outcome = await launch(start, {
+  const outcome = await launch(simulatedStart, {
     program: agentFixture(fixture),
     timeoutMs,
     signal,

@@ -1,0 +1,44 @@
+/**
+ * Node's inspector runs whatever code its client sends, and any program on this machine can be its client. Node opens it
+ * on SIGUSR1, which every process of the same user can send, a child with our permission model included.
+ */
+
+/** For every Node process that this program starts. With it a process ignores SIGUSR1, from before its first line. */
+export const NO_INSPECTOR_FLAGS: readonly string[] = process.allowedNodeEnvironmentFlags.has('--disable-sigusr1')
+  ? ['--disable-sigusr1']
+  : [];
+
+/** Asks for an inspector at the start; `--inspect-port` and `--inspect-publish-uid` by themselves open none. */
+const OPENING_FLAG = /(?:^|[\s"])(--inspect(?:[-_](?:brk|wait))?)(?=[=\s"]|$)/;
+const FAILED = 1;
+
+/**
+ * Keeps the inspector of this process closed. A listener takes SIGUSR1 away from Node for good. A signal that came in
+ * the milliseconds before it may have opened the inspector, or be about to: it is closed now and in the next turn.
+ */
+export function closeInspector(): void {
+  process.on('SIGUSR1', () => {});
+  close();
+  setImmediate(close);
+}
+
+/** `close()` of `node:inspector` is this very function; loading that module would add a tenth to every start. */
+function close(): void {
+  (process as { _debugEnd?: () => void })._debugEnd?.();
+}
+
+/** Ends a process that was started with an open inspector, and says which flag opened it. */
+export function refuseInspector(): void {
+  const place = [
+    ['NODE_OPTIONS', process.env['NODE_OPTIONS'] ?? ''],
+    ['the command line', process.execArgv.join(' ')],
+  ].find(([, flags]) => OPENING_FLAG.test(flags ?? ''));
+  if (place === undefined) return;
+  const [where, flags = ''] = place;
+  const flag = OPENING_FLAG.exec(flags)?.[1];
+  process.stderr.write(
+    `Cannot start: ${where} has ${flag}, and through Node's inspector any program on this machine could command this ` +
+      `process and read its keys. Start it without ${flag}.\n`,
+  );
+  process.exit(FAILED);
+}

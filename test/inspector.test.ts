@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { queryApart } from '../src/database/apart.ts';
+import { openDatabase } from '../src/database/database.ts';
+import { withSnapshot } from '../src/database/snapshot.ts';
+import { launch } from '../src/worker/launch.ts';
+import { agentFixture, simulatedStart } from './support/agents.ts';
+import { blocks, childrenOf, descriptorsOf, listeningPortsOf, noProc } from './support/processes.ts';
+import { ask, installProgram, replaceAgent, runProgram, startServer } from './support/program.ts';
+import { temporaryFolder } from './support/service.ts';
+import { until } from './support/until.ts';
+
+/** Whoever reaches a process's inspector commands the process: nothing may open it. */
+
+const DEV = { DEPLOYMENT_MODE: 'DEV' };
+const REQUESTS_AFTER_THE_SIGNAL = 20;
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+test('SIGUSR1 opens no inspector in the service', { skip: noProc }, async (t) => {
+  const cwd = installProgram(t);
+  // As a signal does that comes before the program's first line.
+  writeFileSync(join(cwd, 'opens-inspector.cjs'), `require('node:inspector').open(0)`);
+  const options = '--inspect-port=0 --inspect-publish-uid=http,stderr --require ./opens-inspector.cjs';
+  const server = await startServer(t, { cwd, env: { ...DEV, NODE_OPTIONS: options } });
+  const { pid } = server.process as { pid: number };
+  const before = listeningPortsOf(pid);
+  assert.deepEqual(before, [Number(new URL(server.url).port)]);
+  server.process.kill('SIGUSR1');
+  for (let count = 0; count < REQUESTS_AFTER_THE_SIGNAL; count += 1) await ask(`${server.url}/health`);
+  assert.deepEqual(listeningPortsOf(pid), before);
+});
+
+test('the processes that the service starts do not hear SIGUSR1', { skip: noProc }, async (t) => {
+  const path = join(temporaryFolder(t), 'a.db');
+  openDatabase(path).close();
+  const endless = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT sum(i) FROM n';
+  const reading = withSnapshot(path, (snapshot) => queryApart(snapshot, [{ sql: endless }]));
+  const spoke = Promise.withResolvers<void>();
+  const abort = new AbortController();
+  const trading = launch(simulatedStart, {
+    program: agentFixture('never-reads'),
+    timeoutMs: 3_600_000,
+    signal: abort.signal,
+    onMessage: async () => (spoke.resolve(), null),
+  });
+  t.after(() => {
+    abort.abort('enough');
+    childrenOf(process.pid).forEach((pid) => process.kill(pid, 'SIGKILL'));
+    return Promise.allSettled([reading, trading]);
+  });
+  await spoke.promise;
+  const pids = await until('the query to run beside the child', () => {
+    const found = childrenOf(process.pid);
+    return found.length === 2 && found.some((pid) => descriptorsOf(pid).includes(path)) && found;
+  });
+  assert.deepEqual(
+    pids.map((pid) => blocks(pid, constants.signals.SIGUSR1)),
+    [true, true],
+  );
+});
+
+test('no command runs while an inspector is asked for', async (t) => {
+  const cwd = installProgram(t);
+  for (const flag of ['--inspect=127.0.0.1:0', '--inspect=0 --no-warnings']) {
+    const { code, stderr } = await runProgram(['healthcheck'], { cwd, env: { NODE_OPTIONS: flag } });
+    assert.equal(code, 1);
+    assert.match(stderr, /Cannot start: .*NODE_OPTIONS.*--inspect/);
+  }
+});
+
+test("a child cannot command its parent through the parent's inspector", async (t) => {
+  const port = await freePort();
+  const cwd = installProgram(t, {
+    models: [{ signature: String(port), enabled: true, openai_base_url: 'http://127.0.0.1:1/v1' }],
+    agent_config: { stock_symbols: ['AAPL'] },
+  });
+  replaceAgent(cwd, agentFixture('takes-over-parent'));
+  writeFileSync(join(cwd, 'prices.csv'), 'symbol,date,open,close\nAAPL,2025-01-06,100,101\n');
+  assert.equal((await runProgram(['import-prices', 'prices.csv'], { cwd })).code, 0);
+  const env = { SECRET: 'the-secret', NODE_OPTIONS: `--inspect-port=${port}` };
+  const server = await startServer(t, { cwd, env });
+  await ask(`${server.url}/simulate/trigger`, { start_date: '2025-01-06', end_date: '2025-01-06' });
+  const session = await until('the end of the model-day', async () => {
+    const { sessions } = await ask(`${server.url}/reasoning`);
+    return sessions?.[0]?.session_summary ?? sessions?.[0]?.error;
+  });
+  assert.match(session, /^held: /);
+});

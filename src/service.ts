@@ -47,6 +47,7 @@ export async function startService({
 }: ServiceOptions): Promise<Service> {
   const database = openDatabase(settings.databasePath, {
     durability: settings.deploymentMode === 'DEV' ? 'process-end' : 'power-loss',
+    onRepair: (what) => log.warning(what),
   });
   const jobs = createJobs({ database, settings, log, clock, agentProgram, environment, limits });
   const server = createHttpServer(

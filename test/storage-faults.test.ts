@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, readdirSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -64,7 +64,10 @@ test('a disk that refuses to write: the job waits in the same way', { skip: noLi
   await server.waitFor(/the job waits.*Cannot use the database: the disk reports an input or output error/);
   assert.equal((await ask(`${server.url}/health`)).database, 'disconnected');
   limitFileSize('unlimited');
-  const status = await untilAnswer(`${server.url}/simulate/status/${job_id}`, ({ completed_at }) => completed_at !== null);
+  const status = await untilAnswer(
+    `${server.url}/simulate/status/${job_id}`,
+    ({ completed_at }) => completed_at !== null,
+  );
   assert.deepEqual([status.status, status.progress.completed], ['completed', 10]);
   assert.equal((await ask(`${server.url}/audit`)).status, 'sound');
 });
@@ -195,4 +198,38 @@ test('a database file that is taken away while the service runs, replaced, and p
   const { status, job_id } = await states();
   assert.equal(status, 'healthy');
   await untilAnswer(`${server.url}/simulate/status/${job_id}`, (body) => body.status === 'completed');
+});
+
+test('the log removed under a running service: what was and is committed survives a SIGKILL', async (t) => {
+  const cwd = installProgram(t);
+  const env = { ...DEV, PRESERVE_DEV_DATA: 'true' };
+  const path = join(cwd, 'data/jobs_dev.db');
+  const server = await startServer(t, { cwd, env });
+  const run = async (models: string[]) => {
+    const { job_id } = await ask(`${server.url}/simulate/trigger`, { ...WEEK, models });
+    await untilAnswer(`${server.url}/simulate/status/${job_id}`, (body) => body.status === 'completed');
+  };
+  await run(['model-a']);
+  rmSync(`${path}-wal`);
+  await run(['model-b']);
+  for (const ending of ['-wal', '-shm']) rmSync(path + ending);
+  assert.equal((await ask(`${server.url}/health`)).status, 'healthy');
+  server.process.kill('SIGKILL');
+  const { stderr } = await server.ended;
+  assert.equal(stderr.match(/"level":"WARNING".*was removed while it was in use; what it held was saved/g)?.length, 2);
+  const again = await startServer(t, { cwd, env });
+  const audit = await ask(`${again.url}/audit`);
+  assert.deepEqual([audit.status, audit.counts.model_days], ['sound', 10]);
+});
+
+test('the log replaced under a running service: health and triggers say so, and what to do', async (t) => {
+  const cwd = installProgram(t);
+  const server = await startServer(t, { cwd, env: DEV });
+  const log = join(cwd, 'data/jobs_dev.db-wal');
+  rmSync(log);
+  writeFileSync(log, '');
+  const { status, database } = await ask(`${server.url}/health`);
+  const { detail } = await ask(`${server.url}/simulate/trigger`, WEEK);
+  assert.deepEqual([status, database], ['unhealthy', 'disconnected']);
+  assert.match(detail, /Cannot use the database: its log .* was replaced .*; restart the service, then run check/);
 });

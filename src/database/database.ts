@@ -1,10 +1,11 @@
-import { existsSync, rmSync, statSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { ServiceError, messageOf } from '../domain.ts';
-import { fileIsGone, storageFaultOf } from './faults.ts';
+import { storageFaultOf } from './faults.ts';
 import { assertOneName, realPathOf } from './file.ts';
 import { makeFolder } from './folder.ts';
+import { type OnRepair, noGuard, watchFiles } from './guard.ts';
 import { checkOwnership, isForeign, migrate } from './migrate.ts';
 import { migrations } from './schema.ts';
 
@@ -31,7 +32,7 @@ export interface Reader {
 export interface Database extends Reader {
   /**
    * Runs the work in one `BEGIN IMMEDIATE` transaction: all of it is kept, or nothing when it throws. Throws a
-   * `ServiceError` (`storage_fault`) when the file at the path is no longer the one that was opened.
+   * `ServiceError` (`storage_fault`) when the files at the path are no longer those that were opened.
    */
   transaction<Result>(work: () => Result): Result;
   /** Tries to write, without waiting for locks. Returns the words for what keeps it from being written, or null. */
@@ -53,7 +54,11 @@ export type Durability = 'power-loss' | 'process-end';
  */
 export function openDatabase(
   path: string,
-  { durability = 'power-loss', cacheMb = DEFAULT_CACHE_MB }: { durability?: Durability; cacheMb?: number } = {},
+  {
+    durability = 'power-loss',
+    cacheMb = DEFAULT_CACHE_MB,
+    onRepair = () => {},
+  }: { durability?: Durability; cacheMb?: number; onRepair?: OnRepair } = {},
 ): Database {
   let connection: DatabaseSync | undefined;
   try {
@@ -72,7 +77,7 @@ export function openDatabase(
     if (error instanceof ServiceError) throw error;
     throw new ServiceError('cannot_start', `Cannot open the database ${path}: ${messageOf(error)}`, { cause: error });
   }
-  return wrap(connection, path);
+  return wrap(connection, path, onRepair);
 }
 
 /** Whether the database answers a query of one of its tables and, as far as is known, can be written. */
@@ -130,12 +135,12 @@ export function prepareOnce(connection: DatabaseSync): (sql: string) => Statemen
   };
 }
 
-function wrap(connection: DatabaseSync, path: string): Database {
-  const opened = identityOf(path);
+function wrap(connection: DatabaseSync, path: string, onRepair: OnRepair): Database {
+  const guard = path === IN_MEMORY ? noGuard : watchFiles(path, connection, onRepair);
   let fault: string | null = null;
   const checked = <Result>(work: () => Result): Result => {
     try {
-      if (isGone(path, opened)) throw fileIsGone();
+      guard.check();
       const result = inTransaction(connection, work);
       fault = null;
       return result;
@@ -161,34 +166,9 @@ function wrap(connection: DatabaseSync, path: string): Database {
     statement: prepareOnce(connection),
     transaction: checked,
     probe,
-    storageFault: () => (fault === null && !isGone(path, opened) ? null : probe()),
+    storageFault: () => (fault === null && guard.isWhole() ? null : probe()),
     close: () => connection.close(),
   };
-}
-
-interface FileIdentity {
-  ino: bigint;
-  birthtimeNs: bigint;
-}
-
-/** Undefined for a database in memory, and where the system does not tell. */
-function identityOf(path: string): FileIdentity | undefined {
-  if (path === IN_MEMORY) return undefined;
-  return statSync(path, { bigint: true, throwIfNoEntry: false });
-}
-
-/**
- * Whether what was opened lies at its path no more. Then everything written would be lost with the process, without a
- * word. Some file systems number a file anew, so the number alone decides nothing.
- */
-function isGone(path: string, opened: FileIdentity | undefined): boolean {
-  if (opened === undefined) return false;
-  try {
-    const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-    return found === undefined || (found.ino !== opened.ino && found.birthtimeNs !== opened.birthtimeNs);
-  } catch {
-    return false; // a folder that cannot be looked into says nothing about the file
-  }
 }
 
 function inTransaction<Result>(connection: DatabaseSync, work: () => Result): Result {

@@ -29,6 +29,23 @@ export function fileIsGone(): ServiceError {
   return new ServiceError('storage_fault', sentence('its file was removed or replaced while the service runs'));
 }
 
+/**
+ * Thrown when the write-ahead log has no name any more and cannot be saved now: another program has the database open, or
+ * an answer is still being read from it.
+ */
+export function logIsRemoved(cause: unknown): ServiceError {
+  const what =
+    'its log (-wal, -shm) was removed while the service runs, and cannot be saved while others have the database open; end them';
+  return new ServiceError('storage_fault', sentence(what), { cause });
+}
+
+/** Thrown when another program has begun a write-ahead log of its own: the two would overwrite each other's pages. */
+export function logIsReplaced(): ServiceError {
+  const what =
+    'its log (-wal, -shm) was replaced while the service runs, and what was written last may be lost; restart the service, then run check';
+  return new ServiceError('storage_fault', sentence(what));
+}
+
 function sentence(what: string): string {
   return `Cannot use the database: ${what}`;
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { contentVersion, isDatabaseHealthy, openDatabase } from '../../src/database/database.ts';
 import { storageFaultOf } from '../../src/database/faults.ts';
 import { ServiceError } from '../../src/domain.ts';
@@ -131,5 +132,90 @@ test('nothing is written to a file that is not the one that was opened', (t) => 
   assert.equal(contentVersion(database), version);
   write();
   assert.equal(isDatabaseHealthy(database), true);
+  database.close();
+});
+
+/** A database with so many bars, and what the guard said. */
+function withBars(t: TestContext, bars: number) {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  const repairs: string[] = [];
+  const database = openDatabase(path, { onRepair: (what) => repairs.push(what) });
+  const add = (symbol: string) =>
+    database.transaction(() =>
+      database.statement(`INSERT INTO price_data (symbol, date, open) VALUES (?, '2025-01-06', 1)`).run(symbol),
+    );
+  for (let bar = 0; bar < bars; bar += 1) add(`S${bar}`);
+  /** What another process would find after this one was killed: the files as they lie there. */
+  const barsOnDisk = () => {
+    const copy = join(temporaryFolder(t), 'jobs.db');
+    for (const ending of ['', '-wal']) if (existsSync(path + ending)) copyFileSync(path + ending, copy + ending);
+    const found = new DatabaseSync(copy);
+    const count = found.prepare('SELECT count(*) AS count FROM price_data').get()?.['count'];
+    assert.deepEqual({ ...found.prepare('PRAGMA integrity_check').get() }, { integrity_check: 'ok' });
+    found.close();
+    return count;
+  };
+  return { path, database, repairs, add, barsOnDisk };
+}
+
+for (const lost of [['-wal'], ['-shm'], ['-wal', '-shm']]) {
+  test(`${lost.join(' and ')} removed under an open database: what it held is saved before anything else is written`, (t) => {
+    const { path, database, repairs, add, barsOnDisk } = withBars(t, 50);
+    const statement = database.statement('SELECT count(*) AS count FROM price_data');
+    for (const symbol of ['NEW', 'NEWER']) {
+      for (const ending of lost) rmSync(path + ending);
+      add(symbol);
+    }
+    assert.equal(barsOnDisk(), 52);
+    assert.equal(statement.get()?.['count'], 52);
+    for (const ending of lost) rmSync(path + ending);
+    assert.equal(isDatabaseHealthy(database), true);
+    assert.equal(barsOnDisk(), 52, 'health saves it too');
+    const what = `The log of the database (${lost.join(', ')}) was removed while it was in use; what it held was saved`;
+    assert.deepEqual(repairs, [what, what, what]);
+    database.close();
+  });
+}
+
+test('a removed log that another program still uses is saved when that program is gone, and nothing is written until then', (t) => {
+  const { path, database, repairs, add, barsOnDisk } = withBars(t, 50);
+  const other = new DatabaseSync(path);
+  other.exec('SELECT * FROM price_data');
+  rmSync(`${path}-wal`);
+  const fault = /^Cannot use the database: its log \(-wal, -shm\) was removed .* cannot be saved while others have/;
+  assert.throws(() => add('NEW'), { code: 'storage_fault', message: fault });
+  assert.match(String(database.probe()), fault);
+  assert.equal(isDatabaseHealthy(database), false);
+  assert.equal(database.statement('SELECT count(*) AS count FROM price_data').get()?.['count'], 50);
+  other.close();
+  assert.equal(isDatabaseHealthy(database), true);
+  add('NEW');
+  assert.deepEqual([barsOnDisk(), repairs.length], [51, 1]);
+  database.close();
+});
+
+test('a removed log is not saved in the middle of an answer that is read from it', (t) => {
+  const { path, database, add, barsOnDisk } = withBars(t, 50);
+  const rows = database.statement('SELECT symbol FROM price_data').iterate();
+  rows.next();
+  rmSync(`${path}-wal`);
+  assert.throws(() => add('NEW'), { code: 'storage_fault' });
+  assert.equal([...rows].length, 49);
+  add('NEW');
+  assert.equal(barsOnDisk(), 51);
+  database.close();
+});
+
+test('a log that another program has begun anew is not overwritten', (t) => {
+  const { path, database, add } = withBars(t, 50);
+  for (const ending of ['-wal', '-shm']) rmSync(path + ending);
+  const other = `new (require('node:sqlite').DatabaseSync)(process.argv[1]).exec('CREATE TABLE theirs (x)')`;
+  execFileSync(process.execPath, ['--eval', other, path]);
+  const fault = {
+    code: 'storage_fault',
+    message: /its log \(-wal, -shm\) was replaced while the service runs.*restart the service, then run check$/,
+  };
+  assert.throws(() => add('NEW'), fault);
+  assert.equal(isDatabaseHealthy(database), false);
   database.close();
 });

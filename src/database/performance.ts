@@ -16,6 +16,7 @@ export interface PerformanceFilters {
 /** An active model-day, with the date of the day it started from; null when it started from the initial cash. */
 export interface ChosenDay {
   sessionId: number;
+  jobId: string;
   model: string;
   date: CalendarDate;
   startDate: CalendarDate | null;
@@ -32,17 +33,17 @@ export function chosenDays(database: Database, { jobId, model, startDate, endDat
   const given = filters.filter((filter): filter is [string, string] => filter[1] !== undefined);
   const rows = rowsOf(
     database,
-    `SELECT chosen.session_id, chosen.model, chosen.date, past.date
+    `SELECT chosen.session_id, chosen.job_id, chosen.model, chosen.date, past.date
      FROM trading_sessions AS chosen LEFT JOIN trading_sessions AS past ON past.session_id = chosen.started_from_session_id
      WHERE chosen.status = 'active'${given.map(([condition]) => ` AND ${condition}`).join('')}
      ORDER BY chosen.model, chosen.date`,
   ).all(...given.map(([, value]) => value));
-  return (rows as unknown as [number, string, string, string | null][]).map(([sessionId, name, date, start]) => ({
-    sessionId,
-    model: name,
-    date,
-    startDate: start,
-  }));
+  const jobs = new Map<string, string>(); // one text per job, not one per row
+  return (rows as unknown as [number, string, string, string, string | null][]).map(([sessionId, job, name, date, start]) => {
+    const known = jobs.get(job) ?? job;
+    jobs.set(job, known);
+    return { sessionId, jobId: known, model: name, date, startDate: start };
+  });
 }
 
 /** One action with the cash after it. */

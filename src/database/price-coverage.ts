@@ -33,11 +33,20 @@ const SYMBOL_PRICES = `
     (SELECT min(date) ${BARS_OF_SYMBOL}) AS firstDate,
     (SELECT max(date) ${BARS_OF_SYMBOL}) AS lastDate,
     (SELECT source ${BARS_OF_SYMBOL} ORDER BY date DESC LIMIT 1) AS source
-  FROM (${SYMBOLS}) AS known WHERE ?1 IS NULL OR known.symbol = ?1 ORDER BY known.symbol`;
+  FROM (${SYMBOLS}) AS known
+  WHERE (?1 IS NULL OR known.symbol = ?1)
+    AND (?2 IS NULL OR EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = known.symbol AND date = ?2))
+  ORDER BY known.symbol`;
 
-/** The symbols of which anything is stored or known, or the given one alone, by name. It takes a few seeks per symbol. */
-export function symbolPrices(database: Database, symbol: string | null): SymbolPrices[] {
-  return database.statement(SYMBOL_PRICES).all(symbol) as never;
+export interface SymbolFilters {
+  symbol: string | null;
+  /** A date on which the symbol has a bar. */
+  date: CalendarDate | null;
+}
+
+/** The symbols of which anything is stored or known and that the filters let through, by name: a few seeks per symbol. */
+export function symbolPrices(database: Database, { symbol, date }: SymbolFilters): SymbolPrices[] {
+  return database.statement(SYMBOL_PRICES).all(symbol, date) as never;
 }
 
 /** The covered spans of all symbols, or of the given one, by start within each symbol; none begins too early. */

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { incomparabilityKinds } from '../performance/comparability.ts';
 import { dateText, deploymentEntries } from './schemas.ts';
 
 /** What GET /performance answers. Dollars and fractions (0.01 is one percent); a null has its reason in `unavailable`. */
@@ -98,6 +99,9 @@ const usage = v.object({
   unavailable,
 });
 
+/** In which respect a model's figures cannot be compared with those of the others, for machines and for people. */
+const incomparability = { kind: v.picklist(incomparabilityKinds), reason: v.string() };
+
 export const performanceResponse = v.object({
   models: v.array(
     v.object({
@@ -106,6 +110,8 @@ export const performanceResponse = v.object({
       end_date: dateText,
       model_days: count,
       stale_model_days: count,
+      /** Empty for a model that can be compared with most of the others. */
+      incomparable: v.array(v.object(incomparability)),
       start_value: v.number(),
       end_value: v.number(),
       profit: v.number(),
@@ -119,6 +125,8 @@ export const performanceResponse = v.object({
     }),
   ),
   count,
+  /** The same of all models, in one place. */
+  incomparable: v.array(v.object({ model: v.string(), ...incomparability })),
   benchmark: v.object({
     name: v.string(),
     symbols: count,
@@ -141,6 +149,8 @@ export const performanceResponse = v.object({
     min_share_of_weekdays: v.number(),
     universe_benchmark: v.string(),
     benchmark_gaps: v.string(),
+    survivorship: v.string(),
+    adjusted_prices: v.string(),
     definitions: v.record(v.string(), v.string()),
   }),
   ...deploymentEntries,

@@ -4,9 +4,11 @@ import type { Database } from '../database/database.ts';
 import { jobExists } from '../database/jobs.ts';
 import { type ChosenDay, chosenDays, ledgerDays, usageTotals } from '../database/performance.ts';
 import { staleModelDays } from '../database/stale.ts';
+import { agentConfigurations, initialCashOf } from '../database/trading-terms.ts';
 import { ServiceError, normaliseSymbol } from '../domain.ts';
 import type { Money } from '../money.ts';
 import { type Benchmark, UNIVERSE, openBenchmark } from '../performance/choose-benchmark.ts';
+import { type Incomparability, compareModels, staleness } from '../performance/comparability.ts';
 import { dailyRate } from '../performance/conventions.ts';
 import { reportConventions } from '../performance/definitions.ts';
 import type { ModelRecord } from '../performance/record.ts';
@@ -56,14 +58,28 @@ export function performance(
     conventions: reportConventions(settings.riskFreeRate),
     ...deploymentFields(settings),
   };
-  return stream(modelReports(records), JSON.stringify(rest));
+  const incomparable = compareModels(days, {
+    configurations: agentConfigurations(database, new Set(days.map((day) => day.jobId))),
+    initialCash: initialCashOf(database, new Set(days.map((day) => day.model))),
+  });
+  return stream(modelReports(records), { incomparable, rest: JSON.stringify(rest) });
 }
 
-function* stream(models: Iterable<object>, rest: string): Generator<string> {
+/** What makes models incomparable stands with each, and all of it after them. */
+function* stream(
+  reports: ReturnType<typeof modelReports>,
+  { incomparable, rest }: { incomparable: ReturnType<typeof compareModels>; rest: string },
+): Generator<string> {
   let count = 0;
+  const all: (Incomparability & { model: string })[] = [];
   yield '{"models":[';
-  for (const model of models) yield (count++ === 0 ? '' : ',') + JSON.stringify(model);
-  yield `],"count":${count},${rest.slice(1)}`;
+  for (const report of reports) {
+    const { model, stale_model_days: stale, model_days: days } = report;
+    const own = [...(incomparable.get(model) ?? []), ...staleness(stale, days)];
+    all.push(...own.map((one) => ({ model, ...one })));
+    yield (count++ === 0 ? '' : ',') + JSON.stringify({ ...report, incomparable: own });
+  }
+  yield `],"count":${count},"incomparable":${JSON.stringify(all)},${rest.slice(1)}`;
 }
 
 function* modelReports(records: ReturnType<typeof modelRecords>) {

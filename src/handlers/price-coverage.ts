@@ -15,6 +15,8 @@ export const coverageQuery = v.object({
       v.check((symbol) => symbol !== null, 'is not a ticker symbol'),
     ),
   ),
+  /** Symbols with a bar on this date alone: what a universe as of that date can be made of. */
+  date: v.optional(dateText),
 });
 
 export const coverageResponse = v.object({
@@ -39,14 +41,14 @@ export const coverageResponse = v.object({
   ...deploymentEntries,
 });
 
-/** What is known of each symbol's prices, or of one symbol's. */
+/** What is known of the prices of each symbol, of one symbol, or of those with a bar on a date. */
 export function priceCoverage(
   { database, settings }: Context,
   { query }: Input<v.InferOutput<typeof coverageQuery>>,
 ): Answer {
   const chosen = query.symbol ?? null;
   const spansOf = Map.groupBy(coverageSpans(database, chosen), ({ symbol }) => symbol);
-  const symbols = symbolPrices(database, chosen).map(({ symbol, source, firstDate, lastDate }) => {
+  const symbols = symbolPrices(database, { symbol: chosen, date: query.date ?? null }).map(({ symbol, source, firstDate, lastDate }) => {
     const spans = spansOf.get(symbol) ?? [];
     return {
       symbol,

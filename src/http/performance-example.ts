@@ -6,6 +6,9 @@ function tooFew(least: number, names: readonly string[]): Record<string, string>
   return Object.fromEntries(names.map((name) => [name, `Needs ${least} days with a return, has 2`]));
 }
 
+const OTHER_PERIOD =
+  'Its period, 2025-09-15 to 2025-09-16 (2 model-days), is not that of gpt-5 and 3 more, 2025-09-01 to 2025-09-30 (22 model-days)';
+
 const noFigures = {
   annualised_return: null,
   annualised_volatility: null,
@@ -29,6 +32,7 @@ export const performance = {
         end_date: '2025-09-16',
         model_days: 2,
         stale_model_days: 0,
+        incomparable: [{ kind: 'period', reason: OTHER_PERIOD }],
         start_value: 10_000,
         end_value: 10_050,
         profit: 50,
@@ -115,6 +119,7 @@ export const performance = {
       },
     ],
     count: 1,
+    incomparable: [{ model: 'claude-sonnet-4.5', kind: 'period', reason: OTHER_PERIOD }],
     benchmark: {
       name: 'QQQ',
       symbols: 1,

@@ -23,8 +23,7 @@ export function leaderboard({ models, conventions: { definitions } }: Performanc
         title: 'Model',
         isName: true,
         by: ({ model }) => model.toLowerCase(),
-        cell: ({ model }) =>
-          h('a', { href: modelPath(model) }, h('span', { class: `swatch ${lookOf(place.get(model) ?? 0)}` }), model),
+        cell: (row) => h('span', {}, nameOf(row, place.get(row.model) ?? 0), caveat(row)),
       },
       figure('Value', ({ end_value }) => end_value, money, 'Value of the portfolio at the last close'),
       {
@@ -48,6 +47,27 @@ export function leaderboard({ models, conventions: { definitions } }: Performanc
     element: h('section', { 'aria-labelledby': 'leaderboard-title' }, title, board.element),
     update: (later) => board.update(later.models),
   };
+}
+
+function nameOf({ model }: ModelReport, place: number): HTMLElement {
+  return h('a', { href: modelPath(model) }, h('span', { class: `swatch ${lookOf(place)}` }), model);
+}
+
+const CAVEATS: Record<ModelReport['incomparable'][number]['kind'], string> = {
+  period: 'other period',
+  missing_days: 'days missing',
+  stale: 'stale days',
+  costs: 'other costs',
+  universe: 'other universe',
+  initial_cash: 'other initial cash',
+};
+
+/** Why a model's place among the others says little, in a few words; whoever points at them reads the sentences. */
+function caveat({ incomparable }: ModelReport): HTMLElement | false {
+  if (incomparable.length === 0) return false;
+  const words = incomparable.map(({ kind }) => CAVEATS[kind]).join(', ');
+  const sentences = incomparable.map(({ reason }) => reason).join('. ');
+  return h('small', { class: 'caveat', title: sentences }, ` ${words}`);
 }
 
 function excess({ relative }: ModelReport): number | null {

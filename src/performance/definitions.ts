@@ -64,6 +64,12 @@ export function reportConventions(yearlyRiskFreeRate: number) {
     universe_benchmark:
       'Equal amounts in every symbol of the universe that has a price, made equal again at every close, without costs',
     benchmark_gaps: `${STILL}; then it has no return until its next bar, and a symbol is not in the universe`,
+    survivorship:
+      'A universe chosen later than the dates simulated leaves out what has failed since and favours what has risen. The ' +
+      'universe of the program is the NASDAQ-100 as of October 2025; set stock_symbols for earlier dates',
+    adjusted_prices:
+      'Adjusted series (Yahoo, Stooq) are divided by splits, some also by dividends, that came later: at the time nobody ' +
+      'could trade at these prices. Raw prices are those of the day',
     definitions,
   };
 }

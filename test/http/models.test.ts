@@ -175,6 +175,13 @@ test('coverage: per symbol its bars, spans, gaps and last download', async (t) =
   const one = await priced.get('/prices/coverage?symbol=%20aapl');
   assert.deepEqual([one.body.symbols, one.body.count], [[{ ...apple, bars: 3 }], 1]);
   assert.deepEqual((await priced.get('/prices/coverage?symbol=GONE')).body.symbols, [{ ...gone, bars: 0 }]);
+  const symbolsOn = async (query: string) =>
+    (await priced.get(`/prices/coverage?${query}`)).body.symbols.map(({ symbol }: { symbol: string }) => symbol);
+  assert.deepEqual(await symbolsOn('date=2025-11-10'), ['AAPL', 'BARE'], 'the symbols with a bar on the date');
+  assert.deepEqual(await symbolsOn('date=2025-11-11'), ['AAPL']);
+  assert.deepEqual(await symbolsOn('date=2025-11-11&symbol=BARE'), []);
+  assert.deepEqual(await symbolsOn('date=2025-10-15'), [], 'covered, but without a bar');
+  assert.equal((await priced.get('/prices/coverage?date=2025-02-30')).status, 422);
   const unknown = await priced.get('/prices/coverage?symbol=NONE');
   assert.deepEqual([unknown.status, unknown.body.symbols, unknown.body.is_dev_mode], [200, [], true]);
   const wrong = await priced.get('/prices/coverage?symbol=../etc');
@@ -216,7 +223,7 @@ test('models and coverage: no query reads all bars, and none all sessions', () =
   const database = openDatabase(':memory:');
   const texts: string[] = [];
   const watched = { ...database, statement: (sql: string) => (texts.push(sql), database.statement(sql)) };
-  symbolPrices(watched, null);
+  symbolPrices(watched, { symbol: null, date: '2025-11-10' });
   coverageSpans(watched, null);
   seenModels(watched);
   const plans = texts.map((sql) => database.statement(`EXPLAIN QUERY PLAN ${sql}`));

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { type TestContext, before, test } from 'node:test';
 import * as v from 'valibot';
 import { performanceResponse } from '../../src/handlers/performance-response.ts';
@@ -55,6 +56,7 @@ test('a model, figure by figure', async () => {
     end_date: '2025-11-12',
     model_days: 3,
     stale_model_days: 0,
+    incomparable: [],
     start_value: 10_000,
     end_value: 11_160, // 7,200 in cash and 30 AAPL at 132
     profit: 1_160,
@@ -275,7 +277,12 @@ test('after a replacement in the middle the next day is stale: flagged, with its
   running = await start({ 'model-a 2025-11-11': [[['sell', { symbol: 'AAPL', amount: 40 }]]] });
   const middle = { start_date: '2025-11-11', end_date: '2025-11-11', models: ['model-a'], replace_existing: true };
   await running.runJob(middle);
-  const [{ curve, stale_model_days, total_return, round_trips, open_positions }] = (await ask('', running)).models;
+  const { models, incomparable } = await ask('', running);
+  const [{ curve, stale_model_days, total_return, round_trips, open_positions }] = models;
+  assert.deepEqual(
+    incomparable.map(({ model, kind }: any) => [model, kind]),
+    [['model-a', 'stale']],
+  );
   assert.equal(stale_model_days, 1);
   assert.deepEqual(
     curve.map(({ value, daily_return, stale }: any) => [value, daily_return, stale]),
@@ -294,6 +301,28 @@ test('after a replacement in the middle the next day is stale: flagged, with its
     ],
   );
   assert.equal(open_positions[0].quantity, 20);
+});
+
+test('what makes a model incomparable stands with it, and that of all models in one place', async (t) => {
+  const mixed = await startTestService(t, { configuration, prices: PRICES + QQQ, agentProgram: scriptedAgent(script) });
+  await mixed.runJob({ start_date: '2025-11-10', end_date: '2025-11-12' });
+  const other = { stock_symbols: ['AAPL'], commission_per_trade: 1, initial_cash: 5_000 };
+  writeFileSync(mixed.settings.configurationPath, JSON.stringify({ ...configuration, agent_config: other }));
+  await mixed.runJob({ start_date: '2025-11-11', end_date: '2025-11-12', models: ['late'] });
+  const { models, incomparable } = await ask('', mixed);
+  assert.deepEqual(
+    models.map((model: any) => [model.model, model.incomparable.map(({ kind }: any) => kind)]),
+    [
+      ['late', ['period', 'costs', 'universe', 'initial_cash']],
+      ['model-a', []],
+      ['model-b', []],
+    ],
+  );
+  assert.deepEqual(
+    incomparable,
+    models[0].incomparable.map((one: any) => ({ model: 'late', ...one })),
+  );
+  assert.deepEqual((await ask('?model=late', mixed)).incomparable, [], 'alone it is compared with nobody');
 });
 
 test('rows with token counts and costs beyond all bounds, as a database may hold them, break no answer', async (t) => {

@@ -138,11 +138,15 @@ test('the plot: hover tells values, dragging zooms, lines hide, the scale can be
   assert.match(await dateAt(0.001), day(firstDate));
 });
 
-test('the leaderboard sorts by any figure, either way', inBrowser, async (t) => {
+test('the leaderboard sorts by any figure, either way, and marks what cannot be compared', inBrowser, async (t) => {
   const { page, open } = await visit(t, service.url);
   await open('/');
   const names = () => page.locator('section:has(#leaderboard-title) tbody th').allInnerTexts();
   const byReturn = await names();
+  const caveat = page.locator('section:has(#leaderboard-title) .caveat');
+  assert.equal(await caveat.count(), 1, 'of the model with a failed day alone');
+  assert.equal((await caveat.innerText()).trim(), 'days missing');
+  assert.match((await caveat.getAttribute('title')) ?? '', /^It has 11 model-days in its period; model-a has 12$/);
   await page.getByRole('button', { name: 'Return', exact: true }).click();
   assert.deepEqual(await names(), byReturn.toReversed());
   await page.getByRole('button', { name: 'Trades', exact: true }).click();

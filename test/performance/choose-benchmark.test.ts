@@ -24,6 +24,7 @@ function databaseWith(prices: string): Database {
 
 const day = (model: string, date: string, startDate: string | null): ChosenDay => ({
   sessionId: 1,
+  jobId: 'job-1',
   model,
   date,
   startDate,

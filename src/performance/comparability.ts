@@ -1,0 +1,140 @@
+import type { CalendarDate } from '../calendar.ts';
+import { type AgentConfiguration, universeOf } from '../configuration.ts';
+import type { ChosenDay } from '../database/performance.ts';
+import { type Money, toDollars } from '../money.ts';
+import { count, list } from '../sentences.ts';
+
+/** In which respects a model's figures cannot be compared with those of the others, as a machine reads it. */
+export const incomparabilityKinds = ['period', 'missing_days', 'stale', 'costs', 'universe', 'initial_cash'] as const;
+
+/** A respect in which a model cannot be compared, with a sentence that says how. */
+export interface Incomparability {
+  kind: (typeof incomparabilityKinds)[number];
+  reason: string;
+}
+
+/** Under which terms the models traded. */
+export interface TradingTerms {
+  /** The configurations of all jobs that ran one of the days. */
+  configurations: ReadonlyMap<string, AgentConfiguration>;
+  /** By model; null where a chain does not go back to any. */
+  initialCash: ReadonlyMap<string, Money | null>;
+}
+
+/** What a model's figures were made under. Two models compare where these are the same. */
+interface Terms {
+  model: string;
+  start: CalendarDate;
+  end: CalendarDate;
+  days: number;
+  /** By respect: a key that is equal where the terms are, with words for it. Several where the model's jobs differ. */
+  costs: ReadonlyMap<string, string>;
+  universe: ReadonlyMap<string, string>;
+  initial_cash: ReadonlyMap<string, string>;
+}
+
+type Finding = Incomparability & { model: string };
+
+/** What makes models incomparable with the others, but for stale days. What most of the models have in common is the measure. */
+export function compareModels(days: readonly ChosenDay[], terms: TradingTerms): Map<string, Incomparability[]> {
+  const all = [...Map.groupBy(days, ({ model }) => model)].map(([model, own]) => termsOf(model, own, terms));
+  const findings = [...comparePeriods(all), ...respects.flatMap((respect) => compareTerms(respect, all))];
+  const found = new Map<string, Incomparability[]>();
+  for (const { model, kind, reason } of findings) found.set(model, [...(found.get(model) ?? []), { kind, reason }]);
+  return found;
+}
+
+/** Stale days, as a reason not to compare; nothing without any. */
+export function staleness(stale: number, days: number): Incomparability[] {
+  if (stale === 0) return [];
+  const these = `${stale} of its ${count(days, 'model-day')} ${stale === 1 ? 'is' : 'are'} stale`;
+  return [{ kind: 'stale', reason: `${these}: what they started from has changed since` }];
+}
+
+function termsOf(
+  model: string,
+  own: readonly ChosenDay[],
+  { configurations, initialCash }: TradingTerms,
+): Terms {
+  const jobs = new Set(own.map(({ jobId }) => jobId));
+  const used = new Set([...jobs].flatMap((job) => configurations.get(job) ?? []));
+  const cash = initialCash.get(model) ?? null;
+  return {
+    model,
+    start: own[0]?.date as CalendarDate,
+    end: own.at(-1)?.date as CalendarDate,
+    days: own.length,
+    costs: new Map([...used].map(costsOf)),
+    universe: new Map([...used].map(symbolsOf)),
+    initial_cash: new Map(cash === null ? [] : [[`${cash}`, `${toDollars(cash)} dollars`]]),
+  };
+}
+
+function costsOf(configuration: AgentConfiguration): [key: string, words: string] {
+  const { commission_per_trade: perTrade, commission_bps: commission, slippage_bps: slippage } = configuration;
+  const words = [
+    ...(perTrade > 0 ? [`${count(perTrade, 'dollar')} per trade`] : []),
+    ...(commission > 0 ? [`commission of ${commission} basis points`] : []),
+    ...(slippage > 0 ? [`slippage of ${slippage} basis points`] : []),
+  ];
+  return [`${perTrade} ${commission} ${slippage}`, words.join(', ') || 'none'];
+}
+
+function symbolsOf(configuration: AgentConfiguration): [key: string, words: string] {
+  const symbols = universeOf(configuration);
+  return [symbols.toSorted().join(' '), count(symbols.length, 'symbol')];
+}
+
+/** Against the period that most models have; of several such the one with the most days. */
+function comparePeriods(all: readonly Terms[]): Finding[] {
+  const longestFirst = all.toSorted((one, other) => other.days - one.days);
+  const usual = mostCommon(longestFirst, ({ start, end }) => `${start} ${end}`);
+  const [most] = usual;
+  if (most === undefined) return [];
+  return all.flatMap((own): Finding[] => {
+    const { model } = own;
+    if (own.start !== most.start || own.end !== most.end) {
+      const reason = `Its period, ${periodOf(own)}, is not that of ${namesOf(usual)}, ${periodOf(most)}`;
+      return [{ model, kind: 'period', reason }];
+    }
+    if (own.days === most.days) return [];
+    const reason = `It has ${count(own.days, 'model-day')} in its period; ${most.model} has ${most.days}`;
+    return [{ model, kind: 'missing_days', reason }];
+  });
+}
+
+function periodOf({ start, end, days }: Terms): string {
+  return `${start} to ${end} (${count(days, 'model-day')})`;
+}
+
+const respects = ['costs', 'universe', 'initial_cash'] as const;
+const nouns = { costs: 'trading costs', universe: 'universe', initial_cash: 'initial cash' };
+
+function compareTerms(kind: (typeof respects)[number], all: readonly Terms[]): Finding[] {
+  const single = all.filter((terms) => terms[kind].size === 1);
+  const usual = mostCommon(single, (terms) => [...terms[kind].keys()].join());
+  const [most] = usual;
+  return all.flatMap((own): Finding[] => {
+    const { model } = own;
+    if (own[kind].size > 1) return [{ model, kind, reason: `Its ${nouns[kind]} changed from one job to another` }];
+    const [[key, words] = [null, '']] = own[kind];
+    if (key === null || most === undefined || most[kind].has(key)) return [];
+    const theirs = [...most[kind].values()].join();
+    const verb = kind === 'costs' ? 'are not those' : 'is not that';
+    const difference = words === theirs ? '' : `: ${words} against ${theirs}`;
+    return [{ model, kind, reason: `Its ${nouns[kind]} ${verb} of ${namesOf(usual)}${difference}` }];
+  });
+}
+
+function namesOf(terms: readonly Terms[]): string {
+  return list(
+    terms.map(({ model }) => model),
+    1,
+  );
+}
+
+/** The largest group of the same key; of several as large the one that comes first. */
+function mostCommon<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
+  const groups = [...Map.groupBy(items, keyOf).values()];
+  return groups.reduce<Item[]>((largest, group) => (group.length > largest.length ? group : largest), []);
+}

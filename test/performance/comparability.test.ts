@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { weekdays } from '../../src/calendar.ts';
+import { parseConfiguration } from '../../src/configuration.ts';
+import type { ChosenDay } from '../../src/database/performance.ts';
+import { money } from '../../src/money.ts';
+import { compareModels, staleness } from '../../src/performance/comparability.ts';
+import { rowsOf } from '../support/prices.ts';
+
+const agentConfigs: Record<string, object> = {
+  plain: {},
+  again: {},
+  costly: { commission_per_trade: 1, slippage_bps: 5 },
+  small: { stock_symbols: ['MSFT', 'AAPL'] },
+  turned: { stock_symbols: ['AAPL', 'MSFT'] },
+  other: { stock_symbols: ['AAPL', 'NVDA'] },
+};
+const configurations = new Map(
+  Object.entries(agentConfigs).map(([job, config]) => [
+    job,
+    parseConfiguration({ models: [], agent_config: config }, 'test').agent_config,
+  ]),
+);
+
+/** `MODEL FROM TO JOB [CASH]`: a model-day on every weekday, by days of June 2025; `JOB-LATER` from the second day on. */
+function compare(table: string): string[] {
+  const rows = rowsOf(table);
+  const days = rows.flatMap(([model = '', from, to, jobs = '']): ChosenDay[] => {
+    const [first = '', later = first] = jobs.split('-');
+    return weekdays(`2025-06-${from}`, `2025-06-${to}`).map((date, index) => {
+      const jobId = index === 0 ? first : later;
+      return { sessionId: 1, jobId, model, date, startDate: null };
+    });
+  });
+  const initialCash = new Map(rows.map(([model = '', , , , cash = '10000']) => [model, money(Number(cash) * 10_000)]));
+  const found = compareModels(days, { configurations, initialCash });
+  return [...found].flatMap(([model, list]) => list.map(({ kind, reason }) => `${model} ${kind}: ${reason}`));
+}
+
+const cases: [name: string, table: string, expected: string[]][] = [
+  ['nothing is comparable with anything', '', []],
+  ['one model is comparable', 'a 02 06 plain', []],
+  ['models of the same terms are, whichever jobs ran them', 'a 02 06 plain\nb 02 06 again\nc 02 06 plain-again', []],
+  [
+    'another period is told against that of most models, also where these are shorter',
+    'long 02 13 plain\na 09 13 plain\nb 09 13 plain',
+    ['long period: Its period, 2025-06-02 to 2025-06-13 (10 model-days), is not that of a and 1 more, 2025-06-09 to 2025-06-13 (5 model-days)'],
+  ],
+  [
+    'of two periods as common the longer is the measure',
+    'short 12 13 plain\nlong 02 13 plain',
+    ['short period: Its period, 2025-06-12 to 2025-06-13 (2 model-days), is not that of long, 2025-06-02 to 2025-06-13 (10 model-days)'],
+  ],
+  [
+    'other costs',
+    'a 02 06 plain\nb 02 06 again\nc 02 06 costly',
+    ['c costs: Its trading costs are not those of a and 1 more: 1 dollar per trade, slippage of 5 basis points against none'],
+  ],
+  [
+    'costs that changed from job to job',
+    'a 02 06 plain\nb 02 06 plain-costly',
+    ['b costs: Its trading costs changed from one job to another'],
+  ],
+  [
+    'another universe, however it is written down',
+    'a 02 06 small\nb 02 06 turned\nc 02 06 plain\nd 02 06 other',
+    [
+      'c universe: Its universe is not that of a and 1 more: 101 symbols against 2 symbols',
+      'd universe: Its universe is not that of a and 1 more',
+    ],
+  ],
+  [
+    'other initial cash, and several respects at once',
+    'a 02 06 plain\nb 02 06 plain\nc 05 06 small 5000',
+    [
+      'c period: Its period, 2025-06-05 to 2025-06-06 (2 model-days), is not that of a and 1 more, 2025-06-02 to 2025-06-06 (5 model-days)',
+      'c universe: Its universe is not that of a and 1 more: 2 symbols against 101 symbols',
+      'c initial_cash: Its initial cash is not that of a and 1 more: 5000 dollars against 10000 dollars',
+    ],
+  ],
+];
+for (const [name, table, expected] of cases)
+  test(`what makes models incomparable: ${name}`, () => assert.deepEqual(compare(table), expected));
+
+test('what makes models incomparable: a day that is missing inside the same period', () => {
+  const day = (model: string, date: string) => ({ sessionId: 1, jobId: 'plain', model, date, startDate: null });
+  const days = [
+    ...['2025-06-02', '2025-06-04'].map((date) => day('a', date)),
+    ...['2025-06-02', '2025-06-03', '2025-06-04'].map((date) => day('b', date)),
+  ];
+  const found = compareModels(days, { configurations, initialCash: new Map() });
+  assert.deepEqual(
+    [...found],
+    [['a', [{ kind: 'missing_days', reason: 'It has 2 model-days in its period; b has 3' }]]],
+  );
+});
+
+test('what makes models incomparable: stale days', () => {
+  assert.deepEqual(staleness(0, 5), []);
+  assert.deepEqual(staleness(1, 5), [
+    { kind: 'stale', reason: '1 of its 5 model-days is stale: what they started from has changed since' },
+  ]);
+});

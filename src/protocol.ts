@@ -18,6 +18,10 @@ export const MAX_TOOL_CALLS = 128;
  * counts more is mistaken, and such counts would add up to what no number holds exactly.
  */
 export const MAX_TOKENS_OF_ANSWER = 100_000_000;
+/** Why a request to a provider failed, in UTF-16 units; the parent logs it. */
+export const MAX_REASON_LENGTH = 2_000;
+/** Why a model-day failed, in UTF-16 units. */
+export const MAX_ERROR_LENGTH = 4_000;
 const NEWLINE = 10;
 
 const date = v.custom<string>(isCalendarDate, 'expected a date');
@@ -150,7 +154,7 @@ export const answerSchema = v.object({
 /** A request to the provider that brought no answer; `waitMs` is null when it was the last try. */
 const failedRequestSchema = v.object({
   type: v.literal('failed_request'),
-  reason: v.string(),
+  reason: v.pipe(v.string(), v.maxLength(MAX_REASON_LENGTH)),
   waitMs: v.nullable(milliseconds),
 });
 
@@ -164,7 +168,7 @@ const outcomeSchema = v.object({
   type: v.literal('outcome'),
   result: v.variant('status', [
     v.object({ status: v.literal('finished'), summary: v.string() }),
-    v.object({ status: v.literal('failed'), error: v.string() }),
+    v.object({ status: v.literal('failed'), error: v.pipe(v.string(), v.maxLength(MAX_ERROR_LENGTH)) }),
   ]),
 });
 
@@ -180,8 +184,14 @@ export type ToolCall = v.InferOutput<typeof toolCallSchema>;
 export type Carried = v.InferOutput<typeof carriedSchema>;
 export type Answer = v.InferOutput<typeof answerSchema>;
 export type ToolResults = v.InferOutput<typeof toolResultsSchema>;
+export type FailedRequest = v.InferOutput<typeof failedRequestSchema>;
 export type ChildMessage = v.InferOutput<typeof childMessageSchema>;
 export type Outcome = v.InferOutput<typeof outcomeSchema>['result'];
+
+/** The beginning of a text, no character cut in two; for texts that the protocol limits. */
+export function beginningOf(text: string, maxLength: number): string {
+  return text.length <= maxLength ? text : text.slice(0, maxLength - 1).replace(/[\ud800-\udbff]$/, '') + '…';
+}
 
 export function encodeLine(message: Start | PastMessage | ToolResults | ChildMessage): string {
   return `${JSON.stringify(message)}\n`;
@@ -195,7 +205,7 @@ export function decodeLine<Schema extends v.GenericSchema>(schema: Schema, line:
   } catch {
     throw new Error('the line is not JSON');
   }
-  const result = v.safeParse(schema, value);
+  const result = v.safeParse(schema, value, { abortEarly: true }); // a long list of wrong values is one mistake
   if (result.success) return result.output;
   const [issue] = result.issues;
   throw new Error(

@@ -46,6 +46,11 @@ const wrong: [name: string, line: string, message: RegExp][] = [
     }),
     /usage\.promptTokens/,
   ],
+  [
+    'too long an error',
+    JSON.stringify({ type: 'outcome', result: { status: 'failed', error: 'x'.repeat(4_001) } }),
+    /result\.error/,
+  ],
   ['a role the child may not log', '{"type":"prompt","messages":[{"role":"tool","content":""}]}', /messages\.0\.role/],
 ];
 for (const [name, line, message] of wrong) {

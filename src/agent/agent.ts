@@ -1,9 +1,12 @@
 import { messageOf } from '../domain.ts';
 import {
+  MAX_ERROR_LENGTH,
+  MAX_REASON_LENGTH,
   type Outcome,
   type PastMessage,
   type Start,
   type ToolResults,
+  beginningOf,
   decodeLine,
   pastMessageSchema,
   startSchema,
@@ -25,7 +28,7 @@ async function runModelDay(): Promise<void> {
     while (past.length < start.pastMessages) past.push(decodeLine(pastMessageSchema, await pipe.receive()).message);
     result = await converse(start, past, pipe);
   } catch (error) {
-    result = { status: 'failed', error: messageOf(error) };
+    result = { status: 'failed', error: beginningOf(messageOf(error), MAX_ERROR_LENGTH) };
   }
   pipe.send({ type: 'outcome', result });
 }
@@ -69,7 +72,8 @@ async function connect({ model, signature, brief, tools }: Start, pipe: Pipe): P
   const { createChatModel } = await import('./chat-completions.ts'); // its modules cost a simulated day nothing
   return createChatModel(model, {
     tools,
-    onFailure: (reason, waitMs) => pipe.send({ type: 'failed_request', reason, waitMs }),
+    onFailure: (reason, waitMs) =>
+      pipe.send({ type: 'failed_request', reason: beginningOf(reason, MAX_REASON_LENGTH), waitMs }),
   });
 }
 

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { timestamp } from '../calendar.ts';
 import { type JournalMessage, setJournalAside } from '../database/journal.ts';
 import { type Carried, type PastMessage, type ToolCall, carriedSchema, toolCallSchema } from '../protocol.ts';
+import { cutText } from '../text.ts';
 import { type Session, type SessionContext, logResults, runAndCount } from './session.ts';
 
 /** Thrown when a model-day cannot go on where its journal ends, because what it was told is no longer so. */
@@ -16,6 +17,8 @@ interface RecordedStep {
   results: string[] | null;
 }
 
+/** How much of the name of a tool that a model called stands in a reason. */
+const MAX_NAME_LENGTH = 100;
 const toolCallsSchema = v.array(toolCallSchema);
 
 /**
@@ -33,7 +36,7 @@ export async function replayJournal(context: SessionContext, session: Session): 
     for (const [index, call] of answer.toolCalls.entries()) {
       const content = await runAndCount(session, call, results?.[index]);
       if (results !== null && content !== results[index])
-        throw new JournalMisfit(`${call.name} in step ${session.steps} does not answer as it did`);
+        throw new JournalMisfit(`${cutText(call.name, MAX_NAME_LENGTH)} in step ${session.steps} does not answer as it did`);
       contents.push(content);
     }
     if (results === null) logResults(context, session, { calls: answer.toolCalls, contents });

@@ -11,6 +11,7 @@ import {
   decodeLine,
   encodeLine,
 } from '../protocol.ts';
+import { checkLineBounds } from './line-bounds.ts';
 
 /** What passes between the parent and one child: its lines in order, the limits of what it may send, one outcome. */
 
@@ -95,6 +96,7 @@ function inOrder(
 
 function decodeOrFail(line: string, fail: (error: string) => void): ChildMessage | undefined {
   try {
+    checkLineBounds(line);
     return decodeLine(childMessageSchema, line);
   } catch (error) {
     fail(`The model process broke the protocol: ${(error as Error).message}`);

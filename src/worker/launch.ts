@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Outcome, PastMessage, Start } from '../protocol.ts';
 import { type MessageHandler, openChannel } from './channel.ts';
-import { endProcess, startProcess, tailOf } from './process.ts';
+import { endProcess, readStderr, startProcess } from './process.ts';
 
 export interface LaunchOptions {
   /** The child's program as JavaScript text. */
@@ -26,8 +26,8 @@ export async function launch(start: Start, options: LaunchOptions): Promise<Outc
   await turnToSpawn();
   const closed = Promise.withResolvers<void>();
   const child = startProcess(program, { isNetworked: start.model.kind === 'chat_completions' });
-  const readStderr = tailOf(child);
   const channel = openChannel(child, { onMessage, onSettled: (how) => endProcess(child, how) });
+  const stderr = readStderr(child, channel.fail);
   child.on('error', (error) => channel.fail(`Cannot start the model process: ${error.message}`));
   child.on('close', (code, killedBy) => {
     channel.fail(`The model process ended without an outcome (${killedBy ?? `exit code ${code}`})`);
@@ -45,7 +45,7 @@ export async function launch(start: Start, options: LaunchOptions): Promise<Outc
   await closed.promise;
   clearTimeout(timer);
   signal.removeEventListener('abort', abort);
-  if (readStderr() !== '') options.onStderr?.(readStderr());
+  if (stderr() !== '') options.onStderr?.(stderr());
   return channel.outcome;
 }
 

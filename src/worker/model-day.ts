@@ -7,7 +7,7 @@ import { costInJob, hasUnknownCost } from '../database/usage.ts';
 import { ServiceError } from '../domain.ts';
 import { logUnexpected } from '../log.ts';
 import { fromDollars } from '../money.ts';
-import type { ChildMessage, Start, ToolResults } from '../protocol.ts';
+import type { ChildMessage, FailedRequest, Start, ToolResults } from '../protocol.ts';
 import { JournalMisfit, checkPrompt, replayJournal, setAside } from '../trading/journal.ts';
 import type { Market } from '../trading/market.ts';
 import { type NewsSearch, openNews } from '../trading/news.ts';
@@ -27,6 +27,9 @@ import type { WorkerContext } from './context.ts';
 import { entryOf, resolveModel, tokenPricesOf } from './endpoint.ts';
 import { launch } from './launch.ts';
 import type { Life } from './life.ts';
+
+/** Reasons of failed requests that are logged of one model-day; all are counted. */
+const MAX_LOGGED_FAILURES = 100;
 
 export const COST_LIMIT_REACHED = 'Cost limit reached';
 
@@ -137,12 +140,13 @@ async function trade(
   const pastMessages = past.length;
   const start: Start = { type: 'start', signature: modelDay.model, model, maxSteps, brief, tools, pastMessages };
   const childEnded = life.childStarted();
+  const failures = { sinceAnswer: 0, logged: 0, most: model.kind === 'chat_completions' ? model.maxRetries + 1 : 0 };
   const outcome = await launch(start, {
     past,
     program: context.agentProgram,
     timeoutMs: context.settings.modelDayTimeoutMs,
     signal,
-    onMessage: (message) => receive(context, session, { message, maxSteps }),
+    onMessage: (message) => receive(context, session, { message, maxSteps, failures }),
     onStderr: (tail) => context.log.warning('model process wrote to stderr', { ...modelDay, tail }),
   }).finally(childEnded);
   if (signal.aborted) return;
@@ -150,11 +154,22 @@ async function trade(
   else abortSession(context, session, outcome.error);
 }
 
+/** Requests of one child that failed: how many since its last answer, how many reasons are logged, how many there may be. */
+interface Failures {
+  sinceAnswer: number;
+  logged: number;
+  readonly most: number;
+}
+
 /** Takes one message of the child. Throws when it does not fit where the session stands. */
 async function receive(
   context: WorkerContext,
   session: Session,
-  { message, maxSteps }: { message: Exclude<ChildMessage, { type: 'outcome' }>; maxSteps: number },
+  {
+    message,
+    maxSteps,
+    failures,
+  }: { message: Exclude<ChildMessage, { type: 'outcome' }>; maxSteps: number; failures: Failures },
 ): Promise<ToolResults | null> {
   switch (message.type) {
     case 'prompt':
@@ -164,15 +179,30 @@ async function receive(
       else logMessages(context, session, message.messages);
       return null;
     case 'failed_request':
-      countFailedRequest(context, session);
-      context.log.info('model request failed', { ...session.modelDay, reason: message.reason, waitMs: message.waitMs });
+      countFailure(context, session, { message, failures });
       return null;
     case 'answer': {
       if (session.steps >= maxSteps) throw protocolError(`it went on after ${maxSteps} steps`);
+      failures.sinceAnswer = 0;
       const results = await takeStep(context, session, message);
       return results.results.length > 0 ? results : null;
     }
   }
+}
+
+function countFailure(
+  context: WorkerContext,
+  session: Session,
+  { message: { reason, waitMs }, failures }: { message: FailedRequest; failures: Failures },
+): void {
+  failures.sinceAnswer += 1;
+  if (failures.sinceAnswer > failures.most)
+    throw protocolError(`it reported ${failures.sinceAnswer} failed requests in one step, ${failures.most} are possible`);
+  countFailedRequest(context, session);
+  failures.logged += 1;
+  if (failures.logged > MAX_LOGGED_FAILURES) return;
+  const more = failures.logged === MAX_LOGGED_FAILURES ? { note: 'further ones of this model-day are not logged' } : {};
+  context.log.info('model request failed', { ...session.modelDay, reason, waitMs, ...more });
 }
 
 function protocolError(what: string): ServiceError {

@@ -11,6 +11,7 @@ const CHILD_MEMORY_MB = 256;
 const CHILD_NICENESS = 10;
 /** The end of a child's stderr that is kept for the log. */
 const STDERR_TAIL_LENGTH = 4_000;
+const MAX_STDERR_BYTES = 1024 * 1024;
 /** Node 26 on; before that the permission model lets every process reach the network. */
 const CAN_RESTRICT_NETWORK = process.allowedNodeEnvironmentFlags.has('--allow-net');
 /** All that a child inherits: how to reach the network, whom to trust there, and the time zone. */
@@ -69,11 +70,17 @@ export function endProcess(child: ChildProcess, signal: NodeJS.Signals): void {
   child.once('close', () => clearTimeout(timer));
 }
 
-/** Collects the end of what the child writes to stderr; the function returns it as it is so far. */
-export function tailOf(child: ChildProcess): () => string {
+/**
+ * Reads what the child writes to stderr; the function returns the end of it as it is so far. `onTooMuch` is called when the
+ * child has written more than anybody reads.
+ */
+export function readStderr(child: ChildProcess, onTooMuch: (error: string) => void): () => string {
   let tail = '';
+  let bytes = 0;
   child.stderr?.on('data', (chunk: Buffer) => {
     tail = (tail + chunk.toString()).slice(-STDERR_TAIL_LENGTH);
+    bytes += chunk.length;
+    if (bytes > MAX_STDERR_BYTES) onTooMuch(`The model process wrote more than ${MAX_STDERR_BYTES} bytes to stderr`);
   });
   return () => tail;
 }

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChildMessage } from '../../src/protocol.ts';
 import { launch } from '../../src/worker/launch.ts';
+import { checkLineBounds } from '../../src/worker/line-bounds.ts';
 import { agentFixture, simulatedStart } from '../support/agents.ts';
 
 interface Run {
@@ -56,6 +57,9 @@ const failures: [fixture: string, error: RegExp, options?: { timeoutMs?: number;
   ['sends-wrong-shape', /broke the protocol: the line does not fit the protocol \(content/],
   ['floods-answers', /broke the protocol: it did not wait for its answers/, { delayMs: 20 }],
   ['floods-bytes', /broke the protocol: it did not wait for its answers/, { delayMs: 500 }],
+  ['sends-brackets', /broke the protocol: the line is nested more than 64 levels deep/],
+  ['gives-long-reason', /broke the protocol: the line does not fit the protocol \(reason: expected <=2000\)/],
+  ['floods-stderr', /wrote more than 1048576 bytes to stderr/],
   ['never-ends-line', /sent a line longer than \d+ bytes/],
 ];
 for (const [fixture, error, options] of failures) {
@@ -88,3 +92,23 @@ test('an aborted child is stopped, also one that ignores TERM', async () => {
 test('a child reaches no file, no process, no thread, no add-on, no database and no environment', async () => {
   assert.deepEqual((await run('tries-to-escape')).outcome, { status: 'finished', summary: 'held' });
 });
+
+const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+const list = (values: number) => `[${Array(values).fill('0').join(',')}]`;
+const bounds: [name: string, line: string, error: RegExp | null][] = [
+  ['as many levels as there may be', nested(64), null],
+  ['one level more', nested(65), /nested more than 64 levels deep/],
+  ['one level more, of objects', `${'{"a":'.repeat(65)}0${'}'.repeat(65)}`, /nested more than 64 levels deep/],
+  ['as many values as there may be', list(20_000), null],
+  ['one value more', list(20_001), /more than 20000 values/],
+  ['many empty lists beside each other', `[${'[]'.repeat(20_000)}]`, /more than 20000 values/],
+  ['brackets and commas inside a text', JSON.stringify(['['.repeat(100), ',"'.repeat(50_000), '\\']), null],
+  ['brackets after a text that ends in a backslash', JSON.stringify(['\\', nested(65)]).replaceAll('"[', '[').replaceAll(']"', ']'), /nested/],
+  ['a text that does not end', `["${'['.repeat(100)}`, null],
+];
+for (const [name, line, error] of bounds) {
+  test(`a line with ${name} is ${error === null ? 'parsed' : 'refused before it is parsed'}`, () => {
+    if (error === null) checkLineBounds(line);
+    else assert.throws(() => checkLineBounds(line), error);
+  });
+}

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { agentFixture } from '../support/agents.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import {
   type Behaviour,
@@ -333,4 +334,18 @@ test('children that wait for their models end by themselves when their parent is
   assert.equal(children.length, 2);
   program.process.kill('SIGKILL');
   await until('the children to end', () => !children.some(isRunning));
+});
+
+test('a child that reports failed requests without end is ended, and fills no log', async (t) => {
+  const service = await startProdService(t, {
+    models: [{ signature: 'floods', openai_base_url: 'http://127.0.0.1:1/v1' }],
+    agentConfig: { max_retries: 100 },
+    agentProgram: agentFixture('floods-reasons'),
+  });
+  const status = await service.runJob(ONE_DAY);
+  assert.match(errorOf(status, 'floods'), /it reported 102 failed requests in one step, 101 are possible$/);
+  const logged = service.logLines.filter(({ message }) => message === 'model request failed');
+  assert.equal(logged.length, 100);
+  assert.deepEqual(logged.filter(({ note }) => note !== undefined), [logged.at(-1)]);
+  assert.equal(status.details[0].requests, 101);
 });

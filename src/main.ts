@@ -1,76 +1,57 @@
+// First, so that nothing runs before it.
 import './no-inspector.ts';
+
+import { WrongUsage, asksForHelp, readArguments } from './commands/arguments.ts';
+import { loadEnvironmentFile } from './commands/environment-file.ts';
+import { commandHelp, generalHelp, helpHint } from './commands/help.ts';
+import { commands } from './commands/table.ts';
 import { storageFaultOf } from './database/faults.ts';
-import { messageOf, ServiceError } from './domain.ts';
+import { ServiceError, messageOf } from './domain.ts';
+import { forTerminal } from './text.ts';
 import { VERSION } from './version.ts';
 
 /** Exit codes, as shells and schedulers expect them. */
 const FAILED = 1;
 const WRONG_USAGE = 2;
 
-/** A command gets its arguments and resolves to the exit code, or to nothing when the process goes on. */
-type Command = (args: string[]) => Promise<number | void>;
-
-/** Each command loads its own modules: help and health check never open a database. */
-const commands: Record<string, Command> = {
-  serve: async (args) => {
-    const unknown = args.filter((argument) => argument !== '--merge-config');
-    if (unknown.length > 0)
-      throw new ServiceError('cannot_start', `Cannot start: serve has no argument ${unknown.join(' ')}`);
-    // Merged first: which configuration file is used is decided when the serving module is loaded.
-    if (args.length > 0) await (await import('./commands/merge-config.ts')).mergeConfig([]);
-    await (await import('./commands/serve.ts')).serve();
-  },
-  demo: async (args) => (await import('./commands/demo.ts')).demo(args),
-  'import-prices': async (args) => (await import('./commands/import-prices.ts')).importPrices(args),
-  'download-prices': async (args) => (await import('./commands/download-prices.ts')).downloadPrices(args),
-  trigger: async (args) => (await import('./commands/trigger.ts')).trigger(args),
-  watch: async (args) => (await import('./commands/watch.ts')).watch(args),
-  results: async (args) => (await import('./commands/results.ts')).results(args),
-  backup: async (args) => (await import('./commands/backup.ts')).backup(args),
-  check: async (args) => (await import('./commands/check.ts')).check(args),
-  'merge-config': async (args) => (await import('./commands/merge-config.ts')).mergeConfig(args),
-  healthcheck: async () => (await import('./commands/healthcheck.ts')).healthcheck(),
-};
-
-const HELP = `Trading Simulation Service ${VERSION}
-
-Usage: node server.js [command]
-
-  serve [--merge-config]    serve the HTTP interface (the default command); with --merge-config
-                            do merge-config first
-  demo                      serve in DEV mode and run a simulation over the last ten weekdays
-  import-prices FILE...     store daily prices from files (Alpha Vantage JSON, merged JSON lines, CSV)
-  download-prices --from DATE --to DATE [--symbols A,B,...] [--limit N]
-                            download the daily prices that are missing, at most N symbols
-  trigger [--start DATE] --end DATE [--models A,B,...] [--replace] [--watch]
-                            create a job on a running service
-  watch [JOB-ID]            follow a job of a running service to its end (the newest one)
-  results [--job JOB-ID] [--model SIGNATURE] [--date DATE] [--csv]
-                            print the results of a running service
-  backup [FILE]             copy the database, also while the service runs
-  check [FILE]              verify the database and recompute its books; changes nothing
-  merge-config [USER-FILE]  write the default configuration with user-configs/config.json merged over it
-                            to /tmp/runtime_config.json
-  healthcheck               exit with 0 when the service on API_PORT is healthy, else with 1
-  --help, --version, --licenses
-
-The commands that ask a running service take --url URL, else API_URL, else the one on API_PORT; API_TOKEN is sent when set.
-
-Settings are environment variables, among them API_PORT, DEPLOYMENT_MODE (DEV or PROD) and LOG_LEVEL;
-the README lists them all. Paths are relative to the working directory.
-`;
-
-async function main([name = 'serve', ...args]: string[]): Promise<number | void> {
-  if (name === '--help' || name === '-h' || name === 'help' || args.includes('--help')) return print(HELP);
-  if (name === '--version' || name === '-v') return print(`${VERSION}\n`);
-  if (name === '--licenses') return print((await import('./commands/licences.ts')).licences());
-  const isOption = name.startsWith('-');
-  const command = Object.hasOwn(commands, isOption ? 'serve' : name) ? commands[isOption ? 'serve' : name] : undefined;
-  if (command === undefined) {
-    process.stderr.write(`There is no command ${JSON.stringify(name)}.\n\n${HELP}`);
-    return WRONG_USAGE;
+async function main([first = 'serve', ...others]: string[]): Promise<number | void> {
+  const general = generalOption(first);
+  if (general !== null) return others.length === 0 ? print(await general()) : helpOrRefuse(first, others);
+  // An option in front belongs to the default command.
+  const [name, args] = first.startsWith('-') ? ['serve', [first, ...others]] : [first, others];
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command === undefined) return refuse(`There is no command ${JSON.stringify(name)}.`, null);
+  if (asksForHelp(args)) return print(commandHelp(name, command));
+  try {
+    const given = readArguments(args, command);
+    loadEnvironmentFile(process.env);
+    return await command.run(given);
+  } catch (error) {
+    if (error instanceof WrongUsage) return refuse(`Cannot run ${name}: ${error.message}.`, name);
+    throw error;
   }
-  return command(isOption ? [name, ...args] : args);
+}
+
+/** What stands in a command's place and prints something about the program; null for anything else. */
+function generalOption(argument: string): (() => string | Promise<string>) | null {
+  if (argument === '--help' || argument === '-h' || argument === 'help') return generalHelp;
+  if (argument === '--version' || argument === '-v') return () => `${VERSION}\n`;
+  if (argument === '--licenses') return async () => (await import('./commands/licences.ts')).licences();
+  return null;
+}
+
+/** `--help trigger` is the page of that command; everything else behind a general option is too much. */
+function helpOrRefuse(option: string, [name = '', ...others]: string[]): number {
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  const isHelp = generalOption(option) === generalHelp;
+  if (isHelp && command !== undefined && others.length === 0) return print(commandHelp(name, command));
+  const surplus = [name, ...others].map((argument) => JSON.stringify(argument)).join(', ');
+  return refuse(isHelp ? `There is no help for ${surplus}.` : `${option} takes no argument ${surplus}.`, null);
+}
+
+function refuse(problem: string, name: string | null): number {
+  process.stderr.write(`${forTerminal(problem)} ${helpHint(name)}\n`);
+  return WRONG_USAGE;
 }
 
 function print(text: string): number {

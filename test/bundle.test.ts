@@ -4,7 +4,9 @@ import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync 
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { childrenOf, isRunning, noProc } from './support/processes.ts';
+import { commandHelp, generalHelp } from '../src/commands/help.ts';
+import { type Command, commands } from '../src/commands/table.ts';
+import { childrenOf, isRunning, modelDaysOf, noProc } from './support/processes.ts';
 import {
   RUNTIME_CONFIG,
   ask,
@@ -15,6 +17,7 @@ import {
   startServer,
   waitForJob,
 } from './support/program.ts';
+import { until } from './support/until.ts';
 
 const DEV = { DEPLOYMENT_MODE: 'DEV' };
 const WEEK = { start_date: '2025-11-10', end_date: '2025-11-14' };
@@ -38,15 +41,20 @@ test('help and version open no database; a wrong command is told', async (t) => 
   const cwd = installProgram(t);
   const help = await runProgram(['--help'], { cwd });
   assert.deepEqual([help.code, help.stderr], [0, '']);
-  for (const command of ['serve', 'demo', 'import-prices', 'backup', 'check', 'merge-config', 'healthcheck'])
-    assert.match(help.stdout, new RegExp(`^  ${command}`, 'm'));
+  assert.equal(help.stdout, generalHelp());
   assert.deepEqual(await runProgram(['--version'], { cwd }), { code: 0, signal: null, stdout: '1.0.0\n', stderr: '' });
   for (const wrong of ['trade', 'constructor']) {
     const { code, stderr } = await runProgram([wrong], { cwd });
     assert.equal(code, 2);
     assert.match(stderr, new RegExp(`There is no command "${wrong}"`));
   }
-  assert.equal((await runProgram(['serve', '--fast'], { cwd })).code, 1);
+  for (const args of [['backup', '--nonsense'], ['--fast'], ['--version', 'now'], ['help', 'trade']]) {
+    const { code, stdout, stderr } = await runProgram(args, { cwd });
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, new RegExp(`${args.at(-1)}.*Run "node server\\.js .*--help" to see what it takes\\.\n$`));
+  }
+  const own = await runProgram(['backup', '--help'], { cwd, env: { DEPLOYMENT_MODE: 'nonsense' } });
+  assert.deepEqual(own, { code: 0, signal: null, stdout: commandHelp('backup', commands['backup'] as Command), stderr: '' });
   assert.deepEqual(readdirSync(cwd).sort(), ['configs', 'server.js']);
 });
 
@@ -236,7 +244,6 @@ test('import-prices tells what it did, on the line and by its exit code', async 
     good.stderr,
     'good.csv:3: refused, open is not a plausible number: "x"\nCannot import bad.csv: it is no JSON, and as CSV its header lacks date, open\n',
   );
-  assert.equal((await runProgram(['import-prices'], { cwd, env: DEV })).code, 2);
   const kept = await runProgram(['import-prices', 'good.csv'], { cwd, env: { ...DEV, PRESERVE_DEV_DATA: 'true' } });
   assert.equal(kept.code, 0);
   assert.match(kept.stdout, /imported 1 bars \(0 new or changed\)/);
@@ -283,6 +290,34 @@ test('the demo finds a free port, shows trades and refusals, and serves until Ct
   assert.match(stdout, /^gpt-5 +\d+ +\d+ +[\d,]+\.\d\d +[+-]\d+\.\d\d %$/m);
   assert.equal(stderr.match(/simulated$/gm)?.length, 10);
 });
+
+const MID_DEMO = 'Ctrl-C in mid-demo ends it in order, without a word about a service that cannot be reached';
+test(MID_DEMO, { skip: noProc }, async (t) => {
+  const cwd = installProgram(t);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    const demo = startProgram(['demo'], { cwd, env: { API_PORT: '0' } });
+    t.after(() => demo.process.kill('SIGKILL'));
+    // A child that heeds nothing but SIGKILL keeps the service from ending before the demo asks it again.
+    const child = await until('a model-day that stands still', () => stopModelDay(demo.process.pid as number));
+    t.after(() => isRunning(child) && process.kill(child, 'SIGKILL'));
+    demo.process.kill(signal);
+    const { code, stdout, stderr } = await demo.ended;
+    assert.deepEqual([code, /curl/.test(stdout)], [0, false]);
+    assert.match(stderr, /^(\{"time".*\}\n|\S+ simulated\n)*$/);
+  }
+});
+
+/** Stops one of the model-days that run, if there is one, by a signal that it cannot refuse. */
+function stopModelDay(pid: number): number | null {
+  try {
+    const [child] = modelDaysOf(pid);
+    if (child === undefined) return null;
+    process.kill(child, 'SIGSTOP');
+    return isRunning(child) ? child : null;
+  } catch {
+    return null; // it has ended in between
+  }
+}
 
 test('a container: the user configuration is merged, then served; a merged one that appears later is ignored', async (t) => {
   const cwd = installProgram(t);

@@ -1,52 +1,103 @@
 import { parseArgs } from 'node:util';
-import { isCalendarDate } from '../calendar.ts';
-import { messageOf } from '../domain.ts';
-import { cleanText } from '../text.ts';
-import { readSettings } from '../settings.ts';
-import { type Client, createClient } from './client.ts';
+import { ServiceError } from '../domain.ts';
+import { forTerminal } from '../text.ts';
 
-/** What the commands share that are clients of a running service. */
+/** How a command is called, as the table of commands declares it. */
 
-export const WRONG_USAGE = 2;
+export interface Option {
+  /** What stands for the value, `DATE` say; an option without it is a switch. */
+  value?: string;
+  /** What it does, as a sentence. */
+  text: string;
+  isRequired?: true;
+}
+export type Options = Record<string, Option>;
 
-type Options = Record<string, { type: 'string' | 'boolean' }>;
+/** Arguments without a dash: what stands for one, and how many there may be. */
+export interface Positionals {
+  name: string;
+  least: number;
+  most: number;
+}
 
-/** The values of a command's options by name, and its other arguments; or what is wrong with them, as a sentence. */
-export function readArguments(
-  args: readonly string[],
-  { options, most = 0 }: { options: Options; most?: number },
-): { values: Record<string, string | boolean | undefined>; rest: string[] } | string {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      options: { ...options, url: { type: 'string' } },
-      allowPositionals: true,
-    });
-    if (positionals.length > most) return `there is no argument ${JSON.stringify(positionals[most])}`;
-    return { values: values as Record<string, string | boolean | undefined>, rest: positionals };
-  } catch (error) {
-    return messageOf(error);
+/** Text where an option takes a value, undefined when it was left out; of a switch, whether it was given. */
+export type Values<Declared extends Options> = {
+  [Name in keyof Declared]: Declared[Name] extends { value: string }
+    ? Declared[Name] extends { isRequired: true }
+      ? string
+      : string | undefined
+    : boolean;
+};
+
+/** Thrown for arguments that a command does not take. The program then ends with exit code 2 and points to the help. */
+export class WrongUsage extends ServiceError {
+  constructor(problem: string) {
+    super('cannot_start', forTerminal(problem));
   }
 }
 
-/** The service that `--url` names, else API_URL, else the one on this machine; or what is wrong with `--url`. */
-export function connect(url: string | boolean | undefined): Client | string {
-  const { apiUrl, apiPort, apiToken } = readSettings(process.env);
-  const wanted = typeof url === 'string' ? url : (apiUrl ?? `http://127.0.0.1:${apiPort}`);
-  const parsed = /^https?:\/\//i.test(wanted) && URL.canParse(wanted) ? new URL(wanted) : null;
-  if (parsed === null) return '--url: expected a URL that starts with http:// or https://';
-  if (parsed.username !== '' || parsed.password !== '')
-    return 'the URL must hold no password; an access token comes from API_TOKEN';
-  if (parsed.search !== '' || parsed.hash !== '') return 'the URL must end with its path';
-  return createClient(wanted, apiToken);
+/** The arguments of a command, checked. Throws a `WrongUsage` that names everything that is wrong with them. */
+export function readArguments<Declared extends Options>(
+  args: readonly string[],
+  { options, positionals }: { options: Declared; positionals?: Positionals | undefined },
+): { values: Values<Declared>; rest: string[] } {
+  const given = tokensOf(args, options);
+  const { least, most, name } = positionals ?? { least: 0, most: 0, name: '' };
+  const missing = Object.entries(options).filter(([option, { isRequired }]) => isRequired && !given.values.has(option));
+  // What follows an unknown option may be its value, so it is not called too much.
+  const surplus = given.problems.length > 0 ? [] : given.rest.slice(most);
+  const problems = [
+    ...given.problems,
+    ...missing.map(([option, { value }]) => `--${option} ${value} is missing`),
+    ...(given.rest.length < least ? [`${name} is missing`] : []),
+    ...(surplus.length > 0 ? [`there is no argument ${surplus.map((text) => JSON.stringify(text)).join(', ')}`] : []),
+  ];
+  if (problems.length > 0) throw new WrongUsage(problems.join('; '));
+  const values = Object.entries(options).map(([option, { value }]) => {
+    const text = given.values.get(option);
+    return [option, value === undefined ? text !== undefined : text];
+  });
+  return { values: Object.fromEntries(values) as Values<Declared>, rest: given.rest };
 }
 
-export function isDateOrNothing(value: unknown): boolean {
-  return value === undefined || isCalendarDate(value);
+/** Whether the arguments ask for the help of their command. */
+export function asksForHelp(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  return args.slice(0, end === -1 ? args.length : end).some((argument) => argument === '--help' || argument === '-h');
 }
 
-/** Tells what is wrong and how it is right; returns the exit code. */
-export function refuseUsage(problem: string, usage: string): number {
-  process.stderr.write(`${cleanText(problem)}\nUsage: node server.js ${usage}\n`);
-  return WRONG_USAGE;
+interface Given {
+  values: Map<string, string>;
+  rest: string[];
+  problems: string[];
+}
+
+function tokensOf(args: readonly string[], options: Options): Given {
+  const types = Object.entries(options).map(([name, { value }]) => [
+    name,
+    { type: value === undefined ? ('boolean' as const) : ('string' as const) },
+  ]);
+  // Not strict, because the parser's own check stops at the first problem.
+  const config = { args: [...args], options: Object.fromEntries(types), strict: false, tokens: true } as const;
+  const given: Given = { values: new Map(), rest: [], problems: [] };
+  for (const token of parseArgs(config).tokens) {
+    if (token.kind === 'positional') given.rest.push(token.value);
+    if (token.kind === 'option')
+      takeOption(given, token, Object.hasOwn(options, token.name) ? options[token.name] : undefined);
+  }
+  return given;
+}
+
+function takeOption(
+  { values, problems }: Given,
+  token: { name: string; rawName: string; value: string | undefined; inlineValue: boolean | undefined },
+  declared: Option | undefined,
+): void {
+  const { name, rawName, value, inlineValue } = token;
+  if (declared === undefined || rawName !== `--${name}`) problems.push(`there is no option ${rawName}`);
+  else if (values.has(name)) problems.push(`${rawName} is given twice`);
+  else if (declared.value === undefined && value !== undefined) problems.push(`${rawName} takes no value`);
+  else if (declared.value !== undefined && (value === undefined || (!inlineValue && value.startsWith('-'))))
+    problems.push(`${rawName} needs a value: ${rawName} ${declared.value}`);
+  values.set(name, value ?? '');
 }

@@ -7,18 +7,13 @@ import { type Settings, readSettings } from '../settings.ts';
 import { createProgressLine } from './progress.ts';
 import { number, size } from './words.ts';
 
-const WRONG_USAGE = 2;
 /** As shells number the end by a signal. */
 const STOPPED = 130;
 
 /** The command `backup [FILE]`: a copy of the database while the service runs. 0 when it was made, 1 when not. */
-export async function backup(args: readonly string[]): Promise<number> {
-  if (args.length > 1) {
-    process.stderr.write('Usage: node server.js backup [FILE]\n');
-    return WRONG_USAGE;
-  }
+export async function backup(file?: string): Promise<number> {
   const settings = readSettings(process.env);
-  const target = args[0] ?? defaultTarget(settings);
+  const target = file ?? defaultTarget(settings);
   const stopping = new AbortController();
   const stop = () => stopping.abort();
   process.on('SIGINT', stop).on('SIGTERM', stop);

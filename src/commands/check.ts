@@ -6,17 +6,12 @@ import { createProgressLine } from './progress.ts';
 import { number, size } from './words.ts';
 
 const FAULTY = 1;
-const WRONG_USAGE = 2;
 /** What is printed by name; of more the number is told. */
 const MAX_PRINTED = 200;
 
 /** The command `check [FILE]`: verifies a database, without changing it. 0 when all adds up, else 1. */
-export async function check(args: readonly string[]): Promise<number> {
-  if (args.length > 1) {
-    process.stderr.write('Usage: node server.js check [FILE]\n');
-    return WRONG_USAGE;
-  }
-  const path = args[0] ?? readSettings(process.env).databasePath;
+export async function check(file?: string): Promise<number> {
+  const path = file ?? readSettings(process.env).databasePath;
   const line = createProgressLine(process.stderr);
   const report = await audit(path, (done, total) => line.draw(done, total, `${number(done)} model-days`)).finally(() =>
     line.clear(),

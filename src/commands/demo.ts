@@ -1,7 +1,6 @@
 import { createServer } from 'node:net';
 import type * as v from 'valibot';
 import { dateOf, weekdaysBefore } from '../calendar.ts';
-import { ServiceError } from '../domain.ts';
 import { reasoningResponse } from '../handlers/reasoning.ts';
 import { resultsResponse } from '../handlers/results.ts';
 import { triggerResponse } from '../handlers/trigger.ts';
@@ -19,10 +18,9 @@ type ResultsRecord = v.InferOutput<typeof resultsResponse>['results'][number];
 
 /**
  * The command `demo`: serves in DEV mode, runs the last ten weekdays for the configured models as a client of its own
- * service, prints what came of it, and goes on serving until Ctrl-C.
+ * service, prints what came of it, and keeps serving until Ctrl-C; in the middle that ends it in order too, with exit code 0.
  */
-export async function demo(args: readonly string[]): Promise<void> {
-  if (args.length > 0) throw new ServiceError('cannot_start', `Cannot start: demo has no argument ${args.join(' ')}`);
+export async function demo(): Promise<void> {
   process.env['DEPLOYMENT_MODE'] = 'DEV';
   process.env['LOG_LEVEL'] ||= 'WARNING';
   process.env['API_PORT'] = String(await choosePort(Number(process.env['API_PORT'] || 8080)));
@@ -30,15 +28,32 @@ export async function demo(args: readonly string[]): Promise<void> {
   const { serve } = await import('./serve.ts');
   const { port } = await serve();
   const client = createClient(`http://127.0.0.1:${port}`, token);
+  const stopping = new AbortController();
+  const stop = () => stopping.abort();
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  try {
+    await simulate(client, { port, isGuarded: token !== null, signal: stopping.signal });
+  } catch (error) {
+    // The service is on its way out, and takes the process with it.
+    if (!stopping.signal.aborted) throw error;
+  }
+}
 
+interface Demo {
+  port: number;
+  isGuarded: boolean;
+  signal: AbortSignal;
+}
+
+async function simulate(client: Client, { port, isGuarded, signal }: Demo): Promise<void> {
   const dates = weekdaysBefore(dateOf(new Date()), DEMO_WEEKDAYS);
   const request = { start_date: dates[0], end_date: dates.at(-1) };
   const job = await client.post('/simulate/trigger', request, triggerResponse);
   print(`${job.message}, from ${request.start_date} to ${request.end_date}.`);
-  const status = await followJob(client, job.job_id, process.stderr);
+  const status = await followJob(client, job.job_id, { stream: process.stderr, signal });
   print(describeEnd(status));
   print(await summaryTable(client, status));
-  print(nextSteps(`http://localhost:${port}`, { status, isGuarded: token !== null }));
+  print(nextSteps(`http://localhost:${port}`, { status, isGuarded }));
 }
 
 /** The wanted port, or 0 (any free one) when something else listens there. */

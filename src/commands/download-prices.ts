@@ -1,18 +1,24 @@
-import { parseArgs } from 'node:util';
-import { type CalendarDate, dateOf, isCalendarDate, weekdays } from '../calendar.ts';
+import { type CalendarDate, dateOf, weekdays } from '../calendar.ts';
 import { readConfiguration, universeOf } from '../configuration.ts';
 import { openDatabase } from '../database/database.ts';
-import { ServiceError, messageOf, normaliseSymbol } from '../domain.ts';
+import { ServiceError, normaliseSymbol } from '../domain.ts';
 import { silentLog } from '../log.ts';
 import { type PriceSupply, supplyPrices } from '../prices/supply.ts';
 import { count, list } from '../sentences.ts';
 import { type Settings, readSettings } from '../settings.ts';
+import { WrongUsage } from './arguments.ts';
+import { checkDates } from './connect.ts';
 import { createProgressLine } from './progress.ts';
 import { resetNote } from './reset-note.ts';
 
 const SOMETHING_MISSING = 1;
-const WRONG_USAGE = 2;
-const USAGE = 'Usage: node server.js download-prices --from DATE --to DATE [--symbols A,B,...] [--limit N]\n';
+
+interface Arguments {
+  from: string;
+  to: string;
+  symbols: string | undefined;
+  limit: string | undefined;
+}
 
 interface Order {
   dates: CalendarDate[];
@@ -23,16 +29,12 @@ interface Order {
 
 /**
  * The command `download-prices`: what a job does about missing prices, without a job. 0 when every weekday of the range
- * is known for every symbol then, 1 when something is missing, 2 for wrong arguments. What is downloaded is kept at once,
+ * is known for every symbol then, 1 when something is missing. What is downloaded is kept at once,
  * so it can be stopped and repeated.
  */
-export async function downloadPrices(args: readonly string[]): Promise<number> {
+export async function downloadPrices(args: Arguments): Promise<number> {
   const settings = readSettings(process.env);
   const order = readOrder(args, settings);
-  if (typeof order === 'string') {
-    process.stderr.write(`${order}\n${USAGE}`);
-    return WRONG_USAGE;
-  }
   if (settings.alphaVantageApiKey === null)
     throw new ServiceError('cannot_start', 'Cannot download prices: ALPHAADVANTAGE_API_KEY is not set');
   const database = openDatabase(settings.databasePath);
@@ -62,30 +64,21 @@ export async function downloadPrices(args: readonly string[]): Promise<number> {
   }
 }
 
-/** The arguments, or what is wrong with them. */
-function readOrder(args: readonly string[], { configurationPath }: Settings): Order | string {
-  let values: { from?: string; to?: string; symbols?: string; limit?: string };
-  try {
-    const text = { type: 'string' } as const;
-    ({ values } = parseArgs({ args: [...args], options: { from: text, to: text, symbols: text, limit: text } }));
-  } catch (error) {
-    return messageOf(error);
-  }
-  const { from, to, symbols, limit } = values;
-  if (!isCalendarDate(from)) return `--from: expected a date YYYY-MM-DD, got ${from ?? 'nothing'}`;
-  if (!isCalendarDate(to)) return `--to: expected a date YYYY-MM-DD, got ${to ?? 'nothing'}`;
-  if (from > to) return `--from ${from} is after --to ${to}`;
-  if (to > dateOf(new Date())) return `--to ${to} is in the future`;
+/** Throws a `WrongUsage` for values that make no order. */
+function readOrder({ from, to, symbols, limit }: Arguments, { configurationPath }: Settings): Order {
+  checkDates({ from, to });
+  if (from > to) throw new WrongUsage(`--from ${from} is after --to ${to}`);
+  if (to > dateOf(new Date())) throw new WrongUsage(`--to ${to} is in the future`);
   if (limit !== undefined && !/^[1-9]\d{0,5}$/.test(limit))
-    return `--limit: expected a whole number from 1, got ${limit}`;
+    throw new WrongUsage(`--limit: expected a whole number from 1, got ${limit}`);
   const named = symbols === undefined ? [...universeOf(readConfiguration(configurationPath).agent_config)] : [];
   for (const text of symbols?.split(',') ?? []) {
     const symbol = normaliseSymbol(text);
-    if (symbol === null) return `--symbols: ${JSON.stringify(text)} is not a ticker symbol`;
+    if (symbol === null) throw new WrongUsage(`--symbols: ${JSON.stringify(text)} is not a ticker symbol`);
     named.push(symbol);
   }
   const dates = weekdays(from, to);
-  if (dates.length === 0) return `${from} to ${to} has no weekday`;
+  if (dates.length === 0) throw new WrongUsage(`${from} to ${to} has no weekday`);
   return { dates, symbols: [...new Set(named)], limit: limit === undefined ? null : Number(limit) };
 }
 

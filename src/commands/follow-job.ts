@@ -10,9 +10,13 @@ const MAX_SILENCE_MS = 60_000;
 
 /**
  * Follows a job to its end: a live view on a terminal, a line per finished date elsewhere. Throws a `ServiceError` for an
- * unknown job, and when the service is not there or stays away.
+ * unknown job, and when the service is not there or stays away; when `signal` is aborted, whatever fails first, in silence.
  */
-export async function followJob(client: Client, jobId: string, stream: NodeJS.WriteStream): Promise<JobStatusAnswer> {
+export async function followJob(
+  client: Client,
+  jobId: string,
+  { stream, signal }: { stream: NodeJS.WriteStream; signal?: AbortSignal },
+): Promise<JobStatusAnswer> {
   const block = createLiveBlock(stream);
   const path = `/simulate/status/${encodeURIComponent(jobId)}`;
   let told = 0;
@@ -27,6 +31,7 @@ export async function followJob(client: Client, jobId: string, stream: NodeJS.Wr
       if (status.completed_at !== null) return status;
       await sleep(POLL_INTERVAL_MS);
       status = await askPatiently(client, path, (problem) => {
+        signal?.throwIfAborted();
         if (stream.isTTY) block.draw([...view.slice(0, -1), problem]);
         else stream.write(`${problem}\n`);
       });

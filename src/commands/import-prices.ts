@@ -9,17 +9,12 @@ import { resetNote } from './reset-note.ts';
 import { number } from './words.ts';
 
 const NOT_ALL_IMPORTED = 1;
-const WRONG_USAGE = 2;
 const IMPORT_CACHE_MB = 64;
 /** Of the rows of a file that are refused for one reason; the others are counted. */
 const MAX_TOLD_ROWS = 20;
 
 /** The command `import-prices FILE...`: 0 when every file had bars to import, else 1; the others are imported all the same. */
 export async function importPrices(paths: readonly string[]): Promise<number> {
-  if (paths.length === 0) {
-    process.stderr.write('Usage: node server.js import-prices FILE...\n');
-    return WRONG_USAGE;
-  }
   const settings = readSettings(process.env);
   // What a power cut takes can be imported again; and rows in any order touch many pages.
   const database = openDatabase(settings.databasePath, { durability: 'process-end', cacheMb: IMPORT_CACHE_MB });

@@ -11,13 +11,12 @@ const USER_CONFIGURATION_PATH = 'user-configs/config.json';
  * Without a user configuration the default is written. Throws a `ServiceError` when either is broken; then nothing is
  * written.
  */
-export async function mergeConfig(args: readonly string[]): Promise<number> {
+export async function mergeConfig(userFile?: string): Promise<number> {
   const { runtimeConfigurationPath: target } = readSettings(process.env);
-  const [userPath = USER_CONFIGURATION_PATH, ...rest] = args;
-  if (rest.length > 0) throw new ServiceError('cannot_start', `Cannot merge: expected one file, got ${args.length}`);
+  const userPath = userFile ?? USER_CONFIGURATION_PATH;
   const base = readJsonFile(DEFAULT_CONFIGURATION_PATH);
   parseConfiguration(base, DEFAULT_CONFIGURATION_PATH);
-  const isGiven = args.length > 0 || existsSync(userPath);
+  const isGiven = userFile !== undefined || existsSync(userPath);
   const merged = isGiven ? mergePatch(base, readJsonFile(userPath)) : base;
   parseConfiguration(
     merged,

@@ -3,32 +3,29 @@ import type * as v from 'valibot';
 import { resultsResponse } from '../handlers/results.ts';
 import { formatDollars, fromDollars } from '../money.ts';
 import { cleanText, showLines } from '../text.ts';
-import { connect, isDateOrNothing, readArguments, refuseUsage } from './arguments.ts';
+import { checkDates, connect } from './connect.ts';
 import { alignColumns } from './text-table.ts';
 
-const USAGE = 'results [--job JOB-ID] [--model SIGNATURE] [--date DATE] [--csv] [--url URL]';
-const options = {
-  job: { type: 'string' },
-  model: { type: 'string' },
-  date: { type: 'string' },
-  csv: { type: 'boolean' },
-} as const;
 const HEADER = ['date', 'model', 'action', 'symbol', 'amount', 'price', 'cash', 'value', 'day profit', 'day return'];
 const TEXT_COLUMNS = 4;
 
 type ResultsRecord = v.InferOutput<typeof resultsResponse>['results'][number];
 
+interface Arguments {
+  job: string | undefined;
+  model: string | undefined;
+  date: string | undefined;
+  csv: boolean;
+  url: string | undefined;
+}
+
 /** The command `results`: prints the records of a running service as a table, or as the CSV that the service makes. */
-export async function results(args: readonly string[]): Promise<number> {
-  const given = readArguments(args, { options });
-  if (typeof given === 'string') return refuseUsage(given, USAGE);
-  const { job, model, date, csv, url } = given.values;
-  if (!isDateOrNothing(date)) return refuseUsage(`--date: expected a date YYYY-MM-DD, got ${date}`, USAGE);
+export async function results({ job, model, date, csv, url }: Arguments): Promise<number> {
+  checkDates({ date });
   const client = connect(url);
-  if (typeof client === 'string') return refuseUsage(client, USAGE);
   const filters = Object.entries({ job_id: job, model, date }).filter((entry) => typeof entry[1] === 'string');
   const query = new URLSearchParams(filters as [string, string][]);
-  if (csv === true) {
+  if (csv) {
     query.set('format', 'csv');
     return print(await client.stream(`/results?${query}`));
   }

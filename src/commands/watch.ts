@@ -1,30 +1,26 @@
 import * as v from 'valibot';
 import { ServiceError } from '../domain.ts';
-import { connect, readArguments, refuseUsage } from './arguments.ts';
 import type { Client } from './client.ts';
+import { connect } from './connect.ts';
 import { followJob } from './follow-job.ts';
 import { describeEnd } from './job-view.ts';
 
 const NOT_COMPLETED = 1;
-const USAGE = 'watch [JOB-ID] [--url URL]';
 /** As much of the list of jobs as is needed here. */
 const newestJob = v.object({ jobs: v.array(v.object({ job_id: v.string() })) });
 
 /**
  * The command `watch`: follows a job of a running service, the newest one when none is named (there is only one that is
- * unfinished). 0 when it completed, 1 when it failed, in part or whole, or was cancelled, 2 for wrong arguments.
+ * unfinished). 0 when it completed, 1 when it failed, in part or whole, or was cancelled.
  */
-export async function watch(args: readonly string[]): Promise<number> {
-  const given = readArguments(args, { options: {}, most: 1 });
-  if (typeof given === 'string') return refuseUsage(given, USAGE);
-  const client = connect(given.values['url']);
-  if (typeof client === 'string') return refuseUsage(client, USAGE);
-  return watchJob(client, given.rest[0] ?? (await newestJobId(client)));
+export async function watch(jobId: string | undefined, { url }: { url: string | undefined }): Promise<number> {
+  const client = connect(url);
+  return watchJob(client, jobId ?? (await newestJobId(client)));
 }
 
 /** Follows a job to its end and tells what came of it; resolves to the exit code. */
 export async function watchJob(client: Client, jobId: string): Promise<number> {
-  const status = await followJob(client, jobId, process.stderr);
+  const status = await followJob(client, jobId, { stream: process.stderr });
   process.stdout.write(`${describeEnd(status)}\n`);
   return status.status === 'completed' ? 0 : NOT_COMPLETED;
 }

@@ -97,8 +97,6 @@ test('check and backup say what they cannot work with', async (t) => {
   for (const command of ['check', 'backup']) {
     const missing = await runProgram([command], { cwd });
     assert.deepEqual([missing.code, missing.stderr], [1, 'There is no database data/jobs.db\n']);
-    const wrong = await runProgram([command, 'a', 'b'], { cwd });
-    assert.deepEqual([wrong.code, wrong.stderr], [2, `Usage: node server.js ${command} [FILE]\n`]);
   }
   const database = openDatabase(join(cwd, 'old.db'));
   database.statement('PRAGMA user_version = 1').run();

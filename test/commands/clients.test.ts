@@ -71,21 +71,21 @@ test('a job that fails ends the command with 1 and the reasons', async (t) => {
 });
 
 const wrong: [args: string[], says: RegExp][] = [
-  [['trigger'], /^--end is missing\nUsage: node server\.js trigger /],
-  [['trigger', '--end', '2025-02-30'], /^--end: expected a date YYYY-MM-DD, got 2025-02-30\n/],
-  [['trigger', '--start', 'x\u001b[2J', '--end', '2025-11-10'], /^--start: expected a date YYYY-MM-DD, got x \[2J\n/],
-  [['trigger', '--end', '2025-11-10', 'now'], /^there is no argument "now"\n/],
-  [['trigger', '--finish', '2025-11-10'], /^Unknown option '--finish'/],
-  [['watch', 'one', 'two'], /^there is no argument "two"\nUsage: node server\.js watch /],
-  [['watch', '--csv'], /^Unknown option '--csv'/],
-  [['results', '--date', '10.11.2025'], /^--date: expected a date YYYY-MM-DD, got 10\.11\.2025\n/],
-  [['results', 'all'], /^there is no argument "all"\n/],
-  [['results', '--url', 'localhost:8080'], /^--url: expected a URL that starts with http/],
+  [['trigger'], /^Cannot run trigger: --end DATE is missing\. Run "node server\.js trigger --help" to see what it takes\.\n$/],
+  [['trigger', '--end', '2025-02-30'], /: --end: expected a date YYYY-MM-DD, got 2025-02-30\. Run/],
+  [['trigger', '--start', 'x\u001b[2J', '--end', '2025-11-10'], /: --start: expected a date YYYY-MM-DD, got x\ufffd\[2J\. Run/],
+  [['trigger', '--end', '2025-11-10', 'now'], /^Cannot run trigger: there is no argument "now"\. Run/],
+  [['trigger', '--finish', '2025-11-10'], /^Cannot run trigger: there is no option --finish; --end DATE is missing\. Run/],
+  [['watch', 'one', 'two'], /^Cannot run watch: there is no argument "two"\. Run "node server\.js watch --help"/],
+  [['watch', '--csv'], /^Cannot run watch: there is no option --csv\./],
+  [['results', '--date', '10.11.2025'], /: --date: expected a date YYYY-MM-DD, got 10\.11\.2025\. Run/],
+  [['results', 'all'], /: there is no argument "all"\. Run/],
+  [['results', '--url', 'localhost:8080'], /: --url: expected a URL that starts with http/],
   [
     ['results', '--url', 'http://me:secret@localhost'],
-    /^the URL must hold no password; an access token comes from API_TOKEN\n/,
+    /: the URL must hold no password; an access token comes from API_TOKEN\./,
   ],
-  [['results', '--url', 'http://localhost/?a'], /^the URL must end with its path\n/],
+  [['results', '--url', 'http://localhost/?a'], /: the URL must end with its path\./],
 ];
 for (const [args, says] of wrong) {
   test(`${args.join(' ').replace('\u001b', '')} is wrong usage: exit code 2, and nothing is asked`, async () => {

@@ -40,7 +40,7 @@ const merges: [name: string, user: unknown, merged: unknown][] = [
 for (const [name, user, merged] of merges) {
   test(`merges ${name}`, async (t) => {
     const target = enterFolder(t, user);
-    assert.equal(await mergeConfig([]), 0);
+    assert.equal(await mergeConfig(), 0);
     assert.deepEqual(JSON.parse(readFileSync(target, 'utf8')), merged);
   });
 }
@@ -59,14 +59,14 @@ const broken: [name: string, user: unknown, message: RegExp, defaults?: unknown]
 for (const [name, user, message, defaults] of broken) {
   test(`${name} writes nothing and says what is wrong`, async (t) => {
     const target = enterFolder(t, user, defaults);
-    await assert.rejects(mergeConfig([]), { code: 'broken_configuration', message });
+    await assert.rejects(mergeConfig(), { code: 'broken_configuration', message });
     assert.ok(!existsSync(target));
   });
 }
 
 test('a file that is named must exist; a target that cannot be written is told', async (t) => {
   const target = enterFolder(t);
-  await assert.rejects(mergeConfig(['mine.json']), /Server configuration file not found: mine\.json/);
+  await assert.rejects(mergeConfig('mine.json'), /Server configuration file not found: mine\.json/);
   process.env['RUNTIME_CONFIG_PATH'] = join(target, 'deep/config.json');
-  await assert.rejects(mergeConfig([]), /Cannot write the merged configuration/);
+  await assert.rejects(mergeConfig(), /Cannot write the merged configuration/);
 });

@@ -1,0 +1,25 @@
+import { isCalendarDate } from '../calendar.ts';
+import { readSettings } from '../settings.ts';
+import { WrongUsage } from './arguments.ts';
+import { type Client, createClient } from './client.ts';
+
+/** What the commands share that are clients of a running service. */
+
+/** The service that `--url` names, else API_URL, else the one on this machine. Throws a `WrongUsage` for a bad address. */
+export function connect(url: string | undefined): Client {
+  const { apiUrl, apiPort, apiToken } = readSettings(process.env);
+  const wanted = url ?? apiUrl ?? `http://127.0.0.1:${apiPort}`;
+  const parsed = /^https?:\/\//i.test(wanted) && URL.canParse(wanted) ? new URL(wanted) : null;
+  if (parsed === null) throw new WrongUsage('--url: expected a URL that starts with http:// or https://');
+  if (parsed.username !== '' || parsed.password !== '')
+    throw new WrongUsage('the URL must hold no password; an access token comes from API_TOKEN');
+  if (parsed.search !== '' || parsed.hash !== '') throw new WrongUsage('the URL must end with its path');
+  return createClient(wanted, apiToken);
+}
+
+/** Throws a `WrongUsage` that names the option when it was given and is no date. */
+export function checkDates(dates: Record<string, string | undefined>): void {
+  for (const [name, date] of Object.entries(dates))
+    if (date !== undefined && !isCalendarDate(date))
+      throw new WrongUsage(`--${name}: expected a date YYYY-MM-DD, got ${date}`);
+}

@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { ServiceError, messageOf } from '../domain.ts';
+
+const PATH = '.env';
+const MAX_BYTES = 1024 * 1024;
+/** A value in quotes may hold line ends; what follows it on its line does not count. */
+const QUOTED_VALUE = /=[ \t]*("[^"]*"|'[^']*'|`[^`]*`)[^\n]*/g;
+const ASSIGNMENT = /^\s*(export\s+)?[\w.-]+\s*=(?!\s*["'`])/;
+
+/**
+ * Takes over the variables of a `.env` file in the working directory, where there is one. A variable that the environment
+ * already has wins. Throws a `ServiceError` (`cannot_start`) for a file that cannot be read, or a line that is none.
+ */
+export function loadEnvironmentFile(environment: NodeJS.ProcessEnv): void {
+  const text = readText();
+  if (text === null) return;
+  const wrong = firstWrongLine(text);
+  if (wrong !== null)
+    throw new ServiceError('cannot_start', `Cannot read ${PATH}: line ${wrong} is not NAME=VALUE with closed quotes`);
+  for (const [name, value] of Object.entries(parseEnv(text))) environment[name] ??= value ?? '';
+}
+
+function readText(): string | null {
+  try {
+    const bytes = readFileSync(PATH);
+    if (bytes.length > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    if (text.includes('\0')) throw new Error('it is no text');
+    return text;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return null;
+    const reason = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is no UTF-8' : messageOf(error);
+    throw new ServiceError('cannot_start', `Cannot read ${PATH}: ${reason}`);
+  }
+}
+
+/** Never the line itself: it may hold a key. */
+function firstWrongLine(text: string): number | null {
+  const withoutQuoted = text.replace(QUOTED_VALUE, (found) => `=${found.replace(/[^\n]/g, '')}`);
+  const lines = withoutQuoted.split('\n');
+  const index = lines.findIndex((line) => !/^\s*(#|$)/.test(line) && !ASSIGNMENT.test(line));
+  return index === -1 ? null : index + 1;
+}

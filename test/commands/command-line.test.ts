@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import { WrongUsage, asksForHelp, readArguments } from '../../src/commands/arguments.ts';
+import { loadEnvironmentFile } from '../../src/commands/environment-file.ts';
+import { commandHelp, generalHelp } from '../../src/commands/help.ts';
+import { commands } from '../../src/commands/table.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+for (const [name, command] of Object.entries(commands)) {
+  test(`${name}: its help names every option and argument and has an example that it takes`, () => {
+    const [exampleName, ...args] = command.example.split(' ');
+    assert.equal(exampleName, name);
+    readArguments(args, command);
+    const help = commandHelp(name, command);
+    assert.match(help, new RegExp(`^Usage: node server\\.js ${name}\\b`));
+    assert.ok(help.includes(`\n${command.summary}\n`));
+    assert.ok(help.includes(`Example:\n  node server.js ${command.example}\n`));
+    for (const [option, { value, text }] of Object.entries(command.options)) {
+      assert.match(help, new RegExp(`^  --${option}${value === undefined ? '' : ` ${value}`} .*`, 'm'));
+      assert.ok(help.includes(text));
+    }
+    if (command.positionals !== undefined) assert.match(help, new RegExp(`^Usage: .*${command.positionals.name}`));
+    assert.match(generalHelp(), new RegExp(`^  ${name} +[A-Z].*[.;]`, 'm'));
+  });
+
+  test(`${name} takes no option that it does not declare, and no argument more than it declares`, () => {
+    const required = Object.entries(command.options).flatMap(([option, { isRequired }]) =>
+      isRequired ? [`--${option}`, 'x'] : [],
+    );
+    assert.throws(() => readArguments([...required, '--nonsense'], command), /there is no option --nonsense/);
+    const { most } = command.positionals ?? { most: 0 };
+    if (most === Infinity) return;
+    const full = [...required, ...Array.from({ length: most }, () => 'x')];
+    readArguments(full, command);
+    assert.throws(() => readArguments([...full, 'more'], command), /there is no argument "more"/);
+  });
+}
+
+const declared = {
+  options: {
+    end: { value: 'DATE', text: '', isRequired: true },
+    models: { value: 'A,B', text: '' },
+    replace: { text: '' },
+  },
+  positionals: { name: 'FILE', least: 1, most: 2 },
+} as const;
+
+const taken: [args: string, values: object, rest: string[]][] = [
+  ['--end x f', { end: 'x', models: undefined, replace: false }, ['f']],
+  ['f --end=x --models=-a,b --replace g', { end: 'x', models: '-a,b', replace: true }, ['f', 'g']],
+  ['--end x -- --replace', { end: 'x', models: undefined, replace: false }, ['--replace']],
+  ['--end= f', { end: '', models: undefined, replace: false }, ['f']],
+];
+for (const [args, values, rest] of taken) {
+  test(`${args} is understood`, () => assert.deepEqual(readArguments(args.split(' '), declared), { values, rest }));
+}
+
+const refused: [args: string, problem: string][] = [
+  ['', '--end DATE is missing; FILE is missing'],
+  ['--end x f g h i', 'there is no argument "h", "i"'],
+  ['--end x f --fast --slow=3 -x', 'there is no option --fast; there is no option --slow; there is no option -x'],
+  ['--end x --toString f', 'there is no option --toString'],
+  ['--end --replace f', '--end needs a value: --end DATE'],
+  ['f --end', '--end needs a value: --end DATE'],
+  ['--end x f --replace=yes', '--replace takes no value'],
+  ['--end x --end y f', '--end is given twice'],
+  ['--end x \u001b[2J\u061c g h', 'there is no argument "h"'],
+  ['--end x f g \u009b\u061c', 'there is no argument "\ufffd\ufffd"'],
+];
+for (const [args, message] of refused) {
+  test(`${JSON.stringify(args)} is refused`, () =>
+    assert.throws(
+      () => readArguments(args.split(' ').filter(Boolean), declared),
+      (error) => error instanceof WrongUsage && error.message === message,
+    ));
+}
+
+test('help is asked for anywhere but behind --', () => {
+  for (const args of ['--help', 'x -h', '--end x --help']) assert.ok(asksForHelp(args.split(' ')), args);
+  for (const args of ['-- --help', '--helpful', 'help']) assert.ok(!asksForHelp(args.split(' ')), args);
+});
+
+const HOME = process.cwd();
+
+/** The environment after a `.env` with this content (none when undefined) was read. */
+function load(
+  t: TestContext,
+  content: string | Buffer | undefined,
+  environment: NodeJS.ProcessEnv = {},
+): NodeJS.ProcessEnv {
+  process.chdir(temporaryFolder(t));
+  t.after(() => process.chdir(HOME));
+  if (content !== undefined) writeFileSync('.env', content);
+  loadEnvironmentFile(environment);
+  return environment;
+}
+
+test('a .env file sets what the environment lacks, and only that', (t) => {
+  assert.deepEqual(load(t, undefined), {});
+  const lines = [
+    '\ufeff# settings',
+    'API_PORT=9000 # the port\r',
+    'export LOG_LEVEL="DEBUG"',
+    '',
+    "KEY='a",
+    "b'",
+    'EMPTY=',
+    'URL=http://x/?a=b',
+    'API_TOKEN=file',
+    'NONE=file',
+    '',
+  ];
+  assert.deepEqual(load(t, lines.join('\n'), { API_TOKEN: 'given', NONE: '' }), {
+    API_PORT: '9000',
+    LOG_LEVEL: 'DEBUG',
+    KEY: 'a\nb',
+    EMPTY: '',
+    URL: 'http://x/?a=b',
+    API_TOKEN: 'given',
+    NONE: '',
+  });
+});
+
+const broken: [name: string, content: string | Buffer, message: RegExp][] = [
+  [
+    'a line without an equals sign',
+    '# x\n\nA=1\nsecret\n',
+    /^Cannot read \.env: line 4 is not NAME=VALUE with closed quotes$/,
+  ],
+  ['a line behind a value of two lines', 'A="x\ny" # z\nsecret\n', /line 3 is not/],
+  ['a name with a space', 'MY SECRET=1', /line 1 is not/],
+  ['a quote that is not closed', 'A=1\nB = "secret\nC=2\n', /line 2 is not/],
+  ['binary data', 'A=1\0', /it is no text/],
+  ['text in another encoding', Buffer.from([0x41, 0x3d, 0xff, 0xfe]), /it is no UTF-8/],
+  ['too much text', `A=${'x'.repeat(1024 * 1024)}`, /it is larger than 1048576 bytes/],
+];
+for (const [name, content, message] of broken) {
+  test(`a .env file with ${name} is an error that does not repeat it`, (t) => {
+    const environment = {};
+    assert.throws(() => load(t, content, environment), (error: Error) => {
+      assert.match(error.message, message);
+      assert.doesNotMatch(error.message, /secret/i);
+      return true;
+    });
+    assert.deepEqual(environment, {});
+  });
+}
+
+test('a .env that is a folder is an error', (t) => {
+  const environment = load(t, undefined);
+  mkdirSync('.env');
+  assert.throws(() => loadEnvironmentFile(environment), /Cannot read \.env: EISDIR/);
+});

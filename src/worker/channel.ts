@@ -25,8 +25,20 @@ const MAX_BYTES_AHEAD = 2 * MAX_LINE_BYTES;
 /** Takes every message but the outcome; what it returns is sent back. When it throws, the channel rejects with that. */
 export type MessageHandler = (message: Exclude<ChildMessage, { type: 'outcome' }>) => Promise<ToolResults | null>;
 
+/** How a child ended: with its outcome, or lost to the machine, which says nothing about its model. */
+export type Ending = Outcome | Lost;
+
+export interface Lost {
+  status: 'lost';
+  /** Whether it had sent a line before. */
+  hasSpoken: boolean;
+  error: string;
+}
+
 export interface ChannelOptions {
   onMessage: MessageHandler;
+  /** Called once, at the child's first line. */
+  onFirstLine: () => void;
   /** Called once, when the outcome is certain; the child is to be ended with that signal. */
   onSettled: (signal: NodeJS.Signals) => void;
 }
@@ -35,15 +47,22 @@ export interface Channel {
   send(message: Start | PastMessage): void;
   /** Makes the model-day a failure for this reason, unless an earlier reason has ended it. */
   fail(error: string): void;
-  /** The one outcome: the first reason wins. Rejects only with what `onMessage` threw. */
-  outcome: Promise<Outcome>;
+  /** Says that the machine took the child, unless an earlier reason has ended the model-day. */
+  lose(error: string): void;
+  hasSpoken(): boolean;
+  /** The one ending: the first reason wins. Rejects only with what `onMessage` threw. */
+  ending: Promise<Ending>;
 }
 
 /** Opens the channel over the child's stdin and stdout. */
-export function openChannel({ stdin, stdout }: ChildProcess, { onMessage, onSettled }: ChannelOptions): Channel {
-  const { promise: outcome, resolve, reject } = Promise.withResolvers<Outcome>();
-  outcome.catch(() => {}); // whoever waits for the process to end looks at it later
+export function openChannel(
+  { stdin, stdout }: ChildProcess,
+  { onMessage, onFirstLine, onSettled }: ChannelOptions,
+): Channel {
+  const { promise: ending, resolve, reject } = Promise.withResolvers<Ending>();
+  ending.catch(() => {}); // whoever waits for the process to end looks at it later
   let isSettled = false;
+  let hasSpoken = false;
   const settle = (finish: () => void, signal: NodeJS.Signals) => {
     if (isSettled) return;
     isSettled = true;
@@ -51,6 +70,7 @@ export function openChannel({ stdin, stdout }: ChildProcess, { onMessage, onSett
     onSettled(signal);
   };
   const fail = (error: string) => settle(() => resolve({ status: 'failed', error }), 'SIGTERM');
+  const lose = (error: string) => settle(() => resolve({ status: 'lost', hasSpoken, error }), 'SIGKILL');
   const send = (message: Start | PastMessage | ToolResults) => void stdin?.write(encodeLine(message));
   const handle = async (line: string) => {
     const message = decodeOrFail(line, fail);
@@ -64,12 +84,17 @@ export function openChannel({ stdin, stdout }: ChildProcess, { onMessage, onSett
     }
   };
   const take = inOrder(handle, { isOver: () => isSettled, fail });
-  const takeChunk = createLineReader(take, () =>
+  const hear = (line: string) => {
+    if (!hasSpoken) onFirstLine();
+    hasSpoken = true;
+    take(line);
+  };
+  const takeChunk = createLineReader(hear, () =>
     fail(`The model process sent a line longer than ${MAX_LINE_BYTES} bytes`),
   );
   stdout?.on('data', takeChunk);
   stdin?.on('error', () => {}); // a child that is gone shows in its exit
-  return { send, fail, outcome };
+  return { send, fail, lose, hasSpoken: () => hasSpoken, ending };
 }
 
 /** Handles lines one after another, as far ahead as the limits allow. */

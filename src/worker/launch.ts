@@ -1,37 +1,54 @@
+import type { ChildProcess } from 'node:child_process';
 import { setImmediate } from 'node:timers/promises';
-import type { Outcome, PastMessage, Start } from '../protocol.ts';
-import { type MessageHandler, openChannel } from './channel.ts';
+import { messageOf } from '../domain.ts';
+import type { PastMessage, Start } from '../protocol.ts';
+import { type Channel, type Ending, type Lost, type MessageHandler, openChannel } from './channel.ts';
+import { watchSilence } from './first-line.ts';
 import { endProcess, readStderr, startProcess } from './process.ts';
+
+/** What a start fails of when the machine has no more processes, memory or open files to give. */
+const SHORTAGES: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE']);
 
 export interface LaunchOptions {
   /** The child's program as JavaScript text. */
   program: string;
   timeoutMs: number;
+  /** How long the child may take to its first line. */
+  patienceMs: number;
   /** What an earlier process of this model-day heard and said. */
   past?: readonly PastMessage['message'][];
   /** Aborted on shutdown or cancellation; the child is then stopped and the outcome is a failure. */
   signal: AbortSignal;
   /** Takes every message but the outcome; what it returns is sent back. When it throws, the child is stopped. */
   onMessage: MessageHandler;
+  /** Takes how long the child took to its first line, in milliseconds. */
+  onStart?: (ms: number) => void;
   /** Takes the end of what the child wrote to stderr, when it wrote anything. */
   onStderr?: (tail: string) => void;
 }
 
 /**
- * Runs one model-day in a child process of its own and resolves, when that process is gone, to exactly one outcome: the
+ * Runs one model-day in a child process of its own and resolves, when that process is gone, to exactly one ending: the
  * first reason wins. Rejects only with what `onMessage` threw.
  */
-export async function launch(start: Start, options: LaunchOptions): Promise<Outcome> {
-  const { program, timeoutMs, signal, onMessage } = options;
+export async function launch(start: Start, options: LaunchOptions): Promise<Ending> {
   await turnToSpawn();
-  const closed = Promise.withResolvers<void>();
-  const child = startProcess(program, { isNetworked: start.model.kind === 'chat_completions' });
-  const channel = openChannel(child, { onMessage, onSettled: (how) => endProcess(child, how) });
+  const child = startOrLose(start, options.program);
+  if ('status' in child) return child;
+  const { timeoutMs, signal, onMessage } = options;
+  const startedAt = performance.now();
+  const channel = openChannel(child, {
+    onMessage,
+    onFirstLine() {
+      endWatch();
+      options.onStart?.(performance.now() - startedAt);
+    },
+    onSettled: (how) => endProcess(child, how),
+  });
   const stderr = readStderr(child, channel.fail);
-  child.on('error', (error) => channel.fail(`Cannot start the model process: ${error.message}`));
-  child.on('close', (code, killedBy) => {
-    channel.fail(`The model process ended without an outcome (${killedBy ?? `exit code ${code}`})`);
-    closed.resolve();
+  const endWatch = watchSilence(child.pid, {
+    patienceMs: options.patienceMs,
+    onSilent: () => channel.lose(`it said nothing for ${Math.round(performance.now() - startedAt) / 1000} seconds`),
   });
   const timer = setTimeout(
     () => channel.fail(`The model-day took longer than ${timeoutMs / 1000} seconds`),
@@ -42,11 +59,43 @@ export async function launch(start: Start, options: LaunchOptions): Promise<Outc
   if (signal.aborted) abort();
   channel.send(start);
   for (const message of options.past ?? []) channel.send({ type: 'past_message', message });
-  await closed.promise;
+  await endOf(child, channel);
+  endWatch();
   clearTimeout(timer);
   signal.removeEventListener('abort', abort);
   if (stderr() !== '') options.onStderr?.(stderr());
-  return channel.outcome;
+  return channel.ending;
+}
+
+/** Some errors of a start are thrown, others are events. */
+function startOrLose({ model }: Start, program: string): ChildProcess | Lost {
+  try {
+    return startProcess(program, { isNetworked: model.kind === 'chat_completions' });
+  } catch (error) {
+    if (!isShortage(error)) throw error;
+    return { status: 'lost', hasSpoken: false, error: `it could not be started, ${messageOf(error)}` };
+  }
+}
+
+function isShortage(error: unknown): boolean {
+  return SHORTAGES.has((error as NodeJS.ErrnoException).code ?? '');
+}
+
+/** Resolves when the process is gone, with the ending settled. */
+function endOf(child: ChildProcess, channel: Channel): Promise<void> {
+  child.on('error', (error) => {
+    if (isShortage(error)) channel.lose(`it could not be started, ${error.message}`);
+    else channel.fail(`Cannot start the model process: ${error.message}`);
+  });
+  return new Promise((resolve) => {
+    child.on('close', (code, killedBy) => {
+      const how = killedBy ?? `exit code ${code}`;
+      // The kernel, short of memory, kills; whatever else ends a child that has spoken is its own doing.
+      if (!channel.hasSpoken() || killedBy === 'SIGKILL') channel.lose(`it ended by itself, ${how}`);
+      else channel.fail(`The model process ended without an outcome (${how})`);
+      resolve();
+    });
+  });
 }
 
 let lastTurn: Promise<void> = Promise.resolve();

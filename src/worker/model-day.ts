@@ -23,15 +23,19 @@ import {
 } from '../trading/session.ts';
 import { toolDescriptions } from '../trading/tools.ts';
 import { tradingCostsOf } from '../trading/trading-costs.ts';
+import type { Lost } from './channel.ts';
 import type { WorkerContext } from './context.ts';
+import type { Crew } from './crew.ts';
 import { entryOf, resolveModel, tokenPricesOf } from './endpoint.ts';
 import { launch } from './launch.ts';
 import type { Life } from './life.ts';
+import { type Shortage, createShortage, shortageWarning } from './shortage.ts';
 
 /** Reasons of failed requests that are logged of one model-day; all are counted. */
 const MAX_LOGGED_FAILURES = 100;
 
 export const COST_LIMIT_REACHED = 'Cost limit reached';
+const OVER: Attempt = { isOver: true, isLost: false };
 
 export interface JobRun {
   job: Job;
@@ -40,6 +44,7 @@ export interface JobRun {
   configuration: Configuration | null;
   signal: AbortSignal;
   life: Life;
+  crew: Crew;
 }
 
 /**
@@ -60,16 +65,46 @@ export async function runModelDay(
     const completedAt = timestamp(context.clock());
     return endModelDay(context.database, modelDay, { status: 'failed', error: model.error, completedAt });
   }
-  for (let isOver = false; !isOver;) isOver = await attempt(context, run, { modelDay, market, model });
+  await attemptUntilOver(context, run, { modelDay, market, model });
   warnOfUnknownCost(context, run, modelDay);
 }
 
-/** One attempt at a model-day; false when it went on with a journal that does not fit, and is to start over. */
+interface Attempted {
+  modelDay: ModelDay;
+  market: Market;
+  model: Start['model'];
+}
+
+/** What one attempt came to. */
+interface Attempt {
+  /** Otherwise the model-day is to be attempted again. */
+  isOver: boolean;
+  /** The machine took the child. */
+  isLost: boolean;
+}
+
+/** Attempts a model-day until it is over, each time in a place of its own among those that run side by side. */
+async function attemptUntilOver(context: WorkerContext, run: JobRun, attempted: Attempted): Promise<void> {
+  const shortage = createShortage(context.limits);
+  let result: Attempt = { isOver: false, isLost: false };
+  while (!result.isOver) {
+    await run.crew.join();
+    result = { isOver: true, isLost: false };
+    try {
+      if (!run.signal.aborted) result = await attempt(context, run, { ...attempted, shortage });
+    } finally {
+      run.crew.leave(result.isLost ? 'lost' : 'well');
+    }
+    if (result.isLost && !result.isOver) await shortage.pause(run.signal);
+  }
+}
+
+/** One attempt. It is not over when its journal does not fit, or when its child was lost and may be started again. */
 async function attempt(
   context: WorkerContext,
   run: JobRun,
-  { modelDay, market, model }: { modelDay: ModelDay; market: Market; model: Start['model'] },
-): Promise<boolean> {
+  { modelDay, market, model, shortage }: Attempted & { shortage: Shortage },
+): Promise<Attempt> {
   const ending = new AbortController();
   const session = openSession(context, modelDay, {
     market,
@@ -80,23 +115,37 @@ async function attempt(
     costs: tradingCostsOf(run.job.agentConfig),
   });
   try {
-    await trade(context, run, { session, model });
-    return true;
+    const lost = await trade(context, run, { session, model, tries: shortage.tries });
+    return lost === null ? OVER : takeLoss(context, run, { session, lost, shortage });
   } catch (error) {
     if (error instanceof JournalMisfit) {
       setAside(context, session, error);
       context.log.warning('journal set aside', { ...modelDay, reason: error.message });
-      return false;
+      return { isOver: false, isLost: false };
     }
     if (storageFaultOf(error) !== null) throw error; // no model's mistake, and nothing could be stored of it now
     const isKnown = error instanceof ServiceError;
     const reference = isKnown ? '' : logUnexpected(context.log, error, { ...modelDay });
     abortSession(context, session, isKnown ? error.message : `Internal error (reference ${reference})`);
-    return true;
+    return OVER;
   } finally {
     session.hasEnded = true; // also when the job was stopped: nothing is written for it any more
     ending.abort();
   }
+}
+
+/** The machine took a child: the model-day is tried again, and the job says so, or fails when that happened too often. */
+function takeLoss(
+  context: WorkerContext,
+  run: JobRun,
+  { session, lost, shortage }: { session: Session; lost: Lost; shortage: Shortage },
+): Attempt {
+  const { database, log } = context;
+  log.warning('the machine took a model process', { ...session.modelDay, hasSpoken: lost.hasSpoken, reason: lost.error });
+  const reason = shortage.note(lost);
+  if (reason !== null) abortSession(context, session, reason);
+  else database.transaction(() => addWarnings(database, run.job.jobId, [shortageWarning(lost)]));
+  return { isOver: reason !== null, isLost: true };
 }
 
 /** A limit that cannot be kept is told as soon as it shows. */
@@ -127,11 +176,12 @@ function isOverCostLimit({ database }: WorkerContext, run: JobRun, model: string
   return limit !== null && costInJob(database, run.job.jobId, model) >= limit;
 }
 
+/** Runs the child of a session and takes what it comes to. Returns the loss when the machine took the child, else null. */
 async function trade(
   context: WorkerContext,
-  { job, signal, life }: JobRun,
-  { session, model }: { session: Session; model: Start['model'] },
-): Promise<void> {
+  { job, signal, life, crew }: JobRun,
+  { session, model, tries }: { session: Session; model: Start['model']; tries: number },
+): Promise<Lost | null> {
   const { modelDay } = session;
   const maxSteps = job.agentConfig.max_steps;
   const brief = briefOf(session);
@@ -141,17 +191,21 @@ async function trade(
   const start: Start = { type: 'start', signature: modelDay.model, model, maxSteps, brief, tools, pastMessages };
   const childEnded = life.childStarted();
   const failures = { sinceAnswer: 0, logged: 0, most: model.kind === 'chat_completions' ? model.maxRetries + 1 : 0 };
-  const outcome = await launch(start, {
+  const ending = await launch(start, {
     past,
     program: context.agentProgram,
     timeoutMs: context.settings.modelDayTimeoutMs,
+    patienceMs: crew.patienceMs(tries),
+    onStart: crew.noteStart,
     signal,
     onMessage: (message) => receive(context, session, { message, maxSteps, failures }),
     onStderr: (tail) => context.log.warning('model process wrote to stderr', { ...modelDay, tail }),
   }).finally(childEnded);
-  if (signal.aborted) return;
-  if (outcome.status === 'finished') completeSession(context, session, outcome.summary);
-  else abortSession(context, session, outcome.error);
+  if (signal.aborted) return null;
+  if (ending.status === 'lost') return ending;
+  if (ending.status === 'finished') completeSession(context, session, ending.summary);
+  else abortSession(context, session, ending.error);
+  return null;
 }
 
 /** Requests of one child that failed: how many since its last answer, how many reasons are logged, how many there may be. */

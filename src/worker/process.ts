@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { NO_INSPECTOR_FLAGS } from '../inspector.ts';
 
@@ -9,6 +10,8 @@ const KILL_AFTER_MS = 1_000;
 /** The heap of a child; a model-day's conversation is a few megabytes. */
 const CHILD_MEMORY_MB = 256;
 const CHILD_NICENESS = 10;
+/** The highest there is: short of memory, the kernel ends a child, which goes on with its log, and not the service. */
+const CHILD_OOM_SCORE_ADJ = 1000;
 /** The end of a child's stderr that is kept for the log. */
 const STDERR_TAIL_LENGTH = 4_000;
 const MAX_STDERR_BYTES = 1024 * 1024;
@@ -50,12 +53,18 @@ export function startProcess(program: string, { isNetworked }: { isNetworked: bo
   return child;
 }
 
-/** When the processors are busy, the answers to clients come before the work of children. */
+/** When processors or memory are short, the service comes before its children. */
 function yieldToParent({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
   try {
-    if (pid !== undefined) setPriority(pid, CHILD_NICENESS);
+    setPriority(pid, CHILD_NICENESS);
   } catch {
     // Some systems do not allow it, and a child may have ended already.
+  }
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, String(CHILD_OOM_SCORE_ADJ));
+  } catch {
+    // Linux alone has it.
   }
 }
 

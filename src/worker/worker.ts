@@ -20,6 +20,7 @@ import { supplyPrices } from '../prices/supply.ts';
 import { count, list } from '../sentences.ts';
 import { openMarket } from '../trading/market.ts';
 import type { WorkerContext } from './context.ts';
+import { createCrew } from './crew.ts';
 import { tokenPricesOf } from './endpoint.ts';
 import { type Life, watchLife } from './life.ts';
 import { type JobRun, costLimitOf, runModelDay } from './model-day.ts';
@@ -101,7 +102,9 @@ async function work(
   });
   if (hasNoDates(plan, prices.dates)) return NO_DATES;
   setJobStatus(database, job.jobId, { status: 'running', at });
-  const run: JobRun = { job, universe: new Set(universe), configuration: configurationNow(context), signal, life };
+  const crew = createCrew(context.settings.maxParallelModels, context.limits);
+  const configuration = configurationNow(context);
+  const run: JobRun = { job, universe: new Set(universe), configuration, signal, life, crew };
   if (context.settings.deploymentMode === 'PROD') addWarnings(database, job.jobId, costWarnings(run)); // DEV costs nothing
   for (const date of datesOf(priced.run)) {
     const modelDays = priced.run.filter((modelDay) => modelDay.date === date);

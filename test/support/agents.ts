@@ -22,7 +22,8 @@ export function agentFixture(name: string): string {
 
 /**
  * An agent that follows a script instead of asking a model: keys are `model date` or `*`; a day that is not in the script
- * ends without a trade. A step `['fail', 'words']` fails the day, `['wait', milliseconds]` waits.
+ * ends without a trade. A step `['fail', 'words']` fails the day, `['wait', milliseconds]` waits, and
+ * `['killed', N]` is a SIGKILL for a child that has not heard of N past messages.
  */
 export function scriptedAgent(script: Script): string {
   return agentFixture('scripted').replace("'SCRIPT'", JSON.stringify(script));

@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import childProcess, { type ChildProcess } from 'node:child_process';
+import { EventEmitter } from 'node:events';
+import { syncBuiltinESMExports } from 'node:module';
+import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChildMessage } from '../../src/protocol.ts';
 import { launch } from '../../src/worker/launch.ts';
 import { checkLineBounds } from '../../src/worker/line-bounds.ts';
 import { agentFixture, simulatedStart } from '../support/agents.ts';
+
+interface FailureOptions {
+  timeoutMs?: number;
+  patienceMs?: number;
+  delayMs?: number;
+  lost?: 'silent' | 'spoke';
+}
 
 interface Run {
   outcome: unknown;
@@ -14,13 +24,14 @@ interface Run {
 
 async function run(
   fixture: string,
-  { timeoutMs = 10_000, signal = new AbortController().signal, most = 100, delayMs = 0 } = {},
+  { timeoutMs = 10_000, patienceMs = 60_000, signal = new AbortController().signal, most = 100, delayMs = 0 } = {},
 ): Promise<Run> {
   const messages: ChildMessage['type'][] = [];
   let stderr = '';
   const outcome = await launch(simulatedStart, {
     program: agentFixture(fixture),
     timeoutMs,
+    patienceMs,
     signal,
     onMessage: async (message) => {
       messages.push(message.type);
@@ -45,13 +56,19 @@ test('a child whose requests failed as often as they may, while the parent was b
   assert.equal(messages.length, 103);
 });
 
-const failures: [fixture: string, error: RegExp, options?: { timeoutMs?: number; delayMs?: number }][] = [
+/** Failures of the model-day; with `lost`, the machine's and not the model's. */
+const failures: [fixture: string, error: RegExp, options?: FailureOptions][] = [
   ['hangs', /took longer than 0\.3 seconds/, { timeoutMs: 300 }],
   ['ignores-term', /took longer than 0\.3 seconds/, { timeoutMs: 300 }],
   ['never-reads', /took longer than 0\.3 seconds/, { timeoutMs: 300 }],
-  ['crashes', /ended without an outcome \(exit code 1\)/],
-  ['exits', /ended without an outcome \(exit code 3\)/],
-  ['eats-memory', /ended without an outcome \((SIGABRT|exit code 134|SIGTRAP|exit code 133)\)/],
+  ['exits-later', /ended without an outcome \(exit code 3\)/],
+  ['crashes', /it ended by itself, exit code 1/, { lost: 'silent' }],
+  ['exits', /it ended by itself, exit code 3/, { lost: 'silent' }],
+  ['eats-memory', /it ended by itself, (SIGABRT|exit code 134|SIGTRAP|exit code 133)/, { lost: 'silent' }],
+  ['hangs', /it said nothing for [\d.]+ seconds/, { lost: 'silent', patienceMs: 100 }],
+  ['ignores-term', /it said nothing for [\d.]+ seconds/, { lost: 'silent', patienceMs: 100 }],
+  ['works-in-silence', /it said nothing for [\d.]+ seconds/, { lost: 'silent', patienceMs: 10 }],
+  ['killed-later', /it ended by itself, SIGKILL/, { lost: 'spoke' }],
   ['reports-twice', /^first$/],
   ['sends-garbage', /broke the protocol: the line is not JSON/],
   ['sends-wrong-shape', /broke the protocol: the line does not fit the protocol \(content/],
@@ -62,16 +79,57 @@ const failures: [fixture: string, error: RegExp, options?: { timeoutMs?: number;
   ['floods-stderr', /wrote more than 1048576 bytes to stderr/],
   ['never-ends-line', /sent a line longer than \d+ bytes/],
 ];
-for (const [fixture, error, options] of failures) {
-  test(`a child that ${fixture.replaceAll('-', ' ')} is one failed model-day`, async () => {
-    const { outcome } = await run(fixture, options);
-    assert.equal((outcome as { status: string }).status, 'failed');
-    assert.match((outcome as { error: string }).error, error);
+for (const [fixture, error, { lost, ...options } = {}] of failures) {
+  test(`a child that ${fixture.replaceAll('-', ' ')} is ${lost === undefined ? 'one failed model-day' : `lost (${lost})`}`, async () => {
+    const outcome = (await run(fixture, options)).outcome as { status: string; hasSpoken?: boolean; error: string };
+    assert.deepEqual(
+      [outcome.status, outcome.hasSpoken],
+      lost === undefined ? ['failed', undefined] : ['lost', lost === 'spoke'],
+    );
+    assert.match(outcome.error, error);
   });
 }
 
 test('what a crashing child says on stderr is kept for the log', async () => {
   assert.match((await run('crashes')).stderr, /the fixture crashes/);
+});
+
+/** Makes the next starts of processes fail, as the system does: some errors are thrown, others are events. */
+function mockSpawn(t: TestContext, spawn: () => ChildProcess): void {
+  t.mock.method(childProcess, 'spawn', spawn);
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+}
+
+const coded = (code: string) => Object.assign(new Error(`spawn ${code}`), { code });
+
+test('a child for which the machine has no memory is lost; what else a start throws is told', async (t) => {
+  const codes = ['ENOMEM', 'E2BIG'];
+  mockSpawn(t, () => {
+    throw coded(codes.shift() ?? '');
+  });
+  const { outcome } = await run('completes');
+  assert.deepEqual(outcome, { status: 'lost', hasSpoken: false, error: 'it could not be started, spawn ENOMEM' });
+  await assert.rejects(run('completes'), /E2BIG/);
+});
+
+test('a child for which the machine has no process is lost; a program that is not there is a failure', async (t) => {
+  const codes = ['EAGAIN', 'ENOENT'];
+  mockSpawn(t, () => {
+    const child = Object.assign(new EventEmitter(), { exitCode: -11 }) as unknown as ChildProcess;
+    setImmediate(() => {
+      child.emit('error', coded(codes.shift() ?? ''));
+      child.emit('close', -11, null);
+    });
+    return child;
+  });
+  const lost = { status: 'lost', hasSpoken: false, error: 'it could not be started, spawn EAGAIN' };
+  assert.deepEqual((await run('completes')).outcome, lost);
+  const failed = { status: 'failed', error: 'Cannot start the model process: spawn ENOENT' };
+  assert.deepEqual((await run('completes')).outcome, failed);
 });
 
 test('an error in the parent stops the child and is thrown', async () => {

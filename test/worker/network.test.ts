@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type IncomingMessage, createServer, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import type { Endpoint, Outcome, Start } from '../../src/protocol.ts';
+import type { Endpoint, Start } from '../../src/protocol.ts';
 import { launch } from '../../src/worker/launch.ts';
 import { agentFixture } from '../support/agents.ts';
 import { TEST_CERTIFICATE, says, startModelServer } from '../support/model-server.ts';
@@ -35,11 +35,12 @@ function setVariables(t: TestContext, variables: Record<string, string>): void {
 /** A model-day of the real agent; resolves to its summary or its error. */
 async function askInChild(baseUrl: string): Promise<string> {
   let stderr = '';
-  const outcome: Outcome = await launch(
+  const outcome = await launch(
     { ...start, model: endpointOf(baseUrl) },
     {
       program: await realAgent(),
       timeoutMs: 10_000,
+      patienceMs: 60_000,
       signal: new AbortController().signal,
       onMessage: async () => null,
       onStderr: (tail) => (stderr = tail),
@@ -194,6 +195,7 @@ for (const [name, model, summary, skip] of reaches) {
       {
         program: agentFixture('tries-to-connect'),
         timeoutMs: 5_000,
+        patienceMs: 60_000,
         signal: new AbortController().signal,
         onMessage: async () => null,
       },

@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+
+/** The patience with a child is counted in so many parts. */
+const PARTS = 10;
+/** A part in which the child was at work counts this much: it is slow, not stuck. */
+const SHARE_AT_WORK = 0.1;
+
+/**
+ * Calls `onSilent` when a child's patience is used up; the function it returns ends the watch. Only time in which the child
+ * could have spoken counts in full: not the time in which this process did not get to reading (each part counts once,
+ * however late it ends), and of the time in which the child was at work itself a tenth.
+ */
+export function watchSilence(
+  pid: number | undefined,
+  { patienceMs, onSilent }: { patienceMs: number; onSilent: () => void },
+): () => void {
+  const isAtWork = workOf(pid);
+  let left = PARTS;
+  let isOver = false;
+  const watch = async () => {
+    left -= isAtWork() ? SHARE_AT_WORK : 1;
+    if (left > 0) timer = setTimeout(watch, patienceMs / PARTS);
+    else {
+      await setImmediate(); // what the child has written by now is read first
+      if (!isOver) onSilent();
+    }
+  };
+  let timer = setTimeout(watch, patienceMs / PARTS);
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+  };
+}
+
+/**
+ * Whether a process is on a processor, waits for one or for the disk, or has been on one since the last call. Where the
+ * system does not say (it does under Linux alone), no.
+ */
+function workOf(pid: number | undefined): () => boolean {
+  let last = '';
+  return () => {
+    const [, state, user = '', system = ''] = /.*\) (\S)(?: \S+){10} (\d+) (\d+)/s.exec(statOf(pid)) ?? [];
+    const spent = `${user} ${system}`;
+    const hasMoved = state !== undefined && spent !== last;
+    last = spent;
+    return hasMoved || state === 'R' || state === 'D';
+  };
+}
+
+function statOf(pid: number | undefined): string {
+  try {
+    return pid === undefined ? '' : readFileSync(`/proc/${pid}/stat`, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Lost } from './channel.ts';
+import type { WorkerLimits } from './limits.ts';
+
+/** What the machine did to the children of one model-day so far, and when it is given up. */
+export interface Shortage {
+  /** How often a child has been started in a row without a word, and once more: the number of the try to come. */
+  readonly tries: number;
+  /** Counts a child that was lost. Returns why the model-day is given up now; null while it is to be tried again. */
+  note(lost: Lost): string | null;
+  /** Waits before the next try; returns early when the job is stopped. */
+  pause(signal: AbortSignal): Promise<void>;
+}
+
+export function createShortage({ maxStarts, maxResumptions, restartPauseMs }: WorkerLimits): Shortage {
+  let silent = 0;
+  let killed = 0;
+  return {
+    get tries() {
+      return silent + 1;
+    },
+    note({ hasSpoken, error }) {
+      silent = hasSpoken ? 0 : silent + 1;
+      killed += hasSpoken ? 1 : 0;
+      if (silent < maxStarts && killed <= maxResumptions) return null;
+      const what = hasSpoken
+        ? `the system killed its model process ${killed} times`
+        : `its model process did not start in ${silent} tries`;
+      return `The machine is short of processes or memory: ${what} (the last time: ${error}). ${ADVICE}`;
+    },
+    async pause(signal) {
+      const times = Math.max(silent, killed) - 1;
+      await sleep(restartPauseMs * 2 ** times, undefined, { signal }).catch(() => {});
+    },
+  };
+}
+
+const ADVICE =
+  'Give it more (in a container: its limits of pids and memory) or lower MAX_PARALLEL_MODELS, then run this day again';
+
+/** What a job's warnings say of lost children. */
+export function shortageWarning({ hasSpoken }: Lost): string {
+  const what = hasSpoken
+    ? 'the system killed model processes; their model-days continue where their logs end'
+    : 'model processes did not start; they are started again after a pause';
+  return `The machine is short of processes or memory: ${what}, with fewer side by side`;
+}

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { parseConfiguration } from '../../src/configuration.ts';
+import { type Database, openDatabase } from '../../src/database/database.ts';
+import { insertJob, readWarnings } from '../../src/database/jobs.ts';
+import { jobStatus } from '../../src/database/status.ts';
+import { silentLog } from '../../src/log.ts';
+import { readSettings } from '../../src/settings.ts';
+import type { WorkerContext } from '../../src/worker/context.ts';
+import { createCrew } from '../../src/worker/crew.ts';
+import { type WorkerLimits, workerLimits } from '../../src/worker/limits.ts';
+import { runJob } from '../../src/worker/worker.ts';
+import { agentFixture, scriptedAgent } from '../support/agents.ts';
+import { ledger, ledgerOf } from '../support/ledger.ts';
+import { storePrices } from '../support/prices.ts';
+import { TODAY, clockFrom, temporaryFolder } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const DATE = '2025-11-10';
+const { agent_config: agentConfig } = parseConfiguration(
+  { models: [], agent_config: { stock_symbols: ['AAPL'] } },
+  'test',
+);
+const buy: [string, unknown][] = [['buy', { symbol: 'AAPL', amount: 1 }]];
+const PROGRAMS: Record<string, string> = {
+  buys: scriptedAgent({ '*': [buy, buy] }),
+  'killed-after-a-trade': scriptedAgent({ '*': [buy, [['killed', 1]], buy] }),
+  'killed-always': scriptedAgent({ '*': [buy, [['killed', 1_000]], buy] }),
+};
+const LEDGER = ledger(`
+  ${DATE} buy AAPL 1 100 => 9900 10001 1 AAPL:1
+  ${DATE} buy AAPL 1 100 => 9800 10002 2 AAPL:2`);
+
+interface Prepared {
+  context: WorkerContext;
+  database: Database;
+  /** How many children were started. */
+  starts(): number;
+}
+
+/** A job of one model-day; its children run these programs, one after another, and then the last again and again. */
+function prepare(t: TestContext, programs: readonly string[], limits: Partial<WorkerLimits> = {}): Prepared {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  const database = openDatabase(path);
+  t.after(() => database.close());
+  storePrices(database, `AAPL ${DATE} 100 101`);
+  database.transaction(() =>
+    insertJob(database, {
+      jobId: 'job',
+      startDate: DATE,
+      endDate: DATE,
+      dates: [DATE],
+      runs: [{ model: 'model-a', startDate: DATE }],
+      replaceExisting: false,
+      agentConfig,
+      createdAt: '2025-12-01T00:00:00.000Z',
+      warnings: [],
+    }),
+  );
+  const configurationPath = join(path, '../config.json');
+  writeFileSync(configurationPath, '{"models": []}');
+  let starts = 0;
+  const nextProgram = () => {
+    const name = programs[Math.min(starts, programs.length - 1)] as string;
+    starts += 1;
+    return PROGRAMS[name] ?? agentFixture(name);
+  };
+  const context: WorkerContext = {
+    database,
+    settings: { ...readSettings({ DEPLOYMENT_MODE: 'DEV' }), configurationPath },
+    clock: clockFrom(TODAY),
+    log: silentLog,
+    environment: {},
+    limits: { ...workerLimits, restartPauseMs: 1, ...limits },
+    agentProgram: '',
+  };
+  // Read once per child, and not where the context is copied.
+  Object.defineProperty(context, 'agentProgram', { get: nextProgram, enumerable: false });
+  return { context, database, starts: () => starts };
+}
+
+async function runDay(t: TestContext, programs: readonly string[], limits: Partial<WorkerLimits> = {}) {
+  const { context, database, starts } = prepare(t, programs, limits);
+  await runJob(context, 'job', new AbortController().signal);
+  return { ...statusOf(database), starts: starts(), database };
+}
+
+function statusOf(database: Database) {
+  const { status, details } = JSON.parse(jobStatus(database, 'job')?.json ?? '{}');
+  const warnings = readWarnings(database.statement('SELECT warnings FROM jobs').get()?.['warnings']);
+  return { status, error: details[0].error, steps: details[0].steps, modelDay: details[0].status, warnings };
+}
+
+const SILENT =
+  'The machine is short of processes or memory: model processes did not start; they are started again after a pause, with fewer side by side';
+const KILLED =
+  'The machine is short of processes or memory: the system killed model processes; their model-days continue where their logs end, with fewer side by side';
+
+const recoveries: [name: string, programs: string[], warnings: string[], limits?: Partial<WorkerLimits>][] = [
+  ['hang before they speak', ['hangs', 'hangs', 'buys'], [SILENT], { firstLineMs: 200, maxStarts: 10 }],
+  ['end before they speak', ['exits', 'crashes', 'exits', 'crashes', 'exits', 'buys'], [SILENT]],
+  ['are killed after they spoke', ['killed-after-a-trade'], [KILLED]],
+  ['are killed before and after they spoke', ['exits', 'killed-after-a-trade', 'exits', 'buys'], [SILENT, KILLED]],
+];
+for (const [name, programs, warnings, limits] of recoveries) {
+  test(`a model-day whose children ${name} is completed, and its job says why it took longer`, async (t) => {
+    const ended = await runDay(t, programs, limits);
+    assert.deepEqual([ended.status, ended.error, ended.warnings], ['completed', null, warnings]);
+    assert.deepEqual(ledgerOf(ended.database, 'model-a'), LEDGER);
+    assert.equal(ended.steps, 3, 'no step was taken twice');
+  });
+}
+
+const failures: [name: string, program: string, starts: number, error: RegExp][] = [
+  [
+    'never speak',
+    'exits',
+    workerLimits.maxStarts,
+    /^The machine is short of processes or memory: its model process did not start in 6 tries \(the last time: it ended by itself, exit code 3\)\. Give it more .* lower MAX_PARALLEL_MODELS, then run this day again$/,
+  ],
+  [
+    'are killed again and again',
+    'killed-always',
+    workerLimits.maxResumptions + 1,
+    /^The machine is short of processes or memory: the system killed its model process 6 times \(the last time: it ended by itself, SIGKILL\)\. Give it more /,
+  ],
+  ['end by their own fault after they spoke', 'exits-later', 1, /ended without an outcome \(exit code 3\)$/],
+];
+for (const [name, program, starts, error] of failures) {
+  test(`a model-day whose children ${name} fails after ${starts} starts, with the reason`, async (t) => {
+    const ended = await runDay(t, [program]);
+    assert.deepEqual([ended.status, ended.starts], ['failed', starts]);
+    assert.match(ended.error, error);
+    const sessions = ended.database.statement('SELECT status FROM trading_sessions').all();
+    assert.deepEqual(sessions.map((row) => row['status']), ['failed'], 'all in one session');
+    assert.deepEqual(ended.warnings?.length ?? 0, starts === 1 ? 0 : 1);
+  });
+}
+
+test('a job that is stopped while a model-day pauses ends at once and leaves it unfinished', async (t) => {
+  const { context, database, starts } = prepare(t, ['exits'], { restartPauseMs: 1_000_000 });
+  const abort = new AbortController();
+  const running = runJob(context, 'job', abort.signal);
+  await until('the warning', () => statusOf(database).warnings);
+  abort.abort('The service is stopping');
+  await running;
+  const { status, modelDay } = statusOf(database);
+  assert.deepEqual([status, modelDay, starts()], ['running', 'running', 1]);
+});
+
+/** `j` joins, `l` leaves after a loss, `w` leaves well; expected is how many run then, and how many may. */
+const crews: [name: string, events: string, running: number, size: number][] = [
+  ['holds at most its size', 'jjjjjj', 4, 4],
+  ['goes down to what the machine carried beside the lost one', 'jjjjl', 3, 3],
+  ['goes down loss by loss', 'jjjjlll', 1, 1],
+  ['keeps one place whatever is lost', 'jjjjlllljlj', 1, 1],
+  ['gives the place of a lost one to nobody', 'jjjjjl', 3, 3],
+  ['gives the place of a good one to the next', 'jjjjjw', 4, 4],
+  ['grows after twice as many good ends as at first', `jjl${'jw'.repeat(6)}`, 1, 2],
+  ['does not grow before', `jjl${'jw'.repeat(5)}`, 1, 1],
+  ['asks for more good ends after each loss', `jjl${'jw'.repeat(6)}jl${'jw'.repeat(11)}`, 1, 1],
+  ['grows to its first size and no further', `jjl${'w'}${'jw'.repeat(100)}jjjjj`, 4, 4],
+];
+for (const [name, events, running, size] of crews) {
+  test(`a crew ${name}`, async () => {
+    const crew = createCrew(4, { ...workerLimits, goodEndsToGrow: 3 });
+    let joined = 0;
+    let left = 0;
+    for (const event of events) {
+      if (event === 'j') void crew.join().then(() => (joined += 1));
+      else crew.leave(event === 'l' ? 'lost' : 'well');
+      left += event === 'j' ? 0 : 1;
+      await Promise.resolve();
+    }
+    await Promise.resolve();
+    assert.deepEqual([joined - left, crew.size], [running, size]);
+  });
+}
+
+const patience: [name: string, starts: number[], tries: number, ms: number][] = [
+  ['at first', [], 1, 5_000],
+  ['where children start fast', [20, 30], 1, 5_000],
+  ['where a child started slowly', [20, 3_000, 20], 1, 30_000],
+  ['where the slow one is long ago', [3_000, 20, 20, 20, 20, 20, 20, 20, 20], 1, 5_000],
+  ['at the third try', [], 3, 20_000],
+  ['at the last try', [], workerLimits.maxStarts, 160_000],
+  ['at the second try, where a child started slowly', [1_000], 2, 20_000],
+];
+for (const [name, starts, tries, ms] of patience) {
+  test(`the first line is waited for ${ms / 1000} seconds ${name}`, () => {
+    const crew = createCrew(4, workerLimits);
+    for (const start of starts) crew.noteStart(start);
+    assert.equal(crew.patienceMs(tries), ms);
+  });
+}

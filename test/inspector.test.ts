@@ -51,6 +51,7 @@ test('the processes that the service starts do not hear SIGUSR1', { skip: noProc
   const trading = launch(simulatedStart, {
     program: agentFixture('never-reads'),
     timeoutMs: 3_600_000,
+    patienceMs: 60_000,
     signal: abort.signal,
     onMessage: async () => (spoke.resolve(), null),
   });

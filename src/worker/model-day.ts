@@ -35,7 +35,7 @@ import { type Shortage, createShortage, shortageWarning } from './shortage.ts';
 const MAX_LOGGED_FAILURES = 100;
 
 export const COST_LIMIT_REACHED = 'Cost limit reached';
-const OVER: Attempt = { isOver: true, isLost: false };
+const OVER: Attempt = { isOver: true, lost: null };
 
 export interface JobRun {
   job: Job;
@@ -79,24 +79,34 @@ interface Attempted {
 interface Attempt {
   /** Otherwise the model-day is to be attempted again. */
   isOver: boolean;
-  /** The machine took the child. */
-  isLost: boolean;
+  /** Set when the machine took the child. */
+  lost: Lost | null;
 }
 
 /** Attempts a model-day until it is over, each time in a place of its own among those that run side by side. */
 async function attemptUntilOver(context: WorkerContext, run: JobRun, attempted: Attempted): Promise<void> {
   const shortage = createShortage(context.limits);
-  let result: Attempt = { isOver: false, isLost: false };
-  while (!result.isOver) {
+  for (;;) {
     await run.crew.join();
-    result = { isOver: true, isLost: false };
+    let result = OVER;
     try {
       if (!run.signal.aborted) result = await attempt(context, run, { ...attempted, shortage });
     } finally {
-      run.crew.leave(result.isLost ? 'lost' : 'well');
+      run.crew.leave(result.lost === null ? 'well' : 'lost');
     }
-    if (result.isLost && !result.isOver) await shortage.pause(run.signal);
+    if (result.lost !== null) logLoss(context, run, { ...attempted, lost: result.lost });
+    if (result.isOver) return;
+    if (result.lost !== null) await shortage.pause(run.signal);
   }
+}
+
+function logLoss(
+  { log }: WorkerContext,
+  { crew }: JobRun,
+  { modelDay, lost }: { modelDay: ModelDay; lost: Lost },
+): void {
+  const { hasSpoken, error: reason } = lost;
+  log.warning('the machine took a model process', { ...modelDay, hasSpoken, reason, sideBySide: crew.size });
 }
 
 /** One attempt. It is not over when its journal does not fit, or when its child was lost and may be started again. */
@@ -121,7 +131,7 @@ async function attempt(
     if (error instanceof JournalMisfit) {
       setAside(context, session, error);
       context.log.warning('journal set aside', { ...modelDay, reason: error.message });
-      return { isOver: false, isLost: false };
+      return { isOver: false, lost: null };
     }
     if (storageFaultOf(error) !== null) throw error; // no model's mistake, and nothing could be stored of it now
     const isKnown = error instanceof ServiceError;
@@ -140,12 +150,11 @@ function takeLoss(
   run: JobRun,
   { session, lost, shortage }: { session: Session; lost: Lost; shortage: Shortage },
 ): Attempt {
-  const { database, log } = context;
-  log.warning('the machine took a model process', { ...session.modelDay, hasSpoken: lost.hasSpoken, reason: lost.error });
+  const { database } = context;
   const reason = shortage.note(lost);
   if (reason !== null) abortSession(context, session, reason);
   else database.transaction(() => addWarnings(database, run.job.jobId, [shortageWarning(lost)]));
-  return { isOver: reason !== null, isLost: true };
+  return { isOver: reason !== null, lost };
 }
 
 /** A limit that cannot be kept is told as soon as it shows. */

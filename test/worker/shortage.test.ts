@@ -6,7 +6,7 @@ import { parseConfiguration } from '../../src/configuration.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { insertJob, readWarnings } from '../../src/database/jobs.ts';
 import { jobStatus } from '../../src/database/status.ts';
-import { silentLog } from '../../src/log.ts';
+import { type Log, createLog, silentLog } from '../../src/log.ts';
 import { readSettings } from '../../src/settings.ts';
 import type { WorkerContext } from '../../src/worker/context.ts';
 import { createCrew } from '../../src/worker/crew.ts';
@@ -33,6 +33,11 @@ const LEDGER = ledger(`
   ${DATE} buy AAPL 1 100 => 9900 10001 1 AAPL:1
   ${DATE} buy AAPL 1 100 => 9800 10002 2 AAPL:2`);
 
+interface Options extends Partial<WorkerLimits> {
+  models?: readonly string[];
+  log?: Log;
+}
+
 interface Prepared {
   context: WorkerContext;
   database: Database;
@@ -40,8 +45,12 @@ interface Prepared {
   starts(): number;
 }
 
-/** A job of one model-day; its children run these programs, one after another, and then the last again and again. */
-function prepare(t: TestContext, programs: readonly string[], limits: Partial<WorkerLimits> = {}): Prepared {
+/** A job of one date; its children run these programs, one after another, and then the last again and again. */
+function prepare(
+  t: TestContext,
+  programs: readonly string[],
+  { models = ['model-a'], log = silentLog, ...limits }: Options = {},
+): Prepared {
   const path = join(temporaryFolder(t), 'jobs.db');
   const database = openDatabase(path);
   t.after(() => database.close());
@@ -52,7 +61,7 @@ function prepare(t: TestContext, programs: readonly string[], limits: Partial<Wo
       startDate: DATE,
       endDate: DATE,
       dates: [DATE],
-      runs: [{ model: 'model-a', startDate: DATE }],
+      runs: models.map((model) => ({ model, startDate: DATE })),
       replaceExisting: false,
       agentConfig,
       createdAt: '2025-12-01T00:00:00.000Z',
@@ -71,7 +80,7 @@ function prepare(t: TestContext, programs: readonly string[], limits: Partial<Wo
     database,
     settings: { ...readSettings({ DEPLOYMENT_MODE: 'DEV' }), configurationPath },
     clock: clockFrom(TODAY),
-    log: silentLog,
+    log,
     environment: {},
     limits: { ...workerLimits, restartPauseMs: 1, ...limits },
     agentProgram: '',
@@ -102,6 +111,12 @@ const recoveries: [name: string, programs: string[], warnings: string[], limits?
   ['hang before they speak', ['hangs', 'hangs', 'buys'], [SILENT], { firstLineMs: 200, maxStarts: 10 }],
   ['end before they speak', ['exits', 'crashes', 'exits', 'crashes', 'exits', 'buys'], [SILENT]],
   ['are killed after they spoke', ['killed-after-a-trade'], [KILLED]],
+  [
+    'fail to start before and after one of them spoke',
+    ['exits', 'exits', 'killed-after-a-trade', 'exits', 'exits', 'buys'],
+    [SILENT, KILLED],
+    { maxStarts: 3 },
+  ],
   ['are killed before and after they spoke', ['exits', 'killed-after-a-trade', 'exits', 'buys'], [SILENT, KILLED]],
 ];
 for (const [name, programs, warnings, limits] of recoveries) {
@@ -138,6 +153,17 @@ for (const [name, program, starts, error] of failures) {
     assert.deepEqual(ended.warnings?.length ?? 0, starts === 1 ? 0 : 1);
   });
 }
+
+test('after losses fewer children run side by side', async (t) => {
+  const sizes: number[] = [];
+  const write = (line: string) => sizes.push(JSON.parse(line).sideBySide);
+  const log = createLog({ level: 'WARNING', json: true, write, clock: () => new Date() });
+  const models = ['model-a', 'model-b', 'model-c'];
+  const { context, database } = prepare(t, ['exits', 'exits', 'exits', 'buys'], { models, log });
+  await runJob(context, 'job', new AbortController().signal);
+  assert.equal(statusOf(database).status, 'completed');
+  assert.deepEqual(sizes, [2, 1, 1]);
+});
 
 test('a job that is stopped while a model-day pauses ends at once and leaves it unfinished', async (t) => {
   const { context, database, starts } = prepare(t, ['exits'], { restartPauseMs: 1_000_000 });

@@ -55,7 +55,8 @@ export type ErrorCode =
   | 'headers_too_large'
   | 'broken_configuration'
   | 'cannot_start'
-  | 'storage_fault';
+  | 'storage_fault'
+  | 'busy';
 
 /** An error whose message is meant for the caller. Everything else thrown is a bug and is shown by reference only. */
 export class ServiceError extends Error {

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import type { CalendarDate } from '../calendar.ts';
 import {
   type AuditedSession,
@@ -14,10 +13,9 @@ import { storageFaultOf } from '../database/faults.ts';
 import { examineDatabase } from '../database/integrity.ts';
 import { withSnapshot } from '../database/snapshot.ts';
 import { createHistory } from './history.ts';
+import { SLICE_MS, bySlices, nextTurn } from '../turns.ts';
 import { type AuditedDay, type ClosingState, auditModelDay } from './model-day.ts';
 
-/** Other work gets its turn between model-days at least this often. */
-const SLICE_MS = 5;
 /** What is listed by name; of more the number is told. */
 const MAX_LISTED = 1_000;
 /** Of model-days that end other than their records say, so that those after them are judged by what is right. */
@@ -55,27 +53,67 @@ export interface AuditReport {
   stale: Listed<{ model: string; date: CalendarDate }>;
 }
 
-export type OnProgress = (done: number, total: number) => void;
+export interface AuditOptions {
+  /** Called now and then with the model-days that are done, and how many there are. */
+  onProgress?: (done: number, total: number) => void;
+  /** Ends the audit; it rejects then. */
+  signal?: AbortSignal;
+}
 
 /**
  * Verifies a database as it stands now, beside whoever writes it: the file, the references between its rows, and every
  * active model-day, recomputed. Reads only.
  */
-export async function audit(path: string, onProgress: OnProgress = () => {}): Promise<AuditReport> {
+export async function audit(path: string, { onProgress, signal }: AuditOptions = {}): Promise<AuditReport> {
   return withSnapshot(path, async (snapshot) => {
-    const models = auditedModels(snapshot);
+    signal?.throwIfAborted();
+    const models = await bySlices(listModels(snapshot));
     const report = { ...emptyReport(), models: models.length };
-    const readLedger = auditLedger(snapshot, report, onProgress).catch((error: unknown) => {
-      const fault = storageFaultOf(error);
-      if (fault === null) throw error;
-      report.damage.push(`the ledger cannot be read to its end: ${fault}`);
-    });
-    const [{ damage, misfits, stale }] = await Promise.all([examineDatabase(snapshot, models), readLedger]);
+    const [{ damage, misfits, stale }] = await together(signal, (ended) => [
+      examineDatabase(snapshot, models, ended),
+      readLedger(snapshot, report, { signal: ended, ...(onProgress && { onProgress }) }),
+    ]);
     report.damage.unshift(...damage);
     for (const { problem, ...modelDay } of misfits) add(report.problems, { ...modelDay, sentences: [problem] });
     for (const modelDay of stale) add(report.stale, modelDay);
     return report;
   });
+}
+
+function* listModels(reader: Reader): Generator<void, string[]> {
+  const models: string[] = [];
+  for (const model of auditedModels(reader)) {
+    models.push(model);
+    yield;
+  }
+  return models;
+}
+
+/** Both at the same time. Where one fails, or the signal comes, the other is ended; nothing is left when it settles. */
+async function together<One, Other>(
+  signal: AbortSignal | undefined,
+  start: (ended: AbortSignal) => [Promise<One>, Promise<Other>],
+): Promise<[One, Other]> {
+  const failed = new AbortController();
+  const work = start(AbortSignal.any([failed.signal, ...(signal === undefined ? [] : [signal])]));
+  try {
+    return await Promise.all(work);
+  } catch (error) {
+    failed.abort();
+    await Promise.allSettled(work);
+    throw error;
+  }
+}
+
+/** As `auditLedger`; what cannot be read to its end is damage. */
+async function readLedger(reader: Reader, report: AuditReport, options: AuditOptions): Promise<void> {
+  try {
+    await auditLedger(reader, report, options);
+  } catch (error) {
+    const fault = storageFaultOf(error);
+    if (fault === null) throw error;
+    report.damage.push(`the ledger cannot be read to its end: ${fault}`);
+  }
 }
 
 /** Whether nothing is wrong. What is stale or cannot be verified is not wrong. */
@@ -93,25 +131,41 @@ export function emptyReport(): AuditReport {
  * Recomputes every active model-day and what it goes back to, date by date, in slices; the report grows with it. In
  * memory are the last day of each model and the bars of one date.
  */
-export async function auditLedger(reader: Reader, report: AuditReport, onProgress: OnProgress): Promise<void> {
-  const total = countActiveModelDays(reader);
+export async function auditLedger(
+  reader: Reader,
+  report: AuditReport,
+  { onProgress = () => {}, signal }: AuditOptions = {},
+): Promise<void> {
+  const total = await bySlices(countModelDays(reader));
   const closings = createClosings(reader);
   let needed: ReadonlySet<number> | undefined;
-  let sliceStart = performance.now();
+  let sliceEnd = 0;
   for (const date of auditedDates(reader)) {
     const history = createHistory(reader, date);
     for (const session of auditedSessions(reader, date)) {
-      if (session.status === 'superseded' && !(needed ??= supersededStarts(reader)).has(session.sessionId)) continue;
+      if (performance.now() >= sliceEnd) {
+        onProgress(report.modelDays, total);
+        await nextTurn();
+        signal?.throwIfAborted();
+        sliceEnd = performance.now() + SLICE_MS;
+      }
+      if (session.status === 'superseded') needed ??= await bySlices(supersededStarts(reader));
+      if (session.status === 'superseded' && !needed?.has(session.sessionId)) continue;
       const day = auditModelDay(history, session, closings.before);
       closings.remember(session, day);
       record(report, session, day);
-      if (performance.now() - sliceStart < SLICE_MS) continue;
-      onProgress(report.modelDays, total);
-      await setImmediate();
-      sliceStart = performance.now();
     }
   }
   onProgress(report.modelDays, total);
+}
+
+function* countModelDays(reader: Reader): Generator<void, number> {
+  let total = 0;
+  for (const model of auditedModels(reader)) {
+    total += countActiveModelDays(reader, model);
+    yield;
+  }
+  return total;
 }
 
 interface Closings {

@@ -13,11 +13,18 @@ const MAX_PRINTED = 200;
 export async function check(file?: string): Promise<number> {
   const path = file ?? readSettings(process.env).databasePath;
   const line = createProgressLine(process.stderr);
-  const report = await audit(path, (done, total) => line.draw(done, total, `${number(done)} model-days`)).finally(() =>
-    line.clear(),
-  );
+  endOnSignals();
+  const onProgress = (done: number, total: number) =>
+    line.draw(done, total, done < total ? `${number(done)} model-days` : 'model-days are done, the file is being read');
+  const report = await audit(path, { onProgress }).finally(() => line.clear());
   process.stdout.write(describe(path, report));
   return isSound(report) ? 0 : FAULTY;
+}
+
+/** Ends by `process.exit`, which ends the process that reads the file too. */
+function endOnSignals(): void {
+  for (const [signal, number] of [['SIGINT', 2], ['SIGTERM', 15]] as const)
+    process.once(signal, () => process.exit(128 + number));
 }
 
 function describe(path: string, report: AuditReport): string {

@@ -49,14 +49,20 @@ const PROGRAM = `
 /**
  * Runs queries that read whole tables in a process of their own, so that nothing waits for them but who asked; a thread
  * would hold up the end of this process until it is through. Resolves to a result for each query; rejects when the file
- * cannot be opened at all.
+ * cannot be opened at all, and when the signal ended it.
  */
-export function queryApart({ path, url }: Snapshot, queries: readonly Query[]): Promise<QueryResult[]> {
+export async function queryApart(
+  { path, url }: Snapshot,
+  queries: readonly Query[],
+  signal: AbortSignal,
+): Promise<QueryResult[]> {
+  signal.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<QueryResult[]>();
   const args = [...NO_INSPECTOR_FLAGS, '--input-type=commonjs', '--eval', PROGRAM];
   const child = spawn(process.execPath, args, { env: {}, stdio: 'pipe' });
   const stop = () => child.kill('SIGKILL');
   process.once('exit', stop);
+  signal.addEventListener('abort', stop);
   const output: Buffer[] = [];
   let complaint = '';
   child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
@@ -65,7 +71,9 @@ export function queryApart({ path, url }: Snapshot, queries: readonly Query[]): 
   child.on('error', reject);
   child.on('close', (code) => {
     process.off('exit', stop);
-    if (code === 0) resolve(JSON.parse(Buffer.concat(output).toString()) as QueryResult[]);
+    signal.removeEventListener('abort', stop);
+    if (signal.aborted) reject(signal.reason);
+    else if (code === 0) resolve(JSON.parse(Buffer.concat(output).toString()) as QueryResult[]);
     else reject(new Error(`The process that reads the database ended with ${code}: ${complaint}`));
   });
   child.stdin.end(JSON.stringify({ path, url, queries, timeout: LOCK_TIMEOUT_MS, niceness: NICENESS }));

@@ -33,36 +33,59 @@ export interface AuditedSession {
   sells: number;
 }
 
-/** The models that have a ledger. */
-export function auditedModels(reader: Reader): string[] {
-  const rows = reader.statement(`SELECT DISTINCT model FROM trading_sessions WHERE status = 'active' ORDER BY model`);
-  return rows.all().map((row) => String(row['model']));
-}
-
-/** The dates that have model-days with positions, in order. */
-export function auditedDates(reader: Reader): CalendarDate[] {
-  const rows = reader.statement(
-    `SELECT DISTINCT date FROM trading_sessions WHERE status IN ('active', 'superseded') ORDER BY date`,
+/** The models that have a ledger, by name, one at a time: however many model-days there are, each is one look-up. */
+export function* auditedModels(reader: Reader): Generator<string> {
+  const next = reader.statement(
+    `SELECT model, EXISTS (SELECT 1 FROM trading_sessions AS own WHERE own.model = later.model AND status = 'active') AS has
+     FROM (SELECT model FROM trading_sessions INDEXED BY sessions_by_model WHERE model > ? ORDER BY model LIMIT 1) AS later`,
   );
-  return rows.all().map((row) => String(row['date']));
+  for (let row = next.get(''); row !== undefined; row = next.get(row['model'] as string))
+    if (row['has'] === 1) yield String(row['model']);
 }
 
-export function countActiveModelDays(reader: Reader): number {
-  return Number(
-    reader.statement(`SELECT count(*) AS count FROM trading_sessions WHERE status = 'active'`).get()?.['count'],
+/** The dates that have sessions, in order, one at a time. */
+export function* auditedDates(reader: Reader): Generator<CalendarDate> {
+  const next = reader.statement(
+    'SELECT date FROM trading_sessions INDEXED BY sessions_in_answer_order WHERE date > ? ORDER BY date LIMIT 1',
   );
+  for (let row = next.get(''); row !== undefined; row = next.get(row['date'] as string)) yield String(row['date']);
 }
 
-/** The superseded sessions that active ones go back to: those they started from, and what these started from. */
-export function supersededStarts(reader: Reader): Set<number> {
-  const rows = reader.statement(`
-    WITH RECURSIVE audited (session_id) AS (
-      SELECT session_id FROM trading_sessions WHERE status = 'active'
-      UNION SELECT started_from_session_id FROM audited JOIN trading_sessions USING (session_id)
-        WHERE started_from_session_id IS NOT NULL
-    )
-    SELECT session_id AS id FROM audited JOIN trading_sessions USING (session_id) WHERE status = 'superseded'`);
-  return new Set(rows.all().map((row) => Number(row['id'])));
+export function countActiveModelDays(reader: Reader, model: string): number {
+  const row = reader.statement(`SELECT count(*) AS count FROM trading_sessions WHERE model = ? AND status = 'active'`);
+  return Number(row.get(model)?.['count']);
+}
+
+/** How many sessions are looked at in one statement. */
+const STARTS_PER_STEP = 500;
+
+const STARTS = `
+  SELECT own.session_id AS id, own.status, past.session_id AS pastId, past.status AS pastStatus
+  FROM trading_sessions AS own LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
+  WHERE own.session_id < ? ORDER BY own.session_id DESC LIMIT ${STARTS_PER_STEP}`;
+
+/**
+ * The superseded sessions that active ones go back to: those they started from, and what these started from. In steps,
+ * from the newest session to the oldest: whatever a session started from is older than itself.
+ */
+export function* supersededStarts(reader: Reader): Generator<void, Set<number>> {
+  const needed = new Set<number>();
+  for (let before = Number.MAX_SAFE_INTEGER; ;) {
+    const rows = reader.statement(STARTS).all(before) as never as StartRow[];
+    for (const { id, status, pastId, pastStatus } of rows)
+      if (pastStatus === 'superseded' && (status === 'active' || needed.has(id))) needed.add(pastId);
+    const last = rows.at(-1);
+    if (last === undefined) return needed;
+    before = last.id;
+    yield;
+  }
+}
+
+interface StartRow {
+  id: number;
+  status: string;
+  pastId: number;
+  pastStatus: string | null;
 }
 
 const SESSIONS = `

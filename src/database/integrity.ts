@@ -23,14 +23,23 @@ export interface Examination {
   stale: { model: string; date: CalendarDate }[];
 }
 
-/** What can be said of a database without a look at its figures. Reads every table to its end, in a process of its own. */
-export async function examineDatabase(snapshot: Snapshot, models: readonly string[]): Promise<Examination> {
-  const [integrity, references, misfits, stale] = (await queryApart(snapshot, [
+/**
+ * What can be said of a database without a look at its figures. Reads every table to its end, in a process of its own,
+ * which the signal ends.
+ */
+export async function examineDatabase(
+  snapshot: Snapshot,
+  models: readonly string[],
+  signal: AbortSignal,
+): Promise<Examination> {
+  const queries = [
     { sql: `PRAGMA integrity_check(${MAX_SENTENCES})` },
     { sql: `SELECT "table" AS child, rowid, parent FROM pragma_foreign_key_check LIMIT ${MAX_SENTENCES}` },
     { sql: MISFITS },
     { sql: STALE, values: [JSON.stringify(models)] },
-  ])) as [QueryResult, QueryResult, QueryResult, QueryResult];
+  ];
+  const results = await queryApart(snapshot, queries, signal);
+  const [integrity, references, misfits, stale] = results as [QueryResult, QueryResult, QueryResult, QueryResult];
   const damage = [
     ...rowsOf(integrity).map((row) => String(row['integrity_check'])),
     ...rowsOf(references).map(describeReference),

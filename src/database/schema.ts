@@ -6,6 +6,7 @@ import { sql as idempotencyKeys } from './migrations/005-idempotency-keys.ts';
 import { sql as splitRevisions } from './migrations/006-split-revisions.ts';
 import { sql as sameMeaningFromSqlite337 } from './migrations/007-same-meaning-from-sqlite-3.37.ts';
 import { sql as livesThatCount } from './migrations/008-lives-that-count.ts';
+import { sql as orderOfCommits } from './migrations/009-order-of-commits.ts';
 
 /**
  * The schema's history: migration N brings a database from version N to N + 1 (`user_version`). Each is literal SQL in a
@@ -23,4 +24,5 @@ export const migrations: readonly string[] = [
   splitRevisions,
   sameMeaningFromSqlite337,
   livesThatCount,
+  orderOfCommits,
 ];

@@ -35,23 +35,43 @@ export const auditResponse = v.object({
   ...deploymentEntries,
 });
 
-/** Those who ask while an audit runs get the answer of that one. */
-const running = new WeakMap<Database, Promise<string>>();
+interface RunningAudit {
+  text: Promise<string>;
+  clients: number;
+  end: AbortController;
+}
+
+/** Those who ask while an audit runs get the answer of that one; it ends when the last of them has left. */
+const running = new WeakMap<Database, RunningAudit>();
 
 /** Recomputes the books and says what does not add up; 200 whatever it finds. */
-export function audit({ database, settings, log }: Context): Promise<Answer> {
-  const shared = running.get(database);
-  if (shared !== undefined) return shared;
+export function audit(context: Context): Answer {
+  const shared = running.get(context.database) ?? start(context);
+  shared.clients += 1;
+  const stop = () => {
+    shared.clients -= 1;
+    if (shared.clients > 0) return;
+    running.delete(context.database); // who asks next gets a new one
+    shared.end.abort();
+  };
+  return { text: shared.text, stop };
+}
+
+function start({ database, settings, log }: Context): RunningAudit {
   const startedAt = performance.now();
-  const answer = auditDatabase(settings.databasePath)
+  const end = new AbortController();
+  const text = auditDatabase(settings.databasePath, { signal: end.signal })
     .then((report) => {
       const body = bodyOf(report, Math.round(performance.now() - startedAt) / 1000);
       if (!isSound(report)) log.warning('the audit found faults', body.counts);
       return JSON.stringify({ ...body, ...deploymentFields(settings) });
     })
-    .finally(() => running.delete(database));
-  running.set(database, answer);
-  return answer;
+    .finally(() => {
+      if (running.get(database) === audit) running.delete(database);
+    });
+  const audit = { text, clients: 0, end };
+  running.set(database, audit);
+  return audit;
 }
 
 function bodyOf(report: AuditReport, seconds: number) {

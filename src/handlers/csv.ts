@@ -12,14 +12,17 @@ const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
 /** `format=csv` in the query does what `Accept: text/csv` does, for whoever cannot set headers. */
 export const formatQuery = { format: v.optional(v.picklist(['json', 'csv'], 'expected json or csv')) };
 
-/** An answer as CSV (RFC 4180) with a header line, row by row as they are read; each row has a cell per column. */
-export function csvTable(fileName: string, columns: readonly string[], rows: Iterable<readonly Cell[]>): Table {
+/**
+ * An answer as CSV (RFC 4180) with a header line, row by row as they are read; each row has a cell per column. A null is
+ * no row: others may have their turn there.
+ */
+export function csvTable(fileName: string, columns: readonly string[], rows: Iterable<readonly Cell[] | null>): Table {
   return { fileName, lines: csvLines(columns, rows) };
 }
 
-function* csvLines(columns: readonly string[], rows: Iterable<readonly Cell[]>): Generator<string> {
+function* csvLines(columns: readonly string[], rows: Iterable<readonly Cell[] | null>): Generator<string> {
   yield csvLine(columns);
-  for (const row of rows) yield csvLine(row);
+  for (const row of rows) yield row === null ? '' : csvLine(row);
 }
 
 function csvLine(cells: readonly Cell[]): string {

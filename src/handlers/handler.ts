@@ -31,8 +31,17 @@ export interface Table {
   lines: Iterable<string>;
 }
 
-/** The body of an answer with status 200: JSON text, whole or piece by piece, or a table. */
-export type Answer = string | Iterable<string> | Table;
+/** JSON text that is made somewhere else; `stop` says that its client has left. */
+export interface LateAnswer {
+  text: Promise<string>;
+  stop(): void;
+}
+
+/**
+ * The body of an answer with status 200: JSON text, whole or piece by piece, or a table. Pieces are asked for in slices of
+ * time, so making one takes a fraction of a slice; an empty one where others may have their turn.
+ */
+export type Answer = string | Iterable<string> | Table | LateAnswer;
 
 /** The fields that most answers carry. */
 export function deploymentFields({ deploymentMode, preserveDevData }: Settings) {

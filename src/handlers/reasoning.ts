@@ -1,7 +1,10 @@
 import * as v from 'valibot';
 import { isCalendarDate } from '../calendar.ts';
-import { sessionRecords, visibleSessionIds } from '../database/results.ts';
+import type { SessionFilters } from '../database/chosen.ts';
+import type { Database } from '../database/database.ts';
+import { sessionPieces } from '../database/reasoning.ts';
 import { ServiceError, actionTypes, messageRoles } from '../domain.ts';
+import { dateRangeEntries, datesOf } from './date-filters.ts';
 import { type Answer, type Context, type Input, deploymentFields } from './handler.ts';
 import { dateText, deploymentEntries, invalidDate, timestampText } from './schemas.ts';
 
@@ -12,6 +15,7 @@ export const reasoningQuery = v.object({
   job_id: v.optional(v.string()),
   date: v.optional(v.string()),
   model: v.optional(v.string()),
+  ...dateRangeEntries,
   include_full_conversation: v.optional(
     v.pipe(
       v.string(),
@@ -71,17 +75,22 @@ export function reasoning(
 ): Answer {
   if (query.date !== undefined && !isCalendarDate(query.date))
     throw new ServiceError('bad_request', invalidDate(query.date));
-  const sessionIds = visibleSessionIds(database, { jobId: query.job_id, date: query.date, model: query.model });
-  if (sessionIds.length === 0) throw new ServiceError('not_found', 'No trading sessions match the filters');
-  const sessions = sessionRecords(database, sessionIds, { conversation: query.include_full_conversation });
-  return stream(sessions, JSON.stringify({ count: sessionIds.length, ...deploymentFields(settings) }));
+  const filters = { jobId: query.job_id, model: query.model, ...datesOf(query) };
+  return stream(database, filters, { conversation: query.include_full_conversation, rest: deploymentFields(settings) });
 }
 
-function* stream(sessions: Iterable<string>, rest: string): Generator<string> {
-  let separator = '{"sessions":[';
-  for (const session of sessions) {
-    yield separator + session;
-    separator = ',';
+/** Throws a `ServiceError` (`not_found`) before the first piece where nothing matches. */
+function* stream(
+  database: Database,
+  filters: SessionFilters,
+  { conversation, rest }: { conversation: boolean; rest: object },
+): Generator<string> {
+  let count = 0;
+  let start = '{"sessions":[';
+  for (const piece of sessionPieces(database, filters, { conversation, onSession: () => (count += 1) })) {
+    yield piece === null ? '' : start + piece;
+    if (piece !== null) start = '';
   }
-  yield `],${rest.slice(1)}`;
+  if (count === 0) throw new ServiceError('not_found', 'No trading sessions found matching the provided filters');
+  yield `],${JSON.stringify({ count, ...rest }).slice(1)}`;
 }

@@ -1,14 +1,16 @@
 import * as v from 'valibot';
-import { activeSessionIds, resultColumns, resultRecords, resultRows } from '../database/results.ts';
+import { resultColumns, resultRecords, resultRows } from '../database/results.ts';
 import { actionTypes } from '../domain.ts';
 import { csvTable, formatQuery } from './csv.ts';
 import type { Answer, Context, Input } from './handler.ts';
+import { dateRangeEntries, datesOf } from './date-filters.ts';
 import { dateText, timestampText } from './schemas.ts';
 
 export const resultsQuery = v.object({
   job_id: v.optional(v.string()),
   date: v.optional(v.string()),
   model: v.optional(v.string()),
+  ...dateRangeEntries,
   ...formatQuery,
 });
 
@@ -37,18 +39,17 @@ export const resultsResponse = v.object({
 
 /** Every record of the active generations that the filters let through, piece by piece. */
 export function results({ database }: Context, { query, format }: Input<v.InferOutput<typeof resultsQuery>>): Answer {
-  const sessionIds = activeSessionIds(database, { jobId: query.job_id, date: query.date, model: query.model });
-  if (format === 'csv') return csvTable('results.csv', resultColumns, resultRows(database, sessionIds));
-  return stream(resultRecords(database, sessionIds));
+  const filters = { jobId: query.job_id, model: query.model, ...datesOf(query) };
+  if (format === 'csv') return csvTable('results.csv', resultColumns, resultRows(database, filters));
+  return stream(resultRecords(database, filters));
 }
 
-function* stream(chunks: Iterable<{ json: string; count: number }>): Generator<string> {
-  let total = 0;
+function* stream(records: Iterable<string | null>): Generator<string> {
+  let count = 0;
   yield '{"results":[';
-  for (const { json, count } of chunks) {
-    if (count === 0) continue;
-    yield total === 0 ? json.slice(1, -1) : `,${json.slice(1, -1)}`;
-    total += count;
+  for (const record of records) {
+    if (record === null) yield '';
+    else yield count++ === 0 ? record : `,${record}`;
   }
-  yield `],"count":${total}}`;
+  yield `],"count":${count}}`;
 }

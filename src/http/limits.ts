@@ -18,6 +18,10 @@ export interface HttpLimits {
   keepAliveTimeoutMs: number;
   /** A connection on which nothing moves in either direction, such as an answer that nobody takes, is closed. */
   stalledTimeoutMs: number;
+  /** Something is sent so often while an answer is being made, well before programs in between lose patience. */
+  heartbeatMs: number;
+  /** Answers that are being sent and are longer than a chunk, or take more than some slices to make. More are a 503. */
+  maxLongAnswers: number;
   /** How often the first two of these times are looked at. */
   checkIntervalMs: number;
   /** Further connections are closed at once. */
@@ -36,6 +40,8 @@ export const httpLimits: HttpLimits = {
   requestTimeoutMs: 30_000,
   keepAliveTimeoutMs: 5_000,
   stalledTimeoutMs: 60_000,
+  heartbeatMs: 10_000,
+  maxLongAnswers: 64,
   checkIntervalMs: 1_000,
   maxConnections: 1_000,
   maxPipelinedRequests: 100,

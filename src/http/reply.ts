@@ -1,13 +1,9 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
 import type { ErrorCode } from '../domain.ts';
-import type { Table } from '../handlers/handler.ts';
 
-/** Pieces of a long answer are written together up to about this many characters. */
-const STREAM_CHUNK_LENGTH = 64 * 1024;
-const JSON_TYPE = ['Content-Type', 'application/json'];
+export const JSON_TYPE = ['Content-Type', 'application/json'];
 /** On every answer, whatever its status: it is data, for whoever asked, and nothing that a page may run, frame or keep. */
-const SAFETY_HEADERS = [
+export const SAFETY_HEADERS = [
   'Cache-Control',
   'no-store',
   'X-Content-Type-Options',
@@ -38,47 +34,8 @@ export const statusOfError: Record<ErrorCode, number> = {
   broken_configuration: 500,
   cannot_start: 500,
   storage_fault: 500,
+  busy: 503,
 };
-
-/**
- * Sends an answer with status 200 piece by piece, no faster than the client takes it; a short one at once. What fails
- * before the first piece is full can still become an error answer.
- */
-export async function sendPieces(
-  response: ServerResponse,
-  answer: Iterable<string> | Table,
-  headers: readonly string[] = [],
-): Promise<void> {
-  const { type, body } = 'lines' in answer ? tableParts(answer) : { type: JSON_TYPE, body: answer };
-  const pieces = body[Symbol.iterator]();
-  let text = fill(pieces);
-  if (text.length < STREAM_CHUNK_LENGTH) return sendText(response, 200, { type, text, headers });
-  response.writeHead(200, [...type, ...SAFETY_HEADERS, ...headers]);
-  for (; text !== '' && !response.closed && response.req.method !== 'HEAD'; text = fill(pieces)) {
-    if (!response.write(text)) await drained(response);
-    await setImmediate(); // other requests get their turn between pieces
-  }
-  response.end();
-}
-
-function tableParts({ fileName, lines }: Table): { type: readonly string[]; body: Iterable<string> } {
-  const disposition = `attachment; filename="${fileName}"`;
-  return {
-    type: ['Content-Type', 'text/csv; charset=utf-8; header=present', 'Content-Disposition', disposition],
-    body: lines,
-  };
-}
-
-/** The next pieces up to about the chunk length; fewer only at the end. */
-function fill(pieces: Iterator<string>): string {
-  let text = '';
-  while (text.length < STREAM_CHUNK_LENGTH) {
-    const piece = pieces.next();
-    if (piece.done === true) break;
-    text += piece.value;
-  }
-  return text;
-}
 
 export function sendJson(
   response: ServerResponse,
@@ -89,7 +46,8 @@ export function sendJson(
   sendText(response, status, { type: JSON_TYPE, text: json, headers });
 }
 
-function sendText(
+/** Sends a whole answer. */
+export function sendText(
   response: ServerResponse,
   status: number,
   { type, text, headers }: { type: readonly string[]; text: string; headers: readonly string[] },
@@ -111,15 +69,4 @@ export function lastAnswer(status: number, json: string, now: Date): string {
   ];
   const lines = headers.flatMap((name, index) => (index % 2 === 0 ? [`${name}: ${headers[index + 1]}\r\n`] : []));
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}Connection: close\r\n\r\n${json}`;
-}
-
-/** Resolves when the client has taken what was written, or is gone. */
-function drained(response: ServerResponse): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  response.once('drain', resolve);
-  response.once('close', resolve);
-  return promise.finally(() => {
-    response.off('drain', resolve);
-    response.off('close', resolve);
-  });
 }

@@ -37,6 +37,8 @@ export interface Route {
   handle: (context: Context, input: Input<never, never, never>) => Answer | Promise<Answer>;
 }
 
+const BUSY = { 503: 'Too many long answers are being sent; Retry-After says when to ask again.' };
+
 /** THE API ON ONE SCREEN. */
 export const routes: readonly Route[] = [
   {
@@ -88,7 +90,7 @@ export const routes: readonly Route[] = [
     summary: 'Every position: cash, holdings and value after each action, by date, model and action.',
     query: resultsQuery,
     response: resultsResponse,
-    errors: {},
+    errors: BUSY,
     bareErrors: true,
     example: examples.results,
     csv: examples.results.csv,
@@ -100,7 +102,7 @@ export const routes: readonly Route[] = [
     summary: 'The trading sessions, and on request their whole conversations.',
     query: reasoningQuery,
     response: reasoningResponse,
-    errors: { 400: 'The date is not YYYY-MM-DD.', 404: 'No session matches the filters.' },
+    errors: { 400: 'The date is not YYYY-MM-DD.', 404: 'No session matches the filters.', ...BUSY },
     example: examples.reasoning,
     handle: reasoning,
   },
@@ -113,6 +115,7 @@ export const routes: readonly Route[] = [
     errors: {
       400: 'The start date is after the end date.',
       404: 'There is no such job, or no price of the benchmark.',
+      ...BUSY,
     },
     example: performanceExample,
     csv: performanceExample.csv,
@@ -123,7 +126,7 @@ export const routes: readonly Route[] = [
     path: '/models',
     summary: 'The models of the configuration and those that jobs have named, with what each has completed.',
     response: modelsResponse,
-    errors: {},
+    errors: BUSY,
     example: examples.models,
     handle: models,
   },
@@ -142,7 +145,7 @@ export const routes: readonly Route[] = [
     path: '/audit',
     summary: 'Recompute every model-day from its actions and prices, and say what does not add up.',
     response: auditResponse,
-    errors: {},
+    errors: BUSY,
     example: examples.audit,
     handle: audit,
   },

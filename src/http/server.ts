@@ -12,14 +12,17 @@ import type { Exchange } from './exchange.ts';
 import { type HttpLimits, httpLimits } from './limits.ts';
 import { chooseFormat, prefersHtml } from './negotiate.ts';
 import { type BuiltPages, type PageRoute, type Pages, createPages } from './pages.ts';
-import { sendJson, sendPieces, statusOfError } from './reply.ts';
+import { sendJson, statusOfError } from './reply.ts';
 import { type Match, type Router, createRouter } from './router.ts';
 import { type Route, routes } from './routes.ts';
+import { type LongAnswers, createLongAnswers, sendLate, sendPieces } from './stream.ts';
 import { type Target, checkMessage, isReadable, readTarget } from './target.ts';
 import { validateBody, validateHeaders, validateQuery } from './validate.ts';
 
 /** How much of an address is repeated in an error or the log. */
 const MAX_SHOWN_PATH = 200;
+/** When a client that was one too many may ask again. */
+const RETRY_AFTER_SECONDS = 10;
 const TOKEN_CHALLENGE = 'Bearer realm="Trading Simulation Service"';
 
 type AnyRoute = Route | PageRoute;
@@ -38,6 +41,7 @@ interface Site {
   router: Router<AnyRoute>;
   sendMissing: Pages['sendMissing'];
   connections: Connections;
+  long: LongAnswers;
 }
 
 /** Builds the HTTP server; it is not listening yet. */
@@ -61,6 +65,7 @@ export function createHttpServer(context: Context, { accessTokens, pages, limits
     router: createRouter<AnyRoute>([...routes, ...pageRoutes]),
     sendMissing,
     connections: watchConnections(server, context, limits),
+    long: createLongAnswers(limits),
   };
   const onRequest = (expects: Exchange['expects']) => (request: IncomingMessage, response: ServerResponse) => {
     // The client may hold its body back, and then nobody could tell where the next request begins.
@@ -101,7 +106,7 @@ async function respond(site: Site, exchange: Exchange): Promise<void> {
 }
 
 async function answer(
-  { context, limits }: Site,
+  { context, limits, long }: Site,
   exchange: Exchange,
   { route, params, query }: { route: Route; params: Record<string, string>; query: string },
 ): Promise<void> {
@@ -110,7 +115,8 @@ async function answer(
   const body = await route.handle(context, input as Input<never, never, never>);
   const headers = route.csv === undefined ? [] : ['Vary', 'Accept'];
   if (typeof body === 'string') sendJson(exchange.response, 200, body, headers);
-  else await sendPieces(exchange.response, body, headers);
+  else if ('stop' in body) await sendLate(exchange.response, body, { long, headers });
+  else await sendPieces(exchange.response, body, { long, headers });
 }
 
 /** The `format` of a query that has passed its schema. */
@@ -201,6 +207,7 @@ function isForPeople({ sendMissing }: Site, { method, headers }: IncomingMessage
 
 function headersFor(code: ErrorCode | null, match: Match<AnyRoute> | null): string[] {
   if (code === 'unauthorized') return ['WWW-Authenticate', TOKEN_CHALLENGE];
+  if (code === 'busy') return ['Retry-After', String(RETRY_AFTER_SECONDS)];
   if (code === 'method_not_allowed' && match !== null && 'allowed' in match) return ['Allow', match.allowed.join(', ')];
   return [];
 }

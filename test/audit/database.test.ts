@@ -3,8 +3,15 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { audit, auditLedger, emptyReport, isSound } from '../../src/audit/audit.ts';
+import { queryApart } from '../../src/database/apart.ts';
 import { openDatabase } from '../../src/database/database.ts';
+import { withSnapshot } from '../../src/database/snapshot.ts';
+import { audit as auditHandler } from '../../src/handlers/audit.ts';
+import type { Context, LateAnswer } from '../../src/handlers/handler.ts';
+import { createLog } from '../../src/log.ts';
+import { readSettings } from '../../src/settings.ts';
 import { fourDays, linesOf } from '../support/books.ts';
+import { childrenOf, isRunning, noProc } from '../support/processes.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 /** What is done to a whole database, and what the audit says of it. */
@@ -72,7 +79,7 @@ test('superseded days are recomputed as far as active ones go back to them', asy
   await day('2025-01-07', [['buy', 'AAPL', 2]]);
   const reportNow = async () => {
     const report = emptyReport();
-    await auditLedger(database, report, () => {});
+    await auditLedger(database, report);
     return [report.modelDays, report.supersededModelDays, linesOf(report.problems.first)];
   };
   // Of Tuesday's two generations Wednesday started from the first.
@@ -108,9 +115,60 @@ test('it tells how far it is, and lists are bounded', async (t) => {
   for (let index = 0; index < 100; index += 1) await day('2025-01-08', [], `model-${index}`);
   database.statement('UPDATE positions SET daily_profit_e4 = 7').run();
   const seen: number[] = [];
-  const report = await audit(path, (done, total) => seen.push(done, total));
+  const report = await audit(path, { onProgress: (done, total) => seen.push(done, total) });
   assert.ok(seen.length >= 2 && seen.every((figure) => figure <= 104));
   assert.deepEqual([report.modelDays, report.positions, report.models], [104, 107, 101]);
   assert.ok(report.problems.total >= 103);
   database.close();
+});
+
+/** Never comes to an end by itself. */
+const ENDLESS = 'WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers) SELECT count(*) FROM numbers';
+
+test('a query apart ends with its signal, and its process with it', { skip: noProc }, async (t) => {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  openDatabase(path).close();
+  const before = new Set(childrenOf(process.pid));
+  const end = new AbortController();
+  await withSnapshot(path, async (snapshot) => {
+    const result = queryApart(snapshot, [{ sql: ENDLESS }], end.signal);
+    const [child] = childrenOf(process.pid).filter((pid) => !before.has(pid));
+    end.abort();
+    await assert.rejects(result, { name: 'AbortError' });
+    assert.equal(isRunning(child as number), false);
+    await assert.rejects(queryApart(snapshot, [{ sql: ENDLESS }], end.signal), { name: 'AbortError' });
+  });
+});
+
+test('an audit ends with its signal: nothing of it is left when it has rejected', { skip: noProc }, async (t) => {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  (await fourDays(path)).database.close();
+  const before = childrenOf(process.pid).length;
+  const end = new AbortController();
+  let looks = 0;
+  const onProgress = () => {
+    looks += 1;
+    end.abort();
+  };
+  await assert.rejects(audit(path, { onProgress, signal: end.signal }), { name: 'AbortError' });
+  assert.deepEqual([looks, childrenOf(process.pid).length], [1, before]);
+});
+
+test('clients share an audit; it ends when the last of them has left, and who asks then gets a new one', async (t) => {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  const { database } = await fourDays(path);
+  t.after(() => database.close());
+  const settings = { ...readSettings({ DEPLOYMENT_MODE: 'DEV' }), databasePath: path };
+  const context = { database, settings, log: createLog({ level: 'ERROR', json: true, write: () => {}, clock: () => new Date() }) };
+  const ask = () => auditHandler(context as Context) as LateAnswer;
+  const [first, second] = [ask(), ask()];
+  assert.equal(first.text, second.text);
+  first.stop();
+  assert.equal(JSON.parse(await second.text).status, 'sound');
+  const third = ask();
+  assert.notEqual(third.text, second.text);
+  third.stop();
+  const fourth = ask();
+  await assert.rejects(third.text, { name: 'AbortError' });
+  assert.equal(JSON.parse(await fourth.text).status, 'sound');
 });

@@ -23,6 +23,7 @@ const released: [file: string, sha256: string][] = [
   ['006-split-revisions.ts', '53342d3409c8ff6743db7b53dcfe34bb18bdd61fcd772237784fa6834cf44800'],
   ['007-same-meaning-from-sqlite-3.37.ts', 'fdd7945db44e0049b50f2873617626ec6089e9dd7a2ab7e5215ca73b9affcf3a'],
   ['008-lives-that-count.ts', '3e7fa38f44c7da939b71fb6be1cf1876f2068cfb0c3a0f9e3850eaeb7957acba'],
+  ['009-order-of-commits.ts', 'f6bc4a0731d2115cfeef2b133875708116bca8bef5259ed4cfbaf5b222b495cf'],
 ];
 
 test('a released migration is never edited; a change of the schema is a new migration', () => {

@@ -302,7 +302,7 @@ const refusals: [
     400,
     /^Invalid date format: 2025-02-30\. Expected YYYY-MM-DD$/,
   ],
-  ['nothing that matches', '/reasoning?model=stranger', {}, 404, /No trading sessions match the filters/],
+  ['nothing that matches', '/reasoning?model=stranger', {}, 404, /No trading sessions found matching the provided filters/],
   [
     'a flag that is a fruit',
     '/reasoning?include_full_conversation=banana',
@@ -329,6 +329,11 @@ const refusals: [
   ],
   ['two slashes in front', '//simulate/trigger', {}, 404, /^There is no \/\/simulate\/trigger; /],
   ['two slashes in front of a POST', '//simulate/trigger', trigger({}), 404, /^There is no \/\/simulate\/trigger; /],
+  ['a date beside a range', '/results?date=2025-11-10&end_date=2025-11-11', {}, 422, /^date: cannot stand beside start_date/],
+  ['a date beside a range', '/reasoning?date=2025-11-10&start_date=2025-11-09', {}, 422, /^date: cannot stand beside/],
+  ['no day', '/results?start_date=2025-02-30', {}, 422, /^start_date: Invalid date format: 2025-02-30/],
+  ['a range from back to front', '/reasoning?start_date=2025-11-11&end_date=2025-11-10', {}, 400, /^Invalid date range/],
+  ['a range without a session', '/reasoning?start_date=2025-11-12', {}, 404, /^No trading sessions found matching/],
   ['a filter given twice', '/results?date=2025-11-10&date=2025-11-11', {}, 422, /^date: given more than once$/],
 ];
 for (const [name, path, request, status, detail] of refusals) {
@@ -431,6 +436,12 @@ const filters: [query: string, count: number][] = [
   ['?date=2025-11-10&model=model-a', 2],
   ['?job_id=unknown', 0],
   ['?date=never', 0],
+  ['?start_date=2025-11-10', 5],
+  ['?start_date=2025-11-11', 2],
+  ['?start_date=2025-11-12', 0],
+  ['?end_date=2025-11-10', 3],
+  ['?start_date=2025-11-10&end_date=2025-11-11', 5],
+  ['?start_date=2025-11-11&end_date=2025-11-11&model=model-b', 1],
   ['?model=&date=', 5],
   ['?unknown=', 5],
   ['?model=&model=model-a', 3],

@@ -139,7 +139,7 @@ export async function auditOf(
   database: Database,
 ): Promise<{ problems: string[]; unverifiable: string[]; stale: string[] }> {
   const report = emptyReport();
-  await auditLedger(database, report, () => {});
+  await auditLedger(database, report);
   return {
     problems: linesOf(report.problems.first),
     unverifiable: linesOf(report.unverifiable.first),

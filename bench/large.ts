@@ -1,0 +1,121 @@
+import { type Socket, connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MILLION, POSITIONS_PER_DAY, fillWithModelDays } from './large-database.ts';
+import { type Measurement, type Server, benchFolder, getJson, median, peakMemoryMb, run, startServer } from './support.ts';
+
+const ROUNDS = 3;
+const AIM_MS = 100;
+const MEMORY_AIM_MB = 250;
+const PAUSE_BETWEEN_CHECKS_MS = 2;
+const SILENT_CLIENTS = [40, 200];
+/** How long the clients that read nothing are watched. */
+const SILENT_MS = 8_000;
+const PATHS = [
+  '/performance?table=trades&format=csv',
+  '/performance',
+  '/performance?benchmark=universe',
+  '/performance?format=csv',
+  '/reasoning',
+  '/reasoning?include_full_conversation=true',
+  '/results',
+  '/results?format=csv',
+  '/models',
+  '/jobs?limit=200',
+];
+/** Reads an answer to its end without keeping it, in a process of its own. */
+const DOWNLOAD = `require('node:http').get(process.argv[1], (response) => response.resume()
+  .on('end', () => process.exit(response.statusCode === 200 && response.complete ? 0 : 1)))`;
+
+/** One request at a time at a million positions, and what /health waits for it at most; then clients that read nothing. */
+export async function measureLarge(): Promise<Measurement[]> {
+  const folder = benchFolder();
+  fillWithModelDays(join(folder, 'data/jobs_dev.db'), MILLION);
+  return [...(await measureRequests(folder)), ...(await measureSilentClients(folder))];
+}
+
+export async function measureRequests(folder: string, paths: readonly string[] = PATHS): Promise<Measurement[]> {
+  const server = await startServer(['model-0'], { folder });
+  const measurements: Measurement[] = [];
+  for (const path of paths) {
+    const waits: number[] = [];
+    const seconds: number[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const startedAt = performance.now();
+      waits.push(await longestHealth(server, () => run(process.execPath, ['-e', DOWNLOAD, server.url + path])));
+      seconds.push((performance.now() - startedAt) / 1000);
+    }
+    measurements.push({
+      what: `longest /health beside ${path} (${median(seconds).toFixed(1)} s) of ${positionsOf()} positions`,
+      ours: `${median(waits).toFixed(0)} ms`,
+      peer: '',
+      ratio: '',
+      aim: `< ${AIM_MS} ms`,
+      met: median(waits) < AIM_MS,
+    });
+  }
+  await server.stop();
+  return measurements;
+}
+
+function positionsOf(): string {
+  return (MILLION.models * MILLION.days * POSITIONS_PER_DAY).toLocaleString('en-US');
+}
+
+async function longestHealth({ url }: Server, work: () => Promise<unknown>): Promise<number> {
+  let isRunning = true;
+  let longest = 0;
+  const working = work().finally(() => (isRunning = false));
+  while (isRunning) {
+    const startedAt = performance.now();
+    await getJson(`${url}/health`).catch(() => {}); // a connection that was cut off has waited too
+    longest = Math.max(longest, performance.now() - startedAt);
+    await sleep(PAUSE_BETWEEN_CHECKS_MS);
+  }
+  await working;
+  return longest;
+}
+
+/** Clients that ask for all results and read nothing: the memory they hold, and what others wait meanwhile. */
+export async function measureSilentClients(folder: string): Promise<Measurement[]> {
+  const measurements: Measurement[] = [];
+  for (const count of SILENT_CLIENTS) {
+    const server = await startServer(['model-0'], { folder });
+    const sockets: Socket[] = [];
+    let triggerMs = 0;
+    const longest = await longestHealth(server, async () => {
+      for (let index = 0; index < count; index += 1) sockets.push(askInSilence(server));
+      const startedAt = performance.now();
+      await getTrigger(server);
+      triggerMs = performance.now() - startedAt;
+      await sleep(SILENT_MS);
+    });
+    const peak = peakMemoryMb(server.process.pid as number);
+    sockets.forEach((socket) => socket.destroy());
+    await server.stop();
+    const told = { peer: '', ratio: '' };
+    const what = `${count} clients that ask for /results and read nothing`;
+    measurements.push(
+      { what: `${what}: peak memory`, ours: `${peak.toFixed(0)} MB`, aim: `< ${MEMORY_AIM_MB} MB`, met: peak < MEMORY_AIM_MB, ...told },
+      { what: `${what}: longest /health`, ours: `${longest.toFixed(0)} ms`, aim: `< ${AIM_MS} ms`, met: longest < AIM_MS, ...told },
+      { what: `${what}: a trigger`, ours: `${triggerMs.toFixed(0)} ms`, aim: 'told', met: null, ...told },
+    );
+  }
+  return measurements;
+}
+
+/** A trigger that is refused after all its checks, so that the database stays as it is. */
+async function getTrigger({ url }: Server): Promise<void> {
+  const body = JSON.stringify({ start_date: '2015-01-03', end_date: '2015-01-04' });
+  const response = await fetch(`${url}/simulate/trigger`, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
+  if (response.status !== 400) throw new Error(`The trigger of a weekend answered ${response.status}`);
+}
+
+function askInSilence({ url }: Server): Socket {
+  const { port, hostname } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.pause();
+  socket.on('error', () => {});
+  socket.write('GET /results HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  return socket;
+}

@@ -1,0 +1,22 @@
+import * as v from 'valibot';
+import type { SessionFilters } from '../database/chosen.ts';
+import { ServiceError } from '../domain.ts';
+import { dateText } from './schemas.ts';
+
+/** A range of dates, both ends included; each may stand alone. */
+export const dateRangeEntries = { start_date: v.optional(dateText), end_date: v.optional(dateText) };
+
+/** The dates that a query lets through: one, or a range. Throws a `ServiceError` for both, and for a range without a date. */
+export function datesOf(query: {
+  date?: string | undefined;
+  start_date?: string | undefined;
+  end_date?: string | undefined;
+}): Pick<SessionFilters, 'startDate' | 'endDate'> {
+  const { date, start_date: startDate, end_date: endDate } = query;
+  if (startDate !== undefined && endDate !== undefined && startDate > endDate)
+    throw new ServiceError('bad_request', `Invalid date range: start_date ${startDate} is after end_date ${endDate}`);
+  if (date === undefined) return { startDate, endDate };
+  if (startDate !== undefined || endDate !== undefined)
+    throw new ServiceError('unprocessable', 'date: cannot stand beside start_date and end_date; date alone, or a range');
+  return { startDate: date, endDate: date };
+}

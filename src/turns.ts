@@ -1,0 +1,41 @@
+/**
+ * Long work is cut into slices, and between two slices of whatever work there is the event loop goes round once: so no
+ * request waits for more than about one slice, however many long answers are being made.
+ */
+
+/** How long one slice may take. */
+export const SLICE_MS = 5;
+
+const newcomers: (() => void)[] = [];
+const others: (() => void)[] = [];
+
+/**
+ * Resolves when the caller may work for a slice: one caller each time the event loop goes round, in their order. Who has
+ * not worked yet shares the turns equally with all who have, so a short answer does not wait for every long one.
+ */
+export function nextTurn({ isFirst = false } = {}): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  if (newcomers.length + others.length === 0) setImmediate(giveTurn);
+  (isFirst ? newcomers : others).push(resolve);
+  return promise;
+}
+
+let wasNewcomer = false;
+
+function giveTurn(): void {
+  wasNewcomer = newcomers.length > 0 && (!wasNewcomer || others.length === 0);
+  (wasNewcomer ? newcomers : others).shift()?.();
+  if (newcomers.length + others.length > 0) setImmediate(giveTurn);
+}
+
+/** Works in slices through steps that take a fraction of one each. Resolves to what the generator returns. */
+export async function bySlices<Result>(steps: Iterator<unknown, Result, void>): Promise<Result> {
+  for (;;) {
+    const end = performance.now() + SLICE_MS;
+    do {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+    } while (performance.now() < end);
+    await nextTurn();
+  }
+}

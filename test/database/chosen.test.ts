@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import { fillWithModelDays } from '../../bench/large-database.ts';
+import { SESSIONS_PER_STEP, committedSessions, lastChange } from '../../src/database/chosen.ts';
+import { type Database, openDatabase } from '../../src/database/database.ts';
+import { migrate } from '../../src/database/migrate.ts';
+import { sessionPieces } from '../../src/database/reasoning.ts';
+import { RECORDS_PER_STEP, resultRecords, resultRows } from '../../src/database/results.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+/** 260 model-days: more than are read in one step. */
+const SIZE = { models: 4, days: 65 };
+const SESSIONS = SIZE.models * SIZE.days;
+
+function modelDays(t: TestContext, size = SIZE): Database {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  fillWithModelDays(path, size);
+  const database = openDatabase(path, { durability: 'process-end' });
+  t.after(() => database.close());
+  return database;
+}
+
+/** Replaces what counts on a model-day, or adds a model-day; everything about it can be told from the session. */
+function commit(database: Database, model: string, date: string): void {
+  database.transaction(() => {
+    const [old] = database
+      .statement(`UPDATE trading_sessions SET status = 'superseded' WHERE model = ? AND date = ? AND status = 'active' RETURNING job_id`)
+      .all(model, date);
+    const jobId = (old?.['job_id'] as string | undefined) ?? 'bench-0000';
+    database
+      .statement(`INSERT OR IGNORE INTO simulation_runs (job_id, model, model_index, start_date, created_at) VALUES (?, ?, 9, '2015-01-05', 't')`)
+      .run(jobId, model);
+    database
+      .statement(`INSERT OR IGNORE INTO job_details (job_id, date, model, status, started_at, completed_at) VALUES (?, ?, ?, 'completed', 't', 't')`)
+      .run(jobId, date, model);
+    const { lastInsertRowid } = database
+      .statement(`INSERT INTO trading_sessions (job_id, date, model, initial_cash_e4, started_at) VALUES (?, ?, ?, 5, 't')`)
+      .run(jobId, date, model);
+    database
+      .statement(`UPDATE trading_sessions SET status = 'active', completed_at = 't' WHERE session_id = ?`)
+      .run(lastInsertRowid);
+    database
+      .statement(
+        `INSERT INTO positions (session_id, action_id, action_type, cash_e4, portfolio_value_e4, daily_profit_e4, created_at)
+         VALUES (?, 1, 'no_trade', 5, 5, 0, 't')`,
+      )
+      .run(lastInsertRowid);
+  });
+}
+
+const ACTIVE = `SELECT position_id AS id FROM trading_sessions JOIN positions USING (session_id) WHERE status = 'active'
+  ORDER BY date, model, action_id`;
+const activeIds = (database: Database) => database.statement(ACTIVE).all().map(({ id }) => Number(id));
+const idsOf = (texts: readonly (string | null)[]) => texts.flatMap((text) => (text === null ? [] : [JSON.parse(text).id as number]));
+
+test('an answer shows one moment, whatever is committed and replaced while it is read', (t) => {
+  const database = modelDays(t);
+  const dates = database.statement('SELECT DISTINCT date FROM trading_sessions').all().map(({ date }) => String(date));
+  const anyDay = fc.record({
+    after: fc.nat({ max: 30 }),
+    model: fc.constantFrom('model-0', 'model-3', 'new'),
+    date: fc.constantFrom(...dates, '2015-01-10', '2031-01-01'),
+  });
+  fc.assert(
+    fc.property(fc.array(anyDay, { maxLength: 8 }), (commits) => {
+      const wanted = activeIds(database);
+      const seen: (string | null)[] = [];
+      const answer = resultRecords(database, {});
+      for (const { after, model, date } of [{ after: 1, model: 'model-1', date: '2015-01-05' }, ...commits]) {
+        for (let step = 0; step < after * 10; step += 1) seen.push(answer.next().value ?? null);
+        commit(database, model, date);
+      }
+      seen.push(...answer);
+      assert.deepEqual(idsOf(seen), wanted);
+      assert.deepEqual(idsOf([...resultRecords(database, {})]), activeIds(database));
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test('no statement of a long answer returns more rows than a step, and all steps together everything', (t) => {
+  const database = modelDays(t);
+  const watched = watch(database);
+  const records = [...resultRecords(watched.database, {})].filter((record) => record !== null);
+  const rows = [...resultRows(watched.database, {})].filter((row) => row !== null);
+  let sessions = 0;
+  const pieces = [...sessionPieces(watched.database, {}, { conversation: true, onSession: () => (sessions += 1) })];
+  assert.deepEqual([records.length, rows.length, sessions], [2 * SESSIONS, 2 * SESSIONS, SESSIONS]);
+  assert.equal(JSON.parse(`[${pieces.join('')}]`).length, SESSIONS);
+  assert.equal(watched.mostRows(), Math.max(SESSIONS_PER_STEP, RECORDS_PER_STEP));
+});
+
+test('a model-day with more positions and messages than a step is read in several', (t) => {
+  const database = modelDays(t, { models: 1, days: 2 });
+  const actions = 2 * RECORDS_PER_STEP + 50;
+  database
+    .statement(
+      `INSERT INTO positions (session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4, daily_profit_e4, created_at)
+       WITH RECURSIVE actions (value) AS (SELECT 3 UNION ALL SELECT value + 1 FROM actions WHERE value < ?)
+       SELECT 1, value, 'buy', 'AAPL', 1, 1, 5, 5, 0, 't' FROM actions`,
+    )
+    .run(actions);
+  const insert = database.statement(
+    `INSERT INTO reasoning_logs (session_id, message_index, role, content, timestamp) VALUES (1, ?, 'user', ?, 't')`,
+  );
+  for (let index = 1; index < 20; index += 1) insert.run(index, `${'x'.repeat(20_000)}${index}`);
+  const watched = watch(database);
+  const records = [...resultRecords(watched.database, {})].filter((record) => record !== null);
+  assert.deepEqual(idsOf(records), activeIds(database));
+  const pieces = [...sessionPieces(watched.database, {}, { conversation: true, onSession: () => {} })];
+  const [session] = JSON.parse(`[${pieces.join('')}]`);
+  assert.deepEqual(
+    session.positions.map((position: { action_id: number }) => position.action_id),
+    Array.from({ length: actions }, (_, index) => index + 1),
+  );
+  assert.deepEqual(
+    session.conversation.map((message: { message_index: number }) => message.message_index),
+    Array.from({ length: 20 }, (_, index) => index),
+  );
+  assert.equal(watched.mostRows(), RECORDS_PER_STEP);
+  assert.ok(Math.max(...pieces.map((piece) => piece?.length ?? 0)) < 100_000, 'a piece has a part of the conversation');
+});
+
+const filters: [name: string, filters: Parameters<typeof committedSessions>[1], where: string][] = [
+  ['all', {}, 'true'],
+  ['a job', { jobId: 'bench-0001' }, `job_id = 'bench-0001'`],
+  ['a model', { model: 'model-2' }, `model = 'model-2'`],
+  ['a job and a model', { jobId: 'bench-0001', model: 'model-2' }, `job_id = 'bench-0001' AND model = 'model-2'`],
+  ['a date', { startDate: '2015-02-03', endDate: '2015-02-03' }, `date = '2015-02-03'`],
+  ['from a date', { startDate: '2015-02-03' }, `date >= '2015-02-03'`],
+  ['to a date', { endDate: '2015-02-03', model: 'model-1' }, `date <= '2015-02-03' AND model = 'model-1'`],
+  ['a range of a job', { jobId: 'bench-0002', startDate: '2015-03-04', endDate: '2015-03-09' }, `job_id = 'bench-0002' AND date BETWEEN '2015-03-04' AND '2015-03-09'`],
+  ['nothing', { model: 'stranger' }, 'false'],
+];
+test('the filters let through what they say, in the order of the answer', (t) => {
+  const database = modelDays(t);
+  for (const [name, given, where] of filters) {
+    const found = [...committedSessions(database, given, lastChange(database))].flat().map(({ sessionId }) => sessionId);
+    const wanted = database.statement(`SELECT session_id AS id FROM trading_sessions WHERE ${where} ORDER BY date, model`).all();
+    assert.deepEqual(found, wanted.map(({ id }) => id), name);
+  }
+});
+
+test('a database of version 8 learns in which order its model-days were committed and replaced', (t) => {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  const old = new DatabaseSync(path);
+  migrate(old, 8);
+  old.exec(`
+    INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at, completed_at)
+      VALUES ('j', 'completed', '2025-01-06', '2025-01-07', '[]', 0, '{}', 't', 't');
+    INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at) VALUES ('j', 'm', 0, '2025-01-06', 't');
+    INSERT INTO job_details (job_id, date, model, status, started_at, completed_at) VALUES
+      ('j', '2025-01-06', 'm', 'completed', 't', 't'), ('j', '2025-01-07', 'm', 'completed', 't', 't');
+    INSERT INTO trading_sessions (session_id, job_id, date, model, status, error, initial_cash_e4, started_at, completed_at) VALUES
+      (1, 'j', '2025-01-06', 'm', 'superseded', NULL, 5, 't', '1'), (2, 'j', '2025-01-06', 'm', 'superseded', NULL, 5, 't', '3'),
+      (3, 'j', '2025-01-07', 'm', 'active', NULL, 5, 't', '2'), (4, 'j', '2025-01-06', 'm', 'active', NULL, 5, 't', '4'),
+      (5, 'j', '2025-01-07', 'm', 'failed', 'broken', 5, 't', '5');`);
+  old.close();
+  const database = openDatabase(path);
+  t.after(() => database.close());
+  const at = (change: number) => [...committedSessions(database, {}, change)].flat().map(({ sessionId }) => sessionId);
+  assert.deepEqual(at(lastChange(database)), [4, 3]);
+  assert.deepEqual([0, 1, 2, 3, 4].map(at), [[], [1], [2], [2, 3], [4, 3]]);
+});
+
+/** A database that counts how many rows a statement returns at most. */
+function watch(database: Database): { database: Database; mostRows(): number } {
+  let most = 0;
+  const statement: Database['statement'] = (sql) => {
+    const own = database.statement(sql);
+    return new Proxy(own, {
+      get: (target, name) => {
+        const member = Reflect.get(target, name);
+        if (typeof member !== 'function') return member;
+        return (...values: never[]) => {
+          const result = Reflect.apply(member, target, values) as unknown[];
+          if (name === 'all') most = Math.max(most, result.length);
+          return result;
+        };
+      },
+    });
+  };
+  return { database: { ...database, statement }, mostRows: () => most };
+}

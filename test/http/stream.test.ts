@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { type Server, type ServerResponse, createServer } from 'node:http';
+import { type AddressInfo, type Socket, connect } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { ServiceError } from '../../src/domain.ts';
+import { type LongAnswers, STREAM_CHUNK_LENGTH, createLongAnswers, sendLate, sendPieces } from '../../src/http/stream.ts';
+import { bySlices, nextTurn } from '../../src/turns.ts';
+import { startTestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const PIECE = `${'x'.repeat(1_023)}\n`;
+const HEARTBEAT_MS = 5;
+
+/** A server on loopback that answers every request with a function. */
+async function serve(t: TestContext, answer: (response: ServerResponse) => Promise<void>): Promise<Server> {
+  const server = createServer((_request, response) => void answer(response).catch(() => response.destroy()));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close().closeAllConnections());
+  return server;
+}
+
+function urlOf(server: Server): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function open(t: TestContext, server: Server): Socket {
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.on('error', () => {});
+  socket.write('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+  t.after(() => socket.destroy());
+  return socket;
+}
+
+/** Never ends, and tells how much of it was made and whether it was given up. */
+function endless() {
+  const state = { pieces: 0, isOver: false };
+  function* make(): Generator<string> {
+    try {
+      for (;;) {
+        state.pieces += 1;
+        yield PIECE;
+      }
+    } finally {
+      state.isOver = true;
+    }
+  }
+  return { state, answer: make() };
+}
+
+test('a client that reads nothing holds up a chunk, and its place; when it leaves nothing more is made', async (t) => {
+  const long = createLongAnswers({ maxLongAnswers: 1, heartbeatMs: 60_000 });
+  const { state, answer } = endless();
+  let response: ServerResponse | undefined;
+  const server = await serve(t, (opened) => sendPieces((response = opened), answer, { long, headers: [] }));
+  const socket = open(t, server).pause();
+  // It has stopped when the system takes no more: the event loop goes round many times, and no piece is made.
+  let turns = 0;
+  let seen = -1;
+  await until('the answer to stand still', async () => {
+    turns = seen === state.pieces && response?.writableNeedDrain ? turns + 1 : 0;
+    seen = state.pieces;
+    for (let round = 0; round < 20; round += 1) await nextTurn();
+    return turns > 5;
+  });
+  assert.ok((response?.writableLength ?? Infinity) <= STREAM_CHUNK_LENGTH + PIECE.length + 100, 'one chunk and its frame');
+  await assert.rejects(long.during(async () => {}), (error) => error instanceof ServiceError && error.code === 'busy');
+  assert.equal(state.isOver, false);
+  socket.destroy();
+  await until('the answer to be given up', () => state.isOver);
+  await until('its place', () => isFree(long));
+});
+
+/** Whether a long answer would have a place now. */
+function isFree(long: LongAnswers): Promise<boolean> {
+  return long.during(async () => true).catch(() => false);
+}
+
+test('a short answer needs no place; a long one without a place can still become an error, and is given up', async (t) => {
+  const long = createLongAnswers({ maxLongAnswers: 0, heartbeatMs: 60_000 });
+  const { state, answer } = endless();
+  const answers = [['[', ']'], answer];
+  const errors: string[] = [];
+  const server = await serve(t, async (response) => {
+    const pieces = answers.shift() as Iterable<string>;
+    await sendPieces(response, pieces, { long, headers: [] }).catch((error) => {
+      errors.push(`${error.code} ${response.headersSent}`);
+      response.end();
+    });
+  });
+  assert.deepEqual([await (await fetch(urlOf(server))).text(), errors], ['[]', []]);
+  await (await fetch(urlOf(server))).text();
+  assert.deepEqual([errors, state.isOver], [['busy false'], true]);
+});
+
+test('an answer that is late sends white space meanwhile, however small the patience with stalled connections', async (t) => {
+  const long = createLongAnswers({ maxLongAnswers: 1, heartbeatMs: HEARTBEAT_MS });
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const server = await serve(t, (response) => sendLate(response, { text: promise, stop: () => {} }, { long, headers: [] }));
+  server.timeout = 4 * HEARTBEAT_MS;
+  const response = await fetch(urlOf(server));
+  let text = '';
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+    text += Buffer.from(chunk).toString();
+    // Longer than the patience several times over.
+    if (text.length === 20) resolve('{"late":true}');
+  }
+  assert.deepEqual(JSON.parse(text), { late: true });
+  assert.match(text, /^ {20,}\{/);
+});
+
+test('a late answer that is made in time is an ordinary one; one that fails in time is an error', async (t) => {
+  const long = createLongAnswers({ maxLongAnswers: 1, heartbeatMs: 60_000 });
+  const texts = [async () => '{}', () => Promise.reject(new Error('no database'))];
+  const seen: string[] = [];
+  const server = await serve(t, async (response) => {
+    const late = { text: (texts.shift() as () => Promise<string>)(), stop: () => {} };
+    await sendLate(response, late, { long, headers: [] }).catch((error) => {
+      seen.push(`${error.message} ${response.headersSent}`);
+      response.end();
+    });
+  });
+  const first = await fetch(urlOf(server));
+  assert.deepEqual([first.headers.get('content-length'), await first.text()], ['2', '{}']);
+  await fetch(urlOf(server)).then((response) => response.text());
+  assert.deepEqual(seen, ['no database false']);
+});
+
+test('a client that leaves while its answer is late stops the making of it', async (t) => {
+  const long = createLongAnswers({ maxLongAnswers: 1, heartbeatMs: HEARTBEAT_MS });
+  let isStopped = false;
+  const { promise, reject } = Promise.withResolvers<string>();
+  const stop = () => {
+    isStopped = true;
+    reject(new Error('stopped'));
+  };
+  const server = await serve(t, (response) => sendLate(response, { text: promise, stop }, { long, headers: [] }));
+  const socket = open(t, server);
+  await new Promise((resolve) => socket.once('data', resolve));
+  socket.destroy();
+  await until('the answer to be stopped', () => isStopped);
+  await until('its place', () => isFree(long));
+});
+
+test('one long answer too many is a 503 that says when to ask again; short ones are answered', async (t) => {
+  const service = await startTestService(t, { httpLimits: { maxLongAnswers: 0 } });
+  const refused = await service.get('/audit');
+  assert.equal(refused.status, 503);
+  assert.match(refused.headers.get('retry-after') ?? '', /^\d+$/);
+  assert.match(refused.body.detail, /^Cannot send another long answer/);
+  assert.deepEqual((await service.get('/results')).body, { results: [], count: 0 });
+});
+
+test('between two slices of work the event loop goes round, whoever works', async () => {
+  let rounds = 0;
+  let isOver = false;
+  const count = () => {
+    rounds += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const seen: number[] = [];
+  function* slow(): Generator<undefined, string> {
+    for (let step = 0; step < 3; step += 1) {
+      for (const end = performance.now() + 10; performance.now() < end;);
+      seen.push(rounds);
+      yield;
+    }
+    return 'done';
+  }
+  const results = await Promise.all([bySlices(slow()), bySlices(slow())]);
+  isOver = true;
+  assert.deepEqual(results, ['done', 'done']);
+  // The first steps are taken by the callers at once; each later one has a round of its own.
+  const later = seen.slice(2);
+  assert.equal(new Set(later).size, later.length);
+});
+
+test('newcomers share the turns with those who work already', async () => {
+  const order: string[] = [];
+  const take = (name: string, isFirst: boolean) => nextTurn({ isFirst }).then(() => order.push(name));
+  await Promise.all([...['a', 'b', 'c'].map((name) => take(name, false)), take('new', true), take('newer', true)]);
+  assert.ok(order.indexOf('new') < 2 && order.indexOf('newer') < 4, order.join(' '));
+});

@@ -137,7 +137,7 @@ On Linux and macOS "npm ci" brings one along, which npm's scripts then use; else
 /** Takes the place of the licences until it is known whose code is in the program. */
 const LICENCES_MARK = '@@licences@@';
 
-if (import.meta.main) {
+async function buildProgram() {
   await writeInterfaceDescription('src/http/openapi.json');
   const [agent, pages] = await Promise.all([bundleAgent(), bundlePages()]);
   const { outputFiles, metafile } = await build({
@@ -161,3 +161,6 @@ if (import.meta.main) {
   // The file is CommonJS although this repository's package is not; where it stands alone it needs nothing beside it.
   writeFileSync('dist/package.json', '{ "type": "commonjs" }\n');
 }
+
+// Without a top-level await the tests can load this file synchronously.
+if (import.meta.main) void buildProgram();

@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { scriptedAgent } from '../support/agents.ts';
 import { type Visit, visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
+import { leftToLongForm } from '../support/long.ts';
 import { lastWeekdays, wavyPrices } from '../support/market.ts';
 import { type TestServiceOptions, startTestService, twoModels } from '../support/service.ts';
 
@@ -10,6 +11,7 @@ const SYMBOLS = ['AAPL', 'MSFT'];
 const dates = lastWeekdays(3);
 const [firstDate, lastDate] = [dates[0] as string, dates.at(-1) as string];
 const inBrowser = { skip: noBrowser };
+const inLongForm = { skip: noBrowser || leftToLongForm };
 
 function start(t: TestContext, options: TestServiceOptions = {}) {
   const configuration = { ...twoModels, agent_config: { stock_symbols: SYMBOLS } };
@@ -84,7 +86,7 @@ test('a job is cancelled only when one confirms it', inBrowser, async (t) => {
 
 test(
   'figures that change while one looks leave what was chosen: the order, the hidden line, the focus',
-  inBrowser,
+  inLongForm,
   async (t) => {
     const service = await start(t);
     await service.runJob({ start_date: firstDate, end_date: dates[1] });
@@ -104,7 +106,7 @@ test(
   },
 );
 
-test('a model-day that runs is followed to its end, without a new message as well', inBrowser, async (t) => {
+test('a model-day that runs is followed to its end, without a new message as well', inLongForm, async (t) => {
   const agentProgram = scriptedAgent({ '*': [[['get_portfolio', {}]], [['wait', 60_000]]] });
   const service = await start(t, { agentProgram });
   const { page, open } = await visit(t, service.url);
@@ -118,7 +120,7 @@ test('a model-day that runs is followed to its end, without a new message as wel
   await page.getByText('Cancelled', { exact: true }).waitFor();
 });
 
-test('a server that is gone is missed, and found again', inBrowser, async (t) => {
+test('a server that is gone is missed, and found again', inLongForm, async (t) => {
   const service = await start(t);
   const { page, open } = await visit(t, service.url);
   await open('/');

@@ -3,6 +3,7 @@ import { type TestContext, before, test } from 'node:test';
 import { scriptedAgent } from '../support/agents.ts';
 import { overflow, visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
+import { leftToLongForm } from '../support/long.ts';
 import { lastWeekdays, wavyPrices } from '../support/market.ts';
 import { type TestService, startTestService } from '../support/service.ts';
 
@@ -55,6 +56,7 @@ before(async (t) => {
 });
 
 const inBrowser = { skip: noBrowser };
+const inLongForm = { skip: noBrowser || leftToLongForm };
 const PHONE = { width: 390, height: 844 };
 
 test(
@@ -88,7 +90,7 @@ test('a model-day shows all that was said as text, with the refusal folded', inB
   assert.match(await page.locator('.brief').innerText(), /"date"/);
 });
 
-test('a model-day shows trades, and the portfolio before and after', inBrowser, async (t) => {
+test('a model-day shows trades, and the portfolio before and after', inLongForm, async (t) => {
   const { page, open } = await visit(t, service.url);
   await open(`/model-days/model-a/${secondDate}`);
   const rows = await page.locator('.portfolio tbody tr').allInnerTexts();
@@ -138,7 +140,7 @@ test('the plot: hover tells values, dragging zooms, lines hide, the scale can be
   assert.match(await dateAt(0.001), day(firstDate));
 });
 
-test('the leaderboard sorts by any figure, either way, and marks what cannot be compared', inBrowser, async (t) => {
+test('the leaderboard sorts by any figure, either way, and marks what cannot be compared', inLongForm, async (t) => {
   const { page, open } = await visit(t, service.url);
   await open('/');
   const names = () => page.locator('section:has(#leaderboard-title) tbody th').allInnerTexts();
@@ -189,7 +191,7 @@ test(
   },
 );
 
-test('every link has an address, and back leads back', inBrowser, async (t) => {
+test('every link has an address, and back leads back', inLongForm, async (t) => {
   const { page, open } = await visit(t, service.url);
   await open('/');
   await page.getByRole('link', { name: 'model-a', exact: true }).click();
@@ -208,7 +210,7 @@ test('every link has an address, and back leads back', inBrowser, async (t) => {
   await page.locator('.curves').waitFor();
 });
 
-test('dark and light: as the system has it, or as the switch says, which is remembered', inBrowser, async (t) => {
+test('dark and light: as the system has it, or as the switch says, which is remembered', inLongForm, async (t) => {
   const { page, open } = await visit(t, service.url, { colorScheme: 'dark' });
   const ground = () => page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor');
   await open('/');
@@ -222,7 +224,7 @@ test('dark and light: as the system has it, or as the switch says, which is reme
   assert.equal(await ground(), dark);
 });
 
-test('times are in the zone of the reader, in UTC on hover', inBrowser, async (t) => {
+test('times are in the zone of the reader, in UTC on hover', inLongForm, async (t) => {
   const { page, open } = await visit(t, service.url, { timezoneId: 'Asia/Tokyo' });
   await open(`/jobs/${jobId}`);
   const time = page.locator('time').first();
@@ -232,7 +234,7 @@ test('times are in the zone of the reader, in UTC on hover', inBrowser, async (t
   assert.ok((await time.innerText()).endsWith(hour));
 });
 
-test('a metric tells what it means when it has the focus', inBrowser, async (t) => {
+test('a metric tells what it means when it has the focus', inLongForm, async (t) => {
   const { page, open } = await visit(t, service.url);
   await open('/models/model-a');
   const term = page.locator('dt', { hasText: 'Sharpe ratio' });

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
 import { test } from 'node:test';
 
 /** The document as far as polling looks at it: whether it is hidden, and its events. */
 const page = Object.assign(new EventTarget(), { hidden: false });
 Object.assign(globalThis, { document: page });
 
-// By its address, because the compiler checks browser code apart from this.
-const { poll, pollSoon } = (await import(new URL('../../src/pages/poll.ts', import.meta.url).href)) as {
+// By its path, because the compiler checks browser code apart from this.
+const { poll, pollSoon } = createRequire(import.meta.url)(resolve(import.meta.dirname, '../../src/pages/poll.ts')) as {
   poll(work: () => Promise<'moving' | 'still'>, signal: AbortSignal): Promise<void>;
   pollSoon(): void;
 };

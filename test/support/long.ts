@@ -5,3 +5,6 @@ export const isLong = process.env['LONG_TESTS'] === '1';
 export function runs(short: number, long: number): number {
   return isLong ? long : short;
 }
+
+/** Why a test that takes long is left out of `npm test`; false in `npm run test:long`. */
+export const leftToLongForm: string | false = isLong ? false : 'part of npm run test:long';

@@ -1,0 +1,3 @@
+import { loadSuite } from './load.ts';
+
+loadSuite('program');

@@ -47,9 +47,9 @@ test('the processes that the service starts do not hear SIGUSR1', { skip: noProc
   const others = new Set(childrenOf(process.pid));
   const ours = () => childrenOf(process.pid).filter((pid) => !others.has(pid));
   const endless = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT sum(i) FROM n';
-  const reading = withSnapshot(path, (snapshot) => queryApart(snapshot, [{ sql: endless }]));
-  const spoke = Promise.withResolvers<void>();
   const abort = new AbortController();
+  const reading = withSnapshot(path, (snapshot) => queryApart(snapshot, [{ sql: endless }], abort.signal));
+  const spoke = Promise.withResolvers<void>();
   const trading = launch(simulatedStart, {
     program: agentFixture('never-reads'),
     timeoutMs: 3_600_000,

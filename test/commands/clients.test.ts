@@ -275,7 +275,7 @@ test('the commands are in the help', async () => {
 });
 
 test('a watch that is stopped by Ctrl-C leaves the job alone', async () => {
-  const { stdout } = await run(['trigger', '--start', '2025-09-01', '--end', '2025-09-26']);
+  const { stdout } = await run(['trigger', '--start', '2025-09-01', '--end', '2025-09-05']);
   const watching = startProgram(['watch', stdout.trim()], { cwd, env: { API_URL: server.url } });
   await watching.waitFor(/simulated\n/);
   watching.process.kill('SIGINT');

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { noProc } from '../support/processes.ts';
+import { runs } from '../support/long.ts';
 import { torture } from './torture.ts';
+
+const KILLS = runs(3, 20);
 
 test('killed at random moments, the service loses nothing and pays for nothing twice', { skip: noProc }, async (t) => {
   const seed = Date.now() % 1_000_000;
-  t.diagnostic(`seed ${seed}: npm run torture -- 6 ${seed}`);
-  const report = await torture({ kills: 6, seed, orphanLimitMs: 15_000 });
-  assert.equal(report.kills, 6);
+  t.diagnostic(`seed ${seed}: npm run torture -- ${KILLS} ${seed}`);
+  const report = await torture({ kills: KILLS, seed, orphanLimitMs: 15_000 });
+  assert.equal(report.kills, KILLS);
   assert.ok(report.modelDays > 0 && report.records >= report.modelDays);
 });

@@ -4,6 +4,8 @@ import { type ChildMessage, createLineReader, encodeLine } from '../protocol.ts'
 const STDIN = 0;
 const STDOUT = 1;
 const READ_BYTES = 64 * 1024;
+/** One thread waits for the parent, one looks up names; Node would make four, and containers may allow few. */
+const THREADS = 2;
 
 /** The child's two ends of the pipe to its parent. The process ends when the parent is gone. */
 export interface Pipe {
@@ -42,6 +44,7 @@ export function openPipe(): Pipe {
     },
     readAhead() {
       isReadingAhead = true;
+      process.env['UV_THREADPOOL_SIZE'] = String(THREADS); // read when the first thread is asked for
       readAlways(take);
     },
   };

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import { timestamp } from '../calendar.ts';
 import { openDatabase, removeDatabase } from '../database/database.ts';
@@ -18,6 +19,8 @@ declare const PAGES: BuiltPages;
 const SHUTDOWN_TIMEOUT_MS = 10_000;
 /** What can wait is done this long after the start. */
 const SETTLING_MS = 500;
+/** Threads for what Node cannot wait for otherwise: here, looking up names. Unless set, Node would make four. */
+const THREADS = 2;
 const FAILED = 1;
 
 // The database is initialised when this module is loaded, and once more at start-up, where it finds nothing to do.
@@ -34,6 +37,7 @@ prepareDatabase(settings);
 /** The command `serve`: runs until SIGTERM or SIGINT. */
 export async function serve(): Promise<Service> {
   announceMode(settings);
+  await makeThreads();
   const agentProgram = gunzipSync(Buffer.from(AGENT_PROGRAM, 'base64')).toString();
   const service = await startService({ settings, log, clock, agentProgram, accessTokens, pages: PAGES });
   const { deploymentMode: mode, databasePath: database, configurationPath: configuration } = settings;
@@ -45,6 +49,15 @@ export async function serve(): Promise<Service> {
     ownership.release();
   }, log);
   return service;
+}
+
+/**
+ * Node makes all its threads when the first is asked for, and ends the process when the system allows no more. Before
+ * there are children that is certain to succeed, or fails while nothing is lost.
+ */
+async function makeThreads(): Promise<void> {
+  process.env['UV_THREADPOOL_SIZE'] ??= String(THREADS);
+  await stat('.');
 }
 
 /**

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { versionsWithin } from '../../src/audit/lifetimes.ts';
 import { auditOf, fourDays } from '../support/books.ts';
 
 const NOTHING: Record<'problems' | 'unverifiable' | 'stale', string[]> = { problems: [], unverifiable: [], stale: [] };
@@ -94,5 +95,23 @@ for (const [name, sql, report] of histories) {
       lines.map((line) => `model-a ${line}`),
     ]);
     assert.deepEqual(await auditOf(database), Object.fromEntries(expected));
+  });
+}
+
+/** Seconds at which a version came and went, the moment that is looked at, and whether it may have been read then. */
+const moments: [name: string, lifetime: [number, number | null], moment: [number, number], mayBeRead: boolean][] = [
+  ['there all through', [0, null], [3, 5], true],
+  ['there from its last second on', [5, null], [3, 5], true],
+  ['there until it begins', [0, 3], [3, 5], false],
+  ['there after its end', [6, null], [3, 5], false],
+  ['gone within it', [0, 4], [3, 5], true],
+  ['changed twice within one millisecond, as it begins', [3, 3], [3, 5], true],
+  ['replaced before it came, by a clock that went back', [2, 1], [3, 5], true],
+];
+for (const [name, [recorded, replaced], [from, to], mayBeRead] of moments) {
+  test(`of a moment, a version ${name} ${mayBeRead ? 'may' : 'cannot'} have been read in it`, () => {
+    const at = (second: number) => `2025-01-07T00:00:0${second}.000Z`;
+    const version = { recordedAt: at(recorded), replacedAt: replaced === null ? null : at(replaced) };
+    assert.deepEqual(versionsWithin([version], { from: at(from), to: at(to) }), mayBeRead ? [version] : []);
   });
 }

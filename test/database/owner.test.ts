@@ -8,6 +8,7 @@ import { openDatabase, removeDatabase } from '../../src/database/database.ts';
 import { claimOwnership } from '../../src/database/owner.ts';
 import { withSnapshot } from '../../src/database/snapshot.ts';
 import { noDisk } from '../support/disk.ts';
+import { noProc, openFilesOf } from '../support/processes.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const STARTED_AT = '2025-01-06T10:00:00.000Z';
@@ -29,6 +30,15 @@ test('one process owns a database; the next one learns which', (t) => {
   assert.throws(() => claim(folder), inUse);
   first.release();
   claim(folder).release();
+});
+
+test('a lock that cannot be taken is closed again', { skip: noProc }, (t) => {
+  const folder = temporaryFolder(t);
+  mkdirSync(join(folder, 'data/agent_data'), { recursive: true });
+  const lock = join(folder, 'data/agent_data/owner.lock');
+  writeFileSync(lock, 'This is no database. '.repeat(100));
+  assert.throws(() => claim(folder), /agent_data cannot be written: file is not a database/);
+  assert.ok(!openFilesOf(process.pid).includes(lock));
 });
 
 /** How a second folder can lead to the database of a first one; both exist, and the first has `data`. */

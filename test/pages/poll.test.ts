@@ -13,6 +13,10 @@ const { poll, pollSoon } = createRequire(import.meta.url)(resolve(import.meta.di
   pollSoon(): void;
 };
 
+const { secondsToGo } = (await import(new URL('../../src/pages/pace.ts', import.meta.url).href)) as {
+  secondsToGo(status: object): number | null;
+};
+
 function setHidden(hidden: boolean): void {
   page.hidden = hidden;
   page.dispatchEvent(new Event('visibilitychange'));
@@ -58,3 +62,25 @@ test('it asks soon while things move, more and more seldom while nothing does, a
   await polling;
   assert.equal(await after(100_000), 8);
 });
+
+/** Seconds after the start at which model-days ended (null: not yet), and how long the job still takes. */
+const paces: [name: string, ended: (number | null)[], toGo: number | null][] = [
+  ['nothing has ended', [null, null], null],
+  ['less than three seconds have passed', [1, 2, null], null],
+  ['it ended in no time at all', [0, null], null],
+  ['three seconds have passed', [1, 3, null, null], 3],
+  ['one of five is left', [2, 4, 6, 8, null], 2],
+  ['none is left', [4, 4], 0],
+];
+for (const [name, ended, toGo] of paces) {
+  test(`how long a job still takes when ${name}: ${toGo ?? 'unknown'}`, () => {
+    const at = (second: number) => new Date(second * 1000).toISOString();
+    const details = ended.map((second) => ({
+      started_at: at(0),
+      completed_at: second === null ? null : at(second),
+      status: second === null ? 'pending' : 'completed',
+    }));
+    assert.equal(secondsToGo({ started_at: at(0), completed_at: null, details }), toGo);
+    assert.equal(secondsToGo({ started_at: at(0), completed_at: at(9), details }), null);
+  });
+}

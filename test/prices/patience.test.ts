@@ -19,6 +19,13 @@ const cases: [name: string, answers: (Problem | 'data')[], bound: number, waits:
   ['a daily quota is not waited out', ['daily_quota', 'data'], 300_000, [], 'daily_quota'],
   ['a network that comes back', ['unreachable', 'unreachable', 'data'], 0, [500, 1_000], 'data'],
   ['a network that does not', ['unreachable'], 0, [500, 1_000], 'unreachable'],
+  [
+    'after a short limit an unreachable network has all its tries again',
+    ['unreachable', 'unreachable', 'short_limit', 'unreachable', 'unreachable', 'data'],
+    300_000,
+    [500, 1_000, 2_000, 500, 1_000],
+    'data',
+  ],
   ['what makes no sense is not asked again', ['unreadable', 'data'], 300_000, [], 'unreadable'],
 ];
 for (const [name, answers, maxLimitWaitMs, expected, end] of cases) {

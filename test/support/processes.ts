@@ -65,3 +65,14 @@ export function listeningPortsOf(pid: number): number[] {
     return isOwn ? [Number.parseInt(address.split(':')[1] ?? '', 16)] : [];
   });
 }
+
+/** The files that a process holds open. */
+export function openFilesOf(pid: number): string[] {
+  return readdirSync(`/proc/${pid}/fd`).flatMap((descriptor) => {
+    try {
+      return [readlinkSync(`/proc/${pid}/fd/${descriptor}`)];
+    } catch {
+      return []; // that with which the list was read
+    }
+  });
+}

@@ -52,6 +52,8 @@ test('cash pays the commission, and an order is refused when it cannot', () => {
     sell(poor, { ...order, amount: 1, price: fromDollars(1) }).refusal ?? '',
     /cash and proceeds do not pay the commission of 5\.00$/,
   );
+  const leavesNothing = sell(poor, { ...order, amount: 1, price: fromDollars(5) });
+  assert.deepEqual(leavesNothing, { portfolio: { cash: 0, holdings: new Map() } });
 });
 
 test('no costs are not told', () => {

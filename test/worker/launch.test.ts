@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import childProcess, { type ChildProcess } from 'node:child_process';
 import { EventEmitter } from 'node:events';
 import { syncBuiltinESMExports } from 'node:module';
+import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChildMessage } from '../../src/protocol.ts';
+import { openChannel } from '../../src/worker/channel.ts';
 import { launch } from '../../src/worker/launch.ts';
 import { checkLineBounds } from '../../src/worker/line-bounds.ts';
 import { agentFixture, simulatedStart } from '../support/agents.ts';
@@ -169,4 +171,41 @@ for (const [name, line, error] of bounds) {
     if (error === null) checkLineBounds(line);
     else assert.throws(() => checkLineBounds(line), error);
   });
+}
+
+const answer = { type: 'answer', content: 'x', toolCalls: [], reasoning: null, usage: null, note: null };
+
+/** Lines that a child writes in one breath, and which messages are handled of it, and what its one outcome is. */
+const endings: [name: string, lines: object[], handled: number, outcome: string][] = [
+  ['two outcomes', [outcomeOf('first'), outcomeOf('second')], 0, 'first'],
+  ['an outcome and a message after it', [outcomeOf('first'), answer], 0, 'first'],
+  [
+    'a message that takes time, an outcome and more',
+    [answer, outcomeOf('first'), answer, outcomeOf('second')],
+    1,
+    'first',
+  ],
+];
+for (const [name, lines, handled, error] of endings) {
+  test(`of ${name} the first reason wins, and the child is ended once`, async () => {
+    const stdout = new PassThrough();
+    const signals: string[] = [];
+    let count = 0;
+    const { outcome, fail } = openChannel({ stdin: new PassThrough(), stdout } as unknown as ChildProcess, {
+      onMessage: async () => {
+        count += 1;
+        return new Promise((resolve) => setImmediate(resolve, null));
+      },
+      onSettled: (signal) => signals.push(signal),
+    });
+    stdout.end(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    assert.deepEqual(await outcome, { status: 'failed', error });
+    fail('too late');
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    assert.deepEqual([count, signals], [handled, ['SIGKILL']]);
+  });
+}
+
+function outcomeOf(error: string) {
+  return { type: 'outcome', result: { status: 'failed', error } };
 }

@@ -15,6 +15,8 @@ export interface Settings {
   /** Child processes side by side. */
   maxParallelModels: number;
   modelDayTimeoutMs: number;
+  /** What a child process may take in all; half of it is for its JavaScript heap. */
+  modelDayMemoryMb: number;
   /** One request to a model, from its start to the last byte of the answer. */
   modelRequestTimeoutMs: number;
   /** Per job, how long rate limits of the price provider are waited out. */
@@ -71,6 +73,7 @@ export function readSettings(environment: NodeJS.ProcessEnv): Settings {
     maxSimulationDays: env.MAX_SIMULATION_DAYS,
     maxParallelModels: env.MAX_PARALLEL_MODELS,
     modelDayTimeoutMs: env.MODEL_DAY_TIMEOUT_SECONDS * 1000,
+    modelDayMemoryMb: env.MODEL_DAY_MEMORY_MB,
     modelRequestTimeoutMs: env.MODEL_REQUEST_TIMEOUT_SECONDS * 1000,
     maxRateLimitWaitMs: env.MAX_RATE_LIMIT_WAIT_SECONDS * 1000,
     autoDownloadPriceData: env.AUTO_DOWNLOAD_PRICE_DATA,
@@ -181,6 +184,7 @@ const environmentSchema = v.object({
   MAX_SIMULATION_DAYS: v.optional(wholeNumber(1, 3_660), '30'),
   MAX_PARALLEL_MODELS: v.optional(wholeNumber(1, 256), '8'),
   MODEL_DAY_TIMEOUT_SECONDS: v.optional(wholeNumber(1, 86_400), '1800'),
+  MODEL_DAY_MEMORY_MB: v.optional(wholeNumber(128, 65_536), '512'),
   MODEL_REQUEST_TIMEOUT_SECONDS: v.optional(wholeNumber(1, 86_400), '300'),
   MAX_RATE_LIMIT_WAIT_SECONDS: v.optional(wholeNumber(0, 86_400), '300'),
   AUTO_DOWNLOAD_PRICE_DATA: v.optional(yesOrNo, 'true'),

@@ -54,6 +54,7 @@ test('the processes that the service starts do not hear SIGUSR1', { skip: noProc
     program: agentFixture('never-reads'),
     timeoutMs: 3_600_000,
     patienceMs: 60_000,
+    memoryMb: 512,
     signal: abort.signal,
     onMessage: async () => (spoke.resolve(), null),
   });

@@ -16,6 +16,7 @@ test('without a variable everything has its default', () => {
     maxSimulationDays: 30,
     maxParallelModels: 8,
     modelDayTimeoutMs: 1_800_000,
+    modelDayMemoryMb: 512,
     modelRequestTimeoutMs: 300_000,
     maxRateLimitWaitMs: 300_000,
     autoDownloadPriceData: true,

@@ -45,8 +45,8 @@ export interface ChannelOptions {
 
 export interface Channel {
   send(message: Start | PastMessage): void;
-  /** Makes the model-day a failure for this reason, unless an earlier reason has ended it. */
-  fail(error: string): void;
+  /** Makes the model-day a failure for this reason, unless an earlier reason has ended it; with TERM unless told otherwise. */
+  fail(error: string, signal?: NodeJS.Signals): void;
   /** Says that the machine took the child, unless an earlier reason has ended the model-day. */
   lose(error: string): void;
   hasSpoken(): boolean;
@@ -69,8 +69,9 @@ export function openChannel(
     finish();
     onSettled(signal);
   };
-  const fail = (error: string) => settle(() => resolve({ status: 'failed', error }), 'SIGTERM');
   const lose = (error: string) => settle(() => resolve({ status: 'lost', hasSpoken, error }), 'SIGKILL');
+  const fail = (error: string, signal: NodeJS.Signals = 'SIGTERM') =>
+    settle(() => resolve({ status: 'failed', error }), signal);
   const send = (message: Start | PastMessage | ToolResults) => void stdin?.write(encodeLine(message));
   const handle = async (line: string) => {
     const message = decodeOrFail(line, fail);

@@ -4,6 +4,7 @@ import { messageOf } from '../domain.ts';
 import type { PastMessage, Start } from '../protocol.ts';
 import { type Channel, type Ending, type Lost, type MessageHandler, openChannel } from './channel.ts';
 import { watchSilence } from './first-line.ts';
+import { watchMemory } from './memory.ts';
 import { endProcess, readStderr, startProcess } from './process.ts';
 
 /** What a start fails of when the machine has no more processes, memory or open files to give. */
@@ -15,6 +16,8 @@ export interface LaunchOptions {
   timeoutMs: number;
   /** How long the child may take to its first line. */
   patienceMs: number;
+  /** What the process may take in all, in megabytes; half of it is for its JavaScript heap. */
+  memoryMb: number;
   /** What an earlier process of this model-day heard and said. */
   past?: readonly PastMessage['message'][];
   /** Aborted on shutdown or cancellation; the child is then stopped and the outcome is a failure. */
@@ -33,22 +36,26 @@ export interface LaunchOptions {
  */
 export async function launch(start: Start, options: LaunchOptions): Promise<Ending> {
   await turnToSpawn();
-  const child = startOrLose(start, options.program);
+  const child = startOrLose(start, options);
   if ('status' in child) return child;
   const { timeoutMs, signal, onMessage } = options;
   const startedAt = performance.now();
   const channel = openChannel(child, {
     onMessage,
     onFirstLine() {
-      endWatch();
+      endSilence();
       options.onStart?.(performance.now() - startedAt);
     },
     onSettled: (how) => endProcess(child, how),
   });
   const stderr = readStderr(child, channel.fail);
-  const endWatch = watchSilence(child.pid, {
+  const endSilence = watchSilence(child.pid, {
     patienceMs: options.patienceMs,
     onSilent: () => channel.lose(`it said nothing for ${Math.round(performance.now() - startedAt) / 1000} seconds`),
+  });
+  const endMemory = watchMemory(child, {
+    memoryMb: options.memoryMb,
+    onTooMuch: (error) => channel.fail(error, 'SIGKILL'),
   });
   const timer = setTimeout(
     () => channel.fail(`The model-day took longer than ${timeoutMs / 1000} seconds`),
@@ -60,7 +67,8 @@ export async function launch(start: Start, options: LaunchOptions): Promise<Endi
   channel.send(start);
   for (const message of options.past ?? []) channel.send({ type: 'past_message', message });
   await endOf(child, channel);
-  endWatch();
+  endSilence();
+  endMemory();
   clearTimeout(timer);
   signal.removeEventListener('abort', abort);
   if (stderr() !== '') options.onStderr?.(stderr());
@@ -68,9 +76,9 @@ export async function launch(start: Start, options: LaunchOptions): Promise<Endi
 }
 
 /** Some errors of a start are thrown, others are events. */
-function startOrLose({ model }: Start, program: string): ChildProcess | Lost {
+function startOrLose({ model }: Start, { program, memoryMb }: LaunchOptions): ChildProcess | Lost {
   try {
-    return startProcess(program, { isNetworked: model.kind === 'chat_completions' });
+    return startProcess(program, { isNetworked: model.kind === 'chat_completions', heapMb: memoryMb / 2 });
   } catch (error) {
     if (!isShortage(error)) throw error;
     return { status: 'lost', hasSpoken: false, error: `it could not be started, ${messageOf(error)}` };

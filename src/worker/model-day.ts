@@ -206,6 +206,7 @@ async function trade(
     timeoutMs: context.settings.modelDayTimeoutMs,
     patienceMs: crew.patienceMs(tries),
     onStart: crew.noteStart,
+    memoryMb: context.settings.modelDayMemoryMb,
     signal,
     onMessage: (message) => receive(context, session, { message, maxSteps, failures }),
     onStderr: (tail) => context.log.warning('model process wrote to stderr', { ...modelDay, tail }),

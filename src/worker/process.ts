@@ -7,8 +7,6 @@ import { NO_INSPECTOR_FLAGS } from '../inspector.ts';
 
 /** Between TERM and KILL. A child holds nothing that could be lost, so it gets little time. */
 const KILL_AFTER_MS = 1_000;
-/** The heap of a child; a model-day's conversation is a few megabytes. */
-const CHILD_MEMORY_MB = 256;
 const CHILD_NICENESS = 10;
 /** The highest there is: short of memory, the kernel ends a child, which goes on with its log, and not the service. */
 const CHILD_OOM_SCORE_ADJ = 1000;
@@ -36,12 +34,15 @@ const INHERITED_VARIABLES = [
  * Starts a child that runs a program, given as JavaScript text. The program goes in by `--eval`: the child then starts as
  * fast as an empty one whatever the size of the service, and may read no file at all, not even its own.
  */
-export function startProcess(program: string, { isNetworked }: { isNetworked: boolean }): ChildProcess {
+export function startProcess(
+  program: string,
+  { isNetworked, heapMb }: { isNetworked: boolean; heapMb: number },
+): ChildProcess {
   const flags = [
     ...NO_INSPECTOR_FLAGS,
     '--permission',
     '--no-experimental-sqlite',
-    `--max-old-space-size=${CHILD_MEMORY_MB}`,
+    `--max-old-space-size=${Math.floor(heapMb)}`,
   ];
   if (isNetworked && CAN_RESTRICT_NETWORK) flags.push('--allow-net', '--disable-warning=ExperimentalWarning');
   const args = [...flags, '--input-type=commonjs', '--eval', program];

@@ -10,6 +10,7 @@ import { openChannel } from '../../src/worker/channel.ts';
 import { launch } from '../../src/worker/launch.ts';
 import { checkLineBounds } from '../../src/worker/line-bounds.ts';
 import { agentFixture, simulatedStart } from '../support/agents.ts';
+import { noProc } from '../support/processes.ts';
 
 interface FailureOptions {
   timeoutMs?: number;
@@ -26,7 +27,14 @@ interface Run {
 
 async function run(
   fixture: string,
-  { timeoutMs = 10_000, patienceMs = 60_000, signal = new AbortController().signal, most = 100, delayMs = 0 } = {},
+  {
+    timeoutMs = 10_000,
+    patienceMs = 60_000,
+    memoryMb = 512,
+    signal = new AbortController().signal,
+    most = 100,
+    delayMs = 0,
+  } = {},
 ): Promise<Run> {
   const messages: ChildMessage['type'][] = [];
   let stderr = '';
@@ -34,6 +42,7 @@ async function run(
     program: agentFixture(fixture),
     timeoutMs,
     patienceMs,
+    memoryMb,
     signal,
     onMessage: async (message) => {
       messages.push(message.type);
@@ -91,6 +100,13 @@ for (const [fixture, error, { lost, ...options } = {}] of failures) {
     assert.match(outcome.error, error);
   });
 }
+
+test('a child that takes more memory than it may, outside its heap, is ended with the reason', { skip: noProc }, async () => {
+  assert.deepEqual((await run('hoards-buffers', { memoryMb: 128, timeoutMs: 600_000 })).outcome, {
+    status: 'failed',
+    error: 'The model process took more than 128 MB of memory, which is its limit (MODEL_DAY_MEMORY_MB)',
+  });
+});
 
 test('what a crashing child says on stderr is kept for the log', async () => {
   assert.match((await run('crashes')).stderr, /the fixture crashes/);

@@ -1,13 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addDays, weekdays } from '../../src/calendar.ts';
+import { addDays } from '../../src/calendar.ts';
 import { requireProc } from '../support/processes.ts';
-import { type ActionRecord, findErrors } from '../support/recompute.ts';
+import { check } from './check.ts';
+import { FIRST_DATE, SYMBOLS, install, randomNumbers } from './installation.ts';
 import { type TortureModels, startModels } from './models.ts';
+import { type Server, ask, readRecords, run, startServer, trigger, untilEnd } from './server.ts';
 
 /**
  * Kills the built service at random moments while it runs jobs on models that answer over HTTP, starts it again each
@@ -15,12 +13,6 @@ import { type TortureModels, startModels } from './models.ts';
  * part of `npm test`.
  */
 
-const PROGRAM = new URL('../../dist/server.js', import.meta.url).pathname;
-const MODELS = ['alpha', 'beta', 'gamma'];
-const SYMBOLS = ['AAPL', 'MSFT', 'NVDA', 'ORLY'];
-const FIRST_DATE = '2015-01-01';
-const LAST_DATE = '2025-10-31';
-const INITIAL_CASH = 1_000_000;
 /** The service lives this long at least and at most before it is killed; its start alone takes some eighty. */
 const LEAST_LIFE_MS = 60;
 const MOST_LIFE_MS = 700;
@@ -28,8 +20,6 @@ const MOST_LIFE_MS = 700;
 const POLITE_SHARE = 0.2;
 /** Children of a dead parent end by themselves within this time. */
 const ORPHAN_LIMIT_MS = 1_000;
-const START_TIMEOUT_MS = 20_000;
-
 export interface TortureReport {
   /** SIGKILL. */
   kills: number;
@@ -108,91 +98,6 @@ export async function torture({
   }
 }
 
-/** A small generator (mulberry32), so that a run can be repeated from its seed. */
-function randomNumbers(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-function install(modelsUrl: string, random: () => number): string {
-  if (!existsSync(PROGRAM)) throw new Error('dist/server.js is missing: run "npm run build" first');
-  const folder = mkdtempSync(join(tmpdir(), 'tss-torture-'));
-  copyFileSync(PROGRAM, join(folder, 'server.js'));
-  mkdirSync(join(folder, 'configs'));
-  const configuration = {
-    models: MODELS.map((signature) => ({
-      signature,
-      enabled: true,
-      openai_base_url: modelsUrl,
-      openai_api_key: 'key',
-    })),
-    agent_config: { stock_symbols: SYMBOLS, initial_cash: INITIAL_CASH, max_steps: 6, base_delay: 0.01 },
-  };
-  writeFileSync(join(folder, 'configs/default_config.json'), JSON.stringify(configuration));
-  writeFileSync(join(folder, 'prices.jsonl'), SYMBOLS.map((symbol) => seriesOf(symbol, random)).join('\n'));
-  return folder;
-}
-
-function seriesOf(symbol: string, random: () => number): string {
-  let price = 50 + 200 * random();
-  const days = weekdays(FIRST_DATE, LAST_DATE).map((date) => {
-    const open = (price *= 0.97 + 0.06 * random());
-    const close = (price *= 0.98 + 0.04 * random());
-    return [date, { '1. buy price': open.toFixed(4), '4. sell price': close.toFixed(4) }];
-  });
-  return JSON.stringify({ 'Meta Data': { '2. Symbol': symbol }, 'Time Series (Daily)': Object.fromEntries(days) });
-}
-
-interface Server {
-  url: string;
-  process: ChildProcess;
-  stop(): Promise<void>;
-}
-
-const environment = {
-  API_PORT: '0',
-  LOG_LEVEL: 'INFO',
-  MAX_SIMULATION_DAYS: '30',
-  RUNTIME_CONFIG_PATH: 'runtime_config.json',
-};
-
-function run(folder: string, args: readonly string[]): Promise<void> {
-  const child = spawn(process.execPath, ['server.js', ...args], { cwd: folder, env: environment, stdio: 'ignore' });
-  return new Promise((resolve, reject) =>
-    child.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`${args.join(' ')} ended with ${code}`)))),
-  );
-}
-
-function startServer(folder: string): Promise<Server> {
-  const { promise, resolve, reject } = Promise.withResolvers<Server>();
-  const child = spawn(process.execPath, ['server.js'], {
-    cwd: folder,
-    env: environment,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let log = '';
-  const ended = new Promise<void>((end) => child.on('close', () => end()));
-  const timer = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT_MS);
-  child.stderr.on('data', (chunk) => {
-    log = (log + chunk).slice(-20_000);
-    const port = /"message":"listening".*?"port":(\d+)/.exec(log)?.[1];
-    if (port === undefined) return;
-    clearTimeout(timer);
-    const stop = async () => {
-      child.kill('SIGTERM');
-      await ended;
-    };
-    resolve({ url: `http://127.0.0.1:${port}`, process: child, stop });
-  });
-  void ended.then(() => reject(new Error(`The service did not start: ${log}`)));
-  return promise;
-}
-
 /** Ends the service and waits until nothing of it is left; a child that outlives it for long is an error. */
 async function kill(
   server: Server,
@@ -221,17 +126,6 @@ function isModelDay(pid: number): boolean {
   }
 }
 
-async function ask(url: string, body?: unknown): Promise<any> {
-  const init = { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
-  return (await fetch(url, body === undefined ? {} : init)).json();
-}
-
-async function trigger({ url }: Server, request: object): Promise<string> {
-  const { job_id: jobId, detail } = await ask(`${url}/simulate/trigger`, request);
-  if (jobId === undefined) throw new Error(`The trigger refused ${JSON.stringify(request)}: ${detail}`);
-  return jobId;
-}
-
 async function endsWithin({ url }: Server, jobId: string, ms: number): Promise<boolean> {
   const deadline = performance.now() + ms;
   while (performance.now() < deadline) {
@@ -239,40 +133,6 @@ async function endsWithin({ url }: Server, jobId: string, ms: number): Promise<b
     await sleep(Math.min(20, Math.max(0, deadline - performance.now())));
   }
   return false;
-}
-
-async function untilEnd({ url }: Server, jobId: string): Promise<void> {
-  for (;;) {
-    const { status, completed_at: completedAt, error, details } = await ask(`${url}/simulate/status/${jobId}`);
-    if (completedAt === null) await sleep(20);
-    else if (status === 'completed') return;
-    else throw new Error(`The job is ${status}: ${error} ${JSON.stringify(details)}`);
-  }
-}
-
-async function readRecords({ url }: Server): Promise<ActionRecord[]> {
-  return (await ask(`${url}/results`)).results;
-}
-
-/** What must be true of the database whatever happened. Returns the number of completed model-days. */
-function check({ folder, records }: { folder: string; records: readonly ActionRecord[] }): number {
-  const errors = findErrors(records, readFileSync(join(folder, 'prices.jsonl'), 'utf8'), INITIAL_CASH);
-  const database = new DatabaseSync(join(folder, 'data/jobs.db'), { readOnly: true });
-  const one = (sql: string) => Object.values(database.prepare(sql).get() ?? {})[0];
-  if (one('PRAGMA integrity_check') !== 'ok') errors.push('integrity_check is not ok');
-  if (database.prepare('PRAGMA foreign_key_check').all().length > 0) errors.push('foreign_key_check is not empty');
-  const modelDays = Number(
-    one(`SELECT count(*) FROM (SELECT DISTINCT date, model FROM job_details WHERE status = 'completed')`),
-  );
-  const active = one(`SELECT count(*) FROM trading_sessions WHERE status = 'active'`);
-  if (active !== modelDays) errors.push(`${active} active sessions for ${modelDays} completed model-days`);
-  const others = one(`SELECT count(*) FROM trading_sessions WHERE status <> 'active'`);
-  if (others !== 0) errors.push(`${others} sessions are not active`);
-  const unfinished = one(`SELECT count(*) FROM job_details WHERE status NOT IN ('completed', 'skipped')`);
-  if (unfinished !== 0) errors.push(`${unfinished} model-days are neither completed nor skipped`);
-  database.close();
-  if (errors.length > 0) throw new Error(errors.slice(0, 20).join('\n'));
-  return modelDays;
 }
 
 if (import.meta.main) {

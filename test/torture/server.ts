@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ActionRecord } from '../support/recompute.ts';
+
+const START_TIMEOUT_MS = 20_000;
+
+/** The built service while it runs. */
+export interface Server {
+  url: string;
+  process: ChildProcess;
+  stop(): Promise<void>;
+}
+
+const environment = {
+  API_PORT: '0',
+  LOG_LEVEL: 'INFO',
+  MAX_SIMULATION_DAYS: '30',
+  RUNTIME_CONFIG_PATH: 'runtime_config.json',
+};
+
+/** Runs a command of the program to its end. Rejects when it fails. */
+export function run(folder: string, args: readonly string[]): Promise<void> {
+  const child = spawn(process.execPath, ['server.js', ...args], { cwd: folder, env: environment, stdio: 'ignore' });
+  return new Promise((resolve, reject) =>
+    child.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`${args.join(' ')} ended with ${code}`)))),
+  );
+}
+
+/**
+ * Starts the service; `command` goes before it, such as one that enters a control group, and `onLog` takes its log.
+ */
+export function startServer(
+  folder: string,
+  { command = [], onLog = () => {} }: { command?: readonly string[]; onLog?: (text: string) => void } = {},
+): Promise<Server> {
+  const { promise, resolve, reject } = Promise.withResolvers<Server>();
+  const [file = '', ...args] = [...command, process.execPath, 'server.js'];
+  const child = spawn(file, args, {
+    cwd: folder,
+    env: environment,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let log = '';
+  const ended = new Promise<void>((end) => child.on('close', () => end()));
+  const timer = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT_MS);
+  child.stderr.on('data', (chunk) => {
+    log = (log + chunk).slice(-20_000);
+    onLog(String(chunk));
+    const port = /"message":"listening".*?"port":(\d+)/.exec(log)?.[1];
+    if (port === undefined) return;
+    clearTimeout(timer);
+    const stop = async () => {
+      child.kill('SIGTERM');
+      await ended;
+    };
+    resolve({ url: `http://127.0.0.1:${port}`, process: child, stop });
+  });
+  void ended.then(() => reject(new Error(`The service did not start: ${log}`)));
+  return promise;
+}
+
+/** GETs, or POSTs a body; resolves to the answer's JSON. */
+export async function ask(url: string, body?: unknown): Promise<any> {
+  const init = { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+  return (await fetch(url, body === undefined ? {} : init)).json();
+}
+
+/** Creates a job; resolves to its id. */
+export async function trigger({ url }: Server, request: object): Promise<string> {
+  const { job_id: jobId, detail } = await ask(`${url}/simulate/trigger`, request);
+  if (jobId === undefined) throw new Error(`The trigger refused ${JSON.stringify(request)}: ${detail}`);
+  return jobId;
+}
+
+/** Waits until a job has ended. Rejects unless it is completed. */
+export async function untilEnd({ url }: Server, jobId: string): Promise<void> {
+  for (;;) {
+    const { status, completed_at: completedAt, error, details } = await ask(`${url}/simulate/status/${jobId}`);
+    if (completedAt === null) await sleep(20);
+    else if (status === 'completed') return;
+    else throw new Error(`The job is ${status}: ${error} ${JSON.stringify(details)}`);
+  }
+}
+
+export async function readRecords({ url }: Server): Promise<ActionRecord[]> {
+  return (await ask(`${url}/results`)).results;
+}

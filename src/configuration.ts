@@ -10,14 +10,17 @@ export const MAX_SIGNATURE_LENGTH = 200;
 const MAX_INITIAL_CASH = 1_000_000_000;
 
 /** Counts characters as JSON Schema does: an emoji is one, though its length is 2. */
-export const hasSignatureLength = v.check(
+const hasSignatureLength = v.check(
   (text: string) => text.length <= MAX_SIGNATURE_LENGTH || [...text].length <= MAX_SIGNATURE_LENGTH,
   `must not be longer than ${MAX_SIGNATURE_LENGTH} characters`,
 );
-export const isPrintable = v.check(
+const isPrintable = v.check(
   (text: string) => unprintableIn(text) === null,
   ({ input }) => `must not contain ${unprintableIn(input)}`,
 );
+
+/** What is not printable (text.ts), as a range of a pattern that other languages can read too; half characters are not JSON. */
+const UNPRINTABLE = String.raw`\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069`;
 
 /** A model's name in every table and answer: printable text. */
 export const signatureSchema = v.pipe(
@@ -25,6 +28,10 @@ export const signatureSchema = v.pipe(
   v.check((text) => text.trim() !== '', 'must not be empty'),
   hasSignatureLength,
   isPrintable,
+  v.metadata({
+    maxLength: MAX_SIGNATURE_LENGTH,
+    pattern: String.raw`^[^${UNPRINTABLE}\S]*[^${UNPRINTABLE}\s][^${UNPRINTABLE}]*$`,
+  }),
 );
 
 const symbolSchema = v.pipe(v.string(), v.trim(), v.toUpperCase(), v.regex(SYMBOL_PATTERN, 'is not a ticker symbol'));

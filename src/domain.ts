@@ -76,8 +76,10 @@ export function messageOf(thrown: unknown): string {
 /** Ticker symbols as the world's exchanges write them: `AAPL`, `BRK-B`, `600519.SH`. Upper case, at most 20 characters. */
 export const SYMBOL_PATTERN = /^[A-Z0-9^][A-Z0-9.^=-]{0,19}$/;
 
+/** The same as people and programs write it: in either case, with spaces around it. */
+export const SYMBOL_TEXT = /^\s*[A-Za-z0-9^][A-Za-z0-9.^=-]{0,19}\s*$/;
+
 /** The symbol in the form in which it is stored, or null when the text cannot be one. */
 export function normaliseSymbol(text: string): string | null {
-  const symbol = text.trim().toUpperCase();
-  return SYMBOL_PATTERN.test(symbol) ? symbol : null;
+  return SYMBOL_TEXT.test(text) ? text.trim().toUpperCase() : null;
 }

@@ -2,11 +2,10 @@ import * as v from 'valibot';
 import { type AuditReport, type Finding, type Listed, audit as auditDatabase, isSound } from '../audit/audit.ts';
 import type { Database } from '../database/database.ts';
 import { type Answer, type Context, deploymentFields } from './handler.ts';
-import { dateText, deploymentEntries } from './schemas.ts';
+import { countSchema, dateText, deploymentEntries, named } from './schemas.ts';
 
-const countSchema = v.pipe(v.number(), v.integer(), v.minValue(0));
 const findingsSchema = v.array(
-  v.object({
+  named('AuditFinding', {
     model: v.string(),
     date: dateText,
     session_id: v.nullable(v.pipe(v.number(), v.integer())),
@@ -15,10 +14,10 @@ const findingsSchema = v.array(
   }),
 );
 
-export const auditResponse = v.object({
+export const auditResponse = named('AuditResponse', {
   status: v.picklist(['sound', 'faulty']),
   duration_seconds: v.number(),
-  counts: v.object({
+  counts: named('AuditCounts', {
     models: countSchema,
     model_days: countSchema,
     superseded_model_days: countSchema,
@@ -31,7 +30,7 @@ export const auditResponse = v.object({
   damage: v.array(v.string()),
   problems: findingsSchema,
   unverifiable: findingsSchema,
-  stale: v.array(v.object({ model: v.string(), date: dateText })),
+  stale: v.array(named('StaleModelDay', { model: v.string(), date: dateText })),
   ...deploymentEntries,
 });
 

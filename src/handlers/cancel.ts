@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { count } from '../sentences.ts';
 import { type Answer, type Context, type Input, deploymentFields } from './handler.ts';
-import { deploymentEntries } from './schemas.ts';
+import { deploymentEntries, named } from './schemas.ts';
 
-export const cancelResponse = v.object({
+export const cancelResponse = named('CancelResponse', {
   job_id: v.string(),
   status: v.literal('cancelled'),
   message: v.string(),

@@ -10,7 +10,14 @@ const FORMULA_START = /^[=+\-@\t\r\n]/;
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
 
 /** `format=csv` in the query does what `Accept: text/csv` does, for whoever cannot set headers. */
-export const formatQuery = { format: v.optional(v.picklist(['json', 'csv'], 'expected json or csv')) };
+export const formatQuery = {
+  format: v.optional(
+    v.pipe(
+      v.picklist(['json', 'csv'], 'expected json or csv'),
+      v.description('The form of the answer; without it the Accept header says which.'),
+    ),
+  ),
+};
 
 /**
  * An answer as CSV (RFC 4180) with a header line, row by row as they are read; each row has a cell per column. A null is

@@ -4,7 +4,10 @@ import { ServiceError } from '../domain.ts';
 import { dateText } from './schemas.ts';
 
 /** A range of dates, both ends included; each may stand alone. */
-export const dateRangeEntries = { start_date: v.optional(dateText), end_date: v.optional(dateText) };
+export const dateRangeEntries = {
+  start_date: v.optional(v.pipe(dateText, v.description('The first date, inclusive.'))),
+  end_date: v.optional(v.pipe(dateText, v.description('The last date, inclusive.'))),
+};
 
 /** The dates that a query lets through: one, or a range. Throws a `ServiceError` for both, and for a range without a date. */
 export function datesOf(query: {

@@ -2,9 +2,9 @@ import * as v from 'valibot';
 import { timestamp } from '../calendar.ts';
 import { isDatabaseHealthy } from '../database/database.ts';
 import { type Answer, type Context, deploymentFields } from './handler.ts';
-import { deploymentEntries, timestampText } from './schemas.ts';
+import { deploymentEntries, named, timestampText } from './schemas.ts';
 
-export const healthResponse = v.object({
+export const healthResponse = named('HealthResponse', {
   status: v.picklist(['healthy', 'unhealthy']),
   database: v.picklist(['connected', 'disconnected']),
   timestamp: timestampText,

@@ -3,9 +3,9 @@ import { timestamp } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
 import { readWarnings } from '../database/jobs.ts';
 import { type JobPlace, jobList, placeOfJob } from '../database/status.ts';
-import { ServiceError, jobStatuses } from '../domain.ts';
+import { ServiceError } from '../domain.ts';
 import { type Answer, type Context, type Input, appendMembers, deploymentFields } from './handler.ts';
-import { countSchema, dateText, deploymentEntries, progressSchema, timestampText } from './schemas.ts';
+import { countSchema, dateText, deploymentEntries, jobStatus, named, progressSchema, timestampText } from './schemas.ts';
 
 const DEFAULT_JOBS = 50;
 const MAX_JOBS = 200;
@@ -13,15 +13,17 @@ const LIMIT_MESSAGE = `expected a whole number from 1 to ${MAX_JOBS}`;
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z$/;
 
 export const jobsQuery = v.object({
-  status: v.optional(v.picklist(jobStatuses, `expected one of ${jobStatuses.join(', ')}`)),
+  status: v.optional(jobStatus),
   limit: v.optional(
     v.pipe(
       v.string(),
       v.regex(/^\d{1,9}$/, LIMIT_MESSAGE),
-      v.description(`At most so many jobs: 1 to ${MAX_JOBS}.`),
       v.transform(Number),
+      v.number(),
+      v.integer(LIMIT_MESSAGE),
       v.minValue(1, LIMIT_MESSAGE),
       v.maxValue(MAX_JOBS, LIMIT_MESSAGE),
+      v.description('At most so many jobs.'),
     ),
     String(DEFAULT_JOBS),
   ),
@@ -30,11 +32,11 @@ export const jobsQuery = v.object({
   ),
 });
 
-export const jobsResponse = v.object({
+export const jobsResponse = named('JobsResponse', {
   jobs: v.array(
-    v.object({
+    named('Job', {
       job_id: v.string(),
-      status: v.picklist(jobStatuses),
+      status: jobStatus,
       progress: progressSchema,
       start_date: dateText,
       end_date: dateText,

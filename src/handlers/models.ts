@@ -1,16 +1,14 @@
 import * as v from 'valibot';
 import { type Configuration, basemodelOf, readConfiguration } from '../configuration.ts';
 import { type SeenModel, seenModels } from '../database/models.ts';
-import { ServiceError, jobStatuses } from '../domain.ts';
+import { ServiceError } from '../domain.ts';
 import { toDollars } from '../money.ts';
 import { type Answer, type Context, deploymentFields } from './handler.ts';
-import { dateText, deploymentEntries, timestampText } from './schemas.ts';
+import { countSchema, dateText, deploymentEntries, jobStatus, named, timestampText } from './schemas.ts';
 
-const countSchema = v.pipe(v.number(), v.integer(), v.minValue(0));
-
-export const modelsResponse = v.object({
+export const modelsResponse = named('ModelsResponse', {
   models: v.array(
-    v.object({
+    named('Model', {
       signature: v.string(),
       name: v.nullable(v.string()),
       /** Null for a model that the configuration does not list. */
@@ -22,7 +20,7 @@ export const modelsResponse = v.object({
       completed_model_days: countSchema,
       portfolio_value: v.nullable(v.number()),
       last_job: v.nullable(
-        v.object({ job_id: v.string(), status: v.picklist(jobStatuses), created_at: timestampText }),
+        named('LastJob', { job_id: v.string(), status: jobStatus, created_at: timestampText }),
       ),
     }),
   ),

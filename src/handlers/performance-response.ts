@@ -1,13 +1,12 @@
 import * as v from 'valibot';
 import { incomparabilityKinds } from '../performance/comparability.ts';
-import { dateText, deploymentEntries } from './schemas.ts';
+import { countSchema as count, dateText, deploymentEntries, named } from './schemas.ts';
 
 /** What GET /performance answers. Dollars and fractions (0.01 is one percent); a null has its reason in `unavailable`. */
 
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const figure = v.nullable(v.number());
-const unavailable = v.record(v.string(), v.string());
-const day = v.nullable(v.object({ date: dateText, daily_return: v.number() }));
+const unavailable = v.pipe(v.record(v.string(), v.string()), v.title('Reasons'));
+const day = v.nullable(named('DayReturn', { date: dateText, daily_return: v.number() }));
 
 const returnEntries = {
   total_return: figure,
@@ -19,7 +18,7 @@ const returnEntries = {
   value_at_risk_95: figure,
   winning_days_share: figure,
   unavailable,
-  max_drawdown: v.object({
+  max_drawdown: named('Drawdown', {
     depth: v.number(),
     peak_date: v.nullable(dateText),
     trough_date: v.nullable(dateText),
@@ -30,7 +29,7 @@ const returnEntries = {
   worst_day: day,
 };
 
-const relative = v.object({
+const relative = named('RelativeFigures', {
   days: count,
   benchmark_return: figure,
   excess_return: figure,
@@ -42,7 +41,7 @@ const relative = v.object({
   unavailable,
 });
 
-const trading = v.object({
+const trading = named('TradingFigures', {
   trades: count,
   bought: v.number(),
   sold: v.number(),
@@ -54,7 +53,7 @@ const trading = v.object({
   unavailable,
 });
 
-const roundTrips = v.object({
+const roundTrips = named('RoundTrips', {
   count,
   profit: v.number(),
   win_rate: figure,
@@ -62,7 +61,7 @@ const roundTrips = v.object({
   mean_holding_days: figure,
   unavailable,
   latest: v.array(
-    v.object({
+    named('RoundTrip', {
       symbol: v.string(),
       quantity: v.number(),
       buy_date: dateText,
@@ -76,7 +75,7 @@ const roundTrips = v.object({
 });
 
 const openPositions = v.array(
-  v.object({
+  named('OpenPosition', {
     symbol: v.string(),
     quantity: v.number(),
     since: dateText,
@@ -86,7 +85,7 @@ const openPositions = v.array(
   }),
 );
 
-const usage = v.object({
+const usage = named('Usage', {
   steps: count,
   requests: count,
   prompt_tokens: v.nullable(count),
@@ -100,18 +99,21 @@ const usage = v.object({
 });
 
 /** In which respect a model's figures cannot be compared with those of the others, for machines and for people. */
-const incomparability = { kind: v.picklist(incomparabilityKinds), reason: v.string() };
+const incomparability = {
+  kind: v.pipe(v.picklist(incomparabilityKinds), v.title('IncomparabilityKind')),
+  reason: v.string(),
+};
 
-export const performanceResponse = v.object({
+export const performanceResponse = named('PerformanceResponse', {
   models: v.array(
-    v.object({
+    named('ModelPerformance', {
       model: v.string(),
       start_date: dateText,
       end_date: dateText,
       model_days: count,
       stale_model_days: count,
       /** Empty for a model that can be compared with most of the others. */
-      incomparable: v.array(v.object(incomparability)),
+      incomparable: v.array(named('Incomparability', incomparability)),
       start_value: v.number(),
       end_value: v.number(),
       profit: v.number(),
@@ -121,13 +123,15 @@ export const performanceResponse = v.object({
       round_trips: roundTrips,
       open_positions: openPositions,
       usage,
-      curve: v.array(v.object({ date: dateText, value: v.number(), daily_return: figure, stale: v.boolean() })),
+      curve: v.array(
+        named('CurvePoint', { date: dateText, value: v.number(), daily_return: figure, stale: v.boolean() }),
+      ),
     }),
   ),
   count,
   /** The same of all models, in one place. */
-  incomparable: v.array(v.object({ model: v.string(), ...incomparability })),
-  benchmark: v.object({
+  incomparable: v.array(named('IncomparableModel', { model: v.string(), ...incomparability })),
+  benchmark: named('Benchmark', {
     name: v.string(),
     symbols: count,
     start_date: v.nullable(dateText),
@@ -135,9 +139,9 @@ export const performanceResponse = v.object({
     /** Why it does not cover all days of the models; null when it does. */
     incomplete: v.nullable(v.string()),
     ...returnEntries,
-    curve: v.array(v.object({ date: dateText, value: v.number(), daily_return: v.number() })),
+    curve: v.array(named('BenchmarkPoint', { date: dateText, value: v.number(), daily_return: v.number() })),
   }),
-  conventions: v.object({
+  conventions: named('Conventions', {
     period: v.string(),
     fractions: v.string(),
     trading_days_per_year: count,
@@ -151,7 +155,7 @@ export const performanceResponse = v.object({
     benchmark_gaps: v.string(),
     survivorship: v.string(),
     adjusted_prices: v.string(),
-    definitions: v.record(v.string(), v.string()),
+    definitions: v.pipe(v.record(v.string(), v.string()), v.title('Definitions')),
   }),
   ...deploymentEntries,
 });

@@ -5,7 +5,7 @@ import { jobExists } from '../database/jobs.ts';
 import { type ChosenDay, chosenDays, ledgerDays, usageTotals } from '../database/performance.ts';
 import { staleModelDays } from '../database/stale.ts';
 import { agentConfigurations, initialCashOf } from '../database/trading-terms.ts';
-import { ServiceError, normaliseSymbol } from '../domain.ts';
+import { SYMBOL_TEXT, ServiceError, normaliseSymbol } from '../domain.ts';
 import type { Money } from '../money.ts';
 import { type Benchmark, UNIVERSE, openBenchmark } from '../performance/choose-benchmark.ts';
 import { type Incomparability, compareModels, staleness } from '../performance/comparability.ts';
@@ -16,25 +16,31 @@ import { reportBenchmark } from '../performance/report-benchmark.ts';
 import { reportModel } from '../performance/report.ts';
 import { knownClosingMark } from '../trading/market.ts';
 import { formatQuery } from './csv.ts';
+import { dateRangeEntries } from './date-filters.ts';
 import { type Answer, type Context, type Input, deploymentFields } from './handler.ts';
 import { curveTable, performanceTables, tradeTable } from './performance-csv.ts';
-import { dateText } from './schemas.ts';
+import { jobFilter, modelFilter } from './schemas.ts';
 
 export const performanceQuery = v.object({
-  job_id: v.optional(v.string()),
-  model: v.optional(v.string()),
-  start_date: v.optional(dateText),
-  end_date: v.optional(dateText),
+  job_id: jobFilter,
+  model: modelFilter,
+  ...dateRangeEntries,
   benchmark: v.optional(
     v.pipe(
       v.string(),
-      v.transform((text) => (text.toLowerCase() === UNIVERSE ? UNIVERSE : normaliseSymbol(text))),
-      v.string(`expected a ticker symbol or '${UNIVERSE}'`),
+      v.regex(SYMBOL_TEXT, `expected a ticker symbol or '${UNIVERSE}'`), // which the word has the form of
+      v.description(`A ticker symbol, in either case, or ${UNIVERSE}.`),
+      v.transform((text) => (text.toLowerCase() === UNIVERSE ? UNIVERSE : (normaliseSymbol(text) as string))),
     ),
   ),
   ...formatQuery,
-  /** Of CSV: which table. */
-  table: v.optional(v.picklist(performanceTables, `expected ${performanceTables.join(' or ')}`), 'curve'),
+  table: v.optional(
+    v.pipe(
+      v.picklist(performanceTables, `expected ${performanceTables.join(' or ')}`),
+      v.description('Which of the tables, as CSV.'),
+    ),
+    'curve',
+  ),
 });
 
 /** The figures of every model over its active model-days that the filters let through, model by model. */

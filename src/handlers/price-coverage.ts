@@ -1,27 +1,26 @@
 import * as v from 'valibot';
 import { countBars, coverageSpans, symbolPrices } from '../database/price-coverage.ts';
-import { normaliseSymbol } from '../domain.ts';
+import { SYMBOL_TEXT, normaliseSymbol } from '../domain.ts';
 import { gapsBetween } from '../prices/coverage.ts';
 import { type Answer, type Context, type Input, deploymentFields } from './handler.ts';
-import { dateText, deploymentEntries, timestampText } from './schemas.ts';
-
-const countSchema = v.pipe(v.number(), v.integer(), v.minValue(0));
+import { countSchema, dateText, deploymentEntries, named, timestampText } from './schemas.ts';
 
 export const coverageQuery = v.object({
   symbol: v.optional(
     v.pipe(
       v.string(),
+      v.regex(SYMBOL_TEXT, 'is not a ticker symbol'),
+      v.description('A ticker symbol, in either case.'),
       v.transform(normaliseSymbol),
-      v.check((symbol) => symbol !== null, 'is not a ticker symbol'),
     ),
   ),
   /** Symbols with a bar on this date alone: what a universe as of that date can be made of. */
   date: v.optional(dateText),
 });
 
-export const coverageResponse = v.object({
+export const coverageResponse = named('CoverageResponse', {
   symbols: v.array(
-    v.object({
+    named('SymbolCoverage', {
       symbol: v.string(),
       /** Of the last bar; null without one. */
       source: v.nullable(v.string()),
@@ -32,9 +31,14 @@ export const coverageResponse = v.object({
       /** When a download or an import last said what is known of it. */
       last_download: v.nullable(timestampText),
       spans: v.array(
-        v.object({ source: v.string(), start_date: dateText, end_date: dateText, recorded_at: timestampText }),
+        named('CoverageSpan', {
+          source: v.string(),
+          start_date: dateText,
+          end_date: dateText,
+          recorded_at: timestampText,
+        }),
       ),
-      gaps: v.array(v.object({ start_date: dateText, end_date: dateText, weekdays: countSchema })),
+      gaps: v.array(named('CoverageGap', { start_date: dateText, end_date: dateText, weekdays: countSchema })),
     }),
   ),
   count: countSchema,

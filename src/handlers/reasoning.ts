@@ -3,33 +3,39 @@ import { isCalendarDate } from '../calendar.ts';
 import type { SessionFilters } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
 import { sessionPieces } from '../database/reasoning.ts';
-import { ServiceError, actionTypes, messageRoles } from '../domain.ts';
+import { ServiceError, messageRoles } from '../domain.ts';
 import { dateRangeEntries, datesOf } from './date-filters.ts';
 import { type Answer, type Context, type Input, deploymentFields } from './handler.ts';
-import { dateText, deploymentEntries, invalidDate, timestampText } from './schemas.ts';
+import {
+  actionType,
+  dateText,
+  describedAsDate,
+  deploymentEntries,
+  flagInQuery,
+  invalidDate,
+  jobFilter,
+  modelFilter,
+  named,
+  timestampText,
+} from './schemas.ts';
 
-const TRUE_WORDS = ['true', '1', 'yes', 'on', 't', 'y'];
-const FALSE_WORDS = ['false', '0', 'no', 'off', 'f', 'n'];
+/** What is no date is a 400 here, so the handler looks at it. */
+const dateFilter = v.pipe(v.string(), describedAsDate, v.description('One date; not beside start_date and end_date.'));
 
 export const reasoningQuery = v.object({
-  job_id: v.optional(v.string()),
-  date: v.optional(v.string()),
-  model: v.optional(v.string()),
+  job_id: jobFilter,
+  date: v.optional(dateFilter),
+  model: modelFilter,
   ...dateRangeEntries,
   include_full_conversation: v.optional(
-    v.pipe(
-      v.string(),
-      v.toLowerCase(),
-      v.picklist([...TRUE_WORDS, ...FALSE_WORDS], 'expected true or false'),
-      v.transform((word) => TRUE_WORDS.includes(word)),
-    ),
+    v.pipe(flagInQuery, v.description('Whether each session comes with its conversation.')),
     'false',
   ),
 });
 
-export const reasoningResponse = v.object({
+export const reasoningResponse = named('ReasoningResponse', {
   sessions: v.array(
-    v.object({
+    named('TradingSession', {
       session_id: v.pipe(v.number(), v.integer()),
       job_id: v.string(),
       date: dateText,
@@ -39,9 +45,9 @@ export const reasoningResponse = v.object({
       completed_at: v.nullable(timestampText),
       total_messages: v.nullable(v.pipe(v.number(), v.integer())),
       positions: v.array(
-        v.object({
+        named('PositionSummary', {
           action_id: v.pipe(v.number(), v.integer()),
-          action_type: v.nullable(v.picklist(actionTypes)),
+          action_type: v.nullable(actionType),
           symbol: v.nullable(v.string()),
           amount: v.nullable(v.pipe(v.number(), v.integer())),
           price: v.nullable(v.number()),
@@ -51,9 +57,9 @@ export const reasoningResponse = v.object({
       ),
       conversation: v.nullable(
         v.array(
-          v.object({
+          named('ReasoningMessage', {
             message_index: v.pipe(v.number(), v.integer()),
-            role: v.picklist(messageRoles),
+            role: v.pipe(v.picklist(messageRoles), v.title('MessageRole')),
             content: v.string(),
             summary: v.nullable(v.string()),
             tool_name: v.nullable(v.string()),

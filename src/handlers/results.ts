@@ -1,28 +1,32 @@
 import * as v from 'valibot';
 import { resultColumns, resultRecords, resultRows } from '../database/results.ts';
-import { actionTypes } from '../domain.ts';
 import { csvTable, formatQuery } from './csv.ts';
 import type { Answer, Context, Input } from './handler.ts';
 import { dateRangeEntries, datesOf } from './date-filters.ts';
-import { dateText, timestampText } from './schemas.ts';
+import { actionType, dateText, jobFilter, modelFilter, named, timestampText } from './schemas.ts';
 
 export const resultsQuery = v.object({
-  job_id: v.optional(v.string()),
-  date: v.optional(v.string()),
-  model: v.optional(v.string()),
+  job_id: jobFilter,
+  date: v.optional(
+    v.pipe(
+      v.string(),
+      v.description('One date YYYY-MM-DD, not beside start_date and end_date; any other text matches nothing.'),
+    ),
+  ),
+  model: modelFilter,
   ...dateRangeEntries,
   ...formatQuery,
 });
 
-export const resultsResponse = v.object({
+export const resultsResponse = named('ResultsResponse', {
   results: v.array(
-    v.object({
+    named('ResultsRecord', {
       id: v.pipe(v.number(), v.integer()),
       job_id: v.string(),
       date: dateText,
       model: v.string(),
       action_id: v.pipe(v.number(), v.integer()),
-      action_type: v.nullable(v.picklist(actionTypes)),
+      action_type: v.nullable(actionType),
       symbol: v.nullable(v.string()),
       amount: v.nullable(v.pipe(v.number(), v.integer())),
       price: v.nullable(v.number()),
@@ -31,7 +35,7 @@ export const resultsResponse = v.object({
       daily_profit: v.nullable(v.number()),
       daily_return_pct: v.nullable(v.number()),
       created_at: timestampText,
-      holdings: v.array(v.object({ symbol: v.string(), quantity: v.number() })),
+      holdings: v.array(named('Holding', { symbol: v.string(), quantity: v.number() })),
     }),
   ),
   count: v.pipe(v.number(), v.integer()),

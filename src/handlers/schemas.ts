@@ -1,9 +1,20 @@
 import * as v from 'valibot';
 import { EARLIEST_DATE, isCalendarDate, isTooEarly } from '../calendar.ts';
+import { actionTypes, jobStatuses } from '../domain.ts';
 
 /** Schemas that several endpoints share, for checking what comes in and describing what goes out. */
 
-/** Exported on its own, so that the interface description can say `format: date` where it stands. */
+/** An object that has a name in the interface description, so that generated clients have a type of that name. */
+export function named<const Entries extends v.ObjectEntries>(name: string, entries: Entries) {
+  return v.pipe(v.object(entries), v.title(name));
+}
+
+/** What the interface description says of a date: its form, from `EARLIEST_DATE` on. */
+export const describedAsDate = v.metadata<string, Record<string, string>>({
+  format: 'date',
+  pattern: '^(19|[2-9][0-9])[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$',
+});
+
 export const existsInCalendar = v.check(
   (text: string) => isCalendarDate(text),
   (issue) => invalidDate(issue.input),
@@ -12,6 +23,7 @@ export const existsInCalendar = v.check(
 export const dateText = v.pipe(
   v.string((issue) => invalidDate(issue.input)),
   existsInCalendar,
+  describedAsDate,
 );
 
 export function invalidDate(value: unknown): string {
@@ -32,8 +44,14 @@ export const timestampText = v.pipe(v.string(), v.isoTimestamp());
 
 export const countSchema = v.pipe(v.number(), v.integer(), v.minValue(0));
 
+export const jobStatus = v.pipe(
+  v.picklist(jobStatuses, `expected one of ${jobStatuses.join(', ')}`),
+  v.title('JobStatus'),
+);
+export const actionType = v.pipe(v.picklist(actionTypes), v.title('ActionType'));
+
 /** In model-days. */
-export const progressSchema = v.object({
+export const progressSchema = named('JobProgress', {
   total_model_days: countSchema,
   completed: countSchema,
   failed: countSchema,
@@ -41,10 +59,26 @@ export const progressSchema = v.object({
 });
 
 export const deploymentEntries = {
-  deployment_mode: v.picklist(['DEV', 'PROD']),
+  deployment_mode: v.pipe(v.picklist(['DEV', 'PROD']), v.title('DeploymentMode')),
   is_dev_mode: v.boolean(),
   preserve_dev_data: v.nullable(v.boolean()),
 };
 
-export const errorSchema = v.object({ detail: v.string(), ...deploymentEntries });
-export const bareErrorSchema = v.object({ detail: v.string() });
+export const errorSchema = named('ErrorResponse', { detail: v.string(), ...deploymentEntries });
+export const bareErrorSchema = named('BareErrorResponse', { detail: v.string() });
+
+const TRUE_WORDS = ['true', '1', 'yes', 'on', 't', 'y'];
+const FALSE_WORDS = ['false', '0', 'no', 'off', 'f', 'n'];
+
+/** A boolean in a query, in the words that clients of other languages write. */
+export const flagInQuery = v.pipe(
+  v.string(),
+  v.toLowerCase(),
+  v.picklist([...TRUE_WORDS, ...FALSE_WORDS], 'expected true or false'),
+  v.transform((word) => TRUE_WORDS.includes(word)),
+  v.boolean(),
+);
+
+/** Filters that several endpoints have. */
+export const jobFilter = v.optional(v.pipe(v.string(), v.description('The job_id of a job.')));
+export const modelFilter = v.optional(v.pipe(v.string(), v.description('The signature of a model.')));

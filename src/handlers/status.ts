@@ -2,13 +2,13 @@ import * as v from 'valibot';
 import { type Database, contentVersion } from '../database/database.ts';
 import { readWarnings } from '../database/jobs.ts';
 import { jobStatus } from '../database/status.ts';
-import { ServiceError, jobStatuses, modelDayStatuses } from '../domain.ts';
+import { ServiceError, modelDayStatuses } from '../domain.ts';
 import { type Answer, type Context, type Input, appendMembers, deploymentFields } from './handler.ts';
-import { countSchema, dateText, deploymentEntries, progressSchema, timestampText } from './schemas.ts';
+import { countSchema, dateText, deploymentEntries, jobStatus as jobStatusSchema, named, progressSchema, timestampText } from './schemas.ts';
 
-export const statusResponse = v.object({
+export const statusResponse = named('JobStatusResponse', {
   job_id: v.string(),
-  status: v.picklist(jobStatuses),
+  status: jobStatusSchema,
   progress: progressSchema,
   date_range: v.array(dateText),
   models: v.array(v.string()),
@@ -18,10 +18,10 @@ export const statusResponse = v.object({
   total_duration_seconds: v.nullable(v.number()),
   error: v.nullable(v.string()),
   details: v.array(
-    v.object({
+    named('ModelDay', {
       date: dateText,
       model: v.string(),
-      status: v.picklist(modelDayStatuses),
+      status: v.pipe(v.picklist(modelDayStatuses), v.title('ModelDayStatus')),
       error: v.nullable(v.string()),
       started_at: v.nullable(timestampText),
       completed_at: v.nullable(timestampText),

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { signatureSchema } from '../configuration.ts';
 import { type Answer, type Context, type Input, deploymentFields } from './handler.ts';
-import { dateText, deploymentEntries, existsInCalendar, invalidDate } from './schemas.ts';
+import { dateText, deploymentEntries, describedAsDate, existsInCalendar, invalidDate, named } from './schemas.ts';
 
 /** Far more than any configuration lists; it bounds what one request can insert. */
 const MAX_MODELS = 200;
@@ -9,21 +9,38 @@ const MAX_MODELS = 200;
 const MAX_KEY_LENGTH = 200;
 const END_DATE_REQUIRED = 'end_date is required and cannot be null or empty';
 
-export const triggerRequest = v.strictObject({
-  start_date: v.nullish(v.union([v.literal(''), dateText], (issue) => issue.issues?.at(-1)?.message ?? issue.message)),
-  end_date: v.pipe(
-    v.string((issue) => (issue.input === null ? END_DATE_REQUIRED : invalidDate(issue.input))),
-    v.nonEmpty(END_DATE_REQUIRED),
-    existsInCalendar,
-  ),
-  models: v.nullish(
-    v.pipe(
-      v.array(signatureSchema, 'expected an array of model signatures'),
-      v.maxLength(MAX_MODELS, `at most ${MAX_MODELS} models`),
+export const triggerRequest = v.pipe(
+  v.strictObject({
+    start_date: v.pipe(
+      v.nullish(v.union([v.literal(''), dateText], (issue) => issue.issues?.at(-1)?.message ?? issue.message)),
+      v.description('The first date. Null, absent or empty: each model goes on after its last completed date.'),
     ),
-  ),
-  replace_existing: v.optional(v.boolean('expected true or false'), false),
-});
+    end_date: v.pipe(
+      v.string((issue) => (issue.input === null ? END_DATE_REQUIRED : invalidDate(issue.input))),
+      v.nonEmpty(END_DATE_REQUIRED),
+      existsInCalendar,
+      describedAsDate,
+      v.description('The last date; both ends are included.'),
+    ),
+    models: v.pipe(
+      v.nullish(
+        v.pipe(
+          v.array(signatureSchema, 'expected an array of model signatures'),
+          v.maxLength(MAX_MODELS, `at most ${MAX_MODELS} models`),
+        ),
+      ),
+      v.description('Signatures. Null, absent or empty: the models that the configuration enables.'),
+    ),
+    // Without a default in the schema: some generators would make a field that has one a required one.
+    replace_existing: v.optional(
+      v.pipe(
+        v.boolean('expected true or false'),
+        v.description('Whether completed model-days are run again and replaced; false when absent.'),
+      ),
+    ),
+  }),
+  v.title('TriggerRequest'),
+);
 
 const keyMessage = `must be 1 to ${MAX_KEY_LENGTH} printable ASCII characters`;
 
@@ -33,13 +50,13 @@ export const triggerHeaders = v.object({
       v.string(),
       v.nonEmpty(keyMessage),
       v.maxLength(MAX_KEY_LENGTH, keyMessage),
-      v.regex(/^[ -~]*$/, keyMessage),
+      v.regex(/^[!-~]([ -~]*[!-~])?$/, keyMessage), // a space at either end is none of the header's value
       v.description('The same key and request again: the first job again, and no second one.'),
     ),
   ),
 });
 
-export const triggerResponse = v.object({
+export const triggerResponse = named('TriggerResponse', {
   job_id: v.pipe(v.string(), v.uuid()),
   status: v.literal('pending'),
   total_model_days: v.pipe(v.number(), v.integer()),
@@ -57,7 +74,7 @@ export function trigger(
     startDate: body.start_date || null,
     endDate: body.end_date,
     models: body.models ?? [],
-    replaceExisting: body.replace_existing,
+    replaceExisting: body.replace_existing ?? false,
   };
   const job = jobs.submit(request, headers['Idempotency-Key']);
   return JSON.stringify({

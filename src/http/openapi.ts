@@ -1,16 +1,31 @@
-import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { bareErrorSchema, errorSchema, existsInCalendar } from '../handlers/schemas.ts';
+import { bareErrorSchema, errorSchema } from '../handlers/schemas.ts';
 import { VERSION } from '../version.ts';
-import type { Route } from './routes.ts';
+import { describeNamed, describeSchema, namedSchemas } from './json-schema.ts';
+import type { Route, Tag } from './routes.ts';
+
+type Names = ReturnType<typeof namedSchemas>;
+
+const tags: Record<Tag, string> = {
+  jobs: 'Start simulation jobs, follow them, stop them.',
+  results: 'What the models did, said and achieved.',
+  data: 'The models and prices that the server knows.',
+  service: 'The state of the server itself.',
+};
+
+const pathParameterDescriptions: Record<string, string> = {
+  job_id: 'The job_id that the trigger answered.',
+};
 
 /**
  * The interface as an OpenAPI 3.1 document, made from the same schemas that check the requests. Runs when the program
  * is built; what it returns is bundled, so that the converter is no dependency of the running service.
  */
 export function describeApi(routes: readonly Route[]): Record<string, unknown> {
+  const bodies = routes.flatMap(({ body, response }) => [body, response].filter((schema) => schema !== undefined));
+  const names = namedSchemas([...bodies, errorSchema, bareErrorSchema]);
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = describeRoute(route);
+  for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = describeRoute(route, names);
   return {
     openapi: '3.1.0',
     info: {
@@ -18,36 +33,43 @@ export function describeApi(routes: readonly Route[]): Record<string, unknown> {
       version: VERSION,
       description:
         'Runs simulated trading sessions for AI models over a range of dates and keeps every position, conversation and cost.',
+      license: { name: 'MIT', identifier: 'MIT' },
     },
+    servers: [
+      { url: '/', description: 'The server that gives this description.' },
+      { url: 'http://localhost:8080', description: 'A server on this machine, on its default port.' },
+    ],
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     security: [{}, { accessToken: [] }],
     paths,
     components: {
       securitySchemes: {
         accessToken: { type: 'http', scheme: 'bearer', description: 'Where the server has access tokens (README).' },
       },
-      schemas: { Error: schemaOf(errorSchema), BareError: schemaOf(bareErrorSchema) },
+      schemas: describeNamed(names),
     },
   };
 }
 
-function describeRoute(route: Route): Record<string, unknown> {
-  const { summary, example, body } = route;
+function describeRoute(route: Route, names: Names): Record<string, unknown> {
+  const { summary, tag, example, body } = route;
   return {
     summary,
     operationId: operationId(route),
+    tags: [tag],
     ...(route.isPublic && { security: [] }),
     parameters: [
       ...pathParameters(route),
-      ...parametersOf(route.query, 'query'),
-      ...parametersOf(route.headers, 'header'),
+      ...parametersOf(route.query, 'query', names),
+      ...parametersOf(route.headers, 'header', names),
     ],
     ...(body && {
       requestBody: {
         required: true,
-        content: { 'application/json': { schema: schemaOf(body), example: example.request } },
+        content: { 'application/json': { schema: contentOf(body, names), example: example.request } },
       },
     }),
-    responses: { 200: answer(route), ...errorAnswers(route) },
+    responses: { 200: answer(route, names), ...errorAnswers(route, names) },
   };
 }
 
@@ -61,14 +83,14 @@ function operationId({ method, path }: Route): string {
     .join('');
 }
 
-function answer({ summary, response, example, csv }: Route): Record<string, unknown> {
-  const schema = response === undefined ? { type: 'object' } : schemaOf(response);
+function answer({ summary, response, example, csv }: Route, names: Names): Record<string, unknown> {
   const table = csv === undefined ? {} : { 'text/csv': { schema: { type: 'string' }, example: csv } };
-  return { description: summary, content: { 'application/json': { schema, example: example.response }, ...table } };
+  const json = { schema: contentOf(response, names), example: example.response };
+  return { description: summary, content: { 'application/json': json, ...table } };
 }
 
-function errorAnswers(route: Route): Record<string, unknown> {
-  const schema = { $ref: `#/components/schemas/${route.bareErrors ? 'BareError' : 'Error'}` };
+function errorAnswers(route: Route, names: Names): Record<string, unknown> {
+  const schema = contentOf(route.bareErrors ? bareErrorSchema : errorSchema, names);
   const entries = Object.entries(errorsOf(route)).map(([status, description]) => [
     status,
     { description, content: { 'application/json': { schema } } },
@@ -92,27 +114,24 @@ export function errorsOf(route: Route): Record<number, string> {
 }
 
 function pathParameters({ path }: Route): unknown[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
     name,
     in: 'path',
     required: true,
-    schema: { type: 'string' },
+    description: pathParameterDescriptions[name],
+    schema: { type: 'string', minLength: 1 },
   }));
 }
 
-function parametersOf(fields: v.GenericSchema | undefined, place: 'query' | 'header'): unknown[] {
-  if (fields === undefined) return [];
-  const { properties = {} } = schemaOf(fields);
-  return Object.entries(properties).map(([name, schema]) => ({ name, in: place, required: false, schema }));
+/** The parameters of a query or a header, as the values that their text stands for. */
+function parametersOf(fields: Route['query'], place: 'query' | 'header', names: Names): unknown[] {
+  return Object.entries(fields?.entries ?? {}).map(([name, field]) => {
+    const { description, ...schema } = describeSchema(field, { names, side: 'output' });
+    if ('default' in schema) schema['default'] = v.parse(field, undefined);
+    return { name, in: place, required: false, description, schema };
+  });
 }
 
-/** The schema of what a client sends or reads: before transformations. What JSON Schema cannot say is left to the checks. */
-function schemaOf(schema: v.GenericSchema): { properties?: Record<string, unknown> } & Record<string, unknown> {
-  const { $schema: _dialect, ...rest } = toJsonSchema(schema, {
-    typeMode: 'input',
-    errorMode: 'ignore',
-    overrideAction: ({ valibotAction, jsonSchema }) =>
-      valibotAction === existsInCalendar ? { ...jsonSchema, format: 'date' } : undefined,
-  });
-  return rest as never;
+function contentOf(schema: v.GenericSchema, names: Names): Record<string, unknown> {
+  return describeSchema(schema, { names, side: 'input' });
 }

@@ -13,18 +13,25 @@ import { results, resultsQuery, resultsResponse } from '../handlers/results.ts';
 import { status, statusResponse } from '../handlers/status.ts';
 import { trigger, triggerHeaders, triggerRequest, triggerResponse } from '../handlers/trigger.ts';
 import * as examples from './examples.ts';
-import { openapi } from './openapi-handler.ts';
+import { openapi, openapiResponse } from './openapi-handler.ts';
 import { performance as performanceExample } from './performance-example.ts';
+
+/** The parts of the API; generated clients have a module of each. */
+export type Tag = 'jobs' | 'results' | 'data' | 'service';
+
+/** The query or the headers of a route: texts, each checked and read by its schema. */
+type Fields = v.ObjectSchema<v.ObjectEntries, undefined>;
 
 /** One endpoint: how it is reached, what it takes, what it answers, and with which errors. */
 export interface Route {
   method: 'GET' | 'POST';
   path: string;
+  tag: Tag;
   summary: string;
-  query?: v.GenericSchema;
+  query?: Fields;
   body?: v.GenericSchema;
-  headers?: v.GenericSchema;
-  response?: v.GenericSchema;
+  headers?: Fields;
+  response: v.GenericSchema;
   /** The statuses that are its own, with their conditions; 405, 422 and 500 are added where they can happen. */
   errors: Record<number, string>;
   /** Error bodies carry the deployment fields, except where the specification leaves them out. */
@@ -44,6 +51,7 @@ export const routes: readonly Route[] = [
   {
     method: 'POST',
     path: '/simulate/trigger',
+    tag: 'jobs',
     summary: 'Start a simulation job: every model on every weekday of a range.',
     body: triggerRequest,
     headers: triggerHeaders,
@@ -59,6 +67,7 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/simulate/status/{job_id}',
+    tag: 'jobs',
     summary: 'How far a job is, model-day by model-day.',
     response: statusResponse,
     errors: { 404: 'There is no such job.' },
@@ -68,6 +77,7 @@ export const routes: readonly Route[] = [
   {
     method: 'POST',
     path: '/simulate/cancel/{job_id}',
+    tag: 'jobs',
     summary: 'Stop a job: its model processes end, what has completed stays.',
     response: cancelResponse,
     errors: { 404: 'There is no such job.', 409: 'The job has ended otherwise.' },
@@ -77,6 +87,7 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/jobs',
+    tag: 'jobs',
     summary: 'The jobs, newest first, each with its status and progress; a page at a time.',
     query: jobsQuery,
     response: jobsResponse,
@@ -87,6 +98,7 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/results',
+    tag: 'results',
     summary: 'Every position: cash, holdings and value after each action, by date, model and action.',
     query: resultsQuery,
     response: resultsResponse,
@@ -99,6 +111,7 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/reasoning',
+    tag: 'results',
     summary: 'The trading sessions, and on request their whole conversations.',
     query: reasoningQuery,
     response: reasoningResponse,
@@ -109,6 +122,7 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/performance',
+    tag: 'results',
     summary: 'How each model did: its curve, return, risk, trades and cost, beside a benchmark.',
     query: performanceQuery,
     response: performanceResponse,
@@ -124,6 +138,7 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/models',
+    tag: 'data',
     summary: 'The models of the configuration and those that jobs have named, with what each has completed.',
     response: modelsResponse,
     errors: BUSY,
@@ -133,6 +148,7 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/prices/coverage',
+    tag: 'data',
     summary: 'What is known of the prices: per symbol its bars, covered spans, gaps between them and last download.',
     query: coverageQuery,
     response: coverageResponse,
@@ -143,6 +159,7 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/audit',
+    tag: 'service',
     summary: 'Recompute every model-day from its actions and prices, and say what does not add up.',
     response: auditResponse,
     errors: BUSY,
@@ -152,6 +169,7 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/health',
+    tag: 'service',
     summary: 'Whether the service can reach its database; always 200.',
     response: healthResponse,
     errors: {},
@@ -162,7 +180,9 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/openapi.json',
+    tag: 'service',
     summary: 'This description, in OpenAPI 3.1.',
+    response: openapiResponse,
     errors: {},
     example: examples.openapi,
     handle: openapi,

@@ -1,18 +1,21 @@
 import { getDescription } from './api.ts';
 import { h, replace } from './element.ts';
 import { type Page, heading } from './router.ts';
-import { schemaTable } from './schema.ts';
+import { type Schemas, resolve, schemaTable } from './schema.ts';
 import { tryIt } from './try-it.ts';
 
 /** What of an OpenAPI 3.1 document this page reads. */
 export interface Description {
   info: { title: string; version: string; description?: string };
+  tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Schemas };
 }
 
 export interface Operation {
   summary: string;
   operationId: string;
+  tags: string[];
   parameters: Parameter[];
   requestBody?: { content: Content };
   responses: Record<string, { description: string; content?: Content }>;
@@ -22,6 +25,7 @@ export interface Parameter {
   name: string;
   in: 'path' | 'query' | 'header';
   required: boolean;
+  description?: string;
   schema: Schema;
 }
 
@@ -47,10 +51,14 @@ type Content = Record<string, { schema: Schema; example?: unknown }>;
 export const showReference: Page = async (host, _params, signal) => {
   const content = h('div', { class: 'stack' });
   replace(host, heading('API'), content);
-  const { info, paths } = (await getDescription(signal)) as Description;
+  const { info, tags, paths, components } = (await getDescription(signal)) as Description;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );
+  const groups = tags.map(({ name, description }) => ({
+    description,
+    members: operations.filter(({ operation }) => operation.tags.includes(name)),
+  }));
   replace(
     content,
     h(
@@ -63,11 +71,25 @@ export const showReference: Page = async (host, _params, signal) => {
       h('a', { href: '/openapi.json' }, '/openapi.json'),
       '.',
     ),
-    h('div', { class: 'operations' }, ...operations.map(section)),
+    ...groups.map(({ description, members }) =>
+      h(
+        'div',
+        { class: 'operations' },
+        h('h2', {}, description),
+        ...members.map((member) => section(member, components.schemas)),
+      ),
+    ),
   );
 };
 
-function section({ method, path, operation }: { method: string; path: string; operation: Operation }): HTMLElement {
+/** An operation of the interface and how it is reached. */
+export interface Endpoint {
+  method: string;
+  path: string;
+  operation: Operation;
+}
+
+function section({ method, path, operation }: Endpoint, schemas: Schemas): HTMLElement {
   const body = jsonOf(operation.requestBody?.content);
   const answer = operation.responses['200']?.content;
   return h(
@@ -81,9 +103,9 @@ function section({ method, path, operation }: { method: string; path: string; op
       h('span', {}, operation.summary),
     ),
     operation.parameters.length > 0 && h('h3', {}, 'Parameters'),
-    operation.parameters.length > 0 && schemaTable(asSchema(operation.parameters)),
+    operation.parameters.length > 0 && schemaTable(asSchema(operation.parameters, schemas), schemas),
     body && h('h3', {}, 'Body'),
-    body && schemaTable(body.schema),
+    body && schemaTable(body.schema, schemas),
     h('h3', {}, 'Answers'),
     h(
       'dl',
@@ -97,12 +119,12 @@ function section({ method, path, operation }: { method: string; path: string; op
         'details',
         {},
         h('summary', {}, `The answer as ${type}`),
-        schemaTable(schema),
+        schemaTable(schema, schemas),
         example !== undefined && h('pre', {}, typeof example === 'string' ? example : JSON.stringify(example, null, 2)),
       ),
     ),
     h('h3', {}, 'Try it'),
-    tryIt({ method, path, operation }),
+    tryIt({ method, path, operation }, schemas),
   );
 }
 
@@ -110,9 +132,13 @@ export function jsonOf(content: Content | undefined): { schema: Schema; example?
   return content?.['application/json'];
 }
 
-function asSchema(parameters: readonly Parameter[]): Schema {
+function asSchema(parameters: readonly Parameter[], schemas: Schemas): Schema {
+  const described = parameters.map(({ name, in: place, description, schema }) => [
+    name,
+    { ...resolve(schema, schemas), place, ...(description !== undefined && { description }) },
+  ]);
   return {
-    properties: Object.fromEntries(parameters.map(({ name, in: place, schema }) => [name, { ...schema, place }])),
+    properties: Object.fromEntries(described),
     required: parameters.filter(({ required }) => required).map(({ name }) => name),
   };
 }

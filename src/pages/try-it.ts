@@ -1,20 +1,13 @@
 import { send } from './api.ts';
-import { h, on, replace } from './element.ts';
-import { type Operation, type Parameter, jsonOf } from './reference.ts';
+import { type Attributes, h, on, replace } from './element.ts';
+import { type Endpoint, type Parameter, type Schema, jsonOf } from './reference.ts';
+import { type Schemas, resolve } from './schema.ts';
 
 /** Of a longer answer this much is shown. */
 const MAX_SHOWN = 100_000;
 
 /** A form with a field per parameter that sends the request as it stands and shows what comes back. */
-export function tryIt({
-  method,
-  path,
-  operation,
-}: {
-  method: string;
-  path: string;
-  operation: Operation;
-}): HTMLElement {
+export function tryIt({ method, path, operation }: Endpoint, schemas: Schemas): HTMLElement {
   const example = jsonOf(operation.requestBody?.content)?.example;
   const body =
     operation.requestBody &&
@@ -24,7 +17,7 @@ export function tryIt({
   const form = h(
     'form',
     { class: 'try' },
-    h('div', { class: 'pair' }, ...operation.parameters.map(fieldOf)),
+    h('div', { class: 'pair' }, ...operation.parameters.map((parameter) => fieldOf(parameter, schemas))),
     body && h('label', { class: 'field' }, h('span', {}, 'Body'), body),
     submit,
     answer,
@@ -44,7 +37,8 @@ export function tryIt({
   return form;
 }
 
-function fieldOf({ name, in: place, required, schema }: Parameter): HTMLElement {
+function fieldOf({ name, in: place, required, schema: described }: Parameter, schemas: Schemas): HTMLElement {
+  const schema = resolve(described, schemas);
   const options = schema.enum ?? (schema.type === 'boolean' ? ['true', 'false'] : undefined);
   const input =
     options === undefined
@@ -53,7 +47,7 @@ function fieldOf({ name, in: place, required, schema }: Parameter): HTMLElement 
           required,
           autocomplete: 'off',
           spellcheck: 'false',
-          type: schema.format === 'date' ? 'date' : 'text',
+          ...inputFor(schema),
         })
       : h(
           'select',
@@ -62,6 +56,12 @@ function fieldOf({ name, in: place, required, schema }: Parameter): HTMLElement 
           ...options.map((value) => h('option', {}, String(value))),
         );
   return h('label', { class: 'field' }, h('span', {}, name, h('span', { class: 'quiet' }, ` ${place}`)), input);
+}
+
+/** What a browser can help with: a calendar, a number within its limits. */
+function inputFor({ type, format, minimum, maximum }: Schema): Attributes {
+  if (type === 'integer') return { type: 'number', min: minimum as number, max: maximum as number, step: 1 };
+  return { type: format === 'date' ? 'date' : 'text' };
 }
 
 function requestOf(form: FormData, { path, parameters }: { path: string; parameters: readonly Parameter[] }) {

@@ -1,26 +1,37 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
+import fc from 'fast-check';
 import * as v from 'valibot';
+import { isCalendarDate } from '../../src/calendar.ts';
+import { signatureSchema } from '../../src/configuration.ts';
 import { describeApi, errorsOf } from '../../src/http/openapi.ts';
 import { openapi } from '../../src/http/openapi-handler.ts';
 import { routes } from '../../src/http/routes.ts';
+import { validateBody, validateHeaders, validateQuery } from '../../src/http/validate.ts';
+import { type Json, description, fits } from '../support/json-schema.ts';
+import { runs } from '../support/long.ts';
+import { type Operation, operations, perhapsFitting } from '../support/requests.ts';
 
+const RUNS = runs(300, 20_000);
 let document: any;
 before(async () => void (document = JSON.parse(await openapi())));
 
 test('the description that is served is the one that the schemas make', () => {
   assert.deepEqual(document, JSON.parse(JSON.stringify(describeApi(routes))));
   assert.deepEqual([document.openapi, document.info.version], ['3.1.0', '1.0.0']);
+  assert.deepEqual(document.info.license, { name: 'MIT', identifier: 'MIT' });
+  assert.ok(document.servers.length > 0);
 });
 
 for (const route of routes) {
   const operationOf = () => document.paths[route.path][route.method.toLowerCase()];
+  const resolved = description['paths'][route.path][route.method.toLowerCase()];
 
   test(`${route.method} ${route.path}: every error status, and an example that fits its schema`, () => {
     const operation = operationOf();
     assert.deepEqual(Object.keys(operation.responses), ['200', ...Object.keys(errorsOf(route))]);
-    assert.ok(route.example);
-    if (route.response) v.parse(route.response, route.example.response);
+    v.parse(route.response, route.example.response);
+    assert.ok(fits(resolved.responses[200].content['application/json'].schema, route.example.response));
     if (route.body) v.parse(route.body, route.example.request);
   });
 
@@ -29,17 +40,166 @@ for (const route of routes) {
     const names = operation.parameters.map(({ name }: { name: string }) => name);
     assert.deepEqual(names, [
       ...[...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name),
-      ...Object.keys((route.query as any)?.entries ?? {}),
-      ...Object.keys((route.headers as any)?.entries ?? {}),
+      ...Object.keys(route.query?.entries ?? {}),
+      ...Object.keys(route.headers?.entries ?? {}),
     ]);
-    const body = operation.requestBody?.content['application/json'].schema;
+    const body = resolved.requestBody?.content['application/json'].schema;
     assert.deepEqual(Object.keys(body?.properties ?? {}), Object.keys((route.body as any)?.entries ?? {}));
   });
 }
 
-test('of the trigger only end_date is required, and dates are dates', () => {
-  const { required, additionalProperties, properties } =
-    document.paths['/simulate/trigger'].post.requestBody.content['application/json'].schema;
-  assert.deepEqual([required, additionalProperties], [['end_date'], false]);
-  assert.deepEqual(properties.end_date, { type: 'string', minLength: 1, format: 'date' });
+/** Every schema of the document with the path that leads to it, those inside others too. */
+function schemasIn(value: any, path: string): [path: string, schema: Json][] {
+  if (typeof value !== 'object' || value === null) return [];
+  const inside = Object.entries(value)
+    .filter(([key]) => key !== 'example')
+    .flatMap(([key, inner]) => schemasIn(inner, `${path}/${key}`));
+  return 'type' in value && typeof value.type === 'string' ? [[path, value], ...inside] : inside;
+}
+
+test('every object has a name, every name is used, every operation has an id and a tag that is described', () => {
+  const nameless = schemasIn(document, '#').filter(
+    ([path, { type }]) => type === 'object' && !/^#\/components\/schemas\/\w+$/.test(path),
+  );
+  assert.deepEqual(
+    nameless.map(([path]) => path),
+    [],
+  );
+  const text = JSON.stringify(document);
+  for (const name of Object.keys(document.components.schemas)) assert.ok(text.includes(`schemas/${name}"`), name);
+  const all = Object.values<Json>(document.paths).flatMap((methods) => Object.values<Json>(methods));
+  assert.equal(new Set(all.map(({ operationId }) => operationId)).size, all.length);
+  const tags = document.tags.map(({ name }: Json) => name);
+  assert.deepEqual([...new Set(all.flatMap((operation) => operation['tags']))].sort(), [...tags].sort());
 });
+
+test('of the trigger only end_date is required; values of a query are what their text stands for', () => {
+  const { required, additionalProperties, properties } = document.components.schemas.TriggerRequest;
+  assert.deepEqual([required, additionalProperties], [['end_date'], false]);
+  assert.deepEqual([properties.end_date.type, properties.end_date.format], ['string', 'date']);
+  const parameter = (path: string, name: string) =>
+    document.paths[path].get.parameters.find((one: Json) => one['name'] === name).schema;
+  assert.deepEqual(parameter('/jobs', 'limit'), { type: 'integer', minimum: 1, maximum: 200, default: 50 });
+  assert.deepEqual(parameter('/reasoning', 'include_full_conversation'), { type: 'boolean', default: false });
+  for (const [path, name] of [
+    ['/reasoning', 'date'],
+    ['/performance', 'start_date'],
+    ['/performance', 'end_date'],
+  ] as const)
+    assert.equal(parameter(path, name).format, 'date');
+  assert.ok(parameter('/performance', 'benchmark').pattern && parameter('/prices/coverage', 'symbol').pattern);
+});
+
+test('the pattern of a signature knows the same characters as the service', () => {
+  const { anyOf } = document.components.schemas.TriggerRequest.properties.models;
+  const pattern = new RegExp(anyOf[0].items.pattern);
+  const differing = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code)).filter(
+    (character) =>
+      character.isWellFormed() &&
+      [character, `a${character}b`].some((text) => pattern.test(text) !== v.safeParse(signatureSchema, text).success),
+  );
+  assert.deepEqual(differing, []);
+});
+
+/** Whether a check lets something pass. */
+function accepts(check: () => unknown): boolean {
+  try {
+    check();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The value that a text of a query or header stands for; a text that stands for none is itself. */
+function typed({ type }: Json, text: string): unknown {
+  if (type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true';
+  return type === 'integer' && /^\d+$/.test(text) ? Number(text) : text;
+}
+
+/** Words for true and false that clients of older versions send; the description has the plain ones alone. */
+const OTHER_BOOLEANS = /^(true|false|yes|no|on|off|[tfyn01])$/i;
+
+const asText = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).toWellFormed();
+
+/** Texts by name, as a query or headers have them, some of which fit. */
+function textsFor(parameters: Operation['parameters']): fc.Arbitrary<Record<string, string | undefined>> {
+  const values = parameters.map(({ name, schema }) => [name, perhapsFitting(schema).map(asText)] as const);
+  return fc.record(Object.fromEntries(values), { requiredKeys: [] });
+}
+
+function isAllowed(parameters: Operation['parameters'], texts: Record<string, string | undefined>): boolean {
+  return parameters.every(({ name, schema }) => !texts[name] || fits(schema, typed(schema, texts[name])));
+}
+
+for (const { method, path, parameters, body } of operations) {
+  const route = routes.find((one) => one.method === method && one.path === path);
+  assert.ok(route);
+  const inQuery = parameters.filter((parameter) => parameter.in === 'query');
+  const inHeaders = parameters.filter((parameter) => parameter.in === 'header');
+
+  if (inQuery.length > 0)
+    test(`${method} ${path}: a query is accepted if and only if the description allows it`, () => {
+      const property = fc.property(textsFor(inQuery), (texts) => {
+        const isOther = ({ name, schema }: Operation['parameters'][number]) =>
+          schema['type'] === 'boolean' && OTHER_BOOLEANS.test(texts[name] ?? '');
+        fc.pre(isAllowed(inQuery, texts) || !inQuery.some(isOther));
+        // That endpoint looks at its date itself, because a wrong one is a 400 there.
+        const isDate = path !== '/reasoning' || !texts['date'] || isCalendarDate(texts['date']);
+        const isAccepted = accepts(() => validateQuery(route.query, String(new URLSearchParams(texts as Record<string, string>)))) && isDate;
+        assert.equal(isAccepted, isAllowed(inQuery, texts));
+      });
+      fc.assert(property, { numRuns: RUNS });
+    });
+
+  if (inHeaders.length > 0)
+    test(`${method} ${path}: headers are accepted if and only if the description allows them`, () => {
+      const property = fc.property(textsFor(inHeaders), (texts) => {
+        const given = Object.entries(texts).map(([name, text = '']) => [name.toLowerCase(), [text.trim()]]);
+        const allowed = inHeaders.every(({ name, schema }) => !(name in texts) || fits(schema, texts[name]?.trim()));
+        assert.equal(accepts(() => validateHeaders(route.headers as never, Object.fromEntries(given))), allowed);
+      });
+      fc.assert(property, { numRuns: RUNS });
+    });
+
+  if (body !== undefined)
+    test(`${method} ${path}: a body is accepted if and only if the description allows it`, () => {
+      const fields = Object.entries<Json>(body['properties']).map(([name, schema]) => [name, perhapsFitting(schema)]);
+      const bodies = fc.oneof(
+        { weight: 6, arbitrary: fc.record(Object.fromEntries(fields), { requiredKeys: [] }) },
+        { weight: 1, arbitrary: fc.record({ ...Object.fromEntries(fields), other: fc.jsonValue() }) },
+        { weight: 1, arbitrary: fc.jsonValue() },
+      );
+      const property = fc.property(bodies, (value) => {
+        // As it goes over the wire, where no text has half a character.
+        const sent = JSON.parse(JSON.stringify(value, (_, inner) => (typeof inner === 'string' ? inner.toWellFormed() : inner)));
+        assert.equal(accepts(() => validateBody(route.body as never, sent)), fits(body, sent));
+      });
+      fc.assert(property, { numRuns: RUNS });
+    });
+}
+
+const limits: [name: string, body: Json][] = [
+  ['200 characters', { models: ['x'.repeat(200)] }],
+  ['201 characters', { models: ['x'.repeat(201)] }],
+  ['200 emoji', { models: ['\u{1f600}'.repeat(200)] }],
+  ['201 emoji', { models: ['\u{1f600}'.repeat(201)] }],
+  ['200 models', { models: Array.from({ length: 200 }, (_, index) => `m${index}`) }],
+  ['201 models', { models: Array.from({ length: 201 }, (_, index) => `m${index}`) }],
+  ['an empty start', { start_date: '' }],
+  ['an empty end', { end_date: '' }],
+  ['no end', { end_date: undefined }],
+  ['nothing', { start_date: null, models: null }],
+  ['no boolean', { replace_existing: null }],
+  ['a day that does not exist', { start_date: '2025-02-30' }],
+  ['the first day', { start_date: '1900-01-01' }],
+  ['the day before', { start_date: '1899-12-31' }],
+];
+const triggered = operations.find(({ path }) => path === '/simulate/trigger');
+for (const [name, change] of limits) {
+  test(`the trigger and its description agree on ${name}`, () => {
+    const body = JSON.parse(JSON.stringify({ end_date: '2025-11-10', ...change }));
+    const trigger = routes.find(({ path }) => path === '/simulate/trigger');
+    assert.equal(accepts(() => validateBody(trigger?.body as never, body)), fits(triggered?.body as Json, body));
+  });
+}

@@ -251,6 +251,16 @@ test('the API page tells every operation and tries one', inBrowser, async (t) =>
   await page.locator('.operation').first().waitFor();
   const operations = Object.values(paths).flatMap((methods) => Object.keys(methods as object));
   assert.equal(await page.locator('.operation').count(), operations.length);
+  await page.locator('#getJobs > summary').click();
+  const form = page.locator('#getJobs form');
+  assert.equal(await form.locator('select[name=status] option', { hasText: 'downloading_data' }).count(), 1);
+  assert.equal(await form.locator('input[name=limit]').getAttribute('type'), 'number');
+  const reasoning = page.locator('#getReasoning');
+  await reasoning.locator('summary').first().click();
+  assert.equal(await reasoning.locator('select[name=include_full_conversation] option').count(), 3);
+  await reasoning.locator('details summary', { hasText: 'application/json' }).click();
+  const role = reasoning.locator('tr', { has: page.getByText('sessions[].conversation[].role', { exact: true }) });
+  assert.match(await role.innerText(), /"system" \| "user"/);
   const results = page.locator('#getResults');
   await results.locator('summary').first().click();
   await results.locator('input[name=model]').fill('model-a');
@@ -273,4 +283,16 @@ test('what there is not is said in a sentence', inBrowser, async (t) => {
     await open(path);
     await page.locator('.notice', { hasText: words }).waitFor();
   }
+});
+
+test('an address that leads nowhere says so, and leads back', inBrowser, async (t) => {
+  const { page, open } = await visit(t, service.url, { provokes: [404, 405] });
+  await open('/simulate/trigger');
+  await open('/no/such/page');
+  assert.match(await page.title(), /There is no such page/);
+  assert.match(await page.locator('main').innerText(), /nothing for a browser at \/no\/such\/page\./);
+  await page.locator('main').getByRole('link', { name: 'API reference' }).click();
+  await page.locator('.operation').first().waitFor();
+  await open('/docs');
+  assert.equal(new URL(page.url()).pathname, '/api');
 });

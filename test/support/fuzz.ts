@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { routes } from '../../src/http/routes.ts';
+import { fits } from './json-schema.ts';
 import { installProgram, startServer } from './program.ts';
 import { type Operation, type WholeRequest, brokenRequest, wholeRequest } from './requests.ts';
 import { type WireAnswer, openWire, readAnswers } from './wire.ts';
@@ -119,7 +120,7 @@ async function sendWhole(url: string, requests: readonly WholeRequest[]): Promis
 }
 
 function checkAnswer(
-  { method, path, statuses }: Operation,
+  { method, path, answers }: Operation,
   { status, headers, body }: WireAnswer,
   request: Buffer,
 ): void {
@@ -127,13 +128,15 @@ function checkAnswer(
   assert.ok(status < 500, what);
   // A path parameter can be empty, and then the path is another one.
   const isOtherPath = status === 404 && path.includes('{');
-  assert.ok(statuses.includes(status) || OF_EVERY_PATH.includes(status) || isOtherPath, what);
+  const described = answers[status];
+  assert.ok(described !== undefined || OF_EVERY_PATH.includes(status) || isOtherPath, what);
   const route = routes.find((one) => one.method === method && one.path === path);
   if (route?.csv !== undefined && headers['content-type']?.startsWith('text/csv'))
     return assert.ok(status === 200 && body.endsWith('\r\n'), what);
   const value = JSON.parse(Buffer.from(body, 'latin1').toString());
+  assert.ok(described === undefined || fits(described, value), what);
   if (status !== 200) return assert.equal(typeof value.detail, 'string', what);
-  if (route?.response !== undefined) assert.deepEqual(v.parse(route.response, value), value);
+  if (route !== undefined) assert.deepEqual(v.parse(route.response, value), value);
 }
 
 /** What cannot be read is refused, closed, or waited for until its sender has ended. */

@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { hostileStrings } from './hostile.ts';
+import { type Json, description, fits } from './json-schema.ts';
 
 /** Requests made at random from the interface description: valid ones, broken ones, and bytes that are hardly a request. */
-
-type Json = Record<string, any>;
 
 /** Some longer than the server reads, none longer than a head may be. */
 const MAX_TARGET_LENGTH = 9_000;
@@ -12,8 +10,8 @@ const MAX_TARGET_LENGTH = 9_000;
 export interface Operation {
   method: string;
   path: string;
-  /** Statuses that the description names. */
-  statuses: number[];
+  /** The schemas of the answers in JSON that the description names, by status. */
+  answers: Record<string, Json>;
   parameters: { name: string; in: string; schema: Json }[];
   body: Json | undefined;
 }
@@ -24,13 +22,11 @@ export interface WholeRequest {
   bytes: Buffer;
 }
 
-const document: Json = JSON.parse(readFileSync(new URL('../../src/http/openapi.json', import.meta.url), 'utf8'));
-
-export const operations: Operation[] = Object.entries<Json>(document['paths']).flatMap(([path, methods]) =>
+export const operations: Operation[] = Object.entries<Json>(description['paths']).flatMap(([path, methods]) =>
   Object.entries<Json>(methods).map(([method, { responses, parameters, requestBody }]) => ({
     method: method.toUpperCase(),
     path,
-    statuses: Object.keys(responses).map(Number),
+    answers: mapValues(responses as Record<string, Json>, ({ content }) => content['application/json'].schema),
     parameters,
     body: requestBody?.content['application/json'].schema,
   })),
@@ -63,7 +59,7 @@ const knownWords = fc.constantFrom(
 );
 
 /** A value that fits a JSON schema, as far as the description goes. */
-function fitting(schema: Json): fc.Arbitrary<unknown> {
+export function fitting(schema: Json): fc.Arbitrary<unknown> {
   if (schema['const'] !== undefined) return fc.constant(schema['const']);
   if (schema['enum'] !== undefined) return fc.constantFrom(...schema['enum']);
   if (schema['anyOf'] !== undefined) return fc.oneof(...schema['anyOf'].map(fitting));
@@ -78,16 +74,19 @@ function fitting(schema: Json): fc.Arbitrary<unknown> {
       return fc.record(mapValues(schema['properties'] ?? {}, fitting), { requiredKeys: schema['required'] ?? [] });
     case 'string':
       if (schema['format'] === 'date') return date;
-      return schema['pattern']
-        ? fc.stringMatching(new RegExp(schema['pattern']))
-        : fc.oneof(knownWords, fc.string({ maxLength: 30 }));
+      if (schema['pattern'] === undefined) return fc.oneof(knownWords, fc.string({ maxLength: 30 }));
+      return fc
+        .oneof(fc.stringMatching(new RegExp(schema['pattern'])), knownWords, hostile, fc.string({ unit: 'grapheme' }))
+        .filter((text) => fits(schema, text));
+    case 'integer':
+      return fc.integer({ min: schema['minimum'], max: schema['maximum'] });
     default:
       return fc.jsonValue();
   }
 }
 
 /** Mostly what fits; else whatever comes. */
-function perhapsFitting(schema: Json): fc.Arbitrary<unknown> {
+export function perhapsFitting(schema: Json): fc.Arbitrary<unknown> {
   return fc.oneof(
     { weight: 3, arbitrary: fitting(schema) },
     { weight: 1, arbitrary: anyText },

@@ -1,0 +1,77 @@
+import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema';
+import * as v from 'valibot';
+
+/** Turns the schemas that check requests and answers into JSON Schema, for the interface description. */
+
+export type JsonSchema = Record<string, unknown>;
+type Names = Record<string, v.GenericSchema>;
+
+/** What a client sends or reads is the input of a schema; of a query string it is the output, after the text was read. */
+export type Side = 'input' | 'output';
+
+/** The schemas with a title in these and inside of them, by title. Throws when two have the same. */
+export function namedSchemas(schemas: readonly v.GenericSchema[]): Names {
+  const names: Names = {};
+  const look = (schema: v.GenericSchema) => {
+    const name = v.getTitle(schema);
+    if (name !== undefined && names[name] === schema) return;
+    if (name !== undefined && names[name] !== undefined) throw new Error(`Two schemas have the name ${name}`);
+    if (name !== undefined) names[name] = schema;
+    for (const part of partsOf(schema)) look(part);
+  };
+  for (const schema of schemas) look(schema);
+  return names;
+}
+
+/** What Valibot keeps inside a schema, whichever kind it is. */
+interface Parts {
+  entries?: Record<string, v.GenericSchema>;
+  options?: readonly unknown[];
+  item?: v.GenericSchema;
+  wrapped?: v.GenericSchema;
+  value?: v.GenericSchema;
+}
+
+function partsOf(schema: v.GenericSchema): v.GenericSchema[] {
+  const { entries = {}, options = [], item, wrapped, value } = schema as Parts;
+  const parts = [...Object.values(entries), ...options, item, wrapped, value];
+  return parts.filter((part): part is v.GenericSchema => typeof part === 'object' && part !== null);
+}
+
+/** The named schemas themselves, as `components.schemas` has them. */
+export function describeNamed(names: Names): Record<string, JsonSchema> {
+  const described = toJsonSchemaDefs(names, configFor('input')) as Record<string, JsonSchema>;
+  return mapValues(described, ({ title: _title, ...schema }) => schema);
+}
+
+/** A schema that refers to the named ones by their names. */
+export function describeSchema(schema: v.GenericSchema, { names, side }: { names: Names; side: Side }): JsonSchema {
+  const config = { ...configFor(side), definitions: names };
+  const { $schema: _dialect, $defs: _named, ...described } = toJsonSchema(schema, config);
+  return described as JsonSchema;
+}
+
+/** What JSON Schema cannot say is left to the checks. */
+function configFor(typeMode: Side): ConversionConfig {
+  return {
+    typeMode,
+    target: 'draft-2020-12',
+    errorMode: 'ignore',
+    overrideSchema: ({ valibotSchema, jsonSchema }) => simplified(valibotSchema, jsonSchema as JsonSchema),
+    overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
+  };
+}
+
+/** What is right as it is, but more than some generators understand: a constant without a type, alternatives in alternatives. */
+function simplified({ type }: { type: string }, schema: JsonSchema): JsonSchema | undefined {
+  if (type === 'literal') return { type: typeof schema['const'], ...schema };
+  if (!type.startsWith('null') || schema['anyOf'] === undefined) return undefined;
+  return { ...schema, anyOf: (schema['anyOf'] as JsonSchema[]).flatMap((one) => (one['anyOf'] as JsonSchema[]) ?? [one]) };
+}
+
+function mapValues<Value, Result>(
+  record: Record<string, Value>,
+  change: (value: Value) => Result,
+): Record<string, Result> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
+}

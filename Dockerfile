@@ -1,12 +1,16 @@
 # Builds the one file, then puts it alone onto an image that has Node and nothing else: no shell, no package manager.
-FROM node:24-bookworm-slim AS build
+# Both bases are fixed by the digest of their index of platforms; docs/releasing.md renews them.
+ARG BUILD_IMAGE=node:24.21.0-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe
+ARG RUNTIME_IMAGE=gcr.io/distroless/nodejs24-debian13:nonroot@sha256:9eeb7f5887d0e239e78264b06f7f11d2e14be534050481803a9e4728fcdd278e
+
+FROM ${BUILD_IMAGE} AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci
 COPY . .
 RUN npm run build && mkdir -p /out/data && cp -r dist/server.js configs /out/
 
-FROM gcr.io/distroless/nodejs24-debian12:nonroot
+FROM ${RUNTIME_IMAGE}
 WORKDIR /app
 COPY --from=build --chown=65532:65532 /out /app
 USER 65532:65532

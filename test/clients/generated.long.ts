@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { type SpawnSyncOptions, spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { cleanText } from '../../src/text.ts';
+import { lastWeekdays } from '../support/market.ts';
+import { installProgram, startServer } from '../support/program.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+/**
+ * Clients that other programs generate from the interface description, as they come, run a whole job against the built
+ * program. The generators come from their registries; where they cannot be had, their test is skipped by name.
+ */
+
+const TYPESCRIPT_TOOLS = ['openapi-typescript@7.13.0', 'openapi-fetch@0.17.0', 'typescript@5.9.3', '@types/node@24.19.2'];
+const PYTHON_TOOL = 'openapi-python-client==0.29.1';
+const TOKEN = 'token-of-the-generated-clients';
+const dates = lastWeekdays(4).slice(0, 3);
+const [firstDate = '', lastDate = ''] = [dates[0], dates.at(-1)];
+const fixture = (name: string) => new URL(`../fixtures/clients/${name}`, import.meta.url);
+
+const STRICT = {
+  compilerOptions: {
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    exactOptionalPropertyTypes: true,
+    noUnusedLocals: true,
+    module: 'nodenext',
+    target: 'es2023',
+    types: ['node'],
+    allowImportingTsExtensions: true,
+    noEmit: true,
+  },
+  files: ['job.ts'],
+};
+
+/** Runs a command to its end. Throws with what it wrote when it fails. */
+function run(command: string, args: readonly string[], options: SpawnSyncOptions): string {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { ...options, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${error?.message ?? `${stdout}${stderr}`}`);
+  return stdout as string;
+}
+
+/** Whether the tools are there now; skips the test, with what was said, when they cannot be had. */
+function canInstall(t: TestContext, tools: string, install: () => void): boolean {
+  try {
+    install();
+    return true;
+  } catch (error) {
+    t.skip(`${tools} cannot be had: ${cleanText((error as Error).message).slice(-300)}`);
+    return false;
+  }
+}
+
+/** The built program with a token, in DEV mode; resolves to the arguments of a client. */
+async function startService(t: TestContext): Promise<string[]> {
+  const env = { DEPLOYMENT_MODE: 'DEV', API_TOKEN: TOKEN };
+  const { url } = await startServer(t, { cwd: installProgram(t), env });
+  return [url, TOKEN, firstDate, lastDate];
+}
+
+async function saveDescription(url: string, path: string): Promise<void> {
+  const response = await fetch(`${url}/openapi.json`, { headers: { authorization: `Bearer ${TOKEN}` } });
+  writeFileSync(path, await response.text());
+}
+
+function checkJob(text: string): void {
+  const seen = JSON.parse(text);
+  assert.deepEqual([seen.status, seen.dates, seen.completed], ['completed', dates, 6]);
+  assert.deepEqual(
+    seen.modelDays.map(([date, model]: [string, string]) => [date, model]),
+    dates.flatMap((date) => ['model-a', 'model-b'].map((model) => [date, model])),
+  );
+  assert.ok(seen.modelDays.every(([, , steps]: [string, string, number]) => steps > 0));
+  assert.deepEqual([...new Set(seen.records.map(([date]: [string]) => date))], dates);
+  assert.match(seen.csvHeader, /^id,job_id,date,model,/);
+  assert.deepEqual(seen.conversations, [
+    ['model-a', 'system'],
+    ['model-b', 'system'],
+  ]);
+  assert.ok(seen.returns.length === 2 && seen.returns.every(([, figure]: [string, number]) => Number.isFinite(figure)));
+  assert.equal(seen.benchmark, 'universe');
+  assert.deepEqual(seen.models, [
+    ['model-a', lastDate],
+    ['model-b', lastDate],
+  ]);
+  assert.deepEqual(seen.jobs, [[true, 'completed']]);
+  assert.deepEqual(seen.health, ['healthy', 'DEV', true]);
+  assert.deepEqual(
+    seen.errors.map(([status]: [number]) => status),
+    [409, 422, 404, 401],
+  );
+  assert.deepEqual([seen.errors[1][1], seen.errors[2][1]], ['limit: expected a wh', 'Job a/b not found']);
+}
+
+test('a TypeScript client that openapi-typescript made compiles under strict and runs a whole job', async (t) => {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+  const options = ['--no-audit', '--no-fund', '--ignore-scripts', '--save-exact', '--fetch-retries=0'];
+  const install = () => run('npm', ['install', ...options, ...TYPESCRIPT_TOOLS], { cwd: folder });
+  if (!canInstall(t, 'openapi-typescript', install)) return;
+  const args = await startService(t);
+  await saveDescription(args[0] as string, join(folder, 'openapi.json'));
+  const tool = (name: string) => join(folder, 'node_modules/.bin', name);
+  run(tool('openapi-typescript'), ['openapi.json', '-o', 'api.d.ts'], { cwd: folder });
+  copyFileSync(fixture('job.ts.txt'), join(folder, 'job.ts'));
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(STRICT));
+  run(tool('tsc'), ['-p', '.'], { cwd: folder });
+  checkJob(run(process.execPath, ['job.ts', ...args], { cwd: folder }));
+});
+
+test('a Python client that openapi-python-client made runs a whole job', async (t) => {
+  const folder = temporaryFolder(t);
+  const bin = join(folder, 'venv/bin');
+  const install = () => {
+    run('python3', ['-m', 'venv', 'venv'], { cwd: folder });
+    const options = ['--quiet', '--disable-pip-version-check', '--retries', '1'];
+    run(join(bin, 'pip'), ['install', ...options, PYTHON_TOOL], { cwd: folder });
+  };
+  if (!canInstall(t, 'openapi-python-client', install)) return;
+  const args = await startService(t);
+  await saveDescription(args[0] as string, join(folder, 'openapi.json'));
+  const env = { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH']}` };
+  const said = run(
+    join(bin, 'openapi-python-client'),
+    ['generate', '--path', 'openapi.json', '--output-path', 'generated', '--meta', 'none'],
+    { cwd: folder, env },
+  );
+  assert.doesNotMatch(said, /warning|error|skipping/i, 'the generator left something out');
+  assert.ok(existsSync(join(folder, 'generated/models/results_record.py')));
+  assert.match(readFileSync(join(folder, 'generated/models/model_day.py'), 'utf8'), /date: datetime\.date/);
+  copyFileSync(fixture('job.py'), join(folder, 'job.py'));
+  checkJob(run(join(bin, 'python'), ['job.py', ...args], { cwd: folder, env }));
+});

@@ -94,6 +94,16 @@ export function perhapsFitting(schema: Json): fc.Arbitrary<unknown> {
   );
 }
 
+/** Bodies that take a parser far longer than their bytes: many fields, many objects of different shapes, many items. */
+const hugeShape = fc
+  .tuple(fc.nat({ max: 20_000 }), fc.constantFrom('fields', 'objects', 'items', 'texts'))
+  .map(([count, kind]) => {
+    const parts = (part: (index: number) => string) => Array.from({ length: count }, (_, index) => part(index)).join();
+    if (kind === 'fields') return `{${parts((index) => `"k${index}":1`)}}`;
+    if (kind === 'objects') return `{"models":[${parts((index) => `{"k${index}":1}`)}]}`;
+    return `{"models":[${parts(() => (kind === 'items' ? '1' : '""'))}]}`;
+  });
+
 function bodyFor(schema: Json): fc.Arbitrary<string> {
   const fields = mapValues(schema['properties'] as Json, perhapsFitting);
   const extended = fc
@@ -104,6 +114,7 @@ function bodyFor(schema: Json): fc.Arbitrary<string> {
     { weight: 4, arbitrary: extended },
     { weight: 1, arbitrary: fc.json() },
     { weight: 1, arbitrary: anyText },
+    { weight: 1, arbitrary: hugeShape },
     {
       weight: 1,
       arbitrary: fc.nat({ max: 20_000 }).map((depth) => `{"end_date":${'['.repeat(depth)}${']'.repeat(depth)}}`),

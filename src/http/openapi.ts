@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { bareErrorSchema, errorSchema } from '../handlers/schemas.ts';
 import { VERSION } from '../version.ts';
 import { describeNamed, describeSchema, namedSchemas } from './json-schema.ts';
+import { exampleOf } from './route-examples.ts';
 import type { Route, Tag } from './routes.ts';
 
 type Names = ReturnType<typeof namedSchemas>;
@@ -52,7 +53,7 @@ export function describeApi(routes: readonly Route[]): Record<string, unknown> {
 }
 
 function describeRoute(route: Route, names: Names): Record<string, unknown> {
-  const { summary, tag, example, body } = route;
+  const { summary, tag, body } = route;
   return {
     summary,
     operationId: operationId(route),
@@ -66,7 +67,7 @@ function describeRoute(route: Route, names: Names): Record<string, unknown> {
     ...(body && {
       requestBody: {
         required: true,
-        content: { 'application/json': { schema: contentOf(body, names), example: example.request } },
+        content: { 'application/json': { schema: contentOf(body, names), example: exampleOf(route).request } },
       },
     }),
     responses: { 200: answer(route, names), ...errorAnswers(route, names) },
@@ -83,10 +84,11 @@ function operationId({ method, path }: Route): string {
     .join('');
 }
 
-function answer({ summary, response, example, csv }: Route, names: Names): Record<string, unknown> {
-  const table = csv === undefined ? {} : { 'text/csv': { schema: { type: 'string' }, example: csv } };
-  const json = { schema: contentOf(response, names), example: example.response };
-  return { description: summary, content: { 'application/json': json, ...table } };
+function answer(route: Route, names: Names): Record<string, unknown> {
+  const { response, csv } = exampleOf(route);
+  const table = route.hasTable ? { 'text/csv': { schema: { type: 'string' }, example: csv } } : {};
+  const json = { schema: contentOf(route.response, names), example: response };
+  return { description: route.summary, content: { 'application/json': json, ...table } };
 }
 
 function errorAnswers(route: Route, names: Names): Record<string, unknown> {

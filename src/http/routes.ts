@@ -12,9 +12,7 @@ import { reasoning, reasoningQuery, reasoningResponse } from '../handlers/reason
 import { results, resultsQuery, resultsResponse } from '../handlers/results.ts';
 import { status, statusResponse } from '../handlers/status.ts';
 import { trigger, triggerHeaders, triggerRequest, triggerResponse } from '../handlers/trigger.ts';
-import * as examples from './examples.ts';
 import { openapi, openapiResponse } from './openapi-handler.ts';
-import { performance as performanceExample } from './performance-example.ts';
 
 /** The parts of the API; generated clients have a module of each. */
 export type Tag = 'jobs' | 'results' | 'data' | 'service';
@@ -38,9 +36,8 @@ export interface Route {
   bareErrors?: true;
   /** Needs no access token. */
   isPublic?: true;
-  example: { request?: unknown; response: unknown };
-  /** The answer as CSV, as an example. A route that has it takes `format` in its query and gives both forms. */
-  csv?: string;
+  /** It answers as CSV too, and takes `format` in its query. */
+  hasTable?: true;
   handle: (context: Context, input: Input<never, never, never>) => Answer | Promise<Answer>;
 }
 
@@ -61,7 +58,6 @@ export const routes: readonly Route[] = [
       413: 'The body is too large.',
       415: 'The body is not declared as JSON.',
     },
-    example: examples.trigger,
     handle: trigger,
   },
   {
@@ -71,7 +67,6 @@ export const routes: readonly Route[] = [
     summary: 'How far a job is, model-day by model-day.',
     response: statusResponse,
     errors: { 404: 'There is no such job.' },
-    example: examples.status,
     handle: status,
   },
   {
@@ -81,7 +76,6 @@ export const routes: readonly Route[] = [
     summary: 'Stop a job: its model processes end, what has completed stays.',
     response: cancelResponse,
     errors: { 404: 'There is no such job.', 409: 'The job has ended otherwise.' },
-    example: examples.cancel,
     handle: cancel,
   },
   {
@@ -92,7 +86,6 @@ export const routes: readonly Route[] = [
     query: jobsQuery,
     response: jobsResponse,
     errors: {},
-    example: examples.jobs,
     handle: jobs,
   },
   {
@@ -104,8 +97,7 @@ export const routes: readonly Route[] = [
     response: resultsResponse,
     errors: BUSY,
     bareErrors: true,
-    example: examples.results,
-    csv: examples.results.csv,
+    hasTable: true,
     handle: results,
   },
   {
@@ -116,7 +108,6 @@ export const routes: readonly Route[] = [
     query: reasoningQuery,
     response: reasoningResponse,
     errors: { 400: 'The date is not YYYY-MM-DD.', 404: 'No session matches the filters.', ...BUSY },
-    example: examples.reasoning,
     handle: reasoning,
   },
   {
@@ -131,8 +122,7 @@ export const routes: readonly Route[] = [
       404: 'There is no such job, or no price of the benchmark.',
       ...BUSY,
     },
-    example: performanceExample,
-    csv: performanceExample.csv,
+    hasTable: true,
     handle: performance,
   },
   {
@@ -142,7 +132,6 @@ export const routes: readonly Route[] = [
     summary: 'The models of the configuration and those that jobs have named, with what each has completed.',
     response: modelsResponse,
     errors: BUSY,
-    example: examples.models,
     handle: models,
   },
   {
@@ -153,7 +142,6 @@ export const routes: readonly Route[] = [
     query: coverageQuery,
     response: coverageResponse,
     errors: {},
-    example: examples.priceCoverage,
     handle: priceCoverage,
   },
   {
@@ -163,7 +151,6 @@ export const routes: readonly Route[] = [
     summary: 'Recompute every model-day from its actions and prices, and say what does not add up.',
     response: auditResponse,
     errors: BUSY,
-    example: examples.audit,
     handle: audit,
   },
   {
@@ -174,7 +161,6 @@ export const routes: readonly Route[] = [
     response: healthResponse,
     errors: {},
     isPublic: true,
-    example: examples.health,
     handle: health,
   },
   {
@@ -184,7 +170,6 @@ export const routes: readonly Route[] = [
     summary: 'This description, in OpenAPI 3.1.',
     response: openapiResponse,
     errors: {},
-    example: examples.openapi,
     handle: openapi,
   },
 ];

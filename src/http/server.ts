@@ -113,7 +113,7 @@ async function answer(
   const json = route.body === undefined ? undefined : await readJsonBody(exchange, limits);
   const input = checkInput(route, exchange.request, { params, query, json });
   const body = await route.handle(context, input as Input<never, never, never>);
-  const headers = route.csv === undefined ? [] : ['Vary', 'Accept'];
+  const headers = route.hasTable ? ['Vary', 'Accept'] : [];
   if (typeof body === 'string') sendJson(exchange.response, 200, body, headers);
   else if ('stop' in body) await sendLate(exchange.response, body, { long, headers });
   else await sendPieces(exchange.response, body, { long, headers });
@@ -162,7 +162,7 @@ function checkInput(
   return {
     params,
     query: values,
-    format: route.csv === undefined ? 'json' : chooseFormat(formatIn(values), request.headers.accept),
+    format: route.hasTable ? chooseFormat(formatIn(values), request.headers.accept) : 'json',
     body: route.body === undefined ? undefined : validateBody(route.body, json),
     headers: route.headers === undefined ? {} : validateHeaders(route.headers, request.headersDistinct),
   };

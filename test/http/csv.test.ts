@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, before, test } from 'node:test';
 import { resultColumns } from '../../src/database/results.ts';
-import { routes } from '../../src/http/routes.ts';
+import { exampleOf } from '../../src/http/route-examples.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { type TestService, startTestService, twoModels } from '../support/service.ts';
 
@@ -87,7 +87,7 @@ test('another format is refused in JSON; HEAD has the headers of the CSV alone',
 });
 
 test('the example in the interface description has the columns', () => {
-  const example = routes.find(({ path }) => path === '/results')?.csv ?? '';
+  const example = exampleOf({ method: 'GET', path: '/results' }).csv ?? '';
   const [header, record, end] = example.split('\r\n');
   assert.deepEqual([header, record?.split(',').length, end], [HEADER, resultColumns.length, '']);
 });

@@ -6,6 +6,7 @@ import { isCalendarDate } from '../../src/calendar.ts';
 import { signatureSchema } from '../../src/configuration.ts';
 import { describeApi, errorsOf } from '../../src/http/openapi.ts';
 import { openapi } from '../../src/http/openapi-handler.ts';
+import { exampleOf, routeExamples } from '../../src/http/route-examples.ts';
 import { routes } from '../../src/http/routes.ts';
 import { validateBody, validateHeaders, validateQuery } from '../../src/http/validate.ts';
 import { type Json, description, fits } from '../support/json-schema.ts';
@@ -30,9 +31,11 @@ for (const route of routes) {
   test(`${route.method} ${route.path}: every error status, and an example that fits its schema`, () => {
     const operation = operationOf();
     assert.deepEqual(Object.keys(operation.responses), ['200', ...Object.keys(errorsOf(route))]);
-    v.parse(route.response, route.example.response);
-    assert.ok(fits(resolved.responses[200].content['application/json'].schema, route.example.response));
-    if (route.body) v.parse(route.body, route.example.request);
+    const { request, response, csv } = exampleOf(route);
+    v.parse(route.response, response);
+    assert.ok(fits(resolved.responses[200].content['application/json'].schema, response));
+    if (route.body) v.parse(route.body, request);
+    assert.equal(csv !== undefined, route.hasTable ?? false);
   });
 
   test(`${route.method} ${route.path}: parameters and fields are those that are checked`, () => {
@@ -56,6 +59,11 @@ function schemasIn(value: any, path: string): [path: string, schema: Json][] {
     .flatMap(([key, inner]) => schemasIn(inner, `${path}/${key}`));
   return 'type' in value && typeof value.type === 'string' ? [[path, value], ...inside] : inside;
 }
+
+test('there is no example of a route that does not exist', () => {
+  const known = routes.map(({ method, path }) => `${method} ${path}`);
+  assert.deepEqual(Object.keys(routeExamples).sort(), known.sort());
+});
 
 test('every object has a name, every name is used, every operation has an id and a tag that is described', () => {
   const nameless = schemasIn(document, '#').filter(

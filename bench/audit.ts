@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addDays } from '../src/calendar.ts';
 import { parseConfiguration } from '../src/configuration.ts';
-import { type Database, openDatabase } from '../src/database/database.ts';
+import { type CommandDatabase, openDatabase } from '../src/database/database.ts';
 import { insertJob } from '../src/database/jobs.ts';
 import { commitSession, insertSession } from '../src/database/sessions.ts';
 import { type Money, fromDollars, money } from '../src/money.ts';
@@ -79,7 +79,7 @@ async function slowestHealth<Result>(
 }
 
 /** Every model buys a share of two symbols every day. */
-function fillWithBooks(database: Database): void {
+function fillWithBooks(database: CommandDatabase): void {
   const dates = Array.from({ length: DAYS }, (_, index) => addDays(FIRST, index));
   const models = Array.from({ length: MODELS }, (_, index) => `model-${index}`);
   const { agent_config: agentConfig } = parseConfiguration({ models: [] }, 'bench');
@@ -105,7 +105,7 @@ function fillWithBooks(database: Database): void {
   database.statement(`UPDATE jobs SET status = 'completed', completed_at = ?`).run(createdAt);
 }
 
-function tradeEveryDay(database: Database, model: string, dates: readonly string[]): void {
+function tradeEveryDay(database: CommandDatabase, model: string, dates: readonly string[]): void {
   const marks = new Map(SYMBOLS.map((symbol) => [symbol, fromDollars(CLOSE)]));
   const price = fromDollars(OPEN);
   let portfolio: Portfolio = { cash: INITIAL_CASH, holdings: new Map() };
@@ -114,7 +114,8 @@ function tradeEveryDay(database: Database, model: string, dates: readonly string
   for (const [day, date] of dates.entries()) {
     const startedAt = new Date(Date.parse('2025-01-03') + day * MODEL_DAY_MS).toISOString();
     const modelDay = { jobId: 'bench', date, model };
-    const sessionId = insertSession(database, modelDay, { startedFrom, initialCash: INITIAL_CASH, startedAt });
+    const start = { startedFrom, initialCash: INITIAL_CASH, startedAt };
+    const sessionId: number = database.transaction(() => insertSession(database, modelDay, start));
     const positions = Array.from({ length: RECORDS_PER_DAY }, (_, index) => {
       const symbol = SYMBOLS[(day + index) % SYMBOLS.length] as string;
       portfolio = buy(portfolio, { symbol, amount: 1, price }).portfolio as Portfolio;
@@ -131,12 +132,13 @@ function tradeEveryDay(database: Database, model: string, dates: readonly string
     });
     const toolUsage = [{ toolName: 'buy', calls: RECORDS_PER_DAY, refused: 0, durationMs: 1 }];
     const session = { ...modelDay, sessionId, steps: 1, totalMessages: 0 };
-    commitSession(database, session, () => ({
+    const ending = {
       positions,
       toolUsage,
       summary: '',
       completedAt: startedAt,
-    }));
+    };
+    database.transaction(() => commitSession(database, session, ending));
     startedFrom = sessionId;
     startValue = positions.at(-1)?.portfolioValue ?? startValue;
   }

@@ -47,6 +47,7 @@ export async function startService({
 }: ServiceOptions): Promise<Service> {
   const database = openDatabase(settings.databasePath, {
     durability: settings.deploymentMode === 'DEV' ? 'process-end' : 'power-loss',
+    isServing: true,
     onRepair: (what) => log.warning(what),
   });
   const jobs = createJobs({ database, settings, log, clock, agentProgram, environment, limits });
@@ -62,7 +63,7 @@ export async function startService({
       cause: error,
     });
   }
-  jobs.resume();
+  await jobs.resume();
   return {
     port: (server.address() as AddressInfo).port,
     async stop() {

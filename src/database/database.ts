@@ -1,8 +1,9 @@
 import { existsSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError, messageOf } from '../domain.ts';
-import { storageFaultOf } from './faults.ts';
+import { isLockHeld, lockIsHeld, storageFaultOf } from './faults.ts';
 import { assertOneName, realPathOf } from './file.ts';
 import { makeFolder } from './folder.ts';
 import { type OnRepair, noGuard, watchFiles } from './guard.ts';
@@ -10,10 +11,12 @@ import { checkOwnership, isForeign, migrate } from './migrate.ts';
 import { migrations } from './schema.ts';
 
 /**
- * How long a write waits for another process's write lock. The wait blocks the event loop, so importers write in
- * chunks of milliseconds and this bound is for the unforeseen.
+ * How long a write waits for another process's write lock. Importers write in chunks of milliseconds, so this bound is for
+ * the unforeseen.
  */
 export const BUSY_TIMEOUT_MS = 5_000;
+/** The longest pause between two tries to get the write lock. */
+const MAX_PAUSE_MS = 50;
 /** Pages that SQLite keeps in memory. */
 const DEFAULT_CACHE_MB = 8;
 const PAGES_PER_MB = 256;
@@ -28,17 +31,25 @@ export interface Reader {
   close(): void;
 }
 
-/** The parent's one connection. */
+/** A connection that reads and writes: the parent's one, or a command's. */
 export interface Database extends Reader {
   /**
-   * Runs the work in one `BEGIN IMMEDIATE` transaction: all of it is kept, or nothing when it throws. Throws a
-   * `ServiceError` (`storage_fault`) when the files at the path are no longer those that were opened.
+   * Runs the work in one `BEGIN IMMEDIATE` transaction: all of it is kept, or nothing when it throws. While another program
+   * holds the write lock, it tries again and again, up to `BUSY_TIMEOUT_MS`, and everything else goes on meanwhile; so the
+   * work itself must look at what may have changed. Rejects with a `ServiceError` (`storage_fault`) when the lock was not to
+   * be had, or the files at the path are no longer those that were opened; with the signal's reason once that is aborted.
    */
-  transaction<Result>(work: () => Result): Result;
+  write<Result>(work: () => Result, options?: { signal?: AbortSignal | undefined }): Promise<Result>;
   /** Tries to write, without waiting for locks. Returns the words for what keeps it from being written, or null. */
   probe(): string | null;
   /** As `probe`, but tries only when the last transaction failed of the storage. */
   storageFault(): string | null;
+}
+
+/** The connection of a process that serves nobody meanwhile, and so may stand still while it waits for the write lock. */
+export interface CommandDatabase extends Database {
+  /** As `write`, at once and without a promise. */
+  transaction<Result>(work: () => Result): Result;
 }
 
 /**
@@ -50,16 +61,18 @@ export type Durability = 'power-loss' | 'process-end';
 /**
  * Opens a database, creates the folder, the file and the schema where they are missing and migrates an older schema;
  * doing so twice changes nothing. Throws a `ServiceError` (`cannot_start`) for a file that cannot be opened, is not
- * this service's, or comes from a newer version; such a file is left untouched.
+ * this service's, or comes from a newer version; such a file is left untouched. With `isServing` the connection never
+ * blocks the event loop to wait for a lock once it is open.
  */
 export function openDatabase(
   path: string,
   {
     durability = 'power-loss',
     cacheMb = DEFAULT_CACHE_MB,
+    isServing = false,
     onRepair = () => {},
-  }: { durability?: Durability; cacheMb?: number; onRepair?: OnRepair } = {},
-): Database {
+  }: { durability?: Durability; cacheMb?: number; isServing?: boolean; onRepair?: OnRepair } = {},
+): CommandDatabase {
   let connection: DatabaseSync | undefined;
   try {
     if (path !== IN_MEMORY) {
@@ -72,12 +85,14 @@ export function openDatabase(
     connection.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA foreign_keys = ON`);
     connection.exec(`PRAGMA cache_size = ${-1024 * cacheMb}; PRAGMA wal_autocheckpoint = ${PAGES_PER_MB * cacheMb}`);
     migrate(connection);
+    // From here on nothing of a service blocks its event loop; reading waits for no lock in WAL mode.
+    if (isServing) connection.exec('PRAGMA busy_timeout = 0');
   } catch (error) {
     connection?.close();
     if (error instanceof ServiceError) throw error;
     throw new ServiceError('cannot_start', `Cannot open the database ${path}: ${messageOf(error)}`, { cause: error });
   }
-  return wrap(connection, path, onRepair);
+  return wrap(connection, path, { busyTimeoutMs: isServing ? 0 : BUSY_TIMEOUT_MS, onRepair });
 }
 
 /** Whether the database answers a query of one of its tables and, as far as is known, can be written. */
@@ -135,44 +150,78 @@ export function prepareOnce(connection: DatabaseSync): (sql: string) => Statemen
   };
 }
 
-function wrap(connection: DatabaseSync, path: string, onRepair: OnRepair): Database {
+function wrap(
+  connection: DatabaseSync,
+  path: string,
+  { busyTimeoutMs, onRepair }: { busyTimeoutMs: number; onRepair: OnRepair },
+): CommandDatabase {
   const guard = path === IN_MEMORY ? noGuard : watchFiles(path, connection, onRepair);
   let fault: string | null = null;
-  const checked = <Result>(work: () => Result): Result => {
+  const noting = <Result>(work: () => Result): Result => {
     try {
-      guard.check();
-      const result = inTransaction(connection, work);
-      fault = null;
-      return result;
+      return work();
     } catch (error) {
       fault = storageFaultOf(error) ?? fault;
       throw error;
+    }
+  };
+  /** Null while another program holds the write lock. */
+  const tryTransaction = <Result>(work: () => Result): { result: Result } | null =>
+    noting(() => {
+      guard.check();
+      if (!begin(connection)) return null;
+      const result = finish(connection, work);
+      fault = null;
+      return { result };
+    });
+  const transaction = <Result>(work: () => Result): Result =>
+    noting(() => (tryTransaction(work) ?? lockIsHeld()).result);
+  const write = async <Result>(work: () => Result, { signal }: { signal?: AbortSignal | undefined } = {}) => {
+    const startedAt = performance.now();
+    for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
+      signal?.throwIfAborted();
+      const done = tryTransaction(work);
+      if (done !== null) return done.result;
+      if (performance.now() - startedAt > BUSY_TIMEOUT_MS) return noting(lockIsHeld);
+      await sleep(pauseMs);
     }
   };
   const probe = (): string | null => {
     connection.exec('PRAGMA busy_timeout = 0');
     try {
       // Writes what is there already: a page goes to the disk, and nothing changes.
-      checked(() => connection.exec(`PRAGMA user_version = ${migrations.length}`));
+      transaction(() => connection.exec(`PRAGMA user_version = ${migrations.length}`));
       return null;
     } catch (error) {
       return storageFaultOf(error) ?? messageOf(error);
     } finally {
-      connection.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+      connection.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
     }
   };
   return {
     path,
     statement: prepareOnce(connection),
-    transaction: checked,
+    transaction,
+    write,
     probe,
     storageFault: () => (fault === null && guard.isWhole() ? null : probe()),
     close: () => connection.close(),
   };
 }
 
-function inTransaction<Result>(connection: DatabaseSync, work: () => Result): Result {
-  connection.exec('BEGIN IMMEDIATE');
+/** Takes the write lock; false when another program still holds it after the connection's own busy timeout. */
+function begin(connection: DatabaseSync): boolean {
+  try {
+    connection.exec('BEGIN IMMEDIATE');
+    return true;
+  } catch (error) {
+    if (isLockHeld(error)) return false;
+    throw error;
+  }
+}
+
+/** Ends the transaction that has begun. */
+function finish<Result>(connection: DatabaseSync, work: () => Result): Result {
   try {
     const result = work();
     connection.exec('COMMIT');

@@ -1,8 +1,10 @@
 import { ServiceError } from '../domain.ts';
 
+const SQLITE_BUSY = 5;
+
 /** What can be wrong with the storage, by SQLite's primary result codes (https://sqlite.org/rescode.html). */
 const STORAGE_FAULTS = new Map([
-  [5, 'another program holds its write lock'],
+  [SQLITE_BUSY, 'another program holds its write lock'],
   [6, 'another program holds its write lock'],
   [8, 'it is read-only'],
   [10, 'the disk reports an input or output error'],
@@ -22,6 +24,16 @@ export function storageFaultOf(thrown: unknown): string | null {
   if (thrown instanceof ServiceError) return thrown.code === 'storage_fault' ? thrown.message : null;
   const what = STORAGE_FAULTS.get(Number((thrown as { errcode?: unknown } | null)?.errcode) & PRIMARY_CODE);
   return what === undefined ? null : sentence(what);
+}
+
+/** Whether a statement failed because another program holds the write lock. */
+export function isLockHeld(thrown: unknown): boolean {
+  return (Number((thrown as { errcode?: unknown } | null)?.errcode) & PRIMARY_CODE) === SQLITE_BUSY;
+}
+
+/** Throws what is said when the write lock was not to be had in time. */
+export function lockIsHeld(): never {
+  throw new ServiceError('storage_fault', sentence(STORAGE_FAULTS.get(SQLITE_BUSY) as string));
 }
 
 /** Thrown when the path leads to no file any more, or to another one than was opened. */

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { CalendarDate } from '../calendar.ts';
 import type { ActionType, MessageRole } from '../domain.ts';
 import type { Money } from '../money.ts';
@@ -105,26 +106,22 @@ export function activeModelDays(
     .all(JSON.stringify(models), startDate, endDate) as never;
 }
 
-/** Inserts the session of a model-day that starts now, from a closing state or else from the initial cash. */
+/** Inserts the session of a model-day that starts now, from a closing state or else the initial cash; within the caller's transaction. */
 export function insertSession(
   database: Database,
   { jobId, date, model }: ModelDay,
   { startedFrom, initialCash, startedAt }: { startedFrom: number | null; initialCash: Money; startedAt: string },
 ): number {
-  return database.transaction(() => {
-    database
-      .statement(
-        `UPDATE job_details SET status = 'running', started_at = ? WHERE job_id = ? AND date = ? AND model = ?`,
-      )
-      .run(startedAt, jobId, date, model);
-    const inserted = database
-      .statement(
-        `INSERT INTO trading_sessions (job_id, date, model, started_from_session_id, initial_cash_e4, started_at)
-         VALUES (?, ?, ?, ?, ?, ?)`,
-      )
-      .run(jobId, date, model, startedFrom, startedFrom === null ? initialCash : null, startedAt);
-    return Number(inserted.lastInsertRowid);
-  });
+  database
+    .statement(`UPDATE job_details SET status = 'running', started_at = ? WHERE job_id = ? AND date = ? AND model = ?`)
+    .run(startedAt, jobId, date, model);
+  const inserted = database
+    .statement(
+      `INSERT INTO trading_sessions (job_id, date, model, started_from_session_id, initial_cash_e4, started_at)
+       VALUES (?, ?, ?, ?, ?, ?)`,
+    )
+    .run(jobId, date, model, startedFrom, startedFrom === null ? initialCash : null, startedAt);
+  return Number(inserted.lastInsertRowid);
 }
 
 /** Appends to the reasoning log within the caller's transaction. */
@@ -162,49 +159,47 @@ export interface Ending {
 }
 
 /**
- * The end of a model-day that went well, in one transaction: positions, holdings, tool usage, summary and status, and
- * the swap of generations: what was active for this model and date before is superseded in the same moment. The ending
- * is made within it, so that the prices it reads are those of the commit.
+ * The end of a model-day that went well, within the caller's one transaction: positions, holdings, tool usage, summary and
+ * status, and the swap of generations: what was active for this model and date before is superseded in the same moment.
  */
 export function commitSession(
   database: Database,
   session: ModelDay & { sessionId: number; steps: number; totalMessages: number },
-  makeEnding: () => Ending,
+  { positions, toolUsage, summary, completedAt }: Ending,
 ): void {
   const { sessionId, jobId, date, model, steps, totalMessages } = session;
-  database.transaction(() => {
-    const { positions, toolUsage, summary, completedAt } = makeEnding();
-    supersede(database, model, date);
+  supersede(database, model, date);
+  const { changes } = database
+    .statement(
+      `UPDATE trading_sessions SET status = 'active', session_summary = ?, steps = ?, total_messages = ?, completed_at = ?
+       WHERE session_id = ? AND status = 'running'`,
+    )
+    .run(summary, steps, totalMessages, completedAt, sessionId);
+  assert.equal(changes, 1, 'only a session that runs can become active');
+  for (const position of positions) insertPosition(database, sessionId, { position, createdAt: completedAt });
+  for (const { toolName, calls, refused, durationMs } of toolUsage) {
     database
-      .statement(
-        `UPDATE trading_sessions SET status = 'active', session_summary = ?, steps = ?, total_messages = ?, completed_at = ?
-         WHERE session_id = ? AND status = 'running'`,
-      )
-      .run(summary, steps, totalMessages, completedAt, sessionId);
-    for (const position of positions) insertPosition(database, sessionId, { position, createdAt: completedAt });
-    for (const { toolName, calls, refused, durationMs } of toolUsage) {
-      database
-        .statement('INSERT INTO tool_usage VALUES (?, ?, ?, ?, ?)')
-        .run(sessionId, toolName, calls, refused, durationMs);
-    }
-    endModelDay(database, { jobId, date, model }, { status: 'completed', error: null, completedAt });
-  });
+      .statement('INSERT INTO tool_usage VALUES (?, ?, ?, ?, ?)')
+      .run(sessionId, toolName, calls, refused, durationMs);
+  }
+  endModelDay(database, { jobId, date, model }, { status: 'completed', error: null, completedAt });
 }
 
-/** The end of a model-day that went wrong: its log stays, it has no position, and what was active stays active. */
+/**
+ * The end of a model-day that went wrong, within the caller's transaction: its log stays, it has no position, and what was
+ * active stays active.
+ */
 export function failSession(
   database: Database,
   session: ModelDay & { sessionId: number; steps: number; totalMessages: number },
   { error, completedAt }: { error: string; completedAt: string },
 ): void {
-  database.transaction(() => {
-    database
-      .statement(
-        `UPDATE trading_sessions SET status = 'failed', error = ?, steps = ?, total_messages = ?, completed_at = ? WHERE session_id = ?`,
-      )
-      .run(error, session.steps, session.totalMessages, completedAt, session.sessionId);
-    endModelDay(database, session, { status: 'failed', error, completedAt });
-  });
+  database
+    .statement(
+      `UPDATE trading_sessions SET status = 'failed', error = ?, steps = ?, total_messages = ?, completed_at = ? WHERE session_id = ?`,
+    )
+    .run(error, session.steps, session.totalMessages, completedAt, session.sessionId);
+  endModelDay(database, session, { status: 'failed', error, completedAt });
 }
 
 /** Sets a model-day's final status within the caller's transaction. */

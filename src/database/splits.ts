@@ -41,7 +41,7 @@ export function unexplainedJumps(
     .all(JSON.stringify(symbols), from, to, JUMP_RATIO) as never;
 }
 
-/** Stores what a provider says of a symbol's splits, and through which date it is known, in one transaction. */
+/** Stores what a provider says of a symbol's splits, and through which date it is known; within the caller's transaction. */
 export function storeSplits(
   database: Database,
   { symbol, splits, endDate }: { symbol: string; splits: readonly Split[]; endDate: CalendarDate },
@@ -53,15 +53,13 @@ export function storeSplits(
        source = excluded.source, recorded_at = excluded.recorded_at
      WHERE numerator <> excluded.numerator OR denominator <> excluded.denominator`,
   );
-  database.transaction(() => {
-    for (const { date, numerator, denominator } of splits)
-      upsert.run(symbol, date, numerator, denominator, source, recordedAt);
-    database
-      .statement(
-        `INSERT INTO stock_split_coverage (symbol, end_date, source, recorded_at) VALUES (?, ?, ?, ?)
-         ON CONFLICT (symbol) DO UPDATE SET end_date = excluded.end_date, source = excluded.source, recorded_at = excluded.recorded_at
-         WHERE end_date < excluded.end_date`,
-      )
-      .run(symbol, endDate, source, recordedAt);
-  });
+  for (const { date, numerator, denominator } of splits)
+    upsert.run(symbol, date, numerator, denominator, source, recordedAt);
+  database
+    .statement(
+      `INSERT INTO stock_split_coverage (symbol, end_date, source, recorded_at) VALUES (?, ?, ?, ?)
+       ON CONFLICT (symbol) DO UPDATE SET end_date = excluded.end_date, source = excluded.source, recorded_at = excluded.recorded_at
+       WHERE end_date < excluded.end_date`,
+    )
+    .run(symbol, endDate, source, recordedAt);
 }

@@ -11,9 +11,9 @@ export const cancelResponse = named('CancelResponse', {
 });
 
 /** Stops an unfinished job; model-days that have completed stay. */
-export function cancel({ jobs, settings }: Context, { params }: Input): Answer {
+export async function cancel({ jobs, settings }: Context, { params }: Input): Promise<Answer> {
   const jobId = params['job_id'] as string;
-  const notRun = jobs.cancel(jobId);
+  const notRun = await jobs.cancel(jobId);
   const message =
     notRun === null ? 'The job was cancelled before' : `Job cancelled; ${count(notRun, 'model-day')} will not be run`;
   return JSON.stringify({ job_id: jobId, status: 'cancelled', message, ...deploymentFields(settings) });

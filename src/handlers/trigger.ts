@@ -66,17 +66,17 @@ export const triggerResponse = named('TriggerResponse', {
 });
 
 /** Creates a job; the worker starts after the answer. A repeated `Idempotency-Key` is answered with its first job again. */
-export function trigger(
+export async function trigger(
   { jobs, settings }: Context,
   { body, headers }: Input<unknown, v.InferOutput<typeof triggerRequest>, v.InferOutput<typeof triggerHeaders>>,
-): Answer {
+): Promise<Answer> {
   const request = {
     startDate: body.start_date || null,
     endDate: body.end_date,
     models: body.models ?? [],
     replaceExisting: body.replace_existing ?? false,
   };
-  const job = jobs.submit(request, headers['Idempotency-Key']);
+  const job = await jobs.submit(request, headers['Idempotency-Key']);
   return JSON.stringify({
     job_id: job.jobId,
     status: 'pending',

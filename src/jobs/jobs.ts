@@ -34,16 +34,16 @@ export interface SubmittedJob {
 export interface Jobs {
   /**
    * Creates a job and starts its worker after the caller's turn; with an idempotency key that was used before, returns that
-   * job again. Throws a `ServiceError` when it must not be created.
+   * job again. Rejects with a `ServiceError` when it must not be created.
    */
-  submit(request: JobRequest, idempotencyKey?: string): SubmittedJob;
+  submit(request: JobRequest, idempotencyKey?: string): Promise<SubmittedJob>;
   /**
    * Stops an unfinished job and its children; what has completed stays. Returns how many model-days were not run, null
    * for a job that was cancelled before. Throws a `ServiceError` for an unknown job or one that has ended.
    */
-  cancel(jobId: string): number | null;
+  cancel(jobId: string): Promise<number | null>;
   /** Takes up the job that an earlier process left unfinished, if there is one. */
-  resume(): void;
+  resume(): Promise<void>;
   /** Stops the worker and its children; the job stays resumable. Resolves when all of them are gone. */
   stop(): Promise<void>;
 }
@@ -65,34 +65,32 @@ export function createJobs(context: WorkerContext): Jobs {
     });
   };
   return {
-    submit(request, idempotencyKey) {
-      const earlier = idempotencyKey === undefined ? null : submittedBefore(database, idempotencyKey, request);
-      if (earlier !== null) {
-        log.info('trigger repeated under its Idempotency-Key', { jobId: earlier.jobId });
-        return earlier;
-      }
-      const job = create(context, request, idempotencyKey);
-      log.info('job created', { jobId: job.jobId, totalModelDays: job.totalModelDays });
-      setImmediate(start, job.jobId);
+    async submit(request, idempotencyKey) {
+      const findEarlier = () =>
+        idempotencyKey === undefined ? null : submittedBefore(database, idempotencyKey, request);
+      const { job, isNew } = await submitOnce(context, request, { findEarlier, idempotencyKey });
+      if (isNew) {
+        log.info('job created', { jobId: job.jobId, totalModelDays: job.totalModelDays });
+        setImmediate(start, job.jobId);
+      } else log.info('trigger repeated under its Idempotency-Key', { jobId: job.jobId });
       return job;
     },
-    cancel(jobId) {
-      const status = statusOfJob(database, jobId);
-      if (status === null) throw new ServiceError('not_found', `Job ${jobId} not found`);
-      if (status === 'cancelled') return null;
-      if (unfinishedJobId(database) !== jobId)
-        throw new ServiceError('conflict', `Job ${jobId} cannot be cancelled: it is ${status}`);
-      const notRun = cancel(context, jobId);
+    async cancel(jobId) {
+      // Looked at without the write lock first, which only a job that can be cancelled needs.
+      if (!isCancellable(database, jobId)) return null;
+      const notRun = await database.write(() => (isCancellable(database, jobId) ? cancel(context, jobId) : null));
+      if (notRun === null) return null;
+      log.info('job cancelled', { jobId, notRun });
       current.abort('Cancelled');
       return notRun;
     },
-    resume() {
+    async resume() {
       const jobId = unfinishedJobId(database);
       if (jobId === null) return;
-      const idleRestarts = noteRestart(database, jobId);
+      const idleRestarts = await database.write(() => noteRestart(database, jobId));
       log.info('job taken up again', { jobId, idleRestarts });
       if (idleRestarts < MAX_IDLE_RESTARTS) return start(jobId);
-      endJob(context, jobId, { error: `Given up after ${idleRestarts} restarts in a row without progress` });
+      await endJob(context, jobId, { error: `Given up after ${idleRestarts} restarts in a row without progress` });
     },
     async stop() {
       isStopping = true;
@@ -102,49 +100,80 @@ export function createJobs(context: WorkerContext): Jobs {
   };
 }
 
-/** The trigger's rules in their order; checking for another job and inserting are one transaction. */
+/** Whether a job is unfinished; false when it was cancelled before. Throws a `ServiceError` for an unknown one or one that has ended. */
+function isCancellable(database: WorkerContext['database'], jobId: string): boolean {
+  const status = statusOfJob(database, jobId);
+  if (status === null) throw new ServiceError('not_found', `Job ${jobId} not found`);
+  if (status === 'cancelled') return false;
+  if (unfinishedJobId(database) === jobId) return true;
+  throw new ServiceError('conflict', `Job ${jobId} cannot be cancelled: it is ${status}`);
+}
+
+interface Submission {
+  job: SubmittedJob;
+  isNew: boolean;
+}
+
+/** The job that was created before under the same key, which needs no write lock to be found; else a new one. */
+async function submitOnce(
+  context: WorkerContext,
+  request: JobRequest,
+  { findEarlier, idempotencyKey }: { findEarlier: () => SubmittedJob | null; idempotencyKey: string | undefined },
+): Promise<Submission> {
+  const earlier = findEarlier();
+  if (earlier !== null) return { job: earlier, isNew: false };
+  const configuration = readConfiguration(context.settings.configurationPath);
+  const models = chooseModels(request.models, configuration);
+  return context.database.write(() => {
+    const meanwhile = findEarlier();
+    if (meanwhile !== null) return { job: meanwhile, isNew: false };
+    return { job: create(context, request, { configuration, models, idempotencyKey }), isNew: true };
+  });
+}
+
+/** The trigger's rules in their order; within the caller's transaction, so that no other job comes between. */
 function create(
   { database, clock, settings }: WorkerContext,
   request: JobRequest,
-  idempotencyKey?: string,
+  {
+    configuration,
+    models,
+    idempotencyKey,
+  }: { configuration: Configuration; models: string[]; idempotencyKey: string | undefined },
 ): SubmittedJob {
-  const configuration = readConfiguration(settings.configurationPath);
-  const models = chooseModels(request.models, configuration);
   const now = clock();
-  return database.transaction(() => {
-    const { startDate, dates, runs } = resolveRange(
-      { ...request, models },
-      {
-        simulatedThrough: (model) => lastActiveDate(database, model),
-        today: dateOf(now),
-        maxSimulationDays: settings.maxSimulationDays,
-      },
-    );
-    const other = unfinishedJobId(database);
-    if (other !== null)
-      throw new ServiceError('bad_request', `Another simulation job is already running or pending: ${other}`);
-    const jobId = crypto.randomUUID();
-    const warnings = settings.deploymentMode === 'PROD' ? warnOfUnknownModels(models, configuration) : [];
-    insertJob(database, {
-      ...request,
-      jobId,
-      startDate,
-      dates,
-      runs,
-      agentConfig: configuration.agent_config,
-      createdAt: timestamp(now),
-      warnings,
-    });
-    const mode = request.startDate === null ? ' (resume mode)' : '';
-    const job = {
-      jobId,
-      totalModelDays: dates.length * models.length,
-      message: `Simulation job created for ${dates.length} dates, ${models.length} models${mode}`,
-      warnings,
-    };
-    if (idempotencyKey !== undefined) rememberSubmission(database, idempotencyKey, { request, job });
-    return job;
+  const { startDate, dates, runs } = resolveRange(
+    { ...request, models },
+    {
+      simulatedThrough: (model) => lastActiveDate(database, model),
+      today: dateOf(now),
+      maxSimulationDays: settings.maxSimulationDays,
+    },
+  );
+  const other = unfinishedJobId(database);
+  if (other !== null)
+    throw new ServiceError('bad_request', `Another simulation job is already running or pending: ${other}`);
+  const jobId = crypto.randomUUID();
+  const warnings = settings.deploymentMode === 'PROD' ? warnOfUnknownModels(models, configuration) : [];
+  insertJob(database, {
+    ...request,
+    jobId,
+    startDate,
+    dates,
+    runs,
+    agentConfig: configuration.agent_config,
+    createdAt: timestamp(now),
+    warnings,
   });
+  const mode = request.startDate === null ? ' (resume mode)' : '';
+  const job = {
+    jobId,
+    totalModelDays: dates.length * models.length,
+    message: `Simulation job created for ${dates.length} dates, ${models.length} models${mode}`,
+    warnings,
+  };
+  if (idempotencyKey !== undefined) rememberSubmission(database, idempotencyKey, { request, job });
+  return job;
 }
 
 function chooseModels(requested: readonly string[], { models }: Configuration): string[] {

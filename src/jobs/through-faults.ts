@@ -29,7 +29,7 @@ export async function runThroughFaults(
       fruitless = endedNow > ended ? 0 : fruitless + 1;
       ended = endedNow;
       if (fault === null || fruitless < MAX_FRUITLESS_ATTEMPTS) await runJob(context, jobId, signal);
-      else endJob(context, jobId, { error: `${fault}, ${MAX_FRUITLESS_ATTEMPTS} times in a row` });
+      else await endJob(context, jobId, { error: `${fault}, ${MAX_FRUITLESS_ATTEMPTS} times in a row` });
       return;
     } catch (error) {
       if (signal.aborted) return;
@@ -50,9 +50,12 @@ async function takeUpAgain(
   do await sleep(retryMs, undefined, { signal });
   while (database.probe() !== null);
   const seconds = Math.round((performance.now() - since) / 1000);
-  database.transaction(() => {
-    returnToPending(database, jobId);
-    addWarnings(database, jobId, [`Waited ${seconds} seconds: ${fault}`]);
-  });
+  await database.write(
+    () => {
+      returnToPending(database, jobId);
+      addWarnings(database, jobId, [`Waited ${seconds} seconds: ${fault}`]);
+    },
+    { signal },
+  );
   log.info('job taken up again', { jobId, seconds });
 }

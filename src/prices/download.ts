@@ -77,7 +77,7 @@ export async function downloadPrices(context: DownloadContext, needs: readonly S
       await store(context, series, report);
       const last = series.bars.findLast(({ date }) => date < dateOf(context.clock()));
       if (last) lastBars.set(need.symbol, last.date);
-    } else if (answer.problem === 'unknown_symbol') coverUnknown(context, need, report);
+    } else if (answer.problem === 'unknown_symbol') await coverUnknown(context, need, report);
     else if (answer.problem === 'unreadable' && unreadableInARow < MAX_UNREADABLE_IN_A_ROW)
       report.unreadable.set(need.symbol, answer.message);
     else {
@@ -85,7 +85,7 @@ export async function downloadPrices(context: DownloadContext, needs: readonly S
       break;
     }
   }
-  coverPublished(context, lastBars);
+  await coverPublished(context, lastBars);
   return report;
 }
 
@@ -125,7 +125,7 @@ async function store(
   const today = dateOf(clock());
   if (refused > 0) report.refusedBars.set(symbol, refused);
   for (let from = 0; from < bars.length; from += BARS_PER_TRANSACTION) {
-    database.transaction(() => {
+    await database.write(() => {
       if (from === 0 && dropSyntheticPrices(database, symbol)) report.syntheticReplaced.push(symbol);
       storeBars(database, bars.slice(from, from + BARS_PER_TRANSACTION), stamp);
     });
@@ -141,28 +141,31 @@ async function store(
   const last = bars.findLast(({ date }) => date < today)?.date ?? '';
   const settled = addDays(today, -SETTLED_AFTER_DAYS);
   const endDate = last > settled ? last : settled;
-  if (startDate <= endDate) database.transaction(() => addCoverage(database, { symbol, startDate, endDate }, stamp));
+  if (startDate <= endDate) await database.write(() => addCoverage(database, { symbol, startDate, endDate }, stamp));
 }
 
 /** Nothing will ever come for it, so it is as known as it can be. */
-function coverUnknown(
+async function coverUnknown(
   { database, clock, provider }: DownloadContext,
   { symbol, dates }: SymbolNeed,
   { unknown }: DownloadReport,
-): void {
+): Promise<void> {
   unknown.push(symbol);
   const [startDate, endDate] = [dates[0] as CalendarDate, addDays(dateOf(clock()), -1)];
   const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
-  if (startDate <= endDate) database.transaction(() => addCoverage(database, { symbol, startDate, endDate }, stamp));
+  if (startDate <= endDate) await database.write(() => addCoverage(database, { symbol, startDate, endDate }, stamp));
 }
 
 /** A day for which the provider has bars of at least half the symbols is published: the others did not trade on it. */
-function coverPublished({ database, clock, provider }: DownloadContext, lastBars: Map<string, CalendarDate>): void {
+async function coverPublished(
+  { database, clock, provider }: DownloadContext,
+  lastBars: Map<string, CalendarDate>,
+): Promise<void> {
   const newestFirst = [...lastBars.values()].sort().reverse();
   const published = newestFirst[Math.ceil(newestFirst.length / 2) - 1];
   if (published === undefined) return;
   const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
-  database.transaction(() => {
+  await database.write(() => {
     for (const [symbol, last] of lastBars) {
       if (last < published) addCoverage(database, { symbol, startDate: last, endDate: published }, stamp);
     }

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CalendarDate, type Clock, addDays, dateOf, timestamp } from '../calendar.ts';
-import type { Database } from '../database/database.ts';
+import type { CommandDatabase, Database } from '../database/database.ts';
 import { type Bar, addCoverage, dropSyntheticPrices, seriesOf, storeBars } from '../database/prices.ts';
 import { ServiceError, messageOf } from '../domain.ts';
 import type { ParsedFile, Refusal, Row } from './formats/bar.ts';
@@ -42,7 +42,11 @@ export interface ImportSummary {
  * not readable as any format throws a `ServiceError` and changes nothing. Every symbol is then covered from its first to
  * its last complete bar.
  */
-export async function importFile(database: Database, path: string, options: ImportOptions): Promise<ImportSummary> {
+export async function importFile(
+  database: CommandDatabase,
+  path: string,
+  options: ImportOptions,
+): Promise<ImportSummary> {
   const today = dateOf(options.clock());
   try {
     const { size: totalBytes } = await stat(path);
@@ -82,7 +86,7 @@ interface Progress {
 
 type RowOptions = ImportOptions & { today: CalendarDate };
 
-async function importRows(database: Database, file: ParsedFile, options: RowOptions): Promise<ImportSummary> {
+async function importRows(database: CommandDatabase, file: ParsedFile, options: RowOptions): Promise<ImportSummary> {
   const progress: Progress = {
     summary: {
       format: file.format,
@@ -113,7 +117,7 @@ async function importRows(database: Database, file: ParsedFile, options: RowOpti
 }
 
 function storeRows(
-  database: Database,
+  database: CommandDatabase,
   rows: readonly Row[],
   { file, progress, options }: { file: ParsedFile; progress: Progress; options: RowOptions },
 ): void {
@@ -174,7 +178,7 @@ function noteComplete(state: SymbolState, { date, high, low, close }: Bar): void
 
 /** Only days before today are covered: today's bar may still change. */
 function coverSymbols(
-  database: Database,
+  database: CommandDatabase,
   { source }: ParsedFile,
   { progress, options }: { progress: Progress; options: RowOptions },
 ): void {

@@ -41,6 +41,7 @@ export async function askForSplits(context: DownloadContext, jumps: readonly Jum
       return;
     }
     const endDate = addDays(dateOf(clock()), -1);
-    storeSplits(database, { symbol, splits, endDate }, { source: provider.source, recordedAt: timestamp(clock()) });
+    const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
+    await database.write(() => storeSplits(database, { symbol, splits, endDate }, stamp));
   }
 }

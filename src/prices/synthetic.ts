@@ -69,7 +69,7 @@ export async function makeSyntheticPrices(
   for (const symbol of symbols.filter((name) => !real.has(name))) {
     const bars = syntheticBars(symbol, days, today);
     const endDate = last < today ? last : addDays(today, -1);
-    database.transaction(() => {
+    await database.write(() => {
       storeBars(database, bars, stamp);
       addCoverage(database, { symbol, startDate, endDate }, stamp);
     });

@@ -36,10 +36,12 @@ export async function replayJournal(context: SessionContext, session: Session): 
     for (const [index, call] of answer.toolCalls.entries()) {
       const content = await runAndCount(session, call, results?.[index]);
       if (results !== null && content !== results[index])
-        throw new JournalMisfit(`${cutText(call.name, MAX_NAME_LENGTH)} in step ${session.steps} does not answer as it did`);
+        throw new JournalMisfit(
+          `${cutText(call.name, MAX_NAME_LENGTH)} in step ${session.steps} does not answer as it did`,
+        );
       contents.push(content);
     }
-    if (results === null) logResults(context, session, { calls: answer.toolCalls, contents });
+    if (results === null) await logResults(context, session, { calls: answer.toolCalls, contents });
     const heard = answer.toolCalls.map(
       ({ id }, index) => ({ role: 'tool', id, content: contents[index] ?? '' }) as const,
     );
@@ -58,10 +60,13 @@ export function checkPrompt({ journal }: Session, prompt: readonly { role: strin
 }
 
 /** Ends the session with the reason why its journal is of no use; the model-day then starts over. */
-export function setAside({ database, clock }: SessionContext, session: Session, misfit: JournalMisfit): void {
+export function setAside({ database, clock }: SessionContext, session: Session, misfit: JournalMisfit): Promise<void> {
   session.hasEnded = true;
   const error = `Set aside, because the journal no longer fits: ${misfit.message}`;
-  setJournalAside(database, session.sessionId, { error, completedAt: timestamp(clock()) });
+  return database.write(
+    () => setJournalAside(database, session.sessionId, { error, completedAt: timestamp(clock()) }),
+    session,
+  );
 }
 
 /** The messages before the model's first answer. */

@@ -46,6 +46,8 @@ export interface Session extends TradingDay {
   isPrompted: boolean;
   /** Set at its one end; what a slow tool brings later is thrown away. */
   hasEnded: boolean;
+  /** Aborted when its job is stopped; then nothing more is written for it. */
+  readonly signal: AbortSignal | undefined;
 }
 
 export interface SessionContext {
@@ -60,17 +62,22 @@ export interface SessionOptions {
   tokenPrices: TokenPrices | null;
   news: NewsSearch | null;
   costs: TradingCosts;
+  signal?: AbortSignal;
 }
 
 /**
  * Starts a model-day: from the closing portfolio of the model's latest earlier active day (or the initial cash), with
  * the splits since applied. When a process ended under it, its session is gone on with. The session's row is committed
- * when this returns.
+ * when this resolves.
  */
-export function openSession(
+export function openSession(context: SessionContext, modelDay: ModelDay, options: SessionOptions): Promise<Session> {
+  return context.database.write(() => beginSession(context, modelDay, options), options);
+}
+
+function beginSession(
   { database, clock }: SessionContext,
   modelDay: ModelDay,
-  { market, universe, initialCash, tokenPrices, news, costs }: SessionOptions,
+  { market, universe, initialCash, tokenPrices, news, costs, signal }: SessionOptions,
 ): Session {
   const past = latestActiveDayBefore(database, modelDay.model, modelDay.date);
   const { sessionId, journal } = claimSession({ database, clock }, modelDay, {
@@ -94,6 +101,7 @@ export function openSession(
     totalMessages: 0,
     isPrompted: false,
     hasEnded: false,
+    signal,
   };
   if (past)
     applySplits(
@@ -130,20 +138,24 @@ export function briefOf(session: Session): Brief {
   return { date: session.modelDay.date, ...describePortfolio(session), quotes, costs: describeCosts(session.costs) };
 }
 
-/** Writes messages to the reasoning log; they are committed when this returns. */
-export function logMessages(
-  context: SessionContext,
+/**
+ * Writes messages to the reasoning log; they are committed when this resolves. Nothing is logged for a session that has
+ * ended meanwhile, but what an answer cost is counted all the same.
+ */
+export async function logMessages(
+  { database, clock }: SessionContext,
   session: Session,
   messages: readonly LogMessage[],
   usage?: Usage,
-): void {
-  const { database, clock } = context;
-  const firstIndex = session.totalMessages;
-  database.transaction(() => {
-    appendMessages(database, session.sessionId, { firstIndex, messages, timestamp: timestamp(clock()) });
+): Promise<void> {
+  const logged = await database.write(() => {
     if (usage !== undefined) addUsage(database, session.modelDay, usage);
-  });
-  session.totalMessages += messages.length;
+    if (session.hasEnded) return 0;
+    const firstIndex = session.totalMessages;
+    appendMessages(database, session.sessionId, { firstIndex, messages, timestamp: timestamp(clock()) });
+    return messages.length;
+  }, session);
+  session.totalMessages += logged;
 }
 
 /**
@@ -152,38 +164,38 @@ export function logMessages(
  */
 export async function takeStep(context: SessionContext, session: Session, answer: Answer): Promise<ToolResults> {
   session.steps += 1;
-  logAnswer(context, session, answer);
+  await logAnswer(context, session, answer);
   const contents: string[] = [];
   for (const call of answer.toolCalls) {
     if (session.hasEnded) break; // while a slow tool was running
     contents.push(await runAndCount(session, call));
   }
-  logResults(context, session, { calls: answer.toolCalls, contents });
+  await logResults(context, session, { calls: answer.toolCalls, contents });
   const results = contents.map((content, index) => ({ id: (answer.toolCalls[index] as ToolCall).id, content }));
   return { type: 'tool_results', results };
 }
 
 /** Writes what tool calls brought to the reasoning log; nothing for a session that has ended meanwhile. */
-export function logResults(
+export async function logResults(
   context: SessionContext,
   session: Session,
   { calls, contents }: { calls: readonly ToolCall[]; contents: readonly string[] },
-): void {
+): Promise<void> {
   if (contents.length === 0 || session.hasEnded) return;
   const messages = contents.map((content, index) => toolMessage(calls[index] as ToolCall, content));
-  logMessages(context, session, messages);
+  await logMessages(context, session, messages);
 }
 
 function logAnswer(
   context: SessionContext,
   session: Session,
   { content, toolCalls, reasoning, usage, note, carried }: Answer,
-): void {
+): Promise<void> {
   const calls = toolCalls.length > 0 ? { toolCalls: JSON.stringify(toolCalls) } : {};
   const back = carried ? { carried: JSON.stringify(carried) } : {};
   const messages: LogMessage[] = [{ role: 'assistant', content, summary: reasoning, ...calls, ...back }];
   if (note !== null) messages.push({ role: 'system', content: note });
-  logMessages(context, session, messages, {
+  return logMessages(context, session, messages, {
     steps: 1,
     requests: 1,
     ...(usage ?? UNKNOWN_TOKENS),
@@ -192,27 +204,29 @@ function logAnswer(
 }
 
 /** Counts a request to the provider that brought no answer. */
-export function countFailedRequest({ database }: SessionContext, { modelDay }: Session): void {
-  addUsage(database, modelDay, { steps: 0, requests: 1, ...UNKNOWN_TOKENS, costUsd: null });
+export function countFailedRequest({ database }: SessionContext, { modelDay, signal }: Session): Promise<void> {
+  const usage = { steps: 0, requests: 1, ...UNKNOWN_TOKENS, costUsd: null };
+  return database.write(() => addUsage(database, modelDay, usage), { signal });
 }
 
 /** Ends a model-day well: marks its records at the session date's close and commits everything in one transaction. */
-export function completeSession({ database, clock }: SessionContext, session: Session, summary: string): void {
+export function completeSession({ database, clock }: SessionContext, session: Session, summary: string): Promise<void> {
   session.hasEnded = true;
   const { modelDay, sessionId, steps, totalMessages } = session;
-  commitSession(database, { ...modelDay, sessionId, steps, totalMessages }, () => ({
-    positions: positionsOf(session, (symbol) => closingMark(database, modelDay.date, symbol)),
-    toolUsage: [...session.toolUsage.values()],
-    summary,
-    completedAt: timestamp(clock()),
-  }));
+  const ended = { ...modelDay, sessionId, steps, totalMessages };
+  return database.write(() => {
+    const positions = positionsOf(session, (symbol) => closingMark(database, modelDay.date, symbol)); // as of the commit
+    const toolUsage = [...session.toolUsage.values()];
+    commitSession(database, ended, { positions, toolUsage, summary, completedAt: timestamp(clock()) });
+  }, session);
 }
 
 /** Ends a model-day badly: its log stays, it leaves no position. */
-export function abortSession({ database, clock }: SessionContext, session: Session, error: string): void {
+export function abortSession({ database, clock }: SessionContext, session: Session, error: string): Promise<void> {
   session.hasEnded = true;
   const { modelDay, sessionId, steps, totalMessages } = session;
-  failSession(database, { ...modelDay, sessionId, steps, totalMessages }, { error, completedAt: timestamp(clock()) });
+  const ended = { ...modelDay, sessionId, steps, totalMessages };
+  return database.write(() => failSession(database, ended, { error, completedAt: timestamp(clock()) }), session);
 }
 
 /**

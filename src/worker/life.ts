@@ -22,21 +22,27 @@ export function watchLife(
 ): Life {
   let isLong = false;
   let longChildren = 0;
-  let noted = false;
-  const note = () => {
-    const counts = isLong || longChildren > 0;
-    if (counts === noted) return;
+  let noted: boolean | null = false; // null when nobody knows
+  const note = async () => {
     try {
-      noteLife(database, jobId, counts);
-      noted = counts;
+      await database.write(
+        () => {
+          const counts = isLong || longChildren > 0;
+          if (counts !== noted) noteLife(database, jobId, counts);
+          noted = counts;
+        },
+        { signal },
+      );
     } catch (error) {
+      noted = null;
+      if (signal.aborted) return;
       // A storage fault stops the job by itself; a life that is not noted gives up nothing.
       log.warning('cannot note how long the process has lived', { jobId, error: messageOf(error) });
     }
   };
   const last = () => {
     isLong = true;
-    note();
+    void note();
   };
   const remainingMs = limits.lifeCountsAfterMs - performance.now(); // which counts from the start of the process
   const timer = remainingMs > 0 ? setTimeout(last, remainingMs) : undefined;
@@ -47,13 +53,13 @@ export function watchLife(
       const childTimer = setTimeout(() => {
         isLongChild = true;
         longChildren += 1;
-        note();
+        void note();
       }, limits.childCountsAfterMs);
       return () => {
         clearTimeout(childTimer);
         if (!isLongChild || signal.aborted) return; // the end of the process ends its children first
         longChildren -= 1;
-        note();
+        void note();
       };
     },
     stop: () => clearTimeout(timer),

@@ -63,10 +63,11 @@ export async function runModelDay(
     : resolveModel(modelDay.model, { ...context, ...run, agentConfig });
   if ('error' in model) {
     const completedAt = timestamp(context.clock());
-    return endModelDay(context.database, modelDay, { status: 'failed', error: model.error, completedAt });
+    const end = { status: 'failed', error: model.error, completedAt } as const;
+    return context.database.write(() => endModelDay(context.database, modelDay, end), run);
   }
   await attemptUntilOver(context, run, { modelDay, market, model });
-  warnOfUnknownCost(context, run, modelDay);
+  await warnOfUnknownCost(context, run, modelDay);
 }
 
 interface Attempted {
@@ -116,27 +117,29 @@ async function attempt(
   { modelDay, market, model, shortage }: Attempted & { shortage: Shortage },
 ): Promise<Attempt> {
   const ending = new AbortController();
-  const session = openSession(context, modelDay, {
+  const session = await openSession(context, modelDay, {
     market,
     universe: run.universe,
     initialCash: fromDollars(run.job.agentConfig.initial_cash),
     tokenPrices: tokenPricesOf(modelDay.model, run.configuration),
     news: newsFor(context, modelDay, ending.signal),
     costs: tradingCostsOf(run.job.agentConfig),
+    signal: run.signal,
   });
   try {
     const lost = await trade(context, run, { session, model, tries: shortage.tries });
-    return lost === null ? OVER : takeLoss(context, run, { session, lost, shortage });
+    return lost === null ? OVER : await takeLoss(context, run, { session, lost, shortage });
   } catch (error) {
+    if (run.signal.aborted) return OVER;
     if (error instanceof JournalMisfit) {
-      setAside(context, session, error);
+      await setAside(context, session, error);
       context.log.warning('journal set aside', { ...modelDay, reason: error.message });
       return { isOver: false, lost: null };
     }
     if (storageFaultOf(error) !== null) throw error; // no model's mistake, and nothing could be stored of it now
     const isKnown = error instanceof ServiceError;
     const reference = isKnown ? '' : logUnexpected(context.log, error, { ...modelDay });
-    abortSession(context, session, isKnown ? error.message : `Internal error (reference ${reference})`);
+    await abortSession(context, session, isKnown ? error.message : `Internal error (reference ${reference})`);
     return OVER;
   } finally {
     session.hasEnded = true; // also when the job was stopped: nothing is written for it any more
@@ -145,24 +148,24 @@ async function attempt(
 }
 
 /** The machine took a child: the model-day is tried again, and the job says so, or fails when that happened too often. */
-function takeLoss(
+async function takeLoss(
   context: WorkerContext,
   run: JobRun,
   { session, lost, shortage }: { session: Session; lost: Lost; shortage: Shortage },
-): Attempt {
+): Promise<Attempt> {
   const { database } = context;
   const reason = shortage.note(lost);
-  if (reason !== null) abortSession(context, session, reason);
-  else database.transaction(() => addWarnings(database, run.job.jobId, [shortageWarning(lost)]));
+  if (reason !== null) await abortSession(context, session, reason);
+  else await database.write(() => addWarnings(database, run.job.jobId, [shortageWarning(lost)]), run);
   return { isOver: reason !== null, lost };
 }
 
 /** A limit that cannot be kept is told as soon as it shows. */
-function warnOfUnknownCost({ database }: WorkerContext, run: JobRun, modelDay: ModelDay): void {
+async function warnOfUnknownCost({ database }: WorkerContext, run: JobRun, modelDay: ModelDay): Promise<void> {
   const isPriced = entryOf(modelDay.model, run.configuration)?.price_per_million_tokens != null;
   if (!isPriced || costLimitOf(modelDay.model, run) === null || !hasUnknownCost(database, modelDay)) return;
   const warning = `The cost limit of '${modelDay.model}' cannot be kept: its provider does not say how many tokens it takes`;
-  database.transaction(() => addWarnings(database, run.job.jobId, [warning]));
+  await database.write(() => addWarnings(database, run.job.jobId, [warning]), run);
 }
 
 /** The news as of a model-day's morning, or null without a key. The key stays in this process; no child gets it. */
@@ -213,8 +216,8 @@ async function trade(
   }).finally(childEnded);
   if (signal.aborted) return null;
   if (ending.status === 'lost') return ending;
-  if (ending.status === 'finished') completeSession(context, session, ending.summary);
-  else abortSession(context, session, ending.error);
+  if (ending.status === 'finished') await completeSession(context, session, ending.summary);
+  else await abortSession(context, session, ending.error);
   return null;
 }
 
@@ -240,10 +243,10 @@ async function receive(
       if (session.isPrompted) throw protocolError('it sent a second prompt');
       session.isPrompted = true;
       if (session.journal.length > 0) checkPrompt(session, message.messages);
-      else logMessages(context, session, message.messages);
+      else await logMessages(context, session, message.messages);
       return null;
     case 'failed_request':
-      countFailure(context, session, { message, failures });
+      await countFailure(context, session, { message, failures });
       return null;
     case 'answer': {
       if (session.steps >= maxSteps) throw protocolError(`it went on after ${maxSteps} steps`);
@@ -254,15 +257,17 @@ async function receive(
   }
 }
 
-function countFailure(
+async function countFailure(
   context: WorkerContext,
   session: Session,
   { message: { reason, waitMs }, failures }: { message: FailedRequest; failures: Failures },
-): void {
+): Promise<void> {
   failures.sinceAnswer += 1;
   if (failures.sinceAnswer > failures.most)
-    throw protocolError(`it reported ${failures.sinceAnswer} failed requests in one step, ${failures.most} are possible`);
-  countFailedRequest(context, session);
+    throw protocolError(
+      `it reported ${failures.sinceAnswer} failed requests in one step, ${failures.most} are possible`,
+    );
+  await countFailedRequest(context, session);
   failures.logged += 1;
   if (failures.logged > MAX_LOGGED_FAILURES) return;
   const more = failures.logged === MAX_LOGGED_FAILURES ? { note: 'further ones of this model-day are not logged' } : {};

@@ -41,6 +41,7 @@ export async function runJob(context: WorkerContext, jobId: string, signal: Abor
   try {
     error = await work(context, loadJob(context.database, jobId), { signal, life });
   } catch (thrown) {
+    if (signal.aborted) return;
     if (storageFaultOf(thrown) !== null) throw thrown;
     error = `Internal error (reference ${logUnexpected(context.log, thrown, { jobId })})`;
   } finally {
@@ -48,34 +49,39 @@ export async function runJob(context: WorkerContext, jobId: string, signal: Abor
   }
   if (signal.aborted) return;
   const stale = await staleByTurns(context, jobId);
-  if (!signal.aborted) endJob(context, jobId, { error, stale });
+  if (!signal.aborted) await endJob(context, jobId, { error, stale, signal });
 }
 
 /** Ends a job in one transaction; with an error, what is left of it has failed. `stale` model-days are told. */
-export function endJob(
+export async function endJob(
   context: WorkerContext,
   jobId: string,
-  { error, stale = staleAtOnce(context, jobId) }: { error: string | null; stale?: readonly StaleModelDay[] },
-): void {
+  {
+    error,
+    stale = staleAtOnce(context, jobId),
+    signal,
+  }: { error: string | null; stale?: readonly StaleModelDay[]; signal?: AbortSignal },
+): Promise<void> {
   const { database, clock, log } = context;
   const at = timestamp(clock());
-  const status = database.transaction(() => {
-    if (error !== null) failRemainingModelDays(database, jobId, { error, at });
-    addWarnings(database, jobId, staleWarnings(stale));
-    return finishJob(database, jobId, { error, at });
-  });
+  const status = await database.write(
+    () => {
+      if (error !== null) failRemainingModelDays(database, jobId, { error, at });
+      addWarnings(database, jobId, staleWarnings(stale));
+      return finishJob(database, jobId, { error, at });
+    },
+    { signal },
+  );
   log.info('job ended', { jobId, status, ...(error !== null && { error }) });
 }
 
-/** Cancels a job in one transaction; its worker is to be stopped then. Returns how many model-days were not run. */
+/**
+ * Cancels a job within the caller's transaction; its worker is to be stopped then. Returns how many model-days were not run.
+ */
 export function cancel(context: WorkerContext, jobId: string): number {
-  const { database, clock, log } = context;
-  const notRun = database.transaction(() => {
-    addWarnings(database, jobId, staleWarnings(staleAtOnce(context, jobId)));
-    return cancelJob(database, jobId, timestamp(clock()));
-  });
-  log.info('job cancelled', { jobId, notRun });
-  return notRun;
+  const { database, clock } = context;
+  addWarnings(database, jobId, staleWarnings(staleAtOnce(context, jobId)));
+  return cancelJob(database, jobId, timestamp(clock()));
 }
 
 /** Resolves to the job-level error, or null. */
@@ -87,7 +93,10 @@ async function work(
   const { database, clock } = context;
   const universe = universeOf(job.agentConfig);
   const models = job.runs.map(({ model }) => model);
-  setJobStatus(database, job.jobId, { status: 'downloading_data', at: timestamp(clock()) });
+  const startedAt = timestamp(clock());
+  await database.write(() => setJobStatus(database, job.jobId, { status: 'downloading_data', at: startedAt }), {
+    signal,
+  });
   const plan = planModelDays(job.pending, {
     ...job,
     completed: activeModelDays(database, models, job),
@@ -96,16 +105,20 @@ async function work(
   if (signal.aborted) return null;
   const priced = skipUnpricedDates(plan, prices.dates);
   const at = timestamp(clock());
-  database.transaction(() => {
-    skipModelDays(database, priced.skips, at);
-    addWarnings(database, job.jobId, [...prices.warnings, ...skipWarnings(priced)]);
-  });
-  if (hasNoDates(plan, prices.dates)) return NO_DATES;
-  setJobStatus(database, job.jobId, { status: 'running', at });
+  const isLost = hasNoDates(plan, prices.dates);
   const crew = createCrew(context.settings.maxParallelModels, context.limits);
   const configuration = configurationNow(context);
   const run: JobRun = { job, universe: new Set(universe), configuration, signal, life, crew };
-  if (context.settings.deploymentMode === 'PROD') addWarnings(database, job.jobId, costWarnings(run)); // DEV costs nothing
+  const ofCosts = context.settings.deploymentMode === 'PROD' && !isLost ? costWarnings(run) : []; // DEV costs nothing
+  await database.write(
+    () => {
+      skipModelDays(database, priced.skips, at);
+      addWarnings(database, job.jobId, [...prices.warnings, ...skipWarnings(priced), ...ofCosts]);
+      if (!isLost) setJobStatus(database, job.jobId, { status: 'running', at });
+    },
+    { signal },
+  );
+  if (isLost) return NO_DATES;
   for (const date of datesOf(priced.run)) {
     const modelDays = priced.run.filter((modelDay) => modelDay.date === date);
     await runDate(context, run, modelDays);

@@ -69,7 +69,7 @@ async function happen(books: Books, event: Event): Promise<void> {
     case 'pause':
       return books.wait(event.seconds);
     case 'day': {
-      const session = books.open(event.date, event.model);
+      const session = await books.open(event.date, event.model);
       for (const change of event.meanwhile) await happen(books, change);
       await books.complete(session, event.orders);
     }

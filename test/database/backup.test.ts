@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { audit, isSound } from '../../src/audit/audit.ts';
 import { backupDatabase } from '../../src/database/backup.ts';
-import { type Database, openDatabase } from '../../src/database/database.ts';
+import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { fourDays } from '../support/books.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -42,7 +42,7 @@ test('a copy that is stopped half-way leaves nothing behind', async (t) => {
 });
 
 /** Some 20 MB: pages are copied in several steps. */
-function largeDatabase(path: string): Database {
+function largeDatabase(path: string): CommandDatabase {
   const database = openDatabase(path, { durability: 'process-end' });
   database
     .statement(

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { fillWithModelDays } from '../../bench/large-database.ts';
 import { SESSIONS_PER_STEP, committedSessions, lastChange } from '../../src/database/chosen.ts';
-import { type Database, openDatabase } from '../../src/database/database.ts';
+import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { sessionPieces } from '../../src/database/reasoning.ts';
 import { RECORDS_PER_STEP, resultRecords, resultRows } from '../../src/database/results.ts';
@@ -15,7 +15,7 @@ import { temporaryFolder } from '../support/service.ts';
 const SIZE = { models: 4, days: 65 };
 const SESSIONS = SIZE.models * SIZE.days;
 
-function modelDays(t: TestContext, size = SIZE): Database {
+function modelDays(t: TestContext, size = SIZE): CommandDatabase {
   const path = join(temporaryFolder(t), 'jobs.db');
   fillWithModelDays(path, size);
   const database = openDatabase(path, { durability: 'process-end' });
@@ -24,20 +24,28 @@ function modelDays(t: TestContext, size = SIZE): Database {
 }
 
 /** Replaces what counts on a model-day, or adds a model-day; everything about it can be told from the session. */
-function commit(database: Database, model: string, date: string): void {
+function commit(database: CommandDatabase, model: string, date: string): void {
   database.transaction(() => {
     const [old] = database
-      .statement(`UPDATE trading_sessions SET status = 'superseded' WHERE model = ? AND date = ? AND status = 'active' RETURNING job_id`)
+      .statement(
+        `UPDATE trading_sessions SET status = 'superseded' WHERE model = ? AND date = ? AND status = 'active' RETURNING job_id`,
+      )
       .all(model, date);
     const jobId = (old?.['job_id'] as string | undefined) ?? 'bench-0000';
     database
-      .statement(`INSERT OR IGNORE INTO simulation_runs (job_id, model, model_index, start_date, created_at) VALUES (?, ?, 9, '2015-01-05', 't')`)
+      .statement(
+        `INSERT OR IGNORE INTO simulation_runs (job_id, model, model_index, start_date, created_at) VALUES (?, ?, 9, '2015-01-05', 't')`,
+      )
       .run(jobId, model);
     database
-      .statement(`INSERT OR IGNORE INTO job_details (job_id, date, model, status, started_at, completed_at) VALUES (?, ?, ?, 'completed', 't', 't')`)
+      .statement(
+        `INSERT OR IGNORE INTO job_details (job_id, date, model, status, started_at, completed_at) VALUES (?, ?, ?, 'completed', 't', 't')`,
+      )
       .run(jobId, date, model);
     const { lastInsertRowid } = database
-      .statement(`INSERT INTO trading_sessions (job_id, date, model, initial_cash_e4, started_at) VALUES (?, ?, ?, 5, 't')`)
+      .statement(
+        `INSERT INTO trading_sessions (job_id, date, model, initial_cash_e4, started_at) VALUES (?, ?, ?, 5, 't')`,
+      )
       .run(jobId, date, model);
     database
       .statement(`UPDATE trading_sessions SET status = 'active', completed_at = 't' WHERE session_id = ?`)
@@ -53,12 +61,20 @@ function commit(database: Database, model: string, date: string): void {
 
 const ACTIVE = `SELECT position_id AS id FROM trading_sessions JOIN positions USING (session_id) WHERE status = 'active'
   ORDER BY date, model, action_id`;
-const activeIds = (database: Database) => database.statement(ACTIVE).all().map(({ id }) => Number(id));
-const idsOf = (texts: readonly (string | null)[]) => texts.flatMap((text) => (text === null ? [] : [JSON.parse(text).id as number]));
+const activeIds = (database: CommandDatabase) =>
+  database
+    .statement(ACTIVE)
+    .all()
+    .map(({ id }) => Number(id));
+const idsOf = (texts: readonly (string | null)[]) =>
+  texts.flatMap((text) => (text === null ? [] : [JSON.parse(text).id as number]));
 
 test('an answer shows one moment, whatever is committed and replaced while it is read', (t) => {
   const database = modelDays(t);
-  const dates = database.statement('SELECT DISTINCT date FROM trading_sessions').all().map(({ date }) => String(date));
+  const dates = database
+    .statement('SELECT DISTINCT date FROM trading_sessions')
+    .all()
+    .map(({ date }) => String(date));
   const anyDay = fc.record({
     after: fc.nat({ max: 30 }),
     model: fc.constantFrom('model-0', 'model-3', 'new'),
@@ -132,15 +148,27 @@ const filters: [name: string, filters: Parameters<typeof committedSessions>[1], 
   ['a date', { startDate: '2015-02-03', endDate: '2015-02-03' }, `date = '2015-02-03'`],
   ['from a date', { startDate: '2015-02-03' }, `date >= '2015-02-03'`],
   ['to a date', { endDate: '2015-02-03', model: 'model-1' }, `date <= '2015-02-03' AND model = 'model-1'`],
-  ['a range of a job', { jobId: 'bench-0002', startDate: '2015-03-04', endDate: '2015-03-09' }, `job_id = 'bench-0002' AND date BETWEEN '2015-03-04' AND '2015-03-09'`],
+  [
+    'a range of a job',
+    { jobId: 'bench-0002', startDate: '2015-03-04', endDate: '2015-03-09' },
+    `job_id = 'bench-0002' AND date BETWEEN '2015-03-04' AND '2015-03-09'`,
+  ],
   ['nothing', { model: 'stranger' }, 'false'],
 ];
 test('the filters let through what they say, in the order of the answer', (t) => {
   const database = modelDays(t);
   for (const [name, given, where] of filters) {
-    const found = [...committedSessions(database, given, lastChange(database))].flat().map(({ sessionId }) => sessionId);
-    const wanted = database.statement(`SELECT session_id AS id FROM trading_sessions WHERE ${where} ORDER BY date, model`).all();
-    assert.deepEqual(found, wanted.map(({ id }) => id), name);
+    const found = [...committedSessions(database, given, lastChange(database))]
+      .flat()
+      .map(({ sessionId }) => sessionId);
+    const wanted = database
+      .statement(`SELECT session_id AS id FROM trading_sessions WHERE ${where} ORDER BY date, model`)
+      .all();
+    assert.deepEqual(
+      found,
+      wanted.map(({ id }) => id),
+      name,
+    );
   }
 });
 
@@ -167,9 +195,9 @@ test('a database of version 8 learns in which order its model-days were committe
 });
 
 /** A database that counts how many rows a statement returns at most. */
-function watch(database: Database): { database: Database; mostRows(): number } {
+function watch(database: CommandDatabase): { database: CommandDatabase; mostRows(): number } {
   let most = 0;
-  const statement: Database['statement'] = (sql) => {
+  const statement: CommandDatabase['statement'] = (sql) => {
     const own = database.statement(sql);
     return new Proxy(own, {
       get: (target, name) => {

@@ -8,6 +8,7 @@ import { contentVersion, isDatabaseHealthy, openDatabase } from '../../src/datab
 import { storageFaultOf } from '../../src/database/faults.ts';
 import { ServiceError } from '../../src/domain.ts';
 import { temporaryFolder } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const INSERT = `INSERT INTO price_data (symbol, date, open, source) VALUES ('AAPL', '2025-01-06', 1, hex(zeroblob(10000)))`;
 
@@ -218,4 +219,45 @@ test('a log that another program has begun anew is not overwritten', (t) => {
   assert.throws(() => add('NEW'), fault);
   assert.equal(isDatabaseHealthy(database), false);
   database.close();
+});
+
+/** A service's connection and another program's, which holds the write lock. */
+function besideLock(t: TestContext) {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  const database = openDatabase(path, { isServing: true });
+  const other = new DatabaseSync(path);
+  other.exec('BEGIN IMMEDIATE');
+  t.after(() => [database, other].forEach((connection) => connection.close()));
+  return { database, other };
+}
+
+test('a write waits for the lock of another program without standing still, and then runs once', async (t) => {
+  const { database, other } = besideLock(t);
+  let runs = 0;
+  const written = database.write(() => (runs += 1));
+  await until('a turn of the event loop in which it could not be written', () => runs === 0);
+  assert.deepEqual([database.storageFault(), isDatabaseHealthy(database)], [null, true], 'waiting is no fault yet');
+  other.exec('COMMIT');
+  assert.deepEqual([await written, runs], [1, 1]);
+});
+
+test('a write that is stopped while it waits does not run, and rejects with the reason', async (t) => {
+  const { database, other } = besideLock(t);
+  const stopping = new AbortController();
+  const written = database.write(() => assert.fail('it ran'), { signal: stopping.signal });
+  stopping.abort(new Error('enough'));
+  other.exec('COMMIT');
+  await assert.rejects(written, /^Error: enough$/);
+});
+
+test('a lock that is held for too long is a fault of the storage, until it is released', async (t) => {
+  const { database, other } = besideLock(t);
+  await assert.rejects(
+    database.write(() => assert.fail('it ran')),
+    { code: 'storage_fault', message: 'Cannot use the database: another program holds its write lock' },
+  );
+  assert.equal(isDatabaseHealthy(database), false);
+  other.exec('COMMIT');
+  assert.equal(isDatabaseHealthy(database), true);
+  assert.equal(await database.write(() => 7), 7);
 });

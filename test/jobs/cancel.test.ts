@@ -77,9 +77,17 @@ test('after a cancellation a new job runs at once, and runs what was cancelled a
 test('a job that is cancelled in the same moment never starts', async (t) => {
   const { settings, database } = await serve(t, {});
   const log = silentLog;
-  const jobs = createJobs({ database, settings, log, clock: clockFrom(TODAY), agentProgram: '', environment: {}, limits: workerLimits });
-  const { jobId } = jobs.submit({ startDate: null, endDate: '2025-11-10', models: [], replaceExisting: false });
-  assert.equal(jobs.cancel(jobId), 1);
+  const jobs = createJobs({
+    database,
+    settings,
+    log,
+    clock: clockFrom(TODAY),
+    agentProgram: '',
+    environment: {},
+    limits: workerLimits,
+  });
+  const { jobId } = await jobs.submit({ startDate: null, endDate: '2025-11-10', models: [], replaceExisting: false });
+  assert.equal(await jobs.cancel(jobId), 1);
   await new Promise((resolve) => setImmediate(resolve));
   await jobs.stop();
   const row = database.statement('SELECT status FROM jobs WHERE job_id = ?').get(jobId);

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type Database, openDatabase } from '../../src/database/database.ts';
+import { type CommandDatabase, type Database, openDatabase } from '../../src/database/database.ts';
 import { storeBars } from '../../src/database/prices.ts';
 import { type ImportSummary, importFile } from '../../src/prices/import.ts';
 import { clockFrom, temporaryFolder } from '../support/service.ts';
 import { storePrices } from '../support/prices.ts';
 
 interface Import {
-  database: Database;
+  database: CommandDatabase;
   summary: ImportSummary;
   refused: string[];
   /** Stored bars as `symbol date open high low close volume source`. */

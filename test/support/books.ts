@@ -23,11 +23,11 @@ export interface Books {
   now(): string;
   wait(seconds: number): void;
   /** Opens a session of a new job. */
-  open(date: string, model?: string): Session;
+  open(date: string, model?: string): Promise<Session>;
   /** Trades and commits. */
   complete(session: Session, orders?: readonly Order[]): Promise<void>;
   day(date: string, orders?: readonly Order[], model?: string): Promise<void>;
-  fail(date: string): void;
+  fail(date: string): Promise<void>;
   /** As an import does: now, with the revision log. A close of null is not known. */
   setBar(symbol: string, date: string, bar: { open: number; close: number | null }): void;
   setSplit(symbol: string, date: string, numerator: number, denominator: number): void;
@@ -67,7 +67,7 @@ export function createBooks(path = ':memory:'): Books {
       const toolCalls = [{ id: '1', name, arguments: JSON.stringify({ symbol, amount }) }];
       await takeStep(context, session, { ...EMPTY_ANSWER, toolCalls });
     }
-    completeSession(context, session, 'done');
+    await completeSession(context, session, 'done');
   };
   return {
     database,
@@ -75,8 +75,8 @@ export function createBooks(path = ':memory:'): Books {
     wait: (seconds) => void (ms += seconds * 1_000),
     open,
     complete,
-    day: (date, orders, model) => complete(open(date, model), orders),
-    fail: (date) => abortSession(context, open(date), 'broken'),
+    day: async (date, orders, model) => complete(await open(date, model), orders),
+    fail: async (date) => abortSession(context, await open(date), 'broken'),
     setBar(symbol, date, { open: first, close }) {
       database
         .statement(

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/database/database.ts';
+import type { CommandDatabase } from '../../src/database/database.ts';
 import { type Bar, type PriceSource, addCoverage, storeBars } from '../../src/database/prices.ts';
 
 /**
@@ -18,7 +18,7 @@ export function readPrices(table: string): Bar[] {
 }
 
 /** Stores a table of prices as an import would: bars, and coverage from each symbol's first bar to its last complete one. */
-export function storePrices(database: Database, table: string, source: PriceSource = 'csv'): void {
+export function storePrices(database: CommandDatabase, table: string, source: PriceSource = 'csv'): void {
   const bars = readPrices(table);
   const stamp = { source, recordedAt: '2025-01-01T00:00:00.000Z' };
   database.transaction(() => {

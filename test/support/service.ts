@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { buildAgent, buildPages } from '../../build.mjs';
 import type { Clock } from '../../src/calendar.ts';
-import { type Database, openDatabase } from '../../src/database/database.ts';
+import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { readAccessTokens } from '../../src/http/access-tokens.ts';
 import { type HttpLimits, httpLimits } from '../../src/http/limits.ts';
 import { type Log, type LogLevel, createLog } from '../../src/log.ts';
@@ -47,7 +47,7 @@ export interface TestService {
   folder: string;
   settings: Settings;
   /** A connection of the test's own, as other programs have it. */
-  database: Database;
+  database: CommandDatabase;
   logLines: { level: LogLevel; message: string; [field: string]: unknown }[];
   get(path: string): Promise<Answer>;
   post(path: string, body: unknown): Promise<Answer>;
@@ -123,7 +123,13 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
 
 function wrap(
   t: TestContext,
-  parts: { service: Service; folder: string; settings: Settings; database: Database; lines: TestService['logLines'] },
+  parts: {
+    service: Service;
+    folder: string;
+    settings: Settings;
+    database: CommandDatabase;
+    lines: TestService['logLines'];
+  },
 ): TestService {
   const { service, folder, settings, database, lines } = parts;
   const url = `http://127.0.0.1:${service.port}`;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Clock, addDays } from '../../src/calendar.ts';
-import { type Database, openDatabase } from '../../src/database/database.ts';
+import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { insertJob } from '../../src/database/jobs.ts';
 import { parseConfiguration } from '../../src/configuration.ts';
 import { fromDollars } from '../../src/money.ts';
@@ -27,13 +27,13 @@ const { agent_config: agentConfig } = parseConfiguration({ models: [] }, 'test')
 type Call = [tool: string, args: Record<string, unknown>];
 
 interface Trader {
-  database: Database;
+  database: CommandDatabase;
   clock: Clock;
   /** Opens a session of a new job on a date. */
-  open(date: string, news?: NewsSearch): Session;
+  open(date: string, news?: NewsSearch): Promise<Session>;
   /** One whole model-day: every call in a message of its own. */
   day(date: string, calls: readonly Call[]): Promise<void>;
-  fail(date: string): void;
+  fail(date: string): Promise<void>;
   ledger(): string[];
 }
 
@@ -84,7 +84,7 @@ function createTrader(
     clock,
     open,
     async day(date, calls) {
-      const session = open(date);
+      const session = await open(date);
       for (const [name, args] of calls) {
         const toolCalls = [{ id: '1', name, arguments: JSON.stringify(args) }];
         await takeStep(context, session, {
@@ -96,9 +96,9 @@ function createTrader(
           note: null,
         });
       }
-      completeSession(context, session, 'done');
+      await completeSession(context, session, 'done');
     },
-    fail: (date) => abortSession(context, open(date), 'broken'),
+    fail: async (date) => abortSession(context, await open(date), 'broken'),
     ledger: () => ledgerOf(database, MODEL),
   };
 }
@@ -129,7 +129,7 @@ test('fills at the open, marks at the close, profit against the last close', asy
 
 test('what a model-day took adds up to the largest integer that a number holds, and no further', async () => {
   const { database, clock, open } = createTrader(PRICES);
-  const session = open('2025-01-03');
+  const session = await open('2025-01-03');
   const LARGEST = Number.MAX_SAFE_INTEGER;
   const rows: [stored: number | bigint | null, sum: number][] = [
     [null, 7],
@@ -151,7 +151,7 @@ test('what a model-day took adds up to the largest integer that a number holds, 
 test('a day without a trade has one record, and a weekend or a failed day keeps the holdings', async () => {
   const trader = createTrader(PRICES);
   await trader.day('2025-01-03', [['buy', { symbol: 'AAPL', amount: 10 }]]);
-  trader.fail('2025-01-06');
+  await trader.fail('2025-01-06');
   await trader.day('2025-01-07', []);
   assert.deepEqual(
     trader.ledger(),
@@ -197,7 +197,7 @@ test('a holding without a bar keeps its last close, and one that is new today wi
 test('the brief, the tools and the records tell the same portfolio', async () => {
   const trader = createTrader(PRICES);
   await trader.day('2025-01-03', [['buy', { symbol: 'AAPL', amount: 10 }]]);
-  const brief = briefOf(trader.open('2025-01-06'));
+  const brief = briefOf(await trader.open('2025-01-06'));
   assert.deepEqual(
     { ...brief, quotes: brief.quotes.filter(({ open }) => open !== null) },
     {
@@ -264,8 +264,8 @@ test('adjusted prices are not split again', async () => {
 
 test('what follows a slow tool is not done when the day ended meanwhile', async () => {
   const trader = createTrader(PRICES);
-  const session = trader.open('2025-01-03', async () => {
-    abortSession(trader, session, 'too slow');
+  const session = await trader.open('2025-01-03', async () => {
+    await abortSession(trader, session, 'too slow');
     return { results: [], undated: 0 };
   });
   const call = (name: string, args: unknown) => ({ id: name, name, arguments: JSON.stringify(args) });
@@ -320,7 +320,7 @@ test('along any history the daily profits add up to the end value minus the init
       let date = addDays(start, -1);
       for (const { gap, fails, orders } of days) {
         date = addDays(date, gap);
-        if (fails) trader.fail(date);
+        if (fails) await trader.fail(date);
         else
           await trader.day(
             date,

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { startTestService, twoModels } from '../support/service.ts';
+
+const WEEK = { start_date: '2025-11-10', end_date: '2025-11-14' };
+const configuration = { ...twoModels, agent_config: { stock_symbols: ['AAPL', 'MSFT'] } };
+const ONLY_READ = ['/health', '/jobs', '/results', '/reasoning', '/performance', '/models', '/prices/coverage'];
+
+/** A service, and another program that can hold SQLite's write lock. */
+async function startBesideLock(t: TestContext) {
+  const service = await startTestService(t, { configuration });
+  const other = new DatabaseSync(service.settings.databasePath);
+  t.after(() => other.close());
+  const readAll = async () => {
+    for (const path of ONLY_READ) assert.ok((await service.get(path)).status < 500, path);
+    assert.equal((await service.get('/health')).body.status, 'healthy');
+  };
+  return { service, readAll, hold: () => other.exec('BEGIN IMMEDIATE'), release: () => other.exec('COMMIT') };
+}
+
+test('while another program holds the write lock, reading is answered, and a trigger waits for the lock', async (t) => {
+  const { service, hold, readAll, release } = await startBesideLock(t);
+  hold();
+  const order: string[] = [];
+  const trigger = service.post('/simulate/trigger', WEEK).finally(() => order.push('triggered'));
+  await readAll();
+  order.push('released');
+  release();
+  const { status, body } = await trigger;
+  assert.deepEqual([status, order], [200, ['released', 'triggered']]);
+  assert.equal((await service.waitForJob(body.job_id)).status, 'completed');
+});
+
+test('a job goes on where the lock stopped it: nothing fails or starts over, and its cancellation waits too', async (t) => {
+  const { service, hold, readAll, release } = await startBesideLock(t);
+  const { body } = await service.post('/simulate/trigger', WEEK);
+  for (let round = 0; round < 5; round += 1) {
+    hold();
+    await readAll();
+    assert.equal((await service.get(`/simulate/status/${body.job_id}`)).status, 200);
+    release();
+  }
+  const { status, warnings, progress } = await service.waitForJob(body.job_id);
+  assert.deepEqual([status, warnings, progress.failed], ['completed', null, 0]);
+  const again = await service.post('/simulate/trigger', { ...WEEK, replace_existing: true });
+  hold();
+  const cancelled = service.post(`/simulate/cancel/${again.body.job_id}`, {});
+  await readAll();
+  release();
+  assert.equal((await cancelled).status, 200);
+  assert.equal((await service.get(`/simulate/status/${again.body.job_id}`)).body.status, 'cancelled');
+  const messages = service.logLines.map(({ message }) => message);
+  assert.deepEqual(
+    messages.filter((message) => /waits until|unexpected|set aside/.test(message)),
+    [],
+  );
+});
+
+test('one Idempotency-Key makes one job, also of triggers that wait for the lock side by side', async (t) => {
+  const { service, hold, readAll, release } = await startBesideLock(t);
+  const send = async (key: string) => {
+    const headers = { 'content-type': 'application/json', 'idempotency-key': key };
+    const init = { method: 'POST', headers, body: JSON.stringify(WEEK) };
+    return (await (await fetch(`${service.url}/simulate/trigger`, init)).json()) as { job_id: string };
+  };
+  hold();
+  const both = [send('a'), send('a')];
+  await readAll();
+  release();
+  const [first, second] = await Promise.all(both);
+  assert.equal(first?.job_id, second?.job_id);
+  hold();
+  assert.equal((await send('a')).job_id, first?.job_id, 'what was answered before is only read');
+  release();
+  await service.waitForJob(String(first?.job_id));
+});

@@ -8,12 +8,13 @@ const page = Object.assign(new EventTarget(), { hidden: false });
 Object.assign(globalThis, { document: page });
 
 // By its path, because the compiler checks browser code apart from this.
-const { poll, pollSoon } = createRequire(import.meta.url)(resolve(import.meta.dirname, '../../src/pages/poll.ts')) as {
+const load = (name: string) => createRequire(import.meta.url)(resolve(import.meta.dirname, '../../src/pages', name));
+const { poll, pollSoon } = load('poll.ts') as {
   poll(work: () => Promise<'moving' | 'still'>, signal: AbortSignal): Promise<void>;
   pollSoon(): void;
 };
 
-const { secondsToGo } = (await import(new URL('../../src/pages/pace.ts', import.meta.url).href)) as {
+const { secondsToGo } = load('pace.ts') as {
   secondsToGo(status: object): number | null;
 };
 

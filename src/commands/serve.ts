@@ -12,7 +12,7 @@ import { VERSION } from '../version.ts';
 
 /** The child's program, bundled from agent/agent.ts and put here when the service is built: with gzip, as base64. */
 declare const AGENT_PROGRAM: string;
-/** The files of the pages, made from src/pages/ in the same way. */
+/** The files of the pages, made from src/pages/, with Brotli. */
 declare const PAGES: BuiltPages;
 
 /** After a signal the process ends within this time, whatever still runs. */

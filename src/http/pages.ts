@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { gunzipSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { pagePaths } from '../pages/paths.ts';
 
-/** The built files of src/pages/, by name: compressed with gzip, as base64. None when the program was not built. */
+/** The built files of src/pages/, by name: compressed with Brotli, as base64. None when the program was not built. */
 export type BuiltPages = Readonly<Record<string, string>>;
 
 /** A file that browsers get, as it goes over the wire. */
@@ -83,8 +83,9 @@ function openedOnce(name: string, base64: string): () => PageFile {
 }
 
 function openFile(name: string, base64: string): PageFile {
-  const gzipped = Buffer.from(base64, 'base64');
-  const etag = `"${createHash('sha256').update(gzipped).digest('base64url').slice(0, 22)}"`;
+  const plain = brotliDecompressSync(Buffer.from(base64, 'base64'));
+  const gzipped = gzipSync(plain);
+  const etag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
   return { contentType: contentTypes[name] ?? 'application/octet-stream', etag, gzipped };
 }
 

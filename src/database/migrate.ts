@@ -1,18 +1,29 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ServiceError } from '../domain.ts';
 import { migrations } from './schema.ts';
+import { tables } from './tables.ts';
 
 /** Marks the file as this service's own (`PRAGMA application_id`): "TSS1". */
 const APPLICATION_ID = 0x54535331;
 
-/** Brings a database to the newest version, or as far as `version`, in one transaction. */
-export function migrate(connection: DatabaseSync, version = migrations.length): void {
-  if (versionOf(connection) >= version) return;
+/** Brings a database to the newest version in one transaction: a new one at once, an older one step by step. */
+export function migrate(connection: DatabaseSync): void {
+  if (isEmpty(connection)) run(connection, [tables], migrations.length);
+  else migrateTo(connection, migrations.length);
+}
+
+/** Brings a database as far as a version, step by step and in one transaction. */
+export function migrateTo(connection: DatabaseSync, version: number): void {
+  const present = versionOf(connection);
+  if (present < version) run(connection, migrations.slice(present, version), version);
+}
+
+function run(connection: DatabaseSync, statements: readonly string[], version: number): void {
   // Some migrations edit the schema's text, which Node's connections forbid unless asked.
   connection.enableDefensive(false);
   connection.exec('BEGIN IMMEDIATE');
   try {
-    for (const migration of migrations.slice(versionOf(connection), version)) connection.exec(migration);
+    for (const sql of statements) connection.exec(sql);
     connection.exec(`PRAGMA user_version = ${version}; PRAGMA application_id = ${APPLICATION_ID}; COMMIT`);
   } finally {
     if (connection.isTransaction) connection.exec('ROLLBACK');
@@ -36,8 +47,11 @@ export function checkOwnership(connection: DatabaseSync, path: string): void {
 
 /** Whether a database that is not empty is another program's. */
 export function isForeign(connection: DatabaseSync): boolean {
-  const isEmpty = connection.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.['count'] === 0;
-  return !isEmpty && connection.prepare('PRAGMA application_id').get()?.['application_id'] !== APPLICATION_ID;
+  return !isEmpty(connection) && connection.prepare('PRAGMA application_id').get()?.['application_id'] !== APPLICATION_ID;
+}
+
+function isEmpty(connection: DatabaseSync): boolean {
+  return connection.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.['count'] === 0;
 }
 
 /** The schema's version that a database has. */

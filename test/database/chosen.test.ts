@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { fillWithModelDays } from '../../bench/large-database.ts';
 import { SESSIONS_PER_STEP, committedSessions, lastChange } from '../../src/database/chosen.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
-import { migrate } from '../../src/database/migrate.ts';
+import { migrateTo } from '../../src/database/migrate.ts';
 import { sessionPieces } from '../../src/database/reasoning.ts';
 import { RECORDS_PER_STEP, resultRecords, resultRows } from '../../src/database/results.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -175,7 +175,7 @@ test('the filters let through what they say, in the order of the answer', (t) =>
 test('a database of version 8 learns in which order its model-days were committed and replaced', (t) => {
   const path = join(temporaryFolder(t), 'jobs.db');
   const old = new DatabaseSync(path);
-  migrate(old, 8);
+  migrateTo(old, 8);
   old.exec(`
     INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at, completed_at)
       VALUES ('j', 'completed', '2025-01-06', '2025-01-07', '[]', 0, '{}', 't', 't');

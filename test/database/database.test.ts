@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { migrate } from '../../src/database/migrate.ts';
+import { migrateTo } from '../../src/database/migrate.ts';
 import { migrations } from '../../src/database/schema.ts';
 import { SEED, accepted, forbidden } from '../support/schema-rows.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -52,7 +52,7 @@ for (let version = 0; version < migrations.length; version += 1) {
   test(`a database of version ${version} is migrated`, (t) => {
     const path = join(temporaryFolder(t), 'jobs.db');
     const old = new DatabaseSync(path);
-    migrate(old, version);
+    migrateTo(old, version);
     old.close();
     const database = openDatabase(path);
     assert.equal(database.statement('PRAGMA user_version').get()?.['user_version'], migrations.length);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { openDatabase } from '../../src/database/database.ts';
-import { migrate } from '../../src/database/migrate.ts';
+import { migrate, migrateTo } from '../../src/database/migrate.ts';
 import { migrations } from '../../src/database/schema.ts';
 import { actionTypes, jobStatuses, messageRoles, modelDayStatuses, sessionStatuses } from '../../src/domain.ts';
 import { SEED, accepted } from '../support/schema-rows.ts';
@@ -71,7 +71,7 @@ const DURATION = `round(unixepoch(completed_at, ''subsec'') - unixepoch(started_
 /** A database of version 6 with one model-day, whose duration an older SQLite computed as null. */
 function versionSix(path: string): DatabaseSync {
   const database = new DatabaseSync(path);
-  migrate(database, 6);
+  migrateTo(database, 6);
   database.enableDefensive(false);
   const replace = (from: string, to: string) =>
     database.exec(`PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, '${from}', '${to}') WHERE name = 'job_details';
@@ -107,4 +107,19 @@ test('a schema that is not the released one is not edited', (t) => {
   });
   assert.equal(database.prepare('PRAGMA user_version').get()?.['user_version'], 6);
   database.close();
+});
+
+/** What a database consists of, without layout and comments; columns as SQLite reads them. */
+function schemaOf(database: DatabaseSync): Record<string, string> {
+  const rows = database.prepare('SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL').all();
+  const bare = (sql: unknown) => String(sql).replace(/--.*$/gm, '').replace(/\s+/g, ' ').replace(/ ?([(),;]) ?/g, '$1').trim();
+  return Object.fromEntries(rows.map(({ name, sql }) => [String(name), bare(sql)]));
+}
+
+test('a new database has the schema that the migrations make of an empty one', () => {
+  const [created, migrated] = [new DatabaseSync(':memory:'), new DatabaseSync(':memory:')];
+  migrate(created);
+  migrateTo(migrated, migrations.length);
+  assert.deepEqual(schemaOf(created), schemaOf(migrated));
+  assert.equal(created.prepare('PRAGMA user_version').get()?.['user_version'], migrations.length);
 });

@@ -1,0 +1,112 @@
+/**
+ * What is known of prices, in dollars, because other tools read and write these tables: daily bars, splits, the spans for
+ * which each is known, and what was there before a change.
+ */
+export const priceTables = `
+-- Daily bars in dollars. Other processes may write here too, so optional columns have defaults.
+CREATE TABLE price_data (
+  symbol TEXT NOT NULL,
+  date TEXT NOT NULL CHECK (date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
+  open REAL NOT NULL CHECK (open > 0 AND open <= 10000000),
+  high REAL CHECK (high > 0 AND high <= 10000000),
+  low REAL CHECK (low > 0 AND low <= 10000000),
+  close REAL CHECK (close > 0 AND close <= 10000000),
+  volume REAL CHECK (volume >= 0 AND volume <= 1e15),
+  source TEXT NOT NULL DEFAULT 'manual' CHECK (source <> ''),
+  recorded_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), -- when it took its present values
+  adjusted INTEGER GENERATED ALWAYS AS (source IN ('yahoo', 'stooq', 'synthetic')) VIRTUAL, -- free of split jumps
+  PRIMARY KEY (symbol, date)
+) STRICT, WITHOUT ROWID;
+
+-- Every bar as it was before it was changed or removed, so that a past valuation can be recomputed.
+CREATE TABLE price_revisions (
+  revision_id INTEGER PRIMARY KEY,
+  symbol TEXT NOT NULL,
+  date TEXT NOT NULL,
+  open REAL NOT NULL,
+  high REAL,
+  low REAL,
+  close REAL,
+  volume REAL,
+  source TEXT NOT NULL,
+  recorded_at TEXT NOT NULL,
+  replaced_at TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX price_revisions_by_bar ON price_revisions (symbol, date);
+
+CREATE TRIGGER price_data_revised AFTER UPDATE OF symbol, date, open, high, low, close, volume, source ON price_data
+BEGIN
+  INSERT INTO price_revisions (symbol, date, open, high, low, close, volume, source, recorded_at, replaced_at)
+  VALUES (old.symbol, old.date, old.open, old.high, old.low, old.close, old.volume, old.source, old.recorded_at,
+    CASE WHEN new.recorded_at = old.recorded_at THEN strftime('%Y-%m-%dT%H:%M:%fZ', 'now') ELSE new.recorded_at END);
+  UPDATE price_data SET recorded_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
+  WHERE symbol = new.symbol AND date = new.date AND new.recorded_at = old.recorded_at;
+END;
+
+CREATE TRIGGER price_data_removed AFTER DELETE ON price_data
+BEGIN
+  INSERT INTO price_revisions (symbol, date, open, high, low, close, volume, source, recorded_at, replaced_at)
+  VALUES (old.symbol, old.date, old.open, old.high, old.low, old.close, old.volume, old.source, old.recorded_at,
+    strftime('%Y-%m-%dT%H:%M:%fZ', 'now'));
+END;
+
+-- The spans for which a source's series is known: a day inside one without a bar is a day without trading.
+CREATE TABLE price_data_coverage (
+  symbol TEXT NOT NULL,
+  source TEXT NOT NULL,
+  start_date TEXT NOT NULL CHECK (start_date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
+  end_date TEXT NOT NULL CHECK (end_date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]' AND start_date <= end_date),
+  recorded_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+  PRIMARY KEY (symbol, source, start_date)
+) STRICT, WITHOUT ROWID;
+
+-- numerator new shares for denominator old ones, before the open of date.
+CREATE TABLE stock_splits (
+  symbol TEXT NOT NULL,
+  date TEXT NOT NULL CHECK (date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
+  numerator INTEGER NOT NULL CHECK (numerator BETWEEN 1 AND 1000000),
+  denominator INTEGER NOT NULL CHECK (denominator BETWEEN 1 AND 1000000 AND denominator <> numerator),
+  source TEXT NOT NULL DEFAULT 'manual',
+  recorded_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+  PRIMARY KEY (symbol, date)
+) STRICT, WITHOUT ROWID;
+
+-- Through which date a provider's splits of a symbol are known.
+CREATE TABLE stock_split_coverage (
+  symbol TEXT PRIMARY KEY,
+  end_date TEXT NOT NULL CHECK (end_date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
+  source TEXT NOT NULL,
+  recorded_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Every split as it was before it was changed or removed.
+CREATE TABLE stock_split_revisions (
+  revision_id INTEGER PRIMARY KEY,
+  symbol TEXT NOT NULL,
+  date TEXT NOT NULL,
+  numerator INTEGER NOT NULL,
+  denominator INTEGER NOT NULL,
+  source TEXT NOT NULL,
+  recorded_at TEXT NOT NULL,
+  replaced_at TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX stock_split_revisions_by_split ON stock_split_revisions (symbol, date);
+
+CREATE TRIGGER stock_splits_revised AFTER UPDATE OF symbol, date, numerator, denominator ON stock_splits
+BEGIN
+  INSERT INTO stock_split_revisions (symbol, date, numerator, denominator, source, recorded_at, replaced_at)
+  VALUES (old.symbol, old.date, old.numerator, old.denominator, old.source, old.recorded_at,
+    CASE WHEN new.recorded_at = old.recorded_at THEN strftime('%Y-%m-%dT%H:%M:%fZ', 'now') ELSE new.recorded_at END);
+  UPDATE stock_splits SET recorded_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
+  WHERE symbol = new.symbol AND date = new.date AND new.recorded_at = old.recorded_at;
+END;
+
+CREATE TRIGGER stock_splits_removed AFTER DELETE ON stock_splits
+BEGIN
+  INSERT INTO stock_split_revisions (symbol, date, numerator, denominator, source, recorded_at, replaced_at)
+  VALUES (old.symbol, old.date, old.numerator, old.denominator, old.source, old.recorded_at,
+    strftime('%Y-%m-%dT%H:%M:%fZ', 'now'));
+END;
+`;

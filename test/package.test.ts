@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { parseEnv } from 'node:util';
 import { readSettings } from '../src/settings.ts';
@@ -120,7 +120,8 @@ test('SIGTERM to npm start ends the server', { skip: npm }, async (t) => {
   // The scripts are those of the project; what they build is there already.
   writeFileSync(join(cwd, 'package.json'), JSON.stringify({ scripts: manifest.scripts }));
   writeFileSync(join(cwd, 'build.mjs'), '');
-  const env = { PATH: process.env['PATH'], HOME: cwd, DEPLOYMENT_MODE: 'DEV', API_PORT: '0' };
+  const path = `${dirname(process.execPath)}:${process.env['PATH']}`;
+  const env = { PATH: path, HOME: cwd, DEPLOYMENT_MODE: 'DEV', API_PORT: '0' };
   const program = followProgram(spawn('npm', ['start'], { cwd, env, detached: true }));
   t.after(() => {
     try {

@@ -3,6 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { timestamp } from '../calendar.ts';
 import { openDatabase, removeDatabase } from '../database/database.ts';
 import { claimOwnership } from '../database/owner.ts';
+import { removeAbandonedPartials } from '../database/partial.ts';
 import { readAccessTokens } from '../http/access-tokens.ts';
 import type { BuiltPages } from '../http/pages.ts';
 import { type Log, createStderrLog } from '../log.ts';
@@ -69,10 +70,11 @@ async function keepMemoryFlat(): Promise<void> {
   setFlagsFromString('--semi-space-growth-factor=1');
 }
 
-/** DEV starts afresh unless told otherwise; PROD's database is only ever created or migrated. */
-function prepareDatabase({ databasePath, deploymentMode, preserveDevData }: Settings): void {
+/** DEV starts afresh unless told otherwise; PROD's database is only ever created or migrated. Backups that were killed leave no trace. */
+function prepareDatabase({ databasePath, agentDataPath, deploymentMode, preserveDevData }: Settings): void {
   if (deploymentMode === 'DEV' && !preserveDevData) removeDatabase(databasePath);
   openDatabase(databasePath).close();
+  removeAbandonedPartials(agentDataPath);
 }
 
 function announceMode({ deploymentMode, preserveDevData, databasePath }: Settings): void {

@@ -1,7 +1,8 @@
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { ServiceError, messageOf } from '../domain.ts';
+import { type Partial, beginPartial, removeAbandonedPartials } from './partial.ts';
 import { withSnapshot } from './snapshot.ts';
 
 export interface BackupSummary {
@@ -16,44 +17,37 @@ export interface BackupSummary {
 /**
  * Copies a database as it stands now into a new file, beside whoever writes it. The copy is made under another name,
  * checked, and written through to the disk before it gets its own; so `target` is a whole database or not there. It is
- * never overwritten. Throws a `ServiceError` (`cannot_start`) that says why there is no copy, or the signal's reason; then
- * nothing is left of it.
+ * never overwritten. What killed backups left in that folder is removed first. Throws a `ServiceError` (`cannot_start`)
+ * that says why there is no copy, or the signal's reason; then nothing is left of it.
  */
 export async function backupDatabase(
   path: string,
   target: string,
   { onProgress = () => {}, signal }: { onProgress?: (share: number) => void; signal?: AbortSignal } = {},
 ): Promise<BackupSummary> {
-  const partial = partialPath(target);
+  let partial: Partial | undefined;
   try {
-    await withSnapshot(path, async (snapshot) => {
+    const copy = await withSnapshot(path, async (snapshot) => {
       if (existsSync(target)) throw refusal(target, 'there is such a file already');
       if (!existsSync(dirname(target))) throw refusal(target, `there is no folder ${dirname(target)}`);
-      removePartial(target);
-      await snapshot.copyTo(partial, (share) => {
+      removeAbandonedPartials(dirname(target));
+      partial = beginPartial(target);
+      await snapshot.copyTo(partial.path, (share) => {
         signal?.throwIfAborted(); // between two steps, when nobody writes
         onProgress(share);
       });
+      return partial.path;
     });
     signal?.throwIfAborted();
-    const summary = seal(partial);
-    giveName(partial, target);
+    const summary = seal(copy);
+    giveName(copy, target);
     return summary;
   } catch (error) {
     if (error instanceof ServiceError || signal?.aborted) throw error;
     throw refusal(target, messageOf(error), error);
   } finally {
-    removePartial(target);
+    partial?.release();
   }
-}
-
-function removePartial(target: string): void {
-  for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(partialPath(target) + suffix, { force: true });
-}
-
-/** Its own for each process, so that two backups to one name do not write into each other. */
-function partialPath(target: string): string {
-  return `${target}.${process.pid}.partial`;
 }
 
 /** Makes the copy one file that stands alone, checks it and brings it to the disk. */

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { audit, isSound } from '../../src/audit/audit.ts';
 import { backupDatabase } from '../../src/database/backup.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
+import { removeAbandonedPartials } from '../../src/database/partial.ts';
 import { fourDays } from '../support/books.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -39,6 +41,33 @@ test('a copy that is stopped half-way leaves nothing behind', async (t) => {
     /^Error: enough$/,
   );
   assert.deepEqual(readdirSync(folder), ['jobs.db']);
+});
+
+test('what a killed backup left is removed by the next one; what a living process writes, and files of others, stay', async (t) => {
+  const folder = temporaryFolder(t);
+  const database = largeDatabase(join(folder, 'jobs.db'));
+  database.close();
+  const program = `
+    import { backupDatabase } from ${JSON.stringify(new URL('../../src/database/backup.ts', import.meta.url).href)};
+    await backupDatabase('jobs.db', 'killed.db', { onProgress: () => process.kill(process.pid, 'SIGKILL') });`;
+  spawnSync(process.execPath, ['--input-type=module', '--eval', program], { cwd: folder });
+  const partials = () => readdirSync(folder).filter((name) => name.endsWith('.partial'));
+  assert.equal(partials().length, 1, 'a killed backup leaves its copy');
+  const others = ['film.partial', 'old.db.4194399.partial-notes', `new.db.${process.pid}.partial`];
+  for (const name of others) writeFileSync(join(folder, name), '');
+  const agesAgo = new Date('2025-01-01');
+  writeFileSync(join(folder, 'old.db.4194399.partial'), ''); // of a version without locks
+  utimesSync(join(folder, 'old.db.4194399.partial'), agesAgo, agesAgo);
+  let meanwhile: string[] = [];
+  const onProgress = () => {
+    removeAbandonedPartials(folder); // as a service that starts does
+    meanwhile = readdirSync(folder);
+  };
+  await backupDatabase(database.path, join(folder, 'copy.db'), { onProgress });
+  const own = meanwhile.map((name) => name.replace(/-[0-9a-f]{8}\./, '-x.'));
+  for (const ending of ['', '-lock']) assert.ok(own.includes(`copy.db.${process.pid}-x.partial${ending}`));
+  assert.ok(!own.some((name) => name.startsWith('killed')));
+  assert.deepEqual(readdirSync(folder).sort(), [...others, 'copy.db', 'jobs.db'].sort());
 });
 
 /** Some 20 MB: pages are copied in several steps. */

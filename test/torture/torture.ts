@@ -1,25 +1,28 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addDays } from '../../src/calendar.ts';
 import { requireProc } from '../support/processes.ts';
 import { check } from './check.ts';
 import { FIRST_DATE, SYMBOLS, install, randomNumbers } from './installation.ts';
-import { type TortureModels, startModels } from './models.ts';
+import { ORPHAN_LIMIT_MS, kill } from './kill.ts';
+import { links } from './links.ts';
+import { lostLog } from './lost-log.ts';
+import { startModels } from './models.ts';
 import { type Server, ask, readRecords, run, startServer, trigger, untilEnd } from './server.ts';
 
 /**
  * Kills the built service at random moments while it runs jobs on models that answer over HTTP, starts it again each
  * time, and looks at what is left: `npm run torture -- [kills] [seed]`, at least 200 kills by default; a short form is
- * part of `npm test`.
+ * part of `npm test`. Other kinds of trouble follow, each in a file of its own.
  */
 
 /** The service lives this long at least and at most before it is killed; its start alone takes some eighty. */
 const LEAST_LIFE_MS = 60;
 const MOST_LIFE_MS = 700;
+/** How often each other kind of trouble is made. */
+const ROUNDS = 20;
 /** The share of ends that are a polite SIGTERM; these are not counted among the kills. */
 const POLITE_SHARE = 0.2;
-/** Children of a dead parent end by themselves within this time. */
-const ORPHAN_LIMIT_MS = 1_000;
 export interface TortureReport {
   /** SIGKILL. */
   kills: number;
@@ -98,34 +101,6 @@ export async function torture({
   }
 }
 
-/** Ends the service and waits until nothing of it is left; a child that outlives it for long is an error. */
-async function kill(
-  server: Server,
-  { signal, models, orphanLimitMs }: { signal: NodeJS.Signals; models: TortureModels; orphanLimitMs: number },
-): Promise<void> {
-  const { pid } = server.process as { pid: number };
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
-  const ended = new Promise((resolve) => server.process.once('close', resolve));
-  server.process.kill(signal);
-  await ended;
-  const diedAt = performance.now();
-  while (children.some(isModelDay)) {
-    if (performance.now() - diedAt > orphanLimitMs)
-      throw new Error(`A child outlives its parent: ${children.join(' ')}`);
-    await sleep(5);
-  }
-  models.noteKill();
-}
-
-/** Whether a process is still there; another one may have its number by now. */
-function isModelDay(pid: number): boolean {
-  try {
-    return /^(model-day|.*node)/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
-
 async function endsWithin({ url }: Server, jobId: string, ms: number): Promise<boolean> {
   const deadline = performance.now() + ms;
   while (performance.now() < deadline) {
@@ -139,5 +114,8 @@ if (import.meta.main) {
   requireProc('the torture');
   const [kills = '200', seed = String(Date.now() % 1_000_000)] = process.argv.slice(2);
   console.log(`${kills} kills, seed ${seed}`);
-  void torture({ kills: Number(kills), seed: Number(seed) }).then((report) => console.log(report));
+  void (async () => {
+    console.log(await torture({ kills: Number(kills), seed: Number(seed) }));
+    for (const trouble of [links, lostLog]) console.log(await trouble({ rounds: ROUNDS, seed: Number(seed) }));
+  })();
 }

@@ -1,0 +1,103 @@
+import { copyFileSync, linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { check } from './check.ts';
+import { SYMBOLS, install, randomNumbers } from './installation.ts';
+import { ORPHAN_LIMIT_MS, kill } from './kill.ts';
+import { startModels } from './models.ts';
+import { type Server, readRecords, run, startServer, trigger, untilEnd } from './server.ts';
+
+const JOB = { start_date: '2015-01-01', end_date: '2015-01-28' };
+
+/** Ways for a second folder to the database of the first; what the second server says where the first one runs. */
+const ways: [name: string, link: (first: string, second: string) => void, refusal: RegExp][] = [
+  [
+    'a symbolic link to the file',
+    (first, second) => symlinkSync(join(first, 'data/jobs.db'), dataOf(second)),
+    /is in use by process/,
+  ],
+  [
+    'a symbolic link to the folder',
+    (first, second) => symlinkSync(join(first, 'data'), join(second, 'data')),
+    /is in use by process/,
+  ],
+  [
+    'a hard link',
+    (first, second) => linkSync(join(first, 'data/jobs.db'), dataOf(second)),
+    /has 2 names \(hard links\)/,
+  ],
+];
+
+/** The database's place in a folder, whose `data` is made. */
+function dataOf(folder: string): string {
+  mkdirSync(join(folder, 'data'));
+  return join(folder, 'data/jobs.db');
+}
+
+/**
+ * Starts second servers on one database through links while a job runs: each is refused. Then the first is killed, one that
+ * comes through a symbolic link goes on with its job at once, and the first is refused meanwhile.
+ */
+export async function links({
+  rounds,
+  seed,
+  orphanLimitMs = ORPHAN_LIMIT_MS,
+}: {
+  rounds: number;
+  seed: number;
+  orphanLimitMs?: number;
+}): Promise<{ refused: number; takenOver: number; modelDays: number }> {
+  const models = await startModels({ seed, symbols: SYMBOLS });
+  const folder = install(models.url, randomNumbers(seed));
+  const others: string[] = [];
+  let server: Server | undefined;
+  let refused = 0;
+  let takenOver = 0;
+  const second = (link: (first: string, second: string) => void) => {
+    const other = mkdtempSync(join(tmpdir(), 'tss-torture-'));
+    others.push(other);
+    copyFileSync(join(folder, 'server.js'), join(other, 'server.js'));
+    symlinkSync(join(folder, 'configs'), join(other, 'configs'));
+    link(folder, other);
+    return other;
+  };
+  const expectRefusal = async (where: string, words: RegExp) => {
+    const started = await startServer(where).catch((error: Error) => error.message);
+    if (typeof started !== 'string') started.process.kill('SIGKILL');
+    if (typeof started !== 'string' || !words.test(started))
+      throw new Error(`A second server was not refused: ${String(started)}`);
+    refused += 1;
+  };
+  try {
+    await run(folder, ['import-prices', 'prices.jsonl']);
+    models.beginJob();
+    server = await startServer(folder);
+    const jobId = await trigger(server, JOB);
+    for (let round = 0; round < rounds; round += 1) {
+      const [, link, refusal] = ways[round % ways.length] as (typeof ways)[number];
+      const isHard = link === ways[2]?.[1];
+      const other = second(link);
+      await expectRefusal(other, refusal);
+      if (isHard) {
+        rmSync(join(other, 'data/jobs.db')); // or no server could start any more
+        continue;
+      }
+      await kill(server, { signal: 'SIGKILL', models, orphanLimitMs });
+      server = await startServer(other);
+      takenOver += 1;
+      await expectRefusal(folder, /is in use by process/);
+      await kill(server, { signal: 'SIGKILL', models, orphanLimitMs });
+      server = await startServer(folder);
+    }
+    await untilEnd(server, jobId);
+    const modelDays = check({ folder, records: await readRecords(server) });
+    await server.stop();
+    await run(folder, ['check']);
+    models.check();
+    return { refused, takenOver, modelDays };
+  } finally {
+    server?.process.kill('SIGKILL');
+    models.stop();
+    for (const path of [...others, folder]) rmSync(path, { recursive: true, force: true });
+  }
+}

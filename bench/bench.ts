@@ -1,5 +1,6 @@
 import { cpus } from 'node:os';
 import { measureAudit } from './audit.ts';
+import { measureLarge } from './large.ts';
 import { measureModelDays } from './model-days.ts';
 import { measurePages } from './pages.ts';
 import { measurePerformance } from './performance.ts';
@@ -22,6 +23,7 @@ const benches: Record<string, () => Promise<Measurement | Measurement[]>> = {
   results: measureResults,
   performance: measurePerformance,
   audit: measureAudit,
+  large: measureLarge,
   pages: measurePages,
   startup: measureStartup,
   waiting: measureWaiting,

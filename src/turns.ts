@@ -39,3 +39,14 @@ export async function bySlices<Result>(steps: Iterator<unknown, Result, void>): 
     await nextTurn();
   }
 }
+
+/** Work in steps: it yields a null where others may have their turn, and returns what it made. */
+export type Steps<Result> = Generator<null, Result, void>;
+
+/** Works through all steps without a pause. */
+export function atOnce<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}

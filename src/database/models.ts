@@ -16,21 +16,31 @@ export interface SeenModel {
   jobCreatedAt: string;
 }
 
-/** The days come from the index of active generations alone; a bare column goes with the row that has the maximum. */
-const SEEN_MODELS = `
-  WITH last_runs AS (SELECT model, job_id, max(created_at) AS created_at FROM simulation_runs GROUP BY model),
-    days AS (SELECT model, min(date) AS first_date, max(date) AS last_date, count(*) AS model_days
-      FROM trading_sessions WHERE status = 'active' GROUP BY model)
-  SELECT last_runs.model, days.first_date AS firstDate, days.last_date AS lastDate, coalesce(days.model_days, 0) AS modelDays,
-    (SELECT portfolio_value_e4 FROM positions WHERE session_id = (
-        SELECT session_id FROM trading_sessions AS last
-        WHERE last.model = last_runs.model AND last.date = days.last_date AND last.status = 'active')
-      ORDER BY action_id DESC LIMIT 1) AS portfolioValue,
-    job_id AS jobId, jobs.status AS jobStatus, jobs.created_at AS jobCreatedAt
-  FROM last_runs JOIN jobs USING (job_id) LEFT JOIN days ON days.model = last_runs.model
-  ORDER BY last_runs.model`;
+const LAST_RUN = `
+  SELECT model, job_id AS jobId, jobs.status AS jobStatus, jobs.created_at AS jobCreatedAt
+  FROM simulation_runs JOIN jobs USING (job_id) WHERE model = ? ORDER BY simulation_runs.created_at DESC LIMIT 1`;
 
-/** Every model that a job has named, by name. */
-export function seenModels(database: Database): SeenModel[] {
-  return database.statement(SEEN_MODELS).all() as never;
+/** From the index of active generations alone. */
+const DAYS = `
+  SELECT min(date) AS firstDate, max(date) AS lastDate, count(*) AS modelDays
+  FROM trading_sessions WHERE model = ? AND status = 'active'`;
+
+const CLOSING_VALUE = `
+  SELECT portfolio_value_e4 AS portfolioValue FROM positions WHERE session_id = (
+    SELECT session_id FROM trading_sessions WHERE model = ? AND date = ? AND status = 'active')
+  ORDER BY action_id DESC LIMIT 1`;
+
+/** What is known of a model; undefined when no job has named it. */
+export function seenModel(database: Database, model: string): SeenModel | undefined {
+  const run = database.statement(LAST_RUN).get(model);
+  if (run === undefined) return undefined;
+  const days = database.statement(DAYS).get(model) as { lastDate: CalendarDate | null };
+  const closing = days.lastDate === null ? undefined : database.statement(CLOSING_VALUE).get(model, days.lastDate);
+  return { ...run, ...days, portfolioValue: closing?.['portfolioValue'] ?? null } as never;
+}
+
+/** Every model that a job has named, by name: one look-up for each, however many jobs there are. */
+export function* namedModels(database: Database): Generator<string> {
+  const next = database.statement('SELECT model FROM simulation_runs WHERE model > ? ORDER BY model LIMIT 1');
+  for (let row = next.get(''); row !== undefined; row = next.get(row['model'] as string)) yield String(row['model']);
 }

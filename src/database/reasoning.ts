@@ -35,7 +35,7 @@ export function* sessionPieces(
   let separator = '';
   for (const sessions of visibleSessions(database, filters, lastChange(database))) {
     yield null;
-    for (const portion of portionsOf(database, sessions)) {
+    for (const portion of portionsOf(database, sessions.map(({ sessionId }) => sessionId))) {
       const rows = rowsOf(database, SESSIONS).all(JSON.stringify(portion)) as unknown as [string, string][];
       for (const [index, [head, positions]] of rows.entries()) {
         const [sessionId, first, last, actions] = portion[index] as Part;

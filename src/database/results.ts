@@ -1,4 +1,4 @@
-import { type ChosenSession, type SessionFilters, committedSessions, lastChange } from './chosen.ts';
+import { type SessionFilters, committedSessions, lastChange } from './chosen.ts';
 import type { Database } from './database.ts';
 
 /** Positions that one statement reads: bounds the memory of a long answer, and how long other requests wait for it. */
@@ -12,8 +12,8 @@ const RECORD_COUNTS = `
   FROM json_each(?) ORDER BY key`;
 
 /** The positions of some sessions in portions of at most RECORDS_PER_STEP. A session without a position has an empty part. */
-export function* portionsOf(database: Database, sessions: readonly ChosenSession[]): Generator<Part[]> {
-  const counts = rowsOf(database, RECORD_COUNTS).all(JSON.stringify(sessions.map(({ sessionId }) => sessionId)));
+export function* portionsOf(database: Database, sessionIds: readonly number[]): Generator<Part[]> {
+  const counts = rowsOf(database, RECORD_COUNTS).all(JSON.stringify(sessionIds));
   let portion: Part[] = [];
   let space = RECORDS_PER_STEP;
   for (const [sessionId, count] of counts as unknown as [number, number][]) {
@@ -32,7 +32,7 @@ export function* portionsOf(database: Database, sessions: readonly ChosenSession
 }
 
 /** Joins the parts of a portion, given as JSON, with their sessions and positions. */
-const PARTS = `
+export const PARTS = `
   FROM json_each(?) AS part
     CROSS JOIN trading_sessions ON trading_sessions.session_id = part.value ->> 0
     CROSS JOIN positions ON positions.session_id = trading_sessions.session_id
@@ -101,7 +101,7 @@ type Row = (string | number | null)[];
 function* steps(database: Database, query: string, filters: SessionFilters): Generator<Row[]> {
   for (const sessions of committedSessions(database, filters, lastChange(database))) {
     yield [];
-    for (const portion of portionsOf(database, sessions))
+    for (const portion of portionsOf(database, sessions.map(({ sessionId }) => sessionId)))
       yield rowsOf(database, query).all(JSON.stringify(portion)) as unknown as Row[];
   }
 }

@@ -7,6 +7,7 @@ import { sql as splitRevisions } from './migrations/006-split-revisions.ts';
 import { sql as sameMeaningFromSqlite337 } from './migrations/007-same-meaning-from-sqlite-3.37.ts';
 import { sql as livesThatCount } from './migrations/008-lives-that-count.ts';
 import { sql as orderOfCommits } from './migrations/009-order-of-commits.ts';
+import { sql as runsByModel } from './migrations/010-runs-by-model.ts';
 
 /**
  * The schema's history: migration N brings a database from version N to N + 1 (`user_version`). Each is literal SQL in a
@@ -25,4 +26,5 @@ export const migrations: readonly string[] = [
   sameMeaningFromSqlite337,
   livesThatCount,
   orderOfCommits,
+  runsByModel,
 ];

@@ -41,6 +41,7 @@ CREATE TABLE simulation_runs (
   UNIQUE (job_id, model),
   UNIQUE (job_id, model_index)
 ) STRICT;
+CREATE INDEX runs_by_model ON simulation_runs (model, created_at);
 
 -- One row per model-day of a job.
 CREATE TABLE job_details (

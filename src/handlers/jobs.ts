@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { timestamp } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
 import { readWarnings } from '../database/jobs.ts';
-import { type JobPlace, jobList, placeOfJob } from '../database/status.ts';
+import { type JobFilters, type JobPlace, jobList, placeOfJob } from '../database/status.ts';
 import { ServiceError } from '../domain.ts';
 import { type Answer, type Context, type Input, appendMembers, deploymentFields } from './handler.ts';
 import { countSchema, dateText, deploymentEntries, jobStatus, named, progressSchema, timestampText } from './schemas.ts';
@@ -61,15 +61,24 @@ export function jobs(
   { query: { status, limit, before } }: Input<v.InferOutput<typeof jobsQuery>>,
 ): Answer {
   const place = before === undefined ? null : placeOf(database, before);
-  const found = jobList(database, { status, before: place, limit: limit + 1 });
-  const page = found.slice(0, limit);
-  const items = page.map(({ json, warnings }) => appendMembers(json, { warnings: readWarnings(warnings) }));
-  const next = found.length > limit ? page.at(-1)?.jobId : null;
-  return appendMembers(`{"jobs":[${items.join(',')}]}`, {
-    count: page.length,
-    next_before: next,
-    ...deploymentFields(settings),
-  });
+  return page(database, { status, before: place, limit }, deploymentFields(settings));
+}
+
+/** Job by job, because counting the model-days of one takes its time. */
+function* page(database: Database, { status, before, limit }: JobFilters, rest: object): Generator<string> {
+  let count = 0;
+  let last: string | null = null;
+  let place = before;
+  let [next] = jobList(database, { status, before: place, limit: 1 });
+  yield '{"jobs":[';
+  while (next !== undefined && count < limit) {
+    yield (count === 0 ? '' : ',') + appendMembers(next.json, { warnings: readWarnings(next.warnings) });
+    count += 1;
+    last = next.jobId;
+    place = placeOfJob(database, last) ?? null;
+    [next] = jobList(database, { status, before: place, limit: 1 });
+  }
+  yield `],${JSON.stringify({ count, next_before: next === undefined ? null : last, ...rest }).slice(1)}`;
 }
 
 function placeOf(database: Database, before: string): JobPlace {

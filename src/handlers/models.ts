@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { type Configuration, basemodelOf, readConfiguration } from '../configuration.ts';
-import { type SeenModel, seenModels } from '../database/models.ts';
+import { type SeenModel, namedModels, seenModel } from '../database/models.ts';
 import { ServiceError } from '../domain.ts';
 import { toDollars } from '../money.ts';
-import { type Answer, type Context, deploymentFields } from './handler.ts';
+import { type Context, deploymentFields } from './handler.ts';
 import { countSchema, dateText, deploymentEntries, jobStatus, named, timestampText } from './schemas.ts';
 
 export const modelsResponse = named('ModelsResponse', {
@@ -30,38 +30,27 @@ export const modelsResponse = named('ModelsResponse', {
   ...deploymentEntries,
 });
 
-/** The models of the configuration in its order, then those that only jobs have named. */
-export function models({ database, settings }: Context): Answer {
+/** The models of the configuration in its order, then those that only jobs have named; one by one. */
+export function* models({ database, settings }: Context): Generator<string> {
   const { configuration, error } = configurationNow(settings.configurationPath);
-  const seen = new Map(seenModels(database).map((model) => [model.model, model]));
   const configured = configuration?.models ?? [];
   const listed = new Set(configured.map(({ signature }) => signature));
-  const entries = [
-    ...configured.map((entry) => ({
+  let count = 0;
+  const piece = (entry: object) => (count++ === 0 ? '' : ',') + JSON.stringify(entry);
+  yield '{"models":[';
+  for (const entry of configured)
+    yield piece({
       signature: entry.signature,
       name: entry.name ?? null,
       basemodel: basemodelOf(entry),
       enabled: entry.enabled,
       configured: true,
-      ...describe(seen.get(entry.signature)),
-    })),
-    ...[...seen.values()]
-      .filter(({ model }) => !listed.has(model))
-      .map((model) => ({
-        signature: model.model,
-        name: null,
-        basemodel: null,
-        enabled: false,
-        configured: false,
-        ...describe(model),
-      })),
-  ];
-  return JSON.stringify({
-    models: entries,
-    count: entries.length,
-    configuration_error: error,
-    ...deploymentFields(settings),
-  });
+      ...describe(seenModel(database, entry.signature)),
+    });
+  const unlisted = { name: null, basemodel: null, enabled: false, configured: false };
+  for (const signature of namedModels(database))
+    if (!listed.has(signature)) yield piece({ signature, ...unlisted, ...describe(seenModel(database, signature)) });
+  yield `],${JSON.stringify({ count, configuration_error: error, ...deploymentFields(settings) }).slice(1)}`;
 }
 
 function describe(seen: SeenModel | undefined) {

@@ -1,24 +1,20 @@
 import * as v from 'valibot';
-import type { CalendarDate } from '../calendar.ts';
-import type { Database } from '../database/database.ts';
+import { lastChange } from '../database/chosen.ts';
 import { jobExists } from '../database/jobs.ts';
-import { type ChosenDay, chosenDays, ledgerDays, usageTotals } from '../database/performance.ts';
-import { staleModelDays } from '../database/stale.ts';
 import { agentConfigurations, initialCashOf } from '../database/trading-terms.ts';
 import { SYMBOL_TEXT, ServiceError, normaliseSymbol } from '../domain.ts';
-import type { Money } from '../money.ts';
-import { type Benchmark, UNIVERSE, openBenchmark } from '../performance/choose-benchmark.ts';
-import { type Incomparability, compareModels, staleness } from '../performance/comparability.ts';
+import { type Benchmark, UNIVERSE, benchmarkSteps, checkBenchmark } from '../performance/choose-benchmark.ts';
+import { type Chain, type Incomparability, compareModels, staleness } from '../performance/comparability.ts';
 import { dailyRate } from '../performance/conventions.ts';
 import { reportConventions } from '../performance/definitions.ts';
-import type { ModelRecord } from '../performance/record.ts';
 import { reportBenchmark } from '../performance/report-benchmark.ts';
 import { reportModel } from '../performance/report.ts';
-import { knownClosingMark } from '../trading/market.ts';
-import { formatQuery } from './csv.ts';
+import type { Steps } from '../turns.ts';
+import { type Cell, formatQuery } from './csv.ts';
 import { dateRangeEntries } from './date-filters.ts';
 import { type Answer, type Context, type Input, deploymentFields } from './handler.ts';
 import { curveTable, performanceTables, tradeTable } from './performance-csv.ts';
+import { type Choice, readOverview, readRecord } from './performance-records.ts';
 import { jobFilter, modelFilter } from './schemas.ts';
 
 export const performanceQuery = v.object({
@@ -52,74 +48,79 @@ export function performance(
   if (startDate !== undefined && endDate !== undefined && startDate > endDate)
     throw new ServiceError('bad_request', `Invalid date range: start_date ${startDate} is after end_date ${endDate}`);
   if (jobId !== undefined && !jobExists(database, jobId)) throw new ServiceError('not_found', `Job ${jobId} not found`);
-  const days = chosenDays(database, { jobId, model, startDate, endDate });
-  const benchmark = openBenchmark(database, query.benchmark, days);
-  const riskFree = dailyRate(settings.riskFreeRate);
-  const records = modelRecords(database, days, { benchmark, riskFree });
-  if (format === 'csv' && query.table === 'trades') return tradeTable(records);
-  const benchmarkReport = reportBenchmark(benchmark, days, riskFree);
-  if (format === 'csv') return curveTable(modelReports(records), benchmarkReport);
-  const rest = {
-    benchmark: benchmarkReport,
-    conventions: reportConventions(settings.riskFreeRate),
-    ...deploymentFields(settings),
-  };
-  const incomparable = compareModels(days, {
-    configurations: agentConfigurations(database, new Set(days.map((day) => day.jobId))),
-    initialCash: initialCashOf(database, new Set(days.map((day) => day.model))),
-  });
-  return stream(modelReports(records), { incomparable, rest: JSON.stringify(rest) });
+  checkBenchmark(database, query.benchmark);
+  const choice = { database, filters: { jobId, model, startDate, endDate }, at: lastChange(database) };
+  if (format === 'csv' && query.table === 'trades') return tradeTable(choice);
+  const request = { ...choice, wanted: query.benchmark, riskFree: dailyRate(settings.riskFreeRate) };
+  if (format === 'csv') return curveTable(curveRows(request));
+  return report(request, { conventions: reportConventions(settings.riskFreeRate), ...deploymentFields(settings) });
 }
 
-/** What makes models incomparable stands with each, and all of it after them. */
-function* stream(
-  reports: ReturnType<typeof modelReports>,
-  { incomparable, rest }: { incomparable: ReturnType<typeof compareModels>; rest: string },
-): Generator<string> {
-  let count = 0;
+interface Request extends Choice {
+  /** Which benchmark; undefined leaves it to what is there. */
+  wanted: string | undefined;
+  /** Per day. */
+  riskFree: number;
+}
+
+/** Model by model, so that no more than one ledger is in memory. */
+function* report(request: Request, rest: object): Generator<string> {
+  const { database } = request;
+  const { chains, days } = yield* inText(readOverview(request));
+  const benchmark = yield* inText(benchmarkSteps(database, request.wanted, days));
+  const configurations = agentConfigurations(database, new Set(days.map((day) => day.jobId)));
+  const initialCash = initialCashOf(database, chains.map((chain) => chain.model));
+  const incomparable = compareModels(chains, { configurations, initialCash });
   const all: (Incomparability & { model: string })[] = [];
-  yield '{"models":[';
-  for (const report of reports) {
-    const { model, stale_model_days: stale, model_days: days } = report;
-    const own = [...(incomparable.get(model) ?? []), ...staleness(stale, days)];
-    all.push(...own.map((one) => ({ model, ...one })));
-    yield (count++ === 0 ? '' : ',') + JSON.stringify({ ...report, incomparable: own });
+  let start = '{"models":[';
+  for (const chain of chains) {
+    const { text, own } = yield* inText(modelText(request, chain, { benchmark, known: incomparable.get(chain.model) ?? [] }));
+    all.push(...own.map((one) => ({ model: chain.model, ...one })));
+    yield start + text;
+    start = ',';
   }
-  yield `],"count":${count},"incomparable":${JSON.stringify(all)},${rest.slice(1)}`;
+  if (chains.length === 0) yield start;
+  const benchmarkReport = reportBenchmark(benchmark, days, request.riskFree);
+  yield `],${JSON.stringify({ count: chains.length, incomparable: all, benchmark: benchmarkReport, ...rest }).slice(1)}`;
 }
 
-function* modelReports(records: ReturnType<typeof modelRecords>) {
-  for (const { model, record } of records) yield { model, ...reportModel(record) };
+/** A model's figures as JSON, with what makes it incomparable. Its ledger is gone when they are there. */
+function* modelText(
+  request: Request,
+  chain: Chain,
+  { benchmark, known }: { benchmark: Benchmark; known: readonly Incomparability[] },
+): Steps<{ text: string; own: readonly Incomparability[] }> {
+  const record = yield* readRecord(request, chain, { benchmark: benchmark.levels, riskFree: request.riskFree });
+  yield null;
+  const figures = { model: chain.model, ...reportModel(record) };
+  yield null;
+  const own = [...known, ...staleness(figures.stale_model_days, figures.model_days)];
+  return { text: JSON.stringify({ ...figures, incomparable: own }), own };
 }
 
-/** One model at a time, so that other requests get their turn and no more than one ledger is in memory. */
-function* modelRecords(
-  database: Database,
-  days: readonly ChosenDay[],
-  { benchmark, riskFree }: { benchmark: Benchmark; riskFree: number },
-): Generator<{ model: string; record: ModelRecord }> {
-  const marks = new Map<string, Money | null>();
-  for (const [model, own] of Map.groupBy(days, (day) => day.model)) {
-    const sessionIds = own.map(({ sessionId }) => sessionId);
-    const lastDate = own.at(-1)?.date as CalendarDate;
-    const record: ModelRecord = {
-      ledger: ledgerDays(database, sessionIds),
-      chosen: new Map(own.map(({ sessionId, startDate }) => [sessionId, startDate])),
-      staleDates: new Set(staleModelDays(database, [model]).map(({ date }) => date)),
-      usage: usageTotals(database, sessionIds),
-      benchmark: benchmark.levels,
-      markOf: (symbol) =>
-        remembered(marks, `${lastDate} ${symbol}`, () => knownClosingMark(database, lastDate, symbol)),
-      riskFree,
-    };
-    yield { model, record };
+/** The curves of all models, day by day; the benchmark beside them is what one dollar has become. */
+function* curveRows(request: Request): Generator<Cell[] | null> {
+  const { chains, days } = yield* readOverview(request);
+  const benchmark = yield* benchmarkSteps(request.database, request.wanted, days);
+  const values = new Map(reportBenchmark(benchmark, days, request.riskFree).curve.map(({ date, value }) => [date, value]));
+  for (const chain of chains) {
+    const curve = yield* curveOf(request, chain, benchmark);
+    for (const { date, value, daily_return: dailyReturn, stale } of curve)
+      yield [chain.model, date, value, dailyReturn, stale, values.get(date) ?? null];
   }
 }
 
-function remembered<Value>(values: Map<string, Value>, key: string, compute: () => Value): Value {
-  const known = values.get(key);
-  if (known !== undefined) return known;
-  const value = compute();
-  values.set(key, value);
-  return value;
+function* curveOf(request: Request, chain: Chain, { levels }: Benchmark): Steps<ReturnType<typeof reportModel>['curve']> {
+  const record = yield* readRecord(request, chain, { benchmark: levels, riskFree: request.riskFree });
+  yield null;
+  return reportModel(record).curve;
+}
+
+/** Steps inside an answer that is text: an empty piece where others may have their turn. */
+function* inText<Result>(steps: Steps<Result>): Generator<string, Result, void> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    yield '';
+  }
 }

@@ -1,12 +1,12 @@
 import { type CalendarDate, dateOf, timestamp } from '../calendar.ts';
 import { type Configuration, readConfiguration } from '../configuration.ts';
-import { insertJob, statusOfJob, unfinishedJobId } from '../database/jobs.ts';
+import { cancelJob, insertJob, statusOfJob, unfinishedJobId } from '../database/jobs.ts';
 import { noteRestart } from '../database/restarts.ts';
 import { lastActiveDate } from '../database/sessions.ts';
 import { ServiceError } from '../domain.ts';
 import { logUnexpected } from '../log.ts';
 import type { WorkerContext } from '../worker/context.ts';
-import { cancel, endJob } from '../worker/worker.ts';
+import { endJob, warnOfStale } from '../worker/worker.ts';
 import { rememberSubmission, submittedBefore } from './idempotency.ts';
 import { resolveRange } from './range.ts';
 import { runThroughFaults } from './through-faults.ts';
@@ -78,10 +78,15 @@ export function createJobs(context: WorkerContext): Jobs {
     async cancel(jobId) {
       // Looked at without the write lock first, which only a job that can be cancelled needs.
       if (!isCancellable(database, jobId)) return null;
-      const notRun = await database.write(() => (isCancellable(database, jobId) ? cancel(context, jobId) : null));
+      const at = timestamp(context.clock());
+      const notRun = await database.write(() => (isCancellable(database, jobId) ? cancelJob(database, jobId, at) : null));
       if (notRun === null) return null;
       log.info('job cancelled', { jobId, notRun });
       current.abort('Cancelled');
+      // Not before: years of model-days take a while to look at, and the job is to stop now.
+      await warnOfStale(context, jobId).catch((error: unknown) => {
+        logUnexpected(log, error, { jobId, consequence: 'its warnings do not tell what is stale' });
+      });
       return notRun;
     },
     async resume() {

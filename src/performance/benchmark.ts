@@ -65,8 +65,15 @@ interface DayOfMembers {
  * together.
  */
 export function equalWeightLevels(members: Iterable<Levels>): Levels {
-  const days = new Map<CalendarDate, DayOfMembers>();
+  const days: DaysOfMembers = new Map();
   for (const member of members) addMember(days, member);
+  return levelsOfMembers(days);
+}
+
+export type DaysOfMembers = Map<CalendarDate, DayOfMembers>;
+
+/** The second half of `equalWeightLevels`, when every member has been added. */
+export function levelsOfMembers(days: DaysOfMembers): Levels {
   const ordered = [...days].sort(([one], [other]) => (one < other ? -1 : 1));
   const levels: Levels = { dates: ordered.map(([date]) => date), opens: [], closes: [] };
   let [level, counting, ended] = [1, 0, 0];
@@ -83,7 +90,8 @@ export function equalWeightLevels(members: Iterable<Levels>): Levels {
   return levels;
 }
 
-function addMember(days: Map<CalendarDate, DayOfMembers>, { dates, opens, closes }: Levels): void {
+/** The first half of `equalWeightLevels`, member by member. */
+export function addMember(days: DaysOfMembers, { dates, opens, closes }: Levels): void {
   let previous: DayOfMembers | undefined;
   for (const [index, date] of dates.entries()) {
     const day = dayOfMembers(days, date);

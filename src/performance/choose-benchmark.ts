@@ -3,12 +3,15 @@ import type { Database } from '../database/database.ts';
 import { splitsBetween } from '../database/market.ts';
 import { type ChosenDay, barsBetween, priceSpan, universeOfDays } from '../database/performance.ts';
 import { ServiceError } from '../domain.ts';
+import { type Steps, atOnce } from '../turns.ts';
 import {
   type Base,
+  type DaysOfMembers,
   type Levels,
-  equalWeightLevels,
+  addMember,
   isBefore,
   levelAt,
+  levelsOfMembers,
   startOf,
   symbolLevels,
 } from './benchmark.ts';
@@ -30,20 +33,33 @@ export interface Benchmark {
   base: Base | null;
 }
 
+/** Throws a `ServiceError` (`not_found`) when no price of the symbol is stored. */
+export function checkBenchmark(database: Database, wanted: string | undefined): void {
+  if (wanted === undefined || wanted === UNIVERSE || priceSpan(database, wanted) !== null) return;
+  const remedy = `store some (download-prices --symbols ${wanted}, or import-prices FILE...), or ask for benchmark=${UNIVERSE}`;
+  throw new ServiceError('not_found', `There are no prices of ${wanted} to compare with: ${remedy}`);
+}
+
+/** As `benchmarkSteps`, without a pause. */
+export function openBenchmark(database: Database, wanted: string | undefined, days: readonly ChosenDay[]): Benchmark {
+  return atOnce(benchmarkSteps(database, wanted, days));
+}
+
 /**
  * The benchmark of some model-days: the one that is asked for, else QQQ when it has prices from the first start to the
- * last day, else the universe. Throws a `ServiceError` (`not_found`) when no price of the symbol is stored.
+ * last day, else the universe; symbol by symbol. Throws a `ServiceError` (`not_found`) when no price of the symbol is stored.
  */
-export function openBenchmark(database: Database, wanted: string | undefined, days: readonly ChosenDay[]): Benchmark {
-  if (wanted !== undefined && wanted !== UNIVERSE && priceSpan(database, wanted) === null) {
-    const remedy = `store some (download-prices --symbols ${wanted}, or import-prices FILE...), or ask for benchmark=${UNIVERSE}`;
-    throw new ServiceError('not_found', `There are no prices of ${wanted} to compare with: ${remedy}`);
-  }
+export function* benchmarkSteps(
+  database: Database,
+  wanted: string | undefined,
+  days: readonly ChosenDay[],
+): Steps<Benchmark> {
+  checkBenchmark(database, wanted);
   const start = days.map((day) => startOf(day).date).reduce((earliest, date) => (date < earliest ? date : earliest), NEVER);
   const last = days.reduce((latest, { date }) => (date > latest ? date : latest), '');
   const name = wanted ?? (covers(database, { first: start, last }) ? DEFAULT_SYMBOL : UNIVERSE);
   const symbols = name === UNIVERSE ? universeOfDays(database, firstDays(days)) : [name];
-  const levels = levelsOf(database, name, { symbols, from: start, to: last });
+  const levels = yield* levelsOf(database, name, { symbols, from: start, to: last });
   return { name, symbols: symbols.length, levels, base: baseOf(days, levels) };
 }
 
@@ -63,13 +79,18 @@ interface Span {
   to: CalendarDate;
 }
 
-function levelsOf(
+function* levelsOf(
   database: Database,
   name: string,
   { symbols, ...span }: Span & { symbols: readonly string[] },
-): Levels {
-  const members = symbols.values().map((symbol) => levelsOfSymbol(database, symbol, span));
-  return name === UNIVERSE ? equalWeightLevels(members) : (members.next().value ?? symbolLevels([], []));
+): Steps<Levels> {
+  if (name !== UNIVERSE) return levelsOfSymbol(database, name, span);
+  const days: DaysOfMembers = new Map();
+  for (const symbol of symbols) {
+    addMember(days, levelsOfSymbol(database, symbol, span));
+    yield null;
+  }
+  return levelsOfMembers(days);
 }
 
 function levelsOfSymbol(database: Database, symbol: string, span: Span): Levels {

@@ -1,6 +1,5 @@
 import type { CalendarDate } from '../calendar.ts';
 import { type AgentConfiguration, universeOf } from '../configuration.ts';
-import type { ChosenDay } from '../database/performance.ts';
 import { type Money, toDollars } from '../money.ts';
 import { count, list } from '../sentences.ts';
 
@@ -21,6 +20,15 @@ export interface TradingTerms {
   initialCash: ReadonlyMap<string, Money | null>;
 }
 
+/** A model's days, as far as they matter to a comparison. */
+export interface Chain {
+  model: string;
+  start: CalendarDate;
+  end: CalendarDate;
+  days: number;
+  jobIds: ReadonlySet<string>;
+}
+
 /** What a model's figures were made under. Two models compare where these are the same. */
 interface Terms {
   model: string;
@@ -36,8 +44,8 @@ interface Terms {
 type Finding = Incomparability & { model: string };
 
 /** What makes models incomparable with the others, but for stale days. What most of the models have in common is the measure. */
-export function compareModels(days: readonly ChosenDay[], terms: TradingTerms): Map<string, Incomparability[]> {
-  const all = [...Map.groupBy(days, ({ model }) => model)].map(([model, own]) => termsOf(model, own, terms));
+export function compareModels(chains: readonly Chain[], terms: TradingTerms): Map<string, Incomparability[]> {
+  const all = chains.map((chain) => termsOf(chain, terms));
   const findings = [...comparePeriods(all), ...respects.flatMap((respect) => compareTerms(respect, all))];
   const found = new Map<string, Incomparability[]>();
   for (const { model, kind, reason } of findings) found.set(model, [...(found.get(model) ?? []), { kind, reason }]);
@@ -51,19 +59,14 @@ export function staleness(stale: number, days: number): Incomparability[] {
   return [{ kind: 'stale', reason: `${these}: what they started from has changed since` }];
 }
 
-function termsOf(
-  model: string,
-  own: readonly ChosenDay[],
-  { configurations, initialCash }: TradingTerms,
-): Terms {
-  const jobs = new Set(own.map(({ jobId }) => jobId));
-  const used = new Set([...jobs].flatMap((job) => configurations.get(job) ?? []));
+function termsOf({ model, start, end, days, jobIds }: Chain, { configurations, initialCash }: TradingTerms): Terms {
+  const used = new Set([...jobIds].flatMap((job) => configurations.get(job) ?? []));
   const cash = initialCash.get(model) ?? null;
   return {
     model,
-    start: own[0]?.date as CalendarDate,
-    end: own.at(-1)?.date as CalendarDate,
-    days: own.length,
+    start,
+    end,
+    days,
     costs: new Map([...used].map(costsOf)),
     universe: new Map([...used].map(symbolsOf)),
     initial_cash: new Map(cash === null ? [] : [[`${cash}`, `${toDollars(cash)} dollars`]]),

@@ -1,10 +1,8 @@
-import { setImmediate } from 'node:timers/promises';
 import { timestamp } from '../calendar.ts';
 import { type Configuration, readConfiguration, universeOf } from '../configuration.ts';
 import {
   type Job,
   addWarnings,
-  cancelJob,
   failRemainingModelDays,
   finishJob,
   loadJob,
@@ -19,6 +17,7 @@ import type { DatePrices } from '../prices/coverage.ts';
 import { supplyPrices } from '../prices/supply.ts';
 import { count, list } from '../sentences.ts';
 import { openMarket } from '../trading/market.ts';
+import { type Steps, bySlices } from '../turns.ts';
 import type { WorkerContext } from './context.ts';
 import { createCrew } from './crew.ts';
 import { tokenPricesOf } from './endpoint.ts';
@@ -48,7 +47,7 @@ export async function runJob(context: WorkerContext, jobId: string, signal: Abor
     life.stop();
   }
   if (signal.aborted) return;
-  const stale = await staleByTurns(context, jobId);
+  const stale = await bySlices(staleOf(context, jobId));
   if (!signal.aborted) await endJob(context, jobId, { error, stale, signal });
 }
 
@@ -56,18 +55,15 @@ export async function runJob(context: WorkerContext, jobId: string, signal: Abor
 export async function endJob(
   context: WorkerContext,
   jobId: string,
-  {
-    error,
-    stale = staleAtOnce(context, jobId),
-    signal,
-  }: { error: string | null; stale?: readonly StaleModelDay[]; signal?: AbortSignal },
+  { error, stale, signal }: { error: string | null; stale?: readonly StaleModelDay[]; signal?: AbortSignal },
 ): Promise<void> {
   const { database, clock, log } = context;
+  const told = stale ?? (await bySlices(staleOf(context, jobId)));
   const at = timestamp(clock());
   const status = await database.write(
     () => {
       if (error !== null) failRemainingModelDays(database, jobId, { error, at });
-      addWarnings(database, jobId, staleWarnings(stale));
+      addWarnings(database, jobId, staleWarnings(told));
       return finishJob(database, jobId, { error, at });
     },
     { signal },
@@ -75,13 +71,10 @@ export async function endJob(
   log.info('job ended', { jobId, status, ...(error !== null && { error }) });
 }
 
-/**
- * Cancels a job within the caller's transaction; its worker is to be stopped then. Returns how many model-days were not run.
- */
-export function cancel(context: WorkerContext, jobId: string): number {
-  const { database, clock } = context;
-  addWarnings(database, jobId, staleWarnings(staleAtOnce(context, jobId)));
-  return cancelJob(database, jobId, timestamp(clock()));
+/** Adds what a job that was cancelled leaves stale to its warnings. */
+export async function warnOfStale(context: WorkerContext, jobId: string): Promise<void> {
+  const warnings = staleWarnings(await bySlices(staleOf(context, jobId)));
+  if (warnings.length > 0) await context.database.write(() => addWarnings(context.database, jobId, warnings));
 }
 
 /** Resolves to the job-level error, or null. */
@@ -178,19 +171,10 @@ function configurationNow({ settings, log }: WorkerContext): Configuration | nul
   }
 }
 
-/** The stale model-days of a job's models, model by model: years of them take a while, and others get their turn. */
-async function staleByTurns({ database }: WorkerContext, jobId: string): Promise<StaleModelDay[]> {
-  const stale: StaleModelDay[] = [];
-  for (const { model } of loadJob(database, jobId).runs) {
-    stale.push(...staleModelDays(database, [model]));
-    await setImmediate();
-  }
-  return stale;
-}
-
-function staleAtOnce({ database }: WorkerContext, jobId: string): StaleModelDay[] {
+/** The stale model-days of a job's models, in steps: years of them take a while. */
+function staleOf({ database }: WorkerContext, jobId: string): Steps<StaleModelDay[]> {
   const models = loadJob(database, jobId).runs.map(({ model }) => model);
-  return staleModelDays(database, models);
+  return staleModelDays(database, models.sort());
 }
 
 function staleWarnings(stale: readonly StaleModelDay[]): string[] {

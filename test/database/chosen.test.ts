@@ -9,6 +9,9 @@ import { type CommandDatabase, openDatabase } from '../../src/database/database.
 import { migrateTo } from '../../src/database/migrate.ts';
 import { sessionPieces } from '../../src/database/reasoning.ts';
 import { RECORDS_PER_STEP, resultRecords, resultRows } from '../../src/database/results.ts';
+import type { Context, Table } from '../../src/handlers/handler.ts';
+import { performance } from '../../src/handlers/performance.ts';
+import { readSettings } from '../../src/settings.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 /** 260 model-days: more than are read in one step. */
@@ -138,6 +141,22 @@ test('a model-day with more positions and messages than a step is read in severa
   );
   assert.equal(watched.mostRows(), RECORDS_PER_STEP);
   assert.ok(Math.max(...pieces.map((piece) => piece?.length ?? 0)) < 100_000, 'a piece has a part of the conversation');
+});
+
+test('the figures are made step by step too, and go back as far as a chain does', (t) => {
+  const database = modelDays(t, { models: 1, days: 2 * SESSIONS_PER_STEP + 60 });
+  const watched = watch(database);
+  const dates = database.statement('SELECT date FROM trading_sessions ORDER BY date').all().map(({ date }) => String(date));
+  const context = { database: watched.database, settings: readSettings({ DEPLOYMENT_MODE: 'DEV' }) } as unknown as Context;
+  // The last day but one sells what the day before it bought.
+  const query = { start_date: dates.at(-1) as string, benchmark: 'AAPL', table: 'trades' } as const;
+  const ask = (format: 'json' | 'csv') => performance(context, { query, format } as never);
+  const { models } = JSON.parse([...(ask('json') as Iterable<string>)].join(''));
+  assert.deepEqual([models[0].round_trips.count, models[0].trading.realised_profit], [2, 0]);
+  assert.equal([...(ask('csv') as Table).lines].join('').split('\r\n').length, 1 + 2 + 1);
+  const all = performance(context, { query: { benchmark: 'AAPL', table: 'trades' }, format: 'csv' } as never) as Table;
+  assert.equal([...all.lines].join('').split('\r\n').length, 1 + 2 * dates.length + 1);
+  assert.equal(watched.mostRows(), SESSIONS_PER_STEP);
 });
 
 const filters: [name: string, filters: Parameters<typeof committedSessions>[1], where: string][] = [

@@ -4,11 +4,12 @@ import { type TestContext, before, test } from 'node:test';
 import * as v from 'valibot';
 import { modelsResponse } from '../../src/handlers/models.ts';
 import { coverageResponse } from '../../src/handlers/price-coverage.ts';
-import { seenModels } from '../../src/database/models.ts';
+import { namedModels, seenModel } from '../../src/database/models.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { addCoverage, storeBars } from '../../src/database/prices.ts';
 import { coverageSpans, symbolPrices } from '../../src/database/price-coverage.ts';
 import { gapsBetween } from '../../src/prices/coverage.ts';
+import { SEED } from '../support/schema-rows.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { readPrices } from '../support/prices.ts';
 import { type TestService, startTestService } from '../support/service.ts';
@@ -221,11 +222,12 @@ test('coverage: an empty database has none', async (t) => {
 
 test('models and coverage: no query reads all bars, and none all sessions', () => {
   const database = openDatabase(':memory:');
+  for (const sql of SEED) database.statement(sql).run();
   const texts: string[] = [];
   const watched = { ...database, statement: (sql: string) => (texts.push(sql), database.statement(sql)) };
   symbolPrices(watched, { symbol: null, date: '2025-11-10' });
   coverageSpans(watched, null);
-  seenModels(watched);
+  for (const model of namedModels(watched)) seenModel(watched, model);
   const plans = texts.map((sql) => database.statement(`EXPLAIN QUERY PLAN ${sql}`));
   const steps = plans.flatMap((plan, index) => plan.all(...(texts[index]?.includes('?1') ? [null] : [])));
   const details = steps.map(({ detail }) => String(detail));

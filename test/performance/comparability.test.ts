@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { weekdays } from '../../src/calendar.ts';
 import { parseConfiguration } from '../../src/configuration.ts';
-import type { ChosenDay } from '../../src/database/performance.ts';
 import { money } from '../../src/money.ts';
-import { compareModels, staleness } from '../../src/performance/comparability.ts';
+import { type Chain, compareModels, staleness } from '../../src/performance/comparability.ts';
 import { rowsOf } from '../support/prices.ts';
 
 const agentConfigs: Record<string, object> = {
@@ -25,15 +24,17 @@ const configurations = new Map(
 /** `MODEL FROM TO JOB [CASH]`: a model-day on every weekday, by days of June 2025; `JOB-LATER` from the second day on. */
 function compare(table: string): string[] {
   const rows = rowsOf(table);
-  const days = rows.flatMap(([model = '', from, to, jobs = '']): ChosenDay[] => {
-    const [first = '', later = first] = jobs.split('-');
-    return weekdays(`2025-06-${from}`, `2025-06-${to}`).map((date, index) => {
-      const jobId = index === 0 ? first : later;
-      return { sessionId: 1, jobId, model, date, startDate: null };
-    });
+  const parts = rows.map(([model = '', from, to, jobs = '']) => {
+    const dates = weekdays(`2025-06-${from}`, `2025-06-${to}`);
+    return { model, dates, jobs: jobs.split('-').slice(0, dates.length) };
+  });
+  const chains = [...Map.groupBy(parts, ({ model }) => model)].map(([model, own]): Chain => {
+    const dates = own.flatMap((part) => part.dates);
+    const jobIds = new Set(own.flatMap((part) => part.jobs));
+    return { model, start: dates[0] as string, end: dates.at(-1) as string, days: dates.length, jobIds };
   });
   const initialCash = new Map(rows.map(([model = '', , , , cash = '10000']) => [model, money(Number(cash) * 10_000)]));
-  const found = compareModels(days, { configurations, initialCash });
+  const found = compareModels(chains, { configurations, initialCash });
   return [...found].flatMap(([model, list]) => list.map(({ kind, reason }) => `${model} ${kind}: ${reason}`));
 }
 
@@ -83,12 +84,12 @@ for (const [name, table, expected] of cases)
   test(`what makes models incomparable: ${name}`, () => assert.deepEqual(compare(table), expected));
 
 test('what makes models incomparable: a day that is missing inside the same period', () => {
-  const day = (model: string, date: string) => ({ sessionId: 1, jobId: 'plain', model, date, startDate: null });
-  const days = [
-    ...['2025-06-02', '2025-06-04'].map((date) => day('a', date)),
-    ...['2025-06-02', '2025-06-03', '2025-06-04'].map((date) => day('b', date)),
+  const period = { start: '2025-06-02', end: '2025-06-04', jobIds: new Set(['plain']) };
+  const chains = [
+    { ...period, model: 'a', days: 2 },
+    { ...period, model: 'b', days: 3 },
   ];
-  const found = compareModels(days, { configurations, initialCash: new Map() });
+  const found = compareModels(chains, { configurations, initialCash: new Map() });
   assert.deepEqual(
     [...found],
     [['a', [{ kind: 'missing_days', reason: 'It has 2 model-days in its period; b has 3' }]]],

@@ -1,12 +1,14 @@
+import assert from 'node:assert/strict';
 import { type AuditReport, auditLedger, emptyReport } from '../../src/audit/audit.ts';
 import { parseConfiguration } from '../../src/configuration.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { insertJob } from '../../src/database/jobs.ts';
-import { staleModelDays } from '../../src/database/stale.ts';
+import { STALE, type StaleModelDay, staleModelDays } from '../../src/database/stale.ts';
 import { fromDollars } from '../../src/money.ts';
 import { openMarket } from '../../src/trading/market.ts';
 import { readPrices } from './prices.ts';
 import { type Session, abortSession, completeSession, openSession, takeStep } from '../../src/trading/session.ts';
+import { atOnce } from '../../src/turns.ts';
 import { NO_COSTS } from '../../src/trading/trading-costs.ts';
 
 export const SYMBOLS = ['AAPL', 'MSFT', 'ORLY'];
@@ -140,11 +142,19 @@ export async function auditOf(
 ): Promise<{ problems: string[]; unverifiable: string[]; stale: string[] }> {
   const report = emptyReport();
   await auditLedger(database, report);
+  const models = ['model-a', 'model-b'];
+  const stale = atOnce(staleModelDays(database, models));
+  const whole = database.statement(STALE).all(JSON.stringify(models));
+  assert.deepEqual(stale.map(lineOf), whole.map((row) => lineOf(row as never)), 'step by step as all at once');
   return {
     problems: linesOf(report.problems.first),
     unverifiable: linesOf(report.unverifiable.first),
-    stale: staleModelDays(database, ['model-a', 'model-b']).map(({ model, date }) => `${model} ${date}`),
+    stale: stale.map(lineOf),
   };
+}
+
+function lineOf({ model, date }: StaleModelDay): string {
+  return `${model} ${date}`;
 }
 
 export function linesOf(findings: AuditReport['problems']['first']): string[] {

@@ -7,6 +7,8 @@ import { NO_INSPECTOR_FLAGS } from '../inspector.ts';
 
 /** Between TERM and KILL. A child holds nothing that could be lost, so it gets little time. */
 const KILL_AFTER_MS = 1_000;
+/** Threads of V8 beside the main one. Its four would double the tasks of a child, and a container may allow few. */
+const CHILD_V8_THREADS = 1;
 const CHILD_NICENESS = 10;
 /** The highest there is: short of memory, the kernel ends a child, which goes on with its log, and not the service. */
 const CHILD_OOM_SCORE_ADJ = 1000;
@@ -43,6 +45,7 @@ export function startProcess(
     '--permission',
     '--no-experimental-sqlite',
     `--max-old-space-size=${Math.floor(heapMb)}`,
+    `--v8-pool-size=${CHILD_V8_THREADS}`,
   ];
   if (isNetworked && CAN_RESTRICT_NETWORK) flags.push('--allow-net', '--disable-warning=ExperimentalWarning');
   const args = [...flags, '--input-type=commonjs', '--eval', program];

@@ -6,20 +6,20 @@ import { weekdays } from '../../src/calendar.ts';
 /** What every kind of trouble is made for: the built program in a folder of its own, its models and its prices. */
 
 const PROGRAM = new URL('../../dist/server.js', import.meta.url).pathname;
-const MODELS = ['alpha', 'beta', 'gamma'];
+const MODELS = ['alpha', 'beta', 'gamma', 'delta', 'epsilon'];
 export const SYMBOLS = ['AAPL', 'MSFT', 'NVDA', 'ORLY'];
 export const FIRST_DATE = '2015-01-01';
 const LAST_DATE = '2025-10-31';
 export const INITIAL_CASH = 1_000_000;
 
-/** A folder with the program, a configuration of models that answer at `modelsUrl`, and a file of made-up prices. */
-export function install(modelsUrl: string, random: () => number): string {
+/** A folder with the program, a configuration of so many models that answer at `modelsUrl`, and made-up prices. */
+export function install(modelsUrl: string, random: () => number, { count = 3 } = {}): string {
   if (!existsSync(PROGRAM)) throw new Error('dist/server.js is missing: run "npm run build" first');
   const folder = mkdtempSync(join(tmpdir(), 'tss-torture-'));
   copyFileSync(PROGRAM, join(folder, 'server.js'));
   mkdirSync(join(folder, 'configs'));
   const configuration = {
-    models: MODELS.map((signature) => ({
+    models: MODELS.slice(0, count).map((signature) => ({
       signature,
       enabled: true,
       openai_base_url: modelsUrl,

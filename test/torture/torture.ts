@@ -8,7 +8,9 @@ import { ORPHAN_LIMIT_MS, kill } from './kill.ts';
 import { links } from './links.ts';
 import { lostLog } from './lost-log.ts';
 import { startModels } from './models.ts';
+import { killQuickly } from './quick-kills.ts';
 import { type Server, ask, readRecords, run, startServer, trigger, untilEnd } from './server.ts';
+import { runShort, shortMachines } from './shortage.ts';
 
 /**
  * Kills the built service at random moments while it runs jobs on models that answer over HTTP, starts it again each
@@ -23,6 +25,9 @@ const MOST_LIFE_MS = 700;
 const ROUNDS = 20;
 /** The share of ends that are a polite SIGTERM; these are not counted among the kills. */
 const POLITE_SHARE = 0.2;
+/** More than the restarts without progress after which a job would be given up. */
+const QUICK_KILLS = 25;
+
 export interface TortureReport {
   /** SIGKILL. */
   kills: number;
@@ -114,8 +119,16 @@ if (import.meta.main) {
   requireProc('the torture');
   const [kills = '200', seed = String(Date.now() % 1_000_000)] = process.argv.slice(2);
   console.log(`${kills} kills, seed ${seed}`);
-  void (async () => {
-    console.log(await torture({ kills: Number(kills), seed: Number(seed) }));
-    for (const trouble of [links, lostLog]) console.log(await trouble({ rounds: ROUNDS, seed: Number(seed) }));
-  })();
+  void tortureAll({ kills: Number(kills), seed: Number(seed) });
+}
+
+/** Every kind of trouble, one after another; what the machine cannot make is skipped by name. */
+async function tortureAll({ kills, seed }: { kills: number; seed: number }): Promise<void> {
+  console.log('kills at random moments', await torture({ kills, seed }));
+  console.log('quick kills under load', await killQuickly({ kills: QUICK_KILLS, seed }));
+  for (const trouble of [links, lostLog]) console.log(trouble.name, await trouble({ rounds: ROUNDS, seed }));
+  for (const machine of shortMachines) {
+    const report = await runShort(machine, { days: 28, seed });
+    console.log(machine.name, report ?? `skipped: no control group (cgroup) for ${machine.controller} can be made here`);
+  }
 }

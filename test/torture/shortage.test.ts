@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { noControlGroup } from '../support/cgroups.ts';
+import { leftToLongForm, runs } from '../support/long.ts';
+import { noProc } from '../support/processes.ts';
+import { killQuickly } from './quick-kills.ts';
+import { SMALL_MACHINE, type ShortageReport, runShort, shortMachines } from './shortage.ts';
+
+const DAYS = runs(4, 28);
+const SEED = 7;
+
+for (const machine of shortMachines) {
+  const skip = noControlGroup(machine.controller);
+  test(`${machine.name}: the service lives and no model-day is lost`, { skip }, async (t) => {
+    const report = (await runShort(machine, { days: DAYS, seed: SEED })) as ShortageReport;
+    t.diagnostic(JSON.stringify(report));
+    assert.ok(report.modelDays >= 6);
+    assert.equal(report.modelDays % 3, 0, 'each model has each day');
+    if (machine.controller === 'pids') assert.ok(report.taken > 0, 'the machine was not short of tasks');
+    else assert.equal(report.peak, machine.limit, 'the machine was not short of memory');
+  });
+}
+
+const skipSmall = noControlGroup('memory');
+test('110 MB are enough for the service and five children', { skip: skipSmall }, async (t) => {
+  const report = (await runShort(SMALL_MACHINE, { days: DAYS, seed: SEED, count: 5 })) as ShortageReport;
+  t.diagnostic(JSON.stringify(report));
+  assert.deepEqual([report.taken, report.killed], [0, 0]);
+});
+
+test('25 kills before the first message, on a busy machine, give no job up', { skip: noProc || leftToLongForm }, async () => {
+  const { modelDays } = await killQuickly({ kills: 25, seed: SEED });
+  assert.ok(modelDays > 0);
+});

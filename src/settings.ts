@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { ServiceError } from './domain.ts';
 import { type LogLevel, logLevels } from './log.ts';
 
-/** What the environment says, checked once at start. The README's table of settings is this file in prose. */
+/** What the environment says, checked once at start. docs/reference.md describes each of them. */
 export interface Settings {
   deploymentMode: 'DEV' | 'PROD';
   /** Whether the DEV database survives a start; null in PROD, where it has no meaning. */

@@ -45,7 +45,7 @@ export function describeApi(routes: readonly Route[]): Record<string, unknown> {
     paths,
     components: {
       securitySchemes: {
-        accessToken: { type: 'http', scheme: 'bearer', description: 'Where the server has access tokens (README).' },
+        accessToken: { type: 'http', scheme: 'bearer', description: 'Needed where the server has access tokens (docs/operations.md).' },
       },
       schemas: describeNamed(names),
     },

@@ -23,10 +23,10 @@ function isFigure(schema: v.GenericSchema): boolean {
   return v.is(schema, null) && v.is(schema, -0.5);
 }
 
-test('every definition is in the README, and the conventions are those of the schema', () => {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+test('every definition is in docs/figures.md, and the conventions are those of the schema', () => {
+  const page = readFileSync(new URL('../../docs/figures.md', import.meta.url), 'utf8');
   assert.deepEqual(
-    Object.keys(definitions).filter((name) => !readme.includes(`\`${name}\``)),
+    Object.keys(definitions).filter((name) => !page.includes(`\`${name}\``)),
     [],
   );
   const conventions = reportConventions(0.04);

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { messageOf } from '../domain.ts';
 import type { PastMessage, Start } from '../protocol.ts';
 import { type Channel, type Ending, type Lost, type MessageHandler, openChannel } from './channel.ts';
+import { type Network, confine } from './confinement.ts';
 import { watchSilence } from './first-line.ts';
 import { watchMemory } from './memory.ts';
 import { endProcess, readStderr, startProcess } from './process.ts';
@@ -77,12 +78,18 @@ export async function launch(start: Start, options: LaunchOptions): Promise<Endi
 
 /** Some errors of a start are thrown, others are events. */
 function startOrLose({ model }: Start, { program, memoryMb }: LaunchOptions): ChildProcess | Lost {
+  const network = networkOf(model);
   try {
-    return startProcess(program, { isNetworked: model.kind === 'chat_completions', heapMb: memoryMb / 2 });
+    return startProcess(confine(program, network), { isNetworked: network !== 'none', heapMb: memoryMb / 2 });
   } catch (error) {
     if (!isShortage(error)) throw error;
     return { status: 'lost', hasSpoken: false, error: `it could not be started, ${messageOf(error)}` };
   }
+}
+
+function networkOf(model: Start['model']): Network {
+  if (model.kind !== 'chat_completions') return 'none';
+  return new URL(model.baseUrl).protocol === 'https:' ? 'https' : 'http';
 }
 
 function isShortage(error: unknown): boolean {

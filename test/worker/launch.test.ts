@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 import childProcess, { type ChildProcess } from 'node:child_process';
 import { EventEmitter } from 'node:events';
 import { syncBuiltinESMExports } from 'node:module';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ChildMessage } from '../../src/protocol.ts';
+import type { ChildMessage, Start } from '../../src/protocol.ts';
 import { openChannel } from '../../src/worker/channel.ts';
 import { launch } from '../../src/worker/launch.ts';
+import { startProcess } from '../../src/worker/process.ts';
 import { checkLineBounds } from '../../src/worker/line-bounds.ts';
 import { agentFixture, simulatedStart } from '../support/agents.ts';
 import { noProc } from '../support/processes.ts';
@@ -34,11 +37,12 @@ async function run(
     signal = new AbortController().signal,
     most = 100,
     delayMs = 0,
+    model = simulatedStart.model,
   } = {},
 ): Promise<Run> {
   const messages: ChildMessage['type'][] = [];
   let stderr = '';
-  const outcome = await launch(simulatedStart, {
+  const outcome = await launch({ ...simulatedStart, model }, {
     program: agentFixture(fixture),
     timeoutMs,
     patienceMs,
@@ -165,9 +169,27 @@ test('an aborted child is stopped, also one that ignores TERM', async () => {
   });
 });
 
-test('a child reaches no file, no process, no thread, no add-on, no database and no environment', async () => {
-  assert.deepEqual((await run('tries-to-escape')).outcome, { status: 'finished', summary: 'held' });
+test("Node's permission model: a process reaches no file, no process, no thread, no add-on, no database, no environment", async () => {
+  const child = startProcess(agentFixture('tries-to-escape'), { isNetworked: false, heapMb: 256 });
+  const [line] = (await once(child.stdout as Readable, 'data')) as [Buffer];
+  assert.match(line.toString(), /"summary":"held"/);
 });
+
+const endpoint: Start['model'] = {
+  kind: 'chat_completions',
+  baseUrl: 'http://127.0.0.1:1/v1',
+  apiKey: null,
+  parameters: { model: 'test' },
+  requestTimeoutMs: 5_000,
+  maxRetries: 0,
+  baseDelayMs: 1,
+};
+for (const [name, model] of [['without', simulatedStart.model], ['with', endpoint]] as const) {
+  test(`a child ${name} an endpoint sends no signal, listens nowhere and reaches no module beyond its few`, async () => {
+    const { outcome } = await run('tries-to-break-out', { model });
+    assert.deepEqual(outcome, { status: 'finished', summary: 'held' });
+  });
+}
 
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 const list = (values: number) => `[${Array(values).fill('0').join(',')}]`;

@@ -1,7 +1,7 @@
 // Builds the one file that is the whole program: dist/server.js.
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants } from 'node:zlib';
 import { build } from 'esbuild';
 
 const bundled = {
@@ -11,9 +11,8 @@ const bundled = {
   target: 'node24',
   format: 'cjs', // so that an old Node reaches the check below before anything that it does not know
   minify: true,
-  keepNames: true, // functions still tell their names in the log's stack traces
   logLevel: 'warning',
-  metafile: true, // tells which packages' licences must go along
+  metafile: true, // names the packages whose licences must be included
 };
 
 /** The program of the child processes: its text, and the packages inside it. */
@@ -43,15 +42,10 @@ const pageBundle = {
   write: false,
 };
 
-/** What is seldom unpacked takes a seventh less room in Brotli than in gzip; `brotliDecompressSync` unpacks it. */
-function packedTight(content) {
+/** Text inside the program, in a third of its size or less; `brotliDecompressSync` unpacks it where it is used. */
+function packed(content) {
   const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 };
   return brotliCompressSync(content, { params }).toString('base64');
-}
-
-/** Text inside the program takes a third or half of its room this way; it is unpacked with `gunzipSync` where it is used. */
-function packed(content) {
-  return gzipSync(content, { level: 9 }).toString('base64');
 }
 
 /** The files of the pages by name, compressed with Brotli, as base64; and the packages inside them. */
@@ -65,7 +59,7 @@ async function bundlePages() {
     name,
     readFileSync(`${import.meta.dirname}/src/pages/${name}`),
   ]);
-  return { files: Object.fromEntries([...plain, ...built].map(([name, bytes]) => [name, packedTight(bytes)])), packages };
+  return { files: Object.fromEntries([...plain, ...built].map(([name, bytes]) => [name, packed(bytes)])), packages };
 }
 
 /** The files of the pages by name: compressed with Brotli, as base64. */
@@ -94,32 +88,27 @@ function licenceIn(folder) {
 }
 
 function licenceComment(texts) {
-  return texts.length === 0 ? '' : `/*!\n${joinLicences(texts)}\n*/\n`;
+  return texts.length === 0 ? '' : `/*!\n${texts.join(`\n\n${'-'.repeat(78)}\n\n`)}\n*/\n`;
 }
 
-function joinLicences(texts) {
-  return texts.join(`\n\n${'-'.repeat(78)}\n\n`);
-}
-
-/** Packs the interface description, which is half of it repetition. */
-const packedDescription = {
-  name: 'packed-description',
+/**
+ * Files that the build runs: in the program they are replaced by what they make, because they need development
+ * dependencies. The sources run without a build, as in the tests.
+ */
+const madeAtBuild = {
+  name: 'made-at-build',
   setup({ onLoad }) {
-    onLoad({ filter: /openapi\.json$/ }, ({ path }) => ({
-      contents: `import { brotliDecompressSync } from 'node:zlib';
-        export default JSON.parse(brotliDecompressSync(Buffer.from('${packedTight(JSON.stringify(JSON.parse(readFileSync(path, 'utf8'))))}', 'base64')));`,
-      loader: 'js',
-    }));
+    onLoad({ filter: /src\/http\/interface-description\.ts$/ }, async ({ path }) => {
+      const { interfaceDescription } = await import(path);
+      return {
+        contents: `import { brotliDecompressSync } from 'node:zlib';
+          export async function interfaceDescription() {
+            return brotliDecompressSync(Buffer.from('${packed(await interfaceDescription())}', 'base64')).toString();
+          }`,
+      };
+    });
   },
 };
-
-/** The interface description, from the routes and their schemas. */
-async function writeInterfaceDescription(path) {
-  const { describeApi } = await import('./src/http/openapi.ts');
-  const { routes } = await import('./src/http/routes.ts');
-  const description = `${JSON.stringify(describeApi(routes), null, 2)}\n`;
-  if (readFileSync(path, 'utf8') !== description) writeFileSync(path, description);
-}
 
 /** Goes into the program as text too, where an old Node must be able to read it. */
 function isSupported(version) {
@@ -140,11 +129,7 @@ On Linux and macOS "npm ci" brings one along, which npm's scripts then use; else
   process.exit(1);
 }
 
-/** Takes the place of the licences until it is known whose code is in the program. */
-const LICENCES_MARK = '@@licences@@';
-
 async function buildProgram() {
-  await writeInterfaceDescription('src/http/openapi.json');
   const [agent, pages] = await Promise.all([bundleAgent(), bundlePages()]);
   const { outputFiles, metafile } = await build({
     ...bundled,
@@ -152,18 +137,18 @@ async function buildProgram() {
     outfile: 'dist/server.js',
     write: false,
     banner: { js: versionCheck.trim() },
+    keepNames: true, // functions keep their names in the log's stack traces
     define: {
       AGENT_PROGRAM: JSON.stringify(packed(agent.text)),
       PAGES: JSON.stringify(pages.files),
-      LICENCES: JSON.stringify(LICENCES_MARK),
+      'import.meta.filename': '__filename', // the output is CommonJS
     },
-    plugins: [packedDescription],
+    plugins: [madeAtBuild],
   });
   const packages = new Set([...packagesIn(metafile), ...agent.packages, ...pages.packages]);
   const licences = [`Trading Simulation Service\n\n${licenceIn('.')}`, ...[...packages].sort().map(packageLicence)];
-  const program = outputFiles[0].text.replaceAll(LICENCES_MARK, packed(joinLicences(licences)));
   mkdirSync('dist', { recursive: true });
-  writeFileSync('dist/server.js', licenceComment(licences) + program);
+  writeFileSync('dist/server.js', licenceComment(licences) + outputFiles[0].text); // `--licenses` prints this comment
   // The file is CommonJS although this repository's package is not; where it stands alone it needs nothing beside it.
   writeFileSync('dist/package.json', '{ "type": "commonjs" }\n');
 }

@@ -3,6 +3,7 @@ import type { Clock } from './calendar.ts';
 import { openDatabase } from './database/database.ts';
 import { ServiceError, messageOf } from './domain.ts';
 import type { AccessToken } from './http/access-tokens.ts';
+import { interfaceDescription } from './http/interface-description.ts';
 import type { HttpLimits } from './http/limits.ts';
 import type { BuiltPages } from './http/pages.ts';
 import { createHttpServer } from './http/server.ts';
@@ -52,7 +53,7 @@ export async function startService({
   });
   const jobs = createJobs({ database, settings, log, clock, agentProgram, environment, limits });
   const server = createHttpServer(
-    { database, settings, log, clock, jobs },
+    { database, settings, log, clock, jobs, interfaceDescription },
     { accessTokens, pages, ...(httpLimits && { limits: httpLimits }) },
   );
   try {

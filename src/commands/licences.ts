@@ -1,9 +1,7 @@
-import { gunzipSync } from 'node:zlib';
+import { readFileSync } from 'node:fs';
 
-/** The licences of the project and of what is bundled, put here when the program is built: with gzip, as base64. */
-declare const LICENCES: string;
-
-/** The licence texts of this program and of everything inside it. */
+/** The licence texts of this program and of everything inside it: the comment with which the built file begins. */
 export function licences(): string {
-  return `${gunzipSync(Buffer.from(LICENCES, 'base64')).toString()}\n`;
+  const [, texts = ''] = /^\/\*!\n(.*?)\n\*\/\n/s.exec(readFileSync(import.meta.filename, 'utf8')) ?? [];
+  return `${texts}\n`;
 }

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { gunzipSync } from 'node:zlib';
+import { brotliDecompressSync } from 'node:zlib';
 import { timestamp } from '../calendar.ts';
 import { openDatabase, removeDatabase } from '../database/database.ts';
 import { claimOwnership } from '../database/owner.ts';
@@ -11,9 +11,9 @@ import { type Service, startService } from '../service.ts';
 import { type Settings, readSettings } from '../settings.ts';
 import { VERSION } from '../version.ts';
 
-/** The child's program, bundled from agent/agent.ts and put here when the service is built: with gzip, as base64. */
+/** The child's program, bundled from src/agent/ by the build: compressed with Brotli, as base64. */
 declare const AGENT_PROGRAM: string;
-/** The files of the pages, made from src/pages/, with Brotli. */
+/** The files of the pages, bundled from src/pages/ by the build. */
 declare const PAGES: BuiltPages;
 
 /** After a signal the process ends within this time, whatever still runs. */
@@ -39,7 +39,7 @@ prepareDatabase(settings);
 export async function serve(): Promise<Service> {
   announceMode(settings);
   await makeThreads();
-  const agentProgram = gunzipSync(Buffer.from(AGENT_PROGRAM, 'base64')).toString();
+  const agentProgram = brotliDecompressSync(Buffer.from(AGENT_PROGRAM, 'base64')).toString();
   const service = await startService({ settings, log, clock, agentProgram, accessTokens, pages: PAGES });
   const { deploymentMode: mode, databasePath: database, configurationPath: configuration } = settings;
   const access = { accessTokens: accessTokens.length };

@@ -11,6 +11,8 @@ export interface Context {
   clock: Clock;
   log: Log;
   jobs: Jobs;
+  /** The OpenAPI document, as JSON. */
+  interfaceDescription: () => Promise<string>;
 }
 
 /** A request whose query, body and headers have passed their schemas. */

@@ -19,8 +19,8 @@ const pathParameterDescriptions: Record<string, string> = {
 };
 
 /**
- * The interface as an OpenAPI 3.1 document, made from the same schemas that check the requests. Runs when the program
- * is built; what it returns is bundled, so that the converter is no dependency of the running service.
+ * The interface as an OpenAPI 3.1 document, made from the same schemas that check the requests. It runs when the program
+ * is built (interface-description.ts).
  */
 export function describeApi(routes: readonly Route[]): Record<string, unknown> {
   const bodies = routes.flatMap(({ body, response }) => [body, response].filter((schema) => schema !== undefined));

@@ -1,24 +1,20 @@
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
+import { test } from 'node:test';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { isCalendarDate } from '../../src/calendar.ts';
 import { signatureSchema } from '../../src/configuration.ts';
-import { describeApi, errorsOf } from '../../src/http/openapi.ts';
-import { openapi } from '../../src/http/openapi-handler.ts';
+import { errorsOf } from '../../src/http/openapi.ts';
 import { exampleOf, routeExamples } from '../../src/http/route-examples.ts';
 import { routes } from '../../src/http/routes.ts';
 import { validateBody, validateHeaders, validateQuery } from '../../src/http/validate.ts';
-import { type Json, description, fits } from '../support/json-schema.ts';
+import { type Json, description, document, fits } from '../support/json-schema.ts';
 import { runs } from '../support/long.ts';
 import { type Operation, operations, perhapsFitting } from '../support/requests.ts';
 
 const RUNS = runs(300, 20_000);
-let document: any;
-before(async () => void (document = JSON.parse(await openapi())));
 
-test('the description that is served is the one that the schemas make', () => {
-  assert.deepEqual(document, JSON.parse(JSON.stringify(describeApi(routes))));
+test('the description names its version, licence and servers', () => {
   assert.deepEqual([document.openapi, document.info.version], ['3.1.0', '1.0.0']);
   assert.deepEqual(document.info.license, { name: 'MIT', identifier: 'MIT' });
   assert.ok(document.servers.length > 0);

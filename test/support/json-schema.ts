@@ -1,12 +1,14 @@
-import { readFileSync } from 'node:fs';
+import { describeApi } from '../../src/http/openapi.ts';
+import { routes } from '../../src/http/routes.ts';
 
 /** An independent reading of JSON Schema, as far as the interface description uses it. */
 
 export type Json = Record<string, any>;
 
-export const description: Json = resolved(
-  JSON.parse(readFileSync(new URL('../../src/http/openapi.json', import.meta.url), 'utf8')),
-);
+/** The interface description as clients read it. */
+export const document: any = JSON.parse(JSON.stringify(describeApi(routes)));
+
+export const description: Json = resolved(document);
 
 /** The document with every `$ref` replaced by what it refers to; none refers to itself. */
 function resolved(document: Json): Json {

@@ -1,0 +1,8 @@
+/**
+ * The interface as an OpenAPI document, made from the routes and their schemas. The build runs this file and puts the
+ * text in its place: the converter is a development dependency, and the examples would be a tenth of the program.
+ */
+export async function interfaceDescription(): Promise<string> {
+  const [{ describeApi }, { routes }] = await Promise.all([import('./openapi.ts'), import('./routes.ts')]);
+  return JSON.stringify(describeApi(routes));
+}

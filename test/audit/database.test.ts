@@ -10,7 +10,7 @@ import { audit as auditHandler } from '../../src/handlers/audit.ts';
 import type { Context, LateAnswer } from '../../src/handlers/handler.ts';
 import { createLog } from '../../src/log.ts';
 import { readSettings } from '../../src/settings.ts';
-import { fourDays, linesOf } from '../support/books.ts';
+import { auditOf, fourDays, linesOf } from '../support/books.ts';
 import { childrenOf, isRunning, noProc } from '../support/processes.ts';
 import { temporaryFolder } from '../support/service.ts';
 
@@ -120,6 +120,17 @@ test('it tells how far it is, and lists are bounded', async (t) => {
   assert.deepEqual([report.modelDays, report.positions, report.models], [104, 107, 101]);
   assert.ok(report.problems.total >= 103);
   database.close();
+});
+
+test('what is stale is told by the active days alone, step by step as all at once', async () => {
+  const { database, day, fail } = await fourDays();
+  fail('2025-01-09');
+  await day('2025-01-10');
+  assert.deepEqual((await auditOf(database)).stale, []);
+  await day('2025-01-06');
+  assert.deepEqual((await auditOf(database)).stale, ['model-a 2025-01-07']);
+  await day('2025-01-09');
+  assert.deepEqual((await auditOf(database)).stale, ['model-a 2025-01-07', 'model-a 2025-01-10']);
 });
 
 /** Never comes to an end by itself. */

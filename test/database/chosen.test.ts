@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { fillWithModelDays } from '../../bench/large-database.ts';
-import { SESSIONS_PER_STEP, committedSessions, lastChange } from '../../src/database/chosen.ts';
+import { SESSIONS_PER_STEP, committedSessions, lastChange, visibleSessions } from '../../src/database/chosen.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { migrateTo } from '../../src/database/migrate.ts';
 import { sessionPieces } from '../../src/database/reasoning.ts';
@@ -98,6 +98,44 @@ test('an answer shows one moment, whatever is committed and replaced while it is
     }),
     { numRuns: 25 },
   );
+});
+
+test('reasoning shows the running and failed sessions of that moment, where no session counted', (t) => {
+  const database = modelDays(t);
+  const [last] = database.statement('SELECT max(date) AS date FROM trading_sessions').all().map(({ date }) => String(date));
+  const insert = (model: string, status: string) => {
+    const ended = [status === 'running' ? null : 't', status === 'failed' ? 'broken' : null];
+    database
+      .statement(
+        `INSERT INTO trading_sessions (job_id, date, model, status, initial_cash_e4, started_at, completed_at, error)
+         SELECT job_id, ?1, ?2, ?3, 5, 't', ?4, ?5 FROM trading_sessions WHERE date = ?1 LIMIT 1`,
+      )
+      .run(last as string, model, status, ...(ended as [string, string]));
+    return Number(database.statement('SELECT last_insert_rowid() AS id').get()?.['id']);
+  };
+  database.statement(`DELETE FROM tool_usage`).run();
+  database.statement(`DELETE FROM holdings`).run();
+  database.statement(`DELETE FROM positions`).run();
+  const old = database.statement(`SELECT session_id AS id, model FROM trading_sessions WHERE date = ? ORDER BY model`).all(last as string);
+  const idOf = (model: string) => Number(old.find((row) => row['model'] === model)?.['id']);
+  // Of model-1 nothing counts: one attempt failed, another runs. An attempt at model-2 failed, and its old session counts.
+  database
+    .statement(`UPDATE trading_sessions SET status = 'failed', error = 'broken' WHERE session_id = ?`)
+    .run(idOf('model-1'));
+  database.statement(`UPDATE trading_sessions SET active_from = NULL, active_to = NULL WHERE status = 'failed'`).run();
+  const running = insert('model-1', 'running');
+  insert('model-2', 'failed');
+  const answer = visibleSessions(database, { startDate: '2015-01-06' }, lastChange(database));
+  const seen = answer.next().value.map(({ sessionId }: { sessionId: number }) => sessionId);
+  // Meanwhile the running one is committed, a new attempt at it begins, and model-3's session is replaced.
+  database.statement(`UPDATE trading_sessions SET status = 'active', completed_at = 't' WHERE session_id = ?`).run(running);
+  insert('model-1', 'running');
+  database.statement(`UPDATE trading_sessions SET status = 'superseded' WHERE session_id = ?`).run(idOf('model-3'));
+  insert('model-3', 'active');
+  for (const step of answer) seen.push(...step.map(({ sessionId }) => sessionId));
+  const expected = [idOf('model-0'), idOf('model-1'), running, idOf('model-2'), idOf('model-3')];
+  assert.deepEqual(seen.slice(-5), expected);
+  assert.equal(seen.length, SESSIONS - SIZE.models + 1);
 });
 
 test('no statement of a long answer returns more rows than a step, and all steps together everything', (t) => {

@@ -37,7 +37,7 @@ const pageBundle = {
   charset: 'utf8',
   logLevel: 'warning',
   metafile: true,
-  entryPoints: ['src/pages/app.ts', 'src/pages/app.css'],
+  entryPoints: ['src/browser/app.ts', 'src/browser/app.css'],
   outdir: 'dist',
   write: false,
 };
@@ -57,7 +57,7 @@ async function bundlePages() {
   const built = outputFiles.map(({ path, text }) => [basename(path), comment + text]);
   const plain = ['index.html', 'favicon.svg'].map((name) => [
     name,
-    readFileSync(`${import.meta.dirname}/src/pages/${name}`),
+    readFileSync(`${import.meta.dirname}/src/browser/${name}`),
   ]);
   return { files: Object.fromEntries([...plain, ...built].map(([name, bytes]) => [name, packed(bytes)])), packages };
 }

@@ -20,7 +20,7 @@ const everything = [...sources, ...filesIn('test'), ...filesIn('bench')];
 const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 /** The map of the code in the README: one line per place, from top to bottom. */
-const floors = [...textOf('README.md').matchAll(/^ {2}([a-z-]+(?:\.ts|\/)) {2,}\S/gm)].map(
+const floors = [...textOf('README.md').matchAll(/^ {2}([a-z-]+(?:\/[a-z-]+)*(?:\.ts|\/)) {2,}\S/gm)].map(
   ([, place]) => place as string,
 );
 
@@ -42,22 +42,45 @@ test('every file of src/ has its place on the map in the README', () => {
   );
 });
 
+/** The files of ours that a file imports, be it for their types alone. */
+function importsOf(path: string): string[] {
+  const targets = [...textOf(path).matchAll(/(?:from|import\() ?'(\.{1,2}\/[^']+\.ts)'/g)];
+  return targets.map(([, target]) => join(path, '..', target as string));
+}
+
 test('imports point down the map, or stay in their folder', () => {
   const upwards = sources.flatMap((path) => {
-    const imports = [...textOf(path).matchAll(/(?:from|import\() ?'(\.{1,2}\/[^']+)'/g)].map(([, target]) =>
-      join(path, '..', target as string),
-    );
-    const wrong = imports.filter((target) => target.endsWith('.ts') && floorOf(target) < floorOf(path));
+    const wrong = importsOf(path).filter((target) => floorOf(target) < floorOf(path));
     return wrong.map((target) => `${path} imports ${target}`);
   });
   assert.deepEqual(upwards, []);
 });
 
+test('no file imports itself by way of others, not even for a type', () => {
+  assert.deepEqual(circlesIn(sources, importsOf), []);
+  const circle: Record<string, string[]> = { a: ['b'], b: ['c', 'd'], c: [], d: ['b'] };
+  assert.deepEqual(circlesIn(Object.keys(circle), (path) => circle[path] ?? []), ['b → d → b']);
+});
+
+/** Each circle once, from the first of its files that is reached. */
+function circlesIn(paths: readonly string[], next: (path: string) => string[]): string[] {
+  const circles: string[] = [];
+  const visited = new Set<string>();
+  const visit = (path: string, trail: readonly string[]): void => {
+    if (trail.includes(path)) return void circles.push([...trail.slice(trail.indexOf(path)), path].join(' → '));
+    if (visited.has(path)) return;
+    for (const target of next(path)) visit(target, [...trail, path]);
+    visited.add(path);
+  };
+  for (const path of paths) visit(path, []);
+  return circles;
+}
+
 test('nothing is imported at run time but Node, Valibot and our own files', () => {
   const foreign = sources.flatMap((path) => {
     const modules = [...textOf(path).matchAll(/from '([^.'][^']*)'/g)].map(([, module]) => module as string);
     const isKnown = (module: string) =>
-      module.startsWith('node:') || module === 'valibot' || (module === 'uplot' && path.startsWith('src/pages/'));
+      module.startsWith('node:') || module === 'valibot' || (module === 'uplot' && path.startsWith('src/browser/'));
     return modules.filter((module) => !isKnown(module)).map((module) => `${path} imports ${module}`);
   });
   assert.deepEqual(
@@ -81,24 +104,28 @@ test('the agent that runs in the child imports nothing of the parent', () => {
 test('in the pages what others wrote is text: nothing parses markup, sets an inline style, or loads from elsewhere', () => {
   const dangerous =
     /innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|DOMParser|srcdoc|setAttribute\('style|\beval\(|new Function|https?:\/\//;
-  const found = filesIn('src/pages').flatMap((path) =>
+  const found = filesIn('src/browser').flatMap((path) =>
     textOf(path)
       .split('\n')
       .flatMap((line, index) => (dangerous.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : [])),
   );
   assert.deepEqual(found, [
-    'src/pages/element.ts:8: const FORBIDDEN = /^(on|style$|srcdoc$|src$|action$|formaction$)/i;',
-    "src/pages/element.ts:9: const SVG = 'http://www.w3.org/2000/svg';",
+    'src/browser/parts/element.ts:8: const FORBIDDEN = /^(on|style$|srcdoc$|src$|action$|formaction$)/i;',
+    "src/browser/parts/element.ts:9: const SVG = 'http://www.w3.org/2000/svg';",
   ]);
 });
 
-test('the pages take types alone from the rest of the program, and what is printable', () => {
-  const taken = filesIn('src/pages').flatMap((path) =>
-    [...textOf(path).matchAll(/^import (?!type )[^;]*? from '(\.\.\/[^']+)'/gm)].map(
-      ([, module]) => `${path} imports ${module}`,
-    ),
+test('the browser shares with the server only addresses, what is printable, and the types of responses', () => {
+  const shared = filesIn('src/browser').flatMap((path) => {
+    const outside = importsOf(path).filter((target) => !/^src\/(browser\/|page-paths\.ts$)/.test(target));
+    return outside.map((target) => `${path} imports ${target}`);
+  });
+  const responses = 'src/browser/service/responses.ts';
+  assert.deepEqual(
+    shared.filter((line) => !line.startsWith(`${responses} imports src/handlers/`)),
+    ['src/browser/parts/element.ts imports src/text.ts'],
   );
-  assert.deepEqual(taken, ['src/pages/element.ts imports ../text.ts']);
+  assert.doesNotMatch(textOf(responses), /^import (?!type )/m);
 });
 
 test(`files have at most ${MAX_FILE_LINES} lines, functions at most ${MAX_FUNCTION_LINES}, lines at most ${MAX_LINE_LENGTH} characters`, () => {

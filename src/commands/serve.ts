@@ -13,7 +13,7 @@ import { VERSION } from '../version.ts';
 
 /** The child's program, bundled from src/agent/ by the build: compressed with Brotli, as base64. */
 declare const AGENT_PROGRAM: string;
-/** The files of the pages, bundled from src/pages/ by the build. */
+/** The files of the pages, bundled from src/browser/ by the build. */
 declare const PAGES: BuiltPages;
 
 /** After a signal the process ends within this time, whatever still runs. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
-import { pagePaths } from '../pages/paths.ts';
+import { pagePaths } from '../page-paths.ts';
 
-/** The built files of src/pages/, by name: compressed with Brotli, as base64. None when the program was not built. */
+/** The built files of src/browser/, by name: compressed with Brotli, as base64. None when the program was not built. */
 export type BuiltPages = Readonly<Record<string, string>>;
 
 /** A file that browsers get, as it goes over the wire. */

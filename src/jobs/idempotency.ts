@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Database } from '../database/database.ts';
 import { rememberTrigger, triggerOfKey } from '../database/idempotency.ts';
 import { ServiceError } from '../domain.ts';
-import type { JobRequest, SubmittedJob } from './jobs.ts';
+import type { JobRequest, SubmittedJob } from './submission.ts';
 
 /**
  * The job that an earlier trigger with this key created, as it was answered then; null for a new key. Throws a

@@ -1,4 +1,4 @@
-import { type CalendarDate, dateOf, timestamp } from '../calendar.ts';
+import { dateOf, timestamp } from '../calendar.ts';
 import { type Configuration, readConfiguration } from '../configuration.ts';
 import { cancelJob, insertJob, statusOfJob, unfinishedJobId } from '../database/jobs.ts';
 import { noteRestart } from '../database/restarts.ts';
@@ -9,26 +9,11 @@ import type { WorkerContext } from '../worker/context.ts';
 import { endJob, warnOfStale } from '../worker/worker.ts';
 import { rememberSubmission, submittedBefore } from './idempotency.ts';
 import { resolveRange } from './range.ts';
+import type { JobRequest, SubmittedJob } from './submission.ts';
 import { runThroughFaults } from './through-faults.ts';
 
 /** A job that finds no progress at so many restarts in a row is given up: it may be what ends the process. */
 const MAX_IDLE_RESTARTS = 10;
-
-export interface JobRequest {
-  /** Null means resume mode. */
-  startDate: CalendarDate | null;
-  endDate: CalendarDate;
-  /** Empty means the enabled models of the server configuration. */
-  models: readonly string[];
-  replaceExisting: boolean;
-}
-
-export interface SubmittedJob {
-  jobId: string;
-  totalModelDays: number;
-  message: string;
-  warnings: string[];
-}
 
 /** The jobs of the service: one at a time, worked in the background. */
 export interface Jobs {

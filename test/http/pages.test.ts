@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, before, test } from 'node:test';
 import { routes } from '../../src/http/routes.ts';
-import { matchPage, modelDayPath, modelPath, pagePaths } from '../../src/pages/paths.ts';
+import { matchPage, modelDayPath, modelPath, pagePaths } from '../../src/page-paths.ts';
 import { type TestService, startTestService } from '../support/service.ts';
 import { send } from '../support/wire.ts';
 

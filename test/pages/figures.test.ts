@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Day, daysOf, drawdowns, holdingSpans } from '../../src/pages/days.ts';
-import { change, cost, count, duration, longDate, money, price, profit, share, tone } from '../../src/pages/format.ts';
-import { secondsToGo } from '../../src/pages/pace.ts';
-import { axisSplits, dateLabels, paddedRange, withoutEmptyCents } from '../../src/pages/scale.ts';
-import type { ResultsRecord } from '../../src/pages/shapes.ts';
+import { type Day, daysOf, drawdowns, holdingSpans } from '../../src/browser/model/days.ts';
+import { change, cost, count, duration, longDate, money, price, profit, share, tone } from '../../src/browser/parts/format.ts';
+import { secondsToGo } from '../../src/browser/job/pace.ts';
+import { axisSplits, dateLabels, paddedRange, withoutEmptyCents } from '../../src/browser/plot/scale.ts';
+import type { ResultsRecord } from '../../src/browser/service/responses.ts';
 
 const texts: [text: string, expected: string][] = [
   [money(10_113.04), '10,113.04'],

@@ -8,13 +8,13 @@ const page = Object.assign(new EventTarget(), { hidden: false });
 Object.assign(globalThis, { document: page });
 
 // By its path, because the compiler checks browser code apart from this.
-const load = (name: string) => createRequire(import.meta.url)(resolve(import.meta.dirname, '../../src/pages', name));
-const { poll, pollSoon } = load('poll.ts') as {
+const load = (name: string) => createRequire(import.meta.url)(resolve(import.meta.dirname, '../../src/browser', name));
+const { poll, pollSoon } = load('service/poll.ts') as {
   poll(work: () => Promise<'moving' | 'still'>, signal: AbortSignal): Promise<void>;
   pollSoon(): void;
 };
 
-const { secondsToGo } = load('pace.ts') as {
+const { secondsToGo } = load('job/pace.ts') as {
   secondsToGo(status: object): number | null;
 };
 

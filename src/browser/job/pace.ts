@@ -1,0 +1,19 @@
+import type { Status } from '../service/responses.ts';
+
+/** Below so much of a job its pace says nothing. */
+const LEAST_SECONDS = 3;
+
+/** How long a job that goes on at its pace still takes; null when that cannot be told. Model-days that were skipped took no time. */
+export function secondsToGo({
+  started_at,
+  completed_at,
+  details,
+}: Pick<Status, 'started_at' | 'completed_at' | 'details'>): number | null {
+  if (started_at === null || completed_at !== null) return null;
+  const ended = details.flatMap((detail) =>
+    detail.started_at !== null && detail.completed_at !== null ? [Date.parse(detail.completed_at)] : [],
+  );
+  const left = details.filter(({ status }) => status === 'pending' || status === 'running').length;
+  const seconds = (Math.max(...ended) - Date.parse(started_at)) / 1000;
+  return ended.length === 0 || seconds < LEAST_SECONDS ? null : (seconds / ended.length) * left;
+}

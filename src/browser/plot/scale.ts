@@ -1,0 +1,51 @@
+import { monthOf } from '../parts/format.ts';
+
+/** How high a plot reaches, and where its axis is labelled. */
+
+const PADDING = 0.06;
+const PIXELS_PER_LABEL = 56;
+
+/** The values from the lowest to the highest with some air; from zero where zero means something. */
+export function paddedRange(
+  low: number | null,
+  high: number | null,
+  { isLog, fromZero }: { isLog: boolean; fromZero: boolean },
+): [number, number] {
+  if (low === null || high === null) return [isLog ? 1 : 0, isLog ? 10 : 1];
+  if (isLog) {
+    const floor = Math.max(low, 1e-4);
+    const air = Math.max((high / floor) ** PADDING, 1.002);
+    return [floor / air, Math.max(high, floor) * air];
+  }
+  const [bottom, top] = fromZero ? [Math.min(0, low), Math.max(0, high)] : [low, high];
+  const air = (top - bottom || Math.abs(top) || 1) * PADDING;
+  return fromZero ? [bottom === 0 ? 0 : bottom - air, top === 0 ? 0 : top + air] : [bottom - air, top + air];
+}
+
+/** Round values inside the range, as many as fit; on a logarithmic scale the same ones serve within a decade or two. */
+export function axisSplits(low: number, high: number, height: number): number[] {
+  const wanted = Math.max(2, Math.floor(height / PIXELS_PER_LABEL));
+  const rough = (high - low) / wanted;
+  if (!(rough > 0)) return [low];
+  const magnitude = 10 ** Math.floor(Math.log10(rough));
+  const step = ([1, 2, 2.5, 5, 10].find((factor) => factor * magnitude >= rough) ?? 10) * magnitude;
+  const splits: number[] = [];
+  for (let value = Math.ceil(low / step) * step; value <= high + step * 1e-9; value += step)
+    splits.push(Number(value.toPrecision(12)));
+  return splits;
+}
+
+/** `1,000.00`, `1,500.00` → `1,000`, `1,500`; but where one of them needs its cents, all keep theirs. */
+export function withoutEmptyCents(labels: readonly string[]): string[] {
+  const areEmpty = labels.every((label) => /\.00(?!\d)/.test(label));
+  return labels.map((label) => (areEmpty ? label.replace(/\.00(?!\d)/, '') : label));
+}
+
+/** Seconds of midnights in UTC as `28 Aug`; the year below where it begins. */
+export function dateLabels(seconds: readonly number[]): string[] {
+  const dates = seconds.map((second) => new Date(second * 1000).toISOString().slice(0, 10));
+  return dates.map((date, index) => {
+    const day = `${Number(date.slice(8))} ${monthOf(date).slice(0, 3)}`;
+    return dates[index - 1]?.slice(0, 4) === date.slice(0, 4) ? day : `${day}\n${date.slice(0, 4)}`;
+  });
+}

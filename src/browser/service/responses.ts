@@ -1,0 +1,26 @@
+import type * as v from 'valibot';
+import type { healthResponse } from '../../handlers/health.ts';
+import type { jobsResponse } from '../../handlers/jobs.ts';
+import type { modelsResponse } from '../../handlers/models.ts';
+import type { performanceResponse } from '../../handlers/performance-response.ts';
+import type { reasoningResponse } from '../../handlers/reasoning.ts';
+import type { resultsResponse } from '../../handlers/results.ts';
+import type { statusResponse } from '../../handlers/status.ts';
+import type { triggerRequest, triggerResponse } from '../../handlers/trigger.ts';
+
+/** What the server answers, from the schemas that it is held to; types alone, nothing of it runs here. */
+
+export type Health = v.InferOutput<typeof healthResponse>;
+export type Status = v.InferOutput<typeof statusResponse>;
+export type Detail = Status['details'][number];
+export type ResultsRecord = v.InferOutput<typeof resultsResponse>['results'][number];
+export type Session = v.InferOutput<typeof reasoningResponse>['sessions'][number];
+export type Message = NonNullable<Session['conversation']>[number];
+export type TriggerRequest = v.InferInput<typeof triggerRequest>;
+export type TriggerResponse = v.InferOutput<typeof triggerResponse>;
+
+export type Jobs = v.InferOutput<typeof jobsResponse>;
+export type JobEntry = Jobs['jobs'][number];
+export type KnownModels = v.InferOutput<typeof modelsResponse>;
+export type Performance = v.InferOutput<typeof performanceResponse>;
+export type ModelReport = Performance['models'][number];

@@ -44,7 +44,7 @@ test('every file of src/ has its place on the map in the README', () => {
 
 /** The files of ours that a file imports, be it for their types alone. */
 function importsOf(path: string): string[] {
-  const targets = [...textOf(path).matchAll(/(?:from|import\() ?'(\.{1,2}\/[^']+\.ts)'/g)];
+  const targets = [...textOf(path).matchAll(/(?:from|import)\(? ?'(\.{1,2}\/[^']+\.ts)'/g)];
   return targets.map(([, target]) => join(path, '..', target as string));
 }
 

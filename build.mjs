@@ -110,6 +110,21 @@ const madeAtBuild = {
   },
 };
 
+/** Packs the released migrations, which only databases of older versions need. */
+const packedMigrations = {
+  name: 'packed-migrations',
+  setup({ onLoad }) {
+    onLoad({ filter: /database[\\/]schema\.ts$/ }, async () => {
+      const { migrations } = await import('./src/database/schema.ts');
+      return {
+        contents: `import { brotliDecompressSync } from 'node:zlib';
+          export const migrations = JSON.parse(brotliDecompressSync(Buffer.from('${packed(JSON.stringify(migrations))}', 'base64')));`,
+        loader: 'js',
+      };
+    });
+  },
+};
+
 /** Goes into the program as text too, where an old Node must be able to read it. */
 function isSupported(version) {
   var parts = version.split('.').map(Number);
@@ -143,7 +158,7 @@ async function buildProgram() {
       PAGES: JSON.stringify(pages.files),
       'import.meta.filename': '__filename', // the output is CommonJS
     },
-    plugins: [madeAtBuild],
+    plugins: [madeAtBuild, packedMigrations],
   });
   const packages = new Set([...packagesIn(metafile), ...agent.packages, ...pages.packages]);
   const licences = [`Trading Simulation Service\n\n${licenceIn('.')}`, ...[...packages].sort().map(packageLicence)];

@@ -8,22 +8,22 @@ const APPLICATION_ID = 0x54535331;
 
 /** Brings a database to the newest version in one transaction: a new one at once, an older one step by step. */
 export function migrate(connection: DatabaseSync): void {
-  if (isEmpty(connection)) run(connection, [tables], migrations.length);
-  else migrateTo(connection, migrations.length);
+  if (versionOf(connection) === migrations.length) return;
+  run(connection, migrations.length, () => (isEmpty(connection) ? [tables] : migrations.slice(versionOf(connection))));
 }
 
 /** Brings a database as far as a version, step by step and in one transaction. */
 export function migrateTo(connection: DatabaseSync, version: number): void {
-  const present = versionOf(connection);
-  if (present < version) run(connection, migrations.slice(present, version), version);
+  if (versionOf(connection) < version) run(connection, version, () => migrations.slice(versionOf(connection), version));
 }
 
-function run(connection: DatabaseSync, statements: readonly string[], version: number): void {
+/** The steps are chosen within the transaction: another process may have taken them while this one waited for the lock. */
+function run(connection: DatabaseSync, version: number, steps: () => readonly string[]): void {
   // Some migrations edit the schema's text, which Node's connections forbid unless asked.
   connection.enableDefensive(false);
   connection.exec('BEGIN IMMEDIATE');
   try {
-    for (const sql of statements) connection.exec(sql);
+    for (const sql of steps()) connection.exec(sql);
     connection.exec(`PRAGMA user_version = ${version}; PRAGMA application_id = ${APPLICATION_ID}; COMMIT`);
   } finally {
     if (connection.isTransaction) connection.exec('ROLLBACK');
@@ -47,7 +47,9 @@ export function checkOwnership(connection: DatabaseSync, path: string): void {
 
 /** Whether a database that is not empty is another program's. */
 export function isForeign(connection: DatabaseSync): boolean {
-  return !isEmpty(connection) && connection.prepare('PRAGMA application_id').get()?.['application_id'] !== APPLICATION_ID;
+  return (
+    !isEmpty(connection) && connection.prepare('PRAGMA application_id').get()?.['application_id'] !== APPLICATION_ID
+  );
 }
 
 function isEmpty(connection: DatabaseSync): boolean {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -87,11 +89,17 @@ test('migrating to version 7 computes lost durations again, and connections that
   const path = join(temporaryFolder(t), 'jobs.db');
   const other = versionSix(path);
   const durations = () =>
-    other.prepare('SELECT duration_seconds AS seconds FROM job_details ORDER BY job_id').all().map(({ seconds }) => seconds);
+    other
+      .prepare('SELECT duration_seconds AS seconds FROM job_details ORDER BY job_id')
+      .all()
+      .map(({ seconds }) => seconds);
   assert.deepEqual(durations(), [null, null]);
   const database = openDatabase(path);
   assert.deepEqual(durations(), [null, 12.345]);
-  assert.match(String(other.prepare(`SELECT sql FROM sqlite_schema WHERE name = 'reasoning_logs'`).get()?.['sql']), /tool_calls IS NULL OR/);
+  assert.match(
+    String(other.prepare(`SELECT sql FROM sqlite_schema WHERE name = 'reasoning_logs'`).get()?.['sql']),
+    /tool_calls IS NULL OR/,
+  );
   assert.deepEqual({ ...database.statement('PRAGMA integrity_check').get() }, { integrity_check: 'ok' });
   assert.throws(() => database.statement(`UPDATE sqlite_schema SET sql = ''`).run(), /may not be modified/);
   database.close();
@@ -113,7 +121,12 @@ test('a schema that is not the released one is not edited', (t) => {
 /** What a database consists of, without layout and comments; columns as SQLite reads them. */
 function schemaOf(database: DatabaseSync): Record<string, string> {
   const rows = database.prepare('SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL').all();
-  const bare = (sql: unknown) => String(sql).replace(/--.*$/gm, '').replace(/\s+/g, ' ').replace(/ ?([(),;]) ?/g, '$1').trim();
+  const bare = (sql: unknown) =>
+    String(sql)
+      .replace(/--.*$/gm, '')
+      .replace(/\s+/g, ' ')
+      .replace(/ ?([(),;]) ?/g, '$1')
+      .trim();
   return Object.fromEntries(rows.map(({ name, sql }) => [String(name), bare(sql)]));
 }
 
@@ -123,4 +136,29 @@ test('a new database has the schema that the migrations make of an empty one', (
   migrateTo(migrated, migrations.length);
   assert.deepEqual(schemaOf(created), schemaOf(migrated));
   assert.equal(created.prepare('PRAGMA user_version').get()?.['user_version'], migrations.length);
+});
+
+test('two processes that open an old database at once migrate it once', async (t) => {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  const old = versionSix(path);
+  old.exec('PRAGMA journal_mode = WAL');
+  old.close();
+  // The other one has the lock, and migrates while this process waits for it.
+  const program = `
+    import { DatabaseSync } from 'node:sqlite';
+    import { migrations } from ${JSON.stringify(new URL('../../src/database/schema.ts', import.meta.url).href)};
+    const database = new DatabaseSync(process.argv[1], { defensive: false });
+    database.exec('BEGIN IMMEDIATE');
+    console.log('begun');
+    setTimeout(() => {
+      for (const sql of migrations.slice(6)) database.exec(sql);
+      database.exec('PRAGMA user_version = ' + migrations.length + '; COMMIT');
+    }, 200);`;
+  const other = spawn(process.execPath, ['--input-type=module', '--eval', program, path]);
+  const ended = once(other, 'close');
+  await once(other.stdout, 'data');
+  const database = openDatabase(path);
+  assert.equal(database.statement('PRAGMA user_version').get()?.['user_version'], migrations.length);
+  database.close();
+  assert.deepEqual((await ended)[0], 0);
 });

@@ -1,4 +1,4 @@
-import { createRandom, pick } from '../src/agent/random.ts';
+import { createRandom, pick } from '../src/agent/players/random.ts';
 import { addDays, weekdays } from '../src/calendar.ts';
 import { type Database, openDatabase } from '../src/database/database.ts';
 import { addCoverage, storeBars } from '../src/database/prices.ts';

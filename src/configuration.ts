@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import * as v from 'valibot';
 import { type BaselineStrategy, ServiceError, SYMBOL_PATTERN, baselineStrategies, messageOf } from './domain.ts';
+import { HTTP_URL, isHttpUrl } from './http-values.ts';
 import { unprintableIn } from './text.ts';
 import { nasdaq100 } from './universe.ts';
 
@@ -46,10 +47,7 @@ const MAX_TOKEN_PRICE = 1_000_000;
 const tokenPrice = v.pipe(dollars, v.maxValue(MAX_TOKEN_PRICE));
 const httpUrl = v.pipe(
   v.string(),
-  v.check(
-    (text) => text === '' || (/^https?:\/\//i.test(text) && URL.canParse(text)),
-    'must be a URL that starts with http:// or https://',
-  ),
+  v.check((text) => text === '' || isHttpUrl(text), `must be ${HTTP_URL}`),
 );
 
 /** What a `basemodel` begins with that names no provider's model, but a rule. */

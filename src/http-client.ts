@@ -1,4 +1,5 @@
 import type { Agent, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
+import { HTTP_URL, isHttpUrl } from './http-values.ts';
 import { VERSION } from './version.ts';
 
 /**
@@ -60,7 +61,7 @@ function unreadableProxy(protocol: string): string | undefined {
   const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
   return [name, name.toLowerCase()].find((variable) => {
     const value = process.env[variable] ?? '';
-    return value !== '' && !(/^https?:\/\//i.test(value) && URL.canParse(value));
+    return value !== '' && !isHttpUrl(value);
   });
 }
 
@@ -72,7 +73,7 @@ export function httpRequest(
   const target = new URL(url);
   const proxy = unreadableProxy(target.protocol);
   if (proxy !== undefined)
-    return Promise.resolve({ failure: 'proxy', message: `${proxy} is no URL that starts with http:// or https://` });
+    return Promise.resolve({ failure: 'proxy', message: `${proxy} is not ${HTTP_URL}` });
   const options: RequestOptions = {
     method,
     agent: agentFor(target.protocol),

@@ -1,3 +1,5 @@
+import { pathPattern, segmentsOf } from './path-pattern.ts';
+
 /**
  * The addresses of the pages, for the server (which answers each with the same HTML file) and for the browser (which
  * chooses the page by it). Different from every path of the API; a test holds that.
@@ -23,16 +25,10 @@ export function jobPath(jobId: string): string {
  * changes nothing.
  */
 export function matchPage(address: string): { page: PagePath; params: Record<string, string> } | null {
-  const segments = address.replace(/(.)\/$/, '$1').split('/');
+  const segments = segmentsOf(address);
   for (const page of pagePaths) {
-    const pattern = page.split('/');
-    if (pattern.length !== segments.length) continue;
-    if (!pattern.every((part, index) => (part.startsWith('{') ? segments[index] !== '' : part === segments[index])))
-      continue;
-    const named = pattern.flatMap((part, index) =>
-      part.startsWith('{') ? [[part.slice(1, -1), decoded(segments[index] ?? '')] as const] : [],
-    );
-    return { page, params: Object.fromEntries(named) };
+    const params = pathPattern(page)(segments)?.map(([name, segment]) => [name, decoded(segment)]);
+    if (params !== undefined) return { page, params: Object.fromEntries(params) };
   }
   return null;
 }

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { isCalendarDate } from './calendar.ts';
 import { baselineStrategies } from './domain.ts';
+import { tryParse } from './json.ts';
 
 /**
  * Everything that crosses between the parent and the child of a model-day: JSON lines over the child's stdin and
@@ -61,6 +62,7 @@ const toolSchema = v.object({
 });
 
 const milliseconds = v.pipe(v.number(), v.minValue(0));
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 /** A provider of the Chat Completions family, and how patient to be with it. */
 const endpointSchema = v.object({
@@ -73,7 +75,7 @@ const endpointSchema = v.object({
   parameters: v.record(v.string(), v.unknown()),
   requestTimeoutMs: milliseconds,
   /** Tries after the first. */
-  maxRetries: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  maxRetries: count,
   baseDelayMs: milliseconds,
 });
 
@@ -92,7 +94,7 @@ export const startSchema = v.object({
   brief: briefSchema,
   tools: v.array(toolSchema),
   /** How many messages of an earlier process of this model-day follow, one a line. */
-  pastMessages: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  pastMessages: count,
 });
 
 export const toolResultsSchema = v.object({
@@ -127,7 +129,7 @@ export const pastMessageSchema = v.object({
   ]),
 });
 
-const tokenCount = v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_TOKENS_OF_ANSWER)));
+const tokenCount = v.nullable(v.pipe(count, v.maxValue(MAX_TOKENS_OF_ANSWER)));
 
 /** Tokens of one answer; null where the provider does not say. */
 const usageSchema = v.object({
@@ -188,23 +190,14 @@ export type FailedRequest = v.InferOutput<typeof failedRequestSchema>;
 export type ChildMessage = v.InferOutput<typeof childMessageSchema>;
 export type Outcome = v.InferOutput<typeof outcomeSchema>['result'];
 
-/** The beginning of a text, no character cut in two; for texts that the protocol limits. */
-export function beginningOf(text: string, maxLength: number): string {
-  return text.length <= maxLength ? text : text.slice(0, maxLength - 1).replace(/[\ud800-\udbff]$/, '') + '…';
-}
-
 export function encodeLine(message: Start | PastMessage | ToolResults | ChildMessage): string {
   return `${JSON.stringify(message)}\n`;
 }
 
 /** Parses and checks one line; throws with a sentence that says what is wrong, without repeating the line. */
 export function decodeLine<Schema extends v.GenericSchema>(schema: Schema, line: string): v.InferOutput<Schema> {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    throw new Error('the line is not JSON');
-  }
+  const value = tryParse(line);
+  if (value === undefined) throw new Error('the line is not JSON');
   const result = v.safeParse(schema, value, { abortEarly: true }); // a long list of wrong values is one mistake
   if (result.success) return result.output;
   const [issue] = result.issues;

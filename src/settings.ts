@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import * as v from 'valibot';
 import { ServiceError } from './domain.ts';
+import { flag } from './flag.ts';
+import { HTTP_URL, isHeaderKey, isHttpUrl } from './http-values.ts';
 import { type LogLevel, logLevels } from './log.ts';
 
 /** What the environment says, checked once at start. docs/reference.md describes each of them. */
@@ -47,8 +49,11 @@ export interface Settings {
   allowedHosts: readonly string[];
 }
 
-/** Visible ASCII: what an `Authorization` header can carry. */
-export const ACCESS_TOKEN_PATTERN = /^[\x21-\x7e]{1,1000}$/;
+const MAX_TOKEN_LENGTH = 1_000;
+
+export function isAccessToken(text: string): boolean {
+  return isHeaderKey(text) && text.length <= MAX_TOKEN_LENGTH;
+}
 
 export const DEFAULT_CONFIGURATION_PATH = 'configs/default_config.json';
 const RUNTIME_CONFIGURATION_PATH = '/tmp/runtime_config.json';
@@ -101,9 +106,6 @@ function withoutEmptyValues(environment: NodeJS.ProcessEnv): Record<string, stri
   return Object.fromEntries(entries.filter(([, value]) => value !== ''));
 }
 
-const TRUE_WORDS = ['true', '1', 'yes', 'on'];
-const FALSE_WORDS = ['false', '0', 'no', 'off'];
-
 function wholeNumber(least: number, most: number) {
   const message = (issue: v.BaseIssue<unknown>) =>
     `expected a whole number from ${least} to ${most}, got ${JSON.stringify(issue.input)}`;
@@ -120,23 +122,9 @@ function oneOf<const Words extends readonly string[]>(words: Words) {
   return v.picklist(words, (issue) => `expected one of ${words.join(', ')}, got ${JSON.stringify(issue.input)}`);
 }
 
-const yesOrNo = v.pipe(
-  v.string(),
-  v.transform((text) => text.toLowerCase()),
-  v.check(
-    (word) => TRUE_WORDS.includes(word) || FALSE_WORDS.includes(word),
-    (issue) => `expected true or false, got ${JSON.stringify(issue.input)}`,
-  ),
-  v.transform((word) => TRUE_WORDS.includes(word)),
-);
+const yesOrNo = flag((issue) => `expected true or false, got ${JSON.stringify(issue.input)}`);
 
-const httpUrl = v.pipe(
-  v.string(),
-  v.check(
-    (text) => /^https?:\/\//i.test(text) && URL.canParse(text),
-    'expected a URL that starts with http:// or https://',
-  ),
-);
+const httpUrl = v.pipe(v.string(), v.check(isHttpUrl, `expected ${HTTP_URL}`));
 
 /** A fraction; the range tells it from a percentage. */
 const MIN_YEARLY_RATE = -0.1;
@@ -153,7 +141,7 @@ const yearlyRate = v.pipe(
 );
 
 /** What a header can carry, so that a badly pasted key shows at the start and not in the middle of a model-day. */
-const headerKey = v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/, 'expected a key of ASCII characters without spaces'));
+const headerKey = v.pipe(v.string(), v.check(isHeaderKey, 'expected a key of ASCII characters without spaces'));
 
 const logLevelName = v.pipe(
   v.string(),
@@ -199,7 +187,7 @@ const environmentSchema = v.object({
   RISK_FREE_RATE: v.optional(yearlyRate, '0'),
   API_URL: v.optional(httpUrl),
   API_TOKEN: v.optional(
-    v.pipe(v.string(), v.regex(ACCESS_TOKEN_PATTERN, 'expected 1 to 1000 visible ASCII characters')),
+    v.pipe(v.string(), v.check(isAccessToken, `expected 1 to ${MAX_TOKEN_LENGTH} visible ASCII characters`)),
   ),
   API_TOKENS_FILE: v.optional(v.string()),
   ALLOWED_HOSTS: v.optional(hostNames, ''),

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { readCompletion } from '../src/agent/dialects.ts';
+import { readCompletion } from '../src/agent/provider/dialects.ts';
 import { isCalendarDate } from '../src/calendar.ts';
 import { parseConfiguration, signatureSchema } from '../src/configuration.ts';
 import { openDatabase } from '../src/database/database.ts';

@@ -6,16 +6,16 @@ import {
   type PastMessage,
   type Start,
   type ToolResults,
-  beginningOf,
   decodeLine,
   pastMessageSchema,
   startSchema,
   toolResultsSchema,
 } from '../protocol.ts';
+import { cutText } from '../text.ts';
 import type { ChatMessage, Model } from './model.ts';
 import { type Pipe, openPipe } from './pipe.ts';
+import { createSimulatedModel } from './players/simulated-model.ts';
 import { openingMessages } from './prompt.ts';
-import { createSimulatedModel } from './simulated-model.ts';
 
 /** The life of a child process: one start line in, one model-day, one outcome out. */
 async function runModelDay(): Promise<void> {
@@ -28,7 +28,7 @@ async function runModelDay(): Promise<void> {
     while (past.length < start.pastMessages) past.push(decodeLine(pastMessageSchema, await pipe.receive()).message);
     result = await converse(start, past, pipe);
   } catch (error) {
-    result = { status: 'failed', error: beginningOf(messageOf(error), MAX_ERROR_LENGTH) };
+    result = { status: 'failed', error: cutText(messageOf(error), MAX_ERROR_LENGTH) };
   }
   pipe.send({ type: 'outcome', result });
 }
@@ -67,13 +67,13 @@ function finished({ content, note }: { content: string; note: string | null }): 
 async function connect({ model, signature, brief, tools }: Start, pipe: Pipe): Promise<Model> {
   if (model.kind === 'simulated') return createSimulatedModel(signature, brief);
   if (model.kind === 'baseline')
-    return (await import('./baseline-model.ts')).createBaselineModel(model.strategy, { signature, brief });
+    return (await import('./players/baseline-model.ts')).createBaselineModel(model.strategy, { signature, brief });
   pipe.readAhead();
-  const { createChatModel } = await import('./chat-completions.ts'); // its modules cost a simulated day nothing
+  const { createChatModel } = await import('./provider/chat-completions.ts'); // its modules cost a simulated day nothing
   return createChatModel(model, {
     tools,
     onFailure: (reason, waitMs) =>
-      pipe.send({ type: 'failed_request', reason: beginningOf(reason, MAX_REASON_LENGTH), waitMs }),
+      pipe.send({ type: 'failed_request', reason: cutText(reason, MAX_REASON_LENGTH), waitMs }),
   });
 }
 

@@ -1,12 +1,14 @@
 import * as v from 'valibot';
 import { ServiceError, messageOf } from '../domain.ts';
-import { cleanText, cutText } from '../text.ts';
+import { asObject, asText, tryParse } from '../json.ts';
+import { cleanText, quote } from '../text.ts';
 
 /** How long an answer may take; a stream may take longer to its end. */
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Statuses that whoever stands in front of a service gives while it starts, or is asked too much. */
 const PASSING_STATUSES = new Set([429, 502, 503, 504]);
-/** How much of somebody else's words an error repeats. */
+
+/** How much of the service's words an error repeats: a refusal may name several fields. */
 const MAX_QUOTED_LENGTH = 500;
 
 /** Talks to a running service as any client would. What it throws is one line that a terminal can show. */
@@ -69,8 +71,7 @@ async function textOf(response: Response): Promise<string> {
 /** The `detail` of an error, or what else somebody in between has sent. */
 async function wordsOf(response: Response): Promise<string> {
   const text = await textOf(response);
-  const detail = (tryParse(text) as { detail?: unknown } | null | undefined)?.detail;
-  const line = cutText(cleanText(typeof detail === 'string' ? detail : text), MAX_QUOTED_LENGTH);
+  const line = quote(asText(asObject(tryParse(text))?.['detail']) ?? text, MAX_QUOTED_LENGTH);
   return response.status < 400 ? `${line} (a redirect, which is not followed)`.trim() : line;
 }
 
@@ -96,12 +97,4 @@ async function* piecesOf(response: Response): AsyncGenerator<string> {
     throw new ServiceError('bad_request', `The answer was cut off: ${cleanText(messageOf(error))}`);
   }
   yield decoder.decode();
-}
-
-function tryParse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

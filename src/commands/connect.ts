@@ -1,4 +1,5 @@
 import { isCalendarDate } from '../calendar.ts';
+import { HTTP_URL, isHttpUrl } from '../http-values.ts';
 import { readSettings } from '../settings.ts';
 import { WrongUsage } from './arguments.ts';
 import { type Client, createClient } from './client.ts';
@@ -9,11 +10,11 @@ import { type Client, createClient } from './client.ts';
 export function connect(url: string | undefined): Client {
   const { apiUrl, apiPort, apiToken } = readSettings(process.env);
   const wanted = url ?? apiUrl ?? `http://127.0.0.1:${apiPort}`;
-  const parsed = /^https?:\/\//i.test(wanted) && URL.canParse(wanted) ? new URL(wanted) : null;
-  if (parsed === null) throw new WrongUsage('--url: expected a URL that starts with http:// or https://');
-  if (parsed.username !== '' || parsed.password !== '')
+  if (!isHttpUrl(wanted)) throw new WrongUsage(`--url: expected ${HTTP_URL}`);
+  const { username, password, search, hash } = new URL(wanted);
+  if (username !== '' || password !== '')
     throw new WrongUsage('the URL must hold no password; an access token comes from API_TOKEN');
-  if (parsed.search !== '' || parsed.hash !== '') throw new WrongUsage('the URL must end with its path');
+  if (search !== '' || hash !== '') throw new WrongUsage('the URL must end with its path');
   return createClient(wanted, apiToken);
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { parseConfiguration, readJsonFile } from '../configuration.ts';
 import { ServiceError, messageOf } from '../domain.ts';
+import { asObject } from '../json.ts';
 import { DEFAULT_CONFIGURATION_PATH, readSettings } from '../settings.ts';
 
 const USER_CONFIGURATION_PATH = 'user-configs/config.json';
@@ -33,17 +34,14 @@ export async function mergeConfig(userFile?: string): Promise<number> {
 
 /** JSON Merge Patch, RFC 7396. */
 function mergePatch(base: unknown, patch: unknown): unknown {
-  if (!isObject(patch)) return patch;
-  const merged: Record<string, unknown> = isObject(base) ? { ...base } : {};
-  for (const [key, value] of Object.entries(patch)) {
+  const changes = asObject(patch);
+  if (changes === undefined) return patch;
+  const merged = { ...asObject(base) };
+  for (const [key, value] of Object.entries(changes)) {
     if (value === null) delete merged[key];
     else merged[key] = mergePatch(merged[key], value);
   }
   return merged;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The file may hold keys: it is readable by its owner alone, and nobody ever sees half of it. */

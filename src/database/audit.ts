@@ -2,6 +2,7 @@ import type { CalendarDate } from '../calendar.ts';
 import type { ActionType } from '../domain.ts';
 import type { Money } from '../money.ts';
 import type { Reader } from './database.ts';
+import { adjustedSourcesInSql } from './price-tables.ts';
 import type { PositionRow } from './sessions.ts';
 
 /** What the audit reads. A model-day is read with all that it was made from; nothing here asks what is true today. */
@@ -197,7 +198,7 @@ export function splitVersions(
 
 const IS_ADJUSTED = `
   SELECT EXISTS (SELECT 1 FROM price_data WHERE symbol = ?1 AND adjusted AND recorded_at <= ?2)
-    OR EXISTS (SELECT 1 FROM price_revisions WHERE symbol = ?1 AND source IN ('yahoo', 'stooq', 'synthetic')
+    OR EXISTS (SELECT 1 FROM price_revisions WHERE symbol = ?1 AND source IN (${adjustedSourcesInSql})
       AND recorded_at <= ?2 AND replaced_at > ?2) AS adjusted`;
 
 /** Whether a symbol had bars at an instant that are free of split jumps; its splits did not count then. */

@@ -1,3 +1,7 @@
+/** Series that are free of split jumps. A new one needs a migration, because the table's definition names them. */
+export const adjustedSources: readonly string[] = ['yahoo', 'stooq', 'synthetic'];
+export const adjustedSourcesInSql = adjustedSources.map((source) => `'${source}'`).join(', ');
+
 /**
  * What is known of prices, in dollars, because other tools read and write these tables: daily bars, splits, the spans for
  * which each is known, and what was there before a change.
@@ -14,7 +18,7 @@ CREATE TABLE price_data (
   volume REAL CHECK (volume >= 0 AND volume <= 1e15),
   source TEXT NOT NULL DEFAULT 'manual' CHECK (source <> ''),
   recorded_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), -- when it took its present values
-  adjusted INTEGER GENERATED ALWAYS AS (source IN ('yahoo', 'stooq', 'synthetic')) VIRTUAL, -- free of split jumps
+  adjusted INTEGER GENERATED ALWAYS AS (source IN (${adjustedSourcesInSql})) VIRTUAL, -- free of split jumps
   PRIMARY KEY (symbol, date)
 ) STRICT, WITHOUT ROWID;
 

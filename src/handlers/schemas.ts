@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { EARLIEST_DATE, isCalendarDate, isTooEarly } from '../calendar.ts';
 import { actionTypes, jobStatuses } from '../domain.ts';
+import { flag } from '../flag.ts';
 
 /** Schemas that several endpoints share, for checking what comes in and describing what goes out. */
 
@@ -67,17 +68,8 @@ export const deploymentEntries = {
 export const errorSchema = named('ErrorResponse', { detail: v.string(), ...deploymentEntries });
 export const bareErrorSchema = named('BareErrorResponse', { detail: v.string() });
 
-const TRUE_WORDS = ['true', '1', 'yes', 'on', 't', 'y'];
-const FALSE_WORDS = ['false', '0', 'no', 'off', 'f', 'n'];
-
-/** A boolean in a query, in the words that clients of other languages write. */
-export const flagInQuery = v.pipe(
-  v.string(),
-  v.toLowerCase(),
-  v.picklist([...TRUE_WORDS, ...FALSE_WORDS], 'expected true or false'),
-  v.transform((word) => TRUE_WORDS.includes(word)),
-  v.boolean(),
-);
+/** A boolean in a query. */
+export const flagInQuery = flag('expected true or false');
 
 /** Filters that several endpoints have. */
 export const jobFilter = v.optional(v.pipe(v.string(), v.description('The job_id of a job.')));

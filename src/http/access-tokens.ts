@@ -1,11 +1,11 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { ServiceError, messageOf } from '../domain.ts';
-import { ACCESS_TOKEN_PATTERN, type Settings } from '../settings.ts';
+import { type Settings, isAccessToken } from '../settings.ts';
 
 const MAX_TOKENS = 1_000;
 const READ_ONLY = 'read-only';
-const AUTHORIZATION = /^bearer +([\x21-\x7e]+)$/i;
+const AUTHORIZATION = /^bearer +(\S+)$/i;
 
 /** What the holder of a token may do: everything, or all that changes nothing. */
 export type Rights = 'everything' | 'reading';
@@ -72,7 +72,7 @@ function addTokensOf(path: string, tokens: Map<string, Rights>): void {
       (rest.length > 0 || (word !== undefined && word !== READ_ONLY)
         ? `expected a token, or a token and ${READ_ONLY}`
         : null) ??
-      (ACCESS_TOKEN_PATTERN.test(token) ? null : 'a token is 1 to 1000 visible ASCII characters') ??
+      (isAccessToken(token) ? null : 'a token is 1 to 1000 visible ASCII characters') ??
       (tokens.has(token) ? 'this token was given before' : null) ??
       (tokens.size >= MAX_TOKENS ? `more than ${MAX_TOKENS} tokens` : null);
     if (fault !== null) throw refusal(path, `line ${index + 1}: ${fault}`);

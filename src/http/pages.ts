@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { pagePaths } from '../page-paths.ts';
@@ -85,7 +85,7 @@ function openedOnce(name: string, base64: string): () => PageFile {
 function openFile(name: string, base64: string): PageFile {
   const plain = brotliDecompressSync(Buffer.from(base64, 'base64'));
   const gzipped = gzipSync(plain);
-  const etag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
+  const etag = `"${hash('sha256', plain, 'base64url').slice(0, 22)}"`;
   return { contentType: contentTypes[name] ?? 'application/octet-stream', etag, gzipped };
 }
 

@@ -1,3 +1,5 @@
+import { pathPattern, segmentsOf } from '../path-pattern.ts';
+
 /** A path pattern: literal segments and `{name}` parameters. */
 export interface RoutePattern {
   method: string;
@@ -18,15 +20,19 @@ export type Router<Route> = (method: string, path: string) => Match<Route> | nul
  */
 export function createRouter<Route extends RoutePattern>(routes: readonly Route[]): Router<Route> {
   const byPath = Map.groupBy(routes, ({ path }) => path);
-  const patterns = [...byPath.keys()].filter((path) => path.includes('{')).map((path) => path.split('/'));
+  const patterns = [...byPath]
+    .filter(([path]) => path.includes('{'))
+    .map(([path, candidates]) => ({ paramsIn: pathPattern(path), candidates }));
   return (method, path) => {
     const plain = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
     const exact = byPath.get(plain);
     if (exact !== undefined) return choose(exact, method, {});
-    const segments = plain.split('/');
-    const pattern = patterns.find((parts) => fits(parts, segments));
-    if (pattern === undefined) return null;
-    return choose(byPath.get(pattern.join('/')) as Route[], method, paramsOf(pattern, segments));
+    const segments = segmentsOf(plain);
+    for (const { paramsIn, candidates } of patterns) {
+      const params = paramsIn(segments)?.map(([name, segment]) => [name, decodeURIComponent(segment)]);
+      if (params !== undefined) return choose(candidates, method, Object.fromEntries(params));
+    }
+    return null;
   };
 }
 
@@ -41,23 +47,4 @@ function choose<Route extends RoutePattern>(
   const methods = candidates.map((candidate) => candidate.method);
   const allowed = methods.flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name]));
   return { route: candidates[0] as Route, allowed };
-}
-
-function fits(pattern: readonly string[], segments: readonly string[]): boolean {
-  return (
-    pattern.length === segments.length &&
-    pattern.every((part, index) => (isParameter(part) ? segments[index] !== '' : part === segments[index]))
-  );
-}
-
-function paramsOf(pattern: readonly string[], segments: readonly string[]): Record<string, string> {
-  const entries = pattern.flatMap((part, index) =>
-    // Decoded after the cut, so that an encoded slash stays part of its segment.
-    isParameter(part) ? [[part.slice(1, -1), decodeURIComponent(segments[index] as string)]] : [],
-  );
-  return Object.fromEntries(entries);
-}
-
-function isParameter(part: string): boolean {
-  return part.startsWith('{');
 }

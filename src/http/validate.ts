@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { ServiceError } from '../domain.ts';
+import { asObject } from '../json.ts';
 
 /** A client chooses how many there are; nobody reads more at once. */
 const MAX_TOLD_PROBLEMS = 20;
@@ -12,7 +13,7 @@ const RETIRED_FIELDS = new Map([
 
 /** Checks a JSON body. Throws a `ServiceError` (`unprocessable`) with one sentence per problem, the field first. */
 export function validateBody<Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> {
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
+  if (asObject(body) === undefined)
     throw new ServiceError('unprocessable', 'body: expected a JSON object');
   return validate(schema, body);
 }

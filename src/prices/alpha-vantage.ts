@@ -2,15 +2,16 @@ import { type CalendarDate, isCalendarDate, isTooEarly } from '../calendar.ts';
 import type { Split } from '../database/market.ts';
 import type { Bar } from '../database/prices.ts';
 import { type HttpAnswer, httpRequest } from '../http-client.ts';
+import { asArray, asObject, tryParse } from '../json.ts';
+import { quote } from '../text.ts';
 import { readDocument, rowsOf } from './formats/json.ts';
-import type { PriceProvider, ProviderAnswer } from './provider.ts';
+import type { PriceProvider, Problem, ProviderAnswer } from './provider.ts';
 
 /** Alpha Vantage over HTTP: daily bars as they traded, and splits. Its errors come with status 200, as sentences. */
 
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Thirty years of daily bars are a megabyte and a half. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
-const MAX_QUOTED_LENGTH = 300;
 /** Factors have four decimals: 0.3333 is a third. */
 const FACTOR_TOLERANCE = 0.00005;
 const MAX_FACTOR = 10_000;
@@ -55,19 +56,19 @@ function judge<Value>(
   if (result.failure === 'too_large') return { problem: 'unreadable', message: result.message };
   if (result.failure !== undefined) return { problem: 'unreachable', message: result.message };
   const { status } = result;
-  if (status === 429) return { problem: 'short_limit', message: `status 429: ${quote(result.text)}` };
-  if (status === 401 || status === 403)
-    return { problem: 'bad_key', message: `status ${status}: ${quote(result.text)}` };
-  if (status >= 500) return { problem: 'unreachable', message: `status ${status}: ${quote(result.text)}` };
-  if (status !== 200) return { problem: 'unreadable', message: `status ${status}: ${quote(result.text)}` };
-  return readAnswer(result, read);
+  if (status === 200) return readAnswer(result, read);
+  return { problem: problemOf(status), message: `status ${status}: ${quote(result.text)}` };
+}
+
+function problemOf(status: number): Problem {
+  if (status === 429) return 'short_limit';
+  if (status === 401 || status === 403) return 'bad_key';
+  return status >= 500 ? 'unreachable' : 'unreadable';
 }
 
 function readAnswer<Value>({ headers, text }: HttpAnswer, read: (body: unknown) => Value): ProviderAnswer<Value> {
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
+  const body = tryParse(text);
+  if (body === undefined) {
     const type = headers['content-type'] ?? 'no content type';
     return { problem: 'unreadable', message: `an answer that is no JSON (${quote(type)}): ${quote(text)}` };
   }
@@ -81,8 +82,8 @@ function readAnswer<Value>({ headers, text }: HttpAnswer, read: (body: unknown) 
 }
 
 function sentenceIn(body: unknown): string | undefined {
-  const { Note, Information, 'Error Message': error } = (body ?? {}) as Record<string, unknown>;
-  return [error, Note, Information].find((text) => typeof text === 'string') as string | undefined;
+  const { Note, Information, 'Error Message': error } = asObject(body) ?? {};
+  return [error, Note, Information].find((text) => typeof text === 'string');
 }
 
 /**
@@ -110,12 +111,12 @@ function readBars(body: unknown, symbol: string, today: CalendarDate): { bars: B
 }
 
 function readSplits(body: unknown, symbol: string): Split[] {
-  const list = (body as { data?: unknown } | null)?.data;
-  if (!Array.isArray(list)) throw new Error('the answer has no "data" with splits');
-  return list.flatMap((entry: { effective_date?: unknown; split_factor?: unknown } | null) => {
-    const date = entry?.effective_date;
+  const list = asArray(asObject(body)?.['data']);
+  if (list === undefined) throw new Error('the answer has no "data" with splits');
+  return list.flatMap((entry) => {
+    const { effective_date: date, split_factor } = asObject(entry) ?? {};
     if (isTooEarly(date)) return []; // no price is that old
-    const factor = Number(entry?.split_factor ?? NaN);
+    const factor = Number(split_factor ?? NaN);
     const fraction = fractionOf(factor);
     if (!isCalendarDate(date) || fraction === null)
       throw new Error(`a split that cannot be read: ${quote(JSON.stringify(entry))}`);
@@ -133,12 +134,4 @@ export function fractionOf(factor: number): { numerator: number; denominator: nu
       return numerator === denominator ? null : { numerator, denominator };
   }
   return null;
-}
-
-function quote(text: string): string {
-  const line = text
-    .slice(0, 10 * MAX_QUOTED_LENGTH)
-    .replace(/\s+/g, ' ')
-    .trim();
-  return line.length <= MAX_QUOTED_LENGTH ? line : `${line.slice(0, MAX_QUOTED_LENGTH)}…`;
 }

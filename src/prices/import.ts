@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CalendarDate, type Clock, addDays, dateOf, timestamp } from '../calendar.ts';
 import type { CommandDatabase, Database } from '../database/database.ts';
+import { adjustedSources } from '../database/price-tables.ts';
 import { type Bar, addCoverage, dropSyntheticPrices, seriesOf, storeBars } from '../database/prices.ts';
 import { ServiceError, messageOf } from '../domain.ts';
 import type { ParsedFile, Refusal, Row } from './formats/bar.ts';
@@ -13,7 +14,6 @@ import { type LineBatch, readLines } from './formats/lines.ts';
 const ROWS_PER_TRANSACTION = 10_000;
 /** Between two transactions, so that a waiting server gets its turn. */
 const PAUSE_MS = 1;
-const ADJUSTED_SOURCES = ['yahoo', 'stooq'];
 
 export interface ImportOptions {
   clock: Clock;
@@ -161,7 +161,7 @@ function stateOf(
 
 function mixingProblem(database: Database, symbol: string, { source }: ParsedFile): Refusal | null {
   const series = seriesOf(database, symbol);
-  const isAdjusted = ADJUSTED_SOURCES.includes(source);
+  const isAdjusted = adjustedSources.includes(source);
   if (series === null || series.adjusted === isAdjusted) return null;
   const [there, here] = isAdjusted ? ['raw', 'split-adjusted'] : ['split-adjusted', 'raw'];
   return {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backOff } from '../back-off.ts';
 import type { ProviderAnswer } from './provider.ts';
 
 /** The first wait at a short limit; it doubles from try to try of the same request. */
@@ -31,17 +32,18 @@ export function createPatience({ maxLimitWaitMs, signal, wait = sleepUnlessAbort
       return waitedMs;
     },
     async ask(request) {
-      let limitWaitMs = FIRST_LIMIT_WAIT_MS;
+      let limits = 0;
       for (let tries = 1; ; tries += 1) {
         const answer = await request();
         if (signal.aborted) return answer;
+        const limitWaitMs = backOff(limits + 1, { firstMs: FIRST_LIMIT_WAIT_MS, maxMs: MAX_LIMIT_WAIT_MS });
         if (answer.problem === 'short_limit' && waitedMs + limitWaitMs <= maxLimitWaitMs) {
+          limits += 1;
           waitedMs += limitWaitMs;
           await wait(limitWaitMs, signal);
-          limitWaitMs = Math.min(2 * limitWaitMs, MAX_LIMIT_WAIT_MS);
           tries = 0; // a limit is no failure
         } else if (answer.problem === 'unreachable' && tries < MAX_TRIES) {
-          await wait(FIRST_RETRY_WAIT_MS * 2 ** (tries - 1), signal);
+          await wait(backOff(tries, { firstMs: FIRST_RETRY_WAIT_MS }), signal);
         } else return answer;
       }
     },

@@ -12,6 +12,7 @@ import {
 } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
 import { type Bar, addCoverage, storeBars, symbolsWithRealPrices } from '../database/prices.ts';
+import { hashOn, hashText } from '../text-hash.ts';
 import type { DatePrices } from './coverage.ts';
 
 /**
@@ -114,9 +115,7 @@ function smoothNoise(name: string, position: number): number {
 
 /** A number from 0 up to 1 that looks random and is a function of its name and index (FNV-1a, then murmur3's finaliser). */
 function noise(name: string, index: number): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < name.length; at += 1) hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193);
-  hash = Math.imul(hash ^ index, 0x01000193);
+  let hash = hashOn(hashText(name), index);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;

@@ -1,8 +1,9 @@
 import * as v from 'valibot';
 import type { CalendarDate } from '../calendar.ts';
 import { type HttpAnswer, type HttpFailure, httpRequest } from '../http-client.ts';
+import { asObject, tryParse } from '../json.ts';
+import { cleanText, cutText, quote } from '../text.ts';
 import { publicationDate } from './publication-date.ts';
-import { cleanText, cutText } from '../text.ts';
 
 /** From the start of a search to the last byte of its answer. */
 const SEARCH_TIMEOUT_MS = 20_000;
@@ -135,7 +136,7 @@ const FAILURES: Record<HttpFailure['failure'], string> = {
 };
 
 function describeStatus(status: number, body: unknown): Failure {
-  const { message } = (body ?? {}) as { message?: unknown };
+  const message = asObject(body)?.['message'];
   const words = typeof message === 'string' ? `: ${cleanText(message)}` : '';
   return { told: STATUSES[status] ?? `the provider answered with status ${status}`, reason: `${status}${words}` };
 }
@@ -149,7 +150,7 @@ const STATUSES: Record<number, string> = {
 
 /** Jina's way of finding nothing is an error. */
 function isNothingFound(status: number, body: unknown): boolean {
-  const { message } = (body ?? {}) as { message?: unknown };
+  const message = asObject(body)?.['message'];
   return status === 422 && typeof message === 'string' && message.startsWith('No search results available');
 }
 
@@ -161,9 +162,9 @@ function sift(found: readonly SearchResult[], date: CalendarDate): NewsAnswer {
     .slice(0, MAX_RESULTS)
     .map(({ published, title, url, description }) => ({
       date: published as CalendarDate,
-      title: cutText(cleanText(title), MAX_TITLE_LENGTH),
-      url: cutText(cleanText(url), MAX_URL_LENGTH),
-      snippet: cutText(cleanText(description), MAX_SNIPPET_LENGTH),
+      title: quote(title, MAX_TITLE_LENGTH),
+      url: quote(url, MAX_URL_LENGTH),
+      snippet: quote(description, MAX_SNIPPET_LENGTH),
     }));
   return { results, undated: dated.filter(({ published }) => published === null).length };
 }
@@ -173,12 +174,4 @@ function datesOf({ date, publishedTime }: SearchResult): CalendarDate | null {
   const dates = [date, publishedTime].filter((stamp) => stamp != null && stamp !== '').map(publicationDate);
   if (dates.length === 0 || dates.includes(null)) return null;
   return dates.sort().at(-1) as CalendarDate;
-}
-
-function tryParse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -14,6 +14,7 @@ import {
   latestActiveDayBefore,
 } from '../database/sessions.ts';
 import { type Usage, addUsage } from '../database/usage.ts';
+import { tryParse } from '../json.ts';
 import { type Money, money, toDollars } from '../money.ts';
 import type { Answer, Brief, ToolCall, ToolResults } from '../protocol.ts';
 import { type TokenPrices, costOf } from './cost.ts';
@@ -269,12 +270,7 @@ function toolMessage(call: ToolCall, content: string): LogMessage {
 
 /** The arguments as JSON: as the model sent them when they are, else their text as a JSON string. */
 function asJson(text: string): string {
-  try {
-    JSON.parse(text);
-    return text;
-  } catch {
-    return JSON.stringify(text);
-  }
+  return tryParse(text) === undefined ? JSON.stringify(text) : text;
 }
 
 function dollarsOrNull(amount: Money | null): number | null {

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import type { CalendarDate } from '../calendar.ts';
 import type { Bar } from '../database/prices.ts';
 import type { ActionType } from '../domain.ts';
+import { tryParse } from '../json.ts';
 import { type Money, money, toDollars } from '../money.ts';
 import type { ToolCall, ToolDescription } from '../protocol.ts';
 import {
@@ -184,12 +185,8 @@ function replyTo(day: TradingDay, call: ToolCall): Reply | Promise<Reply> {
     const names = offered.map(({ name }) => name).join(', ');
     return { refusal: `There is no tool named ${shown(call.name)}. The tools are ${names}.` };
   }
-  let input: unknown;
-  try {
-    input = JSON.parse(call.arguments === '' ? '{}' : call.arguments);
-  } catch {
-    return { refusal: `The arguments of ${tool.name} are not JSON.` };
-  }
+  const input = tryParse(call.arguments === '' ? '{}' : call.arguments);
+  if (input === undefined) return { refusal: `The arguments of ${tool.name} are not JSON.` };
   const args = v.safeParse(tool.schema, input);
   if (!args.success) return { refusal: args.issues.map((issue) => describeIssue(tool.name, issue)).join(' ') };
   return tool.run(day, args.output);

@@ -5,14 +5,13 @@ import {
   baselineOf,
   basemodelOf,
 } from '../configuration.ts';
+import { isHeaderKey } from '../http-values.ts';
 import type { Endpoint, Start } from '../protocol.ts';
 import type { Settings } from '../settings.ts';
 import type { TokenPrices } from '../trading/cost.ts';
 
 /** Where a model is asked when neither its entry nor OPENAI_API_BASE says. */
 const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
-/** What may stand in an HTTP header after `Bearer`. */
-const SENDABLE_KEY = /^[\x21-\x7e]+$/;
 
 export interface EndpointSources {
   settings: Settings;
@@ -46,7 +45,7 @@ export function resolveModel(signature: string, sources: EndpointSources): Start
       error: `Model '${signature}' has no key: set openai_api_key or openai_api_key_env in its entry, or OPENAI_API_KEY`,
     };
   }
-  if (apiKey !== null && !SENDABLE_KEY.test(apiKey)) {
+  if (apiKey !== null && !isHeaderKey(apiKey)) {
     return { error: `Model '${signature}' has a key that cannot be sent: it holds blanks or characters beyond ASCII` };
   }
   return describeEndpoint(entry, { baseUrl, apiKey, ...sources });

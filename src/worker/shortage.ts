@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backOff } from '../back-off.ts';
 import type { Lost } from './channel.ts';
 import type { WorkerLimits } from './limits.ts';
 
@@ -29,8 +30,8 @@ export function createShortage({ maxStarts, maxResumptions, restartPauseMs }: Wo
       return `The machine is short of processes or memory: ${what} (the last time: ${error}). ${ADVICE}`;
     },
     async pause(signal) {
-      const times = Math.max(silent, killed) - 1;
-      await sleep(restartPauseMs * 2 ** times, undefined, { signal }).catch(() => {});
+      const pauseMs = backOff(Math.max(silent, killed), { firstMs: restartPauseMs });
+      await sleep(pauseMs, undefined, { signal }).catch(() => {});
     },
   };
 }

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import { createChatModel } from '../../src/agent/chat-completions.ts';
+import { createChatModel } from '../../src/agent/provider/chat-completions.ts';
 import type { ChatMessage, ModelAnswer } from '../../src/agent/model.ts';
-import { MAX_WAIT_MS, readRetryAfter, waitAfter } from '../../src/agent/retry.ts';
+import { MAX_WAIT_MS, readRetryAfter, waitAfter } from '../../src/agent/provider/retry.ts';
 import type { Endpoint, ToolDescription } from '../../src/protocol.ts';
 import {
   type Behaviour,

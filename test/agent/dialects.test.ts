@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
-import { readCompletion } from '../../src/agent/dialects.ts';
+import { readCompletion } from '../../src/agent/provider/dialects.ts';
 import { MAX_TOOL_CALLS, answerSchema, decodeLine } from '../../src/protocol.ts';
 
 /**

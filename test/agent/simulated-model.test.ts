@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ChatMessage } from '../../src/agent/model.ts';
 import { openingMessages } from '../../src/agent/prompt.ts';
-import { createSimulatedModel, temperamentOf, temperaments } from '../../src/agent/simulated-model.ts';
+import { createSimulatedModel, temperamentOf, temperaments } from '../../src/agent/players/simulated-model.ts';
 import { addDays } from '../../src/calendar.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { storeBars } from '../../src/database/prices.ts';

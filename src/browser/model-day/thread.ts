@@ -1,3 +1,4 @@
+import { type Json, asObject, tryParse } from '../../json.ts';
 import { h } from '../parts/element.ts';
 import { count, price } from '../parts/format.ts';
 import type { Message } from '../service/responses.ts';
@@ -75,13 +76,8 @@ function toolCall({ tool_name, tool_input, content }: Message): HTMLElement {
   );
 }
 
-function parsed(json: string | null): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(json ?? '');
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
+function parsed(json: string | null): Json | null {
+  return asObject(tryParse(json ?? '')) ?? null;
 }
 
 const MAX_SHORT = 80;
@@ -99,7 +95,7 @@ function shortArguments(input: string | null): string {
 }
 
 /** What a tool's answer comes to, as far as one line tells it. */
-function outcomeOf(answer: Record<string, unknown> | null): string {
+function outcomeOf(answer: Json | null): string {
   if (answer === null) return '';
   const { executed, price: paid, bars, result, open, value, portfolio_value, results } = answer;
   if (typeof executed === 'string') return `executed${typeof paid === 'number' ? ` at ${price(paid)}` : ''}`;
@@ -110,9 +106,6 @@ function outcomeOf(answer: Record<string, unknown> | null): string {
 }
 
 function pretty(json: string): string {
-  try {
-    return JSON.stringify(JSON.parse(json), null, 2);
-  } catch {
-    return json;
-  }
+  const value = tryParse(json);
+  return value === undefined ? json : JSON.stringify(value, null, 2);
 }

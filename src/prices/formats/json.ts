@@ -1,6 +1,7 @@
 import type { CalendarDate } from '../../calendar.ts';
 import type { PriceSource } from '../../database/prices.ts';
 import { ServiceError } from '../../domain.ts';
+import { asObject, tryParse } from '../../json.ts';
 import { type ParsedFile, type RawBar, type Row, checkBar } from './bar.ts';
 import { MAX_DOCUMENT_LENGTH, type LineBatch } from './lines.ts';
 
@@ -47,17 +48,17 @@ export async function readJson(
 
 /** Reads one document that a provider sent. Throws a `ServiceError` when it holds no daily series. */
 export function readDocument(value: unknown): Document {
-  const document = asRecord(value);
+  const document = asObject(value);
   for (const name of PROVIDER_MESSAGES) {
     if (typeof document?.[name] === 'string')
       throw new ServiceError('bad_request', `it holds the provider's message instead of prices: ${document[name]}`);
   }
-  const symbol = asRecord(document?.['Meta Data'])?.['2. Symbol'];
-  const days = asRecord(document?.[SERIES]);
+  const symbol = asObject(document?.['Meta Data'])?.['2. Symbol'];
+  const days = asObject(document?.[SERIES]);
   if (typeof symbol !== 'string' || days === undefined)
     throw new ServiceError('bad_request', `it has no "Meta Data" with a symbol and no "${SERIES}"`);
   const [newest] = Object.values(days);
-  return { symbol, days, source: '1. buy price' in (asRecord(newest) ?? {}) ? 'ai-trader' : 'alpha-vantage' };
+  return { symbol, days, source: '1. buy price' in (asObject(newest) ?? {}) ? 'ai-trader' : 'alpha-vantage' };
 }
 
 /** The days of a document as checked rows, all at the line where it begins. */
@@ -72,7 +73,7 @@ export function rowsOf({ symbol, days }: Document, line: number, today: Calendar
       close: undefined,
       volume: undefined,
     };
-    for (const [name, value] of Object.entries(asRecord(fields) ?? {})) {
+    for (const [name, value] of Object.entries(asObject(fields) ?? {})) {
       const field = FIELD_NAMES.get(name.replace(/^\d+\. /, ''));
       if (field !== undefined) raw[field] = typeof value === 'string' ? value : JSON.stringify(value);
     }
@@ -122,18 +123,4 @@ async function wholeText(batches: AsyncIterator<LineBatch>, first: LineBatch): P
 
 async function* once<Item>(item: Item): AsyncGenerator<Item> {
   yield item;
-}
-
-function tryParse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function asRecord(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : undefined;
 }

@@ -1,5 +1,5 @@
-import type { BaselineStrategy } from '../domain.ts';
-import type { Brief, ToolCall } from '../protocol.ts';
+import type { BaselineStrategy } from '../../domain.ts';
+import type { Brief, ToolCall } from '../../protocol.ts';
 import { type Order, type Stock, equalAmounts } from './equal-amounts.ts';
 import { createRandom, sample } from './random.ts';
 import { type ToolReply, call } from './turns.ts';

@@ -1,5 +1,5 @@
-import type { Brief, ToolCall } from '../protocol.ts';
-import type { ChatMessage, Model, ModelAnswer } from './model.ts';
+import type { Brief, ToolCall } from '../../protocol.ts';
+import type { ChatMessage, Model, ModelAnswer } from '../model.ts';
 import { type Random, createRandom, pick, sample } from './random.ts';
 import { type ToolReply, call, say, toolReplies } from './turns.ts';
 

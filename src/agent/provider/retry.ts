@@ -1,4 +1,5 @@
-import type { HttpAnswer } from '../http-client.ts';
+import { backOff } from '../../back-off.ts';
+import type { HttpAnswer } from '../../http-client.ts';
 
 /** No wait between two tries is longer, whatever the provider asks for. */
 export const MAX_WAIT_MS = 60_000;
@@ -15,8 +16,8 @@ export interface Wait {
  * once; what the provider asks for counts more.
  */
 export function waitAfter(tries: number, { baseDelayMs, retryAfterMs = 0 }: Wait): number {
-  const backOff = baseDelayMs * 2 ** (tries - 1) * (0.5 + Math.random() / 2);
-  return Math.min(MAX_WAIT_MS, Math.max(backOff, retryAfterMs));
+  const jitter = 0.5 + Math.random() / 2;
+  return Math.min(MAX_WAIT_MS, Math.max(backOff(tries, { firstMs: baseDelayMs }) * jitter, retryAfterMs));
 }
 
 /** `Retry-After` in seconds or as a date, or OpenAI's `retry-after-ms`, in milliseconds; undefined when it says nothing. */

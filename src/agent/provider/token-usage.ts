@@ -1,5 +1,5 @@
-import { MAX_TOKENS_OF_ANSWER, type TokenUsage } from '../protocol.ts';
-import { asObject } from './json.ts';
+import { MAX_TOKENS_OF_ANSWER, type TokenUsage } from '../../protocol.ts';
+import { asObject } from '../../json.ts';
 
 /** The tokens of one answer, and a sentence for the log where a count of the provider cannot be true. */
 export interface ReadUsage {

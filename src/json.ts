@@ -1,6 +1,16 @@
-/** JSON whose shape nobody has checked. */
+/** JSON from outside, whose shape nobody has checked yet. */
 export type Json = Record<string, unknown>;
 
+/** The value of a JSON text; undefined when the text is not JSON. */
+export function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The value when it is an object, and neither null nor an array. */
 export function asObject(value: unknown): Json | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
 }
@@ -9,16 +19,7 @@ export function asArray(value: unknown): unknown[] | undefined {
   return Array.isArray(value) ? value : undefined;
 }
 
-/** A text that says something, else undefined. */
+/** The value when it is a text that is not blank. */
 export function asText(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
-}
-
-/** The value of a JSON text; undefined when it is none. */
-export function tryParse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,5 @@
-import type { ToolCall } from '../protocol.ts';
-import type { ChatMessage, ModelAnswer } from './model.ts';
+import type { ToolCall } from '../../protocol.ts';
+import type { ChatMessage, ModelAnswer } from '../model.ts';
 
 /** How models that are rules speak and listen: those without a provider share this. */
 

@@ -1,11 +1,10 @@
-import type { HttpAnswer, HttpFailure } from '../http-client.ts';
+import type { HttpAnswer, HttpFailure } from '../../http-client.ts';
 import { readCompletion } from './dialects.ts';
-import { type Json, asArray, asObject, asText, tryParse } from './json.ts';
-import type { ModelAnswer } from './model.ts';
+import { type Json, asArray, asObject, asText, tryParse } from '../../json.ts';
+import { quote } from '../../text.ts';
+import type { ModelAnswer } from '../model.ts';
 import { readRetryAfter } from './retry.ts';
 
-/** How much of a provider's words an error repeats. */
-const MAX_QUOTED_LENGTH = 300;
 const MAX_READ_OF_PAGE = 4_000;
 const PASSING_STATUSES = new Set([408, 409, 429]);
 
@@ -80,9 +79,4 @@ function errorWords(error: unknown): string {
 function foreignWords({ headers, text }: HttpAnswer): string {
   const type = quote(headers['content-type'] ?? 'no content type');
   return `${type} instead of JSON: ${quote(text.slice(0, MAX_READ_OF_PAGE).replace(/<[^<>]*>/g, ' '))}`;
-}
-
-function quote(text: string): string {
-  const line = text.slice(0, MAX_READ_OF_PAGE).replace(/\s+/g, ' ').trim();
-  return line.length <= MAX_QUOTED_LENGTH ? line : `${line.slice(0, MAX_QUOTED_LENGTH)}…`;
 }

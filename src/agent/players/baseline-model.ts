@@ -1,7 +1,7 @@
-import type { BaselineStrategy } from '../domain.ts';
-import { type Brief, MAX_TOOL_CALLS, type ToolCall } from '../protocol.ts';
+import type { BaselineStrategy } from '../../domain.ts';
+import { type Brief, MAX_TOOL_CALLS, type ToolCall } from '../../protocol.ts';
 import { type Play, strategies } from './baselines.ts';
-import type { Model, ModelAnswer } from './model.ts';
+import type { Model, ModelAnswer } from '../model.ts';
 import { say, toolReplies } from './turns.ts';
 
 /** No provider is asked, so there is nothing to count and nothing to pay. */

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type HttpAnswer, type HttpFailure, httpRequest } from '../http-client.ts';
-import { type Endpoint, MAX_LINE_BYTES, type ToolDescription } from '../protocol.ts';
-import { asObject, tryParse } from './json.ts';
-import type { ChatMessage, Model } from './model.ts';
+import { type HttpAnswer, type HttpFailure, httpRequest } from '../../http-client.ts';
+import { type Endpoint, MAX_LINE_BYTES, type ToolDescription } from '../../protocol.ts';
+import { asObject, tryParse } from '../../json.ts';
+import type { ChatMessage, Model } from '../model.ts';
 import { waitAfter } from './retry.ts';
 import { judge } from './verdict.ts';
 
@@ -61,11 +61,8 @@ async function post({ baseUrl, apiKey, requestTimeoutMs }: Endpoint, body: strin
 
 /** JSON in its one form, so that a key that is spelled in escapes is found too. */
 function normalised(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text));
-  } catch {
-    return text;
-  }
+  const body = tryParse(text);
+  return body === undefined ? text : JSON.stringify(body);
 }
 
 /** A base URL may end in slashes, in the whole path, or in a query as Azure's do. */

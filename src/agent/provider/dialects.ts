@@ -1,7 +1,7 @@
-import { type Carried, MAX_TOOL_CALLS, type ToolCall } from '../protocol.ts';
+import { type Carried, MAX_TOOL_CALLS, type ToolCall } from '../../protocol.ts';
 import { noteOn } from './answer-notes.ts';
-import { type Json, asArray, asObject, asText, tryParse } from './json.ts';
-import type { ModelAnswer } from './model.ts';
+import { type Json, asArray, asObject, asText, tryParse } from '../../json.ts';
+import type { ModelAnswer } from '../model.ts';
 import { readUsage } from './token-usage.ts';
 
 /**

@@ -1,11 +1,11 @@
+import { hashText } from '../../text-hash.ts';
+
 /** A source of numbers from 0 up to 1 that is the same for the same seed, on every machine. */
 export type Random = () => number;
 
-/** FNV-1a over the seed's UTF-16 units, then the mulberry32 generator (both public domain). */
+/** The mulberry32 generator (public domain), begun with the seed's hash. */
 export function createRandom(seed: string): Random {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < seed.length; index += 1) hash = Math.imul(hash ^ seed.charCodeAt(index), 0x01000193);
-  let state = hash >>> 0;
+  let state = hashText(seed) >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);

@@ -6,12 +6,14 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { commandHelp, generalHelp } from '../src/commands/help.ts';
 import { type Command, commands } from '../src/commands/table.ts';
+import { agentFixture } from './support/agents.ts';
 import { document } from './support/json-schema.ts';
-import { childrenOf, isRunning, modelDaysOf, noProc } from './support/processes.ts';
+import { childrenOf, isRunning, noProc } from './support/processes.ts';
 import {
   RUNTIME_CONFIG,
   ask,
   installProgram,
+  replaceAgent,
   runProgram,
   smallConfiguration,
   startProgram,
@@ -295,30 +297,18 @@ test('the demo finds a free port, shows trades and refusals, and serves until Ct
 const MID_DEMO = 'Ctrl-C in mid-demo ends it in order, without a word about a service that cannot be reached';
 test(MID_DEMO, { skip: noProc }, async (t) => {
   const cwd = installProgram(t);
+  // A child that heeds nothing but SIGKILL keeps the service from ending before the demo asks it again.
+  replaceAgent(cwd, agentFixture('ignores-term'));
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     const demo = startProgram(['demo'], { cwd, env: { API_PORT: '0' } });
     t.after(() => demo.process.kill('SIGKILL'));
-    // A child that heeds nothing but SIGKILL keeps the service from ending before the demo asks it again.
-    const child = await until('a model-day that stands still', () => stopModelDay(demo.process.pid as number));
-    t.after(() => isRunning(child) && process.kill(child, 'SIGKILL'));
+    await until('a model-day', () => childrenOf(demo.process.pid as number).length > 0);
     demo.process.kill(signal);
     const { code, stdout, stderr } = await demo.ended;
     assert.deepEqual([code, /curl/.test(stdout)], [0, false]);
     assert.match(stderr, /^(\{"time".*\}\n|\S+ simulated\n)*$/);
   }
 });
-
-/** Stops one of the model-days that run, if there is one, by a signal that it cannot refuse. */
-function stopModelDay(pid: number): number | null {
-  try {
-    const [child] = modelDaysOf(pid);
-    if (child === undefined) return null;
-    process.kill(child, 'SIGSTOP');
-    return isRunning(child) ? child : null;
-  } catch {
-    return null; // it has ended in between
-  }
-}
 
 test('a container: the user configuration is merged, then served; a merged one that appears later is ignored', async (t) => {
   const cwd = installProgram(t);

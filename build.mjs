@@ -98,6 +98,10 @@ function licenceComment(texts) {
 const madeAtBuild = {
   name: 'made-at-build',
   setup({ onLoad }) {
+    onLoad({ filter: /src\/trading\/tool-parameters\.ts$/ }, async ({ path }) => {
+      const { toolParameters } = await import(path);
+      return { contents: `export const toolParameters = ${JSON.stringify(toolParameters)};` };
+    });
     onLoad({ filter: /src\/http\/interface-description\.ts$/ }, async ({ path }) => {
       const { interfaceDescription } = await import(path);
       return {

@@ -7,44 +7,62 @@ import { cleanText } from '../text.ts';
 
 /** A value of the model's that a refusal repeats is cut here. */
 const MAX_SHOWN_LENGTH = 80;
-export const MAX_HISTORY_DAYS = 100;
-export const MAX_QUERY_LENGTH = 400;
+const MAX_HISTORY_DAYS = 100;
+const MAX_QUERY_LENGTH = 400;
 
+const symbolMessage = 'must be a ticker symbol';
 const symbol = v.pipe(
-  v.string('must be a ticker symbol'),
+  v.string(symbolMessage),
   v.transform(normaliseSymbol),
-  v.check((value) => value !== null, 'must be a ticker symbol'),
-  v.transform((value) => value as string),
+  v.string(symbolMessage),
+  v.description('Ticker symbol, for example AAPL'),
 );
 
 /** Whole and at least 1; digits as text count, as models write them. */
-function wholeNumber(most: number) {
+function wholeNumber(most: number, description: string) {
   const message = (issue: v.BaseIssue<unknown>) =>
     `must be a whole number from 1 to ${most}, got ${shown(issue.input)}`;
   return v.pipe(
     v.union([v.number(), v.pipe(v.string(), v.regex(/^\d{1,16}$/), v.transform(Number))], message),
+    v.number(),
     v.integer(message),
     v.minValue(1, message),
     v.maxValue(most, message),
+    v.description(description),
   );
 }
 
-const date = v.custom<CalendarDate>(isCalendarDate, (issue) => `must be a date YYYY-MM-DD, got ${shown(issue.input)}`);
+const date = v.pipe(
+  v.custom<CalendarDate>(isCalendarDate, (issue) => `must be a date YYYY-MM-DD, got ${shown(issue.input)}`),
+  v.metadata({ type: 'string', format: 'date', description: 'YYYY-MM-DD, today when left out' }),
+);
 
 const queryMessage = `must be text of 1 to ${MAX_QUERY_LENGTH} characters`;
 const query = v.pipe(
   v.string(queryMessage),
   v.transform(cleanText),
+  v.string(),
   v.minLength(1, queryMessage),
   v.maxLength(MAX_QUERY_LENGTH, queryMessage),
+  v.description('Search words'),
 );
 
-export const orderArguments = v.strictObject({ symbol, amount: wholeNumber(Number.MAX_SAFE_INTEGER) });
-export const priceArguments = v.strictObject({ symbol, date: v.nullish(date) });
-export const historyArguments = v.strictObject({ symbol, days: wholeNumber(MAX_HISTORY_DAYS) });
-export const noArguments = v.strictObject({});
-export const expressionArguments = v.strictObject({ expression: v.string('must be text') });
-export const queryArguments = v.strictObject({ query });
+const expression = v.pipe(v.string('must be text'), v.description('For example floor(10000 / 245.27)'));
+const order = v.strictObject({ symbol, amount: wholeNumber(Number.MAX_SAFE_INTEGER, 'Whole shares') });
+
+/** The arguments of each tool by its name: checked here, and described to the model from here (tool-parameters.ts). */
+export const toolArguments = {
+  buy: order,
+  sell: order,
+  get_price: v.strictObject({ symbol, date: v.nullish(date) }),
+  get_price_history: v.strictObject({ symbol, days: wholeNumber(MAX_HISTORY_DAYS, 'How many bars') }),
+  get_portfolio: v.strictObject({}),
+  calculate: v.strictObject({ expression }),
+  search_news: v.strictObject({ query }),
+};
+
+export type ToolName = keyof typeof toolArguments;
+export type ToolArguments<Name extends ToolName> = v.InferOutput<(typeof toolArguments)[Name]>;
 
 /** One thing that is wrong with the arguments of a tool, as a sentence. */
 export function describeIssue(tool: string, issue: v.BaseIssue<unknown>): string {

@@ -5,21 +5,11 @@ import type { ActionType } from '../domain.ts';
 import { tryParse } from '../json.ts';
 import { type Money, money, toDollars } from '../money.ts';
 import type { ToolCall, ToolDescription } from '../protocol.ts';
-import {
-  MAX_HISTORY_DAYS,
-  MAX_QUERY_LENGTH,
-  describeIssue,
-  expressionArguments,
-  historyArguments,
-  noArguments,
-  orderArguments,
-  priceArguments,
-  queryArguments,
-  shown,
-} from './arguments.ts';
+import { type ToolArguments, type ToolName, describeIssue, shown, toolArguments } from './arguments.ts';
 import { calculate } from './calculate.ts';
 import type { Market } from './market.ts';
 import type { NewsSearch } from './news.ts';
+import { toolParameters } from './tool-parameters.ts';
 import { NO_COSTS, type TradingCosts, commissionOn, fillPrice } from './trading-costs.ts';
 import { type Execution, type Order, type Portfolio, buy, quantityOf, sell, valueOf } from './portfolio.ts';
 
@@ -47,8 +37,8 @@ export interface TradingDay {
 /** What a tool says to the model; a refusal changed nothing. */
 type Reply = { answer: Record<string, unknown>; refusal?: never } | { refusal: string; answer?: never };
 
-interface Tool<Arguments = never> extends ToolDescription {
-  schema: v.GenericSchema<unknown, Arguments>;
+interface Row<Arguments> {
+  description: string;
   /** Whether this day has the tool; every day when left out. */
   isOffered?(day: TradingDay): boolean;
   /** It asks the world outside, which may answer otherwise the next time; what it brought once is kept. */
@@ -56,88 +46,46 @@ interface Tool<Arguments = never> extends ToolDescription {
   run(day: TradingDay, args: Arguments): Reply | Promise<Reply>;
 }
 
+type Tool = ToolDescription & Row<unknown> & { schema: v.GenericSchema };
+
 /** The outcome of one call as the model reads it. */
 export interface ToolResult {
   content: string;
   refused: boolean;
 }
 
-const symbolParameter = { type: 'string', description: 'Ticker symbol, for example AAPL' };
-const orderParameters = parameters(
-  { symbol: symbolParameter, amount: { type: 'integer', minimum: 1, description: 'Whole shares' } },
-  ['symbol', 'amount'],
-);
-
-/** The tools, as the model reads them and as the parent runs them. A new tool is one more row. */
-export const tools: readonly Tool[] = [
-  tool({
-    name: 'buy',
+/** The tools, as the model reads them and as the parent runs them. A new tool is one more row, and its arguments. */
+const tools: readonly Tool[] = [
+  tool('buy', {
     description: "Buy whole shares at today's opening price. Refused when cash does not suffice.",
-    parameters: orderParameters,
-    schema: orderArguments,
     run: (day, args) => trade(day, 'buy', args),
   }),
-  tool({
-    name: 'sell',
+  tool('sell', {
     description: "Sell whole shares that are held, at today's opening price. The proceeds can be used at once.",
-    parameters: orderParameters,
-    schema: orderArguments,
     run: (day, args) => trade(day, 'sell', args),
   }),
-  tool({
-    name: 'get_price',
+  tool('get_price', {
     description: "The prices of one symbol: today's open, or an earlier date's open, high, low, close and volume.",
-    parameters: parameters(
-      {
-        symbol: symbolParameter,
-        date: { type: 'string', format: 'date', description: 'YYYY-MM-DD, today when left out' },
-      },
-      ['symbol'],
-    ),
-    schema: priceArguments,
     run: (day, args) => getPrice(day, args.symbol, args.date ?? day.market.date),
   }),
-  tool({
-    name: 'get_price_history',
+  tool('get_price_history', {
     description: "The last daily bars of one symbol, oldest first; today's has only its open.",
-    parameters: parameters(
-      {
-        symbol: symbolParameter,
-        days: { type: 'integer', minimum: 1, maximum: MAX_HISTORY_DAYS, description: 'How many bars' },
-      },
-      ['symbol', 'days'],
-    ),
-    schema: historyArguments,
     run: (day, args) =>
       isKnown(day, args.symbol)
         ? { answer: { symbol: args.symbol, bars: day.market.bars(args.symbol, args.days).map(knownFields) } }
         : unknownSymbol(args.symbol),
   }),
-  tool({
-    name: 'get_portfolio',
+  tool('get_portfolio', {
     description: "Cash and holdings as they are now, valued at today's open.",
-    parameters: parameters({}, []),
-    schema: noArguments,
     run: (day) => ({ answer: portfolioReport(day) }),
   }),
-  tool({
-    name: 'calculate',
+  tool('calculate', {
     description: 'Arithmetic: numbers, + - * / % ^, parentheses, abs ceil floor max min round sqrt.',
-    parameters: parameters({ expression: { type: 'string', description: 'For example floor(10000 / 245.27)' } }, [
-      'expression',
-    ]),
-    schema: expressionArguments,
     run: (_day, { expression }) => evaluate(expression),
   }),
-  tool({
-    name: 'search_news',
+  tool('search_news', {
     description:
       'News published before today, as date, title, URL and snippet. `undated` counts what was left out for want of a certain date.',
-    parameters: parameters(
-      { query: { type: 'string', minLength: 1, maxLength: MAX_QUERY_LENGTH, description: 'Search words' } },
-      ['query'],
-    ),
-    schema: queryArguments,
     isOffered: ({ news }) => news != null,
     isFromOutside: true,
     run: (day, { query }) => searchNews(day, query),
@@ -259,10 +207,7 @@ async function searchNews({ news }: TradingDay, query: string): Promise<Reply> {
   return found.refusal === undefined ? { answer: { ...found } } : { refusal: found.refusal };
 }
 
-function tool<Arguments>(definition: Tool<Arguments>): Tool {
-  return definition as unknown as Tool; // `runTool` gives each tool only what its own schema let through
-}
-
-function parameters(properties: Record<string, unknown>, required: string[]): Record<string, unknown> {
-  return { type: 'object', properties, required, additionalProperties: false };
+/** A row of the table. `replyTo` gives each tool only what its own schema let through. */
+function tool<Name extends ToolName>(name: Name, row: Row<ToolArguments<Name>>): Tool {
+  return { name, parameters: toolParameters[name], schema: toolArguments[name], ...(row as unknown as Row<unknown>) };
 }

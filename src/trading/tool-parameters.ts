@@ -1,0 +1,20 @@
+import { toJsonSchema } from '@valibot/to-json-schema';
+import type { Json } from '../json.ts';
+import { type ToolName, toolArguments } from './arguments.ts';
+
+/**
+ * The arguments of each tool as JSON Schema, as models read them. The build runs this file and puts the data in its place,
+ * because the converter is a development dependency.
+ */
+export const toolParameters = Object.fromEntries(
+  Object.entries(toolArguments).map(([name, schema]) => {
+    // After the reading, which takes more than a model should be told: digits as text, a date that is null.
+    const { $schema: _dialect, ...parameters } = toJsonSchema(schema, {
+      typeMode: 'output',
+      errorMode: 'ignore',
+      overrideSchema: ({ valibotSchema, jsonSchema }) =>
+        valibotSchema.type === 'nullish' ? (jsonSchema.anyOf?.[0] as typeof jsonSchema) : undefined,
+    });
+    return [name, parameters];
+  }),
+) as Record<ToolName, Json>;

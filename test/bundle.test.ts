@@ -8,7 +8,7 @@ import { commandHelp, generalHelp } from '../src/commands/help.ts';
 import { type Command, commands } from '../src/commands/table.ts';
 import { agentFixture } from './support/agents.ts';
 import { document } from './support/json-schema.ts';
-import { childrenOf, isRunning, noProc } from './support/processes.ts';
+import { childrenOf, isRunning, isStopped, noProc } from './support/processes.ts';
 import {
   RUNTIME_CONFIG,
   ask,
@@ -302,7 +302,7 @@ test(MID_DEMO, { skip: noProc }, async (t) => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     const demo = startProgram(['demo'], { cwd, env: { API_PORT: '0' } });
     t.after(() => demo.process.kill('SIGKILL'));
-    await until('a model-day', () => childrenOf(demo.process.pid as number).length > 0);
+    await until('a model-day that stands still', () => childrenOf(demo.process.pid as number).some(isStopped));
     demo.process.kill(signal);
     const { code, stdout, stderr } = await demo.ended;
     assert.deepEqual([code, /curl/.test(stdout)], [0, false]);

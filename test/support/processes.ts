@@ -33,6 +33,11 @@ export function isRunning(pid: number): boolean {
   return !/\) [ZX]/.test(stat);
 }
 
+/** Whether a process stands still, by SIGSTOP. */
+export function isStopped(pid: number): boolean {
+  return existsSync(`/proc/${pid}/stat`) && /\) T/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+}
+
 /** What any user of the machine sees of a process: its command line; and what its own user sees: its environment. */
 export function visibleTextOf(pid: number): string {
   return readFileSync(`/proc/${pid}/cmdline`, 'utf8') + readFileSync(`/proc/${pid}/environ`, 'utf8');

@@ -1,28 +1,25 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../support/until.ts';
 import type { TortureModels } from './models.ts';
 import type { Server } from './server.ts';
 
-/** Children of a dead parent end by themselves within this time. */
-export const ORPHAN_LIMIT_MS = 1_000;
-
-/** Ends the service and waits until nothing of it is left; a child that outlives it for long is an error. */
+/**
+ * Ends the service and waits until nothing of it is left. Resolves to how long its children outlived it, in milliseconds;
+ * a child that stays is an error.
+ */
 export async function kill(
   server: Server,
-  { signal, models, orphanLimitMs }: { signal: NodeJS.Signals; models: TortureModels; orphanLimitMs: number },
-): Promise<void> {
+  { signal, models }: { signal: NodeJS.Signals; models: TortureModels },
+): Promise<number> {
   const { pid } = server.process as { pid: number };
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
   const ended = new Promise((resolve) => server.process.once('close', resolve));
   server.process.kill(signal);
   await ended;
   const diedAt = performance.now();
-  while (children.some(isModelDay)) {
-    if (performance.now() - diedAt > orphanLimitMs)
-      throw new Error(`A child outlives its parent: ${children.join(' ')}`);
-    await sleep(5);
-  }
+  await until(`the children ${children.join(' ')} to end with their parent`, () => !children.some(isModelDay));
   models.noteKill();
+  return performance.now() - diedAt;
 }
 
 /** Whether a process is still there; another one may have its number by now. */

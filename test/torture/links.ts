@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { check } from './check.ts';
 import { SYMBOLS, install, randomNumbers } from './installation.ts';
-import { ORPHAN_LIMIT_MS, kill } from './kill.ts';
+import { kill } from './kill.ts';
 import { startModels } from './models.ts';
 import { type Server, readRecords, run, startServer, trigger, untilEnd } from './server.ts';
 
@@ -38,15 +38,7 @@ function dataOf(folder: string): string {
  * Starts second servers on one database through links while a job runs: each is refused. Then the first is killed, one that
  * comes through a symbolic link goes on with its job at once, and the first is refused meanwhile.
  */
-export async function links({
-  rounds,
-  seed,
-  orphanLimitMs = ORPHAN_LIMIT_MS,
-}: {
-  rounds: number;
-  seed: number;
-  orphanLimitMs?: number;
-}): Promise<{ refused: number; takenOver: number; modelDays: number }> {
+export async function links({ rounds, seed }: { rounds: number; seed: number }): Promise<{ refused: number; takenOver: number; modelDays: number }> {
   const models = await startModels({ seed, symbols: SYMBOLS });
   const folder = install(models.url, randomNumbers(seed));
   const others: string[] = [];
@@ -82,11 +74,11 @@ export async function links({
         rmSync(join(other, 'data/jobs.db')); // or no server could start any more
         continue;
       }
-      await kill(server, { signal: 'SIGKILL', models, orphanLimitMs });
+      await kill(server, { signal: 'SIGKILL', models });
       server = await startServer(other);
       takenOver += 1;
       await expectRefusal(folder, /is in use by process/);
-      await kill(server, { signal: 'SIGKILL', models, orphanLimitMs });
+      await kill(server, { signal: 'SIGKILL', models });
       server = await startServer(folder);
     }
     await untilEnd(server, jobId);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { addDays } from '../../src/calendar.ts';
 import { check } from './check.ts';
 import { FIRST_DATE, SYMBOLS, install, randomNumbers } from './installation.ts';
-import { ORPHAN_LIMIT_MS, kill } from './kill.ts';
+import { kill } from './kill.ts';
 import { startModels } from './models.ts';
 import { type Server, ask, readRecords, run, startServer, trigger, untilEnd } from './server.ts';
 
@@ -16,15 +16,7 @@ const LOGS = [['-wal'], ['-shm'], ['-wal', '-shm']];
  * Removes SQLite's log under the service at random moments while jobs run, then asks for its health and kills it: what the
  * service had told by then must be there at the next start.
  */
-export async function lostLog({
-  rounds,
-  seed,
-  orphanLimitMs = ORPHAN_LIMIT_MS,
-}: {
-  rounds: number;
-  seed: number;
-  orphanLimitMs?: number;
-}): Promise<{ removed: number; modelDays: number }> {
+export async function lostLog({ rounds, seed }: { rounds: number; seed: number }): Promise<{ removed: number; modelDays: number }> {
   const random = randomNumbers(seed);
   const models = await startModels({ seed, symbols: SYMBOLS });
   const folder = install(models.url, random);
@@ -46,7 +38,7 @@ export async function lostLog({
       const told = await completedIn(server, jobId);
       const { status } = await ask(`${server.url}/health`);
       if (status !== 'healthy') throw new Error('The service did not save its log');
-      await kill(server, { signal: 'SIGKILL', models, orphanLimitMs });
+      await kill(server, { signal: 'SIGKILL', models });
       server = await startServer(folder);
       const found = await completedIn(server, jobId);
       if (found < told)

@@ -5,7 +5,6 @@ import { links } from './links.ts';
 import { lostLog } from './lost-log.ts';
 
 const ROUNDS = 6;
-const orphanLimitMs = 15_000;
 
 test(
   'through links to the database no second server starts, and after a kill any of them goes on',
@@ -13,7 +12,7 @@ test(
   async (t) => {
     const seed = Date.now() % 1_000_000;
     t.diagnostic(`seed ${seed}`);
-    const { refused, takenOver, modelDays } = await links({ rounds: ROUNDS, seed, orphanLimitMs });
+    const { refused, takenOver, modelDays } = await links({ rounds: ROUNDS, seed });
     assert.deepEqual([refused, takenOver], [10, 4]);
     assert.ok(modelDays > 0);
   },
@@ -25,7 +24,7 @@ test(
   async (t) => {
     const seed = Date.now() % 1_000_000;
     t.diagnostic(`seed ${seed}`);
-    const { removed, modelDays } = await lostLog({ rounds: ROUNDS, seed, orphanLimitMs });
+    const { removed, modelDays } = await lostLog({ rounds: ROUNDS, seed });
     assert.equal(removed, ROUNDS);
     assert.ok(modelDays > 0);
   },

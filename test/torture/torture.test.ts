@@ -9,7 +9,7 @@ const KILLS = runs(3, 20);
 test('killed at random moments, the service loses nothing and pays for nothing twice', { skip: noProc }, async (t) => {
   const seed = Date.now() % 1_000_000;
   t.diagnostic(`seed ${seed}: npm run torture -- ${KILLS} ${seed}`);
-  const report = await torture({ kills: KILLS, seed, orphanLimitMs: 15_000 });
+  const report = await torture({ kills: KILLS, seed });
   assert.equal(report.kills, KILLS);
   assert.ok(report.modelDays > 0 && report.records >= report.modelDays);
 });

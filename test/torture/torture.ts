@@ -4,7 +4,7 @@ import { addDays } from '../../src/calendar.ts';
 import { requireProc } from '../support/processes.ts';
 import { check } from './check.ts';
 import { FIRST_DATE, SYMBOLS, install, randomNumbers } from './installation.ts';
-import { ORPHAN_LIMIT_MS, kill } from './kill.ts';
+import { kill } from './kill.ts';
 import { links } from './links.ts';
 import { lostLog } from './lost-log.ts';
 import { startModels } from './models.ts';
@@ -40,20 +40,13 @@ export interface TortureReport {
   requests: number;
   repeated: number;
   records: number;
+  /** The longest that children outlived the service. */
+  orphanMs: number;
   seconds: number;
 }
 
 /** Throws when anything is lost, doubled or left behind. */
-export async function torture({
-  kills,
-  seed,
-  orphanLimitMs = ORPHAN_LIMIT_MS,
-}: {
-  kills: number;
-  seed: number;
-  /** More than the default where other work keeps the processors busy. */
-  orphanLimitMs?: number;
-}): Promise<TortureReport> {
+export async function torture({ kills, seed }: { kills: number; seed: number }): Promise<TortureReport> {
   const startedAt = performance.now();
   const random = randomNumbers(seed);
   const models = await startModels({ seed, symbols: SYMBOLS });
@@ -63,6 +56,7 @@ export async function torture({
     await run(folder, ['import-prices', 'prices.jsonl']);
     let killed = 0;
     let stopped = 0;
+    let orphanMs = 0;
     let jobs = 0;
     let start = FIRST_DATE;
     for (; killed < kills; jobs += 1) {
@@ -77,7 +71,7 @@ export async function torture({
         const signal = random() < POLITE_SHARE ? 'SIGTERM' : 'SIGKILL';
         if (signal === 'SIGKILL') killed += 1;
         else stopped += 1;
-        await kill(server, { signal, models, orphanLimitMs });
+        orphanMs = Math.max(orphanMs, await kill(server, { signal, models }));
         server = await startServer(folder);
       }
       await untilEnd(server, jobId);
@@ -97,6 +91,7 @@ export async function torture({
       requests,
       repeated,
       records: records.length,
+      orphanMs: Math.round(orphanMs),
       seconds,
     };
   } finally {

@@ -1,5 +1,5 @@
-# Builds the one file, then puts it alone onto an image that has Node and nothing else: no shell, no package manager.
-# Both bases are fixed by the digest of their index of platforms; docs/releasing.md renews them.
+# Builds the one file and copies it into an image that contains only Node: no shell, no package manager.
+# Both base images are pinned by the digest of their multi-platform index; docs/releasing.md says how to renew them.
 ARG BUILD_IMAGE=node:24.21.0-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe
 ARG RUNTIME_IMAGE=gcr.io/distroless/nodejs24-debian13:nonroot@sha256:9eeb7f5887d0e239e78264b06f7f11d2e14be534050481803a9e4728fcdd278e
 
@@ -15,9 +15,9 @@ WORKDIR /app
 COPY --from=build --chown=65532:65532 /out /app
 USER 65532:65532
 EXPOSE 8080
-# The database and its side files. Give it a volume, or the results end with the container.
+# The database and the files beside it. Without a volume the results are lost with the container.
 VOLUME /app/data
-# Mount a configuration of your own at /app/user-configs/config.json: it is merged over configs/default_config.json.
+# Mount your configuration at /app/user-configs/config.json; it is merged over configs/default_config.json.
 HEALTHCHECK --interval=30s --timeout=6s --start-period=10s --retries=3 CMD ["/nodejs/bin/node", "--disable-sigusr1", "/app/server.js", "healthcheck"]
-# The image's entry point is Node itself. The flag keeps its inspector closed from before the program's first line.
+# The image's entry point is Node itself. The flag keeps its inspector closed even before the program's first line.
 CMD ["--disable-sigusr1", "/app/server.js", "serve", "--merge-config"]

@@ -245,7 +245,7 @@ test('import-prices tells what it did, on the line and by its exit code', async 
   );
   assert.equal(
     good.stderr,
-    'good.csv:3: refused, open is not a plausible number: "x"\nCannot import bad.csv: it is no JSON, and as CSV its header lacks date, open\n',
+    'good.csv:3: refused, open is not a plausible number: "x"\nCannot import bad.csv: it is not JSON, and as CSV its header lacks date, open\n',
   );
   const kept = await runProgram(['import-prices', 'good.csv'], { cwd, env: { ...DEV, PRESERVE_DEV_DATA: 'true' } });
   assert.equal(kept.code, 0);

@@ -39,7 +39,7 @@ function describe(path: string, report: AuditReport): string {
     ...(problems.total > 0
       ? findings('do not add up', problems)
       : [`  all ${unverifiable.total > 0 ? 'others ' : ''}add up`]),
-    ...findings('cannot be verified, because prices of then are gone', unverifiable),
+    ...findings('cannot be verified, because the prices at the time are gone', unverifiable),
     ...listed('stale (no error): their start or prices have changed since they ran', stale, ({ model, date }) => [
       `${model} ${date}`,
     ]),

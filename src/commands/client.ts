@@ -82,7 +82,7 @@ async function read<Schema extends v.GenericSchema>(
   const body = tryParse(await textOf(response));
   const result = v.safeParse(schema, body);
   if (result.success) return result.output;
-  const problem = body === undefined ? 'it is no JSON' : `${v.getDotPath(result.issues[0]) ?? 'it'} is not as expected`;
+  const problem = body === undefined ? 'it is not JSON' : `${v.getDotPath(result.issues[0]) ?? 'it'} is not as expected`;
   throw new ServiceError(
     'bad_request',
     `Cannot read the answer of ${response.url.replace(/\?.*/, '')}: ${problem}; is it this service?`,

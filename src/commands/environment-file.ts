@@ -26,12 +26,12 @@ function readText(): string | null {
     const bytes = readFileSync(PATH);
     if (bytes.length > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    if (text.includes('\0')) throw new Error('it is no text');
+    if (text.includes('\0')) throw new Error('it is not text');
     return text;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return null;
-    const reason = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is no UTF-8' : messageOf(error);
+    const reason = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is not UTF-8' : messageOf(error);
     throw new ServiceError('cannot_start', `Cannot read ${PATH}: ${reason}`);
   }
 }

@@ -27,6 +27,6 @@ function stateIn(text: string): string {
   try {
     return String((JSON.parse(text) as { status?: unknown }).status);
   } catch {
-    return 'unreachable: the answer is no health report';
+    return 'unreachable: the response is not a health report';
   }
 }

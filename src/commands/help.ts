@@ -6,9 +6,9 @@ import { type Command, commands } from './table.ts';
 
 const PROGRAM = 'node server.js';
 const GENERAL_OPTIONS = [
-  ['--help', 'Show this page; after a command, its own page.'],
+  ['--help', 'Show this page, or after a command the page of that command.'],
   ['--version', 'Print the version.'],
-  ['--licenses', 'Print the licences of the program and of what is bundled in it.'],
+  ['--licenses', 'Print the licences of the program and of the libraries in it.'],
 ] as const;
 
 export function generalHelp(): string {
@@ -23,7 +23,7 @@ export function generalHelp(): string {
     '',
     `"${PROGRAM} COMMAND --help" explains a command, with an example.`,
     '',
-    'Settings are environment variables or lines of a file .env, among them API_PORT, DEPLOYMENT_MODE (DEV or PROD) and',
+    'Settings are environment variables or lines of a file .env, such as API_PORT, DEPLOYMENT_MODE (DEV or PROD) and',
     'LOG_LEVEL; docs/reference.md describes them all. Paths are relative to the working directory.',
     '',
   ].join('\n');
@@ -48,7 +48,7 @@ export function commandHelp(name: string, { summary, details, options, example, 
   ].join('\n');
 }
 
-/** Where somebody who called a command in a wrong way can read how it is called; null for no command in particular. */
+/** The line after a usage error that points to the command's help page, or for null to the general one. */
 export function helpHint(name: string | null): string {
   return `Run "${PROGRAM} ${name === null ? '' : `${name} `}--help" to see what it takes.`;
 }

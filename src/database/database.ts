@@ -133,7 +133,7 @@ function assertOurs(path: string, file: string): void {
     connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     if (isForeign(connection)) throw new Error('it is a database of another program');
   } catch (error) {
-    const message = `Cannot reset ${path}: ${messageOf(error)}; move it away if nobody needs it`;
+    const message = `Cannot reset ${path}: ${messageOf(error)}; move it away if it is no longer needed`;
     throw new ServiceError('cannot_start', message, { cause: error });
   } finally {
     connection?.close();

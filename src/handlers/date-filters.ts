@@ -20,6 +20,6 @@ export function datesOf(query: {
     throw new ServiceError('bad_request', `Invalid date range: start_date ${startDate} is after end_date ${endDate}`);
   if (date === undefined) return { startDate, endDate };
   if (startDate !== undefined || endDate !== undefined)
-    throw new ServiceError('unprocessable', 'date: cannot stand beside start_date and end_date; date alone, or a range');
+    throw new ServiceError('unprocessable', 'date: cannot be combined with start_date and end_date; give one date or a range');
   return { startDate: date, endDate: date };
 }

@@ -23,7 +23,7 @@ export const jobsQuery = v.object({
       v.integer(LIMIT_MESSAGE),
       v.minValue(1, LIMIT_MESSAGE),
       v.maxValue(MAX_JOBS, LIMIT_MESSAGE),
-      v.description('At most so many jobs.'),
+      v.description('The maximum number of jobs.'),
     ),
     String(DEFAULT_JOBS),
   ),

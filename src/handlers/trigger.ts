@@ -13,7 +13,7 @@ export const triggerRequest = v.pipe(
   v.strictObject({
     start_date: v.pipe(
       v.nullish(v.union([v.literal(''), dateText], (issue) => issue.issues?.at(-1)?.message ?? issue.message)),
-      v.description('The first date. Null, absent or empty: each model goes on after its last completed date.'),
+      v.description('The first date. Null, absent or empty: each model continues after its last completed date.'),
     ),
     end_date: v.pipe(
       v.string((issue) => (issue.input === null ? END_DATE_REQUIRED : invalidDate(issue.input))),

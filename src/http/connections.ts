@@ -56,7 +56,7 @@ export function watchConnections(server: Server, context: Context, limits: HttpL
   });
   server.on('connect', (_request, socket) => {
     if ((socket as Tracked)[STATE]?.unanswered.length) return void socket.destroy();
-    endWith(socket as Socket, errorAnswer(context, 400, 'Cannot open a tunnel: this service is no proxy'));
+    endWith(socket as Socket, errorAnswer(context, 400, 'Cannot open a tunnel: this service is not a proxy'));
   });
   tellOfDrops(server, context, limits);
   return {

@@ -46,7 +46,7 @@ export function createJobs(context: WorkerContext): Jobs {
     };
     // After the one before, whose children may still be ending.
     working = working.then(run).catch((error: unknown) => {
-      logUnexpected(log, error, { jobId, consequence: 'the job goes on at the next start' });
+      logUnexpected(log, error, { jobId, consequence: 'the job continues at the next start' });
     });
   };
   return {
@@ -70,7 +70,7 @@ export function createJobs(context: WorkerContext): Jobs {
       current.abort('Cancelled');
       // Not before: years of model-days take a while to look at, and the job is to stop now.
       await warnOfStale(context, jobId).catch((error: unknown) => {
-        logUnexpected(log, error, { jobId, consequence: 'its warnings do not tell what is stale' });
+        logUnexpected(log, error, { jobId, consequence: 'its warnings do not name the stale model-days' });
       });
       return notRun;
     },

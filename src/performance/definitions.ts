@@ -26,7 +26,7 @@ export const definitions = {
   value_at_risk_95: 'The loss that 95 of 100 days did not exceed, from the days as they were, without interpolation',
   exposure: 'Mean share of the closing value that is in holdings',
   turnover: 'The lesser of purchases and sales over the mean closing value, for the whole curve',
-  trades: 'Orders executed; a split is no trade, a refused order neither',
+  trades: 'Orders executed; splits and refused orders do not count',
   commission: 'What orders cost beside shares times price',
   realised_profit: 'Profit of what was sold, and of fractions of shares that splits paid in cash',
   unrealised_profit: 'Value of the open positions at the last close minus what they cost',
@@ -68,8 +68,8 @@ export function reportConventions(yearlyRiskFreeRate: number) {
       'A universe chosen later than the dates simulated leaves out what has failed since and favours what has risen. The ' +
       'universe of the program is the NASDAQ-100 as of October 2025; set stock_symbols for earlier dates',
     adjusted_prices:
-      'Adjusted series (Yahoo, Stooq) are divided by splits, some also by dividends, that came later: at the time nobody ' +
-      'could trade at these prices. Raw prices are those of the day',
+      'Adjusted series (Yahoo, Stooq) are divided by splits, some also by dividends, that came later: no one could ' +
+      'have traded at these prices. Raw prices are the prices at the time',
     definitions,
   };
 }

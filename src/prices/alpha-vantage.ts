@@ -70,7 +70,7 @@ function readAnswer<Value>({ headers, text }: HttpAnswer, read: (body: unknown) 
   const body = tryParse(text);
   if (body === undefined) {
     const type = headers['content-type'] ?? 'no content type';
-    return { problem: 'unreadable', message: `an answer that is no JSON (${quote(type)}): ${quote(text)}` };
+    return { problem: 'unreadable', message: `a response that is not JSON (${quote(type)}): ${quote(text)}` };
   }
   const sentence = sentenceIn(body);
   if (sentence !== undefined) return { problem: classify(sentence), message: quote(sentence) };

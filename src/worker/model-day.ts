@@ -249,7 +249,7 @@ async function receive(
       await countFailure(context, session, { message, failures });
       return null;
     case 'answer': {
-      if (session.steps >= maxSteps) throw protocolError(`it went on after ${maxSteps} steps`);
+      if (session.steps >= maxSteps) throw protocolError(`it continued after ${maxSteps} steps`);
       failures.sinceAnswer = 0;
       const results = await takeStep(context, session, message);
       return results.results.length > 0 ? results : null;

@@ -56,7 +56,7 @@ test('check: stale model-days, and those that nobody can verify, are no errors',
   assert.equal(code, 0);
   assert.deepEqual(stdout.split('\n').slice(3), [
     '  all others add up',
-    '  cannot be verified, because prices of then are gone: 1',
+    '  cannot be verified, because the prices at the time are gone: 1',
     '    model-a 2025-01-07 (session 3)',
     '      action 1: portfolio_value is 10,051.00, should be 10,031.00',
     '  stale (no error): their start or prices have changed since they ran: 1',

@@ -189,7 +189,7 @@ test('what is not this service is told, not followed and not believed', async (t
   const rows: [answer: Parameters<typeof farService>[1][number], says: RegExp][] = [
     [
       { type: 'text/html', body: '<html>' },
-      /^Cannot read the answer of http:.*\/results: it is no JSON; is it this service\?\n$/,
+      /^Cannot read the answer of http:.*\/results: it is not JSON; is it this service\?\n$/,
     ],
     [{ body: { results: 5 } }, /^Cannot read the answer of .*: results is not as expected; is it this service\?\n$/],
     [{ status: 302, body: '' }, /^GET \/results: 302 \(a redirect, which is not followed\)\n$/],

@@ -185,7 +185,7 @@ const useless: [name: string, fault: Parameters<typeof start>[1]['fault'], warni
     /^The price provider does not accept the key in ALPHAADVANTAGE_API_KEY/,
   ],
   ['daily prices as premium', () => faults.premium, /^The price provider gives daily prices for money only/],
-  ['nothing but pages', () => faults.html, /^The price provider cannot be reached \(an answer that is no JSON/],
+  ['nothing but pages', () => faults.html, /^The price provider cannot be reached \(a response that is not JSON/],
 ];
 for (const [name, fault, warning] of useless) {
   test(`${name}: the job goes on with what is stored`, async (t) => {
@@ -223,7 +223,7 @@ test('one answer that makes no sense costs its own symbol alone', async (t) => {
   assert.deepEqual(availabilityOf(supplied), all('available'));
   assert.match(
     supplied.warnings[0] ?? '',
-    /^The price provider's answers for B could not be used: an answer that is no JSON/,
+    /^The price provider's answers for B could not be used: a response that is not JSON/,
   );
 });
 

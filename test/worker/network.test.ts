@@ -146,7 +146,7 @@ for (const value of ['socks5://me:word@127.0.0.1:1080', 'me:word@proxy:3128', 'h
     setVariables(t, { HTTP_PROXY: value });
     assert.equal(
       await askInChild(server.baseUrl),
-      'The model provider could not be asked: HTTP_PROXY is no URL that starts with http:// or https://',
+      'The model provider could not be asked: HTTP_PROXY is not a URL that starts with http:// or https://',
     );
     assert.equal(server.requests.length, 0);
   });

@@ -162,7 +162,7 @@ test('a model that goes on beyond its steps is stopped by the parent', async (t)
     agentProgram: agentFixture('never-stops'),
   });
   const status = await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-10', models: ['model-a'] });
-  assert.equal(status.details[0].error, 'The model process broke the protocol: it went on after 5 steps');
+  assert.equal(status.details[0].error, 'The model process broke the protocol: it continued after 5 steps');
 });
 
 test('a day that reaches its step limit ends as it stands, its last calls executed, with a note', async (t) => {

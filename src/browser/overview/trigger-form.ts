@@ -24,7 +24,7 @@ export function triggerForm(): TriggerForm {
       field(
         'First date',
         h('input', { type: 'date', name: 'start_date' }),
-        'Empty: each model goes on after its last day',
+        'Empty: each model continues after its last day',
       ),
       field('Last date', h('input', { type: 'date', name: 'end_date', required: true }), 'Not in the future'),
     ),

@@ -33,7 +33,7 @@ function openQuestion(reason: string): Promise<void> {
     h('h2', { id: 'token-title' }, 'Access token'),
     h('p', { id: 'token-reason' }, reason),
     h('label', { class: 'field' }, h('span', {}, 'Token'), input),
-    h('p', { class: 'quiet' }, 'It is kept in this tab until you close it, and sent to this server alone.'),
+    h('p', { class: 'quiet' }, 'It is kept in this tab until you close it, and sent only to this server.'),
     h('div', { class: 'actions' }, h('button', { type: 'submit', class: 'primary' }, 'Continue')),
   );
   const dialog = h('dialog', { 'aria-labelledby': 'token-title' }, form);

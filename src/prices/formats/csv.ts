@@ -57,7 +57,7 @@ function readHeader(header: string, path: string): Layout {
   });
   const missing = (['date', 'open'] as const).filter((field) => columns[field] === -1);
   if (missing.length > 0)
-    throw new ServiceError('bad_request', `it is no JSON, and as CSV its header lacks ${missing.join(', ')}`);
+    throw new ServiceError('bad_request', `it is not JSON, and as CSV its header lacks ${missing.join(', ')}`);
   const kind = kindOf(header, names);
   return { ...kind, separator, columns, width: names.length, symbol: symbolFromName(path) };
 }

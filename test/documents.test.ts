@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { commands } from '../src/commands/table.ts';
+
+/** What documents promise: paths that exist, links that lead somewhere, one word for one thing, plain English. */
+
+const ROOT = new URL('..', import.meta.url).pathname;
+const MAX_README_LINES = 150;
+
+const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const pages = readdirSync(join(ROOT, 'docs')).flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : []));
+const documents = ['README.md', 'CHANGELOG.md', ...pages];
+const texts = [...documents, '.env.example', 'compose.yaml', 'Dockerfile'];
+/** Migrations are frozen; the rest of src/ can be read. */
+const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).flatMap((name) =>
+  /\.ts$/.test(name) && !name.startsWith('database/migrations/') ? [`src/${name}`] : [],
+);
+
+test(`the README has at most ${MAX_README_LINES} lines, and every page says first whom it is for`, () => {
+  assert.ok(textOf('README.md').trimEnd().split('\n').length <= MAX_README_LINES);
+  assert.ok(pages.length > 5);
+  assert.deepEqual(
+    pages.filter((page) => !/^# .+\n\nFor /.test(textOf(page))),
+    [],
+  );
+});
+
+test('the five places to start from in the README exist', () => {
+  const places = [...textOf('README.md').matchAll(/^\| an? .+ \| `(src\/\S+)`, (.*) \|$/gm)];
+  assert.equal(places.length, 5);
+  const missing = places.flatMap(([, file = '', functions = '']) =>
+    [...functions.matchAll(/`(\w+)`/g)].flatMap(([, name]) =>
+      new RegExp(`^(export )?(async )?(function|const) ${name}\\b`, 'm').test(textOf(file)) ? [] : [`${file} ${name}`],
+    ),
+  );
+  assert.deepEqual(missing, []);
+});
+
+test('every link in a document leads to a file, and to a heading in it', () => {
+  const broken = documents.flatMap((document) =>
+    [...textOf(document).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)/g)].flatMap(([link, path = '', anchor]) => {
+      const target = path === '' ? document : join(dirname(document), path);
+      if (!existsSync(join(ROOT, target))) return [`${document}: ${link}`];
+      return anchor === undefined || anchorsOf(textOf(target)).includes(anchor) ? [] : [`${document}: ${link}`];
+    }),
+  );
+  assert.deepEqual(broken, []);
+});
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(text: string): string[] {
+  const withoutCode = text.replaceAll(/^```[^]*?^```/gm, '');
+  return [...withoutCode.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+test('the reference describes every command', () => {
+  const reference = textOf('docs/reference.md').split('## Commands')[1] ?? '';
+  assert.deepEqual(
+    Object.keys(commands).filter((name) => !reference.includes(`\`${name}\``)),
+    [],
+  );
+});
+
+test('the words of the glossary are explained once, and the program uses them', () => {
+  const glossary = textOf('README.md').split('## Words')[1]?.split('\n## ')[0] ?? '';
+  const words = [...glossary.matchAll(/\*\*([^*]+)\*\*:/g)].map(([, word = '']) => word);
+  assert.ok(words.length > 15);
+  assert.equal(new Set(words).size, words.length);
+  const program = sources.map((path) => `${path}\n${textOf(path)}`).join('\n');
+  assert.deepEqual(
+    words.filter((word) => !new RegExp(word.replaceAll(/[ -]/g, '[ _-]?'), 'i').test(program)),
+    [],
+  );
+});
+
+type Rule = [pattern: RegExp, better: string];
+
+/** Phrases that are not plain English. */
+const phrases: Rule[] = [
+  [/\bwho (may )?asks?\b/i, 'clients, access'],
+  [/\b(go|goes|going|went|gone) on\b/i, 'continue, keep'],
+  [/\b(of|as of) then\b/i, 'at the time'],
+  [/\b(no|every)body\b/i, 'no one, anyone, unknown'],
+  [/\b(is|are|be) told\b/i, 'reads, receives, is shown'],
+  [/\bstands? (in|beside|for)\b/i, 'is in, is beside, replaces, means'],
+  [/\bas it stands\b/i, 'as it is'],
+  [/\bseldom\b/i, 'less often'],
+  [/(?<!\b(left|leave) )\balone\b/i, 'only'],
+  [/\b(?<!there )is no (?!longer|more|less)/i, 'is not a'],
+  [/\bdear(er|est)?\b/i, 'expensive'],
+  [/\bwithout network\b/i, 'air-gapped'],
+  [/\bcould be read in two ways\b/i, 'ambiguous'],
+  [/\bwhat does not come out\b/i, 'secrets'],
+];
+
+/** Synonyms of words in the glossary. Code may still use them where they mean something else, such as SQLite's journal. */
+const synonyms: Rule[] = [
+  [/\byardsticks?\b/i, 'baseline, benchmark'],
+  [/\bjournal\b(?!\.ts)/, 'reasoning log'],
+  [/\blineage\b/i, 'chain'],
+  [/\bendings?\b/i, 'outcome'],
+  [/\bstock list\b/i, 'universe'],
+  [/\bmodel days?\b/i, 'model-day'],
+];
+
+test('documents use the words of the glossary and plain English', () => {
+  const wrong = texts.flatMap((path) => findBanned(path, textOf(path), [...phrases, ...synonyms]));
+  assert.deepEqual(wrong, []);
+});
+
+test('messages, help and labels are in plain English', () => {
+  const wrong = sources.flatMap((path) => findBanned(path, withoutComments(textOf(path)), phrases));
+  assert.deepEqual(wrong, []);
+});
+
+function findBanned(path: string, text: string, rules: readonly Rule[]): string[] {
+  return text.split('\n').flatMap((line, index) =>
+    rules.flatMap(([pattern, better]) => {
+      const found = pattern.exec(line)?.[0];
+      return found === undefined ? [] : [`${path}:${index + 1}: "${found}", better: ${better}`];
+    }),
+  );
+}
+
+/** Code with its lines in place: phrases of several words can then only be in texts. */
+function withoutComments(code: string): string {
+  return code.replaceAll(/\/\*[^]*?\*\//g, (comment) => comment.replaceAll(/[^\n]/g, '')).replaceAll(/(^|\s)\/\/ .*$/gm, '');
+}

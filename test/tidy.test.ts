@@ -19,12 +19,12 @@ const sources = filesIn('src');
 const everything = [...sources, ...filesIn('test'), ...filesIn('bench')];
 const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
-/** The map of the code in the README: one line per place, from top to bottom. */
-const floors = [...textOf('README.md').matchAll(/^ {2}([a-z-]+(?:\/[a-z-]+)*(?:\.ts|\/)) {2,}\S/gm)].map(
-  ([, place]) => place as string,
-);
+/** The places on the map in the README, from top to bottom and from left to right. */
+const floors = [
+  ...textOf('README.md').matchAll(/^ {2}((?:[a-z-]+(?:\/[a-z-]+)*(?:\.ts|\/)(?:, )?)+) {2,}\S/gm),
+].flatMap(([, places = '']) => places.split(', '));
 
-/** The line of the map on which a file of src/ stands; of a folder within a folder, the inner one's. */
+/** The place on the map of a file of src/; of a folder within a folder, the inner one's. */
 function floorOf(path: string): number {
   const inside = path.slice('src/'.length);
   const places = floors.filter((place) => (place.endsWith('/') ? inside.startsWith(place) : inside === place));

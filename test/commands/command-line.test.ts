@@ -131,7 +131,7 @@ const broken: [name: string, content: string | Buffer, message: RegExp][] = [
   ['a line behind a value of two lines', 'A="x\ny" # z\nsecret\n', /line 3 is not/],
   ['a name with a space', 'MY SECRET=1', /line 1 is not/],
   ['a quote that is not closed', 'A=1\nB = "secret\nC=2\n', /line 2 is not/],
-  ['binary data', 'A=1\0', /it is no text/],
+  ['binary data', 'A=1\0', /it is not text/],
   ['text in another encoding', Buffer.from([0x41, 0x3d, 0xff, 0xfe]), /it is not UTF-8/],
   ['too much text', `A=${'x'.repeat(1024 * 1024)}`, /it is larger than 1048576 bytes/],
 ];

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { commands } from '../src/commands/table.ts';
+import { parseConfiguration } from '../src/configuration.ts';
 
 /** What documents promise: paths that exist, links that lead somewhere, one word for one thing, plain English. */
 
@@ -65,6 +66,21 @@ test('the reference describes every command', () => {
     [],
   );
 });
+
+test('the program reads every configuration in a document, and knows its keys', () => {
+  const blocks = documents.flatMap((path) => [...textOf(path).matchAll(/^```json\n([^]*?)^```/gm)]);
+  assert.ok(blocks.length >= 2);
+  for (const [, json = ''] of blocks) {
+    const given: { models: object[]; agent_config?: object } = JSON.parse(json);
+    const read = parseConfiguration(given, 'in a document');
+    const unknown = given.models.flatMap((entry, index) => unknownKeys(entry, read.models[index]));
+    assert.deepEqual([...unknown, ...unknownKeys(given.agent_config, read.agent_config)], []);
+  }
+});
+
+function unknownKeys(given: object = {}, read: object = {}): string[] {
+  return Object.keys(given).filter((key) => !(key in read));
+}
 
 test('the words of the glossary are explained once, and the program uses them', () => {
   const glossary = textOf('README.md').split('## Words')[1]?.split('\n## ')[0] ?? '';

@@ -3,12 +3,13 @@ import { HTTP_URL, isHttpUrl } from './http-values.ts';
 import { VERSION } from './version.ts';
 
 /**
- * One HTTP request to a provider, as little as that takes: for the child's model calls and the parent's prices and
- * news. Proxies (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`) and private certificates (`NODE_EXTRA_CA_CERTS`) are Node's own
- * doing. Not `fetch`: it gives up on an answer after five minutes, and some models think longer.
+ * One HTTP request, as little as that takes: for the child's model calls, the parent's prices and news, and the client
+ * commands. Node applies proxies (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`) and private certificates
+ * (`NODE_EXTRA_CA_CERTS`). Not `fetch`: it gives up on an answer after five minutes, and some models think longer; and
+ * loading it costs a command more processor time than all its work.
  */
 
-/** Some providers' front doors turn away whoever does not say who it is. */
+/** Some providers turn away clients that do not name themselves. */
 const USER_AGENT = `trading-simulation-service/${VERSION}`;
 
 export interface HttpRequest {
@@ -21,6 +22,8 @@ export interface HttpRequest {
   maxBytes: number;
   /** Gives the request up. */
   signal?: AbortSignal;
+  /** Ignores proxies: the server is our own, on this machine or near it. */
+  isDirect?: true;
 }
 
 /** An answer, whatever its status. Redirects are answers too: a key must not follow them. */
@@ -29,6 +32,11 @@ export interface HttpAnswer {
   headers: IncomingHttpHeaders;
   text: string;
   failure?: never;
+}
+
+/** An answer that is read while it comes; iterating throws when it breaks off. */
+export interface HttpStream extends Omit<HttpAnswer, 'text'> {
+  body: AsyncIterable<Buffer>;
 }
 
 /** Why there is no answer. `connection` and `timeout` may pass, the others will not; `aborted` is our own doing. */
@@ -66,17 +74,26 @@ function unreadableProxy(protocol: string): string | undefined {
 }
 
 /** Sends a request and reads the whole answer. Never throws for what happens on the wire. */
-export function httpRequest(
+export function httpRequest(url: string, request: HttpRequest): Promise<HttpAnswer | HttpFailure> {
+  return send(url, request, (answer) => readAnswer(answer, request.maxBytes));
+}
+
+/** Sends a request and resolves once its answer begins; the time limit ends then. */
+export function httpStream(url: string, request: Omit<HttpRequest, 'maxBytes'>): Promise<HttpStream | HttpFailure> {
+  return send(url, request, async (answer) => ({ ...headOf(answer), body: answer }));
+}
+
+function send<Result>(
   url: string,
-  { method = 'GET', headers = {}, body, timeoutMs, maxBytes, signal }: HttpRequest,
-): Promise<HttpAnswer | HttpFailure> {
+  { method = 'GET', headers = {}, body, timeoutMs, signal, isDirect }: Omit<HttpRequest, 'maxBytes'>,
+  read: (answer: IncomingMessage) => Promise<Result>,
+): Promise<Result | HttpFailure> {
   const target = new URL(url);
-  const proxy = unreadableProxy(target.protocol);
-  if (proxy !== undefined)
-    return Promise.resolve({ failure: 'proxy', message: `${proxy} is not ${HTTP_URL}` });
+  const proxy = isDirect ? undefined : unreadableProxy(target.protocol);
+  if (proxy !== undefined) return Promise.resolve({ failure: 'proxy', message: `${proxy} is not ${HTTP_URL}` });
   const options: RequestOptions = {
     method,
-    agent: agentFor(target.protocol),
+    agent: isDirect ? undefined : agentFor(target.protocol),
     headers: {
       'user-agent': USER_AGENT,
       accept: 'application/json',
@@ -85,11 +102,11 @@ export function httpRequest(
       ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
     },
   };
-  const { promise, resolve } = Promise.withResolvers<HttpAnswer | HttpFailure>();
+  const { promise, resolve } = Promise.withResolvers<Result | HttpFailure>();
   const outgoing = clientOf(target.protocol).request(
     target,
     options,
-    (answer) => void readAnswer(answer, maxBytes).then(end, fail),
+    (answer) => void read(answer).then(end, fail),
   );
   const giveUp = (failure: HttpFailure) => {
     end(failure);
@@ -102,7 +119,7 @@ export function httpRequest(
   const abort = () => giveUp({ failure: 'aborted', message: String(signal?.reason) });
   signal?.addEventListener('abort', abort, { once: true });
   if (signal?.aborted) abort();
-  function end(result: HttpAnswer | HttpFailure): void {
+  function end(result: Result | HttpFailure): void {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
     resolve(result);
@@ -126,7 +143,11 @@ async function readAnswer(answer: IncomingMessage, maxBytes: number): Promise<Ht
     }
     chunks.push(chunk);
   }
-  return { status: answer.statusCode ?? 0, headers: answer.headers, text: Buffer.concat(chunks).toString() };
+  return { ...headOf(answer), text: Buffer.concat(chunks).toString() };
+}
+
+function headOf({ statusCode = 0, headers }: IncomingMessage): Pick<HttpAnswer, 'status' | 'headers'> {
+  return { status: statusCode, headers };
 }
 
 function describeFailure(error: NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] }): HttpFailure {

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { ServiceError, messageOf } from '../domain.ts';
+import { type HttpAnswer, type HttpFailure, type HttpStream, httpRequest, httpStream } from '../http-client.ts';
 import { asObject, asText, tryParse } from '../json.ts';
 import { cleanText, quote } from '../text.ts';
 
@@ -27,72 +28,68 @@ export class NoAnswer extends ServiceError {}
 export function createClient(baseUrl: string, token: string | null): Client {
   const base = baseUrl.replace(/\/+$/, '');
   const access = token === null ? {} : { authorization: `Bearer ${token}` };
-  const ask = async (path: string, init: RequestInit = {}): Promise<Response> => {
-    const response = await request(base + path, { ...init, headers: { ...init.headers, ...access } });
-    if (response.ok) return response;
-    const what = `${init.method ?? 'GET'} ${path.replace(/\?.*/, '')}: ${response.status} ${await wordsOf(response)}`;
-    if (PASSING_STATUSES.has(response.status)) throw new NoAnswer('bad_request', what);
-    throw new ServiceError(response.status === 404 ? 'not_found' : 'bad_request', what);
-  };
-  const signal = () => AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+  const request = { headers: access, timeoutMs: REQUEST_TIMEOUT_MS, maxBytes: Infinity, isDirect: true } as const;
   return {
-    get: async (path, schema) => read(await ask(path, { signal: signal() }), schema),
-    post: async (path, body, schema) => {
-      const headers = { 'content-type': 'application/json' };
-      return read(await ask(path, { method: 'POST', body: JSON.stringify(body), headers, signal: signal() }), schema);
+    async get(path, schema) {
+      const url = base + path;
+      return read(reached(url, await httpRequest(url, request)), { what: `GET ${path}`, url, schema });
     },
-    stream: async (path) => piecesOf(await ask(path)),
+    async post(path, content, schema) {
+      const url = base + path;
+      const headers = { ...access, 'content-type': 'application/json' };
+      const posted = { ...request, method: 'POST', headers, body: JSON.stringify(content) } as const;
+      return read(reached(url, await httpRequest(url, posted)), { what: `POST ${path}`, url, schema });
+    },
+    async stream(path) {
+      const url = base + path;
+      const { status, body } = reached(url, await httpStream(url, request));
+      if (isGood(status)) return piecesOf(body);
+      throw refusal(`GET ${path}`, status, (await Array.fromAsync(piecesOf(body))).join(''));
+    },
   };
 }
 
-async function request(url: string, init: RequestInit): Promise<Response> {
-  try {
-    return await fetch(url, { ...init, redirect: 'manual' }); // a token follows nobody
-  } catch (error) {
-    const { code, message } = ((error as Error).cause ?? error) as { code?: unknown; message?: string };
-    const reason = cleanText(typeof code === 'string' ? code : (message ?? messageOf(error)));
-    const where = new URL(url).origin;
-    throw new NoAnswer(
-      'cannot_start',
-      `Cannot reach the service at ${where}: ${reason} (--url or API_URL say where it is)`,
-    );
-  }
+/** The answer. A failure is thrown: the service may be there in a moment. */
+function reached<Answer extends HttpAnswer | HttpStream>(url: string, answer: Answer | HttpFailure): Answer {
+  if (answer.failure === undefined) return answer;
+  const { origin } = new URL(url);
+  const reason = cleanText(answer.message);
+  const advice = '--url or API_URL say where it is';
+  throw new NoAnswer('cannot_start', `Cannot reach the service at ${origin}: ${reason} (${advice})`);
 }
 
-/** The whole text of an answer. What breaks off may come whole the next time. */
-async function textOf(response: Response): Promise<string> {
-  try {
-    return await response.text();
-  } catch (error) {
-    throw new NoAnswer('cannot_start', `The answer was cut off: ${cleanText(messageOf(error))}`);
-  }
+function isGood(status: number): boolean {
+  return status >= 200 && status < 300;
 }
 
 /** The `detail` of an error, or what else somebody in between has sent. */
-async function wordsOf(response: Response): Promise<string> {
-  const text = await textOf(response);
-  const line = quote(asText(asObject(tryParse(text))?.['detail']) ?? text, MAX_QUOTED_LENGTH);
-  return response.status < 400 ? `${line} (a redirect, which is not followed)`.trim() : line;
+function refusal(what: string, status: number, text: string): ServiceError {
+  const words = quote(asText(asObject(tryParse(text))?.['detail']) ?? text, MAX_QUOTED_LENGTH);
+  const note = status < 400 ? ' (a redirect, which is not followed)' : '';
+  const message = `${what.replace(/\?.*/, '')}: ${`${status} ${words}`.trim()}${note}`;
+  if (PASSING_STATUSES.has(status)) return new NoAnswer('bad_request', message);
+  return new ServiceError(status === 404 ? 'not_found' : 'bad_request', message);
 }
 
-async function read<Schema extends v.GenericSchema>(
-  response: Response,
-  schema: Schema,
-): Promise<v.InferOutput<Schema>> {
-  const body = tryParse(await textOf(response));
+function read<Schema extends v.GenericSchema>(
+  { status, text }: HttpAnswer,
+  { what, url, schema }: { what: string; url: string; schema: Schema },
+): v.InferOutput<Schema> {
+  if (!isGood(status)) throw refusal(what, status, text);
+  const body = tryParse(text);
   const result = v.safeParse(schema, body);
   if (result.success) return result.output;
   const problem = body === undefined ? 'it is not JSON' : `${v.getDotPath(result.issues[0]) ?? 'it'} is not as expected`;
   throw new ServiceError(
     'bad_request',
-    `Cannot read the answer of ${response.url.replace(/\?.*/, '')}: ${problem}; is it this service?`,
+    `Cannot read the answer of ${url.replace(/\?.*/, '')}: ${problem}; is it this service?`,
   );
 }
 
-async function* piecesOf(response: Response): AsyncGenerator<string> {
+async function* piecesOf(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   try {
-    for await (const bytes of response.body ?? []) yield decoder.decode(bytes, { stream: true });
+    for await (const bytes of body) yield decoder.decode(bytes, { stream: true });
   } catch (error) {
     throw new ServiceError('bad_request', `The answer was cut off: ${cleanText(messageOf(error))}`);
   }

@@ -5,7 +5,7 @@ import { WrongUsage, asksForHelp, readArguments } from './commands/arguments.ts'
 import { loadEnvironmentFile } from './commands/environment-file.ts';
 import { commandHelp, generalHelp, helpHint } from './commands/help.ts';
 import { commands } from './commands/table.ts';
-import { storageFaultOf } from './database/faults.ts';
+import { storageFaultOf } from './database/storage/faults.ts';
 import { ServiceError, messageOf } from './domain.ts';
 import { forTerminal } from './text.ts';
 import { VERSION } from './version.ts';

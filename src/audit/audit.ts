@@ -9,7 +9,7 @@ import {
   supersededStarts,
 } from '../database/audit.ts';
 import type { Reader } from '../database/database.ts';
-import { storageFaultOf } from '../database/faults.ts';
+import { storageFaultOf } from '../database/storage/faults.ts';
 import { examineDatabase } from '../database/integrity.ts';
 import { withSnapshot } from '../database/snapshot.ts';
 import { createHistory } from './history.ts';

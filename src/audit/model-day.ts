@@ -1,5 +1,5 @@
 import { type AuditedSession, type LedgerRecord, ledgerRecords } from '../database/audit.ts';
-import { storageFaultOf } from '../database/faults.ts';
+import { storageFaultOf } from '../database/storage/faults.ts';
 import { messageOf } from '../domain.ts';
 import { type Money, formatDollars, fromDollars } from '../money.ts';
 import type { Portfolio } from '../trading/portfolio.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { timestamp } from '../calendar.ts';
 import { type BackupSummary, backupDatabase } from '../database/backup.ts';
-import { makeFolder } from '../database/folder.ts';
+import { makeFolder } from '../database/storage/folder.ts';
 import { type Settings, readSettings } from '../settings.ts';
 import { createProgressLine } from './progress.ts';
 import { number, size } from './words.ts';

@@ -2,7 +2,7 @@ import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, statS
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { ServiceError, messageOf } from '../domain.ts';
-import { type Partial, beginPartial, removeAbandonedPartials } from './partial.ts';
+import { type Partial, beginPartial, removeAbandonedPartials } from './storage/partial.ts';
 import { withSnapshot } from './snapshot.ts';
 
 export interface BackupSummary {

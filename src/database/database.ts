@@ -3,10 +3,10 @@ import { basename, dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError, messageOf } from '../domain.ts';
-import { isLockHeld, lockIsHeld, storageFaultOf } from './faults.ts';
-import { assertOneName, realPathOf } from './file.ts';
-import { makeFolder } from './folder.ts';
-import { type OnRepair, noGuard, watchFiles } from './guard.ts';
+import { isLockHeld, lockIsHeld, storageFaultOf } from './storage/faults.ts';
+import { assertOneName, realPathOf } from './storage/file.ts';
+import { makeFolder } from './storage/folder.ts';
+import { type OnRepair, noGuard, watchFiles } from './storage/guard.ts';
 import { checkOwnership, isForeign, migrate } from './migrate.ts';
 import { migrations } from './schema.ts';
 

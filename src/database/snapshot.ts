@@ -3,7 +3,7 @@ import { DatabaseSync, backup } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { ServiceError, messageOf } from '../domain.ts';
 import { BUSY_TIMEOUT_MS, type Reader, prepareOnce } from './database.ts';
-import { assertOneName, realPathOf } from './file.ts';
+import { assertOneName, realPathOf } from './storage/file.ts';
 import { checkOwnership, versionOf } from './migrate.ts';
 import { migrations } from './schema.ts';
 

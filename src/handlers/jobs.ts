@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { timestamp } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
 import { readWarnings } from '../database/jobs.ts';
-import { type JobFilters, type JobPlace, jobList, placeOfJob } from '../database/status.ts';
+import { type JobFilters, type JobPlace, jobList, placeOfJob } from '../database/records/status.ts';
 import { ServiceError } from '../domain.ts';
 import { type Answer, type Context, type Input, appendMembers, deploymentFields } from './handler.ts';
 import { countSchema, dateText, deploymentEntries, jobStatus, named, progressSchema, timestampText } from './schemas.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { type Configuration, basemodelOf, readConfiguration } from '../configuration.ts';
-import { type SeenModel, namedModels, seenModel } from '../database/models.ts';
+import { type SeenModel, namedModels, seenModel } from '../database/records/models.ts';
 import { ServiceError } from '../domain.ts';
 import { toDollars } from '../money.ts';
 import { type Context, deploymentFields } from './handler.ts';

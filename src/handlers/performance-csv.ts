@@ -1,4 +1,4 @@
-import { type Trade, tradesOf } from '../database/trades.ts';
+import { type Trade, tradesOf } from '../database/records/trades.ts';
 import { money, toDollars } from '../money.ts';
 import { type Cell, csvTable } from './csv.ts';
 import type { Table } from './handler.ts';

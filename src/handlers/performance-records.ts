@@ -1,7 +1,7 @@
 import type { CalendarDate } from '../calendar.ts';
 import type { SessionFilters } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
-import { type ChosenDay, chosenDays, ledgerDays, usageTotals } from '../database/performance.ts';
+import { type ChosenDay, chosenDays, ledgerDays, usageTotals } from '../database/records/performance.ts';
 import { staleAmong } from '../database/stale.ts';
 import type { Money } from '../money.ts';
 import type { Chain } from '../performance/comparability.ts';

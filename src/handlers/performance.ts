@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { lastChange } from '../database/chosen.ts';
 import { jobExists } from '../database/jobs.ts';
-import { agentConfigurations, initialCashOf } from '../database/trading-terms.ts';
+import { agentConfigurations, initialCashOf } from '../database/records/trading-terms.ts';
 import { SYMBOL_TEXT, ServiceError, normaliseSymbol } from '../domain.ts';
 import { type Benchmark, UNIVERSE, benchmarkSteps, checkBenchmark } from '../performance/choose-benchmark.ts';
 import { type Chain, type Incomparability, compareModels, staleness } from '../performance/comparability.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { countBars, coverageSpans, symbolPrices } from '../database/price-coverage.ts';
+import { countBars, coverageSpans, symbolPrices } from '../database/records/price-coverage.ts';
 import { SYMBOL_TEXT, normaliseSymbol } from '../domain.ts';
 import { gapsBetween } from '../prices/coverage.ts';
 import { type Answer, type Context, type Input, deploymentFields } from './handler.ts';

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { isCalendarDate } from '../calendar.ts';
 import type { SessionFilters } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
-import { sessionPieces } from '../database/reasoning.ts';
+import { sessionPieces } from '../database/records/reasoning.ts';
 import { ServiceError, messageRoles } from '../domain.ts';
 import { dateRangeEntries, datesOf } from './date-filters.ts';
 import { type Answer, type Context, type Input, deploymentFields } from './handler.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { resultColumns, resultRecords, resultRows } from '../database/results.ts';
+import { resultColumns, resultRecords, resultRows } from '../database/records/results.ts';
 import { csvTable, formatQuery } from './csv.ts';
 import type { Answer, Context, Input } from './handler.ts';
 import { dateRangeEntries, datesOf } from './date-filters.ts';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type Database, contentVersion } from '../database/database.ts';
 import { readWarnings } from '../database/jobs.ts';
-import { jobStatus } from '../database/status.ts';
+import { jobStatus } from '../database/records/status.ts';
 import { ServiceError, modelDayStatuses } from '../domain.ts';
 import { type Answer, type Context, type Input, appendMembers, deploymentFields } from './handler.ts';
 import { countSchema, dateText, deploymentEntries, jobStatus as jobStatusSchema, named, progressSchema, timestampText } from './schemas.ts';

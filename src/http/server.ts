@@ -1,5 +1,5 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
-import { storageFaultOf } from '../database/faults.ts';
+import { storageFaultOf } from '../database/storage/faults.ts';
 import { type ErrorCode, ServiceError } from '../domain.ts';
 import { type Context, type Format, type Input, deploymentFields } from '../handlers/handler.ts';
 import { logUnexpected } from '../log.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { storageFaultOf } from '../database/faults.ts';
+import { storageFaultOf } from '../database/storage/faults.ts';
 import { addWarnings, endedModelDays, returnToPending } from '../database/jobs.ts';
 import type { WorkerContext } from '../worker/context.ts';
 import { endJob, runJob } from '../worker/worker.ts';

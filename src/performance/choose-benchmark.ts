@@ -1,7 +1,7 @@
 import type { CalendarDate } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
 import { splitsBetween } from '../database/market.ts';
-import { type ChosenDay, barsBetween, priceSpan, universeOfDays } from '../database/performance.ts';
+import { type ChosenDay, barsBetween, priceSpan, universeOfDays } from '../database/records/performance.ts';
 import { ServiceError } from '../domain.ts';
 import { type Steps, atOnce } from '../turns.ts';
 import {

@@ -1,5 +1,5 @@
 import type { CalendarDate } from '../calendar.ts';
-import type { LedgerDay, UsageTotals } from '../database/performance.ts';
+import type { LedgerDay, UsageTotals } from '../database/records/performance.ts';
 import type { Money } from '../money.ts';
 import type { Levels } from './benchmark.ts';
 

@@ -1,5 +1,5 @@
 import type { CalendarDate } from '../calendar.ts';
-import type { ChosenDay } from '../database/performance.ts';
+import type { ChosenDay } from '../database/records/performance.ts';
 import { count } from '../sentences.ts';
 import { benchmarkCurve } from './benchmark.ts';
 import { type Benchmark, UNIVERSE } from './choose-benchmark.ts';

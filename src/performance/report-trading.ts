@@ -1,4 +1,4 @@
-import type { LedgerDay } from '../database/performance.ts';
+import type { LedgerDay } from '../database/records/performance.ts';
 import { type Money, money, toDollars } from '../money.ts';
 import { list } from '../sentences.ts';
 import { ratio, tellFigures } from './figure.ts';

@@ -1,4 +1,4 @@
-import type { LedgerDay, UsageTotals } from '../database/performance.ts';
+import type { LedgerDay, UsageTotals } from '../database/records/performance.ts';
 import { type Money, money, toDollars } from '../money.ts';
 import { count } from '../sentences.ts';
 import { type Levels, benchmarkReturns } from './benchmark.ts';

@@ -1,5 +1,5 @@
 import type { CalendarDate } from '../calendar.ts';
-import type { LedgerAction, LedgerDay } from '../database/performance.ts';
+import type { LedgerAction, LedgerDay } from '../database/records/performance.ts';
 import { type Money, money } from '../money.ts';
 import { type LotBook, type RoundTrip, buyLot, quantityOf, sellLots, splitLots } from './lots.ts';
 

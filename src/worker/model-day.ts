@@ -1,6 +1,6 @@
 import { timestamp } from '../calendar.ts';
 import type { Configuration } from '../configuration.ts';
-import { storageFaultOf } from '../database/faults.ts';
+import { storageFaultOf } from '../database/storage/faults.ts';
 import { type Job, addWarnings } from '../database/jobs.ts';
 import { type ModelDay, endModelDay } from '../database/sessions.ts';
 import { costInJob, hasUnknownCost } from '../database/usage.ts';

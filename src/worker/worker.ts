@@ -9,7 +9,7 @@ import {
   setJobStatus,
   skipModelDays,
 } from '../database/jobs.ts';
-import { storageFaultOf } from '../database/faults.ts';
+import { storageFaultOf } from '../database/storage/faults.ts';
 import { type ModelDay, activeModelDays } from '../database/sessions.ts';
 import { type StaleModelDay, staleModelDays } from '../database/stale.ts';
 import { logUnexpected } from '../log.ts';

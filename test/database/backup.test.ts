@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { audit, isSound } from '../../src/audit/audit.ts';
 import { backupDatabase } from '../../src/database/backup.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
-import { removeAbandonedPartials } from '../../src/database/partial.ts';
+import { removeAbandonedPartials } from '../../src/database/storage/partial.ts';
 import { fourDays } from '../support/books.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import { temporaryFolder } from '../support/service.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { contentVersion, isDatabaseHealthy, openDatabase } from '../../src/database/database.ts';
-import { storageFaultOf } from '../../src/database/faults.ts';
+import { storageFaultOf } from '../../src/database/storage/faults.ts';
 import { ServiceError } from '../../src/domain.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { until } from '../support/until.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { openDatabase, removeDatabase } from '../../src/database/database.ts';
-import { claimOwnership } from '../../src/database/owner.ts';
+import { claimOwnership } from '../../src/database/storage/owner.ts';
 import { withSnapshot } from '../../src/database/snapshot.ts';
 import { noDisk } from '../support/disk.ts';
 import { noProc, openFilesOf } from '../support/processes.ts';
@@ -176,7 +176,7 @@ test('a mounted folder shares its lock, a file that is mounted itself is refused
   writeFileSync(join(folder, 'third/data/jobs.db'), '');
   const owner = claim(join(folder, 'first'));
   const program = `
-    const { claimOwnership } = await import(${JSON.stringify(new URL('../../src/database/owner.ts', import.meta.url).href)});
+    const { claimOwnership } = await import(${JSON.stringify(new URL('../../src/database/storage/owner.ts', import.meta.url).href)});
     for (const folder of ['second', 'third']) {
       try {
         claimOwnership(folder + '/data/jobs.db', { folder: folder + '/data/agent_data', startedAt: '' });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, before, test } from 'node:test';
-import { resultColumns } from '../../src/database/results.ts';
+import { resultColumns } from '../../src/database/records/results.ts';
 import { exampleOf } from '../../src/http/route-examples.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { type TestService, startTestService, twoModels } from '../support/service.ts';

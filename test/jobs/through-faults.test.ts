@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { parseConfiguration } from '../../src/configuration.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { insertJob } from '../../src/database/jobs.ts';
-import { jobStatus } from '../../src/database/status.ts';
+import { jobStatus } from '../../src/database/records/status.ts';
 import { runThroughFaults } from '../../src/jobs/through-faults.ts';
 import { silentLog } from '../../src/log.ts';
 import { readSettings } from '../../src/settings.ts';

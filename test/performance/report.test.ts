@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { weekdays } from '../../src/calendar.ts';
-import type { LedgerDay, UsageTotals } from '../../src/database/performance.ts';
+import type { LedgerDay, UsageTotals } from '../../src/database/records/performance.ts';
 import { money } from '../../src/money.ts';
 import { dailyRate } from '../../src/performance/conventions.ts';
 import type { ModelRecord } from '../../src/performance/record.ts';

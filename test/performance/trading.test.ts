@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { LedgerDay } from '../../src/database/performance.ts';
+import type { LedgerDay } from '../../src/database/records/performance.ts';
 import { type Money, fromDollars, money, toDollars } from '../../src/money.ts';
 import { holdingDaysOf, profitOf } from '../../src/performance/lots.ts';
 import { openPositions, tradingOf } from '../../src/performance/trading.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { weekdays } from '../../src/calendar.ts';
-import type { LedgerDay } from '../../src/database/performance.ts';
+import type { LedgerDay } from '../../src/database/records/performance.ts';
 import { type Money, money, toDollars } from '../../src/money.ts';
 import { type Portfolio, applySplit, buy, sell, valueOf } from '../../src/trading/portfolio.ts';
 import type { ActionRecord } from './recompute.ts';

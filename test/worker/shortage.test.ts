@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { parseConfiguration } from '../../src/configuration.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { insertJob, readWarnings } from '../../src/database/jobs.ts';
-import { jobStatus } from '../../src/database/status.ts';
+import { jobStatus } from '../../src/database/records/status.ts';
 import { type Log, createLog, silentLog } from '../../src/log.ts';
 import { readSettings } from '../../src/settings.ts';
 import type { WorkerContext } from '../../src/worker/context.ts';

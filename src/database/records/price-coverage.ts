@@ -1,5 +1,5 @@
-import { type CalendarDate, EARLIEST_DATE } from '../calendar.ts';
-import type { Database } from './database.ts';
+import { type CalendarDate, EARLIEST_DATE } from '../../calendar.ts';
+import type { Database } from '../database.ts';
 
 /** A span in which a source's series of a symbol is known, both ends included. */
 export interface CoverageSpan {

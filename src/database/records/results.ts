@@ -1,5 +1,5 @@
-import { type SessionFilters, committedSessions, lastChange } from './chosen.ts';
-import type { Database } from './database.ts';
+import { type SessionFilters, committedSessions, lastChange } from '../chosen.ts';
+import type { Database } from '../database.ts';
 
 /** Positions that one statement reads: bounds the memory of a long answer, and how long other requests wait for it. */
 export const RECORDS_PER_STEP = 100;

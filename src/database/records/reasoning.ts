@@ -1,5 +1,5 @@
-import { type SessionFilters, lastChange, visibleSessions } from './chosen.ts';
-import type { Database } from './database.ts';
+import { type SessionFilters, lastChange, visibleSessions } from '../chosen.ts';
+import type { Database } from '../database.ts';
 import { type Part, portionsOf, rowsOf } from './results.ts';
 
 /** Messages are read together up to about so many bytes; a longer one alone. */

@@ -1,7 +1,7 @@
-import type { CalendarDate } from '../calendar.ts';
-import type { JobStatus } from '../domain.ts';
-import type { Money } from '../money.ts';
-import type { Database } from './database.ts';
+import type { CalendarDate } from '../../calendar.ts';
+import type { JobStatus } from '../../domain.ts';
+import type { Money } from '../../money.ts';
+import type { Database } from '../database.ts';
 
 /** A model that some job has named, with what it has completed; the dates and the value are null before its first day. */
 export interface SeenModel {

@@ -1,7 +1,7 @@
-import type { CalendarDate } from '../calendar.ts';
-import type { Money } from '../money.ts';
-import { type SessionFilters, committedSessions } from './chosen.ts';
-import type { Database } from './database.ts';
+import type { CalendarDate } from '../../calendar.ts';
+import type { Money } from '../../money.ts';
+import { type SessionFilters, committedSessions } from '../chosen.ts';
+import type { Database } from '../database.ts';
 import { PARTS, portionsOf } from './results.ts';
 
 /** An executed order. */

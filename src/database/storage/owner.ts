@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { ServiceError, messageOf } from '../domain.ts';
+import { ServiceError, messageOf } from '../../domain.ts';
 import { assertOneName, realPathOf } from './file.ts';
 import { makeFolder } from './folder.ts';
 

@@ -1,12 +1,12 @@
-import { type CalendarDate, EARLIEST_DATE } from '../calendar.ts';
-import { parseAgentConfiguration, universeOf } from '../configuration.ts';
-import type { ActionType } from '../domain.ts';
-import type { Money } from '../money.ts';
-import type { Steps } from '../turns.ts';
-import { type ChosenSession, type SessionFilters, SESSIONS_PER_STEP, committedSessions } from './chosen.ts';
-import type { Database } from './database.ts';
+import { type CalendarDate, EARLIEST_DATE } from '../../calendar.ts';
+import { parseAgentConfiguration, universeOf } from '../../configuration.ts';
+import type { ActionType } from '../../domain.ts';
+import type { Money } from '../../money.ts';
+import type { Steps } from '../../turns.ts';
+import { type ChosenSession, type SessionFilters, SESSIONS_PER_STEP, committedSessions } from '../chosen.ts';
+import type { Database } from '../database.ts';
 import { PARTS, portionsOf, rowsOf } from './results.ts';
-import { type Usage, sumOf } from './usage.ts';
+import { type Usage, sumOf } from '../usage.ts';
 
 /** An active model-day, with the date of the day it started from; null when it started from the initial cash. */
 export interface ChosenDay extends ChosenSession {

@@ -1,6 +1,6 @@
-import type { JobStatus } from '../domain.ts';
-import type { Database } from './database.ts';
-import { finite } from './usage.ts';
+import type { JobStatus } from '../../domain.ts';
+import type { Database } from '../database.ts';
+import { finite } from '../usage.ts';
 
 /** Skipped model-days are done, except for those that a cancellation skipped. */
 const PROGRESS = `

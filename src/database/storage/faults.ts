@@ -1,4 +1,4 @@
-import { ServiceError } from '../domain.ts';
+import { ServiceError } from '../../domain.ts';
 
 const SQLITE_BUSY = 5;
 

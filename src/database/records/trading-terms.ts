@@ -1,6 +1,6 @@
-import { type AgentConfiguration, parseAgentConfiguration } from '../configuration.ts';
-import type { Money } from '../money.ts';
-import type { Database } from './database.ts';
+import { type AgentConfiguration, parseAgentConfiguration } from '../../configuration.ts';
+import type { Money } from '../../money.ts';
+import type { Database } from '../database.ts';
 
 /** How the models of some jobs traded, by job. Jobs with the same configuration share one object. */
 export function agentConfigurations(database: Database, jobIds: Iterable<string>): Map<string, AgentConfiguration> {

@@ -38,25 +38,23 @@ export type MessageRole = (typeof messageRoles)[number];
 export const baselineStrategies = ['buy-and-hold', 'equal-weight', 'momentum', 'random'] as const;
 export type BaselineStrategy = (typeof baselineStrategies)[number];
 
-/** The kinds of trouble that a caller can tell apart; http/reply.ts maps each to its status. */
+/** What happened, where a caller can tell it apart; src/http/http-error.ts gives each its status. */
 export type ErrorCode =
-  | 'bad_request'
-  | 'malformed'
-  | 'unauthorized'
-  | 'forbidden'
-  | 'not_found'
-  | 'method_not_allowed'
-  | 'conflict'
-  | 'payload_too_large'
-  | 'uri_too_long'
-  | 'unsupported_media_type'
-  | 'expectation_failed'
-  | 'unprocessable'
-  | 'headers_too_large'
+  | 'invalid_dates'
+  | 'invalid_filter'
+  | 'no_models'
+  | 'another_job_unfinished'
+  | 'key_reused'
+  | 'job_not_found'
+  | 'job_ended'
+  | 'no_sessions'
+  | 'no_prices'
+  | 'invalid_file'
   | 'broken_configuration'
+  | 'protocol_violation'
+  | 'service_unavailable'
   | 'cannot_start'
-  | 'storage_fault'
-  | 'busy';
+  | 'storage_fault';
 
 /** An error whose message is meant for the caller. Everything else thrown is a bug and is shown by reference only. */
 export class ServiceError extends Error {

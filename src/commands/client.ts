@@ -21,8 +21,21 @@ export interface Client {
   stream(path: string): Promise<AsyncIterable<string>>;
 }
 
-/** Thrown when nobody answers, or only somebody who says that the service cannot now. It may pass. */
-export class NoAnswer extends ServiceError {}
+/** Thrown where no response comes, or one that says to try again later. */
+export class NoAnswer extends ServiceError {
+  constructor(message: string) {
+    super('service_unavailable', message);
+  }
+}
+
+/** Thrown for any other status than 200. */
+export class ErrorResponse extends ServiceError {
+  readonly status: number;
+  constructor(status: number, message: string) {
+    super('service_unavailable', message);
+    this.status = status;
+  }
+}
 
 /** Answers other than 200 are thrown with the service's own words. `token` is null where the service needs none. */
 export function createClient(baseUrl: string, token: string | null): Client {
@@ -55,7 +68,7 @@ function reached<Answer extends HttpAnswer | HttpStream>(url: string, answer: An
   const { origin } = new URL(url);
   const reason = cleanText(answer.message);
   const advice = '--url or API_URL say where it is';
-  throw new NoAnswer('cannot_start', `Cannot reach the service at ${origin}: ${reason} (${advice})`);
+  throw new NoAnswer(`Cannot reach the service at ${origin}: ${reason} (${advice})`);
 }
 
 function isGood(status: number): boolean {
@@ -67,8 +80,8 @@ function refusal(what: string, status: number, text: string): ServiceError {
   const words = quote(asText(asObject(tryParse(text))?.['detail']) ?? text, MAX_QUOTED_LENGTH);
   const note = status < 400 ? ' (a redirect, which is not followed)' : '';
   const message = `${what.replace(/\?.*/, '')}: ${`${status} ${words}`.trim()}${note}`;
-  if (PASSING_STATUSES.has(status)) return new NoAnswer('bad_request', message);
-  return new ServiceError(status === 404 ? 'not_found' : 'bad_request', message);
+  if (PASSING_STATUSES.has(status)) return new NoAnswer(message);
+  return new ErrorResponse(status, message);
 }
 
 function read<Schema extends v.GenericSchema>(
@@ -81,7 +94,7 @@ function read<Schema extends v.GenericSchema>(
   if (result.success) return result.output;
   const problem = body === undefined ? 'it is not JSON' : `${v.getDotPath(result.issues[0]) ?? 'it'} is not as expected`;
   throw new ServiceError(
-    'bad_request',
+    'service_unavailable',
     `Cannot read the answer of ${url.replace(/\?.*/, '')}: ${problem}; is it this service?`,
   );
 }
@@ -91,7 +104,7 @@ async function* piecesOf(body: AsyncIterable<Buffer>): AsyncGenerator<string> {
   try {
     for await (const bytes of body) yield decoder.decode(bytes, { stream: true });
   } catch (error) {
-    throw new ServiceError('bad_request', `The answer was cut off: ${cleanText(messageOf(error))}`);
+    throw new ServiceError('service_unavailable', `The answer was cut off: ${cleanText(messageOf(error))}`);
   }
   yield decoder.decode();
 }

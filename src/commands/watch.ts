@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { ServiceError } from '../domain.ts';
-import type { Client } from './client.ts';
+import { type Client, ErrorResponse } from './client.ts';
 import { connect } from './connect.ts';
 import { followJob } from './follow-job.ts';
 import { describeEnd } from './job-view.ts';
@@ -30,10 +30,10 @@ async function newestJobId(client: Client): Promise<string> {
   try {
     ({ jobs } = await client.get('/jobs?limit=1', newestJob));
   } catch (error) {
-    if (!(error instanceof ServiceError) || error.code !== 'not_found') throw error;
-    throw new ServiceError('bad_request', 'Name the job to watch: this service cannot list its jobs');
+    if (!(error instanceof ErrorResponse) || error.status !== 404) throw error;
+    throw new ServiceError('service_unavailable', 'Name the job to watch: this service cannot list its jobs');
   }
   const [newest] = jobs;
-  if (newest === undefined) throw new ServiceError('not_found', 'There is no job to watch yet');
+  if (newest === undefined) throw new ServiceError('job_not_found', 'There is no job to watch yet');
   return newest.job_id;
 }

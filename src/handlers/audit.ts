@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type AuditReport, type Finding, type Listed, audit as auditDatabase, isSound } from '../audit/audit.ts';
 import type { Database } from '../database/database.ts';
-import { type Answer, type Context, deploymentFields } from './handler.ts';
+import { type ResponseBody, type Context, deploymentFields } from './handler.ts';
 import { countSchema, dateText, deploymentEntries, named } from './schemas.ts';
 
 const findingsSchema = v.array(
@@ -44,7 +44,7 @@ interface RunningAudit {
 const running = new WeakMap<Database, RunningAudit>();
 
 /** Recomputes the books and says what does not add up; 200 whatever it finds. */
-export function audit(context: Context): Answer {
+export function audit(context: Context): ResponseBody {
   const shared = running.get(context.database) ?? start(context);
   shared.clients += 1;
   const stop = () => {

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { count } from '../sentences.ts';
-import { type Answer, type Context, type Input, deploymentFields } from './handler.ts';
+import { type ResponseBody, type Context, type Input, deploymentFields } from './handler.ts';
 import { deploymentEntries, named } from './schemas.ts';
 
 export const cancelResponse = named('CancelResponse', {
@@ -11,7 +11,7 @@ export const cancelResponse = named('CancelResponse', {
 });
 
 /** Stops an unfinished job; model-days that have completed stay. */
-export async function cancel({ jobs, settings }: Context, { params }: Input): Promise<Answer> {
+export async function cancel({ jobs, settings }: Context, { params }: Input): Promise<ResponseBody> {
   const jobId = params['job_id'] as string;
   const notRun = await jobs.cancel(jobId);
   const message =

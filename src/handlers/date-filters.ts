@@ -17,9 +17,9 @@ export function datesOf(query: {
 }): Pick<SessionFilters, 'startDate' | 'endDate'> {
   const { date, start_date: startDate, end_date: endDate } = query;
   if (startDate !== undefined && endDate !== undefined && startDate > endDate)
-    throw new ServiceError('bad_request', `Invalid date range: start_date ${startDate} is after end_date ${endDate}`);
+    throw new ServiceError('invalid_dates', `Invalid date range: start_date ${startDate} is after end_date ${endDate}`);
   if (date === undefined) return { startDate, endDate };
   if (startDate !== undefined || endDate !== undefined)
-    throw new ServiceError('unprocessable', 'date: cannot be combined with start_date and end_date; give one date or a range');
+    throw new ServiceError('invalid_filter', 'date: cannot be combined with start_date and end_date; give one date or a range');
   return { startDate: date, endDate: date };
 }

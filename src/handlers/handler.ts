@@ -34,7 +34,7 @@ export interface Table {
 }
 
 /** JSON text that is made somewhere else; `stop` says that its client has left. */
-export interface LateAnswer {
+export interface LateBody {
   text: Promise<string>;
   stop(): void;
 }
@@ -43,7 +43,7 @@ export interface LateAnswer {
  * The body of an answer with status 200: JSON text, whole or piece by piece, or a table. Pieces are asked for in slices of
  * time, so making one takes a fraction of a slice; an empty one where others may have their turn.
  */
-export type Answer = string | Iterable<string> | Table | LateAnswer;
+export type ResponseBody = string | Iterable<string> | Table | LateBody;
 
 /** The fields that most answers carry. */
 export function deploymentFields({ deploymentMode, preserveDevData }: Settings) {

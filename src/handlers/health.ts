@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { timestamp } from '../calendar.ts';
 import { isDatabaseHealthy } from '../database/database.ts';
-import { type Answer, type Context, deploymentFields } from './handler.ts';
+import { type ResponseBody, type Context, deploymentFields } from './handler.ts';
 import { deploymentEntries, named, timestampText } from './schemas.ts';
 
 export const healthResponse = named('HealthResponse', {
@@ -12,7 +12,7 @@ export const healthResponse = named('HealthResponse', {
 });
 
 /** Always 200: whoever asks learns from the body whether the database can be queried. */
-export function health(context: Context): Answer {
+export function health(context: Context): ResponseBody {
   const answer = answerOfThisTurn(context);
   const write = context.settings.deploymentMode === 'DEV' ? context.log.debug : context.log.info;
   write('health check');

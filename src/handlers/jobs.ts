@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts';
 import { readWarnings } from '../database/jobs.ts';
 import { type JobFilters, type JobPlace, jobList, placeOfJob } from '../database/records/status.ts';
 import { ServiceError } from '../domain.ts';
-import { type Answer, type Context, type Input, appendMembers, deploymentFields } from './handler.ts';
+import { type ResponseBody, type Context, type Input, appendMembers, deploymentFields } from './handler.ts';
 import { countSchema, dateText, deploymentEntries, jobStatus, named, progressSchema, timestampText } from './schemas.ts';
 
 const DEFAULT_JOBS = 50;
@@ -59,7 +59,7 @@ export const jobsResponse = named('JobsResponse', {
 export function jobs(
   { database, settings }: Context,
   { query: { status, limit, before } }: Input<v.InferOutput<typeof jobsQuery>>,
-): Answer {
+): ResponseBody {
   const place = before === undefined ? null : placeOf(database, before);
   return page(database, { status, before: place, limit }, deploymentFields(settings));
 }
@@ -86,5 +86,5 @@ function placeOf(database: Database, before: string): JobPlace {
     return { createdAt: timestamp(new Date(before)), rowid: 0 };
   const place = placeOfJob(database, before);
   if (place !== undefined) return place;
-  throw new ServiceError('unprocessable', 'before: expected the job_id of a job, or a timestamp YYYY-MM-DDTHH:MM:SSZ');
+  throw new ServiceError('invalid_filter', 'before: expected the job_id of a job, or a timestamp YYYY-MM-DDTHH:MM:SSZ');
 }

@@ -12,7 +12,7 @@ import { reportModel } from '../performance/report.ts';
 import type { Steps } from '../turns.ts';
 import { type Cell, formatQuery } from './csv.ts';
 import { dateRangeEntries } from './date-filters.ts';
-import { type Answer, type Context, type Input, deploymentFields } from './handler.ts';
+import { type ResponseBody, type Context, type Input, deploymentFields } from './handler.ts';
 import { curveTable, performanceTables, tradeTable } from './performance-csv.ts';
 import { type Choice, readOverview, readRecord } from './performance-records.ts';
 import { jobFilter, modelFilter } from './schemas.ts';
@@ -43,11 +43,11 @@ export const performanceQuery = v.object({
 export function performance(
   { database, settings }: Context,
   { query, format }: Input<v.InferOutput<typeof performanceQuery>>,
-): Answer {
+): ResponseBody {
   const { job_id: jobId, model, start_date: startDate, end_date: endDate } = query;
   if (startDate !== undefined && endDate !== undefined && startDate > endDate)
-    throw new ServiceError('bad_request', `Invalid date range: start_date ${startDate} is after end_date ${endDate}`);
-  if (jobId !== undefined && !jobExists(database, jobId)) throw new ServiceError('not_found', `Job ${jobId} not found`);
+    throw new ServiceError('invalid_dates', `Invalid date range: start_date ${startDate} is after end_date ${endDate}`);
+  if (jobId !== undefined && !jobExists(database, jobId)) throw new ServiceError('job_not_found', `Job ${jobId} not found`);
   checkBenchmark(database, query.benchmark);
   const choice = { database, filters: { jobId, model, startDate, endDate }, at: lastChange(database) };
   if (format === 'csv' && query.table === 'trades') return tradeTable(choice);

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { countBars, coverageSpans, symbolPrices } from '../database/records/price-coverage.ts';
 import { SYMBOL_TEXT, normaliseSymbol } from '../domain.ts';
 import { gapsBetween } from '../prices/coverage.ts';
-import { type Answer, type Context, type Input, deploymentFields } from './handler.ts';
+import { type ResponseBody, type Context, type Input, deploymentFields } from './handler.ts';
 import { countSchema, dateText, deploymentEntries, named, timestampText } from './schemas.ts';
 
 export const coverageQuery = v.object({
@@ -49,7 +49,7 @@ export const coverageResponse = named('CoverageResponse', {
 export function priceCoverage(
   { database, settings }: Context,
   { query }: Input<v.InferOutput<typeof coverageQuery>>,
-): Answer {
+): ResponseBody {
   const chosen = query.symbol ?? null;
   const spansOf = Map.groupBy(coverageSpans(database, chosen), ({ symbol }) => symbol);
   const symbols = symbolPrices(database, { symbol: chosen, date: query.date ?? null }).map(({ symbol, source, firstDate, lastDate }) => {

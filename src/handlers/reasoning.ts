@@ -5,7 +5,7 @@ import type { Database } from '../database/database.ts';
 import { sessionPieces } from '../database/records/reasoning.ts';
 import { ServiceError, messageRoles } from '../domain.ts';
 import { dateRangeEntries, datesOf } from './date-filters.ts';
-import { type Answer, type Context, type Input, deploymentFields } from './handler.ts';
+import { type ResponseBody, type Context, type Input, deploymentFields } from './handler.ts';
 import {
   actionType,
   dateText,
@@ -78,14 +78,14 @@ export const reasoningResponse = named('ReasoningResponse', {
 export function reasoning(
   { database, settings }: Context,
   { query }: Input<v.InferOutput<typeof reasoningQuery>>,
-): Answer {
+): ResponseBody {
   if (query.date !== undefined && !isCalendarDate(query.date))
-    throw new ServiceError('bad_request', invalidDate(query.date));
+    throw new ServiceError('invalid_dates', invalidDate(query.date));
   const filters = { jobId: query.job_id, model: query.model, ...datesOf(query) };
   return stream(database, filters, { conversation: query.include_full_conversation, rest: deploymentFields(settings) });
 }
 
-/** Throws a `ServiceError` (`not_found`) before the first piece where nothing matches. */
+/** Throws a `ServiceError` (`no_sessions`) before the first piece where nothing matches. */
 function* stream(
   database: Database,
   filters: SessionFilters,
@@ -97,6 +97,6 @@ function* stream(
     yield piece === null ? '' : start + piece;
     if (piece !== null) start = '';
   }
-  if (count === 0) throw new ServiceError('not_found', 'No trading sessions found matching the provided filters');
+  if (count === 0) throw new ServiceError('no_sessions', 'No trading sessions found matching the provided filters');
   yield `],${JSON.stringify({ count, ...rest }).slice(1)}`;
 }

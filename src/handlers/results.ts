@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { resultColumns, resultRecords, resultRows } from '../database/records/results.ts';
 import { csvTable, formatQuery } from './csv.ts';
-import type { Answer, Context, Input } from './handler.ts';
+import type { ResponseBody, Context, Input } from './handler.ts';
 import { dateRangeEntries, datesOf } from './date-filters.ts';
 import { actionType, dateText, jobFilter, modelFilter, named, timestampText } from './schemas.ts';
 
@@ -42,7 +42,7 @@ export const resultsResponse = named('ResultsResponse', {
 });
 
 /** Every record of the active generations that the filters let through, piece by piece. */
-export function results({ database }: Context, { query, format }: Input<v.InferOutput<typeof resultsQuery>>): Answer {
+export function results({ database }: Context, { query, format }: Input<v.InferOutput<typeof resultsQuery>>): ResponseBody {
   const filters = { jobId: query.job_id, model: query.model, ...datesOf(query) };
   if (format === 'csv') return csvTable('results.csv', resultColumns, resultRows(database, filters));
   return stream(resultRecords(database, filters));

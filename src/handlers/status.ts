@@ -3,7 +3,7 @@ import { type Database, contentVersion } from '../database/database.ts';
 import { readWarnings } from '../database/jobs.ts';
 import { jobStatus } from '../database/records/status.ts';
 import { ServiceError, modelDayStatuses } from '../domain.ts';
-import { type Answer, type Context, type Input, appendMembers, deploymentFields } from './handler.ts';
+import { type ResponseBody, type Context, type Input, appendMembers, deploymentFields } from './handler.ts';
 import { countSchema, dateText, deploymentEntries, jobStatus as jobStatusSchema, named, progressSchema, timestampText } from './schemas.ts';
 
 export const statusResponse = named('JobStatusResponse', {
@@ -40,13 +40,13 @@ export const statusResponse = named('JobStatusResponse', {
 });
 
 /** How a job stands. While nothing in the database changes, the last answers are given again. */
-export function status({ database, settings }: Context, { params }: Input): Answer {
+export function status({ database, settings }: Context, { params }: Input): ResponseBody {
   const jobId = params['job_id'] as string;
   const version = contentVersion(database);
   const known = remembered.get(jobId);
   if (known?.version === version && known.database === database) return known.answer;
   const job = jobStatus(database, jobId);
-  if (job === undefined) throw new ServiceError('not_found', `Job ${jobId} not found`);
+  if (job === undefined) throw new ServiceError('job_not_found', `Job ${jobId} not found`);
   const answer = appendMembers(job.json, { warnings: readWarnings(job.warnings), ...deploymentFields(settings) });
   remember(jobId, { database, version, answer });
   return answer;

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { signatureSchema } from '../configuration.ts';
-import { type Answer, type Context, type Input, deploymentFields } from './handler.ts';
+import { type ResponseBody, type Context, type Input, deploymentFields } from './handler.ts';
 import { dateText, deploymentEntries, describedAsDate, existsInCalendar, invalidDate, named } from './schemas.ts';
 
 /** Far more than any configuration lists; it bounds what one request can insert. */
@@ -69,7 +69,7 @@ export const triggerResponse = named('TriggerResponse', {
 export async function trigger(
   { jobs, settings }: Context,
   { body, headers }: Input<unknown, v.InferOutput<typeof triggerRequest>, v.InferOutput<typeof triggerHeaders>>,
-): Promise<Answer> {
+): Promise<ResponseBody> {
   const request = {
     startDate: body.start_date || null,
     endDate: body.end_date,

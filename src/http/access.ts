@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
-import { ServiceError } from '../domain.ts';
 import { type AccessToken, rightsOf } from './access-tokens.ts';
+import { HttpError } from './http-error.ts';
 
 /** What of a route decides who may ask for it. */
 interface AccessedRoute {
@@ -24,37 +24,33 @@ export function createAccessRules(tokens: readonly AccessToken[], allowedHosts: 
 
 /**
  * Without tokens everybody may do everything. With tokens every request needs one, except for public routes; a read-only
- * one does for what changes nothing. `route` is null for an unknown path. Throws a `ServiceError`.
+ * one does for what changes nothing. `route` is null for an unknown path. Throws an `HttpError`.
  */
 export function checkToken({ tokens }: AccessRules, { headers }: IncomingMessage, route: AccessedRoute | null): void {
   if (tokens.length === 0 || route?.isPublic) return;
   const rights = rightsOf(tokens, headers.authorization);
   if (rights === null) {
     const fault = headers.authorization === undefined ? 'this request has none' : "this request's is not known";
-    throw new ServiceError('unauthorized', `An access token is needed, as "Authorization: Bearer TOKEN"; ${fault}`);
+    throw new HttpError(401, `An access token is needed, as "Authorization: Bearer TOKEN"; ${fault}`, {
+      headers: ['WWW-Authenticate', 'Bearer realm="Trading Simulation Service"'],
+    });
   }
   if (rights === 'reading' && route !== null && route.method !== 'GET')
-    throw new ServiceError(
-      'forbidden',
-      `This access token is read-only: it does not allow ${route.method} ${route.path}`,
-    );
+    throw new HttpError(403, `This access token is read-only: it does not allow ${route.method} ${route.path}`);
 }
 
 /**
  * A browser sends `Origin` along with whatever a page of another site asks for, and with all that could change anything.
  * Such a request must come from a page of this very service, under a name that nobody else can give it: a name in the
- * DNS may lead here and still belong to somebody else (DNS rebinding). Throws a `ServiceError` (`forbidden`).
+ * DNS may lead here and still belong to somebody else (DNS rebinding). Throws a 403.
  */
 export function checkOrigin({ pageHosts }: AccessRules, origin: string | undefined, host: string): void {
   if (origin === undefined) return;
   const page = URL.parse(origin);
   const own = page === null ? null : URL.parse(`${page.protocol}//${host}`);
   if (page === null || !/^https?:$/.test(page.protocol) || page.host !== own?.host)
-    throw new ServiceError('forbidden', 'This request comes from a web page of another origin, which is not allowed');
+    throw new HttpError(403, 'This request comes from a web page of another origin, which is not allowed');
   const name = own.hostname;
   if (isIP(name.replace(/^\[|\]$/g, '')) === 0 && !pageHosts.has(name))
-    throw new ServiceError(
-      'forbidden',
-      `Web pages may not use this service as ${name}: ALLOWED_HOSTS does not name it`,
-    );
+    throw new HttpError(403, `Web pages may not use this service as ${name}: ALLOWED_HOSTS does not name it`);
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { ServiceError } from '../domain.ts';
 import type { Exchange } from './exchange.ts';
+import { HttpError } from './http-error.ts';
 import { checkBounds } from './json-bounds.ts';
 import type { HttpLimits } from './limits.ts';
 
@@ -8,7 +8,7 @@ import type { HttpLimits } from './limits.ts';
 const MAX_SHOWN_LENGTH = 100;
 
 /**
- * Reads a JSON body. Throws a `ServiceError` for another content type, more bytes, fields, items or levels than any request
+ * Reads a JSON body. Throws an `HttpError` for another content type, more bytes, fields, items or levels than any request
  * has, or text that is not JSON.
  */
 export async function readJsonBody(
@@ -23,7 +23,7 @@ export async function readJsonBody(
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    throw new ServiceError('bad_request', 'Cannot read the body: it is not valid JSON in UTF-8');
+    throw new HttpError(400, 'Cannot read the body: it is not valid JSON in UTF-8');
   }
 }
 
@@ -31,15 +31,15 @@ export async function readJsonBody(
 function checkContentType({ headers }: IncomingMessage): void {
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') {
-    throw new ServiceError(
-      'unsupported_media_type',
+    throw new HttpError(
+      415,
       `Cannot read the body: its Content-Type must be application/json, got ${type?.slice(0, MAX_SHOWN_LENGTH) ?? 'none'}`,
     );
   }
   const coding = headers['content-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'identity')
-    throw new ServiceError(
-      'unsupported_media_type',
+    throw new HttpError(
+      415,
       `Cannot read the body: it must not be compressed, got Content-Encoding ${coding.slice(0, MAX_SHOWN_LENGTH)}`,
     );
 }
@@ -71,6 +71,6 @@ export function drain(request: IncomingMessage, { maxDrainedBytes }: HttpLimits)
   request.resume();
 }
 
-function tooLarge(maxBytes: number): ServiceError {
-  return new ServiceError('payload_too_large', `Cannot read the body: it is larger than ${maxBytes} bytes`);
+function tooLarge(maxBytes: number): HttpError {
+  return new HttpError(413, `Cannot read the body: it is larger than ${maxBytes} bytes`);
 }

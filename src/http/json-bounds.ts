@@ -1,4 +1,4 @@
-import { ServiceError } from '../domain.ts';
+import { HttpError } from './http-error.ts';
 
 /** Of the whole request: its own fields and those of objects inside them. */
 const MAX_FIELDS = 100;
@@ -19,7 +19,7 @@ const OBJECT_ENDS = 0x7d;
 
 /**
  * Refuses a JSON text with more fields, items or levels than any request has, before it is parsed: a megabyte of them
- * takes the parser up to seconds, and this a few milliseconds at most. Throws a `ServiceError` (`unprocessable`) that names
+ * takes the parser up to seconds, and this a few milliseconds at most. Throws a 422 that names
  * one field. Whether the text is JSON at all is left to the parser.
  */
 export function checkBounds(json: Buffer): void {
@@ -68,6 +68,6 @@ function nameIn(json: Buffer, { start, end }: { start: number; end: number }): s
   }
 }
 
-function refusal(name: string, what: string): ServiceError {
-  return new ServiceError('unprocessable', `${name.slice(0, MAX_SHOWN_NAME)}: ${what}`);
+function refusal(name: string, what: string): HttpError {
+  return new HttpError(422, `${name.slice(0, MAX_SHOWN_NAME)}: ${what}`);
 }

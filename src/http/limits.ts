@@ -1,14 +1,14 @@
-/** What one client may take of the server, so that the others still get theirs. Every limit has a test of its own. */
+/** How much of the server one client may use, so that the others still get their share. Every limit has a test. */
 export interface HttpLimits {
-  /** The head of a request, its first line and all headers; llhttp counts it. More is a 431. */
+  /** The head of a request, its request line and all headers; llhttp counts it. More is a 431. */
   maxHeadBytes: number;
   /** More header lines are a 431. */
   maxHeaders: number;
-  /** Path and query, percent-encoded. More is a 414. */
+  /** The request target: path and query, percent-encoded. More is a 414. */
   maxTargetLength: number;
   /** More is a 413. */
   maxBodyBytes: number;
-  /** What is read and thrown away of a refused body, so that its sender gets to read the answer; then it is cut off. */
+  /** How much of a refused body is read and discarded, so that its sender can read the response; then it is cut off. */
   maxDrainedBytes: number;
   /** From the first byte, or the opening of the connection, to the end of the headers. Later is a 408. */
   headersTimeoutMs: number;
@@ -16,17 +16,17 @@ export interface HttpLimits {
   requestTimeoutMs: number;
   /** Between two requests on one connection; then it is closed. */
   keepAliveTimeoutMs: number;
-  /** A connection on which nothing moves in either direction, such as an answer that nobody takes, is closed. */
+  /** A connection without traffic in either direction, such as one with a stalled response, is closed. */
   stalledTimeoutMs: number;
-  /** Something is sent so often while an answer is being made, well before programs in between lose patience. */
+  /** How often something is sent while a response is being made, well within the timeouts of proxies. */
   heartbeatMs: number;
-  /** Answers that are being sent and are longer than a chunk, or take more than some slices to make. More are a 503. */
-  maxLongAnswers: number;
-  /** How often the first two of these times are looked at. */
+  /** Responses in progress that are longer than a chunk, or take more than some slices to make. More are a 503. */
+  maxLongResponses: number;
+  /** How often the first two of these times are checked. */
   checkIntervalMs: number;
   /** Further connections are closed at once. */
   maxConnections: number;
-  /** Requests on one connection that are sent before their predecessors are answered; with more it is closed. */
+  /** Requests on one connection that are sent before those before them have their responses; with more it is closed. */
   maxPipelinedRequests: number;
 }
 
@@ -41,7 +41,7 @@ export const httpLimits: HttpLimits = {
   keepAliveTimeoutMs: 5_000,
   stalledTimeoutMs: 60_000,
   heartbeatMs: 10_000,
-  maxLongAnswers: 64,
+  maxLongResponses: 64,
   checkIntervalMs: 1_000,
   maxConnections: 1_000,
   maxPipelinedRequests: 100,

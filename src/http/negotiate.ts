@@ -3,22 +3,22 @@ import type { Format } from '../handlers/handler.ts';
 const MEDIA_TYPES: Record<Format, string> = { json: 'application/json', csv: 'text/csv' };
 const HTML = 'text/html';
 
-/** How much an Accept header wants a media type (0 to 1), and how exactly it names it: 3 by name, 2 `text/*`, 1 any. */
+/** How much an Accept header prefers a media type (0 to 1), and how exactly it names it: 3 by name, 2 `text/*`, 1 any. */
 interface Preference {
   quality: number;
   exactness: number;
 }
 
 /**
- * The form of an answer that has both: what the query says, else what the Accept header prefers. JSON where that says
- * nothing, wants both alike or knows neither; CSV where both are wanted alike but only CSV is named.
+ * The format of a response that has both: the one named in the query, else the one that the Accept header prefers. JSON
+ * where that says nothing, prefers neither or accepts neither; CSV where it accepts both equally but names only CSV.
  */
-export function chooseFormat(named: Format | undefined, accept: string | undefined): Format {
-  if (named !== undefined) return named;
+export function chooseFormat(named: unknown, accept: string | undefined): Format {
+  if (named === 'json' || named === 'csv') return named;
   return accept !== undefined && isPreferredToJson(MEDIA_TYPES.csv, accept) ? 'csv' : 'json';
 }
 
-/** Whether a request comes from a person at a browser rather than from a program. */
+/** Whether a request comes from a browser's address bar rather than from a program. */
 export function prefersHtml(accept: string | undefined): boolean {
   return accept !== undefined && isPreferredToJson(HTML, accept);
 }
@@ -30,7 +30,7 @@ function isPreferredToJson(mediaType: string, accept: string): boolean {
   return other.exactness > json.exactness;
 }
 
-/** The most exact range that covers the type decides, as RFC 9110, 12.5.1 has it. */
+/** The most exact range that covers the type decides (RFC 9110, 12.5.1). */
 function preferenceFor(mediaType: string, accept: string): Preference {
   const exactnessOf = new Map([
     [mediaType, 3],

@@ -1,8 +1,7 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
-import type { ErrorCode } from '../domain.ts';
 
 export const JSON_TYPE = ['Content-Type', 'application/json'];
-/** On every answer, whatever its status: it is data, for whoever asked, and nothing that a page may run, frame or keep. */
+/** On every response of the API, whatever its status: data for its client, which no page may run, frame or keep. */
 export const SAFETY_HEADERS = [
   'Cache-Control',
   'no-store',
@@ -16,27 +15,6 @@ export const SAFETY_HEADERS = [
   'same-origin',
 ];
 
-/** The one mapping from the service's errors to HTTP. */
-export const statusOfError: Record<ErrorCode, number> = {
-  bad_request: 400,
-  malformed: 400,
-  unauthorized: 401,
-  forbidden: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  conflict: 409,
-  payload_too_large: 413,
-  uri_too_long: 414,
-  unsupported_media_type: 415,
-  expectation_failed: 417,
-  unprocessable: 422,
-  headers_too_large: 431,
-  broken_configuration: 500,
-  cannot_start: 500,
-  storage_fault: 500,
-  busy: 503,
-};
-
 export function sendJson(
   response: ServerResponse,
   status: number,
@@ -46,7 +24,7 @@ export function sendJson(
   sendText(response, status, { type: JSON_TYPE, text: json, headers });
 }
 
-/** Sends a whole answer. */
+/** Sends a whole response. */
 export function sendText(
   response: ServerResponse,
   status: number,
@@ -57,16 +35,10 @@ export function sendText(
   response.end(text);
 }
 
-/** A whole answer as it goes over the wire, for connections that Node has given up on. It is the last one there. */
-export function lastAnswer(status: number, json: string, now: Date): string {
-  const headers = [
-    ...JSON_TYPE,
-    ...SAFETY_HEADERS,
-    'Content-Length',
-    String(Buffer.byteLength(json)),
-    'Date',
-    now.toUTCString(),
-  ];
+/** The last response of a connection that Node no longer serves, as it goes over the wire. */
+export function rawResponse(status: number, json: string, now: Date): string {
+  const length = String(Buffer.byteLength(json));
+  const headers = [...JSON_TYPE, ...SAFETY_HEADERS, 'Content-Length', length, 'Date', now.toUTCString()];
   const lines = headers.flatMap((name, index) => (index % 2 === 0 ? [`${name}: ${headers[index + 1]}\r\n`] : []));
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}Connection: close\r\n\r\n${json}`;
 }

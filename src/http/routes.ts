@@ -1,7 +1,7 @@
 import type * as v from 'valibot';
 import { audit, auditResponse } from '../handlers/audit.ts';
 import { cancel, cancelResponse } from '../handlers/cancel.ts';
-import type { Answer, Context, Input } from '../handlers/handler.ts';
+import type { ResponseBody, Context, Input } from '../handlers/handler.ts';
 import { health, healthResponse } from '../handlers/health.ts';
 import { jobs, jobsQuery, jobsResponse } from '../handlers/jobs.ts';
 import { models, modelsResponse } from '../handlers/models.ts';
@@ -38,7 +38,8 @@ export interface Route {
   isPublic?: true;
   /** It answers as CSV too, and takes `format` in its query. */
   hasTable?: true;
-  handle: (context: Context, input: Input<never, never, never>) => Answer | Promise<Answer>;
+  /** A method, so that handlers whose input is what these schemas let through can be assigned. */
+  handle(context: Context, input: Input): ResponseBody | Promise<ResponseBody>;
 }
 
 const BUSY = { 503: 'Too many long answers are being sent; Retry-After says when to ask again.' };

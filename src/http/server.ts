@@ -1,7 +1,6 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import { storageFaultOf } from '../database/storage/faults.ts';
-import { type ErrorCode, ServiceError } from '../domain.ts';
-import { type Context, type Format, type Input, deploymentFields } from '../handlers/handler.ts';
+import { type Context, type Input, deploymentFields } from '../handlers/handler.ts';
 import { logUnexpected } from '../log.ts';
 import { printableJson } from '../text.ts';
 import { type AccessRules, checkOrigin, checkToken, createAccessRules } from './access.ts';
@@ -9,31 +8,30 @@ import type { AccessToken } from './access-tokens.ts';
 import { drain, readJsonBody } from './body.ts';
 import { type Connections, watchConnections } from './connections.ts';
 import type { Exchange } from './exchange.ts';
+import { HttpError, httpErrorOf } from './http-error.ts';
 import { type HttpLimits, httpLimits } from './limits.ts';
 import { chooseFormat, prefersHtml } from './negotiate.ts';
 import { type BuiltPages, type PageRoute, type Pages, createPages } from './pages.ts';
-import { sendJson, statusOfError } from './reply.ts';
+import { sendJson } from './reply.ts';
 import { type Match, type Router, createRouter } from './router.ts';
 import { type Route, routes } from './routes.ts';
-import { type LongAnswers, createLongAnswers, sendLate, sendPieces } from './stream.ts';
+import { type LongResponses, createLongResponses, sendBody } from './stream.ts';
 import { type Target, checkMessage, isReadable, readTarget } from './target.ts';
 import { validateBody, validateHeaders, validateQuery } from './validate.ts';
 
-/** How much of an address is repeated in an error or the log. */
+/** How much of a path an error or the log repeats. */
 const MAX_SHOWN_PATH = 200;
-/** When a client that was one too many may ask again. */
-const RETRY_AFTER_SECONDS = 10;
-const TOKEN_CHALLENGE = 'Bearer realm="Trading Simulation Service"';
 
 type AnyRoute = Route | PageRoute;
 
 export interface HttpOptions {
-  /** None: everybody may do everything. */
+  /** None: every client may do everything. */
   accessTokens: readonly AccessToken[];
   pages: BuiltPages;
   limits?: HttpLimits;
 }
 
+/** Everything that serving a request needs. */
 interface Site {
   context: Context;
   limits: HttpLimits;
@@ -41,7 +39,7 @@ interface Site {
   router: Router<AnyRoute>;
   sendMissing: Pages['sendMissing'];
   connections: Connections;
-  long: LongAnswers;
+  long: LongResponses;
 }
 
 /** Builds the HTTP server; it is not listening yet. */
@@ -52,11 +50,11 @@ export function createHttpServer(context: Context, { accessTokens, pages, limits
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: limits.checkIntervalMs,
     maxHeaderSize: limits.maxHeadBytes,
-    requireHostHeader: false, // checkMessage asks for it, and answers in JSON
+    requireHostHeader: false, // checkMessage does, and its error is JSON
   });
   server.timeout = limits.stalledTimeoutMs;
   server.maxConnections = limits.maxConnections;
-  server.maxHeadersCount = limits.maxHeaders + 1; // Node drops what is beyond; one more is enough to be refused
+  server.maxHeadersCount = limits.maxHeaders + 1; // Node drops further ones; one too many is enough for a refusal
   const { routes: pageRoutes, sendMissing } = createPages(pages);
   const site: Site = {
     context,
@@ -65,10 +63,10 @@ export function createHttpServer(context: Context, { accessTokens, pages, limits
     router: createRouter<AnyRoute>([...routes, ...pageRoutes]),
     sendMissing,
     connections: watchConnections(server, context, limits),
-    long: createLongAnswers(limits),
+    long: createLongResponses(limits),
   };
   const onRequest = (expects: Exchange['expects']) => (request: IncomingMessage, response: ServerResponse) => {
-    // The client may hold its body back, and then nobody could tell where the next request begins.
+    // The client may hold its body back, and then the start of the next request would be uncertain.
     if (expects !== 'nothing') response.shouldKeepAlive = false;
     void respond(site, { request, response, expects });
   };
@@ -78,7 +76,7 @@ export function createHttpServer(context: Context, { accessTokens, pages, limits
   return server;
 }
 
-/** Every request ends here in exactly one answer, whatever is thrown on the way. */
+/** Every request ends here in exactly one response, whatever is thrown on the way. */
 async function respond(site: Site, exchange: Exchange): Promise<void> {
   const { request, response } = exchange;
   const turn = site.connections.enter(exchange);
@@ -88,14 +86,14 @@ async function respond(site: Site, exchange: Exchange): Promise<void> {
   try {
     checkMessage(request, site.limits);
     match = find(site.router, request, target);
-    if (match !== null || !isForPeople(site, request)) checkToken(site.access, request, match?.route ?? null);
+    if (match !== null || !isFromBrowser(site, request)) checkToken(site.access, request, match?.route ?? null);
     checkOrigin(site.access, request.headers.origin, target.host);
     checkExpectation(exchange);
     const { route, params } = choose(match, request, target);
     if ('send' in route) route.send(request, response);
-    else await answer(site, exchange, { route, params, query: target.query });
+    else await serve(site, exchange, { route, params, query: target.query });
   } catch (error) {
-    refuse(site, exchange, { error, match, target });
+    fail(site, exchange, { error, match, target });
   }
   site.connections.leave(exchange);
   site.context.log.debug('request', {
@@ -105,23 +103,14 @@ async function respond(site: Site, exchange: Exchange): Promise<void> {
   });
 }
 
-async function answer(
+async function serve(
   { context, limits, long }: Site,
   exchange: Exchange,
   { route, params, query }: { route: Route; params: Record<string, string>; query: string },
 ): Promise<void> {
   const json = route.body === undefined ? undefined : await readJsonBody(exchange, limits);
-  const input = checkInput(route, exchange.request, { params, query, json });
-  const body = await route.handle(context, input as Input<never, never, never>);
-  const headers = route.hasTable ? ['Vary', 'Accept'] : [];
-  if (typeof body === 'string') sendJson(exchange.response, 200, body, headers);
-  else if ('stop' in body) await sendLate(exchange.response, body, { long, headers });
-  else await sendPieces(exchange.response, body, { long, headers });
-}
-
-/** The `format` of a query that has passed its schema. */
-function formatIn(query: unknown): Format | undefined {
-  return (query as { format?: Format }).format;
+  const body = await route.handle(context, checkInput(route, exchange.request, { params, query, json }));
+  await sendBody(exchange.response, body, { long, headers: route.hasTable ? ['Vary', 'Accept'] : [] });
 }
 
 /** Null for an unknown path, and for one that cannot be read. */
@@ -131,7 +120,7 @@ function find(router: Router<AnyRoute>, { method = '' }: IncomingMessage, { path
 
 function checkExpectation({ expects }: Exchange): void {
   if (expects === 'something else')
-    throw new ServiceError('expectation_failed', 'Cannot meet the expectation: of Expect only 100-continue is known');
+    throw new HttpError(417, 'Cannot meet the expectation: the only Expect that is known is 100-continue');
 }
 
 function choose(
@@ -140,17 +129,14 @@ function choose(
   { path, query }: Target,
 ): { route: AnyRoute; params: Record<string, string> } {
   if (!isReadable(path) || !isReadable(query))
-    throw new ServiceError('bad_request', 'Cannot read the address: its percent-encoding is broken, or it has a fragment (#)');
+    throw new HttpError(400, 'Cannot read the request target: its percent-encoding is broken, or it has a fragment (#)');
   if (match === null)
-    throw new ServiceError(
-      'not_found',
-      `There is no ${path.slice(0, MAX_SHOWN_PATH)}; GET /openapi.json lists what there is`,
-    );
+    throw new HttpError(404, `There is no ${path.slice(0, MAX_SHOWN_PATH)}; GET /openapi.json lists what there is`);
   if ('params' in match) return match;
-  throw new ServiceError(
-    'method_not_allowed',
-    `${match.route.path} has no method ${method}; it has ${match.allowed.join(', ')}`,
-  );
+  const allowed = match.allowed.join(', ');
+  throw new HttpError(405, `${match.route.path} has no method ${method}; it has ${allowed}`, {
+    headers: ['Allow', allowed],
+  });
 }
 
 function checkInput(
@@ -162,52 +148,43 @@ function checkInput(
   return {
     params,
     query: values,
-    format: route.hasTable ? chooseFormat(formatIn(values), request.headers.accept) : 'json',
+    format: route.hasTable ? chooseFormat(values['format'], request.headers.accept) : 'json',
     body: route.body === undefined ? undefined : validateBody(route.body, json),
     headers: route.headers === undefined ? {} : validateHeaders(route.headers, request.headersDistinct),
   };
 }
 
-interface Refusal {
+interface Failure {
   error: unknown;
   match: Match<AnyRoute> | null;
   target: Target;
 }
 
-/** Tells what is wrong, or cuts the connection where an answer has begun or nobody is left to read it. */
-function refuse(site: Site, exchange: Exchange, { error, match, target }: Refusal): void {
+/** Says what is wrong, or cuts the connection where a response has begun or the client has left. */
+function fail(site: Site, exchange: Exchange, { error, match, target }: Failure): void {
   const { context, limits } = site;
   const { request, response } = exchange;
   const isClientGone = request.destroyed && !request.complete;
   if (isClientGone || response.headersSent) {
-    if (!isClientGone) logUnexpected(context.log, error, { path: target.path, consequence: 'the answer was cut off' });
+    if (!isClientGone) logUnexpected(context.log, error, { path: target.path, consequence: 'the response was cut off' });
     response.destroy();
     return;
   }
-  const fault = storageFaultOf(error);
-  const known = error instanceof ServiceError && fault === null;
-  const detail = known
-    ? error.message
-    : `Internal server error: ${fault ?? 'unexpected failure'} (reference ${logUnexpected(context.log, error)})`;
+  const { status, message: detail, headers, closesConnection } = httpErrorOf(error) ?? unexpected(context, error);
+  if (closesConnection) response.shouldKeepAlive = false;
   const body = match?.route.bareErrors ? { detail } : { detail, ...deploymentFields(context.settings) };
-  const code = known ? error.code : null;
-  // Where such a request ends and the next begins is not certain.
-  if (code === 'malformed' || code === 'headers_too_large') response.shouldKeepAlive = false;
-  const [status, headers] = [known ? statusOfError[error.code] : 500, headersFor(code, match)];
-  const isMissing = code === 'method_not_allowed' || (code === 'not_found' && match === null);
-  if (isMissing && isForPeople(site, request)) site.sendMissing?.(request, response, { status, headers });
+  const isMissing = status === 405 || (status === 404 && match === null);
+  if (isMissing && isFromBrowser(site, request)) site.sendMissing?.(request, response, { status, headers });
   else sendJson(response, status, printableJson(body), headers);
   drain(request, limits);
 }
 
-/** Whether somebody typed the address into a browser and there are pages to answer with. */
-function isForPeople({ sendMissing }: Site, { method, headers }: IncomingMessage): boolean {
-  return sendMissing !== undefined && (method === 'GET' || method === 'HEAD') && prefersHtml(headers.accept);
+function unexpected({ log }: Context, error: unknown): HttpError {
+  const what = storageFaultOf(error) ?? 'unexpected failure';
+  return new HttpError(500, `Internal server error: ${what} (reference ${logUnexpected(log, error)})`);
 }
 
-function headersFor(code: ErrorCode | null, match: Match<AnyRoute> | null): string[] {
-  if (code === 'unauthorized') return ['WWW-Authenticate', TOKEN_CHALLENGE];
-  if (code === 'busy') return ['Retry-After', String(RETRY_AFTER_SECONDS)];
-  if (code === 'method_not_allowed' && match !== null && 'allowed' in match) return ['Allow', match.allowed.join(', ')];
-  return [];
+/** Whether a person entered the URL in a browser, and there are pages to show. */
+function isFromBrowser({ sendMissing }: Site, { method, headers }: IncomingMessage): boolean {
+  return sendMissing !== undefined && (method === 'GET' || method === 'HEAD') && prefersHtml(headers.accept);
 }

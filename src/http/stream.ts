@@ -1,32 +1,36 @@
 import type { ServerResponse } from 'node:http';
-import { ServiceError } from '../domain.ts';
-import type { LateAnswer, Table } from '../handlers/handler.ts';
+import type { LateBody, ResponseBody, Table } from '../handlers/handler.ts';
 import { SLICE_MS, nextTurn } from '../turns.ts';
+import { HttpError } from './http-error.ts';
 import type { HttpLimits } from './limits.ts';
-import { JSON_TYPE, SAFETY_HEADERS, sendText } from './reply.ts';
+import { JSON_TYPE, SAFETY_HEADERS, sendJson, sendText } from './reply.ts';
 
-/** Pieces of a long answer are written together up to about this many characters; what one client holds up is that much. */
+/** Pieces of a long response are written together up to about this many characters, which is what one slow client holds. */
 export const STREAM_CHUNK_LENGTH = 64 * 1024;
 
-/** An answer that is shorter than a chunk and made in so many slices needs no place among the long ones. */
+/** A response that is shorter than a chunk and takes at most so many slices to make needs no place among the long ones. */
 const FREE_SLICES = 10;
+/** When a client may try again that found no place. */
+const RETRY_AFTER_SECONDS = 10;
 
-type StreamLimits = Pick<HttpLimits, 'maxLongAnswers' | 'heartbeatMs'>;
+type StreamLimits = Pick<HttpLimits, 'maxLongResponses' | 'heartbeatMs'>;
 
-/** The long answers of one server. */
-export interface LongAnswers {
+/** The long responses of one server. */
+export interface LongResponses {
   readonly limits: StreamLimits;
-  /** Has a place as long as the work takes. Rejects with a `ServiceError` (`busy`) when there is none, and does no work. */
+  /** Holds a place while the work takes. Rejects with a 503 when there is none, without starting the work. */
   during<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
-export function createLongAnswers(limits: StreamLimits): LongAnswers {
+export function createLongResponses(limits: StreamLimits): LongResponses {
   let count = 0;
   return {
     limits,
     async during(work) {
-      if (count >= limits.maxLongAnswers)
-        throw new ServiceError('busy', `Cannot send another long answer: ${count} are being sent; ask again later`);
+      if (count >= limits.maxLongResponses)
+        throw new HttpError(503, `Cannot send another long response: ${count} are being sent; try again later`, {
+          headers: ['Retry-After', String(RETRY_AFTER_SECONDS)],
+        });
       count += 1;
       try {
         return await work();
@@ -37,18 +41,29 @@ export function createLongAnswers(limits: StreamLimits): LongAnswers {
   };
 }
 
+interface SendOptions {
+  long: LongResponses;
+  headers: readonly string[];
+}
+
+/** Sends a response with status 200. */
+export async function sendBody(response: ServerResponse, body: ResponseBody, options: SendOptions): Promise<void> {
+  if (typeof body === 'string') sendJson(response, 200, body, options.headers);
+  else if ('stop' in body) await sendLate(response, body, options);
+  else await sendPieces(response, body, options);
+}
+
 /**
- * Sends an answer with status 200 piece by piece, made no faster than the client takes it and in slices; a short one at
- * once. What fails before the first chunk is full can still become an error answer. When the client leaves, nothing more
- * is made.
+ * Sends a response piece by piece, made in slices and no faster than the client reads it; a short one at once. An error
+ * before the first chunk is full can still become an error response. When the client leaves, no more is made.
  */
 export async function sendPieces(
   response: ServerResponse,
-  answer: Iterable<string> | Table,
-  { long, headers }: { long: LongAnswers; headers: readonly string[] },
+  body: Iterable<string> | Table,
+  { long, headers }: SendOptions,
 ): Promise<void> {
-  const { type, body } = 'lines' in answer ? tableParts(answer) : { type: JSON_TYPE, body: answer };
-  const pieces = body[Symbol.iterator]();
+  const { type, lines } = 'lines' in body ? { type: tableType(body), lines: body.lines } : { type: JSON_TYPE, lines: body };
+  const pieces = lines[Symbol.iterator]();
   try {
     const first = await begin(pieces);
     if (first.isLast) return sendText(response, 200, { type, text: first.text, headers });
@@ -64,7 +79,7 @@ interface Chunk {
   isLast: boolean;
 }
 
-/** All of a short answer, or what there is of a long one when it turns out to be that. */
+/** All of a short response, or the beginning of one that turns out to be long. */
 async function begin(pieces: Iterator<string>): Promise<Chunk> {
   let chunk: Chunk = { text: '', isLast: false };
   for (let slice = 0; slice < FREE_SLICES && !chunk.isLast && chunk.text.length < STREAM_CHUNK_LENGTH; slice += 1) {
@@ -74,7 +89,7 @@ async function begin(pieces: Iterator<string>): Promise<Chunk> {
   return chunk;
 }
 
-/** Adds pieces up to about the chunk's length, or as many as a slice of time allows; at least one. */
+/** Adds pieces until the chunk is full or the slice of time is over; at least one. */
 function fill(pieces: Iterator<string>, before: string): Chunk {
   const end = performance.now() + SLICE_MS;
   let text = before;
@@ -88,7 +103,7 @@ function fill(pieces: Iterator<string>, before: string): Chunk {
 
 async function sendChunks(
   response: ServerResponse,
-  { pieces, first, head }: { pieces: Iterator<string>; first: Chunk; head: readonly string[] },
+  { pieces, first, head }: { pieces: Iterator<string>; first: Chunk; head: string[] },
   { heartbeatMs }: StreamLimits,
 ): Promise<void> {
   const client = watchClient(response);
@@ -97,7 +112,7 @@ async function sendChunks(
   while (!response.closed) {
     const isDue = text !== '' && performance.now() - writtenAt >= heartbeatMs;
     if (text.length >= STREAM_CHUNK_LENGTH || isLast || isDue) {
-      if (!response.headersSent) response.writeHead(200, head as string[]);
+      if (!response.headersSent) response.writeHead(200, head);
       if (response.req.method === 'HEAD' || isLast) {
         client.done();
         return void response.end(text);
@@ -112,21 +127,21 @@ async function sendChunks(
 }
 
 /**
- * Sends an answer that takes its time to make. Its status is 200 as soon as the first heartbeat is due: white space that
- * may stand before JSON, so that the client and whatever is in between see that it is being made. What fails earlier can
- * still become an error answer; what fails later cuts the connection. When the client leaves, `stop` is called.
+ * Sends a response that takes long to make. At the first heartbeat its status becomes 200: white space, which JSON allows
+ * in front, shows the client and any proxy that it is being made. An earlier error can still become an error response; a
+ * later one cuts the connection. When the client leaves, `stop` is called.
  */
 export async function sendLate(
   response: ServerResponse,
-  { text, stop }: LateAnswer,
-  { long, headers }: { long: LongAnswers; headers: readonly string[] },
+  { text, stop }: LateBody,
+  { long, headers }: SendOptions,
 ): Promise<void> {
-  text.catch(() => {}); // it may fail before anybody waits for it
+  text.catch(() => {}); // it may fail before it is awaited
   response.once('close', stop);
   try {
     const json = await long.during(() => beatUntil(text, response, { headers, heartbeatMs: long.limits.heartbeatMs }));
     if (response.headersSent) response.end(json);
-    else sendText(response, 200, { type: JSON_TYPE, text: json, headers });
+    else sendJson(response, 200, json, headers);
   } catch (error) {
     if (response.closed) return;
     response.off('close', stop);
@@ -153,14 +168,14 @@ async function beatUntil(
   });
 }
 
-/** The connection while a long answer is made for it. */
+/** The client while a long response is made for it. */
 interface Client {
-  /** Resolves when it has taken what was written, or is gone. */
+  /** Resolves when it has read what was written, or has left. */
   drained(): Promise<void>;
   done(): void;
 }
 
-/** A connection counts as stalled while its client does not take what is there, not while the answer is being made. */
+/** A response is stalled while its client does not read what was written, not while it is being made. */
 function watchClient(response: ServerResponse): Client {
   let isAwaited = false;
   const onTimeout = () => {
@@ -180,10 +195,7 @@ function watchClient(response: ServerResponse): Client {
   };
 }
 
-function tableParts({ fileName, lines }: Table): { type: readonly string[]; body: Iterable<string> } {
+function tableType({ fileName }: Table): string[] {
   const disposition = `attachment; filename="${fileName}"`;
-  return {
-    type: ['Content-Type', 'text/csv; charset=utf-8; header=present', 'Content-Disposition', disposition],
-    body: lines,
-  };
+  return ['Content-Type', 'text/csv; charset=utf-8; header=present', 'Content-Disposition', disposition];
 }

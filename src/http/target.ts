@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { ServiceError } from '../domain.ts';
+import { HttpError } from './http-error.ts';
 import type { HttpLimits } from './limits.ts';
 
 /** Where a request goes: its path and query, still percent-encoded, and the host that it names. */
@@ -38,31 +38,35 @@ function splitAtQuery(text: string, host: string): Target {
 
 /**
  * Refuses what another program on the way might read as a different message: that is how requests are smuggled. Node's
- * parser refuses the coarser shapes before this is asked. Throws a `ServiceError`; the connection must then be closed.
+ * parser refuses the coarser shapes before this is asked. Throws an `HttpError`, after most of which the connection is closed.
  */
 export function checkMessage(request: IncomingMessage, { maxHeaders, maxTargetLength }: HttpLimits): void {
   const { httpVersion, rawHeaders, headers, url = '' } = request;
   if (httpVersion !== '1.1' && httpVersion !== '1.0')
-    throw new ServiceError('malformed', `Cannot read the request: HTTP/${httpVersion} is not spoken here`);
+    throw ambiguous(`Cannot read the request: HTTP/${httpVersion} is not spoken here`);
   if (rawHeaders.length > 2 * maxHeaders)
-    throw new ServiceError('headers_too_large', `Cannot read the request: it has more than ${maxHeaders} headers`);
+    throw new HttpError(431, `Cannot read the request: it has more than ${maxHeaders} headers`, { closesConnection: true });
   if (url.length > maxTargetLength)
-    throw new ServiceError('uri_too_long', `Cannot read the address: it is longer than ${maxTargetLength} characters`);
+    throw new HttpError(414, `Cannot read the request target: it is longer than ${maxTargetLength} characters`);
   if (/^https?:\/\/([/?#]|$|[^/?#]*@)/i.test(url))
-    throw new ServiceError('malformed', 'Cannot read the address: it names no host, or a user before the host');
+    throw ambiguous('Cannot read the request target: it names no host, or a user before the host');
   checkHostLines(rawHeaders, httpVersion);
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked'))
-    throw new ServiceError('malformed', 'Cannot read the body: its Transfer-Encoding must be chunked, in HTTP/1.1');
+    throw ambiguous('Cannot read the body: its Transfer-Encoding must be chunked, in HTTP/1.1');
 }
 
 /** Once in HTTP/1.1, at most once before. What it says matters to requests of web pages alone (access.ts). */
 function checkHostLines(rawHeaders: readonly string[], httpVersion: string): void {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] as string;
-    if (name === 'Host' || (name.length === 4 && name.toLowerCase() === 'host')) count += 1;
+    const name = rawHeaders[index];
+    if (name === 'Host' || (name?.length === 4 && name.toLowerCase() === 'host')) count += 1;
   }
   if (count === 1 || (count === 0 && httpVersion === '1.0')) return;
-  throw new ServiceError('malformed', `Cannot read the request: expected one Host header, got ${count}`);
+  throw ambiguous(`Cannot read the request: expected one Host header, got ${count}`);
+}
+
+function ambiguous(message: string): HttpError {
+  return new HttpError(400, message, { closesConnection: true });
 }

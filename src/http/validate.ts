@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { ServiceError } from '../domain.ts';
 import { asObject } from '../json.ts';
+import { HttpError } from './http-error.ts';
 
 /** A client chooses how many there are; nobody reads more at once. */
 const MAX_TOLD_PROBLEMS = 20;
@@ -11,10 +11,10 @@ const RETIRED_FIELDS = new Map([
   ['config_path', "is no longer accepted; the path of the configuration is the server's own"],
 ]);
 
-/** Checks a JSON body. Throws a `ServiceError` (`unprocessable`) with one sentence per problem, the field first. */
+/** Checks a JSON body. Throws a 422 with one sentence per problem, the field first. */
 export function validateBody<Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> {
   if (asObject(body) === undefined)
-    throw new ServiceError('unprocessable', 'body: expected a JSON object');
+    throw new HttpError(422, 'body: expected a JSON object');
   return validate(schema, body);
 }
 
@@ -38,9 +38,9 @@ export function validateQuery<Schema extends v.GenericSchema>(
   return validate(schema ?? noQuery, Object.fromEntries(given));
 }
 
-function unknownParameter(name: string, known: readonly string[]): ServiceError {
+function unknownParameter(name: string, known: readonly string[]): HttpError {
   const those = known.length === 0 ? 'there are none' : `there are ${known.join(', ')}`;
-  return new ServiceError('unprocessable', `${shorten(name)}: is not a parameter of this address; ${those}`);
+  return new HttpError(422, `${shorten(name)}: is not a parameter of this address; ${those}`);
 }
 
 /** Checks the headers that a route takes. A known one that is given twice is refused. */
@@ -60,7 +60,7 @@ function namesOf(schema: v.GenericSchema): string[] {
 
 function refuseRepeated(names: readonly string[]): void {
   if (names.length > 0)
-    throw new ServiceError('unprocessable', names.map((name) => `${name}: given more than once`).join('; '));
+    throw new HttpError(422, names.map((name) => `${name}: given more than once`).join('; '));
 }
 
 function validate<Schema extends v.GenericSchema>(schema: Schema, value: unknown): v.InferOutput<Schema> {
@@ -68,7 +68,7 @@ function validate<Schema extends v.GenericSchema>(schema: Schema, value: unknown
   if (result.success) return result.output;
   const sentences = result.issues.slice(0, MAX_TOLD_PROBLEMS).map(describeIssue);
   const more = result.issues.length - sentences.length;
-  throw new ServiceError('unprocessable', [...sentences, ...(more > 0 ? [`and ${more} more`] : [])].join('; '));
+  throw new HttpError(422, [...sentences, ...(more > 0 ? [`and ${more} more`] : [])].join('; '));
 }
 
 function describeIssue(issue: v.BaseIssue<unknown>): string {

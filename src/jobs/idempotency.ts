@@ -6,14 +6,14 @@ import type { JobRequest, SubmittedJob } from './submission.ts';
 
 /**
  * The job that an earlier trigger with this key created, as it was answered then; null for a new key. Throws a
- * `ServiceError` (`unprocessable`) when that trigger asked for something else.
+ * `ServiceError` (`key_reused`) when that trigger asked for something else.
  */
 export function submittedBefore(database: Database, key: string, request: JobRequest): SubmittedJob | null {
   const earlier = triggerOfKey(database, key);
   if (earlier === undefined) return null;
   if (earlier.requestHash === hashOf(request)) return JSON.parse(earlier.answer) as SubmittedJob;
   throw new ServiceError(
-    'unprocessable',
+    'key_reused',
     `Idempotency-Key: this key belongs to another request, which created job ${earlier.jobId}; a new request needs a new key`,
   );
 }

@@ -93,10 +93,10 @@ export function createJobs(context: WorkerContext): Jobs {
 /** Whether a job is unfinished; false when it was cancelled before. Throws a `ServiceError` for an unknown one or one that has ended. */
 function isCancellable(database: WorkerContext['database'], jobId: string): boolean {
   const status = statusOfJob(database, jobId);
-  if (status === null) throw new ServiceError('not_found', `Job ${jobId} not found`);
+  if (status === null) throw new ServiceError('job_not_found', `Job ${jobId} not found`);
   if (status === 'cancelled') return false;
   if (unfinishedJobId(database) === jobId) return true;
-  throw new ServiceError('conflict', `Job ${jobId} cannot be cancelled: it is ${status}`);
+  throw new ServiceError('job_ended', `Job ${jobId} cannot be cancelled: it is ${status}`);
 }
 
 interface Submission {
@@ -142,7 +142,7 @@ function create(
   );
   const other = unfinishedJobId(database);
   if (other !== null)
-    throw new ServiceError('bad_request', `Another simulation job is already running or pending: ${other}`);
+    throw new ServiceError('another_job_unfinished', `Another simulation job is already running or pending: ${other}`);
   const jobId = crypto.randomUUID();
   const warnings = settings.deploymentMode === 'PROD' ? warnOfUnknownModels(models, configuration) : [];
   insertJob(database, {
@@ -171,7 +171,7 @@ function chooseModels(requested: readonly string[], { models }: Configuration): 
   const enabled = models.filter((model) => model.enabled).map(({ signature }) => signature);
   if (enabled.length === 0) {
     throw new ServiceError(
-      'bad_request',
+      'no_models',
       'No models to simulate: the server configuration enables none, and the request names none',
     );
   }

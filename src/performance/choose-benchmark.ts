@@ -33,11 +33,11 @@ export interface Benchmark {
   base: Base | null;
 }
 
-/** Throws a `ServiceError` (`not_found`) when no price of the symbol is stored. */
+/** Throws a `ServiceError` (`no_prices`) when no price of the symbol is stored. */
 export function checkBenchmark(database: Database, wanted: string | undefined): void {
   if (wanted === undefined || wanted === UNIVERSE || priceSpan(database, wanted) !== null) return;
   const remedy = `store some (download-prices --symbols ${wanted}, or import-prices FILE...), or ask for benchmark=${UNIVERSE}`;
-  throw new ServiceError('not_found', `There are no prices of ${wanted} to compare with: ${remedy}`);
+  throw new ServiceError('no_prices', `There are no prices of ${wanted} to compare with: ${remedy}`);
 }
 
 /** As `benchmarkSteps`, without a pause. */
@@ -47,7 +47,7 @@ export function openBenchmark(database: Database, wanted: string | undefined, da
 
 /**
  * The benchmark of some model-days: the one that is asked for, else QQQ when it has prices from the first start to the
- * last day, else the universe; symbol by symbol. Throws a `ServiceError` (`not_found`) when no price of the symbol is stored.
+ * last day, else the universe; symbol by symbol. Throws a `ServiceError` (`no_prices`) when no price of the symbol is stored.
  */
 export function* benchmarkSteps(
   database: Database,

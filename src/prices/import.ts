@@ -55,7 +55,7 @@ export async function importFile(
     const file = await detect(tracked, { path, today });
     return await importRows(database, file, { ...options, today });
   } catch (error) {
-    throw new ServiceError('bad_request', `Cannot import ${path}: ${messageOf(error)}`, { cause: error });
+    throw new ServiceError('invalid_file', `Cannot import ${path}: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -64,7 +64,7 @@ async function detect(
   { path, today }: { path: string; today: CalendarDate },
 ): Promise<ParsedFile> {
   const { value: first, done } = await batches.next();
-  if (done === true) throw new ServiceError('bad_request', 'it is empty');
+  if (done === true) throw new ServiceError('invalid_file', 'it is empty');
   const [line = ''] = first.lines;
   const trimmed = { ...first, lines: [line.replace(/^\ufeff/, ''), ...first.lines.slice(1)] };
   const start = trimmed.lines.find((text) => text.trim() !== '')?.trimStart()[0];

@@ -275,5 +275,5 @@ async function countFailure(
 }
 
 function protocolError(what: string): ServiceError {
-  return new ServiceError('unprocessable', `The model process broke the protocol: ${what}`);
+  return new ServiceError('protocol_violation', `The model process broke the protocol: ${what}`);
 }

@@ -7,7 +7,7 @@ import { queryApart } from '../../src/database/apart.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { withSnapshot } from '../../src/database/snapshot.ts';
 import { audit as auditHandler } from '../../src/handlers/audit.ts';
-import type { Context, LateAnswer } from '../../src/handlers/handler.ts';
+import type { Context, LateBody } from '../../src/handlers/handler.ts';
 import { createLog } from '../../src/log.ts';
 import { readSettings } from '../../src/settings.ts';
 import { auditOf, fourDays, linesOf } from '../support/books.ts';
@@ -171,7 +171,7 @@ test('clients share an audit; it ends when the last of them has left, and who as
   t.after(() => database.close());
   const settings = { ...readSettings({ DEPLOYMENT_MODE: 'DEV' }), databasePath: path };
   const context = { database, settings, log: createLog({ level: 'ERROR', json: true, write: () => {}, clock: () => new Date() }) };
-  const ask = () => auditHandler(context as Context) as LateAnswer;
+  const ask = () => auditHandler(context as Context) as LateBody;
   const [first, second] = [ask(), ask()];
   assert.equal(first.text, second.text);
   first.stop();

@@ -62,7 +62,7 @@ const faults: Fault[] = [
   [
     'an error of ours',
     () => {
-      throw new ServiceError('not_found', 'x');
+      throw new ServiceError('job_not_found', 'x');
     },
     null,
   ],

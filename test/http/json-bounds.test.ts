@@ -25,7 +25,7 @@ const bounds: [name: string, json: string, refusal: RegExp | null][] = [
 for (const [name, json, refusal] of bounds) {
   test(`${name}: ${refusal === null ? 'left to the parser' : 'refused, naming one field'}`, () => {
     if (refusal === null) within(json);
-    else assert.throws(() => within(json), { code: 'unprocessable', message: refusal });
+    else assert.throws(() => within(json), { status: 422, message: refusal });
   });
 }
 
@@ -35,7 +35,7 @@ test('bytes that are no JSON are no failure either', () => {
       try {
         checkBounds(Buffer.from(bytes as Uint8Array));
       } catch (error) {
-        assert.equal((error as { code?: unknown }).code, 'unprocessable');
+        assert.equal((error as { status?: unknown }).status, 422);
       }
     }),
   );

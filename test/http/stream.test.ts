@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { type Server, type ServerResponse, createServer } from 'node:http';
 import { type AddressInfo, type Socket, connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { ServiceError } from '../../src/domain.ts';
-import { type LongAnswers, STREAM_CHUNK_LENGTH, createLongAnswers, sendLate, sendPieces } from '../../src/http/stream.ts';
+import { HttpError } from '../../src/http/http-error.ts';
+import { type LongResponses, STREAM_CHUNK_LENGTH, createLongResponses, sendLate, sendPieces } from '../../src/http/stream.ts';
 import { bySlices, nextTurn } from '../../src/turns.ts';
 import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -48,7 +48,7 @@ function endless() {
 }
 
 test('a client that reads nothing holds up a chunk, and its place; when it leaves nothing more is made', async (t) => {
-  const long = createLongAnswers({ maxLongAnswers: 1, heartbeatMs: 60_000 });
+  const long = createLongResponses({ maxLongResponses: 1, heartbeatMs: 60_000 });
   const { state, answer } = endless();
   let response: ServerResponse | undefined;
   const server = await serve(t, (opened) => sendPieces((response = opened), answer, { long, headers: [] }));
@@ -63,7 +63,7 @@ test('a client that reads nothing holds up a chunk, and its place; when it leave
     return turns > 5;
   });
   assert.ok((response?.writableLength ?? Infinity) <= STREAM_CHUNK_LENGTH + PIECE.length + 100, 'one chunk and its frame');
-  await assert.rejects(long.during(async () => {}), (error) => error instanceof ServiceError && error.code === 'busy');
+  await assert.rejects(long.during(async () => {}), (error) => error instanceof HttpError && error.status === 503);
   assert.equal(state.isOver, false);
   socket.destroy();
   await until('the answer to be given up', () => state.isOver);
@@ -71,29 +71,29 @@ test('a client that reads nothing holds up a chunk, and its place; when it leave
 });
 
 /** Whether a long answer would have a place now. */
-function isFree(long: LongAnswers): Promise<boolean> {
+function isFree(long: LongResponses): Promise<boolean> {
   return long.during(async () => true).catch(() => false);
 }
 
 test('a short answer needs no place; a long one without a place can still become an error, and is given up', async (t) => {
-  const long = createLongAnswers({ maxLongAnswers: 0, heartbeatMs: 60_000 });
+  const long = createLongResponses({ maxLongResponses: 0, heartbeatMs: 60_000 });
   const { state, answer } = endless();
   const answers = [['[', ']'], answer];
   const errors: string[] = [];
   const server = await serve(t, async (response) => {
     const pieces = answers.shift() as Iterable<string>;
     await sendPieces(response, pieces, { long, headers: [] }).catch((error) => {
-      errors.push(`${error.code} ${response.headersSent}`);
+      errors.push(`${error.status} ${response.headersSent}`);
       response.end();
     });
   });
   assert.deepEqual([await (await fetch(urlOf(server))).text(), errors], ['[]', []]);
   await (await fetch(urlOf(server))).text();
-  assert.deepEqual([errors, state.isOver], [['busy false'], true]);
+  assert.deepEqual([errors, state.isOver], [['503 false'], true]);
 });
 
 test('an answer that is late sends white space meanwhile, however small the patience with stalled connections', async (t) => {
-  const long = createLongAnswers({ maxLongAnswers: 1, heartbeatMs: HEARTBEAT_MS });
+  const long = createLongResponses({ maxLongResponses: 1, heartbeatMs: HEARTBEAT_MS });
   const { promise, resolve } = Promise.withResolvers<string>();
   const server = await serve(t, (response) => sendLate(response, { text: promise, stop: () => {} }, { long, headers: [] }));
   server.timeout = 4 * HEARTBEAT_MS;
@@ -109,7 +109,7 @@ test('an answer that is late sends white space meanwhile, however small the pati
 });
 
 test('a late answer that is made in time is an ordinary one; one that fails in time is an error', async (t) => {
-  const long = createLongAnswers({ maxLongAnswers: 1, heartbeatMs: 60_000 });
+  const long = createLongResponses({ maxLongResponses: 1, heartbeatMs: 60_000 });
   const texts = [async () => '{}', () => Promise.reject(new Error('no database'))];
   const seen: string[] = [];
   const server = await serve(t, async (response) => {
@@ -126,7 +126,7 @@ test('a late answer that is made in time is an ordinary one; one that fails in t
 });
 
 test('a client that leaves while its answer is late stops the making of it', async (t) => {
-  const long = createLongAnswers({ maxLongAnswers: 1, heartbeatMs: HEARTBEAT_MS });
+  const long = createLongResponses({ maxLongResponses: 1, heartbeatMs: HEARTBEAT_MS });
   let isStopped = false;
   const { promise, reject } = Promise.withResolvers<string>();
   const stop = () => {
@@ -142,11 +142,11 @@ test('a client that leaves while its answer is late stops the making of it', asy
 });
 
 test('one long answer too many is a 503 that says when to ask again; short ones are answered', async (t) => {
-  const service = await startTestService(t, { httpLimits: { maxLongAnswers: 0 } });
+  const service = await startTestService(t, { httpLimits: { maxLongResponses: 0 } });
   const refused = await service.get('/audit');
   assert.equal(refused.status, 503);
   assert.match(refused.headers.get('retry-after') ?? '', /^\d+$/);
-  assert.match(refused.body.detail, /^Cannot send another long answer/);
+  assert.match(refused.body.detail, /^Cannot send another long response/);
   assert.deepEqual((await service.get('/results')).body, { results: [], count: 0 });
 });
 

@@ -95,6 +95,6 @@ const refused: [name: string, start: string | null, end: string, models: string[
 ];
 for (const [name, startDate, endDate, models, detail] of refused) {
   test(`refused: ${name}`, () => {
-    assert.throws(() => resolveRange({ startDate, endDate, models }, facts), { code: 'bad_request', message: detail });
+    assert.throws(() => resolveRange({ startDate, endDate, models }, facts), { code: 'invalid_dates', message: detail });
   });
 }

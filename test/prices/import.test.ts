@@ -230,7 +230,7 @@ const unreadable: [name: string, text: string | Buffer, message: RegExp][] = [
 for (const [name, text, message] of unreadable) {
   test(`${name} changes nothing and says why`, async (t) => {
     const database = openDatabase(':memory:');
-    await assert.rejects(importText(t, text, { database }), { code: 'bad_request', message });
+    await assert.rejects(importText(t, text, { database }), { code: 'invalid_file', message });
     assert.deepEqual([barsIn(database), coverageIn(database)], [[], []]);
   });
 }

@@ -52,12 +52,12 @@ function readHeader(header: string, path: string): Layout {
   names.forEach((name, index) => {
     const field = COLUMN_NAMES.get(name);
     if (field === undefined) return;
-    if (columns[field] !== -1) throw new ServiceError('bad_request', `its header has two columns for ${field}`);
+    if (columns[field] !== -1) throw new ServiceError('invalid_file', `its header has two columns for ${field}`);
     columns[field] = index;
   });
   const missing = (['date', 'open'] as const).filter((field) => columns[field] === -1);
   if (missing.length > 0)
-    throw new ServiceError('bad_request', `it is not JSON, and as CSV its header lacks ${missing.join(', ')}`);
+    throw new ServiceError('invalid_file', `it is not JSON, and as CSV its header lacks ${missing.join(', ')}`);
   const kind = kindOf(header, names);
   return { ...kind, separator, columns, width: names.length, symbol: symbolFromName(path) };
 }

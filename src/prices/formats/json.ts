@@ -51,12 +51,12 @@ export function readDocument(value: unknown): Document {
   const document = asObject(value);
   for (const name of PROVIDER_MESSAGES) {
     if (typeof document?.[name] === 'string')
-      throw new ServiceError('bad_request', `it holds the provider's message instead of prices: ${document[name]}`);
+      throw new ServiceError('invalid_file', `it holds the provider's message instead of prices: ${document[name]}`);
   }
   const symbol = asObject(document?.['Meta Data'])?.['2. Symbol'];
   const days = asObject(document?.[SERIES]);
   if (typeof symbol !== 'string' || days === undefined)
-    throw new ServiceError('bad_request', `it has no "Meta Data" with a symbol and no "${SERIES}"`);
+    throw new ServiceError('invalid_file', `it has no "Meta Data" with a symbol and no "${SERIES}"`);
   const [newest] = Object.values(days);
   return { symbol, days, source: '1. buy price' in (asObject(newest) ?? {}) ? 'ai-trader' : 'alpha-vantage' };
 }
@@ -116,7 +116,7 @@ async function wholeText(batches: AsyncIterator<LineBatch>, first: LineBatch): P
   for (let next = await batches.next(); next.done !== true; next = await batches.next()) {
     text += `\n${(next.value as LineBatch).lines.join('\n')}`;
     if (text.length > MAX_DOCUMENT_LENGTH)
-      throw new ServiceError('bad_request', `its one JSON document is longer than ${MAX_DOCUMENT_LENGTH} characters`);
+      throw new ServiceError('invalid_file', `its one JSON document is longer than ${MAX_DOCUMENT_LENGTH} characters`);
   }
   return text;
 }

@@ -34,7 +34,7 @@ export async function* readLines(path: string): AsyncGenerator<LineBatch> {
     unfinishedLength += rest.length;
     if (unfinishedLength > MAX_DOCUMENT_LENGTH)
       throw new ServiceError(
-        'bad_request',
+        'invalid_file',
         `line ${firstLine + lines.length} is longer than ${MAX_DOCUMENT_LENGTH} characters`,
       );
     if (lines.length > 0) yield { firstLine, lines, bytesRead };

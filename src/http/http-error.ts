@@ -1,0 +1,41 @@
+import { type ErrorCode, ServiceError } from '../domain.ts';
+
+/** A request that is refused with the given status; the message is meant for its client. */
+export class HttpError extends Error {
+  readonly status: number;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  /** Whether it is uncertain where this request ends and the next begins. */
+  readonly closesConnection: boolean;
+  constructor(
+    status: number,
+    message: string,
+    { headers = [], closesConnection = false }: { headers?: readonly string[]; closesConnection?: boolean } = {},
+  ) {
+    super(message);
+    this.name = 'HttpError';
+    this.status = status;
+    this.headers = headers;
+    this.closesConnection = closesConnection;
+  }
+}
+
+/** The statuses of what the domain refuses. Everything else is the server's own trouble, a 500. */
+const statuses: Partial<Record<ErrorCode, number>> = {
+  invalid_dates: 400,
+  no_models: 400,
+  another_job_unfinished: 400,
+  job_not_found: 404,
+  no_sessions: 404,
+  no_prices: 404,
+  job_ended: 409,
+  invalid_filter: 422,
+  key_reused: 422,
+};
+
+/** An error as HTTP tells it; null for a bug or a storage fault, whose message is not meant for the client. */
+export function httpErrorOf(error: unknown): HttpError | null {
+  if (error instanceof HttpError) return error;
+  if (!(error instanceof ServiceError) || error.code === 'storage_fault') return null;
+  return new HttpError(statuses[error.code] ?? 500, error.message);
+}

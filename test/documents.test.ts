@@ -37,6 +37,15 @@ test('the five places to start from on the map exist', () => {
   assert.deepEqual(missing, []);
 });
 
+test('every source file that a document names exists, from the root or in src/', () => {
+  const missing = ['README.md', ...pages].flatMap((page) =>
+    [...textOf(page).matchAll(/`([a-z0-9/.-]+\.ts)`/g)]
+      .filter(([, path = '']) => ![path, `src/${path}`].some((place) => existsSync(join(ROOT, place))))
+      .map(([, path]) => `${page}: ${path}`),
+  );
+  assert.deepEqual(missing, []);
+});
+
 test('every link in a document leads to a file, and to a heading in it', () => {
   const broken = documents.flatMap((document) =>
     [...textOf(document).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)/g)].flatMap(([link, path = '', anchor]) => {

@@ -18,7 +18,7 @@ const answers: [name: string, fault: Fault, problem: Problem, message: RegExp][]
   ['premium only', faults.premium, 'premium', /outputsize=full .* premium feature/],
   ['an unknown symbol', faults.unknownSymbol, 'unknown_symbol', /Invalid API call/],
   ['a key that is not accepted', faults.badKey, 'bad_key', /apikey is invalid/],
-  ['a page instead of JSON', faults.html, 'unreadable', /no JSON \(text\/html\): .*Welcome to the hotel/],
+  ['a page instead of JSON', faults.html, 'unreadable', /not JSON \(text\/html\): .*Welcome to the hotel/],
   ['status 503', faults.unavailable, 'unreachable', /status 503: upstream is away/],
   ['a redirect', faults.redirect, 'unreadable', /status 302/],
   ['an answer of 10 MB', faults.huge, 'unreadable', /larger than 8388608 bytes/],

@@ -31,7 +31,7 @@ interface Run {
 async function run(
   fixture: string,
   {
-    timeoutMs = 10_000,
+    timeoutMs = 600_000,
     patienceMs = 60_000,
     memoryMb = 512,
     signal = new AbortController().signal,

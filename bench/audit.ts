@@ -132,13 +132,14 @@ function tradeEveryDay(database: CommandDatabase, model: string, dates: readonly
     });
     const toolUsage = [{ toolName: 'buy', calls: RECORDS_PER_DAY, refused: 0, durationMs: 1 }];
     const session = { ...modelDay, sessionId, steps: 1, totalMessages: 0 };
-    const ending = {
+    const commit = {
       positions,
+      marks,
       toolUsage,
       summary: '',
       completedAt: startedAt,
     };
-    database.transaction(() => commitSession(database, session, ending));
+    database.transaction(() => commitSession(database, session, commit));
     startedFrom = sessionId;
     startValue = positions.at(-1)?.portfolioValue ?? startValue;
   }

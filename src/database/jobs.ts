@@ -177,7 +177,7 @@ export function finishJob(
   return status;
 }
 
-/** What ran is pending again, to be taken up where its journal ends; within the caller's transaction. */
+/** What ran is pending again, to be resumed where its reasoning log ends; within the caller's transaction. */
 export function returnToPending(database: Database, jobId: string): void {
   database.statement(`UPDATE job_details SET status = 'pending' WHERE job_id = ? AND status = 'running'`).run(jobId);
 }

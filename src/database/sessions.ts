@@ -124,12 +124,16 @@ export function insertSession(
   return Number(inserted.lastInsertRowid);
 }
 
-/** Appends to the reasoning log within the caller's transaction. */
+/** Appends to the reasoning log, whose messages are counted from 0; within the caller's transaction. */
 export function appendMessages(
   database: Database,
   sessionId: number,
   { firstIndex, messages, timestamp }: { firstIndex: number; messages: readonly LogMessage[]; timestamp: string },
 ): void {
+  const last = database
+    .statement('SELECT max(message_index) AS "index" FROM reasoning_logs WHERE session_id = ?')
+    .get(sessionId)?.['index'];
+  assert.equal(firstIndex, Number(last ?? -1) + 1, 'messages continue where the reasoning log ends');
   const insert = database.statement(
     `INSERT INTO reasoning_logs
        (session_id, message_index, role, content, summary, tool_name, tool_input, tool_calls, carried, timestamp)
@@ -151,8 +155,10 @@ export function appendMessages(
 }
 
 /** What is committed at the end of a model-day that went well. */
-export interface Ending {
+export interface Commit {
   positions: readonly PositionRow[];
+  /** The closing marks of everything that the positions hold. */
+  marks: ReadonlyMap<string, Money>;
   toolUsage: readonly ToolUsageRow[];
   summary: string;
   completedAt: string;
@@ -160,14 +166,15 @@ export interface Ending {
 
 /**
  * The end of a model-day that went well, within the caller's one transaction: positions, holdings, tool usage, summary and
- * status, and the swap of generations: what was active for this model and date before is superseded in the same moment.
+ * status, and the swap of generations: what was active for this model and date before is superseded at the same time.
  */
 export function commitSession(
   database: Database,
   session: ModelDay & { sessionId: number; steps: number; totalMessages: number },
-  { positions, toolUsage, summary, completedAt }: Ending,
+  { positions, marks, toolUsage, summary, completedAt }: Commit,
 ): void {
   const { sessionId, jobId, date, model, steps, totalMessages } = session;
+  assertAddsUp(positions, marks);
   supersede(database, model, date);
   const { changes } = database
     .statement(
@@ -175,7 +182,7 @@ export function commitSession(
        WHERE session_id = ? AND status = 'running'`,
     )
     .run(summary, steps, totalMessages, completedAt, sessionId);
-  assert.equal(changes, 1, 'only a session that runs can become active');
+  assert.equal(changes, 1, 'only a running session can become active');
   for (const position of positions) insertPosition(database, sessionId, { position, createdAt: completedAt });
   for (const { toolName, calls, refused, durationMs } of toolUsage) {
     database
@@ -183,6 +190,16 @@ export function commitSession(
       .run(sessionId, toolName, calls, refused, durationMs);
   }
   endModelDay(database, { jobId, date, model }, { status: 'completed', error: null, completedAt });
+}
+
+/** What every reader of positions relies on: actions counted from 1, each worth its cash and its holdings at their marks. */
+function assertAddsUp(positions: readonly PositionRow[], marks: ReadonlyMap<string, Money>): void {
+  assert(positions.length > 0, 'a completed model-day has a position');
+  positions.forEach(({ actionId, cash, holdings, portfolioValue }, index) => {
+    assert.equal(actionId, index + 1, 'actions are counted from 1 in their order');
+    const worth = [...holdings].reduce((sum, [symbol, quantity]) => sum + quantity * (marks.get(symbol) ?? NaN), 0);
+    assert.equal(portfolioValue, cash + worth, `action ${actionId} is worth its cash and its holdings at their marks`);
+  });
 }
 
 /**
@@ -194,11 +211,13 @@ export function failSession(
   session: ModelDay & { sessionId: number; steps: number; totalMessages: number },
   { error, completedAt }: { error: string; completedAt: string },
 ): void {
-  database
+  const { changes } = database
     .statement(
-      `UPDATE trading_sessions SET status = 'failed', error = ?, steps = ?, total_messages = ?, completed_at = ? WHERE session_id = ?`,
+      `UPDATE trading_sessions SET status = 'failed', error = ?, steps = ?, total_messages = ?, completed_at = ?
+       WHERE session_id = ? AND status = 'running'`,
     )
     .run(error, session.steps, session.totalMessages, completedAt, session.sessionId);
+  assert.equal(changes, 1, 'only a running session can fail');
   endModelDay(database, session, { status: 'failed', error, completedAt });
 }
 

@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict';
+import type { ActionType } from '../domain.ts';
 import { type Money, formatDollars, money } from '../money.ts';
 import { NO_COSTS, type TradingCosts, commissionOn } from './trading-costs.ts';
 
@@ -5,6 +7,16 @@ import { NO_COSTS, type TradingCosts, commissionOn } from './trading-costs.ts';
 export interface Portfolio {
   readonly cash: Money;
   readonly holdings: ReadonlyMap<string, number>;
+}
+
+/** One entry of a day's ledger: what was done, and the portfolio after it. */
+export interface Action {
+  readonly actionType: Exclude<ActionType, 'no_trade'>;
+  readonly symbol: string;
+  /** Shares; of a split how many were added, negative in a reverse split. */
+  readonly amount: number;
+  readonly price: Money;
+  readonly portfolio: Portfolio;
 }
 
 /** An order for whole shares at a fill price that the service, never the model, supplies. */
@@ -85,6 +97,13 @@ export function applySplit(
     },
     added: after - before,
   };
+}
+
+/** Asserts what everything that reads a ledger relies on. Only a bug of the accounting could break it. */
+export function assertSound({ cash, holdings }: Portfolio): void {
+  assert(Number.isSafeInteger(cash) && cash >= 0, `cash is ${cash}`);
+  for (const [symbol, quantity] of holdings)
+    assert(Number.isSafeInteger(quantity) && quantity > 0, `the holding of ${symbol} is ${quantity}`);
 }
 
 /** Cash plus every holding at its mark. Throws when a mark is missing: a holding never drops out of the value. */

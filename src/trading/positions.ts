@@ -1,7 +1,6 @@
 import type { PositionRow } from '../database/sessions.ts';
 import { type Money, money } from '../money.ts';
-import { type Portfolio, valueOf } from './portfolio.ts';
-import type { Action } from './tools.ts';
+import { type Action, type Portfolio, valueOf } from './portfolio.ts';
 
 /** What a model-day has come to, and what it is measured against. */
 export interface DayLedger {
@@ -11,18 +10,21 @@ export interface DayLedger {
   readonly startValue: Money;
 }
 
+/** The closing marks of everything that the day's portfolios hold. */
+export function marksOf({ actions, portfolio }: DayLedger, closeOf: (symbol: string) => Money): Map<string, Money> {
+  const portfolios = [portfolio, ...actions.map((action) => action.portfolio)];
+  const symbols = new Set(portfolios.flatMap(({ holdings }) => [...holdings.keys()]));
+  return new Map([...symbols].map((symbol) => [symbol, closeOf(symbol)]));
+}
+
 /** The day's ledger as rows: every action, or one `no_trade` record when nothing was bought or sold. */
 export function positionsOf(
   { actions, portfolio: last, startValue }: DayLedger,
-  closeOf: (symbol: string) => Money,
+  marks: ReadonlyMap<string, Money>,
 ): PositionRow[] {
-  const ledger: (Omit<Action, 'actionType' | 'symbol' | 'amount'> &
-    Pick<PositionRow, 'actionType' | 'symbol' | 'amount'>)[] = [...actions];
-  if (ledger.every(({ actionType }) => actionType === 'split')) {
-    ledger.push({ actionType: 'no_trade', symbol: null, amount: null, price: null, portfolio: last });
-  }
-  const symbols = new Set(ledger.flatMap(({ portfolio }) => [...portfolio.holdings.keys()]));
-  const marks = new Map([...symbols].map((symbol) => [symbol, closeOf(symbol)]));
+  const noTrade = { actionType: 'no_trade', symbol: null, amount: null, price: null, portfolio: last } as const;
+  const hasTraded = actions.some(({ actionType }) => actionType !== 'split');
+  const ledger = hasTraded ? actions : [...actions, noTrade];
   return ledger.map(({ portfolio, ...action }, index) => {
     const portfolioValue = valueOf(portfolio, marks);
     const dailyProfit = money(portfolioValue - startValue);

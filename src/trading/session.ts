@@ -1,278 +1,239 @@
-import { type Clock, timestamp } from '../calendar.ts';
-import type { Database } from '../database/database.ts';
-import { type JournalMessage, markRunning, openJournal, setJournalAside } from '../database/journal.ts';
-import { type Split, splitsBetween } from '../database/market.ts';
+import { timestamp } from '../calendar.ts';
+import { setAside } from '../database/interrupted-session.ts';
 import {
-  type ClosingState,
   type LogMessage,
   type ModelDay,
   type ToolUsageRow,
   appendMessages,
   commitSession,
   failSession,
-  insertSession,
-  latestActiveDayBefore,
 } from '../database/sessions.ts';
 import { type Usage, addUsage } from '../database/usage.ts';
-import { tryParse } from '../json.ts';
-import { type Money, money, toDollars } from '../money.ts';
-import type { Answer, Brief, ToolCall, ToolResults } from '../protocol.ts';
+import type { Money } from '../money.ts';
+import type { Answer, Brief, Outcome, PastMessage, ToolCall, ToolDescription, ToolResults } from '../protocol.ts';
+import { cutText } from '../text.ts';
+import { type Beginning, type SessionContext, beginSession } from './beginning.ts';
 import { type TokenPrices, costOf } from './cost.ts';
 import { type Market, closingMark } from './market.ts';
 import type { NewsSearch } from './news.ts';
-import { type Portfolio, applySplit, quantityOf } from './portfolio.ts';
-import { positionsOf } from './positions.ts';
-import { type TradingCosts, describeCosts } from './trading-costs.ts';
-import { type TradingDay, describePortfolio, runTool } from './tools.ts';
+import { type Action, type Portfolio, assertSound } from './portfolio.ts';
+import { marksOf, positionsOf } from './positions.ts';
+import { LogMismatch, type RecordedStep, answerMessages, openingOf, resultMessage, stepsIn } from './reasoning-log.ts';
+import { runTool, toolDescriptions } from './tools.ts';
+import type { TradingCosts } from './trading-costs.ts';
+import { type TradingDay, briefOf } from './trading-day.ts';
 
 /** Tool names in `tool_usage` are the model's words; longer ones are cut. */
 const MAX_TOOL_NAME_LENGTH = 100;
 const UNKNOWN_TOKENS = { promptTokens: null, completionTokens: null, cachedTokens: null, reasoningTokens: null };
 
-/** One model-day while it runs, as the parent sees it: the ledger in memory, the conversation in the database. */
-export interface Session extends TradingDay {
+/**
+ * One model-day while it runs, as the parent sees it: the ledger in memory, the conversation in the database. Everything
+ * that can happen to it is a method, and nothing else changes it. What a method writes is committed when it resolves.
+ */
+export interface Session {
   readonly modelDay: ModelDay;
-  readonly news: NewsSearch | null;
-  readonly costs: TradingCosts;
-  readonly sessionId: number;
-  /** What an earlier process of this model-day logged before it ended. */
-  readonly journal: readonly JournalMessage[];
-  /** The closing value of the day it started from, or the initial cash: what the daily profit is measured against. */
-  readonly startValue: Money;
-  readonly toolUsage: Map<string, ToolUsageRow>;
-  /** What the model's tokens cost; null when nobody knows. */
-  readonly tokenPrices: TokenPrices | null;
-  steps: number;
-  totalMessages: number;
-  isPrompted: boolean;
-  /** Set at its one end; what a slow tool brings later is thrown away. */
-  hasEnded: boolean;
-  /** Aborted when its job is stopped; then nothing more is written for it. */
-  readonly signal: AbortSignal | undefined;
+  /** What the model reads in the morning. */
+  readonly brief: Brief;
+  readonly tools: ToolDescription[];
+  /** The ledger so far. */
+  readonly actions: readonly Action[];
+  /** Answers so far, replayed ones included. */
+  readonly steps: number;
+  /**
+   * Replays what an earlier process of this model-day logged. Returns what the model heard and said, for the child to
+   * continue from; nothing for a new session. Rejects with a `LogMismatch` when a result is not what it was.
+   */
+  resume(): Promise<PastMessage['message'][]>;
+  /** Logs the prompt; a resumed session rejects with a `LogMismatch` when it is not the one it began with. */
+  prompt(messages: Prompt): Promise<void>;
+  /**
+   * Takes one answer of the model. The answer and what it cost are logged before anything is done with it; then its tool
+   * calls run one after another in their order, and their results are logged before anybody can act on them.
+   */
+  answer(answer: Answer): Promise<ToolResults>;
+  /** Counts a request to the provider that brought no answer. */
+  countFailedRequest(): Promise<void>;
+  /**
+   * Ends the model-day. Finished: its positions are marked at the session date's close, and all is committed in one
+   * transaction. Failed: its log stays, it leaves no position.
+   */
+  end(outcome: Outcome): Promise<void>;
+  /** Ends the session because its log cannot be resumed; the model-day then starts over with a new session. */
+  setAside(mismatch: LogMismatch): Promise<void>;
+  /** Leaves the session as it is, to be resumed later. What a slow tool brings after that is thrown away. */
+  leave(): void;
 }
 
-export interface SessionContext {
-  database: Database;
-  clock: Clock;
-}
+type Prompt = readonly Pick<LogMessage, 'role' | 'content'>[];
 
 export interface SessionOptions {
   market: Market;
   universe: ReadonlySet<string>;
   initialCash: Money;
+  /** What the model's tokens cost; null when unknown. */
   tokenPrices: TokenPrices | null;
   news: NewsSearch | null;
   costs: TradingCosts;
+  /** Aborted when the job is stopped; then nothing more is written for the session. */
   signal?: AbortSignal;
 }
 
-/**
- * Starts a model-day: from the closing portfolio of the model's latest earlier active day (or the initial cash), with
- * the splits since applied. When a process ended under it, its session is gone on with. The session's row is committed
- * when this resolves.
- */
-export function openSession(context: SessionContext, modelDay: ModelDay, options: SessionOptions): Promise<Session> {
-  return context.database.write(() => beginSession(context, modelDay, options), options);
+/** The state behind a session, which no other file sees. */
+interface State extends SessionContext, Omit<SessionOptions, keyof TradingDay>, Beginning, TradingDay {
+  readonly modelDay: ModelDay;
+  readonly actions: Action[];
+  readonly toolUsage: Map<string, ToolUsageRow>;
+  steps: number;
+  messageCount: number;
+  hasEnded: boolean;
 }
 
-function beginSession(
-  { database, clock }: SessionContext,
+/** Starts a model-day, or resumes the session that a process left running. Its row is committed when this resolves. */
+export async function openSession(
+  context: SessionContext,
   modelDay: ModelDay,
-  { market, universe, initialCash, tokenPrices, news, costs, signal }: SessionOptions,
-): Session {
-  const past = latestActiveDayBefore(database, modelDay.model, modelDay.date);
-  const { sessionId, journal } = claimSession({ database, clock }, modelDay, {
-    startedFrom: past?.sessionId ?? null,
-    initialCash,
-  });
-  const session: Session = {
+  options: SessionOptions,
+): Promise<Session> {
+  const beginning = await context.database.write(() => beginSession(context, modelDay, options), options);
+  const actions: Action[] = [];
+  const state: State = {
+    ...context,
+    ...options,
+    ...beginning,
     modelDay,
-    sessionId,
-    journal,
-    startValue: past?.portfolioValue ?? initialCash,
-    market,
-    universe,
-    news,
-    costs,
-    portfolio: past ? portfolioOf(past) : { cash: initialCash, holdings: new Map() },
-    actions: [],
+    actions,
+    get portfolio(): Portfolio {
+      return actions.at(-1)?.portfolio ?? beginning.startPortfolio;
+    },
     toolUsage: new Map(),
-    tokenPrices,
     steps: 0,
-    totalMessages: 0,
-    isPrompted: false,
+    messageCount: beginning.log.length,
     hasEnded: false,
-    signal,
   };
-  if (past)
-    applySplits(
-      session,
-      splitsBetween(database, [...session.portfolio.holdings.keys()], { after: past.date, upTo: modelDay.date }),
+  for (const split of beginning.splits) enter(state, split);
+  return {
+    modelDay,
+    brief: briefOf(state),
+    tools: toolDescriptions(state),
+    actions,
+    get steps() {
+      return state.steps;
+    },
+    resume: () => replay(state),
+    prompt: (messages) => takePrompt(state, messages),
+    answer: (answer) => takeAnswer(state, answer),
+    countFailedRequest: () => countFailedRequest(state),
+    end: (outcome) => end(state, () => writeEnd(state, outcome)),
+    setAside: (mismatch) => end(state, () => writeSetAside(state, mismatch)),
+    leave: () => void (state.hasEnded = true),
+  };
+}
+
+async function replay(state: State): Promise<PastMessage['message'][]> {
+  const past: PastMessage['message'][] = [];
+  for (const step of stepsIn(state.log)) {
+    const { content, toolCalls, note, carried } = step.answer;
+    const { results } = await takeAnswer(state, step.answer, step);
+    const heard = results.map((result) => ({ role: 'tool', ...result }) as const);
+    past.push({ role: 'assistant', content, toolCalls, note, carried }, ...heard);
+  }
+  return past;
+}
+
+async function takePrompt(state: State, prompt: Prompt): Promise<void> {
+  if (state.log.length === 0) return log(state, prompt);
+  const opening = openingOf(state.log);
+  const isSame =
+    opening.length === prompt.length &&
+    prompt.every(({ role, content }, index) => opening[index]?.role === role && opening[index].content === content);
+  if (!isSame) throw new LogMismatch('the prompt has changed');
+}
+
+/** Live or, with what was `recorded` of it, replayed: then what is in the log is compared instead of written. */
+async function takeAnswer(state: State, answer: Answer, recorded?: RecordedStep): Promise<ToolResults> {
+  state.steps += 1;
+  if (recorded === undefined) await log(state, answerMessages(answer), usageOf(answer, state.tokenPrices));
+  const returned: { call: ToolCall; content: string }[] = [];
+  for (const [index, call] of answer.toolCalls.entries()) {
+    if (state.hasEnded) break; // while a slow tool was running
+    const before = recorded?.results?.[index];
+    const content = await callTool(state, call, before);
+    if (before !== undefined && content !== before)
+      throw new LogMismatch(
+        `${cutText(call.name, MAX_TOOL_NAME_LENGTH)} in step ${state.steps} does not return what it did`,
+      );
+    returned.push({ call, content });
+  }
+  const isLogged = recorded !== undefined && recorded.results !== null;
+  if (!isLogged && returned.length > 0 && !state.hasEnded)
+    await log(
+      state,
+      returned.map(({ call, content }) => resultMessage(call, content)),
     );
-  return session;
+  return { type: 'tool_results', results: returned.map(({ call: { id }, content }) => ({ id, content })) };
 }
 
-/** The row of the session: the one that a process left running when it ended, unless that started from another day. */
-function claimSession(
-  { database, clock }: SessionContext,
-  modelDay: ModelDay,
-  { startedFrom, initialCash }: { startedFrom: number | null; initialCash: Money },
-): { sessionId: number; journal: readonly JournalMessage[] } {
-  const found = openJournal(database, modelDay);
-  const now = timestamp(clock());
-  if (found !== null && found.startedFrom === startedFrom) {
-    markRunning(database, modelDay);
-    return { sessionId: found.sessionId, journal: found.messages };
-  }
-  const error = 'Set aside, because the journal no longer fits: the day before it is another now';
-  if (found !== null) setJournalAside(database, found.sessionId, { error, completedAt: now });
-  return { sessionId: insertSession(database, modelDay, { startedFrom, initialCash, startedAt: now }), journal: [] };
+/** Runs one tool call, enters what it did in the ledger and counts it. `recorded` is what it returned before. */
+async function callTool(state: State, call: ToolCall, recorded: string | undefined): Promise<string> {
+  const startedAt = performance.now();
+  const { content, isRefused, action } = await runTool(state, call, recorded);
+  if (action !== null) enter(state, action);
+  // Half a character is stored as another one, and two names may not become one there.
+  const toolName = call.name.slice(0, MAX_TOOL_NAME_LENGTH).toWellFormed();
+  const usage = state.toolUsage.get(toolName) ?? { toolName, calls: 0, refused: 0, durationMs: 0 };
+  usage.calls += 1;
+  usage.refused += isRefused ? 1 : 0;
+  usage.durationMs += performance.now() - startedAt;
+  state.toolUsage.set(toolName, usage);
+  return content;
 }
 
-/** What the model is told in the morning: the same cash, holdings and opens that its tools will use. */
-export function briefOf(session: Session): Brief {
-  const symbols = [...new Set([...session.universe, ...session.portfolio.holdings.keys()])].sort();
-  const quotes = symbols.map((symbol) => {
-    const { open, previousClose } = session.market.quote(symbol);
-    return { symbol, previousClose: dollarsOrNull(previousClose), open: dollarsOrNull(open) };
-  });
-  return { date: session.modelDay.date, ...describePortfolio(session), quotes, costs: describeCosts(session.costs) };
+/** The one way into the ledger. */
+function enter({ actions }: State, action: Action): void {
+  assertSound(action.portfolio);
+  actions.push(action);
 }
 
-/**
- * Writes messages to the reasoning log; they are committed when this resolves. Nothing is logged for a session that has
- * ended meanwhile, but what an answer cost is counted all the same.
- */
-export async function logMessages(
-  { database, clock }: SessionContext,
-  session: Session,
-  messages: readonly LogMessage[],
-  usage?: Usage,
-): Promise<void> {
+/** Appends to the reasoning log. Nothing is logged after the end, but what an answer cost is counted all the same. */
+async function log(state: State, messages: readonly LogMessage[], usage?: Usage): Promise<void> {
+  const { database, clock, sessionId, modelDay } = state;
   const logged = await database.write(() => {
-    if (usage !== undefined) addUsage(database, session.modelDay, usage);
-    if (session.hasEnded) return 0;
-    const firstIndex = session.totalMessages;
-    appendMessages(database, session.sessionId, { firstIndex, messages, timestamp: timestamp(clock()) });
+    if (usage !== undefined) addUsage(database, modelDay, usage);
+    if (state.hasEnded) return 0;
+    const firstIndex = state.messageCount;
+    appendMessages(database, sessionId, { firstIndex, messages, timestamp: timestamp(clock()) });
     return messages.length;
-  }, session);
-  session.totalMessages += logged;
+  }, state);
+  state.messageCount += logged;
 }
 
-/**
- * Takes one answer of the model. The answer and what it cost are in the log before anything is done with it; then its
- * tool calls run one after another in their order, and their results are in the log before anybody can act on them.
- */
-export async function takeStep(context: SessionContext, session: Session, answer: Answer): Promise<ToolResults> {
-  session.steps += 1;
-  await logAnswer(context, session, answer);
-  const contents: string[] = [];
-  for (const call of answer.toolCalls) {
-    if (session.hasEnded) break; // while a slow tool was running
-    contents.push(await runAndCount(session, call));
-  }
-  await logResults(context, session, { calls: answer.toolCalls, contents });
-  const results = contents.map((content, index) => ({ id: (answer.toolCalls[index] as ToolCall).id, content }));
-  return { type: 'tool_results', results };
+function usageOf({ usage }: Answer, prices: TokenPrices | null): Usage {
+  return { steps: 1, requests: 1, ...(usage ?? UNKNOWN_TOKENS), costUsd: costOf(usage, prices) };
 }
 
-/** Writes what tool calls brought to the reasoning log; nothing for a session that has ended meanwhile. */
-export async function logResults(
-  context: SessionContext,
-  session: Session,
-  { calls, contents }: { calls: readonly ToolCall[]; contents: readonly string[] },
-): Promise<void> {
-  if (contents.length === 0 || session.hasEnded) return;
-  const messages = contents.map((content, index) => toolMessage(calls[index] as ToolCall, content));
-  await logMessages(context, session, messages);
-}
-
-function logAnswer(
-  context: SessionContext,
-  session: Session,
-  { content, toolCalls, reasoning, usage, note, carried }: Answer,
-): Promise<void> {
-  const calls = toolCalls.length > 0 ? { toolCalls: JSON.stringify(toolCalls) } : {};
-  const back = carried ? { carried: JSON.stringify(carried) } : {};
-  const messages: LogMessage[] = [{ role: 'assistant', content, summary: reasoning, ...calls, ...back }];
-  if (note !== null) messages.push({ role: 'system', content: note });
-  return logMessages(context, session, messages, {
-    steps: 1,
-    requests: 1,
-    ...(usage ?? UNKNOWN_TOKENS),
-    costUsd: costOf(usage, session.tokenPrices),
-  });
-}
-
-/** Counts a request to the provider that brought no answer. */
-export function countFailedRequest({ database }: SessionContext, { modelDay, signal }: Session): Promise<void> {
+function countFailedRequest({ database, modelDay, signal }: State): Promise<void> {
   const usage = { steps: 0, requests: 1, ...UNKNOWN_TOKENS, costUsd: null };
   return database.write(() => addUsage(database, modelDay, usage), { signal });
 }
 
-/** Ends a model-day well: marks its records at the session date's close and commits everything in one transaction. */
-export function completeSession({ database, clock }: SessionContext, session: Session, summary: string): Promise<void> {
-  session.hasEnded = true;
-  const { modelDay, sessionId, steps, totalMessages } = session;
-  const ended = { ...modelDay, sessionId, steps, totalMessages };
-  return database.write(() => {
-    const positions = positionsOf(session, (symbol) => closingMark(database, modelDay.date, symbol)); // as of the commit
-    const toolUsage = [...session.toolUsage.values()];
-    commitSession(database, ended, { positions, toolUsage, summary, completedAt: timestamp(clock()) });
-  }, session);
+/** The one end of a session, in one transaction. */
+function end(state: State, write: () => void): Promise<void> {
+  state.hasEnded = true;
+  return state.database.write(write, state);
 }
 
-/** Ends a model-day badly: its log stays, it leaves no position. */
-export function abortSession({ database, clock }: SessionContext, session: Session, error: string): Promise<void> {
-  session.hasEnded = true;
-  const { modelDay, sessionId, steps, totalMessages } = session;
-  const ended = { ...modelDay, sessionId, steps, totalMessages };
-  return database.write(() => failSession(database, ended, { error, completedAt: timestamp(clock()) }), session);
+function writeEnd(state: State, outcome: Outcome): void {
+  const { database, modelDay, sessionId, steps, messageCount: totalMessages } = state;
+  const row = { ...modelDay, sessionId, steps, totalMessages };
+  const completedAt = timestamp(state.clock());
+  if (outcome.status === 'failed') return failSession(database, row, { error: outcome.error, completedAt });
+  const marks = marksOf(state, (symbol) => closingMark(database, modelDay.date, symbol)); // as of the commit
+  const toolUsage = [...state.toolUsage.values()];
+  const { summary } = outcome;
+  commitSession(database, row, { positions: positionsOf(state, marks), marks, toolUsage, summary, completedAt });
 }
 
-/**
- * Applies splits in their order before the session begins. Fractions are paid at the session's mark, brought back to
- * the shares of that split where others follow it.
- */
-function applySplits(session: Session, splits: readonly Split[]): void {
-  splits.forEach(({ symbol, numerator, denominator }, index) => {
-    if (quantityOf(session.portfolio, symbol) === 0) return;
-    const later = splits.slice(index + 1).filter((split) => split.symbol === symbol);
-    const ratio = later.reduce((product, split) => product * (split.numerator / split.denominator), 1);
-    const price = money(Math.round(session.market.mark(symbol) * ratio));
-    const { portfolio, added } = applySplit(session.portfolio, { symbol, numerator, denominator, price });
-    session.portfolio = portfolio;
-    session.actions.push({ actionType: 'split', symbol, amount: added, price, portfolio });
-  });
-}
-
-function portfolioOf({ cash, holdings }: ClosingState): Portfolio {
-  return { cash, holdings: new Map(holdings.map(({ symbol, quantity }) => [symbol, quantity])) };
-}
-
-/** Runs one tool call and counts it. `recorded` is what it brought before, when it is played again. */
-export async function runAndCount(session: Session, call: ToolCall, recorded?: string): Promise<string> {
-  const startedAt = performance.now();
-  const { content, refused } = await runTool(session, call, recorded);
-  // Half a character is stored as another one, and two names may not become one there.
-  const toolName = call.name.slice(0, MAX_TOOL_NAME_LENGTH).toWellFormed();
-  const usage = session.toolUsage.get(toolName) ?? { toolName, calls: 0, refused: 0, durationMs: 0 };
-  usage.calls += 1;
-  usage.refused += refused ? 1 : 0;
-  usage.durationMs += performance.now() - startedAt;
-  session.toolUsage.set(toolName, usage);
-  return content;
-}
-
-function toolMessage(call: ToolCall, content: string): LogMessage {
-  return { role: 'tool', content, toolName: call.name, toolInput: asJson(call.arguments) };
-}
-
-/** The arguments as JSON: as the model sent them when they are, else their text as a JSON string. */
-function asJson(text: string): string {
-  return tryParse(text) === undefined ? JSON.stringify(text) : text;
-}
-
-function dollarsOrNull(amount: Money | null): number | null {
-  return amount === null ? null : toDollars(amount);
+function writeSetAside({ database, sessionId, clock }: State, { reason: error }: LogMismatch): void {
+  setAside(database, sessionId, { error, completedAt: timestamp(clock()) });
 }

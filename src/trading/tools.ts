@@ -1,68 +1,47 @@
+import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import type { CalendarDate } from '../calendar.ts';
 import type { Bar } from '../database/prices.ts';
-import type { ActionType } from '../domain.ts';
+import { messageOf } from '../domain.ts';
 import { tryParse } from '../json.ts';
-import { type Money, money, toDollars } from '../money.ts';
 import type { ToolCall, ToolDescription } from '../protocol.ts';
 import { type ToolArguments, type ToolName, describeIssue, shown, toolArguments } from './arguments.ts';
 import { calculate } from './calculate.ts';
-import type { Market } from './market.ts';
-import type { NewsSearch } from './news.ts';
+import { execute } from './order.ts';
+import type { Action } from './portfolio.ts';
 import { toolParameters } from './tool-parameters.ts';
-import { NO_COSTS, type TradingCosts, commissionOn, fillPrice } from './trading-costs.ts';
-import { type Execution, type Order, type Portfolio, buy, quantityOf, sell, valueOf } from './portfolio.ts';
-
-/** One entry of the day's ledger: what was done, and the portfolio after it. */
-export interface Action {
-  actionType: ActionType;
-  symbol: string;
-  amount: number;
-  price: Money | null;
-  portfolio: Portfolio;
-}
-
-/** What the tools of one model-day work on. The portfolio is the running one: every call sees what the last one left. */
-export interface TradingDay {
-  readonly market: Market;
-  readonly universe: ReadonlySet<string>;
-  readonly actions: Action[];
-  /** None when the service has no key for it. */
-  readonly news?: NewsSearch | null;
-  /** None when left out. */
-  readonly costs?: TradingCosts;
-  portfolio: Portfolio;
-}
-
-/** What a tool says to the model; a refusal changed nothing. */
-type Reply = { answer: Record<string, unknown>; refusal?: never } | { refusal: string; answer?: never };
+import { type Reply, type TradingDay, describePortfolio, isKnown } from './trading-day.ts';
 
 interface Row<Arguments> {
   description: string;
   /** Whether this day has the tool; every day when left out. */
   isOffered?(day: TradingDay): boolean;
-  /** It asks the world outside, which may answer otherwise the next time; what it brought once is kept. */
+  /** It asks the world outside, which may reply differently the next time; what it returned once is kept. */
   isFromOutside?: true;
   run(day: TradingDay, args: Arguments): Reply | Promise<Reply>;
 }
 
-type Tool = ToolDescription & Row<unknown> & { schema: v.GenericSchema };
+/** Runs what its arguments let through. */
+type Tool = ToolDescription & Row<unknown>;
 
-/** The outcome of one call as the model reads it. */
+/** What became of one call. */
 export interface ToolResult {
+  /** As the model reads it. */
   content: string;
-  refused: boolean;
+  isRefused: boolean;
+  /** What the caller is to enter in the day's ledger. */
+  action: Action | null;
 }
 
 /** The tools, as the model reads them and as the parent runs them. A new tool is one more row, and its arguments. */
 const tools: readonly Tool[] = [
   tool('buy', {
     description: "Buy whole shares at today's opening price. Refused when cash does not suffice.",
-    run: (day, args) => trade(day, 'buy', args),
+    run: (day, args) => execute(day, 'buy', args),
   }),
   tool('sell', {
     description: "Sell whole shares that are held, at today's opening price. The proceeds can be used at once.",
-    run: (day, args) => trade(day, 'sell', args),
+    run: (day, args) => execute(day, 'sell', args),
   }),
   tool('get_price', {
     description: "The prices of one symbol: today's open, or an earlier date's open, high, low, close and volume.",
@@ -72,12 +51,12 @@ const tools: readonly Tool[] = [
     description: "The last daily bars of one symbol, oldest first; today's has only its open.",
     run: (day, args) =>
       isKnown(day, args.symbol)
-        ? { answer: { symbol: args.symbol, bars: day.market.bars(args.symbol, args.days).map(knownFields) } }
+        ? { result: { symbol: args.symbol, bars: day.market.bars(args.symbol, args.days).map(knownFields) } }
         : unknownSymbol(args.symbol),
   }),
   tool('get_portfolio', {
     description: "Cash and holdings as they are now, valued at today's open.",
-    run: (day) => ({ answer: portfolioReport(day) }),
+    run: (day) => ({ result: portfolioReport(day) }),
   }),
   tool('calculate', {
     description: 'Arithmetic: numbers, + - * / % ^, parentheses, abs ceil floor max min round sqrt.',
@@ -102,23 +81,14 @@ function toolsOf(day: TradingDay): Tool[] {
 }
 
 /**
- * Runs one call of the model against the day. Whatever is wrong with the call is an answer for the model to read, and
- * leaves the day as it was. `recorded` is what the call brought before, when a journal is played again.
+ * Runs one call of the model on the day, which it leaves as it was: an executed order is in the result. Whatever is wrong
+ * with the call is for the model to read. `recorded` is what the call returned before, when a session is resumed.
  */
 export async function runTool(day: TradingDay, call: ToolCall, recorded?: string): Promise<ToolResult> {
   if (recorded !== undefined && tools.some(({ name, isFromOutside }) => name === call.name && isFromOutside))
-    return { content: recorded, refused: 'error' in JSON.parse(recorded) };
-  const reply = await replyTo(day, call);
-  return { content: JSON.stringify(reply.answer ?? { error: reply.refusal }), refused: reply.refusal !== undefined };
-}
-
-/** Cash and holdings at today's open, in dollars: the same for the prompt and for `get_portfolio`. */
-export function describePortfolio({ market, portfolio }: TradingDay) {
-  const marks = new Map([...portfolio.holdings.keys()].map((symbol) => [symbol, market.mark(symbol)]));
-  const holdings = [...portfolio.holdings]
-    .map(([symbol, quantity]) => ({ symbol, quantity, price: toDollars(marks.get(symbol) as Money) }))
-    .sort((one, other) => (one.symbol < other.symbol ? -1 : 1));
-  return { cash: toDollars(portfolio.cash), holdings, portfolioValue: toDollars(valueOf(portfolio, marks)) };
+    return { content: recorded, isRefused: 'error' in JSON.parse(recorded), action: null };
+  const { result, refusal, action = null } = await replyTo(day, call);
+  return { content: JSON.stringify(result ?? { error: refusal }), isRefused: refusal !== undefined, action };
 }
 
 function portfolioReport(day: TradingDay): Record<string, unknown> {
@@ -135,41 +105,7 @@ function replyTo(day: TradingDay, call: ToolCall): Reply | Promise<Reply> {
   }
   const input = tryParse(call.arguments === '' ? '{}' : call.arguments);
   if (input === undefined) return { refusal: `The arguments of ${tool.name} are not JSON.` };
-  const args = v.safeParse(tool.schema, input);
-  if (!args.success) return { refusal: args.issues.map((issue) => describeIssue(tool.name, issue)).join(' ') };
-  return tool.run(day, args.output);
-}
-
-function trade(
-  day: TradingDay,
-  actionType: 'buy' | 'sell',
-  { symbol, amount }: { symbol: string; amount: number },
-): Reply {
-  if (actionType === 'buy' && !day.universe.has(symbol))
-    return { refusal: `Cannot buy ${symbol}: it is not among the symbols that can be traded.` };
-  if (actionType === 'sell' && quantityOf(day.portfolio, symbol) === 0)
-    return { refusal: `Cannot sell ${symbol}: none is held.` };
-  const { open } = day.market.quote(symbol);
-  if (open === null) return { refusal: `Cannot ${actionType} ${symbol}: it has no price on ${day.market.date}.` };
-  const costs = day.costs ?? NO_COSTS;
-  const price = fillPrice(open, actionType, costs);
-  const order: Order = { symbol, amount, price, costs };
-  const execution: Execution = actionType === 'buy' ? buy(day.portfolio, order) : sell(day.portfolio, order);
-  if (execution.refusal !== undefined) return execution;
-  day.portfolio = execution.portfolio;
-  day.actions.push({ actionType, symbol, amount, price, portfolio: execution.portfolio });
-  const commission = commissionOn(money(amount * price), costs);
-  return {
-    answer: {
-      executed: actionType,
-      symbol,
-      amount,
-      price: toDollars(price),
-      ...(commission > 0 && { commission: toDollars(commission) }),
-      cash: toDollars(day.portfolio.cash),
-      holding: quantityOf(day.portfolio, symbol),
-    },
-  };
+  return tool.run(day, input);
 }
 
 function getPrice(day: TradingDay, symbol: string, date: CalendarDate): Reply {
@@ -178,11 +114,7 @@ function getPrice(day: TradingDay, symbol: string, date: CalendarDate): Reply {
   if (!isKnown(day, symbol)) return unknownSymbol(symbol);
   const bar = day.market.bar(symbol, date);
   if (bar === null) return { refusal: `There is no price of ${symbol} on ${date}.` };
-  return { answer: { symbol, ...knownFields(bar) } };
-}
-
-function isKnown(day: TradingDay, symbol: string): boolean {
-  return day.universe.has(symbol) || quantityOf(day.portfolio, symbol) > 0;
+  return { result: { symbol, ...knownFields(bar) } };
 }
 
 function unknownSymbol(symbol: string): Reply {
@@ -196,18 +128,28 @@ function knownFields({ symbol: _symbol, ...bar }: Bar): Record<string, unknown> 
 
 function evaluate(expression: string): Reply {
   try {
-    return { answer: { result: calculate(expression) } };
+    return { result: { result: calculate(expression) } };
   } catch (error) {
-    return { refusal: `Cannot calculate: ${(error as Error).message}.` };
+    return { refusal: `Cannot calculate: ${messageOf(error)}.` };
   }
 }
 
 async function searchNews({ news }: TradingDay, query: string): Promise<Reply> {
-  const found = await (news as NewsSearch)(query); // a day without news does not offer the tool
-  return found.refusal === undefined ? { answer: { ...found } } : { refusal: found.refusal };
+  assert(news, 'a day without news does not offer the tool');
+  const found = await news(query);
+  return found.refusal === undefined ? { result: { ...found } } : { refusal: found.refusal };
 }
 
-/** A row of the table. `replyTo` gives each tool only what its own schema let through. */
+/** A row of the table, which runs only what the tool's own schema lets through. */
 function tool<Name extends ToolName>(name: Name, row: Row<ToolArguments<Name>>): Tool {
-  return { name, parameters: toolParameters[name], schema: toolArguments[name], ...(row as unknown as Row<unknown>) };
+  return {
+    ...row,
+    name,
+    parameters: toolParameters[name],
+    run(day, input) {
+      const args = v.safeParse(toolArguments[name], input);
+      if (args.success) return row.run(day, args.output);
+      return { refusal: args.issues.map((issue) => describeIssue(name, issue)).join(' ') };
+    },
+  };
 }

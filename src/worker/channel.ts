@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import { messageOf } from '../domain.ts';
 import {
   type ChildMessage,
   MAX_LINE_BYTES,
@@ -25,9 +26,7 @@ const MAX_BYTES_AHEAD = 2 * MAX_LINE_BYTES;
 /** Takes every message but the outcome; what it returns is sent back. When it throws, the channel rejects with that. */
 export type MessageHandler = (message: Exclude<ChildMessage, { type: 'outcome' }>) => Promise<ToolResults | null>;
 
-/** How a child ended: with its outcome, or lost to the machine, which says nothing about its model. */
-export type Ending = Outcome | Lost;
-
+/** The machine took the child, which says nothing about its model. */
 export interface Lost {
   status: 'lost';
   /** Whether it had sent a line before. */
@@ -50,8 +49,8 @@ export interface Channel {
   /** Says that the machine took the child, unless an earlier reason has ended the model-day. */
   lose(error: string): void;
   hasSpoken(): boolean;
-  /** The one ending: the first reason wins. Rejects only with what `onMessage` threw. */
-  ending: Promise<Ending>;
+  /** The one outcome: the first reason wins. Rejects only with what `onMessage` threw. */
+  outcome: Promise<Outcome | Lost>;
 }
 
 /** Opens the channel over the child's stdin and stdout. */
@@ -59,8 +58,8 @@ export function openChannel(
   { stdin, stdout }: ChildProcess,
   { onMessage, onFirstLine, onSettled }: ChannelOptions,
 ): Channel {
-  const { promise: ending, resolve, reject } = Promise.withResolvers<Ending>();
-  ending.catch(() => {}); // whoever waits for the process to end looks at it later
+  const { promise: outcome, resolve, reject } = Promise.withResolvers<Outcome | Lost>();
+  outcome.catch(() => {}); // whoever waits for the process to end looks at it later
   let isSettled = false;
   let hasSpoken = false;
   const settle = (finish: () => void, signal: NodeJS.Signals) => {
@@ -95,7 +94,7 @@ export function openChannel(
   );
   stdout?.on('data', takeChunk);
   stdin?.on('error', () => {}); // a child that is gone shows in its exit
-  return { send, fail, lose, hasSpoken: () => hasSpoken, ending };
+  return { send, fail, lose, hasSpoken: () => hasSpoken, outcome };
 }
 
 /** Handles lines one after another, as far ahead as the limits allow. */
@@ -125,7 +124,7 @@ function decodeOrFail(line: string, fail: (error: string) => void): ChildMessage
     checkLineBounds(line);
     return decodeLine(childMessageSchema, line);
   } catch (error) {
-    fail(`The model process broke the protocol: ${(error as Error).message}`);
+    fail(`The model process broke the protocol: ${messageOf(error)}`);
     return undefined;
   }
 }

@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { setImmediate } from 'node:timers/promises';
 import { messageOf } from '../domain.ts';
-import type { PastMessage, Start } from '../protocol.ts';
-import { type Channel, type Ending, type Lost, type MessageHandler, openChannel } from './channel.ts';
+import type { Outcome, PastMessage, Start } from '../protocol.ts';
+import { type Channel, type Lost, type MessageHandler, openChannel } from './channel.ts';
 import { type Network, confine } from './confinement.ts';
 import { watchSilence } from './first-line.ts';
 import { watchMemory } from './memory.ts';
@@ -32,10 +32,10 @@ export interface LaunchOptions {
 }
 
 /**
- * Runs one model-day in a child process of its own and resolves, when that process is gone, to exactly one ending: the
+ * Runs one model-day in a child process of its own and resolves, when that process is gone, to exactly one outcome: the
  * first reason wins. Rejects only with what `onMessage` threw.
  */
-export async function launch(start: Start, options: LaunchOptions): Promise<Ending> {
+export async function launch(start: Start, options: LaunchOptions): Promise<Outcome | Lost> {
   await turnToSpawn();
   const child = startOrLose(start, options);
   if ('status' in child) return child;
@@ -73,7 +73,7 @@ export async function launch(start: Start, options: LaunchOptions): Promise<Endi
   clearTimeout(timer);
   signal.removeEventListener('abort', abort);
   if (stderr() !== '') options.onStderr?.(stderr());
-  return channel.ending;
+  return channel.outcome;
 }
 
 /** Some errors of a start are thrown, others are events. */
@@ -96,7 +96,7 @@ function isShortage(error: unknown): boolean {
   return SHORTAGES.has((error as NodeJS.ErrnoException).code ?? '');
 }
 
-/** Resolves when the process is gone, with the ending settled. */
+/** Resolves when the process is gone, with its outcome settled. */
 function endOf(child: ChildProcess, channel: Channel): Promise<void> {
   child.on('error', (error) => {
     if (isShortage(error)) channel.lose(`it could not be started, ${error.message}`);

@@ -12,17 +12,19 @@ import {
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { type ModelDay, activeModelDays } from '../database/sessions.ts';
 import { type StaleModelDay, staleModelDays } from '../database/stale.ts';
+import { messageOf } from '../domain.ts';
 import { logUnexpected } from '../log.ts';
 import type { DatePrices } from '../prices/coverage.ts';
 import { supplyPrices } from '../prices/supply.ts';
 import { count, list } from '../sentences.ts';
 import { openMarket } from '../trading/market.ts';
 import { type Steps, bySlices } from '../turns.ts';
+import type { ActiveJob } from './active-job.ts';
 import type { WorkerContext } from './context.ts';
+import { costWarnings } from './cost-limits.ts';
 import { createCrew } from './crew.ts';
-import { tokenPricesOf } from './endpoint.ts';
 import { type Life, watchLife } from './life.ts';
-import { type JobRun, costLimitOf, runModelDay } from './model-day.ts';
+import { runModelDay } from './model-day.ts';
 import { type Plan, planModelDays, skipUnpricedDates, skipWarnings } from './plan.ts';
 
 const NO_DATES = 'No trading dates available after price data preparation';
@@ -101,8 +103,8 @@ async function work(
   const isLost = hasNoDates(plan, prices.dates);
   const crew = createCrew(context.settings.maxParallelModels, context.limits);
   const configuration = configurationNow(context);
-  const run: JobRun = { job, universe: new Set(universe), configuration, signal, life, crew };
-  const ofCosts = context.settings.deploymentMode === 'PROD' && !isLost ? costWarnings(run) : []; // DEV costs nothing
+  const activeJob: ActiveJob = { job, universe: new Set(universe), configuration, signal, life, crew };
+  const ofCosts = context.settings.deploymentMode === 'PROD' && !isLost ? costWarnings(activeJob) : []; // DEV costs nothing
   await database.write(
     () => {
       skipModelDays(database, priced.skips, at);
@@ -114,21 +116,21 @@ async function work(
   if (isLost) return NO_DATES;
   for (const date of datesOf(priced.run)) {
     const modelDays = priced.run.filter((modelDay) => modelDay.date === date);
-    await runDate(context, run, modelDays);
+    await runDate(context, activeJob, modelDays);
     if (signal.aborted) break;
   }
   return null;
 }
 
 /** All models of one date side by side, at most `maxParallelModels` at a time; resolves when the last has ended. */
-async function runDate(context: WorkerContext, run: JobRun, modelDays: readonly ModelDay[]): Promise<void> {
+async function runDate(context: WorkerContext, activeJob: ActiveJob, modelDays: readonly ModelDay[]): Promise<void> {
   const [first] = modelDays;
   if (first === undefined) return;
-  const market = openMarket(context.database, first.date, [...run.universe]);
+  const market = openMarket(context.database, first.date, [...activeJob.universe]);
   const queue = [...modelDays];
   const workOff = async () => {
-    for (let modelDay = queue.shift(); modelDay !== undefined && !run.signal.aborted; modelDay = queue.shift()) {
-      await runModelDay(context, run, { modelDay, market });
+    for (let modelDay = queue.shift(); modelDay !== undefined && !activeJob.signal.aborted; modelDay = queue.shift()) {
+      await runModelDay(context, activeJob, { modelDay, market });
     }
   };
   // What throws here is no model's fault. Those that run already come to their end before it is told.
@@ -150,23 +152,12 @@ function datesOf(modelDays: readonly ModelDay[]): string[] {
   return [...new Set(modelDays.map(({ date }) => date))].sort();
 }
 
-/** Limits that nobody can keep. */
-function costWarnings(run: JobRun): string[] {
-  const models = run.job.runs.map(({ model }) => model);
-  const unpriced = models.filter(
-    (model) => costLimitOf(model, run) !== null && tokenPricesOf(model, run.configuration) === null,
-  );
-  return unpriced.map(
-    (model) => `The cost limit of '${model}' cannot be kept: its entry has no price_per_million_tokens`,
-  );
-}
-
 /** Each model-day says itself that nobody can answer for its model, so a broken file does not stop a job's other steps. */
 function configurationNow({ settings, log }: WorkerContext): Configuration | null {
   try {
     return readConfiguration(settings.configurationPath);
   } catch (error) {
-    log.warning((error as Error).message);
+    log.warning(messageOf(error));
     return null;
   }
 }

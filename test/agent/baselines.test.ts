@@ -11,8 +11,9 @@ import { fromDollars } from '../../src/money.ts';
 import { type Brief, MAX_TOOL_CALLS } from '../../src/protocol.ts';
 import { syntheticBars } from '../../src/prices/synthetic.ts';
 import { openMarket } from '../../src/trading/market.ts';
-import { type TradingDay, describePortfolio, runTool } from '../../src/trading/tools.ts';
+import { describePortfolio } from '../../src/trading/trading-day.ts';
 import { readPrices } from '../support/prices.ts';
+import { type LedgerDay, callTool } from '../support/trading-day.ts';
 
 const MOST_STEPS = 30;
 
@@ -23,7 +24,7 @@ function morning(prices: string | ReturnType<typeof openDatabase>, date: string,
   const symbols = database.statement('SELECT DISTINCT symbol FROM price_data ORDER BY symbol').all();
   const universe = new Set(symbols.map(({ symbol }) => symbol as string));
   const holdings = held.split(' ').filter((part) => part !== '');
-  const day: TradingDay = {
+  const day: LedgerDay = {
     market: openMarket(database, date, [...universe]),
     universe,
     actions: [],
@@ -35,7 +36,7 @@ function morning(prices: string | ReturnType<typeof openDatabase>, date: string,
   return day;
 }
 
-function briefOf(day: TradingDay): Brief {
+function briefOf(day: LedgerDay): Brief {
   const quotes = [...day.universe].map((symbol) => {
     const { open, previousClose } = day.market.quote(symbol);
     return { symbol, open: open && open / 10_000, previousClose: previousClose && previousClose / 10_000 };
@@ -46,7 +47,7 @@ function briefOf(day: TradingDay): Brief {
 /** Runs a baseline over a day through the real tools; for each answer a new one, which knows the conversation alone. */
 async function play(
   strategy: BaselineStrategy,
-  day: TradingDay,
+  day: LedgerDay,
   { signature = 'yardstick', brief = briefOf(day) } = {},
 ): Promise<ChatMessage[]> {
   const conversation: ChatMessage[] = openingMessages(brief);
@@ -56,12 +57,12 @@ async function play(
     conversation.push({ role: 'assistant', content, toolCalls });
     if (toolCalls.length === 0) return conversation;
     for (const call of toolCalls)
-      conversation.push({ role: 'tool', id: call.id, content: (await runTool(day, call)).content });
+      conversation.push({ role: 'tool', id: call.id, content: (await callTool(day, call)).content });
   }
   throw new Error('It does not end its day');
 }
 
-const ordersOf = (day: TradingDay) =>
+const ordersOf = (day: LedgerDay) =>
   day.actions.map(({ actionType, symbol, amount }) => `${actionType} ${symbol} ${amount}`);
 /** Orders that were refused; that a symbol has no price on some date is only an answer. */
 const refusalsIn = (conversation: readonly ChatMessage[]) =>

@@ -10,7 +10,8 @@ import { fromDollars } from '../../src/money.ts';
 import type { Brief } from '../../src/protocol.ts';
 import { syntheticBars } from '../../src/prices/synthetic.ts';
 import { openMarket } from '../../src/trading/market.ts';
-import { type TradingDay, describePortfolio, runTool } from '../../src/trading/tools.ts';
+import { describePortfolio } from '../../src/trading/trading-day.ts';
+import { type LedgerDay, callTool } from '../support/trading-day.ts';
 
 const SYMBOLS = ['AAPL', 'AMD', 'AMZN', 'COST', 'CSCO', 'META', 'MSFT', 'NVDA', 'PEP', 'TSLA'];
 const FIRST = '2025-03-03';
@@ -20,7 +21,7 @@ for (const symbol of SYMBOLS)
   storeBars(database, syntheticBars(symbol, days, '2030-01-01'), { source: 'synthetic', recordedAt: 't' });
 
 /** Runs a simulated model over one day through the real tools; returns the conversation. */
-async function trade(day: TradingDay, signature: string): Promise<ChatMessage[]> {
+async function trade(day: LedgerDay, signature: string): Promise<ChatMessage[]> {
   const quotes = SYMBOLS.map((symbol) => {
     const { open, previousClose } = day.market.quote(symbol);
     return { symbol, open: open && open / 10_000, previousClose: previousClose && previousClose / 10_000 };
@@ -33,16 +34,16 @@ async function trade(day: TradingDay, signature: string): Promise<ChatMessage[]>
     conversation.push({ role: 'assistant', content, toolCalls });
     if (toolCalls.length === 0) return conversation;
     for (const call of toolCalls)
-      conversation.push({ role: 'tool', id: call.id, content: (await runTool(day, call)).content });
+      conversation.push({ role: 'tool', id: call.id, content: (await callTool(day, call)).content });
   }
   throw new Error('The model does not end its day');
 }
 
 /** Twenty weekdays of one model; each day goes on from the last. */
-async function tradeOn(signature: string): Promise<{ day: TradingDay; conversations: ChatMessage[][] }> {
+async function tradeOn(signature: string): Promise<{ day: LedgerDay; conversations: ChatMessage[][] }> {
   const universe = new Set(SYMBOLS);
   const conversations: ChatMessage[][] = [];
-  let day: TradingDay = {
+  let day: LedgerDay = {
     market: openMarket(database, FIRST, SYMBOLS),
     universe,
     actions: [],

@@ -7,7 +7,7 @@ import { STALE, type StaleModelDay, staleModelDays } from '../../src/database/st
 import { fromDollars } from '../../src/money.ts';
 import { openMarket } from '../../src/trading/market.ts';
 import { readPrices } from './prices.ts';
-import { type Session, abortSession, completeSession, openSession, takeStep } from '../../src/trading/session.ts';
+import { type Session, openSession } from '../../src/trading/session.ts';
 import { atOnce } from '../../src/turns.ts';
 import { NO_COSTS } from '../../src/trading/trading-costs.ts';
 
@@ -67,9 +67,9 @@ export function createBooks(path = ':memory:'): Books {
   const complete = async (session: Session, orders: readonly Order[] = []) => {
     for (const [name, symbol, amount] of orders) {
       const toolCalls = [{ id: '1', name, arguments: JSON.stringify({ symbol, amount }) }];
-      await takeStep(context, session, { ...EMPTY_ANSWER, toolCalls });
+      await session.answer({ ...EMPTY_ANSWER, toolCalls });
     }
-    await completeSession(context, session, 'done');
+    await session.end({ status: 'finished', summary: 'done' });
   };
   return {
     database,
@@ -78,7 +78,7 @@ export function createBooks(path = ':memory:'): Books {
     open,
     complete,
     day: async (date, orders, model) => complete(await open(date, model), orders),
-    fail: async (date) => abortSession(context, await open(date), 'broken'),
+    fail: async (date) => (await open(date)).end({ status: 'failed', error: 'broken' }),
     setBar(symbol, date, { open: first, close }) {
       database
         .statement(

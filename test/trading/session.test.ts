@@ -9,14 +9,7 @@ import { fromDollars } from '../../src/money.ts';
 import { openMarket } from '../../src/trading/market.ts';
 import { NO_COSTS } from '../../src/trading/trading-costs.ts';
 import type { NewsSearch } from '../../src/trading/news.ts';
-import {
-  type Session,
-  abortSession,
-  briefOf,
-  completeSession,
-  openSession,
-  takeStep,
-} from '../../src/trading/session.ts';
+import { type Session, openSession } from '../../src/trading/session.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { storePrices } from '../support/prices.ts';
 import { emptyTables } from '../support/tables.ts';
@@ -28,7 +21,6 @@ type Call = [tool: string, args: Record<string, unknown>];
 
 interface Trader {
   database: CommandDatabase;
-  clock: Clock;
   /** Opens a session of a new job on a date. */
   open(date: string, news?: NewsSearch): Promise<Session>;
   /** One whole model-day: every call in a message of its own. */
@@ -81,13 +73,12 @@ function createTrader(
   };
   return {
     database,
-    clock,
     open,
     async day(date, calls) {
       const session = await open(date);
       for (const [name, args] of calls) {
         const toolCalls = [{ id: '1', name, arguments: JSON.stringify(args) }];
-        await takeStep(context, session, {
+        await session.answer({
           type: 'answer',
           content: '',
           toolCalls,
@@ -96,9 +87,9 @@ function createTrader(
           note: null,
         });
       }
-      await completeSession(context, session, 'done');
+      await session.end({ status: 'finished', summary: 'done' });
     },
-    fail: async (date) => abortSession(context, await open(date), 'broken'),
+    fail: async (date) => (await open(date)).end({ status: 'failed', error: 'broken' }),
     ledger: () => ledgerOf(database, MODEL),
   };
 }
@@ -128,7 +119,7 @@ test('fills at the open, marks at the close, profit against the last close', asy
 });
 
 test('what a model-day took adds up to the largest integer that a number holds, and no further', async () => {
-  const { database, clock, open } = createTrader(PRICES);
+  const { database, open } = createTrader(PRICES);
   const session = await open('2025-01-03');
   const LARGEST = Number.MAX_SAFE_INTEGER;
   const rows: [stored: number | bigint | null, sum: number][] = [
@@ -142,7 +133,7 @@ test('what a model-day took adds up to the largest integer that a number holds, 
     database.statement('UPDATE job_details SET prompt_tokens = ?1, requests = coalesce(?1, 0)').run(stored);
     const usage = { promptTokens: 7, completionTokens: null, cachedTokens: null, reasoningTokens: null };
     const rest = { content: '', toolCalls: [], reasoning: null, note: null };
-    await takeStep({ database, clock }, session, { type: 'answer', ...rest, usage });
+    await session.answer({ type: 'answer', ...rest, usage });
     const row = database.statement('SELECT prompt_tokens, completion_tokens, requests FROM job_details').get();
     assert.deepEqual(Object.values(row ?? {}), [sum, null, Math.min(Number(stored ?? 0) + 1, LARGEST)]);
   }
@@ -197,7 +188,7 @@ test('a holding without a bar keeps its last close, and one that is new today wi
 test('the brief, the tools and the records tell the same portfolio', async () => {
   const trader = createTrader(PRICES);
   await trader.day('2025-01-03', [['buy', { symbol: 'AAPL', amount: 10 }]]);
-  const brief = briefOf(await trader.open('2025-01-06'));
+  const { brief } = await trader.open('2025-01-06');
   assert.deepEqual(
     { ...brief, quotes: brief.quotes.filter(({ open }) => open !== null) },
     {
@@ -265,13 +256,13 @@ test('adjusted prices are not split again', async () => {
 test('what follows a slow tool is not done when the day ended meanwhile', async () => {
   const trader = createTrader(PRICES);
   const session = await trader.open('2025-01-03', async () => {
-    await abortSession(trader, session, 'too slow');
+    await session.end({ status: 'failed', error: 'too slow' });
     return { results: [], undated: 0 };
   });
   const call = (name: string, args: unknown) => ({ id: name, name, arguments: JSON.stringify(args) });
   const toolCalls = [call('search_news', { query: 'AAPL' }), call('buy', { symbol: 'AAPL', amount: 1 })];
   const rest = { content: '', reasoning: null, usage: null, note: null };
-  await takeStep(trader, session, { type: 'answer', toolCalls, ...rest });
+  await session.answer({ type: 'answer', toolCalls, ...rest });
   assert.deepEqual(session.actions, []);
   const { roles } = trader.database.statement('SELECT group_concat(role) AS roles FROM reasoning_logs').get() as any;
   assert.equal(roles, 'assistant');

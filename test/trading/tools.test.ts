@@ -4,12 +4,13 @@ import { openDatabase } from '../../src/database/database.ts';
 import { fromDollars } from '../../src/money.ts';
 import { openMarket } from '../../src/trading/market.ts';
 import type { NewsSearch } from '../../src/trading/news.ts';
-import { type TradingDay, runTool, toolDescriptions } from '../../src/trading/tools.ts';
+import { toolDescriptions } from '../../src/trading/tools.ts';
 import { storePrices } from '../support/prices.ts';
+import { type LedgerDay, callTool } from '../support/trading-day.ts';
 
 const DATE = '2025-01-07';
 
-function openDay({ cash = 10_000, holdings = {} as Record<string, number> } = {}): TradingDay {
+function openDay({ cash = 10_000, holdings = {} as Record<string, number> } = {}): LedgerDay {
   const database = openDatabase(':memory:');
   storePrices(
     database,
@@ -30,9 +31,9 @@ function openDay({ cash = 10_000, holdings = {} as Record<string, number> } = {}
   };
 }
 
-async function call(day: TradingDay, name: string, args: unknown) {
+async function call(day: LedgerDay, name: string, args: unknown) {
   const text = typeof args === 'string' ? args : JSON.stringify(args);
-  const { content } = await runTool(day, { id: '1', name, arguments: text });
+  const { content } = await callTool(day, { id: '1', name, arguments: text });
   return JSON.parse(content);
 }
 
@@ -234,7 +235,7 @@ test('no answer holds a price from the future', async () => {
 test('a refusal of absurd length is bounded', async () => {
   const absurd = 'x'.repeat(1_000_000);
   const lengthOf = async (name: string, args: unknown) => {
-    const { content } = await runTool(openDay(), { id: '1', name, arguments: JSON.stringify(args) });
+    const { content } = await callTool(openDay(), { id: '1', name, arguments: JSON.stringify(args) });
     return content.length;
   };
   assert.ok((await lengthOf(absurd, {})) < 500);
@@ -263,8 +264,8 @@ test('search_news: what was found, and how much bore no date', async () => {
 
 test('search_news: a failed search is a refusal', async () => {
   const { day } = openDayWithNews();
-  const { content, refused } = await runTool(day, { id: '1', name: 'search_news', arguments: '{"query":"down"}' });
-  assert.deepEqual([JSON.parse(content), refused], [{ error: 'The news search failed: so it goes.' }, true]);
+  const { content, isRefused } = await callTool(day, { id: '1', name: 'search_news', arguments: '{"query":"down"}' });
+  assert.deepEqual([JSON.parse(content), isRefused], [{ error: 'The news search failed: so it goes.' }, true]);
 });
 
 const badQueries: [name: string, args: unknown, error: RegExp][] = [
@@ -300,7 +301,7 @@ test('a day without news has no such tool', async () => {
 });
 
 test('what the model reads of a tool is what the parent checks, in plain JSON Schema', () => {
-  const names = (day: TradingDay) => toolDescriptions(day).map(({ name }) => name);
+  const names = (day: LedgerDay) => toolDescriptions(day).map(({ name }) => name);
   const always = ['buy', 'sell', 'get_price', 'get_price_history', 'get_portfolio', 'calculate'];
   assert.deepEqual(names(openDay()), always);
   const described = toolDescriptions(openDayWithNews().day);

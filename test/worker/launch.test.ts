@@ -229,7 +229,7 @@ for (const [name, lines, handled, error] of endings) {
     const stdout = new PassThrough();
     const signals: string[] = [];
     let count = 0;
-    const { ending, fail } = openChannel({ stdin: new PassThrough(), stdout } as unknown as ChildProcess, {
+    const { outcome, fail } = openChannel({ stdin: new PassThrough(), stdout } as unknown as ChildProcess, {
       onMessage: async () => {
         count += 1;
         return new Promise((resolve) => setImmediate(resolve, null));
@@ -238,7 +238,7 @@ for (const [name, lines, handled, error] of endings) {
       onSettled: (signal) => signals.push(signal),
     });
     stdout.end(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-    assert.deepEqual(await ending, { status: 'failed', error });
+    assert.deepEqual(await outcome, { status: 'failed', error });
     fail('too late');
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     assert.deepEqual([count, signals], [handled, ['SIGKILL']]);

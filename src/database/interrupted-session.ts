@@ -1,9 +1,10 @@
+import assert from 'node:assert/strict';
 import type { MessageRole } from '../domain.ts';
 import type { Database } from './database.ts';
 import type { ModelDay } from './sessions.ts';
 
-/** A message of a reasoning log as it stands there. */
-export interface JournalMessage {
+/** A message as the reasoning log holds it. */
+export interface LoggedMessage {
   role: MessageRole;
   content: string;
   /** JSON of what an assistant's message asked for. */
@@ -12,20 +13,25 @@ export interface JournalMessage {
   carried: string | null;
 }
 
-/** The session of a model-day that a process left running when it ended, with all that was said in it. */
-export interface Journal {
+/** The session that a process left running when it ended, with its reasoning log. */
+export interface InterruptedSession {
   sessionId: number;
+  /** The session whose closing portfolio it started from; null for the initial cash. */
   startedFrom: number | null;
-  messages: JournalMessage[];
+  messages: LoggedMessage[];
 }
 
-export function openJournal(database: Database, { jobId, date, model }: ModelDay): Journal | null {
+/** The interrupted session of a model-day; null when it has none. */
+export function interruptedSession(
+  database: Database,
+  { jobId, date, model }: ModelDay,
+): InterruptedSession | null {
   const row = database
     .statement(
       `SELECT session_id AS sessionId, started_from_session_id AS startedFrom FROM trading_sessions
        WHERE job_id = ? AND date = ? AND model = ? AND status = 'running'`,
     )
-    .get(jobId, date, model) as Omit<Journal, 'messages'> | undefined;
+    .get(jobId, date, model) as Omit<InterruptedSession, 'messages'> | undefined;
   if (row === undefined) return null;
   const messages = database
     .statement(
@@ -35,22 +41,23 @@ export function openJournal(database: Database, { jobId, date, model }: ModelDay
   return { ...row, messages: messages as never };
 }
 
-/** Ends a journal that cannot be gone on with; its model-day then starts over with a session of its own. */
-export function setJournalAside(
+/** Ends a session whose log cannot be resumed; its model-day then starts over with a new session. */
+export function setAside(
   database: Database,
   sessionId: number,
   { error, completedAt }: { error: string; completedAt: string },
 ): void {
-  database
+  const { changes } = database
     .statement(
       `UPDATE trading_sessions SET status = 'failed', error = ?, completed_at = ?,
          total_messages = (SELECT count(*) FROM reasoning_logs WHERE reasoning_logs.session_id = trading_sessions.session_id)
-       WHERE session_id = ?`,
+       WHERE session_id = ? AND status = 'running'`,
     )
     .run(error, completedAt, sessionId);
+  assert.equal(changes, 1, 'only a running session can be set aside');
 }
 
-/** A model-day whose journal is gone on with runs again. */
+/** Marks a model-day as running whose session is resumed. */
 export function markRunning(database: Database, { jobId, date, model }: ModelDay): void {
   database
     .statement(`UPDATE job_details SET status = 'running' WHERE job_id = ? AND date = ? AND model = ?`)

@@ -63,7 +63,7 @@ const sessionsOf = ({ database }: TestService) =>
         .join(' '),
     );
 
-test('a model-day is gone on with where its journal ends', async (t) => {
+test('a model-day resumes where its reasoning log ends', async (t) => {
   const day = 'model-a 2025-11-10';
   const { folder, jobId } = await interrupt(t, {
     script: { [day]: [[buy('AAPL', 10), buy('MSFT', 60)], wait] },
@@ -106,7 +106,7 @@ test('an answer whose tool calls had not run yet is not asked for again', async 
   assert.deepEqual(logOf(later).slice(1), ['1 assistant I trade.', '1 tool {"executed":"buy","s']);
 });
 
-test('a day whose last word was logged is completed without another question', async (t) => {
+test('a day whose last answer was logged is completed without another request', async (t) => {
   const { folder, jobId } = await interrupt(t, { script: { '*': [[buy('AAPL', 1)], wait] }, messages: 3 });
   edit(
     folder,
@@ -122,17 +122,17 @@ const misfits: [name: string, sql: string, reason: RegExp][] = [
   [
     'prices that changed',
     `UPDATE price_data SET open = 99 WHERE symbol = 'AAPL'`,
-    /buy in step 1 does not answer as it did/,
+    /buy in step 1 does not return what it did/,
   ],
   [
     'another price of what was not traded',
     `UPDATE price_data SET open = 199 WHERE symbol = 'MSFT'`,
-    /the prompt is another now/,
+    /the prompt has changed/,
   ],
   [
     'a prompt that changed',
     `UPDATE reasoning_logs SET content = 'Good morning' WHERE role = 'user'`,
-    /the prompt is another now/,
+    /the prompt has changed/,
   ],
   [
     'a lost result',
@@ -146,21 +146,21 @@ const misfits: [name: string, sql: string, reason: RegExp][] = [
   ],
 ];
 for (const [name, sql, reason] of misfits) {
-  test(`a journal with ${name} is set aside, and the model-day starts over`, async (t) => {
+  test(`a reasoning log with ${name}: the session is set aside, and the model-day starts over`, async (t) => {
     const script = { '*': [[buy('AAPL', 1), buy('AAPL', 2)], wait] };
     const { folder, jobId } = await interrupt(t, { script, messages: 4 });
     edit(folder, sql);
     const service = await serve(t, { '*': [[buy('AAPL', 5)]] }, folder);
     assert.equal((await service.waitForJob(jobId)).status, 'completed');
     const [aside, active] = sessionsOf(service);
-    assert.match(aside ?? '', /^failed Set aside, because the journal no longer fits: /);
+    assert.match(aside ?? '', /^failed Set aside, because the reasoning log no longer matches: /);
     assert.match(aside ?? '', reason);
     assert.equal(active, 'active 2 4');
     assert.match(ledgerOf(service.database, 'model-a').join(), /^2025-11-10 buy AAPL 5 /);
   });
 }
 
-test('a journal that began on another day before is set aside', async (t) => {
+test('a session that started from another day is set aside', async (t) => {
   const { folder, jobId } = await interrupt(t, { script: { '*': [[buy('AAPL', 1)], wait] }, messages: 3 });
   edit(
     folder,
@@ -173,6 +173,6 @@ test('a journal that began on another day before is set aside', async (t) => {
   );
   const service = await serve(t, { '*': [[buy('AAPL', 1)]] }, folder);
   await service.waitForJob(jobId);
-  assert.match(sessionsOf(service)[0] ?? '', /no longer fits: the day before it is another now/);
+  assert.match(sessionsOf(service)[0] ?? '', /no longer matches: the model-day starts from another day now/);
   assert.equal(ledgerOf(service.database, 'model-a').at(-1), '2025-11-10 buy AAPL 1 100 => 4900 5001 1 AAPL:1');
 });

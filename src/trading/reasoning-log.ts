@@ -1,0 +1,86 @@
+import * as v from 'valibot';
+import type { LoggedMessage } from '../database/interrupted-session.ts';
+import type { LogMessage } from '../database/sessions.ts';
+import { tryParse } from '../json.ts';
+import { type Answer, type Carried, type ToolCall, carriedSchema, toolCallSchema } from '../protocol.ts';
+
+/** How the steps of a session are written to its reasoning log, and read from it when the session is resumed. */
+
+/** Thrown when a session cannot be resumed where its reasoning log ends, because what the model was told has changed. */
+export class LogMismatch extends Error {
+  /** For the session that is set aside. */
+  get reason(): string {
+    return `Set aside, because the reasoning log no longer matches: ${this.message}`;
+  }
+}
+
+/** One answer of the model as it was logged. */
+export interface RecordedStep {
+  answer: Answer;
+  /** What its tool calls returned; null when the process ended before that was logged. */
+  results: readonly string[] | null;
+}
+
+const toolCallsSchema = v.array(toolCallSchema);
+
+/** An answer of the model as messages of the log. */
+export function answerMessages({ content, toolCalls, reasoning, note, carried }: Answer): LogMessage[] {
+  const calls = toolCalls.length > 0 ? { toolCalls: JSON.stringify(toolCalls) } : {};
+  const back = carried ? { carried: JSON.stringify(carried) } : {};
+  const message: LogMessage = { role: 'assistant', content, summary: reasoning, ...calls, ...back };
+  return note === null ? [message] : [message, { role: 'system', content: note }];
+}
+
+/** What a tool call returned, as a message of the log. */
+export function resultMessage(call: ToolCall, content: string): LogMessage {
+  return { role: 'tool', content, toolName: call.name, toolInput: asJson(call.arguments) };
+}
+
+/** The messages before the model's first answer. */
+export function openingOf(log: readonly LoggedMessage[]): readonly LoggedMessage[] {
+  const first = log.findIndex(({ role }) => role === 'assistant');
+  return first === -1 ? log : log.slice(0, first);
+}
+
+/** The steps of a log in their order. Throws a `LogMismatch` when one cannot be read. */
+export function stepsIn(log: readonly LoggedMessage[]): RecordedStep[] {
+  const groups: { said: LoggedMessage; followedBy: LoggedMessage[] }[] = [];
+  for (const message of log) {
+    if (message.role === 'assistant') groups.push({ said: message, followedBy: [] });
+    else groups.at(-1)?.followedBy.push(message);
+  }
+  return groups.map(({ said, followedBy }, index) => {
+    const answer: Answer = {
+      type: 'answer',
+      content: said.content,
+      toolCalls: readToolCalls(said),
+      note: followedBy.find(({ role }) => role === 'system')?.content ?? null,
+      carried: readCarried(said),
+      reasoning: null,
+      usage: null,
+    };
+    const results = followedBy.filter(({ role }) => role === 'tool').map(({ content }) => content);
+    const calls = answer.toolCalls.length;
+    const isCut = results.length === 0 && calls > 0 && index === groups.length - 1;
+    if (!isCut && results.length !== calls)
+      throw new LogMismatch(`step ${index + 1} has ${results.length} results of ${calls} tool calls`);
+    return { answer, results: isCut ? null : results };
+  });
+}
+
+function readToolCalls({ toolCalls }: LoggedMessage): ToolCall[] {
+  const result = v.safeParse(toolCallsSchema, toolCalls === null ? [] : JSON.parse(toolCalls));
+  if (!result.success) throw new LogMismatch('it holds tool calls that cannot be read');
+  return result.output;
+}
+
+function readCarried({ carried }: LoggedMessage): Carried | null {
+  const result = v.safeParse(v.nullable(carriedSchema), carried === null ? null : JSON.parse(carried));
+  if (!result.success) throw new LogMismatch('it holds what a provider wanted back, and that cannot be read');
+  return result.output;
+}
+
+/** The arguments as JSON: as the model sent them when they are, else their text as a JSON string. */
+function asJson(text: string): string {
+  return tryParse(text) === undefined ? JSON.stringify(text) : text;
+}

@@ -1,0 +1,52 @@
+import { type Money, toDollars } from '../money.ts';
+import type { Brief } from '../protocol.ts';
+import type { Market } from './market.ts';
+import type { NewsSearch } from './news.ts';
+import { type Action, type Portfolio, quantityOf, valueOf } from './portfolio.ts';
+import { NO_COSTS, type TradingCosts, describeCosts } from './trading-costs.ts';
+
+/** What the tools of one model-day see. The portfolio is the running one: each call sees what the last one left. */
+export interface TradingDay {
+  readonly market: Market;
+  readonly universe: ReadonlySet<string>;
+  /** None when the service has no key for it. */
+  readonly news?: NewsSearch | null;
+  /** None when left out. */
+  readonly costs?: TradingCosts;
+  readonly portfolio: Portfolio;
+}
+
+/** What a tool replies. An order that was executed comes with its action; a refusal changed nothing. */
+export type Reply =
+  | { result: Record<string, unknown>; action?: Action; refusal?: never }
+  | { refusal: string; result?: never; action?: never };
+
+/** What the model reads in the morning: the same cash, holdings and opens that its tools will use. */
+export function briefOf(day: TradingDay): Brief {
+  const { market, universe, portfolio, costs = NO_COSTS } = day;
+  const symbols = [...new Set([...universe, ...portfolio.holdings.keys()])].sort();
+  const quotes = symbols.map((symbol) => {
+    const { open, previousClose } = market.quote(symbol);
+    return { symbol, previousClose: dollarsOrNull(previousClose), open: dollarsOrNull(open) };
+  });
+  return { date: market.date, ...describePortfolio(day), quotes, costs: describeCosts(costs) };
+}
+
+/** Cash and holdings at today's open, in dollars: the same for the brief and for `get_portfolio`. */
+export function describePortfolio({ market, portfolio }: TradingDay) {
+  const marked = [...portfolio.holdings].map(([symbol, quantity]) => ({ symbol, quantity, mark: market.mark(symbol) }));
+  const holdings = marked
+    .map(({ mark, ...holding }) => ({ ...holding, price: toDollars(mark) }))
+    .sort((one, other) => (one.symbol < other.symbol ? -1 : 1));
+  const value = valueOf(portfolio, new Map(marked.map(({ symbol, mark }) => [symbol, mark])));
+  return { cash: toDollars(portfolio.cash), holdings, portfolioValue: toDollars(value) };
+}
+
+/** Whether the model may ask for a symbol's prices: it can be bought, or is held. */
+export function isKnown({ universe, portfolio }: TradingDay, symbol: string): boolean {
+  return universe.has(symbol) || quantityOf(portfolio, symbol) > 0;
+}
+
+function dollarsOrNull(amount: Money | null): number | null {
+  return amount === null ? null : toDollars(amount);
+}

@@ -1,0 +1,134 @@
+import { storageFaultOf } from '../database/storage/faults.ts';
+import { addWarnings } from '../database/jobs.ts';
+import type { ModelDay } from '../database/sessions.ts';
+import { ServiceError } from '../domain.ts';
+import { logUnexpected } from '../log.ts';
+import { fromDollars } from '../money.ts';
+import type { Start } from '../protocol.ts';
+import type { Market } from '../trading/market.ts';
+import { type NewsSearch, openNews } from '../trading/news.ts';
+import { LogMismatch } from '../trading/reasoning-log.ts';
+import { type Session, openSession } from '../trading/session.ts';
+import { tradingCostsOf } from '../trading/trading-costs.ts';
+import type { ActiveJob } from './active-job.ts';
+import type { Lost } from './channel.ts';
+import { handleMessages } from './child-messages.ts';
+import type { WorkerContext } from './context.ts';
+import { tokenPricesOf } from './endpoint.ts';
+import { launch } from './launch.ts';
+import { type Shortage, shortageWarning } from './shortage.ts';
+
+/** What is attempted: a model-day, and by whom. */
+export interface Attempted {
+  modelDay: ModelDay;
+  market: Market;
+  model: Start['model'];
+  shortage: Shortage;
+}
+
+/** What came of one attempt. */
+export interface AttemptResult {
+  /** Otherwise the model-day is to be attempted again. */
+  isOver: boolean;
+  /** Set when the machine took the child. */
+  lost: Lost | null;
+}
+
+export const OVER: AttemptResult = { isOver: true, lost: null };
+
+/** One attempt. It is not over when its reasoning log no longer matches, or when its child was lost and may be started again. */
+export async function attempt(
+  context: WorkerContext,
+  activeJob: ActiveJob,
+  { modelDay, market, model, shortage }: Attempted,
+): Promise<AttemptResult> {
+  const { job, universe, configuration, signal } = activeJob;
+  const ending = new AbortController();
+  const session = await openSession(context, modelDay, {
+    market,
+    universe,
+    initialCash: fromDollars(job.agentConfig.initial_cash),
+    tokenPrices: tokenPricesOf(modelDay.model, configuration),
+    news: newsFor(context, modelDay, ending.signal),
+    costs: tradingCostsOf(job.agentConfig),
+    signal,
+  });
+  try {
+    const lost = await trade(context, activeJob, { session, model, tries: shortage.tries });
+    return lost === null ? OVER : await takeLoss(context, activeJob, { session, lost, shortage });
+  } catch (error) {
+    if (signal.aborted) return OVER;
+    return await endBroken(context, session, error);
+  } finally {
+    session.leave(); // also when the job was stopped: nothing more is written for it
+    ending.abort();
+  }
+}
+
+/** Runs the child of a session and ends the session with its outcome. Returns the loss when the machine took the child, else null. */
+async function trade(
+  context: WorkerContext,
+  { job, signal, life, crew }: ActiveJob,
+  { session, model, tries }: { session: Session; model: Start['model']; tries: number },
+): Promise<Lost | null> {
+  const { modelDay, brief, tools } = session;
+  const { settings, log } = context;
+  const maxSteps = job.agentConfig.max_steps;
+  const past = await session.resume();
+  const pastMessages = past.length;
+  const start: Start = { type: 'start', signature: modelDay.model, model, maxSteps, brief, tools, pastMessages };
+  const maxFailures = model.kind === 'chat_completions' ? model.maxRetries + 1 : 0;
+  const childEnded = life.childStarted();
+  const outcome = await launch(start, {
+    past,
+    program: context.agentProgram,
+    timeoutMs: settings.modelDayTimeoutMs,
+    patienceMs: crew.patienceMs(tries),
+    onStart: crew.noteStart,
+    memoryMb: settings.modelDayMemoryMb,
+    signal,
+    onMessage: handleMessages(session, { log, maxSteps, maxFailures }),
+    onStderr: (tail) => log.warning('model process wrote to stderr', { ...modelDay, tail }),
+  }).finally(childEnded);
+  if (signal.aborted) return null;
+  if (outcome.status === 'lost') return outcome;
+  await session.end(outcome);
+  return null;
+}
+
+/** The machine took a child: the model-day is tried again, and the job says so, or fails when that happened too often. */
+async function takeLoss(
+  { database }: WorkerContext,
+  activeJob: ActiveJob,
+  { session, lost, shortage }: { session: Session; lost: Lost; shortage: Shortage },
+): Promise<AttemptResult> {
+  const error = shortage.note(lost);
+  if (error !== null) await session.end({ status: 'failed', error });
+  else await database.write(() => addWarnings(database, activeJob.job.jobId, [shortageWarning(lost)]), activeJob);
+  return { isOver: error !== null, lost };
+}
+
+/** Ends a session after something was thrown. Rejects with a fault of the storage, which can be written nowhere now. */
+async function endBroken({ log }: WorkerContext, session: Session, thrown: unknown): Promise<AttemptResult> {
+  const { modelDay } = session;
+  if (thrown instanceof LogMismatch) {
+    await session.setAside(thrown);
+    log.warning('session set aside', { ...modelDay, reason: thrown.message });
+    return { isOver: false, lost: null };
+  }
+  if (storageFaultOf(thrown) !== null) throw thrown;
+  const isKnown = thrown instanceof ServiceError;
+  const error = isKnown ? thrown.message : `Internal error (reference ${logUnexpected(log, thrown, { ...modelDay })})`;
+  await session.end({ status: 'failed', error });
+  return OVER;
+}
+
+/** The news as of a model-day's morning, or null without a key. The key stays in this process; no child gets it. */
+function newsFor({ settings, log }: WorkerContext, modelDay: ModelDay, signal: AbortSignal): NewsSearch | null {
+  if (settings.jinaApiKey === null) return null;
+  const onFailure = (reason: string) => log.warning('news search failed', { ...modelDay, reason });
+  return openNews(
+    { apiKey: settings.jinaApiKey, baseUrl: settings.jinaBaseUrl },
+    { date: modelDay.date, signal, onFailure },
+  );
+}

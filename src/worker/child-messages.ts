@@ -1,0 +1,53 @@
+import { ServiceError } from '../domain.ts';
+import type { Log } from '../log.ts';
+import type { FailedRequest } from '../protocol.ts';
+import type { Session } from '../trading/session.ts';
+import type { MessageHandler } from './channel.ts';
+
+/** Reasons of failed requests that are logged of one model-day; all are counted. */
+const MAX_LOGGED_FAILURES = 100;
+
+/**
+ * Passes on to a session what one child says. The handler throws a `ServiceError` when a message does not fit where the
+ * session stands; `maxFailures` are the failed requests that one step may report.
+ */
+export function handleMessages(
+  session: Session,
+  { log, maxSteps, maxFailures }: { log: Log; maxSteps: number; maxFailures: number },
+): MessageHandler {
+  let isPrompted = false;
+  let failuresInStep = 0;
+  let logged = 0;
+  const countFailure = async ({ reason, waitMs }: FailedRequest) => {
+    failuresInStep += 1;
+    if (failuresInStep > maxFailures)
+      throw protocolError(`it reported ${failuresInStep} failed requests in one step, ${maxFailures} are possible`);
+    await session.countFailedRequest();
+    logged += 1;
+    if (logged > MAX_LOGGED_FAILURES) return;
+    const more = logged === MAX_LOGGED_FAILURES ? { note: 'further ones of this model-day are not logged' } : {};
+    log.info('model request failed', { ...session.modelDay, reason, waitMs, ...more });
+  };
+  return async (message) => {
+    switch (message.type) {
+      case 'prompt':
+        if (isPrompted) throw protocolError('it sent a second prompt');
+        isPrompted = true;
+        await session.prompt(message.messages);
+        return null;
+      case 'failed_request':
+        await countFailure(message);
+        return null;
+      case 'answer': {
+        if (session.steps >= maxSteps) throw protocolError(`it continued after ${maxSteps} steps`);
+        failuresInStep = 0;
+        const results = await session.answer(message);
+        return results.results.length > 0 ? results : null;
+      }
+    }
+  };
+}
+
+function protocolError(what: string): ServiceError {
+  return new ServiceError('protocol_violation', `The model process broke the protocol: ${what}`);
+}

@@ -1,0 +1,19 @@
+import type { ToolCall } from '../../src/protocol.ts';
+import type { Action, Portfolio } from '../../src/trading/portfolio.ts';
+import { type ToolResult, runTool } from '../../src/trading/tools.ts';
+import type { TradingDay } from '../../src/trading/trading-day.ts';
+
+/** A day with a ledger, without a session or a database of sessions. */
+export interface LedgerDay extends TradingDay {
+  portfolio: Portfolio;
+  readonly actions: Action[];
+}
+
+/** Runs a tool call and enters what it did in the day's ledger. */
+export async function callTool(day: LedgerDay, call: ToolCall): Promise<ToolResult> {
+  const result = await runTool(day, call);
+  if (result.action === null) return result;
+  day.actions.push(result.action);
+  day.portfolio = result.action.portfolio;
+  return result;
+}

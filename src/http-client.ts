@@ -5,7 +5,7 @@ import { VERSION } from './version.ts';
 /**
  * One HTTP request, as little as that takes: for the child's model calls, the parent's prices and news, and the client
  * commands. Node applies proxies (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`) and private certificates
- * (`NODE_EXTRA_CA_CERTS`). Not `fetch`: it gives up on an answer after five minutes, and some models think longer; and
+ * (`NODE_EXTRA_CA_CERTS`). Not `fetch`: it gives up on a response after five minutes, and some models think longer; and
  * loading it costs a command more processor time than all its work.
  */
 
@@ -16,9 +16,9 @@ export interface HttpRequest {
   method?: 'GET' | 'POST';
   headers?: Record<string, string>;
   body?: string;
-  /** From the start of the request to the last byte of the answer. */
+  /** From the start of the request to the last byte of the response. */
   timeoutMs: number;
-  /** A longer answer is a failure. */
+  /** A longer response is a failure. */
   maxBytes: number;
   /** Gives the request up. */
   signal?: AbortSignal;
@@ -26,20 +26,20 @@ export interface HttpRequest {
   isDirect?: true;
 }
 
-/** An answer, whatever its status. Redirects are answers too: a key must not follow them. */
-export interface HttpAnswer {
+/** A response, whatever its status. Redirects are not followed: a key must not go elsewhere. */
+export interface HttpResponse {
   status: number;
   headers: IncomingHttpHeaders;
   text: string;
   failure?: never;
 }
 
-/** An answer that is read while it comes; iterating throws when it breaks off. */
-export interface HttpStream extends Omit<HttpAnswer, 'text'> {
+/** A response that is read as it arrives; iterating throws when it breaks off. */
+export interface HttpStream extends Omit<HttpResponse, 'text'> {
   body: AsyncIterable<Buffer>;
 }
 
-/** Why there is no answer. `connection` and `timeout` may pass, the others will not; `aborted` is our own doing. */
+/** Why there is no response. `connection` and `timeout` may pass, the others will not; `aborted` is our own doing. */
 export interface HttpFailure {
   failure: 'connection' | 'timeout' | 'certificate' | 'proxy' | 'too_large' | 'aborted';
   message: string;
@@ -73,20 +73,20 @@ function unreadableProxy(protocol: string): string | undefined {
   });
 }
 
-/** Sends a request and reads the whole answer. Never throws for what happens on the wire. */
-export function httpRequest(url: string, request: HttpRequest): Promise<HttpAnswer | HttpFailure> {
-  return send(url, request, (answer) => readAnswer(answer, request.maxBytes));
+/** Sends a request and reads the whole response. Never throws for what happens on the wire. */
+export function httpRequest(url: string, request: HttpRequest): Promise<HttpResponse | HttpFailure> {
+  return send(url, request, (response) => readWhole(response, request.maxBytes));
 }
 
-/** Sends a request and resolves once its answer begins; the time limit ends then. */
+/** Sends a request and resolves when its response begins, where the time limit ends. */
 export function httpStream(url: string, request: Omit<HttpRequest, 'maxBytes'>): Promise<HttpStream | HttpFailure> {
-  return send(url, request, async (answer) => ({ ...headOf(answer), body: answer }));
+  return send(url, request, async (response) => ({ ...headOf(response), body: response }));
 }
 
 function send<Result>(
   url: string,
   { method = 'GET', headers = {}, body, timeoutMs, signal, isDirect }: Omit<HttpRequest, 'maxBytes'>,
-  read: (answer: IncomingMessage) => Promise<Result>,
+  read: (response: IncomingMessage) => Promise<Result>,
 ): Promise<Result | HttpFailure> {
   const target = new URL(url);
   const proxy = isDirect ? undefined : unreadableProxy(target.protocol);
@@ -106,7 +106,7 @@ function send<Result>(
   const outgoing = clientOf(target.protocol).request(
     target,
     options,
-    (answer) => void read(answer).then(end, fail),
+    (response) => void read(response).then(end, fail),
   );
   const giveUp = (failure: HttpFailure) => {
     end(failure);
@@ -132,21 +132,21 @@ function send<Result>(
   return promise;
 }
 
-async function readAnswer(answer: IncomingMessage, maxBytes: number): Promise<HttpAnswer | HttpFailure> {
+async function readWhole(response: IncomingMessage, maxBytes: number): Promise<HttpResponse | HttpFailure> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
+  for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > maxBytes) {
-      answer.destroy();
+      response.destroy();
       return { failure: 'too_large', message: `the answer is larger than ${maxBytes} bytes` };
     }
     chunks.push(chunk);
   }
-  return { ...headOf(answer), text: Buffer.concat(chunks).toString() };
+  return { ...headOf(response), text: Buffer.concat(chunks).toString() };
 }
 
-function headOf({ statusCode = 0, headers }: IncomingMessage): Pick<HttpAnswer, 'status' | 'headers'> {
+function headOf({ statusCode = 0, headers }: IncomingMessage): Pick<HttpResponse, 'status' | 'headers'> {
   return { status: statusCode, headers };
 }
 

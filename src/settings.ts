@@ -3,51 +3,10 @@ import * as v from 'valibot';
 import { ServiceError } from './domain.ts';
 import { flag } from './flag.ts';
 import { HTTP_URL, isHeaderKey, isHttpUrl } from './http-values.ts';
-import { type LogLevel, logLevels } from './log.ts';
+import { logLevels } from './log.ts';
 
 /** What the environment says, checked once at start. docs/reference.md describes each of them. */
-export interface Settings {
-  deploymentMode: 'DEV' | 'PROD';
-  /** Whether the DEV database survives a start; null in PROD, where it has no meaning. */
-  preserveDevData: boolean | null;
-  apiPort: number;
-  logLevel: LogLevel;
-  /** Calendar days in a job's range, both ends included. */
-  maxSimulationDays: number;
-  /** Child processes side by side. */
-  maxParallelModels: number;
-  modelDayTimeoutMs: number;
-  /** What a child process may take in all; half of it is for its JavaScript heap. */
-  modelDayMemoryMb: number;
-  /** One request to a model, from its start to the last byte of the answer. */
-  modelRequestTimeoutMs: number;
-  /** Per job, how long rate limits of the price provider are waited out. */
-  maxRateLimitWaitMs: number;
-  autoDownloadPriceData: boolean;
-  /** The configuration file, chosen once; its content is read at every trigger. */
-  configurationPath: string;
-  /** Where a merged configuration is written, and read from when it exists at the start. */
-  runtimeConfigurationPath: string;
-  databasePath: string;
-  /** Files beside the database: the owner lock, backups. */
-  agentDataPath: string;
-  openaiApiBase: string | null;
-  openaiApiKey: string | null;
-  alphaVantageApiKey: string | null;
-  alphaVantageBaseUrl: string;
-  jinaApiKey: string | null;
-  jinaBaseUrl: string;
-  /** Per year, as a fraction; what the figures of a performance are measured against. */
-  riskFreeRate: number;
-  /** Where the commands that are clients find the service; null means on this machine, on `apiPort`. */
-  apiUrl: string | null;
-  /** Who holds it may do everything; without it and without the file everybody may. The client commands show it. */
-  apiToken: string | null;
-  /** A file of access tokens; read at start (http/access-tokens.ts). */
-  apiTokensFile: string | null;
-  /** Host names under which web pages may reach the service, beside addresses, `localhost` and the machine's own name. */
-  allowedHosts: readonly string[];
-}
+export type Settings = ReturnType<typeof readSettings>;
 
 const MAX_TOKEN_LENGTH = 1_000;
 
@@ -62,7 +21,7 @@ const RUNTIME_CONFIGURATION_PATH = '/tmp/runtime_config.json';
  * Reads the settings from environment variables. Throws a `ServiceError` (`cannot_start`) that names every variable
  * whose value cannot be read, so that one start shows all that is wrong.
  */
-export function readSettings(environment: NodeJS.ProcessEnv): Settings {
+export function readSettings(environment: NodeJS.ProcessEnv) {
   const result = v.safeParse(environmentSchema, withoutEmptyValues(environment));
   if (!result.success) {
     const lines = result.issues.map((issue) => `${v.getDotPath(issue)}: ${issue.message}`);
@@ -72,30 +31,44 @@ export function readSettings(environment: NodeJS.ProcessEnv): Settings {
   const isDev = env.DEPLOYMENT_MODE === 'DEV';
   return {
     deploymentMode: env.DEPLOYMENT_MODE,
+    /** Whether the DEV database survives a start; null in PROD, where it has no meaning. */
     preserveDevData: isDev ? env.PRESERVE_DEV_DATA : null,
     apiPort: env.API_PORT,
     logLevel: env.LOG_LEVEL,
+    /** Calendar days in a job's range, both ends included. */
     maxSimulationDays: env.MAX_SIMULATION_DAYS,
+    /** Child processes side by side. */
     maxParallelModels: env.MAX_PARALLEL_MODELS,
     modelDayTimeoutMs: env.MODEL_DAY_TIMEOUT_SECONDS * 1000,
+    /** What a child process may use in all; half of it is for its JavaScript heap. */
     modelDayMemoryMb: env.MODEL_DAY_MEMORY_MB,
+    /** One request to a model, from its start to the last byte of the response. */
     modelRequestTimeoutMs: env.MODEL_REQUEST_TIMEOUT_SECONDS * 1000,
+    /** How long a job waits for the price provider's rate limits in all. */
     maxRateLimitWaitMs: env.MAX_RATE_LIMIT_WAIT_SECONDS * 1000,
     autoDownloadPriceData: env.AUTO_DOWNLOAD_PRICE_DATA,
+    /** The configuration file, chosen once; its content is read at every trigger. */
     configurationPath: existsSync(env.RUNTIME_CONFIG_PATH) ? env.RUNTIME_CONFIG_PATH : DEFAULT_CONFIGURATION_PATH,
+    /** Where a merged configuration is written, and read from when it exists at the start. */
     runtimeConfigurationPath: env.RUNTIME_CONFIG_PATH,
     databasePath: isDev ? 'data/jobs_dev.db' : 'data/jobs.db',
+    /** Files beside the database: the owner lock, backups. */
     agentDataPath: isDev ? 'data/dev_agent_data' : 'data/agent_data',
-    openaiApiBase: env.OPENAI_API_BASE ?? null,
-    openaiApiKey: env.OPENAI_API_KEY ?? null,
-    alphaVantageApiKey: env.ALPHAADVANTAGE_API_KEY ?? env.ALPHAVANTAGE_API_KEY ?? null,
+    openaiApiBase: env.OPENAI_API_BASE,
+    openaiApiKey: env.OPENAI_API_KEY,
+    alphaVantageApiKey: env.ALPHAADVANTAGE_API_KEY ?? env.ALPHAVANTAGE_API_KEY,
     alphaVantageBaseUrl: env.ALPHAVANTAGE_BASE_URL,
-    jinaApiKey: env.JINA_API_KEY ?? null,
+    jinaApiKey: env.JINA_API_KEY,
     jinaBaseUrl: env.JINA_BASE_URL,
+    /** Per year, as a fraction: the rate that returns are compared with. */
     riskFreeRate: env.RISK_FREE_RATE,
-    apiUrl: env.API_URL ?? null,
-    apiToken: env.API_TOKEN ?? null,
-    apiTokensFile: env.API_TOKENS_FILE ?? null,
+    /** Where the client commands find the service; null means on this machine, on `apiPort`. */
+    apiUrl: env.API_URL,
+    /** An access token with all rights. Without it and without the file, no request needs one. Client commands send it. */
+    apiToken: env.API_TOKEN,
+    /** A file of access tokens; read at start (http/access-tokens.ts). */
+    apiTokensFile: env.API_TOKENS_FILE,
+    /** Host names under which web pages may use the service, besides addresses, `localhost` and the machine's own name. */
     allowedHosts: env.ALLOWED_HOSTS,
   };
 }
@@ -164,6 +137,16 @@ const hostNames = v.pipe(
   ),
 );
 
+const accessToken = v.pipe(
+  v.string(),
+  v.check(isAccessToken, `expected 1 to ${MAX_TOKEN_LENGTH} visible ASCII characters`),
+);
+
+/** A variable that need not be set; null without it. */
+function optional<Schema extends v.GenericSchema<string, string>>(schema: Schema) {
+  return v.optional(v.nullable(schema), null);
+}
+
 const environmentSchema = v.object({
   DEPLOYMENT_MODE: v.optional(oneOf(['DEV', 'PROD']), 'PROD'),
   PRESERVE_DEV_DATA: v.optional(yesOrNo, 'false'),
@@ -177,18 +160,16 @@ const environmentSchema = v.object({
   MAX_RATE_LIMIT_WAIT_SECONDS: v.optional(wholeNumber(0, 86_400), '300'),
   AUTO_DOWNLOAD_PRICE_DATA: v.optional(yesOrNo, 'true'),
   RUNTIME_CONFIG_PATH: v.optional(v.string(), RUNTIME_CONFIGURATION_PATH),
-  OPENAI_API_BASE: v.optional(httpUrl),
-  OPENAI_API_KEY: v.optional(v.string()),
-  ALPHAADVANTAGE_API_KEY: v.optional(v.string()),
-  ALPHAVANTAGE_API_KEY: v.optional(v.string()),
+  OPENAI_API_BASE: optional(httpUrl),
+  OPENAI_API_KEY: optional(v.string()),
+  ALPHAADVANTAGE_API_KEY: optional(v.string()),
+  ALPHAVANTAGE_API_KEY: optional(v.string()),
   ALPHAVANTAGE_BASE_URL: v.optional(httpUrl, 'https://www.alphavantage.co'),
-  JINA_API_KEY: v.optional(headerKey),
+  JINA_API_KEY: optional(headerKey),
   JINA_BASE_URL: v.optional(httpUrl, 'https://s.jina.ai'),
   RISK_FREE_RATE: v.optional(yearlyRate, '0'),
-  API_URL: v.optional(httpUrl),
-  API_TOKEN: v.optional(
-    v.pipe(v.string(), v.check(isAccessToken, `expected 1 to ${MAX_TOKEN_LENGTH} visible ASCII characters`)),
-  ),
-  API_TOKENS_FILE: v.optional(v.string()),
+  API_URL: optional(httpUrl),
+  API_TOKEN: optional(accessToken),
+  API_TOKENS_FILE: optional(v.string()),
   ALLOWED_HOSTS: v.optional(hostNames, ''),
 });

@@ -1,8 +1,7 @@
 import { createServer } from 'node:net';
-import type * as v from 'valibot';
 import { dateOf, weekdaysBefore } from '../calendar.ts';
+import { performanceResponse } from '../handlers/performance-response.ts';
 import { reasoningResponse } from '../handlers/reasoning.ts';
-import { resultsResponse } from '../handlers/results.ts';
 import { triggerResponse } from '../handlers/trigger.ts';
 import { ownToken } from '../http/access-tokens.ts';
 import { readSettings } from '../settings.ts';
@@ -13,8 +12,6 @@ import { type JobStatusAnswer, describeEnd } from './job-view.ts';
 import { alignColumns } from './text-table.ts';
 
 const DEMO_WEEKDAYS = 10;
-
-type ResultsRecord = v.InferOutput<typeof resultsResponse>['results'][number];
 
 /**
  * The command `demo`: serves in DEV mode, runs the last ten weekdays for the configured models as a client of its own
@@ -70,28 +67,25 @@ async function choosePort(wanted: number): Promise<number> {
   return wanted;
 }
 
-async function summaryTable(client: Client, status: JobStatusAnswer): Promise<string> {
+async function summaryTable(client: Client, { job_id, models }: JobStatusAnswer): Promise<string> {
   const rows = [['model', 'trades', 'refused orders', 'end value', 'return']];
-  for (const model of status.models) {
-    const query = new URLSearchParams({ job_id: status.job_id, model });
-    const { results } = await client.get(`/results?${query}`, resultsResponse);
-    const last = results.at(-1);
-    if (last !== undefined)
-      rows.push([cleanText(model), ...figures(results, { last, refusals: await countRefusals(client, query) })]);
+  const { models: performances } = await client.get(`/performance?job_id=${job_id}`, performanceResponse);
+  for (const model of models) {
+    const performance = performances.find((one) => one.model === model);
+    if (performance === undefined) continue;
+    const { trading, end_value, total_return } = performance;
+    const refusals = await countRefusals(client, new URLSearchParams({ job_id, model }));
+    rows.push([cleanText(model), String(trading.trades), String(refusals), dollars(end_value), percent(total_return)]);
   }
   return ['', ...alignColumns(rows), ''].join('\n');
 }
 
-function figures(
-  results: readonly ResultsRecord[],
-  { last, refusals }: { last: ResultsRecord; refusals: number },
-): string[] {
-  const trades = results.filter(({ action_type }) => action_type === 'buy' || action_type === 'sell').length;
-  const lastOfDays = results.filter(({ date }, index) => results[index + 1]?.date !== date);
-  const profit = lastOfDays.reduce((sum, { daily_profit }) => sum + (daily_profit ?? 0), 0);
-  const returnPct = (profit / (last.portfolio_value - profit)) * 100;
-  const value = last.portfolio_value.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
-  return [String(trades), String(refusals), value, `${returnPct >= 0 ? '+' : ''}${returnPct.toFixed(2)} %`];
+function dollars(value: number): string {
+  return value.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+}
+
+function percent(fraction: number | null): string {
+  return fraction === null ? '' : `${fraction >= 0 ? '+' : ''}${(fraction * 100).toFixed(2)} %`;
 }
 
 /** Orders that the tools refused: simulated models make the mistakes of real ones. */

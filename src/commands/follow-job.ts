@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { statusResponse } from '../handlers/status.ts';
-import { type Client, NoAnswer } from './client.ts';
+import { type Client, Unavailable } from './client.ts';
 import { type JobStatusAnswer, finishedDates, jobView } from './job-view.ts';
 import { createLiveBlock, sizeOf } from './progress.ts';
 
@@ -51,7 +51,7 @@ async function askPatiently(
     try {
       return await client.get(path, statusResponse);
     } catch (error) {
-      if (!(error instanceof NoAnswer) || performance.now() - silentSince > MAX_SILENCE_MS) throw error;
+      if (!(error instanceof Unavailable) || performance.now() - silentSince > MAX_SILENCE_MS) throw error;
       if (tries === 1) onSilence(`${error.message}; trying again`);
       await sleep(POLL_INTERVAL_MS);
     }

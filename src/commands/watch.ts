@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { ServiceError } from '../domain.ts';
-import { type Client, ErrorResponse } from './client.ts';
+import type { Client } from './client.ts';
 import { connect } from './connect.ts';
 import { followJob } from './follow-job.ts';
 import { describeEnd } from './job-view.ts';
@@ -26,13 +26,7 @@ export async function watchJob(client: Client, jobId: string): Promise<number> {
 }
 
 async function newestJobId(client: Client): Promise<string> {
-  let jobs: v.InferOutput<typeof newestJob>['jobs'];
-  try {
-    ({ jobs } = await client.get('/jobs?limit=1', newestJob));
-  } catch (error) {
-    if (!(error instanceof ErrorResponse) || error.status !== 404) throw error;
-    throw new ServiceError('service_unavailable', 'Name the job to watch: this service cannot list its jobs');
-  }
+  const { jobs } = await client.get('/jobs?limit=1', newestJob);
   const [newest] = jobs;
   if (newest === undefined) throw new ServiceError('job_not_found', 'There is no job to watch yet');
   return newest.job_id;

@@ -1,7 +1,7 @@
 import { type CalendarDate, isCalendarDate, isTooEarly } from '../calendar.ts';
 import type { Split } from '../database/market.ts';
 import type { Bar } from '../database/prices.ts';
-import { type HttpAnswer, httpRequest } from '../http-client.ts';
+import { type HttpResponse, httpRequest } from '../http-client.ts';
 import { asArray, asObject, tryParse } from '../json.ts';
 import { quote } from '../text.ts';
 import { readDocument, rowsOf } from './formats/json.ts';
@@ -34,7 +34,7 @@ export function createAlphaVantage({ baseUrl, apiKey, today }: AlphaVantageOptio
     const query = new URLSearchParams({ ...parameters, apikey: apiKey });
     const limits = { timeoutMs: REQUEST_TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES, signal };
     const result = await httpRequest(`${baseUrl.replace(/\/+$/, '')}/query?${query}`, limits);
-    const answer = judge(result, read);
+    const answer = readResult(result, read);
     return answer.problem === undefined ? answer : { ...answer, message: answer.message.replaceAll(apiKey, '[key]') };
   };
   return {
@@ -49,7 +49,7 @@ export function createAlphaVantage({ baseUrl, apiKey, today }: AlphaVantageOptio
   };
 }
 
-function judge<Value>(
+function readResult<Value>(
   result: Awaited<ReturnType<typeof httpRequest>>,
   read: (body: unknown) => Value,
 ): ProviderAnswer<Value> {
@@ -66,7 +66,7 @@ function problemOf(status: number): Problem {
   return status >= 500 ? 'unreachable' : 'unreadable';
 }
 
-function readAnswer<Value>({ headers, text }: HttpAnswer, read: (body: unknown) => Value): ProviderAnswer<Value> {
+function readAnswer<Value>({ headers, text }: HttpResponse, read: (body: unknown) => Value): ProviderAnswer<Value> {
   const body = tryParse(text);
   if (body === undefined) {
     const type = headers['content-type'] ?? 'no content type';

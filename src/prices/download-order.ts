@@ -26,12 +26,6 @@ export function downloadOrder(needs: readonly DateNeed[], downloadsLeft: number 
   return [...chosen, ...greedyOrder(sets, taken).filter((symbol) => !taken.has(symbol))];
 }
 
-/** How many dates are complete when these symbols are there. */
-export function completedDates(needs: readonly DateNeed[], symbols: readonly string[]): number {
-  const there = new Set(symbols);
-  return needs.filter(({ missing }) => missing.every((symbol) => there.has(symbol))).length;
-}
-
 /** Dates that miss the same symbols are complete together. */
 interface MissingSet {
   missing: Set<string>;

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { CalendarDate } from '../calendar.ts';
-import { type HttpAnswer, type HttpFailure, httpRequest } from '../http-client.ts';
+import { type HttpFailure, type HttpResponse, httpRequest } from '../http-client.ts';
 import { asObject, tryParse } from '../json.ts';
 import { cleanText, cutText, quote } from '../text.ts';
 import { publicationDate } from './publication-date.ts';
@@ -92,7 +92,7 @@ export function openNews(provider: NewsProvider, { date, signal, onFailure }: Ne
 function ask(
   { apiKey, baseUrl, timeoutMs = SEARCH_TIMEOUT_MS }: NewsProvider,
   { query, date, signal }: { query: string; date: CalendarDate; signal: AbortSignal },
-): Promise<HttpAnswer | HttpFailure> {
+): Promise<HttpResponse | HttpFailure> {
   return httpRequest(`${baseUrl.replace(/\/+$/, '')}/`, {
     method: 'POST',
     headers: {
@@ -108,7 +108,7 @@ function ask(
   });
 }
 
-function read(result: HttpAnswer | HttpFailure): SearchResult[] | Failure {
+function read(result: HttpResponse | HttpFailure): SearchResult[] | Failure {
   if (result.failure !== undefined) return { told: FAILURES[result.failure], reason: result.message };
   const body = tryParse(result.text);
   if (isNothingFound(result.status, body)) return [];

@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net';
 import { type TestContext, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { type JobStatus, jobStatuses } from '../../src/domain.ts';
-import { routes } from '../../src/http/routes.ts';
 import { jobStatusAnswer } from '../support/job-status.ts';
 import { type Program, ask, installProgram, runProgram, startProgram, startServer } from '../support/program.ts';
 
@@ -189,9 +188,9 @@ test('what is not this service is told, not followed and not believed', async (t
   const rows: [answer: Parameters<typeof farService>[1][number], says: RegExp][] = [
     [
       { type: 'text/html', body: '<html>' },
-      /^Cannot read the answer of http:.*\/results: it is not JSON; is it this service\?\n$/,
+      /^Cannot read the response of http:.*\/results: it is not JSON; is it this service\?\n$/,
     ],
-    [{ body: { results: 5 } }, /^Cannot read the answer of .*: results is not as expected; is it this service\?\n$/],
+    [{ body: { results: 5 } }, /^Cannot read the response of .*: results is not as expected; is it this service\?\n$/],
     [{ status: 302, body: '' }, /^GET \/results: 302 \(a redirect, which is not followed\)\n$/],
   ];
   for (const [answer, says] of rows) {
@@ -229,13 +228,9 @@ test('watch without a job takes the newest one', async (t) => {
   const empty = await farService(t, [{ body: { jobs: [] } }]);
   const none = await run(['watch', '--url', empty.url]);
   assert.deepEqual([none.code, none.stderr], [1, 'There is no job to watch yet\n']);
-  const old = await farService(t, [{ status: 404, body: { detail: 'There is no /jobs' } }]);
-  const nameless = await run(['watch', '--url', old.url]);
-  assert.deepEqual([nameless.code, nameless.stderr], [1, 'Name the job to watch: this service cannot list its jobs\n']);
 });
 
-const lacksJobs = !routes.some(({ path }) => path === '/jobs');
-test('this service tells its newest job', { skip: lacksJobs && 'it has no GET /jobs yet' }, async () => {
+test('watch without a job follows the newest job of this service', async () => {
   await run(['trigger', '--end', '2025-11-20', '--models', 'newest', '--watch']);
   const { code, stderr } = await run(['watch']);
   assert.deepEqual([code, stderr], [0, '2025-11-20 simulated\n']);

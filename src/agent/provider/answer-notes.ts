@@ -1,6 +1,6 @@
 /** What a reader of the log should know about an answer beside its words. */
 
-export interface Ending {
+interface NotedAnswer {
   content: string;
   callCount: number;
   finishReason: unknown;
@@ -30,7 +30,7 @@ const writtenCall = new RegExp(
 );
 
 /** Sentences for the log, or null when the answer is as it should be. */
-export function noteOn({ content, callCount, finishReason }: Ending): string | null {
+export function noteOn({ content, callCount, finishReason }: NotedAnswer): string | null {
   const notes: string[] = [];
   const reason = String(finishReason);
   if (Object.hasOwn(endings, reason)) notes.push(endings[reason] as string);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type HttpAnswer, type HttpFailure, httpRequest } from '../../http-client.ts';
+import { type HttpFailure, type HttpResponse, httpRequest } from '../../http-client.ts';
 import { type Endpoint, MAX_LINE_BYTES, type ToolDescription } from '../../protocol.ts';
 import { asObject, tryParse } from '../../json.ts';
 import type { ChatMessage, Model } from '../model.ts';
@@ -46,7 +46,7 @@ export function createChatModel(endpoint: Endpoint, { tools, onFailure }: ChatOp
 }
 
 /** One try. An answer that repeats the key has lost it when this returns, before anything of it is cut or kept. */
-async function post({ baseUrl, apiKey, requestTimeoutMs }: Endpoint, body: string): Promise<HttpAnswer | HttpFailure> {
+async function post({ baseUrl, apiKey, requestTimeoutMs }: Endpoint, body: string): Promise<HttpResponse | HttpFailure> {
   const result = await httpRequest(completionsUrl(baseUrl), {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }) },

@@ -1,5 +1,5 @@
 import { backOff } from '../../back-off.ts';
-import type { HttpAnswer } from '../../http-client.ts';
+import type { HttpResponse } from '../../http-client.ts';
 
 /** No wait between two tries is longer, whatever the provider asks for. */
 export const MAX_WAIT_MS = 60_000;
@@ -21,7 +21,7 @@ export function waitAfter(tries: number, { baseDelayMs, retryAfterMs = 0 }: Wait
 }
 
 /** `Retry-After` in seconds or as a date, or OpenAI's `retry-after-ms`, in milliseconds; undefined when it says nothing. */
-export function readRetryAfter(headers: HttpAnswer['headers'], now: number): number | undefined {
+export function readRetryAfter(headers: HttpResponse['headers'], now: number): number | undefined {
   const exact = asNumber(headers['retry-after-ms']);
   if (exact !== undefined) return exact;
   const text = headers['retry-after'];

@@ -1,4 +1,4 @@
-import type { HttpAnswer, HttpFailure } from '../../http-client.ts';
+import type { HttpFailure, HttpResponse } from '../../http-client.ts';
 import { readCompletion } from './dialects.ts';
 import { type Json, asArray, asObject, asText, tryParse } from '../../json.ts';
 import { quote } from '../../text.ts';
@@ -12,7 +12,7 @@ const PASSING_STATUSES = new Set([408, 409, 429]);
 export type Verdict = { answer: ModelAnswer } | { reason: string; passes: boolean; retryAfterMs?: number | undefined };
 
 /** Reads what came of one request, whatever it is. */
-export function judge(result: HttpAnswer | HttpFailure, step: number): Verdict {
+export function judge(result: HttpResponse | HttpFailure, step: number): Verdict {
   if (result.failure !== undefined) {
     const passes = result.failure === 'connection' || result.failure === 'timeout';
     return { reason: `could not be asked: ${result.message}`, passes };
@@ -34,13 +34,13 @@ export function judge(result: HttpAnswer | HttpFailure, step: number): Verdict {
 }
 
 /** An answer that should be JSON and is not. One that was cut in the middle may be whole the next time. */
-function judgeForeign(answer: HttpAnswer): Verdict {
+function judgeForeign(answer: HttpResponse): Verdict {
   const isCut = answer.text.trim() === '' || /json/i.test(answer.headers['content-type'] ?? '');
   if (isCut) return { reason: `sent JSON that breaks off: ${quote(answer.text) || 'nothing'}`, passes: true };
   return { reason: `answered ${answer.status}: ${foreignWords(answer)}`, passes: false };
 }
 
-function judgeError({ headers }: HttpAnswer, status: number, words: string): Verdict {
+function judgeError({ headers }: HttpResponse, status: number, words: string): Verdict {
   const target = headers.location === undefined ? '' : ` to ${quote(headers.location)}`;
   const isRedirect = status >= 300 && status < 400;
   return {
@@ -76,7 +76,7 @@ function errorWords(error: unknown): string {
 }
 
 /** Of a page that is no JSON, an error page of a proxy, say. */
-function foreignWords({ headers, text }: HttpAnswer): string {
+function foreignWords({ headers, text }: HttpResponse): string {
   const type = quote(headers['content-type'] ?? 'no content type');
   return `${type} instead of JSON: ${quote(text.slice(0, MAX_READ_OF_PAGE).replace(/<[^<>]*>/g, ' '))}`;
 }

@@ -1,13 +1,13 @@
 import { pathPattern, segmentsOf } from './path-pattern.ts';
 
 /**
- * The addresses of the pages, for the server (which answers each with the same HTML file) and for the browser (which
- * chooses the page by it). Different from every path of the API; a test holds that.
+ * The paths of the pages, for the server (which sends the same HTML file for each) and for the browser (which chooses the
+ * page by its path). None of them is a path of the API; a test checks that.
  */
 export const pagePaths = ['/', '/models/{model}', '/model-days/{model}/{date}', '/jobs/{job_id}', '/api'] as const;
 export type PagePath = (typeof pagePaths)[number];
 
-/** Makes an address; each value becomes one segment, whatever characters it has. */
+/** The path of a model's page; the name becomes one segment, whatever characters it has. */
 export function modelPath(model: string): string {
   return `/models/${encodeURIComponent(model)}`;
 }
@@ -20,12 +20,9 @@ export function jobPath(jobId: string): string {
   return `/jobs/${encodeURIComponent(jobId)}`;
 }
 
-/**
- * Which page an address (still percent-encoded) leads to, with its decoded parameters; null for none. A slash at the end
- * changes nothing.
- */
-export function matchPage(address: string): { page: PagePath; params: Record<string, string> } | null {
-  const segments = segmentsOf(address);
+/** The page at a path (still percent-encoded), with its decoded parameters; null for none. A slash at the end changes nothing. */
+export function matchPage(path: string): { page: PagePath; params: Record<string, string> } | null {
+  const segments = segmentsOf(path);
   for (const page of pagePaths) {
     const params = pathPattern(page)(segments)?.map(([name, segment]) => [name, decoded(segment)]);
     if (params !== undefined) return { page, params: Object.fromEntries(params) };

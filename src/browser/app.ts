@@ -1,35 +1,26 @@
-import { SERVER_ANSWERS, SERVER_LOST, getHealth } from './service/requests.ts';
-import { h } from './parts/element.ts';
+import { showReference } from './api/reference.ts';
 import { showJob } from './job/job.ts';
 import { showModelDay } from './model-day/model-day.ts';
 import { showModel } from './model/model.ts';
 import { showOverview } from './overview/overview.ts';
-import { showReference } from './api/reference.ts';
-import { markTabsAsDev } from './parts/page.ts';
-import { startRouter } from './router.ts';
+import { link } from './parts/blocks.ts';
+import { h, on } from './parts/element.ts';
+import { markTabAsDev } from './parts/page.ts';
 import { themeSwitch } from './parts/theme.ts';
+import { startRouter } from './router.ts';
+import { SERVER_LOST, SERVER_RESPONDS, getHealth } from './service/requests.ts';
 
-/** The frame around every page, and which function fills it. */
+/** Builds the frame around every page and starts the router inside it. */
 function start(): void {
   const main = h('main', { id: 'main', tabindex: -1 });
-  document.body.append(
-    h('a', { class: 'skip', href: '/' }, 'Skip to the content'),
-    h(
-      'header',
-      { class: 'top' },
-      h('a', { href: '/', class: 'brand' }, 'Trading Simulation'),
-      h('nav', { 'aria-label': 'Pages' }, h('a', { href: '/' }, 'Overview'), h('a', { href: '/api' }, 'API')),
-      themeSwitch(),
-    ),
-    lostNotice(),
-    main,
-  );
-  const skip = document.querySelector<HTMLAnchorElement>('.skip');
-  skip?.addEventListener('click', (event) => {
+  const skip = on(h('a.skip', { href: '/' }, 'Skip to content'), 'click', (event) => {
     event.preventDefault();
     event.stopPropagation();
     main.focus();
   });
+  const brand = h('a.brand', { href: '/' }, 'Trading Simulation');
+  const nav = h('nav', { 'aria-label': 'Pages' }, link('/', 'Overview'), link('/api', 'API'));
+  document.body.append(skip, h('header.top', brand, nav, themeSwitch()), lostNotice(), main);
   void showMode();
   startRouter(main, {
     '/': showOverview,
@@ -40,37 +31,25 @@ function start(): void {
   });
 }
 
-/** Stands over every page while the server does not answer. */
+/** A notice over every page while the server does not respond. */
 function lostNotice(): HTMLElement {
-  const notice = h(
-    'p',
-    { class: 'notice bad lost', role: 'alert', hidden: true },
-    'The server does not answer. What you see may be old; the page asks again in a moment.',
-  );
+  const words = 'The server is not responding. This page may be out of date; it will try again in a moment.';
+  const notice = h('p.notice.bad.lost', { role: 'alert', hidden: true }, words);
   document.addEventListener(SERVER_LOST, () => (notice.hidden = false));
-  document.addEventListener(SERVER_ANSWERS, () => (notice.hidden = true));
+  document.addEventListener(SERVER_RESPONDS, () => (notice.hidden = true));
   return notice;
 }
 
-/** In DEV nothing on any page can be taken for a real result. */
+/** In DEV every page says so: nothing on it may be taken for a real result. */
 async function showMode(): Promise<void> {
   const health = await getHealth(undefined).catch(() => null);
   if (!health?.is_dev_mode) return;
-  const kept = health.preserve_dev_data ? 'kept over restarts' : 'erased at the next start';
-  document.body.prepend(
-    h(
-      'div',
-      { class: 'dev', role: 'note', 'aria-label': 'Development mode' },
-      h('strong', {}, 'DEV'),
-      h(
-        'span',
-        {},
-        `Models are simulated and prices may be synthetic. Nothing here is a real result; data is ${kept}.`,
-      ),
-    ),
-  );
+  const kept = health.preserve_dev_data ? 'kept across restarts' : 'erased at the next start';
+  const words = `Models are simulated and prices may be synthetic. Nothing here is a real result; data is ${kept}.`;
+  const banner = { role: 'note', 'aria-label': 'Development mode' };
+  document.body.prepend(h('div.dev', banner, h('strong', 'DEV'), h('span', words)));
   document.documentElement.classList.add('is-dev');
-  markTabsAsDev();
+  markTabAsDev();
 }
 
 start();

@@ -1,10 +1,11 @@
+import { type PagePath, matchPage } from '../page-paths.ts';
+import { button, link, messageOf } from './parts/blocks.ts';
 import { h, on, replace, setAttributes } from './parts/element.ts';
 import { type Page, heading } from './parts/page.ts';
-import { type PagePath, matchPage } from '../page-paths.ts';
 
 let leaving = new AbortController();
 
-/** Starts to show the page of the address, and of every address that the reader goes to from now on. */
+/** Shows the page of the current address, and of every address that the reader goes to from now on. */
 export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): void {
   const show = (isFirst: boolean) => {
     leaving.abort();
@@ -26,11 +27,11 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
     if (!isFirst) main.querySelector('h1')?.focus();
   };
   on(document.documentElement, 'click', (event) => {
-    const link = inSiteLink(event);
-    if (link === null) return;
+    const clicked = linkToPage(event);
+    if (clicked === null) return;
     event.preventDefault();
-    if (link.href === location.href) return;
-    history.pushState(null, '', link.href);
+    if (clicked.href === location.href) return;
+    history.pushState(null, '', clicked.href);
     show(false);
     scrollTo(0, 0);
   });
@@ -38,43 +39,33 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
   show(true);
 }
 
-/** What stands at an address that does not exist, with the way back. */
+/** What an address without a page shows. */
 function missingPage(path: string): HTMLElement[] {
+  const ways = ['Go to the ', link('/', 'overview'), ' of models and jobs, or see the '];
   return [
-    heading('There is no such page'),
-    h('p', {}, 'This server has nothing for a browser at ', h('code', {}, path), '.'),
-    h(
-      'p',
-      {},
-      'Go to the ',
-      h('a', { href: '/' }, 'overview'),
-      ' of models and jobs, or read in the ',
-      h('a', { href: '/api' }, 'API reference'),
-      ' what programs can ask for.',
-    ),
+    heading('Page not found'),
+    h('p', 'This server has no page at ', h('code', path), '.'),
+    h('p', ...ways, link('/api', 'API reference'), ' for what programs can request.'),
   ];
 }
 
-/** A plain click on a link to one of our pages; others are the browser's own business. */
-function inSiteLink(event: MouseEvent): HTMLAnchorElement | null {
+/** The link to one of our pages that was plainly clicked; the browser itself follows all others. */
+function linkToPage(event: MouseEvent): HTMLAnchorElement | null {
   if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return null;
-  const link = event.target instanceof Element ? event.target.closest('a') : null;
-  if (link === null || link.origin !== location.origin || link.hash !== '' || link.target !== '') return null;
-  return matchPage(link.pathname) === null ? null : link;
+  const clicked = event.target instanceof Element ? event.target.closest('a') : null;
+  const isOurs = clicked?.origin === location.origin && clicked.hash === '' && clicked.target === '';
+  return isOurs && matchPage(clicked.pathname) !== null ? clicked : null;
 }
 
 function markCurrentLink(): void {
-  for (const link of document.querySelectorAll<HTMLAnchorElement>('header nav a')) {
-    if (link.pathname === location.pathname) link.setAttribute('aria-current', 'page');
-    else link.removeAttribute('aria-current');
-  }
+  for (const entry of document.querySelectorAll<HTMLAnchorElement>('header nav a'))
+    setAttributes(entry, { 'aria-current': entry.pathname === location.pathname && 'page' });
 }
 
 function showFailure(main: HTMLElement, error: unknown): void {
-  const words = error instanceof Error ? error.message : String(error);
   setAttributes(main, { 'aria-busy': null });
   main.append(
-    h('p', { class: 'notice bad', role: 'alert' }, words),
-    on(h('button', { type: 'button' }, 'Try again'), 'click', () => location.reload()),
+    h('p.notice.bad', { role: 'alert' }, messageOf(error)),
+    button('Try again', () => location.reload()),
   );
 }

@@ -8,7 +8,7 @@ const TOKEN = 'correct-horse-battery';
 const inBrowser = { skip: noBrowser };
 
 test(
-  'with access tokens a page asks for one, again when it is wrong, and keeps it for the tab',
+  'a page asks for an access token, asks again when it is wrong, and keeps it for the tab',
   inBrowser,
   async (t) => {
     const service = await startTestService(t, { pages: true, settings: { apiToken: TOKEN } });

@@ -35,7 +35,7 @@ const texts: [text: string, expected: string][] = [
   [tone(null), 'flat'],
 ];
 
-test('figures and dates are written as people read them', () => {
+test('numbers and dates are formatted for people', () => {
   assert.deepEqual(
     texts.map(([text]) => text),
     texts.map(([, expected]) => expected),
@@ -52,7 +52,7 @@ test('an axis is labelled with round values inside its range', () => {
   assert.deepEqual(dateLabels(days), ['30 Dec\n2025', '31 Dec', '2 Jan\n2026']);
 });
 
-test('a plot has air above and below, none beyond zero, and a flat or empty one is still drawn', () => {
+test('a plot has a margin above and below, none beyond zero; a flat or empty one is still drawn', () => {
   assert.deepEqual(paddedRange(100, 200, { isLog: false, fromZero: false }), [94, 206]);
   assert.deepEqual(paddedRange(100, 200, { isLog: false, fromZero: true }), [0, 212]);
   assert.deepEqual(paddedRange(-0.5, 0, { isLog: false, fromZero: true }), [-0.53, 0]);
@@ -84,7 +84,7 @@ test('the last record of a day is its close', () => {
   );
 });
 
-test('a holding is one span while its shares stay the same; sold and bought again it is another', () => {
+test('a holding is one span while its shares stay the same, and another after it was sold and bought again', () => {
   const held = [{ A: 1 }, { A: 1, B: 5 }, { A: 2 }, {}, { A: 2 }];
   const days: Day[] = held.map((holdings, index) => {
     const close = record(`2025-09-${15 + index}`, holdings);
@@ -98,12 +98,12 @@ test('a holding is one span while its shares stay the same; sold and bought agai
   ]);
 });
 
-test('a drawdown is measured from the highest value before it, the start included', () => {
+test('a drawdown is measured from the highest value so far, including the start', () => {
   assert.deepEqual(drawdowns([90, 120, 60, 120], 100), [90 / 100 - 1, 0, -0.5, 0]);
   assert.deepEqual(drawdowns([0, 0], 0), [0, 0]);
 });
 
-test('the time to go follows the pace of what really ran', () => {
+test('the time to go follows the pace of the model-days that ran', () => {
   const at = (second: number) => new Date(Date.UTC(2025, 8, 15, 8, 0, second)).toISOString();
   const detail = (status: string, from: number | null, to: number | null) => ({
     status,

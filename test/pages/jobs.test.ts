@@ -25,7 +25,7 @@ async function fillAndStart({ page }: Visit, from: string, to: string): Promise<
 }
 
 test(
-  'an empty database tells a newcomer what to do; the form starts a job, and it is watched to its end',
+  'an empty database shows a newcomer what to do; the form starts a job, and the page follows it to its end',
   inBrowser,
   async (t) => {
     const service = await start(t);
@@ -37,13 +37,13 @@ test(
     await page.getByText('Simulation job created for 3 dates, 2 models').waitFor();
     await page.locator('.job .state', { hasText: 'Completed' }).waitFor();
     assert.equal(await page.locator('.job-grid td.completed').count(), 6);
-    await page.locator('section:has(#leaderboard-title)').waitFor();
+    await page.getByRole('region', { name: 'Leaderboard', exact: true }).waitFor();
     assert.equal(await page.locator('.legend', { hasText: 'model-' }).count(), 2);
     assert.equal(await page.locator('.job progress').isVisible(), false);
   },
 );
 
-test("the form shows the server's own words, and sends what was chosen", inBrowser, async (t) => {
+test("the form shows the server's own words and sends what was chosen", inBrowser, async (t) => {
   const service = await start(t);
   const reader = await visit(t, service.url, { provokes: [400, 422] });
   const { page } = reader;
@@ -53,7 +53,7 @@ test("the form shows the server's own words, and sends what was chosen", inBrows
   await fillAndStart(reader, lastDate, firstDate);
   await page.getByText(/Invalid date range/i).waitFor();
   await page.getByLabel('Other models').fill('model-b, someone');
-  await page.getByLabel('Replace results').check();
+  await page.getByLabel('Replace existing results').check();
   await fillAndStart(reader, lastDate, lastDate);
   await page.getByText('created for 1 dates, 2 models').waitFor();
   const job = service.database
@@ -64,7 +64,7 @@ test("the form shows the server's own words, and sends what was chosen", inBrows
   assert.deepEqual({ ...job }, { replaces: 1, names: 'model-b,someone' });
 });
 
-test('a job is cancelled only when one confirms it', inBrowser, async (t) => {
+test('a job is cancelled only after confirmation', inBrowser, async (t) => {
   const service = await start(t, { agentProgram: scriptedAgent({ '*': [[['wait', 60_000]]] }) });
   const reader = await visit(t, service.url);
   const { page } = reader;
@@ -85,7 +85,7 @@ test('a job is cancelled only when one confirms it', inBrowser, async (t) => {
 });
 
 test(
-  'figures that change while one looks leave what was chosen: the order, the hidden line, the focus',
+  'when figures change on the screen, the sorting, the hidden line and the focus stay as the reader chose',
   inLongForm,
   async (t) => {
     const service = await start(t);
@@ -97,7 +97,8 @@ test(
     await page.getByRole('button', { name: 'Drawdown', exact: true }).click();
     await fillAndStart(reader, lastDate, lastDate);
     await page.getByRole('link', { name: 'model-b', exact: true }).focus();
-    const days = page.locator('section:has(#leaderboard-title) tbody tr td:nth-last-child(2)');
+    const board = page.getByRole('region', { name: 'Leaderboard', exact: true });
+    const days = board.locator('tbody tr td:nth-last-child(2)');
     await days.filter({ hasText: /^3$/ }).first().waitFor();
     assert.deepEqual(await days.allInnerTexts(), ['3', '3']);
     assert.equal(await page.locator('th[aria-sort]').innerText(), 'Drawdown');
@@ -106,7 +107,7 @@ test(
   },
 );
 
-test('a model-day that runs is followed to its end, without a new message as well', inLongForm, async (t) => {
+test('a running model-day is followed to its end, even without a new message', inLongForm, async (t) => {
   const agentProgram = scriptedAgent({ '*': [[['get_portfolio', {}]], [['wait', 60_000]]] });
   const service = await start(t, { agentProgram });
   const { page, open } = await visit(t, service.url);
@@ -120,15 +121,15 @@ test('a model-day that runs is followed to its end, without a new message as wel
   await page.getByText('Cancelled', { exact: true }).waitFor();
 });
 
-test('a server that is gone is missed, and found again', inLongForm, async (t) => {
+test('a page notices that the server has stopped, and that it is back', inLongForm, async (t) => {
   const service = await start(t);
   const { page, open } = await visit(t, service.url);
   await open('/');
   await service.stop();
-  await page.getByText('The server does not answer').waitFor();
+  await page.getByText('The server is not responding').waitFor();
   await start(t, {
     folder: service.folder,
     settings: { ...service.settings, apiPort: Number(new URL(service.url).port) },
   });
-  await page.getByText('The server does not answer').waitFor({ state: 'hidden' });
+  await page.getByText('The server is not responding').waitFor({ state: 'hidden' });
 });

@@ -11,7 +11,7 @@ const SYMBOLS = ['AAPL', 'MSFT', 'NVDA'];
 const dates = lastWeekdays(12);
 const [firstDate, secondDate] = dates as [string, string];
 const lastDate = dates.at(-1) as string;
-/** What a model may write to whoever reads its answers. */
+/** What a model may write to attack the reader of its answers. */
 const HOSTILE = `</pre><img src=x onerror="window.pwned=1"><script>window.pwned=2</script><a href="javascript:pwned=3">&amp;'"`;
 const HOSTILE_MODEL = `<img src=x onerror=window.pwned=4>/"'%2F?#`;
 const configuration = {
@@ -60,7 +60,7 @@ const inLongForm = { skip: noBrowser || leftToLongForm };
 const PHONE = { width: 390, height: 844 };
 
 test(
-  'every page: DEV on it, no broken figure, nothing run that a model wrote, and as wide as a phone',
+  'every page says DEV, has no broken value, runs nothing that a model wrote, and fits on a phone',
   inBrowser,
   async (t) => {
     const reader = await visit(t, service.url, { viewport: PHONE });
@@ -78,7 +78,7 @@ test(
   },
 );
 
-test('a model-day shows all that was said as text, with the refusal folded', inBrowser, async (t) => {
+test('a model-day shows the whole conversation as text, with the refusal folded', inBrowser, async (t) => {
   const { page, open } = await visit(t, service.url);
   await open(pages['hostile model-day'] as string);
   assert.equal(await page.locator('.thread .assistant .text').first().innerText(), HOSTILE);
@@ -90,7 +90,7 @@ test('a model-day shows all that was said as text, with the refusal folded', inB
   assert.match(await page.locator('.brief').innerText(), /"date"/);
 });
 
-test('a model-day shows trades, and the portfolio before and after', inLongForm, async (t) => {
+test('a model-day shows its trades and the portfolio before and after', inLongForm, async (t) => {
   const { page, open } = await visit(t, service.url);
   await open(`/model-days/model-a/${secondDate}`);
   const rows = await page.locator('.portfolio tbody tr').allInnerTexts();
@@ -104,7 +104,7 @@ test('a model-day shows trades, and the portfolio before and after', inLongForm,
   assert.equal(await page.locator('section table .sell').count(), 1);
 });
 
-test('the plot: hover tells values, dragging zooms, lines hide, the scale can be logarithmic', inBrowser, async (t) => {
+test('a plot shows values on hover, zooms by dragging, hides lines, and has a logarithmic scale', inBrowser, async (t) => {
   const { page, open } = await visit(t, service.url);
   await open('/');
   const over = page.locator('.curves .u-over');
@@ -140,14 +140,15 @@ test('the plot: hover tells values, dragging zooms, lines hide, the scale can be
   assert.match(await dateAt(0.001), day(firstDate));
 });
 
-test('the leaderboard sorts by any figure, either way, and marks what cannot be compared', inLongForm, async (t) => {
+test('the leaderboard sorts by any figure in both directions, and marks models that cannot be compared', inLongForm, async (t) => {
   const { page, open } = await visit(t, service.url);
   await open('/');
-  const names = () => page.locator('section:has(#leaderboard-title) tbody th').allInnerTexts();
+  const board = page.getByRole('region', { name: 'Leaderboard', exact: true });
+  const names = () => board.locator('tbody th').allInnerTexts();
   const byReturn = await names();
-  const caveat = page.locator('section:has(#leaderboard-title) .caveat');
-  assert.equal(await caveat.count(), 1, 'of the model with a failed day alone');
-  assert.equal((await caveat.innerText()).trim(), 'days missing');
+  const caveat = board.locator('.caveat');
+  assert.equal(await caveat.count(), 1, 'only on the model with a failed day');
+  assert.equal((await caveat.innerText()).trim(), 'missing days');
   assert.match((await caveat.getAttribute('title')) ?? '', /^It has 11 model-days in its period; model-a has 12$/);
   await page.getByRole('button', { name: 'Return', exact: true }).click();
   assert.deepEqual(await names(), byReturn.toReversed());
@@ -157,7 +158,7 @@ test('the leaderboard sorts by any figure, either way, and marks what cannot be 
 });
 
 test(
-  'with the keyboard alone: skip, sort, read the plot, walk the grid to a model-day, and back',
+  'the keyboard is enough to skip to the content, read a plot, open a model-day from the grid, and go back',
   inBrowser,
   async (t) => {
     const { page, open } = await visit(t, service.url);
@@ -165,11 +166,11 @@ test(
     await open('/');
     await page.locator('.curves').waitFor();
     await page.keyboard.press('Tab');
-    assert.equal(await focused(), 'Skip to the content');
+    assert.equal(await focused(), 'Skip to content');
     await page.keyboard.press('Enter');
     assert.equal(await page.evaluate('document.activeElement.id'), 'main');
     for (let presses = 0; !(await page.evaluate('document.activeElement.matches(".canvas")')); presses += 1) {
-      assert.ok(presses < 40, 'the plot is not reached');
+      assert.ok(presses < 40, 'the tab key does not reach the plot');
       await page.keyboard.press('Tab');
     }
     await page.keyboard.press('End');
@@ -191,7 +192,7 @@ test(
   },
 );
 
-test('every link has an address, and back leads back', inLongForm, async (t) => {
+test('every link leads to a URL that can be reloaded, and the back button works', inLongForm, async (t) => {
   const { page, open } = await visit(t, service.url);
   await open('/');
   await page.getByRole('link', { name: 'model-a', exact: true }).click();
@@ -210,7 +211,7 @@ test('every link has an address, and back leads back', inLongForm, async (t) => 
   await page.locator('.curves').waitFor();
 });
 
-test('dark and light: as the system has it, or as the switch says, which is remembered', inLongForm, async (t) => {
+test('the theme is the system’s or the one the switch was set to, which is remembered', inLongForm, async (t) => {
   const { page, open } = await visit(t, service.url, { colorScheme: 'dark' });
   const ground = () => page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor');
   await open('/');
@@ -224,7 +225,7 @@ test('dark and light: as the system has it, or as the switch says, which is reme
   assert.equal(await ground(), dark);
 });
 
-test('times are in the zone of the reader, in UTC on hover', inLongForm, async (t) => {
+test('times are in the reader’s time zone, and in UTC on hover', inLongForm, async (t) => {
   const { page, open } = await visit(t, service.url, { timezoneId: 'Asia/Tokyo' });
   await open(`/jobs/${jobId}`);
   const time = page.locator('time').first();
@@ -234,7 +235,7 @@ test('times are in the zone of the reader, in UTC on hover', inLongForm, async (
   assert.ok((await time.innerText()).endsWith(hour));
 });
 
-test('a metric tells what it means when it has the focus', inLongForm, async (t) => {
+test('a figure shows its definition when it has the focus', inLongForm, async (t) => {
   const { page, open } = await visit(t, service.url);
   await open('/models/model-a');
   const term = page.locator('dt', { hasText: 'Sharpe ratio' });
@@ -244,7 +245,7 @@ test('a metric tells what it means when it has the focus', inLongForm, async (t)
   assert.match(await meaning.innerText(), /risk-free rate.*Needs 20 days/s);
 });
 
-test('the API page tells every operation and tries one', inBrowser, async (t) => {
+test('the API page lists every operation and tries one', inBrowser, async (t) => {
   const { page, open } = await visit(t, service.url);
   await open('/api');
   const { paths } = (await service.get('/openapi.json')).body;
@@ -265,14 +266,14 @@ test('the API page tells every operation and tries one', inBrowser, async (t) =>
   await results.locator('summary').first().click();
   await results.locator('input[name=model]').fill('model-a');
   await results.getByRole('button', { name: 'Send GET' }).click();
-  await results.locator('.answer pre').waitFor();
+  await results.locator('.response pre').waitFor();
   assert.match(
-    await results.locator('.answer').innerText(),
+    await results.locator('.response').innerText(),
     /GET \/results\?model=model-a\s+200 .*"model": "model-a"/s,
   );
 });
 
-test('what there is not is said in a sentence', inBrowser, async (t) => {
+test('what does not exist is explained in a sentence', inBrowser, async (t) => {
   const { page, open } = await visit(t, service.url, { provokes: [404] });
   const missing: [string, RegExp][] = [
     ['/models/nobody', /Model nobody has no completed model-day/],
@@ -285,12 +286,12 @@ test('what there is not is said in a sentence', inBrowser, async (t) => {
   }
 });
 
-test('an address that leads nowhere says so, and leads back', inBrowser, async (t) => {
+test('a path without a page shows the way back', inBrowser, async (t) => {
   const { page, open } = await visit(t, service.url, { provokes: [404, 405] });
   await open('/simulate/trigger');
   await open('/no/such/page');
-  assert.match(await page.title(), /There is no such page/);
-  assert.match(await page.locator('main').innerText(), /nothing for a browser at \/no\/such\/page\./);
+  assert.match(await page.title(), /Page not found/);
+  assert.match(await page.locator('main').innerText(), /This server has no page at \/no\/such\/page\./);
   await page.locator('main').getByRole('link', { name: 'API reference' }).click();
   await page.locator('.operation').first().waitFor();
   await open('/docs');

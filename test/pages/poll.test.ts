@@ -3,11 +3,11 @@ import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { test } from 'node:test';
 
-/** The document as far as polling looks at it: whether it is hidden, and its events. */
+/** As much of a document as polling needs: whether it is hidden, and its events. */
 const page = Object.assign(new EventTarget(), { hidden: false });
 Object.assign(globalThis, { document: page });
 
-// By its path, because the compiler checks browser code apart from this.
+// Not imported, because the compiler checks the browser's code on its own.
 const load = (name: string) => createRequire(import.meta.url)(resolve(import.meta.dirname, '../../src/browser', name));
 const { poll, pollSoon } = load('service/poll.ts') as {
   poll(work: () => Promise<'moving' | 'still'>, signal: AbortSignal): Promise<void>;
@@ -23,10 +23,10 @@ function setHidden(hidden: boolean): void {
   page.dispatchEvent(new Event('visibilitychange'));
 }
 
-/** Lets what is waiting go on. */
+/** Lets pending promises settle. */
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-test('it asks soon while things move, more and more seldom while nothing does, and not at all when hidden', async (t) => {
+test('polling is frequent while things change, less and less frequent while nothing does, and pauses when hidden', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const leaving = new AbortController();
   const answers: ('moving' | 'still' | 'fails')[] = ['moving', 'moving', 'still', 'still', 'fails', 'moving'];
@@ -44,9 +44,9 @@ test('it asks soon while things move, more and more seldom while nothing does, a
   await settle();
   assert.equal(asked, 1);
   assert.deepEqual([await after(499), await after(1)], [1, 2]);
-  assert.equal(await after(500), 3); // still: then after a second
+  assert.equal(await after(500), 3); // still: next after one second
   assert.deepEqual([await after(999), await after(1)], [3, 4]);
-  assert.deepEqual([await after(1_999), await after(1)], [4, 5]); // fails: then after four
+  assert.deepEqual([await after(1_999), await after(1)], [4, 5]); // fails: next after four
   assert.deepEqual([await after(3_999), await after(1)], [5, 6]);
 
   setHidden(true);
@@ -64,17 +64,17 @@ test('it asks soon while things move, more and more seldom while nothing does, a
   assert.equal(await after(100_000), 8);
 });
 
-/** Seconds after the start at which model-days ended (null: not yet), and how long the job still takes. */
+/** Seconds after the start at which model-days ended (null: not yet), and the time to go. */
 const paces: [name: string, ended: (number | null)[], toGo: number | null][] = [
   ['nothing has ended', [null, null], null],
   ['less than three seconds have passed', [1, 2, null], null],
-  ['it ended in no time at all', [0, null], null],
+  ['the first model-day took no time', [0, null], null],
   ['three seconds have passed', [1, 3, null, null], 3],
   ['one of five is left', [2, 4, 6, 8, null], 2],
   ['none is left', [4, 4], 0],
 ];
 for (const [name, ended, toGo] of paces) {
-  test(`how long a job still takes when ${name}: ${toGo ?? 'unknown'}`, () => {
+  test(`seconds to go when ${name}: ${toGo ?? 'unknown'}`, () => {
     const at = (second: number) => new Date(second * 1000).toISOString();
     const details = ended.map((second) => ({
       started_at: at(0),

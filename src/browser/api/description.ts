@@ -1,4 +1,4 @@
-/** What of an OpenAPI 3.1 document this page reads. */
+/** The part of an OpenAPI 3.1 document that this page reads. */
 export interface Description {
   info: { title: string; version: string; description?: string };
   tags: { name: string; description: string }[];
@@ -6,7 +6,7 @@ export interface Description {
   components: { schemas: Schemas };
 }
 
-export interface Operation {
+interface Operation {
   summary: string;
   operationId: string;
   tags: string[];
@@ -31,7 +31,6 @@ export interface Schema {
   const?: unknown;
   default?: unknown;
   properties?: Record<string, Schema>;
-  additionalProperties?: Schema | boolean;
   required?: string[];
   items?: Schema;
   anyOf?: Schema[];
@@ -41,26 +40,28 @@ export interface Schema {
 
 type Content = Record<string, { schema: Schema; example?: unknown }>;
 
-/** An operation of the interface and how it is reached. */
+/** An operation of the interface with its method and path. */
 export interface Endpoint {
   method: string;
   path: string;
   operation: Operation;
 }
 
-/** The schemas that have a name, by it. */
+/** Named schemas. */
 export type Schemas = Record<string, Schema>;
 
-/** A schema with what it refers to in place of the reference. */
+/** A schema with its reference, if it has one, replaced by the schema it refers to. */
 export function resolve(schema: Schema, schemas: Schemas): Schema {
   const { $ref, ...own } = schema;
   return $ref === undefined ? schema : { ...schemas[nameIn($ref)], ...own };
 }
 
+/** The name of the schema that a reference refers to. */
 export function nameIn($ref: string): string {
   return $ref.split('/').at(-1) ?? $ref;
 }
 
-export function jsonOf(content: Content | undefined): { schema: Schema; example?: unknown } | undefined {
+/** The JSON among the contents of a request or response. */
+export function jsonOf(content: Content | undefined): Content[string] | undefined {
   return content?.['application/json'];
 }

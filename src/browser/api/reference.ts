@@ -1,81 +1,56 @@
-import { getDescription } from '../service/requests.ts';
+import { definitions, link } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
 import { type Page, heading } from '../parts/page.ts';
-import { type Description, type Endpoint, type Parameter, type Schema, type Schemas, jsonOf, resolve } from './description.ts';
+import { getDescription } from '../service/requests.ts';
+import type { Description, Endpoint, Parameter, Schema, Schemas } from './description.ts';
+import { jsonOf, resolve } from './description.ts';
 import { schemaTable } from './schema.ts';
 import { tryIt } from './try-it.ts';
 
-/** The interface as its own description tells it, each operation with a form to try it. */
+/** The interface from its own description, each operation with a form to try it. */
 export const showReference: Page = async (host, _params, signal) => {
-  const content = h('div', { class: 'stack' });
+  const content = h('div.stack');
   replace(host, heading('API'), content);
   const { info, tags, paths, components } = (await getDescription(signal)) as Description;
-  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+  const endpoints = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );
-  const groups = tags.map(({ name, description }) => ({
-    description,
-    members: operations.filter(({ operation }) => operation.tags.includes(name)),
-  }));
-  replace(
-    content,
-    h(
-      'p',
-      {},
-      info.description,
-      ' ',
-      h('span', { class: 'quiet' }, `Version ${info.version}.`),
-      ' Machines read ',
-      h('a', { href: '/openapi.json' }, '/openapi.json'),
-      '.',
-    ),
-    ...groups.map(({ description, members }) =>
-      h(
-        'div',
-        { class: 'operations' },
-        h('h2', {}, description),
-        ...members.map((member) => section(member, components.schemas)),
-      ),
-    ),
-  );
+  const groups = tags.map(({ name, description }) => {
+    const own = endpoints.filter(({ operation }) => operation.tags.includes(name));
+    const views = own.map((endpoint) => operationView(endpoint, components.schemas));
+    return h('div.operations', h('h2', description), ...views);
+  });
+  const version = h('span.quiet', `Version ${info.version}.`);
+  const file = link('/openapi.json', '/openapi.json');
+  replace(content, h('p', info.description, ' ', version, ' For programs: ', file, '.'), ...groups);
 };
 
-function section({ method, path, operation }: Endpoint, schemas: Schemas): HTMLElement {
-  const body = jsonOf(operation.requestBody?.content);
-  const answer = operation.responses['200']?.content;
+function operationView(endpoint: Endpoint, schemas: Schemas): HTMLElement {
+  const { method, path, operation } = endpoint;
+  const { operationId: id, summary, parameters, requestBody, responses } = operation;
+  const body = jsonOf(requestBody?.content);
+  const title = [h(`span.method.${method.toLowerCase()}`, method), h('code', path), h('span', summary)];
+  const success = Object.entries(responses['200']?.content ?? {}).map(([type, { schema, example }]) => {
+    const shown = typeof example === 'string' ? example : JSON.stringify(example, null, 2);
+    const name = h('summary', `Response as ${type}`);
+    return h('details', name, schemaTable(schema, schemas), example !== undefined && h('pre', shown));
+  });
   return h(
-    'details',
-    { class: 'operation', id: operation.operationId },
-    h(
-      'summary',
-      {},
-      h('span', { class: `method ${method.toLowerCase()}` }, method),
-      h('code', {}, path),
-      h('span', {}, operation.summary),
-    ),
-    operation.parameters.length > 0 && h('h3', {}, 'Parameters'),
-    operation.parameters.length > 0 && schemaTable(asSchema(operation.parameters, schemas), schemas),
-    body && h('h3', {}, 'Body'),
+    'details.operation',
+    { id },
+    h('summary', ...title),
+    parameters.length > 0 && h('h3', 'Parameters'),
+    parameters.length > 0 && schemaTable(asSchema(parameters, schemas), schemas),
+    body && h('h3', 'Body'),
     body && schemaTable(body.schema, schemas),
-    h('h3', {}, 'Answers'),
-    h(
-      'dl',
-      { class: 'answers' },
-      ...Object.entries(operation.responses).map(([status, { description }]) =>
-        h('div', {}, h('dt', {}, status), h('dd', {}, description)),
-      ),
+    h('h3', 'Responses'),
+    definitions(
+      'responses',
+      Object.entries(responses).map(([status, { description }]) => [status, description]),
     ),
-    ...Object.entries(answer ?? {}).map(([type, { schema, example }]) =>
-      h(
-        'details',
-        {},
-        h('summary', {}, `The answer as ${type}`),
-        schemaTable(schema, schemas),
-        example !== undefined && h('pre', {}, typeof example === 'string' ? example : JSON.stringify(example, null, 2)),
-      ),
-    ),
-    h('h3', {}, 'Try it'),
-    tryIt({ method, path, operation }, schemas),
+    ...success,
+    h('h3', 'Try it'),
+    tryIt(endpoint, schemas),
   );
 }
 

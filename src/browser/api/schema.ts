@@ -1,44 +1,22 @@
 import { h } from '../parts/element.ts';
+import { table } from '../parts/table.ts';
 import { type Schema, type Schemas, nameIn, resolve } from './description.ts';
 
 const MAX_DEPTH = 6;
 
-/** The fields of a schema, those inside objects and lists below them. */
+/** The fields of a schema; those of objects and lists inside it follow their own. */
 export function schemaTable(schema: Schema, schemas: Schemas): HTMLElement {
   const rows = fieldsOf(schema, { schemas, prefix: '', depth: 0 });
-  if (rows.length === 0) return h('p', { class: 'quiet' }, `${typeOf(schema, schemas)}.`);
-  return h(
-    'div',
-    { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Fields' },
-    h(
-      'table',
-      { class: 'fields' },
-      h(
-        'thead',
-        {},
-        h(
-          'tr',
-          {},
-          h('th', { scope: 'col' }, 'Field'),
-          h('th', { scope: 'col' }, 'Type'),
-          h('th', { scope: 'col' }, ''),
-        ),
-      ),
-      h(
-        'tbody',
-        {},
-        ...rows.map(({ name, type, note }) =>
-          h(
-            'tr',
-            {},
-            h('th', { scope: 'row' }, h('code', {}, name)),
-            h('td', {}, type),
-            h('td', { class: 'quiet' }, note),
-          ),
-        ),
-      ),
-    ),
-  );
+  if (rows.length === 0) return h('p.quiet', `${typeOf(schema, schemas)}.`);
+  return table<Field>({
+    caption: 'Fields',
+    rows,
+    columns: [
+      { title: 'Field', isName: true, cell: ({ name }) => h('code', name) },
+      { title: 'Type', cell: ({ type }) => type },
+      { title: '', cell: ({ note }) => note, look: () => 'quiet note' },
+    ],
+  });
 }
 
 interface Field {
@@ -49,7 +27,7 @@ interface Field {
 
 interface Place {
   schemas: Schemas;
-  /** The path of fields that leads here. */
+  /** The names of the fields around it. */
   prefix: string;
   depth: number;
 }
@@ -67,7 +45,7 @@ function fieldsOf(schema: Schema, { schemas, prefix, depth }: Place): Field[] {
   });
 }
 
-/** An object is called by its name, because its fields follow; words and plain values are told at once. */
+/** An object's name, because its fields follow; anything else in full. */
 function typeOf(schema: Schema, schemas: Schemas): string {
   const { type, format, enum: values, const: fixed, anyOf, items } = resolve(schema, schemas);
   if (fixed !== undefined) return JSON.stringify(fixed);

@@ -1,71 +1,59 @@
-import { cancelJob, getStatus } from '../service/requests.ts';
-import { h, newId, on, replace } from '../parts/element.ts';
+import { jobPath } from '../../page-paths.ts';
+import { button, link, messageOf, openDialog } from '../parts/blocks.ts';
+import { changeDetector, h, replace } from '../parts/element.ts';
 import { count, counted, duration } from '../parts/format.ts';
+import { localTime } from '../parts/time.ts';
+import { pollSoon } from '../service/poll.ts';
+import { cancelJob, getStatus } from '../service/requests.ts';
+import type { Status } from '../service/responses.ts';
 import { type JobGrid, jobGrid } from './job-grid.ts';
 import { secondsToGo } from './pace.ts';
-import { jobPath } from '../../page-paths.ts';
-import { pollSoon } from '../service/poll.ts';
-import type { Status } from '../service/responses.ts';
-import { moment } from '../parts/time.ts';
 
 const words: Record<Status['status'], string> = {
   pending: 'Waiting to start',
   downloading_data: 'Preparing prices',
   running: 'Running',
   completed: 'Completed',
-  partial: 'Completed in part',
+  partial: 'Partly completed',
   failed: 'Failed',
   cancelled: 'Cancelled',
 };
 
-/** A job with its progress, warnings and model-days, kept up to date as long as it is unfinished. */
+/** A job with its progress, warnings and model-days, kept up to date while it is unfinished. */
 export interface JobPanel {
   element: HTMLElement;
-  /** Asks the server how the job stands, shows it and returns it; null for an unknown job. */
+  /** Requests the job's status, shows it and returns it; null for an unknown job. */
   refresh(signal: AbortSignal): Promise<Status | null>;
 }
 
 export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPanel {
   const parts = {
-    state: h('span', { class: 'state' }),
-    figures: h('p', { class: 'quiet' }),
-    bar: h('progress', { 'aria-label': 'Model-days that have ended' }),
-    notes: h('div', { class: 'notes' }),
-    cancel: h('button', { type: 'button', class: 'danger', hidden: true, 'data-action': 'cancel' }, 'Cancel job'),
-    grid: h('details', { class: 'fold' }),
+    state: h('span.state'),
+    figures: h('p.quiet'),
+    bar: h('progress', { 'aria-label': 'Finished model-days' }),
+    cancel: button('Cancel job', () => confirmCancel(jobId), { class: 'danger', hidden: true }),
   };
-  const said = h('div', { class: 'unseen', role: 'status' });
-  on(parts.cancel, 'click', () => confirmCancel(jobId));
+  const notes = h('div.notes');
+  const fold = h('details.fold');
+  const spoken = h('div.unseen', { role: 'status' });
+  const [stateHasChanged, notesHaveChanged] = [changeDetector(), changeDetector()];
   let grid: JobGrid | null = null;
-  let shown = '';
   const show = (status: Status) => {
     if (grid === null) {
       grid = jobGrid(status);
-      replace(parts.grid, h('summary', {}, 'Model-days'), grid.element);
-      parts.grid.open = !titled || status.completed_at === null; // of a job that is over the overview shows the outcome
+      replace(fold, h('summary', 'Model-days'), grid.element);
+      fold.open = !titled || status.completed_at === null; // the overview shows the results of a finished job
     } else grid.update(status);
     showState(status, parts);
-    if (said.textContent !== words[status.status]) replace(said, words[status.status]);
-    const notes = JSON.stringify([
-      status.error,
-      status.warnings,
-      status.details.filter(({ status: state }) => state === 'failed'),
-    ]);
-    if (notes !== shown) replace(parts.notes, ...notesOf(status));
-    shown = notes;
+    if (stateHasChanged(status.status)) replace(spoken, words[status.status]);
+    const later = notesOf(status);
+    if (notesHaveChanged(later.map(({ textContent }) => textContent))) replace(notes, ...later);
   };
-  const title = titled && h('h2', {}, h('a', { href: jobPath(jobId) }, `Job ${jobId.slice(0, 8)}`));
-  const element = h(
-    'section',
-    { class: 'job', 'aria-label': `Job ${jobId.slice(0, 8)}` },
-    h('div', { class: 'bar' }, title, parts.state, parts.figures, parts.cancel),
-    parts.bar,
-    parts.notes,
-    parts.grid,
-    said,
-  );
+  const name = `Job ${jobId.slice(0, 8)}`;
+  const title = titled && h('h2', link(jobPath(jobId), name));
+  const bar = h('div.bar', title, parts.state, parts.figures, parts.cancel);
   return {
-    element,
+    element: h('section.job', { 'aria-label': name }, bar, parts.bar, notes, fold, spoken),
     async refresh(signal) {
       const status = await getStatus(jobId, signal);
       if (status !== null) show(status);
@@ -74,35 +62,39 @@ export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPan
   };
 }
 
-type Parts = Record<'state' | 'figures' | 'bar' | 'cancel', HTMLElement>;
+interface Parts {
+  state: HTMLElement;
+  figures: HTMLElement;
+  bar: HTMLProgressElement;
+  cancel: HTMLElement;
+}
 
 function showState(status: Status, { state, figures, bar, cancel }: Parts): void {
   const { total_model_days: total, failed, pending } = status.progress;
   const isOver = status.completed_at !== null;
   state.className = `state ${status.status}`;
   replace(state, words[status.status]);
-  const ended = total - pending;
-  (bar as HTMLProgressElement).max = Math.max(1, total);
-  (bar as HTMLProgressElement).value = ended;
-  const percent = total === 0 ? 100 : Math.floor((ended / total) * 100);
-  bar.hidden = isOver;
-  cancel.hidden = isOver;
+  const finished = total - pending;
+  bar.max = Math.max(1, total);
+  bar.value = finished;
+  bar.hidden = cancel.hidden = isOver;
+  const percent = total === 0 ? 100 : Math.floor((finished / total) * 100);
   const when = isOver
-    ? [moment(status.completed_at), ', after ', duration(status.total_duration_seconds)]
-    : ['started ', moment(status.started_at ?? status.created_at), remaining(status)];
+    ? ['ended ', localTime(status.completed_at), ', took ', duration(status.total_duration_seconds)]
+    : ['started ', localTime(status.started_at ?? status.created_at), timeToGo(status)];
   replace(
     figures,
-    `${count(ended)} of ${counted(total, 'model-day')} (${percent} %)`,
+    `${count(finished)} of ${counted(total, 'model-day')} (${percent} %)`,
     failed > 0 && ', ',
-    failed > 0 && h('strong', { class: 'loss' }, `${count(failed)} failed`),
+    failed > 0 && h('strong.loss', `${count(failed)} failed`),
     pending > 0 && isOver && `, ${count(pending)} not run`,
     ' · ',
     ...when,
   );
 }
 
-/** A guess from the pace so far, all by the server's clock. */
-function remaining(status: Status): string {
+/** An estimate from the pace so far. */
+function timeToGo(status: Status): string {
   const seconds = secondsToGo(status);
   return seconds === null ? '' : `, about ${duration(seconds)} to go`;
 }
@@ -110,42 +102,28 @@ function remaining(status: Status): string {
 function notesOf({ error, warnings, details }: Status): HTMLElement[] {
   const failures = details.filter(({ status }) => status === 'failed');
   const byError = [...Map.groupBy(failures, (detail) => detail.error ?? '')];
+  const problems = byError.map(([reason, own]) => `${counted(own.length, 'model-day')} failed: ${reason}`);
   return [
-    ...(error === null ? [] : [h('p', { class: 'notice bad' }, error)]),
-    ...byError.map(([reason, own]) =>
-      h('p', { class: 'notice bad' }, `${counted(own.length, 'model-day')} failed: ${reason}`),
-    ),
-    ...(warnings ?? []).map((warning) => h('p', { class: 'notice' }, warning)),
+    ...[error, ...problems].filter((words) => words !== null).map((words) => h('p.notice.bad', words)),
+    ...(warnings ?? []).map((warning) => h('p.notice', warning)),
   ];
 }
 
-/** Asks before it stops anything; the server's answer stays in the dialog when it refuses. */
+/** Asks for confirmation before it stops anything; if the server refuses, its reason is shown in the dialog. */
 function confirmCancel(jobId: string): void {
-  const id = newId();
-  const problem = h('p', { class: 'notice bad', role: 'alert', hidden: true });
-  const stop = h('button', { type: 'button', class: 'danger', 'data-action': 'confirm-cancel' }, 'Cancel the job');
-  const keep = h('button', { type: 'button', autofocus: true }, 'Let it run');
-  const dialog = h(
-    'dialog',
-    { 'aria-labelledby': id },
-    h('h2', { id }, 'Cancel this job?'),
-    h('p', {}, 'Its model processes are stopped. Model-days that have completed stay; the others are not run.'),
-    problem,
-    h('div', { class: 'actions' }, keep, stop),
-  );
-  on(keep, 'click', () => dialog.close());
-  on(dialog, 'close', () => dialog.remove());
-  on(stop, 'click', () => {
+  const problem = h('p.notice.bad', { role: 'alert', hidden: true });
+  const cancel = () => {
     stop.disabled = true;
     cancelJob(jobId)
       .then(() => dialog.close())
       .catch((error: unknown) => {
-        replace(problem, error instanceof Error ? error.message : String(error));
-        problem.hidden = false;
-        stop.disabled = false;
+        replace(problem, messageOf(error));
+        problem.hidden = stop.disabled = false;
       })
       .finally(pollSoon);
-  });
-  document.body.append(dialog);
-  dialog.showModal();
+  };
+  const stop = button('Cancel the job', cancel, { class: 'danger' });
+  const keep = button('Let it run', () => dialog.close(), { autofocus: true });
+  const consequences = 'This stops its model processes. Completed model-days are kept; the others will not run.';
+  const dialog = openDialog('Cancel this job?', h('p', consequences), problem, h('div.actions', keep, stop));
 }

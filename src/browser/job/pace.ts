@@ -1,9 +1,9 @@
 import type { Status } from '../service/responses.ts';
 
-/** Below so much of a job its pace says nothing. */
+/** After less time than this, the pace of a job says nothing. */
 const LEAST_SECONDS = 3;
 
-/** How long a job that goes on at its pace still takes; null when that cannot be told. Model-days that were skipped took no time. */
+/** How long a job will still take at its pace so far; null if unknown. Skipped model-days took no time: they do not count. */
 export function secondsToGo({
   started_at,
   completed_at,

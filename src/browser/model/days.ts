@@ -1,6 +1,6 @@
 import type { ResultsRecord } from '../service/responses.ts';
 
-/** One model-day as its records show it: what was done, and the portfolio at its end. */
+/** One model-day from its records: what was done, and the portfolio at the close. */
 export interface Day {
   date: string;
   jobId: string;
@@ -16,7 +16,17 @@ export function daysOf(records: readonly ResultsRecord[]): Day[] {
   });
 }
 
-/** A holding as it was from one day to another: the same number of shares on every model-day between. */
+/** What the portfolio was worth before the day: on a model's first day, its initial cash. */
+export function startValue({ close: { portfolio_value, daily_profit } }: Day): number {
+  return portfolio_value - (daily_profit ?? 0);
+}
+
+/** The shares held after a record, by symbol. */
+export function sharesIn({ holdings }: ResultsRecord): Map<string, number> {
+  return new Map(holdings.map(({ symbol, quantity }) => [symbol, quantity]));
+}
+
+/** A holding over a stretch of model-days with the same number of shares. */
 export interface Span {
   symbol: string;
   quantity: number;
@@ -24,12 +34,12 @@ export interface Span {
   to: number;
 }
 
-/** The holdings at the close, day by day, drawn together where nothing changed; `from` and `to` are places in `days`. */
+/** The holdings at the close of each day, joined where nothing changed; `from` and `to` are indexes of `days`. */
 export function holdingSpans(days: readonly Day[]): Span[] {
   const spans: Span[] = [];
   const open = new Map<string, Span>();
   days.forEach(({ close }, index) => {
-    const held = new Map(close.holdings.map(({ symbol, quantity }) => [symbol, quantity]));
+    const held = sharesIn(close);
     for (const [symbol, span] of open) if (held.get(symbol) !== span.quantity) open.delete(symbol);
     for (const [symbol, quantity] of held) {
       const span = open.get(symbol) ?? { symbol, quantity, from: index, to: index };
@@ -41,7 +51,7 @@ export function holdingSpans(days: readonly Day[]): Span[] {
   return spans;
 }
 
-/** How far each value lies below the highest one before it, as a fraction of that: 0 at a high, -0.1 ten percent below. */
+/** How far each value is below the highest one so far, as a fraction of it: 0 at a high, -0.1 ten percent below. */
 export function drawdowns(values: readonly number[], start: number): number[] {
   let high = start;
   return values.map((value) => {

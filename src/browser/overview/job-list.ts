@@ -1,25 +1,16 @@
-import { h, replace } from '../parts/element.ts';
-import { counted } from '../parts/format.ts';
 import { jobPath } from '../../page-paths.ts';
-import type { JobEntry } from '../service/responses.ts';
-import { moment } from '../parts/time.ts';
+import { link, section } from '../parts/blocks.ts';
+import { h } from '../parts/element.ts';
+import { counted } from '../parts/format.ts';
+import { localTime } from '../parts/time.ts';
+import type { Jobs } from '../service/responses.ts';
 
 /** The latest jobs, newest first. */
-export function jobList(jobs: readonly JobEntry[]): HTMLElement {
-  const items = jobs.map((job) =>
-    h(
-      'li',
-      {},
-      h(
-        'a',
-        { href: jobPath(job.job_id) },
-        h('span', { class: `state ${job.status}` }, job.status.replace('_', ' ')),
-        ` ${job.start_date} to ${job.end_date}`,
-      ),
-      h('span', { class: 'quiet' }, `${counted(job.models.length, 'model')}, `, moment(job.created_at)),
-    ),
-  );
-  const list = h('ul', { class: 'jobs' });
-  replace(list, ...items);
-  return h('section', { 'aria-labelledby': 'jobs-title' }, h('h2', { id: 'jobs-title' }, 'Latest jobs'), list);
+export function jobList(jobs: Jobs['jobs']): HTMLElement {
+  const items = jobs.map(({ job_id, status, start_date, end_date, models, created_at }) => {
+    const state = h(`span.state.${status}`, status.replace('_', ' '));
+    const size = h('span.quiet', `${counted(models.length, 'model')}, `, localTime(created_at));
+    return h('li', link(jobPath(job_id), state, ` ${start_date} to ${end_date}`), size);
+  });
+  return section('Latest jobs', h('ul.jobs', ...items));
 }

@@ -1,9 +1,10 @@
-import { lookOf } from './curves.ts';
-import { h } from '../parts/element.ts';
-import { change, cost, count, money, ratio, share, tone } from '../parts/format.ts';
 import { modelPath } from '../../page-paths.ts';
+import { link, section } from '../parts/blocks.ts';
+import { h } from '../parts/element.ts';
+import { change, cost, count, money, ratio, share } from '../parts/format.ts';
+import { liveTable, numberColumn } from '../parts/table.ts';
 import type { ModelReport, Performance } from '../service/responses.ts';
-import { liveTable } from '../parts/table.ts';
+import { lookOf } from './curves.ts';
 
 export interface Leaderboard {
   element: HTMLElement;
@@ -11,8 +12,8 @@ export interface Leaderboard {
   update(performance: Performance): void;
 }
 
-/** Every model with the figures that tell it from the others. */
-export function leaderboard({ models, conventions: { definitions } }: Performance): Leaderboard {
+/** Every model with the figures that distinguish it from the others. */
+export function leaderboard({ models, conventions: { definitions: meanings } }: Performance): Leaderboard {
   const place = new Map(models.map(({ model }, index) => [model, index]));
   const board = liveTable<ModelReport>({
     caption: 'Leaderboard of the models',
@@ -23,63 +24,41 @@ export function leaderboard({ models, conventions: { definitions } }: Performanc
         title: 'Model',
         isName: true,
         by: ({ model }) => model.toLowerCase(),
-        cell: (row) => h('span', {}, nameOf(row, place.get(row.model) ?? 0), caveat(row)),
+        cell: (row) => h('span', nameOf(row, place.get(row.model) ?? 0), caveat(row)),
       },
-      figure('Value', ({ end_value }) => end_value, money, 'Value of the portfolio at the last close'),
-      {
-        ...figure('Return', ({ total_return }) => total_return, change, definitions['total_return']),
-        tone: (row) => tone(row.total_return),
-      },
-      {
-        ...figure('Benchmark', excess, change, definitions['excess_return']),
-        tone: (row) => tone(excess(row)),
-        title: 'vs. benchmark',
-      },
-      figure('Sharpe', ({ sharpe_ratio }) => sharpe_ratio, ratio, definitions['sharpe_ratio']),
-      figure('Drawdown', ({ max_drawdown }) => max_drawdown.depth, share, definitions['max_drawdown']),
-      figure('Trades', ({ trading }) => trading.trades, count, definitions['trades']),
-      figure('Days', ({ model_days }) => model_days, count, 'Completed model-days'),
-      figure('Cost', ({ usage }) => usage.cost_usd, cost, definitions['cost_usd']),
+      numberColumn('Value', (row) => row.end_value, money, { meaning: 'Portfolio value at the last close' }),
+      numberColumn('Return', (row) => row.total_return, change, { meaning: meanings['total_return'], isToned: true }),
+      numberColumn('vs. benchmark', (row) => row.relative.excess_return, change, {
+        meaning: meanings['excess_return'],
+        isToned: true,
+      }),
+      numberColumn('Sharpe', (row) => row.sharpe_ratio, ratio, { meaning: meanings['sharpe_ratio'] }),
+      numberColumn('Drawdown', (row) => row.max_drawdown.depth, share, { meaning: meanings['max_drawdown'] }),
+      numberColumn('Trades', (row) => row.trading.trades, count, { meaning: meanings['trades'] }),
+      numberColumn('Days', (row) => row.model_days, count, { meaning: 'Completed model-days' }),
+      numberColumn('Cost', (row) => row.usage.cost_usd, cost, { meaning: meanings['cost_usd'] }),
     ],
   });
-  const title = h('h2', { id: 'leaderboard-title' }, 'Leaderboard');
-  return {
-    element: h('section', { 'aria-labelledby': 'leaderboard-title' }, title, board.element),
-    update: (later) => board.update(later.models),
-  };
+  return { element: section('Leaderboard', board.element), update: (later) => board.update(later.models) };
 }
 
 function nameOf({ model }: ModelReport, place: number): HTMLElement {
-  return h('a', { href: modelPath(model) }, h('span', { class: `swatch ${lookOf(place)}` }), model);
+  return link(modelPath(model), h(`span.swatch.${lookOf(place)}`), model);
 }
 
 const CAVEATS: Record<ModelReport['incomparable'][number]['kind'], string> = {
-  period: 'other period',
-  missing_days: 'days missing',
+  period: 'different period',
+  missing_days: 'missing days',
   stale: 'stale days',
-  costs: 'other costs',
-  universe: 'other universe',
-  initial_cash: 'other initial cash',
+  costs: 'different costs',
+  universe: 'different universe',
+  initial_cash: 'different initial cash',
 };
 
-/** Why a model's place among the others says little, in a few words; whoever points at them reads the sentences. */
+/** Why a model should not be compared with the others: in a few words, and in sentences on hover. */
 function caveat({ incomparable }: ModelReport): HTMLElement | false {
   if (incomparable.length === 0) return false;
   const words = incomparable.map(({ kind }) => CAVEATS[kind]).join(', ');
   const sentences = incomparable.map(({ reason }) => reason).join('. ');
-  return h('small', { class: 'caveat', title: sentences }, ` ${words}`);
-}
-
-function excess({ relative }: ModelReport): number | null {
-  const value = relative['excess_return'];
-  return typeof value === 'number' ? value : null;
-}
-
-function figure(
-  title: string,
-  by: (row: ModelReport) => number | null,
-  format: (value: number | null) => string,
-  meaning: string | undefined,
-) {
-  return { title, by, meaning, isFigure: true, cell: (row: ModelReport) => format(by(row)) };
+  return h('small.caveat', { title: sentences }, ` ${words}`);
 }

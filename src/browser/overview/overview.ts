@@ -1,51 +1,50 @@
-import { getJobs, getModels, getPerformance } from '../service/requests.ts';
-import { type Curves, equityCurves } from './curves.ts';
-import { h, replace, replaceKeepingFocus } from '../parts/element.ts';
 import { type JobPanel, jobPanel } from '../job/job-panel.ts';
+import { link, section } from '../parts/blocks.ts';
+import { changeDetector, h, replace, replaceKeepingFocus } from '../parts/element.ts';
+import { type Page, heading } from '../parts/page.ts';
+import { poll } from '../service/poll.ts';
+import { getJobs, getModels, getPerformance } from '../service/requests.ts';
+import type { Status } from '../service/responses.ts';
+import { type Curves, equityCurves } from './curves.ts';
 import { jobList } from './job-list.ts';
 import { type Leaderboard, leaderboard } from './leaderboard.ts';
-import { poll } from '../service/poll.ts';
-import { type Page, heading } from '../parts/page.ts';
-import type { KnownModels, Status } from '../service/responses.ts';
-import { type TriggerForm, triggerForm } from './trigger-form.ts';
+import { triggerForm } from './trigger-form.ts';
 
 const LATEST_JOBS = 8;
-/** While a job runs the figures are computed anew at most this often. */
+/** While a job runs, the figures are computed again at most this often. */
 const RECOMPUTE_AFTER_MS = 5_000;
 
-/** Who is ahead, what is running, and a form to run more. */
+/** Which model leads, what is running, and a form to run more. */
 export const showOverview: Page = async (host, _params, signal) => {
-  const places = { job: h('div'), results: h('div', { class: 'stack' }), jobs: h('div') };
+  const places = { job: h('div'), results: h('div.stack'), jobs: h('div') };
   const form = triggerForm();
-  replace(
-    host,
-    heading('Overview'),
-    places.job,
-    h('div', { class: 'columns' }, places.results, h('aside', { class: 'stack' }, form.element, places.jobs)),
-  );
+  const side = h('aside.stack', form.element, places.jobs);
+  replace(host, heading('Overview'), places.job, h('div.columns', places.results, side));
   const results = resultsView(places.results);
   const follow = jobFollower(places.job, signal);
-  const showJob = async () => follow(await showJobs(places.jobs, signal));
+  const showJobs = jobsView(places.jobs, signal);
+  const showJob = async () => follow(await showJobs());
   const [known] = await Promise.all([getModels(signal), results.refresh(signal), showJob()]);
-  offerModels(form, known);
+  form.offer(known);
   return () =>
     poll(async () => {
       const status = await showJob();
       const hasMoved = status !== null && (await results.refreshFor(status, signal));
-      return (status !== null && status.completed_at === null) || hasMoved ? 'moving' : 'still';
+      return status?.completed_at === null || hasMoved ? 'moving' : 'still';
     }, signal);
 };
 
-/** Lists the latest jobs and returns the id of the one to show: the unfinished one, which is always the newest. */
-async function showJobs(place: HTMLElement, signal: AbortSignal): Promise<string | null> {
-  const { jobs } = await getJobs(LATEST_JOBS, signal);
-  const key = JSON.stringify(jobs);
-  if (place.dataset['shown'] !== key) replaceKeepingFocus(place, jobs.length > 0 && jobList(jobs));
-  place.dataset['shown'] = key;
-  return jobs[0]?.job_id ?? null;
+/** Lists the latest jobs and returns the id of the newest one; if any job is unfinished, it is that one. */
+function jobsView(place: HTMLElement, signal: AbortSignal): () => Promise<string | null> {
+  const hasChanged = changeDetector();
+  return async () => {
+    const { jobs } = await getJobs(LATEST_JOBS, signal);
+    if (hasChanged(jobs)) replaceKeepingFocus(place, jobs.length > 0 && jobList(jobs));
+    return jobs[0]?.job_id ?? null;
+  };
 }
 
-/** Shows one job at a time: the latest. */
+/** Shows one job at a time: the newest. */
 function jobFollower(place: HTMLElement, signal: AbortSignal): (jobId: string | null) => Promise<Status | null> {
   let current: { jobId: string; panel: JobPanel; isOver: boolean } | null = null;
   let last: Status | null = null;
@@ -57,14 +56,14 @@ function jobFollower(place: HTMLElement, signal: AbortSignal): (jobId: string | 
     }
     if (current.isOver) return last;
     last = await current.panel.refresh(signal);
-    current.isOver = last === null || last.completed_at !== null;
+    current.isOver = last?.completed_at !== null;
     return last;
   };
 }
 
 interface ResultsView {
   refresh(signal: AbortSignal): Promise<void>;
-  /** Computes again when the job has added something. Resolves to whether it did. */
+  /** Refreshes if the job has added something since the last time. Resolves to whether it has. */
   refreshFor(status: Status, signal: AbortSignal): Promise<boolean>;
 }
 
@@ -91,45 +90,24 @@ function resultsView(place: HTMLElement): ResultsView {
       if (what === computed.what || !isDue) return false;
       const isFirst = computed.what === '';
       computed = { what, at: performance.now() };
-      if (isFirst && completed_at !== null) return false; // the page has just been computed
+      if (isFirst && completed_at !== null) return false; // the page was just loaded
       await refresh(signal);
       return true;
     },
   };
 }
 
-/** What to do when there is nothing yet. */
+/** What to do while there are no results. */
 function newcomer(): HTMLElement {
-  return h(
-    'section',
-    { class: 'empty' },
-    h('h2', {}, 'No results yet'),
-    h(
-      'p',
-      {},
-      'A job runs every model on every weekday of a range: each sees the prices of that morning, trades, and is measured at the close.',
-    ),
-    h(
-      'ol',
-      {},
-      h('li', {}, 'Choose a first and a last date; two or three weeks are a good start.'),
-      h('li', {}, 'Choose models, or none to run all that the server’s configuration enables.'),
-      h('li', {}, 'Start the job and watch it here. Curves and the leaderboard appear as model-days complete.'),
-    ),
-    h(
-      'p',
-      { class: 'quiet' },
-      'The same over HTTP, with examples, is on the ',
-      h('a', { href: '/api' }, 'API page'),
-      '.',
-    ),
-  );
-}
-
-/** The models that can be ticked: those of the configuration, and those that have results. */
-function offerModels(form: TriggerForm, { models, configuration_error: fault }: KnownModels): void {
-  form.offer(
-    models.map(({ signature, enabled }) => ({ model: signature, isEnabled: enabled })),
-    fault,
-  );
+  const job =
+    'A job runs every model on every weekday in a range. Each model sees the prices of the morning and trades; its ' +
+    'portfolio is valued at the close.';
+  const steps = [
+    'Choose a first and a last date; two or three weeks make a good start.',
+    'Choose models, or choose none to run every model that the server’s configuration enables.',
+    'Start the job and watch it here. Curves and the leaderboard appear as model-days complete.',
+  ];
+  const help = h('p.quiet', 'To do the same over HTTP, see the examples on the ', link('/api', 'API page'), '.');
+  const list = h('ol', ...steps.map((step) => h('li', step)));
+  return Object.assign(section('No results yet', h('p', job), list, help), { className: 'empty' });
 }

@@ -1,116 +1,79 @@
-import { triggerJob } from '../service/requests.ts';
-import { type Child, h, newId, on, replace } from '../parts/element.ts';
+import { field, messageOf, onSubmit, section } from '../parts/blocks.ts';
+import { h, replace } from '../parts/element.ts';
 import { pollSoon } from '../service/poll.ts';
-import type { TriggerRequest } from '../service/responses.ts';
+import { triggerJob } from '../service/requests.ts';
+import type { KnownModels, TriggerRequest } from '../service/responses.ts';
 
 export interface TriggerForm {
   element: HTMLElement;
-  /** Offers these models to tick; the fault is why those of the configuration are missing. */
-  offer(models: readonly { model: string; isEnabled: boolean }[], fault: string | null): void;
+  /** Offers the models of the configuration, and those that have results, to choose from. */
+  offer(known: KnownModels): void;
 }
 
-/** A form that starts a job. What the server says to it is shown word for word. */
+/** A form that starts a job. What the server replies is shown word for word. */
 export function triggerForm(): TriggerForm {
-  const problem = h('p', { class: 'notice bad', role: 'alert', hidden: true });
-  const success = h('p', { class: 'notice good', role: 'status', hidden: true });
-  const models = h('div', { class: 'choices' });
-  const submit = h('button', { type: 'submit', class: 'primary' }, 'Start job');
-  const form = h(
-    'form',
-    { class: 'trigger', novalidate: true },
-    h(
-      'div',
-      { class: 'pair' },
-      field(
-        'First date',
-        h('input', { type: 'date', name: 'start_date' }),
-        'Empty: each model continues after its last day',
-      ),
-      field('Last date', h('input', { type: 'date', name: 'end_date', required: true }), 'Not in the future'),
-    ),
-    h(
-      'fieldset',
-      {},
-      h('legend', {}, 'Models'),
-      h('p', { class: 'quiet' }, 'None chosen: all that the configuration enables'),
-      models,
-    ),
-    field(
-      'Other models',
-      h('input', { name: 'others', autocomplete: 'off', spellcheck: 'false', placeholder: 'signature, signature' }),
-    ),
-    h(
-      'label',
-      { class: 'check' },
-      h('input', { type: 'checkbox', name: 'replace_existing' }),
-      'Replace results that exist',
-    ),
-    problem,
-    success,
-    submit,
-  );
-  on(form, 'submit', (event) => {
-    event.preventDefault();
-    problem.hidden = success.hidden = true;
-    submit.disabled = true;
-    triggerJob(requestOf(new FormData(form)))
-      .then((job) => {
-        tell(success, [job.message, ...(job.warnings ?? [])].join('. '));
-        pollSoon();
-      })
-      .catch((error: unknown) => tell(problem, error instanceof Error ? error.message : String(error)))
-      .finally(() => (submit.disabled = false));
-  });
-  const offer: TriggerForm['offer'] = (known, fault) => {
-    const chosen = new Set(new FormData(form).getAll('models'));
-    replace(
-      models,
-      fault !== null && h('p', { class: 'notice' }, fault),
-      ...known.map(({ model, isEnabled }) => choice(model, { isEnabled, isChosen: chosen.has(model) })),
-    );
+  const problem = h('p.notice.bad', { role: 'alert', hidden: true });
+  const success = h('p.notice.good', { role: 'status', hidden: true });
+  const models = h('div.choices');
+  const form = formOf(models, problem, success);
+  const show = (place: HTMLElement, words: string) => {
+    replace(place, words);
+    place.hidden = false;
   };
-  const id = newId();
-  return { element: h('section', { 'aria-labelledby': id }, h('h2', { id }, 'Start a job'), form), offer };
+  onSubmit(form, async (data) => {
+    problem.hidden = success.hidden = true;
+    try {
+      const { message, warnings } = await triggerJob(requestOf(data));
+      show(success, [message, ...(warnings ?? [])].join('. '));
+      pollSoon();
+    } catch (error) {
+      show(problem, messageOf(error));
+    }
+  });
+  return {
+    element: section('Start a job', form),
+    offer({ models: known, configuration_error: fault }) {
+      const chosen = new Set(new FormData(form).getAll('models'));
+      const choices = known.map((model) => choice(model, chosen.has(model.signature)));
+      replace(models, fault !== null && h('p.notice', fault), ...choices);
+    },
+  };
 }
 
-function tell(place: HTMLElement, words: string): void {
-  replace(place, words);
-  place.hidden = false;
+function formOf(models: HTMLElement, ...notices: readonly HTMLElement[]): HTMLFormElement {
+  const first = h('input', { type: 'date', name: 'start_date' });
+  const last = h('input', { type: 'date', name: 'end_date', required: true });
+  const others = { name: 'others', autocomplete: 'off', spellcheck: 'false', placeholder: 'signature, signature' };
+  return h(
+    'form.trigger',
+    { novalidate: true },
+    h(
+      'div.pair',
+      field('First date', first, 'Leave empty to continue after each model’s last day'),
+      field('Last date', last, 'Not in the future'),
+    ),
+    h('fieldset', h('legend', 'Models'), h('p.quiet', 'Choose none to run all enabled models'), models),
+    field('Other models', h('input', others)),
+    h('label.check', h('input', { type: 'checkbox', name: 'replace_existing' }), 'Replace existing results'),
+    ...notices,
+    h('button.primary', { type: 'submit' }, 'Start job'),
+  );
 }
 
-function choice(model: string, { isEnabled, isChosen }: { isEnabled: boolean; isChosen: boolean }): HTMLElement {
-  const box = h('input', { type: 'checkbox', name: 'models', value: model });
+function choice({ signature, enabled }: KnownModels['models'][number], isChosen: boolean): HTMLElement {
+  const box = h('input', { type: 'checkbox', name: 'models', value: signature });
   box.checked = isChosen;
-  return h(
-    'label',
-    { class: 'check' },
-    box,
-    h('span', {}, model),
-    !isEnabled && h('span', { class: 'quiet' }, 'not enabled'),
-  );
-}
-
-function field(label: string, input: HTMLInputElement, hint: Child = null): HTMLElement {
-  const id = newId();
-  if (hint !== null) input.setAttribute('aria-describedby', id);
-  return h(
-    'label',
-    { class: 'field' },
-    h('span', {}, label),
-    input,
-    hint !== null && h('small', { id, class: 'quiet' }, hint),
-  );
+  return h('label.check', box, h('span', signature), !enabled && h('span.quiet', 'not enabled'));
 }
 
 function requestOf(form: FormData): TriggerRequest {
   const others = String(form.get('others') ?? '').split(',');
-  const models = [...form.getAll('models').map(String), ...others]
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
+  const models = [...form.getAll('models').map(String), ...others].map((name) => name.trim());
+  const named = new Set(models.filter((name) => name !== ''));
   return {
     start_date: String(form.get('start_date') ?? '') || null,
     end_date: String(form.get('end_date') ?? ''),
-    models: models.length === 0 ? null : [...new Set(models)],
+    models: named.size === 0 ? null : [...named],
     replace_existing: form.get('replace_existing') !== null,
   };
 }

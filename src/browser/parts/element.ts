@@ -1,24 +1,37 @@
 import { showLines } from '../../text.ts';
 
 /** Attributes by name; false, null and undefined leave one out, true sets it empty. */
-export type Attributes = Record<string, string | number | boolean | null | undefined>;
+export type Attributes = Readonly<Record<string, string | number | boolean | null | undefined>>;
 export type Child = Node | string | number | null | undefined | false;
+type Tag = keyof HTMLElementTagNameMap;
+type TagOf<Selector> = Selector extends `${infer Name}.${string}` ? Name & Tag : Selector & Tag;
 
-/** Attributes that a browser would run or parse: whatever a model wrote must never reach one. */
+/** Attributes that a browser would run or parse: nothing that a model wrote may reach one. */
 const FORBIDDEN = /^(on|style$|srcdoc$|src$|action$|formaction$)/i;
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** Builds an element from attributes and children. A child that is text becomes printable text, never markup. */
-export function h<Tag extends keyof HTMLElementTagNameMap>(
-  tag: Tag,
-  attributes: Attributes = {},
-  ...children: readonly Child[]
-): HTMLElementTagNameMap[Tag] {
-  return fill(document.createElement(tag), attributes, children);
+/**
+ * Builds an element: its tag and classes (`p.notice.bad`), then its attributes, if it has any, and its children. A child
+ * that is text becomes printable text, never markup.
+ */
+export function h<Selector extends Tag | `${Tag}.${string}`>(
+  selector: Selector,
+  first: Attributes | Child = null,
+  ...others: readonly Child[]
+): HTMLElementTagNameMap[TagOf<Selector>] {
+  const [tag, ...classes] = selector.split('.');
+  const element = document.createElement(tag as TagOf<Selector>);
+  if (classes.length > 0) element.className = classes.join(' ');
+  if (!isAttributes(first)) return fill(element, {}, [first, ...others]);
+  return fill(element, first, others);
 }
 
-/** The same for drawings. */
-export function svg(tag: string, attributes: Attributes = {}, ...children: readonly Child[]): SVGElement {
+function isAttributes(part: Attributes | Child): part is Attributes {
+  return typeof part === 'object' && part !== null && !(part instanceof Node);
+}
+
+/** Builds an element of a drawing. */
+export function svg(tag: string, attributes: Attributes, ...children: readonly Child[]): SVGElement {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
@@ -30,19 +43,19 @@ function fill<Kind extends Element>(element: Kind, attributes: Attributes, child
 
 export function setAttributes(element: Element, attributes: Attributes): void {
   for (const [name, value] of Object.entries(attributes)) {
-    if (FORBIDDEN.test(name)) throw new Error(`Cannot set the attribute ${name}: it could run or load something`);
+    if (FORBIDDEN.test(name)) throw new Error(`Cannot set the attribute ${name}: it can run or load something`);
     if (name === 'href' && !/^\/(?!\/)/.test(String(value))) throw new Error('Cannot link to another site');
     if (value === false || value === null || value === undefined) element.removeAttribute(name);
     else element.setAttribute(name, value === true ? '' : String(value));
   }
 }
 
-/** Puts new children in the place of the old ones. */
+/** Replaces an element's children. */
 export function replace(element: Element, ...children: readonly Child[]): void {
   element.replaceChildren(...nodesOf(children));
 }
 
-/** The same while the reader may be in there: the focus goes to the new element that says what the old one said. */
+/** Replaces an element's children; the focus moves from an old descendant to the new one with the same text. */
 export function replaceKeepingFocus(element: Element, ...children: readonly Child[]): void {
   const focused = element.contains(document.activeElement) ? document.activeElement : null;
   replace(element, ...children);
@@ -57,7 +70,7 @@ function nodesOf(children: readonly Child[]): (Node | string)[] {
     .map((child) => (typeof child === 'object' ? child : showLines(String(child))));
 }
 
-/** Listens and returns the element, so that it can stand inside a tree. */
+/** Listens for an event and returns the element, so that it can be a child of another. */
 export function on<Kind extends HTMLElement, Name extends keyof HTMLElementEventMap>(
   element: Kind,
   name: Name,
@@ -69,7 +82,13 @@ export function on<Kind extends HTMLElement, Name extends keyof HTMLElementEvent
 
 let lastId = 0;
 
-/** An id for one element, so that a label or a description can name it. */
+/** An id for one element, so that a label or a description can refer to it. */
 export function newId(): string {
   return `e${(lastId += 1)}`;
+}
+
+/** A function that tells whether a value differs from the one before. */
+export function changeDetector(): (value: unknown) => boolean {
+  let last: string | undefined;
+  return (value) => last !== (last = JSON.stringify(value));
 }

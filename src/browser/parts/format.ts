@@ -1,4 +1,6 @@
-/** Figures as people read them. A missing one is a dash; a minus is a real minus, so that columns of figures align. */
+import { tryParse } from '../../json.ts';
+
+/** Numbers and dates as people read them. A missing one is a dash; a minus sign is U+2212, so that columns align. */
 
 export const MISSING = '–';
 
@@ -6,61 +8,46 @@ const twoPlaces = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, max
 const upToFour = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 4 });
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 
-type Figure = number | null | undefined;
+type MaybeNumber = number | null | undefined;
 
-function formatted(value: Figure, format: (value: number) => string): string {
-  return value === null || value === undefined || !Number.isFinite(value) ? MISSING : format(value).replace('-', '−');
+function formatter(format: (value: number) => string): (value: MaybeNumber) => string {
+  return (value) =>
+    value === null || value === undefined || !Number.isFinite(value) ? MISSING : format(value).replace('-', '−');
 }
 
 /** `10,113.04` */
-export function money(value: Figure): string {
-  return formatted(value, (dollars) => twoPlaces.format(dollars));
-}
+export const money = formatter((dollars) => twoPlaces.format(dollars));
 
-/** `237.4512`: prices keep what they have. */
-export function price(value: Figure): string {
-  return formatted(value, (dollars) => upToFour.format(dollars));
-}
+/** `237.4512`: a price keeps up to four places. */
+export const price = formatter((dollars) => upToFour.format(dollars));
 
 /** `+113.04` */
-export function profit(value: Figure): string {
-  return formatted(value, (dollars) => signed(dollars, twoPlaces.format(dollars)));
-}
+export const profit = formatter((dollars) => signed(dollars, twoPlaces.format(dollars)));
 
 /** A fraction as `+1.13 %`. */
-export function change(fraction: Figure): string {
-  return formatted(fraction, (value) => signed(value, `${twoPlaces.format(value * 100)} %`));
-}
+export const change = formatter((fraction) => signed(fraction, `${twoPlaces.format(fraction * 100)} %`));
 
 /** A fraction as `1.13 %`. */
-export function share(fraction: Figure): string {
-  return formatted(fraction, (value) => `${twoPlaces.format(value * 100)} %`);
-}
+export const share = formatter((fraction) => `${twoPlaces.format(fraction * 100)} %`);
 
 /** `1.84` */
-export function ratio(value: Figure): string {
-  return formatted(value, (number) => twoPlaces.format(number));
-}
+export const ratio = money;
 
 /** `12,345` */
-export function count(value: Figure): string {
-  return formatted(value, (number) => whole.format(number));
-}
+export const count = formatter((value) => whole.format(value));
 
-/** Dollars that models cost: `$0.0862`, or `$12.30` from a dollar on; `$0` for those that cost nothing. */
-export function cost(value: Figure): string {
-  return formatted(value, (dollars) => {
-    if (dollars === 0) return '$0';
-    return `$${Math.abs(dollars) < 1 ? dollars.toFixed(4) : twoPlaces.format(dollars)}`;
-  });
-}
+/** The cost of a model in dollars: `$0.0862`, `$12.30` from one dollar, `$0` for a model that costs nothing. */
+export const cost = formatter((dollars) => {
+  if (dollars === 0) return '$0';
+  return `$${Math.abs(dollars) < 1 ? dollars.toFixed(4) : twoPlaces.format(dollars)}`;
+});
 
 function signed(value: number, text: string): string {
   return value > 0 && /[1-9]/.test(text) ? `+${text}` : text;
 }
 
-/** The class that colours a figure by its sign. */
-export function tone(value: Figure): 'gain' | 'loss' | 'flat' {
+/** The class that colours a number by its sign. */
+export function tone(value: MaybeNumber): 'gain' | 'loss' | 'flat' {
   if (value === null || value === undefined || value === 0) return 'flat';
   return value > 0 ? 'gain' : 'loss';
 }
@@ -69,15 +56,13 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 
 /** Seconds as `0.4 s`, `31 s`, `5 min 12 s`, `2 h 5 min`. */
-export function duration(seconds: Figure): string {
-  return formatted(seconds, (value) => {
-    if (value < 10) return `${value.toFixed(1)} s`;
-    const rounded = Math.round(value);
-    if (rounded < MINUTE) return `${rounded} s`;
-    if (rounded < HOUR) return `${Math.floor(rounded / MINUTE)} min ${rounded % MINUTE} s`;
-    return `${Math.floor(rounded / HOUR)} h ${Math.floor((rounded % HOUR) / MINUTE)} min`;
-  });
-}
+export const duration = formatter((seconds) => {
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  const rounded = Math.round(seconds);
+  if (rounded < MINUTE) return `${rounded} s`;
+  if (rounded < HOUR) return `${Math.floor(rounded / MINUTE)} min ${rounded % MINUTE} s`;
+  return `${Math.floor(rounded / HOUR)} h ${Math.floor((rounded % HOUR) / MINUTE)} min`;
+});
 
 /** "1 date", "2 dates", "1,000 dates". */
 export function counted(number: number, noun: string): string {
@@ -87,7 +72,7 @@ export function counted(number: number, noun: string): string {
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const weekdayNames = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 
-/** A session date as `Mon 15 Sep 2025`. It is a day of the market and has no time zone. */
+/** A session date as `Mon 15 Sep 2025`. It is a trading day and has no time zone. */
 export function longDate(date: string): string {
   const [year, month, day] = date.split('-').map(Number);
   const weekday = weekdayNames[new Date(`${date}T00:00:00Z`).getUTCDay()];
@@ -97,4 +82,10 @@ export function longDate(date: string): string {
 /** `Sep 2025` */
 export function monthOf(date: string): string {
   return `${months[Number(date.slice(5, 7)) - 1]} ${date.slice(0, 4)}`;
+}
+
+/** JSON with indentation; any other text as it is. */
+export function prettyJson(text: string): string {
+  const value = tryParse(text);
+  return value === undefined ? text : JSON.stringify(value, null, 2);
 }

@@ -1,8 +1,8 @@
 import { h } from './element.ts';
 
 /**
- * Fills the main element and resolves when all is there that the reader came for; to a function, where the page goes on
- * to follow what happens. The signal ends when the reader goes elsewhere.
+ * Fills the main element and resolves once everything is there that the reader came for; to a function if the page then
+ * follows what happens. The signal aborts when the reader leaves the page.
  */
 export type Page = (
   host: HTMLElement,
@@ -14,19 +14,19 @@ const SITE = 'Trading Simulation';
 let pageTitle = '';
 let isDev = false;
 
-/** The heading of a page, which also names the tab; it takes the focus when the reader comes here by a link. */
-export function heading(title: string, ...more: (Node | string)[]): HTMLHeadingElement {
+/** The heading of a page, which also names the tab; it takes the focus when the reader follows a link to the page. */
+export function heading(title: string): HTMLHeadingElement {
   pageTitle = title;
   nameTab();
-  return h('h1', { tabindex: -1 }, title, ...more);
+  return h('h1', { tabindex: -1 }, title);
 }
 
 function nameTab(): void {
   document.title = `${isDev ? 'DEV · ' : ''}${pageTitle} · ${SITE}`;
 }
 
-/** From now on every tab of this site says DEV. */
-export function markTabsAsDev(): void {
+/** Puts DEV into the tab's name, on this page and the next ones. */
+export function markTabAsDev(): void {
   isDev = true;
   nameTab();
 }

@@ -1,20 +1,41 @@
-import { type Child, h, on, replace, replaceKeepingFocus } from './element.ts';
-import { count } from './format.ts';
+import { button, scroller } from './blocks.ts';
+import { type Child, h, replace, replaceKeepingFocus } from './element.ts';
+import { count, tone } from './format.ts';
 
-/** A column: its heading, what a row shows there, and by what it sorts. */
+/** A column: its heading, what a row shows in it, and what it sorts by. */
 export interface Column<Row> {
   title: string;
   cell: (row: Row) => Child;
-  /** Nulls come last whichever way. Without it the column does not sort. */
+  /** Nulls come last in both directions. A column without it does not sort. */
   by?: (row: Row) => number | string | null;
-  /** Figures stand to the right. */
-  isFigure?: boolean;
+  /** Numbers are aligned right. */
+  isNumber?: boolean;
   /** The class of a row's cell. */
-  tone?: (row: Row) => string;
+  look?: (row: Row) => string;
   /** What the heading means. */
   meaning?: string | undefined;
-  /** The cell that names its row. */
+  /** Whether its cell names the row. */
   isName?: boolean;
+}
+
+/** A column that shows text and sorts by it. */
+export function textColumn<Row>(
+  title: string,
+  by: (row: Row) => string | null,
+  more: Partial<Column<Row>> = {},
+): Column<Row> {
+  return { title, by, cell: by, ...more };
+}
+
+/** A column that shows numbers and sorts by them; with `isToned` gains and losses have colours. */
+export function numberColumn<Row>(
+  title: string,
+  by: (row: Row) => number | null,
+  format: (value: number | null) => string,
+  { isToned = false, meaning }: { isToned?: boolean; meaning?: string | undefined } = {},
+): Column<Row> {
+  const column = { title, by, meaning, isNumber: true, cell: (row: Row) => format(by(row)) };
+  return isToned ? { ...column, look: (row) => tone(by(row)) } : column;
 }
 
 interface TableOptions<Row> {
@@ -23,11 +44,14 @@ interface TableOptions<Row> {
   columns: readonly Column<Row>[];
   /** The title of the column that it is sorted by at first, highest first. */
   sortedBy?: string;
-  /** How many rows are shown before one asks for all. */
+  /** Whether the rows stay as they are given. */
+  isFixed?: boolean;
+  /** How many rows are shown before the reader asks for all. */
   most?: number;
+  footer?: readonly Row[];
 }
 
-type Order = { column: number; isDescending: boolean } | null;
+type Sorting = { column: number; isDescending: boolean } | null;
 
 /** A table that sorts by its headings. */
 export function table<Row>(options: TableOptions<Row>): HTMLElement {
@@ -36,52 +60,38 @@ export function table<Row>(options: TableOptions<Row>): HTMLElement {
 
 export interface LiveTable<Row> {
   element: HTMLElement;
-  /** Shows other rows; the order stays as the reader chose it. */
+  /** Shows other rows, sorted as the reader chose. */
   update(rows: readonly Row[]): void;
 }
 
-/** A table whose rows change while one looks at it. */
-export function liveTable<Row>({
-  caption,
-  columns,
-  sortedBy,
-  most = Infinity,
-  ...given
-}: TableOptions<Row>): LiveTable<Row> {
-  let { rows } = given;
-  const start = columns.findIndex(({ title }) => title === sortedBy);
-  let order: Order = start === -1 ? null : { column: start, isDescending: true };
-  let limit = most;
+/** A table whose rows change while it is on the screen. */
+export function liveTable<Row>(options: TableOptions<Row>): LiveTable<Row> {
+  const { caption, columns, isFixed = false, footer = [] } = options;
+  let { rows, most: limit = Infinity } = options;
+  const start = columns.findIndex(({ title }) => title === options.sortedBy);
+  let sorting: Sorting = start === -1 ? null : { column: start, isDescending: true };
   const body = h('tbody');
-  const head = h('tr');
-  const more = h('button', { type: 'button', class: 'ghost' });
+  const rowOf = (row: Row) => h('tr', ...columns.map((column) => cellOf(column, row)));
   const draw = () => {
-    const shown = sorted(rows, columns, order).slice(0, limit);
-    replaceKeepingFocus(body, ...shown.map((row) => h('tr', {}, ...columns.map((column) => cellOf(column, row)))));
+    markSorting(head, sorting);
+    replaceKeepingFocus(body, ...sorted(rows, columns, sorting).slice(0, limit).map(rowOf));
     replace(more, `Show all ${count(rows.length)}`);
     more.hidden = rows.length <= limit;
   };
   const sortBy = (column: number) => {
-    order = {
-      column,
-      isDescending: order?.column === column ? !order.isDescending : columns[column]?.isFigure === true,
-    };
-    markOrder(head, order);
+    const isDescending = sorting?.column === column ? !sorting.isDescending : columns[column]?.isNumber === true;
+    sorting = { column, isDescending };
     draw();
   };
-  replace(head, ...columns.map((column, index) => headingOf(column, () => sortBy(index))));
-  markOrder(head, order);
-  draw();
-  on(more, 'click', () => {
+  const showAll = () => {
     limit = Infinity;
     draw();
-  });
-  const element = h(
-    'div',
-    { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
-    h('table', {}, h('caption', { class: 'unseen' }, caption), h('thead', {}, head), body),
-    more,
-  );
+  };
+  const more = button(null, showAll, { class: 'ghost' });
+  const head = h('tr', ...columns.map((column, index) => headingOf(column, isFixed ? null : () => sortBy(index))));
+  draw();
+  const foot = footer.length > 0 && h('tfoot', ...footer.map(rowOf));
+  const element = scroller(caption, h('table', h('caption.unseen', caption), h('thead', head), body, foot), more);
   const update = (later: readonly Row[]) => {
     rows = later;
     draw();
@@ -89,32 +99,31 @@ export function liveTable<Row>({
   return { element, update };
 }
 
-function headingOf<Row>({ title, by, isFigure, meaning }: Column<Row>, sort: () => void): HTMLElement {
-  const attributes = { scope: 'col', class: isFigure ? 'figure' : null, title: meaning };
-  if (by === undefined) return h('th', attributes, title);
-  return h('th', attributes, on(h('button', { type: 'button', class: 'sort' }, title), 'click', sort));
+function headingOf<Row>({ title, by, isNumber, meaning }: Column<Row>, sort: (() => void) | null): HTMLElement {
+  const content = by === undefined || sort === null ? title : button(title, sort, { class: 'sort' });
+  return h('th', { scope: 'col', class: isNumber && 'number', title: meaning }, content);
 }
 
-function cellOf<Row>({ cell, isFigure, tone, isName }: Column<Row>, row: Row): HTMLElement {
-  const attributes = { class: [isFigure ? 'figure' : '', tone?.(row) ?? ''].join(' ').trim() || null };
+function cellOf<Row>({ cell, isNumber, look, isName }: Column<Row>, row: Row): HTMLElement {
+  const attributes = { class: [isNumber ? 'number' : '', look?.(row) ?? ''].join(' ').trim() || null };
   return isName ? h('th', { ...attributes, scope: 'row' }, cell(row)) : h('td', attributes, cell(row));
 }
 
-function markOrder(head: HTMLElement, order: Order): void {
+function markSorting(head: HTMLElement, sorting: Sorting): void {
   [...head.children].forEach((heading, index) => {
-    if (order?.column !== index) heading.removeAttribute('aria-sort');
-    else heading.setAttribute('aria-sort', order.isDescending ? 'descending' : 'ascending');
+    if (sorting?.column !== index) heading.removeAttribute('aria-sort');
+    else heading.setAttribute('aria-sort', sorting.isDescending ? 'descending' : 'ascending');
   });
 }
 
-function sorted<Row>(rows: readonly Row[], columns: readonly Column<Row>[], order: Order): Row[] {
-  const by = order === null ? undefined : columns[order.column]?.by;
-  if (by === undefined || order === null) return [...rows];
-  const way = order.isDescending ? -1 : 1;
+function sorted<Row>(rows: readonly Row[], columns: readonly Column<Row>[], sorting: Sorting): Row[] {
+  const by = sorting === null ? undefined : columns[sorting.column]?.by;
+  if (by === undefined || sorting === null) return [...rows];
+  const direction = sorting.isDescending ? -1 : 1;
   const keyed = rows.map((row) => ({ row, key: by(row) }));
   keyed.sort((one, other) => {
     if (one.key === null || other.key === null) return Number(one.key === null) - Number(other.key === null);
-    return (one.key < other.key ? -1 : one.key > other.key ? 1 : 0) * way;
+    return (one.key < other.key ? -1 : one.key > other.key ? 1 : 0) * direction;
   });
   return keyed.map(({ row }) => row);
 }

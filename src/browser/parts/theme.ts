@@ -1,13 +1,14 @@
-import { h, on, replace, setAttributes } from './element.ts';
+import { button } from './blocks.ts';
+import { h, replace, setAttributes } from './element.ts';
 
 const STORED_AS = 'theme';
 const themes = ['auto', 'light', 'dark'] as const;
 type Theme = (typeof themes)[number];
 
-/** Fired on the document when colours have changed; drawings take theirs from the style sheet and must be made anew. */
+/** Fired on the document when the colours have changed: drawings took theirs from the style sheet and must be redrawn. */
 export const THEME_CHANGE = 'themechange';
 
-function stored(): Theme {
+function storedTheme(): Theme {
   const name = localStorage.getItem(STORED_AS);
   return themes.find((theme) => theme === name) ?? 'auto';
 }
@@ -17,23 +18,23 @@ function apply(theme: Theme): void {
   document.dispatchEvent(new Event(THEME_CHANGE));
 }
 
-/** A button that goes round: as the system has it, light, dark. */
+/** A button that cycles through the themes: the system's, light, dark. */
 export function themeSwitch(): HTMLElement {
-  apply(stored());
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => apply(stored()));
-  const button = h('button', { type: 'button', class: 'ghost', 'data-action': 'theme' });
-  const label = () => replace(button, h('span', { class: 'wide-only' }, 'Theme: '), stored());
-  on(button, 'click', () => {
-    const next = themes[(themes.indexOf(stored()) + 1) % themes.length] ?? 'auto';
-    localStorage.setItem(STORED_AS, next);
-    apply(next);
-    label();
-  });
-  label();
-  return button;
+  apply(storedTheme());
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => apply(storedTheme()));
+  const showName = () => replace(element, h('span.wide-only', 'Theme: '), storedTheme());
+  const next = () => {
+    const theme = themes[(themes.indexOf(storedTheme()) + 1) % themes.length] ?? 'auto';
+    localStorage.setItem(STORED_AS, theme);
+    apply(theme);
+    showName();
+  };
+  const element = button(null, next, { class: 'ghost', 'data-action': 'theme' });
+  showName();
+  return element;
 }
 
-/** The colours that the style sheet gives to some classes, as a canvas takes them. */
+/** The colours that the style sheet gives to the classes, as a canvas takes them. */
 export function coloursOf<Name extends string>(classes: readonly Name[]): Record<Name, string> {
   const probe = h('span', { hidden: true });
   document.body.append(probe);

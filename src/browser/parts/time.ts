@@ -1,17 +1,10 @@
 import { h } from './element.ts';
 import { MISSING } from './format.ts';
 
-const local = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-});
+const local = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 
-/** An instant in the reader's own zone; UTC on hover. */
-export function moment(timestamp: string | null): HTMLElement | string {
+/** An instant in the reader's own time zone; in UTC on hover. */
+export function localTime(timestamp: string | null): HTMLElement | string {
   if (timestamp === null) return MISSING;
   const instant = new Date(timestamp);
   if (Number.isNaN(instant.getTime())) return timestamp;

@@ -1,4 +1,5 @@
 import type uPlot from 'uplot';
+import type { Performance } from '../service/responses.ts';
 
 /** One line of a plot. */
 export interface Line {
@@ -9,16 +10,17 @@ export interface Line {
   look: string;
   dash?: number[];
   width?: number;
-  /** Whether the area between it and zero is filled. */
+  /** Whether the area between the line and zero is filled. */
   isFilled?: boolean;
 }
 
-export interface ChartOptions {
-  /** What it shows, for those who do not see it. */
+export interface PlotOptions {
+  /** What it shows, for readers who do not see it. */
   label: string;
   dates: readonly string[];
   lines: readonly Line[];
   format: (value: number | null) => string;
+  /** In pixels. */
   height: number;
   /** Plots with the same key share the cursor and the zoom. */
   group?: string;
@@ -28,6 +30,26 @@ export interface ChartOptions {
   fromZero?: boolean;
 }
 
-export function benchmarkName(name: string): string {
-  return name === 'universe' ? 'Equal-weight universe' : name;
+/** Session dates have no hours: a plot's axis and zoom go by whole days. */
+export const DAY_SECONDS = 86_400;
+
+/** The values of a curve on the dates; null on dates that it does not have. */
+export function valuesOn(
+  dates: readonly string[],
+  curve: readonly { date: string; value: number }[],
+): (number | null)[] {
+  const byDate = new Map(curve.map(({ date, value }) => [date, value]));
+  return dates.map((date) => byDate.get(date) ?? null);
+}
+
+/** The benchmark as if it had begun with the same value as the models (its curve begins at 1); no line without a curve. */
+export function benchmarkLines(
+  { name, curve }: Performance['benchmark'],
+  dates: readonly string[],
+  start: number,
+): Line[] {
+  if (curve.length === 0) return [];
+  const label = `${name === 'universe' ? 'Equal-weight universe' : name} (benchmark)`;
+  const scaled = curve.map(({ date, value }) => ({ date, value: value * start }));
+  return [{ label, values: valuesOn(dates, scaled), look: 'benchmark', dash: [4, 4], width: 2 }];
 }

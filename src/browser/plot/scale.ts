@@ -1,11 +1,11 @@
 import { monthOf } from '../parts/format.ts';
 
-/** How high a plot reaches, and where its axis is labelled. */
+/** The range of a plot and the labels of its axes. */
 
 const PADDING = 0.06;
 const PIXELS_PER_LABEL = 56;
 
-/** The values from the lowest to the highest with some air; from zero where zero means something. */
+/** The values from the lowest to the highest with a margin; from zero where zero means something. */
 export function paddedRange(
   low: number | null,
   high: number | null,
@@ -14,12 +14,12 @@ export function paddedRange(
   if (low === null || high === null) return [isLog ? 1 : 0, isLog ? 10 : 1];
   if (isLog) {
     const floor = Math.max(low, 1e-4);
-    const air = Math.max((high / floor) ** PADDING, 1.002);
-    return [floor / air, Math.max(high, floor) * air];
+    const margin = Math.max((high / floor) ** PADDING, 1.002);
+    return [floor / margin, Math.max(high, floor) * margin];
   }
   const [bottom, top] = fromZero ? [Math.min(0, low), Math.max(0, high)] : [low, high];
-  const air = (top - bottom || Math.abs(top) || 1) * PADDING;
-  return fromZero ? [bottom === 0 ? 0 : bottom - air, top === 0 ? 0 : top + air] : [bottom - air, top + air];
+  const margin = (top - bottom || Math.abs(top) || 1) * PADDING;
+  return [fromZero && bottom === 0 ? 0 : bottom - margin, fromZero && top === 0 ? 0 : top + margin];
 }
 
 /** Round values inside the range, as many as fit; on a logarithmic scale the same ones serve within a decade or two. */

@@ -1,10 +1,10 @@
-/** While things move; doubled up to the longest while nothing does, or the server does not answer. */
+/** The wait while things change; while nothing does, or requests fail, it doubles up to the longest. */
 const SHORTEST_MS = 500;
 const LONGEST_MS = 20_000;
 
 /**
- * Repeats a question until the signal ends it. The work says whether anything moved: then it is repeated soon, else later
- * and later. A hidden tab asks nothing; it asks at once when it is seen again.
+ * Repeats the work until the signal aborts. The work says whether anything has changed: if so, it is repeated soon, else
+ * less and less often. In a hidden tab it pauses; once the tab is visible, the work is repeated at once.
  */
 export async function poll(work: () => Promise<'moving' | 'still'>, signal: AbortSignal): Promise<void> {
   let delay = SHORTEST_MS;
@@ -12,15 +12,15 @@ export async function poll(work: () => Promise<'moving' | 'still'>, signal: Abor
     const pace = await work().catch((): 'still' => 'still');
     delay = pace === 'moving' ? SHORTEST_MS : Math.min(delay * 2, LONGEST_MS);
     await wait(delay, signal);
-    if (document.hidden) await untilVisible(signal);
+    while (document.hidden && !signal.aborted) await wait(Infinity, signal);
   }
 }
 
-/** Ends after the time, or sooner: when asked to, when the tab is seen again, when the signal ends it all. */
+/** Resolves after the time, or sooner: on `pollSoon`, when the tab is hidden or shown, when the signal aborts. */
 function wait(ms: number, signal: AbortSignal): Promise<void> {
   const over = new AbortController();
   const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
+  const timer = ms === Infinity ? undefined : setTimeout(resolve, ms);
   const once = { once: true, signal: over.signal };
   signal.addEventListener('abort', () => resolve(), once);
   document.addEventListener('visibilitychange', () => resolve(), once);
@@ -31,18 +31,7 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-function untilVisible(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const check = () => {
-      if (!document.hidden || signal.aborted) resolve();
-    };
-    document.addEventListener('visibilitychange', check, { signal });
-    signal.addEventListener('abort', check, { once: true });
-    check();
-  });
-}
-
-/** Has all questions asked again at once: something was just started or stopped here. */
+/** Repeats all polled work at once, because something was just started or stopped here. */
 export function pollSoon(): void {
   document.dispatchEvent(new Event('pollsoon'));
 }

@@ -8,7 +8,7 @@ import type { resultsResponse } from '../../handlers/results.ts';
 import type { statusResponse } from '../../handlers/status.ts';
 import type { triggerRequest, triggerResponse } from '../../handlers/trigger.ts';
 
-/** What the server answers, from the schemas that it is held to; types alone, nothing of it runs here. */
+/** The types of responses, from the schemas that the server is tested against. Nothing here runs. */
 
 export type Health = v.InferOutput<typeof healthResponse>;
 export type Status = v.InferOutput<typeof statusResponse>;

@@ -1,0 +1,52 @@
+import { type Day, sharesIn, startValue } from '../model/days.ts';
+import { section } from '../parts/blocks.ts';
+import { h } from '../parts/element.ts';
+import { count, longDate, money, profit } from '../parts/format.ts';
+import { table } from '../parts/table.ts';
+
+/** In dollars: differences below it are errors of floating point. */
+const SMALLEST = 0.00005;
+
+interface Row {
+  name: string;
+  before: number;
+  after: number;
+  format: (value: number) => string;
+  formatChange: (value: number) => string;
+}
+
+/** Cash, holdings and value in the morning and at the close, side by side. */
+export function portfolio(day: Day, before: Day | undefined): HTMLElement {
+  const { close } = day;
+  const dollars = { format: money, formatChange: profit };
+  const had = before === undefined ? new Map<string, number>() : sharesIn(before.close);
+  const has = sharesIn(close);
+  const cash = before?.close.cash ?? startValue(day);
+  const value = before?.close.portfolio_value ?? cash;
+  const holdings = [...new Set([...had.keys(), ...has.keys()])].sort().map((name): Row => {
+    return { name, before: had.get(name) ?? 0, after: has.get(name) ?? 0, format: count, formatChange: countChange };
+  });
+  const start = before === undefined ? 'the initial cash' : `the close of ${longDate(before.date)}`;
+  const words = `Holdings in shares, cash and value in dollars. Before: ${start}. After: the close of the day.`;
+  const content = table<Row>({
+    caption: 'Portfolio',
+    rows: [{ name: 'Cash', before: cash, after: close.cash, ...dollars }, ...holdings],
+    footer: [{ name: 'Value', before: value, after: close.portfolio_value, ...dollars }],
+    columns: [
+      { title: 'Holding', isName: true, cell: ({ name }) => name },
+      { title: 'Before', isNumber: true, cell: ({ before, format }) => format(before) },
+      { title: 'After', isNumber: true, cell: ({ after, format }) => format(after) },
+      { title: 'Change', isNumber: true, cell: changeIn },
+    ],
+  });
+  return Object.assign(section('Portfolio', h('p.quiet', words), content), { className: 'portfolio' });
+}
+
+function changeIn({ before, after, formatChange }: Row): string {
+  const difference = after - before;
+  return Math.abs(difference) < SMALLEST ? '' : formatChange(difference);
+}
+
+function countChange(shares: number): string {
+  return `${shares > 0 ? '+' : ''}${count(shares)}`;
+}

@@ -1,0 +1,71 @@
+import { type Attributes, type Child, h, newId, on } from './element.ts';
+
+/** What pages are built of: sections, buttons, links, lists, forms, dialogs. */
+
+export function section(title: Child, ...children: readonly Child[]): HTMLElement {
+  const id = newId();
+  return h('section', { 'aria-labelledby': id }, h('h2', { id }, title), ...children);
+}
+
+export function link(href: string, ...children: readonly Child[]): HTMLAnchorElement {
+  return h('a', { href }, ...children);
+}
+
+type Label = Child | readonly Child[];
+
+export function button(label: Label, act: () => void, attributes: Attributes = {}): HTMLButtonElement {
+  return on(h('button', { type: 'button', ...attributes }, ...[label].flat()), 'click', act);
+}
+
+/** A button that is on or off, as `aria-pressed` says. */
+export function toggle(label: Label, act: (isOn: boolean) => void, attributes: Attributes): HTMLButtonElement {
+  const flip = () => {
+    const isOn = element.getAttribute('aria-pressed') !== 'true';
+    element.setAttribute('aria-pressed', String(isOn));
+    act(isOn);
+  };
+  const element = button(label, flip, attributes);
+  return element;
+}
+
+/** Content that may be wider than the page; it scrolls by itself, with the keyboard as well. */
+export function scroller(label: string, ...children: readonly Child[]): HTMLElement {
+  return h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': label }, ...children);
+}
+
+/** A list of names and what each stands for. */
+export function definitions(look: string, entries: readonly (readonly [string, Child])[]): HTMLElement {
+  return h(`dl.${look}`, ...entries.map(([term, value]) => h('div', h('dt', term), h('dd', value))));
+}
+
+/** An input with its label and, if there is something to say about it, a hint. */
+export function field(label: Label, input: HTMLElement, hint?: string): HTMLElement {
+  const id = newId();
+  if (hint !== undefined) input.setAttribute('aria-describedby', id);
+  return h('label.field', h('span', ...[label].flat()), input, hint !== undefined && h('small.quiet', { id }, hint));
+}
+
+/** Does the work whenever the form is submitted; until it is done, the form cannot be submitted again. */
+export function onSubmit(form: HTMLFormElement, work: (data: FormData) => Promise<unknown>): void {
+  on(form, 'submit', (event) => {
+    event.preventDefault();
+    const submit = form.querySelector<HTMLButtonElement>('[type=submit]');
+    submit?.toggleAttribute('disabled', true);
+    void work(new FormData(form)).finally(() => submit?.toggleAttribute('disabled', false));
+  });
+}
+
+/** Opens a dialog; once closed, it is gone. */
+export function openDialog(title: string, ...children: readonly Child[]): HTMLDialogElement {
+  const id = newId();
+  const dialog = h('dialog', { 'aria-labelledby': id }, h('h2', { id }, title), ...children);
+  on(dialog, 'close', () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+/** What an error says. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,74 @@
+import uPlot from 'uplot';
+import { coloursOf } from '../parts/theme.ts';
+import { DAY_SECONDS, type Line, type PlotOptions } from './lines.ts';
+import { axisSplits, dateLabels, paddedRange, withoutEmptyCents } from './scale.ts';
+
+export const AXIS_WIDTH = 74;
+const AXIS_HEIGHT = 32;
+const DAY_STEPS = [1, 2, 7, 14, 30, 61, 91, 182, 365, 730].map((days) => days * DAY_SECONDS);
+
+interface Drawing {
+  isLog: boolean;
+  hidden: ReadonlySet<number>;
+  width: number;
+  showTip: (plot: uPlot) => void;
+}
+
+/** How the plot library draws a plot. */
+export function drawingOptions(options: PlotOptions, { isLog, hidden, width, showTip }: Drawing): uPlot.Options {
+  const { lines, height, group, drawOver, fromZero = false } = options;
+  const colours = coloursOf(['axis', 'grid', ...lines.map(({ look }) => look)]);
+  return {
+    width,
+    height,
+    legend: { show: false },
+    cursor: {
+      drag: { x: true, y: false, setScale: true },
+      ...(group && { sync: { key: group, scales: ['x', null] } }),
+    },
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'UTC'),
+    scales: {
+      x: { time: true },
+      y: { distr: isLog ? 3 : 1, range: (_plot, min, max) => paddedRange(min, max, { isLog, fromZero }) },
+    },
+    axes: axesOf(options, colours),
+    series: [
+      {},
+      ...lines.map((line, index) => ({ ...seriesOf(line, colours[line.look] ?? ''), show: !hidden.has(index) })),
+    ],
+    hooks: { setCursor: [showTip], ...(drawOver && { draw: [drawOver] }) },
+  };
+}
+
+function axesOf({ format, height }: PlotOptions, colours: Record<string, string>): uPlot.Axis[] {
+  const axis = { stroke: colours['axis'] ?? '', ticks: { show: false }, font: '11px system-ui, sans-serif' };
+  return [
+    {
+      ...axis,
+      size: AXIS_HEIGHT,
+      grid: { show: false },
+      incrs: DAY_STEPS,
+      values: (_plot, splits) => dateLabels(splits),
+    },
+    {
+      ...axis,
+      size: AXIS_WIDTH,
+      grid: { stroke: colours['grid'] ?? '', width: 1 },
+      splits: (_plot, _axis, min, max) => axisSplits(min, max, height),
+      filter: (_plot, splits) => splits,
+      values: (_plot, splits) => withoutEmptyCents(splits.map((value) => format(value))),
+    },
+  ];
+}
+
+function seriesOf({ label, width = 1.5, values, dash, isFilled }: Line, stroke: string): uPlot.Series {
+  return {
+    label,
+    stroke,
+    width,
+    spanGaps: true,
+    points: { show: values.length === 1 },
+    ...(dash && { dash }),
+    ...(isFilled && { fill: stroke.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.16)'), fillTo: 0 }),
+  };
+}

@@ -12,10 +12,11 @@ const SETTLED_AFTER_DAYS = 3;
 /** After so many answers in a row that make no sense, the provider counts as unreachable. */
 const MAX_UNREADABLE_IN_A_ROW = 3;
 
-/** A symbol that is to be downloaded, for these dates; oldest first. */
+/** A symbol to download, with the first and the last date that lack its price. */
 export interface SymbolNeed {
   symbol: string;
-  dates: readonly CalendarDate[];
+  first: CalendarDate;
+  last: CalendarDate;
 }
 
 export interface DownloadContext {
@@ -73,10 +74,8 @@ export async function downloadPrices(context: DownloadContext, needs: readonly S
     const { answer, size } = asked;
     unreadableInARow = answer.problem === 'unreadable' ? unreadableInARow + 1 : 0;
     if (answer.problem === undefined) {
-      const series = { ...need, ...answer.value, size };
-      await store(context, series, report);
-      const last = series.bars.findLast(({ date }) => date < dateOf(context.clock()));
-      if (last) lastBars.set(need.symbol, last.date);
+      const last = await store(context, { ...need, ...answer.value, size }, report);
+      if (last !== undefined) lastBars.set(need.symbol, last);
     } else if (answer.problem === 'unknown_symbol') await coverUnknown(context, need, report);
     else if (answer.problem === 'unreadable' && unreadableInARow < MAX_UNREADABLE_IN_A_ROW)
       report.unreadable.set(need.symbol, answer.message);
@@ -94,7 +93,7 @@ type DailyAnswer = ProviderAnswer<{ bars: Bar[]; refused: number }>;
 /** Null when nothing that the provider is ready to give would help. */
 async function askFor(
   { provider, patience, signal, clock }: DownloadContext,
-  { symbol, dates }: SymbolNeed,
+  { symbol, first, last }: SymbolNeed,
   report: DownloadReport,
 ): Promise<{ answer: DailyAnswer; size: OutputSize } | null> {
   const ask = async (size: OutputSize) => ({
@@ -102,13 +101,13 @@ async function askFor(
     answer: await patience.ask<{ bars: Bar[]; refused: number }>(() => provider.daily(symbol, size, signal)),
   });
   const compactStart = compactReach(dateOf(clock()));
-  if ((dates[0] as CalendarDate) >= compactStart) return ask('compact');
+  if (first >= compactStart) return ask('compact');
   if (!report.isFullRefused) {
     const full = await ask('full');
     if (full.answer.problem !== 'premium') return full;
     report.isFullRefused = true;
   }
-  return (dates.at(-1) as CalendarDate) >= compactStart ? ask('compact') : null;
+  return last >= compactStart ? ask('compact') : null;
 }
 
 /** The first date that the last 100 bars certainly reach: holidays only make them reach further. */
@@ -116,11 +115,12 @@ export function compactReach(today: CalendarDate): CalendarDate {
   return weekdaysBefore(addDays(today, 1), COMPACT_BARS)[0] as CalendarDate;
 }
 
+/** Stores the bars of a symbol and what they cover. Resolves to the date of the last bar before today. */
 async function store(
   { database, clock, provider }: DownloadContext,
-  { symbol, dates, bars, refused, size }: SymbolNeed & { bars: Bar[]; refused: number; size: OutputSize },
+  { symbol, first, bars, refused, size }: SymbolNeed & { bars: Bar[]; refused: number; size: OutputSize },
   report: DownloadReport,
-): Promise<void> {
+): Promise<CalendarDate | undefined> {
   const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
   const today = dateOf(clock());
   if (refused > 0) report.refusedBars.set(symbol, refused);
@@ -136,22 +136,23 @@ async function store(
   report.downloaded.push(symbol);
   // The whole history, or less than was asked for, leaves nothing unknown before its first bar.
   const isWhole = size === 'full' || bars.length + refused < COMPACT_BARS;
-  const first = bars[0]?.date ?? (dates[0] as CalendarDate);
-  const startDate = isWhole && (dates[0] as CalendarDate) < first ? (dates[0] as CalendarDate) : first;
-  const last = bars.findLast(({ date }) => date < today)?.date ?? '';
+  const firstBar = bars[0]?.date ?? first;
+  const startDate = isWhole && first < firstBar ? first : firstBar;
+  const lastBar = bars.findLast(({ date }) => date < today)?.date;
   const settled = addDays(today, -SETTLED_AFTER_DAYS);
-  const endDate = last > settled ? last : settled;
+  const endDate = lastBar !== undefined && lastBar > settled ? lastBar : settled;
   if (startDate <= endDate) await database.write(() => addCoverage(database, { symbol, startDate, endDate }, stamp));
+  return lastBar;
 }
 
-/** Nothing will ever come for it, so it is as known as it can be. */
+/** A symbol that the provider does not have is covered: asking again would bring nothing. */
 async function coverUnknown(
   { database, clock, provider }: DownloadContext,
-  { symbol, dates }: SymbolNeed,
+  { symbol, first: startDate }: SymbolNeed,
   { unknown }: DownloadReport,
 ): Promise<void> {
   unknown.push(symbol);
-  const [startDate, endDate] = [dates[0] as CalendarDate, addDays(dateOf(clock()), -1)];
+  const endDate = addDays(dateOf(clock()), -1);
   const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
   if (startDate <= endDate) await database.write(() => addCoverage(database, { symbol, startDate, endDate }, stamp));
 }

@@ -11,7 +11,7 @@ import { downloadOrder } from './download-order.ts';
 import { createPatience } from './patience.ts';
 import { SPLIT_HISTORY_DAYS, askForSplits, findJumps } from './splits.ts';
 import { makeSyntheticPrices } from './synthetic.ts';
-import { downloadWarnings, gapWarnings, jumpWarnings, notDownloaded } from './warnings.ts';
+import { downloadWarnings, gapWarnings, jumpWarnings } from './warnings.ts';
 
 export interface PriceContext {
   database: Database;
@@ -24,10 +24,10 @@ export interface PriceRequest {
   /** In order; none in the future. */
   dates: readonly CalendarDate[];
   universe: readonly string[];
-  /** What these hold is supplied too, as far as it goes. */
+  /** Prices of what these models hold are supplied too, where they can be. */
   models: readonly string[];
   signal: AbortSignal;
-  /** How many downloads the provider will still give, when somebody knows. */
+  /** How many downloads the provider still allows, where that is known. */
   downloadsLeft?: number | null;
   onProgress?: DownloadContext['onProgress'];
 }
@@ -35,11 +35,11 @@ export interface PriceRequest {
 export interface PriceSupply {
   dates: DatePrices[];
   warnings: string[];
-  /** Null when nothing was asked for. */
+  /** Null when the provider was not asked. */
   report: DownloadReport | null;
 }
 
-/** Supplies what is missing as far as the mode and the provider allow, and says what is still missing then. */
+/** Supplies the missing prices as far as mode and provider allow, and reports what is still missing. */
 export async function supplyPrices(context: PriceContext, request: PriceRequest): Promise<PriceSupply> {
   const { database, settings } = context;
   const [firstDate, lastDate] = [request.dates[0], request.dates.at(-1)];
@@ -53,22 +53,23 @@ export async function supplyPrices(context: PriceContext, request: PriceRequest)
   const download = reason === null ? connect(context, request) : null;
   if (needs.length > 0) {
     if (usesSyntheticPrices(settings)) await makeSyntheticPrices(context, examine(context, request));
-    else if (download === null) warnings.push(notDownloaded(reason as string));
-    else report = await downloadPrices(download, needs);
+    else if (download !== null) report = await downloadPrices(download, needs);
+    else warnings.push(`Price data is not downloaded: ${reason}`);
   }
   const from = addDays(held.since < firstDate ? held.since : firstDate, -SPLIT_HISTORY_DAYS);
   const symbols = [...request.universe, ...outside];
   const jumps = () => findJumps(database, symbols, { from, to: lastDate });
   if (download !== null && report?.stop == null) await askForSplits(download, await jumps());
   const dates = examine(context, request, requiredSymbols(context, request.universe, report));
-  if (report !== null)
-    warnings.push(...downloadWarnings(report, { dates, patience: (download as DownloadContext).patience }));
-  if (report !== null) logReport(context.log, report);
+  if (report !== null) {
+    warnings.push(...downloadWarnings(report, { dates, waitedMs: download?.patience.waitedMs ?? 0 }));
+    logReport(context.log, report);
+  }
   warnings.push(...gapWarnings(dates, request.universe), ...jumpWarnings(await jumps()));
   return { dates, warnings, report };
 }
 
-/** DEV without a provider's key: prices are made, not fetched. */
+/** In DEV without a provider's key, prices are made up. */
 function usesSyntheticPrices({ deploymentMode, alphaVantageApiKey }: Settings): boolean {
   return deploymentMode === 'DEV' && alphaVantageApiKey === null;
 }
@@ -88,7 +89,7 @@ function connect({ database, clock, settings }: PriceContext, { signal, onProgre
   return { database, clock, provider, patience, signal, onProgress };
 }
 
-/** Looks at what is stored; without `required` symbols whatever is known is enough. */
+/** Which dates the stored prices allow. Without `required` symbols any known price is enough. */
 function examine(
   { database, settings }: PriceContext,
   { dates, universe }: { dates: readonly CalendarDate[]; universe: readonly string[] },
@@ -100,29 +101,29 @@ function examine(
 }
 
 /**
- * What to download, in the order in which it helps most: first what dates cannot do without, then the rest of partial
- * bars, then what is held outside the universe.
+ * What to download, the most useful first: symbols that dates require, then those with partial bars, then holdings
+ * outside the universe.
  */
 function symbolNeeds(context: PriceContext, request: PriceRequest, outside: readonly string[]): SymbolNeed[] {
   const today = dateOf(context.clock());
   const inUniverse = examine(context, request);
   const ofHeld = outside.length > 0 ? examine(context, { ...request, universe: outside }) : [];
-  const datesOf = new Map<string, CalendarDate[]>();
+  const spans = new Map<string, SymbolNeed>();
   for (const { date, missing, partial } of [...inUniverse, ...ofHeld]) {
     for (const symbol of date < today ? [...missing, ...partial] : missing)
-      datesOf.set(symbol, [...(datesOf.get(symbol) ?? []), date]);
+      spans.set(symbol, { symbol, first: spans.get(symbol)?.first ?? date, last: date });
   }
-  const order = new Set([...downloadOrder(inUniverse, request.downloadsLeft ?? null), ...datesOf.keys()]);
+  const order = new Set([...downloadOrder(inUniverse, request.downloadsLeft ?? null), ...spans.keys()]);
   const adjusted = symbolsWithAdjustedPrices(context.database, [...order]);
   return [...order]
     .filter((symbol) => !adjusted.has(symbol))
     .slice(0, request.downloadsLeft ?? undefined)
-    .map((symbol) => ({ symbol, dates: datesOf.get(symbol) ?? [] }));
+    .flatMap((symbol) => spans.get(symbol) ?? []);
 }
 
 /**
  * The symbols without which a date is not run: all that the provider could still supply. None when nothing can be
- * downloaded; and none of those to whose prices the provider has no part.
+ * downloaded; symbols with adjusted prices of another source are never among them.
  */
 function requiredSymbols(
   { database, settings }: PriceContext,

@@ -2,21 +2,16 @@ import type { Jump } from '../database/splits.ts';
 import { count, list } from '../sentences.ts';
 import type { DatePrices } from './coverage.ts';
 import type { DownloadReport } from './download.ts';
-import type { Patience } from './patience.ts';
 import type { Problem } from './provider.ts';
 
-/** What a job says of its prices, in sentences. */
+/** What a job's warnings say about prices. */
 
 const WHEN_TO_TRY_AGAIN: Partial<Record<Problem, string>> = {
   daily_quota: "trying again makes sense tomorrow, when the provider's daily quota starts anew",
   short_limit: 'trying again makes sense in some minutes',
 };
 
-export function notDownloaded(reason: string): string {
-  return `Price data is not downloaded: ${reason}`;
-}
-
-/** Symbols that the models of available dates cannot trade, because nobody knows their prices. */
+/** Symbols that cannot be traded on some of the available dates, because their prices are unknown. */
 export function gapWarnings(dates: readonly DatePrices[], universe: readonly string[]): string[] {
   const available = dates.filter(({ availability }) => availability === 'available');
   const missing = new Set(available.flatMap((date) => date.missing));
@@ -25,10 +20,10 @@ export function gapWarnings(dates: readonly DatePrices[], universe: readonly str
     : [`${missing.size} of ${universe.length} symbols have no price data on some of the dates`];
 }
 
-/** What the downloads of a job came to, as far as somebody should know. */
+/** What the user of a job should know about its downloads. */
 export function downloadWarnings(
   report: DownloadReport,
-  { dates, patience }: { dates: readonly DatePrices[]; patience: Patience },
+  { dates, waitedMs }: { dates: readonly DatePrices[]; waitedMs: number },
 ): string[] {
   const { unknown, unreadable, revisions, refusedBars, syntheticReplaced, isFullRefused } = report;
   const sum = (counts: Map<string, number>) => [...counts.values()].reduce((total, number) => total + number, 0);
@@ -36,8 +31,8 @@ export function downloadWarnings(
   const [firstUnreadable] = unreadable.values();
   return [
     ...stopWarnings(report, dates),
-    ...(patience.waitedMs > 0
-      ? [`Waited ${count(Math.round(patience.waitedMs / 1000), 'second')} at the price provider's rate limit`]
+    ...(waitedMs > 0
+      ? [`Waited ${count(Math.round(waitedMs / 1000), 'second')} at the price provider's rate limit`]
       : []),
     ...(isFullRefused
       ? ['The price provider gives more than the last 100 days for money only (premium): older dates stay without']
@@ -82,7 +77,7 @@ const REASONS: Partial<Record<Problem, string>> = {
   unreachable: 'The price provider cannot be reached',
 };
 
-/** Jumps of raw prices about which nobody could be asked. */
+/** Jumps of raw prices that no provider has explained. */
 export function jumpWarnings(jumps: readonly Jump[]): string[] {
   if (jumps.length === 0) return [];
   const named = jumps.map(

@@ -3,7 +3,7 @@ import type { CalendarDate } from '../../calendar.ts';
 import type { PriceSource } from '../../database/prices.ts';
 import { ServiceError } from '../../domain.ts';
 import { type ParsedFile, type RawBar, type Row, checkBar } from './bar.ts';
-import type { LineBatch } from './lines.ts';
+import { type LineBatch, startingWith } from './lines.ts';
 
 /** CSV with a header, in any order of columns, and the headers of Yahoo and Stooq, whose prices are split-adjusted. */
 
@@ -73,7 +73,7 @@ async function* rowsOf(
   first: LineBatch,
   options: { layout: Layout; today: CalendarDate },
 ): AsyncGenerator<Row[]> {
-  for (let batch: LineBatch | undefined = first; batch !== undefined; batch = (await batches.next()).value) {
+  for await (const batch of startingWith(first, batches)) {
     const rows: Row[] = [];
     for (const [index, line] of batch.lines.entries()) {
       if (line !== '' && line !== '\r') rows.push(rowOf(line, batch.firstLine + index, options));

@@ -3,7 +3,7 @@ import type { PriceSource } from '../../database/prices.ts';
 import { ServiceError } from '../../domain.ts';
 import { asObject, tryParse } from '../../json.ts';
 import { type ParsedFile, type RawBar, type Row, checkBar } from './bar.ts';
-import { MAX_DOCUMENT_LENGTH, type LineBatch } from './lines.ts';
+import { MAX_DOCUMENT_LENGTH, type LineBatch, startingWith } from './lines.ts';
 
 /**
  * Alpha Vantage's daily series, one document per symbol, and the AI-Trader family's variant of it, one document per
@@ -86,7 +86,7 @@ async function* rowsOfLines(
   first: LineBatch,
   { source, today }: { source: PriceSource; today: CalendarDate },
 ): AsyncGenerator<Row[]> {
-  for (let batch: LineBatch | undefined = first; batch !== undefined; batch = (await batches.next()).value) {
+  for await (const batch of startingWith(first, batches)) {
     for (const [index, text] of batch.lines.entries()) {
       if (text.trim() !== '') yield rowsOfLine(text, batch.firstLine + index, { source, today });
     }
@@ -112,9 +112,9 @@ function rowsOfLine(
 }
 
 async function wholeText(batches: AsyncIterator<LineBatch>, first: LineBatch): Promise<string> {
-  let text = first.lines.join('\n');
-  for (let next = await batches.next(); next.done !== true; next = await batches.next()) {
-    text += `\n${(next.value as LineBatch).lines.join('\n')}`;
+  let text = '';
+  for await (const { lines } of startingWith(first, batches)) {
+    text += `${lines.join('\n')}\n`;
     if (text.length > MAX_DOCUMENT_LENGTH)
       throw new ServiceError('invalid_file', `its one JSON document is longer than ${MAX_DOCUMENT_LENGTH} characters`);
   }

@@ -14,6 +14,12 @@ export interface LineBatch {
   bytesRead: number;
 }
 
+/** A batch that was taken already, and all after it. */
+export async function* startingWith(first: LineBatch, rest: AsyncIterator<LineBatch>): AsyncGenerator<LineBatch> {
+  yield first;
+  for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+}
+
 /** Reads a file of text in batches of whole lines; the memory it takes does not grow with the file. */
 export async function* readLines(path: string): AsyncGenerator<LineBatch> {
   const decoder = new StringDecoder('utf8');

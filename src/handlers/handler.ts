@@ -15,42 +15,54 @@ export interface Context {
   interfaceDescription: () => Promise<string>;
 }
 
-/** A request whose query, body and headers have passed their schemas. */
+/** A request whose query, body and headers fit their schemas. */
 export interface Input<Query = unknown, Body = unknown, Headers = unknown> {
   params: Record<string, string>;
   query: Query;
   body: Body;
-  /** What the client wants of a route that can give both; else JSON. */
+  /** The format that the client prefers where a route has both; else JSON. */
   format: Format;
   headers: Headers;
 }
 
 export type Format = 'json' | 'csv';
 
-/** CSV to be kept as a file of this name, piece by piece. */
+/** CSV for a file of this name, piece by piece. */
 export interface Table {
   fileName: string;
   lines: Iterable<string>;
 }
 
-/** JSON text that is made somewhere else; `stop` says that its client has left. */
+/** JSON text that takes long to make; `stop` is called when the client has left. */
 export interface LateBody {
   text: Promise<string>;
   stop(): void;
 }
 
 /**
- * The body of an answer with status 200: JSON text, whole or piece by piece, or a table. Pieces are asked for in slices of
- * time, so making one takes a fraction of a slice; an empty one where others may have their turn.
+ * The body of a response with status 200: JSON text, whole or piece by piece, or a table. Pieces are made in slices of
+ * time, so making one must take a fraction of a slice; an empty piece gives others their turn.
  */
 export type ResponseBody = string | Iterable<string> | Table | LateBody;
 
-/** The fields that most answers carry. */
+/** The fields that most responses have. */
 export function deploymentFields({ deploymentMode, preserveDevData }: Settings) {
   return { deployment_mode: deploymentMode, is_dev_mode: deploymentMode === 'DEV', preserve_dev_data: preserveDevData };
 }
 
-/** An object's JSON with further members that are JSON text already. */
+/** JSON with one long list, item by item, and further members after it. A null in place of an item gives others their turn. */
+export function* listBody(
+  name: string,
+  items: Iterable<string | null>,
+  others: (count: number) => object,
+): Generator<string> {
+  let count = 0;
+  yield `{"${name}":[`;
+  for (const item of items) yield item === null ? '' : `${count++ === 0 ? '' : ','}${item}`;
+  yield `],${JSON.stringify(others(count)).slice(1)}`;
+}
+
+/** The JSON of an object, with further members. */
 export function appendMembers(objectJson: string, members: Record<string, unknown>): string {
   return `${objectJson.slice(0, -1)},${JSON.stringify(members).slice(1)}`;
 }

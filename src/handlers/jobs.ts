@@ -2,9 +2,9 @@ import * as v from 'valibot';
 import { timestamp } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
 import { readWarnings } from '../database/jobs.ts';
-import { type JobFilters, type JobPlace, jobList, placeOfJob } from '../database/records/status.ts';
+import { type JobPlace, nextJob, placeOfJob } from '../database/records/status.ts';
 import { ServiceError } from '../domain.ts';
-import { type ResponseBody, type Context, type Input, appendMembers, deploymentFields } from './handler.ts';
+import { type Context, type Input, type ResponseBody, appendMembers, deploymentFields, listBody } from './handler.ts';
 import { countSchema, dateText, deploymentEntries, jobStatus, named, progressSchema, timestampText } from './schemas.ts';
 
 const DEFAULT_JOBS = 50;
@@ -50,7 +50,7 @@ export const jobsResponse = named('JobsResponse', {
     }),
   ),
   count: countSchema,
-  /** What to give as `before` for the next page; null on the last one. */
+  /** The `before` of the next page; null on the last page. */
   next_before: v.nullable(v.string()),
   ...deploymentEntries,
 });
@@ -60,25 +60,21 @@ export function jobs(
   { database, settings }: Context,
   { query: { status, limit, before } }: Input<v.InferOutput<typeof jobsQuery>>,
 ): ResponseBody {
-  const place = before === undefined ? null : placeOf(database, before);
-  return page(database, { status, before: place, limit }, deploymentFields(settings));
-}
-
-/** Job by job, because counting the model-days of one takes its time. */
-function* page(database: Database, { status, before, limit }: JobFilters, rest: object): Generator<string> {
-  let count = 0;
+  let place = before === undefined ? null : placeOf(database, before);
   let last: string | null = null;
-  let place = before;
-  let [next] = jobList(database, { status, before: place, limit: 1 });
-  yield '{"jobs":[';
-  while (next !== undefined && count < limit) {
-    yield (count === 0 ? '' : ',') + appendMembers(next.json, { warnings: readWarnings(next.warnings) });
-    count += 1;
-    last = next.jobId;
-    place = placeOfJob(database, last) ?? null;
-    [next] = jobList(database, { status, before: place, limit: 1 });
-  }
-  yield `],${JSON.stringify({ count, next_before: next === undefined ? null : last, ...rest }).slice(1)}`;
+  let hasMore = true;
+  // Job by job, because counting the model-days of each takes time.
+  const items = function* (): Generator<string> {
+    for (let count = 0; ; count += 1) {
+      const next = nextJob(database, { status, before: place });
+      hasMore = next !== undefined;
+      if (next === undefined || count === limit) return;
+      yield appendMembers(next.json, { warnings: readWarnings(next.warnings) });
+      last = next.jobId;
+      place = placeOfJob(database, last) ?? null;
+    }
+  };
+  return listBody('jobs', items(), (count) => ({ count, next_before: hasMore ? last : null, ...deploymentFields(settings) }));
 }
 
 function placeOf(database: Database, before: string): JobPlace {

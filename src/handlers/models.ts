@@ -1,9 +1,10 @@
 import * as v from 'valibot';
 import { type Configuration, basemodelOf, readConfiguration } from '../configuration.ts';
+import type { Database } from '../database/database.ts';
 import { type SeenModel, namedModels, seenModel } from '../database/records/models.ts';
 import { ServiceError } from '../domain.ts';
 import { toDollars } from '../money.ts';
-import { type Context, deploymentFields } from './handler.ts';
+import { type Context, type ResponseBody, deploymentFields, listBody } from './handler.ts';
 import { countSchema, dateText, deploymentEntries, jobStatus, named, timestampText } from './schemas.ts';
 
 export const modelsResponse = named('ModelsResponse', {
@@ -25,21 +26,24 @@ export const modelsResponse = named('ModelsResponse', {
     }),
   ),
   count: countSchema,
-  /** Why nothing is known of the configured models; null when all is well. */
+  /** Why the configuration cannot be read; null when it can. */
   configuration_error: v.nullable(v.string()),
   ...deploymentEntries,
 });
 
-/** The models of the configuration in its order, then those that only jobs have named; one by one. */
-export function* models({ database, settings }: Context): Generator<string> {
+/** The models of the configuration in its order, then those that only jobs have named. */
+export function models({ database, settings }: Context): ResponseBody {
   const { configuration, error } = configurationNow(settings.configurationPath);
-  const configured = configuration?.models ?? [];
-  const listed = new Set(configured.map(({ signature }) => signature));
-  let count = 0;
-  const piece = (entry: object) => (count++ === 0 ? '' : ',') + JSON.stringify(entry);
-  yield '{"models":[';
+  return listBody('models', items(database, configuration?.models ?? []), (count) => ({
+    count,
+    configuration_error: error,
+    ...deploymentFields(settings),
+  }));
+}
+
+function* items(database: Database, configured: Configuration['models']): Generator<string> {
   for (const entry of configured)
-    yield piece({
+    yield JSON.stringify({
       signature: entry.signature,
       name: entry.name ?? null,
       basemodel: basemodelOf(entry),
@@ -47,10 +51,11 @@ export function* models({ database, settings }: Context): Generator<string> {
       configured: true,
       ...describe(seenModel(database, entry.signature)),
     });
+  const listed = new Set(configured.map(({ signature }) => signature));
   const unlisted = { name: null, basemodel: null, enabled: false, configured: false };
   for (const signature of namedModels(database))
-    if (!listed.has(signature)) yield piece({ signature, ...unlisted, ...describe(seenModel(database, signature)) });
-  yield `],${JSON.stringify({ count, configuration_error: error, ...deploymentFields(settings) }).slice(1)}`;
+    if (!listed.has(signature))
+      yield JSON.stringify({ signature, ...unlisted, ...describe(seenModel(database, signature)) });
 }
 
 function describe(seen: SeenModel | undefined) {
@@ -64,7 +69,7 @@ function describe(seen: SeenModel | undefined) {
   };
 }
 
-/** A missing or broken file takes nothing from what the database knows, and is told. */
+/** A missing or broken file is reported, and hides nothing that is in the database. */
 function configurationNow(path: string): { configuration: Configuration | null; error: string | null } {
   try {
     return { configuration: readConfiguration(path), error: null };

@@ -4,7 +4,7 @@ import type { SessionFilters } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
 import { sessionPieces } from '../database/records/reasoning.ts';
 import { ServiceError, messageRoles } from '../domain.ts';
-import { dateRangeEntries, datesOf } from './date-filters.ts';
+import { dateRangeEntries, filtersOf } from './date-filters.ts';
 import { type ResponseBody, type Context, type Input, deploymentFields } from './handler.ts';
 import {
   actionType,
@@ -81,8 +81,7 @@ export function reasoning(
 ): ResponseBody {
   if (query.date !== undefined && !isCalendarDate(query.date))
     throw new ServiceError('invalid_dates', invalidDate(query.date));
-  const filters = { jobId: query.job_id, model: query.model, ...datesOf(query) };
-  return stream(database, filters, { conversation: query.include_full_conversation, rest: deploymentFields(settings) });
+  return stream(database, filtersOf(query), { conversation: query.include_full_conversation, rest: deploymentFields(settings) });
 }
 
 /** Throws a `ServiceError` (`no_sessions`) before the first piece where nothing matches. */

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { resultColumns, resultRecords, resultRows } from '../database/records/results.ts';
 import { csvTable, formatQuery } from './csv.ts';
-import type { ResponseBody, Context, Input } from './handler.ts';
-import { dateRangeEntries, datesOf } from './date-filters.ts';
+import { dateRangeEntries, filtersOf } from './date-filters.ts';
+import { type Context, type Input, type ResponseBody, listBody } from './handler.ts';
 import { actionType, dateText, jobFilter, modelFilter, named, timestampText } from './schemas.ts';
 
 export const resultsQuery = v.object({
@@ -43,17 +43,7 @@ export const resultsResponse = named('ResultsResponse', {
 
 /** Every record of the active generations that the filters let through, piece by piece. */
 export function results({ database }: Context, { query, format }: Input<v.InferOutput<typeof resultsQuery>>): ResponseBody {
-  const filters = { jobId: query.job_id, model: query.model, ...datesOf(query) };
+  const filters = filtersOf(query);
   if (format === 'csv') return csvTable('results.csv', resultColumns, resultRows(database, filters));
-  return stream(resultRecords(database, filters));
-}
-
-function* stream(records: Iterable<string | null>): Generator<string> {
-  let count = 0;
-  yield '{"results":[';
-  for (const record of records) {
-    if (record === null) yield '';
-    else yield count++ === 0 ? record : `,${record}`;
-  }
-  yield `],"count":${count}}`;
+  return listBody('results', resultRecords(database, filters), (count) => ({ count }));
 }

@@ -1,50 +1,53 @@
+import assert from 'node:assert/strict';
 import { type CalendarDate, addDays } from '../calendar.ts';
 import type { Split } from '../database/market.ts';
+import type { Steps } from '../turns.ts';
 import { MAX_STILL_DAYS } from './conventions.ts';
 import type { DayOfCurve } from './returns.ts';
 
-/** A day's prices of a symbol in raw dollars; the close is null while it is not known. */
+/** A day's prices of a symbol in raw dollars; the close is null while it is unknown. */
 export interface BenchmarkBar {
   date: CalendarDate;
   open: number;
   close: number | null;
 }
 
-/** What a benchmark is worth at the open and the close of every day that it has a bar on, in order; only ratios mean anything. */
-export interface Levels {
-  dates: CalendarDate[];
-  opens: number[];
-  closes: number[];
+/** What a benchmark is worth at the open and the close of a day. Only ratios of levels mean anything. */
+export interface Level {
+  date: CalendarDate;
+  open: number;
+  close: number;
 }
 
-/** A moment at which a curve can start. */
-export interface Moment {
+/** The levels of all days on which a benchmark has a bar, in order. */
+export type Levels = readonly Level[];
+
+/** The open or the close of a day, at which a curve can start. */
+export interface PriceTime {
   date: CalendarDate;
   at: 'open' | 'close';
 }
 
 /**
- * The levels of one symbol: its prices times the shares that splits have made of one since. While no close is known the
- * open stands for it, as it does when portfolios are marked.
+ * The levels of one symbol: its prices times the shares into which splits have turned one share since. The open replaces
+ * an unknown close, as it does in the value of portfolios.
  */
 export function symbolLevels(bars: readonly BenchmarkBar[], splits: readonly Split[]): Levels {
-  const levels: Levels = { dates: [], opens: [], closes: [] };
+  const levels: Level[] = [];
   const left = [...splits];
   let shares = 1;
   for (const { date, open, close } of bars) {
     for (let [split] = left; split !== undefined && split.date <= date; [split] = left) {
-      // Splits before the first bar are in its prices already.
-      if (levels.dates.length > 0) shares *= split.numerator / split.denominator;
+      // The prices of the first bar already reflect the splits before it.
+      if (levels.length > 0) shares *= split.numerator / split.denominator;
       left.shift();
     }
-    levels.dates.push(date);
-    levels.opens.push(open * shares);
-    levels.closes.push((close ?? open) * shares);
+    levels.push({ date, open: open * shares, close: (close ?? open) * shares });
   }
   return levels;
 }
 
-/** What the members did on one date, and how many begin and end on it. */
+/** The returns of the members on one date, and how many begin and end on it. */
 interface DayOfMembers {
   /** Sums of returns: since the member's last close, and since its open of this date. */
   overnight: number;
@@ -57,58 +60,55 @@ interface DayOfMembers {
   stillUntil: CalendarDate;
 }
 
+type DaysOfMembers = Map<CalendarDate, DayOfMembers>;
+
 /**
- * The levels of equal amounts in every member, made equal again at every close (the 1/N portfolio of DeMiguel, Garlappi
- * & Uppal, Optimal Versus Naive Diversification, Review of Financial Studies, 2009; without costs). A day's return is the
- * mean of the returns of the members that had a bar in the `MAX_STILL_DAYS` before it; one without a bar on the day has
- * stood still. So a day's return depends on no later bar. Takes the members one by one, so that they need not be in memory
- * together.
+ * The levels of an equal-weight portfolio of all members, rebalanced at every close without costs (the 1/N portfolio of
+ * DeMiguel, Garlappi & Uppal, Optimal Versus Naive Diversification, Review of Financial Studies, 2009). A day's return is
+ * the mean of the returns of the members that had a bar in the `MAX_STILL_DAYS` before it; without a bar on the day a
+ * member's return is 0. So no later bar changes a day's return. Takes a member per step, so that they need not be in
+ * memory together.
  */
-export function equalWeightLevels(members: Iterable<Levels>): Levels {
+export function* equalWeightLevels(members: Iterable<Levels>): Steps<Levels> {
   const days: DaysOfMembers = new Map();
-  for (const member of members) addMember(days, member);
+  for (const member of members) {
+    addMember(days, member);
+    yield null;
+  }
   return levelsOfMembers(days);
 }
 
-export type DaysOfMembers = Map<CalendarDate, DayOfMembers>;
-
-/** The second half of `equalWeightLevels`, when every member has been added. */
-export function levelsOfMembers(days: DaysOfMembers): Levels {
+function levelsOfMembers(days: DaysOfMembers): Levels {
   const ordered = [...days].sort(([one], [other]) => (one < other ? -1 : 1));
-  const levels: Levels = { dates: ordered.map(([date]) => date), opens: [], closes: [] };
   let [level, counting, ended] = [1, 0, 0];
-  for (const [date, day] of ordered) {
+  return ordered.map(([date, day]) => {
     for (let past = ordered[ended]; past !== undefined && past[1].stillUntil < date; past = ordered[ended]) {
       counting -= past[1].lasts;
       ended += 1;
     }
     level *= 1 + (counting === 0 ? 0 : day.overnight / counting);
     counting += day.firsts;
-    levels.closes.push(level);
-    levels.opens.push(level / (1 + day.intraday / counting));
-  }
-  return levels;
+    return { date, open: level / (1 + day.intraday / counting), close: level };
+  });
 }
 
-/** The first half of `equalWeightLevels`, member by member. */
-export function addMember(days: DaysOfMembers, { dates, opens, closes }: Levels): void {
-  let previous: DayOfMembers | undefined;
-  for (const [index, date] of dates.entries()) {
+function addMember(days: DaysOfMembers, member: Levels): void {
+  let previous: { day: DayOfMembers; close: number } | undefined;
+  for (const { date, open, close } of member) {
     const day = dayOfMembers(days, date);
-    const close = closes[index] as number;
-    day.intraday += close / (opens[index] as number) - 1;
-    if (previous !== undefined && date <= previous.stillUntil) {
-      day.overnight += close / (closes[index - 1] as number) - 1;
+    day.intraday += close / open - 1;
+    if (previous !== undefined && date <= previous.day.stillUntil) {
+      day.overnight += close / previous.close - 1;
     } else {
-      if (previous !== undefined) previous.lasts += 1;
+      if (previous !== undefined) previous.day.lasts += 1;
       day.firsts += 1;
     }
-    previous = day;
+    previous = { day, close };
   }
-  if (previous !== undefined) previous.lasts += 1;
+  if (previous !== undefined) previous.day.lasts += 1;
 }
 
-function dayOfMembers(days: Map<CalendarDate, DayOfMembers>, date: CalendarDate): DayOfMembers {
+function dayOfMembers(days: DaysOfMembers, date: CalendarDate): DayOfMembers {
   let day = days.get(date);
   if (day === undefined) {
     day = { overnight: 0, intraday: 0, firsts: 0, lasts: 0, stillUntil: addDays(date, MAX_STILL_DAYS) };
@@ -118,15 +118,14 @@ function dayOfMembers(days: Map<CalendarDate, DayOfMembers>, date: CalendarDate)
 }
 
 /**
- * The level at a moment; a day without a bar has the last close of the `MAX_STILL_DAYS` before it. Null where there is
- * none. No later bar changes it: whether a gap is a hole or the end would only show afterwards.
+ * The level at the open or close of a day; without a bar on it the last close of the `MAX_STILL_DAYS` before it. Null
+ * where there is none. No later bar changes it: only later bars show whether a gap is a hole or the end.
  */
-export function levelAt({ dates, opens, closes }: Levels, { date, at }: Moment): number | null {
-  const place = lastPlaceUpTo(dates, date);
-  const last = dates[place];
+export function levelAt(levels: Levels, { date, at }: PriceTime): number | null {
+  const last = lastUpTo(levels, date);
   if (last === undefined) return null;
-  if (last === date) return (at === 'open' ? opens[place] : closes[place]) ?? null;
-  return date <= addDays(last, MAX_STILL_DAYS) ? (closes[place] ?? null) : null;
+  if (last.date === date) return last[at];
+  return date <= addDays(last.date, MAX_STILL_DAYS) ? last.close : null;
 }
 
 /** The benchmark's return over the same time as each day of a curve: from its start to its close; null where unknown. */
@@ -138,15 +137,15 @@ export function benchmarkReturns(levels: Levels, curve: readonly DayOfCurve[]): 
   });
 }
 
-/** Where a day of a curve starts: at the close of the day before it, or, a model's very first one, at its own open. */
-export function startOf({ date, startDate }: Pick<DayOfCurve, 'date' | 'startDate'>): Moment {
+/** When a day of a curve starts: at the close of the day before it, or, for a model's very first day, at its own open. */
+export function startOf({ date, startDate }: Pick<DayOfCurve, 'date' | 'startDate'>): PriceTime {
   return startDate === null ? { date, at: 'open' } : { date: startDate, at: 'close' };
 }
 
-/** Where a benchmark's own curve begins: on a date, with the move since the moment at which it is worth 1. */
+/** Where a benchmark's own curve begins: on a date, with the return since `start`, when it is worth 1. */
 export interface Base {
   date: CalendarDate;
-  start: Moment;
+  start: PriceTime;
 }
 
 /** The benchmark's own curve through some dates from its base on; days without a level are left out. */
@@ -167,18 +166,20 @@ export function benchmarkCurve(
   });
 }
 
-/** Whether one moment is earlier than another. */
-export function isBefore(one: Moment, other: Moment): boolean {
+/** Whether one time is earlier than another. */
+export function isBefore(one: PriceTime, other: PriceTime): boolean {
   return one.date < other.date || (one.date === other.date && one.at === 'open' && other.at === 'close');
 }
 
-/** The index of the last date that is not after the given one; -1 when all are. */
-function lastPlaceUpTo(dates: readonly CalendarDate[], date: CalendarDate): number {
-  let [low, high] = [0, dates.length];
+/** The last level that is not after a date; undefined when all are. */
+function lastUpTo(levels: Levels, date: CalendarDate): Level | undefined {
+  let [low, high] = [0, levels.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((dates[middle] as CalendarDate) <= date) low = middle + 1;
+    const level = levels[middle];
+    assert(level !== undefined);
+    if (level.date <= date) low = middle + 1;
     else high = middle;
   }
-  return low - 1;
+  return levels[low - 1];
 }

@@ -3,22 +3,20 @@ import type { Database } from '../database/database.ts';
 import { splitsBetween } from '../database/market.ts';
 import { type ChosenDay, barsBetween, priceSpan, universeOfDays } from '../database/records/performance.ts';
 import { ServiceError } from '../domain.ts';
-import { type Steps, atOnce } from '../turns.ts';
+import type { Steps } from '../turns.ts';
 import {
   type Base,
-  type DaysOfMembers,
   type Levels,
-  addMember,
+  equalWeightLevels,
   isBefore,
   levelAt,
-  levelsOfMembers,
   startOf,
   symbolLevels,
 } from './benchmark.ts';
 
-/** The word that asks for the equal-weight universe. No symbol is written in lower case. */
+/** The name of the equal-weight universe as a benchmark. No symbol is written in lower case. */
 export const UNIVERSE = 'universe';
-/** What models are measured against when its prices are there: a fund that follows the NASDAQ-100. */
+/** The benchmark when its prices are stored: a fund that follows the NASDAQ-100. */
 export const DEFAULT_SYMBOL = 'QQQ';
 /** After every date. */
 const NEVER = '9999-12-31';
@@ -29,7 +27,7 @@ export interface Benchmark {
   /** How many symbols are in it. */
   symbols: number;
   levels: Levels;
-  /** Where its own curve begins: with the first day of a model at whose start it has a price. Null when there is none. */
+  /** Where its own curve begins: with the first day of a model at whose start it has a level. Null when there is none. */
   base: Base | null;
 }
 
@@ -40,14 +38,9 @@ export function checkBenchmark(database: Database, wanted: string | undefined): 
   throw new ServiceError('no_prices', `There are no prices of ${wanted} to compare with: ${remedy}`);
 }
 
-/** As `benchmarkSteps`, without a pause. */
-export function openBenchmark(database: Database, wanted: string | undefined, days: readonly ChosenDay[]): Benchmark {
-  return atOnce(benchmarkSteps(database, wanted, days));
-}
-
 /**
- * The benchmark of some model-days: the one that is asked for, else QQQ when it has prices from the first start to the
- * last day, else the universe; symbol by symbol. Throws a `ServiceError` (`no_prices`) when no price of the symbol is stored.
+ * The benchmark of some model-days: the wanted one, else QQQ when it has prices from the first start to the last day, else
+ * the universe; a symbol per step. Throws a `ServiceError` (`no_prices`) when no price of the symbol is stored.
  */
 export function* benchmarkSteps(
   database: Database,
@@ -59,11 +52,12 @@ export function* benchmarkSteps(
   const last = days.reduce((latest, { date }) => (date > latest ? date : latest), '');
   const name = wanted ?? (covers(database, { first: start, last }) ? DEFAULT_SYMBOL : UNIVERSE);
   const symbols = name === UNIVERSE ? universeOfDays(database, firstDays(days)) : [name];
-  const levels = yield* levelsOf(database, name, { symbols, from: start, to: last });
+  const members = symbols.values().map((symbol) => levelsOfSymbol(database, symbol, { from: start, to: last }));
+  const levels = name === UNIVERSE ? yield* equalWeightLevels(members) : (members.next().value ?? []);
   return { name, symbols: symbols.length, levels, base: baseOf(days, levels) };
 }
 
-/** The sessions of the first date; what comes later cannot change what they are measured against. */
+/** The sessions of the first date: later ones do not change the benchmark. */
 function firstDays(days: readonly ChosenDay[]): number[] {
   const first = days.reduce((earliest, { date }) => (date < earliest ? date : earliest), NEVER);
   return days.filter(({ date }) => date === first).map(({ sessionId }) => sessionId);
@@ -79,20 +73,6 @@ interface Span {
   to: CalendarDate;
 }
 
-function* levelsOf(
-  database: Database,
-  name: string,
-  { symbols, ...span }: Span & { symbols: readonly string[] },
-): Steps<Levels> {
-  if (name !== UNIVERSE) return levelsOfSymbol(database, name, span);
-  const days: DaysOfMembers = new Map();
-  for (const symbol of symbols) {
-    addMember(days, levelsOfSymbol(database, symbol, span));
-    yield null;
-  }
-  return levelsOfMembers(days);
-}
-
 function levelsOfSymbol(database: Database, symbol: string, span: Span): Levels {
   const bars = barsBetween(database, symbol, span);
   const [first] = bars;
@@ -101,8 +81,8 @@ function levelsOfSymbol(database: Database, symbol: string, span: Span): Levels 
 }
 
 /**
- * The first date with a day at whose start there is a level, and the earliest such start of that date. Days of later dates
- * change nothing, wherever they started from.
+ * The first date with a day at whose start there is a level, and the earliest such start of that date. Later dates change
+ * nothing, wherever their days started.
  */
 function baseOf(days: readonly ChosenDay[], levels: Levels): Base | null {
   let first: Base | null = null;

@@ -16,12 +16,12 @@ export interface Incomparability {
 export interface TradingTerms {
   /** The configurations of all jobs that ran one of the days. */
   configurations: ReadonlyMap<string, AgentConfiguration>;
-  /** By model; null where a chain does not go back to any. */
+  /** By model; null where its days do not go back to any. */
   initialCash: ReadonlyMap<string, Money | null>;
 }
 
-/** A model's days, as far as they matter to a comparison. */
-export interface Chain {
+/** The days of a model that its figures cover. */
+export interface ModelPeriod {
   model: string;
   start: CalendarDate;
   end: CalendarDate;
@@ -41,11 +41,11 @@ interface Terms {
   initial_cash: ReadonlyMap<string, string>;
 }
 
-type Finding = Incomparability & { model: string };
+export type IncomparableModel = Incomparability & { model: string };
 
 /** What makes models incomparable with the others, but for stale days. What most of the models have in common is the measure. */
-export function compareModels(chains: readonly Chain[], terms: TradingTerms): Map<string, Incomparability[]> {
-  const all = chains.map((chain) => termsOf(chain, terms));
+export function compareModels(periods: readonly ModelPeriod[], terms: TradingTerms): Map<string, Incomparability[]> {
+  const all = periods.map((period) => termsOf(period, terms));
   const findings = [...comparePeriods(all), ...respects.flatMap((respect) => compareTerms(respect, all))];
   const found = new Map<string, Incomparability[]>();
   for (const { model, kind, reason } of findings) found.set(model, [...(found.get(model) ?? []), { kind, reason }]);
@@ -59,7 +59,7 @@ export function staleness(stale: number, days: number): Incomparability[] {
   return [{ kind: 'stale', reason: `${these}: what they started from has changed since` }];
 }
 
-function termsOf({ model, start, end, days, jobIds }: Chain, { configurations, initialCash }: TradingTerms): Terms {
+function termsOf({ model, start, end, days, jobIds }: ModelPeriod, { configurations, initialCash }: TradingTerms): Terms {
   const used = new Set([...jobIds].flatMap((job) => configurations.get(job) ?? []));
   const cash = initialCash.get(model) ?? null;
   return {
@@ -89,12 +89,12 @@ function symbolsOf(configuration: AgentConfiguration): [key: string, words: stri
 }
 
 /** Against the period that most models have; of several such the one with the most days. */
-function comparePeriods(all: readonly Terms[]): Finding[] {
+function comparePeriods(all: readonly Terms[]): IncomparableModel[] {
   const longestFirst = all.toSorted((one, other) => other.days - one.days);
   const usual = mostCommon(longestFirst, ({ start, end }) => `${start} ${end}`);
   const [most] = usual;
   if (most === undefined) return [];
-  return all.flatMap((own): Finding[] => {
+  return all.flatMap((own): IncomparableModel[] => {
     const { model } = own;
     if (own.start !== most.start || own.end !== most.end) {
       const reason = `Its period, ${periodOf(own)}, is not that of ${namesOf(usual)}, ${periodOf(most)}`;
@@ -113,11 +113,11 @@ function periodOf({ start, end, days }: Terms): string {
 const respects = ['costs', 'universe', 'initial_cash'] as const;
 const nouns = { costs: 'trading costs', universe: 'universe', initial_cash: 'initial cash' };
 
-function compareTerms(kind: (typeof respects)[number], all: readonly Terms[]): Finding[] {
+function compareTerms(kind: (typeof respects)[number], all: readonly Terms[]): IncomparableModel[] {
   const single = all.filter((terms) => terms[kind].size === 1);
   const usual = mostCommon(single, (terms) => [...terms[kind].keys()].join());
   const [most] = usual;
-  return all.flatMap((own): Finding[] => {
+  return all.flatMap((own): IncomparableModel[] => {
     const { model } = own;
     if (own[kind].size > 1) return [{ model, kind, reason: `Its ${nouns[kind]} changed from one job to another` }];
     const [[key, words] = [null, '']] = own[kind];

@@ -1,11 +1,60 @@
 import type { CalendarDate } from '../calendar.ts';
-import type { LedgerDay, UsageTotals } from '../database/records/performance.ts';
+import type { SessionFilters } from '../database/chosen.ts';
+import type { Database } from '../database/database.ts';
+import {
+  type ChosenDay,
+  type LedgerDay,
+  type UsageTotals,
+  chosenDays,
+  ledgerDays,
+  usageTotals,
+} from '../database/records/performance.ts';
+import { staleAmong } from '../database/stale.ts';
 import type { Money } from '../money.ts';
+import { knownClosingMark } from '../trading/market.ts';
+import type { Steps } from '../turns.ts';
 import type { Levels } from './benchmark.ts';
+import type { ModelPeriod } from './comparability.ts';
+
+/** Which model-days the figures cover: those that the filters select as of a change of the ledger. */
+export interface Choice {
+  database: Database;
+  filters: SessionFilters;
+  at: number;
+}
+
+/** All chosen model-days in brief, before the figures of each model. */
+export interface ChosenDays {
+  /** By model. */
+  periods: ModelPeriod[];
+  /** One of each date, start and job: the benchmark needs no more. */
+  days: ChosenDay[];
+}
+
+/** Looks at every model-day once and keeps little of it. */
+export function* readChosenDays({ database, filters, at }: Choice): Steps<ChosenDays> {
+  const periods = new Map<string, ModelPeriod & { jobIds: Set<string> }>();
+  const days = new Map<string, ChosenDay>();
+  for (const step of chosenDays(database, filters, at)) {
+    for (const day of step) {
+      const { model, date, jobId, startDate } = day;
+      const period = periods.get(model) ?? { model, start: date, end: date, days: 0, jobIds: new Set() };
+      period.end = date;
+      period.days += 1;
+      period.jobIds.add(jobId);
+      periods.set(model, period);
+      const key = `${date} ${startDate} ${jobId}`;
+      if (!days.has(key)) days.set(key, day);
+    }
+    yield null;
+  }
+  const byModel = [...periods.values()].sort((one, other) => (one.model < other.model ? -1 : 1));
+  return { periods: byModel, days: [...days.values()] };
+}
 
 /** What the figures of one model are made of. */
 export interface ModelRecord {
-  /** The chosen days, at least one, and all that they started from; each after its past. */
+  /** The chosen days, at least one, and all that they go back to; each after the day it started from. */
   ledger: readonly LedgerDay[];
   /** The chosen days by session, each with the date of the day it started from; null for the initial cash. */
   chosen: ReadonlyMap<number, CalendarDate | null>;
@@ -16,4 +65,34 @@ export interface ModelRecord {
   markOf: (symbol: string) => Money | null;
   /** Per day. */
   riskFree: number;
+}
+
+/** The record of one model. Its days and those that they go back to are in memory. */
+export function* readRecord(
+  { database, filters, at }: Choice,
+  { model, end }: ModelPeriod,
+  { benchmark, riskFree }: Pick<ModelRecord, 'benchmark' | 'riskFree'>,
+): Steps<ModelRecord> {
+  const chosen = new Map<number, CalendarDate | null>();
+  const staleDates = new Set<CalendarDate>();
+  for (const step of chosenDays(database, { ...filters, model }, at)) {
+    for (const { sessionId, startDate } of step) chosen.set(sessionId, startDate);
+    yield null;
+    for (const { date } of staleAmong(database, step.map(({ sessionId }) => sessionId))) staleDates.add(date);
+    yield null;
+  }
+  const sessionIds = [...chosen.keys()];
+  const marks = new Map<string, Money | null>();
+  return {
+    ledger: yield* ledgerDays(database, sessionIds),
+    chosen,
+    staleDates,
+    usage: yield* usageTotals(database, sessionIds),
+    benchmark,
+    markOf(symbol) {
+      if (!marks.has(symbol)) marks.set(symbol, knownClosingMark(database, end, symbol));
+      return marks.get(symbol) ?? null;
+    },
+    riskFree,
+  };
 }

@@ -7,7 +7,7 @@ import { rounded } from './figure.ts';
 import { reportReturns } from './report.ts';
 import { seriesOf } from './returns.ts';
 
-/** A benchmark's own figures on the dates of some model-days, as the answer tells them. `riskFree` is per day. */
+/** A benchmark's own figures on the dates of some model-days, as in the response. `riskFree` is per day. */
 export function reportBenchmark(benchmark: Benchmark, days: readonly ChosenDay[], riskFree: number) {
   const { name, symbols, levels, base } = benchmark;
   const dates = [...new Set(days.map(({ date }) => date))].sort();
@@ -17,10 +17,7 @@ export function reportBenchmark(benchmark: Benchmark, days: readonly ChosenDay[]
     symbols,
     start_date: base?.start.date ?? null,
     days: curve.length,
-    incomplete: whyIncomplete(benchmark, {
-      dates,
-      covered: curve.map(({ date }) => date),
-    }),
+    incomplete: whyIncomplete(benchmark, { dates, covered: curve.map(({ date }) => date) }),
     ...reportReturns(seriesOf(curve), riskFree),
     curve: curve.map(({ date, value, dailyReturn }) => ({
       date,
@@ -30,13 +27,13 @@ export function reportBenchmark(benchmark: Benchmark, days: readonly ChosenDay[]
   };
 }
 
-/** Why a benchmark does not go the whole way with the models; null when it does. */
+/** Why a benchmark does not cover all days of the models; null when it does. */
 function whyIncomplete(
   { name, levels }: Benchmark,
   { dates, covered }: { dates: readonly CalendarDate[]; covered: readonly CalendarDate[] },
 ): string | null {
   const subject = name === UNIVERSE ? 'The universe' : name;
-  const [lastBar, lastDate] = [levels.dates.at(-1), dates.at(-1)];
+  const [lastBar, lastDate] = [levels.at(-1)?.date, dates.at(-1)];
   if (lastDate === undefined) return null;
   if (lastBar === undefined || covered.length === 0) return `${subject} has no price at the start of any of these days`;
   const sentences: string[] = [];

@@ -97,16 +97,30 @@ function applyAction(
     trading.fractionProfit = money(trading.fractionProfit + profit);
     return;
   }
+  const side = actionType === 'buy' ? 'buy' : 'sell';
   const traded = money(amount * (price ?? 0));
   trading.trades += 1;
-  trading.commission = money(trading.commission + (actionType === 'buy' ? -change - traded : traded - change));
-  if (actionType === 'buy') {
+  trading.commission = money(trading.commission + commissionOf({ side, traded, change }));
+  if (side === 'buy') {
     trading.bought = money(trading.bought + traded);
     buyLot(book, symbol, { date, quantity: amount, cost: money(-change) });
   } else {
     trading.sold = money(trading.sold + traded);
     trading.roundTrips.push(...sellLots(book, symbol, { date, quantity: amount, proceeds: change }));
   }
+}
+
+/** What an order cost beside shares times price, by the change of the cash. */
+export function commissionOf({
+  side,
+  traded,
+  change,
+}: {
+  side: 'buy' | 'sell';
+  traded: Money;
+  change: Money;
+}): Money {
+  return money(side === 'buy' ? -change - traded : traded - change);
 }
 
 /** A holding at the close of the last day. Value and profit are null where no price of the symbol is stored. */

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { weekdays } from '../../src/calendar.ts';
 import {
   type BenchmarkBar,
-  type Moment,
+  type Levels,
+  type PriceTime,
   benchmarkCurve,
   benchmarkReturns,
   equalWeightLevels,
@@ -13,10 +14,14 @@ import {
 } from '../../src/performance/benchmark.ts';
 import { relativeFigures } from '../../src/performance/relative.ts';
 import { seriesOf } from '../../src/performance/returns.ts';
+import { atOnce } from '../../src/turns.ts';
 import { naiveRelative } from '../support/naive-performance.ts';
 import { rowsOf } from '../support/prices.ts';
 
-/** `DAY OPEN CLOSE` of November 2025; `-` for a close that is not known. */
+const equalWeight = (members: Levels[]) => atOnce(equalWeightLevels(members));
+const closesOf = (levels: Levels) => levels.map(({ close }) => close);
+
+/** `DAY OPEN CLOSE` of November 2025; `-` for an unknown close. */
 function bars(table: string): BenchmarkBar[] {
   return rowsOf(table).map(([day, open, close]) => ({
     date: `2025-11-${day}`,
@@ -39,34 +44,34 @@ const WEEK = bars(`
   06 120 132
   07 140 -`);
 
-/** A moment, `DAY open` or `DAY close` → the level there. */
-const moments: [moment: string, level: number | null, why: string][] = [
+/** A time, `DAY open` or `DAY close` → the level then. */
+const times: [time: string, level: number | null, why: string][] = [
   ['03 open', 100, 'its open'],
   ['03 close', 110, 'its close'],
   ['05 close', 121, 'without a bar the last close'],
-  ['05 open', 121, 'without a bar the last close, in the morning too'],
-  ['07 close', 140, 'while no close is known the open, as portfolios are marked'],
-  ['08 close', 140, 'after the last bar the last close, for the next bar may come later'],
-  ['21 close', 140, 'for two weeks'],
-  ['22 close', null, 'and no longer'],
-  ['01 close', null, 'before the first bar none'],
+  ['05 open', 121, 'without a bar the last close, also at the open'],
+  ['07 close', 140, 'the open replaces an unknown close, as in the value of portfolios'],
+  ['08 close', 140, 'after the last bar the last close, as the next bar may come later'],
+  ['21 close', 140, 'still the last close after two weeks'],
+  ['22 close', null, 'none after more than two weeks'],
+  ['01 close', null, 'none before the first bar'],
 ];
-for (const [moment, level, why] of moments) {
-  test(`the benchmark at ${moment}: ${why}`, () => {
-    const [day, at] = moment.split(' ');
-    const found = levelAt(symbolLevels(WEEK, []), { date: `2025-11-${day}`, at: at as Moment['at'] });
+for (const [time, level, why] of times) {
+  test(`the benchmark at ${time}: ${why}`, () => {
+    const [day, at] = time.split(' ');
+    const found = levelAt(symbolLevels(WEEK, []), { date: `2025-11-${day}`, at: at as PriceTime['at'] });
     assert.equal(found, level);
   });
 }
 
-test('splits are no returns: raw prices are taken times the shares that one has become', () => {
+test('splits are not returns: raw prices are multiplied by the shares that one share has become', () => {
   const table = bars(`
     03 300 300
     04 20 21
     05 42 42`);
-  const { closes, opens } = symbolLevels(table, [split('04', 15, 1), split('05', 1, 2)]);
+  const levels = symbolLevels(table, [split('04', 15, 1), split('05', 1, 2)]);
   assert.deepEqual(
-    [opens, closes],
+    [levels.map(({ open }) => open), closesOf(levels)],
     [
       [300, 300, 315],
       [300, 315, 315],
@@ -74,15 +79,15 @@ test('splits are no returns: raw prices are taken times the shares that one has 
   );
 });
 
-test('a split before the first bar, or on its day, is in its price already', () => {
-  assert.deepEqual(symbolLevels(WEEK.slice(0, 2), [split('01', 2, 1), split('03', 2, 1)]).closes, [110, 121]);
+test('the price of the first bar already reflects splits before it or on its day', () => {
+  assert.deepEqual(closesOf(symbolLevels(WEEK.slice(0, 2), [split('01', 2, 1), split('03', 2, 1)])), [110, 121]);
 });
 
 test('a split on a day without a bar counts from the next bar on', () => {
-  assert.deepEqual(symbolLevels(bars('03 10 10\n06 5 5'), [split('05', 2, 1)]).closes, [10, 10]);
+  assert.deepEqual(closesOf(symbolLevels(bars('03 10 10\n06 5 5'), [split('05', 2, 1)])), [10, 10]);
 });
 
-test('days of a curve are compared from the same close to the same close, over gaps; a first day from its open', () => {
+test('days of a curve are compared from the same close to the same close, across gaps; a first day from its open', () => {
   const curve = [
     { date: '2025-11-03', startDate: null, dailyReturn: 0 },
     { date: '2025-11-06', startDate: '2025-11-03', dailyReturn: 0 },
@@ -115,31 +120,30 @@ test("the benchmark's own curve starts at 1 with the first of the models, and en
   assert.deepEqual(benchmarkCurve(levels, { date: '2025-11-03', start: { date: '2025-10-31', at: 'close' } }, dates), []);
 });
 
-test('equal weight: the mean of the returns, not of the prices, and equal again every day', () => {
+test('equal weight: the mean of the returns, not of the prices, rebalanced every day', () => {
   const cheap = symbolLevels(bars('03 10 10\n04 10 20\n05 20 10'), []);
   const dear = symbolLevels(bars('03 1000 1000\n04 1000 1000\n05 1000 1000'), []);
-  const { closes } = equalWeightLevels([cheap, dear]);
-  assert.deepEqual(closes.map(rounded), [1, 1.5, 1.125]); // +100 % and 0 %, then -50 % and 0 %
+  assert.deepEqual(closesOf(equalWeight([cheap, dear])).map(rounded), [1, 1.5, 1.125]); // +100 % and 0 %, then -50 % and 0 %
 });
 
-test('equal weight: the first day runs from the opens, and who joins later counts from its second day', () => {
+test('equal weight: the first day starts at the opens, and a member that joins later counts from its second day', () => {
   const first = symbolLevels(bars('03 10 11\n04 11 11\n05 11 22'), []);
   const late = symbolLevels(bars('04 50 100\n05 100 100'), []);
-  const levels = equalWeightLevels([first, late]);
-  assert.deepEqual(levels.closes.map(rounded), [1, 1, 1.5]);
-  assert.equal(rounded(levels.opens[0] as number), rounded(1 / 1.1));
+  const levels = equalWeight([first, late]);
+  assert.deepEqual(closesOf(levels).map(rounded), [1, 1, 1.5]);
+  assert.equal(rounded(levels[0]?.open ?? NaN), rounded(1 / 1.1));
 });
 
-test('equal weight: one without a bar stands still for two weeks, then leaves; when it is back it counts from its second day', () => {
+test('equal weight: a member without a bar returns 0 for two weeks, then leaves; when it is back it counts from its second day', () => {
   const every = symbolLevels(bars('03 10 10\n04 10 10\n17 10 10\n18 10 20\n19 20 20\n20 20 40'), []);
   const rare = symbolLevels(bars('03 50 50\n04 50 50\n19 90 90\n20 90 90'), []);
-  // On the 18th it has had no bar for two weeks, and still counts: +100 % and 0 %. On the 19th it does not: a new start.
-  assert.deepEqual(equalWeightLevels([every, rare]).closes.map(rounded), [1, 1, 1, 1.5, 1.5, 2.25]);
+  // On the 18th it has had no bar for two weeks and still counts: +100 % and 0 %. On the 19th it does not: a new start.
+  assert.deepEqual(closesOf(equalWeight([every, rare])).map(rounded), [1, 1, 1, 1.5, 1.5, 2.25]);
 });
 
-test('equal weight of nothing has no level', () => {
-  assert.deepEqual(equalWeightLevels([]), { dates: [], opens: [], closes: [] });
-  assert.equal(levelAt(equalWeightLevels([symbolLevels([], [])]), { date: '2025-11-03', at: 'close' }), null);
+test('equal weight without members has no level', () => {
+  assert.deepEqual(equalWeight([]), []);
+  assert.equal(levelAt(equalWeight([symbolLevels([], [])]), { date: '2025-11-03', at: 'close' }), null);
 });
 
 const DATES = weekdays('2025-11-03', '2025-12-12');
@@ -151,10 +155,10 @@ const anyMember = fc.record({
   ),
 });
 
-test('equal weight agrees with walking through the days, one member after another', () => {
+test('equal weight agrees with a walk through the days, one member after another', () => {
   fc.assert(
     fc.property(fc.array(anyMember, { minLength: 1, maxLength: 5 }), (members) => {
-      const levels = equalWeightLevels(
+      const levels = equalWeight(
         members.map(({ prices }) =>
           symbolLevels(
             DATES.flatMap((date, index) => {

@@ -6,7 +6,8 @@ import { type Database, openDatabase } from '../../src/database/database.ts';
 import { type ChosenDay, priceSpan } from '../../src/database/records/performance.ts';
 import { storeBars } from '../../src/database/prices.ts';
 import { benchmarkCurve, benchmarkReturns, levelAt } from '../../src/performance/benchmark.ts';
-import { openBenchmark } from '../../src/performance/choose-benchmark.ts';
+import { benchmarkSteps } from '../../src/performance/choose-benchmark.ts';
+import { atOnce } from '../../src/turns.ts';
 import { readPrices, storePrices } from '../support/prices.ts';
 
 const PRICES = `
@@ -30,6 +31,8 @@ const day = (model: string, date: string, startDate: string | null): ChosenDay =
   startDate,
 });
 
+const benchmarkOf = (...given: Parameters<typeof benchmarkSteps>) => atOnce(benchmarkSteps(...given));
+
 const bases: [name: string, days: ChosenDay[], base: string | null][] = [
   ['no model-day', [], null],
   [
@@ -52,14 +55,14 @@ const bases: [name: string, days: ChosenDay[], base: string | null][] = [
 ];
 for (const [name, days, expected] of bases) {
   test(`where the curve of the benchmark starts: ${name}`, () => {
-    const { base } = openBenchmark(databaseWith(PRICES), undefined, days);
+    const { base } = benchmarkOf(databaseWith(PRICES), undefined, days);
     assert.equal(base && `${base.start.date} ${base.start.at}`, expected);
   });
 }
 
 test('a bar of the year 0000, which another program stored, is no history', () => {
   const bars = 'QQQ 0000-11-10 1 1\nQQQ 2025-11-11 550 560\nAAPL 2025-11-10 100 110';
-  const { name } = openBenchmark(databaseWith(bars), undefined, [day('a', '2025-11-10', null)]);
+  const { name } = benchmarkOf(databaseWith(bars), undefined, [day('a', '2025-11-10', null)]);
   assert.equal(name, 'universe');
 });
 
@@ -68,7 +71,7 @@ test('a start on a day without a bar takes the last bar before it, and recorded 
   database
     .statement(`INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('QQQ', '2025-11-11', 5, 1)`)
     .run();
-  const { levels, name } = openBenchmark(database, undefined, [day('a', '2025-11-11', '2025-11-07')]);
+  const { levels, name } = benchmarkOf(database, undefined, [day('a', '2025-11-11', '2025-11-07')]);
   assert.equal(name, 'QQQ');
   assert.deepEqual(
     ['2025-11-07', '2025-11-10', '2025-11-11'].map((date) => levelAt(levels, { date, at: 'close' })),
@@ -82,7 +85,7 @@ test('prices of an adjusted source are not split again', () => {
   database
     .statement(`INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('QQQ', '2025-11-11', 5, 1)`)
     .run();
-  const { levels } = openBenchmark(database, 'QQQ', [day('a', '2025-11-11', '2025-11-10')]);
+  const { levels } = benchmarkOf(database, 'QQQ', [day('a', '2025-11-11', '2025-11-10')]);
   assert.equal(levelAt(levels, { date: '2025-11-11', at: 'close' }), 110);
 });
 
@@ -132,9 +135,9 @@ test('the universe is that of the first date, of several jobs of it the newest; 
     runJob(database, { sessionId: index + 1, date, createdAt, symbols }),
   );
   const days = jobs.map(([date], index) => ({ ...day('a', date, null), sessionId: index + 1 }));
-  assert.equal(openBenchmark(database, 'universe', days).symbols, 2);
-  assert.equal(openBenchmark(database, 'universe', days.slice(1)).symbols, 1);
-  assert.equal(openBenchmark(database, 'universe', days.slice(2)).symbols, 3);
+  assert.equal(benchmarkOf(database, 'universe', days).symbols, 2);
+  assert.equal(benchmarkOf(database, 'universe', days.slice(1)).symbols, 1);
+  assert.equal(benchmarkOf(database, 'universe', days.slice(2)).symbols, 3);
 });
 
 const SYMBOLS = ['A', 'B', 'C', 'D'];
@@ -180,7 +183,7 @@ function daysOf(runs: readonly [boolean, boolean][]): ChosenDay[] {
 
 /** A benchmark's return on each of the days, and its own curve. */
 function figuresOf(database: Database, name: string, days: readonly ChosenDay[]) {
-  const { levels, base } = openBenchmark(database, name, days);
+  const { levels, base } = benchmarkOf(database, name, days);
   const dates = DATES.filter((date) => days.some((one) => one.date === date));
   const curve = base === null ? [] : benchmarkCurve(levels, base, dates);
   const returns = benchmarkReturns(

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { weekdays } from '../../src/calendar.ts';
 import { parseConfiguration } from '../../src/configuration.ts';
 import { money } from '../../src/money.ts';
-import { type Chain, compareModels, staleness } from '../../src/performance/comparability.ts';
+import { type ModelPeriod, compareModels, staleness } from '../../src/performance/comparability.ts';
 import { rowsOf } from '../support/prices.ts';
 
 const agentConfigs: Record<string, object> = {
@@ -28,13 +28,13 @@ function compare(table: string): string[] {
     const dates = weekdays(`2025-06-${from}`, `2025-06-${to}`);
     return { model, dates, jobs: jobs.split('-').slice(0, dates.length) };
   });
-  const chains = [...Map.groupBy(parts, ({ model }) => model)].map(([model, own]): Chain => {
+  const periods = [...Map.groupBy(parts, ({ model }) => model)].map(([model, own]): ModelPeriod => {
     const dates = own.flatMap((part) => part.dates);
     const jobIds = new Set(own.flatMap((part) => part.jobs));
     return { model, start: dates[0] as string, end: dates.at(-1) as string, days: dates.length, jobIds };
   });
   const initialCash = new Map(rows.map(([model = '', , , , cash = '10000']) => [model, money(Number(cash) * 10_000)]));
-  const found = compareModels(chains, { configurations, initialCash });
+  const found = compareModels(periods, { configurations, initialCash });
   return [...found].flatMap(([model, list]) => list.map(({ kind, reason }) => `${model} ${kind}: ${reason}`));
 }
 
@@ -85,11 +85,11 @@ for (const [name, table, expected] of cases)
 
 test('what makes models incomparable: a day that is missing inside the same period', () => {
   const period = { start: '2025-06-02', end: '2025-06-04', jobIds: new Set(['plain']) };
-  const chains = [
+  const periods = [
     { ...period, model: 'a', days: 2 },
     { ...period, model: 'b', days: 3 },
   ];
-  const found = compareModels(chains, { configurations, initialCash: new Map() });
+  const found = compareModels(periods, { configurations, initialCash: new Map() });
   assert.deepEqual(
     [...found],
     [['a', [{ kind: 'missing_days', reason: 'It has 2 model-days in its period; b has 3' }]]],

@@ -27,7 +27,7 @@ function report(ledger: readonly LedgerDay[], differences: Partial<ModelRecord> 
     chosen: new Map(ledger.map(({ sessionId }, index) => [sessionId, ledger[index - 1]?.date ?? null])),
     staleDates: new Set(),
     usage: NO_USAGE,
-    benchmark: { dates: [], opens: [], closes: [] },
+    benchmark: [],
     markOf: () => null,
     riskFree: 0,
     ...differences,
@@ -165,8 +165,7 @@ const granularities: [name: string, changes: number[], figures: Record<(typeof m
 ];
 for (const [name, changes, figures] of granularities) {
   test(`a curve that ${name}: nothing is divided by what the ledger cannot show`, () => {
-    const benchmark = { dates: [], opens: [], closes: [] };
-    const told = report(ledgerOf(10_000_000, repeated(252, changes)), { benchmark });
+    const told = report(ledgerOf(10_000_000, repeated(252, changes)));
     const kinds = measures.map((measure) => [measure, told[measure] === null || told[measure] === 0 ? told[measure] : 'number']);
     assert.deepEqual(Object.fromEntries(kinds), figures);
   });
@@ -174,10 +173,11 @@ for (const [name, changes, figures] of granularities) {
 
 test('against a benchmark that moves as the ledger can hardly show there is no beta and no information ratio', () => {
   const ledger = ledgerOf(10_000_000, repeated(30, [1, 0]));
-  const levels = (step: number) => {
-    const closes = ledger.map((_, index) => 1 + step * (index % 2));
-    return { dates: ledger.map(({ date }) => date), opens: closes, closes };
-  };
+  const levels = (step: number) =>
+    ledger.map(({ date }, index) => {
+      const level = 1 + step * (index % 2);
+      return { date, open: level, close: level };
+    });
   const { relative } = report(ledger, { benchmark: levels(1e-8) });
   assert.deepEqual([relative.beta, relative.correlation, relative.information_ratio], [null, null, null]);
   assert.equal(relative.unavailable.beta, 'The benchmark does not move');

@@ -47,24 +47,23 @@ export interface JobPlace {
 export interface JobFilters {
   status?: JobStatus | undefined;
   before: JobPlace | null;
-  limit: number;
 }
 
-const LIST = `
+const NEXT = `
   SELECT job_id AS jobId, warnings, json_object(
     'job_id', job_id, 'status', status, 'progress', ${PROGRESS}, 'start_date', start_date, 'end_date', end_date,
     'models', ${MODELS}, 'created_at', created_at, 'started_at', started_at, 'completed_at', completed_at,
     'total_duration_seconds', ${DURATION}, 'error', error) AS json
   FROM jobs
   WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR (created_at, rowid) < (?2, ?3))
-  ORDER BY created_at DESC, rowid DESC LIMIT ?4`;
+  ORDER BY created_at DESC, rowid DESC LIMIT 1`;
 
-/** Jobs, newest first, each as JSON text without its warnings; these as they are stored. */
-export function jobList(
+/** The newest job, as JSON text without its warnings; these as they are stored. Undefined when there is none. */
+export function nextJob(
   database: Database,
-  { status, before, limit }: JobFilters,
-): { jobId: string; json: string; warnings: string | null }[] {
-  return database.statement(LIST).all(status ?? null, before?.createdAt ?? null, before?.rowid ?? null, limit) as never;
+  { status, before }: JobFilters,
+): { jobId: string; json: string; warnings: string | null } | undefined {
+  return database.statement(NEXT).get(status ?? null, before?.createdAt ?? null, before?.rowid ?? null) as never;
 }
 
 export function placeOfJob(database: Database, jobId: string): JobPlace | undefined {

@@ -1,0 +1,47 @@
+import { agentConfigurations, initialCashOf } from '../database/records/trading-terms.ts';
+import type { Steps } from '../turns.ts';
+import { type Benchmark, benchmarkSteps } from './choose-benchmark.ts';
+import { type Incomparability, type ModelPeriod, compareModels, staleness } from './comparability.ts';
+import { type Choice, readChosenDays, readRecord } from './record.ts';
+import { reportBenchmark } from './report-benchmark.ts';
+import { reportModel } from './report.ts';
+
+export interface ReportRequest extends Choice {
+  /** The name of a benchmark; undefined for the default. */
+  wanted: string | undefined;
+  /** Per day. */
+  riskFree: number;
+}
+
+/** What the figures of all models have in common. */
+export interface Basis {
+  periods: readonly ModelPeriod[];
+  benchmark: Benchmark;
+  benchmarkReport: ReturnType<typeof reportBenchmark>;
+  incomparable: ReadonlyMap<string, Incomparability[]>;
+}
+
+export function* prepareReports(request: ReportRequest): Steps<Basis> {
+  const { database, wanted, riskFree } = request;
+  const { periods, days } = yield* readChosenDays(request);
+  const benchmark = yield* benchmarkSteps(database, wanted, days);
+  const configurations = agentConfigurations(database, new Set(days.map(({ jobId }) => jobId)));
+  const initialCash = initialCashOf(database, periods.map(({ model }) => model));
+  return {
+    periods,
+    benchmark,
+    benchmarkReport: reportBenchmark(benchmark, days, riskFree),
+    incomparable: compareModels(periods, { configurations, initialCash }),
+  };
+}
+
+/** The figures of one model, and why they cannot be compared with others. Afterwards its ledger is no longer in memory. */
+export function* reportSteps(request: ReportRequest, { benchmark, incomparable }: Basis, period: ModelPeriod) {
+  const { model } = period;
+  const record = yield* readRecord(request, period, { benchmark: benchmark.levels, riskFree: request.riskFree });
+  yield null;
+  const figures = reportModel(record);
+  yield null;
+  const stale = staleness(figures.stale_model_days, figures.model_days);
+  return { model, ...figures, incomparable: [...(incomparable.get(model) ?? []), ...stale] };
+}

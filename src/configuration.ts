@@ -7,7 +7,7 @@ import { nasdaq100 } from './universe.ts';
 
 const MAX_CONFIGURATION_BYTES = 4 * 1024 * 1024;
 export const MAX_SIGNATURE_LENGTH = 200;
-/** More than any company's research desk holds, far below where integers of 1/10000 dollar end. */
+/** More than any research desk holds, and far below the largest integer of 1/10000 dollar. */
 const MAX_INITIAL_CASH = 1_000_000_000;
 
 /** Counts characters as JSON Schema does: an emoji is one, though its length is 2. */
@@ -37,7 +37,7 @@ export const signatureSchema = v.pipe(
 
 const symbolSchema = v.pipe(v.string(), v.trim(), v.toUpperCase(), v.regex(SYMBOL_PATTERN, 'is not a ticker symbol'));
 
-/** Half of what is traded; more is a slip of the pen. */
+/** Half of what is traded; more is a typing error. */
 const MAX_BASIS_POINTS = 5_000;
 const MAX_COMMISSION = 1_000_000;
 const basisPoints = v.pipe(v.number(), v.minValue(0), v.maxValue(MAX_BASIS_POINTS));
@@ -50,7 +50,7 @@ const httpUrl = v.pipe(
   v.check((text) => text === '' || isHttpUrl(text), `must be ${HTTP_URL}`),
 );
 
-/** What a `basemodel` begins with that names no provider's model, but a rule. */
+/** The beginning of a `basemodel` that names a rule instead of a provider's model. */
 const BASELINE_PREFIX = 'baseline/';
 
 const modelFields = v.object({
@@ -216,7 +216,7 @@ function pathOf(issue: Issue): string {
   return keys.join('').replace(/^\./, '') || 'the file';
 }
 
-/** Never the value itself: it may be a key that stands in the wrong place. */
+/** Never the value itself: it may be a key in the wrong place. */
 function describe(issue: Issue): string {
   if (issue.input === undefined) return 'is missing';
   if (!issue.message.startsWith('Invalid')) return issue.message;
@@ -224,7 +224,7 @@ function describe(issue: Issue): string {
   return issue.kind === 'schema' ? `expected ${issue.expected}, got ${got}` : `must be ${issue.expected}`;
 }
 
-/** The position alone: the parser's own words quote the text around it, and with it perhaps a key. */
+/** Only the position: the parser's own words quote the text around it, which may be a key. */
 function whereOf(error: unknown): string {
   const message = messageOf(error);
   const place = /line \d+ column \d+/.exec(message) ?? /position \d+/.exec(message);

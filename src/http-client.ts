@@ -56,14 +56,14 @@ function agentFor(protocol: string): Agent {
   return agent;
 }
 
-/** Loading TLS takes a child half as long again as its whole start, so that who asks a plain local server does without. */
+/** TLS is loaded only for https, because it adds 50 % to a child's start-up. */
 function clientOf(protocol: string): typeof import('node:http') | typeof import('node:https') {
   return process.getBuiltinModule(protocol === 'https:' ? 'node:https' : 'node:http');
 }
 
 /**
  * The proxy variable that cannot be read, if one cannot. Node throws at some of them, with the password in its words, and
- * goes past others in silence (`socks5://...`, `proxy:3128`); who names a proxy wants no request to go past it.
+ * goes past others silently (`socks5://...`, `proxy:3128`); but a user who names a proxy wants every request to go through it.
  */
 function unreadableProxy(protocol: string): string | undefined {
   const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';

@@ -1,4 +1,4 @@
-/** JSON from outside, whose shape nobody has checked yet. */
+/** JSON from outside, before its shape is checked. */
 export type Json = Record<string, unknown>;
 
 /** The value of a JSON text; undefined when the text is not JSON. */

@@ -10,7 +10,7 @@ import { tryParse } from './json.ts';
  * ends with one `outcome`. Both ends check every line. Amounts of money are dollars.
  */
 
-/** A longer line ends the model-day: nobody buffers what never ends. */
+/** A longer line ends the model-day, so that an endless one fills no memory. */
 export const MAX_LINE_BYTES = 4 * 1024 * 1024;
 /** Tool calls that one answer may hold; providers allow as many. */
 export const MAX_TOOL_CALLS = 128;
@@ -107,7 +107,7 @@ export const toolCallSchema = v.object({ id: v.string(), name: v.string(), argum
 
 /**
  * What a provider wants back with its own message, word for word, and refuses the next request without: its thoughts, and
- * signatures under them. Fields of the message, and of each of its tool calls. Nobody else looks at it.
+ * signatures under them. Fields of the message, and of each of its tool calls. Only the provider reads them.
  */
 export const carriedSchema = v.object({
   message: v.record(v.string(), v.unknown()),
@@ -153,7 +153,7 @@ export const answerSchema = v.object({
   carried: v.nullish(carriedSchema),
 });
 
-/** A request to the provider that brought no answer; `waitMs` is null when it was the last try. */
+/** A request to the provider without an answer; `waitMs` is null after the last try. */
 const failedRequestSchema = v.object({
   type: v.literal('failed_request'),
   reason: v.pipe(v.string(), v.maxLength(MAX_REASON_LENGTH)),

@@ -50,15 +50,15 @@ export function printableJson(value: unknown): string {
   );
 }
 
-/** How much of somebody else's words an error repeats. */
+/** How much of the words of others an error repeats. */
 const MAX_QUOTED_LENGTH = 300;
 
-/** The beginning of somebody else's words as one line, for an error, a log or a model. */
+/** The beginning of the words of others as one line, for an error, a log or a model. */
 export function quote(text: string, maxLength = MAX_QUOTED_LENGTH): string {
   return cutText(cleanText(text.slice(0, 10 * maxLength)), maxLength);
 }
 
-/** The text in at most that many UTF-16 units; `…` stands for what was cut, and no character is cut in two. */
+/** The text in at most that many UTF-16 units; `…` marks a cut, and no character is cut in two. */
 export function cutText(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   const kept = text.slice(0, maxLength - 1).replace(/\p{Cs}$/u, '');

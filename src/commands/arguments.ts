@@ -2,10 +2,10 @@ import { parseArgs } from 'node:util';
 import { ServiceError } from '../domain.ts';
 import { forTerminal } from '../text.ts';
 
-/** How a command is called, as the table of commands declares it. */
+/** The arguments of a command, as the table of commands declares them. */
 
 export interface Option {
-  /** What stands for the value, `DATE` say; an option without it is a switch. */
+  /** The placeholder of the value in the help, such as `DATE`; an option without it is a switch. */
   value?: string;
   /** What it does, as a sentence. */
   text: string;
@@ -13,7 +13,7 @@ export interface Option {
 }
 export type Options = Record<string, Option>;
 
-/** Arguments without a dash: what stands for one, and how many there may be. */
+/** Arguments without a dash: their placeholder in the help, and how many are allowed. */
 export interface Positionals {
   name: string;
   least: number;
@@ -44,7 +44,7 @@ export function readArguments<Declared extends Options>(
   const given = tokensOf(args, options);
   const { least, most, name } = positionals ?? { least: 0, most: 0, name: '' };
   const missing = Object.entries(options).filter(([option, { isRequired }]) => isRequired && !given.values.has(option));
-  // What follows an unknown option may be its value, so it is not called too much.
+  // An argument after an unknown option may be its value, so it is not reported as surplus.
   const surplus = given.problems.length > 0 ? [] : given.rest.slice(most);
   const problems = [
     ...given.problems,

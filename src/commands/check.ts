@@ -6,7 +6,7 @@ import { createProgressLine } from './progress.ts';
 import { number, size } from './words.ts';
 
 const FAULTY = 1;
-/** What is printed by name; of more the number is told. */
+/** At most this many items of a list are printed; the others are counted. */
 const MAX_PRINTED = 200;
 
 /** The command `check [FILE]`: verifies a database, without changing it. 0 when all adds up, else 1. */

@@ -4,7 +4,7 @@ import { readSettings } from '../settings.ts';
 import { WrongUsage } from './arguments.ts';
 import { type Client, createClient } from './client.ts';
 
-/** What the commands share that are clients of a running service. */
+/** What the client commands share. */
 
 /** The service that `--url` names, else API_URL, else the one on this machine. Throws a `WrongUsage` for a bad address. */
 export function connect(url: string | undefined): Client {
@@ -18,7 +18,7 @@ export function connect(url: string | undefined): Client {
   return createClient(wanted, apiToken);
 }
 
-/** Throws a `WrongUsage` that names the option when it was given and is no date. */
+/** Throws a `WrongUsage` that names the first option that is not a date. */
 export function checkDates(dates: Record<string, string | undefined>): void {
   for (const [name, date] of Object.entries(dates))
     if (date !== undefined && !isCalendarDate(date))

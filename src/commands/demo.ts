@@ -15,7 +15,7 @@ const DEMO_WEEKDAYS = 10;
 
 /**
  * The command `demo`: serves in DEV mode, runs the last ten weekdays for the configured models as a client of its own
- * service, prints what came of it, and keeps serving until Ctrl-C; in the middle that ends it in order too, with exit code 0.
+ * service, prints the results, and keeps serving until Ctrl-C, which shuts it down in order at any time (exit code 0).
  */
 export async function demo(): Promise<void> {
   process.env['DEPLOYMENT_MODE'] = 'DEV';
@@ -31,7 +31,7 @@ export async function demo(): Promise<void> {
   try {
     await simulate(client, { port, isGuarded: token !== null, signal: stopping.signal });
   } catch (error) {
-    // The service is on its way out, and takes the process with it.
+    // The service is shutting down, and ends the process.
     if (!stopping.signal.aborted) throw error;
   }
 }

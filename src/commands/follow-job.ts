@@ -5,12 +5,12 @@ import { type JobStatusAnswer, finishedDates, jobView } from './job-view.ts';
 import { createLiveBlock, sizeOf } from './progress.ts';
 
 const POLL_INTERVAL_MS = 200;
-/** A service that restarts goes on with its job; so long its silence is borne. */
+/** A service that restarts continues its job, so it may be unreachable for this long. */
 const MAX_SILENCE_MS = 60_000;
 
 /**
  * Follows a job to its end: a live view on a terminal, a line per finished date elsewhere. Throws a `ServiceError` for an
- * unknown job, and when the service is not there or stays away; when `signal` is aborted, whatever fails first, in silence.
+ * unknown job, and when the service cannot be reached at first or for too long. After `signal` it throws at the first failure.
  */
 export async function followJob(
   client: Client,
@@ -19,15 +19,15 @@ export async function followJob(
 ): Promise<JobStatusAnswer> {
   const block = createLiveBlock(stream);
   const path = `/simulate/status/${encodeURIComponent(jobId)}`;
-  let told = 0;
+  let printed = 0;
   let status = await client.get(path, statusResponse);
   try {
     for (;;) {
       const view = jobView(status, sizeOf(stream));
       block.draw(view);
       const finished = finishedDates(status);
-      if (!stream.isTTY) for (const line of finished.slice(told)) stream.write(`${line}\n`);
-      told = finished.length;
+      if (!stream.isTTY) for (const line of finished.slice(printed)) stream.write(`${line}\n`);
+      printed = finished.length;
       if (status.completed_at !== null) return status;
       await sleep(POLL_INTERVAL_MS);
       status = await askPatiently(client, path, (problem) => {

@@ -10,8 +10,8 @@ import { number } from './words.ts';
 
 const NOT_ALL_IMPORTED = 1;
 const IMPORT_CACHE_MB = 64;
-/** Of the rows of a file that are refused for one reason; the others are counted. */
-const MAX_TOLD_ROWS = 20;
+/** Refused rows of a file that are printed for each reason; the others are only counted. */
+const MAX_PRINTED_ROWS = 20;
 
 /** The command `import-prices FILE...`: 0 when every file had bars to import, else 1; the others are imported all the same. */
 export async function importPrices(paths: readonly string[]): Promise<number> {
@@ -35,18 +35,18 @@ export async function importPrices(paths: readonly string[]): Promise<number> {
 
 async function importWithProgress(database: ReturnType<typeof openDatabase>, path: string): Promise<ImportSummary> {
   const line = createProgressLine(process.stderr);
-  const told = new Map<string, number>();
+  const printed = new Map<string, number>();
   try {
     return await importFile(database, path, {
       clock: () => new Date(),
       onProgress: ({ bytesRead, totalBytes }) => line.draw(bytesRead, totalBytes, basename(path)),
       onRefused: (number, { reason, value }) => {
-        const before = told.get(reason) ?? 0;
-        if (before > MAX_TOLD_ROWS) return;
-        told.set(reason, before + 1);
+        const before = printed.get(reason) ?? 0;
+        if (before > MAX_PRINTED_ROWS) return;
+        printed.set(reason, before + 1);
         line.clear();
         process.stderr.write(
-          before === MAX_TOLD_ROWS
+          before === MAX_PRINTED_ROWS
             ? `${path}: further rows refused for this reason are only counted: ${reason}\n`
             : `${path}:${number}: refused, ${reason}: ${forTerminal(JSON.stringify(value))}\n`,
         );

@@ -4,7 +4,7 @@ import type { statusResponse } from '../handlers/status.ts';
 import { cleanText, cutText } from '../text.ts';
 import { progressBar } from './progress.ts';
 
-/** How a job is shown as text: to whoever watches it, and at its end. Nothing of it holds control characters. */
+/** A job as text, while it runs and at its end; without control characters. */
 
 export type JobStatusAnswer = v.InferOutput<typeof statusResponse>;
 
@@ -19,7 +19,7 @@ const MARKS: Record<ModelDayStatus, string> = {
   pending: '.',
 };
 
-/** A bar, and a grid of models and dates with a mark for each model-day, in lines of at most so many columns and rows. */
+/** A progress bar and a grid of models and dates with a mark for each model-day, within the given columns and rows. */
 export function jobView(
   { job_id, status, progress, date_range: dates, models, details }: JobStatusAnswer,
   { columns, rows }: { columns: number; rows: number },
@@ -64,7 +64,7 @@ export function finishedDates({ date_range, details }: JobStatusAnswer): string[
   });
 }
 
-/** What came of a job, in lines: its status, why it or its model-days failed, its warnings. */
+/** The outcome of a job, in lines: its status, why it or its model-days failed, its warnings. */
 export function describeEnd({ status, total_duration_seconds, error, warnings, details }: JobStatusAnswer): string {
   const failures = details
     .filter((detail) => detail.status === 'failed')

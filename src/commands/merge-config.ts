@@ -44,7 +44,7 @@ function mergePatch(base: unknown, patch: unknown): unknown {
   return merged;
 }
 
-/** The file may hold keys: it is readable by its owner alone, and nobody ever sees half of it. */
+/** The file may hold keys: only its owner can read it, and it appears only when it is complete. */
 function writeAtomically(path: string, text: string): void {
   try {
     writeFileSync(`${path}.new`, text, { mode: 0o600 });

@@ -55,7 +55,7 @@ function cellsOf(record: ResultsRecord): string[] {
   ];
 }
 
-/** Writes to stdout no faster than it is taken; a reader that has seen enough is no failure. */
+/** Writes to stdout as fast as it is read. A reader that closes the pipe early is not a failure. */
 async function print(pieces: AsyncIterable<string> | Iterable<string>): Promise<number> {
   const { isTTY } = process.stdout;
   const shown = async function* () {

@@ -18,9 +18,9 @@ declare const PAGES: BuiltPages;
 
 /** After a signal the process ends within this time, whatever still runs. */
 const SHUTDOWN_TIMEOUT_MS = 10_000;
-/** What can wait is done this long after the start. */
+/** Work that can wait is done this long after the start. */
 const SETTLING_MS = 500;
-/** Threads for what Node cannot wait for otherwise: here, looking up names. Unless set, Node would make four. */
+/** Threads for blocking calls, here looking up host names. Node's default is four. */
 const THREADS = 2;
 const FAILED = 1;
 
@@ -70,7 +70,7 @@ async function keepMemoryFlat(): Promise<void> {
   setFlagsFromString('--semi-space-growth-factor=1');
 }
 
-/** DEV starts afresh unless told otherwise; PROD's database is only ever created or migrated. Backups that were killed leave no trace. */
+/** DEV starts with an empty database unless it is to be kept; PROD's is only created or migrated. Removes what killed backups left. */
 function prepareDatabase({ databasePath, agentDataPath, deploymentMode, preserveDevData }: Settings): void {
   if (deploymentMode === 'DEV' && !preserveDevData) removeDatabase(databasePath);
   openDatabase(databasePath).close();
@@ -90,7 +90,7 @@ function announceMode({ deploymentMode, preserveDevData, databasePath }: Setting
   log.warning(line);
 }
 
-/** The first signal ends in order, a second one at once. */
+/** The first signal shuts down in order, the second ends the process at once. */
 function stopOnSignal(stop: () => Promise<void>, { info, error }: Log): void {
   let stopping = false;
   const onSignal = (signal: NodeJS.Signals) => {

@@ -6,7 +6,7 @@ import { followJob } from './follow-job.ts';
 import { describeEnd } from './job-view.ts';
 
 const NOT_COMPLETED = 1;
-/** As much of the list of jobs as is needed here. */
+/** The part of the list of jobs that is needed here. */
 const newestJob = v.object({ jobs: v.array(v.object({ job_id: v.string() })) });
 
 /**
@@ -18,7 +18,7 @@ export async function watch(jobId: string | undefined, { url }: { url: string | 
   return watchJob(client, jobId ?? (await newestJobId(client)));
 }
 
-/** Follows a job to its end and tells what came of it; resolves to the exit code. */
+/** Follows a job to its end and prints its outcome; resolves to the exit code. */
 export async function watchJob(client: Client, jobId: string): Promise<number> {
   const status = await followJob(client, jobId, { stream: process.stderr });
   process.stdout.write(`${describeEnd(status)}\n`);

@@ -22,7 +22,7 @@ export interface AlphaVantageOptions {
   /** Without `/query`. */
   baseUrl: string;
   apiKey: string;
-  /** Today in UTC: nobody knows a later price, and of today only the open is settled. */
+  /** Today in UTC: there is no later price, and of today only the open is final. */
   today: () => CalendarDate;
 }
 
@@ -124,7 +124,7 @@ function readSplits(body: unknown, symbol: string): Split[] {
   });
 }
 
-/** The fraction that a split factor stands for, new shares to old ones; null when it is none. */
+/** The fraction that a split factor stands for, new shares to old ones; null for an implausible factor. */
 export function fractionOf(factor: number): { numerator: number; denominator: number } | null {
   if (!(factor > 0 && factor <= MAX_FACTOR)) return null;
   const inverse = Math.round(1 / factor); // one new share for so many: by far the most usual below 1

@@ -10,7 +10,7 @@ export interface StoredPrices {
 
 /**
  * Whether a date can be simulated. `available`: it has prices. `no_trading`: its prices are known, and there are none
- * (a holiday). `missing`: nobody has asked, or nobody could answer.
+ * (a holiday). `missing`: its prices are unknown.
  */
 export type Availability = 'available' | 'no_trading' | 'missing';
 

@@ -7,9 +7,9 @@ import { COMPACT_BARS, type OutputSize, type PriceProvider, type Problem, type P
 
 /** Bars per transaction: requests are answered between two of them. */
 const BARS_PER_TRANSACTION = 500;
-/** So many days later a provider has published a day for certain; a bar that is missing then will not come. */
+/** A provider has certainly published a day after so many days; a bar that is missing then will not come. */
 const SETTLED_AFTER_DAYS = 3;
-/** After so many answers in a row that make no sense, the provider counts as unreachable. */
+/** After so many unreadable answers in a row the provider counts as unreachable. */
 const MAX_UNREADABLE_IN_A_ROW = 3;
 
 /** A symbol to download, with the first and the last date that lack its price. */
@@ -31,19 +31,19 @@ export interface DownloadContext {
 export interface DownloadReport {
   wanted: number;
   downloaded: string[];
-  /** What ended the downloads before the last symbol. */
+  /** Why the downloads ended before the last symbol. */
   stop: { problem: Problem; message: string } | null;
   /** Symbols that the provider does not know. */
   unknown: string[];
-  /** Symbols whose answer made no sense, with what was wrong. */
+  /** Symbols whose answer could not be read, with the reason. */
   unreadable: Map<string, string>;
-  /** The provider gives all but the last 100 bars for money only. */
+  /** The provider gives more than the last 100 bars only to paying customers. */
   isFullRefused: boolean;
   /** Bars that came with other numbers than were stored, by symbol. */
   revisions: Map<string, number>;
   /** Bars that were not plausible and not stored, by symbol. */
   refusedBars: Map<string, number>;
-  /** Symbols whose synthetic prices gave way. */
+  /** Symbols whose synthetic prices were replaced. */
   syntheticReplaced: string[];
 }
 
@@ -90,7 +90,7 @@ export async function downloadPrices(context: DownloadContext, needs: readonly S
 
 type DailyAnswer = ProviderAnswer<{ bars: Bar[]; refused: number }>;
 
-/** Null when nothing that the provider is ready to give would help. */
+/** Null when no answer that the provider is willing to give would help. */
 async function askFor(
   { provider, patience, signal, clock }: DownloadContext,
   { symbol, first, last }: SymbolNeed,

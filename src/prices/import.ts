@@ -31,7 +31,7 @@ export interface ImportSummary {
   dates: number;
   firstDate: CalendarDate | null;
   lastDate: CalendarDate | null;
-  /** Symbols whose synthetic prices gave way. */
+  /** Symbols whose synthetic prices were replaced. */
   syntheticReplaced: number;
   /** How many rows were refused, by reason. */
   refused: Map<string, number>;

@@ -10,14 +10,14 @@ const MAX_TRIES = 3;
 const FIRST_RETRY_WAIT_MS = 500;
 
 export interface PatienceOptions {
-  /** All waits at short limits together are no longer than this. */
+  /** The longest that short limits are waited for in all. */
   maxLimitWaitMs: number;
   signal: AbortSignal;
   /** For tests, which do not wait. */
   wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Asks a provider until it answers or it makes no sense to ask any longer. */
+/** Asks a provider until it answers or further tries are pointless. */
 export interface Patience {
   ask<Value>(request: () => Promise<ProviderAnswer<Value>>): Promise<ProviderAnswer<Value>>;
   /** How long short limits were waited out so far. */
@@ -41,7 +41,7 @@ export function createPatience({ maxLimitWaitMs, signal, wait = sleepUnlessAbort
           limits += 1;
           waitedMs += limitWaitMs;
           await wait(limitWaitMs, signal);
-          tries = 0; // a limit is no failure
+          tries = 0; // a limit is not a failure
         } else if (answer.problem === 'unreachable' && tries < MAX_TRIES) {
           await wait(backOff(tries, { firstMs: FIRST_RETRY_WAIT_MS }), signal);
         } else return answer;

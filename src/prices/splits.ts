@@ -5,7 +5,7 @@ import type { DownloadContext } from './download.ts';
 
 /** Jumps this long before the first date still matter: models look at the history of prices. */
 export const SPLIT_HISTORY_DAYS = 150;
-/** Symbols that are looked at in one turn of the event loop. */
+/** Symbols examined in one turn of the event loop. */
 const SYMBOLS_PER_TURN = 20;
 
 export interface JumpSpan {
@@ -13,7 +13,7 @@ export interface JumpSpan {
   to: CalendarDate;
 }
 
-/** Overnight jumps that look like splits and that nobody has explained. */
+/** Overnight jumps that look like splits and are not explained by one. */
 export async function findJumps(
   database: DownloadContext['database'],
   symbols: readonly string[],
@@ -28,8 +28,8 @@ export async function findJumps(
 }
 
 /**
- * Asks the provider for the splits of the symbols that jump, and stores its answers. Stops at the first answer that is
- * none: what is still unexplained then stays so.
+ * Asks the provider for the splits of the symbols that jump, and stores its answers. Stops when the provider gives none;
+ * the remaining jumps stay unexplained.
  */
 export async function askForSplits(context: DownloadContext, jumps: readonly Jump[]): Promise<void> {
   const { database, clock, provider, patience, signal } = context;

@@ -16,7 +16,7 @@ import { hashOn, hashText } from '../text-hash.ts';
 import type { DatePrices } from './coverage.ts';
 
 /**
- * Prices that nobody paid for, for DEV. The price of a symbol at a moment is a closed formula of (symbol, moment): value
+ * Made-up prices for DEV. The price of a symbol at a moment is a closed formula of (symbol, moment): value
  * noise summed over octaves, as in fractal terrain. So it needs no history, is the same on every machine, and two
  * neighbouring days fit together whichever was made first.
  */

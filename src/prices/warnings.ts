@@ -49,7 +49,7 @@ export function downloadWarnings(
       : []),
     ...(syntheticReplaced.length > 0
       ? [
-          `Synthetic prices of ${count(syntheticReplaced.length, 'symbol')} gave way to real ones: ${list(syntheticReplaced)}`,
+          `Synthetic prices of ${count(syntheticReplaced.length, 'symbol')} were replaced by real ones: ${list(syntheticReplaced)}`,
         ]
       : []),
   ];

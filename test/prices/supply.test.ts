@@ -263,7 +263,7 @@ test('real prices push synthetic ones out, which never satisfy a provider', asyn
   const { database, supply } = await start(t, { prices: series('A', HISTORY) });
   storePrices(database, series('A', ['2024-01-02', ...WEEK]), 'synthetic');
   const { warnings } = await supply({ universe: 'A', settings: { deploymentMode: 'DEV' } });
-  assert.deepEqual(warnings, ['Synthetic prices of 1 symbol gave way to real ones: A']);
+  assert.deepEqual(warnings, ['Synthetic prices of 1 symbol were replaced by real ones: A']);
   const sources = 'SELECT DISTINCT source FROM price_data UNION ALL SELECT DISTINCT source FROM price_data_coverage';
   assert.deepEqual(
     database

@@ -5,11 +5,11 @@ import { createRandom, sample } from './random.ts';
 import { type ToolReply, call } from './turns.ts';
 
 /**
- * The baselines: rules that anybody can follow, as yardsticks beside the models. What a rule does follows from the
- * signature, the date, the portfolio and the prices alone.
+ * The baselines: rules that anyone can follow, for comparison with the models. What a rule does depends only on the
+ * signature, the date, the portfolio and the prices.
  */
 
-/** A day: it says something and makes tool calls, gets what they brought, and in the end returns its summary. */
+/** A day: it speaks and makes tool calls, receives their results, and at the end returns its summary. */
 export type Play = Generator<{ words: string; calls: ToolCall[] }, string, ToolReply[]>;
 type Step<Result> = Generator<{ words: string; calls: ToolCall[] }, Result, ToolReply[]>;
 
@@ -38,7 +38,7 @@ export const strategies: Record<BaselineStrategy, (brief: Brief, signature: stri
   random: randomTrades,
 };
 
-/** On a day on which it holds nothing it buys equal amounts of all that has a price; it never trades again. */
+/** When it holds nothing, it buys equal amounts of every stock with a price, and never trades again. */
 function* buyAndHold(brief: Brief): Play {
   if (brief.holdings.length > 0) return 'I hold what I have.';
   if (isThin(brief)) return waitingFor(brief);
@@ -47,7 +47,7 @@ function* buyAndHold(brief: Brief): Play {
   return yield* trade(brief, orders, 'I buy equal amounts of all that has a price, and hold them from now on.');
 }
 
-/** Brings all that has a price back to equal amounts in the first session of each week, and when it holds nothing. */
+/** Restores equal amounts of every stock with a price in the first session of each week, and when it holds nothing. */
 function* equalWeight(brief: Brief): Play {
   if (brief.holdings.length > 0 && !isFirstOfWeek(brief, yield* previousSession(brief))) return NOT_TODAY;
   if (isThin(brief)) return waitingFor(brief);
@@ -102,7 +102,7 @@ function* randomTrades(brief: Brief, signature: string): Play {
   return yield* trade(brief, orders, 'I trade what the dice say.');
 }
 
-/** Makes the orders, tries what was refused for cash once more with less, and tells what came of it. */
+/** Makes the orders, tries those that were refused for cash once more with less, and returns a summary. */
 function* trade(brief: Brief, orders: readonly Order[], words: string): Play {
   if (orders.length === 0) return `${words} There is nothing to trade today.`;
   const replies = yield { words, calls: orders.map(orderCall) };
@@ -159,7 +159,7 @@ function* previousSession({ date, quotes }: Brief): Step<{ symbol: string; date:
   );
 }
 
-/** Whether today is the first session of its week; not when nobody knows. */
+/** Whether today is the first session of its week; false when that is unknown. */
 function isFirstOfWeek({ date }: Brief, previous: { date: string } | null): boolean {
   return previous !== null && weekOf(previous.date) !== weekOf(date);
 }
@@ -184,7 +184,7 @@ function pricedOf(quotes: Brief['quotes']): number {
   return quotes.filter(({ open }) => open !== null).length;
 }
 
-/** The best tenth, at least one, of the stocks whose price of then is known; ties go by name. */
+/** The best tenth, at least one, of the stocks whose price at that time is known; ties are broken by name. */
 function bestOf(stocks: readonly Stock[], past: readonly ToolReply[]): Stock[] {
   const ranked = stocks
     .flatMap((stock, index) => {

@@ -1,5 +1,5 @@
 /**
- * How a portfolio is brought to equal amounts in whole shares. Money here is an integer count of some unit, so that
+ * The orders that bring a portfolio to equal amounts in whole shares. Money here is an integer count of some unit, so that
  * nothing rounds.
  */
 
@@ -20,7 +20,7 @@ export interface Order {
 /**
  * The orders, sales first, after which the wanted stocks are worth about the same and the others are sold.
  *
- * The amount is the cash and the value of all the stocks, divided by the number of wanted ones; while the dearest of
+ * The amount is the cash and the value of all the stocks, divided by the number of wanted ones; while the most expensive of
  * these costs more than that, it is left out and the amount grows. What is above its amount by a share or more is sold
  * down to it, what is below it by a share or more is bought up to it. What cash is left then buys one share more of
  * those still below their amount, the furthest below first. Nothing costs more than the cash at hand; a stock that is

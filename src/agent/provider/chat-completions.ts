@@ -7,11 +7,11 @@ import { waitAfter } from './retry.ts';
 import { judge } from './verdict.ts';
 
 /**
- * A longer answer is no answer of a model that trades, but somebody's mistake. What is made of one fits a line of the pipe,
- * although its thoughts stand there twice and arguments that came as an object are encoded once more.
+ * A longer response is a mistake. An answer made of a shorter one fits a line of the pipe, although its thoughts are in it
+ * twice and arguments that came as an object are encoded once more.
  */
 const MAX_ANSWER_BYTES = MAX_LINE_BYTES / 4;
-/** A shorter key is no secret but a word like `none` or `ollama`, which may well stand in an answer. */
+/** A shorter key is not a secret but a word such as `none` or `ollama`, which may occur in an answer. */
 const MIN_SECRET_LENGTH = 8;
 const PATH = '/chat/completions';
 /** OpenAI refuses a history with other tool names, which models do invent. */
@@ -19,7 +19,7 @@ const WIRE_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
 export interface ChatOptions {
   tools: readonly ToolDescription[];
-  /** Told of every request that brought no answer; `waitMs` is null when it was the last. */
+  /** Called for every request without an answer; `waitMs` is null after the last one. */
   onFailure: (reason: string, waitMs: number | null) => void;
 }
 
@@ -45,7 +45,7 @@ export function createChatModel(endpoint: Endpoint, { tools, onFailure }: ChatOp
   };
 }
 
-/** One try. An answer that repeats the key has lost it when this returns, before anything of it is cut or kept. */
+/** One try. The key is removed from a response that repeats it before any part of it is cut or kept. */
 async function post({ baseUrl, apiKey, requestTimeoutMs }: Endpoint, body: string): Promise<HttpResponse | HttpFailure> {
   const result = await httpRequest(completionsUrl(baseUrl), {
     method: 'POST',

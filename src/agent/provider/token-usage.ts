@@ -30,7 +30,7 @@ export function readUsage(value: unknown): ReadUsage {
   };
 }
 
-/** Gemini and Grok count thoughts in the total alone; they are paid for like the rest of the completion. */
+/** Gemini and Grok count thoughts only in the total; they cost as much as the rest of the completion. */
 function withHiddenTokens(
   completionTokens: number | null,
   { promptTokens, totalTokens }: { promptTokens: number | null; totalTokens: number | null },

@@ -8,10 +8,10 @@ import { readRetryAfter } from './retry.ts';
 const MAX_READ_OF_PAGE = 4_000;
 const PASSING_STATUSES = new Set([408, 409, 429]);
 
-/** What one try came to. Only what may pass is tried again. `reason` goes on from "The model provider". */
+/** The result of one try. Only a failure that may pass is tried again. `reason` continues "The model provider". */
 export type Verdict = { answer: ModelAnswer } | { reason: string; passes: boolean; retryAfterMs?: number | undefined };
 
-/** Reads what came of one request, whatever it is. */
+/** Reads the result of one request, whatever it is. */
 export function judge(result: HttpResponse | HttpFailure, step: number): Verdict {
   if (result.failure !== undefined) {
     const passes = result.failure === 'connection' || result.failure === 'timeout';
@@ -22,7 +22,7 @@ export function judge(result: HttpResponse | HttpFailure, step: number): Verdict
   if (body === undefined)
     return isGood ? judgeForeign(result) : judgeError(result, result.status, foreignWords(result));
   const error = errorIn(body);
-  // Gateways send the status of whoever stands behind them inside an answer with status 200.
+  // Gateways send the status of the provider behind them inside a response with status 200.
   const status = isGood ? (statusIn(error) ?? result.status) : result.status;
   if (!isGood || error !== undefined) return judgeError(result, status, quote(errorWords(error ?? body)));
   try {
@@ -33,7 +33,7 @@ export function judge(result: HttpResponse | HttpFailure, step: number): Verdict
   }
 }
 
-/** An answer that should be JSON and is not. One that was cut in the middle may be whole the next time. */
+/** A response that should be JSON and is not. One that was cut off may be complete the next time. */
 function judgeForeign(answer: HttpResponse): Verdict {
   const isCut = answer.text.trim() === '' || /json/i.test(answer.headers['content-type'] ?? '');
   if (isCut) return { reason: `sent JSON that breaks off: ${quote(answer.text) || 'nothing'}`, passes: true };
@@ -52,7 +52,7 @@ function judgeError({ headers }: HttpResponse, status: number, words: string): V
   };
 }
 
-/** What there is of an error in a body, in whichever place: `error`, in a list as Gemini has it, or in the choice. */
+/** The error in a body, wherever it is: in `error`, in a list (Gemini), or in the choice. */
 function errorIn(body: unknown): unknown {
   const whole = asObject(asArray(body)?.[0]) ?? asObject(body);
   const inChoice = asObject(asArray(whole?.['choices'])?.[0])?.['error'];
@@ -67,7 +67,7 @@ function statusIn(error: unknown): number | undefined {
   return code >= 100 && code < 600 ? code : undefined;
 }
 
-/** The sentence in an error, wherever this provider puts it; a gateway's own and that of whoever stands behind it. */
+/** The sentence in an error, wherever this provider puts it: a gateway's own, and that of the provider behind it. */
 function errorWords(error: unknown): string {
   const { message, detail, metadata } = asObject(error) ?? ({} as Json);
   const words = message ?? detail ?? error;
@@ -75,7 +75,7 @@ function errorWords(error: unknown): string {
   return [words, behind].flatMap((part) => (part == null ? [] : [asText(part) ?? JSON.stringify(part)])).join(': ');
 }
 
-/** Of a page that is no JSON, an error page of a proxy, say. */
+/** The words of a response that is not JSON, such as a proxy's error page. */
 function foreignWords({ headers, text }: HttpResponse): string {
   const type = quote(headers['content-type'] ?? 'no content type');
   return `${type} instead of JSON: ${quote(text.slice(0, MAX_READ_OF_PAGE).replace(/<[^<>]*>/g, ' '))}`;

@@ -7,7 +7,7 @@ const MAX_PRICE = 10_000_000;
 const MAX_VOLUME = 1e15;
 const NUMBER = /^\d+(\.\d*)?([eE][+-]?\d+)?$|^\.\d+$/;
 
-/** A row of a file before it is checked: text as it stands there, undefined where the file has no such field. */
+/** A row of a file before it is checked: its texts as they are, undefined where the file has no such field. */
 export interface RawBar {
   symbol: string | undefined;
   date: string | undefined;
@@ -34,7 +34,7 @@ export interface ParsedFile {
   rows: AsyncIterable<readonly Row[]>;
 }
 
-/** Checks one row. `today` bounds the dates: nobody knows the price of tomorrow. */
+/** Checks one row. Dates after `today` are refused. */
 export function checkBar(
   raw: RawBar,
   today: CalendarDate,
@@ -65,7 +65,7 @@ export function checkBar(
   return { bar };
 }
 
-/** What exporters write for "not known". */
+/** What exporters write for unknown values. */
 function isAbsent(text: string): boolean {
   return text === '' || /^(null|none|nan|n\/a|-)$/i.test(text);
 }

@@ -26,14 +26,14 @@ interface Layout {
   format: string;
   source: PriceSource;
   separator: string;
-  /** Where each field stands in a row; -1 where the file has no such column. */
+  /** The position of each field in a row; -1 where the file has no such column. */
   columns: Record<keyof RawBar, number>;
   width: number;
   /** For files without a symbol column. */
   symbol: string;
 }
 
-/** Reads a CSV file. Throws a `ServiceError` when its first line is no header of daily prices. */
+/** Reads a CSV file. Throws a `ServiceError` when its first line is not a header of daily prices. */
 export function readCsv(
   batches: AsyncIterator<LineBatch>,
   first: LineBatch,

@@ -91,41 +91,34 @@ function licenceComment(texts) {
   return texts.length === 0 ? '' : `/*!\n${texts.join(`\n\n${'-'.repeat(78)}\n\n`)}\n*/\n`;
 }
 
+/** Code for a text that is packed in the program. */
+function unpacked(text) {
+  return `process.getBuiltinModule('node:zlib').brotliDecompressSync(Buffer.from('${packed(text)}', 'base64')).toString()`;
+}
+
 /**
- * Files that the build runs: in the program they are replaced by what they make, because they need development
- * dependencies. The sources run without a build, as in the tests.
+ * Files that the build runs and replaces by what they make: the first two need development dependencies, and the
+ * migrations are packed, because only databases of older versions need them. Without a build, as in the tests, they run
+ * as they are.
  */
 const madeAtBuild = {
   name: 'made-at-build',
   setup({ onLoad }) {
-    onLoad({ filter: /src\/trading\/tool-parameters\.ts$/ }, async ({ path }) => {
-      const { toolParameters } = await import(path);
-      return { contents: `export const toolParameters = ${JSON.stringify(toolParameters)};` };
-    });
-    onLoad({ filter: /src\/http\/interface-description\.ts$/ }, async ({ path }) => {
-      const { interfaceDescription } = await import(path);
-      return {
-        contents: `import { brotliDecompressSync } from 'node:zlib';
-          export async function interfaceDescription() {
-            return brotliDecompressSync(Buffer.from('${packed(await interfaceDescription())}', 'base64')).toString();
-          }`,
-      };
-    });
-  },
-};
-
-/** Packs the released migrations, which only databases of older versions need. */
-const packedMigrations = {
-  name: 'packed-migrations',
-  setup({ onLoad }) {
-    onLoad({ filter: /database[\\/]schema\.ts$/ }, async () => {
-      const { migrations } = await import('./src/database/schema.ts');
-      return {
-        contents: `import { brotliDecompressSync } from 'node:zlib';
-          export const migrations = JSON.parse(brotliDecompressSync(Buffer.from('${packed(JSON.stringify(migrations))}', 'base64')));`,
-        loader: 'js',
-      };
-    });
+    const replace = (filter, code) =>
+      onLoad({ filter }, async ({ path }) => ({ contents: await code(await import(path)) }));
+    replace(
+      /src[\\/]trading[\\/]tool-parameters\.ts$/,
+      ({ toolParameters }) => `export const toolParameters = ${JSON.stringify(toolParameters)};`,
+    );
+    replace(
+      /src[\\/]http[\\/]interface-description\.ts$/,
+      async ({ interfaceDescription }) =>
+        `export async function interfaceDescription() { return ${unpacked(await interfaceDescription())}; }`,
+    );
+    replace(
+      /src[\\/]database[\\/]schema\.ts$/,
+      ({ migrations }) => `export const migrations = JSON.parse(${unpacked(JSON.stringify(migrations))});`,
+    );
   },
 };
 
@@ -162,7 +155,7 @@ async function buildProgram() {
       PAGES: JSON.stringify(pages.files),
       'import.meta.filename': '__filename', // the output is CommonJS
     },
-    plugins: [madeAtBuild, packedMigrations],
+    plugins: [madeAtBuild],
   });
   const packages = new Set([...packagesIn(metafile), ...agent.packages, ...pages.packages]);
   const licences = [`Trading Simulation Service\n\n${licenceIn('.')}`, ...[...packages].sort().map(packageLicence)];

@@ -42,7 +42,7 @@ function lostNotice(): HTMLElement {
 
 /** In DEV every page says so: nothing on it may be taken for a real result. */
 async function showMode(): Promise<void> {
-  const health = await getHealth(undefined).catch(() => null);
+  const health = await getHealth().catch(() => null);
   if (!health?.is_dev_mode) return;
   const kept = health.preserve_dev_data ? 'kept across restarts' : 'erased at the next start';
   const words = `Models are simulated and prices may be synthetic. Nothing here is a real result; data is ${kept}.`;

@@ -60,8 +60,3 @@ export function resolve(schema: Schema, schemas: Schemas): Schema {
 export function nameIn($ref: string): string {
   return $ref.split('/').at(-1) ?? $ref;
 }
-
-/** The JSON among the contents of a request or response. */
-export function jsonOf(content: Content | undefined): Content[string] | undefined {
-  return content?.['application/json'];
-}

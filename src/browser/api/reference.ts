@@ -2,8 +2,7 @@ import { definitions, link } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
 import { type Page, heading } from '../parts/page.ts';
 import { getDescription } from '../service/requests.ts';
-import type { Description, Endpoint, Parameter, Schema, Schemas } from './description.ts';
-import { jsonOf, resolve } from './description.ts';
+import { type Description, type Endpoint, type Parameter, type Schema, type Schemas, resolve } from './description.ts';
 import { schemaTable } from './schema.ts';
 import { tryIt } from './try-it.ts';
 
@@ -28,7 +27,7 @@ export const showReference: Page = async (host, _params, signal) => {
 function operationView(endpoint: Endpoint, schemas: Schemas): HTMLElement {
   const { method, path, operation } = endpoint;
   const { operationId: id, summary, parameters, requestBody, responses } = operation;
-  const body = jsonOf(requestBody?.content);
+  const body = requestBody?.content['application/json'];
   const title = [h(`span.method.${method.toLowerCase()}`, method), h('code', path), h('span', summary)];
   const success = Object.entries(responses['200']?.content ?? {}).map(([type, { schema, example }]) => {
     const shown = typeof example === 'string' ? example : JSON.stringify(example, null, 2);

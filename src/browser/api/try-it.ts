@@ -2,7 +2,7 @@ import { field, onSubmit } from '../parts/blocks.ts';
 import { type Attributes, h, replace } from '../parts/element.ts';
 import { count, prettyJson } from '../parts/format.ts';
 import { send } from '../service/requests.ts';
-import { type Endpoint, type Parameter, type Schema, type Schemas, jsonOf, resolve } from './description.ts';
+import { type Endpoint, type Parameter, type Schema, type Schemas, resolve } from './description.ts';
 
 /** Of a longer response, so many characters are shown. */
 const MAX_SHOWN = 100_000;
@@ -10,7 +10,7 @@ const MAX_SHOWN = 100_000;
 /** A form with a field per parameter; it sends the request and shows the response. */
 export function tryIt({ method, path, operation }: Endpoint, schemas: Schemas): HTMLElement {
   const { parameters, requestBody } = operation;
-  const example = JSON.stringify(jsonOf(requestBody?.content)?.example, null, 2);
+  const example = JSON.stringify(requestBody?.content['application/json']?.example, null, 2);
   const body = requestBody && h('textarea', { name: ' body', rows: 8, spellcheck: 'false' }, example);
   const place = h('div.response', { 'aria-live': 'polite' });
   const form = h(

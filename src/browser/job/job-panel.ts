@@ -62,12 +62,7 @@ export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPan
   };
 }
 
-interface Parts {
-  state: HTMLElement;
-  figures: HTMLElement;
-  bar: HTMLProgressElement;
-  cancel: HTMLElement;
-}
+type Parts = Record<'state' | 'figures' | 'cancel', HTMLElement> & { bar: HTMLProgressElement };
 
 function showState(status: Status, { state, figures, bar, cancel }: Parts): void {
   const { total_model_days: total, failed, pending } = status.progress;

@@ -3,7 +3,7 @@ import type { Status } from '../service/responses.ts';
 /** After less time than this, the pace of a job says nothing. */
 const LEAST_SECONDS = 3;
 
-/** How long a job will still take at its pace so far; null if unknown. Skipped model-days took no time: they do not count. */
+/** How long a job will still take at its pace so far; null if unknown. Skipped model-days took no time, so they do not count. */
 export function secondsToGo({
   started_at,
   completed_at,

@@ -1,6 +1,6 @@
 import { jobPath, modelDayPath, modelPath } from '../../page-paths.ts';
 import { type Day, daysOf } from '../model/days.ts';
-import { tradesOfDay } from '../model/trades.ts';
+import { tradesOfDay } from '../model/model-tables.ts';
 import { definitions, link, section } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
 import { change, cost, count, counted, duration, longDate, money, profit, tone } from '../parts/format.ts';

@@ -4,34 +4,28 @@ import type { ModelReport, Performance } from '../service/responses.ts';
 
 interface Figure {
   label: string;
-  /** Its name in the response, which has its definition and, if it is missing, the reason. */
+  /** Its name in the response, which has its definition. */
   name: string;
   text: Child;
-  tone?: string;
+  look?: string;
   /** Why it is missing. */
   reason?: string | undefined;
 }
 
+type Group = [title: string, figures: Figure[]];
+
 /** All figures of a model; each explains itself when the reader points at it or moves the focus to it. */
 export function figures(report: ModelReport, { conventions, benchmark }: Performance): HTMLElement {
-  const { relative, trading, usage } = report;
-  const groups: [title: string, figures: Figure[]][] = [
-    ['Return', returns(report)],
-    ['Risk', risk(report)],
-    [`Against ${benchmark.name === 'universe' ? 'the universe' : benchmark.name}`, relativeFigures(relative)],
-    ['Trading', tradingFigures(trading)],
-    ['Round trips', roundTrips(report)],
-    ['Model cost', usageFigures(usage)],
-  ];
-  const sections = groups.map(([title, own]) => {
+  const name = benchmark.name === 'universe' ? 'the universe' : benchmark.name;
+  const groups = [...performanceGroups(report, name), ...tradingGroups(report)].map(([title, own]) => {
     const entries = own.map((figure) => entry(figure, conventions.definitions[figure.name]));
     return h('div.group', h('h3', title), h('dl', ...entries));
   });
-  return h('div.figure-groups', ...sections);
+  return h('div.figure-groups', ...groups);
 }
 
-function entry({ label, text, tone: colour, reason }: Figure, definition: string | undefined): HTMLElement {
-  const value = h('dd', { class: colour }, text);
+function entry({ label, text, look, reason }: Figure, definition: string | undefined): HTMLElement {
+  const value = h('dd', { class: look }, text);
   const meaning = [definition, text === MISSING ? reason : undefined].filter((part) => part !== undefined).join('. ');
   if (meaning === '') return h('div', h('dt', label), value);
   const id = newId();
@@ -39,99 +33,89 @@ function entry({ label, text, tone: colour, reason }: Figure, definition: string
   return h('div', term, value, h('div.meaning', { role: 'tooltip', id }, meaning));
 }
 
-/** Reads figures by name from a part of the response. */
-function reader(source: { unavailable: Record<string, string> }) {
-  return (label: string, name: string, format: (value: number | null) => string, isToned = false): Figure => {
-    const raw = (source as Record<string, unknown>)[name];
-    const value = typeof raw === 'number' ? raw : null;
-    const reason = source.unavailable[name];
-    return { label, name, text: format(value), reason, ...(isToned && { tone: tone(value) }) };
+/** Reads figures by name from a part of the response; with `isToned`, gains and losses have colours. */
+function reader<Source extends { unavailable: Record<string, string> }>(source: Source) {
+  return <Name extends keyof Source & string>(
+    label: string,
+    name: Name,
+    format: (value: Source[Name]) => Child,
+    isToned = false,
+  ): Figure => {
+    const value = source[name];
+    const look = isToned && { look: tone(typeof value === 'number' ? value : null) };
+    return { label, name, text: format(value), reason: source.unavailable[name], ...look };
   };
 }
 
-function withNote(text: string, note: string): HTMLElement {
-  return h('span', text, h('small.quiet', ` ${note}`));
-}
-
-function returns(report: ModelReport): Figure[] {
-  const read = reader(report);
-  const day = (label: string, name: 'best_day' | 'worst_day'): Figure => {
-    const found = report[name];
-    const text = found === null ? MISSING : withNote(change(found.daily_return), found.date);
-    return { label, name, text, tone: tone(found?.daily_return), reason: report.unavailable[name] };
-  };
-  return [
-    read('End value', 'end_value', money),
-    read('Profit', 'profit', profit, true),
-    read('Total return', 'total_return', change, true),
-    read('Annualised return', 'annualised_return', change, true),
-    day('Best day', 'best_day'),
-    day('Worst day', 'worst_day'),
-    read('Winning days', 'winning_days_share', share),
+function performanceGroups(report: ModelReport, benchmark: string): Group[] {
+  const [own, relative] = [reader(report), reader(report.relative)];
+  const returns = [
+    own('End value', 'end_value', money),
+    own('Profit', 'profit', profit, true),
+    own('Total return', 'total_return', change, true),
+    own('Annualised return', 'annualised_return', change, true),
+    own('Best day', 'best_day', dayText),
+    own('Worst day', 'worst_day', dayText),
+    own('Winning days', 'winning_days_share', share),
   ];
+  const risk = [
+    own('Volatility', 'annualised_volatility', share),
+    own('Sharpe ratio', 'sharpe_ratio', ratio),
+    own('Sortino ratio', 'sortino_ratio', ratio),
+    own('Calmar ratio', 'calmar_ratio', ratio),
+    own('Maximum drawdown', 'max_drawdown', drawdownText),
+    own('Value at risk, 95 %', 'value_at_risk_95', share),
+  ];
+  const comparison = [
+    relative('Benchmark return', 'benchmark_return', change, true),
+    relative('Excess return', 'excess_return', change, true),
+    relative('Alpha', 'alpha', change, true),
+    relative('Beta', 'beta', ratio),
+    relative('Correlation', 'correlation', ratio),
+    relative('Tracking error', 'tracking_error', share),
+    relative('Information ratio', 'information_ratio', ratio),
+  ];
+  return [['Return', returns], ['Risk', risk], [`Against ${benchmark}`, comparison]];
 }
 
-function risk(report: ModelReport): Figure[] {
-  const read = reader(report);
-  const { depth, peak_date, trough_date, recovery_date, length } = report.max_drawdown;
+function tradingGroups(report: ModelReport): Group[] {
+  const [own, trips, usage] = [reader(report.trading), reader(report.round_trips), reader(report.usage)];
+  const trading = [
+    own('Trades', 'trades', count),
+    own('Exposure', 'exposure', share),
+    own('Turnover', 'turnover', ratio),
+    own('Bought', 'bought', money),
+    own('Sold', 'sold', money),
+    own('Realised profit', 'realised_profit', profit, true),
+    own('Unrealised profit', 'unrealised_profit', profit, true),
+    own('Commission', 'commission', money),
+  ];
+  const roundTrips = [
+    { ...trips('Round trips', 'count', count), name: 'round_trips' },
+    trips('Win rate', 'win_rate', share),
+    trips('Profit factor', 'profit_factor', ratio),
+    trips('Mean holding, days', 'mean_holding_days', ratio),
+  ];
+  const modelCost = [
+    usage('Cost', 'cost_usd', cost),
+    usage('Profit per dollar', 'profit_per_cost_usd', ratio, true),
+    usage('Requests', 'requests', count),
+    usage('Tokens in', 'prompt_tokens', count),
+    usage('Tokens out', 'completion_tokens', count),
+    usage('Cached tokens', 'cached_tokens', count),
+    usage('Reasoning tokens', 'reasoning_tokens', count),
+  ];
+  return [['Trading', trading], ['Round trips', roundTrips], ['Model cost', modelCost]];
+}
+
+function dayText(day: ModelReport['best_day']): Child {
+  if (day === null) return MISSING;
+  const { date, daily_return } = day;
+  return h(`span.${tone(daily_return)}`, change(daily_return), h('small.quiet', ` ${date}`));
+}
+
+function drawdownText({ depth, peak_date, trough_date, recovery_date, length }: ModelReport['max_drawdown']): Child {
   const end = recovery_date === null ? 'not recovered' : `recovered ${recovery_date}`;
-  const course = depth === 0 ? '' : `${peak_date ?? 'start'} to ${trough_date}, ${end}, ${count(length)} days`;
-  return [
-    read('Volatility', 'annualised_volatility', share),
-    read('Sharpe ratio', 'sharpe_ratio', ratio),
-    read('Sortino ratio', 'sortino_ratio', ratio),
-    read('Calmar ratio', 'calmar_ratio', ratio),
-    { label: 'Maximum drawdown', name: 'max_drawdown', text: withNote(share(depth), course) },
-    read('Value at risk, 95 %', 'value_at_risk_95', share),
-  ];
-}
-
-function relativeFigures(source: ModelReport['relative']): Figure[] {
-  const read = reader(source);
-  return [
-    read('Benchmark return', 'benchmark_return', change, true),
-    read('Excess return', 'excess_return', change, true),
-    read('Alpha', 'alpha', change, true),
-    read('Beta', 'beta', ratio),
-    read('Correlation', 'correlation', ratio),
-    read('Tracking error', 'tracking_error', share),
-    read('Information ratio', 'information_ratio', ratio),
-  ];
-}
-
-function tradingFigures(source: ModelReport['trading']): Figure[] {
-  const read = reader(source);
-  return [
-    read('Trades', 'trades', count),
-    read('Exposure', 'exposure', share),
-    read('Turnover', 'turnover', ratio),
-    read('Bought', 'bought', money),
-    read('Sold', 'sold', money),
-    read('Realised profit', 'realised_profit', profit, true),
-    read('Unrealised profit', 'unrealised_profit', profit, true),
-    read('Commission', 'commission', money),
-  ];
-}
-
-function roundTrips({ round_trips: source }: ModelReport): Figure[] {
-  const read = reader(source);
-  return [
-    { ...read('Round trips', 'count', count), name: 'round_trips' },
-    read('Win rate', 'win_rate', share),
-    read('Profit factor', 'profit_factor', ratio),
-    read('Mean holding, days', 'mean_holding_days', ratio),
-  ];
-}
-
-function usageFigures(source: ModelReport['usage']): Figure[] {
-  const read = reader(source);
-  return [
-    read('Cost', 'cost_usd', cost),
-    read('Profit per dollar', 'profit_per_cost_usd', ratio, true),
-    read('Requests', 'requests', count),
-    read('Tokens in', 'prompt_tokens', count),
-    read('Tokens out', 'completion_tokens', count),
-    read('Cached tokens', 'cached_tokens', count),
-    read('Reasoning tokens', 'reasoning_tokens', count),
-  ];
+  const course = ` ${peak_date ?? 'start'} to ${trough_date}, ${end}, ${count(length)} days`;
+  return h('span', share(depth), h('small.quiet', depth === 0 ? '' : course));
 }

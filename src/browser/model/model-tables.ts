@@ -1,8 +1,9 @@
 import { modelDayPath } from '../../page-paths.ts';
 import { link, section } from '../parts/blocks.ts';
-import { count, money, profit } from '../parts/format.ts';
+import { h } from '../parts/element.ts';
+import { count, money, price, profit } from '../parts/format.ts';
 import { numberColumn, table, textColumn } from '../parts/table.ts';
-import type { ModelReport } from '../service/responses.ts';
+import type { ModelReport, ResultsRecord } from '../service/responses.ts';
 import type { Day } from './days.ts';
 
 /** Of a longer list, so many are shown until the reader asks for all. */
@@ -25,6 +26,41 @@ export function holdingsTable({ open_positions: rows }: ModelReport): HTMLElemen
       ],
     }),
   );
+}
+
+const order = [
+  textColumn<ResultsRecord>('Action', (row) => row.action_type, { look: (row) => `action ${row.action_type}` }),
+  textColumn<ResultsRecord>('Symbol', (row) => row.symbol),
+  numberColumn<ResultsRecord>('Shares', (row) => row.amount, count),
+  numberColumn<ResultsRecord>('Price', (row) => row.price, price),
+];
+const cashAfter = numberColumn<ResultsRecord>('Cash after', (row) => row.cash, money);
+
+/** Every executed order and every split of a model, newest first. */
+export function trades(caption: string, records: readonly ResultsRecord[]): HTMLElement {
+  const rows = tradesIn(records).toReversed();
+  if (rows.length === 0) return section('Trades', h('p.quiet', 'The model has not traded.'));
+  const date = textColumn<ResultsRecord>('Date', (row) => row.date, {
+    cell: (row) => link(modelDayPath(row.model, row.date), row.date),
+  });
+  const columns = [date, ...order, numberColumn('Amount', amountOf, money), cashAfter];
+  return section('Trades', table({ caption, rows, most: ROWS_AT_FIRST, columns }));
+}
+
+/** The executed orders and splits of one model-day, in the order in which they happened. */
+export function tradesOfDay(records: readonly ResultsRecord[]): HTMLElement {
+  const rows = tradesIn(records);
+  if (rows.length === 0) return section('Trades', h('p.quiet', 'The model did not trade.'));
+  const columns = [numberColumn<ResultsRecord>('#', (row) => row.action_id, count), ...order, cashAfter];
+  return section('Trades', table({ caption: 'Trades of the day', rows, isFixed: true, columns }));
+}
+
+function tradesIn(records: readonly ResultsRecord[]): ResultsRecord[] {
+  return records.filter(({ action_type }) => action_type !== 'no_trade');
+}
+
+function amountOf({ price: paid, amount }: ResultsRecord): number | null {
+  return paid === null || amount === null ? null : paid * amount;
 }
 
 /** The days of a model, newest first. */

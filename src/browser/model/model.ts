@@ -8,8 +8,7 @@ import { daysOf } from './days.ts';
 import { figures } from './figures.ts';
 import { holdingsOverTime } from './holdings.ts';
 import { plots } from './model-plots.ts';
-import { dayTable, holdingsTable } from './model-tables.ts';
-import { trades } from './trades.ts';
+import { dayTable, holdingsTable, trades } from './model-tables.ts';
 
 /** How many stale dates are named. */
 const MAX_NAMED = 5;

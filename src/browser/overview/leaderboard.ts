@@ -15,6 +15,7 @@ export interface Leaderboard {
 /** Every model with the figures that distinguish it from the others. */
 export function leaderboard({ models, conventions: { definitions: meanings } }: Performance): Leaderboard {
   const place = new Map(models.map(({ model }, index) => [model, index]));
+  const excess = meanings['excess_return'];
   const board = liveTable<ModelReport>({
     caption: 'Leaderboard of the models',
     rows: models,
@@ -28,10 +29,7 @@ export function leaderboard({ models, conventions: { definitions: meanings } }: 
       },
       numberColumn('Value', (row) => row.end_value, money, { meaning: 'Portfolio value at the last close' }),
       numberColumn('Return', (row) => row.total_return, change, { meaning: meanings['total_return'], isToned: true }),
-      numberColumn('vs. benchmark', (row) => row.relative.excess_return, change, {
-        meaning: meanings['excess_return'],
-        isToned: true,
-      }),
+      numberColumn('vs. benchmark', (row) => row.relative.excess_return, change, { meaning: excess, isToned: true }),
       numberColumn('Sharpe', (row) => row.sharpe_ratio, ratio, { meaning: meanings['sharpe_ratio'] }),
       numberColumn('Drawdown', (row) => row.max_drawdown.depth, share, { meaning: meanings['max_drawdown'] }),
       numberColumn('Trades', (row) => row.trading.trades, count, { meaning: meanings['trades'] }),

@@ -46,18 +46,15 @@ function jobsView(place: HTMLElement, signal: AbortSignal): () => Promise<string
 
 /** Shows one job at a time: the newest. */
 function jobFollower(place: HTMLElement, signal: AbortSignal): (jobId: string | null) => Promise<Status | null> {
-  let current: { jobId: string; panel: JobPanel; isOver: boolean } | null = null;
+  let current: { jobId: string; panel: JobPanel } | null = null;
   let last: Status | null = null;
   return async (jobId) => {
     if (jobId === null) return null;
     if (current?.jobId !== jobId) {
-      current = { jobId, panel: jobPanel(jobId, { titled: true }), isOver: false };
+      current = { jobId, panel: jobPanel(jobId, { titled: true }) };
       replace(place, current.panel.element);
-    }
-    if (current.isOver) return last;
-    last = await current.panel.refresh(signal);
-    current.isOver = last?.completed_at !== null;
-    return last;
+    } else if (last?.completed_at !== null) return last;
+    return (last = await current.panel.refresh(signal));
   };
 }
 

@@ -4,7 +4,7 @@ import { pollSoon } from '../service/poll.ts';
 import { triggerJob } from '../service/requests.ts';
 import type { KnownModels, TriggerRequest } from '../service/responses.ts';
 
-export interface TriggerForm {
+interface TriggerForm {
   element: HTMLElement;
   /** Offers the models of the configuration, and those that have results, to choose from. */
   offer(known: KnownModels): void;

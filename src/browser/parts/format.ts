@@ -69,19 +69,15 @@ export function counted(number: number, noun: string): string {
   return `${count(number)} ${noun}${number === 1 ? '' : 's'}`;
 }
 
-const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-const weekdayNames = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
-
 /** A session date as `Mon 15 Sep 2025`. It is a trading day and has no time zone. */
 export function longDate(date: string): string {
-  const [year, month, day] = date.split('-').map(Number);
-  const weekday = weekdayNames[new Date(`${date}T00:00:00Z`).getUTCDay()];
-  return weekday === undefined ? date : `${weekday} ${day} ${months[(month ?? 1) - 1]} ${year}`;
+  const day = new Date(`${date}T00:00:00Z`);
+  return Number.isNaN(day.getTime()) ? date : day.toUTCString().slice(0, 16).replace(/, 0?/, ' ');
 }
 
 /** `Sep 2025` */
 export function monthOf(date: string): string {
-  return `${months[Number(date.slice(5, 7)) - 1]} ${date.slice(0, 4)}`;
+  return longDate(date).split(' ').slice(2).join(' ');
 }
 
 /** JSON with indentation; any other text as it is. */

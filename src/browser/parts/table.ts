@@ -3,7 +3,7 @@ import { type Child, h, replace, replaceKeepingFocus } from './element.ts';
 import { count, tone } from './format.ts';
 
 /** A column: its heading, what a row shows in it, and what it sorts by. */
-export interface Column<Row> {
+interface Column<Row> {
   title: string;
   cell: (row: Row) => Child;
   /** Nulls come last in both directions. A column without it does not sort. */
@@ -58,7 +58,7 @@ export function table<Row>(options: TableOptions<Row>): HTMLElement {
   return liveTable(options).element;
 }
 
-export interface LiveTable<Row> {
+interface LiveTable<Row> {
   element: HTMLElement;
   /** Shows other rows, sorted as the reader chose. */
   update(rows: readonly Row[]): void;

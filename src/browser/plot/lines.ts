@@ -42,7 +42,7 @@ export function valuesOn(
   return dates.map((date) => byDate.get(date) ?? null);
 }
 
-/** The benchmark as if it had begun with the same value as the models (its curve begins at 1); no line without a curve. */
+/** The benchmark, whose curve starts from 1, as if it had started with the models' value; no line without a curve. */
 export function benchmarkLines(
   { name, curve }: Performance['benchmark'],
   dates: readonly string[],

@@ -85,14 +85,11 @@ function dataOf({ dates, lines }: PlotOptions): uPlot.AlignedData {
   return [dates.map((date) => Date.parse(date) / 1000), ...lines.map(({ values }) => [...values])];
 }
 
-interface Watcher {
-  draw: () => void;
-  resize: (width: number) => void;
-  signal: AbortSignal;
-}
-
 /** Draws as soon as there is room and whenever the colours change, and resizes with the canvas. */
-function watch(canvas: HTMLElement, { draw, resize, signal }: Watcher): void {
+function watch(
+  canvas: HTMLElement,
+  { draw, resize, signal }: { draw: () => void; resize: (width: number) => void; signal: AbortSignal },
+): void {
   let drawnWidth = 0;
   const observer = new ResizeObserver(() => {
     const width = canvas.clientWidth;

@@ -3,8 +3,8 @@ const SHORTEST_MS = 500;
 const LONGEST_MS = 20_000;
 
 /**
- * Repeats the work until the signal aborts. The work says whether anything has changed: if so, it is repeated soon, else
- * less and less often. In a hidden tab it pauses; once the tab is visible, the work is repeated at once.
+ * Repeats the work until the signal aborts. The work says whether anything has changed: if so, it is repeated soon,
+ * otherwise less and less often. In a hidden tab it pauses; once the tab is visible, the work is repeated at once.
  */
 export async function poll(work: () => Promise<'moving' | 'still'>, signal: AbortSignal): Promise<void> {
   let delay = SHORTEST_MS;
@@ -21,10 +21,9 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
   const over = new AbortController();
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = ms === Infinity ? undefined : setTimeout(resolve, ms);
-  const once = { once: true, signal: over.signal };
-  signal.addEventListener('abort', () => resolve(), once);
-  document.addEventListener('visibilitychange', () => resolve(), once);
-  document.addEventListener('pollsoon', () => resolve(), once);
+  for (const name of ['visibilitychange', 'pollsoon'])
+    document.addEventListener(name, () => resolve(), { signal: over.signal });
+  signal.addEventListener('abort', () => resolve(), { signal: over.signal });
   return promise.finally(() => {
     clearTimeout(timer);
     over.abort();

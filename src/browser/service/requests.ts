@@ -9,15 +9,6 @@ export const SERVER_RESPONDS = 'serverresponds';
 
 const NOT_FOUND = 404;
 
-/** A response that is not a success, in the server's own words. */
-class RefusedRequest extends Error {
-  readonly status: number;
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
-
 interface RequestOptions {
   method?: string;
   body?: string | undefined;
@@ -40,7 +31,7 @@ export async function send(url: string, { method = 'GET', body, headers, signal 
   }
 }
 
-/** The body of a successful response. Rejects with the server's own words. */
+/** The body of a successful response. Rejects with the server's own words, caused by the status. */
 async function request<Body>(url: string, options: RequestOptions): Promise<Body> {
   let response: Response;
   let text: string;
@@ -54,14 +45,14 @@ async function request<Body>(url: string, options: RequestOptions): Promise<Body
   }
   document.dispatchEvent(new Event(SERVER_RESPONDS));
   const { ok, status } = response;
-  if (!ok) throw new RefusedRequest(status, detailOf(text) ?? `The server responded with status ${status}.`);
+  if (!ok) throw new Error(detailOf(text) ?? `The server responded with status ${status}.`, { cause: status });
   return JSON.parse(text) as Body;
 }
 
 /** The same, but null when the server finds nothing (404). */
 async function requestIfFound<Body>(url: string, options: RequestOptions): Promise<Body | null> {
   return request<Body>(url, options).catch((error: unknown) => {
-    if (error instanceof RefusedRequest && error.status === NOT_FOUND) return null;
+    if (error instanceof Error && error.cause === NOT_FOUND) return null;
     throw error;
   });
 }
@@ -71,35 +62,33 @@ function detailOf(text: string): string | null {
   return typeof detail === 'string' ? detail : null;
 }
 
-type Signal = AbortSignal | undefined;
-
-export function getHealth(signal: Signal): Promise<Health> {
-  return request('/health', { signal });
+export function getHealth(): Promise<Health> {
+  return request('/health', {});
 }
 
-export function getStatus(jobId: string, signal: Signal): Promise<Status | null> {
+export function getStatus(jobId: string, signal: AbortSignal): Promise<Status | null> {
   return requestIfFound(`/simulate/status/${encodeURIComponent(jobId)}`, { signal });
 }
 
-export function getJobs(limit: number, signal: Signal): Promise<Jobs> {
+export function getJobs(limit: number, signal: AbortSignal): Promise<Jobs> {
   return request(`/jobs?limit=${limit}`, { signal });
 }
 
-export function getModels(signal: Signal): Promise<KnownModels> {
+export function getModels(signal: AbortSignal): Promise<KnownModels> {
   return request('/models', { signal });
 }
 
 /** The figures of all models, or of one. */
-export function getPerformance(model: string | undefined, signal: Signal): Promise<Performance> {
+export function getPerformance(model: string | undefined, signal: AbortSignal): Promise<Performance> {
   return request(`/performance${model === undefined ? '' : `?${new URLSearchParams({ model })}`}`, { signal });
 }
 
-export function getResults(model: string, signal: Signal): Promise<{ results: ResultsRecord[] }> {
+export function getResults(model: string, signal: AbortSignal): Promise<{ results: ResultsRecord[] }> {
   return request(`/results?${new URLSearchParams({ model })}`, { signal });
 }
 
 /** The session of a model-day with its whole conversation. */
-export async function getSession(model: string, date: string, signal: Signal): Promise<Session | null> {
+export async function getSession(model: string, date: string, signal: AbortSignal): Promise<Session | null> {
   const query = new URLSearchParams({ model, date, include_full_conversation: 'true' });
   const found = await requestIfFound<{ sessions: Session[] }>(`/reasoning?${query}`, { signal });
   return found?.sessions.at(-1) ?? null;
@@ -114,6 +103,6 @@ export function cancelJob(jobId: string): Promise<{ message: string }> {
   return request(`/simulate/cancel/${encodeURIComponent(jobId)}`, { method: 'POST' });
 }
 
-export function getDescription(signal: Signal): Promise<unknown> {
+export function getDescription(signal: AbortSignal): Promise<unknown> {
   return request('/openapi.json', { signal });
 }

@@ -20,7 +20,6 @@ export type TriggerRequest = v.InferInput<typeof triggerRequest>;
 export type TriggerResponse = v.InferOutput<typeof triggerResponse>;
 
 export type Jobs = v.InferOutput<typeof jobsResponse>;
-export type JobEntry = Jobs['jobs'][number];
 export type KnownModels = v.InferOutput<typeof modelsResponse>;
 export type Performance = v.InferOutput<typeof performanceResponse>;
 export type ModelReport = Performance['models'][number];

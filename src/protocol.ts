@@ -28,8 +28,8 @@ const NEWLINE = 10;
 const date = v.custom<string>(isCalendarDate, 'expected a date');
 const dollars = v.number();
 
-/** A symbol on the morning of the session date; null where nothing is known. */
-export interface Quote {
+/** A symbol on the morning of the session date, in dollars; null where nothing is known. */
+interface BriefQuote {
   symbol: string;
   previousClose: number | null;
   open: number | null;
@@ -50,7 +50,7 @@ export const briefSchema = v.object({
   cash: dollars,
   portfolioValue: dollars,
   holdings: v.array(v.object({ symbol: v.string(), quantity: v.number(), price: dollars })),
-  quotes: v.custom<Quote[]>(isQuoteList, 'expected quotes'),
+  quotes: v.custom<BriefQuote[]>(isQuoteList, 'expected quotes'),
   /** What orders cost; null when nothing. */
   costs: v.nullable(v.object({ commissionPerTrade: dollars, commissionBps: v.number(), slippageBps: v.number() })),
 });

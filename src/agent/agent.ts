@@ -5,6 +5,7 @@ import {
   type Outcome,
   type PastMessage,
   type Start,
+  type ToolCall,
   type ToolResults,
   decodeLine,
   pastMessageSchema,
@@ -50,10 +51,16 @@ async function converse(start: Start, past: readonly PastMessage['message'][], p
     pipe.send({ type: 'answer', ...answer });
     if (toolCalls.length === 0) return finished(answer);
     const { results }: ToolResults = decodeLine(toolResultsSchema, await pipe.receive());
+    if (!areResultsOf(toolCalls, results)) throw new Error('the tool results do not match the tool calls');
     const replies = results.map((result) => ({ role: 'tool', ...result }) as const);
     conversation.push({ role: 'assistant', content, toolCalls, carried }, ...replies);
   }
   return { status: 'finished', summary: `Reached the limit of ${start.maxSteps} steps; the day ended as it stood.` };
+}
+
+/** Both sides rely on it: one result per call, in their order. */
+function areResultsOf(calls: readonly ToolCall[], results: ToolResults['results']): boolean {
+  return results.length === calls.length && results.every(({ id }, index) => id === calls[index]?.id);
 }
 
 function answersIn(past: readonly PastMessage['message'][]): number {

@@ -11,7 +11,7 @@ import type { JobRequest, SubmittedJob } from './submission.ts';
 export function submittedBefore(database: Database, key: string, request: JobRequest): SubmittedJob | null {
   const earlier = triggerOfKey(database, key);
   if (earlier === undefined) return null;
-  if (earlier.requestHash === hashOf(request)) return JSON.parse(earlier.answer) as SubmittedJob;
+  if (earlier.requestHash === hashOf(request)) return JSON.parse(earlier.answer);
   throw new ServiceError(
     'key_reused',
     `Idempotency-Key: this key belongs to another request, which created job ${earlier.jobId}; a new request needs a new key`,

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { type CalendarDate, addDays, countDays, weekdays } from '../calendar.ts';
 import type { Run } from '../database/jobs.ts';
 import { ServiceError } from '../domain.ts';
@@ -33,10 +34,8 @@ export function resolveRange({ startDate, endDate, models }: RangeRequest, facts
     model,
     startDate: startDate ?? resumeDate(facts.simulatedThrough(model), endDate),
   }));
-  const earliest = runs.reduce(
-    (least, run) => (run.startDate < least ? run.startDate : least),
-    (runs[0] as Run).startDate,
-  );
+  const [earliest] = runs.map((run) => run.startDate).sort();
+  assert(earliest, 'a job has at least one model');
   if (startDate === null && earliest > endDate) {
     refuse(`Nothing to resume up to ${endDate}: every model is already simulated through ${addDays(earliest, -1)}`);
   }

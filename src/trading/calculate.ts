@@ -3,15 +3,10 @@ export const MAX_EXPRESSION_LENGTH = 500;
 
 const TOKEN = /\s*(?:(\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?)|([a-z]+)|(\*\*|[-+*/%^(),]))/iy;
 
-const functions: Record<string, (...values: number[]) => number> = {
-  abs: Math.abs,
-  ceil: Math.ceil,
-  floor: Math.floor,
-  max: Math.max,
-  min: Math.min,
-  round: Math.round,
-  sqrt: Math.sqrt,
-};
+const { abs, ceil, floor, max, min, round, sqrt } = Math;
+const functions = new Map<string, (...values: number[]) => number>(
+  Object.entries({ abs, ceil, floor, max, min, round, sqrt }),
+);
 
 type Token = number | string;
 
@@ -38,10 +33,8 @@ function tokenise(expression: string): Token[] {
     const at = TOKEN.lastIndex;
     const match = TOKEN.exec(expression);
     if (match === null) throw new Error(`unexpected '${expression.slice(at).trimStart()[0]}'`);
-    const [, number, name, operator] = match;
-    tokens.push(
-      number !== undefined ? Number(number) : (name?.toLowerCase() ?? (operator === '**' ? '^' : (operator as string))),
-    );
+    const [, number, name, operator = ''] = match;
+    tokens.push(number !== undefined ? Number(number) : (name?.toLowerCase() ?? (operator === '**' ? '^' : operator)));
   }
   return tokens;
 }
@@ -84,16 +77,20 @@ function operand(tokens: Token[]): number {
     expect(tokens, ')');
     return value;
   }
-  if (!Object.hasOwn(functions, token)) throw new Error(`unexpected '${token}'`);
+  const apply = functions.get(token);
+  if (apply === undefined) throw new Error(`unexpected '${token}'`);
   expect(tokens, '(');
   const values = [sum(tokens)];
   while (take(tokens, ',')) values.push(sum(tokens));
   expect(tokens, ')');
-  return (functions[token] as (...values: number[]) => number)(...values);
+  return apply(...values);
 }
 
 function take(tokens: Token[], ...wanted: string[]): string | undefined {
-  return wanted.includes(tokens[0] as string) ? (tokens.shift() as string) : undefined;
+  const [first] = tokens;
+  if (typeof first !== 'string' || !wanted.includes(first)) return undefined;
+  tokens.shift();
+  return first;
 }
 
 function expect(tokens: Token[], wanted: string): void {

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { CalendarDate } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
 import {
@@ -14,7 +15,7 @@ import {
 import type { Bar } from '../database/prices.ts';
 import { type Money, fromDollars, toDollars } from '../money.ts';
 
-/** A symbol on the morning of the session date; prices are adjusted for splits up to that date. */
+/** A symbol on the morning of the session date, in exact money; prices are adjusted for splits up to that date. */
 export interface Quote {
   open: Money | null;
   previousDate: CalendarDate | null;
@@ -40,7 +41,9 @@ export function openMarket(database: Database, date: CalendarDate, symbols: read
   const quotes = loadQuotes(database, date, symbols);
   const quote = (symbol: string): Quote => {
     if (!quotes.has(symbol)) for (const [name, found] of loadQuotes(database, date, [symbol])) quotes.set(name, found);
-    return quotes.get(symbol) as Quote;
+    const found = quotes.get(symbol);
+    assert(found, 'every symbol that is asked for has a quote');
+    return found;
   };
   const adjusted = (bars: MarketBar[]): Bar[] => {
     const [oldest] = bars;
@@ -115,15 +118,15 @@ function ratioOf(splits: readonly Split[], after: CalendarDate): number {
 
 function adjustForSplits(bar: MarketBar, ratio: number): Bar {
   const { symbol, date, open, high, low, close, volume } = bar;
-  const price = <Dollars extends number | null>(dollars: Dollars) =>
-    (dollars === null ? null : toDollars(fromDollars(dollars / ratio))) as Dollars;
+  const adjusted = (dollars: number) => toDollars(fromDollars(dollars / ratio));
+  const orNull = (dollars: number | null) => (dollars === null ? null : adjusted(dollars));
   return {
     symbol,
     date,
-    open: price(open),
-    high: price(high),
-    low: price(low),
-    close: price(close),
+    open: adjusted(open),
+    high: orNull(high),
+    low: orNull(low),
+    close: orNull(close),
     volume: volume === null ? null : volume * ratio,
   };
 }

@@ -5,10 +5,10 @@ import { asObject, tryParse } from '../json.ts';
 import { cleanText, cutText, quote } from '../text.ts';
 import { publicationDate } from './publication-date.ts';
 
-/** From the start of a search to the last byte of its answer. */
+/** From the start of a search to the last byte of its response. */
 const SEARCH_TIMEOUT_MS = 20_000;
 /** Ten results without their pages are some ten kilobytes. */
-const MAX_ANSWER_BYTES = 512 * 1024;
+const MAX_RESPONSE_BYTES = 512 * 1024;
 /** Of one search; Jina charges for every ten. */
 const MAX_RESULTS = 10;
 /** Searches cost money; a model that asks again and again is stopped. */
@@ -31,10 +31,10 @@ export interface NewsItem {
  * What a search found before the session date. `undated` counts the results without a certain date. Those of the
  * session date and later are left out without a word: even their number would tell of the future.
  */
-export type NewsAnswer = { results: NewsItem[]; undated: number; refusal?: never } | { refusal: string };
+export type NewsResult = { results: NewsItem[]; undated: number; refusal?: never } | { refusal: string };
 
 /** Searches the news as of one morning, for one model-day. A failed search is a refusal; it never throws. */
-export type NewsSearch = (query: string) => Promise<NewsAnswer>;
+export type NewsSearch = (query: string) => Promise<NewsResult>;
 
 export interface NewsProvider {
   apiKey: string;
@@ -57,7 +57,7 @@ interface Failure {
   reason: string;
 }
 
-const answerSchema = v.object({ data: v.array(v.unknown()) });
+const responseSchema = v.object({ data: v.array(v.unknown()) });
 const resultSchema = v.object({
   title: v.string(),
   url: v.pipe(v.string(), v.regex(/^https?:\/\//i)),
@@ -103,7 +103,7 @@ function ask(
     },
     body: JSON.stringify({ q: `${query} before:${date}`, num: MAX_RESULTS, hl: 'en' }),
     timeoutMs,
-    maxBytes: MAX_ANSWER_BYTES,
+    maxBytes: MAX_RESPONSE_BYTES,
     signal,
   });
 }
@@ -113,14 +113,14 @@ function read(result: HttpResponse | HttpFailure): SearchResult[] | Failure {
   const body = tryParse(result.text);
   if (isNothingFound(result.status, body)) return [];
   if (result.status !== 200) return describeStatus(result.status, body);
-  const answer = v.safeParse(answerSchema, body);
-  // What such an answer says is repeated nowhere: it may be a page of headlines.
-  if (!answer.success)
+  const list = v.safeParse(responseSchema, body);
+  // Nothing of such a response is repeated: it may be a page of headlines.
+  if (!list.success)
     return {
-      told: "the provider's answer cannot be read",
+      told: "the provider's response cannot be read",
       reason: `200 with ${result.headers['content-type'] ?? 'no content type'}, which is not a list of results`,
     };
-  return answer.output.data.flatMap((entry) => {
+  return list.output.data.flatMap((entry) => {
     const checked = v.safeParse(resultSchema, entry);
     return checked.success ? [checked.output] : [];
   });
@@ -128,17 +128,17 @@ function read(result: HttpResponse | HttpFailure): SearchResult[] | Failure {
 
 const FAILURES: Record<HttpFailure['failure'], string> = {
   connection: 'the provider cannot be reached',
-  timeout: 'the provider did not answer in time',
+  timeout: 'the provider did not respond in time',
   certificate: "the provider's certificate is not trusted",
   proxy: 'the provider cannot be reached',
-  too_large: "the provider's answer is too large",
+  too_large: "the provider's response is too large",
   aborted: 'the model-day has ended',
 };
 
 function describeStatus(status: number, body: unknown): Failure {
   const message = asObject(body)?.['message'];
   const words = typeof message === 'string' ? `: ${cleanText(message)}` : '';
-  return { told: STATUSES[status] ?? `the provider answered with status ${status}`, reason: `${status}${words}` };
+  return { told: STATUSES[status] ?? `the provider responded with status ${status}`, reason: `${status}${words}` };
 }
 
 const STATUSES: Record<number, string> = {
@@ -155,23 +155,19 @@ function isNothingFound(status: number, body: unknown): boolean {
 }
 
 /** What was published before the date, in the provider's order. Nothing but this lets a result through to a model. */
-function sift(found: readonly SearchResult[], date: CalendarDate): NewsAnswer {
+function sift(found: readonly SearchResult[], date: CalendarDate): NewsResult {
   const dated = found.map((result) => ({ ...result, published: datesOf(result) }));
-  const results = dated
-    .filter(({ published }) => published !== null && published < date)
-    .slice(0, MAX_RESULTS)
-    .map(({ published, title, url, description }) => ({
-      date: published as CalendarDate,
-      title: quote(title, MAX_TITLE_LENGTH),
-      url: quote(url, MAX_URL_LENGTH),
-      snippet: quote(description, MAX_SNIPPET_LENGTH),
-    }));
-  return { results, undated: dated.filter(({ published }) => published === null).length };
+  const earlier = dated.flatMap(({ published, title, url, description }) => {
+    if (published === null || published >= date) return [];
+    const [shownTitle, shownUrl] = [quote(title, MAX_TITLE_LENGTH), quote(url, MAX_URL_LENGTH)];
+    return [{ date: published, title: shownTitle, url: shownUrl, snippet: quote(description, MAX_SNIPPET_LENGTH) }];
+  });
+  return { results: earlier.slice(0, MAX_RESULTS), undated: dated.filter(({ published }) => published === null).length };
 }
 
 /** The later one when a result has two dates, and none when one of them is not certain. */
 function datesOf({ date, publishedTime }: SearchResult): CalendarDate | null {
   const dates = [date, publishedTime].filter((stamp) => stamp != null && stamp !== '').map(publicationDate);
-  if (dates.length === 0 || dates.includes(null)) return null;
-  return dates.sort().at(-1) as CalendarDate;
+  const certain = dates.filter((published) => published !== null);
+  return certain.length === dates.length ? (certain.sort().at(-1) ?? null) : null;
 }

@@ -47,9 +47,9 @@ export function publicationDate(stamp: unknown): CalendarDate | null {
   const text = stamp.trim().replace(/\s+/g, ' ');
   const parts = FORMS.map((form) => form.exec(text)?.groups).find((groups) => groups !== undefined);
   if (parts === undefined) return null;
-  const date = `${parts['year']}-${monthNumber(parts['month'] as string)}-${parts['day']?.padStart(2, '0')}`;
+  const { year, month = '', day = '', hour, minute, zone } = parts;
+  const date = `${year}-${monthNumber(month)}-${day.padStart(2, '0')}`;
   if (!isCalendarDate(date)) return null;
-  const { hour, minute, zone } = parts;
   const published =
     zone === undefined
       ? date
@@ -67,7 +67,7 @@ function monthNumber(text: string): string {
 function offsetMinutes(zone: string): number {
   const [, sign, hours, minutes = '0'] = /^([+-])(\d{2}):?(\d{2})?$/.exec(zone) ?? [];
   if (sign !== undefined) return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
-  if (!/^[ecmp]/i.test(zone)) return 0;
   const [first = '', season] = zone.toLowerCase();
-  return ((STANDARD_TIMES[first] as number) + (season === 'd' ? 1 : 0)) * 60;
+  const standard = STANDARD_TIMES[first];
+  return standard === undefined ? 0 : (standard + (season === 'd' ? 1 : 0)) * 60;
 }

@@ -16,7 +16,7 @@ import { type Beginning, type SessionContext, beginSession } from './beginning.t
 import { type TokenPrices, costOf } from './cost.ts';
 import { type Market, closingMark } from './market.ts';
 import type { NewsSearch } from './news.ts';
-import { type Action, type Portfolio, assertSound } from './portfolio.ts';
+import { type Action, assertSound } from './portfolio.ts';
 import { marksOf, positionsOf } from './positions.ts';
 import { LogMismatch, type RecordedStep, answerMessages, openingOf, resultMessage, stepsIn } from './reasoning-log.ts';
 import { runTool, toolDescriptions } from './tools.ts';
@@ -95,28 +95,12 @@ export async function openSession(
   modelDay: ModelDay,
   options: SessionOptions,
 ): Promise<Session> {
-  const beginning = await context.database.write(() => beginSession(context, modelDay, options), options);
-  const actions: Action[] = [];
-  const state: State = {
-    ...context,
-    ...options,
-    ...beginning,
-    modelDay,
-    actions,
-    get portfolio(): Portfolio {
-      return actions.at(-1)?.portfolio ?? beginning.startPortfolio;
-    },
-    toolUsage: new Map(),
-    steps: 0,
-    messageCount: beginning.log.length,
-    hasEnded: false,
-  };
-  for (const split of beginning.splits) enter(state, split);
+  const state = await context.database.write(() => begin(context, modelDay, options), options);
   return {
     modelDay,
     brief: briefOf(state),
     tools: toolDescriptions(state),
-    actions,
+    actions: state.actions,
     get steps() {
       return state.steps;
     },
@@ -128,6 +112,27 @@ export async function openSession(
     setAside: (mismatch) => end(state, () => writeSetAside(state, mismatch)),
     leave: () => void (state.hasEnded = true),
   };
+}
+
+function begin(context: SessionContext, modelDay: ModelDay, options: SessionOptions): State {
+  const beginning = beginSession(context, modelDay, options);
+  const actions: Action[] = [];
+  const state: State = {
+    ...context,
+    ...options,
+    ...beginning,
+    modelDay,
+    actions,
+    get portfolio() {
+      return actions.at(-1)?.portfolio ?? beginning.startPortfolio;
+    },
+    toolUsage: new Map(),
+    steps: 0,
+    messageCount: beginning.log.length,
+    hasEnded: false,
+  };
+  for (const split of beginning.splits) enter(state, split);
+  return state;
 }
 
 async function replay(state: State): Promise<PastMessage['message'][]> {

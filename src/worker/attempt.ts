@@ -43,13 +43,13 @@ export async function attempt(
   { modelDay, market, model, shortage }: Attempted,
 ): Promise<AttemptResult> {
   const { job, universe, configuration, signal } = activeJob;
-  const ending = new AbortController();
+  const over = new AbortController();
   const session = await openSession(context, modelDay, {
     market,
     universe,
     initialCash: fromDollars(job.agentConfig.initial_cash),
     tokenPrices: tokenPricesOf(modelDay.model, configuration),
-    news: newsFor(context, modelDay, ending.signal),
+    news: newsFor(context, modelDay, over.signal),
     costs: tradingCostsOf(job.agentConfig),
     signal,
   });
@@ -61,7 +61,7 @@ export async function attempt(
     return await endBroken(context, session, error);
   } finally {
     session.leave(); // also when the job was stopped: nothing more is written for it
-    ending.abort();
+    over.abort();
   }
 }
 
@@ -75,8 +75,7 @@ async function trade(
   const { settings, log } = context;
   const maxSteps = job.agentConfig.max_steps;
   const past = await session.resume();
-  const pastMessages = past.length;
-  const start: Start = { type: 'start', signature: modelDay.model, model, maxSteps, brief, tools, pastMessages };
+  const start = { type: 'start', signature: modelDay.model, model, maxSteps, brief, tools } as const;
   const maxFailures = model.kind === 'chat_completions' ? model.maxRetries + 1 : 0;
   const childEnded = life.childStarted();
   const outcome = await launch(start, {

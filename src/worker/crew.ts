@@ -12,7 +12,7 @@ export interface Crew {
   /** Waits for a place; each place is given back by one `leave`. */
   join(): Promise<void>;
   /** Gives a place back. After a loss no more children run than the others that the machine was carrying. */
-  leave(ending: 'well' | 'lost'): void;
+  leave(how: 'well' | 'lost'): void;
   /** Notes how long a child took to its first line. */
   noteStart(ms: number): void;
   /** How long a child may take to its first line, at this try of its model-day; the first is 1. */
@@ -45,9 +45,9 @@ export function createCrew(
       fill();
       return promise;
     },
-    leave(ending) {
+    leave(how) {
       running -= 1;
-      if (ending === 'lost') {
+      if (how === 'lost') {
         size = Math.max(1, Math.min(size, running));
         needed = Math.min(needed * 2, MAX_GOOD_ENDS_TO_GROW);
         goodEnds = 0;

@@ -35,11 +35,11 @@ export interface LaunchOptions {
  * Runs one model-day in a child process of its own and resolves, when that process is gone, to exactly one outcome: the
  * first reason wins. Rejects only with what `onMessage` threw.
  */
-export async function launch(start: Start, options: LaunchOptions): Promise<Outcome | Lost> {
+export async function launch(start: Omit<Start, 'pastMessages'>, options: LaunchOptions): Promise<Outcome | Lost> {
   await turnToSpawn();
   const child = startOrLose(start, options);
   if ('status' in child) return child;
-  const { timeoutMs, signal, onMessage } = options;
+  const { timeoutMs, signal, onMessage, past = [] } = options;
   const startedAt = performance.now();
   const channel = openChannel(child, {
     onMessage,
@@ -65,8 +65,8 @@ export async function launch(start: Start, options: LaunchOptions): Promise<Outc
   const abort = () => channel.fail(String(signal.reason));
   signal.addEventListener('abort', abort, { once: true });
   if (signal.aborted) abort();
-  channel.send(start);
-  for (const message of options.past ?? []) channel.send({ type: 'past_message', message });
+  channel.send({ ...start, pastMessages: past.length });
+  for (const message of past) channel.send({ type: 'past_message', message });
   await endOf(child, channel);
   endSilence();
   endMemory();
@@ -77,7 +77,7 @@ export async function launch(start: Start, options: LaunchOptions): Promise<Outc
 }
 
 /** Some errors of a start are thrown, others are events. */
-function startOrLose({ model }: Start, { program, memoryMb }: LaunchOptions): ChildProcess | Lost {
+function startOrLose({ model }: Pick<Start, 'model'>, { program, memoryMb }: LaunchOptions): ChildProcess | Lost {
   const network = networkOf(model);
   try {
     return startProcess(confine(program, network), { isNetworked: network !== 'none', heapMb: memoryMb / 2 });
@@ -93,7 +93,7 @@ function networkOf(model: Start['model']): Network {
 }
 
 function isShortage(error: unknown): boolean {
-  return SHORTAGES.has((error as NodeJS.ErrnoException).code ?? '');
+  return error instanceof Error && 'code' in error && SHORTAGES.has(String(error.code));
 }
 
 /** Resolves when the process is gone, with its outcome settled. */

@@ -98,3 +98,8 @@ for (const [name, startDate, endDate, models, detail] of refused) {
     assert.throws(() => resolveRange({ startDate, endDate, models }, facts), { code: 'invalid_dates', message: detail });
   });
 }
+
+test('an assertion stops a range without a model', () => {
+  const request = { startDate: '2025-11-24', endDate: '2025-11-28', models: [] };
+  assert.throws(() => resolveRange(request, facts), { name: 'AssertionError', message: /at least one model/ });
+});

@@ -5,14 +5,13 @@ import type { Start } from '../../src/protocol.ts';
 export type Script = Record<string, [tool: string, args: unknown][][]>;
 
 /** The start of a model-day of a simulated model. */
-export const simulatedStart: Start = {
+export const simulatedStart: Omit<Start, 'pastMessages'> = {
   type: 'start',
   signature: 'model-a',
   model: { kind: 'simulated' },
   maxSteps: 5,
   brief: { date: '2025-01-06', cash: 10_000, portfolioValue: 10_000, holdings: [], quotes: [], costs: null },
   tools: [],
-  pastMessages: 0,
 };
 
 /** A fixture program that behaves in one particular way, as text. */

@@ -21,6 +21,13 @@ function withPrices(
   return database;
 }
 
+test('an assertion stops a market whose database has no row for a symbol', () => {
+  const database = withPrices('AAPL 2025-01-03 10 11');
+  const broken = { ...database, statement: (sql: string) => ({ ...database.statement(sql), all: () => [] }) };
+  const market = openMarket(broken as unknown as Database, '2025-01-07', ['AAPL']);
+  assert.throws(() => market.quote('AAPL'), { name: 'AssertionError', message: /has a quote/ });
+});
+
 test('a quote is the open of today and the last earlier close', () => {
   const database = withPrices(`AAPL 2025-01-03 10 11
     AAPL 2025-01-06 12 -

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
-import { type NewsAnswer, openNews } from '../../src/trading/news.ts';
+import { type NewsResult, openNews } from '../../src/trading/news.ts';
 import { type ReceivedSearch, sendError, sendResults, startNewsServer } from '../support/news.ts';
 
 const DATE = '2025-01-06';
 const KEY = 'jina_secret-key';
 
 interface Searched {
-  answer: NewsAnswer;
+  answer: NewsResult;
   reasons: string[];
   received: ReceivedSearch[];
 }
@@ -169,14 +169,14 @@ const faults: [
   [
     'no answer in time',
     () => {},
-    'the provider did not answer in time',
+    'the provider did not respond in time',
     /no answer within 0\.2 seconds/,
     { timeoutMs: 200 },
   ],
   [
     'an answer that never ends',
     (response) => response.writeHead(200).write('{"data": ['),
-    'the provider did not answer in time',
+    'the provider did not respond in time',
     /no answer within 0\.2 seconds/,
     { timeoutMs: 200 },
   ],
@@ -201,45 +201,45 @@ const faults: [
   [
     'a query that is not taken',
     jinaError(422, 'ParamValidationError', 'hl: x'),
-    'the provider answered with status 422',
+    'the provider responded with status 422',
     /^422: hl: x$/,
   ],
   [
     'an error with the key where it is cut',
     jinaError(500, 'Error', `${'x'.repeat(185)}${KEY}`),
-    'the provider answered with status 500',
+    'the provider responded with status 500',
     /^500: x{185}\[key\]$/,
   ],
   [
     'an error of absurd length',
     jinaError(500, 'Error', 'x'.repeat(100_000)),
-    'the provider answered with status 500',
+    'the provider responded with status 500',
     /^500: x{194}…$/,
   ],
   [
     'a page instead of JSON',
     (response) => html(response, 200),
-    "the provider's answer cannot be read",
+    "the provider's response cannot be read",
     /^200 with text\/html, which is not a list of results$/,
   ],
-  ['an error page', (response) => html(response, 503), 'the provider answered with status 503', /^503$/],
+  ['an error page', (response) => html(response, 503), 'the provider responded with status 503', /^503$/],
   [
     'a redirect',
     (response) => response.writeHead(302, { location: '/elsewhere' }).end(),
-    'the provider answered with status 302',
+    'the provider responded with status 302',
     /^302$/,
   ],
   [
     'no data',
     (response) => sendResults(response, null),
-    "the provider's answer cannot be read",
+    "the provider's response cannot be read",
     /not a list of results/,
   ],
-  ['JSON that is null', text('null'), "the provider's answer cannot be read", /not a list of results/],
+  ['JSON that is null', text('null'), "the provider's response cannot be read", /not a list of results/],
   [
     'cut JSON',
     text('{"code":200,"data":[{"title":"Appl'),
-    "the provider's answer cannot be read",
+    "the provider's response cannot be read",
     /not a list of results/,
   ],
   [
@@ -254,7 +254,7 @@ const faults: [
   [
     'an answer of 10 MB',
     text(JSON.stringify({ data: ['x'.repeat(10_000_000)] })),
-    "the provider's answer is too large",
+    "the provider's response is too large",
     /larger than 524288 bytes/,
   ],
   [

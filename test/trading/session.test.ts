@@ -4,11 +4,13 @@ import fc from 'fast-check';
 import { type Clock, addDays } from '../../src/calendar.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { insertJob } from '../../src/database/jobs.ts';
+import { type PositionRow, appendMessages, commitSession } from '../../src/database/sessions.ts';
 import { parseConfiguration } from '../../src/configuration.ts';
-import { fromDollars } from '../../src/money.ts';
-import { openMarket } from '../../src/trading/market.ts';
+import { fromDollars, money } from '../../src/money.ts';
+import { type Market, openMarket } from '../../src/trading/market.ts';
 import { NO_COSTS } from '../../src/trading/trading-costs.ts';
 import type { NewsSearch } from '../../src/trading/news.ts';
+import { LogMismatch } from '../../src/trading/reasoning-log.ts';
 import { type Session, openSession } from '../../src/trading/session.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { storePrices } from '../support/prices.ts';
@@ -22,7 +24,7 @@ type Call = [tool: string, args: Record<string, unknown>];
 interface Trader {
   database: CommandDatabase;
   /** Opens a session of a new job on a date. */
-  open(date: string, news?: NewsSearch): Promise<Session>;
+  open(date: string, options?: { news?: NewsSearch; change?: (market: Market) => Market }): Promise<Session>;
   /** One whole model-day: every call in a message of its own. */
   day(date: string, calls: readonly Call[]): Promise<void>;
   fail(date: string): Promise<void>;
@@ -46,7 +48,7 @@ function createTrader(
   const context = { database, clock };
   const universe = new Set(['AAPL', 'MSFT', 'ORLY']);
   let jobs = 0;
-  const open = (date: string, news: NewsSearch | null = null) => {
+  const open: Trader['open'] = (date, { news = null, change = (market: Market) => market } = {}) => {
     const jobId = `job-${(jobs += 1)}`;
     const createdAt = clock().toISOString();
     const runs = [{ model: MODEL, startDate: date }];
@@ -64,7 +66,7 @@ function createTrader(
       }),
     );
     database.statement(`UPDATE jobs SET status = 'completed', completed_at = ? WHERE job_id = ?`).run(createdAt, jobId);
-    const market = openMarket(database, date, [...universe]);
+    const market = change(openMarket(database, date, [...universe]));
     return openSession(
       context,
       { jobId, date, model: MODEL },
@@ -255,9 +257,11 @@ test('adjusted prices are not split again', async () => {
 
 test('what follows a slow tool is not done when the day ended meanwhile', async () => {
   const trader = createTrader(PRICES);
-  const session = await trader.open('2025-01-03', async () => {
-    await session.end({ status: 'failed', error: 'too slow' });
-    return { results: [], undated: 0 };
+  const session = await trader.open('2025-01-03', {
+    news: async () => {
+      await session.end({ status: 'failed', error: 'too slow' });
+      return { results: [], undated: 0 };
+    },
   });
   const call = (name: string, args: unknown) => ({ id: name, name, arguments: JSON.stringify(args) });
   const toolCalls = [call('search_news', { query: 'AAPL' }), call('buy', { symbol: 'AAPL', amount: 1 })];
@@ -266,6 +270,97 @@ test('what follows a slow tool is not done when the day ended meanwhile', async 
   assert.deepEqual(session.actions, []);
   const { roles } = trader.database.statement('SELECT group_concat(role) AS roles FROM reasoning_logs').get() as any;
   assert.equal(roles, 'assistant');
+});
+
+/** What only a bug of ours could do to a session; each is stopped where it would enter the books. */
+const bugs: [name: string, act: (session: Session, database: CommandDatabase) => Promise<unknown>, said: RegExp][] = [
+  [
+    'a second end',
+    async (session) => {
+      await session.end({ status: 'finished', summary: 'done' });
+      await session.end({ status: 'finished', summary: 'again' });
+    },
+    /only a running session can become active/,
+  ],
+  [
+    'a failure after the end',
+    async (session) => {
+      await session.end({ status: 'finished', summary: 'done' });
+      await session.end({ status: 'failed', error: 'too late' });
+    },
+    /only a running session can fail/,
+  ],
+  [
+    'setting aside what has ended',
+    async (session) => {
+      await session.end({ status: 'failed', error: 'broken' });
+      await session.setAside(new LogMismatch('too late'));
+    },
+    /only a running session can be set aside/,
+  ],
+  [
+    'a message that somebody else logged',
+    async (session, database) => {
+      database.transaction(() =>
+        appendMessages(database, 1, { firstIndex: 0, messages: [{ role: 'user', content: '' }], timestamp: '' }),
+      );
+      await session.prompt([{ role: 'user', content: '' }]);
+    },
+    /messages continue where the reasoning log ends/,
+  ],
+];
+for (const [name, act, said] of bugs) {
+  test(`an assertion stops ${name}, and the books stay as they were`, async () => {
+    const { database, open, ledger: positions } = createTrader(PRICES);
+    const error: unknown = await act(await open('2025-01-03'), database).then(String, (thrown: unknown) => thrown);
+    assert.ok(error instanceof assert.AssertionError);
+    assert.match(error.message, said);
+    assert.ok(positions().length <= 1);
+  });
+}
+
+/** Commits whose positions do not add up, each of them one field away from one that does. */
+const badCommits: [name: string, change: Partial<PositionRow>, said: RegExp][] = [
+  ['an action out of order', { actionId: 2 }, /actions are counted from 1/],
+  ['cash that is missing', { cash: money(1) }, /action 1 is worth its cash and its holdings at their marks/],
+  ['a share too many', { holdings: new Map([['AAPL', 2]]) }, /action 1 is worth/],
+  ['a holding without a mark', { holdings: new Map([['MSFT', 1]]) }, /action 1 is worth/],
+];
+for (const [name, change, said] of badCommits) {
+  test(`a commit with ${name} is stopped by an assertion`, async () => {
+    const { database, open } = createTrader(PRICES);
+    const { modelDay } = await open('2025-01-03');
+    const position: PositionRow = {
+      actionId: 1,
+      actionType: 'buy',
+      symbol: 'AAPL',
+      amount: 1,
+      price: money(100),
+      cash: money(900),
+      holdings: new Map([['AAPL', 1]]),
+      portfolioValue: money(1_000),
+      dailyProfit: money(0),
+      dailyReturnPct: 0,
+    };
+    const commitOf = (positions: PositionRow[]) => () =>
+      database.transaction(() =>
+        commitSession(
+          database,
+          { ...modelDay, sessionId: 1, steps: 0, totalMessages: 0 },
+          { positions, marks: new Map([['AAPL', money(100)]]), toolUsage: [], summary: '', completedAt: '' },
+        ),
+      );
+    assert.throws(commitOf([{ ...position, ...change }]), { name: 'AssertionError', message: said });
+    assert.throws(commitOf([]), { name: 'AssertionError', message: /a completed model-day has a position/ });
+    commitOf([position])();
+  });
+}
+
+test('a ledger takes no negative cash: an assertion stops a split at a negative mark', async () => {
+  const trader = createTrader('ORLY 2025-06-09 100 100\nORLY 2025-06-13 60 60', [['ORLY', '2025-06-10', 1, 2]]);
+  await trader.day('2025-06-09', [['buy', { symbol: 'ORLY', amount: 99 }]]);
+  const broken = (market: Market): Market => ({ ...market, mark: () => money(-10_000_000) });
+  await assert.rejects(trader.open('2025-06-13', { change: broken }), { name: 'AssertionError', message: /cash is -/ });
 });
 
 test('along any history the daily profits add up to the end value minus the initial cash', async () => {

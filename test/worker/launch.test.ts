@@ -14,6 +14,7 @@ import { startProcess } from '../../src/worker/process.ts';
 import { checkLineBounds } from '../../src/worker/line-bounds.ts';
 import { agentFixture, simulatedStart } from '../support/agents.ts';
 import { noProc } from '../support/processes.ts';
+import { realAgent } from '../support/service.ts';
 
 interface FailureOptions {
   timeoutMs?: number;
@@ -38,12 +39,13 @@ async function run(
     most = 100,
     delayMs = 0,
     model = simulatedStart.model,
+    program = agentFixture(fixture),
   } = {},
 ): Promise<Run> {
   const messages: ChildMessage['type'][] = [];
   let stderr = '';
   const outcome = await launch({ ...simulatedStart, model }, {
-    program: agentFixture(fixture),
+    program,
     timeoutMs,
     patienceMs,
     memoryMb,
@@ -63,6 +65,11 @@ test('a child that does what it should', async () => {
   const { outcome, messages } = await run('completes');
   assert.deepEqual(outcome, { status: 'finished', summary: 'done' });
   assert.deepEqual(messages, ['prompt', 'answer']);
+});
+
+test('a child whose tool calls are not answered one for one fails instead of trading on', async () => {
+  const { outcome } = await run('completes', { program: await realAgent() });
+  assert.deepEqual(outcome, { status: 'failed', error: 'the tool results do not match the tool calls' });
 });
 
 test('a child whose requests failed as often as they may, while the parent was busy', async () => {

@@ -10,13 +10,12 @@ import { realAgent } from '../support/service.ts';
 
 /** How a child reaches its model: proxies, certificates, and what of the network it may reach at all. */
 
-const start: Omit<Start, 'model'> = {
+const start: Omit<Start, 'model' | 'pastMessages'> = {
   type: 'start',
   signature: 'model-a',
   maxSteps: 5,
   brief: { date: '2025-01-06', cash: 10_000, portfolioValue: 10_000, holdings: [], quotes: [], costs: null },
   tools: [],
-  pastMessages: 0,
 };
 
 function endpointOf(baseUrl: string): Endpoint {

@@ -6,7 +6,7 @@ export type LogLevel = (typeof logLevels)[number];
 
 export type LogFields = Record<string, unknown>;
 
-/** Leveled log, one line per event. Fields are facts beside the message; never a key, never a body. */
+/** A log with levels, one line per event. Fields are facts beside the message; never a key, never a body. */
 export interface Log {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
@@ -32,7 +32,7 @@ export function createLog({ level, json, write, clock }: LogOptions): Log {
   return { debug: at('DEBUG'), info: at('INFO'), warning: at('WARNING'), error: at('ERROR') };
 }
 
-/** The process's own log: to stderr, so that stdout stays free for what a command prints. */
+/** The process's own log: to stderr, so that stdout is free for the output of commands. */
 export function createStderrLog(level: LogLevel): Log {
   return createLog({
     level,
@@ -59,7 +59,7 @@ function quoted(value: unknown): string {
   return /^[\w./:@+-]+$/.test(text) ? text : JSON.stringify(text);
 }
 
-/** Writes an unexpected error to the log in full and returns the reference under which it stands there. */
+/** Logs an unexpected error in full and returns the reference by which the log can be searched. */
 export function logUnexpected(log: Log, error: unknown, fields: LogFields = {}): string {
   const reference = Math.floor(Math.random() * 16 ** 8)
     .toString(16)

@@ -2,13 +2,13 @@ import * as v from 'valibot';
 import { type AuditReport, type Finding, type Listed, audit as auditDatabase, isSound } from '../audit/audit.ts';
 import type { Database } from '../database/database.ts';
 import { type ResponseBody, type Context, deploymentFields } from './handler.ts';
-import { countSchema, dateText, deploymentEntries, named } from './schemas.ts';
+import { countSchema, dateText, deploymentEntries, integer, named } from './schemas.ts';
 
 const findingsSchema = v.array(
   named('AuditFinding', {
     model: v.string(),
     date: dateText,
-    session_id: v.nullable(v.pipe(v.number(), v.integer())),
+    session_id: v.nullable(integer),
     status: v.string(),
     problems: v.array(v.string()),
   }),
@@ -40,17 +40,17 @@ interface RunningAudit {
   end: AbortController;
 }
 
-/** Those who ask while an audit runs get the answer of that one; it ends when the last of them has left. */
+/** Clients that ask while an audit runs share its response; it is aborted when the last of them leaves. */
 const running = new WeakMap<Database, RunningAudit>();
 
-/** Recomputes the books and says what does not add up; 200 whatever it finds. */
+/** Recomputes the books and reports what does not add up; 200 whatever it finds. */
 export function audit(context: Context): ResponseBody {
   const shared = running.get(context.database) ?? start(context);
   shared.clients += 1;
   const stop = () => {
     shared.clients -= 1;
     if (shared.clients > 0) return;
-    running.delete(context.database); // who asks next gets a new one
+    running.delete(context.database); // the next client starts a new one
     shared.end.abort();
   };
   return { text: shared.text, stop };

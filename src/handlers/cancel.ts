@@ -10,9 +10,9 @@ export const cancelResponse = named('CancelResponse', {
   ...deploymentEntries,
 });
 
-/** Stops an unfinished job; model-days that have completed stay. */
+/** Stops an unfinished job; completed model-days are kept. */
 export async function cancel({ jobs, settings }: Context, { params }: Input): Promise<ResponseBody> {
-  const jobId = params['job_id'] as string;
+  const { job_id: jobId = '' } = params;
   const notRun = await jobs.cancel(jobId);
   const message =
     notRun === null ? 'The job was cancelled before' : `Job cancelled; ${count(notRun, 'model-day')} will not be run`;

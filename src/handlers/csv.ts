@@ -1,27 +1,27 @@
 import * as v from 'valibot';
 import type { Table } from './handler.ts';
 
-/** What a cell can hold; null is an empty one. */
+/** The value of a cell; null leaves it empty. */
 export type Cell = string | number | boolean | null;
 
 const LINE_END = '\r\n';
-/** What a spreadsheet takes for the beginning of a formula. */
+/** The beginning of a text that a spreadsheet would take for a formula. */
 const FORMULA_START = /^[=+\-@\t\r\n]/;
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
 
-/** `format=csv` in the query does what `Accept: text/csv` does, for whoever cannot set headers. */
+/** `format=csv` in the query has the effect of `Accept: text/csv`, for clients that cannot set headers. */
 export const formatQuery = {
   format: v.optional(
     v.pipe(
       v.picklist(['json', 'csv'], 'expected json or csv'),
-      v.description('The form of the answer; without it the Accept header says which.'),
+      v.description('The format of the response; the Accept header decides without it.'),
     ),
   ),
 };
 
 /**
- * An answer as CSV (RFC 4180) with a header line, row by row as they are read; each row has a cell per column. A null is
- * no row: others may have their turn there.
+ * A response as CSV (RFC 4180) with a header line, row by row as they are read; each row has a cell per column. A null in
+ * place of a row gives others their turn.
  */
 export function csvTable(fileName: string, columns: readonly string[], rows: Iterable<readonly Cell[] | null>): Table {
   return { fileName, lines: csvLines(columns, rows) };
@@ -37,8 +37,8 @@ function csvLine(cells: readonly Cell[]): string {
 }
 
 /**
- * Numbers stay numbers, negative ones too. A text that a spreadsheet would run as a formula gets an apostrophe in front,
- * which spreadsheets take as "this is text".
+ * Numbers stay numbers, also negative ones. A text that a spreadsheet would run as a formula gets an apostrophe in front,
+ * which marks it as text.
  */
 function csvCell(cell: Cell): string {
   if (typeof cell !== 'string') return cell === null ? '' : String(cell);

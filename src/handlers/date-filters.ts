@@ -9,7 +9,7 @@ export const dateRangeEntries = {
   end_date: v.optional(v.pipe(dateText, v.description('The last date, inclusive.'))),
 };
 
-/** The model-days that a query asks for. Throws a `ServiceError` for a date beside a range, and for a range that ends before it starts. */
+/** The model-days that a query asks for. Throws a `ServiceError` for both a date and a range, and for a range that ends too early. */
 export function filtersOf(query: {
   job_id?: string | undefined;
   model?: string | undefined;

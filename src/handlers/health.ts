@@ -11,27 +11,27 @@ export const healthResponse = named('HealthResponse', {
   ...deploymentEntries,
 });
 
-/** Always 200: whoever asks learns from the body whether the database can be queried. */
+/** Always 200: the body says whether the database can be queried. */
 export function health(context: Context): ResponseBody {
-  const answer = answerOfThisTurn(context);
+  const body = bodyOfThisTurn(context);
   const write = context.settings.deploymentMode === 'DEV' ? context.log.debug : context.log.info;
   write('health check');
-  return answer;
+  return body;
 }
 
-let remembered: { context: Context; answer: string } | null = null;
+let remembered: { context: Context; body: string } | null = null;
 
-/** Requests that arrive in one turn of the event loop share one query; their answers would be the same anyway. */
-function answerOfThisTurn(context: Context): string {
-  if (remembered?.context === context) return remembered.answer;
+/** Requests that arrive in one turn of the event loop share one query; their responses would be the same anyway. */
+function bodyOfThisTurn(context: Context): string {
+  if (remembered?.context === context) return remembered.body;
   const isHealthy = isDatabaseHealthy(context.database);
-  const answer = JSON.stringify({
+  const body = JSON.stringify({
     status: isHealthy ? 'healthy' : 'unhealthy',
     database: isHealthy ? 'connected' : 'disconnected',
     timestamp: timestamp(context.clock()),
     ...deploymentFields(context.settings),
   });
-  remembered = { context, answer };
+  remembered = { context, body };
   setImmediate(() => (remembered = null));
-  return answer;
+  return body;
 }

@@ -5,7 +5,7 @@ import { readWarnings } from '../database/jobs.ts';
 import { type JobPlace, nextJob, placeOfJob } from '../database/records/status.ts';
 import { ServiceError } from '../domain.ts';
 import { type Context, type Input, type ResponseBody, appendMembers, deploymentFields, listBody } from './handler.ts';
-import { countSchema, dateText, deploymentEntries, jobStatus, named, progressSchema, timestampText } from './schemas.ts';
+import { countSchema, dateText, deploymentEntries, jobCourseEntries, jobStatus, named, progressSchema } from './schemas.ts';
 
 const DEFAULT_JOBS = 50;
 const MAX_JOBS = 200;
@@ -40,12 +40,7 @@ export const jobsResponse = named('JobsResponse', {
       progress: progressSchema,
       start_date: dateText,
       end_date: dateText,
-      models: v.array(v.string()),
-      created_at: timestampText,
-      started_at: v.nullable(timestampText),
-      completed_at: v.nullable(timestampText),
-      total_duration_seconds: v.nullable(v.number()),
-      error: v.nullable(v.string()),
+      ...jobCourseEntries,
       warnings: v.nullable(v.array(v.string())),
     }),
   ),

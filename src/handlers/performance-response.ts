@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { incomparabilityKinds } from '../performance/comparability.ts';
-import { countSchema as count, dateText, deploymentEntries, named } from './schemas.ts';
+import { countSchema as count, dateText, deploymentEntries, named, usageEntries } from './schemas.ts';
 
-/** What GET /performance answers. Dollars and fractions (0.01 is one percent); a null has its reason in `unavailable`. */
+/** The response of GET /performance. Dollars and fractions (0.01 is one percent); a null has its reason in `unavailable`. */
 
 const figure = v.nullable(v.number());
 const unavailable = v.pipe(v.record(v.string(), v.string()), v.title('Reasons'));
@@ -86,19 +86,14 @@ const openPositions = v.array(
 );
 
 const usage = named('Usage', {
-  steps: count,
-  requests: count,
-  prompt_tokens: v.nullable(count),
-  completion_tokens: v.nullable(count),
-  cached_tokens: v.nullable(count),
-  reasoning_tokens: v.nullable(count),
+  ...usageEntries,
   model_days_without_cost: count,
   cost_usd: figure,
   profit_per_cost_usd: figure,
   unavailable,
 });
 
-/** In which respect a model's figures cannot be compared with those of the others, for machines and for people. */
+/** A respect in which a model's figures cannot be compared with those of the others, for machines and for people. */
 const incomparability = {
   kind: v.pipe(v.picklist(incomparabilityKinds), v.title('IncomparabilityKind')),
   reason: v.string(),
@@ -129,7 +124,7 @@ export const performanceResponse = named('PerformanceResponse', {
     }),
   ),
   count,
-  /** The same of all models, in one place. */
+  /** The same for all models, in one place. */
   incomparable: v.array(named('IncomparableModel', { model: v.string(), ...incomparability })),
   benchmark: named('Benchmark', {
     name: v.string(),

@@ -14,7 +14,7 @@ export const coverageQuery = v.object({
       v.transform(normaliseSymbol),
     ),
   ),
-  /** Symbols with a bar on this date alone: what a universe as of that date can be made of. */
+  /** Only symbols with a bar on this date, from which a universe as of that date can be made. */
   date: v.optional(dateText),
 });
 
@@ -26,9 +26,9 @@ export const coverageResponse = named('CoverageResponse', {
       source: v.nullable(v.string()),
       first_bar: v.nullable(dateText),
       last_bar: v.nullable(dateText),
-      /** Counted for one symbol alone, because that reads every bar; null where all symbols are listed. */
+      /** Counted only for a single symbol, because that reads every bar; null where all symbols are listed. */
       bars: v.nullable(countSchema),
-      /** When a download or an import last said what is known of it. */
+      /** When a download or an import last recorded a span. */
       last_download: v.nullable(timestampText),
       spans: v.array(
         named('CoverageSpan', {
@@ -45,7 +45,7 @@ export const coverageResponse = named('CoverageResponse', {
   ...deploymentEntries,
 });
 
-/** What is known of the prices of each symbol, of one symbol, or of those with a bar on a date. */
+/** The stored prices of all symbols, of one symbol, or of those with a bar on a date. */
 export function priceCoverage(
   { database, settings }: Context,
   { query }: Input<v.InferOutput<typeof coverageQuery>>,
@@ -60,21 +60,14 @@ export function priceCoverage(
       first_bar: firstDate,
       last_bar: lastDate,
       bars: chosen === null ? null : countBars(database, symbol),
-      last_download: spans.reduce<string | null>(
-        (latest, { recordedAt }) => (latest === null || recordedAt > latest ? recordedAt : latest),
-        null,
-      ),
-      spans: spans.map((span) => ({
-        source: span.source,
-        start_date: span.startDate,
-        end_date: span.endDate,
-        recorded_at: span.recordedAt,
+      last_download: spans.map(({ recordedAt }) => recordedAt).sort().at(-1) ?? null,
+      spans: spans.map(({ source: spanSource, startDate, endDate, recordedAt }) => ({
+        source: spanSource,
+        start_date: startDate,
+        end_date: endDate,
+        recorded_at: recordedAt,
       })),
-      gaps: gapsBetween(spans).map((gap) => ({
-        start_date: gap.startDate,
-        end_date: gap.endDate,
-        weekdays: gap.weekdays,
-      })),
+      gaps: gapsBetween(spans).map(({ startDate, endDate, weekdays }) => ({ start_date: startDate, end_date: endDate, weekdays })),
     };
   });
   return JSON.stringify({ symbols, count: symbols.length, ...deploymentFields(settings) });

@@ -7,11 +7,12 @@ import { ServiceError, messageRoles } from '../domain.ts';
 import { dateRangeEntries, filtersOf } from './date-filters.ts';
 import { type ResponseBody, type Context, type Input, deploymentFields } from './handler.ts';
 import {
-  actionType,
+  actionEntries,
   dateText,
   describedAsDate,
   deploymentEntries,
   flagInQuery,
+  integer,
   invalidDate,
   jobFilter,
   modelFilter,
@@ -19,7 +20,7 @@ import {
   timestampText,
 } from './schemas.ts';
 
-/** What is no date is a 400 here, so the handler looks at it. */
+/** An invalid date is a 400 here, so the handler checks it. */
 const dateFilter = v.pipe(v.string(), describedAsDate, v.description('One date; not beside start_date and end_date.'));
 
 export const reasoningQuery = v.object({
@@ -36,21 +37,17 @@ export const reasoningQuery = v.object({
 export const reasoningResponse = named('ReasoningResponse', {
   sessions: v.array(
     named('TradingSession', {
-      session_id: v.pipe(v.number(), v.integer()),
+      session_id: integer,
       job_id: v.string(),
       date: dateText,
       model: v.string(),
       session_summary: v.nullable(v.string()),
       started_at: timestampText,
       completed_at: v.nullable(timestampText),
-      total_messages: v.nullable(v.pipe(v.number(), v.integer())),
+      total_messages: v.nullable(integer),
       positions: v.array(
         named('PositionSummary', {
-          action_id: v.pipe(v.number(), v.integer()),
-          action_type: v.nullable(actionType),
-          symbol: v.nullable(v.string()),
-          amount: v.nullable(v.pipe(v.number(), v.integer())),
-          price: v.nullable(v.number()),
+          ...actionEntries,
           cash_after: v.number(),
           portfolio_value: v.number(),
         }),
@@ -58,7 +55,7 @@ export const reasoningResponse = named('ReasoningResponse', {
       conversation: v.nullable(
         v.array(
           named('ReasoningMessage', {
-            message_index: v.pipe(v.number(), v.integer()),
+            message_index: integer,
             role: v.pipe(v.picklist(messageRoles), v.title('MessageRole')),
             content: v.string(),
             summary: v.nullable(v.string()),
@@ -70,11 +67,11 @@ export const reasoningResponse = named('ReasoningResponse', {
       ),
     }),
   ),
-  count: v.pipe(v.number(), v.integer()),
+  count: integer,
   ...deploymentEntries,
 });
 
-/** The trading sessions that the filters let through, with their conversations when asked for. */
+/** The trading sessions that the filters select, with their conversations on request. */
 export function reasoning(
   { database, settings }: Context,
   { query }: Input<v.InferOutput<typeof reasoningQuery>>,

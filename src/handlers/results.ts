@@ -3,7 +3,7 @@ import { resultColumns, resultRecords, resultRows } from '../database/records/re
 import { csvTable, formatQuery } from './csv.ts';
 import { dateRangeEntries, filtersOf } from './date-filters.ts';
 import { type Context, type Input, type ResponseBody, listBody } from './handler.ts';
-import { actionType, dateText, jobFilter, modelFilter, named, timestampText } from './schemas.ts';
+import { actionEntries, dateText, integer, jobFilter, modelFilter, named, timestampText } from './schemas.ts';
 
 export const resultsQuery = v.object({
   job_id: jobFilter,
@@ -21,15 +21,11 @@ export const resultsQuery = v.object({
 export const resultsResponse = named('ResultsResponse', {
   results: v.array(
     named('ResultsRecord', {
-      id: v.pipe(v.number(), v.integer()),
+      id: integer,
       job_id: v.string(),
       date: dateText,
       model: v.string(),
-      action_id: v.pipe(v.number(), v.integer()),
-      action_type: v.nullable(actionType),
-      symbol: v.nullable(v.string()),
-      amount: v.nullable(v.pipe(v.number(), v.integer())),
-      price: v.nullable(v.number()),
+      ...actionEntries,
       cash: v.number(),
       portfolio_value: v.number(),
       daily_profit: v.nullable(v.number()),
@@ -38,10 +34,10 @@ export const resultsResponse = named('ResultsResponse', {
       holdings: v.array(named('Holding', { symbol: v.string(), quantity: v.number() })),
     }),
   ),
-  count: v.pipe(v.number(), v.integer()),
+  count: integer,
 });
 
-/** Every record of the active generations that the filters let through, piece by piece. */
+/** Every record of the active generations that the filters select. */
 export function results({ database }: Context, { query, format }: Input<v.InferOutput<typeof resultsQuery>>): ResponseBody {
   const filters = filtersOf(query);
   if (format === 'csv') return csvTable('results.csv', resultColumns, resultRows(database, filters));

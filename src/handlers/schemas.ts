@@ -3,7 +3,7 @@ import { EARLIEST_DATE, isCalendarDate, isTooEarly } from '../calendar.ts';
 import { actionTypes, jobStatuses } from '../domain.ts';
 import { flag } from '../flag.ts';
 
-/** Schemas that several endpoints share, for checking what comes in and describing what goes out. */
+/** Schemas that several endpoints share: they check requests and describe responses. */
 
 /** An object that has a name in the interface description, so that generated clients have a type of that name. */
 export function named<const Entries extends v.ObjectEntries>(name: string, entries: Entries) {
@@ -37,11 +37,13 @@ function shown(value: unknown): string {
   try {
     return JSON.stringify(value) ?? 'undefined';
   } catch {
-    return 'a value too deeply nested'; // a megabyte of brackets
+    return 'a value that is nested too deeply'; // such as a megabyte of brackets
   }
 }
 
 export const timestampText = v.pipe(v.string(), v.isoTimestamp());
+
+export const integer = v.pipe(v.number(), v.integer());
 
 export const countSchema = v.pipe(v.number(), v.integer(), v.minValue(0));
 
@@ -49,7 +51,6 @@ export const jobStatus = v.pipe(
   v.picklist(jobStatuses, `expected one of ${jobStatuses.join(', ')}`),
   v.title('JobStatus'),
 );
-export const actionType = v.pipe(v.picklist(actionTypes), v.title('ActionType'));
 
 /** In model-days. */
 export const progressSchema = named('JobProgress', {
@@ -58,6 +59,35 @@ export const progressSchema = named('JobProgress', {
   failed: countSchema,
   pending: countSchema,
 });
+
+/** The course of a job. */
+export const jobCourseEntries = {
+  models: v.array(v.string()),
+  created_at: timestampText,
+  started_at: v.nullable(timestampText),
+  completed_at: v.nullable(timestampText),
+  total_duration_seconds: v.nullable(v.number()),
+  error: v.nullable(v.string()),
+};
+
+/** What model-days used. */
+export const usageEntries = {
+  steps: countSchema,
+  requests: countSchema,
+  prompt_tokens: v.nullable(countSchema),
+  completion_tokens: v.nullable(countSchema),
+  cached_tokens: v.nullable(countSchema),
+  reasoning_tokens: v.nullable(countSchema),
+};
+
+/** An action of a position. */
+export const actionEntries = {
+  action_id: integer,
+  action_type: v.nullable(v.pipe(v.picklist(actionTypes), v.title('ActionType'))),
+  symbol: v.nullable(v.string()),
+  amount: v.nullable(integer),
+  price: v.nullable(v.number()),
+};
 
 export const deploymentEntries = {
   deployment_mode: v.pipe(v.picklist(['DEV', 'PROD']), v.title('DeploymentMode')),

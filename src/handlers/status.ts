@@ -4,19 +4,23 @@ import { readWarnings } from '../database/jobs.ts';
 import { jobStatus } from '../database/records/status.ts';
 import { ServiceError, modelDayStatuses } from '../domain.ts';
 import { type ResponseBody, type Context, type Input, appendMembers, deploymentFields } from './handler.ts';
-import { countSchema, dateText, deploymentEntries, jobStatus as jobStatusSchema, named, progressSchema, timestampText } from './schemas.ts';
+import {
+  dateText,
+  deploymentEntries,
+  jobCourseEntries,
+  jobStatus as jobStatusSchema,
+  named,
+  progressSchema,
+  timestampText,
+  usageEntries,
+} from './schemas.ts';
 
 export const statusResponse = named('JobStatusResponse', {
   job_id: v.string(),
   status: jobStatusSchema,
   progress: progressSchema,
   date_range: v.array(dateText),
-  models: v.array(v.string()),
-  created_at: timestampText,
-  started_at: v.nullable(timestampText),
-  completed_at: v.nullable(timestampText),
-  total_duration_seconds: v.nullable(v.number()),
-  error: v.nullable(v.string()),
+  ...jobCourseEntries,
   details: v.array(
     named('ModelDay', {
       date: dateText,
@@ -26,12 +30,7 @@ export const statusResponse = named('JobStatusResponse', {
       started_at: v.nullable(timestampText),
       completed_at: v.nullable(timestampText),
       duration_seconds: v.nullable(v.number()),
-      steps: countSchema,
-      requests: countSchema,
-      prompt_tokens: v.nullable(countSchema),
-      completion_tokens: v.nullable(countSchema),
-      cached_tokens: v.nullable(countSchema),
-      reasoning_tokens: v.nullable(countSchema),
+      ...usageEntries,
       cost_usd: v.nullable(v.number()),
     }),
   ),
@@ -39,28 +38,28 @@ export const statusResponse = named('JobStatusResponse', {
   ...deploymentEntries,
 });
 
-/** How a job stands. While nothing in the database changes, the last answers are given again. */
+/** The progress of a job. While nothing in the database changes, the last responses are sent again. */
 export function status({ database, settings }: Context, { params }: Input): ResponseBody {
-  const jobId = params['job_id'] as string;
+  const { job_id: jobId = '' } = params;
   const version = contentVersion(database);
   const known = remembered.get(jobId);
-  if (known?.version === version && known.database === database) return known.answer;
+  if (known?.version === version && known.database === database) return known.body;
   const job = jobStatus(database, jobId);
   if (job === undefined) throw new ServiceError('job_not_found', `Job ${jobId} not found`);
-  const answer = appendMembers(job.json, { warnings: readWarnings(job.warnings), ...deploymentFields(settings) });
-  remember(jobId, { database, version, answer });
-  return answer;
+  const body = appendMembers(job.json, { warnings: readWarnings(job.warnings), ...deploymentFields(settings) });
+  remember(jobId, { database, version, body });
+  return body;
 }
 
-/** Pollers ask for the same few jobs again and again. */
-const MAX_REMEMBERED_ANSWERS = 8;
+/** Clients poll the same few jobs. */
+const MAX_REMEMBERED = 8;
 const MAX_REMEMBERED_LENGTH = 512 * 1024;
-const remembered = new Map<string, { database: Database; version: string; answer: string }>();
+const remembered = new Map<string, { database: Database; version: string; body: string }>();
 
-function remember(jobId: string, entry: { database: Database; version: string; answer: string }): void {
+function remember(jobId: string, entry: { database: Database; version: string; body: string }): void {
   remembered.delete(jobId);
-  if (entry.answer.length > MAX_REMEMBERED_LENGTH) return;
+  if (entry.body.length > MAX_REMEMBERED_LENGTH) return;
   remembered.set(jobId, entry);
   const [oldest] = remembered.keys();
-  if (remembered.size > MAX_REMEMBERED_ANSWERS && oldest !== undefined) remembered.delete(oldest);
+  if (remembered.size > MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
 }

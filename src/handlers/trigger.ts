@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { signatureSchema } from '../configuration.ts';
 import { type ResponseBody, type Context, type Input, deploymentFields } from './handler.ts';
-import { dateText, deploymentEntries, describedAsDate, existsInCalendar, invalidDate, named } from './schemas.ts';
+import { dateText, deploymentEntries, describedAsDate, existsInCalendar, integer, invalidDate, named } from './schemas.ts';
 
-/** Far more than any configuration lists; it bounds what one request can insert. */
+/** Far more than any configuration lists; bounds what one request can insert. */
 const MAX_MODELS = 200;
 /** Of an `Idempotency-Key`; UUIDs and hashes are far shorter. */
 const MAX_KEY_LENGTH = 200;
@@ -50,7 +50,7 @@ export const triggerHeaders = v.object({
       v.string(),
       v.nonEmpty(keyMessage),
       v.maxLength(MAX_KEY_LENGTH, keyMessage),
-      v.regex(/^[!-~]([ -~]*[!-~])?$/, keyMessage), // a space at either end is none of the header's value
+      v.regex(/^[!-~]([ -~]*[!-~])?$/, keyMessage), // spaces at the ends are not part of a header's value
       v.description('The same key and request again: the first job again, and no second one.'),
     ),
   ),
@@ -59,13 +59,13 @@ export const triggerHeaders = v.object({
 export const triggerResponse = named('TriggerResponse', {
   job_id: v.pipe(v.string(), v.uuid()),
   status: v.literal('pending'),
-  total_model_days: v.pipe(v.number(), v.integer()),
+  total_model_days: integer,
   message: v.string(),
   ...deploymentEntries,
   warnings: v.nullable(v.array(v.string())),
 });
 
-/** Creates a job; the worker starts after the answer. A repeated `Idempotency-Key` is answered with its first job again. */
+/** Creates a job; the worker starts after the response. A repeated `Idempotency-Key` returns its first job again. */
 export async function trigger(
   { jobs, settings }: Context,
   { body, headers }: Input<unknown, v.InferOutput<typeof triggerRequest>, v.InferOutput<typeof triggerHeaders>>,

@@ -7,10 +7,10 @@ const MAX_TOKENS = 1_000;
 const READ_ONLY = 'read-only';
 const AUTHORIZATION = /^bearer +(\S+)$/i;
 
-/** What the holder of a token may do: everything, or all that changes nothing. */
+/** What the holder of a token may do: everything, or only reading. */
 export type Rights = 'everything' | 'reading';
 
-/** A token as the service keeps it: by its hash, so that no dump, log or error can show it. */
+/** A token as the service keeps it: hashed, so that no dump, log or error can show it. */
 export interface AccessToken {
   sha256: Buffer;
   rights: Rights;
@@ -19,14 +19,14 @@ export interface AccessToken {
 type TokenSettings = Pick<Settings, 'apiToken' | 'apiTokensFile'>;
 
 /**
- * The tokens of `API_TOKEN` and `API_TOKENS_FILE`; none when neither is set, and then everybody may do everything. Throws
- * a `ServiceError` (`cannot_start`) that names file and line, and never a token.
+ * The tokens of `API_TOKEN` and `API_TOKENS_FILE`; none when neither is set, and then every client may do everything.
+ * Throws a `ServiceError` (`cannot_start`) that names file and line, and never a token.
  */
 export function readAccessTokens(settings: TokenSettings): AccessToken[] {
   return readTokens(settings).map(({ token, rights }) => ({ sha256: digest(token), rights }));
 }
 
-/** A token with which a command of this program can talk to its own service; null when none is needed. */
+/** A token with which a command of this program can use its own service; null when none is needed. */
 export function ownToken(settings: TokenSettings): string | null {
   const tokens = readTokens(settings);
   const [own] = tokens.filter(({ rights }) => rights === 'everything');
@@ -39,8 +39,8 @@ export function ownToken(settings: TokenSettings): string | null {
 }
 
 /**
- * What an `Authorization` header allows; null when it holds no token that is known. Compares the hashes of all tokens in
- * constant time, so that an answer's time tells nothing about them.
+ * The rights that an `Authorization` header gives; null when it holds no known token. Compares the hashes of all tokens in
+ * constant time, so that the time of a response reveals nothing about them.
  */
 export function rightsOf(tokens: readonly AccessToken[], authorization: string | undefined): Rights | null {
   const [, token] = AUTHORIZATION.exec(authorization ?? '') ?? [];
@@ -75,10 +75,10 @@ function addTokensOf(path: string, tokens: Map<string, Rights>): void {
       (isAccessToken(token) ? null : 'a token is 1 to 1000 visible ASCII characters') ??
       (tokens.has(token) ? 'this token was given before' : null) ??
       (tokens.size >= MAX_TOKENS ? `more than ${MAX_TOKENS} tokens` : null);
-    if (fault !== null) throw refusal(path, `line ${index + 1}: ${fault}`);
+    if (fault !== null) throw unusable(path, `line ${index + 1}: ${fault}`);
     tokens.set(token, word === READ_ONLY ? 'reading' : 'everything');
   }
-  if (tokens.size === before) throw refusal(path, 'it holds no token');
+  if (tokens.size === before) throw unusable(path, 'it holds no token');
 }
 
 function readLines(path: string): string[] {
@@ -87,10 +87,10 @@ function readLines(path: string): string[] {
       .replace(/^\ufeff/, '')
       .split('\n');
   } catch (error) {
-    throw refusal(path, messageOf(error));
+    throw unusable(path, messageOf(error));
   }
 }
 
-function refusal(path: string, what: string): ServiceError {
+function unusable(path: string, what: string): ServiceError {
   return new ServiceError('cannot_start', `Cannot use the access tokens of ${path} (API_TOKENS_FILE): ${what}`);
 }

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { type AccessToken, rightsOf } from './access-tokens.ts';
 import { HttpError } from './http-error.ts';
 
-/** What of a route decides who may ask for it. */
+/** The fields of a route that decide who may use it. */
 interface AccessedRoute {
   method: string;
   path: string;
@@ -12,7 +12,7 @@ interface AccessedRoute {
   isPublic?: true;
 }
 
-/** Who may ask: the holders of tokens, when there are any, and web pages under these hosts. */
+/** Who may use the service: the holders of tokens, when there are any, and web pages under these hosts. */
 export interface AccessRules {
   tokens: readonly AccessToken[];
   pageHosts: ReadonlySet<string>;
@@ -23,8 +23,8 @@ export function createAccessRules(tokens: readonly AccessToken[], allowedHosts: 
 }
 
 /**
- * Without tokens everybody may do everything. With tokens every request needs one, except for public routes; a read-only
- * one does for what changes nothing. `route` is null for an unknown path. Throws an `HttpError`.
+ * Without tokens every request is allowed. With tokens every request needs one, except for public routes; for requests
+ * that change nothing, a read-only one is enough. `route` is null for an unknown path. Throws an `HttpError`.
  */
 export function checkToken({ tokens }: AccessRules, { headers }: IncomingMessage, route: AccessedRoute | null): void {
   if (tokens.length === 0 || route?.isPublic) return;
@@ -40,9 +40,9 @@ export function checkToken({ tokens }: AccessRules, { headers }: IncomingMessage
 }
 
 /**
- * A browser sends `Origin` along with whatever a page of another site asks for, and with all that could change anything.
- * Such a request must come from a page of this very service, under a name that nobody else can give it: a name in the
- * DNS may lead here and still belong to somebody else (DNS rebinding). Throws a 403.
+ * A browser sends `Origin` with every request of another site's page, and with every request that could change something.
+ * Such a request must come from a page of this service, under a name that no one else controls: anyone can make a name in
+ * the DNS that leads here (DNS rebinding). Throws a 403.
  */
 export function checkOrigin({ pageHosts }: AccessRules, origin: string | undefined, host: string): void {
   if (origin === undefined) return;

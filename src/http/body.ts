@@ -4,7 +4,7 @@ import { HttpError } from './http-error.ts';
 import { checkBounds } from './json-bounds.ts';
 import type { HttpLimits } from './limits.ts';
 
-/** How much of a header's value is repeated in an error. */
+/** How much of a header's value an error repeats. */
 const MAX_SHOWN_LENGTH = 100;
 
 /**
@@ -27,7 +27,7 @@ export async function readJsonBody(
   }
 }
 
-/** A page of another origin can send a form or plain text without asking, but no JSON. */
+/** A page of another origin can send a form or plain text without a preflight request, but not JSON. */
 function checkContentType({ headers }: IncomingMessage): void {
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') {
@@ -58,7 +58,7 @@ function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> 
   return promise;
 }
 
-/** Lets the rest of a refused body run off; a sender that does not stop is cut off. */
+/** Discards the rest of a refused body; a client that sends too much more is cut off. */
 export function drain(request: IncomingMessage, { maxDrainedBytes }: HttpLimits): void {
   if (request.complete) return;
   let drained = 0;
@@ -67,7 +67,7 @@ export function drain(request: IncomingMessage, { maxDrainedBytes }: HttpLimits)
     drained += chunk.length;
     if (drained > maxDrainedBytes) request.destroy();
   });
-  request.on('error', () => {}); // its sender has gone, which is as good
+  request.on('error', () => {}); // the client has left, which also ends the request
   request.resume();
 }
 

@@ -1,8 +1,8 @@
 import { HttpError } from './http-error.ts';
 
-/** Of the whole request: its own fields and those of objects inside them. */
+/** In the whole request: its own fields and those of objects inside them. */
 const MAX_FIELDS = 100;
-/** Of one field; half a million wrong ones would be half a million problems to describe. */
+/** In one field; half a million invalid items would be half a million problems to describe. */
 const MAX_ITEMS = 1_000;
 /** The deepest request nests two levels. */
 const MAX_DEPTH = 32;
@@ -19,8 +19,8 @@ const OBJECT_ENDS = 0x7d;
 
 /**
  * Refuses a JSON text with more fields, items or levels than any request has, before it is parsed: a megabyte of them
- * takes the parser up to seconds, and this a few milliseconds at most. Throws a 422 that names
- * one field. Whether the text is JSON at all is left to the parser.
+ * takes the parser up to seconds, but this a few milliseconds at most. Throws a 422 that names
+ * one field. The parser finds out whether the text is JSON at all.
  */
 export function checkBounds(json: Buffer): void {
   let depth = 0;
@@ -30,21 +30,21 @@ export function checkBounds(json: Buffer): void {
   let name = 'body';
   let text = { start: 0, end: 0 };
   for (let at = 0; at < json.length; at += 1) {
-    const byte = json[at] as number;
+    const byte = json[at];
     if (byte === QUOTE) {
       text = { start: at, end: endOfString(json, at) };
       at = text.end;
     } else if (byte === COLON) {
       fields += 1;
       if (depth === 1) [name, items] = [nameIn(json, text), 0];
-      if (fields > MAX_FIELDS) throw refusal(name, `the request has more than ${MAX_FIELDS} fields`);
+      if (fields > MAX_FIELDS) throw tooMuch(name, `the request has more than ${MAX_FIELDS} fields`);
     } else if (byte === COMMA) {
       if (depth > 1 || isList) items += 1;
-      if (items >= MAX_ITEMS) throw refusal(name, `at most ${MAX_ITEMS} items`);
+      if (items >= MAX_ITEMS) throw tooMuch(name, `at most ${MAX_ITEMS} items`);
     } else if (byte === LIST_OPENS || byte === OBJECT_OPENS) {
       depth += 1;
       if (depth === 1) isList = byte === LIST_OPENS;
-      if (depth > MAX_DEPTH) throw refusal(name, `nested more than ${MAX_DEPTH} levels deep`);
+      if (depth > MAX_DEPTH) throw tooMuch(name, `nested more than ${MAX_DEPTH} levels deep`);
     } else if (byte === LIST_ENDS || byte === OBJECT_ENDS) depth -= 1;
   }
 }
@@ -64,10 +64,10 @@ function nameIn(json: Buffer, { start, end }: { start: number; end: number }): s
   try {
     return String(JSON.parse(`"${name}"`));
   } catch {
-    return name; // it is cut off within an escape, or was no text
+    return name; // it is cut off within an escape, or was not a string
   }
 }
 
-function refusal(name: string, what: string): HttpError {
+function tooMuch(name: string, what: string): HttpError {
   return new HttpError(422, `${name.slice(0, MAX_SHOWN_NAME)}: ${what}`);
 }

@@ -1,12 +1,12 @@
 import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 
-/** Turns the schemas that check requests and answers into JSON Schema, for the interface description. */
+/** Turns the schemas of requests and responses into JSON Schema, for the interface description. */
 
 export type JsonSchema = Record<string, unknown>;
 type Names = Record<string, v.GenericSchema>;
 
-/** What a client sends or reads is the input of a schema; of a query string it is the output, after the text was read. */
+/** Bodies are described as the input of a schema, query strings as its output, after the text was read. */
 export type Side = 'input' | 'output';
 
 /** The schemas with a title in these and inside of them, by title. Throws when two have the same. */
@@ -51,7 +51,7 @@ export function describeSchema(schema: v.GenericSchema, { names, side }: { names
   return described as JsonSchema;
 }
 
-/** What JSON Schema cannot say is left to the checks. */
+/** What JSON Schema cannot express is left out. */
 function configFor(typeMode: Side): ConversionConfig {
   return {
     typeMode,
@@ -62,7 +62,7 @@ function configFor(typeMode: Side): ConversionConfig {
   };
 }
 
-/** What is right as it is, but more than some generators understand: a constant without a type, alternatives in alternatives. */
+/** Avoids valid schemas that some generators do not understand: a constant without a type, alternatives in alternatives. */
 function simplified({ type }: { type: string }, schema: JsonSchema): JsonSchema | undefined {
   if (type === 'literal') return { type: typeof schema['const'], ...schema };
   if (!type.startsWith('null') || schema['anyOf'] === undefined) return undefined;

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { bareErrorSchema, errorSchema } from '../handlers/schemas.ts';
 import { VERSION } from '../version.ts';
 import { describeNamed, describeSchema, namedSchemas } from './json-schema.ts';
-import { exampleOf } from './route-examples.ts';
+import { exampleOf } from './examples.ts';
 import type { Route, Tag } from './routes.ts';
 
 type Names = ReturnType<typeof namedSchemas>;
@@ -15,7 +15,7 @@ const tags: Record<Tag, string> = {
 };
 
 const pathParameterDescriptions: Record<string, string> = {
-  job_id: 'The job_id that the trigger answered.',
+  job_id: 'The job_id of the response to the trigger.',
 };
 
 /**
@@ -37,7 +37,7 @@ export function describeApi(routes: readonly Route[]): Record<string, unknown> {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [
-      { url: '/', description: 'The server that gives this description.' },
+      { url: '/', description: 'The server of this description.' },
       { url: 'http://localhost:8080', description: 'A server on this machine, on its default port.' },
     ],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
@@ -70,7 +70,7 @@ function describeRoute(route: Route, names: Names): Record<string, unknown> {
         content: { 'application/json': { schema: contentOf(body, names), example: exampleOf(route).request } },
       },
     }),
-    responses: { 200: answer(route, names), ...errorAnswers(route, names) },
+    responses: { 200: describeResponse(route, names), ...describeErrors(route, names) },
   };
 }
 
@@ -84,14 +84,14 @@ function operationId({ method, path }: Route): string {
     .join('');
 }
 
-function answer(route: Route, names: Names): Record<string, unknown> {
+function describeResponse(route: Route, names: Names): Record<string, unknown> {
   const { response, csv } = exampleOf(route);
   const table = route.hasTable ? { 'text/csv': { schema: { type: 'string' }, example: csv } } : {};
   const json = { schema: contentOf(route.response, names), example: response };
   return { description: route.summary, content: { 'application/json': json, ...table } };
 }
 
-function errorAnswers(route: Route, names: Names): Record<string, unknown> {
+function describeErrors(route: Route, names: Names): Record<string, unknown> {
   const schema = contentOf(route.bareErrors ? bareErrorSchema : errorSchema, names);
   const entries = Object.entries(errorsOf(route)).map(([status, description]) => [
     status,
@@ -100,14 +100,14 @@ function errorAnswers(route: Route, names: Names): Record<string, unknown> {
   return Object.fromEntries(entries);
 }
 
-/** Every error status of a route: its own, and those that the server gives in front of it. */
+/** Every error status of a route: its own, and those that the server gives before it. */
 export function errorsOf(route: Route): Record<number, string> {
   return {
     400: 'The request cannot be read.',
-    ...(route.isPublic ? {} : { 401: 'The server has access tokens, and the request none of them.' }),
+    ...(route.isPublic ? {} : { 401: 'The server has access tokens, and the request has none of them.' }),
     403: 'The request comes from a web page of another origin, or its access token is read-only.',
     405: 'The path has no such method; the Allow header names those it has.',
-    422: 'A value does not fit its schema, or the address has no such parameter; the detail names it.',
+    422: 'A value does not fit its schema, or the path has no such query parameter; the detail names it.',
     ...(route.path === '/health'
       ? {}
       : { 500: 'An unexpected failure, with a reference into the log, or a broken server configuration.' }),
@@ -125,7 +125,7 @@ function pathParameters({ path }: Route): unknown[] {
   }));
 }
 
-/** The parameters of a query or a header, as the values that their text stands for. */
+/** The parameters of a query or a header, as the values that their text represents. */
 function parametersOf(fields: Route['query'], place: 'query' | 'header', names: Names): unknown[] {
   return Object.entries(fields?.entries ?? {}).map(([name, field]) => {
     const { description, ...schema } = describeSchema(field, { names, side: 'output' });

@@ -6,14 +6,14 @@ import { pagePaths } from '../page-paths.ts';
 /** The built files of src/browser/, by name: compressed with Brotli, as base64. None when the program was not built. */
 export type BuiltPages = Readonly<Record<string, string>>;
 
-/** A file that browsers get, as it goes over the wire. */
+/** A file for browsers, as it goes over the wire. */
 interface PageFile {
   contentType: string;
   etag: string;
   gzipped: Buffer;
 }
 
-/** A path that browsers ask for. No part of the JSON API, so the interface description leaves it out; needs no token. */
+/** A path for browsers. It is not part of the JSON API, so the interface description leaves it out; it needs no token. */
 export interface PageRoute {
   method: 'GET';
   path: string;
@@ -32,7 +32,7 @@ const contentTypes: Record<string, string> = {
   'favicon.svg': 'image/svg+xml',
 };
 
-/** What a page may do: run our own script, wear our own style sheet, ask this server. Nothing from anywhere else. */
+/** A page may run our script, use our style sheet and call this server. Nothing is loaded from elsewhere. */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -45,7 +45,7 @@ const PAGE_POLICY = [
 ].join('; ');
 
 const PAGE_HEADERS = [
-  ['Cache-Control', 'no-cache'], // kept by the browser, asked for again by ETag: a new program shows at once
+  ['Cache-Control', 'no-cache'], // the browser revalidates it by ETag, so a new version appears at once
   ['Vary', 'Accept-Encoding'],
   ['Content-Security-Policy', PAGE_POLICY],
   ['X-Content-Type-Options', 'nosniff'],
@@ -55,11 +55,11 @@ const PAGE_HEADERS = [
 
 export interface Pages {
   routes: PageRoute[];
-  /** Sends the page that leads back from an address that does not exist; undefined when the program was not built. */
+  /** Sends the page about a path that does not exist, with the way back; undefined when the program was not built. */
   sendMissing: ((request: IncomingMessage, response: ServerResponse, error: ErrorStatus) => void) | undefined;
 }
 
-/** The routes of the pages: each file under its name, and every page's path leading to the one HTML file. */
+/** The routes of the pages: each file under its name, and every page's path with the one HTML file. */
 export function createPages(built: BuiltPages): Pages {
   const files = new Map(Object.entries(built).map(([name, base64]) => [name, openedOnce(name, base64)]));
   const index = files.get('index.html');

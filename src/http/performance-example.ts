@@ -1,7 +1,7 @@
 import { definitions, reportConventions } from '../performance/definitions.ts';
-import { deployment } from './examples.ts';
+import { deployment } from './job-examples.ts';
 
-/** What two days tell too little about. */
+/** The reasons for figures that need more than two days. */
 function tooFew(least: number, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, `Needs ${least} days with a return, has 2`]));
 }
@@ -22,7 +22,7 @@ const noFigures = {
   },
 };
 
-/** The example of the answer that has the most to show. */
+/** The example of the largest response. */
 export const performance = {
   response: {
     models: [

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { pathPattern, segmentsOf } from '../path-pattern.ts';
 
 /** A path pattern: literal segments and `{name}` parameters. */
@@ -7,7 +8,7 @@ export interface RoutePattern {
 }
 
 /**
- * What a method and path lead to. Without `params` the path is known but has other methods, those in `allowed`; `route`
+ * The match of a method and path. Without `params` the path is known but has other methods, those in `allowed`; `route`
  * is then one of them.
  */
 export type Match<Route> = { route: Route; params: Record<string, string> } | { route: Route; allowed: string[] };
@@ -46,5 +47,7 @@ function choose<Route extends RoutePattern>(
   if (route !== undefined) return { route, params };
   const methods = candidates.map((candidate) => candidate.method);
   const allowed = methods.flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name]));
-  return { route: candidates[0] as Route, allowed };
+  const [first] = candidates;
+  assert(first !== undefined, 'every path has a route');
+  return { route: first, allowed };
 }

@@ -13,14 +13,12 @@ import { results, resultsQuery, resultsResponse } from '../handlers/results.ts';
 import { status, statusResponse } from '../handlers/status.ts';
 import { trigger, triggerHeaders, triggerRequest, triggerResponse } from '../handlers/trigger.ts';
 import { openapi, openapiResponse } from './openapi-handler.ts';
+import type { Fields } from './validate.ts';
 
 /** The parts of the API; generated clients have a module of each. */
 export type Tag = 'jobs' | 'results' | 'data' | 'service';
 
-/** The query or the headers of a route: texts, each checked and read by its schema. */
-type Fields = v.ObjectSchema<v.ObjectEntries, undefined>;
-
-/** One endpoint: how it is reached, what it takes, what it answers, and with which errors. */
+/** One endpoint: its method and path, its request, its response and its errors. */
 export interface Route {
   method: 'GET' | 'POST';
   path: string;
@@ -30,19 +28,19 @@ export interface Route {
   body?: v.GenericSchema;
   headers?: Fields;
   response: v.GenericSchema;
-  /** The statuses that are its own, with their conditions; 405, 422 and 500 are added where they can happen. */
+  /** Its own error statuses, with their conditions; those that every route can have are added. */
   errors: Record<number, string>;
   /** Error bodies carry the deployment fields, except where the specification leaves them out. */
   bareErrors?: true;
   /** Needs no access token. */
   isPublic?: true;
-  /** It answers as CSV too, and takes `format` in its query. */
+  /** It also responds in CSV, and has `format` in its query. */
   hasTable?: true;
-  /** A method, so that handlers whose input is what these schemas let through can be assigned. */
+  /** A method, so that handlers with a more specific input can be assigned: the schemas above guarantee it. */
   handle(context: Context, input: Input): ResponseBody | Promise<ResponseBody>;
 }
 
-const BUSY = { 503: 'Too many long answers are being sent; Retry-After says when to ask again.' };
+const BUSY = { 503: 'Too many long responses are being sent; Retry-After says when to try again.' };
 
 /** THE API ON ONE SCREEN. */
 export const routes: readonly Route[] = [
@@ -65,7 +63,7 @@ export const routes: readonly Route[] = [
     method: 'GET',
     path: '/simulate/status/{job_id}',
     tag: 'jobs',
-    summary: 'How far a job is, model-day by model-day.',
+    summary: "A job's progress, model-day by model-day.",
     response: statusResponse,
     errors: { 404: 'There is no such job.' },
     handle: status,
@@ -74,9 +72,9 @@ export const routes: readonly Route[] = [
     method: 'POST',
     path: '/simulate/cancel/{job_id}',
     tag: 'jobs',
-    summary: 'Stop a job: its model processes end, what has completed stays.',
+    summary: 'Stop a job: its model processes end, completed model-days are kept.',
     response: cancelResponse,
-    errors: { 404: 'There is no such job.', 409: 'The job has ended otherwise.' },
+    errors: { 404: 'There is no such job.', 409: 'The job has ended, and was not cancelled.' },
     handle: cancel,
   },
   {
@@ -130,7 +128,7 @@ export const routes: readonly Route[] = [
     method: 'GET',
     path: '/models',
     tag: 'data',
-    summary: 'The models of the configuration and those that jobs have named, with what each has completed.',
+    summary: 'The models of the configuration and those named in jobs, with what each has completed.',
     response: modelsResponse,
     errors: BUSY,
     handle: models,
@@ -139,7 +137,7 @@ export const routes: readonly Route[] = [
     method: 'GET',
     path: '/prices/coverage',
     tag: 'data',
-    summary: 'What is known of the prices: per symbol its bars, covered spans, gaps between them and last download.',
+    summary: 'The stored prices: per symbol its bars, covered spans, gaps between them and last download.',
     query: coverageQuery,
     response: coverageResponse,
     errors: {},
@@ -149,7 +147,7 @@ export const routes: readonly Route[] = [
     method: 'GET',
     path: '/audit',
     tag: 'service',
-    summary: 'Recompute every model-day from its actions and prices, and say what does not add up.',
+    summary: 'Recompute every model-day from its actions and prices, and report what does not add up.',
     response: auditResponse,
     errors: BUSY,
     handle: audit,

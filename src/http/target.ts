@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { HttpError } from './http-error.ts';
 import type { HttpLimits } from './limits.ts';
 
-/** Where a request goes: its path and query, still percent-encoded, and the host that it names. */
+/** The target of a request: its path and query, still percent-encoded, and its host. */
 export interface Target {
   path: string;
   query: string;
-  /** Of the address when that is a whole URL, else of the Host header. */
+  /** From the target when that is a whole URL, else from the Host header. */
   host: string;
 }
 
@@ -18,7 +18,7 @@ export function readTarget({ url = '', headers }: IncomingMessage): Target {
   return splitAtQuery(rest === '' || rest.startsWith('?') ? `/${rest}` : rest, authority);
 }
 
-/** Whether it has no fragment, which is for browsers alone, and its percent-encoding can be decoded. */
+/** Whether it has no fragment, which is only for browsers, and its percent-encoding can be decoded. */
 export function isReadable(text: string): boolean {
   if (text.includes('#')) return false;
   if (!text.includes('%')) return true;
@@ -37,8 +37,8 @@ function splitAtQuery(text: string, host: string): Target {
 }
 
 /**
- * Refuses what another program on the way might read as a different message: that is how requests are smuggled. Node's
- * parser refuses the coarser shapes before this is asked. Throws an `HttpError`, after most of which the connection is closed.
+ * Refuses ambiguous messages, which a proxy might read differently: that is how requests are smuggled. Node's parser
+ * refuses the coarser ones before. Throws an `HttpError`, most of which close the connection.
  */
 export function checkMessage(request: IncomingMessage, { maxHeaders, maxTargetLength }: HttpLimits): void {
   const { httpVersion, rawHeaders, headers, url = '' } = request;
@@ -56,7 +56,7 @@ export function checkMessage(request: IncomingMessage, { maxHeaders, maxTargetLe
     throw ambiguous('Cannot read the body: its Transfer-Encoding must be chunked, in HTTP/1.1');
 }
 
-/** Once in HTTP/1.1, at most once before. What it says matters to requests of web pages alone (access.ts). */
+/** Exactly one in HTTP/1.1, at most one in 1.0. Its value matters only to requests of web pages (access.ts). */
 function checkHostLines(rawHeaders: readonly string[], httpVersion: string): void {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -2,10 +2,13 @@ import * as v from 'valibot';
 import { asObject } from '../json.ts';
 import { HttpError } from './http-error.ts';
 
-/** A client chooses how many there are; nobody reads more at once. */
-const MAX_TOLD_PROBLEMS = 20;
+/** The client controls how many there are; no one reads more at once. */
+const MAX_LISTED_PROBLEMS = 20;
 const MAX_SHOWN_NAME = 100;
-/** Fields of older versions of the interface, with what replaced them. */
+/** The query or the headers of a route: texts, each checked and read by its schema. */
+export type Fields = v.ObjectSchema<v.ObjectEntries, undefined>;
+
+/** Fields of older versions of the interface, with their replacements. */
 const RETIRED_FIELDS = new Map([
   ['date_range', 'is no longer accepted; use start_date and end_date'],
   ['config_path', "is no longer accepted; the path of the configuration is the server's own"],
@@ -22,11 +25,10 @@ export function validateBody<Schema extends v.GenericSchema>(schema: Schema, bod
 const noQuery = v.object({});
 
 /**
- * Checks the parameters of a query string. An empty value counts as an absent one. Throws for a parameter that is given
- * twice, because either could be meant, and for one that the route does not have: a filter that is misspelt and ignored
- * would give wrong figures.
+ * Checks the parameters of a query string. An empty value counts as absent. Throws for a parameter that is given twice,
+ * because it is ambiguous, and for one that the route does not have: ignoring a misspelt filter would give wrong figures.
  */
-export function validateQuery<Schema extends v.GenericSchema>(
+export function validateQuery<Schema extends Fields>(
   schema: Schema | undefined,
   query: string,
 ): v.InferOutput<Schema> {
@@ -40,11 +42,11 @@ export function validateQuery<Schema extends v.GenericSchema>(
 
 function unknownParameter(name: string, known: readonly string[]): HttpError {
   const those = known.length === 0 ? 'there are none' : `there are ${known.join(', ')}`;
-  return new HttpError(422, `${shorten(name)}: is not a parameter of this address; ${those}`);
+  return new HttpError(422, `${shorten(name)}: is not a query parameter of this path; ${those}`);
 }
 
 /** Checks the headers that a route takes. A known one that is given twice is refused. */
-export function validateHeaders<Schema extends v.GenericSchema>(
+export function validateHeaders<Schema extends Fields>(
   schema: Schema,
   headers: NodeJS.Dict<string[]>,
 ): v.InferOutput<Schema> {
@@ -54,8 +56,8 @@ export function validateHeaders<Schema extends v.GenericSchema>(
   return validate(schema, Object.fromEntries(given.flatMap(([name, values]) => (values ? [[name, values[0]]] : []))));
 }
 
-function namesOf(schema: v.GenericSchema): string[] {
-  return Object.keys((schema as unknown as v.ObjectSchema<v.ObjectEntries, undefined>).entries);
+function namesOf({ entries }: Fields): string[] {
+  return Object.keys(entries);
 }
 
 function refuseRepeated(names: readonly string[]): void {
@@ -66,7 +68,7 @@ function refuseRepeated(names: readonly string[]): void {
 function validate<Schema extends v.GenericSchema>(schema: Schema, value: unknown): v.InferOutput<Schema> {
   const result = v.safeParse(schema, value, { abortPipeEarly: true });
   if (result.success) return result.output;
-  const sentences = result.issues.slice(0, MAX_TOLD_PROBLEMS).map(describeIssue);
+  const sentences = result.issues.slice(0, MAX_LISTED_PROBLEMS).map(describeIssue);
   const more = result.issues.length - sentences.length;
   throw new HttpError(422, [...sentences, ...(more > 0 ? [`and ${more} more`] : [])].join('; '));
 }
@@ -78,7 +80,7 @@ function describeIssue(issue: v.BaseIssue<unknown>): string {
   return `${field}: ${field} is required and cannot be null or empty`;
 }
 
-/** `models[2]`; bounded, because a client chooses the names of unknown fields. */
+/** `models[2]`; shortened, because the client controls the names of unknown fields. */
 function pathOf(issue: v.BaseIssue<unknown>): string {
   const keys = issue.path?.map(({ key }) => (typeof key === 'number' ? `[${key}]` : String(key))) ?? ['body'];
   return shorten(keys.join(''));

@@ -3,16 +3,16 @@ import { type AgentConfiguration, universeOf } from '../configuration.ts';
 import { type Money, toDollars } from '../money.ts';
 import { count, list } from '../sentences.ts';
 
-/** In which respects a model's figures cannot be compared with those of the others, as a machine reads it. */
+/** The respects in which a model's figures cannot be compared with those of the others, for machines. */
 export const incomparabilityKinds = ['period', 'missing_days', 'stale', 'costs', 'universe', 'initial_cash'] as const;
 
-/** A respect in which a model cannot be compared, with a sentence that says how. */
+/** A respect in which a model cannot be compared, with a sentence that explains it. */
 export interface Incomparability {
   kind: (typeof incomparabilityKinds)[number];
   reason: string;
 }
 
-/** Under which terms the models traded. */
+/** The terms under which the models traded. */
 export interface TradingTerms {
   /** The configurations of all jobs that ran one of the days. */
   configurations: ReadonlyMap<string, AgentConfiguration>;
@@ -29,13 +29,13 @@ export interface ModelPeriod {
   jobIds: ReadonlySet<string>;
 }
 
-/** What a model's figures were made under. Two models compare where these are the same. */
+/** The terms behind a model's figures. Two models can be compared where these are the same. */
 interface Terms {
   model: string;
   start: CalendarDate;
   end: CalendarDate;
   days: number;
-  /** By respect: a key that is equal where the terms are, with words for it. Several where the model's jobs differ. */
+  /** By respect: a key that is equal where the terms are, with its wording. Several where the model's jobs differ. */
   costs: ReadonlyMap<string, string>;
   universe: ReadonlyMap<string, string>;
   initial_cash: ReadonlyMap<string, string>;
@@ -43,7 +43,7 @@ interface Terms {
 
 export type IncomparableModel = Incomparability & { model: string };
 
-/** What makes models incomparable with the others, but for stale days. What most of the models have in common is the measure. */
+/** What makes models incomparable with the others, except stale days. The reference is what most of the models have in common. */
 export function compareModels(periods: readonly ModelPeriod[], terms: TradingTerms): Map<string, Incomparability[]> {
   const all = periods.map((period) => termsOf(period, terms));
   const findings = [...comparePeriods(all), ...respects.flatMap((respect) => compareTerms(respect, all))];
@@ -52,7 +52,7 @@ export function compareModels(periods: readonly ModelPeriod[], terms: TradingTer
   return found;
 }
 
-/** Stale days, as a reason not to compare; nothing without any. */
+/** Stale days as a reason not to compare; empty when there are none. */
 export function staleness(stale: number, days: number): Incomparability[] {
   if (stale === 0) return [];
   const these = `${stale} of its ${count(days, 'model-day')} ${stale === 1 ? 'is' : 'are'} stale`;
@@ -88,7 +88,7 @@ function symbolsOf(configuration: AgentConfiguration): [key: string, words: stri
   return [symbols.toSorted().join(' '), count(symbols.length, 'symbol')];
 }
 
-/** Against the period that most models have; of several such the one with the most days. */
+/** Compares with the period that most models have; of several such periods, with the one that has the most days. */
 function comparePeriods(all: readonly Terms[]): IncomparableModel[] {
   const longestFirst = all.toSorted((one, other) => other.days - one.days);
   const usual = mostCommon(longestFirst, ({ start, end }) => `${start} ${end}`);
@@ -136,7 +136,7 @@ function namesOf(terms: readonly Terms[]): string {
   );
 }
 
-/** The largest group of the same key; of several as large the one that comes first. */
+/** The largest group with the same key; the first of several that are equally large. */
 function mostCommon<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
   const groups = [...Map.groupBy(items, keyOf).values()];
   return groups.reduce<Item[]>((largest, group) => (group.length > largest.length ? group : largest), []);

@@ -1,19 +1,19 @@
-/** What the figures agree on. Every number here stands in the answer of GET /performance too. */
+/** The conventions of all figures. GET /performance reports every number here. */
 
 /** A period is one model-day; a year has this many. */
 export const TRADING_DAYS_PER_YEAR = 252;
 /**
- * A return over less than a year is not annualised, for that would say that it goes on (CFA Institute, Global Investment
+ * A return over less than a year is not annualised, as that would predict the rest of the year (CFA Institute, Global Investment
  * Performance Standards: returns for periods of less than one year must not be annualised).
  */
 export const MIN_DAYS_FOR_ANNUAL_RETURN = TRADING_DAYS_PER_YEAR;
-/** About a month. The worst twentieth of the days, which value at risk asks for, needs twenty of them to be a day at all. */
+/** About a month. Value at risk needs the worst twentieth of the days, which is at least one day of twenty. */
 export const MIN_DAYS_FOR_RISK = 20;
-/** Where model-days are rarer, a model-day is no day of the market, and 252 of them are no year. */
+/** Where model-days are rarer, a model-day is not one day of the market, and 252 of them are not a year. */
 export const MIN_SHARE_OF_WEEKDAYS = 2 / 3;
 /**
- * A benchmark without a bar is worth its last close for so many calendar days, as a suspended share is; two weeks are more
- * than any exchange's holidays. Then it has no return, and leaves the universe, until its next bar.
+ * Without a bar a benchmark is worth its last close for this many calendar days, like a suspended share; two weeks are more
+ * than any exchange's holidays. Then it has no return, and a symbol leaves the universe, until its next bar.
  */
 export const MAX_STILL_DAYS = 14;
 /** Relative differences up to this are floating-point rounding, not risk. */

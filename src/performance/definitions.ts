@@ -7,7 +7,7 @@ import {
   dailyRate,
 } from './conventions.ts';
 
-/** What each figure means, in one sentence for those who read it; the formulas' sources stand with the formulas. */
+/** The meaning of each figure in one sentence. The sources of the formulas are beside the formulas. */
 export const definitions = {
   daily_return: 'Profit of the day over the closing value of the day that it started from',
   total_return: 'Daily returns linked: the product of (1 + daily return), minus 1',
@@ -49,7 +49,7 @@ export const definitions = {
 
 const STILL = `Without a bar a benchmark is worth its last close for ${MAX_STILL_DAYS} calendar days`;
 
-/** What the figures of an answer agree on, as the answer tells it. */
+/** The conventions of the figures, as in the response. */
 export function reportConventions(yearlyRiskFreeRate: number) {
   return {
     period: 'One model-day, from the close of the day it started from to its own close; the first from its open',

@@ -7,7 +7,7 @@ import type { ReturnSeries } from './returns.ts';
 export interface Drawdown {
   /** The loss from the high to the low, as a fraction of the high; 0 when the value never fell. */
   depth: number;
-  /** Null when the high is the value that the first day started from, or when there is no fall. */
+  /** Null when the high is the value at the start of the first day, or when there is no fall. */
   peakDate: CalendarDate | null;
   troughDate: CalendarDate | null;
   /** The first day back at the high; null when it was not reached again. */

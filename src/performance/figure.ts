@@ -1,24 +1,24 @@
-/** A figure, or a sentence that says why there is none: nothing is 0, infinite or invented for want of data. */
+/** A figure, or the reason why there is none. Missing data never becomes 0 or infinity. */
 export type Figure = number | { reason: string };
 
-/** Ten decimals are more than daily returns of a billion dollars tell. */
+/** More than daily returns of a billion dollars have. */
 const DECIMALS = 10;
 
-/** Numbers by name, null where there is none, and the reasons of the nulls. */
-export type ToldFigures<Name extends string> = Record<Name, number | null> & {
+/** Numbers by name, null where there is none, with the reasons for the nulls. */
+export type ReportedFigures<Name extends string> = Record<Name, number | null> & {
   unavailable: Partial<Record<Name, string>>;
 };
 
 const TOO_LARGE = { reason: 'The figure is too large for a number' };
 
-export function tellFigures<Name extends string>(figures: Record<Name, Figure>): ToldFigures<Name> {
+export function reportFigures<Name extends string>(figures: Record<Name, Figure>): ReportedFigures<Name> {
   const entries = Object.entries<Figure>(figures).map(([name, figure]): [string, Figure] => [name, finite(figure)]);
   const numbers = entries.map(([name, figure]) => [name, typeof figure === 'number' ? rounded(figure) : null]);
   const reasons = entries.flatMap(([name, figure]) => (typeof figure === 'number' ? [] : [[name, figure.reason]]));
   return { ...Object.fromEntries(numbers), unavailable: Object.fromEntries(reasons) };
 }
 
-/** JSON has no infinity: it would be a null without a reason. */
+/** JSON has no infinity: it would become a null without a reason. */
 function finite(figure: Figure): Figure {
   return typeof figure === 'number' && !Number.isFinite(figure) ? TOO_LARGE : figure;
 }
@@ -29,7 +29,7 @@ export function rounded(number: number): number {
   return Math.round(number * scale) / scale + 0; // no -0
 }
 
-/** `dividend / divisor`; without a number where the divisor is not above 0. */
+/** `dividend / divisor`; the reason where the divisor is not above 0. */
 export function ratio(dividend: Figure, divisor: Figure, reason: string): Figure {
   if (typeof dividend !== 'number') return dividend;
   if (typeof divisor !== 'number') return divisor;
@@ -37,7 +37,7 @@ export function ratio(dividend: Figure, divisor: Figure, reason: string): Figure
   return divisor > 0 ? dividend / divisor : { reason };
 }
 
-/** `transform` of a figure, where there is one. */
+/** `transform` applied to a figure, where there is one. */
 export function mapFigure(figure: Figure, transform: (number: number) => number): Figure {
   return typeof figure === 'number' ? transform(figure) : figure;
 }

@@ -1,7 +1,7 @@
 import { type CalendarDate, countDays } from '../calendar.ts';
 import { type Money, money } from '../money.ts';
 
-/** Shares of one symbol that were bought together, and what they cost, commission included. */
+/** Shares of one symbol that were bought together, and their cost including commission. */
 export interface Lot {
   date: CalendarDate;
   quantity: number;
@@ -37,8 +37,8 @@ export function buyLot(book: LotBook, symbol: string, lot: Lot): void {
 }
 
 /**
- * Sells shares first in, first out (the default of US tax law, 26 CFR 1.1012-1(c)): every lot that the order reaches is a
- * round trip. Cost and proceeds are divided by shares; the parts add up to the whole to the last 1/10000 dollar.
+ * Sells shares first in, first out (the default of US tax law, 26 CFR 1.1012-1(c)): every lot that the order reaches makes
+ * a round trip. Cost and proceeds are divided by shares; the parts add up to the whole, to 1/10000 dollar.
  */
 export function sellLots(
   book: LotBook,
@@ -65,9 +65,9 @@ export function sellLots(
 }
 
 /**
- * Applies a split as its record tells it: `added` shares (negative: taken away), and `cash` for the fraction of a share
- * that was left, at `price`. The fraction counts as sold, out of the oldest lot (IRS Publication 550, "fractional
- * shares"). Returns the profit of that sale. Lots stay whole shares; their cost stays with them.
+ * Applies a split as recorded: `added` shares (negative: removed), and `cash` for the remaining fraction of a share, at
+ * `price`. The fraction counts as sold from the oldest lot (IRS Publication 550, "fractional shares"). Returns the profit
+ * of that sale. Lots remain whole shares and keep their cost.
  */
 export function splitLots(
   book: LotBook,
@@ -87,7 +87,7 @@ export function quantityOf(book: LotBook, symbol: string): number {
   return (book.get(symbol) ?? []).reduce((sum, { quantity }) => sum + quantity, 0);
 }
 
-/** Lots in proportion, as whole shares that add up to `quantity`. A lot that comes to nothing leaves its cost to the next. */
+/** Lots in proportion, as whole shares that add up to `quantity`. A lot that rounds to 0 passes its cost to the next one. */
 function rescale(lots: readonly Lot[], quantity: number): Lot[] {
   const total = lots.reduce((sum, lot) => sum + lot.quantity, 0);
   const scaled: Lot[] = [];

@@ -1,7 +1,7 @@
 import { MIN_DAYS_FOR_RISK, TRADING_DAYS_PER_YEAR } from './conventions.ts';
 import type { Figure } from './figure.ts';
 import { type ReturnSeries, returnsOf, tooFew, totalReturn, whyNotAnnualised } from './returns.ts';
-import { annualisedDeviation, annualisedRatio, covariance, mean, sampleDeviation } from './risk.ts';
+import { annualisedDeviation, annualisedRatio, covariance, mean, pairs, sampleDeviation } from './risk.ts';
 
 /** A model and the benchmark over the same days: those on which both have a return. */
 export interface Comparison {
@@ -9,21 +9,22 @@ export interface Comparison {
   benchmark: ReturnSeries;
 }
 
+/** Under the names of the response. */
 export interface RelativeFigures {
-  benchmarkReturn: Figure;
-  excessReturn: Figure;
+  benchmark_return: Figure;
+  excess_return: Figure;
   alpha: Figure;
   beta: Figure;
   correlation: Figure;
-  trackingError: Figure;
-  informationRatio: Figure;
+  tracking_error: Figure;
+  information_ratio: Figure;
 }
 
 const FLAT_BENCHMARK = 'The benchmark does not move';
 
 /**
- * How a model did against the benchmark. Excess return is the difference of the totals; beta, the slope of the model's
- * returns over the benchmark's, and alpha, what beta does not explain, per year without compounding (Jensen, The
+ * A model's performance against the benchmark. Excess return is the difference of the totals; beta, the slope of the model's
+ * returns over the benchmark's, and alpha, the return that beta does not explain, per year without compounding (Jensen, The
  * Performance of Mutual Funds, Journal of Finance, 1968); correlation is Pearson's; tracking error and information ratio
  * are the deviation of the daily differences and their mean over it (Grinold & Kahn, Active Portfolio Management, 1999).
  */
@@ -32,20 +33,20 @@ export function relativeFigures(comparison: Comparison, riskFree: number): Relat
   const totals = compareTotals(comparison);
   if (own.days.length < MIN_DAYS_FOR_RISK) {
     const few = { reason: tooFew(own.days.length, MIN_DAYS_FOR_RISK) };
-    return { ...totals, alpha: few, beta: few, correlation: few, trackingError: few, informationRatio: few };
+    return { ...totals, alpha: few, beta: few, correlation: few, tracking_error: few, information_ratio: few };
   }
   const figures = { ...totals, ...slope(comparison, riskFree), ...differences(comparison) };
   const reason = whyNotAnnualised(own, MIN_DAYS_FOR_RISK);
   if (reason === null) return figures;
-  return { ...figures, alpha: { reason }, trackingError: { reason }, informationRatio: { reason } };
+  return { ...figures, alpha: { reason }, tracking_error: { reason }, information_ratio: { reason } };
 }
 
-function compareTotals({ own, benchmark }: Comparison): Pick<RelativeFigures, 'benchmarkReturn' | 'excessReturn'> {
-  const [total, benchmarkReturn] = [totalReturn(own), totalReturn(benchmark)];
-  if (typeof total === 'number' && typeof benchmarkReturn === 'number')
-    return { benchmarkReturn, excessReturn: total - benchmarkReturn };
+function compareTotals({ own, benchmark }: Comparison): Pick<RelativeFigures, 'benchmark_return' | 'excess_return'> {
+  const [total, other] = [totalReturn(own), totalReturn(benchmark)];
+  if (typeof total === 'number' && typeof other === 'number')
+    return { benchmark_return: other, excess_return: total - other };
   const none = { reason: 'There is no day on which both have a return' };
-  return { benchmarkReturn: none, excessReturn: none };
+  return { benchmark_return: none, excess_return: none };
 }
 
 function slope(
@@ -68,12 +69,11 @@ function slope(
   };
 }
 
-function differences({ own, benchmark }: Comparison): Pick<RelativeFigures, 'trackingError' | 'informationRatio'> {
-  const theirs = returnsOf(benchmark);
-  const active = returnsOf(own).map((dailyReturn, index) => dailyReturn - (theirs[index] as number));
+function differences({ own, benchmark }: Comparison): Pick<RelativeFigures, 'tracking_error' | 'information_ratio'> {
+  const active = pairs(returnsOf(own), returnsOf(benchmark)).map(([ours, theirs]) => ours - theirs);
   return {
-    trackingError: annualisedDeviation(active, own.leastReturn),
-    informationRatio: annualisedRatio(
+    tracking_error: annualisedDeviation(active, own.leastReturn),
+    information_ratio: annualisedRatio(
       mean(active),
       sampleDeviation(active, own.leastReturn),
       'The differences to the benchmark do not vary',

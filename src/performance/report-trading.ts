@@ -1,17 +1,17 @@
 import type { LedgerDay } from '../database/records/performance.ts';
 import { type Money, money, toDollars } from '../money.ts';
 import { list } from '../sentences.ts';
-import { ratio, tellFigures } from './figure.ts';
+import { ratio, reportFigures } from './figure.ts';
 import { type RoundTrip, holdingDaysOf, profitOf } from './lots.ts';
 import type { ModelRecord } from './record.ts';
 import { mean } from './risk.ts';
 import { type OpenPosition, openPositions, tradingOf } from './trading.ts';
 
-/** Of a model's round trips so many are listed, the last ones. */
+/** The response lists this many of a model's round trips, the latest. */
 export const MAX_LISTED_ROUND_TRIPS = 100;
 
 /**
- * What a model traded, under its names in the answer. Turnover is the lesser of purchases and sales over the mean closing
+ * What a model traded, under the names of the response. Turnover is the lesser of purchases and sales over the mean closing
  * value (SEC Form N-1A, item 13, but with cash counted in the value), for the whole curve and not per year.
  */
 export function reportTrading({ ledger, chosen, markOf }: ModelRecord, days: readonly LedgerDay[]) {
@@ -26,7 +26,7 @@ export function reportTrading({ ledger, chosen, markOf }: ModelRecord, days: rea
       bought: toDollars(bought),
       sold: toDollars(sold),
       commission: toDollars(commission),
-      ...tellFigures({
+      ...reportFigures({
         realised_profit: toDollars(money(sum(roundTrips.map(profitOf)) + fractionProfit)),
         unrealised_profit:
           unpriced.length === 0 ? toDollars(unrealised) : { reason: `No price of ${list(unpriced)} is stored` },
@@ -43,7 +43,7 @@ export function reportTrading({ ledger, chosen, markOf }: ModelRecord, days: rea
   };
 }
 
-/** The mean share of the closing value that is in holdings; of nothing, none is. */
+/** The mean share of the closing value that is in holdings; 0 where the value is 0. */
 function exposureOf(days: readonly LedgerDay[]): number {
   return mean(days.map(({ cash, value }) => (value === 0 ? 0 : (value - cash) / value)));
 }
@@ -60,7 +60,7 @@ function reportRoundTrips(trips: readonly RoundTrip[]) {
   return {
     count: trips.length,
     profit: toDollars(sum(profits)),
-    ...tellFigures({
+    ...reportFigures({
       win_rate: none ?? profits.filter((profit) => profit > 0).length / trips.length,
       profit_factor: none ?? ratio(gained, lost, 'No round trip lost'),
       mean_holding_days: none ?? mean(trips.map(holdingDaysOf)),

@@ -1,10 +1,11 @@
+import assert from 'node:assert/strict';
 import type { LedgerDay, UsageTotals } from '../database/records/performance.ts';
 import { type Money, money, toDollars } from '../money.ts';
 import { count } from '../sentences.ts';
 import { type Levels, benchmarkReturns } from './benchmark.ts';
 import { LEAST_RETURN } from './conventions.ts';
 import { type Drawdown, calmarRatio, maxDrawdown } from './drawdown.ts';
-import { type Figure, mapFigure, ratio, rounded, tellFigures } from './figure.ts';
+import { type Figure, mapFigure, ratio, rounded, reportFigures } from './figure.ts';
 import type { ModelRecord } from './record.ts';
 import { type Comparison, relativeFigures } from './relative.ts';
 import { reportTrading } from './report-trading.ts';
@@ -13,18 +14,18 @@ import {
   type DayOfCurve,
   type ReturnSeries,
   annualisedReturn,
-  bestDay,
+  extremeDay,
   seriesOf,
   totalReturn,
   winningDaysShare,
-  worstDay,
 } from './returns.ts';
 import { annualisedVolatility, mean, sharpeRatio, sortinoRatio, valueAtRisk95 } from './risk.ts';
 
-/** All figures of a model under their names in the answer: dollars and fractions as numbers, a reason for each null. */
+/** All figures of a model under the names of the response: dollars and fractions as numbers, a reason for each null. */
 export function reportModel(record: ModelRecord) {
   const days = record.ledger.filter(({ sessionId }) => record.chosen.has(sessionId));
-  const [first, last] = [days[0] as LedgerDay, days.at(-1) as LedgerDay];
+  const [first, last] = [days[0], days.at(-1)];
+  assert(first !== undefined && last !== undefined, 'a record has a chosen day');
   const curve = days.map((day) => dayOfCurve(day, record));
   const leastReturn = leastReturnOf(days);
   const profit = money(days.reduce((sum, day) => sum + day.profit, 0));
@@ -43,7 +44,7 @@ export function reportModel(record: ModelRecord) {
     curve: days.map(({ date, value }, index) => ({
       date,
       value: toDollars(value),
-      daily_return: roundedOrNull(curve[index]?.dailyReturn ?? null),
+      daily_return: returnAt(curve, index),
       stale: record.staleDates.has(date),
     })),
   };
@@ -65,11 +66,11 @@ function dayOfCurve(day: LedgerDay, { chosen }: ModelRecord): DayOfCurve {
   return { date: day.date, startDate: chosen.get(day.sessionId) ?? null, dailyReturn };
 }
 
-/** What a series of daily returns tells, a model's or a benchmark's. */
+/** The figures of a series of daily returns, a model's or a benchmark's. */
 export function reportReturns(series: ReturnSeries, riskFree: number) {
   const drawdown = maxDrawdown(series);
   const annualised = annualisedReturn(series);
-  const figures = tellFigures({
+  const figures = reportFigures({
     total_return: totalReturn(series),
     annualised_return: annualised,
     annualised_volatility: annualisedVolatility(series),
@@ -82,19 +83,13 @@ export function reportReturns(series: ReturnSeries, riskFree: number) {
   return {
     ...figures,
     max_drawdown: reportDrawdown(drawdown),
-    best_day: reportDay(bestDay(series)),
-    worst_day: reportDay(worstDay(series)),
+    best_day: reportDay(extremeDay(series, 1)),
+    worst_day: reportDay(extremeDay(series, -1)),
   };
 }
 
 function reportDrawdown({ depth, peakDate, troughDate, recoveryDate, length }: Drawdown) {
-  return {
-    depth: rounded(depth),
-    peak_date: peakDate,
-    trough_date: troughDate,
-    recovery_date: recoveryDate,
-    length,
-  };
+  return { depth: rounded(depth), peak_date: peakDate, trough_date: troughDate, recovery_date: recoveryDate, length };
 }
 
 function reportDay(day: DailyReturn | null) {
@@ -112,19 +107,7 @@ function compare(curve: readonly DayOfCurve[], benchmark: Levels, leastReturn: n
 }
 
 function reportRelative(comparison: Comparison, riskFree: number) {
-  const figures = relativeFigures(comparison, riskFree);
-  return {
-    days: comparison.own.days.length,
-    ...tellFigures({
-      benchmark_return: figures.benchmarkReturn,
-      excess_return: figures.excessReturn,
-      alpha: figures.alpha,
-      beta: figures.beta,
-      correlation: figures.correlation,
-      tracking_error: figures.trackingError,
-      information_ratio: figures.informationRatio,
-    }),
-  };
+  return { days: comparison.own.days.length, ...reportFigures(relativeFigures(comparison, riskFree)) };
 }
 
 function reportUsage(usage: UsageTotals, profit: Money) {
@@ -141,13 +124,14 @@ function reportUsage(usage: UsageTotals, profit: Money) {
     cached_tokens: usage.cachedTokens,
     reasoning_tokens: usage.reasoningTokens,
     model_days_without_cost: daysWithoutCost,
-    ...tellFigures({
+    ...reportFigures({
       cost_usd: cost,
       profit_per_cost_usd: mapFigure(perDollar, (share) => toDollars(profit) * share),
     }),
   };
 }
 
-function roundedOrNull(number: number | null): number | null {
-  return number === null ? null : rounded(number);
+function returnAt(curve: readonly DayOfCurve[], index: number): number | null {
+  const dailyReturn = curve[index]?.dailyReturn ?? null;
+  return dailyReturn === null ? null : rounded(dailyReturn);
 }

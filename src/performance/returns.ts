@@ -9,19 +9,19 @@ export interface DailyReturn {
   dailyReturn: number;
 }
 
-/** The days that figures are made of, in order, and how many weekdays they cover, with those between them. */
+/** The days of a curve, in order, and how many weekdays they cover, including those between them. */
 export interface ReturnSeries {
   days: readonly DailyReturn[];
   weekdays: number;
-  /** The smallest return that can be told from none: deviations up to this come of amounts in 1/10000 dollar. */
+  /** The smallest return that is not rounding: smaller deviations come from amounts being in 1/10000 dollar. */
   leastReturn: number;
 }
 
-/** A day as it went: the date whose close it started from (null: it started at its own open), and its return. */
+/** A day of a curve: the date whose close it started from (null: it started at its own open), and its return. */
 export interface DayOfCurve {
   date: CalendarDate;
   startDate: CalendarDate | null;
-  /** Null when it started from nothing, so that no percentage can be told. */
+  /** Null when it started from a value of 0: there is no percentage then. */
   dailyReturn: number | null;
 }
 
@@ -71,18 +71,10 @@ export function annualisedReturn(series: ReturnSeries): Figure {
   return typeof total === 'number' ? (1 + total) ** (TRADING_DAYS_PER_YEAR / series.days.length) - 1 : total;
 }
 
-/** The day with the highest return, the earliest of several; null when there is none. */
-export function bestDay({ days }: ReturnSeries): DailyReturn | null {
+/** The day with the highest return (`sign` 1) or the lowest (-1), the earliest of several; null when there is none. */
+export function extremeDay({ days }: ReturnSeries, sign: 1 | -1): DailyReturn | null {
   return days.reduce<DailyReturn | null>(
-    (best, day) => (day.dailyReturn > (best?.dailyReturn ?? -Infinity) ? day : best),
-    null,
-  );
-}
-
-/** The day with the lowest return, the earliest of several; null when there is none. */
-export function worstDay({ days }: ReturnSeries): DailyReturn | null {
-  return days.reduce<DailyReturn | null>(
-    (worst, day) => (day.dailyReturn < (worst?.dailyReturn ?? Infinity) ? day : worst),
+    (found, day) => (found === null || sign * (day.dailyReturn - found.dailyReturn) > 0 ? day : found),
     null,
   );
 }

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { MIN_DAYS_FOR_RISK, TRADING_DAYS_PER_YEAR } from './conventions.ts';
 import { type Figure, mapFigure, ratio } from './figure.ts';
 import { type ReturnSeries, returnsOf, tooFew, whyNotAnnualised } from './returns.ts';
@@ -8,10 +9,19 @@ export function mean(numbers: readonly number[]): number {
   return numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
 }
 
+/** The items of two lists of the same length, side by side. */
+export function pairs(ones: readonly number[], others: readonly number[]): [one: number, other: number][] {
+  return ones.map((one, index) => {
+    const other = others[index];
+    assert(other !== undefined);
+    return [one, other];
+  });
+}
+
 /** The sample covariance, over n - 1. Both lists have the same length, of at least 2. */
 export function covariance(ones: readonly number[], others: readonly number[]): number {
   const [middle, otherMiddle] = [mean(ones), mean(others)];
-  const sum = ones.reduce((total, one, index) => total + (one - middle) * ((others[index] as number) - otherMiddle), 0);
+  const sum = pairs(ones, others).reduce((total, [one, other]) => total + (one - middle) * (other - otherMiddle), 0);
   return sum / (ones.length - 1);
 }
 
@@ -64,12 +74,9 @@ export function sortinoRatio(series: ReturnSeries, riskFree: number): Figure {
 
 /**
  * The root of the mean of min(0, r - target)² over all days, those above the target included as 0 (Sortino & van der
- * Meer 1991). It is no deviation of the bad days alone.
+ * Meer 1991). It is not the deviation of the bad days only.
  */
-function downsideDeviation(
-  returns: readonly number[],
-  { target, least }: { target: number; least: number },
-): number {
+function downsideDeviation(returns: readonly number[], { target, least }: { target: number; least: number }): number {
   const deviation = Math.sqrt(mean(returns.map((dailyReturn) => Math.min(0, dailyReturn - target) ** 2)));
   return deviation > least ? deviation : 0;
 }
@@ -83,5 +90,7 @@ export function valueAtRisk95(series: ReturnSeries): Figure {
   const count = series.days.length;
   if (count < MIN_DAYS_FOR_RISK) return { reason: tooFew(count, MIN_DAYS_FOR_RISK) };
   const sorted = returnsOf(series).sort((one, other) => one - other);
-  return 0 - (sorted[Math.ceil(count / 20) - 1] as number);
+  const quantile = sorted[Math.ceil(count / 20) - 1];
+  assert(quantile !== undefined);
+  return 0 - quantile;
 }

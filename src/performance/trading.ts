@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { CalendarDate } from '../calendar.ts';
 import type { LedgerAction, LedgerDay } from '../database/records/performance.ts';
 import { type Money, money } from '../money.ts';
@@ -17,9 +18,9 @@ export interface Trading {
 }
 
 /**
- * What the chosen days traded, and the lots at the close of the last of them. `ledger` has them and every day that they
- * started from, each after its past. Lots follow what a day really started from, which in a stale chain is not the active
- * day before it.
+ * What the chosen days traded, and the lots at the close of the last of them. `ledger` holds them and all days that they
+ * go back to, each after the day it started from. Lots follow the day that a day really started from, which for a stale
+ * day is not the active day before it.
  */
 export function tradingOf(ledger: readonly LedgerDay[], chosen: ReadonlySet<number>): Trading & { book: LotBook } {
   const days = new Map(ledger.map((day) => [day.sessionId, day]));
@@ -42,7 +43,7 @@ function noTrading(): Trading {
   return { trades: 0, bought: nothing, sold: nothing, commission: nothing, roundTrips: [], fractionProfit: nothing };
 }
 
-/** The days between one that was reached, or else the first of all, and the given one, in order and without these. */
+/** The days between the one that was reached (or else the first of all) and the given one, in order, without these two. */
 function pathTo(
   days: ReadonlyMap<number, LedgerDay>,
   day: LedgerDay,
@@ -68,15 +69,15 @@ function dayOf(days: ReadonlyMap<number, LedgerDay>, sessionId: number): LedgerD
   return day;
 }
 
-/** Where actions leave their traces: the lots, and the sums. */
+/** What actions change: the lots and the sums. */
 interface Accounts {
   book: LotBook;
   trading: Trading;
 }
 
 /**
- * Applies a day's actions to the lots. What a trade cost or brought is the change of the cash, so that whatever an order
- * is charged beside its price is in the profit.
+ * Applies a day's actions. The cost or proceeds of a trade are the change of the cash, so the profit includes everything
+ * that an order is charged beside its price.
  */
 function applyDay(accounts: Accounts, { date, actions }: LedgerDay, openingCash: Money): void {
   let cash = openingCash;
@@ -111,19 +112,11 @@ function applyAction(
 }
 
 /** What an order cost beside shares times price, by the change of the cash. */
-export function commissionOf({
-  side,
-  traded,
-  change,
-}: {
-  side: 'buy' | 'sell';
-  traded: Money;
-  change: Money;
-}): Money {
+export function commissionOf({ side, traded, change }: { side: 'buy' | 'sell'; traded: Money; change: Money }): Money {
   return money(side === 'buy' ? -change - traded : traded - change);
 }
 
-/** A holding at the close of the last day. Value and profit are null where no price of the symbol is stored. */
+/** A holding at the close of the last day, with what it cost. Its value is null where no price of the symbol is stored. */
 export interface OpenPosition {
   symbol: string;
   quantity: number;
@@ -137,12 +130,14 @@ export function openPositions(book: LotBook, markOf: (symbol: string) => Money |
   return [...book]
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([symbol, lots]) => {
+      const [oldest] = lots;
+      assert(oldest !== undefined, 'a book holds no symbol without lots');
       const quantity = quantityOf(book, symbol);
       const mark = markOf(symbol);
       return {
         symbol,
         quantity,
-        since: lots[0]?.date as CalendarDate,
+        since: oldest.date,
         cost: money(lots.reduce((sum, { cost }) => sum + cost, 0)),
         value: mark === null ? null : money(quantity * mark),
       };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, before, test } from 'node:test';
 import { resultColumns } from '../../src/database/records/results.ts';
-import { exampleOf } from '../../src/http/route-examples.ts';
+import { exampleOf } from '../../src/http/examples.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { type TestService, startTestService, twoModels } from '../support/service.ts';
 

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { isCalendarDate } from '../../src/calendar.ts';
 import { signatureSchema } from '../../src/configuration.ts';
 import { errorsOf } from '../../src/http/openapi.ts';
-import { exampleOf, routeExamples } from '../../src/http/route-examples.ts';
+import { exampleOf, examples } from '../../src/http/examples.ts';
 import { routes } from '../../src/http/routes.ts';
 import { validateBody, validateHeaders, validateQuery } from '../../src/http/validate.ts';
 import { type Json, description, document, fits } from '../support/json-schema.ts';
@@ -58,7 +58,7 @@ function schemasIn(value: any, path: string): [path: string, schema: Json][] {
 
 test('there is no example of a route that does not exist', () => {
   const known = routes.map(({ method, path }) => `${method} ${path}`);
-  assert.deepEqual(Object.keys(routeExamples).sort(), known.sort());
+  assert.deepEqual(Object.keys(examples).sort(), known.sort());
 });
 
 test('every object has a name, every name is used, every operation has an id and a tag that is described', () => {

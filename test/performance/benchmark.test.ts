@@ -216,8 +216,8 @@ test('alpha, beta and the rest agree with the normal equations', () => {
         alpha: told.alpha,
         beta: told.beta,
         correlation: told.correlation,
-        tracking_error: told.trackingError,
-        information_ratio: told.informationRatio,
+        tracking_error: told.tracking_error,
+        information_ratio: told.information_ratio,
       };
       for (const [name, expected] of Object.entries(naive)) {
         const actual = figures[name as keyof typeof figures] as number;

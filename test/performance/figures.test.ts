@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addDays, weekdays } from '../../src/calendar.ts';
 import { dailyRate } from '../../src/performance/conventions.ts';
-import { tellFigures } from '../../src/performance/figure.ts';
+import { reportFigures } from '../../src/performance/figure.ts';
 import { relativeFigures } from '../../src/performance/relative.ts';
 import { reportReturns } from '../../src/performance/report.ts';
 import { type ReturnSeries, seriesOf } from '../../src/performance/returns.ts';
@@ -275,16 +275,8 @@ const relatives: [name: string, own: number[], benchmark: number[], expected: Ex
 ];
 for (const [name, own, benchmark, expected] of relatives) {
   test(`against a benchmark: ${name}`, () => {
-    const figures = relativeFigures({ own: series(own), benchmark: series(benchmark) }, 0);
-    const { unavailable, ...told } = tellFigures({
-      benchmark_return: figures.benchmarkReturn,
-      excess_return: figures.excessReturn,
-      alpha: figures.alpha,
-      beta: figures.beta,
-      correlation: figures.correlation,
-      tracking_error: figures.trackingError,
-      information_ratio: figures.informationRatio,
-    });
+    const comparison = { own: series(own), benchmark: series(benchmark) };
+    const { unavailable, ...told } = reportFigures(relativeFigures(comparison, 0));
     const all: Expected = { ...told, ...unavailable };
     assert.deepEqual(Object.fromEntries(Object.keys(expected).map((figure) => [figure, all[figure]])), expected);
   });

@@ -1,0 +1,110 @@
+export interface Example {
+  request?: unknown;
+  response: unknown;
+  /** The response as CSV, where the route has one. */
+  csv?: string;
+}
+
+export const jobId = '3f0c9a52-7d1e-4b8a-9c46-2f5d8e7b1a90';
+export const deployment = { deployment_mode: 'DEV', is_dev_mode: true, preserve_dev_data: false };
+
+/** The examples of the routes about jobs, by method and path. */
+export const jobExamples: Record<string, Example> = {
+  'POST /simulate/trigger': {
+    request: {
+      start_date: '2025-09-15',
+      end_date: '2025-10-10',
+      models: ['gpt-5', 'claude-sonnet-4.5'],
+      replace_existing: false,
+    },
+    response: {
+      job_id: jobId,
+      status: 'pending',
+      total_model_days: 40,
+      message: 'Simulation job created for 20 dates, 2 models',
+      ...deployment,
+      warnings: null,
+    },
+  },
+  'GET /simulate/status/{job_id}': {
+    response: {
+      job_id: jobId,
+      status: 'running',
+      progress: { total_model_days: 2, completed: 1, failed: 0, pending: 1 },
+      date_range: ['2025-09-15'],
+      models: ['gpt-5', 'claude-sonnet-4.5'],
+      created_at: '2025-10-11T08:00:00.000Z',
+      started_at: '2025-10-11T08:00:00.004Z',
+      completed_at: null,
+      total_duration_seconds: null,
+      error: null,
+      details: [
+        {
+          date: '2025-09-15',
+          model: 'claude-sonnet-4.5',
+          status: 'completed',
+          error: null,
+          started_at: '2025-10-11T08:00:00.120Z',
+          completed_at: '2025-10-11T08:00:31.514Z',
+          duration_seconds: 31.394,
+          steps: 4,
+          requests: 5,
+          prompt_tokens: 21_480,
+          completion_tokens: 1_312,
+          cached_tokens: 12_800,
+          reasoning_tokens: 640,
+          cost_usd: 0.0431,
+        },
+        {
+          date: '2025-09-15',
+          model: 'gpt-5',
+          status: 'running',
+          error: null,
+          started_at: '2025-10-11T08:00:00.121Z',
+          completed_at: null,
+          duration_seconds: null,
+          steps: 1,
+          requests: 1,
+          prompt_tokens: null,
+          completion_tokens: null,
+          cached_tokens: null,
+          reasoning_tokens: null,
+          cost_usd: null,
+        },
+      ],
+      warnings: null,
+      ...deployment,
+    },
+  },
+  'POST /simulate/cancel/{job_id}': {
+    response: {
+      job_id: jobId,
+      status: 'cancelled',
+      message: 'Job cancelled; 12 model-days will not be run',
+      ...deployment,
+    },
+  },
+  'GET /jobs': {
+    response: {
+      jobs: [
+        {
+          job_id: jobId,
+          status: 'partial',
+          progress: { total_model_days: 40, completed: 39, failed: 1, pending: 0 },
+          start_date: '2025-09-15',
+          end_date: '2025-10-10',
+          models: ['gpt-5', 'claude-sonnet-4.5'],
+          created_at: '2025-10-11T08:00:00.000Z',
+          started_at: '2025-10-11T08:00:00.004Z',
+          completed_at: '2025-10-11T08:21:14.310Z',
+          total_duration_seconds: 1274.306,
+          error: null,
+          warnings: ['Skipped 2 model-days already completed'],
+        },
+      ],
+      count: 1,
+      next_before: null,
+      ...deployment,
+    },
+  },
+};

@@ -5,7 +5,7 @@ import { tryParse } from './json.ts';
 
 /**
  * Everything that crosses between the parent and the child of a model-day: JSON lines over the child's stdin and
- * stdout. The child gets one `start` and so many `past_message`s as that says, sends its `prompt`, then one `answer` per
+ * stdout. The child gets one `start` and as many `past_message`s as that announces, sends its `prompt`, then one `answer` per
  * step (and a `failed_request` for every try that brought none), gets `tool_results` for each answer that calls tools, and
  * ends with one `outcome`. Both ends check every line. Amounts of money are dollars.
  */
@@ -16,7 +16,7 @@ export const MAX_LINE_BYTES = 4 * 1024 * 1024;
 export const MAX_TOOL_CALLS = 128;
 /**
  * The most tokens of one kind that one answer may count: ten times the largest context window there is. A provider that
- * counts more is mistaken, and such counts would add up to what no number holds exactly.
+ * counts more is mistaken, and such counts would add up to more than a number holds exactly.
  */
 export const MAX_TOKENS_OF_ANSWER = 100_000_000;
 /** Why a request to a provider failed, in UTF-16 units; the parent logs it. */
@@ -64,12 +64,12 @@ const toolSchema = v.object({
 const milliseconds = v.pipe(v.number(), v.minValue(0));
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
-/** A provider of the Chat Completions family, and how patient to be with it. */
+/** A Chat Completions endpoint, with its time limit and retries. */
 const endpointSchema = v.object({
   kind: v.literal('chat_completions'),
   /** Without a path: `https://host/v1`. */
   baseUrl: v.string(),
-  /** Null for a server that asks for none. */
+  /** Null for a server that needs none. */
   apiKey: v.nullable(v.string()),
   /** `model` and whatever else the request's body has beside messages and tools. */
   parameters: v.record(v.string(), v.unknown()),
@@ -114,7 +114,7 @@ export const carriedSchema = v.object({
   calls: v.array(v.record(v.string(), v.unknown())),
 });
 
-/** What was said after the opening, before the process of this model-day ended under it. */
+/** One message of an earlier process of this model-day, after the opening. */
 export const pastMessageSchema = v.object({
   type: v.literal('past_message'),
   message: v.variant('role', [
@@ -165,7 +165,7 @@ const promptSchema = v.object({
   messages: v.pipe(v.array(v.object({ role: v.picklist(['system', 'user']), content: v.string() })), v.maxLength(2)),
 });
 
-/** How a model-day ended, as the child tells it and as the launcher tells it when the child cannot. */
+/** How a model-day ended: from the child, or from the launcher when the child cannot say. */
 const outcomeSchema = v.object({
   type: v.literal('outcome'),
   result: v.variant('status', [
@@ -194,7 +194,7 @@ export function encodeLine(message: Start | PastMessage | ToolResults | ChildMes
   return `${JSON.stringify(message)}\n`;
 }
 
-/** Parses and checks one line; throws with a sentence that says what is wrong, without repeating the line. */
+/** Parses and checks one line; throws an error that says what is wrong, without repeating the line. */
 export function decodeLine<Schema extends v.GenericSchema>(schema: Schema, line: string): v.InferOutput<Schema> {
   const value = tryParse(line);
   if (value === undefined) throw new Error('the line is not JSON');

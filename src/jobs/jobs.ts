@@ -27,7 +27,7 @@ export interface Jobs {
    * for a job that was cancelled before. Throws a `ServiceError` for an unknown job or one that has ended.
    */
   cancel(jobId: string): Promise<number | null>;
-  /** Takes up the job that an earlier process left unfinished, if there is one. */
+  /** Resumes the job that an earlier process left unfinished, if there is one. */
   resume(): Promise<void>;
   /** Stops the worker and its children; the job stays resumable. Resolves when all of them are gone. */
   stop(): Promise<void>;
@@ -51,9 +51,7 @@ export function createJobs(context: WorkerContext): Jobs {
   };
   return {
     async submit(request, idempotencyKey) {
-      const findEarlier = () =>
-        idempotencyKey === undefined ? null : submittedBefore(database, idempotencyKey, request);
-      const { job, isNew } = await submitOnce(context, request, { findEarlier, idempotencyKey });
+      const { job, isNew } = await submitOnce(context, request, { idempotencyKey });
       if (isNew) {
         log.info('job created', { jobId: job.jobId, totalModelDays: job.totalModelDays });
         setImmediate(start, job.jobId);
@@ -61,24 +59,19 @@ export function createJobs(context: WorkerContext): Jobs {
       return job;
     },
     async cancel(jobId) {
-      // Looked at without the write lock first, which only a job that can be cancelled needs.
-      if (!isCancellable(database, jobId)) return null;
-      const at = timestamp(context.clock());
-      const notRun = await database.write(() => (isCancellable(database, jobId) ? cancelJob(database, jobId, at) : null));
+      const notRun = await cancelOnce(context, jobId);
       if (notRun === null) return null;
       log.info('job cancelled', { jobId, notRun });
       current.abort('Cancelled');
       // Not before: years of model-days take a while to look at, and the job is to stop now.
-      await warnOfStale(context, jobId).catch((error: unknown) => {
-        logUnexpected(log, error, { jobId, consequence: 'its warnings do not name the stale model-days' });
-      });
+      await warnOfStale(context, jobId);
       return notRun;
     },
     async resume() {
       const jobId = unfinishedJobId(database);
       if (jobId === null) return;
       const idleRestarts = await database.write(() => noteRestart(database, jobId));
-      log.info('job taken up again', { jobId, idleRestarts });
+      log.info('job resumed', { jobId, idleRestarts });
       if (idleRestarts < MAX_IDLE_RESTARTS) return start(jobId);
       await endJob(context, jobId, { error: `Given up after ${idleRestarts} restarts in a row without progress` });
     },
@@ -88,6 +81,13 @@ export function createJobs(context: WorkerContext): Jobs {
       await working;
     },
   };
+}
+
+/** Cancels a job in the database. Null for one that was cancelled before; the write lock is taken only when it is needed. */
+async function cancelOnce({ database, clock }: WorkerContext, jobId: string): Promise<number | null> {
+  if (!isCancellable(database, jobId)) return null;
+  const at = timestamp(clock());
+  return database.write(() => (isCancellable(database, jobId) ? cancelJob(database, jobId, at) : null));
 }
 
 /** Whether a job is unfinished; false when it was cancelled before. Throws a `ServiceError` for an unknown one or one that has ended. */
@@ -108,8 +108,10 @@ interface Submission {
 async function submitOnce(
   context: WorkerContext,
   request: JobRequest,
-  { findEarlier, idempotencyKey }: { findEarlier: () => SubmittedJob | null; idempotencyKey: string | undefined },
+  { idempotencyKey }: { idempotencyKey: string | undefined },
 ): Promise<Submission> {
+  const findEarlier = () =>
+    idempotencyKey === undefined ? null : submittedBefore(context.database, idempotencyKey, request);
   const earlier = findEarlier();
   if (earlier !== null) return { job: earlier, isNew: false };
   const configuration = readConfiguration(context.settings.configurationPath);

@@ -10,7 +10,7 @@ export interface JobRequest {
   replaceExisting: boolean;
 }
 
-/** What the trigger's client is told of the job that was created. */
+/** What the response to a trigger says of the job that was created. */
 export interface SubmittedJob {
   jobId: string;
   totalModelDays: number;

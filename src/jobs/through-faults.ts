@@ -10,9 +10,9 @@ const RETRY_MS = 1_000;
 const MAX_FRUITLESS_ATTEMPTS = 5;
 
 /**
- * Works a job to its end through faults of the storage. A full disk is no model's mistake: the job waits until the
- * database can be written again and then goes on as after a restart, with everything that was committed. When the
- * signal stops it, it goes on at the next start.
+ * Works a job to its end through faults of the storage. A full disk is not a model's mistake: the job waits until the
+ * database can be written again and then continues as after a restart, with everything that was committed. When the
+ * signal stops it, it continues at the next start.
  */
 export async function runThroughFaults(
   context: WorkerContext,
@@ -24,7 +24,7 @@ export async function runThroughFaults(
   let fruitless = 0;
   for (;;) {
     try {
-      if (fault !== null) await takeUpAgain(context, jobId, { fault, signal, retryMs });
+      if (fault !== null) await resume(context, jobId, { fault, signal, retryMs });
       const endedNow = endedModelDays(context.database, jobId);
       fruitless = endedNow > ended ? 0 : fruitless + 1;
       ended = endedNow;
@@ -41,7 +41,7 @@ export async function runThroughFaults(
 }
 
 /** Waits until the database can be written, then leaves the job as a restart would find it. */
-async function takeUpAgain(
+async function resume(
   { database, log }: WorkerContext,
   jobId: string,
   { fault, signal, retryMs }: { fault: string; signal: AbortSignal; retryMs: number },
@@ -57,5 +57,5 @@ async function takeUpAgain(
     },
     { signal },
   );
-  log.info('job taken up again', { jobId, seconds });
+  log.info('job resumed', { jobId, seconds });
 }

@@ -16,7 +16,7 @@ const MAX_SEARCHES_PER_DAY = 30;
 const MAX_TITLE_LENGTH = 200;
 const MAX_URL_LENGTH = 500;
 const MAX_SNIPPET_LENGTH = 500;
-/** How much of why a search failed stands in the log. */
+/** The reason of a failed search is cut here for the log. */
 const MAX_REASON_LENGTH = 200;
 
 /** One piece of news as a model may know it: never the page itself, which may have changed since. */

@@ -1,6 +1,6 @@
 import { type CalendarDate, dateOf, isCalendarDate } from '../calendar.ts';
 
-/** Nothing on the web is older than the web: earlier stamps are the zero of somebody's clock, like 1970-01-01. */
+/** Nothing on the web is older than the web: an earlier stamp is a clock that was never set, like 1970-01-01. */
 const EARLIEST_DATE = '1990-01-01';
 const MAX_STAMP_LENGTH = 64;
 const MINUTE_MS = 60_000;
@@ -39,7 +39,7 @@ const STANDARD_TIMES: Record<string, number> = { e: -5, c: -6, m: -7, p: -8 };
 
 /**
  * The date on which something says it was published, or null when it does not say so for certain. A time with a zone
- * counts as its date in UTC; a date alone, and a time without a zone, stand as they are. What is relative ("3 days
+ * counts as its date in UTC; a date without a time, and a time without a zone, are taken as they are. What is relative ("3 days
  * ago") is relative to the real clock and no date here, and so is what is ambiguous ("1/5/2025") or impossible.
  */
 export function publicationDate(stamp: unknown): CalendarDate | null {

@@ -76,7 +76,7 @@ function readToolCalls({ toolCalls }: LoggedMessage): ToolCall[] {
 
 function readCarried({ carried }: LoggedMessage): Carried | null {
   const result = v.safeParse(v.nullable(carriedSchema), carried === null ? null : JSON.parse(carried));
-  if (!result.success) throw new LogMismatch('it holds what a provider wanted back, and that cannot be read');
+  if (!result.success) throw new LogMismatch('it holds fields to be sent back to the provider that cannot be read');
   return result.output;
 }
 

@@ -49,7 +49,7 @@ export interface Session {
   prompt(messages: Prompt): Promise<void>;
   /**
    * Takes one answer of the model. The answer and what it cost are logged before anything is done with it; then its tool
-   * calls run one after another in their order, and their results are logged before anybody can act on them.
+   * calls run one after another in their order, and their results are logged before they are returned.
    */
   answer(answer: Answer): Promise<ToolResults>;
   /** Counts a request to the provider that brought no answer. */

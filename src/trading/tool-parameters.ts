@@ -8,7 +8,7 @@ import { type ToolName, toolArguments } from './arguments.ts';
  */
 export const toolParameters = Object.fromEntries(
   Object.entries(toolArguments).map(([name, schema]) => {
-    // After the reading, which takes more than a model should be told: digits as text, a date that is null.
+    // The output type: the input type also takes what a model should not be told of, digits as text and a date of null.
     const { $schema: _dialect, ...parameters } = toJsonSchema(schema, {
       typeMode: 'output',
       errorMode: 'ignore',

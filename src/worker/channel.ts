@@ -44,7 +44,7 @@ export interface ChannelOptions {
 
 export interface Channel {
   send(message: Start | PastMessage): void;
-  /** Makes the model-day a failure for this reason, unless an earlier reason has ended it; with TERM unless told otherwise. */
+  /** Fails the model-day for this reason, unless an earlier one has ended it; the child gets the signal, TERM by default. */
   fail(error: string, signal?: NodeJS.Signals): void;
   /** Says that the machine took the child, unless an earlier reason has ended the model-day. */
   lose(error: string): void;
@@ -59,7 +59,7 @@ export function openChannel(
   { onMessage, onFirstLine, onSettled }: ChannelOptions,
 ): Channel {
   const { promise: outcome, resolve, reject } = Promise.withResolvers<Outcome | Lost>();
-  outcome.catch(() => {}); // whoever waits for the process to end looks at it later
+  outcome.catch(() => {}); // handled later, when the process has ended
   let isSettled = false;
   let hasSpoken = false;
   const settle = (finish: () => void, signal: NodeJS.Signals) => {

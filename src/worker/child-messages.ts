@@ -8,8 +8,8 @@ import type { MessageHandler } from './channel.ts';
 const MAX_LOGGED_FAILURES = 100;
 
 /**
- * Passes on to a session what one child says. The handler throws a `ServiceError` when a message does not fit where the
- * session stands; `maxFailures` are the failed requests that one step may report.
+ * Passes the messages of one child to its session. The handler throws a `ServiceError` for a message that is not allowed
+ * at this point; one step may report up to `maxFailures` failed requests.
  */
 export function handleMessages(
   session: Session,

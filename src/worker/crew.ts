@@ -1,6 +1,6 @@
 import type { WorkerLimits } from './limits.ts';
 
-/** The most good ends that are ever asked for before another child may run: a shortage may be over in the meantime. */
+/** The most good ends ever required before another child may run, because a shortage may be over by then. */
 const MAX_GOOD_ENDS_TO_GROW = 160;
 /** The latest starts that show how slow the machine is. */
 const KEPT_STARTS = 8;

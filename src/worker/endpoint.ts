@@ -23,8 +23,8 @@ export interface EndpointSources {
 }
 
 /**
- * Who answers for a model: a baseline in any mode; else in DEV the simulated one, in PROD its provider; or why nobody can,
- * naming what is missing.
+ * Where a model's answers come from: a baseline in any mode; else in DEV the simulated model, in PROD the provider. An
+ * error names what is missing.
  */
 export function resolveModel(signature: string, sources: EndpointSources): Start['model'] | { error: string } {
   if (sources.configuration === null)
@@ -62,7 +62,7 @@ export function entryOf(signature: string, configuration: Configuration | null):
   return configuration?.models.find((model) => model.signature === signature);
 }
 
-/** What a model's tokens cost: nothing where a baseline trades, null where nobody knows. */
+/** What a model's tokens cost: nothing for a baseline, null when unknown. */
 export function tokenPricesOf(signature: string, configuration: Configuration | null): TokenPrices | null {
   const entry = entryOf(signature, configuration);
   if (entry !== undefined && baselineOf(entry) !== null) return { input: 0, output: 0 };

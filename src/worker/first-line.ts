@@ -22,7 +22,7 @@ export function watchSilence(
     left -= isAtWork() ? SHARE_AT_WORK : 1;
     if (left > 0) timer = setTimeout(watch, patienceMs / PARTS);
     else {
-      await setImmediate(); // what the child has written by now is read first
+      await setImmediate(); // first read what the child has written by now
       if (!isOver) onSilent();
     }
   };
@@ -34,8 +34,8 @@ export function watchSilence(
 }
 
 /**
- * Whether a process is on a processor, waits for one or for the disk, or has been on one since the last call. Where the
- * system does not say (it does under Linux alone), no.
+ * Whether a process is on a processor, waits for one or for the disk, or has been on one since the last call. Always false
+ * on systems other than Linux, which do not show it.
  */
 function workOf(pid: number | undefined): () => boolean {
   let last = '';

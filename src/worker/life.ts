@@ -22,7 +22,7 @@ export function watchLife(
 ): Life {
   let isLong = false;
   let longChildren = 0;
-  let noted: boolean | null = false; // null when nobody knows
+  let noted: boolean | null = false; // null when unknown
   const note = async () => {
     try {
       await database.write(

@@ -10,7 +10,7 @@ export interface WorkerLimits {
   firstLineFactor: number;
   /** A model-day whose child never sends a line fails after so many tries. */
   maxStarts: number;
-  /** A model-day whose child is killed by the system is taken up again this often, each time where its log ends. */
+  /** A model-day whose child is killed by the system is resumed this often, each time where its reasoning log ends. */
   maxResumptions: number;
   /** The pause before a lost child is started again; it doubles with each loss in a row. */
   restartPauseMs: number;

@@ -10,7 +10,7 @@ const KILL_AFTER_MS = 1_000;
 /** Threads of V8 beside the main one. Its four would double the tasks of a child, and a container may allow few. */
 const CHILD_V8_THREADS = 1;
 const CHILD_NICENESS = 10;
-/** The highest there is: short of memory, the kernel ends a child, which goes on with its log, and not the service. */
+/** The highest value: short of memory, the kernel ends a child, whose model-day is resumed, and not the service. */
 const CHILD_OOM_SCORE_ADJ = 1000;
 /** The end of a child's stderr that is kept for the log. */
 const STDERR_TAIL_LENGTH = 4_000;
@@ -68,7 +68,7 @@ function yieldToParent({ pid }: ChildProcess): void {
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, String(CHILD_OOM_SCORE_ADJ));
   } catch {
-    // Linux alone has it.
+    // Only Linux has it.
   }
 }
 
@@ -84,8 +84,8 @@ export function endProcess(child: ChildProcess, signal: NodeJS.Signals): void {
 }
 
 /**
- * Reads what the child writes to stderr; the function returns the end of it as it is so far. `onTooMuch` is called when the
- * child has written more than anybody reads.
+ * Reads what the child writes to stderr; the function returned gives the end of it so far. `onTooMuch` is called when the
+ * child has written more than is reasonable.
  */
 export function readStderr(child: ChildProcess, onTooMuch: (error: string) => void): () => string {
   let tail = '';

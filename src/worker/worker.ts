@@ -33,8 +33,8 @@ const MAX_NAMED_MODEL_DAYS = 20;
 
 /**
  * Works a job through its five steps: missing prices, downloads, plan, status and warnings, model-days. Resolves when
- * the job has ended, or when the signal stopped it half-way; then it goes on from where it is at the next call. Rejects
- * when the database cannot be used, with the job as it is.
+ * the job has ended, or when the signal stopped it half-way; then the next call continues it. Rejects when
+ * the database cannot be used, and leaves the job as it is.
  */
 export async function runJob(context: WorkerContext, jobId: string, signal: AbortSignal): Promise<void> {
   let error: string | null = null;
@@ -53,19 +53,19 @@ export async function runJob(context: WorkerContext, jobId: string, signal: Abor
   if (!signal.aborted) await endJob(context, jobId, { error, stale, signal });
 }
 
-/** Ends a job in one transaction; with an error, what is left of it has failed. `stale` model-days are told. */
+/** Ends a job in one transaction; with an error, what is left of it has failed. `stale` model-days are named in its warnings. */
 export async function endJob(
   context: WorkerContext,
   jobId: string,
   { error, stale, signal }: { error: string | null; stale?: readonly StaleModelDay[]; signal?: AbortSignal },
 ): Promise<void> {
   const { database, clock, log } = context;
-  const told = stale ?? (await bySlices(staleOf(context, jobId)));
+  const named = stale ?? (await bySlices(staleOf(context, jobId)));
   const at = timestamp(clock());
   const status = await database.write(
     () => {
       if (error !== null) failRemainingModelDays(database, jobId, { error, at });
-      addWarnings(database, jobId, staleWarnings(told));
+      addWarnings(database, jobId, staleWarnings(named));
       return finishJob(database, jobId, { error, at });
     },
     { signal },
@@ -73,10 +73,15 @@ export async function endJob(
   log.info('job ended', { jobId, status, ...(error !== null && { error }) });
 }
 
-/** Adds what a job that was cancelled leaves stale to its warnings. */
+/** Adds what a job that was cancelled leaves stale to its warnings. Failing to do so is only logged. */
 export async function warnOfStale(context: WorkerContext, jobId: string): Promise<void> {
-  const warnings = staleWarnings(await bySlices(staleOf(context, jobId)));
-  if (warnings.length > 0) await context.database.write(() => addWarnings(context.database, jobId, warnings));
+  const { database, log } = context;
+  try {
+    const warnings = staleWarnings(await bySlices(staleOf(context, jobId)));
+    if (warnings.length > 0) await database.write(() => addWarnings(database, jobId, warnings));
+  } catch (error) {
+    logUnexpected(log, error, { jobId, consequence: 'its warnings do not name the stale model-days' });
+  }
 }
 
 /** Resolves to the job-level error, or null. */
@@ -133,13 +138,13 @@ async function runDate(context: WorkerContext, activeJob: ActiveJob, modelDays: 
       await runModelDay(context, activeJob, { modelDay, market });
     }
   };
-  // What throws here is no model's fault. Those that run already come to their end before it is told.
+  // An error here is not a model's fault. Model-days that already run may end before it is thrown.
   const ends = await Promise.allSettled(Array.from({ length: context.settings.maxParallelModels }, workOff));
   const broken = ends.find((end) => end.status === 'rejected');
   if (broken !== undefined) throw broken.reason;
 }
 
-/** Model-days are left to run, and for no date of theirs could anybody say anything. Known holidays are no such case. */
+/** Whether model-days are left to run, all on dates whose prices are missing; known holidays do not count as missing. */
 function hasNoDates(plan: Plan, dates: readonly DatePrices[]): boolean {
   return (
     plan.run.length > 0 &&
@@ -152,7 +157,7 @@ function datesOf(modelDays: readonly ModelDay[]): string[] {
   return [...new Set(modelDays.map(({ date }) => date))].sort();
 }
 
-/** Each model-day says itself that nobody can answer for its model, so a broken file does not stop a job's other steps. */
+/** Null for a broken file: each model-day then fails with the reason, and the job's other steps are done. */
 function configurationNow({ settings, log }: WorkerContext): Configuration | null {
   try {
     return readConfiguration(settings.configurationPath);

@@ -1,6 +1,6 @@
 /**
  * Long work is cut into slices, and between two slices of whatever work there is the event loop goes round once: so no
- * request waits for more than about one slice, however many long answers are being made.
+ * request waits for more than about one slice, however many long responses are being made.
  */
 
 /** How long one slice may take. */
@@ -11,7 +11,7 @@ const others: (() => void)[] = [];
 
 /**
  * Resolves when the caller may work for a slice: one caller each time the event loop goes round, in their order. Who has
- * not worked yet shares the turns equally with all who have, so a short answer does not wait for every long one.
+ * not worked yet shares the turns equally with all who have, so a short response does not wait for every long one.
  */
 export function nextTurn({ isFirst = false } = {}): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -29,14 +29,14 @@ test('events below the level are not written', () => {
   assert.equal(lines.length, 2);
 });
 
-test('text from outside gives a terminal no orders and breaks no line', () => {
+test('text from outside sends a terminal no control characters and breaks no line', () => {
   const lines: string[] = [];
   logTo(lines, { level: 'DEBUG', json: false }).info('bad \u001b[31m\nname', { model: 'a\n\u202eb' });
   assert.equal(lines.length, 1);
   assert.match(lines[0] as string, /^[^\u001b\u202e\n]*\n$/);
 });
 
-test('strings from outside: JSON gives them back exactly, and neither form gives a terminal orders', () => {
+test('strings from outside: JSON returns them exactly, and neither form contains control characters', () => {
   for (const { name, text } of hostileStrings) {
     const lines: string[] = [];
     for (const json of [true, false]) logTo(lines, { level: 'DEBUG', json }).info(text, { [text]: text });
@@ -46,7 +46,7 @@ test('strings from outside: JSON gives them back exactly, and neither form gives
   }
 });
 
-test('an unexpected error is logged in full under the reference that is handed out', () => {
+test('an unexpected error is logged in full under the returned reference', () => {
   const lines: string[] = [];
   const reference = logUnexpected(logTo(lines, { level: 'DEBUG', json: true }), new Error('secret detail'));
   assert.match(reference, /^[0-9a-f]{8}$/);

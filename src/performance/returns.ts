@@ -45,7 +45,7 @@ export function returnsOf({ days }: ReturnSeries): number[] {
 
 /**
  * The daily returns linked: the product of (1 + r), minus 1 (Bacon, Practical Portfolio Performance Measurement and
- * Attribution, 2008, "time-weighted returns"). In an unbroken chain this is end value over start value, minus 1.
+ * Attribution, 2008, "time-weighted returns"). Without gaps this is end value over start value, minus 1.
  */
 export function totalReturn({ days }: ReturnSeries): Figure {
   if (days.length === 0) return { reason: NO_RETURN };

@@ -15,7 +15,7 @@ const configuration = {
 const agentProgram = scriptedAgent({ '*': [[['buy', { symbol: 'AAPL', amount: 1 }]]] });
 const DAYS = { start_date: '2025-11-10', end_date: '2025-11-11' };
 
-test('GET /audit says that all adds up, or what does not, and names the stale apart', async (t) => {
+test('GET /audit reports whether the books add up, what does not, and stale days separately', async (t) => {
   const service = await startTestService(t, { configuration, prices: PRICES, agentProgram });
   const counts = { models: 0, model_days: 0, superseded_model_days: 0, positions: 0 };
   const nothing = { damage: 0, problems: 0, unverifiable: 0, stale: 0 };
@@ -43,7 +43,7 @@ test('GET /audit says that all adds up, or what does not, and names the stale ap
   assert.deepEqual(body.stale, [{ model: 'model-a', date: '2025-11-11' }]);
 });
 
-test('those who ask at once share one audit, and others are answered meanwhile', async (t) => {
+test('clients that ask at the same time share one audit, and other requests are served meanwhile', async (t) => {
   const service = await startTestService(t, { configuration, prices: PRICES, agentProgram });
   await service.runJob(DAYS);
   const order: string[] = [];

@@ -62,7 +62,7 @@ function readCsv(text: string): string[][] {
   return rows;
 }
 
-test('whatever the texts are, each is read back in its place, and none begins as a formula', () => {
+test('any text is read back in its place, and none begins like a formula', () => {
   const text = fc.string({ unit: fc.constantFrom('a', ',', '"', '\r', '\n', '=', '-', '@', '\t', ' ', 'é') });
   fc.assert(
     fc.property(fc.array(fc.tuple(text, text)), (rows) => {

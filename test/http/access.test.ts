@@ -9,7 +9,7 @@ import { readAnswers, send } from '../support/wire.ts';
 
 const CLOSE = 'Connection: close\r\n';
 
-/** One request with chosen headers, and its answer. */
+/** One request with chosen headers, and its response. */
 async function ask(url: string, head: string, { headers = '', body = '' } = {}) {
   const length = body === '' ? '' : `Content-Length: ${Buffer.byteLength(body)}\r\n`;
   const host = /^host:/im.test(headers) ? '' : 'Host: localhost\r\n';
@@ -21,7 +21,7 @@ async function ask(url: string, head: string, { headers = '', body = '' } = {}) 
 /** Text of a tokens file → the token's rights, or what is wrong. */
 const files: [name: string, text: string, expected: Record<string, Rights | null> | RegExp][] = [
   ['one token', 'alpha\n', { alpha: 'everything', beta: null, ALPHA: null, alph: null, alphaa: null }],
-  ['two, of which one may only read', 'alpha\nbeta read-only\n', { alpha: 'everything', beta: 'reading' }],
+  ['two tokens, one of them read-only', 'alpha\nbeta read-only\n', { alpha: 'everything', beta: 'reading' }],
   [
     'comments, empty lines and odd spaces',
     '\ufeff# mine\r\n\r\n  alpha  \r\n\tbeta\tread-only \r\n# end',
@@ -29,12 +29,12 @@ const files: [name: string, text: string, expected: Record<string, Rights | null
   ],
   ['a token of odd characters', '!"$%&/()=?#read-only\n', { '!"$%&/()=?#read-only': 'everything' }],
   ['an empty file', '', /it holds no token$/],
-  ['comments alone', '# alpha\n', /it holds no token$/],
-  ['a word that is none', 'alpha\nSECRET readonly\n', /line 2: expected a token, or a token and read-only$/],
+  ['only comments', '# alpha\n', /it holds no token$/],
+  ['an unknown word', 'alpha\nSECRET readonly\n', /line 2: expected a token, or a token and read-only$/],
   ['three words', 'SECRET read-only please\n', /line 1: expected a token/],
   ['a token twice', 'SECRET\nSECRET read-only\n', /line 2: this token was given before$/],
   ['a token beyond ASCII', 'SECRET\u00e9\n', /line 1: a token is 1 to 1000 visible ASCII characters$/],
-  ['a token without end', `SECRET${'x'.repeat(1_000)}\n`, /line 1: a token is 1 to 1000/],
+  ['a token that is too long', `SECRET${'x'.repeat(1_000)}\n`, /line 1: a token is 1 to 1000/],
   [
     'too many',
     Array.from({ length: 1_001 }, (_, index) => `SECRET${index}\n`).join(''),
@@ -60,7 +60,7 @@ for (const [name, text, expected] of files) {
   });
 }
 
-test('a tokens file that is not there stops the start', () => {
+test('a missing tokens file prevents the start', () => {
   const settings = { apiToken: 'SECRET', apiTokensFile: '/nonexistent/tokens' };
   assert.throws(() => readAccessTokens(settings), {
     code: 'cannot_start',
@@ -124,7 +124,7 @@ const tokenRows: [head: string, headers: string, status: number, detail?: RegExp
   ],
   ['POST /simulate/trigger', JSON_TYPE + FULL, 422],
   ['POST /simulate/trigger', FULL, 415],
-  // The token is asked for before anything else is told.
+  // Without a token the response reveals nothing else.
   ['POST /simulate/trigger', '', 401, /has none$/],
   ['POST /simulate/trigger', 'Origin: http://evil.example\r\n', 401, /has none$/],
   ['POST /simulate/trigger', 'Expect: moon\r\n', 401, /has none$/],
@@ -139,14 +139,14 @@ for (const [head, headers, status, detail = /^/] of tokenRows) {
   });
 }
 
-test('tokens stand in no log', () => {
+test('no log contains a token', () => {
   assert.doesNotMatch(JSON.stringify(guarded.logLines), /full-token|read-token/);
 });
 
-/** Origin and Host as a browser sends them, or as anybody may. */
+/** Origin and Host as browsers or other clients send them. */
 const originRows: [name: string, origin: string | null, host: string, status: number, detail?: RegExp][] = [
   ['no page: any Host', null, 'evil.example', 200],
-  ['no page: a Host that makes no sense', null, ']:x:99999', 200],
+  ['no page: an invalid Host', null, ']:x:99999', 200],
   ['our own page, by address', 'http://127.0.0.1:8080', '127.0.0.1:8080', 200],
   ['our own page, by IPv6 address', 'http://[::1]:8080', '[::1]:8080', 200],
   ['our own page, as localhost', 'http://localhost:8080', 'localhost:8080', 200],
@@ -154,7 +154,7 @@ const originRows: [name: string, origin: string | null, host: string, status: nu
   ['our own page, on the default port', 'http://localhost', 'localhost:80', 200],
   ["our own page, under the machine's name", `http://${hostname()}:8080`, `${hostname()}:8080`, 200],
   ['our own page, behind a proxy', 'https://sim.example.com', 'sim.example.com', 200],
-  ['our own page, behind a proxy that says its port', 'https://sim.example.com', 'sim.example.com:443', 200],
+  ['our own page, behind a proxy that sends its port', 'https://sim.example.com', 'sim.example.com:443', 200],
   ['a page of another site', 'http://evil.example', 'localhost:8080', 403, /web page of another origin/],
   ['a page of another port', 'http://localhost:3000', 'localhost:8080', 403, /web page of another origin/],
   ['a page of another address', 'http://127.0.0.2:8080', '127.0.0.1:8080', 403, /web page of another origin/],
@@ -198,13 +198,13 @@ for (const [name, origin, host, status, detail = /^/] of originRows) {
   });
 }
 
-test('the host of a whole URL as address counts before the Host header', async () => {
+test('the host of a whole URL as request target takes precedence over the Host header', async () => {
   const headers = 'Host: localhost\r\nOrigin: http://localhost\r\n';
   assert.equal((await ask(open.url, 'GET http://localhost/health', { headers })).status, 200);
   assert.equal((await ask(open.url, 'GET http://evil.example/health', { headers })).status, 403);
 });
 
-test('a page of another origin has no way to start a job: no content type that it may send is taken', async () => {
+test('a page of another origin cannot start a job: every content type that it may send is refused', async () => {
   const body = JSON.stringify({ end_date: '2025-11-10' });
   for (const type of [
     'text/plain',
@@ -219,7 +219,7 @@ test('a page of another origin has no way to start a job: no content type that i
   assert.equal((await open.get('/jobs')).body.count, 0);
 });
 
-test('an address that does not exist shows its page without a token, and nothing else', async (t) => {
+test('a path that does not exist shows its page without a token, and nothing else', async (t) => {
   const service = await startTestService(t, { settings: { apiToken: 'SECRET' }, pages: true });
   const ask = (path: string, accept: string) => fetch(service.url + path, { headers: { accept } });
   assert.equal((await ask('/nowhere', 'text/html')).status, 404);

@@ -78,7 +78,7 @@ for (const [path, accept, type, lines] of rows) {
   });
 }
 
-test('another format is refused in JSON; HEAD has the headers of the CSV alone', async () => {
+test('another format is refused in JSON; HEAD returns only the headers of the CSV', async () => {
   const { response, text } = await ask('/results?format=xlsx', { headers: { accept: 'text/csv' } });
   assert.deepEqual([response.status, JSON.parse(text)], [422, { detail: 'format: expected json or csv' }]);
   const head = await ask('/results?format=csv', { method: 'HEAD' });
@@ -92,7 +92,7 @@ test('the example in the interface description has the columns', () => {
   assert.deepEqual([header, record?.split(',').length, end], [HEADER, resultColumns.length, '']);
 });
 
-test('what fails on the way to the first line is an error answer, also for CSV', async () => {
+test('an error before the first line is an error response, also for CSV', async () => {
   service.database.statement('ALTER TABLE positions RENAME TO hidden').run();
   const { response, text } = await ask('/results?format=csv');
   service.database.statement('ALTER TABLE hidden RENAME TO positions').run();

@@ -7,12 +7,12 @@ import { hostileStrings } from '../support/hostile.ts';
 import { type TestService, startTestService } from '../support/service.ts';
 import { readAnswers, send } from '../support/wire.ts';
 
-/** Strings from outside are refused, or stored and given back exactly; nothing else happens to anything. */
+/** Strings from outside are refused, or stored and returned exactly, without side effects. */
 
 const DATE = '2025-11-10';
 const MAX_TARGET_LENGTH = 8_192;
 const MAX_HEAD_LENGTH = 16_384;
-/** Of an error's detail: nobody is told his own megabyte. */
+/** The longest detail of an error: it does not repeat a megabyte of the request. */
 const MAX_DETAIL_LENGTH = 10_000;
 const signatures = hostileStrings.filter(({ isSignature }) => isSignature).map(({ text }) => text);
 /** A model that uses every hostile string as a tool's name, as a symbol, and as an expression. */
@@ -38,12 +38,12 @@ function chunksOf<Item>(items: readonly Item[], size: number): Item[][] {
   );
 }
 
-/** Every byte percent-encoded, as no client must but any may. */
+/** Every byte percent-encoded, as any client may do. */
 function encode(text: string): string {
   return [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
 }
 
-/** Asks for a path as it stands: `fetch` would tidy it up. */
+/** Requests a path unchanged: `fetch` would normalise it. */
 async function get(path: string): Promise<{ status: number; body: any }> {
   const text = await send(service.url, `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
   const [answer] = readAnswers(text);
@@ -53,13 +53,13 @@ async function get(path: string): Promise<{ status: number; body: any }> {
   return { status: answer.status, body: JSON.parse(json) };
 }
 
-/** What a query or path of this length is refused with before anything reads it; null when it is short enough. */
+/** The status that refuses a query or path of this length; null when it is short enough. */
 function tooLong(encoded: string): number | null {
   if (encoded.length > MAX_HEAD_LENGTH) return 431;
   return encoded.length > MAX_TARGET_LENGTH - 100 ? 414 : null;
 }
 
-test('a signature of any odd kind runs, and comes back exactly as it was given', async () => {
+test('a model with any odd signature runs, and its signature is returned exactly', async () => {
   assert.deepEqual([job.status, job.models], ['completed', signatures]);
   const { body } = await service.get(`/jobs?before=2100-01-01T00:00Z`);
   assert.deepEqual(body.jobs[0].models, signatures);
@@ -133,7 +133,7 @@ for (const { name, text, isSignature } of hostileStrings) {
   });
 }
 
-test('what a model says comes back exactly, and what it calls by odd names is refused', async () => {
+test("a model's words are returned exactly, and its calls of unknown tools are refused", async () => {
   const { body } = await service.get(`/reasoning?model=${trader}&include_full_conversation=true`);
   const said = body.sessions[0].conversation.filter(({ role }: any) => role === 'tool');
   assert.deepEqual(
@@ -146,7 +146,7 @@ test('what a model says comes back exactly, and what it calls by odd names is re
   );
 });
 
-test('and nothing else has happened: no file, no table lost, no failure in the log', async () => {
+test('there are no side effects: no file, no lost table, no failure in the log', async () => {
   const files = readdirSync(service.folder).sort();
   assert.deepEqual(files, ['config.json', 'jobs.db', 'jobs.db-shm', 'jobs.db-wal']);
   assert.equal(service.database.statement('PRAGMA integrity_check').get()?.['integrity_check'], 'ok');

@@ -41,7 +41,7 @@ const trigger = (body: unknown, headers: Record<string, string> = JSON_TYPE) => 
   body: typeof body === 'string' ? body : JSON.stringify(body),
 });
 
-/** Method and path (or a whole request) → status and what the detail says. */
+/** Method and path (or a whole request) → status and detail. */
 const refusals: [
   name: string,
   path: string,
@@ -248,7 +248,7 @@ const refusals: [
   ['a day before 1900', '/reasoning?date=1899-12-31', {}, 400, /^Invalid date: 1899-12-31\. The earliest is 1900-01-01$/],
   ['a body that is a list', '/simulate/trigger', trigger([]), 422, /^body: expected a JSON object$/],
   ['a body that is null', '/simulate/trigger', trigger('null'), 422, /^body: expected a JSON object$/],
-  ['a body that is no JSON', '/simulate/trigger', trigger('{"end_date":'), 400, /not valid JSON/],
+  ['a body that is not JSON', '/simulate/trigger', trigger('{"end_date":'), 400, /not valid JSON/],
   ['an empty body', '/simulate/trigger', { method: 'POST', headers: JSON_TYPE }, 400, /not valid JSON/],
   [
     'another content type',
@@ -283,7 +283,7 @@ const refusals: [
   ['the trigger by GET', '/simulate/trigger', {}, 405, /has no method GET; it has POST/],
   ['a result to delete', '/results', { method: 'DELETE' }, 405, /has no method DELETE; it has GET, HEAD/],
   ['an unknown path', '/nowhere', {}, 404, /There is no \/nowhere/],
-  ['a path too deep', '/health/deep', {}, 404, /There is no/],
+  ['a path that is too deep', '/health/deep', {}, 404, /There is no/],
   ['a status without a job', '/simulate/status/', {}, 404, /There is no/],
   ['an unknown job', '/simulate/status/no-such-job', {}, 404, /^Job no-such-job not found$/],
   ['an unknown job with an encoded slash', '/simulate/status/a%2Fb', {}, 404, /^Job a\/b not found$/],
@@ -319,7 +319,7 @@ const refusals: [
     /^modle: is not a query parameter of this path; there are job_id, date, model, .*include_full_conversation/,
   ],
   ['a filter that is misspelt', '/results?modle=a', {}, 422, /^modle: is not a query parameter .*; there are job_id, /],
-  ['a parameter where there are none', '/health?x=1', {}, 422, /^x: is not a query parameter of this path; there are none$/],
+  ['a parameter of a path without parameters', '/health?x=1', {}, 422, /^x: is not a query parameter of this path; there are none$/],
   [
     'a parameter of the trigger',
     '/simulate/trigger?end_date=2025-11-10',
@@ -331,8 +331,8 @@ const refusals: [
   ['two slashes in front of a POST', '//simulate/trigger', trigger({}), 404, /^There is no \/\/simulate\/trigger; /],
   ['a date beside a range', '/results?date=2025-11-10&end_date=2025-11-11', {}, 422, /^date: cannot be combined with start_date/],
   ['a date beside a range', '/reasoning?date=2025-11-10&start_date=2025-11-09', {}, 422, /^date: cannot be combined/],
-  ['no day', '/results?start_date=2025-02-30', {}, 422, /^start_date: Invalid date format: 2025-02-30/],
-  ['a range from back to front', '/reasoning?start_date=2025-11-11&end_date=2025-11-10', {}, 400, /^Invalid date range/],
+  ['a date that does not exist', '/results?start_date=2025-02-30', {}, 422, /^start_date: Invalid date format: 2025-02-30/],
+  ['a range that ends before it starts', '/reasoning?start_date=2025-11-11&end_date=2025-11-10', {}, 400, /^Invalid date range/],
   ['a range without a session', '/reasoning?start_date=2025-11-12', {}, 404, /^No trading sessions found matching/],
   ['a filter given twice', '/results?date=2025-11-10&date=2025-11-11', {}, 422, /^date: given more than once$/],
 ];
@@ -348,7 +348,7 @@ for (const [name, path, request, status, detail] of refusals) {
   });
 }
 
-test('every answer fits its schema', async () => {
+test('every response fits its schema', async () => {
   const answers: [path: string, url: string][] = [
     ['/simulate/status/{job_id}', `/simulate/status/${job.job_id}`],
     ['/results', '/results'],
@@ -512,7 +512,7 @@ test('health: healthy, and unhealthy with status 200 while the database cannot b
   assert.equal((await service.get('/health')).body.status, 'healthy');
 });
 
-test('an unexpected failure is a 500 with a reference into the log, and tells nothing else', async () => {
+test('an unexpected failure is a 500 with a reference to the log, and reveals nothing else', async () => {
   service.database.statement('ALTER TABLE positions RENAME TO hidden').run();
   const { status, body } = await service.get('/results');
   service.database.statement('ALTER TABLE hidden RENAME TO positions').run();
@@ -523,14 +523,14 @@ test('an unexpected failure is a 500 with a reference into the log, and tells no
   assert.match(String(logged?.['error']), /no such table/);
 });
 
-test('HEAD answers as GET does, without the body', async () => {
+test('HEAD responds like GET, without the body', async () => {
   for (const path of ['/health', '/results']) {
     const response = await fetch(service.url + path, { method: 'HEAD' });
     assert.deepEqual([response.status, await response.text()], [200, '']);
   }
 });
 
-test('after a body that was refused the same connection goes on', async () => {
+test('after a refused body the same connection continues', async () => {
   const big = 'x'.repeat(1_200_000);
   const request = `POST /simulate/trigger HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${big.length}\r\n\r\n${big}`;
   const answers = await send(service.url, `${request}GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);

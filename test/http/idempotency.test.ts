@@ -4,7 +4,7 @@ import { scriptedAgent } from '../support/agents.ts';
 import { type TestService, startTestService } from '../support/service.ts';
 import { readAnswers, send } from '../support/wire.ts';
 
-/** `Idempotency-Key`: a trigger that is sent twice, because its answer got lost, creates one job. */
+/** `Idempotency-Key`: a trigger that is sent twice, because its response was lost, creates one job. */
 
 const REQUEST = { start_date: '2025-11-10', end_date: '2025-11-11', models: ['model-a'] };
 
@@ -16,7 +16,7 @@ async function trigger({ url }: TestService, key: string | string[], body: unkno
   return { status: response.status, body: (await response.json()) as any };
 }
 
-test('the same key and request is answered with the first job again: while it runs, after its end, after a restart', async (t) => {
+test('the same key and request return the first job again: while it runs, after its end, after a restart', async (t) => {
   const agentProgram = scriptedAgent({ '*': [[['wait', 200]]] });
   const service = await startTestService(t, { agentProgram });
   const first = await trigger(service, 'key-1');
@@ -31,7 +31,7 @@ test('the same key and request is answered with the first job again: while it ru
   assert.equal((await again.get('/jobs')).body.count, 1);
 });
 
-test('requests sent at the same moment create one job', async (t) => {
+test('requests sent at the same time create one job', async (t) => {
   const service = await startTestService(t);
   const answers = await Promise.all(Array.from({ length: 20 }, () => trigger(service, 'key-1')));
   assert.equal(new Set(answers.map(({ status, body }) => `${status} ${body.job_id}`)).size, 1);
@@ -46,7 +46,7 @@ const bodies: [name: string, body: unknown, status: number][] = [
   ['another date', { ...REQUEST, end_date: '2025-11-12' }, 422],
   ['no start', { ...REQUEST, start_date: null }, 422],
   ['another model', { ...REQUEST, models: ['model-b'] }, 422],
-  ['a model more', { ...REQUEST, models: ['model-a', 'model-b'] }, 422],
+  ['one more model', { ...REQUEST, models: ['model-a', 'model-b'] }, 422],
   ['replacing', { ...REQUEST, replace_existing: true }, 422],
 ];
 test('the same key with another request is refused, and creates nothing', async (t) => {
@@ -75,7 +75,7 @@ test('without a key, or under another one, a request is a new one', async (t) =>
   assert.equal(new Set([first.job_id, second.body.job_id, third.body.job_id]).size, 3);
 });
 
-test('only answers with status 200 are remembered', async (t) => {
+test('only responses with status 200 are remembered', async (t) => {
   const service = await startTestService(t, { agentProgram: scriptedAgent({ '*': [[['wait', 600]]] }) });
   const running = await trigger(service, 'key-1');
   const other = { ...REQUEST, models: ['model-b'] };
@@ -86,7 +86,7 @@ test('only answers with status 200 are remembered', async (t) => {
   assert.equal((await trigger(service, 'key-2', other)).status, 200, 'the key is still free');
 });
 
-test('it comes after the schema and before the rules of the trigger', async (t) => {
+test('it is checked after the schema and before the rules of the trigger', async (t) => {
   const service = await startTestService(t);
   const first = await trigger(service, 'key-1');
   const broken = await trigger(service, 'key-1', { end_date: 'soon' });
@@ -99,7 +99,7 @@ test('it comes after the schema and before the rules of the trigger', async (t) 
 
 const keys: [name: string, key: string | string[], status: number][] = [
   ['a UUID', '9f2b1c1e-5d0e-4a53-9f0b-0f7f3f1f6c11', 200],
-  ['a quoted one, as the draft standard has it', '"8e03978e-40d5-43dd"', 200],
+  ['a quoted one, as in the draft standard', '"8e03978e-40d5-43dd"', 200],
   ['as long as allowed', 'k'.repeat(200), 200],
   ['with spaces inside', 'job of Monday', 200],
   ['that looks like SQL', "'; DROP TABLE jobs; --", 200],

@@ -125,7 +125,7 @@ for (const [query, detail] of refusals) {
   });
 }
 
-test('a job shows as it goes on', async (t) => {
+test('the list shows the progress of a job', async (t) => {
   const agentProgram = scriptedAgent({ '*': [[['wait', 400]]] });
   const own = await startTestService(t, { agentProgram });
   const { body } = await own.post('/simulate/trigger', { end_date: '2025-11-10', models: ['model-a'] });
@@ -139,7 +139,7 @@ test('a job shows as it goes on', async (t) => {
   assert.ok(states.has('running 0/1') && states.has('completed 1/1'), [...states].join(', '));
 });
 
-test('unreadable warnings of one job are null and hide no other', async () => {
+test('unreadable warnings of one job are null and do not hide other jobs', async () => {
   const { database } = service;
   database.statement(`UPDATE jobs SET warnings = '[1, 2' WHERE job_id = 'job-0'`).run();
   const { body } = await service.get('/jobs');

@@ -20,7 +20,7 @@ const bounds: [name: string, json: string, refusal: RegExp | null][] = [
   ['behind an escaped quote', `{"a":"\\"${'[{:,'.repeat(1_000)}"}`, null],
   ['behind an escaped backslash', `{"a":"\\\\",${many(101, () => '"\\u0062":1')}}`, /^b: the request has more/],
   ['a name as long as the body', `{"${'x'.repeat(10_000)}":${'['.repeat(32)}`, /^x{100}: nested/],
-  ['what is no JSON', '"', null],
+  ['a text that is not JSON', '"', null],
 ];
 for (const [name, json, refusal] of bounds) {
   test(`${name}: ${refusal === null ? 'left to the parser' : 'refused, naming one field'}`, () => {
@@ -29,7 +29,7 @@ for (const [name, json, refusal] of bounds) {
   });
 }
 
-test('bytes that are no JSON are no failure either', () => {
+test('bytes that are not JSON cause no failure', () => {
   fc.assert(
     fc.property(fc.oneof(fc.json().map(Buffer.from), fc.uint8Array({ maxLength: 60 })), (bytes) => {
       try {

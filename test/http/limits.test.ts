@@ -5,7 +5,7 @@ import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { type Wire, openWire, readAnswers, send } from '../support/wire.ts';
 
-/** Every limit of src/http/limits.ts: what stays within passes, what goes beyond is refused, and the others never notice. */
+/** Every limit of src/http/limits.ts: what is within passes, what exceeds it is refused, and other clients are not affected. */
 
 const HOST = 'Host: localhost\r\n';
 const LAST = `${HOST}Connection: close\r\n`;
@@ -15,7 +15,7 @@ const AUDIT = `GET /audit HTTP/1.1\r\n${HOST}\r\n`;
 const TRIGGER = `POST /simulate/trigger HTTP/1.1\r\n${HOST}Content-Type: application/json\r\n`;
 const statusesOf = (text: string) => readAnswers(text).map(({ status }) => status);
 
-/** A path of a job that is none, so that with `HTTP/1.1` the target has this length. */
+/** A request target of this length: the path of a job that does not exist. */
 const target = (length: number) => `/simulate/status/${'x'.repeat(length - '/simulate/status/'.length)}`;
 const headers = (count: number) => Array.from({ length: count }, (_, index) => `X-${index}: y\r\n`).join('');
 /** A chunked body of this many bytes, in chunks of 64 KiB. */
@@ -31,11 +31,11 @@ const sizes: [name: string, bytes: string, statuses: number[]][] = [
   ['one header more', `GET /health HTTP/1.1\r\n${HOST}${headers(maxHeaders)}\r\n`, [431]],
   ['very many headers', `GET /health HTTP/1.1\r\n${HOST}${'a:b\r\n'.repeat(2_500)}\r\n`, [431]],
   ['a long head', `GET /health HTTP/1.1\r\n${LAST}X: ${'x'.repeat(maxHeadBytes - 200)}\r\n\r\n`, [200]],
-  ['a head too long', `GET /health HTTP/1.1\r\n${HOST}X: ${'x'.repeat(maxHeadBytes)}\r\n\r\n`, [431]],
+  ['a head that is too long', `GET /health HTTP/1.1\r\n${HOST}X: ${'x'.repeat(maxHeadBytes)}\r\n\r\n`, [431]],
   ['a head that never ends', `GET /health HTTP/1.1\r\nX: ${'x'.repeat(10 * maxHeadBytes)}`, [431]],
-  ['an address as long as allowed', `GET ${target(maxTargetLength)} HTTP/1.1\r\n${LAST}\r\n`, [404]],
-  ['an address one longer', `GET ${target(maxTargetLength + 1)} HTTP/1.1\r\n${LAST}\r\n`, [414]],
-  ['an address longer than a head', `GET ${target(maxHeadBytes + 1)} HTTP/1.1\r\n${LAST}\r\n`, [431]],
+  ['a request target as long as allowed', `GET ${target(maxTargetLength)} HTTP/1.1\r\n${LAST}\r\n`, [404]],
+  ['a request target one longer', `GET ${target(maxTargetLength + 1)} HTTP/1.1\r\n${LAST}\r\n`, [414]],
+  ['a request target longer than a head', `GET ${target(maxHeadBytes + 1)} HTTP/1.1\r\n${LAST}\r\n`, [431]],
   [
     'a body as long as allowed',
     `${TRIGGER}Content-Length: ${maxBodyBytes}\r\n\r\n${'[]'.padEnd(maxBodyBytes)}${LAST_HEALTH}`,
@@ -66,7 +66,7 @@ test('sizes', async (t) => {
   }
 });
 
-test('a refused body is read for a while, so that its sender gets to the answer, and then cut off', async (t) => {
+test('a refused body is read for a while, so that the client can read the response, and then cut off', async (t) => {
   const service = await startTestService(t, { httpLimits: { maxBodyBytes: 1_000, maxDrainedBytes: 1_000_000 } });
   const wire = await openWire(service.url);
   const megabyte = Buffer.alloc(1_000_000, 'x');
@@ -80,7 +80,7 @@ test('a refused body is read for a while, so that its sender gets to the answer,
 });
 
 const slow: [name: string, bytes: string, statuses: number[]][] = [
-  ['a connection that says nothing', '', [408]],
+  ['a silent connection', '', [408]],
   ['headers that never end', 'GET /health HTTP/1.1\r\nX: ', [408]],
   ['a body that never ends', `${TRIGGER}Content-Length: 100\r\n\r\n{`, [408]],
   ['chunks that never end', `${TRIGGER}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`, [408]],
@@ -90,10 +90,10 @@ const slow: [name: string, bytes: string, statuses: number[]][] = [
     `${TRIGGER}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`,
     [100, 408],
   ],
-  ['a connection with nothing more to say', HEALTH, [200]],
+  ['a connection without further requests', HEALTH, [200]],
   ['headers that never end after a request', `${HEALTH}GET /health HTTP/1.1\r\nX: `, [200, 408]],
 ];
-test('slow clients and idle connections are let go in time', async (t) => {
+test('slow clients and idle connections are closed in time', async (t) => {
   const times = { headersTimeoutMs: 150, requestTimeoutMs: 300, keepAliveTimeoutMs: 200, checkIntervalMs: 50 };
   const service = await startTestService(t, { httpLimits: times });
   const ends = await Promise.all(
@@ -117,7 +117,7 @@ test('slow clients and idle connections are let go in time', async (t) => {
   );
 });
 
-test('an answer that nobody takes is given up', async (t) => {
+test('a stalled response is given up', async (t) => {
   const service = await startTestService(t, { httpLimits: { stalledTimeoutMs: 300 } });
   const { job_id } = await service.runJob({ end_date: '2025-11-10', models: ['model-a'] });
   service.database
@@ -126,13 +126,13 @@ test('an answer that nobody takes is given up', async (t) => {
   const wire = await openWire(service.url);
   wire.socket.pause();
   wire.socket.write(`GET /reasoning?include_full_conversation=true&job_id=${job_id} HTTP/1.1\r\n${HOST}\r\n`);
-  // Nothing is read, so the end of the connection shows in the server's own log alone.
+  // Nothing is read, so the end of the connection shows only in the server's own log.
   await until('the log line', () => service.logLines.some(({ path }) => path === '/reasoning'));
   wire.socket.resume();
   assert.ok((await wire.ended).length < 20_000_000);
 });
 
-test('with too many connections further ones are closed, and when some end others get in', async (t) => {
+test('with too many connections further ones are closed, and when some end others are admitted', async (t) => {
   const service = await startTestService(t, { httpLimits: { maxConnections: 3 } });
   const ask = async (wire: Wire) => {
     const before = wire.received().length;
@@ -151,9 +151,9 @@ test('with too many connections further ones are closed, and when some end other
   for (const { socket } of wires) socket.destroy();
 });
 
-test('with too many requests at once on one connection it is closed', async (t) => {
+test('a connection with too many requests at once is closed', async (t) => {
   const service = await startTestService(t, { httpLimits: { maxPipelinedRequests: 10 } });
-  // An audit runs in a process of its own, so it is certain to be unanswered when what follows it arrives.
+  // An audit runs in a process of its own, so it is certainly not finished when the following requests arrive.
   const behindAnAudit = (count: number) => send(service.url, AUDIT + HEALTH.repeat(count - 1) + LAST_HEALTH);
   assert.equal(statusesOf(await behindAnAudit(10)).length, 11);
   assert.equal(await behindAnAudit(11), '');

@@ -52,7 +52,7 @@ const lastJob = (index: number) => ({
   created_at: jobs[index].created_at,
 });
 
-test('models: those of the configuration in its order, then those that jobs have named', async () => {
+test('models: those of the configuration in its order, then those named in jobs', async () => {
   const { status, body } = await service.get('/models');
   assert.equal(status, 200);
   assert.deepEqual(v.parse(modelsResponse, body), body);
@@ -82,13 +82,13 @@ test('models: those of the configuration in its order, then those that jobs have
   assert.ok(!JSON.stringify(body).includes('secret'));
 });
 
-test('models: a value is that of the generation that counts', async () => {
+test('models: a value is that of the active generation', async () => {
   await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-10', models: ['zero'], replace_existing: true });
   const { models } = (await service.get('/models')).body;
   assert.equal(models.find(({ signature }: any) => signature === 'zero').completed_model_days, 1);
 });
 
-test('models: a configuration that cannot be read is told, and the seen ones are still listed', async () => {
+test('models: an unreadable configuration is reported, and the models named in jobs are still listed', async () => {
   const path = service.settings.configurationPath;
   for (const [spoil, message] of [
     [() => rmSync(path), /^Server configuration file not found: /],
@@ -189,7 +189,7 @@ test('coverage: per symbol its bars, spans, gaps and last download', async (t) =
   assert.deepEqual([wrong.status, wrong.body.detail], [422, 'symbol: is not a ticker symbol']);
 });
 
-test('coverage: dates that other programs stored and no client could read are left out', async (t) => {
+test('coverage: unreadable dates that other programs stored are left out', async (t) => {
   const priced = await startTestService(t, { configuration });
   storeBars(priced.database, readPrices('AAPL 0000-01-03 1 1\nAAPL 2025-11-10 5 5\nAAPL 2025-99-99 6 6\nOLD 1899-12-29 1 1'), {
     source: 'csv',

@@ -40,7 +40,7 @@ const readers: [accept: string | undefined, isPerson: boolean][] = [
 for (const [accept, isPerson] of readers)
   test(`Accept: ${accept} is ${isPerson ? 'a person' : 'a program'}`, () => assert.equal(prefersHtml(accept), isPerson));
 
-test('what the query names counts before the header', () => {
+test('the format in the query takes precedence over the header', () => {
   assert.equal(chooseFormat('csv', 'application/json'), 'csv');
   assert.equal(chooseFormat('json', 'text/csv'), 'json');
 });

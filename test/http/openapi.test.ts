@@ -77,7 +77,7 @@ test('every object has a name, every name is used, every operation has an id and
   assert.deepEqual([...new Set(all.flatMap((operation) => operation['tags']))].sort(), [...tags].sort());
 });
 
-test('of the trigger only end_date is required; values of a query are what their text stands for', () => {
+test('the trigger requires only end_date; parameters of a query are described as the values that their text represents', () => {
   const { required, additionalProperties, properties } = document.components.schemas.TriggerRequest;
   assert.deepEqual([required, additionalProperties], [['end_date'], false]);
   assert.deepEqual([properties.end_date.type, properties.end_date.format], ['string', 'date']);
@@ -105,7 +105,7 @@ test('the pattern of a signature knows the same characters as the service', () =
   assert.deepEqual(differing, []);
 });
 
-/** Whether a check lets something pass. */
+/** Whether a check accepts something. */
 function accepts(check: () => unknown): boolean {
   try {
     check();
@@ -115,13 +115,13 @@ function accepts(check: () => unknown): boolean {
   }
 }
 
-/** The value that a text of a query or header stands for; a text that stands for none is itself. */
+/** The value that a text of a query or header represents; a text that represents none is itself. */
 function typed({ type }: Json, text: string): unknown {
   if (type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true';
   return type === 'integer' && /^\d+$/.test(text) ? Number(text) : text;
 }
 
-/** Words for true and false that clients of older versions send; the description has the plain ones alone. */
+/** Words for true and false that clients of older versions send; the description has only the plain ones. */
 const OTHER_BOOLEANS = /^(true|false|yes|no|on|off|[tfyn01])$/i;
 
 const asText = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).toWellFormed();
@@ -148,7 +148,7 @@ for (const { method, path, parameters, body } of operations) {
         const isOther = ({ name, schema }: Operation['parameters'][number]) =>
           schema['type'] === 'boolean' && OTHER_BOOLEANS.test(texts[name] ?? '');
         fc.pre(isAllowed(inQuery, texts) || !inQuery.some(isOther));
-        // That endpoint looks at its date itself, because a wrong one is a 400 there.
+        // That endpoint checks its date itself, because an invalid one is a 400 there.
         const isDate = path !== '/reasoning' || !texts['date'] || isCalendarDate(texts['date']);
         const isAccepted = accepts(() => validateQuery(route.query, String(new URLSearchParams(texts as Record<string, string>)))) && isDate;
         assert.equal(isAccepted, isAllowed(inQuery, texts));
@@ -175,7 +175,7 @@ for (const { method, path, parameters, body } of operations) {
         { weight: 1, arbitrary: fc.jsonValue() },
       );
       const property = fc.property(bodies, (value) => {
-        // As it goes over the wire, where no text has half a character.
+        // As it goes over the wire, where no text contains half a character.
         const sent = JSON.parse(JSON.stringify(value, (_, inner) => (typeof inner === 'string' ? inner.toWellFormed() : inner)));
         assert.equal(accepts(() => validateBody(route.body as never, sent)), fits(body, sent));
       });

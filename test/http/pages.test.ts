@@ -24,7 +24,7 @@ const files: [path: string, contentType: string, content: RegExp][] = [
 ];
 
 for (const [path, contentType, content] of files) {
-  test(`GET ${path} is a page's file: its type, its policy, kept only by its tag`, async () => {
+  test(`GET ${path} is a file of the pages: its type, its policy, cached only with revalidation`, async () => {
     const response = await fetch(service.url + path);
     assert.deepEqual([response.status, response.headers.get('content-type')], [200, contentType]);
     assert.match(await response.text(), content);
@@ -39,7 +39,7 @@ for (const [path, contentType, content] of files) {
   });
 }
 
-/** What a client says it can decode → whether it gets gzip. */
+/** The client's Accept-Encoding → whether it gets gzip. */
 const encodings: [accepts: string, isGzip: boolean][] = [
   ['gzip', true],
   ['br, gzip;q=0.5', true],
@@ -55,7 +55,7 @@ for (const [accepts, isGzip] of encodings) {
   });
 }
 
-test('what is sent with gzip is the same file', async () => {
+test('the file is the same with gzip', async () => {
   const [script, plain] = await Promise.all(
     [{}, { 'accept-encoding': 'identity' }].map(async (headers) =>
       (await fetch(`${service.url}/app.js`, { headers })).text(),
@@ -64,7 +64,7 @@ test('what is sent with gzip is the same file', async () => {
   assert.equal(script, plain);
 });
 
-test('pages shadow no route, and unknown paths stay errors in JSON', async () => {
+test('pages hide no route, and unknown paths remain errors in JSON', async () => {
   for (const { path } of routes) {
     assert.ok(!(pagePaths as readonly string[]).includes(path));
     assert.equal(matchPage(path.replace(/\{\w+\}/, 'x')), null, `${path} is both a page and a route`);
@@ -80,15 +80,15 @@ test('pages shadow no route, and unknown paths stay errors in JSON', async () =>
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const lost: [name: string, path: string, init: RequestInit, status: number, type: string][] = [
-  ['an address that does not exist', '/nowhere', {}, 404, 'text/html; charset=utf-8'],
-  ['one that is asked for by HEAD', '/nowhere', { method: 'HEAD' }, 404, 'text/html; charset=utf-8'],
-  ['one of the API without GET', '/simulate/trigger', {}, 405, 'text/html; charset=utf-8'],
-  ['one that is sent something', '/nowhere', { method: 'POST', body: 'a=b' }, 404, 'application/json'],
+  ['a path that does not exist', '/nowhere', {}, 404, 'text/html; charset=utf-8'],
+  ['such a path by HEAD', '/nowhere', { method: 'HEAD' }, 404, 'text/html; charset=utf-8'],
+  ['a path of the API without GET', '/simulate/trigger', {}, 405, 'text/html; charset=utf-8'],
+  ['such a path by POST', '/nowhere', { method: 'POST', body: 'a=b' }, 404, 'application/json'],
   ['a job that does not exist', '/simulate/status/nowhere', {}, 404, 'application/json'],
-  ['one of the API', '/jobs', {}, 200, 'application/json'],
+  ['a path of the API', '/jobs', {}, 200, 'application/json'],
 ];
 for (const [name, path, init, status, type] of lost) {
-  test(`a browser that asks for ${name} gets ${status} as ${type}`, async () => {
+  test(`a browser that requests ${name} gets ${status} as ${type}`, async () => {
     const response = await fetch(service.url + path, { ...init, headers: { accept: BROWSER } });
     assert.deepEqual([response.status, response.headers.get('content-type')], [status, type]);
     if (type.startsWith('text/html') && init.method === undefined) assert.match(await response.text(), html);
@@ -96,20 +96,20 @@ for (const [name, path, init, status, type] of lost) {
   });
 }
 
-test('a page about an address that does not exist is never taken from the cache', async () => {
+test('the page about a path that does not exist is never cached', async () => {
   const { headers } = await fetch(service.url);
   const tagged = { accept: BROWSER, 'if-none-match': headers.get('etag') as string };
   assert.equal((await fetch(`${service.url}/nowhere`, { headers: tagged })).status, 404);
 });
 
-test('addresses that other servers have lead to the API page', async () => {
+test("paths of other servers' interface descriptions lead to the API page", async () => {
   for (const path of ['/docs', '/redoc', '/docs/']) {
     const response = await fetch(service.url + path, { redirect: 'manual' });
     assert.deepEqual([response.status, response.headers.get('location')], [302, '/api'], path);
   }
 });
 
-test('a slash at the end of an address changes nothing, here as in the browser', async () => {
+test('a slash at the end of a path changes nothing, here and in the browser', async () => {
   for (const path of ['/api/', '/models/gpt-5/', '/jobs/3f0c9a52/']) {
     const response = await fetch(service.url + path);
     assert.deepEqual([response.status, response.headers.get('content-type')], [200, 'text/html; charset=utf-8'], path);
@@ -128,7 +128,7 @@ test('a page has no other method than GET and HEAD', async () => {
   assert.deepEqual([head.status, await head.text()], [200, '']);
 });
 
-test('an address leads back to the names it was made of, whatever characters they have', () => {
+test('a path contains the names from which it was made, whatever their characters', () => {
   for (const name of ['gpt-5', 'openai/gpt-5', '100%', 'a?b#c', '<b>"\'&', '日本']) {
     assert.deepEqual(matchPage(modelPath(name)), { page: '/models/{model}', params: { model: name } });
     const day = { page: '/model-days/{model}/{date}', params: { model: name, date: '2025-09-15' } };

@@ -124,7 +124,7 @@ test('a model, figure by figure', async () => {
   assert.deepEqual([usage.cost_usd, usage.model_days_without_cost, usage.steps], [null, 3, 6]);
 });
 
-test('the benchmark has a curve and figures of its own; the conventions stand in the answer', async () => {
+test('the benchmark has its own curve and figures; the response includes the conventions', async () => {
   const { benchmark, conventions, deployment_mode } = await ask('');
   const { name, symbols, start_date, days, total_return, max_drawdown, curve } = benchmark;
   assert.deepEqual([name, symbols, start_date, days, total_return], ['QQQ', 1, '2025-11-10', 3, 0.1628]);
@@ -164,7 +164,7 @@ for (const [query, days] of filters) {
   });
 }
 
-test('part of a chain starts from the close before it, and sells lots that were bought before it', async () => {
+test('part of a chain starts from the close before it, and can sell lots bought before it', async () => {
   const { models, benchmark } = await ask('?start_date=2025-11-11&end_date=2025-11-11');
   const [{ start_value, end_value, profit, trading, round_trips, relative }] = models;
   assert.deepEqual([start_value, end_value, profit], [10_400, 10_500, 100]);
@@ -205,7 +205,7 @@ for (const [query, status, detail] of refusals) {
   });
 }
 
-test('before anything has run the answer is empty and whole', async (t) => {
+test('before any run the response is empty but complete', async (t) => {
   const empty = await startTestService(t, { configuration });
   const { models, count, benchmark } = await ask('', empty);
   assert.deepEqual([models, count, benchmark.name, benchmark.curve], [[], 0, 'universe', []]);
@@ -245,7 +245,7 @@ test('a named benchmark that begins after the first model-day covers the days on
   assert.equal(never.incomplete, 'QQQ has no price at the start of any of these days');
 });
 
-test('a failed day in the middle: the next day goes on from the close before it, and the returns still link', async (t) => {
+test('a failed day in the middle: the next day starts from the close before it, and the returns still link', async (t) => {
   const gap = await startTestService(t, {
     configuration,
     prices: PRICES + QQQ,
@@ -303,7 +303,7 @@ test('after a replacement in the middle the next day is stale: flagged, with its
   assert.equal(open_positions[0].quantity, 20);
 });
 
-test('what makes a model incomparable stands with it, and that of all models in one place', async (t) => {
+test('the reasons why a model is incomparable are listed with the model, and for all models in one place', async (t) => {
   const mixed = await startTestService(t, { configuration, prices: PRICES + QQQ, agentProgram: scriptedAgent(script) });
   await mixed.runJob({ start_date: '2025-11-10', end_date: '2025-11-12' });
   const other = { stock_symbols: ['AAPL'], commission_per_trade: 1, initial_cash: 5_000 };
@@ -325,7 +325,7 @@ test('what makes a model incomparable stands with it, and that of all models in 
   assert.deepEqual((await ask('?model=late', mixed)).incomparable, [], 'alone it is compared with nobody');
 });
 
-test('rows with token counts and costs beyond all bounds, as a database may hold them, break no answer', async (t) => {
+test('extreme token counts and costs, which a database may hold, do not break the response', async (t) => {
   const job = { start_date: '2025-11-10', end_date: '2025-11-11', models: ['model-a'] };
   const huge = await startTestService(t, { configuration, prices: PRICES, agentProgram: scriptedAgent(script) });
   const { job_id: id } = await huge.runJob(job);
@@ -354,7 +354,7 @@ test('rows with token counts and costs beyond all bounds, as a database may hold
   }
 });
 
-test('a holding whose prices are gone has no value, and the rest of the answer stands', async (t) => {
+test('a holding whose prices were removed has no value, and the rest of the response is unaffected', async (t) => {
   const lost = await startTestService(t, { configuration, prices: PRICES, agentProgram: scriptedAgent(script) });
   await lost.runJob({ start_date: '2025-11-10', end_date: '2025-11-10', models: ['model-a'] });
   lost.database.statement(`DELETE FROM price_data WHERE symbol = 'AAPL'`).run();

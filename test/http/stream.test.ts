@@ -11,7 +11,7 @@ import { until } from '../support/until.ts';
 const PIECE = `${'x'.repeat(1_023)}\n`;
 const HEARTBEAT_MS = 5;
 
-/** A server on loopback that answers every request with a function. */
+/** A server on loopback whose requests a function serves. */
 async function serve(t: TestContext, answer: (response: ServerResponse) => Promise<void>): Promise<Server> {
   const server = createServer((_request, response) => void answer(response).catch(() => response.destroy()));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -31,7 +31,7 @@ function open(t: TestContext, server: Server): Socket {
   return socket;
 }
 
-/** Never ends, and tells how much of it was made and whether it was given up. */
+/** A body without end, which records how many pieces were made and whether it was given up. */
 function endless() {
   const state = { pieces: 0, isOver: false };
   function* make(): Generator<string> {
@@ -47,7 +47,7 @@ function endless() {
   return { state, answer: make() };
 }
 
-test('a client that reads nothing holds up a chunk, and its place; when it leaves nothing more is made', async (t) => {
+test('a client that reads nothing holds a chunk and its place; when it leaves, no more is made', async (t) => {
   const long = createLongResponses({ maxLongResponses: 1, heartbeatMs: 60_000 });
   const { state, answer } = endless();
   let response: ServerResponse | undefined;
@@ -56,7 +56,7 @@ test('a client that reads nothing holds up a chunk, and its place; when it leave
   // It has stopped when the system takes no more: the event loop goes round many times, and no piece is made.
   let turns = 0;
   let seen = -1;
-  await until('the answer to stand still', async () => {
+  await until('the response to stall', async () => {
     turns = seen === state.pieces && response?.writableNeedDrain ? turns + 1 : 0;
     seen = state.pieces;
     for (let round = 0; round < 20; round += 1) await nextTurn();
@@ -66,16 +66,16 @@ test('a client that reads nothing holds up a chunk, and its place; when it leave
   await assert.rejects(long.during(async () => {}), (error) => error instanceof HttpError && error.status === 503);
   assert.equal(state.isOver, false);
   socket.destroy();
-  await until('the answer to be given up', () => state.isOver);
+  await until('the response to be given up', () => state.isOver);
   await until('its place', () => isFree(long));
 });
 
-/** Whether a long answer would have a place now. */
+/** Whether a long response would have a place now. */
 function isFree(long: LongResponses): Promise<boolean> {
   return long.during(async () => true).catch(() => false);
 }
 
-test('a short answer needs no place; a long one without a place can still become an error, and is given up', async (t) => {
+test('a short response needs no place; a long one without a place becomes an error and is given up', async (t) => {
   const long = createLongResponses({ maxLongResponses: 0, heartbeatMs: 60_000 });
   const { state, answer } = endless();
   const answers = [['[', ']'], answer];
@@ -92,23 +92,25 @@ test('a short answer needs no place; a long one without a place can still become
   assert.deepEqual([errors, state.isOver], [['503 false'], true]);
 });
 
-test('an answer that is late sends white space meanwhile, however small the patience with stalled connections', async (t) => {
+test('a late response sends white space meanwhile, however short the timeout of stalled connections', async (t) => {
   const long = createLongResponses({ maxLongResponses: 1, heartbeatMs: HEARTBEAT_MS });
   const { promise, resolve } = Promise.withResolvers<string>();
-  const server = await serve(t, (response) => sendLate(response, { text: promise, stop: () => {} }, { long, headers: [] }));
-  server.timeout = 4 * HEARTBEAT_MS;
+  const server = await serve(t, (response) => {
+    response.req.socket.setTimeout(4 * HEARTBEAT_MS); // only now: a busy machine may be slow to accept the request
+    return sendLate(response, { text: promise, stop: () => {} }, { long, headers: [] });
+  });
   const response = await fetch(urlOf(server));
   let text = '';
   for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
     text += Buffer.from(chunk).toString();
-    // Longer than the patience several times over.
+    // Several times as long as the timeout.
     if (text.length === 20) resolve('{"late":true}');
   }
   assert.deepEqual(JSON.parse(text), { late: true });
   assert.match(text, /^ {20,}\{/);
 });
 
-test('a late answer that is made in time is an ordinary one; one that fails in time is an error', async (t) => {
+test('a late response that is made in time is an ordinary one; one that fails in time is an error', async (t) => {
   const long = createLongResponses({ maxLongResponses: 1, heartbeatMs: 60_000 });
   const texts = [async () => '{}', () => Promise.reject(new Error('no database'))];
   const seen: string[] = [];
@@ -125,7 +127,7 @@ test('a late answer that is made in time is an ordinary one; one that fails in t
   assert.deepEqual(seen, ['no database false']);
 });
 
-test('a client that leaves while its answer is late stops the making of it', async (t) => {
+test('a client that leaves stops the making of its late response', async (t) => {
   const long = createLongResponses({ maxLongResponses: 1, heartbeatMs: HEARTBEAT_MS });
   let isStopped = false;
   const { promise, reject } = Promise.withResolvers<string>();
@@ -137,11 +139,11 @@ test('a client that leaves while its answer is late stops the making of it', asy
   const socket = open(t, server);
   await new Promise((resolve) => socket.once('data', resolve));
   socket.destroy();
-  await until('the answer to be stopped', () => isStopped);
+  await until('the response to be stopped', () => isStopped);
   await until('its place', () => isFree(long));
 });
 
-test('one long answer too many is a 503 that says when to ask again; short ones are answered', async (t) => {
+test('one long response too many is a 503 that says when to try again; short ones are sent', async (t) => {
   const service = await startTestService(t, { httpLimits: { maxLongResponses: 0 } });
   const refused = await service.get('/audit');
   assert.equal(refused.status, 503);
@@ -150,7 +152,7 @@ test('one long answer too many is a 503 that says when to ask again; short ones 
   assert.deepEqual((await service.get('/results')).body, { results: [], count: 0 });
 });
 
-test('between two slices of work the event loop goes round, whoever works', async () => {
+test('the event loop runs between any two slices of work', async () => {
   let rounds = 0;
   let isOver = false;
   const count = () => {

@@ -3,7 +3,7 @@ import { type TestContext, before, test } from 'node:test';
 import { type TestService, startTestService } from '../support/service.ts';
 import { type WireAnswer, openWire, readAnswers, send } from '../support/wire.ts';
 
-/** Requests as bytes: what is no HTTP, or could be read in two ways, is refused and its connection closed. */
+/** Requests as bytes: invalid HTTP and ambiguous requests are refused, and their connections closed. */
 
 let service: TestService;
 before(async (t) => {
@@ -56,7 +56,7 @@ const shapes: [name: string, bytes: string | Buffer, statuses: number[]][] = [
   ],
   ['chunked twice', `${TRIGGER}${HOST}${JSON_TYPE}${CHUNKED}${CHUNKED}\r\n0\r\n\r\n`, [400]],
   ['chunked in HTTP/1.0', `POST /simulate/trigger HTTP/1.0\r\n${JSON_TYPE}${CHUNKED}\r\n0\r\n\r\n`, [400]],
-  ['a chunk size that is none', `${TRIGGER}${HOST}${JSON_TYPE}${CHUNKED}\r\nzz\r\n{}\r\n0\r\n\r\n`, [400]],
+  ['an invalid chunk size', `${TRIGGER}${HOST}${JSON_TYPE}${CHUNKED}\r\nzz\r\n{}\r\n0\r\n\r\n`, [400]],
   ['a chunk longer than it says', `${TRIGGER}${HOST}${JSON_TYPE}${CHUNKED}\r\n1\r\n{}\r\n0\r\n\r\n`, [400]],
   [
     'chunk extensions without end',
@@ -74,20 +74,20 @@ const shapes: [name: string, bytes: string | Buffer, statuses: number[]][] = [
     [431],
   ],
   ['a folded header', `GET /health HTTP/1.1\r\n${HOST}X: a\r\n b\r\n\r\n`, [400]],
-  ['lines that end in LF alone', 'GET /health HTTP/1.1\nHost: localhost\n\n', [400]],
+  ['lines that end in LF without CR', 'GET /health HTTP/1.1\nHost: localhost\n\n', [400]],
   ['a CR inside a header', `GET /health HTTP/1.1\r\n${HOST}X: a\rb\r\n\r\n`, [400]],
   ['a NUL in a header', `GET /health HTTP/1.1\r\n${HOST}X: a\0b\r\n\r\n`, [400]],
-  // Whom it is for
+  // Host and request target
   ['no Host', 'GET /health HTTP/1.1\r\n\r\n', [400]],
   ['two Hosts', `GET /health HTTP/1.1\r\n${HOST}host: evil.example\r\n\r\n`, [400]],
   ['two Hosts in HTTP/1.0', `GET /health HTTP/1.0\r\n${HOST}${HOST}\r\n`, [400]],
   ['an empty Host', `GET /health HTTP/1.1\r\nHost:\r\n${CLOSE}\r\n`, [200]],
   ['a foreign Host', `GET /health HTTP/1.1\r\nHost: evil.example\r\n${CLOSE}\r\n`, [200]],
-  ['a whole URL as address', `GET http://other.example/health?x HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [200]],
+  ['a whole URL as request target', `GET http://other.example/health?x HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [200]],
   ['a whole URL without a path', `GET http://other.example?x HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [404]],
   ['a URL of another scheme', `GET ftp://other.example/health HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [404]],
-  ['host and port as address', `GET localhost:80 HTTP/1.1\r\n${HOST}\r\n`, [400]],
-  ['an address without a slash', `GET health HTTP/1.1\r\n${HOST}\r\n`, [400]],
+  ['host and port as request target', `GET localhost:80 HTTP/1.1\r\n${HOST}\r\n`, [400]],
+  ['a request target without a slash', `GET health HTTP/1.1\r\n${HOST}\r\n`, [400]],
   ['two slashes', `GET //health HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [404]],
   ['a way up', `GET /health/../results HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [404]],
   ['a fragment', `GET /health#x HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [400]],
@@ -113,7 +113,7 @@ const shapes: [name: string, bytes: string | Buffer, statuses: number[]][] = [
   ['HEAD', `HEAD /health HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [200]],
   ['OPTIONS', `OPTIONS /simulate/trigger HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [405]],
   ['TRACE', `TRACE /health HTTP/1.1\r\n${HOST}${CLOSE}\r\n`, [405]],
-  ['a method nobody knows', `BREW /health HTTP/1.1\r\n${HOST}\r\n`, [400]],
+  ['an unknown method', `BREW /health HTTP/1.1\r\n${HOST}\r\n`, [400]],
   ['a method in lower case', `get /health HTTP/1.1\r\n${HOST}\r\n`, [400]],
   ['CONNECT', `CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example\r\n\r\n`, [400]],
   [
@@ -209,7 +209,7 @@ function checkAnswer({ status, headers, body }: WireAnswer, isHead: boolean): vo
   if (status >= 400) assert.match(String(detail), /\w{3}/);
 }
 
-test('a client that ends in the middle of its request gets an answer', async () => {
+test('a client that half-closes in the middle of its request gets a response', async () => {
   const wire = await openWire(service.url);
   wire.socket.end(`${TRIGGER}${HOST}${JSON_TYPE}Content-Length: 10\r\n\r\n{}`);
   assert.deepEqual(
@@ -218,7 +218,7 @@ test('a client that ends in the middle of its request gets an answer', async () 
   );
 });
 
-test('a client that disappears in the middle of its request is no failure of ours', async () => {
+test('a client that disappears in the middle of its request is not logged as a failure', async () => {
   const before = service.logLines.length;
   const wire = await openWire(service.url);
   await new Promise((resolve) =>
@@ -233,7 +233,7 @@ test('a client that disappears in the middle of its request is no failure of our
   );
 });
 
-test('requests sent at once are worked one after another, and answered in order', async () => {
+test('pipelined requests are served one after another, in order', async () => {
   const trigger = (endDate: string) => {
     const body = JSON.stringify({ end_date: endDate, models: ['model-a'] });
     return `${TRIGGER}${HOST}${JSON_TYPE}Content-Length: ${body.length}\r\n\r\n${body}`;

@@ -19,7 +19,7 @@ async function startBesideLock(t: TestContext) {
   return { service, readAll, hold: () => other.exec('BEGIN IMMEDIATE'), release: () => other.exec('COMMIT') };
 }
 
-test('while another program holds the write lock, reading is answered, and a trigger waits for the lock', async (t) => {
+test('while another program holds the write lock, reads respond and a trigger waits for the lock', async (t) => {
   const { service, hold, readAll, release } = await startBesideLock(t);
   hold();
   const order: string[] = [];
@@ -32,7 +32,7 @@ test('while another program holds the write lock, reading is answered, and a tri
   assert.equal((await service.waitForJob(body.job_id)).status, 'completed');
 });
 
-test('a job goes on where the lock stopped it: nothing fails or starts over, and its cancellation waits too', async (t) => {
+test('a job continues where the lock stopped it: nothing fails or starts over, and its cancellation waits too', async (t) => {
   const { service, hold, readAll, release } = await startBesideLock(t);
   const { body } = await service.post('/simulate/trigger', WEEK);
   for (let round = 0; round < 5; round += 1) {

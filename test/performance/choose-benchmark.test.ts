@@ -40,7 +40,7 @@ const bases: [name: string, days: ChosenDay[], base: string | null][] = [
     [day('a', '2025-11-10', null), day('a', '2025-11-11', '2025-11-10')],
     '2025-11-10 open',
   ],
-  ['any other at the close before it', [day('a', '2025-11-11', '2025-11-10')], '2025-11-10 close'],
+  ['any other day starts at the close before it', [day('a', '2025-11-11', '2025-11-10')], '2025-11-10 close'],
   [
     'an open is before the close of its day',
     [day('a', '2025-11-11', '2025-11-10'), day('b', '2025-11-10', null)],
@@ -60,13 +60,13 @@ for (const [name, days, expected] of bases) {
   });
 }
 
-test('a bar of the year 0000, which another program stored, is no history', () => {
+test('a bar of the year 0000, which another program stored, is ignored', () => {
   const bars = 'QQQ 0000-11-10 1 1\nQQQ 2025-11-11 550 560\nAAPL 2025-11-10 100 110';
   const { name } = benchmarkOf(databaseWith(bars), undefined, [day('a', '2025-11-10', null)]);
   assert.equal(name, 'universe');
 });
 
-test('a start on a day without a bar takes the last bar before it, and recorded splits are no losses', () => {
+test('a start on a day without a bar uses the last bar before it, and recorded splits are not losses', () => {
   const database = databaseWith(PRICES);
   database
     .statement(`INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('QQQ', '2025-11-11', 5, 1)`)
@@ -124,7 +124,7 @@ function runJob(
   );
 }
 
-test('the universe is that of the first date, of several jobs of it the newest; a later date changes nothing', () => {
+test('the universe is that of the first date, from its newest job; a later date changes nothing', () => {
   const database = databaseWith(PRICES);
   const jobs: [date: string, createdAt: string, symbols: string[]][] = [
     ['2025-11-10', '2025-11-12', ['AAPL', 'MSFT']],
@@ -143,7 +143,7 @@ test('the universe is that of the first date, of several jobs of it the newest; 
 const SYMBOLS = ['A', 'B', 'C', 'D'];
 const DATES = weekdays('2025-06-02', '2025-08-01');
 
-/** Opens and closes by date, between two of the dates, with holes here and there and one that is longer. */
+/** Opens and closes by date, between two of the dates, with short gaps and a longer one. */
 interface Series {
   prices: ([number, number] | null)[];
   ends: [number, number];
@@ -170,7 +170,7 @@ function storeSeries(database: Database, series: readonly Series[]): void {
   storeBars(database, readPrices(bars.join('\n')), { source: 'csv', recordedAt: 't' });
 }
 
-/** For each date whether each of two models ran on it. */
+/** For each date, whether each of two models ran on it. */
 const anyRuns = fc.array(fc.tuple(fc.boolean(), fc.boolean()), everyDate);
 
 /** By model and date, each day with the one that it started from. */
@@ -197,7 +197,7 @@ function figuresOf(database: Database, name: string, days: readonly ChosenDay[])
   };
 }
 
-/** The same entries, but for rounding. */
+/** The same entries, except for rounding. */
 function assertSame(
   one: ReadonlyMap<string, number | null | undefined>,
   other: ReadonlyMap<string, number | null | undefined>,

@@ -39,11 +39,11 @@ function compare(table: string): string[] {
 }
 
 const cases: [name: string, table: string, expected: string[]][] = [
-  ['nothing is comparable with anything', '', []],
+  ['no models', '', []],
   ['one model is comparable', 'a 02 06 plain', []],
-  ['models of the same terms are, whichever jobs ran them', 'a 02 06 plain\nb 02 06 again\nc 02 06 plain-again', []],
+  ['models with the same terms are comparable, whichever jobs ran them', 'a 02 06 plain\nb 02 06 again\nc 02 06 plain-again', []],
   [
-    'another period is told against that of most models, also where these are shorter',
+    'another period is compared with that of most models, even if theirs is shorter',
     'long 02 13 plain\na 09 13 plain\nb 09 13 plain',
     ['long period: Its period, 2025-06-02 to 2025-06-13 (10 model-days), is not that of a and 1 more, 2025-06-09 to 2025-06-13 (5 model-days)'],
   ],

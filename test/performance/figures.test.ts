@@ -26,7 +26,7 @@ const NO_YEAR = 'Needs 252 days with a return, has';
 
 type Expected = Record<string, number | string | null>;
 
-/** Daily returns and the yearly risk-free rate → figures; a text is the reason why there is none. */
+/** Daily returns and the yearly risk-free rate → figures; a text is the reason for a missing one. */
 const table: [name: string, returns: (number | null)[], yearlyRate: number, expected: Expected][] = [
   [
     'one percent on one day is one percent, and no year is made of it',
@@ -105,7 +105,7 @@ const table: [name: string, returns: (number | null)[], yearlyRate: number, expe
     0,
     { total_return: 0.2864340444, annualised_return: 0.2864340444 },
   ],
-  ['251 days are no year', times(251, [0.001]), 0, { annualised_return: `${NO_YEAR} 251` }],
+  ['251 days are not a year', times(251, [0.001]), 0, { annualised_return: `${NO_YEAR} 251` }],
   [
     'two years: up by 0.2 % a day, then down by 0.1 %',
     [...times(252, [0.002]), ...times(252, [-0.001])],
@@ -152,7 +152,7 @@ for (const [name, returns, yearlyRate, expected] of table) {
   });
 }
 
-test('where model-days are rare, 252 of them are no year', () => {
+test('where model-days are rare, 252 of them are not a year', () => {
   const days = (dates: readonly string[]) =>
     seriesOf(dates.map((date, index) => ({ date, startDate: null, dailyReturn: SWINGS[index % 20] as number })));
   const year = weekdays('2024-01-01', '2025-12-31');
@@ -186,7 +186,7 @@ const drawdowns: [name: string, returns: number[], expected: [number, ...(string
   ['the first of two that are as deep', [-0.5, 1, -0.5, 1], [0.5, '-', 0, 1, 2]],
   ['one fall in several steps, with a pause', [-0.5, 0.5, -0.5, 2], [0.625, '-', 2, 3, 4]],
   ['counted from the last day at the high', [0, 0, -0.5, 1], [0.5, 1, 2, 3, 2]],
-  ['from 10000 to 9300 and back, which floats miss by a hair', [-0.07, 700 / 9300, -0.01], [0.07, '-', 0, 1, 2]],
+  ['from 10000 to 9300 and back, which floating point misses narrowly', [-0.07, 700 / 9300, -0.01], [0.07, '-', 0, 1, 2]],
   ['everything', [0.1, -1], [1, 0, 1, '-', 1]],
 ];
 for (const [name, returns, [depth, peak, trough, recovery, length]] of drawdowns) {

@@ -34,7 +34,7 @@ function report(ledger: readonly LedgerDay[], differences: Partial<ModelRecord> 
   });
 }
 
-/** How far figures may be apart that come of amounts divided among shares; all others agree to about eight digits. */
+/** The tolerance of figures that come from amounts divided among shares; all others agree to about eight digits. */
 const LEEWAY: Record<string, number> = { cost: 0.01, realised_profit: 0.01 };
 const RELATIVE_LEEWAY: Record<string, number> = { profit_factor: 0.01 };
 
@@ -51,7 +51,7 @@ const anyDays = fc.oneof(
 );
 const anyCash = fc.constantFrom(1_000_000, 123_456_789, 5_000_000_000);
 
-test('the figures are those of a naive implementation that shares no formula, on any ledger', () => {
+test('on any ledger the figures are those of a naive implementation that shares no formula', () => {
   const anyLife = fc.record({
     initialCash: anyCash,
     commission: fc.constantFrom(0, 12_345),
@@ -122,7 +122,7 @@ test('a fall to nothing is -100 %, and no figure is infinite', () => {
   });
 });
 
-/** A ledger without a trade that starts with so many 1/10000 dollars and changes by so many from day to day. */
+/** A ledger without trades: the initial cash and its daily changes, in 1/10000 dollar. */
 function ledgerOf(start: number, changes: readonly number[]): LedgerDay[] {
   let value = start;
   return weekdays('2025-01-06', '2027-12-31')
@@ -164,14 +164,14 @@ const granularities: [name: string, changes: number[], figures: Record<(typeof m
   ],
 ];
 for (const [name, changes, figures] of granularities) {
-  test(`a curve that ${name}: nothing is divided by what the ledger cannot show`, () => {
+  test(`a curve that ${name}: nothing is divided by an amount below the ledger's precision`, () => {
     const told = report(ledgerOf(10_000_000, repeated(252, changes)));
     const kinds = measures.map((measure) => [measure, told[measure] === null || told[measure] === 0 ? told[measure] : 'number']);
     assert.deepEqual(Object.fromEntries(kinds), figures);
   });
 }
 
-test('against a benchmark that moves as the ledger can hardly show there is no beta and no information ratio', () => {
+test("there is no beta or information ratio against a benchmark whose moves are below the ledger's precision", () => {
   const ledger = ledgerOf(10_000_000, repeated(30, [1, 0]));
   const levels = (step: number) =>
     ledger.map(({ date }, index) => {
@@ -186,7 +186,7 @@ test('against a benchmark that moves as the ledger can hardly show there is no b
   assert.deepEqual([typeof moved.beta, moved.correlation], ['number', null]);
 });
 
-test('after a total loss the reason counts days with a return, as it says', () => {
+test('after a total loss the reason counts the days with a return', () => {
   const told = report(ledgerOf(1_000, [...repeated(30, [10, -10]), -1_000, ...repeated(29, [0])]));
   assert.equal(told.model_days, 60);
   assert.equal(
@@ -195,7 +195,7 @@ test('after a total loss the reason counts days with a return, as it says', () =
   );
 });
 
-test('an open position is worth its shares at the last close; without a price it has no worth, and says so', () => {
+test('an open position is worth its shares at the last close; without a price its value is null, with the reason', () => {
   const ledger = liveThrough([{ ...quiet, orders: [buyOne], moves: [0.1, 0, 0] }], { initialCash: 2_000_000 });
   const priced = report(ledger, { markOf: () => money(1_100_000) });
   assert.deepEqual(priced.open_positions, [

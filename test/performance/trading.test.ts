@@ -160,7 +160,7 @@ test('trades, their sums and their commission', () => {
   assert.deepEqual([trades, ...[bought, sold, commission].map(toDollars)], [2, 1000, 300, 7.5]);
 });
 
-test('of some days only their own trades count, on lots that earlier days bought', () => {
+test('only the trades of the chosen days count, with lots that earlier days bought', () => {
   const ledger = ledgerFrom(`
     03 buy  AAPL 10 100
     04 sell AAPL 2 110
@@ -190,7 +190,7 @@ test('lots follow the day that a session started from, not the one before it', (
   );
 });
 
-test('a ledger that sells what it never bought is a bug, told with its date', () => {
+test('a ledger that sells shares it never bought is a bug, reported with its date', () => {
   assert.throws(
     () => tradingOf(ledgerFrom('03 sell AAPL 1 100'), new Set([1])),
     /Cannot sell 1 AAPL on 2025-11-03: the ledger bought fewer/,

@@ -23,8 +23,8 @@ export const skipReasons = {
 } as const;
 
 /**
- * A model-day's run, from its start on. `active`: its positions count. `superseded`: they counted until a replacement
- * was committed. `failed`: it has none.
+ * A trading session: one attempt at a model-day. `active`: its positions count. `superseded`: they counted until a replacement
+ * was committed. `failed`: it has no positions.
  */
 export const sessionStatuses = ['running', 'active', 'superseded', 'failed'] as const;
 
@@ -34,11 +34,11 @@ export type ActionType = (typeof actionTypes)[number];
 export const messageRoles = ['system', 'user', 'assistant', 'tool'] as const;
 export type MessageRole = (typeof messageRoles)[number];
 
-/** Rules that trade instead of a model: yardsticks that cost nothing. An entry names one as `basemodel`, `baseline/<strategy>`. */
+/** Rules that trade like a model, at no cost. The `basemodel` of an entry names one as `baseline/<strategy>`. */
 export const baselineStrategies = ['buy-and-hold', 'equal-weight', 'momentum', 'random'] as const;
 export type BaselineStrategy = (typeof baselineStrategies)[number];
 
-/** What happened, where a caller can tell it apart; src/http/http-error.ts gives each its status. */
+/** What happened, as far as callers distinguish it; src/http/http-error.ts maps it to a status. */
 export type ErrorCode =
   | 'invalid_dates'
   | 'invalid_filter'
@@ -56,7 +56,7 @@ export type ErrorCode =
   | 'cannot_start'
   | 'storage_fault';
 
-/** An error whose message is meant for the caller. Everything else thrown is a bug and is shown by reference only. */
+/** An error whose message is meant for the caller. Any other error is a bug, and the caller gets only a reference to the log. */
 export class ServiceError extends Error {
   readonly code: ErrorCode;
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
@@ -74,7 +74,7 @@ export function messageOf(thrown: unknown): string {
 /** Ticker symbols as the world's exchanges write them: `AAPL`, `BRK-B`, `600519.SH`. Upper case, at most 20 characters. */
 export const SYMBOL_PATTERN = /^[A-Z0-9^][A-Z0-9.^=-]{0,19}$/;
 
-/** The same as people and programs write it: in either case, with spaces around it. */
+/** The same as people and programs write it: in either case, with spaces at the ends. */
 export const SYMBOL_TEXT = /^\s*[A-Za-z0-9^][A-Za-z0-9.^=-]{0,19}\s*$/;
 
 /** The symbol in the form in which it is stored, or null when the text cannot be one. */

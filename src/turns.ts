@@ -1,5 +1,5 @@
 /**
- * Long work is cut into slices, and between two slices of whatever work there is the event loop goes round once: so no
+ * Long work is cut into slices, and the event loop runs once between any two slices of any work, so that no
  * request waits for more than about one slice, however many long responses are being made.
  */
 
@@ -10,8 +10,8 @@ const newcomers: (() => void)[] = [];
 const others: (() => void)[] = [];
 
 /**
- * Resolves when the caller may work for a slice: one caller each time the event loop goes round, in their order. Who has
- * not worked yet shares the turns equally with all who have, so a short response does not wait for every long one.
+ * Resolves when the caller may work for a slice: one caller per round of the event loop, in order. Every other turn is for
+ * callers that have not worked yet, so a short response does not wait for every long one.
  */
 export function nextTurn({ isFirst = false } = {}): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -40,7 +40,7 @@ export async function bySlices<Result>(steps: Iterator<unknown, Result, void>): 
   }
 }
 
-/** Work in steps: it yields a null where others may have their turn, and returns what it made. */
+/** Work in steps: it yields null to give others their turn, and returns its result. */
 export type Steps<Result> = Generator<null, Result, void>;
 
 /** Works through all steps without a pause. */

@@ -20,7 +20,7 @@ export class HttpError extends Error {
   }
 }
 
-/** The statuses of what the domain refuses. Everything else is the server's own trouble, a 500. */
+/** The statuses of what the domain refuses. All other errors are the server's, a 500. */
 const statuses: Partial<Record<ErrorCode, number>> = {
   invalid_dates: 400,
   no_models: 400,
@@ -33,7 +33,7 @@ const statuses: Partial<Record<ErrorCode, number>> = {
   key_reused: 422,
 };
 
-/** An error as HTTP tells it; null for a bug or a storage fault, whose message is not meant for the client. */
+/** The response to an error; null for a bug or a storage fault, whose message is not meant for the client. */
 export function httpErrorOf(error: unknown): HttpError | null {
   if (error instanceof HttpError) return error;
   if (!(error instanceof ServiceError) || error.code === 'storage_fault') return null;

@@ -19,8 +19,8 @@ const OBJECT_ENDS = 0x7d;
 
 /**
  * Refuses a JSON text with more fields, items or levels than any request has, before it is parsed: a megabyte of them
- * takes the parser up to seconds, but this a few milliseconds at most. Throws a 422 that names
- * one field. The parser finds out whether the text is JSON at all.
+ * takes the parser up to seconds, but this a few milliseconds at most. Throws a 422 that names one field. The parser finds
+ * out whether the text is JSON at all.
  */
 export function checkBounds(json: Buffer): void {
   let depth = 0;

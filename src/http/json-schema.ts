@@ -1,9 +1,9 @@
-import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema';
+import assert from 'node:assert/strict';
+import { type ConversionConfig, type JsonSchema, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 
 /** Turns the schemas of requests and responses into JSON Schema, for the interface description. */
 
-export type JsonSchema = Record<string, unknown>;
 type Names = Record<string, v.GenericSchema>;
 
 /** Bodies are described as the input of a schema, query strings as its output, after the text was read. */
@@ -40,15 +40,15 @@ function partsOf(schema: v.GenericSchema): v.GenericSchema[] {
 
 /** The named schemas themselves, as `components.schemas` has them. */
 export function describeNamed(names: Names): Record<string, JsonSchema> {
-  const described = toJsonSchemaDefs(names, configFor('input')) as Record<string, JsonSchema>;
-  return mapValues(described, ({ title: _title, ...schema }) => schema);
+  const described = Object.entries(toJsonSchemaDefs(names, configFor('input')));
+  return Object.fromEntries(described.map(([name, { title: _title, ...schema }]) => [name, schema]));
 }
 
 /** A schema that refers to the named ones by their names. */
 export function describeSchema(schema: v.GenericSchema, { names, side }: { names: Names; side: Side }): JsonSchema {
   const config = { ...configFor(side), definitions: names };
   const { $schema: _dialect, $defs: _named, ...described } = toJsonSchema(schema, config);
-  return described as JsonSchema;
+  return described;
 }
 
 /** What JSON Schema cannot express is left out. */
@@ -57,21 +57,17 @@ function configFor(typeMode: Side): ConversionConfig {
     typeMode,
     target: 'draft-2020-12',
     errorMode: 'ignore',
-    overrideSchema: ({ valibotSchema, jsonSchema }) => simplified(valibotSchema, jsonSchema as JsonSchema),
+    overrideSchema: ({ valibotSchema, jsonSchema }) => simplified(valibotSchema, jsonSchema),
     overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
   };
 }
 
 /** Avoids valid schemas that some generators do not understand: a constant without a type, alternatives in alternatives. */
 function simplified({ type }: { type: string }, schema: JsonSchema): JsonSchema | undefined {
-  if (type === 'literal') return { type: typeof schema['const'], ...schema };
-  if (!type.startsWith('null') || schema['anyOf'] === undefined) return undefined;
-  return { ...schema, anyOf: (schema['anyOf'] as JsonSchema[]).flatMap((one) => (one['anyOf'] as JsonSchema[]) ?? [one]) };
-}
-
-function mapValues<Value, Result>(
-  record: Record<string, Value>,
-  change: (value: Value) => Result,
-): Record<string, Result> {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
+  if (type === 'literal') {
+    assert.equal(typeof schema.const, 'string', 'every constant of the interface is a text');
+    return { type: 'string', ...schema };
+  }
+  if (!type.startsWith('null') || schema.anyOf === undefined) return undefined;
+  return { ...schema, anyOf: schema.anyOf.flatMap((one) => (typeof one === 'object' && one.anyOf) || [one]) };
 }

@@ -129,11 +129,11 @@ function pathParameters({ path }: Route): unknown[] {
 function parametersOf(fields: Route['query'], place: 'query' | 'header', names: Names): unknown[] {
   return Object.entries(fields?.entries ?? {}).map(([name, field]) => {
     const { description, ...schema } = describeSchema(field, { names, side: 'output' });
-    if ('default' in schema) schema['default'] = v.parse(field, undefined);
-    return { name, in: place, required: false, description, schema };
+    const value = 'default' in schema && { default: v.parse(field, undefined) };
+    return { name, in: place, required: false, description, schema: { ...schema, ...value } };
   });
 }
 
-function contentOf(schema: v.GenericSchema, names: Names): Record<string, unknown> {
+function contentOf(schema: v.GenericSchema, names: Names): object {
   return describeSchema(schema, { names, side: 'input' });
 }

@@ -22,7 +22,7 @@ export interface PageRoute {
   send: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
-/** Where people look for an interface description, because other servers have it there. */
+/** Where people look for an interface description, because other servers have theirs there. */
 const MOVED = { '/docs': '/api', '/redoc': '/api' };
 
 const contentTypes: Record<string, string> = {

@@ -118,7 +118,7 @@ test('a slash at the end of a path changes nothing, here and in the browser', as
   assert.equal((await service.get('/models/')).body.count, 3);
 });
 
-test('a page has no other method than GET and HEAD', async () => {
+test('a page allows only GET and HEAD', async () => {
   const { status, headers, body } = await service.post('/', {});
   assert.deepEqual(
     [status, headers.get('allow'), body.detail],

@@ -88,9 +88,9 @@ async function showUsage(place: HTMLElement, session: Session, signal: AbortSign
     ['Steps', count(detail.steps)],
     ['Requests', count(detail.requests)],
     ['Tokens in', count(detail.prompt_tokens)],
-    ['of these cached', count(detail.cached_tokens)],
+    ['Cached tokens', count(detail.cached_tokens)],
     ['Tokens out', count(detail.completion_tokens)],
-    ['of these reasoning', count(detail.reasoning_tokens)],
+    ['Reasoning tokens', count(detail.reasoning_tokens)],
     ['Cost', cost(detail.cost_usd)],
   ]);
   replace(place, detail.error !== null && h('p.notice.bad', detail.error), usage);

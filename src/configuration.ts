@@ -203,9 +203,21 @@ function isUnknownBaseline(entry: NamedModel): boolean {
   return basemodelOf(entry).startsWith(BASELINE_PREFIX) && baselineOf(entry) === null;
 }
 
-/** An agent configuration that was stored with a job. */
-export function parseAgentConfiguration(value: unknown): AgentConfiguration {
-  return v.parse(agentConfigSchema, value);
+/** An agent configuration as it was stored with a job. */
+export function parseAgentConfiguration(stored: string): AgentConfiguration {
+  return v.parse(agentConfigSchema, JSON.parse(stored));
+}
+
+/** The same for several jobs, by job; jobs with the same configuration share one object. */
+export function parseAgentConfigurations(stored: ReadonlyMap<string, string>): Map<string, AgentConfiguration> {
+  const parsed = new Map<string, AgentConfiguration>();
+  return new Map(
+    [...stored].map(([jobId, text]) => {
+      const configuration = parsed.get(text) ?? parseAgentConfiguration(text);
+      parsed.set(text, configuration);
+      return [jobId, configuration];
+    }),
+  );
 }
 
 type Issue = v.BaseIssue<unknown>;

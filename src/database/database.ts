@@ -26,8 +26,8 @@ const IN_MEMORY = ':memory:';
 /** What can be read from. All SQL lies in this folder; other folders call its functions. */
 export interface Reader {
   readonly path: string;
-  /** Prepares once, then hands out the same statement for the same text. */
-  statement(sql: string): StatementSync;
+  /** The same prepared statement each time for the same text and kind of rows. For reading, see `query` of rows.ts. */
+  statement(sql: string, rows?: 'objects' | 'arrays'): StatementSync;
   close(): void;
 }
 
@@ -95,25 +95,6 @@ export function openDatabase(
   return wrap(connection, path, { busyTimeoutMs: isServing ? 0 : BUSY_TIMEOUT_MS, onRepair });
 }
 
-/** Whether the database answers a query of one of its tables and, as far as is known, can be written. */
-export function isDatabaseHealthy(database: Database): boolean {
-  try {
-    database.statement('SELECT 1 FROM jobs LIMIT 1').get();
-    return database.storageFault() === null;
-  } catch {
-    return false;
-  }
-}
-
-/**
- * A text that is the same only while nothing in the database has changed, through this connection or another program's:
- * SQLite's `data_version` sees the others, `total_changes()` ourselves.
- */
-export function contentVersion(database: Database): string {
-  const others = database.statement('PRAGMA data_version').get()?.['data_version'];
-  return `${others} ${database.statement('SELECT total_changes() AS own').get()?.['own']}`;
-}
-
 /**
  * Removes a database with its side files, where its name leads. Only DEV's is ever removed, before anything opens it; a file
  * that is not this service's, or that bears another name than the link to it, stays, with a `ServiceError`
@@ -140,12 +121,15 @@ function assertOurs(path: string, file: string): void {
   }
 }
 
-/** Hands out prepared statements: each text is prepared once. */
-export function prepareOnce(connection: DatabaseSync): (sql: string) => StatementSync {
-  const statements = new Map<string, StatementSync>();
-  return (sql) => {
-    let statement = statements.get(sql);
-    if (statement === undefined) statements.set(sql, (statement = connection.prepare(sql)));
+/** `Reader.statement` of a connection. */
+export function prepareOnce(connection: DatabaseSync): Reader['statement'] {
+  const prepared = { objects: new Map<string, StatementSync>(), arrays: new Map<string, StatementSync>() };
+  return (sql, rows = 'objects') => {
+    const found = prepared[rows].get(sql);
+    if (found !== undefined) return found;
+    const statement = connection.prepare(sql);
+    statement.setReturnArrays(rows === 'arrays');
+    prepared[rows].set(sql, statement);
     return statement;
   };
 }

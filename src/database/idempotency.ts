@@ -1,17 +1,19 @@
 import type { Database } from './database.ts';
+import { type RowOf, query, text } from './rows.ts';
 
-/** A trigger that was answered with a job: what was asked for, by its hash, and the answer as JSON. */
-export interface RememberedTrigger {
-  jobId: string;
-  requestHash: string;
-  answer: string;
-}
+const REMEMBERED = query('SELECT job_id AS jobId, request_hash AS requestHash, answer FROM idempotency_keys WHERE key = ?', {
+  jobId: text,
+  requestHash: text,
+  /** The response, as JSON. */
+  answer: text,
+});
 
-/** What was answered to the first trigger with an `Idempotency-Key`. */
+/** A trigger that created a job: what was asked for, by its hash, and the response. */
+export type RememberedTrigger = RowOf<typeof REMEMBERED>;
+
+/** The first trigger with an `Idempotency-Key`. */
 export function triggerOfKey(database: Database, key: string): RememberedTrigger | undefined {
-  return database
-    .statement('SELECT job_id AS jobId, request_hash AS requestHash, answer FROM idempotency_keys WHERE key = ?')
-    .get(key) as never;
+  return REMEMBERED.get(database, key);
 }
 
 /** Remembers a trigger within the transaction that inserts its job; a key that is taken throws. */

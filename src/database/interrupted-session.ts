@@ -1,44 +1,44 @@
 import assert from 'node:assert/strict';
-import type { MessageRole } from '../domain.ts';
+import { messageRoles } from '../domain.ts';
 import type { Database } from './database.ts';
+import { type RowOf, integer, oneOf, orNull, query, text } from './rows.ts';
 import type { ModelDay } from './sessions.ts';
 
+const MESSAGES = query(
+  'SELECT role, content, tool_calls AS toolCalls, carried FROM reasoning_logs WHERE session_id = ? ORDER BY message_index',
+  {
+    role: oneOf(messageRoles),
+    content: text,
+    /** JSON of what an assistant's message asked for. */
+    toolCalls: orNull(text),
+    /** JSON of what the provider wants back with it. */
+    carried: orNull(text),
+  },
+);
+
 /** A message as the reasoning log holds it. */
-export interface LoggedMessage {
-  role: MessageRole;
-  content: string;
-  /** JSON of what an assistant's message asked for. */
-  toolCalls: string | null;
-  /** JSON of what the provider wants back with it. */
-  carried: string | null;
-}
+export type LoggedMessage = RowOf<typeof MESSAGES>;
+
+const RUNNING = query(
+  `SELECT session_id AS sessionId, started_from_session_id AS startedFrom FROM trading_sessions
+   WHERE job_id = ? AND date = ? AND model = ? AND status = 'running'`,
+  {
+    sessionId: integer,
+    /** The session whose closing portfolio it started from; null for the initial cash. */
+    startedFrom: orNull(integer),
+  },
+);
 
 /** The session that a process left running when it ended, with its reasoning log. */
-export interface InterruptedSession {
-  sessionId: number;
-  /** The session whose closing portfolio it started from; null for the initial cash. */
-  startedFrom: number | null;
-  messages: LoggedMessage[];
-}
+export type InterruptedSession = RowOf<typeof RUNNING> & { messages: LoggedMessage[] };
 
 /** The interrupted session of a model-day; null when it has none. */
 export function interruptedSession(
   database: Database,
   { jobId, date, model }: ModelDay,
 ): InterruptedSession | null {
-  const row = database
-    .statement(
-      `SELECT session_id AS sessionId, started_from_session_id AS startedFrom FROM trading_sessions
-       WHERE job_id = ? AND date = ? AND model = ? AND status = 'running'`,
-    )
-    .get(jobId, date, model) as Omit<InterruptedSession, 'messages'> | undefined;
-  if (row === undefined) return null;
-  const messages = database
-    .statement(
-      'SELECT role, content, tool_calls AS toolCalls, carried FROM reasoning_logs WHERE session_id = ? ORDER BY message_index',
-    )
-    .all(row.sessionId);
-  return { ...row, messages: messages as never };
+  const session = RUNNING.get(database, jobId, date, model);
+  return session === undefined ? null : { ...session, messages: MESSAGES.all(database, session.sessionId) };
 }
 
 /** Ends a session whose log cannot be resumed; its model-day then starts over with a new session. */

@@ -1,15 +1,18 @@
+import assert from 'node:assert/strict';
 import type { CalendarDate } from '../calendar.ts';
-import type { AgentConfiguration } from '../configuration.ts';
-import { parseAgentConfiguration } from '../configuration.ts';
-import { type JobStatus, skipReasons } from '../domain.ts';
+import { type JobStatus, jobStatuses, skipReasons } from '../domain.ts';
+import { tryParse } from '../json.ts';
 import type { Database } from './database.ts';
+import { type RowOf, flag, integer, oneOf, orNull, query, text } from './rows.ts';
 import { type ModelDay, endModelDay } from './sessions.ts';
 
+const RUNS = query('SELECT model, start_date AS startDate FROM simulation_runs WHERE job_id = ? ORDER BY model_index', {
+  model: text,
+  startDate: text,
+});
+
 /** A model's part of a job; in resume mode it starts on its own date. */
-export interface Run {
-  model: string;
-  startDate: CalendarDate;
-}
+export type Run = RowOf<typeof RUNS>;
 
 export interface NewJob {
   jobId: string;
@@ -18,18 +21,19 @@ export interface NewJob {
   dates: readonly CalendarDate[];
   runs: readonly Run[];
   replaceExisting: boolean;
-  agentConfig: AgentConfiguration;
+  agentConfig: object;
   createdAt: string;
   warnings: readonly string[];
 }
 
 /** A job as the worker needs it. */
-export interface Job {
+export interface StoredJob {
   jobId: string;
   startDate: CalendarDate;
   endDate: CalendarDate;
   replaceExisting: boolean;
-  agentConfig: AgentConfiguration;
+  /** As JSON text. */
+  agentConfig: string;
   runs: Run[];
   /** The model-days that have not ended, by date, then in the order of the job's models. */
   pending: ModelDay[];
@@ -65,48 +69,42 @@ export function insertJob(database: Database, job: NewJob): void {
     .run(job.jobId);
 }
 
+const EXISTS = query('SELECT 1 FROM jobs WHERE job_id = ?', [integer]);
+
 export function jobExists(database: Database, jobId: string): boolean {
-  return database.statement('SELECT 1 FROM jobs WHERE job_id = ?').get(jobId) !== undefined;
+  return EXISTS.has(database, jobId);
 }
+
+const UNFINISHED = query('SELECT job_id FROM jobs WHERE completed_at IS NULL', [text]);
 
 /** The one unfinished job, or null. */
 export function unfinishedJobId(database: Database): string | null {
-  return (
-    (database.statement('SELECT job_id FROM jobs WHERE completed_at IS NULL').get()?.['job_id'] as
-      string | undefined) ?? null
-  );
+  return UNFINISHED.get(database)?.[0] ?? null;
 }
 
-export function loadJob(database: Database, jobId: string): Job {
-  const row = database
-    .statement('SELECT start_date, end_date, replace_existing, agent_config FROM jobs WHERE job_id = ?')
-    .get(jobId) as { start_date: string; end_date: string; replace_existing: number; agent_config: string };
-  const runs = database
-    .statement('SELECT model, start_date AS startDate FROM simulation_runs WHERE job_id = ? ORDER BY model_index')
-    .all(jobId) as unknown as Run[];
-  const pending = database
-    .statement(
-      `SELECT job_id AS jobId, date, model FROM job_details JOIN simulation_runs USING (job_id, model)
-       WHERE job_id = ? AND job_details.status IN ('pending', 'running') ORDER BY date, model_index`,
-    )
-    .all(jobId) as unknown as ModelDay[];
-  return {
-    jobId,
-    startDate: row.start_date,
-    endDate: row.end_date,
-    replaceExisting: row.replace_existing === 1,
-    agentConfig: parseAgentConfiguration(JSON.parse(row.agent_config)),
-    runs,
-    pending,
-  };
+const JOB = query(
+  `SELECT job_id AS jobId, start_date AS startDate, end_date AS endDate, replace_existing AS replaceExisting,
+     agent_config AS agentConfig FROM jobs WHERE job_id = ?`,
+  { jobId: text, startDate: text, endDate: text, replaceExisting: flag, agentConfig: text },
+);
+
+const PENDING = query(
+  `SELECT job_id AS jobId, date, model FROM job_details JOIN simulation_runs USING (job_id, model)
+   WHERE job_id = ? AND job_details.status IN ('pending', 'running') ORDER BY date, model_index`,
+  { jobId: text, date: text, model: text },
+);
+
+export function loadJob(database: Database, jobId: string): StoredJob {
+  const job = JOB.one(database, jobId);
+  const replaceExisting = job.replaceExisting === 1;
+  return { ...job, replaceExisting, runs: RUNS.all(database, jobId), pending: PENDING.all(database, jobId) };
 }
+
+const ENDED = query('SELECT count(*) FROM job_details WHERE job_id = ? AND completed_at IS NOT NULL', [integer]);
 
 /** How many model-days of a job have ended, however they did. */
 export function endedModelDays(database: Database, jobId: string): number {
-  const row = database
-    .statement('SELECT count(*) AS count FROM job_details WHERE job_id = ? AND completed_at IS NOT NULL')
-    .get(jobId);
-  return Number(row?.['count']);
+  return ENDED.one(database, jobId)[0];
 }
 
 /** Moves an unfinished job on; the first time also notes when it started. */
@@ -120,11 +118,12 @@ export function setJobStatus(
     .run(status, at, jobId);
 }
 
-/** Adds sentences to a job's warnings; one that stands there already is not repeated. */
+const WARNINGS = query('SELECT warnings FROM jobs WHERE job_id = ?', [orNull(text)]);
+
+/** Adds sentences to a job's warnings, each once. */
 export function addWarnings(database: Database, jobId: string, warnings: readonly string[]): void {
   if (warnings.length === 0) return;
-  const stored =
-    readWarnings(database.statement('SELECT warnings FROM jobs WHERE job_id = ?').get(jobId)?.['warnings']) ?? [];
+  const stored = readWarnings(WARNINGS.one(database, jobId)[0]) ?? [];
   const all = [...new Set([...stored, ...warnings])];
   database.statement('UPDATE jobs SET warnings = ? WHERE job_id = ?').run(JSON.stringify(all), jobId);
 }
@@ -139,18 +138,52 @@ export function skipModelDays(
     endModelDay(database, modelDay, { status: 'skipped', error: reason, completedAt: at });
 }
 
+/** How something ends: with which status, why, and when. */
+interface End<Status> {
+  status: Status;
+  error: string | null;
+  at: string;
+}
+
+/** Returns how many model-days of the job had not ended yet. */
+function endRemainingModelDays(database: Database, jobId: string, { status, error, at }: End<'failed' | 'skipped'>): number {
+  const { changes } = database
+    .statement('UPDATE job_details SET status = ?, error = ?, completed_at = ? WHERE job_id = ? AND completed_at IS NULL')
+    .run(status, error, at, jobId);
+  return Number(changes);
+}
+
+function endJob(database: Database, jobId: string, { status, error, at }: End<JobStatus>): void {
+  const { changes } = database
+    .statement(
+      `UPDATE jobs SET status = ?1, error = ?2, started_at = coalesce(started_at, ?3), completed_at = ?3
+       WHERE job_id = ?4 AND completed_at IS NULL`,
+    )
+    .run(status, error, at, jobId);
+  assert.equal(changes, 1, 'only an unfinished job can end');
+}
+
 /** Fails every model-day of a job that has not ended, because the job itself cannot go on. */
 export function failRemainingModelDays(
   database: Database,
   jobId: string,
   { error, at }: { error: string; at: string },
 ): void {
-  database
-    .statement(
-      `UPDATE job_details SET status = 'failed', error = ?, completed_at = ? WHERE job_id = ? AND completed_at IS NULL`,
-    )
-    .run(error, at, jobId);
+  endRemainingModelDays(database, jobId, { status: 'failed', error, at });
 }
+
+/** Cancels an unfinished job within the caller's transaction; what has completed stays. Returns how many model-days were not run. */
+export function cancelJob(database: Database, jobId: string, at: string): number {
+  const skipped = endRemainingModelDays(database, jobId, { status: 'skipped', error: skipReasons.cancelled, at });
+  endJob(database, jobId, { status: 'cancelled', error: null, at });
+  return skipped;
+}
+
+const COUNTS = query(
+  `SELECT count(*) FILTER (WHERE status = 'completed') AS completed, count(*) FILTER (WHERE status = 'failed') AS failed
+   FROM job_details WHERE job_id = ?`,
+  { completed: integer, failed: integer },
+);
 
 /**
  * Ends a job. Its status follows from its model-days: `completed` when none failed, `partial` when some did and some
@@ -161,19 +194,10 @@ export function finishJob(
   jobId: string,
   { error, at }: { error: string | null; at: string },
 ): JobStatus {
-  const counts = database
-    .statement(
-      `SELECT count(*) FILTER (WHERE status = 'completed') AS completed, count(*) FILTER (WHERE status = 'failed') AS failed
-       FROM job_details WHERE job_id = ?`,
-    )
-    .get(jobId) as { completed: number; failed: number };
-  const withoutError = counts.failed === 0 ? 'completed' : counts.completed > 0 ? 'partial' : 'failed';
+  const { completed, failed } = COUNTS.one(database, jobId);
+  const withoutError = failed === 0 ? 'completed' : completed > 0 ? 'partial' : 'failed';
   const status = error === null ? withoutError : 'failed';
-  database
-    .statement(
-      'UPDATE jobs SET status = ?, error = ?, started_at = coalesce(started_at, ?), completed_at = ? WHERE job_id = ?',
-    )
-    .run(status, error, at, at, jobId);
+  endJob(database, jobId, { status, error, at });
   return status;
 }
 
@@ -182,34 +206,15 @@ export function returnToPending(database: Database, jobId: string): void {
   database.statement(`UPDATE job_details SET status = 'pending' WHERE job_id = ? AND status = 'running'`).run(jobId);
 }
 
-/** Cancels an unfinished job within the caller's transaction; what has completed stays. Returns how many days were not run. */
-export function cancelJob(database: Database, jobId: string, at: string): number {
-  const skipped = database
-    .statement(
-      `UPDATE job_details SET status = 'skipped', error = ?, completed_at = ? WHERE job_id = ? AND completed_at IS NULL`,
-    )
-    .run(skipReasons.cancelled, at, jobId);
-  database
-    .statement(
-      `UPDATE jobs SET status = 'cancelled', started_at = coalesce(started_at, ?1), completed_at = ?1 WHERE job_id = ?2`,
-    )
-    .run(at, jobId);
-  return Number(skipped.changes);
-}
+const STATUS = query('SELECT status FROM jobs WHERE job_id = ?', [oneOf(jobStatuses)]);
 
-/** Where a job stands; null for an unknown one. */
+/** The status of a job; null for an unknown one. */
 export function statusOfJob(database: Database, jobId: string): JobStatus | null {
-  const row = database.statement('SELECT status FROM jobs WHERE job_id = ?').get(jobId);
-  return (row?.['status'] as JobStatus | undefined) ?? null;
+  return STATUS.get(database, jobId)?.[0] ?? null;
 }
 
 /** The stored warnings; null when there are none or the stored text is not a JSON array of strings. */
 export function readWarnings(stored: unknown): string[] | null {
-  if (typeof stored !== 'string') return null;
-  try {
-    const warnings: unknown = JSON.parse(stored);
-    return Array.isArray(warnings) && warnings.every((warning) => typeof warning === 'string') ? warnings : null;
-  } catch {
-    return null;
-  }
+  const warnings = typeof stored === 'string' ? tryParse(stored) : null;
+  return Array.isArray(warnings) && warnings.every((warning) => typeof warning === 'string') ? warnings : null;
 }

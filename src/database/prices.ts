@@ -1,5 +1,6 @@
 import type { CalendarDate } from '../calendar.ts';
 import type { Database } from './database.ts';
+import { type RowOf, flag, integer, query, text } from './rows.ts';
 
 /** One day of one symbol in dollars, as it traded. What is not known is null, never 0. */
 export interface Bar {
@@ -55,13 +56,20 @@ export function dropSyntheticPrices(database: Database, symbol: string): boolean
   return database.statement(`DELETE FROM price_data WHERE symbol = ? AND source = 'synthetic'`).run(symbol).changes > 0;
 }
 
+const SERIES = query(`SELECT source, adjusted FROM price_data WHERE symbol = ? AND source <> 'synthetic' LIMIT 1`, [text, flag]);
+
 /** The source of a symbol's series and whether it is adjusted for splits; null when it has no bars but synthetic ones. */
 export function seriesOf(database: Database, symbol: string): { source: string; adjusted: boolean } | null {
-  const row = database
-    .statement(`SELECT source, adjusted FROM price_data WHERE symbol = ? AND source <> 'synthetic' LIMIT 1`)
-    .get(symbol);
-  return row ? { source: String(row['source']), adjusted: row['adjusted'] === 1 } : null;
+  const [source, adjusted] = SERIES.get(database, symbol) ?? [];
+  return source === undefined ? null : { source, adjusted: adjusted === 1 };
 }
+
+const TAKE_TOUCHING_SPANS = query(
+  `DELETE FROM price_data_coverage
+   WHERE symbol = ?1 AND source = ?2 AND start_date <= date(?4, '+1 day') AND end_date >= date(?3, '-1 day')
+   RETURNING start_date, end_date`,
+  [text, text],
+);
 
 /** Notes that a source's series of a symbol is known from start to end; spans that touch become one. */
 export function addCoverage(
@@ -69,15 +77,9 @@ export function addCoverage(
   { symbol, startDate, endDate }: Coverage,
   { source, recordedAt }: { source: PriceSource; recordedAt: string },
 ): void {
-  const merged = database
-    .statement(
-      `DELETE FROM price_data_coverage
-       WHERE symbol = ?1 AND source = ?2 AND start_date <= date(?4, '+1 day') AND end_date >= date(?3, '-1 day')
-       RETURNING start_date, end_date`,
-    )
-    .all(symbol, source, startDate, endDate) as { start_date: string; end_date: string }[];
-  const start = merged.reduce((least, span) => (span.start_date < least ? span.start_date : least), startDate);
-  const end = merged.reduce((most, span) => (span.end_date > most ? span.end_date : most), endDate);
+  const spans = [[startDate, endDate] as const, ...TAKE_TOUCHING_SPANS.all(database, symbol, source, startDate, endDate)];
+  const start = spans.reduce((least, [first]) => (first < least ? first : least), startDate);
+  const end = spans.reduce((most, [, last]) => (last > most ? last : most), endDate);
   database
     .statement(
       'INSERT INTO price_data_coverage (symbol, source, start_date, end_date, recorded_at) VALUES (?, ?, ?, ?, ?)',
@@ -90,62 +92,61 @@ export interface Trust {
   synthetic: boolean;
 }
 
+const IN_RANGE = `symbol IN (SELECT value FROM json_each(?1)) AND (?4 OR source <> 'synthetic')`;
+const STORED_BARS = query(
+  `SELECT symbol, date, close IS NULL AS isPartial FROM price_data WHERE ${IN_RANGE} AND date BETWEEN ?2 AND ?3`,
+  { symbol: text, date: text, isPartial: flag },
+);
+const STORED_COVERAGE = query(
+  `SELECT symbol, start_date AS startDate, end_date AS endDate FROM price_data_coverage
+   WHERE ${IN_RANGE} AND end_date >= ?2 AND start_date <= ?3`,
+  { symbol: text, startDate: text, endDate: text },
+);
+
 /** What is stored of some symbols between two dates: the days with a bar (whole or open alone), and the known spans. */
 export function storedPrices(
   database: Database,
   symbols: readonly string[],
   { startDate, endDate, synthetic }: Trust & { startDate: CalendarDate; endDate: CalendarDate },
-): { bars: { symbol: string; date: CalendarDate; isPartial: 0 | 1 }[]; coverage: Coverage[] } {
-  const chosen = JSON.stringify(symbols);
-  const bars = database
-    .statement(
-      `SELECT symbol, date, close IS NULL AS isPartial FROM price_data
-       WHERE symbol IN (SELECT value FROM json_each(?1)) AND date BETWEEN ?2 AND ?3 AND (?4 OR source <> 'synthetic')`,
-    )
-    .all(chosen, startDate, endDate, synthetic ? 1 : 0);
-  const coverage = database
-    .statement(
-      `SELECT symbol, start_date AS startDate, end_date AS endDate FROM price_data_coverage
-       WHERE symbol IN (SELECT value FROM json_each(?1)) AND end_date >= ?2 AND start_date <= ?3 AND (?4 OR source <> 'synthetic')`,
-    )
-    .all(chosen, startDate, endDate, synthetic ? 1 : 0);
-  return { bars: bars as never, coverage: coverage as never };
+): { bars: RowOf<typeof STORED_BARS>[]; coverage: Coverage[] } {
+  const values = [JSON.stringify(symbols), startDate, endDate, synthetic ? 1 : 0];
+  return { bars: STORED_BARS.all(database, ...values), coverage: STORED_COVERAGE.all(database, ...values) };
 }
+
+const WITH_REAL_PRICES = query(
+  `SELECT value FROM json_each(?)
+   WHERE EXISTS (SELECT 1 FROM price_data WHERE symbol = value AND source <> 'synthetic')
+      OR EXISTS (SELECT 1 FROM price_data_coverage WHERE symbol = value AND source <> 'synthetic')`,
+  [text],
+);
 
 /** Of these symbols, those that have a real bar or real coverage, whatever the date. */
 export function symbolsWithRealPrices(database: Database, symbols: readonly string[]): Set<string> {
-  const rows = database
-    .statement(
-      `SELECT value AS symbol FROM json_each(?)
-       WHERE EXISTS (SELECT 1 FROM price_data WHERE symbol = value AND source <> 'synthetic')
-          OR EXISTS (SELECT 1 FROM price_data_coverage WHERE symbol = value AND source <> 'synthetic')`,
-    )
-    .all(JSON.stringify(symbols));
-  return new Set(rows.map((row) => String(row['symbol'])));
+  return new Set(WITH_REAL_PRICES.all(database, JSON.stringify(symbols)).flat());
 }
+
+const REVISIONS = query(
+  `SELECT count(*) FROM price_revisions AS old JOIN price_data AS new USING (symbol, date)
+   WHERE symbol = ? AND old.replaced_at = ? AND (old.open <> new.open OR old.high <> new.high OR old.low <> new.low
+     OR old.close <> new.close OR old.volume <> new.volume)`,
+  [integer],
+);
 
 /** How many of a symbol's bars took other values than they had, with a stamp of `recordedAt`; filling a gap is none. */
 export function countRevisions(
   database: Database,
   { symbol, recordedAt }: { symbol: string; recordedAt: string },
 ): number {
-  const row = database
-    .statement(
-      `SELECT count(*) AS count FROM price_revisions AS old JOIN price_data AS new USING (symbol, date)
-       WHERE symbol = ? AND old.replaced_at = ? AND (old.open <> new.open OR old.high <> new.high OR old.low <> new.low
-         OR old.close <> new.close OR old.volume <> new.volume)`,
-    )
-    .get(symbol, recordedAt);
-  return row?.['count'] as number;
+  return REVISIONS.one(database, symbol, recordedAt)[0];
 }
+
+const WITH_ADJUSTED_PRICES = query(
+  `SELECT value FROM json_each(?)
+   WHERE EXISTS (SELECT 1 FROM price_data WHERE symbol = value AND adjusted AND source <> 'synthetic')`,
+  [text],
+);
 
 /** Of these symbols, those whose series is free of split jumps: raw bars must not be added to it. */
 export function symbolsWithAdjustedPrices(database: Database, symbols: readonly string[]): Set<string> {
-  const rows = database
-    .statement(
-      `SELECT value AS symbol FROM json_each(?)
-       WHERE EXISTS (SELECT 1 FROM price_data WHERE symbol = value AND adjusted AND source <> 'synthetic')`,
-    )
-    .all(JSON.stringify(symbols));
-  return new Set(rows.map((row) => String(row['symbol'])));
+  return new Set(WITH_ADJUSTED_PRICES.all(database, JSON.stringify(symbols)).flat());
 }

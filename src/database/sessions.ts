@@ -3,21 +3,13 @@ import type { CalendarDate } from '../calendar.ts';
 import type { ActionType, MessageRole } from '../domain.ts';
 import type { Money } from '../money.ts';
 import type { Database } from './database.ts';
+import { type RowOf, amount, integer, orNull, query, text } from './rows.ts';
 
 /** One model on one date of one job. */
 export interface ModelDay {
   jobId: string;
   date: CalendarDate;
   model: string;
-}
-
-/** The end of a model's active day, from which its next day starts. */
-export interface ClosingState {
-  sessionId: number;
-  date: CalendarDate;
-  cash: Money;
-  portfolioValue: Money;
-  holdings: { symbol: string; quantity: number }[];
 }
 
 /** A position as it is committed: cash and holdings after one action, marked at the close. */
@@ -53,22 +45,27 @@ export interface ToolUsageRow {
   durationMs: number;
 }
 
+const CLOSING = query(
+  `SELECT session_id AS sessionId, date, position_id AS positionId, cash_e4 AS cash, portfolio_value_e4 AS portfolioValue
+   FROM trading_sessions JOIN positions USING (session_id)
+   WHERE session_id = (SELECT session_id FROM trading_sessions
+     WHERE model = ?1 AND date < ?2 AND status = 'active' ORDER BY date DESC LIMIT 1)
+   ORDER BY action_id DESC LIMIT 1`,
+  { sessionId: integer, date: text, positionId: integer, cash: amount, portfolioValue: amount },
+);
+
+const HOLDINGS = query('SELECT symbol, quantity FROM holdings WHERE position_id = ? ORDER BY symbol', {
+  symbol: text,
+  quantity: integer,
+});
+
+/** The end of a model's active day, from which its next day starts. */
+export type ClosingState = RowOf<typeof CLOSING> & { holdings: RowOf<typeof HOLDINGS>[] };
+
 /** The latest active day of a model strictly before a date, whichever job ran it; null when there is none. */
 export function latestActiveDayBefore(database: Database, model: string, date: CalendarDate): ClosingState | null {
-  const row = database
-    .statement(
-      `SELECT session_id AS sessionId, date, position_id AS positionId, cash_e4 AS cash, portfolio_value_e4 AS portfolioValue
-       FROM trading_sessions JOIN positions USING (session_id)
-       WHERE session_id = (SELECT session_id FROM trading_sessions
-         WHERE model = ?1 AND date < ?2 AND status = 'active' ORDER BY date DESC LIMIT 1)
-       ORDER BY action_id DESC LIMIT 1`,
-    )
-    .get(model, date) as (Omit<ClosingState, 'holdings'> & { positionId: number }) | undefined;
-  if (row === undefined) return null;
-  const holdings = database
-    .statement('SELECT symbol, quantity FROM holdings WHERE position_id = ? ORDER BY symbol')
-    .all(row.positionId);
-  return { ...row, holdings: holdings as never };
+  const closing = CLOSING.get(database, model, date);
+  return closing === undefined ? null : { ...closing, holdings: HOLDINGS.all(database, closing.positionId) };
 }
 
 /** What some models hold when a date begins, and since when at the earliest; without any, `since` is that date. */
@@ -84,26 +81,26 @@ export function heldBefore(
   };
 }
 
+const LAST_DATE = query(`SELECT max(date) FROM trading_sessions WHERE model = ? AND status = 'active'`, [orNull(text)]);
+
 /** The date through which a model is simulated: its last active day; null when it has none. */
 export function lastActiveDate(database: Database, model: string): CalendarDate | null {
-  const row = database
-    .statement(`SELECT max(date) AS date FROM trading_sessions WHERE model = ? AND status = 'active'`)
-    .get(model);
-  return (row?.['date'] as CalendarDate | null) ?? null;
+  return LAST_DATE.one(database, model)[0];
 }
+
+const ACTIVE = query(
+  `SELECT date, model FROM trading_sessions
+   WHERE status = 'active' AND model IN (SELECT value FROM json_each(?)) AND date BETWEEN ? AND ?`,
+  { date: text, model: text },
+);
 
 /** The model-days of some models between two dates that have an active generation. */
 export function activeModelDays(
   database: Database,
   models: readonly string[],
   { startDate, endDate }: { startDate: CalendarDate; endDate: CalendarDate },
-): { date: CalendarDate; model: string }[] {
-  return database
-    .statement(
-      `SELECT date, model FROM trading_sessions
-       WHERE status = 'active' AND model IN (SELECT value FROM json_each(?)) AND date BETWEEN ? AND ?`,
-    )
-    .all(JSON.stringify(models), startDate, endDate) as never;
+): RowOf<typeof ACTIVE>[] {
+  return ACTIVE.all(database, JSON.stringify(models), startDate, endDate);
 }
 
 /** Inserts the session of a model-day that starts now, from a closing state or else the initial cash; within the caller's transaction. */
@@ -124,16 +121,15 @@ export function insertSession(
   return Number(inserted.lastInsertRowid);
 }
 
+const NEXT_MESSAGE = query('SELECT coalesce(max(message_index) + 1, 0) FROM reasoning_logs WHERE session_id = ?', [integer]);
+
 /** Appends to the reasoning log, whose messages are counted from 0; within the caller's transaction. */
 export function appendMessages(
   database: Database,
   sessionId: number,
   { firstIndex, messages, timestamp }: { firstIndex: number; messages: readonly LogMessage[]; timestamp: string },
 ): void {
-  const last = database
-    .statement('SELECT max(message_index) AS "index" FROM reasoning_logs WHERE session_id = ?')
-    .get(sessionId)?.['index'];
-  assert.equal(firstIndex, Number(last ?? -1) + 1, 'messages continue where the reasoning log ends');
+  assert.equal(firstIndex, NEXT_MESSAGE.one(database, sessionId)[0], 'messages continue where the reasoning log ends');
   const insert = database.statement(
     `INSERT INTO reasoning_logs
        (session_id, message_index, role, content, summary, tool_name, tool_input, tool_calls, carried, timestamp)
@@ -238,19 +234,20 @@ export function endModelDay(
     .run(status, error, completedAt, jobId, date, model);
 }
 
+const SUPERSEDE = query(
+  `UPDATE trading_sessions SET status = 'superseded' WHERE model = ? AND date = ? AND status = 'active' RETURNING job_id`,
+  [text],
+);
+
 function supersede(database: Database, model: string, date: CalendarDate): void {
-  const [replaced] = database
-    .statement(
-      `UPDATE trading_sessions SET status = 'superseded' WHERE model = ? AND date = ? AND status = 'active' RETURNING job_id`,
-    )
-    .all(model, date);
+  const [replaced] = SUPERSEDE.all(database, model, date);
   if (replaced === undefined) return;
   database
     .statement(
       `UPDATE simulation_runs SET status = 'superseded' WHERE job_id = ?1 AND model = ?2
          AND NOT EXISTS (SELECT 1 FROM trading_sessions WHERE job_id = ?1 AND model = ?2 AND status = 'active')`,
     )
-    .run(replaced['job_id'] as string, model);
+    .run(replaced[0], model);
 }
 
 function insertPosition(

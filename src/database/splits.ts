@@ -1,17 +1,30 @@
 import type { CalendarDate } from '../calendar.ts';
 import type { Database } from './database.ts';
 import type { Split } from './market.ts';
+import { type RowOf, query, real, text } from './rows.ts';
 
 /** Raw prices that open this far from the previous close look like a split: by so much down, or up again by as much. */
 const JUMP_RATIO = 0.3;
 
-/** An overnight jump of raw prices that nobody has explained. */
-export interface Jump {
-  symbol: string;
-  date: CalendarDate;
-  previousClose: number;
-  open: number;
-}
+const JUMPS = query(
+  `WITH nights AS (
+     SELECT symbol, date, open, lag(date) OVER days AS previous_date, lag(coalesce(close, open)) OVER days AS previous_close
+     FROM price_data
+     WHERE symbol IN (SELECT value FROM json_each(?1)) AND date BETWEEN ?2 AND ?3 AND NOT adjusted
+     WINDOW days AS (PARTITION BY symbol ORDER BY date)
+   )
+   SELECT symbol, date, previous_close AS previousClose, open FROM nights
+   WHERE abs(open / previous_close - 1) > ${JUMP_RATIO}
+     AND NOT EXISTS (SELECT 1 FROM stock_splits
+       WHERE stock_splits.symbol = nights.symbol AND stock_splits.date > previous_date AND stock_splits.date <= nights.date)
+     AND NOT EXISTS (SELECT 1 FROM stock_split_coverage AS asked
+       WHERE asked.symbol = nights.symbol AND asked.end_date >= nights.date)
+   ORDER BY symbol, date`,
+  { symbol: text, date: text, previousClose: real, open: real },
+);
+
+/** An unexplained overnight jump of raw prices. */
+export type Jump = RowOf<typeof JUMPS>;
 
 /**
  * The jumps of some symbols between two dates that no stored split explains, and about which no provider has been asked
@@ -22,23 +35,7 @@ export function unexplainedJumps(
   symbols: readonly string[],
   { from, to }: { from: CalendarDate; to: CalendarDate },
 ): Jump[] {
-  return database
-    .statement(
-      `WITH nights AS (
-         SELECT symbol, date, open, lag(date) OVER days AS previous_date, lag(coalesce(close, open)) OVER days AS previous_close
-         FROM price_data
-         WHERE symbol IN (SELECT value FROM json_each(?1)) AND date BETWEEN ?2 AND ?3 AND NOT adjusted
-         WINDOW days AS (PARTITION BY symbol ORDER BY date)
-       )
-       SELECT symbol, date, previous_close AS previousClose, open FROM nights
-       WHERE abs(open / previous_close - 1) > ?4
-         AND NOT EXISTS (SELECT 1 FROM stock_splits
-           WHERE stock_splits.symbol = nights.symbol AND stock_splits.date > previous_date AND stock_splits.date <= nights.date)
-         AND NOT EXISTS (SELECT 1 FROM stock_split_coverage AS asked
-           WHERE asked.symbol = nights.symbol AND asked.end_date >= nights.date)
-       ORDER BY symbol, date`,
-    )
-    .all(JSON.stringify(symbols), from, to, JUMP_RATIO) as never;
+  return JUMPS.all(database, JSON.stringify(symbols), from, to);
 }
 
 /** Stores what a provider says of a symbol's splits, and through which date it is known; within the caller's transaction. */

@@ -1,4 +1,5 @@
 import type { Database } from './database.ts';
+import { integer, query, real } from './rows.ts';
 import type { ModelDay } from './sessions.ts';
 
 /** What a step of a model-day took; null where nobody knows. */
@@ -17,26 +18,17 @@ export interface Usage {
  * largest integer that a JavaScript number holds exactly, whatever stood there before.
  */
 export function addUsage(database: Database, { jobId, date, model }: ModelDay, usage: Usage): void {
-  const columns = ['steps', 'requests', 'prompt_tokens', 'completion_tokens', 'cached_tokens', 'reasoning_tokens'];
-  const assignments = columns.map((column, index) => `${column} = ${clampedSum(column, `?${index + 4}`)}`);
+  const { steps, requests, promptTokens, completionTokens, cachedTokens, reasoningTokens, costUsd } = usage;
   database
-    .statement(
-      `UPDATE job_details SET ${assignments.join(', ')}, cost_usd = coalesce(cost_usd + ?10, ?10, cost_usd)
-       WHERE job_id = ?1 AND date = ?2 AND model = ?3`,
-    )
-    .run(
-      jobId,
-      date,
-      model,
-      usage.steps,
-      usage.requests,
-      usage.promptTokens,
-      usage.completionTokens,
-      usage.cachedTokens,
-      usage.reasoningTokens,
-      usage.costUsd,
-    );
+    .statement(ADD_USAGE)
+    .run(jobId, date, model, steps, requests, promptTokens, completionTokens, cachedTokens, reasoningTokens, costUsd);
 }
+
+const COUNTS = ['steps', 'requests', 'prompt_tokens', 'completion_tokens', 'cached_tokens', 'reasoning_tokens'];
+const ADD_USAGE = `
+  UPDATE job_details SET ${COUNTS.map((column, index) => `${column} = ${clampedSum(column, `?${index + 4}`)}`).join(', ')},
+    cost_usd = coalesce(cost_usd + ?10, ?10, cost_usd)
+  WHERE job_id = ?1 AND date = ?2 AND model = ?3`;
 
 function clampedSum(column: string, addend: string): string {
   return `min(coalesce(${column} + ${addend}, ${addend}, ${column}), ${Number.MAX_SAFE_INTEGER})`;
@@ -55,20 +47,19 @@ export function finite(cost: string): string {
   return `iif(${cost} < 9e999, ${cost}, NULL)`;
 }
 
+const COST = query('SELECT total(cost_usd) FROM job_details WHERE job_id = ? AND model = ?', [real]);
+
 /** What a model has cost in a job so far, in dollars; 0 when nothing is known. */
 export function costInJob(database: Database, jobId: string, model: string): number {
-  const row = database
-    .statement('SELECT total(cost_usd) AS cost FROM job_details WHERE job_id = ? AND model = ?')
-    .get(jobId, model);
-  return row?.['cost'] as number;
+  return COST.one(database, jobId, model)[0];
 }
 
-/** Whether a model-day asked its model and nobody knows what that cost. */
+const UNKNOWN_COST = query(
+  'SELECT 1 FROM job_details WHERE job_id = ? AND date = ? AND model = ? AND steps > 0 AND cost_usd IS NULL',
+  [integer],
+);
+
+/** Whether a model-day asked its model and the cost of that is unknown. */
 export function hasUnknownCost(database: Database, { jobId, date, model }: ModelDay): boolean {
-  const row = database
-    .statement(
-      'SELECT 1 FROM job_details WHERE job_id = ? AND date = ? AND model = ? AND steps > 0 AND cost_usd IS NULL',
-    )
-    .get(jobId, date, model);
-  return row !== undefined;
+  return UNKNOWN_COST.has(database, jobId, date, model);
 }

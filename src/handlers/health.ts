@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { timestamp } from '../calendar.ts';
-import { isDatabaseHealthy } from '../database/database.ts';
+import { isDatabaseHealthy } from '../database/state.ts';
 import { type ResponseBody, type Context, deploymentFields } from './handler.ts';
 import { deploymentEntries, named, timestampText } from './schemas.ts';
 

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { type Database, contentVersion } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
+import { contentVersion } from '../database/state.ts';
 import { readWarnings } from '../database/jobs.ts';
 import { jobStatus } from '../database/records/status.ts';
 import { ServiceError, modelDayStatuses } from '../domain.ts';

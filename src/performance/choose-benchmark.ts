@@ -1,7 +1,9 @@
 import type { CalendarDate } from '../calendar.ts';
+import { parseAgentConfiguration, universeOf } from '../configuration.ts';
 import type { Database } from '../database/database.ts';
 import { splitsBetween } from '../database/market.ts';
-import { type ChosenDay, barsBetween, priceSpan, universeOfDays } from '../database/records/performance.ts';
+import { type ChosenDay, barsBetween, priceSpan } from '../database/records/performance.ts';
+import { newestConfiguration } from '../database/records/trading-terms.ts';
 import { ServiceError } from '../domain.ts';
 import type { Steps } from '../turns.ts';
 import {
@@ -51,16 +53,18 @@ export function* benchmarkSteps(
   const start = days.map((day) => startOf(day).date).reduce((earliest, date) => (date < earliest ? date : earliest), NEVER);
   const last = days.reduce((latest, { date }) => (date > latest ? date : latest), '');
   const name = wanted ?? (covers(database, { first: start, last }) ? DEFAULT_SYMBOL : UNIVERSE);
-  const symbols = name === UNIVERSE ? universeOfDays(database, firstDays(days)) : [name];
+  const symbols = name === UNIVERSE ? universeOfDays(database, days) : [name];
   const members = symbols.values().map((symbol) => levelsOfSymbol(database, symbol, { from: start, to: last }));
   const levels = name === UNIVERSE ? yield* equalWeightLevels(members) : (members.next().value ?? []);
   return { name, symbols: symbols.length, levels, base: baseOf(days, levels) };
 }
 
-/** The sessions of the first date: later ones do not change the benchmark. */
-function firstDays(days: readonly ChosenDay[]): number[] {
+/** The universe of the newest job that ran a model-day of the first date: later ones do not change the benchmark. */
+function universeOfDays(database: Database, days: readonly ChosenDay[]): readonly string[] {
   const first = days.reduce((earliest, { date }) => (date < earliest ? date : earliest), NEVER);
-  return days.filter(({ date }) => date === first).map(({ sessionId }) => sessionId);
+  const sessions = days.filter(({ date }) => date === first).map(({ sessionId }) => sessionId);
+  const configuration = newestConfiguration(database, sessions);
+  return configuration === undefined ? [] : universeOf(parseAgentConfiguration(configuration));
 }
 
 function covers(database: Database, { first, last }: { first: CalendarDate; last: CalendarDate }): boolean {

@@ -1,4 +1,5 @@
-import { agentConfigurations, initialCashOf } from '../database/records/trading-terms.ts';
+import { parseAgentConfigurations } from '../configuration.ts';
+import { initialCashOf, storedConfigurations } from '../database/records/trading-terms.ts';
 import type { Steps } from '../turns.ts';
 import { type Benchmark, benchmarkSteps } from './choose-benchmark.ts';
 import { type Incomparability, type ModelPeriod, compareModels, staleness } from './comparability.ts';
@@ -25,7 +26,8 @@ export function* prepareReports(request: ReportRequest): Steps<Basis> {
   const { database, wanted, riskFree } = request;
   const { periods, days } = yield* readChosenDays(request);
   const benchmark = yield* benchmarkSteps(database, wanted, days);
-  const configurations = agentConfigurations(database, new Set(days.map(({ jobId }) => jobId)));
+  const stored = storedConfigurations(database, new Set(days.map(({ jobId }) => jobId)));
+  const configurations = parseAgentConfigurations(stored);
   const initialCash = initialCashOf(database, periods.map(({ model }) => model));
   return {
     periods,

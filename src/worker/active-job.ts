@@ -1,7 +1,17 @@
-import type { Configuration } from '../configuration.ts';
-import type { Job } from '../database/jobs.ts';
+import { type AgentConfiguration, type Configuration, parseAgentConfiguration } from '../configuration.ts';
+import type { Database } from '../database/database.ts';
+import { type StoredJob, loadJob } from '../database/jobs.ts';
 import type { Crew } from './crew.ts';
 import type { Life } from './life.ts';
+
+export interface Job extends Omit<StoredJob, 'agentConfig'> {
+  agentConfig: AgentConfiguration;
+}
+
+export function openJob(database: Database, jobId: string): Job {
+  const stored = loadJob(database, jobId);
+  return { ...stored, agentConfig: parseAgentConfiguration(stored.agentConfig) };
+}
 
 /** The job that is being worked, with what all its model-days share. */
 export interface ActiveJob {

@@ -1,7 +1,6 @@
 import { timestamp } from '../calendar.ts';
 import { type Configuration, readConfiguration, universeOf } from '../configuration.ts';
 import {
-  type Job,
   addWarnings,
   failRemainingModelDays,
   finishJob,
@@ -19,7 +18,7 @@ import { supplyPrices } from '../prices/supply.ts';
 import { count, list } from '../sentences.ts';
 import { openMarket } from '../trading/market.ts';
 import { type Steps, bySlices } from '../turns.ts';
-import type { ActiveJob } from './active-job.ts';
+import { type ActiveJob, type Job, openJob } from './active-job.ts';
 import type { WorkerContext } from './context.ts';
 import { costWarnings } from './cost-limits.ts';
 import { createCrew } from './crew.ts';
@@ -40,7 +39,7 @@ export async function runJob(context: WorkerContext, jobId: string, signal: Abor
   let error: string | null = null;
   const life = watchLife(context, jobId, signal);
   try {
-    error = await work(context, loadJob(context.database, jobId), { signal, life });
+    error = await work(context, openJob(context.database, jobId), { signal, life });
   } catch (thrown) {
     if (signal.aborted) return;
     if (storageFaultOf(thrown) !== null) throw thrown;

@@ -254,8 +254,8 @@ test('a database of version 8 learns in which order its model-days were committe
 /** A database that counts how many rows a statement returns at most. */
 function watch(database: CommandDatabase): { database: CommandDatabase; mostRows(): number } {
   let most = 0;
-  const statement: CommandDatabase['statement'] = (sql) => {
-    const own = database.statement(sql);
+  const statement: CommandDatabase['statement'] = (sql, rows) => {
+    const own = database.statement(sql, rows);
     return new Proxy(own, {
       get: (target, name) => {
         const member = Reflect.get(target, name);

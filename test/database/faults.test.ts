@@ -4,7 +4,8 @@ import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync 
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { contentVersion, isDatabaseHealthy, openDatabase } from '../../src/database/database.ts';
+import { openDatabase } from '../../src/database/database.ts';
+import { contentVersion, isDatabaseHealthy } from '../../src/database/state.ts';
 import { storageFaultOf } from '../../src/database/storage/faults.ts';
 import { ServiceError } from '../../src/domain.ts';
 import { temporaryFolder } from '../support/service.ts';

@@ -33,7 +33,7 @@ function insertOldJob(jobId: string, createdAt: string, status: 'completed' | 'f
         { model: 'a', startDate: '2025-09-15' },
       ],
       replaceExisting: false,
-      agentConfig: parseAgentConfiguration({}),
+      agentConfig: parseAgentConfiguration('{}'),
       warnings: jobId === 'job-0' ? ['Skipped 2 dates'] : [],
     });
     const ends = `UPDATE job_details SET status = ?, error = ?, started_at = ?, completed_at = ? WHERE job_id = ? AND model = ?`;

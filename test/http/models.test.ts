@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { modelsResponse } from '../../src/handlers/models.ts';
 import { coverageResponse } from '../../src/handlers/price-coverage.ts';
 import { namedModels, seenModel } from '../../src/database/records/models.ts';
-import { openDatabase } from '../../src/database/database.ts';
+import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { addCoverage, storeBars } from '../../src/database/prices.ts';
 import { coverageSpans, symbolPrices } from '../../src/database/records/price-coverage.ts';
 import { gapsBetween } from '../../src/prices/coverage.ts';
@@ -224,7 +224,7 @@ test('models and coverage: no query reads all bars, and none all sessions', () =
   const database = openDatabase(':memory:');
   for (const sql of SEED) database.statement(sql).run();
   const texts: string[] = [];
-  const watched = { ...database, statement: (sql: string) => (texts.push(sql), database.statement(sql)) };
+  const watched: CommandDatabase = { ...database, statement: (sql, rows) => (texts.push(sql), database.statement(sql, rows)) };
   symbolPrices(watched, { symbol: null, date: '2025-11-10' });
   coverageSpans(watched, null);
   for (const model of namedModels(watched)) seenModel(watched, model);

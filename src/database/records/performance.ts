@@ -1,35 +1,54 @@
 import { type CalendarDate, EARLIEST_DATE } from '../../calendar.ts';
-import { parseAgentConfiguration, universeOf } from '../../configuration.ts';
-import type { ActionType } from '../../domain.ts';
+import { actionTypes } from '../../domain.ts';
 import type { Money } from '../../money.ts';
 import type { Steps } from '../../turns.ts';
 import { type ChosenSession, type SessionFilters, SESSIONS_PER_STEP, committedSessions } from '../chosen.ts';
 import type { Database } from '../database.ts';
-import { PARTS, portionsOf, rowsOf } from './results.ts';
-import { type Usage, sumOf } from '../usage.ts';
+import { type RowOf, amount, integer, oneOf, orNull, query, real, text } from '../rows.ts';
+import { sumOf } from '../usage.ts';
+import { PARTS, jsonIds, portionsOf } from './results.ts';
 
 /** An active model-day, with the date of the day it started from; null when it started from the initial cash. */
 export interface ChosenDay extends ChosenSession {
   startDate: CalendarDate | null;
 }
 
-const STARTS = `
-  SELECT past.date FROM json_each(?) AS chosen JOIN trading_sessions AS own ON own.session_id = chosen.value
-    LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
-  ORDER BY chosen.key`;
+const STARTS = query(
+  `SELECT past.date FROM json_each(?) AS chosen JOIN trading_sessions AS own ON own.session_id = chosen.value
+     LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
+   ORDER BY chosen.key`,
+  [orNull(text)],
+);
 
 /** The model-days that the filters let through as of a change of the ledger, by date and model; some at a time. */
 export function* chosenDays(database: Database, filters: SessionFilters, at: number): Generator<ChosenDay[]> {
   for (const sessions of committedSessions(database, filters, at)) {
-    const ids = sessions.map(({ sessionId }) => sessionId);
-    const starts = rowsOf(database, STARTS).all(JSON.stringify(ids)) as unknown as [CalendarDate | null][];
+    const starts = STARTS.all(database, jsonIds(sessions));
     yield sessions.map((session, index) => ({ ...session, startDate: starts[index]?.[0] ?? null }));
   }
 }
 
+const LEDGER = query(
+  `SELECT trading_sessions.session_id, date, started_from_session_id, initial_cash_e4, action_type, symbol, amount, price_e4,
+     cash_e4, portfolio_value_e4, daily_profit_e4 ${PARTS}`,
+  [
+    integer,
+    text,
+    orNull(integer),
+    orNull(amount),
+    oneOf(actionTypes),
+    orNull(text),
+    orNull(integer),
+    orNull(amount),
+    amount,
+    amount,
+    amount,
+  ],
+);
+
 /** One action with the cash after it. */
 export interface LedgerAction {
-  actionType: ActionType;
+  actionType: (typeof actionTypes)[number];
   symbol: string | null;
   amount: number | null;
   price: Money | null;
@@ -50,35 +69,16 @@ export interface LedgerDay {
   profit: Money;
 }
 
-const LEDGER = `
-  SELECT trading_sessions.session_id, date, started_from_session_id, initial_cash_e4, action_type, symbol, amount, price_e4,
-    cash_e4, portfolio_value_e4, daily_profit_e4 ${PARTS}`;
-
-type LedgerRow = [
-  sessionId: number,
-  date: string,
-  startedFrom: number | null,
-  initialCash: Money | null,
-  actionType: ActionType,
-  symbol: string | null,
-  amount: number | null,
-  price: Money | null,
-  cash: Money,
-  value: Money,
-  profit: Money,
-];
-
 /**
  * The ledgers of some model-days of one model and of all that they started from, back to the initial cash, each after its
- * past. Committed days never change, so what is read later, step by step, is still the state of when they were chosen.
+ * past. Committed days never change, so the ledger is as it was when they were chosen, though it is read step by step.
  */
 export function* ledgerDays(database: Database, sessionIds: readonly number[]): Steps<LedgerDay[]> {
   const days: LedgerDay[] = [];
-  const all = [...sessionIds, ...(yield* pastOf(database, sessionIds))];
-  for (let start = 0; start < all.length; start += SESSIONS_PER_STEP) {
-    for (const portion of portionsOf(database, all.slice(start, start + SESSIONS_PER_STEP))) {
-      const rows = rowsOf(database, LEDGER).all(JSON.stringify(portion)) as unknown as LedgerRow[];
-      for (const row of rows) addRow(days, row);
+  const all = [...sessionIds, ...(yield* pastOf(database, sessionIds))].map((sessionId) => ({ sessionId }));
+  for (const sessions of slicesOf(all)) {
+    for (const portion of portionsOf(database, sessions)) {
+      for (const row of LEDGER.all(database, JSON.stringify(portion))) addRow(days, row);
       yield null;
     }
   }
@@ -87,46 +87,52 @@ export function* ledgerDays(database: Database, sessionIds: readonly number[]): 
 
 function addRow(
   days: LedgerDay[],
-  [sessionId, date, startedFrom, initialCash, actionType, symbol, amount, price, cash, value, profit]: LedgerRow,
+  [sessionId, date, startedFrom, initialCash, actionType, symbol, shares, price, cash, value, profit]: RowOf<typeof LEDGER>,
 ): void {
   let day = days.at(-1);
   if (day?.sessionId !== sessionId) {
     day = { sessionId, date, startedFrom, initialCash, actions: [], cash, value, profit };
     days.push(day);
   }
-  day.actions.push({ actionType, symbol, amount, price, cash });
+  day.actions.push({ actionType, symbol, amount: shares, price, cash });
   [day.cash, day.value, day.profit] = [cash, value, profit];
 }
 
-const STARTED_FROM = `
-  SELECT started_from_session_id FROM json_each(?) AS chosen JOIN trading_sessions ON session_id = chosen.value
-  WHERE started_from_session_id IS NOT NULL`;
+function* slicesOf<Item>(items: readonly Item[]): Generator<Item[]> {
+  for (let start = 0; start < items.length; start += SESSIONS_PER_STEP) yield items.slice(start, start + SESSIONS_PER_STEP);
+}
+
+const STARTED_FROM = query(
+  `SELECT own.started_from_session_id FROM json_each(?) AS chosen JOIN trading_sessions AS own ON session_id = chosen.value`,
+  [orNull(integer)],
+);
 
 /** A session and those before it, the newest first. */
-const LINEAGE = `
-  WITH RECURSIVE lineage (session_id, past, place) AS (
-    SELECT session_id, started_from_session_id, 1 FROM trading_sessions WHERE session_id = ?
-    UNION ALL
-    SELECT own.session_id, own.started_from_session_id, place + 1
-    FROM lineage JOIN trading_sessions AS own ON own.session_id = lineage.past WHERE place < ${SESSIONS_PER_STEP})
-  SELECT session_id, past FROM lineage ORDER BY place`;
+const LINEAGE = query(
+  `WITH RECURSIVE lineage (session_id, past, place) AS (
+     SELECT session_id, started_from_session_id, 1 FROM trading_sessions WHERE session_id = ?
+     UNION ALL
+     SELECT own.session_id, own.started_from_session_id, place + 1
+     FROM lineage JOIN trading_sessions AS own ON own.session_id = lineage.past WHERE place < ${SESSIONS_PER_STEP})
+   SELECT session_id, past FROM lineage ORDER BY place`,
+  [integer, orNull(integer)],
+);
 
 /** The sessions that some sessions go back to and that are none of them. */
 function* pastOf(database: Database, sessionIds: readonly number[]): Steps<number[]> {
   const known = new Set(sessionIds);
   const past: number[] = [];
-  for (let start = 0; start < sessionIds.length; start += SESSIONS_PER_STEP) {
-    const ids = sessionIds.slice(start, start + SESSIONS_PER_STEP);
-    const starts = rowsOf(database, STARTED_FROM).all(JSON.stringify(ids)) as unknown as [number][];
-    for (const [first] of starts) {
-      let next: number | null = first;
+  for (const ids of slicesOf(sessionIds)) {
+    for (let [next] of STARTED_FROM.all(database, JSON.stringify(ids))) {
       while (next !== null && !known.has(next)) {
-        const lineage = rowsOf(database, LINEAGE).all(next) as unknown as [number, number | null][];
-        const end = lineage.findIndex(([id]) => known.has(id));
-        const fresh = end === -1 ? lineage : lineage.slice(0, end);
-        for (const [id] of fresh) known.add(id);
-        past.push(...fresh.map(([id]) => id));
-        next = fresh.at(-1)?.[1] ?? null;
+        const lineage: RowOf<typeof LINEAGE>[] = LINEAGE.all(database, next);
+        next = null;
+        for (const [id, before] of lineage) {
+          if (known.has(id)) break;
+          known.add(id);
+          past.push(id);
+          next = before;
+        }
         yield null;
       }
     }
@@ -135,70 +141,77 @@ function* pastOf(database: Database, sessionIds: readonly number[]): Steps<numbe
   return past;
 }
 
-/** What some model-days took, over all attempts of their jobs; null where nobody knows of any of them. */
-export interface UsageTotals extends Usage {
-  /** Of how many model-days the cost is not known. */
-  daysWithoutCost: number;
-}
+const USAGE = query(
+  `SELECT total(job_details.steps) AS steps, total(requests) AS requests, ${sumOf('prompt_tokens')} AS promptTokens,
+     ${sumOf('completion_tokens')} AS completionTokens, ${sumOf('cached_tokens')} AS cachedTokens,
+     ${sumOf('reasoning_tokens')} AS reasoningTokens, ${sumOf('cost_usd')} AS costUsd,
+     count(*) - count(cost_usd) AS daysWithoutCost
+   FROM json_each(?) AS chosen JOIN trading_sessions ON session_id = chosen.value
+     JOIN job_details USING (job_id, date, model)`,
+  {
+    steps: real,
+    requests: real,
+    promptTokens: orNull(real),
+    completionTokens: orNull(real),
+    cachedTokens: orNull(real),
+    reasoningTokens: orNull(real),
+    costUsd: orNull(real),
+    /** Of how many model-days the cost is unknown. */
+    daysWithoutCost: integer,
+  },
+);
 
-const USAGE = `
-  SELECT total(job_details.steps) AS steps, total(requests) AS requests, ${sumOf('prompt_tokens')} AS promptTokens,
-    ${sumOf('completion_tokens')} AS completionTokens, ${sumOf('cached_tokens')} AS cachedTokens,
-    ${sumOf('reasoning_tokens')} AS reasoningTokens, ${sumOf('cost_usd')} AS costUsd,
-    count(*) - count(cost_usd) AS daysWithoutCost
-  FROM json_each(?) AS chosen JOIN trading_sessions ON session_id = chosen.value
-    JOIN job_details USING (job_id, date, model)`;
+/** What some model-days took, over all attempts of their jobs; null where it is unknown for all of them. */
+export type UsageTotals = RowOf<typeof USAGE>;
 
 export function* usageTotals(database: Database, sessionIds: readonly number[]): Steps<UsageTotals> {
-  let totals = database.statement(USAGE).get('[]') as never as UsageTotals;
-  for (let start = 0; start < sessionIds.length; start += SESSIONS_PER_STEP) {
-    const ids = sessionIds.slice(start, start + SESSIONS_PER_STEP);
-    totals = added(totals, database.statement(USAGE).get(JSON.stringify(ids)) as never);
+  let totals = USAGE.one(database, '[]');
+  for (const ids of slicesOf(sessionIds)) {
+    totals = added(totals, USAGE.one(database, JSON.stringify(ids)));
     yield null;
   }
   return totals;
 }
 
 function added(one: UsageTotals, other: UsageTotals): UsageTotals {
-  const sum = (name: keyof UsageTotals) => {
-    const [left, right] = [one[name], other[name]];
-    return left === null || right === null ? (left ?? right) : left + right;
+  const known = (left: number | null, right: number | null) =>
+    left === null || right === null ? (left ?? right) : left + right;
+  return {
+    steps: one.steps + other.steps,
+    requests: one.requests + other.requests,
+    promptTokens: known(one.promptTokens, other.promptTokens),
+    completionTokens: known(one.completionTokens, other.completionTokens),
+    cachedTokens: known(one.cachedTokens, other.cachedTokens),
+    reasoningTokens: known(one.reasoningTokens, other.reasoningTokens),
+    costUsd: known(one.costUsd, other.costUsd),
+    daysWithoutCost: one.daysWithoutCost + other.daysWithoutCost,
   };
-  return Object.fromEntries((Object.keys(one) as (keyof UsageTotals)[]).map((name) => [name, sum(name)])) as never;
 }
 
-/** The universe of the newest job that ran one of these model-days; empty when there are none. */
-export function universeOfDays(database: Database, sessionIds: readonly number[]): readonly string[] {
-  const row = database
-    .statement(
-      `SELECT agent_config FROM jobs WHERE job_id IN (
-         SELECT job_id FROM trading_sessions WHERE session_id IN (SELECT value FROM json_each(?)))
-       ORDER BY created_at DESC LIMIT 1`,
-    )
-    .get(JSON.stringify(sessionIds));
-  return row === undefined ? [] : universeOf(parseAgentConfiguration(JSON.parse(String(row['agent_config']))));
-}
+const SPAN = query(`SELECT min(date), max(date) FROM price_data WHERE symbol = ? AND date >= '${EARLIEST_DATE}'`, [
+  orNull(text),
+  orNull(text),
+]);
 
 /** The first and the last date on which a symbol has a bar; null when it has none. */
 export function priceSpan(database: Database, symbol: string): { first: CalendarDate; last: CalendarDate } | null {
-  const row = database
-    .statement(`SELECT min(date) AS first, max(date) AS last FROM price_data WHERE symbol = ? AND date >= '${EARLIEST_DATE}'`)
-    .get(symbol) as { first: string | null; last: string | null };
-  return row.first === null ? null : (row as never);
+  const [first, last] = SPAN.one(database, symbol);
+  return first === null || last === null ? null : { first, last };
 }
+
+const BARS = query(
+  `SELECT date, open, close FROM price_data
+   WHERE symbol = ?1 AND date <= ?3
+     AND date >= coalesce((SELECT max(date) FROM price_data WHERE symbol = ?1 AND date <= ?2), ?2)
+   ORDER BY date`,
+  { date: text, open: real, close: orNull(real) },
+);
 
 /** A symbol's bars between two dates, and its last one before them, in order: date, open, close in raw dollars. */
 export function barsBetween(
   database: Database,
   symbol: string,
   { from, to }: { from: CalendarDate; to: CalendarDate },
-): { date: CalendarDate; open: number; close: number | null }[] {
-  const rows = rowsOf(
-    database,
-    `SELECT date, open, close FROM price_data
-     WHERE symbol = ?1 AND date <= ?3
-       AND date >= coalesce((SELECT max(date) FROM price_data WHERE symbol = ?1 AND date <= ?2), ?2)
-     ORDER BY date`,
-  ).all(symbol, from, to);
-  return (rows as unknown as [string, number, number | null][]).map(([date, open, close]) => ({ date, open, close }));
+): RowOf<typeof BARS>[] {
+  return BARS.all(database, symbol, from, to);
 }

@@ -1,42 +1,31 @@
 import { type CalendarDate, EARLIEST_DATE } from '../../calendar.ts';
 import type { Database } from '../database.ts';
+import { type RowOf, integer, orNull, query, text } from '../rows.ts';
 
-/** A span in which a source's series of a symbol is known, both ends included. */
-export interface CoverageSpan {
-  source: string;
-  startDate: CalendarDate;
-  endDate: CalendarDate;
-  recordedAt: string;
-}
-
-/** What is stored of a symbol's prices; without a bar the first three are null. */
-export interface SymbolPrices {
-  symbol: string;
-  firstDate: CalendarDate | null;
-  lastDate: CalendarDate | null;
-  /** Of the last bar. */
-  source: string | null;
-}
-
-/** From one symbol to the next by the primary key: what stands between is not read. */
+/** From one symbol to the next by the primary key, without reading what lies between. */
 const SYMBOLS = `
   WITH RECURSIVE priced (symbol) AS (
     SELECT min(symbol) FROM price_data
     UNION ALL SELECT (SELECT min(symbol) FROM price_data WHERE price_data.symbol > priced.symbol) FROM priced WHERE symbol IS NOT NULL)
   SELECT symbol FROM priced WHERE symbol IS NOT NULL UNION SELECT symbol FROM price_data_coverage`;
 
-/** Other programs may have stored dates that are none, or that are too early to be told to anybody. */
+/** Other programs may have stored texts that are not dates, and dates too early to be shown to anybody. */
 const readable = (column: string) => `${column} >= '${EARLIEST_DATE}' AND ${column} IS date(${column})`;
 const BARS_OF_SYMBOL = `FROM price_data WHERE price_data.symbol = known.symbol AND ${readable('date')}`;
-const SYMBOL_PRICES = `
-  SELECT known.symbol,
-    (SELECT min(date) ${BARS_OF_SYMBOL}) AS firstDate,
-    (SELECT max(date) ${BARS_OF_SYMBOL}) AS lastDate,
-    (SELECT source ${BARS_OF_SYMBOL} ORDER BY date DESC LIMIT 1) AS source
-  FROM (${SYMBOLS}) AS known
-  WHERE (?1 IS NULL OR known.symbol = ?1)
-    AND (?2 IS NULL OR EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = known.symbol AND date = ?2))
-  ORDER BY known.symbol`;
+const SYMBOL_PRICES = query(
+  `SELECT known.symbol,
+     (SELECT min(date) ${BARS_OF_SYMBOL}) AS firstDate,
+     (SELECT max(date) ${BARS_OF_SYMBOL}) AS lastDate,
+     (SELECT source ${BARS_OF_SYMBOL} ORDER BY date DESC LIMIT 1) AS source
+   FROM (${SYMBOLS}) AS known
+   WHERE (?1 IS NULL OR known.symbol = ?1)
+     AND (?2 IS NULL OR EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = known.symbol AND date = ?2))
+   ORDER BY known.symbol`,
+  { symbol: text, firstDate: orNull(text), lastDate: orNull(text), /** Of the last bar. */ source: orNull(text) },
+);
+
+/** What is stored of a symbol's prices; without a bar only the symbol is not null. */
+export type SymbolPrices = RowOf<typeof SYMBOL_PRICES>;
 
 export interface SymbolFilters {
   symbol: string | null;
@@ -44,27 +33,30 @@ export interface SymbolFilters {
   date: CalendarDate | null;
 }
 
-/** The symbols of which anything is stored or known and that the filters let through, by name: a few seeks per symbol. */
+/** The symbols that have bars or coverage and that the filters let through, by name: a few seeks per symbol. */
 export function symbolPrices(database: Database, { symbol, date }: SymbolFilters): SymbolPrices[] {
-  return database.statement(SYMBOL_PRICES).all(symbol, date) as never;
+  return SYMBOL_PRICES.all(database, symbol, date);
 }
 
+const SPANS = query(
+  `SELECT symbol, source, max(start_date, '${EARLIEST_DATE}') AS startDate, end_date AS endDate, recorded_at AS recordedAt
+   FROM price_data_coverage
+   WHERE (?1 IS NULL OR symbol = ?1) AND start_date IS date(start_date) AND ${readable('end_date')}
+   ORDER BY symbol, start_date, source`,
+  { symbol: text, source: text, startDate: text, endDate: text, recordedAt: text },
+);
+
+/** A span in which a source's series of a symbol is known, both ends included. */
+export type CoverageSpan = RowOf<typeof SPANS>;
+
 /** The covered spans of all symbols, or of the given one, by start within each symbol; none begins too early. */
-export function coverageSpans(database: Database, symbol: string | null): (CoverageSpan & { symbol: string })[] {
-  return database
-    .statement(
-      `SELECT symbol, source, max(start_date, '${EARLIEST_DATE}') AS startDate, end_date AS endDate, recorded_at AS recordedAt
-       FROM price_data_coverage
-       WHERE (?1 IS NULL OR symbol = ?1) AND start_date IS date(start_date) AND ${readable('end_date')}
-       ORDER BY symbol, start_date, source`,
-    )
-    .all(symbol) as never;
+export function coverageSpans(database: Database, symbol: string | null): CoverageSpan[] {
+  return SPANS.all(database, symbol);
 }
+
+const BAR_COUNT = query(`SELECT count(*) FROM price_data WHERE symbol = ? AND ${readable('date')}`, [integer]);
 
 /** How many bars a symbol has. This reads every one of them. */
 export function countBars(database: Database, symbol: string): number {
-  const row = database
-    .statement(`SELECT count(*) AS count FROM price_data WHERE symbol = ? AND ${readable('date')}`)
-    .get(symbol);
-  return row?.['count'] as number;
+  return BAR_COUNT.one(database, symbol)[0];
 }

@@ -1,26 +1,34 @@
+import assert from 'node:assert/strict';
 import { type SessionFilters, lastChange, visibleSessions } from '../chosen.ts';
 import type { Database } from '../database.ts';
-import { type Part, portionsOf, rowsOf } from './results.ts';
+import { integer, query, text } from '../rows.ts';
+import { jsonObject } from './json-object.ts';
+import { portionsOf } from './results.ts';
 
-/** Messages are read together up to about so many bytes; a longer one alone. */
+/** Messages are read together up to about so many bytes; a longer one is read by itself. */
 const MESSAGE_BYTES_PER_STEP = 64 * 1024;
 
 const MESSAGE_COUNT = `
   CASE status WHEN 'running'
     THEN (SELECT count(*) FROM reasoning_logs WHERE reasoning_logs.session_id = trading_sessions.session_id)
-    ELSE total_messages END`;
+    ELSE total_messages END AS total_messages`;
+const SESSION = jsonObject([
+  ...['session_id', 'job_id', 'date', 'model', 'session_summary', 'started_at', 'completed_at', MESSAGE_COUNT],
+]);
+const POSITION = jsonObject([
+  ...['action_id', 'action_type', 'symbol', 'amount', 'price_e4 / 10000.0 AS price', 'cash_e4 / 10000.0 AS cash_after'],
+  'portfolio_value_e4 / 10000.0 AS portfolio_value',
+]);
 
-const SESSIONS = `
-  SELECT json_object(
-      'session_id', session_id, 'job_id', job_id, 'date', date, 'model', model, 'session_summary', session_summary,
-      'started_at', started_at, 'completed_at', completed_at, 'total_messages', ${MESSAGE_COUNT}),
-    (SELECT json_group_array(json_object(
-      'action_id', action_id, 'action_type', action_type, 'symbol', symbol, 'amount', amount, 'price', price_e4 / 10000.0,
-      'cash_after', cash_e4 / 10000.0, 'portfolio_value', portfolio_value_e4 / 10000.0) ORDER BY action_id)
-      FROM positions WHERE positions.session_id = trading_sessions.session_id
-        AND action_id BETWEEN part.value ->> 1 AND part.value ->> 2)
-  FROM json_each(?) AS part CROSS JOIN trading_sessions ON trading_sessions.session_id = part.value ->> 0
-  ORDER BY part.key`;
+const SESSIONS = query(
+  `SELECT ${SESSION},
+     (SELECT json_group_array(${POSITION} ORDER BY action_id)
+       FROM positions WHERE positions.session_id = trading_sessions.session_id
+         AND action_id BETWEEN part.value ->> 1 AND part.value ->> 2)
+   FROM json_each(?) AS part CROSS JOIN trading_sessions ON trading_sessions.session_id = part.value ->> 0
+   ORDER BY part.key`,
+  [text, text],
+);
 
 /**
  * The trading sessions that the filters let through, as JSON text in pieces that together are a list without its brackets.
@@ -35,10 +43,11 @@ export function* sessionPieces(
   let separator = '';
   for (const sessions of visibleSessions(database, filters, lastChange(database))) {
     yield null;
-    for (const portion of portionsOf(database, sessions.map(({ sessionId }) => sessionId))) {
-      const rows = rowsOf(database, SESSIONS).all(JSON.stringify(portion)) as unknown as [string, string][];
-      for (const [index, [head, positions]] of rows.entries()) {
-        const [sessionId, first, last, actions] = portion[index] as Part;
+    for (const portion of portionsOf(database, sessions)) {
+      const rows = SESSIONS.all(database, JSON.stringify(portion));
+      assert.equal(rows.length, portion.length, 'a session that was chosen is still there');
+      for (const [index, [sessionId, first, last, actions]] of portion.entries()) {
+        const [head = '', positions = ''] = rows[index] ?? [];
         if (first === 1) onSession();
         yield first === 1 ? `${separator}${head.slice(0, -1)},"positions":[` : ',';
         yield positions.slice(1, -1);
@@ -53,22 +62,24 @@ export function* sessionPieces(
   }
 }
 
-const MESSAGE_SIZES = `
-  SELECT message_index, octet_length(content) + coalesce(octet_length(summary), 0) + coalesce(octet_length(tool_input), 0)
-  FROM reasoning_logs WHERE session_id = ? ORDER BY message_index`;
+const MESSAGE_SIZES = query(
+  `SELECT message_index, octet_length(content) + coalesce(octet_length(summary), 0) + coalesce(octet_length(tool_input), 0)
+   FROM reasoning_logs WHERE session_id = ? ORDER BY message_index`,
+  [integer, integer],
+);
 
-const MESSAGES = `
-  SELECT json_group_array(json_object(
-    'message_index', message_index, 'role', role, 'content', content, 'summary', summary, 'tool_name', tool_name,
-    'tool_input', tool_input, 'timestamp', timestamp) ORDER BY message_index)
-  FROM reasoning_logs WHERE session_id = ? AND message_index BETWEEN ? AND ?`;
+const MESSAGE = jsonObject(['message_index', 'role', 'content', 'summary', 'tool_name', 'tool_input', 'timestamp']);
+const MESSAGES = query(
+  `SELECT json_group_array(${MESSAGE} ORDER BY message_index)
+   FROM reasoning_logs WHERE session_id = ? AND message_index BETWEEN ? AND ?`,
+  [text],
+);
 
 /** A conversation as a JSON list, some messages at a time. */
 function* conversationPieces(database: Database, sessionId: number): Generator<string | null> {
-  const sizes = rowsOf(database, MESSAGE_SIZES).all(sessionId) as unknown as [number, number][];
   let separator = '[';
-  for (const [first, last] of spansOf(sizes)) {
-    const messages = String(rowsOf(database, MESSAGES).get(sessionId, first, last)?.[0]);
+  for (const [first, last] of spansOf(MESSAGE_SIZES.all(database, sessionId))) {
+    const [messages] = MESSAGES.one(database, sessionId, first, last);
     yield separator + messages.slice(1, -1);
     yield null;
     separator = ',';
@@ -77,15 +88,15 @@ function* conversationPieces(database: Database, sessionId: number): Generator<s
 }
 
 /** The first and the last index of messages that are read together. */
-function* spansOf(sizes: readonly [index: number, bytes: number][]): Generator<[number, number]> {
-  let start = 0;
+function* spansOf(sizes: readonly [index: number, bytes: number][]): Generator<[first: number, last: number]> {
+  let span: [first: number, last: number] | null = null;
   let bytes = 0;
-  for (const [place, [, size]] of sizes.entries()) {
-    if (place > start && bytes + size > MESSAGE_BYTES_PER_STEP) {
-      yield [sizes[start]?.[0] as number, sizes[place - 1]?.[0] as number];
-      [start, bytes] = [place, 0];
-    }
+  for (const [index, size] of sizes) {
     bytes += size;
+    if (span === null || bytes > MESSAGE_BYTES_PER_STEP) {
+      if (span !== null) yield span;
+      [span, bytes] = [[index, index], size];
+    } else span[1] = index;
   }
-  if (start < sizes.length) yield [sizes[start]?.[0] as number, sizes.at(-1)?.[0] as number];
+  if (span !== null) yield span;
 }

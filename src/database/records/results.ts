@@ -1,22 +1,25 @@
 import { type SessionFilters, committedSessions, lastChange } from '../chosen.ts';
 import type { Database } from '../database.ts';
+import { type Column, type Query, integer, orNull, query, real, text } from '../rows.ts';
+import { jsonObject } from './json-object.ts';
 
-/** Positions that one statement reads: bounds the memory of a long answer, and how long other requests wait for it. */
+/** Positions that one statement reads: bounds the memory of a long response, and how long other requests wait for it. */
 export const RECORDS_PER_STEP = 100;
 
 /** Some of the positions of a session: those from one action to another, of so many. */
 export type Part = readonly [sessionId: number, firstAction: number, lastAction: number, actions: number];
 
-const RECORD_COUNTS = `
-  SELECT value, coalesce((SELECT max(action_id) FROM positions WHERE positions.session_id = value), 0)
-  FROM json_each(?) ORDER BY key`;
+const RECORD_COUNTS = query(
+  `SELECT value, coalesce((SELECT max(action_id) FROM positions WHERE positions.session_id = value), 0)
+   FROM json_each(?) ORDER BY key`,
+  [integer, integer],
+);
 
 /** The positions of some sessions in portions of at most RECORDS_PER_STEP. A session without a position has an empty part. */
-export function* portionsOf(database: Database, sessionIds: readonly number[]): Generator<Part[]> {
-  const counts = rowsOf(database, RECORD_COUNTS).all(JSON.stringify(sessionIds));
+export function* portionsOf(database: Database, sessions: readonly { sessionId: number }[]): Generator<Part[]> {
   let portion: Part[] = [];
   let space = RECORDS_PER_STEP;
-  for (const [sessionId, count] of counts as unknown as [number, number][]) {
+  for (const [sessionId, count] of RECORD_COUNTS.all(database, jsonIds(sessions))) {
     let first = 1;
     do {
       const last = Math.min(count, first + space - 1);
@@ -31,6 +34,11 @@ export function* portionsOf(database: Database, sessionIds: readonly number[]): 
   if (portion.length > 0) yield portion;
 }
 
+/** The ids of some sessions as a JSON array, the form in which a statement takes many. */
+export function jsonIds(sessions: readonly { sessionId: number }[]): string {
+  return JSON.stringify(sessions.map(({ sessionId }) => sessionId));
+}
+
 /** Joins the parts of a portion, given as JSON, with their sessions and positions. */
 export const PARTS = `
   FROM json_each(?) AS part
@@ -39,76 +47,60 @@ export const PARTS = `
       AND action_id BETWEEN part.value ->> 1 AND part.value ->> 2
   ORDER BY part.key, action_id`;
 
-const RESULTS = `
-  SELECT json_object(
-    'id', position_id, 'job_id', job_id, 'date', date, 'model', model, 'action_id', action_id, 'action_type', action_type,
-    'symbol', symbol, 'amount', amount, 'price', price_e4 / 10000.0, 'cash', cash_e4 / 10000.0,
-    'portfolio_value', portfolio_value_e4 / 10000.0, 'daily_profit', daily_profit_e4 / 10000.0,
-    'daily_return_pct', daily_return_pct, 'created_at', created_at,
-    'holdings', (SELECT json_group_array(json_object('symbol', symbol, 'quantity', quantity) ORDER BY symbol)
-      FROM holdings WHERE holdings.position_id = positions.position_id)) ${PARTS}`;
+type Cell = string | number | null;
+
+/** The fields of a record but its holdings. */
+const FIELDS: readonly (readonly [sql: string, column: Column<Cell>])[] = [
+  ['position_id AS id', integer],
+  ['job_id', text],
+  ['date', text],
+  ['model', text],
+  ['action_id', integer],
+  ['action_type', text],
+  ['symbol', orNull(text)],
+  ['amount', orNull(integer)],
+  ['price_e4 / 10000.0 AS price', orNull(real)],
+  ['cash_e4 / 10000.0 AS cash', real],
+  ['portfolio_value_e4 / 10000.0 AS portfolio_value', real],
+  ['daily_profit_e4 / 10000.0 AS daily_profit', real],
+  ['daily_return_pct', orNull(real)],
+  ['created_at', text],
+];
+const COLUMNS = FIELDS.map(([sql]) => sql);
+const holdings = (list: string) => `(SELECT ${list} FROM holdings WHERE holdings.position_id = positions.position_id) AS holdings`;
+const HOLDINGS = holdings(`json_group_array(json_object('symbol', symbol, 'quantity', quantity) ORDER BY symbol)`);
+/** As `AAPL:10 MSFT:2`. */
+const HOLDINGS_TEXT = holdings(`group_concat(symbol || ':' || quantity, ' ' ORDER BY symbol)`);
+
+const RECORDS = query(`SELECT ${jsonObject([...COLUMNS, HOLDINGS])} ${PARTS}`, [text]);
+const ROWS = query(`SELECT ${[...COLUMNS, HOLDINGS_TEXT].join(', ')} ${PARTS}`, [
+  ...FIELDS.map(([, column]) => column),
+  orNull(text),
+]);
+
+/** The columns of `resultRows`. */
+export const resultColumns = [...COLUMNS, HOLDINGS_TEXT].map((sql) => sql.replace(/.* AS /s, ''));
 
 /**
  * The records that the filters let through as JSON texts, as they are at the first step. Null between two steps, where
  * others may have their turn.
  */
 export function* resultRecords(database: Database, filters: SessionFilters): Generator<string | null> {
-  for (const rows of steps(database, RESULTS, filters)) {
-    yield null;
-    for (const [json] of rows) yield json as string;
-  }
+  for (const record of stepByStep(database, RECORDS, filters)) yield record && record[0];
 }
 
-/** The columns of `resultRows`: the fields of a record, the holdings as `AAPL:10 MSFT:2`. */
-export const resultColumns = [
-  'id',
-  'job_id',
-  'date',
-  'model',
-  'action_id',
-  'action_type',
-  'symbol',
-  'amount',
-  'price',
-  'cash',
-  'portfolio_value',
-  'daily_profit',
-  'daily_return_pct',
-  'created_at',
-  'holdings',
-] as const;
-
-const RESULT_ROWS = `
-  SELECT position_id, job_id, date, model, action_id, action_type, symbol, amount, price_e4 / 10000.0, cash_e4 / 10000.0,
-    portfolio_value_e4 / 10000.0, daily_profit_e4 / 10000.0, daily_return_pct, created_at,
-    (SELECT group_concat(symbol || ':' || quantity, ' ' ORDER BY symbol)
-      FROM holdings WHERE holdings.position_id = positions.position_id) ${PARTS}`;
-
-/** As `resultRecords`, as rows of a table. */
-export function* resultRows(
-  database: Database,
-  filters: SessionFilters,
-): Generator<readonly (string | number | null)[] | null> {
-  for (const rows of steps(database, RESULT_ROWS, filters)) {
-    yield null;
-    yield* rows;
-  }
+/** As `resultRecords`, as rows of a table, holdings as `AAPL:10 MSFT:2`. */
+export function resultRows(database: Database, filters: SessionFilters): Generator<readonly Cell[] | null> {
+  return stepByStep(database, ROWS, filters);
 }
 
-type Row = (string | number | null)[];
-
-/** The rows of a query over PARTS; at most RECORDS_PER_STEP at a time, and at times none. */
-function* steps(database: Database, query: string, filters: SessionFilters): Generator<Row[]> {
+/** The rows of a query over PARTS, of which it reads at most RECORDS_PER_STEP at a time; null between two steps. */
+function* stepByStep<Row>(database: Database, records: Query<Row>, filters: SessionFilters): Generator<Row | null> {
   for (const sessions of committedSessions(database, filters, lastChange(database))) {
-    yield [];
-    for (const portion of portionsOf(database, sessions.map(({ sessionId }) => sessionId)))
-      yield rowsOf(database, query).all(JSON.stringify(portion)) as unknown as Row[];
+    yield null;
+    for (const portion of portionsOf(database, sessions)) {
+      yield null;
+      yield* records.all(database, JSON.stringify(portion));
+    }
   }
-}
-
-/** A statement whose rows are arrays: a third less time than objects, where rows are many. */
-export function rowsOf(database: Database, sql: string) {
-  const statement = database.statement(sql);
-  statement.setReturnArrays(true);
-  return statement;
 }

@@ -1,6 +1,8 @@
 import type { JobStatus } from '../../domain.ts';
 import type { Database } from '../database.ts';
+import { type RowOf, integer, orNull, query, text } from '../rows.ts';
 import { finite } from '../usage.ts';
+import { jsonObject } from './json-object.ts';
 
 /** Skipped model-days are done, except for those that a cancellation skipped. */
 const PROGRESS = `
@@ -9,63 +11,64 @@ const PROGRESS = `
     FROM (SELECT count(*) AS total,
       count(*) FILTER (WHERE status = 'completed' OR (status = 'skipped' AND error <> 'Cancelled')) AS completed,
       count(*) FILTER (WHERE status = 'failed') AS failed
-      FROM job_details WHERE job_details.job_id = jobs.job_id))`;
+      FROM job_details WHERE job_details.job_id = jobs.job_id)) AS progress`;
 
 const MODELS = `
-  (SELECT json_group_array(model ORDER BY model_index) FROM simulation_runs WHERE simulation_runs.job_id = jobs.job_id)`;
+  (SELECT json_group_array(model ORDER BY model_index) FROM simulation_runs WHERE simulation_runs.job_id = jobs.job_id) AS models`;
 
-const DURATION = `round(unixepoch(completed_at, 'subsec') - unixepoch(started_at, 'subsec'), 3)`;
+const TIMES = [
+  'created_at',
+  'started_at',
+  'completed_at',
+  `round(unixepoch(completed_at, 'subsec') - unixepoch(started_at, 'subsec'), 3) AS total_duration_seconds`,
+  'error',
+];
 
-/** Built as JSON by SQLite: twice as fast as rows that become objects that become text. The details come in key order. */
-const STATUS = `
-  SELECT json_object(
-    'job_id', job_id, 'status', status, 'progress', ${PROGRESS},
-    'date_range', json(dates), 'models', ${MODELS},
-    'created_at', created_at, 'started_at', started_at, 'completed_at', completed_at,
-    'total_duration_seconds', ${DURATION}, 'error', error,
-    'details', (SELECT json_group_array(json_object(
-        'date', date, 'model', model, 'status', status, 'error', error, 'started_at', started_at,
-        'completed_at', completed_at, 'duration_seconds', duration_seconds, 'steps', steps, 'requests', requests,
-        'prompt_tokens', prompt_tokens, 'completion_tokens', completion_tokens, 'cached_tokens', cached_tokens,
-        'reasoning_tokens', reasoning_tokens, 'cost_usd', ${finite('cost_usd')}))
-      FROM (SELECT * FROM job_details WHERE job_details.job_id = jobs.job_id ORDER BY date, model))
-  ) AS json, warnings
-  FROM jobs WHERE job_id = ?`;
+const MODEL_DAY = jsonObject([
+  ...['date', 'model', 'status', 'error', 'started_at', 'completed_at', 'duration_seconds', 'steps', 'requests'],
+  ...['prompt_tokens', 'completion_tokens', 'cached_tokens', 'reasoning_tokens', `${finite('cost_usd')} AS cost_usd`],
+]);
+const DETAILS = `
+  (SELECT json_group_array(${MODEL_DAY})
+    FROM (SELECT * FROM job_details WHERE job_details.job_id = jobs.job_id ORDER BY date, model)) AS details`;
+
+/** Built as JSON by SQLite: twice as fast as rows that become objects that become text. */
+const STATUS = query(
+  `SELECT ${jsonObject(['job_id', 'status', PROGRESS, 'json(dates) AS date_range', MODELS, ...TIMES, DETAILS])} AS json, warnings
+   FROM jobs WHERE job_id = ?`,
+  { json: text, warnings: orNull(text) },
+);
 
 /** A job's status as JSON text, without its warnings; these as they are stored. Undefined for an unknown job. */
-export function jobStatus(database: Database, jobId: string): { json: string; warnings: string | null } | undefined {
-  return database.statement(STATUS).get(jobId) as never;
+export function jobStatus(database: Database, jobId: string): RowOf<typeof STATUS> | undefined {
+  return STATUS.get(database, jobId);
 }
 
-/** A job's place in the list: what was created before it comes after it. */
-export interface JobPlace {
-  createdAt: string;
-  /** Tells jobs of the same millisecond apart; 0 stands before them all. */
-  rowid: number;
-}
+/** `rowid` tells jobs of the same millisecond apart; 0 comes before them all. */
+const PLACE = query('SELECT created_at AS createdAt, rowid FROM jobs WHERE job_id = ?', { createdAt: text, rowid: integer });
+
+/** A job's place in the list: jobs that were created earlier come after it. */
+export type JobPlace = RowOf<typeof PLACE>;
 
 export interface JobFilters {
   status?: JobStatus | undefined;
   before: JobPlace | null;
 }
 
-const NEXT = `
-  SELECT job_id AS jobId, warnings, json_object(
-    'job_id', job_id, 'status', status, 'progress', ${PROGRESS}, 'start_date', start_date, 'end_date', end_date,
-    'models', ${MODELS}, 'created_at', created_at, 'started_at', started_at, 'completed_at', completed_at,
-    'total_duration_seconds', ${DURATION}, 'error', error) AS json
-  FROM jobs
-  WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR (created_at, rowid) < (?2, ?3))
-  ORDER BY created_at DESC, rowid DESC LIMIT 1`;
+const NEXT = query(
+  `SELECT job_id AS jobId, warnings,
+     ${jsonObject(['job_id', 'status', PROGRESS, 'start_date', 'end_date', MODELS, ...TIMES])} AS json
+   FROM jobs
+   WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR (created_at, rowid) < (?2, ?3))
+   ORDER BY created_at DESC, rowid DESC LIMIT 1`,
+  { jobId: text, warnings: orNull(text), json: text },
+);
 
 /** The newest job, as JSON text without its warnings; these as they are stored. Undefined when there is none. */
-export function nextJob(
-  database: Database,
-  { status, before }: JobFilters,
-): { jobId: string; json: string; warnings: string | null } | undefined {
-  return database.statement(NEXT).get(status ?? null, before?.createdAt ?? null, before?.rowid ?? null) as never;
+export function nextJob(database: Database, { status, before }: JobFilters): RowOf<typeof NEXT> | undefined {
+  return NEXT.get(database, status ?? null, before?.createdAt ?? null, before?.rowid ?? null);
 }
 
 export function placeOfJob(database: Database, jobId: string): JobPlace | undefined {
-  return database.statement('SELECT created_at AS createdAt, rowid FROM jobs WHERE job_id = ?').get(jobId) as never;
+  return PLACE.get(database, jobId);
 }

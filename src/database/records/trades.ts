@@ -1,30 +1,38 @@
-import type { CalendarDate } from '../../calendar.ts';
-import type { Money } from '../../money.ts';
+import { actionTypes } from '../../domain.ts';
 import { type SessionFilters, committedSessions } from '../chosen.ts';
 import type { Database } from '../database.ts';
+import { type RowOf, amount, distinctValues, integer, oneOf, orNull, query, text } from '../rows.ts';
 import { PARTS, portionsOf } from './results.ts';
 
-/** An executed order. */
-export interface Trade {
-  model: string;
-  date: CalendarDate;
-  side: 'buy' | 'sell';
-  symbol: string;
-  amount: number;
-  price: Money;
-  cashBefore: Money;
-  cash: Money;
-}
-
 /** The cash before the first action of a day is that of the close it started from, or the initial cash. */
-const TRADES = `
-  SELECT model, date, action_type AS side, symbol, amount, price_e4 AS price, cash_e4 AS cash,
-    coalesce(
-      (SELECT cash_e4 FROM positions AS before
-        WHERE before.session_id = positions.session_id AND before.action_id = positions.action_id - 1),
-      (SELECT cash_e4 FROM positions AS past
-        WHERE past.session_id = trading_sessions.started_from_session_id ORDER BY action_id DESC LIMIT 1),
-      initial_cash_e4, 0) AS cashBefore ${PARTS}`;
+const ACTIONS = query(
+  `SELECT model, date, action_type AS side, symbol, amount, price_e4 AS price, cash_e4 AS cash,
+     coalesce(
+       (SELECT cash_e4 FROM positions AS before
+         WHERE before.session_id = positions.session_id AND before.action_id = positions.action_id - 1),
+       (SELECT cash_e4 FROM positions AS past
+         WHERE past.session_id = trading_sessions.started_from_session_id ORDER BY action_id DESC LIMIT 1),
+       initial_cash_e4, 0) AS cashBefore ${PARTS}`,
+  {
+    model: text,
+    date: text,
+    side: oneOf(actionTypes),
+    symbol: orNull(text),
+    amount: orNull(integer),
+    price: orNull(amount),
+    cash: amount,
+    cashBefore: amount,
+  },
+);
+
+type Action = RowOf<typeof ACTIONS>;
+
+/** An executed order: the schema wants a symbol, a number of shares and a price of it. */
+export type Trade = { [Field in keyof Action]: NonNullable<Action[Field]> } & { side: 'buy' | 'sell' };
+
+function isTrade(action: Action): action is Trade {
+  return action.side === 'buy' || action.side === 'sell';
+}
 
 /** The executed orders of the model-days that the filters let through, by model, date and action. Null between two steps. */
 export function* tradesOf(database: Database, filters: SessionFilters, at: number): Generator<Trade | null> {
@@ -32,19 +40,20 @@ export function* tradesOf(database: Database, filters: SessionFilters, at: numbe
   for (const model of models) {
     for (const sessions of committedSessions(database, { ...filters, model }, at)) {
       yield null;
-      for (const portion of portionsOf(database, sessions.map(({ sessionId }) => sessionId))) {
-        const rows = database.statement(TRADES).all(JSON.stringify(portion)) as never as Trade[];
-        yield* rows.filter(({ side }) => side === 'buy' || side === 'sell');
+      for (const portion of portionsOf(database, sessions)) {
+        yield* ACTIONS.all(database, JSON.stringify(portion)).filter(isTrade);
         yield null;
       }
     }
   }
 }
 
-/** By name, one look-up for each. */
-export function* modelsWithSessions(database: Database): Generator<string> {
-  const next = database.statement(
-    'SELECT model FROM trading_sessions INDEXED BY sessions_by_model WHERE model > ? ORDER BY model LIMIT 1',
-  );
-  for (let row = next.get(''); row !== undefined; row = next.get(row['model'] as string)) yield String(row['model']);
+const NEXT_MODEL = query(
+  'SELECT model FROM trading_sessions INDEXED BY sessions_by_model WHERE model > ? ORDER BY model LIMIT 1',
+  [text],
+);
+
+/** By name. */
+export function modelsWithSessions(database: Database): Generator<string> {
+  return distinctValues(database, NEXT_MODEL);
 }

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import type { SQLInputValue } from 'node:sqlite';
+import type { Money } from '../money.ts';
+import type { Reader } from './database.ts';
+
+/** What a column of a query holds. */
+export interface Column<Value> {
+  readonly type: 'text' | 'integer' | 'real';
+  readonly isNullable: boolean;
+  /** The only values there are, where they are few. */
+  readonly values?: readonly unknown[];
+  /** For the compiler; never set. */
+  readonly holds?: Value;
+}
+
+export const text: Column<string> = { type: 'text', isNullable: false };
+export const integer: Column<number> = { type: 'integer', isNullable: false };
+export const real: Column<number> = { type: 'real', isNullable: false };
+/** A column that ends in `_e4`. */
+export const amount: Column<Money> = { type: 'integer', isNullable: false };
+/** SQLite's truth values. */
+export const flag: Column<0 | 1> = { type: 'integer', isNullable: false, values: [0, 1] };
+
+export function oneOf<const Word extends string>(values: readonly Word[]): Column<Word> {
+  return { type: 'text', isNullable: false, values };
+}
+
+export function orNull<Value>(column: Column<Value>): Column<Value | null> {
+  return { ...column, isNullable: true } as Column<Value | null>;
+}
+
+/** The columns of a query: by name, or in order where rows are to be arrays, which take a third less time. */
+export type Shape = Readonly<Record<string, Column<unknown>>> | readonly Column<unknown>[];
+
+/** A row as JavaScript sees it. */
+export type RowOfShape<Columns extends Shape> = {
+  -readonly [Name in keyof Columns]: Columns[Name] extends Column<infer Value> ? Value : never;
+};
+
+/** A statement that reads, with the type of its rows. */
+export interface Query<Row> {
+  readonly sql: string;
+  readonly shape: Shape;
+  all(reader: Reader, ...values: SQLInputValue[]): Row[];
+  /** The first row, if there is one. */
+  get(reader: Reader, ...values: SQLInputValue[]): Row | undefined;
+  /** The first row of a query that always has one. */
+  one(reader: Reader, ...values: SQLInputValue[]): Row;
+  has(reader: Reader, ...values: SQLInputValue[]): boolean;
+  iterate(reader: Reader, ...values: SQLInputValue[]): IterableIterator<Row>;
+}
+
+export type RowOf<Read> = Read extends Query<infer Row> ? Row : never;
+
+/** Every query of the program: a test compares their shapes with the schema and with what SQLite returns. */
+export const queries: Query<unknown>[] = [];
+
+/**
+ * Declares a statement that reads, once for the program. Nothing is checked at run time, so a shape must say what the
+ * statement returns; the test of this file holds it to that.
+ */
+export function query<const Columns extends Shape>(sql: string, shape: Columns): Query<RowOfShape<Columns>> {
+  type Row = RowOfShape<Columns>;
+  const kind = Array.isArray(shape) ? 'arrays' : 'objects';
+  const statement = (reader: Reader) => reader.statement(sql, kind);
+  const get = (reader: Reader, ...values: SQLInputValue[]) => statement(reader).get(...values) as Row | undefined;
+  const declared: Query<Row> = {
+    sql,
+    shape,
+    get,
+    all: (reader, ...values) => statement(reader).all(...values) as unknown[] as Row[],
+    iterate: (reader, ...values) => statement(reader).iterate(...values) as IterableIterator<unknown> as IterableIterator<Row>,
+    has: (reader, ...values) => get(reader, ...values) !== undefined,
+    one(reader, ...values) {
+      const row = get(reader, ...values);
+      assert(row !== undefined, `A query that always has a row had none: ${sql}`);
+      return row;
+    },
+  };
+  queries.push(declared);
+  return declared;
+}
+
+/** The values of a column in order, one look-up each, however many rows have them. The query returns the first after another. */
+export function* distinctValues(reader: Reader, next: Query<[string]>): Generator<string> {
+  for (let row = next.get(reader, ''); row !== undefined; row = next.get(reader, row[0])) yield row[0];
+}

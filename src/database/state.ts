@@ -1,0 +1,22 @@
+import type { Database } from './database.ts';
+import { integer, query } from './rows.ts';
+
+const ANY_JOB = query('SELECT 1 FROM jobs LIMIT 1', [integer]);
+
+/** Whether the database answers a query of one of its tables and, as far as is known, can be written. */
+export function isDatabaseHealthy(database: Database): boolean {
+  try {
+    ANY_JOB.has(database);
+    return database.storageFault() === null;
+  } catch {
+    return false;
+  }
+}
+
+const OTHERS_CHANGES = query('PRAGMA data_version', [integer]);
+const OWN_CHANGES = query('SELECT total_changes()', [integer]);
+
+/** A text that stays the same only while nothing in the database changes, through this connection or any other. */
+export function contentVersion(database: Database): string {
+  return `${OTHERS_CHANGES.one(database)} ${OWN_CHANGES.one(database)}`;
+}

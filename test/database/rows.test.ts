@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
+import { test } from 'node:test';
+import { type Database, openDatabase } from '../../src/database/database.ts';
+import { type Column, type Query, queries } from '../../src/database/rows.ts';
+import { SEED, accepted } from '../support/schema-rows.ts';
+
+const FOLDER = new URL('../../src/database/', import.meta.url);
+const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+
+/** All queries, once every file that declares some is loaded, over a database with rows in every table. */
+async function prepare(): Promise<{ database: Database; all: readonly Query<unknown>[] }> {
+  for (const name of files) await import(new URL(name, FOLDER).href);
+  const database = openDatabase(':memory:');
+  for (const sql of [...SEED, ...accepted.map(([, statement]) => statement), ...MORE_ROWS]) database.statement(sql).run();
+  return { database, all: queries };
+}
+
+/** What the queries look for and the rows of the schema's tests do not have. */
+const MORE_ROWS = [
+  `INSERT INTO job_details (job_id, date, model, steps, started_at, status) VALUES ('k', '2025-01-06', 'm', 1, 't', 'running')`,
+  `INSERT INTO trading_sessions (job_id, date, model, initial_cash_e4, started_at) VALUES ('k', '2025-01-06', 'm', 5, 't')`,
+  `INSERT INTO price_data (symbol, date, open, close) VALUES ('X', '2025-01-06', 100, 100), ('X', '2025-01-07', 10, 10)`,
+];
+
+type Value = string | number | null;
+
+/** Values with which each query finds a row: texts, numbers, and JSON for a parameter that is read as JSON. */
+const SAMPLES: readonly Value[] = [
+  ...['', '~', 'm', 'j', 'k', '2025-01-06', '2025-01-07', 'AAPL', 'csv', 'key', '2025-01-07T10:00:00.000Z', null, 1],
+];
+const JSON_SAMPLES: readonly Value[] = ['["AAPL", "MSFT", "X", "m", "j"]', '[1, 2]', '[[1, 1, 9, 3]]'];
+
+/** The columns of a query, with their names unless its rows are arrays. */
+const shapeOf = ({ shape }: Query<unknown>) => Object.entries(shape) as [string, Column<unknown>][];
+
+test('the shape of each query names its columns, with their types, and with null where the schema allows it', async () => {
+  const { database, all } = await prepare();
+  assert.ok(all.length > 40);
+  for (const query of all) {
+    const columns = database.statement(query.sql).columns();
+    const shape = shapeOf(query);
+    const names = columns.map(({ name }, index) => (Array.isArray(query.shape) ? String(index) : name));
+    assert.deepEqual(shape.map(([name]) => name), names, query.sql);
+    for (const [index, { table, column }] of columns.entries()) {
+      const declared = declaredColumn(database, table, column);
+      const [name, { type, isNullable }] = shape[index] as [string, Column<unknown>];
+      if (declared === null) continue;
+      assert.equal(type, declared.type, `${name} of ${query.sql}`);
+      const mayDiffer = /LEFT JOIN|\(SELECT/.test(query.sql);
+      assert.ok(isNullable === declared.isNullable || (isNullable && mayDiffer), `NULL as ${name} of ${query.sql}`);
+    }
+  }
+});
+
+/** Null for an expression, and for a column of a table that SQLite makes. */
+function declaredColumn(
+  database: Database,
+  table: string | null,
+  column: string | null,
+): { type: string; isNullable: boolean } | null {
+  const sql = `SELECT type, "notnull" OR pk > 0 OR hidden > 0 AS required FROM pragma_table_xinfo(?) WHERE name = ? AND type <> ''`;
+  const row = database.statement(sql).get(table, column);
+  return row === undefined ? null : { type: String(row['type']).toLowerCase(), isNullable: row['required'] === 0 };
+}
+
+test('each query finds rows that hold what its shape says', async () => {
+  const { database, all } = await prepare();
+  for (const query of all) {
+    database.statement('BEGIN').run();
+    const found = search(database, query);
+    database.statement('ROLLBACK').run();
+    assert.equal(found, 'rows that fit', query.sql);
+  }
+});
+
+/** Tries all samples until the query returns rows that fit its shape; else says why the last ones did not. */
+function search(database: Database, query: Query<unknown>): string {
+  const numbers = [...query.sql.matchAll(/\?(\d*)/g)].map(([, number], index) => Number(number) || index + 1);
+  const samples = Array.from({ length: Math.max(0, ...numbers) }, () => SAMPLES);
+  if (/json_each\(\?1?\)/.test(query.sql)) samples[0] = JSON_SAMPLES;
+  let misfit = 'no rows';
+  for (const values of combinations(samples)) {
+    let rows: unknown[] = [];
+    try {
+      rows = query.all(database, ...values);
+    } catch {
+      // A sample of another kind than the query wants.
+    }
+    const wrong = rows.flatMap((row) =>
+      shapeOf(query).filter(([name, column]) => !fits((row as Record<string, unknown>)[name], column)),
+    );
+    if (rows.length > 0 && wrong.length === 0) return 'rows that fit';
+    if (wrong.length > 0) misfit = `${wrong[0]?.[0]} does not fit in ${JSON.stringify(rows)}`;
+  }
+  return misfit;
+}
+
+/** Every choice of one sample for each parameter; the last one changes fastest. */
+function* combinations(samples: readonly (readonly Value[])[]): Generator<Value[]> {
+  if (samples.length === 0) return yield [];
+  for (const first of combinations(samples.slice(0, -1))) for (const last of samples.at(-1) ?? []) yield [...first, last];
+}
+
+function fits(value: unknown, { type, isNullable, values }: Column<unknown>): boolean {
+  if (value === null) return isNullable;
+  if (values !== undefined && !values.includes(value)) return false;
+  return type === 'text' ? typeof value === 'string' : type === 'real' ? typeof value === 'number' : Number.isSafeInteger(value);
+}
+
+test('a query over rows that are arrays leaves the same statement with named columns as it is', () => {
+  const database = openDatabase(':memory:');
+  const sql = 'SELECT 1 AS one';
+  assert.deepEqual(database.statement(sql, 'arrays').get(), [1]);
+  assert.deepEqual({ ...database.statement(sql).get() }, { one: 1 });
+});
+
+test('in src/database/ rows are read through declared queries only', () => {
+  const reading = files.filter((name) => {
+    const text = readFileSync(new URL(name, FOLDER), 'utf8');
+    return /\.statement\([^;]*?\)\s*\.(get|all|iterate)\(/s.test(text);
+  });
+  const unconverted = ['audit.ts', 'stale.ts'];
+  assert.deepEqual(
+    reading.filter((name) => !unconverted.includes(name)),
+    [],
+  );
+});

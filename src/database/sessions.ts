@@ -121,19 +121,17 @@ export function insertSession(
   return Number(inserted.lastInsertRowid);
 }
 
-const NEXT_MESSAGE = query('SELECT coalesce(max(message_index) + 1, 0) FROM reasoning_logs WHERE session_id = ?', [integer]);
-
 /** Appends to the reasoning log, whose messages are counted from 0; within the caller's transaction. */
 export function appendMessages(
   database: Database,
   sessionId: number,
   { firstIndex, messages, timestamp }: { firstIndex: number; messages: readonly LogMessage[]; timestamp: string },
 ): void {
-  assert.equal(firstIndex, NEXT_MESSAGE.one(database, sessionId)[0], 'messages continue where the reasoning log ends');
   const insert = database.statement(
     `INSERT INTO reasoning_logs
        (session_id, message_index, role, content, summary, tool_name, tool_input, tool_calls, carried, timestamp)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10
+     WHERE ?2 = 0 OR EXISTS (SELECT 1 FROM reasoning_logs WHERE session_id = ?1 AND message_index = ?2 - 1)`,
   );
   messages.forEach((message, offset) => {
     const {
@@ -146,7 +144,10 @@ export function appendMessages(
       carried = null,
     } = message;
     const index = firstIndex + offset;
-    insert.run(sessionId, index, role, content, summary, toolName, toolInput, toolCalls, carried, timestamp);
+    const { changes } = insert.run(
+      ...[sessionId, index, role, content, summary, toolName, toolInput, toolCalls, carried, timestamp],
+    );
+    assert.equal(changes, 1, 'messages continue where the reasoning log ends');
   });
 }
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type Clock, addDays } from '../../src/calendar.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { insertJob } from '../../src/database/jobs.ts';
-import { type PositionRow, appendMessages, commitSession } from '../../src/database/sessions.ts';
+import { type PositionRow, commitSession } from '../../src/database/sessions.ts';
 import { parseConfiguration } from '../../src/configuration.ts';
 import { fromDollars, money } from '../../src/money.ts';
 import { type Market, openMarket } from '../../src/trading/market.ts';
@@ -299,11 +299,10 @@ const bugs: [name: string, act: (session: Session, database: CommandDatabase) =>
     /only a running session can be set aside/,
   ],
   [
-    'a message that somebody else logged',
+    'a gap in the reasoning log',
     async (session, database) => {
-      database.transaction(() =>
-        appendMessages(database, 1, { firstIndex: 0, messages: [{ role: 'user', content: '' }], timestamp: '' }),
-      );
+      await session.prompt([{ role: 'user', content: '' }]);
+      database.statement('DELETE FROM reasoning_logs').run();
       await session.prompt([{ role: 'user', content: '' }]);
     },
     /messages continue where the reasoning log ends/,

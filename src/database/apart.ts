@@ -7,16 +7,16 @@ export interface Query {
   values?: readonly string[];
 }
 
-/** What one query brought: its rows, or why it could not be read to its end. */
+/** What one query returned: its rows, or why it could not be read to the end. */
 export type QueryResult = { rows: Record<string, unknown>[] } | { error: string };
 
 const NICENESS = 10;
 const LOCK_TIMEOUT_MS = 1_000;
 
 /**
- * Plain JavaScript, because it runs as text: the program is one file. SQLite's integrity check passes over CHECK
- * constraints where the file is opened for reading alone, so it is opened for writing and told not to; where that cannot
- * be, for reading. The caller's snapshot keeps a connection open meanwhile, so that closing this one writes nothing.
+ * Plain JavaScript, because it runs as text: the program is one file. SQLite's integrity check skips CHECK constraints in a
+ * file that is opened read-only, so it is opened for writing, with writes forbidden, where that is possible. The caller's
+ * snapshot keeps a connection open meanwhile, so that closing this one writes nothing.
  */
 const PROGRAM = `
   const { readFileSync, writeFileSync } = require('node:fs');
@@ -47,9 +47,9 @@ const PROGRAM = `
 `;
 
 /**
- * Runs queries that read whole tables in a process of their own, so that nothing waits for them but who asked; a thread
- * would hold up the end of this process until it is through. Resolves to a result for each query; rejects when the file
- * cannot be opened at all, and when the signal ended it.
+ * Runs queries that read whole tables in a process of their own, so that only the caller waits for them; a thread would
+ * delay the end of this process. Resolves to a result for each query; rejects when the file cannot be opened at all, and
+ * when the signal ended it.
  */
 export async function queryApart(
   { path, url }: Snapshot,

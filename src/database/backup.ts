@@ -15,9 +15,9 @@ export interface BackupSummary {
 }
 
 /**
- * Copies a database as it stands now into a new file, beside whoever writes it. The copy is made under another name,
- * checked, and written through to the disk before it gets its own; so `target` is a whole database or not there. It is
- * never overwritten. What killed backups left in that folder is removed first. Throws a `ServiceError` (`cannot_start`)
+ * Copies the current state of a database into a new file; others may write meanwhile. The copy is made under another name,
+ * checked, and flushed to the disk before it gets its own, so `target` is a complete database or missing. It is never
+ * overwritten. Copies that killed backups left in that folder are removed first. Throws a `ServiceError` (`cannot_start`)
  * that says why there is no copy, or the signal's reason; then nothing is left of it.
  */
 export async function backupDatabase(
@@ -33,7 +33,7 @@ export async function backupDatabase(
       removeAbandonedPartials(dirname(target));
       partial = beginPartial(target);
       await snapshot.copyTo(partial.path, (share) => {
-        signal?.throwIfAborted(); // between two steps, when nobody writes
+        signal?.throwIfAborted(); // between two steps, when nothing is being written
         onProgress(share);
       });
       return partial.path;
@@ -50,7 +50,7 @@ export async function backupDatabase(
   }
 }
 
-/** Makes the copy one file that stands alone, checks it and brings it to the disk. */
+/** Makes the copy a single file, checks it and flushes it to the disk. */
 function seal(partial: string): BackupSummary {
   const copy = new DatabaseSync(partial);
   try {
@@ -92,7 +92,7 @@ function flush(path: string): void {
   }
 }
 
-/** Brings the new name to the disk; some systems cannot do that for a folder, and do it by themselves. */
+/** Flushes the new name to the disk; systems that cannot do that for a folder do it by themselves. */
 function flushFolder(folder: string): void {
   try {
     const entry = openSync(folder, 'r');

@@ -35,18 +35,18 @@ export interface Reader {
 export interface Database extends Reader {
   /**
    * Runs the work in one `BEGIN IMMEDIATE` transaction: all of it is kept, or nothing when it throws. While another program
-   * holds the write lock, it tries again and again, up to `BUSY_TIMEOUT_MS`, and everything else goes on meanwhile; so the
-   * work itself must look at what may have changed. Rejects with a `ServiceError` (`storage_fault`) when the lock was not to
-   * be had, or the files at the path are no longer those that were opened; with the signal's reason once that is aborted.
+   * holds the write lock, it tries again for up to `BUSY_TIMEOUT_MS` without blocking the event loop; so the work itself must
+   * check what may have changed. Rejects with a `ServiceError` (`storage_fault`) when the lock stayed taken, or when the
+   * files at the path are no longer those that were opened; with the signal's reason once that is aborted.
    */
   write<Result>(work: () => Result, options?: { signal?: AbortSignal | undefined }): Promise<Result>;
-  /** Tries to write, without waiting for locks. Returns the words for what keeps it from being written, or null. */
+  /** Tries to write, without waiting for locks. Returns why it cannot be written, in words, or null. */
   probe(): string | null;
-  /** As `probe`, but tries only when the last transaction failed of the storage. */
+  /** As `probe`, but tries only when the storage made the last transaction fail. */
   storageFault(): string | null;
 }
 
-/** The connection of a process that serves nobody meanwhile, and so may stand still while it waits for the write lock. */
+/** The connection of a command, which serves no requests and so may block while it waits for the write lock. */
 export interface CommandDatabase extends Database {
   /** As `write`, at once and without a promise. */
   transaction<Result>(work: () => Result): Result;

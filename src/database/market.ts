@@ -62,7 +62,7 @@ export function barOn(
 
 const LAST_BARS = query(`${CLAMPED_BAR} ORDER BY date DESC LIMIT ?3`, BAR);
 
-/** The last `count` bars up to the session date (its own with the open alone), oldest first. */
+/** The last `count` bars up to the session date (its own with only the open), oldest first. */
 export function lastBars(
   database: Database,
   sessionDate: CalendarDate,

@@ -103,7 +103,7 @@ const STORED_COVERAGE = query(
   { symbol: text, startDate: text, endDate: text },
 );
 
-/** What is stored of some symbols between two dates: the days with a bar (whole or open alone), and the known spans. */
+/** What is stored of some symbols between two dates: the days with a bar (whole or only its open), and the known spans. */
 export function storedPrices(
   database: Database,
   symbols: readonly string[],

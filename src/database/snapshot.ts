@@ -19,9 +19,9 @@ export interface Snapshot extends Reader {
 }
 
 /**
- * Works on a snapshot of a database, beside whoever writes it. Leaves no trace: not even the empty side files that
- * SQLite makes for a reader and that would belong to this user instead of the server's. So a file that nobody has open
- * is read as one that cannot change, and read once more in the usual way when somebody opened it meanwhile. Throws a
+ * Works on a snapshot of a database; others may write meanwhile. Leaves no trace: not even the empty side files that SQLite
+ * makes for a reader and that would belong to this user instead of the server's. So a file that is not open anywhere is
+ * read as one that cannot change, and read once more in the usual way when it was opened meanwhile. Throws a
  * `ServiceError` (`storage_fault`) for a file that is not there, not readable, or not a database of this version.
  */
 export async function withSnapshot<Result>(

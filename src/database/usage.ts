@@ -2,7 +2,7 @@ import type { Database } from './database.ts';
 import { integer, query, real } from './rows.ts';
 import type { ModelDay } from './sessions.ts';
 
-/** What a step of a model-day took; null where nobody knows. */
+/** What a step of a model-day took; null where it is unknown. */
 export interface Usage {
   steps: number;
   requests: number;

@@ -11,7 +11,7 @@ import { fourDays } from '../support/books.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import { temporaryFolder } from '../support/service.ts';
 
-test('a copy is a whole database of its own, with all that was there, and opens as one', async (t) => {
+test('a copy is a complete database by itself and opens like the original', async (t) => {
   const folder = temporaryFolder(t);
   const path = join(folder, 'jobs.db');
   const target = join(folder, 'copy.db');
@@ -43,7 +43,7 @@ test('a copy that is stopped half-way leaves nothing behind', async (t) => {
   assert.deepEqual(readdirSync(folder), ['jobs.db']);
 });
 
-test('what a killed backup left is removed by the next one; what a living process writes, and files of others, stay', async (t) => {
+test("a killed backup's remains are removed by the next one; copies in progress and foreign files stay", async (t) => {
   const folder = temporaryFolder(t);
   const database = largeDatabase(join(folder, 'jobs.db'));
   database.close();
@@ -82,7 +82,7 @@ function largeDatabase(path: string): CommandDatabase {
   return database;
 }
 
-test('a copy that is made while others write has one moment of the database', async (t) => {
+test('a copy made during writes shows one state of the database', async (t) => {
   const folder = temporaryFolder(t);
   const path = join(folder, 'jobs.db');
   const database = largeDatabase(path);
@@ -131,7 +131,7 @@ for (const [name, prepare, message] of refusals) {
   });
 }
 
-test('without a database there is no copy, and no database either', async (t) => {
+test('backing up a missing database creates neither a copy nor a database', async (t) => {
   const folder = temporaryFolder(t);
   await assert.rejects(backupDatabase(join(folder, 'jobs.db'), join(folder, 'copy.db')), {
     message: /^There is no database .*jobs\.db$/,

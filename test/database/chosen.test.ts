@@ -72,7 +72,7 @@ const activeIds = (database: CommandDatabase) =>
 const idsOf = (texts: readonly (string | null)[]) =>
   texts.flatMap((text) => (text === null ? [] : [JSON.parse(text).id as number]));
 
-test('an answer shows one moment, whatever is committed and replaced while it is read', (t) => {
+test('a response shows one state, whatever is committed and replaced while it is read', (t) => {
   const database = modelDays(t);
   const dates = database
     .statement('SELECT DISTINCT date FROM trading_sessions')
@@ -100,7 +100,7 @@ test('an answer shows one moment, whatever is committed and replaced while it is
   );
 });
 
-test('reasoning shows the running and failed sessions of that moment, where no session counted', (t) => {
+test('reasoning shows the sessions that ran or had failed in that state, for model-days without a committed one', (t) => {
   const database = modelDays(t);
   const [last] = database.statement('SELECT max(date) AS date FROM trading_sessions').all().map(({ date }) => String(date));
   const insert = (model: string, status: string) => {
@@ -138,7 +138,7 @@ test('reasoning shows the running and failed sessions of that moment, where no s
   assert.equal(seen.length, SESSIONS - SIZE.models + 1);
 });
 
-test('no statement of a long answer returns more rows than a step, and all steps together everything', (t) => {
+test('no statement of a long response returns more rows than a step, and the steps together return all', (t) => {
   const database = modelDays(t);
   const watched = watch(database);
   const records = [...resultRecords(watched.database, {})].filter((record) => record !== null);
@@ -150,7 +150,7 @@ test('no statement of a long answer returns more rows than a step, and all steps
   assert.equal(watched.mostRows(), Math.max(SESSIONS_PER_STEP, RECORDS_PER_STEP));
 });
 
-test('a model-day with more positions and messages than a step is read in several', (t) => {
+test('a model-day with more positions and messages than fit in one step is read in several', (t) => {
   const database = modelDays(t, { models: 1, days: 2 });
   const actions = 2 * RECORDS_PER_STEP + 50;
   database
@@ -181,7 +181,7 @@ test('a model-day with more positions and messages than a step is read in severa
   assert.ok(Math.max(...pieces.map((piece) => piece?.length ?? 0)) < 100_000, 'a piece has a part of the conversation');
 });
 
-test('the figures are made step by step too, and go back as far as a chain does', (t) => {
+test('figures are computed step by step, back to the first day of a model', (t) => {
   const database = modelDays(t, { models: 1, days: 2 * SESSIONS_PER_STEP + 60 });
   const watched = watch(database);
   const dates = database.statement('SELECT date FROM trading_sessions ORDER BY date').all().map(({ date }) => String(date));
@@ -212,7 +212,7 @@ const filters: [name: string, filters: Parameters<typeof committedSessions>[1], 
   ],
   ['nothing', { model: 'stranger' }, 'false'],
 ];
-test('the filters let through what they say, in the order of the answer', (t) => {
+test('filters select what they name, in the order of the response', (t) => {
   const database = modelDays(t);
   for (const [name, given, where] of filters) {
     const found = [...committedSessions(database, given, lastChange(database))]
@@ -229,7 +229,7 @@ test('the filters let through what they say, in the order of the answer', (t) =>
   }
 });
 
-test('a database of version 8 learns in which order its model-days were committed and replaced', (t) => {
+test('migrating from version 8 numbers model-days by the order in which they were committed and replaced', (t) => {
   const path = join(temporaryFolder(t), 'jobs.db');
   const old = new DatabaseSync(path);
   migrateTo(old, 8);

@@ -36,7 +36,7 @@ test('opening creates folder and schema, and opening again changes nothing', (t)
   assert.deepEqual(readFileSync(path), bytes);
 });
 
-test('the connection waits for locks, keeps foreign keys, and survives a power cut unless told otherwise', (t) => {
+test('a connection waits for locks, enforces foreign keys, and survives a power cut unless told otherwise', (t) => {
   const pragma = (database: Database, name: string) =>
     Object.values(database.statement(`PRAGMA ${name}`).get() ?? {})[0];
   const path = join(temporaryFolder(t), 'jobs.db');
@@ -90,7 +90,7 @@ for (const [name, make, message] of unusable) {
   });
 }
 
-test('a transaction keeps all or nothing', () => {
+test('a transaction keeps everything or nothing', () => {
   const database = openDatabase(':memory:');
   const insert = () =>
     database.statement(`INSERT INTO price_data (symbol, date, open) VALUES ('AAPL', '2025-01-06', 1)`).run();
@@ -117,12 +117,12 @@ for (const [name, sql] of forbidden) {
   });
 }
 
-test('the warnings of a job may be anything, as the interface foresees', () => {
+test('the warnings of a job may be any text, as the interface allows', () => {
   const database = seeded();
   database.statement(`UPDATE jobs SET warnings = '{not json'`).run();
 });
 
-test('other programs may write prices with no more than symbol, date, open and source', () => {
+test('other programs may write prices with only symbol, date, open and source', () => {
   const database = seeded();
   database
     .statement(`INSERT INTO price_data (symbol, date, open, source) VALUES ('AAPL', '2025-01-06', 101.5, 'mine')`)
@@ -145,7 +145,7 @@ test('other programs may write prices with no more than symbol, date, open and s
   assert.match(String(recordedAt), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
 
-test('a bar that is changed or removed, by whomever, stays in the revision log', () => {
+test('a bar that any program changes or removes stays in the revision log', () => {
   const database = seeded();
   const log = () =>
     database
@@ -174,7 +174,7 @@ test('a bar that is changed or removed, by whomever, stays in the revision log',
   assert.equal(log()[1]?.['replaced_at'], log()[2]?.['recorded_at']);
 });
 
-test('so does a split', () => {
+test('a split that is changed or removed stays in the revision log', () => {
   const database = seeded();
   const log = () =>
     database

@@ -89,7 +89,7 @@ for (const [name, provoke, words] of faults) {
   });
 }
 
-test('a failed write is remembered until one goes well; the probe changes nothing', (t) => {
+test('a failed write is remembered until one succeeds; the probe changes nothing', (t) => {
   const path = join(temporaryFolder(t), 'jobs.db');
   const database = openDatabase(path);
   const content = () => database.statement('SELECT total_changes() AS own').get()?.['own'];
@@ -104,7 +104,7 @@ test('a failed write is remembered until one goes well; the probe changes nothin
   database.close();
 });
 
-test('a lock of another program is not waited for by the probe, and is over when it is over', (t) => {
+test("the probe does not wait for another program's lock, and succeeds once it is released", (t) => {
   const path = join(temporaryFolder(t), 'jobs.db');
   const database = openDatabase(path);
   const other = new DatabaseSync(path);
@@ -119,7 +119,7 @@ test('a lock of another program is not waited for by the probe, and is over when
   database.close();
 });
 
-test('nothing is written to a file that is not the one that was opened', (t) => {
+test('nothing is written once the opened file was replaced', (t) => {
   const path = join(temporaryFolder(t), 'jobs.db');
   const database = openDatabase(path);
   const version = contentVersion(database);
@@ -196,7 +196,7 @@ test('a removed log that another program still uses is saved when that program i
   database.close();
 });
 
-test('a removed log is not saved in the middle of an answer that is read from it', (t) => {
+test('a removed log is not saved while a response is being read from it', (t) => {
   const { path, database, add, barsOnDisk } = withBars(t, 50);
   const rows = database.statement('SELECT symbol FROM price_data').iterate();
   rows.next();
@@ -208,7 +208,7 @@ test('a removed log is not saved in the middle of an answer that is read from it
   database.close();
 });
 
-test('a log that another program has begun anew is not overwritten', (t) => {
+test('a log that another program has begun is not overwritten', (t) => {
   const { path, database, add } = withBars(t, 50);
   for (const ending of ['-wal', '-shm']) rmSync(path + ending);
   const other = `new (require('node:sqlite').DatabaseSync)(process.argv[1]).exec('CREATE TABLE theirs (x)')`;
@@ -232,7 +232,7 @@ function besideLock(t: TestContext) {
   return { database, other };
 }
 
-test('a write waits for the lock of another program without standing still, and then runs once', async (t) => {
+test("a write waits for another program's lock without blocking, then runs once", async (t) => {
   const { database, other } = besideLock(t);
   let runs = 0;
   const written = database.write(() => (runs += 1));

@@ -85,7 +85,7 @@ function versionSix(path: string): DatabaseSync {
   return database;
 }
 
-test('migrating to version 7 computes lost durations again, and connections that are open learn the new schema', (t) => {
+test('migrating to version 7 restores lost durations, and open connections learn the new schema', (t) => {
   const path = join(temporaryFolder(t), 'jobs.db');
   const other = versionSix(path);
   const durations = () =>
@@ -106,7 +106,7 @@ test('migrating to version 7 computes lost durations again, and connections that
   other.close();
 });
 
-test('a schema that is not the released one is not edited', (t) => {
+test('a schema other than the released one is not edited', (t) => {
   const path = join(temporaryFolder(t), 'jobs.db');
   const database = versionSix(path);
   database.exec(`ALTER TABLE reasoning_logs RENAME COLUMN tool_calls TO calls`);

@@ -95,7 +95,7 @@ test('an older SQLite finds a database sound, and accepts and refuses the same',
   }
 });
 
-test('these statements insert into and update every table, with both outcomes', (t) => {
+test('these statements insert into and update every table, accepted and refused', (t) => {
   const path = seededFile(t);
   assert.deepEqual(runHere(path), isAccepted);
   const database = new DatabaseSync(path, { readOnly: true });
@@ -108,7 +108,7 @@ test('these statements insert into and update every table, with both outcomes', 
   assert.deepEqual(missing, []);
 });
 
-test('the schema calls nothing that SQLite 3.37 lacks or computes in another way', () => {
+test('the schema uses nothing that SQLite 3.37 lacks or computes differently', () => {
   const database = openDatabase(':memory:');
   const sql = database
     .statement('SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL')

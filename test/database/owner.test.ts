@@ -24,7 +24,7 @@ const inUse = {
   message: new RegExp(`jobs(_dev)?\\.db is in use by process ${process.pid}, started ${STARTED_AT}`),
 };
 
-test('one process owns a database; the next one learns which', (t) => {
+test('one process owns a database; the next one is told which', (t) => {
   const folder = temporaryFolder(t);
   const first = claim(folder);
   assert.throws(() => claim(folder), inUse);
@@ -93,7 +93,7 @@ for (const [name, link, secondName] of links) {
   }
 }
 
-test('two databases of other names in one folder have a lock each', (t) => {
+test('two databases with names of their own in one folder have a lock each', (t) => {
   const folder = temporaryFolder(t);
   const owners = ['one', 'two'].map((name) => {
     mkdirSync(join(folder, name, 'data'), { recursive: true });
@@ -104,7 +104,7 @@ test('two databases of other names in one folder have a lock each', (t) => {
   owners.forEach((owner) => owner.release());
 });
 
-test('a server of an older version, which locks by folder alone, is noticed', (t) => {
+test('a server of an older version, which locks only the folder, is noticed', (t) => {
   const folder = temporaryFolder(t);
   mkdirSync(join(folder, 'data/agent_data'), { recursive: true });
   symlinkSync(join(folder, 'elsewhere.db'), join(folder, 'data/jobs.db'));
@@ -138,7 +138,7 @@ for (const [name, open] of openers) {
   });
 }
 
-test('the reset of DEV follows a link to a file of the same name, and refuses any other', (t) => {
+test("DEV's reset follows a link to a file of the same name, and refuses any other", (t) => {
   const folder = temporaryFolder(t);
   mkdirSync(join(folder, 'real'));
   for (const name of ['jobs_dev.db', 'jobs.db']) openDatabase(join(folder, 'real', name)).close();
@@ -155,7 +155,7 @@ test('the reset of DEV follows a link to a file of the same name, and refuses an
   assert.ok(existsSync(join(folder, 'real/jobs.db')));
 });
 
-test('what a link leads to is read with the log that lies there', async (t) => {
+test('the target of a link is read with the log beside it', async (t) => {
   const folder = temporaryFolder(t);
   mkdirSync(join(folder, 'real'));
   const database = openDatabase(join(folder, 'real/jobs.db'));
@@ -169,7 +169,7 @@ test('what a link leads to is read with the log that lies there', async (t) => {
   database.close();
 });
 
-test('a mounted folder shares its lock, a file that is mounted itself is refused', { skip: noDisk }, (t) => {
+test('a mounted folder shares its lock; a file that is itself a mount is refused', { skip: noDisk }, (t) => {
   const folder = temporaryFolder(t);
   for (const path of ['first/data', 'second/data', 'third/data']) mkdirSync(join(folder, path), { recursive: true });
   openDatabase(join(folder, 'first/data/jobs.db')).close();

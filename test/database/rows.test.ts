@@ -108,7 +108,7 @@ function fits(value: unknown, { type, isNullable, values }: Column<unknown>): bo
   return type === 'text' ? typeof value === 'string' : type === 'real' ? typeof value === 'number' : Number.isSafeInteger(value);
 }
 
-test('a query over rows that are arrays leaves the same statement with named columns as it is', () => {
+test('one text can be a statement with rows as arrays and another with rows as objects', () => {
   const database = openDatabase(':memory:');
   const sql = 'SELECT 1 AS one';
   assert.deepEqual(database.statement(sql, 'arrays').get(), [1]);

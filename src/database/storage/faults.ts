@@ -1,11 +1,13 @@
 import { ServiceError } from '../../domain.ts';
+import { asObject } from '../../json.ts';
 
 const SQLITE_BUSY = 5;
+const LOCK_HELD = 'another program holds its write lock';
 
 /** What can be wrong with the storage, by SQLite's primary result codes (https://sqlite.org/rescode.html). */
 const STORAGE_FAULTS = new Map([
-  [SQLITE_BUSY, 'another program holds its write lock'],
-  [6, 'another program holds its write lock'],
+  [SQLITE_BUSY, LOCK_HELD],
+  [6, LOCK_HELD],
   [8, 'it is read-only'],
   [10, 'the disk reports an input or output error'],
   [11, 'its file is damaged'],
@@ -13,51 +15,41 @@ const STORAGE_FAULTS = new Map([
   [14, 'its file cannot be opened'],
   [26, 'its file is damaged'],
 ]);
-/** The lowest byte of an extended result code is the primary one. */
-const PRIMARY_CODE = 0xff;
 
 /**
  * What is wrong with the storage, in words, when that is why something was thrown; null for any other error. Such a
- * fault is nobody's mistake and may go away: a full disk, a lock of another program, a folder that is not mounted.
+ * fault is no bug, and it may pass: a full disk, a lock of another program, a folder that is not mounted.
  */
 export function storageFaultOf(thrown: unknown): string | null {
   if (thrown instanceof ServiceError) return thrown.code === 'storage_fault' ? thrown.message : null;
-  const what = STORAGE_FAULTS.get(Number((thrown as { errcode?: unknown } | null)?.errcode) & PRIMARY_CODE);
+  const what = STORAGE_FAULTS.get(primaryCodeOf(thrown));
   return what === undefined ? null : sentence(what);
 }
 
 /** Whether a statement failed because another program holds the write lock. */
 export function isLockHeld(thrown: unknown): boolean {
-  return (Number((thrown as { errcode?: unknown } | null)?.errcode) & PRIMARY_CODE) === SQLITE_BUSY;
+  return primaryCodeOf(thrown) === SQLITE_BUSY;
 }
 
-/** Throws what is said when the write lock was not to be had in time. */
+/** Throws because the write lock stayed taken. */
 export function lockIsHeld(): never {
-  throw new ServiceError('storage_fault', sentence(STORAGE_FAULTS.get(SQLITE_BUSY) as string));
+  throw storageFault(LOCK_HELD);
 }
 
-/** Thrown when the path leads to no file any more, or to another one than was opened. */
-export function fileIsGone(): ServiceError {
-  return new ServiceError('storage_fault', sentence('its file was removed or replaced while the service runs'));
-}
-
-/**
- * Thrown when the write-ahead log has no name any more and cannot be saved now: another program has the database open, or
- * an answer is still being read from it.
- */
-export function logIsRemoved(cause: unknown): ServiceError {
-  const what =
-    'its log (-wal, -shm) was removed while the service runs, and cannot be saved while others have the database open; end them';
+export function storageFault(what: string, cause?: unknown): ServiceError {
   return new ServiceError('storage_fault', sentence(what), { cause });
-}
-
-/** Thrown when another program has begun a write-ahead log of its own: the two would overwrite each other's pages. */
-export function logIsReplaced(): ServiceError {
-  const what =
-    'its log (-wal, -shm) was replaced while the service runs, and what was written last may be lost; restart the service, then run check';
-  return new ServiceError('storage_fault', sentence(what));
 }
 
 function sentence(what: string): string {
   return `Cannot use the database: ${what}`;
+}
+
+/** The lowest byte of an extended result code is the primary one. */
+function primaryCodeOf(thrown: unknown): number {
+  return Number(asObject(thrown)?.['errcode']) & 0xff;
+}
+
+/** The system's code of an error, `ENOENT` say. */
+export function codeOf(thrown: unknown): unknown {
+  return asObject(thrown)?.['code'];
 }

@@ -1,5 +1,6 @@
 import { lstatSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
+import { codeOf } from './faults.ts';
 
 /** As many symbolic links as Linux itself follows. */
 const MAX_LINKS = 40;
@@ -22,15 +23,15 @@ function realFolder(folder: string): string {
   try {
     return realpathSync.native(folder);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    return join(realFolder(dirname(folder)), basename(folder)); // whoever opens the file creates the folder
+    if (codeOf(error) !== 'ENOENT') throw error;
+    return join(realFolder(dirname(folder)), basename(folder)); // opening the file creates the folder
   }
 }
 
 /**
- * Throws where a database can be reached by names that are not beside each other: SQLite finds the write-ahead log by the
- * name of the database, and two programs with a log each destroy what both write. Symbolic links are followed to the one
- * name, so they do no harm. Nothing is thrown for a file that is not there.
+ * Throws when a database has several names in different places: SQLite finds the write-ahead log by the name of the
+ * database, and two programs with a log each destroy what both write. Symbolic links do no harm: they lead to one name. A
+ * missing file has no names.
  */
 export function assertOneName(path: string): void {
   const place = realPathOf(path);
@@ -46,7 +47,7 @@ export function assertOneName(path: string): void {
     );
 }
 
-/** Everything that is mounted where this process can see it; nothing where the system does not tell. */
+/** All mount points that this process can see; none on a system without such a list. */
 function mountPoints(): ReadonlySet<string> {
   try {
     const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { codeOf } from './faults.ts';
 
 /**
  * Creates a folder and those above it where they are missing. Node's own recursive way calls a read-only file system a
@@ -11,6 +12,6 @@ export function makeFolder(folder: string): void {
   try {
     mkdirSync(folder);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error; // another process was faster
+    if (codeOf(error) !== 'EEXIST') throw error; // another process was faster
   }
 }

@@ -1,15 +1,22 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { fileIsGone, logIsRemoved, logIsReplaced } from './faults.ts';
+import { storageFault } from './faults.ts';
 import { realPathOf } from './file.ts';
 
 /** The files of SQLite's write-ahead log lie beside the database and bear its name with these endings. */
 const LOG_ENDINGS = ['-wal', '-shm'] as const;
 
+/** When it cannot be saved, because another program has the database open or a response is still being read from it. */
+const LOG_IS_REMOVED =
+  'its log (-wal, -shm) was removed while the service runs, and cannot be saved while others have the database open; end them';
+/** By another program, which has begun a log of its own: the two would overwrite each other's pages. */
+const LOG_IS_REPLACED =
+  'its log (-wal, -shm) was replaced while the service runs, and what was written last may be lost; restart the service, then run check';
+
 /** Told when the guard has put something right. */
 export type OnRepair = (what: string) => void;
 
-/** Looks whether the files that a connection has open are still those that bear their names. */
+/** Checks that the files that a connection has open are still those at their paths. */
 export interface Guard {
   /**
    * Throws a `ServiceError` (`storage_fault`) when the database was removed or replaced, or its log was and cannot be saved.
@@ -24,8 +31,8 @@ export interface Guard {
 export const noGuard: Guard = { check() {}, isWhole: () => true };
 
 /**
- * Watches the files of an open connection. What is written to a file without a name is lost with the process, without a
- * word; and of two programs that each have a log of their own, one overwrites what the other has written.
+ * Watches the files of an open connection. What is written to a file without a name is silently lost when the process ends;
+ * and of two programs with a log each, one overwrites what the other has written.
  */
 export function watchFiles(path: string, connection: DatabaseSync, onRepair: OnRepair): Guard {
   const place = realPathOf(path);
@@ -36,10 +43,10 @@ export function watchFiles(path: string, connection: DatabaseSync, onRepair: OnR
   return {
     isWhole: () => !isGone() && lostParts().length === 0,
     check() {
-      if (isGone()) throw fileIsGone();
+      if (isGone()) throw storageFault('its file was removed or replaced while the service runs');
       const lost = lostParts();
       if (lost.length === 0) return;
-      if (lost.some((ending) => identityOf(place + ending) !== undefined)) throw logIsReplaced();
+      if (lost.some((ending) => identityOf(place + ending) !== undefined)) throw storageFault(LOG_IS_REPLACED);
       saveLog(connection);
       log = LOG_ENDINGS.map((ending) => identityOf(place + ending));
       onRepair(`The log of the database (${lost.join(', ')}) was removed while it was in use; what it held was saved`);
@@ -58,7 +65,7 @@ function saveLog(connection: DatabaseSync): void {
     connection.exec('PRAGMA busy_timeout = 0');
     if (switchTo(connection, 'DELETE') !== 'delete') throw new Error('The log is still in use');
   } catch (error) {
-    throw logIsRemoved(error);
+    throw storageFault(LOG_IS_REMOVED, error);
   } finally {
     connection.exec(`PRAGMA busy_timeout = ${timeout}`);
   }
@@ -84,7 +91,10 @@ function identityOf(path: string): FileIdentity | undefined {
   }
 }
 
-/** Whether a name no longer leads to the file that was seen there. Some file systems number a file anew, so that alone decides nothing. */
+/**
+ * Whether a name no longer leads to the file that was seen there. Where the system does not tell, it does; and since some
+ * file systems give a file a new number, the number by itself decides nothing.
+ */
 function isOther(path: string, seen: FileIdentity | undefined): boolean {
   if (seen === undefined) return false;
   try {

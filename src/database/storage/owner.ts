@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { ServiceError, messageOf } from '../../domain.ts';
 import { assertOneName, realPathOf } from './file.ts';
 import { makeFolder } from './folder.ts';
+import { tryLock } from './lock.ts';
 
-const SQLITE_BUSY = 5;
 /** The database files of both modes, and the folder beside each; a database of any other name has the first. */
 const FOLDERS: Record<string, string> = { 'jobs.db': 'agent_data', 'jobs_dev.db': 'dev_agent_data' };
 const OTHER_FOLDER = 'agent_data';
@@ -18,10 +18,8 @@ export interface Ownership {
 
 /**
  * Makes this process the one server of a database, or throws a `ServiceError` (`cannot_start`) that says who is. The
- * lock belongs to the file, wherever the name `path` leads: it lies beside the real file. A second lock lies in `folder`,
- * where programs of older versions look. Each is an open write transaction on a file of its own, so the operating system
- * drops it with the process, however that ends; and since that file is not the database, other programs can still read and
- * write the latter.
+ * lock lies beside the real file, wherever the name `path` leads; a second one lies in `folder`, where programs of older
+ * versions look. Since neither is the database itself, other programs can still read and write that.
  */
 export function claimOwnership(path: string, { folder, startedAt }: { folder: string; startedAt: string }): Ownership {
   const locks: DatabaseSync[] = [];
@@ -44,9 +42,7 @@ function lockFiles(path: string, folder: string): Set<string> {
   try {
     assertOneName(path);
   } catch (error) {
-    throw new ServiceError('cannot_start', `Cannot start: ${path} cannot be used: ${messageOf(error)}`, {
-      cause: error,
-    });
+    throw cannotStart(`${path} cannot be used: ${messageOf(error)}`, error);
   }
   const file = realPathOf(path);
   const besideFile = join(dirname(file), FOLDERS[basename(file)] ?? OTHER_FOLDER);
@@ -59,28 +55,23 @@ function makeLockFolder(folder: string): void {
   try {
     makeFolder(folder);
   } catch (error) {
-    throw cannotBeWritten(folder, error);
+    throw cannotStart(`${folder} cannot be written: ${messageOf(error)}`, error);
   }
 }
 
-function lockOrThrow(lockFile: string, { path, folder }: { path: string; folder: string }): DatabaseSync {
-  let lock: DatabaseSync | undefined;
+function lockOrThrow(file: string, { path, folder }: { path: string; folder: string }): DatabaseSync {
+  let lock: DatabaseSync | null;
   try {
-    lock = new DatabaseSync(lockFile, { timeout: 0 });
-    lock.exec('BEGIN IMMEDIATE');
-    return lock;
+    lock = tryLock(file);
   } catch (error) {
-    lock?.close();
-    if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw cannotBeWritten(folder, error);
-    const message = `Cannot start: the database ${path} is in use by ${ownerIn(noteBeside(lockFile))}`;
-    throw new ServiceError('cannot_start', message, { cause: error });
+    throw cannotStart(`${folder} cannot be written: ${messageOf(error)}`, error);
   }
+  if (lock === null) throw cannotStart(`the database ${path} is in use by ${ownerIn(noteBeside(file))}`);
+  return lock;
 }
 
-function cannotBeWritten(folder: string, error: unknown): ServiceError {
-  return new ServiceError('cannot_start', `Cannot start: ${folder} cannot be written: ${messageOf(error)}`, {
-    cause: error,
-  });
+function cannotStart(why: string, cause?: unknown): ServiceError {
+  return new ServiceError('cannot_start', `Cannot start: ${why}`, { cause });
 }
 
 function noteBeside(lockFile: string): string {

@@ -1,17 +1,17 @@
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { isLockHeld } from './faults.ts';
+import { codeOf } from './faults.ts';
+import { tryLock } from './lock.ts';
 
 /** As `beginPartial` names them; older versions wrote no random part, and no lock. */
 const NAME = /\.(\d+)(-[0-9a-f]{8})?\.partial(-journal|-wal|-shm|-lock|-lock-journal)?$/;
 /** SQLite's side files, and our lock. */
 const ENDINGS = ['', '-journal', '-wal', '-shm', '-lock', '-lock-journal'];
-/** Of the copies without a lock only those that nobody has written to for so long are given up. */
+/** Copies without a lock are removed only when nothing was written to them for so long. */
 const UNTOUCHED_MS = 3_600_000;
-/** More than this is left for the next time. */
+/** Removed at once; others are left for the next time. */
 const MAX_REMOVED = 100;
-/** Tries to lock a new name; a second one is needed only where a cleaner came between making and locking. */
+/** Tries to lock a new name; a second one is needed only when another process removed the lock as abandoned. */
 const MAX_TRIES = 5;
 
 /** A copy that is being written under a name of its own. */
@@ -22,14 +22,14 @@ export interface Partial {
 }
 
 /**
- * Begins a copy beside `target`, under a name that no other process uses. A lock beside it, which goes with this process
- * however it ends, tells others that somebody still writes it.
+ * Begins a copy beside `target`, under a name that no other process uses. A lock beside it, which ends with this process,
+ * shows others that it is still being written.
  */
 export function beginPartial(target: string): Partial {
   for (let tries = 1; ; tries += 1) {
     const path = `${target}.${process.pid}-${crypto.randomUUID().slice(0, 8)}.partial`;
-    const lock = tryLock(path);
-    // A cleaner may have had the lock in between, and have removed it with its file.
+    const lock = tryLock(`${path}-lock`);
+    // Before it was locked, another process may have removed it as abandoned.
     if (lock !== null && existsSync(`${path}-lock`)) return { path, release: () => (remove(path), lock.close()) };
     lock?.close();
     if (tries === MAX_TRIES) throw new Error(`the lock ${path}-lock cannot be kept`);
@@ -37,8 +37,8 @@ export function beginPartial(target: string): Partial {
 }
 
 /**
- * Removes from a folder the copies whose makers were killed: nobody holds their lock. Those of a process that lives are
- * left alone, in whatever container it runs. What cannot be removed stays.
+ * Removes from a folder the copies of killed processes: their locks are free. Those of a living process stay, in whatever
+ * container it runs, and so do those that cannot be removed.
  */
 export function removeAbandonedPartials(folder: string): void {
   const files = existsSync(folder) ? readdirSync(folder).filter((name) => NAME.test(name)) : [];
@@ -57,34 +57,20 @@ function removeIfAbandoned(path: string): void {
     if (isOldAndUnused(path)) remove(path);
     return;
   }
-  const lock = tryLock(path);
+  const lock = tryLock(`${path}-lock`);
   if (lock === null) return;
   remove(path);
   lock.close();
 }
 
-/** Null while another process holds it. */
-function tryLock(path: string): DatabaseSync | null {
-  const lock = new DatabaseSync(`${path}-lock`, { timeout: 0 });
-  try {
-    lock.exec('BEGIN IMMEDIATE');
-    return lock;
-  } catch (error) {
-    lock.close();
-    if (isLockHeld(error)) return null;
-    throw error;
-  }
-}
-
 function isOldAndUnused(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found !== undefined && Date.now() - found.mtimeMs < UNTOUCHED_MS) return false;
-  const [, pid] = NAME.exec(basename(path)) as RegExpExecArray;
   try {
-    process.kill(Number(pid), 0);
+    process.kill(Number(NAME.exec(basename(path))?.[1]), 0);
     return false;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+    return codeOf(error) === 'ESRCH';
   }
 }
 

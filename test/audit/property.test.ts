@@ -3,10 +3,11 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { addDays } from '../../src/calendar.ts';
 import { type Books, type Order, SYMBOLS, auditOf, createBooks } from '../support/books.ts';
+import { runs } from '../support/long.ts';
 
 const FIRST = '2025-01-01';
 const DAYS = 12;
-const RUNS = Number(process.env['AUDIT_RUNS'] ?? 100);
+const RUNS = Number(process.env['AUDIT_RUNS'] ?? runs(60, 200));
 
 const anyDate = fc.integer({ min: 0, max: DAYS }).map((days) => addDays(FIRST, days));
 const anySymbol = fc.constantFrom(...SYMBOLS);

@@ -43,7 +43,7 @@ test(
   },
 );
 
-test("the form shows the server's own words and sends what was chosen", inBrowser, async (t) => {
+test("the form shows the server's own words and sends what was chosen", inLongForm, async (t) => {
   const service = await start(t);
   const reader = await visit(t, service.url, { provokes: [400, 422] });
   const { page } = reader;
@@ -64,7 +64,7 @@ test("the form shows the server's own words and sends what was chosen", inBrowse
   assert.deepEqual({ ...job }, { replaces: 1, names: 'model-b,someone' });
 });
 
-test('a job is cancelled only after confirmation', inBrowser, async (t) => {
+test('a job is cancelled only after confirmation', inLongForm, async (t) => {
   const service = await start(t, { agentProgram: scriptedAgent({ '*': [[['wait', 60_000]]] }) });
   const reader = await visit(t, service.url);
   const { page } = reader;

@@ -245,7 +245,7 @@ test('a figure shows its definition when it has the focus', inLongForm, async (t
   assert.match(await meaning.innerText(), /risk-free rate.*Needs 20 days/s);
 });
 
-test('the API page lists every operation and tries one', inBrowser, async (t) => {
+test('the API page lists every operation and tries one', inLongForm, async (t) => {
   const { page, open } = await visit(t, service.url);
   await open('/api');
   const { paths } = (await service.get('/openapi.json')).body;
@@ -286,7 +286,7 @@ test('what does not exist is explained in a sentence', inBrowser, async (t) => {
   }
 });
 
-test('a path without a page shows the way back', inBrowser, async (t) => {
+test('a path without a page shows the way back', inLongForm, async (t) => {
   const { page, open } = await visit(t, service.url, { provokes: [404, 405] });
   await open('/simulate/trigger');
   await open('/no/such/page');

@@ -13,6 +13,7 @@ import type { NewsSearch } from '../../src/trading/news.ts';
 import { LogMismatch } from '../../src/trading/reasoning-log.ts';
 import { type Session, openSession } from '../../src/trading/session.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
+import { runs } from '../support/long.ts';
 import { storePrices } from '../support/prices.ts';
 import { emptyTables } from '../support/tables.ts';
 
@@ -421,7 +422,7 @@ test('along any history the daily profits add up to the end value minus the init
       const profit = records.reduce((sum, record) => sum + record.profit, 0);
       assert.equal(profit, (records.at(-1)?.value ?? 100_000_000) - 100_000_000);
     }),
-    { numRuns: 1_000 },
+    { numRuns: runs(400, 1_000) },
   );
   database.close();
 });

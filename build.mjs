@@ -97,8 +97,8 @@ function unpacked(text) {
 }
 
 /**
- * Files that the build runs and replaces by what they make: the first two need development dependencies, and the
- * migrations are packed, because only databases of older versions need them. Without a build, as in the tests, they run
+ * Files that the build runs and replaces by what they make: the first two need development dependencies, and the schema
+ * is packed, because only databases that are new or of older versions need it. Without a build, as in the tests, they run
  * as they are.
  */
 const madeAtBuild = {
@@ -117,7 +117,8 @@ const madeAtBuild = {
     );
     replace(
       /src[\\/]database[\\/]schema\.ts$/,
-      ({ migrations }) => `export const migrations = JSON.parse(${unpacked(JSON.stringify(migrations))});`,
+      ({ migrations, tables }) =>
+        `export const { migrations, tables } = JSON.parse(${unpacked(JSON.stringify({ migrations, tables }))});`,
     );
   },
 };

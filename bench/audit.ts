@@ -116,6 +116,7 @@ function tradeEveryDay(database: CommandDatabase, model: string, dates: readonly
     const modelDay = { jobId: 'bench', date, model };
     const start = { startedFrom, initialCash: INITIAL_CASH, startedAt };
     const sessionId: number = database.transaction(() => insertSession(database, modelDay, start));
+    const held = portfolio.holdings;
     const positions = Array.from({ length: RECORDS_PER_DAY }, (_, index) => {
       const symbol = SYMBOLS[(day + index) % SYMBOLS.length] as string;
       portfolio = buy(portfolio, { symbol, amount: 1, price }).portfolio as Portfolio;
@@ -136,6 +137,15 @@ function tradeEveryDay(database: CommandDatabase, model: string, dates: readonly
       positions,
       marks,
       toolUsage,
+      evidence: {
+        prices: [...portfolio.holdings.keys()].map((symbol) => ({
+          symbol,
+          heldSince: held.has(symbol) ? (dates[day - 1] as string) : null,
+          open: { price, date },
+          close: { price: fromDollars(CLOSE), date },
+        })),
+        splits: [],
+      },
       summary: '',
       completedAt: startedAt,
     };

@@ -34,6 +34,7 @@ export function fillWithModelDays(path: string, { models, days }: Size): void {
     insertJobs(database, { dates, models });
     insertSessions(database, models);
     insertPositions(database);
+    insertEvidence(database);
   });
   database.close();
 }
@@ -125,6 +126,19 @@ function insertPositions(database: Database): void {
        ORDER BY position_id, symbol.value`,
     )
     .run(JSON.stringify(PRICES));
+}
+
+/** A day trades whatever it held in the morning. */
+function insertEvidence(database: Database): void {
+  database
+    .statement(
+      `INSERT INTO session_prices (session_id, symbol, date, held_since, open_e4, open_date, close_e4, close_date)
+       SELECT DISTINCT own.session_id, symbol, own.date, iif(action_type = 'sell', past.date, NULL), ${OPEN_E4}, own.date,
+         ${CLOSE_E4}, own.date
+       FROM positions JOIN trading_sessions AS own USING (session_id)
+         LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id`,
+    )
+    .run();
 }
 
 function series(count: number): string {

@@ -7,6 +7,7 @@ import {
   countActiveModelDays,
   ledgerRecords,
   supersededStarts,
+  symbolsWithSplits,
 } from '../database/audit.ts';
 import type { Reader } from '../database/database.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
@@ -70,7 +71,7 @@ export async function audit(path: string, { onProgress, signal }: AuditOptions =
     const models = await bySlices(listModels(snapshot));
     const report = { ...emptyReport(), models: models.length };
     const [{ damage, misfits, stale }] = await together(signal, (ended) => [
-      examineDatabase(snapshot, models, ended),
+      examineDatabase(snapshot, ended),
       readLedger(snapshot, report, { signal: ended, ...(onProgress && { onProgress }) }),
     ]);
     report.damage.unshift(...damage);
@@ -138,10 +139,11 @@ export async function auditLedger(
 ): Promise<void> {
   const total = await bySlices(countModelDays(reader));
   const closings = createClosings(reader);
+  const splitSymbols = symbolsWithSplits(reader);
   let needed: ReadonlySet<number> | undefined;
   let sliceEnd = 0;
   for (const date of auditedDates(reader)) {
-    const history = createHistory(reader, date);
+    const history = createHistory(reader, date, splitSymbols);
     for (const session of auditedSessions(reader, date)) {
       if (performance.now() >= sliceEnd) {
         onProgress(report.modelDays, total);

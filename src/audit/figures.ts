@@ -1,9 +1,8 @@
 import type { LedgerRecord } from '../database/audit.ts';
+import { type Evidence, marksIn } from '../database/evidence.ts';
 import { type Money, formatDollars, money } from '../money.ts';
 import { type Portfolio, valueOf } from '../trading/portfolio.ts';
 import { percent } from '../trading/positions.ts';
-import type { PricesAsOf } from './as-of.ts';
-import type { Marks } from './history.ts';
 import type { Note } from './notes.ts';
 
 /** Records with the portfolios they may have, as `replay` returns them, and the values that the day may have started from. */
@@ -19,26 +18,13 @@ export interface Figures {
  */
 export function checkFigures(
   { records, portfolios, startValues }: Figures,
-  { prices, note }: { prices: PricesAsOf; note: Note },
+  { evidence, note }: { evidence: Evidence; note: Note },
 ): (Money | null)[] {
-  const held = new Set(portfolios.flat().flatMap(({ holdings }) => [...holdings.keys()]));
-  const marks = prices.closingMarks([...held]);
-  const worthsAt = (chosen: Marks) =>
-    portfolios.map((choices) => choices.map((portfolio) => valueAt(portfolio, chosen)));
-  const fits = (worths: readonly (readonly (Money | null)[])[]) =>
-    records.every(({ portfolioValue }, index) => worths[index]?.includes(portfolioValue));
-  const likeliest = worthsAt(marks.likeliest);
-  const findOther = () => {
-    for (const chosen of marks.all()) {
-      const worths = worthsAt(chosen);
-      if (fits(worths)) return worths;
-    }
-    return undefined;
-  };
-  const fitting = fits(likeliest) ? likeliest : findOther();
-  const known = { isComplete: fitting !== undefined || marks.isComplete() };
+  const marks = marksIn(evidence);
+  const isComplete = evidence.prices.every(({ close }) => close !== null);
   return records.map((record, index) => {
-    const worths = (fitting ?? likeliest)[index] ?? [];
+    const worths = portfolios[index]?.map((portfolio) => valueAt(portfolio, marks)) ?? [];
+    const known = { isComplete: isComplete || worths[0] !== null };
     const noteHere = (sentence: string) => note(`action ${record.actionId}: ${sentence}`, known);
     checkRecord(record, { worths, startValues, note: noteHere });
     return worths[0] ?? null;
@@ -71,6 +57,6 @@ function checkRecord(
 }
 
 /** The value of a portfolio; null when a mark is missing. */
-function valueAt(portfolio: Portfolio, marks: Marks): Money | null {
+function valueAt(portfolio: Portfolio, marks: ReadonlyMap<string, Money>): Money | null {
   return [...portfolio.holdings.keys()].every((symbol) => marks.has(symbol)) ? valueOf(portfolio, marks) : null;
 }

@@ -9,18 +9,15 @@ import {
   wasAdjusted,
 } from '../database/audit.ts';
 import type { Reader } from '../database/database.ts';
-import { type Money, fromDollars } from '../money.ts';
-import {
-  type Moment,
-  type Versions,
-  isThereAllThrough,
-  laterVersion,
-  newestFirst,
-  versionAt,
-  versionsWithin,
-} from './lifetimes.ts';
 
-export type Marks = ReadonlyMap<string, Money>;
+/** A stretch of time within which something was read. */
+export interface Moment {
+  from: string;
+  to: string;
+}
+
+/** Everything that one thing ever was, the newest first. */
+export type Versions<Version extends Lifetime> = readonly Version[];
 
 /** The price history of one date, shared by its model-days. */
 export interface History {
@@ -30,13 +27,16 @@ export interface History {
   bars(symbol: string): Versions<BarVersion>;
   /** Reads the bars of some symbols at once. */
   load(symbols: readonly string[]): void;
+  /** The symbols that ever had a split. */
+  readonly splitSymbols: ReadonlySet<string>;
 }
 
-export function createHistory(reader: Reader, date: CalendarDate): History {
+export function createHistory(reader: Reader, date: CalendarDate, splitSymbols: ReadonlySet<string>): History {
   const known = new Map<string, BarVersion[]>();
   return {
     reader,
     date,
+    splitSymbols,
     bars: (symbol) => known.get(symbol) ?? [],
     load(symbols) {
       const unknown = symbols.filter((symbol) => !known.has(symbol));
@@ -48,100 +48,10 @@ export function createHistory(reader: Reader, date: CalendarDate): History {
   };
 }
 
-/** What of a bar is meant. */
-export type DollarsOf = (bar: BarVersion) => number;
-
-/** An instant; with `fill`, rows that are known only from later count as if they had been there. */
-export interface At {
-  at: string;
-  fill: boolean;
-}
-
-/** The open of the date; null when there was none. */
-export function openAt({ bars }: History, symbol: string, { at, fill }: At): Money | null {
-  const bar = barAt(bars(symbol), { at, fill });
-  return bar === undefined ? null : fromDollars(bar.open);
-}
-
-/** The marks of some symbols; those that never had a price are left out. */
-export function marksAt(day: History, symbols: readonly string[], at: At & { dollarsOf: DollarsOf }): Marks {
-  return new Map(
-    symbols.flatMap((symbol) => {
-      const mark = markAt(day, symbol, at);
-      return mark === null ? [] : [[symbol, mark]];
-    }),
-  );
-}
-
-/** What a symbol's bar of the date says; without one its last earlier price, null when there was none. */
-export function markAt(
-  day: History,
-  symbol: string,
-  { at, fill, dollarsOf }: At & { dollarsOf: DollarsOf },
-): Money | null {
-  const own = barAt(day.bars(symbol), { at, fill });
-  return own === undefined ? lastEarlier(day, symbol, { at, fill }) : fromDollars(dollarsOf(own));
-}
-
-function barAt(versions: Versions<BarVersion>, { at, fill }: At): BarVersion | undefined {
-  return versionAt(versions, at) ?? (fill ? laterVersion(versions, at) : undefined);
-}
-
-/** Without a bar of the date: the last earlier close, or else the last earlier open, adjusted for splits since. */
-function lastEarlier({ reader, date }: History, symbol: string, { at, fill }: At): Money | null {
-  let lastOpen: Money | null = null;
-  for (const versions of byDate(earlierBarVersions(reader, date, symbol))) {
-    const bar = barAt(versions, { at, fill });
-    if (bar === undefined) continue;
-    const adjust = (dollars: number) =>
-      fromDollars(dollars / ratioAt(reader, symbol, { after: bar.date, upTo: date, at }));
-    if (bar.close !== null) return adjust(bar.close);
-    lastOpen ??= adjust(bar.open);
-  }
-  return lastOpen;
-}
-
-/** New shares per old share, by the splits that were known at an instant. */
-function ratioAt(
-  reader: Reader,
-  symbol: string,
-  { after, upTo, at }: { after: CalendarDate; upTo: CalendarDate; at: string },
-): number {
-  const days = splitDays(reader, [symbol], { after, upTo });
-  if (days.length === 0 || wasAdjusted(reader, symbol, at)) return 1;
-  return days.reduce((ratio, versions) => {
-    const split = versionAt(versions, at);
-    return split === undefined ? ratio : ratio * (split.numerator / split.denominator);
-  }, 1);
-}
-
-/** The rows that a symbol's mark can have come from: the date's bar, earlier ones back to a sure close, splits. */
-export function originsOf({ reader, date, bars }: History, symbol: string, moment: Moment): Versions<Lifetime>[] {
-  const rows: Versions<Lifetime>[] = [bars(symbol)];
-  if (isThereAllThrough(bars(symbol), moment)) return rows;
-  let after = date;
-  for (const versions of byDate(earlierBarVersions(reader, date, symbol))) {
-    rows.push(versions);
-    after = versions[0]?.date ?? after;
-    const hasClose = versionsWithin(versions, moment).every(({ close }) => close !== null);
-    if (hasClose && isThereAllThrough(versions, moment)) break;
-  }
-  return [...rows, ...splitDays(reader, [symbol], { after, upTo: date })];
-}
-
-/** The versions of each split, in the order of the splits. */
-export function splitDays(
-  reader: Reader,
-  symbols: readonly string[],
-  span: { after: CalendarDate; upTo: CalendarDate },
-): Versions<SplitVersion>[] {
-  const all = splitVersions(reader, symbols, span);
-  return [...Map.groupBy(all, ({ symbol, date }) => `${date} ${symbol}`).values()].map(newestFirst);
-}
-
-function* byDate(bars: Iterable<BarVersion>): Generator<Versions<BarVersion>> {
+/** The versions of a symbol's earlier bars, the latest dates first. */
+export function* earlierBars({ reader, date }: History, symbol: string): Generator<Versions<BarVersion>> {
   let versions: BarVersion[] = [];
-  for (const bar of bars) {
+  for (const bar of earlierBarVersions(reader, date, symbol)) {
     if (versions[0] !== undefined && versions[0].date !== bar.date) {
       yield newestFirst(versions);
       versions = [];
@@ -149,4 +59,78 @@ function* byDate(bars: Iterable<BarVersion>): Generator<Versions<BarVersion>> {
     versions.push(bar);
   }
   if (versions.length > 0) yield newestFirst(versions);
+}
+
+/** What one split may have been in a moment. */
+export interface PossibleSplit {
+  symbol: string;
+  date: CalendarDate;
+  /** Null where it may have been unknown, or of a series that is adjusted for splits. */
+  choices: (SplitVersion | null)[];
+  /** False when it may have been replaced without a trace. */
+  isComplete: boolean;
+}
+
+/** The splits of some symbols after a date up to that of the history, in order, as they may have been read in a moment. */
+export function splitsWithin(
+  { reader, date: upTo, splitSymbols }: History,
+  symbols: readonly string[],
+  { after, moment }: { after: CalendarDate; moment: Moment },
+): PossibleSplit[] {
+  const split = symbols.filter((symbol) => splitSymbols.has(symbol));
+  const all = split.length === 0 ? [] : splitVersions(reader, split, { after, upTo });
+  return [...Map.groupBy(all, ({ symbol, date }) => `${date} ${symbol}`).values()].map((rows) => {
+    const versions = newestFirst(rows);
+    const [{ symbol, date }] = rows as [SplitVersion];
+    const adjusted = [moment.from, moment.to].map((instant) => wasAdjusted(reader, symbol, instant));
+    const isCertain = isThereAllThrough(versions, moment) && !adjusted.includes(true);
+    const known = adjusted.includes(false) ? possibleVersions(versions, moment) : [];
+    return { symbol, date, choices: isCertain ? [...known] : [...known, null], isComplete: !isLost(versions, moment) };
+  });
+}
+
+function newestFirst<Version extends Lifetime>(all: Version[]): Versions<Version> {
+  return all.length < 2 ? all : all.sort((one, other) => (one.recordedAt > other.recordedAt ? -1 : 1));
+}
+
+/** What was there at an instant, going by the stamps. */
+export function versionAt<Version extends Lifetime>(all: Versions<Version>, at: string): Version | undefined {
+  return all.find(({ recordedAt, replacedAt }) => recordedAt <= at && (replacedAt === null || replacedAt > at));
+}
+
+/** The first version of something of which nothing is known at a moment's end, though it came later. */
+function laterVersion<Version extends Lifetime>(all: Versions<Version>, { to }: Moment): Version | undefined {
+  return versionAt(all, to) === undefined ? all.findLast(({ recordedAt }) => recordedAt > to) : undefined;
+}
+
+/** Whether something may have been there though it is known only from later: some tools replace rows without a trace. */
+export function isLost(all: Versions<Lifetime>, moment: Moment): boolean {
+  return laterVersion(all, moment) !== undefined;
+}
+
+/** Everything that may have been read at some time of a moment; where that is lost, also what is known from later. */
+export function possibleVersions<Version extends Lifetime>(all: Versions<Version>, moment: Moment): Versions<Version> {
+  if (all.length === 1 && all[0]?.replacedAt === null) return all; // as nearly always; in the moment or known from later
+  const later = laterVersion(all, moment);
+  return [...versionsWithin(all, moment), ...(later ? [later] : [])];
+}
+
+/** Everything that was there at some time of a moment. */
+export function versionsWithin<Version extends Lifetime>(all: Versions<Version>, { from, to }: Moment): Version[] {
+  return all.filter(({ recordedAt, replacedAt }) => {
+    // Two changes within one millisecond, or a clock that went back.
+    const hasNoLife = replacedAt !== null && replacedAt <= recordedAt;
+    return recordedAt <= to && (replacedAt === null || replacedAt > from || hasNoLife);
+  });
+}
+
+/** Whether there was one version or another of it all through a moment. */
+export function isThereAllThrough(all: Versions<Lifetime>, { from, to }: Moment): boolean {
+  let reach = from;
+  for (const { recordedAt, replacedAt } of all.toReversed()) {
+    if (recordedAt > reach) return false;
+    if (replacedAt === null || replacedAt > to) return true;
+    if (replacedAt > reach) reach = replacedAt;
+  }
+  return false;
 }

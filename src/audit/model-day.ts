@@ -1,10 +1,11 @@
 import { type AuditedSession, type LedgerRecord, ledgerRecords } from '../database/audit.ts';
+import { evidenceOf } from '../database/evidence.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { messageOf } from '../domain.ts';
 import { type Money, formatDollars, fromDollars } from '../money.ts';
 import type { Portfolio } from '../trading/portfolio.ts';
 import { tradingCostsOf } from '../trading/trading-costs.ts';
-import { pricesAsOf } from './as-of.ts';
+import { checkEvidence } from './evidence.ts';
 import type { History } from './history.ts';
 import { checkFigures } from './figures.ts';
 import { type Note, type Notes, createNotes } from './notes.ts';
@@ -24,8 +25,9 @@ export interface AuditedDay extends Notes {
 }
 
 /**
- * Recomputes one model-day from its actions and from the prices as they stood when it was committed. `startsOf` gives the
- * closing state of the day it started from: as stored, and where that is wrong also as it should be.
+ * Recomputes one model-day from its actions and from what it was computed from, and compares that with the prices as they
+ * stood. `startsOf` gives the closing state of the day it started from: as stored, and where that is wrong also as it
+ * should be.
  */
 export function auditModelDay(
   history: History,
@@ -53,15 +55,17 @@ function recompute(
   { records, starts, note }: { records: readonly LedgerRecord[]; starts: readonly ClosingState[]; note: Note },
 ): ClosingState | null {
   if (starts.length === 0) return null;
-  const prices = pricesAsOf(history, session, symbolsIn(records, starts));
+  const evidence = evidenceOf(history.reader, session.sessionId);
   const costs = tradingCostsOf({
     commission_per_trade: session.commissionPerTrade,
     commission_bps: session.commissionBps,
     slippage_bps: session.slippageBps,
   });
-  const portfolios = replay(records, starts, { prices, costs, note });
+  const portfolios = replay(records, starts, { date: session.date, evidence, costs, note });
   const startValues = starts.map(({ portfolioValue }) => portfolioValue);
-  const portfolioValue = checkFigures({ records, portfolios, startValues }, { prices, note }).at(-1) ?? null;
+  const portfolioValue = checkFigures({ records, portfolios, startValues }, { evidence, note }).at(-1) ?? null;
+  const held = [...new Set(starts.flatMap(({ holdings }) => [...holdings.keys()]))];
+  checkEvidence(history, session, { evidence, held, note });
   const [right] = portfolios.at(-1) ?? [];
   const last = records.at(-1);
   if (right === undefined || portfolioValue === null) return null;
@@ -102,10 +106,4 @@ function checkOrders({ buys, sells }: AuditedSession, records: readonly LedgerRe
     const count = records.filter((record) => record.actionType === actionType).length;
     if (count !== executed) note(`${actionType} records: ${count}, executed ${actionType} orders: ${executed}`);
   }
-}
-
-function symbolsIn(records: readonly LedgerRecord[], starts: readonly Portfolio[]): string[] {
-  const portfolios = [...starts, ...records];
-  const traded = records.flatMap(({ symbol }) => (symbol === null ? [] : [symbol]));
-  return [...new Set([...traded, ...portfolios.flatMap(({ holdings }) => [...holdings.keys()])])];
 }

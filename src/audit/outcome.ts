@@ -1,17 +1,16 @@
 import type { LedgerRecord } from '../database/audit.ts';
 import { type Money, formatDollars } from '../money.ts';
 import type { Portfolio } from '../trading/portfolio.ts';
-import type { AsOf } from './as-of.ts';
 import type { Note } from './notes.ts';
 
 /** What an action makes of a portfolio, or why it cannot have happened. */
-export type Outcome = Portfolio | { sentence: string; isComplete: boolean };
+export type Outcome = Portfolio | { sentence: string };
 
 export type Act = (portfolio: Portfolio) => Outcome;
 
 /** An action that cannot have happened, whatever was held. */
 export function refuse(sentence: string): Act {
-  return () => ({ sentence, isComplete: true });
+  return () => ({ sentence });
 }
 
 /** Notes that say which action they are about. */
@@ -19,26 +18,16 @@ export function atAction({ actionId }: LedgerRecord, note: Note): Note {
   return (sentence, known) => note(`action ${actionId}: ${sentence}`, known);
 }
 
-/**
- * The record's price when it may have been that; else, after a note, the one that it should be, so that the cash is
- * judged by what was right.
- */
-export function priceOf(
-  { price: stored, symbol }: LedgerRecord,
-  { asOf, note }: { asOf: AsOf<Money | null>; note: Note },
-): Money | null {
-  if (stored !== null && stored === asOf.likeliest) return stored;
-  let right: Money | null = null;
-  for (const price of asOf.all()) {
-    if (price !== null && price === stored) return stored;
-    right ??= price;
-  }
-  const isComplete = asOf.isComplete();
+/** A price by the evidence: null when there was none, `unknown` when the evidence does not say. */
+export type RightPrice = Money | null | 'unknown';
+
+/** The price that a record should have, after a note where it has another; its own where nothing is known. */
+export function checkPrice({ price: stored, symbol }: LedgerRecord, right: RightPrice, note: Note): Money | null {
+  if (stored !== null && stored === right) return stored;
   const said = `price of ${symbol} is ${stored === null ? 'missing' : formatDollars(stored)}`;
-  note(right === null ? `${said}, and none was known then` : `${said}, should be ${formatDollars(right)}`, {
-    isComplete,
-  });
-  return isComplete ? (right ?? stored) : (stored ?? right);
+  if (right === 'unknown') note(`${said}, and the price at the time is no longer known`, { isComplete: false });
+  else note(right === null ? `${said}, and none was known then` : `${said}, should be ${formatDollars(right)}`);
+  return right === 'unknown' || right === null ? stored : right;
 }
 
 /** Those of the outcomes that fit the record; when none does, after a note, the likeliest one and the record itself. */
@@ -48,7 +37,7 @@ export function afterRecord(record: LedgerRecord, outcomes: readonly Outcome[], 
   if (fitting.length > 0) return fitting;
   const [likeliest] = portfolios;
   if (likeliest === undefined) {
-    for (const outcome of outcomes.slice(0, 1)) if ('sentence' in outcome) note(outcome.sentence, outcome);
+    for (const outcome of outcomes.slice(0, 1)) if ('sentence' in outcome) note(outcome.sentence);
     return [record];
   }
   if (likeliest.cash !== record.cash)

@@ -1,29 +1,48 @@
 import type { LedgerRecord } from '../database/audit.ts';
-import type { Money } from '../money.ts';
+import type { CalendarDate } from '../calendar.ts';
+import type { Evidence } from '../database/evidence.ts';
 import { type Portfolio, buy, sell } from '../trading/portfolio.ts';
 import { type TradingCosts, fillPrice } from '../trading/trading-costs.ts';
-import { type PricesAsOf, mapped } from './as-of.ts';
 import type { Note } from './notes.ts';
-import { type Act, afterRecord, atAction, priceOf, refuse } from './outcome.ts';
+import { type Act, type RightPrice, afterRecord, atAction, checkPrice, refuse } from './outcome.ts';
 import { replaySplits } from './splits.ts';
 
+/** What a day's actions are done again with. */
+interface Conditions {
+  date: CalendarDate;
+  evidence: Evidence;
+  costs: TradingCosts;
+  note: Note;
+}
+
 /**
- * Does a day's actions again, one after another, with the prices as they stood. Returns for each record the portfolio
+ * Does a day's actions again, one after another, with the prices that it used. Returns for each record the portfolio
  * that its action makes of the one before; where an action and its record part ways this is noted once, and what follows
  * may go on from either: the portfolio as it should be, then the record's own. So one wrong figure is one sentence.
  */
 export function replay(
   records: readonly LedgerRecord[],
   starts: readonly Portfolio[],
-  { prices, costs, note }: { prices: PricesAsOf; costs: TradingCosts; note: Note },
+  { date, evidence, costs, note }: Conditions,
 ): Portfolio[][] {
+  const opens = new Map(evidence.prices.map(({ symbol, open }) => [symbol, open]));
+  const openOf = (symbol: string, asFill: boolean): RightPrice => {
+    const open = opens.get(symbol);
+    if (open === undefined || (asFill && open !== null && open.date !== date)) return null;
+    return open === null ? 'unknown' : open.price;
+  };
   const firstTrade = records.findIndex(({ actionType }) => actionType !== 'split');
   const splitCount = firstTrade === -1 ? records.length : firstTrade;
-  const afterSplits = replaySplits(records.slice(0, splitCount), starts, { prices, note });
+  const afterSplits = replaySplits(records.slice(0, splitCount), starts, {
+    splits: evidence.splits,
+    markOf: (symbol) => openOf(symbol, false),
+    note,
+  });
   let before: readonly Portfolio[] = afterSplits.at(-1) ?? starts;
   const afterTrades = records.slice(splitCount).map((record) => {
     const noteHere = atAction(record, note);
-    const portfolios = afterRecord(record, before.map(actOf(record, { prices, costs, note: noteHere })), noteHere);
+    const act = actOf(record, { openOf: (symbol) => openOf(symbol, true), costs, note: noteHere });
+    const portfolios = afterRecord(record, before.map(act), noteHere);
     before = portfolios;
     return portfolios;
   });
@@ -33,18 +52,18 @@ export function replay(
 
 function actOf(
   record: LedgerRecord,
-  { prices, costs, note }: { prices: PricesAsOf; costs: TradingCosts; note: Note },
+  { openOf, costs, note }: { openOf: (symbol: string) => RightPrice; costs: TradingCosts; note: Note },
 ): Act {
   const { actionType, symbol, amount } = record;
   if (actionType === 'split') return refuse('a split is recorded after the trades of the day');
   if (actionType === 'no_trade' || symbol === null || amount === null) return (portfolio) => portfolio; // as a constraint has it
-  const fill = (open: Money | null) => (open === null ? null : fillPrice(open, actionType, costs));
-  const price = priceOf(record, { asOf: mapped(prices.open(symbol), fill), note });
+  const open = openOf(symbol);
+  const price = checkPrice(record, typeof open === 'number' ? fillPrice(open, actionType, costs) : open, note);
   if (price === null) return refuse('it has no price');
   const trade = actionType === 'buy' ? buy : sell;
   return (before) => {
     const { portfolio, refusal } = trade(before, { symbol, amount, price, costs });
-    return portfolio ?? { sentence: String(refusal), isComplete: true };
+    return portfolio ?? { sentence: String(refusal) };
   };
 }
 

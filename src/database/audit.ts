@@ -3,6 +3,7 @@ import type { ActionType } from '../domain.ts';
 import type { Money } from '../money.ts';
 import type { Reader } from './database.ts';
 import { adjustedSourcesInSql } from './price-tables.ts';
+import { query, text } from './rows.ts';
 import type { PositionRow } from './sessions.ts';
 
 /** What the audit reads. A model-day is read with all that it was made from; nothing here asks what is true today. */
@@ -186,6 +187,13 @@ const SPLITS = `
   UNION ALL
   SELECT ${SPLIT}, replaced_at AS replacedAt FROM stock_split_revisions WHERE ${CHOSEN}
   ORDER BY date, symbol`;
+
+const SPLIT_SYMBOLS = query('SELECT symbol FROM stock_splits UNION SELECT symbol FROM stock_split_revisions', [text]);
+
+/** The symbols that ever had a split. */
+export function symbolsWithSplits(reader: Reader): Set<string> {
+  return new Set(SPLIT_SYMBOLS.all(reader).flat());
+}
 
 /** Everything that ever was a split of some symbols after one date up to another, in order. */
 export function splitVersions(

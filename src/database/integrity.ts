@@ -29,14 +29,13 @@ export interface Examination {
  */
 export async function examineDatabase(
   snapshot: Snapshot,
-  models: readonly string[],
   signal: AbortSignal,
 ): Promise<Examination> {
   const queries = [
     { sql: `PRAGMA integrity_check(${MAX_SENTENCES})` },
     { sql: `SELECT "table" AS child, rowid, parent FROM pragma_foreign_key_check LIMIT ${MAX_SENTENCES}` },
     { sql: MISFITS },
-    { sql: STALE, values: [JSON.stringify(models)] },
+    { sql: STALE },
   ];
   const results = await queryApart(snapshot, queries, signal);
   const [integrity, references, misfits, stale] = results as [QueryResult, QueryResult, QueryResult, QueryResult];

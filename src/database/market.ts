@@ -78,12 +78,6 @@ export function lastBarBefore(database: Database, date: CalendarDate, symbol: st
   return LAST_BAR_BEFORE.get(database, symbol, date);
 }
 
-const BAR_UP_TO = query(`SELECT 1 FROM price_data WHERE symbol = ?1 AND date <= ?2 AND ${NOT_TOO_EARLY} LIMIT 1`, [integer]);
-
-export function hasBarUpTo(database: Database, date: CalendarDate, symbol: string): boolean {
-  return BAR_UP_TO.has(database, symbol, date);
-}
-
 const CLOSING_BAR = query(`${WHOLE_BAR} AND date = ?2`, BAR);
 
 /** The bar of the session date with its close: for marking records in the parent, never for a model. */

@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ServiceError } from '../domain.ts';
-import { migrations } from './schema.ts';
-import { tables } from './tables.ts';
+import { migrations, tables } from './schema.ts';
 
 /** Marks the file as this service's own (`PRAGMA application_id`): "TSS1". */
 const APPLICATION_ID = 0x54535331;

@@ -8,6 +8,10 @@ import { sql as sameMeaningFromSqlite337 } from './migrations/007-same-meaning-f
 import { sql as livesThatCount } from './migrations/008-lives-that-count.ts';
 import { sql as orderOfCommits } from './migrations/009-order-of-commits.ts';
 import { sql as runsByModel } from './migrations/010-runs-by-model.ts';
+import { sql as evidence } from './migrations/011-evidence.ts';
+import { sql as staleness } from './migrations/012-staleness.ts';
+
+export { tables } from './tables.ts';
 
 /**
  * The schema's history: migration N brings a database from version N to N + 1 (`user_version`). Each is literal SQL in a
@@ -27,4 +31,6 @@ export const migrations: readonly string[] = [
   livesThatCount,
   orderOfCommits,
   runsByModel,
+  evidence,
+  staleness,
 ];

@@ -3,6 +3,7 @@ import type { CalendarDate } from '../calendar.ts';
 import type { ActionType, MessageRole } from '../domain.ts';
 import type { Money } from '../money.ts';
 import type { Database } from './database.ts';
+import { type Evidence, marksIn, storeEvidence } from './evidence.ts';
 import { type RowOf, amount, integer, orNull, query, text } from './rows.ts';
 
 /** One model on one date of one job. */
@@ -154,24 +155,25 @@ export function appendMessages(
 /** What is committed at the end of a model-day that went well. */
 export interface Commit {
   positions: readonly PositionRow[];
-  /** The closing marks of everything that the positions hold. */
-  marks: ReadonlyMap<string, Money>;
+  /** With the closing marks of everything that the positions hold. */
+  evidence: Evidence;
   toolUsage: readonly ToolUsageRow[];
   summary: string;
   completedAt: string;
 }
 
 /**
- * The end of a model-day that went well, within the caller's one transaction: positions, holdings, tool usage, summary and
- * status, and the swap of generations: what was active for this model and date before is superseded at the same time.
+ * The end of a model-day that went well, within the caller's one transaction: positions, holdings, what they were computed
+ * from, tool usage, summary and status, and the swap of generations: what was active for this model and date before is
+ * superseded at the same time.
  */
 export function commitSession(
   database: Database,
   session: ModelDay & { sessionId: number; steps: number; totalMessages: number },
-  { positions, marks, toolUsage, summary, completedAt }: Commit,
+  { positions, evidence, toolUsage, summary, completedAt }: Commit,
 ): void {
   const { sessionId, jobId, date, model, steps, totalMessages } = session;
-  assertAddsUp(positions, marks);
+  assertAddsUp(positions, marksIn(evidence));
   supersede(database, model, date);
   const { changes } = database
     .statement(
@@ -181,6 +183,7 @@ export function commitSession(
     .run(summary, steps, totalMessages, completedAt, sessionId);
   assert.equal(changes, 1, 'only a running session can become active');
   for (const position of positions) insertPosition(database, sessionId, { position, createdAt: completedAt });
+  storeEvidence(database, { sessionId, date }, evidence);
   for (const { toolName, calls, refused, durationMs } of toolUsage) {
     database
       .statement('INSERT INTO tool_usage VALUES (?, ?, ?, ?, ?)')

@@ -1,3 +1,4 @@
+import { evidenceTables } from './evidence-tables.ts';
 import { priceTables } from './price-tables.ts';
 
 /**
@@ -85,6 +86,7 @@ CREATE TABLE trading_sessions (
   completed_at TEXT,
   active_from INTEGER, -- the number of the change that made it active
   active_to INTEGER, -- and of the one that ended that
+  start_changed INTEGER NOT NULL DEFAULT 0 CHECK (start_changed IN (0, 1)), -- whether another day is now its latest earlier active one
   FOREIGN KEY (job_id, date, model) REFERENCES job_details (job_id, date, model),
   CHECK ((started_from_session_id IS NULL) = (initial_cash_e4 IS NOT NULL)),
   CHECK ((completed_at IS NULL) = (status = 'running')),
@@ -197,4 +199,4 @@ WHEN new.status <> 'active' AND old.status = 'active'
 BEGIN
   UPDATE trading_sessions SET active_to = (SELECT number FROM last_change) + 1 WHERE session_id = new.session_id;
 END;
-${priceTables}`;
+${priceTables}${evidenceTables}`;

@@ -11,7 +11,7 @@ import {
 } from '../database/records/performance.ts';
 import { staleAmong } from '../database/stale.ts';
 import type { Money } from '../money.ts';
-import { knownClosingMark } from '../trading/market.ts';
+import { closingMark } from '../trading/market.ts';
 import type { Steps } from '../turns.ts';
 import type { Levels } from './benchmark.ts';
 import type { ModelPeriod } from './comparability.ts';
@@ -90,7 +90,7 @@ export function* readRecord(
     usage: yield* usageTotals(database, sessionIds),
     benchmark,
     markOf(symbol) {
-      if (!marks.has(symbol)) marks.set(symbol, knownClosingMark(database, end, symbol));
+      if (!marks.has(symbol)) marks.set(symbol, closingMark(database, end, symbol)?.price ?? null);
       return marks.get(symbol) ?? null;
     },
     riskFree,

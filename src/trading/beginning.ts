@@ -1,4 +1,4 @@
-import { type Clock, timestamp } from '../calendar.ts';
+import { type CalendarDate, type Clock, timestamp } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
 import { type LoggedMessage, interruptedSession, markRunning, setAside } from '../database/interrupted-session.ts';
 import { type Split, splitsBetween } from '../database/market.ts';
@@ -20,9 +20,12 @@ export interface Beginning {
   readonly log: readonly LoggedMessage[];
   /** The closing value of the day it starts from, or the initial cash: what the daily profit is measured against. */
   readonly startValue: Money;
+  /** Of the day it starts from; null for the initial cash. */
+  readonly startDate: CalendarDate | null;
   /** Before the splits. */
   readonly startPortfolio: Portfolio;
-  /** The splits since the day it starts from, in their order. */
+  /** The splits since then of what it holds, in their order, and what they do. */
+  readonly knownSplits: readonly Split[];
   readonly splits: readonly Action[];
 }
 
@@ -40,13 +43,14 @@ export function beginSession(
   const claimed = claimSession(context, modelDay, { startedFrom, initialCash });
   if (past === null) {
     const startPortfolio = { cash: initialCash, holdings: new Map() };
-    return { ...claimed, startValue: initialCash, startPortfolio, splits: [] };
+    return { ...claimed, startValue: initialCash, startDate: null, startPortfolio, knownSplits: [], splits: [] };
   }
-  const { cash, portfolioValue: startValue, date: after } = past;
+  const { cash, portfolioValue: startValue, date: startDate } = past;
   const holdings = new Map(past.holdings.map(({ symbol, quantity }) => [symbol, quantity]));
-  const splits = splitsBetween(context.database, [...holdings.keys()], { after, upTo: modelDay.date });
+  const knownSplits = splitsBetween(context.database, [...holdings.keys()], { after: startDate, upTo: modelDay.date });
   const startPortfolio = { cash, holdings };
-  return { ...claimed, startValue, startPortfolio, splits: splitActions(startPortfolio, splits, market) };
+  const splits = splitActions(startPortfolio, knownSplits, market);
+  return { ...claimed, startValue, startDate, startPortfolio, knownSplits, splits };
 }
 
 /** The row of the session: the one that a process left running when it ended, unless that started from another day. */

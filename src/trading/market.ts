@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import type { CalendarDate } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
+import type { Mark } from '../database/evidence.ts';
 import {
   type MarketBar,
   type Split,
   barOn,
   closingBar,
-  hasBarUpTo,
   lastBarBefore,
   lastBars,
   quotesOn,
@@ -32,6 +32,8 @@ export interface Market {
   quote(symbol: string): Quote;
   /** What a holding is worth inside the session: the open, else the last earlier close, else the last earlier open. */
   mark(symbol: string): Money;
+  /** As `mark`, with the date of its bar; null when no price of the symbol up to the date is stored. */
+  knownMark(symbol: string): Mark | null;
   bar(symbol: string, date: CalendarDate): Bar | null;
   /** The last `count` bars, oldest first; the session date's own has only its open. */
   bars(symbol: string, count: number): Bar[];
@@ -45,6 +47,10 @@ export function openMarket(database: Database, date: CalendarDate, symbols: read
     assert(found, 'every symbol that is asked for has a quote');
     return found;
   };
+  const knownMark = (symbol: string) => {
+    const { open } = quote(symbol);
+    return open === null ? earlierMark(database, date, { symbol, quote: quote(symbol) }) : { price: open, date };
+  };
   const adjusted = (bars: MarketBar[]): Bar[] => {
     const [oldest] = bars;
     if (oldest === undefined) return [];
@@ -55,9 +61,11 @@ export function openMarket(database: Database, date: CalendarDate, symbols: read
     date,
     quote,
     mark(symbol) {
-      const { open, previousClose } = quote(symbol);
-      return open ?? previousClose ?? lastKnownPrice(database, date, symbol);
+      const mark = knownMark(symbol);
+      if (mark === null) throw new Error(`Cannot value ${symbol} on ${date}: no price of it is stored`);
+      return mark.price;
     },
+    knownMark,
     bar(symbol, day) {
       const bar = barOn(database, date, { symbol, date: day });
       return bar === undefined ? null : (adjusted([bar])[0] ?? null);
@@ -68,18 +76,26 @@ export function openMarket(database: Database, date: CalendarDate, symbols: read
 
 /**
  * What a holding is worth at the end of a date: its close; while no close is known its open; without a bar the last
- * earlier close (or, failing that, open), adjusted for splits since.
+ * earlier close (or, failing that, open), adjusted for splits since. Null when no price up to the date is stored (any more).
  */
-export function closingMark(database: Database, date: CalendarDate, symbol: string): Money {
+export function closingMark(database: Database, date: CalendarDate, symbol: string): Mark | null {
   const bar = closingBar(database, date, symbol);
-  if (bar) return fromDollars(bar.close ?? bar.open);
+  if (bar) return { price: fromDollars(bar.close ?? bar.open), date };
   const [quote] = loadQuotes(database, date, [symbol]).values();
-  return quote?.previousClose ?? lastKnownPrice(database, date, symbol);
+  return earlierMark(database, date, { symbol, quote });
 }
 
-/** As `closingMark`; null when no price of the symbol up to the date is stored (any more). */
-export function knownClosingMark(database: Database, date: CalendarDate, symbol: string): Money | null {
-  return hasBarUpTo(database, date, symbol) ? closingMark(database, date, symbol) : null;
+/** The last close before a date or, failing that, the last open, adjusted for splits since. */
+function earlierMark(
+  database: Database,
+  date: CalendarDate,
+  { symbol, quote }: { symbol: string; quote: Quote | undefined },
+): Mark | null {
+  if (quote?.previousDate && quote.previousClose !== null) return { price: quote.previousClose, date: quote.previousDate };
+  const bar = lastBarBefore(database, date, symbol);
+  if (!bar) return null;
+  const splits = splitsBetween(database, [symbol], { after: bar.date, upTo: date });
+  return { price: fromDollars((bar.close ?? bar.open) / ratioOf(splits, bar.date)), date: bar.date };
 }
 
 function loadQuotes(database: Database, date: CalendarDate, symbols: readonly string[]): Map<string, Quote> {
@@ -99,13 +115,6 @@ function loadQuotes(database: Database, date: CalendarDate, symbols: readonly st
       return [symbol, { open: open === null ? null : fromDollars(open), previousDate, previousClose: close }];
     }),
   );
-}
-
-function lastKnownPrice(database: Database, date: CalendarDate, symbol: string): Money {
-  const bar = lastBarBefore(database, date, symbol);
-  if (!bar) throw new Error(`Cannot value ${symbol} on ${date}: no price of it is stored`);
-  const splits = splitsBetween(database, [symbol], { after: bar.date, upTo: date });
-  return fromDollars((bar.close ?? bar.open) / ratioOf(splits, bar.date));
 }
 
 /** New shares per old share over the splits after a date. */

@@ -10,13 +10,6 @@ export interface DayLedger {
   readonly startValue: Money;
 }
 
-/** The closing marks of everything that the day's portfolios hold. */
-export function marksOf({ actions, portfolio }: DayLedger, closeOf: (symbol: string) => Money): Map<string, Money> {
-  const portfolios = [portfolio, ...actions.map((action) => action.portfolio)];
-  const symbols = new Set(portfolios.flatMap(({ holdings }) => [...holdings.keys()]));
-  return new Map([...symbols].map((symbol) => [symbol, closeOf(symbol)]));
-}
-
 /** The day's ledger as rows: every action, or one `no_trade` record when nothing was bought or sold. */
 export function positionsOf(
   { actions, portfolio: last, startValue }: DayLedger,

@@ -1,4 +1,5 @@
 import { timestamp } from '../calendar.ts';
+import { marksIn } from '../database/evidence.ts';
 import { setAside } from '../database/interrupted-session.ts';
 import {
   type LogMessage,
@@ -14,10 +15,11 @@ import type { Answer, Brief, Outcome, PastMessage, ToolCall, ToolDescription, To
 import { cutText } from '../text.ts';
 import { type Beginning, type SessionContext, beginSession } from './beginning.ts';
 import { type TokenPrices, costOf } from './cost.ts';
-import { type Market, closingMark } from './market.ts';
+import { gatherEvidence } from './evidence.ts';
+import type { Market } from './market.ts';
 import type { NewsSearch } from './news.ts';
 import { type Action, assertSound } from './portfolio.ts';
-import { marksOf, positionsOf } from './positions.ts';
+import { positionsOf } from './positions.ts';
 import { LogMismatch, type RecordedStep, answerMessages, openingOf, resultMessage, stepsIn } from './reasoning-log.ts';
 import { runTool, toolDescriptions } from './tools.ts';
 import type { TradingCosts } from './trading-costs.ts';
@@ -233,10 +235,11 @@ function writeEnd(state: State, outcome: Outcome): void {
   const row = { ...modelDay, sessionId, steps, totalMessages };
   const completedAt = timestamp(state.clock());
   if (outcome.status === 'failed') return failSession(database, row, { error: outcome.error, completedAt });
-  const marks = marksOf(state, (symbol) => closingMark(database, modelDay.date, symbol)); // as of the commit
+  const evidence = gatherEvidence(state);
+  const positions = positionsOf(state, marksIn(evidence));
   const toolUsage = [...state.toolUsage.values()];
   const { summary } = outcome;
-  commitSession(database, row, { positions: positionsOf(state, marks), marks, toolUsage, summary, completedAt });
+  commitSession(database, row, { positions, evidence, toolUsage, summary, completedAt });
 }
 
 function writeSetAside({ database, sessionId, clock }: State, { reason: error }: LogMismatch): void {

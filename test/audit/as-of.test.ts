@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { versionsWithin } from '../../src/audit/lifetimes.ts';
-import { auditOf, fourDays } from '../support/books.ts';
+import { versionsWithin } from '../../src/audit/history.ts';
+import { auditOf, createBooks, fourDays } from '../support/books.ts';
 
 const NOTHING: Record<'problems' | 'unverifiable' | 'stale', string[]> = { problems: [], unverifiable: [], stale: [] };
 const LATER = `recorded_at = '2031-01-01T00:00:00.000Z'`;
@@ -9,6 +9,7 @@ const AAPL_ON_7 = `symbol = 'AAPL' AND date = '2025-01-07'`;
 const BAR = `INTO price_data (symbol, date, open, close, source, recorded_at) VALUES`;
 const SPLIT = `INTO stock_splits (symbol, date, numerator, denominator, recorded_at) VALUES`;
 const VALUE = 'UPDATE positions SET portfolio_value_e4 = portfolio_value_e4 + 100000 WHERE position_id = 5';
+const LOST = 'what was known then has been replaced without a trace';
 /** A revision whose new price was made ready some seconds before the session was committed that marked at the old one. */
 const madeReady = (seconds: number) => {
   const at = `(SELECT strftime('%Y-%m-%dT%H:%M:%fZ', completed_at, '-${seconds} seconds') FROM trading_sessions WHERE session_id = 3)`;
@@ -39,20 +40,23 @@ const histories: [name: string, sql: string, report: Partial<typeof NOTHING>][] 
     'a bar, replaced without a trace by another',
     `INSERT OR REPLACE ${BAR} ('AAPL', '2025-01-07', 90, 91, 'csv', '2031-01-01T00:00:00.000Z')`,
     {
-      unverifiable: ['2025-01-07: action 1: portfolio_value is 10,051.00, should be 10,031.00'],
+      unverifiable: [
+        `2025-01-07: it used 104.00 as the open of AAPL; ${LOST}`,
+        `2025-01-07: it used 105.00 as the close of AAPL; ${LOST}`,
+      ],
       stale: ['2025-01-07'],
     },
   ],
   [
     'a bar, replaced without a trace by the same',
     `INSERT OR REPLACE ${BAR} ('AAPL', '2025-01-07', 104, 105, 'csv', '2031-01-01T00:00:00.000Z')`,
-    { stale: ['2025-01-07'] },
+    {},
   ],
   [
     'the bar of a trade, replaced without a trace by another',
     `INSERT OR REPLACE ${BAR} ('MSFT', '2025-01-06', 90, 194, 'csv', '2031-01-01T00:00:00.000Z')`,
     {
-      unverifiable: ['2025-01-06: action 1: price of MSFT is 196.00, should be 90.00'],
+      unverifiable: [`2025-01-06: it used 196.00 as the open of MSFT; ${LOST}`],
       stale: ['2025-01-06'],
     },
   ],
@@ -67,16 +71,51 @@ const histories: [name: string, sql: string, report: Partial<typeof NOTHING>][] 
     'the split, replaced without a trace by another',
     `INSERT OR REPLACE ${SPLIT} ('ORLY', '2025-01-08', 5, 2, '2031-01-01T00:00:00.000Z')`,
     {
-      unverifiable: ['2025-01-08: action 1: amount of ORLY is 3, the split 5:2 of 7 adds 10'],
+      unverifiable: [`2025-01-08: it used 3:2 as the split of ORLY on 2025-01-08; ${LOST}`],
       stale: ['2025-01-08'],
     },
   ],
-  ['a close that another program committed just after', madeReady(30), {}],
+  ['a close that another program committed just after', madeReady(30), { stale: ['2025-01-07'] }],
   [
     'a close that was known for long',
     madeReady(90),
-    { problems: ['2025-01-07: action 1: portfolio_value is 10,051.00, should be 9,501.00'] },
+    { problems: ['2025-01-07: it used 105.00 as the close of AAPL, should be 50.00'], stale: ['2025-01-07'] },
   ],
+  ['another close, and the old one again', `UPDATE price_data SET close = 50 WHERE ${AAPL_ON_7}; UPDATE price_data SET close = 105 WHERE ${AAPL_ON_7}`, {}],
+  [
+    'another close, and then the bar taken away',
+    `UPDATE price_data SET close = 50 WHERE ${AAPL_ON_7}; DELETE FROM price_data WHERE ${AAPL_ON_7}`,
+    {},
+  ],
+  [
+    'another close, and then the bar moved by years',
+    `UPDATE price_data SET close = 50 WHERE ${AAPL_ON_7}; UPDATE price_data SET date = '2031-01-07' WHERE ${AAPL_ON_7}`,
+    {},
+  ],
+  [
+    'a split that was not known then, taken away again',
+    `INSERT ${SPLIT} ('AAPL', '2025-01-07', 2, 1, '2031-01-01'); DELETE FROM stock_splits WHERE symbol = 'AAPL'`,
+    {},
+  ],
+  [
+    'an earlier day, added by another program',
+    `INSERT INTO trading_sessions (job_id, date, model, status, initial_cash_e4, started_at, completed_at)
+     VALUES ('job-1', '2025-01-02', 'model-a', 'active', 100000000, 't', 't')`,
+    { problems: ['2025-01-02: it has no record'], stale: ['2025-01-03'] },
+  ],
+  [
+    'the day before, taken away by another program',
+    'DELETE FROM trading_sessions WHERE session_id = 3',
+    { problems: ['2025-01-08: it started from session 3, which is not there'], stale: ['2025-01-08'] },
+  ],
+  ['a close, taken away and put back', `DELETE FROM price_data WHERE ${AAPL_ON_7}; INSERT ${BAR} ('AAPL', '2025-01-07', 104, 105, 'csv', '2031-01-01T00:00:00.000Z')`, {}],
+  [
+    'a split that was not known then, of a series that became adjusted for splits',
+    `INSERT ${SPLIT} ('AAPL', '2025-01-07', 2, 1, '2031-01-01'); UPDATE price_data SET source = 'yahoo' WHERE symbol = 'AAPL'`,
+    {},
+  ],
+  ['the split, with another ratio and the old one again', 'UPDATE stock_splits SET numerator = 5; UPDATE stock_splits SET numerator = 3', {}],
+  ['a split that was not known then, of what was sold before', `INSERT ${SPLIT} ('MSFT', '2025-01-07', 2, 1, '2031-01-01')`, {}],
   [
     'another close, and a record that was made to fit it',
     `UPDATE price_data SET close = 106, ${LATER} WHERE ${AAPL_ON_7}; ${VALUE}`,
@@ -89,12 +128,43 @@ const histories: [name: string, sql: string, report: Partial<typeof NOTHING>][] 
 for (const [name, sql, report] of histories) {
   test(`as of the commit: ${name}`, async () => {
     const { database } = await fourDays();
+    database.statement('PRAGMA foreign_keys = OFF').run();
     for (const statement of sql.split(';')) database.statement(statement).run();
     const expected = Object.entries({ ...NOTHING, ...report }).map(([list, lines]) => [
       list,
       lines.map((line) => `model-a ${line}`),
     ]);
     assert.deepEqual(await auditOf(database), Object.fromEntries(expected));
+  });
+}
+
+/** What happens to the bar of a date while a session runs and after its commit, and whether it is stale then. */
+const meanwhile: [name: string, first: Bar, during: Bar, after: Bar, isStale: boolean][] = [
+  ['the same again, of which no close is known', [10, null], [10, null], [10, null], false],
+  ['a close that comes while it runs', [10, null], [10, 11], [10, 11], false],
+  ['a close that comes later', [10, null], [10, null], [10, 11], true],
+  ['another open while it runs', [10, 11], [12, 11], [12, 11], true],
+  ['another open while it runs, and the old one later', [10, 11], [12, 11], [10, 11], false],
+  ['a first bar while it runs, with the price it had before', null, [5, 11], [5, 11], true],
+  ['no bar while it runs, and one later with the price it was marked at', [10, 11], null, [10, 5], true],
+];
+type Bar = [open: number, close: number | null] | null;
+for (const [name, first, during, after, isStale] of meanwhile) {
+  test(`${isStale ? 'stale' : 'not stale'}: ${name}`, async () => {
+    const books = createBooks();
+    const set = (bar: Bar) => {
+      if (bar === null) books.remove('price_data', 'AAPL', '2025-01-07');
+      else books.setBar('AAPL', '2025-01-07', { open: bar[0], close: bar[1] });
+    };
+    books.setBar('AAPL', '2025-01-06', { open: 5, close: 5 });
+    await books.day('2025-01-06', [['buy', 'AAPL', 1]]);
+    set(first);
+    const session = await books.open('2025-01-07');
+    set(during);
+    await books.complete(session);
+    set(after);
+    const stale = isStale ? ['model-a 2025-01-07'] : [];
+    assert.deepEqual(await auditOf(books.database), { problems: [], unverifiable: [], stale });
   });
 }
 

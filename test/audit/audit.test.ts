@@ -215,7 +215,7 @@ const tampered: [name: string, sql: string, problems: string[]][] = [
     [
       '2025-01-07: action 1: cash is 8,770.00, should be 8,000.00',
       '2025-01-07: action 1: holdings are 10 AAPL, 7 ORLY, should be 10 AAPL, 5 MSFT',
-      '2025-01-07: action 1: daily_return_pct is 0.1994, should be 0.2',
+      '2025-01-07: action 1: portfolio_value cannot be recomputed: a price is missing',
     ],
   ],
   [
@@ -237,6 +237,57 @@ const tampered: [name: string, sql: string, problems: string[]][] = [
       '2025-01-07: action 1: holdings are 10 AAPL, 7 ORLY, should be none',
       '2025-01-07: action 1: daily_profit is 20.00, should be 0.00',
       '2025-01-07: action 1: daily_return_pct is 0.1994, should be 0',
+    ],
+  ],
+  [
+    'an open that orders filled at',
+    `UPDATE session_prices SET open_e4 = 970000 WHERE session_id = 1 AND symbol = 'AAPL'`,
+    [
+      '2025-01-03: action 1: price of AAPL is 100.00, should be 97.00',
+      '2025-01-03: action 1: cash is 9,000.00, should be 9,030.00',
+      '2025-01-03: it used 97.00 as the open of AAPL, should be 100.00',
+    ],
+  ],
+  [
+    'a close that holdings were marked at',
+    `UPDATE session_prices SET close_e4 = 1060000 WHERE session_id = 3 AND symbol = 'AAPL'`,
+    [
+      '2025-01-07: action 1: portfolio_value is 10,051.00, should be 10,061.00',
+      '2025-01-07: it used 106.00 as the close of AAPL, should be 105.00',
+    ],
+  ],
+  [
+    'a close, to an earlier one',
+    `UPDATE session_prices SET close_e4 = 1030000, close_date = '2025-01-06' WHERE session_id = 3 AND symbol = 'AAPL'`,
+    [
+      '2025-01-07: action 1: portfolio_value is 10,051.00, should be 10,031.00',
+      '2025-01-07: it used 103.00 as the close of AAPL, of 2025-01-06, should be 105.00',
+    ],
+  ],
+  [
+    'an open that nothing was bought at',
+    `UPDATE session_prices SET open_e4 = 1 WHERE session_id = 3 AND symbol = 'AAPL'`,
+    ['2025-01-07: it used 0.0001 as the open of AAPL, should be 104.00'],
+  ],
+  [
+    'the prices of a symbol, taken away',
+    `DELETE FROM session_prices WHERE session_id = 3 AND symbol = 'ORLY'`,
+    ['2025-01-07: action 1: portfolio_value cannot be recomputed: a price is missing'],
+  ],
+  [
+    'the ratio of a split that was known',
+    'UPDATE session_splits SET denominator = 1',
+    [
+      '2025-01-08: action 1: amount of ORLY is 3, the split 3:1 of 7 adds 14',
+      '2025-01-08: it used 3:1 as the split of ORLY on 2025-01-08, which is not what was known then',
+    ],
+  ],
+  [
+    'a split that was known, to another date',
+    `UPDATE session_splits SET date = '2025-01-07'`,
+    [
+      '2025-01-08: it used no split of ORLY on 2025-01-08, which is not what was known then',
+      '2025-01-08: it used 3:2 as the split of ORLY on 2025-01-07, and none was known then',
     ],
   ],
   [

@@ -28,6 +28,7 @@ const faulty: [name: string, sql: string, damage: string[], problems: string[]][
     'DELETE FROM trading_sessions WHERE session_id = 3',
     [
       'row 5 of positions refers to a row of trading_sessions that is not there',
+      'a row of session_prices refers to a row of trading_sessions that is not there',
       'row 4 of trading_sessions refers to a row of trading_sessions that is not there',
     ],
     [

@@ -1,99 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { addDays } from '../../src/calendar.ts';
-import { type Books, type Order, SYMBOLS, auditOf, createBooks } from '../support/books.ts';
+import { MODELS, auditOf } from '../support/books.ts';
 import { runs } from '../support/long.ts';
+import { anyBars, anyEvents, booksOf } from '../support/random-books.ts';
+import { staleByStamps } from '../support/stale.ts';
 
-const FIRST = '2025-01-01';
-const DAYS = 12;
 const RUNS = Number(process.env['AUDIT_RUNS'] ?? runs(60, 200));
 
-const anyDate = fc.integer({ min: 0, max: DAYS }).map((days) => addDays(FIRST, days));
-const anySymbol = fc.constantFrom(...SYMBOLS);
-const anyDollars = fc.integer({ min: 100_000, max: 5_000_000 }).map((units) => units / 10_000);
-const anyOrder: fc.Arbitrary<Order> = fc.tuple(
-  fc.constantFrom('buy', 'sell'),
-  anySymbol,
-  fc.integer({ min: -1, max: 60 }),
-);
-const anyPart = fc.integer({ min: 1, max: 20 });
-
-const anyBar = fc.record({
-  type: fc.constant('bar' as const),
-  symbol: anySymbol,
-  date: anyDate,
-  open: anyDollars,
-  close: fc.option(anyDollars, { freq: 6 }),
-});
-const anySplit = fc
-  .record({
-    type: fc.constant('split' as const),
-    symbol: anySymbol,
-    date: anyDate,
-    numerator: anyPart,
-    denominator: anyPart,
-  })
-  .filter(({ numerator, denominator }) => numerator !== denominator);
-const anyRemoval = fc.record({
-  type: fc.constant('removal' as const),
-  table: fc.constantFrom('price_data', 'stock_splits'),
-  symbol: anySymbol,
-  date: anyDate.filter((date) => date > FIRST), // what is held has at least one price
-});
-const anyPause = fc.record({ type: fc.constant('pause' as const), seconds: fc.integer({ min: 1, max: 300 }) });
-const anyDay = fc.record({
-  type: fc.constant('day' as const),
-  date: anyDate,
-  model: fc.constantFrom('model-a', 'model-b'),
-  orders: fc.array(anyOrder, { maxLength: 5 }),
-  /** What happens to the prices while the session runs. */
-  meanwhile: fc.array(fc.oneof(anyBar, anySplit, anyPause), { maxLength: 3 }),
-});
-const anyEvent = fc.oneof(
-  { weight: 5, arbitrary: anyDay },
-  { weight: 3, arbitrary: anyBar },
-  { weight: 2, arbitrary: anySplit },
-  { weight: 1, arbitrary: anyRemoval },
-  { weight: 2, arbitrary: anyPause },
-);
-type Event = typeof anyEvent extends fc.Arbitrary<infer Type> ? Type : never;
-
-async function happen(books: Books, event: Event): Promise<void> {
-  switch (event.type) {
-    case 'bar':
-      return books.setBar(event.symbol, event.date, event);
-    case 'split':
-      return books.setSplit(event.symbol, event.date, event.numerator, event.denominator);
-    case 'removal':
-      return books.remove(event.table, event.symbol, event.date);
-    case 'pause':
-      return books.wait(event.seconds);
-    case 'day': {
-      const session = await books.open(event.date, event.model);
-      for (const change of event.meanwhile) await happen(books, change);
-      await books.complete(session, event.orders);
-    }
-  }
-}
-
-/** Books after a random past. */
-async function booksOf(bars: readonly Event[], events: readonly Event[]): Promise<Books> {
-  const books = createBooks();
-  for (const symbol of SYMBOLS) books.setBar(symbol, FIRST, { open: 100, close: 101 });
-  for (const event of [...bars, ...events]) await happen(books, event);
-  return books;
-}
-
-const anyBars = fc.array(anyBar, { minLength: 25, maxLength: 40 });
-const anyEvents = fc.array(anyEvent, { minLength: 5, maxLength: 25 });
-
-test('whatever is traded, replaced, split and revised: the books add up', async () => {
+test('whatever is traded, replaced, split and revised: the books add up, and what is kept as stale is what the time stamps say', async () => {
   await fc.assert(
     fc.asyncProperty(anyBars, anyEvents, async (bars, events) => {
       const { database } = await booksOf(bars, events);
-      const { problems, unverifiable } = await auditOf(database);
-      assert.deepEqual({ problems, unverifiable }, { problems: [], unverifiable: [] });
+      assert.deepEqual(await auditOf(database), {
+        problems: [],
+        unverifiable: [],
+        stale: staleByStamps(database, MODELS),
+      });
       database.close();
     }),
     { numRuns: RUNS },
@@ -113,10 +36,24 @@ const changes = [
   'DELETE FROM holdings WHERE position_id = ?',
   'DELETE FROM positions WHERE position_id = ?',
 ];
+/** As `changes`, of what the position's session was computed from. */
+const OWN = 'session_id = (SELECT session_id FROM positions WHERE position_id = ?)';
+const HELD = `symbol IN (SELECT holdings.symbol FROM holdings JOIN positions USING (position_id) WHERE positions.session_id = session_prices.session_id)`;
+const evidenceChanges = [
+  `UPDATE session_prices SET open_e4 = open_e4 + 1 WHERE ${OWN}`,
+  `UPDATE session_prices SET close_e4 = close_e4 + 1 WHERE ${OWN}`,
+  `UPDATE session_prices SET open_e4 = NULL, open_date = NULL WHERE ${OWN} AND symbol IN (SELECT symbol FROM positions WHERE action_type IN ('buy', 'sell') AND positions.session_id = session_prices.session_id)`,
+  `UPDATE session_prices SET close_e4 = NULL, close_date = NULL WHERE ${OWN} AND ${HELD}`,
+  `DELETE FROM session_prices WHERE ${OWN} AND ${HELD}`,
+  `UPDATE session_splits SET numerator = numerator + 100 WHERE ${OWN}`,
+  `UPDATE session_splits SET numerator = NULL, denominator = NULL WHERE ${OWN} AND symbol IN (SELECT symbol FROM positions WHERE action_type = 'split' AND positions.session_id = session_splits.session_id)`,
+  `UPDATE session_splits SET date = date(date, '+10 years') WHERE ${OWN}`,
+];
 
-test('whatever figure is changed in them, the audit finds it', async () => {
+test('whatever figure is changed in them, or in what they were computed from, the audit finds it', async () => {
+  const anyChange = fc.constantFrom(...changes, ...evidenceChanges);
   await fc.assert(
-    fc.asyncProperty(anyBars, anyEvents, fc.nat(), fc.constantFrom(...changes), async (bars, events, place, change) => {
+    fc.asyncProperty(anyBars, anyEvents, fc.nat(), anyChange, async (bars, events, place, change) => {
       const { database } = await booksOf(bars, events);
       const positions = database
         .statement(

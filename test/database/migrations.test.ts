@@ -27,6 +27,8 @@ const released: [file: string, sha256: string][] = [
   ['008-lives-that-count.ts', '3e7fa38f44c7da939b71fb6be1cf1876f2068cfb0c3a0f9e3850eaeb7957acba'],
   ['009-order-of-commits.ts', 'f6bc4a0731d2115cfeef2b133875708116bca8bef5259ed4cfbaf5b222b495cf'],
   ['010-runs-by-model.ts', '3a30cab24e06b6f02691f278c455f96b7fa321887fb06c4ba94a4abd45b3b4a9'],
+  ['011-evidence.ts', 'b03f24d6f0262a10167e4189492093048b950ff13cce43cc83fb9f92804d1c07'],
+  ['012-staleness.ts', '36fa5d6fdfec0a42b25af54a653a90574fb23a54cb1419b9c221314a84d6166e'],
 ];
 
 test('a released migration is never edited; a change of the schema is a new migration', () => {

@@ -12,6 +12,7 @@ import { atOnce } from '../../src/turns.ts';
 import { NO_COSTS } from '../../src/trading/trading-costs.ts';
 
 export const SYMBOLS = ['AAPL', 'MSFT', 'ORLY'];
+export const MODELS = ['model-a', 'model-b'];
 /** When these books begin: in the past, because the revision log's triggers know the real time alone. */
 export const START = '2020-01-01T00:00:00.000Z';
 const INITIAL_CASH = 10_000;
@@ -142,9 +143,8 @@ export async function auditOf(
 ): Promise<{ problems: string[]; unverifiable: string[]; stale: string[] }> {
   const report = emptyReport();
   await auditLedger(database, report);
-  const models = ['model-a', 'model-b'];
-  const stale = atOnce(staleModelDays(database, models));
-  const whole = database.statement(STALE).all(JSON.stringify(models));
+  const stale = atOnce(staleModelDays(database, MODELS));
+  const whole = database.statement(STALE).all();
   assert.deepEqual(stale.map(lineOf), whole.map((row) => lineOf(row as never)), 'step by step as all at once');
   return {
     problems: linesOf(report.problems.first),

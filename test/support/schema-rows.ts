@@ -11,6 +11,7 @@ const REVISION = `INSERT INTO price_revisions (symbol, date, open, source, recor
 const COVERAGE = `INSERT INTO price_data_coverage (symbol, source, start_date, end_date, recorded_at) VALUES`;
 const SPLIT = `INSERT INTO stock_splits (symbol, date, numerator, denominator, recorded_at) VALUES`;
 const SPLIT_REVISION = `INSERT INTO stock_split_revisions (symbol, date, numerator, denominator, source, recorded_at, replaced_at) VALUES`;
+const USED = `INSERT INTO session_prices (session_id, symbol, date, held_since, open_e4, open_date, close_e4, close_date) VALUES`;
 
 /** One running model-day of one job, one active session. */
 export const SEED: readonly string[] = [
@@ -72,6 +73,13 @@ export const forbidden: readonly [name: string, sql: string][] = [
   ['a split that becomes one of 0 shares', `UPDATE stock_splits SET numerator = 0`],
   ['a revision of a split without numbers', `${SPLIT_REVISION} ('AAPL', '2025-01-06', NULL, 1, 's', 't', 't')`],
   ['a revision of a split that becomes text', `UPDATE stock_split_revisions SET numerator = 'two'`],
+  ['the prices that an unknown session used', `${USED} (99, 'ZZZ', '2025-01-06', NULL, 1, '2025-01-06', 1, '2025-01-06')`],
+  ['a price of a later date', `${USED} (1, 'MSFT', '2025-01-06', NULL, 1, '2025-01-07', 1, '2025-01-06')`],
+  ['a price of no date', `${USED} (1, 'MSFT', '2025-01-06', NULL, 1, NULL, 1, '2025-01-06')`],
+  ['a price that loses its date', `UPDATE session_prices SET close_date = NULL`],
+  ['something held since a later date', `UPDATE session_prices SET held_since = '2025-01-06'`],
+  ['a split known with half a ratio', `INSERT INTO session_splits VALUES (1, 'MSFT', '2025-01-06', 2, NULL)`],
+  ['a known split that gets half a ratio', `UPDATE session_splits SET numerator = 2`],
   ['splits known through a sloppy date', `INSERT INTO stock_split_coverage VALUES ('AAPL', '2025-1-6', 's', 't')`],
   ['splits that come to be known through none', `UPDATE stock_split_coverage SET end_date = ''`],
   ['a tool message without a tool', `${MESSAGE} (1, 9, 'tool', '', NULL, NULL, NULL, 't')`],
@@ -126,6 +134,10 @@ export const accepted: readonly [name: string, sql: string][] = [
   ['a split that is revised', `UPDATE stock_splits SET numerator = 3`],
   ['a revision of a split', `${SPLIT_REVISION} ('X', '2025-01-06', 2, 1, 's', 't', 't')`],
   ['a revision of a split that changes', `UPDATE stock_split_revisions SET source = 'r' WHERE symbol = 'X'`],
+  ['the prices that a session used', `${USED} (1, 'AAPL', '2025-01-06', '2025-01-03', 1, '2025-01-03', 1, '2025-01-06')`],
+  ['prices of then that are unknown', `UPDATE session_prices SET open_e4 = NULL, open_date = NULL`],
+  ['a split that a session knew', `INSERT INTO session_splits VALUES (1, 'AAPL', '2025-01-06', 2, 1)`],
+  ['a ratio that is unknown', `UPDATE session_splits SET numerator = NULL, denominator = NULL`],
   ['splits that are known', `INSERT INTO stock_split_coverage VALUES ('AAPL', '2025-01-06', 's', 't')`],
   ['splits that are known further', `UPDATE stock_split_coverage SET end_date = '2025-01-07'`],
   ['an idempotency key', `INSERT INTO idempotency_keys VALUES ('key', 'j', 'h', '{}')`],

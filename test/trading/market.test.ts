@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { addDays } from '../../src/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import type { PriceSource } from '../../src/database/prices.ts';
-import { toDollars } from '../../src/money.ts';
-import { closingMark, knownClosingMark, openMarket } from '../../src/trading/market.ts';
+import { type Money, fromDollars, toDollars } from '../../src/money.ts';
+import { closingMark, openMarket } from '../../src/trading/market.ts';
 import { storePrices } from '../support/prices.ts';
 
 function withPrices(
@@ -52,7 +52,7 @@ const marks: [name: string, prices: string, mark: number][] = [
 ];
 for (const [name, prices, mark] of marks) {
   test(`a record is marked at ${name}`, () =>
-    assert.equal(toDollars(closingMark(withPrices(prices), '2025-01-07', 'AAPL')), mark));
+    assert.equal(toDollars(closingMark(withPrices(prices), '2025-01-07', 'AAPL')?.price as Money), mark));
 }
 
 test('bars before 1900, which other programs may have stored, are as good as none', () => {
@@ -60,12 +60,12 @@ test('bars before 1900, which other programs may have stored, are as good as non
   const market = openMarket(early, '2025-01-07', ['AAPL']);
   assert.deepEqual([market.bars('AAPL', 5), market.bar('AAPL', '1899-12-29')], [[], null]);
   assert.deepEqual(market.quote('AAPL'), { open: null, previousDate: null, previousClose: null });
-  assert.equal(knownClosingMark(early, '2025-01-07', 'AAPL'), null);
+  assert.equal(closingMark(early, '2025-01-07', 'AAPL'), null);
   assert.throws(() => market.mark('AAPL'), /no price of it is stored/);
 });
 
 test('a holding that nobody has a price of is an error, not worth 0', () => {
-  assert.throws(() => closingMark(withPrices(''), '2025-01-07', 'AAPL'), /no price of it is stored/);
+  assert.throws(() => openMarket(withPrices(''), '2025-01-07', []).mark('AAPL'), /no price of it is stored/);
 });
 
 test('prices before a split are told in the shares of the session date', () => {
@@ -106,7 +106,7 @@ test('a series that is adjusted by its source is never split again', () => {
 
 test('the mark of a day without a bar is adjusted for splits since the last one', () => {
   const splits: [string, string, number, number][] = [['ORLY', '2025-06-10', 15, 1]];
-  assert.equal(toDollars(closingMark(withPrices('ORLY 2025-06-09 1365 1350', { splits }), '2025-06-10', 'ORLY')), 90);
+  assert.deepEqual(closingMark(withPrices('ORLY 2025-06-09 1365 1350', { splits }), '2025-06-10', 'ORLY'), { price: fromDollars(90), date: '2025-06-09' });
 });
 
 test('no question to a market ever brings a price from after its date, or the close of its date', () => {

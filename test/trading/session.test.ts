@@ -342,12 +342,14 @@ for (const [name, change, said] of badCommits) {
       dailyProfit: money(0),
       dailyReturnPct: 0,
     };
+    const price = { price: money(100), date: '2025-01-03' };
+    const evidence = { prices: [{ symbol: 'AAPL', heldSince: null, open: price, close: price }], splits: [] };
     const commitOf = (positions: PositionRow[]) => () =>
       database.transaction(() =>
         commitSession(
           database,
           { ...modelDay, sessionId: 1, steps: 0, totalMessages: 0 },
-          { positions, marks: new Map([['AAPL', money(100)]]), toolUsage: [], summary: '', completedAt: '' },
+          { positions, evidence, toolUsage: [], summary: '', completedAt: '' },
         ),
       );
     assert.throws(commitOf([{ ...position, ...change }]), { name: 'AssertionError', message: said });

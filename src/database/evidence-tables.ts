@@ -1,0 +1,131 @@
+/**
+ * What model-days were computed from, and whether it differs from what is stored now. Triggers compare the two whenever
+ * either is written, by whichever program: they insert into a view whose own trigger compares. So the comparison stands
+ * once, and what bulk imports pay for each bar is one look into an index.
+ */
+export const evidenceTables = `
+-- The prices of each symbol that a committed session held or traded, adjusted for splits up to the session's date. Null
+-- values are unknown: there was no price, or the session was committed before evidence was stored.
+CREATE TABLE session_prices (
+  session_id INTEGER NOT NULL REFERENCES trading_sessions,
+  symbol TEXT NOT NULL,
+  date TEXT NOT NULL, -- the session's
+  held_since TEXT CHECK (held_since < date), -- of what was held in the morning: the date of the day it started from
+  open_e4 INTEGER CHECK (open_e4 >= 0), -- in the morning: the open, else the last earlier close, else the last earlier open
+  open_date TEXT CHECK (open_date <= date), -- of its bar; orders fill at the open of the session's date only
+  close_e4 INTEGER CHECK (close_e4 >= 0), -- at the commit: the close, else the open, else the last earlier close or open
+  close_date TEXT CHECK (close_date <= date), -- of its bar
+  price_changed INTEGER NOT NULL DEFAULT 0 CHECK (price_changed IN (0, 1)), -- whether its bar of the date differs now
+  split_changed INTEGER NOT NULL DEFAULT 0 CHECK (split_changed IN (0, 1)), -- whether a split since held_since does
+  PRIMARY KEY (session_id, symbol),
+  CHECK ((open_e4 IS NULL) = (open_date IS NULL)),
+  CHECK ((close_e4 IS NULL) = (close_date IS NULL))
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX session_prices_by_bar ON session_prices (symbol, date);
+CREATE INDEX changed_session_prices ON session_prices (session_id) WHERE price_changed OR split_changed;
+
+-- The splits that a committed session knew of what it held in the morning, since the day it started from.
+CREATE TABLE session_splits (
+  session_id INTEGER NOT NULL REFERENCES trading_sessions,
+  symbol TEXT NOT NULL,
+  date TEXT NOT NULL, -- of the split
+  numerator INTEGER CHECK (numerator >= 1), -- null when unknown: committed before evidence was stored
+  denominator INTEGER CHECK (denominator >= 1),
+  PRIMARY KEY (session_id, symbol, date),
+  CHECK ((numerator IS NULL) = (denominator IS NULL))
+) STRICT, WITHOUT ROWID;
+
+-- Compares the sessions that used a bar with that bar. A bar that was removed has not changed.
+CREATE VIEW written_bars AS SELECT symbol, date FROM price_data;
+CREATE TRIGGER bar_written INSTEAD OF INSERT ON written_bars
+BEGIN
+  UPDATE session_prices SET price_changed = EXISTS (
+    SELECT 1 FROM price_data AS bar WHERE bar.symbol = new.symbol AND bar.date = new.date
+      AND (open_date IS NOT bar.date OR close_date IS NOT bar.date OR open_e4 IS NOT round(bar.open * 10000)
+        OR close_e4 IS NOT round(coalesce(bar.close, bar.open) * 10000)))
+  WHERE symbol = new.symbol AND date = new.date;
+END;
+
+-- Compares the sessions that held a symbol over the date of a split with its splits. A split that was removed has not
+-- changed; those of a series that is adjusted for splits count for nothing, which whoever reads split_changed looks up.
+CREATE VIEW written_splits AS SELECT symbol, date FROM stock_splits;
+CREATE TRIGGER split_written INSTEAD OF INSERT ON written_splits
+BEGIN
+  UPDATE session_prices SET split_changed = EXISTS (
+    SELECT 1 FROM stock_splits AS split
+    WHERE split.symbol = new.symbol AND split.date > held_since AND split.date <= session_prices.date
+      AND NOT EXISTS (SELECT 1 FROM session_splits AS known
+        WHERE known.session_id = session_prices.session_id AND known.symbol = split.symbol AND known.date = split.date
+          AND known.numerator = split.numerator AND known.denominator = split.denominator))
+  WHERE symbol = new.symbol AND date >= new.date AND held_since < new.date;
+END;
+
+-- Compares an active session, and the model's next one, with the model's latest active day before it.
+CREATE VIEW written_sessions AS SELECT session_id, model, date FROM trading_sessions;
+CREATE TRIGGER session_written INSTEAD OF INSERT ON written_sessions
+BEGIN
+  UPDATE trading_sessions SET start_changed = started_from_session_id IS NOT (
+    SELECT session_id FROM trading_sessions AS earlier
+    WHERE earlier.model = new.model AND earlier.date < trading_sessions.date AND earlier.status = 'active'
+    ORDER BY earlier.date DESC LIMIT 1)
+  WHERE session_id IN (new.session_id, (
+    SELECT session_id FROM trading_sessions AS later
+    WHERE later.model = new.model AND later.date > new.date AND later.status = 'active' ORDER BY later.date LIMIT 1));
+END;
+
+-- While a session ran, an open may have been revised, or a split learned.
+CREATE TRIGGER price_used AFTER INSERT ON session_prices
+WHEN EXISTS (SELECT 1 FROM price_data AS bar WHERE bar.symbol = new.symbol AND bar.date = new.date
+  AND (new.open_date IS NOT bar.date OR new.open_e4 IS NOT round(bar.open * 10000)))
+BEGIN
+  INSERT INTO written_bars VALUES (new.symbol, new.date);
+END;
+CREATE TRIGGER symbol_held AFTER INSERT ON session_prices
+WHEN EXISTS (SELECT 1 FROM stock_splits AS split
+  WHERE split.symbol = new.symbol AND split.date > new.held_since AND split.date <= new.date)
+BEGIN
+  INSERT INTO written_splits VALUES (new.symbol, new.date);
+END;
+
+CREATE TRIGGER bar_added AFTER INSERT ON price_data
+WHEN EXISTS (SELECT 1 FROM session_prices WHERE symbol = new.symbol AND date = new.date)
+BEGIN
+  INSERT INTO written_bars VALUES (new.symbol, new.date);
+END;
+CREATE TRIGGER bar_changed AFTER UPDATE OF symbol, date, open, close ON price_data
+BEGIN
+  INSERT INTO written_bars VALUES (old.symbol, old.date), (new.symbol, new.date);
+END;
+CREATE TRIGGER bar_removed AFTER DELETE ON price_data
+BEGIN
+  INSERT INTO written_bars VALUES (old.symbol, old.date);
+END;
+
+CREATE TRIGGER split_added AFTER INSERT ON stock_splits
+BEGIN
+  INSERT INTO written_splits VALUES (new.symbol, new.date);
+END;
+CREATE TRIGGER split_changed AFTER UPDATE OF symbol, date, numerator, denominator ON stock_splits
+BEGIN
+  INSERT INTO written_splits VALUES (old.symbol, old.date), (new.symbol, new.date);
+END;
+CREATE TRIGGER split_removed AFTER DELETE ON stock_splits
+BEGIN
+  INSERT INTO written_splits VALUES (old.symbol, old.date);
+END;
+
+CREATE TRIGGER start_added AFTER INSERT ON trading_sessions WHEN new.status = 'active'
+BEGIN
+  INSERT INTO written_sessions VALUES (new.session_id, new.model, new.date);
+END;
+CREATE TRIGGER start_changed AFTER UPDATE OF status, started_from_session_id ON trading_sessions
+WHEN 'active' IN (old.status, new.status)
+BEGIN
+  INSERT INTO written_sessions VALUES (new.session_id, new.model, new.date);
+END;
+CREATE TRIGGER start_removed AFTER DELETE ON trading_sessions WHEN old.status = 'active'
+BEGIN
+  INSERT INTO written_sessions VALUES (old.session_id, old.model, old.date);
+END;
+`;

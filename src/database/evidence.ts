@@ -1,0 +1,91 @@
+import type { CalendarDate } from '../calendar.ts';
+import type { Money } from '../money.ts';
+import type { Database, Reader } from './database.ts';
+import { amount, integer, orNull, query, text } from './rows.ts';
+
+/** A price that something was valued at, adjusted for splits up to the session's date, and the date of its bar. */
+export interface Mark {
+  price: Money;
+  date: CalendarDate;
+}
+
+/** The prices of one symbol as a session used them. */
+export interface UsedPrice {
+  symbol: string;
+  /** Of what it held in the morning: the date of the day it started from. */
+  heldSince: CalendarDate | null;
+  /** Null where there was no price, or it is unknown. */
+  open: Mark | null;
+  close: Mark | null;
+}
+
+/** A split as a session knew it; the ratio of one that was applied before evidence was stored may be unknown. */
+export interface KnownSplit {
+  symbol: string;
+  date: CalendarDate;
+  numerator: number | null;
+  denominator: number | null;
+}
+
+/** What a model-day was computed from: the prices of all that it held or traded, and the splits in their order. */
+export interface Evidence {
+  prices: readonly UsedPrice[];
+  splits: readonly KnownSplit[];
+}
+
+/** Stores the evidence of a session within the transaction that commits it. */
+export function storeEvidence(
+  database: Database,
+  { sessionId, date }: { sessionId: number; date: CalendarDate },
+  { prices, splits }: Evidence,
+): void {
+  // Splits first: whether one was learned while the session ran is seen when the prices come.
+  const insertSplit = database.statement('INSERT INTO session_splits VALUES (?, ?, ?, ?, ?)');
+  for (const { symbol, date: splitDate, numerator, denominator } of splits)
+    insertSplit.run(sessionId, symbol, splitDate, numerator, denominator);
+  const insertPrice = database.statement(
+    `INSERT INTO session_prices (session_id, symbol, date, held_since, open_e4, open_date, close_e4, close_date)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  for (const { symbol, heldSince, open, close } of prices)
+    insertPrice.run(
+      sessionId,
+      symbol,
+      date,
+      heldSince,
+      open?.price ?? null,
+      open?.date ?? null,
+      close?.price ?? null,
+      close?.date ?? null,
+    );
+}
+
+const date = text;
+const PRICES = query(
+  'SELECT symbol, held_since, open_e4, open_date, close_e4, close_date FROM session_prices WHERE session_id = ?',
+  [text, orNull(date), orNull(amount), orNull(date), orNull(amount), orNull(date)],
+);
+const SPLITS = query(
+  'SELECT symbol, date, numerator, denominator FROM session_splits WHERE session_id = ? ORDER BY date, symbol',
+  { symbol: text, date, numerator: orNull(integer), denominator: orNull(integer) },
+);
+
+export function evidenceOf(reader: Reader, sessionId: number): Evidence {
+  const prices = PRICES.all(reader, sessionId).map(([symbol, heldSince, open, openDate, close, closeDate]) => ({
+    symbol,
+    heldSince,
+    open: markOf(open, openDate),
+    close: markOf(close, closeDate),
+  }));
+  const hasHeld = prices.some(({ heldSince }) => heldSince !== null);
+  return { prices, splits: hasHeld ? SPLITS.all(reader, sessionId) : [] };
+}
+
+function markOf(price: Money | null, date: CalendarDate | null): Mark | null {
+  return price === null || date === null ? null : { price, date };
+}
+
+/** What holdings are worth at the close, as far as it is known. */
+export function marksIn({ prices }: Evidence): ReadonlyMap<string, Money> {
+  return new Map(prices.flatMap(({ symbol, close }) => (close === null ? [] : [[symbol, close.price]])));
+}

@@ -1,0 +1,29 @@
+import type { CalendarDate } from '../calendar.ts';
+import type { Database } from '../database/database.ts';
+import type { Evidence } from '../database/evidence.ts';
+import type { Split } from '../database/market.ts';
+import { type Market, closingMark } from './market.ts';
+import type { Action, Portfolio } from './portfolio.ts';
+
+/** Of a session, all that its commit is computed from. */
+interface Inputs {
+  readonly database: Database;
+  readonly market: Market;
+  readonly startDate: CalendarDate | null;
+  readonly startPortfolio: Portfolio;
+  readonly knownSplits: readonly Split[];
+  readonly actions: readonly Action[];
+}
+
+/** What a session has been computed from when it is committed: opens as its market read them, closes as they are now. */
+export function gatherEvidence(session: Inputs): Evidence {
+  const { database, market, startDate, startPortfolio, knownSplits, actions } = session;
+  const held = new Set(startPortfolio.holdings.keys());
+  const prices = [...held.union(new Set(actions.map(({ symbol }) => symbol)))].map((symbol) => ({
+    symbol,
+    heldSince: held.has(symbol) ? startDate : null,
+    open: market.knownMark(symbol),
+    close: closingMark(database, market.date, symbol),
+  }));
+  return { prices, splits: knownSplits };
+}

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type Database, openDatabase } from '../../src/database/database.ts';
+import { migrateTo } from '../../src/database/migrate.ts';
+import { MODELS, auditOf, fourDays } from '../support/books.ts';
+import { anyBars, anyEvents, booksOf } from '../support/random-books.ts';
+import { runs } from '../support/long.ts';
+import { temporaryFolder } from '../support/service.ts';
+import { staleByStamps } from '../support/stale.ts';
+
+const RUNS = Number(process.env['AUDIT_RUNS'] ?? runs(30, 200));
+/** The last version without evidence. */
+const WITHOUT_EVIDENCE = 10;
+
+/** Takes away what the migrations add, and does something else to what is left. */
+function takeEvidenceAway(path: string, sql: string): void {
+  const database = new DatabaseSync(path);
+  const added = database
+    .prepare(
+      `SELECT type, name FROM sqlite_schema WHERE name IN ('session_prices', 'session_splits')
+         OR (type IN ('view', 'trigger') AND name LIKE 'written_%') OR (type = 'trigger' AND sql LIKE '%written_%')
+       ORDER BY type = 'trigger' DESC`,
+    )
+    .all();
+  const drops = added.map(({ type, name }) => `DROP ${type} IF EXISTS ${name};`).join(' ');
+  database.exec(`BEGIN; ${drops} ALTER TABLE trading_sessions DROP COLUMN start_changed;
+    PRAGMA user_version = ${WITHOUT_EVIDENCE}; COMMIT; ${sql}`);
+  database.close();
+}
+
+/** Books as the version without evidence would have stored them, migrated. */
+function migrated(books: Database, folder: string, sql = ''): Database {
+  const path = join(folder, 'jobs.db');
+  rmSync(path, { force: true });
+  books.statement('VACUUM INTO ?').run(path);
+  books.close();
+  takeEvidenceAway(path, sql);
+  return openDatabase(path);
+}
+
+test('books without evidence have the tables of the version before it', (t) => {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  openDatabase(path).close();
+  takeEvidenceAway(path, '');
+  const former = new DatabaseSync(':memory:');
+  migrateTo(former, WITHOUT_EVIDENCE);
+  const namesIn = (database: DatabaseSync) => database.prepare('SELECT type, name FROM sqlite_schema ORDER BY 1, 2').all();
+  assert.deepEqual(namesIn(new DatabaseSync(path, { readOnly: true })), namesIn(former));
+});
+
+test('whatever is traded, replaced, split and revised: migrating works out what it was computed from, and nothing new is said', async (t) => {
+  const folder = temporaryFolder(t);
+  await fc.assert(
+    fc.asyncProperty(anyBars, anyEvents, async (bars, events) => {
+      const { database: books } = await booksOf(bars, events);
+      const stale = staleByStamps(books, MODELS, { opensOf: 'commit' });
+      const database = migrated(books, folder);
+      assert.deepEqual(await auditOf(database), { problems: [], unverifiable: [], stale });
+      database.close();
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+const LATER = `recorded_at = '2031-01-01T00:00:00.000Z'`;
+const AAPL_ON_7 = `symbol = 'AAPL' AND date = '2025-01-07'`;
+const madeReady = (seconds: number) => {
+  const at = `(SELECT strftime('%Y-%m-%dT%H:%M:%fZ', completed_at, '-${seconds} seconds') FROM trading_sessions WHERE session_id = 3)`;
+  return `UPDATE price_data SET close = 50, recorded_at = ${at} WHERE ${AAPL_ON_7}`;
+};
+const replacing = (row: string) =>
+  `INSERT OR REPLACE INTO price_data (symbol, date, open, close, source, recorded_at) VALUES (${row}, 'csv', '2031-01-01T00:00:00.000Z')`;
+
+/** What happened to books before evidence was stored, and of which dates the audit has something to say since then. */
+const pasts: [name: string, sql: string, said: { problems?: string[]; unverifiable?: string[]; stale?: string[] }][] = [
+  ['nothing', '', {}],
+  ['another close', `UPDATE price_data SET close = 50, ${LATER} WHERE ${AAPL_ON_7}`, { stale: ['2025-01-07'] }],
+  ['all bars, taken away', 'DELETE FROM price_data', {}],
+  ['a bar, replaced without a trace by another', replacing(`'AAPL', '2025-01-07', 90, 91`), { unverifiable: ['2025-01-07'], stale: ['2025-01-07'] }],
+  ['a bar, replaced without a trace by the same', replacing(`'AAPL', '2025-01-07', 104, 105`), { stale: ['2025-01-07'] }],
+  ['the bar of a trade, replaced without a trace', replacing(`'MSFT', '2025-01-06', 90, 194`), { unverifiable: ['2025-01-06'], stale: ['2025-01-06'] }],
+  ['the bar before a day without one, replaced without a trace', replacing(`'ORLY', '2025-01-06', 30, 34`), { unverifiable: ['2025-01-06', '2025-01-07'], stale: ['2025-01-06'] }],
+  ['the split, taken away', 'DELETE FROM stock_splits', {}],
+  ['the split, with another ratio', `UPDATE stock_splits SET numerator = 5, ${LATER}`, { stale: ['2025-01-08'] }],
+  [
+    'the split, replaced without a trace by another',
+    `INSERT OR REPLACE INTO stock_splits (symbol, date, numerator, denominator, recorded_at)
+     VALUES ('ORLY', '2025-01-08', 5, 2, '2031-01-01T00:00:00.000Z')`,
+    { unverifiable: ['2025-01-08'], stale: ['2025-01-08'] },
+  ],
+  ['a close that another program committed just after', madeReady(30), {}],
+  ['a close that was known for long', madeReady(90), { problems: ['2025-01-07'] }],
+  ['cash that was changed', 'UPDATE positions SET cash_e4 = cash_e4 + 10000 WHERE position_id = 2', { problems: ['2025-01-03'] }],
+  ['a value that was changed', 'UPDATE positions SET portfolio_value_e4 = portfolio_value_e4 + 1 WHERE position_id = 5', { problems: ['2025-01-07'] }],
+  ['a price that was changed', 'UPDATE positions SET price_e4 = 990000 WHERE position_id = 1', { problems: ['2025-01-03'] }],
+  ['a purchase of what had no price', `UPDATE positions SET symbol = 'ORLY' WHERE position_id = 2`, { problems: ['2025-01-03'] }],
+  ['the amount of a split that was changed', 'UPDATE positions SET amount = 4 WHERE position_id = 6', { problems: ['2025-01-08'] }],
+  ['the day before, made again', `UPDATE trading_sessions SET status = 'superseded' WHERE session_id = 3`, { stale: ['2025-01-08'] }],
+];
+for (const [name, sql, said] of pasts) {
+  test(`migrated: ${name}`, async (t) => {
+    const { database: books } = await fourDays();
+    const database = migrated(books, temporaryFolder(t), sql);
+    const { problems, unverifiable, stale } = await auditOf(database);
+    const dates = (lines: readonly string[]) => [...new Set(lines.map((line) => line.slice('model-a '.length).slice(0, 10)))];
+    const found = { problems: dates(problems), unverifiable: dates(unverifiable), stale: dates(stale) };
+    assert.deepEqual(found, { problems: [], unverifiable: [], stale: [], ...said });
+    database.close();
+  });
+}

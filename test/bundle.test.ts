@@ -21,6 +21,7 @@ import {
   waitForJob,
 } from './support/program.ts';
 import { until } from './support/until.ts';
+import { leftToLongForm } from './support/long.ts';
 
 const DEV = { DEPLOYMENT_MODE: 'DEV' };
 const WEEK = { start_date: '2025-11-10', end_date: '2025-11-14' };
@@ -139,7 +140,7 @@ test("DEV leaves PROD's database beside it untouched, and resets or keeps its ow
   );
 });
 
-test('health checks are logged at DEBUG in DEV and at INFO in PROD', async (t) => {
+test('health checks are logged at DEBUG in DEV and at INFO in PROD', { skip: leftToLongForm }, async (t) => {
   const cwd = installProgram(t);
   const logged = async (env: Record<string, string>) => {
     const server = await startServer(t, { cwd, env });
@@ -152,7 +153,7 @@ test('health checks are logged at DEBUG in DEV and at INFO in PROD', async (t) =
   assert.equal(await logged({ ...DEV, LOG_LEVEL: 'DEBUG' }), 'DEBUG');
 });
 
-test('a second server on the same database refuses and says who has it', async (t) => {
+test('a second server on the same database refuses and says who has it', { skip: leftToLongForm }, async (t) => {
   const cwd = installProgram(t);
   const first = await startServer(t, { cwd, env: DEV });
   const { job_id } = await ask(`${first.url}/simulate/trigger`, WEEK);
@@ -180,7 +181,7 @@ test('a job whose process was killed goes on at the next start, and its children
   assert.equal((await ask(`${second.url}/audit`)).status, 'sound');
 });
 
-test('Ctrl-C reaches the children too, and still no model-day fails of it', async (t) => {
+test('Ctrl-C reaches the children too, and still no model-day fails of it', { skip: leftToLongForm }, async (t) => {
   const cwd = installProgram(t);
   const env = { ...DEV, PRESERVE_DEV_DATA: 'true' };
   const first = await startServer(t, { cwd, env, detached: true });
@@ -193,7 +194,7 @@ test('Ctrl-C reaches the children too, and still no model-day fails of it', asyn
   assert.deepEqual([status, progress.failed, progress.completed], ['completed', 0, 10]);
 });
 
-test('while another program holds the write lock, the service waits and nothing fails', async (t) => {
+test('while another program holds the write lock, the service waits and nothing fails', { skip: leftToLongForm }, async (t) => {
   const cwd = installProgram(t);
   const server = await startServer(t, { cwd, env: DEV });
   const { job_id } = await ask(`${server.url}/simulate/trigger`, WEEK);
@@ -295,7 +296,7 @@ test('the demo finds a free port, shows trades and refusals, and serves until Ct
 });
 
 const MID_DEMO = 'Ctrl-C in mid-demo ends it in order, without a word about a service that cannot be reached';
-test(MID_DEMO, { skip: noProc }, async (t) => {
+test(MID_DEMO, { skip: noProc || leftToLongForm }, async (t) => {
   const cwd = installProgram(t);
   // A child that heeds nothing but SIGKILL keeps the service from ending before the demo asks it again.
   replaceAgent(cwd, agentFixture('ignores-term'));

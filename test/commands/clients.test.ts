@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { type JobStatus, jobStatuses } from '../../src/domain.ts';
 import { jobStatusAnswer } from '../support/job-status.ts';
 import { type Program, ask, installProgram, runProgram, startProgram, startServer } from '../support/program.ts';
+import { leftToLongForm } from '../support/long.ts';
 
 const DEV = { DEPLOYMENT_MODE: 'DEV' };
 const RANGE = ['--start', '2025-11-10', '--end', '2025-11-12'];
@@ -168,7 +169,7 @@ test('the access token is sent with every request, and never shown', async (t) =
   assert.ok(requests.every(({ url: path }) => path?.startsWith('/base/')));
 });
 
-test('a service that is away for a moment is waited for', async (t) => {
+test('a service that is away for a moment is waited for', { skip: leftToLongForm }, async (t) => {
   const running = jobStatusAnswer([{ date: '2025-11-10', model: 'a', status: 'running' }]);
   const { url } = await farService(t, [
     { body: running },
@@ -184,7 +185,7 @@ test('a service that is away for a moment is waited for', async (t) => {
   );
 });
 
-test('what is not this service is told, not followed and not believed', async (t) => {
+test('what is not this service is told, not followed and not believed', { skip: leftToLongForm }, async (t) => {
   const rows: [answer: Parameters<typeof farService>[1][number], says: RegExp][] = [
     [
       { type: 'text/html', body: '<html>' },

@@ -12,7 +12,7 @@ import { type Json, description, document, fits } from '../support/json-schema.t
 import { runs } from '../support/long.ts';
 import { type Operation, operations, perhapsFitting } from '../support/requests.ts';
 
-const RUNS = runs(300, 20_000);
+const RUNS = runs(100, 20_000);
 
 test('the description names its version, licence and servers', () => {
   assert.deepEqual([document.openapi, document.info.version], ['3.1.0', '1.0.0']);

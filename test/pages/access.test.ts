@@ -3,13 +3,14 @@ import { test } from 'node:test';
 import { visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
 import { startTestService } from '../support/service.ts';
+import { leftToLongForm } from '../support/long.ts';
 
 const TOKEN = 'correct-horse-battery';
-const inBrowser = { skip: noBrowser };
+const inLongForm = { skip: noBrowser || leftToLongForm };
 
 test(
   'a page asks for an access token, asks again when it is wrong, and keeps it for the tab',
-  inBrowser,
+  inLongForm,
   async (t) => {
     const service = await startTestService(t, { pages: true, settings: { apiToken: TOKEN } });
     const { page } = await visit(t, service.url, { provokes: [401] });

@@ -104,7 +104,7 @@ test('a model-day shows its trades and the portfolio before and after', inLongFo
   assert.equal(await page.locator('section table .sell').count(), 1);
 });
 
-test('a plot shows values on hover, zooms by dragging, hides lines, and has a logarithmic scale', inBrowser, async (t) => {
+test('a plot shows values on hover, zooms by dragging, hides lines, and has a logarithmic scale', inLongForm, async (t) => {
   const { page, open } = await visit(t, service.url);
   await open('/');
   const over = page.locator('.curves .u-over');
@@ -159,7 +159,7 @@ test('the leaderboard sorts by any figure in both directions, and marks models t
 
 test(
   'the keyboard is enough to skip to the content, read a plot, open a model-day from the grid, and go back',
-  inBrowser,
+  inLongForm,
   async (t) => {
     const { page, open } = await visit(t, service.url);
     const focused = () => page.evaluate<string>('document.activeElement.textContent');

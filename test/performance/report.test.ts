@@ -9,6 +9,7 @@ import type { ModelRecord } from '../../src/performance/record.ts';
 import { reportModel } from '../../src/performance/report.ts';
 import { naiveFigures } from '../support/naive-performance.ts';
 import { type Day, anyDay, liveThrough, recordsOf } from '../support/random-ledger.ts';
+import { runs } from '../support/long.ts';
 
 const NO_USAGE: UsageTotals = {
   steps: 0,
@@ -79,7 +80,7 @@ test('on any ledger the figures are those of a naive implementation that shares 
         'cost',
       );
     }),
-    { numRuns: 150 },
+    { numRuns: runs(60, 150) },
   );
 });
 
@@ -102,7 +103,7 @@ test('realised and unrealised profit add up to the profit through any splits and
       assert.equal(units(told.start_value) + units(told.profit), units(told.end_value));
       assert.equal(units(told.start_value), life.initialCash);
     }),
-    { numRuns: 500 },
+    { numRuns: runs(200, 500) },
   );
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type DateNeed, downloadOrder } from '../../src/prices/download-order.ts';
+import { runs } from '../support/long.ts';
 
 /** How many dates are complete when these symbols are there. */
 function completedDates(needs: readonly DateNeed[], symbols: readonly string[]): number {
@@ -51,7 +52,7 @@ test('with the number of downloads known, no choice of symbols completes more da
       const order = downloadOrder(needs, k);
       assert.equal(completedDates(needs, order.slice(0, k)), optimum(needs, k));
     }),
-    { numRuns: 500 },
+    { numRuns: runs(200, 500) },
   );
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { MAX_EXPRESSION_LENGTH, calculate } from '../../src/trading/calculate.ts';
+import { runs } from '../support/long.ts';
 
 const sums: [expression: string, result: number][] = [
   ['1 + 2 * 3', 7],
@@ -55,7 +56,7 @@ test('on arithmetic it agrees with JavaScript, and on anything else it only ever
       expression,
       (text) => text.length > MAX_EXPRESSION_LENGTH || assert.equal(calculate(text), Function(`return ${text}`)()),
     ),
-    { numRuns: 1_000 },
+    { numRuns: runs(200, 1_000) },
   );
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
@@ -65,6 +66,6 @@ test('on arithmetic it agrees with JavaScript, and on anything else it only ever
         assert.equal((error as Error).constructor, Error);
       }
     }),
-    { numRuns: 1_000 },
+    { numRuns: runs(200, 1_000) },
   );
 });

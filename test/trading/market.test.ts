@@ -7,6 +7,7 @@ import type { PriceSource } from '../../src/database/prices.ts';
 import { type Money, fromDollars, toDollars } from '../../src/money.ts';
 import { closingMark, openMarket } from '../../src/trading/market.ts';
 import { storePrices } from '../support/prices.ts';
+import { runs } from '../support/long.ts';
 
 function withPrices(
   prices: string,
@@ -142,6 +143,6 @@ test('no question to a market ever brings a price from after its date, or the cl
         assert.ok(previousClose === null || toDollars(previousClose) < 1001 + today);
       }
     }),
-    { numRuns: 1_000 },
+    { numRuns: runs(300, 1_000) },
   );
 });

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { type Money, fromDollars, money, toDollars } from '../../src/money.ts';
 import { type Portfolio, applySplit, buy, quantityOf, sell, valueOf } from '../../src/trading/portfolio.ts';
 import { rowsOf } from '../support/prices.ts';
+import { runs } from '../support/long.ts';
 
 /**
  * Ledgers as text: `buy SYMBOL AMOUNT PRICE`, `sell ...`, `split SYMBOL NEW:OLD PRICE`, each with the cash and the
@@ -149,6 +150,6 @@ test('whatever is tried: cash and holdings stay whole and at least zero, and tra
         for (const quantity of portfolio.holdings.values()) assert.ok(Number.isSafeInteger(quantity) && quantity > 0);
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(500, 2_000) },
   );
 });

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { addDays } from '../../src/calendar.ts';
 import type { Availability } from '../../src/prices/coverage.ts';
 import { planModelDays, skipUnpricedDates, skipWarnings } from '../../src/worker/plan.ts';
+import { runs } from '../support/long.ts';
 
 const START = '2025-01-06';
 
@@ -80,6 +81,6 @@ test('every model-day is either run or skipped for the first reason that applies
         );
       }
     }),
-    { numRuns: 1_000 },
+    { numRuns: runs(300, 1_000) },
   );
 });

@@ -1,0 +1,71 @@
+import { cholesky, dot } from '../statistics/cholesky.ts';
+import { createNormals } from '../statistics/random.ts';
+import type { Steps } from './input.ts';
+import type { MeasuredPairs } from './measured-pairs.ts';
+import type { Series } from './series.ts';
+
+const DRAWS = 10_000;
+/** How many draws one step makes. */
+const DRAWS_PER_STEP = 20;
+/** Means that differ by less than this share of the largest standard error differ by rounding: they share the draw. */
+const TIE = 1e-9;
+
+/** Where the random numbers come from: the same seed, the same answer. */
+export interface DrawOptions {
+  seed: string;
+  draws?: number;
+}
+
+/**
+ * How often each series has the highest mean in draws from N(x̄, Σ); in a tie each of the best gets an equal part. Σ is the
+ * joint covariance of the means, so that the days that models share count as shared (the posterior of the means under a flat
+ * prior, Gelman et al., Bayesian Data Analysis, 2013, chapter 3).
+ */
+export function* probabilitiesOfBest(
+  series: readonly Series[],
+  pairs: MeasuredPairs,
+  { seed, draws = DRAWS }: DrawOptions,
+): Steps<number[]> {
+  const covariance = jointCovariance(series, pairs);
+  const lower = cholesky(covariance);
+  const tie = TIE * Math.sqrt(Math.max(...covariance.map((row, index) => row[index] as number)));
+  yield;
+  const normal = createNormals(seed);
+  const wins = new Float64Array(series.length);
+  const [noise, values] = [new Float64Array(series.length), new Float64Array(series.length)];
+  for (let draw = 0; draw < draws; draw += 1) {
+    for (let index = 0; index < noise.length; index += 1) noise[index] = normal();
+    for (const [index, { mean }] of series.entries()) values[index] = mean + dot(lower[index] as Float64Array, noise, index + 1);
+    shareDraw(values, wins, tie);
+    if (draw % DRAWS_PER_STEP === 0) yield;
+  }
+  return [...wins].map((won) => won / draws);
+}
+
+/**
+ * Σ with cov(i, j) = (V_i + V_j − V_ij) / 2, V_ij the variance of the difference of both: Newey and West's weights applied
+ * to the products of both series, with the same correction, plus s²/R on the diagonal; and the variance of every difference
+ * is exactly that of its pair.
+ */
+export function jointCovariance(series: readonly Series[], pairs: MeasuredPairs): Float64Array[] {
+  return series.map((one) =>
+    Float64Array.from(series, (other) => {
+      const sum = variance(one) + variance(other);
+      if (one === other) return variance(one);
+      return (sum - (pairs(one.record.model, other.record.model).uncertainty?.total ?? 0)) / 2;
+    }),
+  );
+}
+
+function variance({ uncertainty }: Series): number {
+  return uncertainty?.total ?? 0;
+}
+
+function shareDraw(values: Float64Array, wins: Float64Array, tie: number): void {
+  let best = -Infinity;
+  for (let index = 0; index < values.length; index += 1) best = Math.max(best, values[index] as number);
+  let winners = 0;
+  for (let index = 0; index < values.length; index += 1) if ((values[index] as number) >= best - tie) winners += 1;
+  for (let index = 0; index < values.length; index += 1)
+    if ((values[index] as number) >= best - tie) wins[index] = (wins[index] as number) + 1 / winners;
+}

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import type { Figure } from '../performance/figure.ts';
+import { probabilitiesOfBest } from './best.ts';
+import { type Calendar, type LeftOut, calendarOf, leftOutDays } from './common-days.ts';
+import type { Period } from './difference.ts';
+import type { ComparisonInput, Day, Steps } from './input.ts';
+import { type LeaderReport, reportLeader } from './leader.ts';
+import { type MeasuredPairs, measurePairs } from './measured-pairs.ts';
+import { type ModelReport, reportLeftOut, reportModel } from './models.ts';
+import { type ChosenPair, type PairReport, reportPairs } from './pairs.ts';
+import type { Series } from './series.ts';
+import { type TakingPart, findTakingPart } from './taking-part.ts';
+import { type DayNumbers, type TrackRecord, readRecords } from './track-record.ts';
+
+/** What can be said of models side by side. */
+export interface Comparison<OfDay extends Day> {
+  /** The days compared, in order: every run of every model that takes part has a return on each. */
+  days: OfDay[];
+  /** Days on which some of these runs have a return and others, named here, have none. */
+  leftOut: LeftOut<OfDay>[];
+  /** By probability of being best, then by return, then by name; those without figures last. */
+  models: ModelReport[];
+  /** In the order of their models. */
+  pairs: PairReport[];
+  leader: LeaderReport;
+}
+
+const NOTHING_TO_COMPARE = { reason: 'Nothing is left to compare it with' };
+
+/**
+ * Compares models over the days that all their runs share, step by step. The answer depends on neither the order of the
+ * models nor on models that have no figures, and is the same every time.
+ */
+export function* compareModels<OfDay extends Day>(input: ComparisonInput<OfDay>): Steps<Comparison<OfDay>> {
+  check(input);
+  const numbers: DayNumbers<OfDay> = new Map();
+  const records = yield* readRecords(input.models, numbers);
+  const calendar = calendarOf(numbers);
+  yield;
+  const part = yield* findTakingPart(records, calendar);
+  const period = { days: part.days.length, confidence: input.confidence };
+  const pairs = yield* measurePairs(part.series);
+  const models = yield* reportModels({ records, part, pairs, period, seed: seedOf(part.series, input) });
+  const chosen = choosePairs(models, input.against).map((pair) => measuredOf(pair, part, pairs));
+  return {
+    days: namesOf(part.days, calendar),
+    leftOut: yield* leftOutDays(part.records, calendar),
+    models,
+    pairs: yield* reportPairs(chosen, period),
+    leader: reportLeader(part.series, input.trials),
+  };
+}
+
+function namesOf<OfDay extends Day>(numbers: readonly number[], calendar: Calendar<OfDay>): OfDay[] {
+  const chosen = new Set(numbers);
+  return calendar.flatMap(([day, number]) => (chosen.has(number) ? [day] : []));
+}
+
+function check<OfDay extends Day>({ models, against, confidence }: ComparisonInput<OfDay>): void {
+  const names = new Set(models.map(({ model }) => model));
+  assert(names.size === models.length, 'Cannot compare a model with itself: a name comes twice');
+  assert(models.every(({ runs }) => runs.length > 0), 'Cannot compare a model without a run');
+  assert(against === null || names.has(against), `Cannot compare against ${against}: it is not among the models`);
+  assert(confidence > 0 && confidence < 1, `Cannot compare at a confidence of ${confidence}: it must be between 0 and 1`);
+}
+
+function seedOf<OfDay extends Day>(series: readonly Series[], { window }: ComparisonInput<OfDay>): string {
+  return JSON.stringify([series.map(({ record }) => record.model), window.start, window.end]);
+}
+
+interface ReportOptions {
+  /** In the order of their names, as the series are. */
+  records: readonly TrackRecord[];
+  part: TakingPart;
+  pairs: MeasuredPairs;
+  period: Period;
+  seed: string;
+}
+
+function* reportModels({ records, part, pairs, period, seed }: ReportOptions): Steps<ModelReport[]> {
+  const { series, reasons } = part;
+  const probabilities: Figure[] =
+    series.length < 2 ? series.map(() => NOTHING_TO_COMPARE) : yield* probabilitiesOfBest(series, pairs, { seed });
+  const order = series
+    .map((own, index) => ({ own, probability: probabilities[index] ?? NOTHING_TO_COMPARE }))
+    .sort((one, other) => valueOf(other.probability) - valueOf(one.probability) || other.own.mean - one.own.mean);
+  const compared: ModelReport[] = [];
+  for (const { own, probability } of order) {
+    compared.push(reportModel(own, probability, period));
+    yield;
+  }
+  const leftOut = records.flatMap((record) => {
+    const reason = reasons.get(record.model);
+    return reason === undefined ? [] : [reportLeftOut(record, reason)];
+  });
+  return [...compared, ...leftOut];
+}
+
+function valueOf(figure: Figure): number {
+  return typeof figure === 'number' ? figure : 0;
+}
+
+/** All pairs of the models in their order; or, with `against`, each of the others with that one. */
+function choosePairs(models: readonly ModelReport[], against: string | null): [ModelReport, ModelReport][] {
+  const second = models.find(({ model }) => model === against);
+  if (second !== undefined) return models.filter((model) => model !== second).map((model) => [model, second]);
+  return models.flatMap((model, index) =>
+    models.slice(index + 1).map((other): [ModelReport, ModelReport] => [model, other]),
+  );
+}
+
+function measuredOf(
+  [one, other]: readonly [ModelReport, ModelReport],
+  { reasons }: TakingPart,
+  pairs: MeasuredPairs,
+): ChosenPair {
+  const without = [one.model, other.model].find((model) => reasons.has(model));
+  const singleRuns = [one, other].filter((model) => model.isSingleRun).map(({ model }) => model);
+  const measured =
+    without === undefined ? pairs(one.model, other.model) : { reason: `No figures for ${without}: ${reasons.get(without)}` };
+  return { model: one.model, against: other.model, measured, singleRuns };
+}

@@ -1,0 +1,40 @@
+import { mean } from '../statistics/moments.ts';
+import type { Steps } from './input.ts';
+import type { Series } from './series.ts';
+import { type Uncertainty, measureUncertainty } from './uncertainty.ts';
+
+/** What is measured of two models over the same days. */
+export interface MeasuredPair {
+  /** Of the daily log returns, the first model's minus the second's. */
+  mean: number;
+  /** Of that mean; null where the difference is the same on every day. */
+  uncertainty: Uncertainty | null;
+}
+
+/** The measures of two models that take part, whichever comes first. */
+export type MeasuredPairs = (model: string, against: string) => MeasuredPair;
+
+/** Measures every pair of these series, one step each. */
+export function* measurePairs(series: readonly Series[]): Steps<MeasuredPairs> {
+  const measured = new Map<string, Map<string, MeasuredPair>>();
+  for (const [index, one] of series.entries()) {
+    const row = new Map<string, MeasuredPair>();
+    measured.set(one.record.model, row);
+    for (const other of series.slice(index + 1)) {
+      row.set(other.record.model, measurePair(one, other));
+      yield;
+    }
+  }
+  return (model, against) => {
+    const pair = measured.get(model)?.get(against);
+    if (pair !== undefined) return pair;
+    const opposite = measured.get(against)?.get(model);
+    if (opposite === undefined) throw new Error(`Cannot compare ${model} with ${against}: the pair has not been measured`);
+    return { mean: 0 - opposite.mean, uncertainty: opposite.uncertainty };
+  };
+}
+
+function measurePair(one: Series, other: Series): MeasuredPair {
+  const differences = one.logReturns.map((logReturn, day) => logReturn - (other.logReturns[day] as number));
+  return { mean: mean(differences), uncertainty: measureUncertainty(differences, [one.spread, other.spread]) };
+}

@@ -1,0 +1,63 @@
+import type { Figure } from '../performance/figure.ts';
+import { type Interval, type Period, intervalOf, overPeriod } from './difference.ts';
+import type { Series } from './series.ts';
+import type { TrackRecord } from './track-record.ts';
+
+/** One model of the answer; a figure that is missing has its reason. All returns are over the days compared alone. */
+export interface ModelReport {
+  model: string;
+  runs: string[];
+  /** In the order of `runs`. */
+  runReturns: Figure[];
+  /** exp(D·x̄) − 1, of the mean run's log returns. */
+  totalReturn: Figure;
+  interval: Interval | { reason: string };
+  meanDailyReturn: Figure;
+  standardErrorDaily: Figure;
+  degreesOfFreedom: Figure;
+  varianceShareOfRuns: Figure;
+  probabilityBest: Figure;
+  /** Whether the interval is a lower bound, because one run tells nothing about the model's own chance. */
+  isSingleRun: boolean;
+}
+
+/** Whether the model's runs would differ by chance, and there is only one of them. */
+export function isSingleRun({ runs, isDeterministic }: TrackRecord): boolean {
+  return runs.length === 1 && !isDeterministic;
+}
+
+export function reportModel(series: Series, probabilityBest: Figure, period: Period): ModelReport {
+  const { record, runMeans, mean, uncertainty } = series;
+  if (uncertainty === null) throw new Error(`Cannot report ${record.model}: its returns do not vary`);
+  return {
+    model: record.model,
+    runs: record.runs.map(({ run }) => run),
+    runReturns: [...runMeans].map((own) => overPeriod(own, period.days)),
+    totalReturn: overPeriod(mean, period.days),
+    interval: intervalOf(mean, uncertainty, period),
+    meanDailyReturn: mean,
+    standardErrorDaily: Math.sqrt(uncertainty.total),
+    degreesOfFreedom: uncertainty.degreesOfFreedom,
+    varianceShareOfRuns: uncertainty.ofRuns / uncertainty.total,
+    probabilityBest,
+    isSingleRun: isSingleRun(record),
+  };
+}
+
+/** A model that takes part in nothing. */
+export function reportLeftOut(record: TrackRecord, reason: string): ModelReport {
+  const none = { reason };
+  return {
+    model: record.model,
+    runs: record.runs.map(({ run }) => run),
+    runReturns: record.runs.map(() => none),
+    totalReturn: none,
+    interval: none,
+    meanDailyReturn: none,
+    standardErrorDaily: none,
+    degreesOfFreedom: none,
+    varianceShareOfRuns: none,
+    probabilityBest: none,
+    isSingleRun: isSingleRun(record),
+  };
+}

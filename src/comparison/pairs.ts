@@ -1,0 +1,122 @@
+import type { Figure } from '../performance/figure.ts';
+import { type Interval, type Period, intervalOf, overPeriod, twoSidedP } from './difference.ts';
+import { holm } from './holm.ts';
+import type { Steps } from './input.ts';
+import type { MeasuredPair } from './measured-pairs.ts';
+import { daysNeeded, smallestDifference } from './planning.ts';
+import { sentenceOf } from './sentence.ts';
+import type { Uncertainty } from './uncertainty.ts';
+
+/** Two models side by side in the answer, and what was measured of them, or why nothing was. */
+export interface ChosenPair {
+  model: string;
+  against: string;
+  measured: MeasuredPair | { reason: string };
+  /** Those of the two that have a single run although runs would differ by chance. */
+  singleRuns: string[];
+}
+
+/** One pair of the answer; a figure that is missing has its reason. Returns and differences are over the period. */
+export interface PairReport {
+  model: string;
+  against: string;
+  /** exp(D·δ) − 1: by how much more the first model grew than the second. */
+  difference: Figure;
+  interval: Interval | { reason: string };
+  meanDailyDifference: Figure;
+  standardErrorDaily: Figure;
+  degreesOfFreedom: Figure;
+  pValue: Figure;
+  pValueHolm: Figure;
+  /** p_Holm below 1 − confidence; false where there are no figures. */
+  isShown: boolean;
+  smallestDifference: Figure;
+  daysNeeded: Figure;
+  varianceShareOfRuns: Figure;
+  /** Those of the two for which the interval is a lower bound, because one run tells nothing about their own chance. */
+  singleRuns: string[];
+  sentence: string;
+}
+
+/** What a pair's figures are made of. */
+interface Evidence extends ChosenPair {
+  mean: number;
+  uncertainty: Uncertainty;
+  pValue: number;
+  pValueHolm: number;
+  /** How many pairs the adjusted p-value is for. */
+  pairs: number;
+}
+
+const SAME = 'The difference does not vary from day to day';
+
+/** The pairs of the answer in the order given, with p-values adjusted over all of them that have figures. */
+export function* reportPairs(chosen: readonly ChosenPair[], period: Period): Steps<PairReport[]> {
+  const pValues: (number | null)[] = [];
+  for (const { measured } of chosen) {
+    const uncertainty = 'mean' in measured ? measured.uncertainty : null;
+    pValues.push('mean' in measured && uncertainty !== null ? twoSidedP(measured.mean, uncertainty) : null);
+    yield;
+  }
+  const compared = pValues.filter((pValue) => pValue !== null);
+  const adjusted = holm(compared).values();
+  const reports: PairReport[] = [];
+  for (const [index, pair] of chosen.entries()) {
+    const { measured } = pair;
+    const pValue = pValues[index] ?? null;
+    if (!('mean' in measured)) reports.push(withoutFigures(pair, measured.reason));
+    else if (measured.uncertainty === null || pValue === null) reports.push(withoutFigures(pair, SAME));
+    else {
+      const { mean, uncertainty } = measured;
+      const pValueHolm = adjusted.next().value as number;
+      reports.push(reportPair({ ...pair, mean, uncertainty, pValue, pValueHolm, pairs: compared.length }, period));
+    }
+    yield;
+  }
+  return reports;
+}
+
+function reportPair(evidence: Evidence, period: Period): PairReport {
+  const { model, against, mean, uncertainty, pValue, pValueHolm, pairs, singleRuns } = evidence;
+  const shared = {
+    model,
+    against,
+    difference: overPeriod(mean, period.days),
+    interval: intervalOf(mean, uncertainty, period),
+    isShown: pValueHolm < 1 - period.confidence,
+    smallestDifference: smallestDifference(uncertainty, period.days),
+    daysNeeded: daysNeeded(mean, uncertainty, period.days),
+    singleRuns,
+  };
+  return {
+    ...shared,
+    meanDailyDifference: mean,
+    standardErrorDaily: Math.sqrt(uncertainty.total),
+    degreesOfFreedom: uncertainty.degreesOfFreedom,
+    pValue,
+    pValueHolm,
+    varianceShareOfRuns: uncertainty.ofRuns / uncertainty.total,
+    sentence: sentenceOf({ ...shared, days: period.days, pairs, isShownAlone: pValue < 1 - period.confidence }),
+  };
+}
+
+function withoutFigures({ model, against, singleRuns }: ChosenPair, reason: string): PairReport {
+  const none = { reason };
+  return {
+    model,
+    against,
+    difference: none,
+    interval: none,
+    meanDailyDifference: none,
+    standardErrorDaily: none,
+    degreesOfFreedom: none,
+    pValue: none,
+    pValueHolm: none,
+    isShown: false,
+    smallestDifference: none,
+    daysNeeded: none,
+    varianceShareOfRuns: none,
+    singleRuns,
+    sentence: `${model} and ${against}: no figures. ${reason}.`,
+  };
+}

@@ -1,0 +1,89 @@
+import type { Figure } from '../performance/figure.ts';
+import type { Interval } from './difference.ts';
+
+/** What the sentence of a pair is made of; returns and differences over the period. */
+export interface PairFacts {
+  model: string;
+  against: string;
+  difference: Figure;
+  interval: Interval | { reason: string };
+  days: number;
+  isShown: boolean;
+  /** Whether the pair would be shown if it were the only one. */
+  isShownAlone: boolean;
+  pairs: number;
+  smallestDifference: Figure;
+  daysNeeded: Figure;
+  singleRuns: readonly string[];
+}
+
+/**
+ * What a pair shows, for people: the model with the higher return first, such as "gpt-5 ahead of claude by 1.0 % over 20
+ * days, [−4.7 %, +6.9 %]: not shown. These 20 days can show 7.7 % or more; this would need about 1,180."
+ */
+export function sentenceOf(facts: PairFacts): string {
+  return [claim(facts), whyNotAmongMany(facts), whatItTakes(facts), lowerBound(facts)].filter(Boolean).join(' ');
+}
+
+function claim(facts: PairFacts): string {
+  const { model, against, difference, interval, days, isShown } = facts;
+  const isBehind = typeof difference === 'number' && difference < 0;
+  const [first, second] = isBehind ? [against, model] : [model, against];
+  const ends = 'low' in interval ? (isBehind ? turned(interval) : interval) : null;
+  const range = ends === null ? '' : `, [${signed(ends.low)}, ${signed(ends.high)}]`;
+  return `${first} ${lead(difference, second)} over ${days} days${range}: ${isShown ? 'shown' : 'not shown'}.`;
+}
+
+function lead(difference: Figure, second: string): string {
+  if (difference === 0) return `level with ${second}`;
+  if (typeof difference !== 'number') return `far ahead of ${second}`;
+  return `ahead of ${second} by ${percent(difference < 0 ? opposite(difference) : difference)}`;
+}
+
+/** The other model's growth over this one's, minus 1. */
+function opposite(difference: number): number {
+  return -difference / (1 + difference);
+}
+
+function turned({ low, high }: Interval): Interval {
+  return { low: opposite(high), high: opposite(low) };
+}
+
+function whyNotAmongMany({ isShown, isShownAlone, pairs }: PairFacts): string {
+  if (isShown || !isShownAlone) return '';
+  return `As the only pair it would be shown; the best of ${grouped(pairs)} pairs can look like this by chance.`;
+}
+
+function whatItTakes({ days, difference, isShown, smallestDifference, daysNeeded }: PairFacts): string {
+  if (typeof smallestDifference !== 'number') return '';
+  const can = `These ${days} days can show ${percent(smallestDifference)} or more`;
+  if (isShown || difference === 0) return `${can}.`;
+  if (typeof daysNeeded !== 'number') return `${can}; more days cannot show this, more runs can.`;
+  return daysNeeded > days ? `${can}; this would need about ${grouped(Number(daysNeeded.toPrecision(3)))}.` : `${can}.`;
+}
+
+function lowerBound({ singleRuns }: PairFacts): string {
+  if (singleRuns.length === 0) return '';
+  const who = singleRuns.length === 2 ? 'With one run each' : `With one run of ${singleRuns[0]}`;
+  return `${who}, the interval is a lower bound: one run tells nothing about a model's own chance.`;
+}
+
+const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const onePlace = new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const twoDigits = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 2 });
+/** Below this a percentage with one place would be 0.0. */
+const LEAST_FOR_ONE_PLACE = 0.001;
+
+function grouped(number: number): string {
+  return whole.format(number);
+}
+
+/** `7.7 %`; what is very small keeps two digits. */
+function percent(fraction: number): string {
+  const format = fraction !== 0 && Math.abs(fraction) < LEAST_FOR_ONE_PLACE ? twoDigits : onePlace;
+  return `${format.format(fraction * 100).replace('-', '−')} %`;
+}
+
+function signed(fraction: number): string {
+  return fraction > 0 ? `+${percent(fraction)}` : percent(fraction);
+}

@@ -1,0 +1,43 @@
+import { mean, sampleVariance } from '../statistics/moments.ts';
+import type { Steps } from './input.ts';
+import type { TrackRecord } from './track-record.ts';
+import { type RunSpread, type Uncertainty, measureUncertainty } from './uncertainty.ts';
+
+/** A model over the days compared. */
+export interface Series {
+  record: TrackRecord;
+  /** The mean of the runs' log returns, day by day. */
+  logReturns: Float64Array;
+  /** The mean daily log return of each run. */
+  runMeans: Float64Array;
+  spread: RunSpread;
+  /** Of the mean run's daily log return. */
+  mean: number;
+  /** Of that mean; null where nothing varies. */
+  uncertainty: Uncertainty | null;
+}
+
+/** The days by their numbers, at least two; every run must have a return on each. */
+export function* seriesOf(record: TrackRecord, days: readonly number[]): Steps<Series> {
+  const logReturns = new Float64Array(days.length);
+  const runMeans = new Float64Array(record.runs.length);
+  for (const [run, own] of record.runs.entries()) {
+    runMeans[run] = addUp(own.logReturns, days, logReturns) / days.length;
+    yield;
+  }
+  for (let day = 0; day < days.length; day += 1) logReturns[day] = (logReturns[day] as number) / record.runs.length;
+  const spread = { runs: record.runs.length, variance: sampleVariance(runMeans) };
+  const uncertainty = measureUncertainty(logReturns, [spread]);
+  return { record, logReturns, runMeans, spread, mean: mean(logReturns), uncertainty };
+}
+
+/** Adds a run's log returns on these days to the sums by day; its own sum. */
+function addUp(logReturns: Float64Array, days: readonly number[], sums: Float64Array): number {
+  let total = 0;
+  for (const [index, day] of days.entries()) {
+    const logReturn = logReturns[day] as number;
+    sums[index] = (sums[index] as number) + logReturn;
+    total += logReturn;
+  }
+  return total;
+}

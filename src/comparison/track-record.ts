@@ -1,0 +1,73 @@
+import type { ComparedModel, Day, Run, Steps } from './input.ts';
+
+/** All days that any run has a return on, numbered in the order in which they were met. */
+export type DayNumbers<OfDay extends Day> = Map<OfDay, number>;
+
+/** A run's ln(1 + daily return) by day number; NaN where it has none, and so is all beyond the end. */
+export interface RunRecord {
+  run: string;
+  logReturns: Float64Array;
+}
+
+/** What is known of a model. */
+export interface TrackRecord {
+  model: string;
+  runs: readonly RunRecord[];
+  /** By day number: how many of the runs have a return. */
+  presence: Uint16Array;
+  isDeterministic: boolean;
+  /** Why it takes part in nothing; null where it can. */
+  unusable: string | null;
+}
+
+/** Reads the returns of all models, in the order of their names, so that nothing depends on the order they came in. */
+export function* readRecords<OfDay extends Day>(
+  models: readonly ComparedModel<OfDay>[],
+  days: DayNumbers<OfDay>,
+): Steps<TrackRecord[]> {
+  const records: TrackRecord[] = [];
+  for (const model of models.toSorted((one, other) => (one.model < other.model ? -1 : 1)))
+    records.push(yield* readRecord(model, days));
+  return records;
+}
+
+function* readRecord<OfDay extends Day>(
+  { model, runs, isDeterministic, unusable }: ComparedModel<OfDay>,
+  days: DayNumbers<OfDay>,
+): Steps<TrackRecord> {
+  const read: RunRecord[] = [];
+  let reason = unusable;
+  for (const run of runs) {
+    const { record, ruin } = readRun(run, days);
+    read.push(record);
+    reason ??= ruin === null ? null : `${run.run} lost everything on ${ruin}, which has no logarithm`;
+    yield;
+  }
+  const presence = new Uint16Array(days.size);
+  for (const { logReturns } of read) {
+    countPresent(logReturns, presence);
+    yield;
+  }
+  return { model, runs: read, presence, isDeterministic, unusable: reason };
+}
+
+/** The record of one run, and the day on which nothing was left of it; null when there is none. */
+function readRun<OfDay extends Day>({ run, returns }: Run<OfDay>, days: DayNumbers<OfDay>) {
+  const numbers: number[] = [];
+  const values: number[] = [];
+  let ruin: OfDay | null = null;
+  for (const [day, dailyReturn] of returns) {
+    if (!days.has(day)) days.set(day, days.size);
+    numbers.push(days.get(day) as number);
+    values.push(Math.log1p(dailyReturn));
+    if (!(dailyReturn > -1)) ruin ??= day;
+  }
+  const logReturns = new Float64Array(days.size).fill(NaN);
+  for (const [index, number] of numbers.entries()) logReturns[number] = values[index] as number;
+  return { record: { run, logReturns } satisfies RunRecord, ruin };
+}
+
+function countPresent(logReturns: Float64Array, presence: Uint16Array): void {
+  for (let number = 0; number < logReturns.length; number += 1)
+    if (!Number.isNaN(logReturns[number])) presence[number] = (presence[number] as number) + 1;
+}

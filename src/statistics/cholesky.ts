@@ -1,0 +1,34 @@
+/** A square matrix, row by row. */
+export type Matrix = readonly Float64Array[];
+
+/** What is left of a variance below this share of it is rounding. */
+const LEAST_SHARE = 1e-12;
+
+/**
+ * The lower triangle L with L·Lᵀ = a symmetric matrix that is positive semi-definite, as a covariance is. It may be singular:
+ * a row that those before it explain but for rounding gets 0 on the diagonal, and so does its column (Higham, Analysis of the
+ * Cholesky Decomposition of a Semi-definite Matrix, 1990). Only the lower triangle of the matrix is read.
+ */
+export function cholesky(matrix: Matrix): Matrix {
+  const lower = matrix.map(({ length }) => new Float64Array(length));
+  for (const [row, own] of lower.entries()) {
+    for (let column = 0; column <= row; column += 1) {
+      const other = lower[column] as Float64Array;
+      const rest = at(matrix, row, column) - dot(own, other, column);
+      if (column === row) own[row] = rest > LEAST_SHARE * at(matrix, row, row) ? Math.sqrt(rest) : 0;
+      else own[column] = other[column] === 0 ? 0 : rest / (other[column] as number);
+    }
+  }
+  return lower;
+}
+
+function at(matrix: Matrix, row: number, column: number): number {
+  return (matrix[row] as Float64Array)[column] as number;
+}
+
+/** The sum of the products of the first `length` numbers of both. */
+export function dot(one: Float64Array, other: Float64Array, length: number): number {
+  let sum = 0;
+  for (let index = 0; index < length; index += 1) sum += (one[index] as number) * (other[index] as number);
+  return sum;
+}

@@ -1,0 +1,22 @@
+/** Moments of numbers in memory; none of the lists may be empty. */
+
+export type Numbers = Float64Array | readonly number[];
+
+export function mean(numbers: Numbers): number {
+  let sum = 0;
+  for (let index = 0; index < numbers.length; index += 1) sum += numbers[index] as number;
+  return sum / numbers.length;
+}
+
+/** The sample variance, over n − 1; 0 for a single number. */
+export function sampleVariance(numbers: Numbers): number {
+  return numbers.length === 1 ? 0 : (centralMoment(numbers, 2) * numbers.length) / (numbers.length - 1);
+}
+
+/** The mean of (x − mean)^order, over n. */
+export function centralMoment(numbers: Numbers, order: number): number {
+  const middle = mean(numbers);
+  let sum = 0;
+  for (let index = 0; index < numbers.length; index += 1) sum += ((numbers[index] as number) - middle) ** order;
+  return sum / numbers.length;
+}

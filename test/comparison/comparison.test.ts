@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { compareModels } from '../../src/comparison/comparison.ts';
+import type { ComparedModel } from '../../src/comparison/input.ts';
+import { createNormals } from '../../src/statistics/random.ts';
+import { type Options, compare, finish, inputOf, model } from '../support/comparisons.ts';
+
+/** Returns of about 1 % a day around a mean, the same for the same name. */
+function returns(name: string, { days = 30, mean = 0 } = {}): number[] {
+  const normal = createNormals(name);
+  return Array.from({ length: days }, () => mean + normal() / 100);
+}
+
+const a = model('a', { a: returns('a'), 'a#2': returns('a#2') });
+const b = model('b', { b: returns('b'), 'b#2': returns('b#2') });
+const flat = model('flat', { flat: Array.from({ length: 30 }, () => 0.001) });
+
+/** Why a model has no figures; null where it has. */
+function reasonOf(models: readonly ComparedModel<number>[], name: string): string | null {
+  const { totalReturn } = compare(models).models.find((one) => one.model === name) ?? {};
+  return typeof totalReturn === 'object' ? totalReturn.reason : null;
+}
+
+const nulls: [name: string, models: ComparedModel<number>[], reason: string | null][] = [
+  ['twenty days are enough', [model('m', { m: returns('m', { days: 20 }) }), a], null],
+  ['nineteen are not', [model('m', { m: returns('m', { days: 19 }) }), a], 'Needs 20 days with a return; it has 19'],
+  [
+    'runs that hardly meet',
+    [model('m', { m: returns('m'), 'm#2': [...Array.from({ length: 20 }, () => null), ...returns('m#2')] }), a],
+    'Needs 20 days with a return; its runs have in common 10',
+  ],
+  [
+    'models that hardly meet',
+    [model('m', { m: [...Array.from({ length: 15 }, () => null), ...returns('m')] }), a],
+    'Needs 20 days on which every run compared has a return; there are 15',
+  ],
+  ['no returns', [model('m', { m: [] }), a], 'Needs 20 days with a return; it has 0'],
+  ['the same return every day', [flat, a], null],
+  ['a stale chain', [model('m', { m: returns('m') }, { unusable: 'Its chain is stale' }), a], 'Its chain is stale'],
+  [
+    'nothing left',
+    [model('m', { m: returns('m'), 'm#2': [...returns('m', { days: 29 }), -1] }), a],
+    'm#2 lost everything on 30, which has no logarithm',
+  ],
+];
+
+test('a model without figures says why', () => {
+  for (const [name, models, reason] of nulls) assert.equal(reasonOf(models, 'm'), reason, name);
+  assert.equal(reasonOf([flat, a], 'flat'), 'Its daily returns do not vary');
+  const twoWays = model('flat', { flat: Array(30).fill(0), 'flat#2': Array(30).fill(0.001) });
+  assert.equal(reasonOf([twoWays, a], 'flat'), null, 'runs that differ do vary');
+});
+
+test('too few common days leave nobody with figures, and still tell whose days are missing', () => {
+  const late = model('late', { late: [...Array.from({ length: 15 }, () => null), ...returns('late', { days: 30 })] });
+  const { days, leftOut, models, pairs, leader } = compare([a, late]);
+  assert.equal(days.length, 15);
+  assert.deepEqual([leftOut[0], leftOut.at(-1)], [
+    { day: 1, runs: ['late'] },
+    { day: 45, runs: ['a', 'a#2'] },
+  ]);
+  const reason = 'Needs 20 days on which every run compared has a return; there are 15';
+  for (const one of models) assert.deepEqual([one.interval, one.runReturns[0], one.probabilityBest], [{ reason }, { reason }, { reason }]);
+  assert.equal(pairs[0]?.isShown, false);
+  assert.equal(pairs[0]?.sentence, `a and late: no figures. No figures for a: ${reason}.`);
+  assert.deepEqual([leader.model, leader.deflatedSharpeRatio], [null, { reason: 'Nothing is left to compare' }]);
+});
+
+test('a model that stops varying where the others have no days leaves, and gives the days back', () => {
+  const early = [...returns('early', { days: 10 }), ...Array.from({ length: 30 }, () => 0)];
+  const still = model('still', { still: early });
+  const others = model('a', { a: [...Array.from({ length: 10 }, () => null), ...returns('a', { days: 90 })] });
+  const { days, models } = compare([still, others, model('b', { b: returns('b', { days: 100 }) })]);
+  assert.equal(days.length, 90);
+  assert.deepEqual(models.at(-1)?.totalReturn, { reason: 'Its daily returns do not vary' });
+});
+
+test('a model that never varies leaves before its days count', () => {
+  const elsewhere = model('flat', { flat: [...Array.from({ length: 25 }, () => null), ...Array.from({ length: 25 }, () => 0)] });
+  const { days, models } = compare([elsewhere, a, b]);
+  assert.equal(days.length, 30);
+  assert.deepEqual(models.map(({ totalReturn }) => typeof totalReturn), ['number', 'number', 'object']);
+});
+
+test('two models that differ by nothing have no figures as a pair, and are not counted among the pairs', () => {
+  const [one, other] = ['one', 'same'].map((name) => model(name, { [name]: returns('one') }));
+  const { pairs } = compare([one, other, b] as ComparedModel<number>[]);
+  const same = pairs.find((pair) => [pair.model, pair.against].sort().join() === 'one,same');
+  assert.deepEqual(same?.pValue, { reason: 'The difference does not vary from day to day' });
+  const [first, second] = pairs.filter((pair) => pair !== same);
+  assert.equal(first?.pValueHolm, Math.min(1, 2 * (first?.pValue as number)), 'two pairs, not three');
+  assert.equal(first?.pValue, second?.pValue);
+});
+
+test('returns are over the days compared alone', () => {
+  const half = model('half', { half: [...returns('half', { days: 25 }), null, null] });
+  const { models } = compare([half, model('all', { all: [...returns('all', { days: 25 }), 0.5, 0.5] })]);
+  const wanted = returns('all', { days: 25 }).reduce((growth, value) => growth * (1 + value), 1) - 1;
+  const { runReturns, totalReturn } = models.find((one) => one.model === 'all') ?? {};
+  for (const own of [totalReturn, runReturns?.[0]]) assert.ok(Math.abs((own as number) - wanted) < 1e-12);
+});
+
+test('models come in the order of their chances, then of their returns; pairs in the order of their models', () => {
+  const models = [
+    model('last', { last: returns('last', { mean: -0.02 }) }),
+    model('none', { none: [] }),
+    model('first', { first: returns('first', { mean: 0.02 }) }),
+    model('middle', { middle: returns('middle') }),
+  ];
+  const { models: told, pairs, leader } = compare(models);
+  assert.deepEqual(told.map((one) => one.model), ['first', 'middle', 'last', 'none']);
+  assert.deepEqual(
+    pairs.map((pair) => `${pair.model} ${pair.against}`),
+    ['first middle', 'first last', 'first none', 'middle last', 'middle none', 'last none'],
+  );
+  assert.deepEqual(pairs[2]?.difference, { reason: 'No figures for none: Needs 20 days with a return; it has 0' });
+  assert.equal(leader.model, 'first');
+});
+
+test('against one model there are pairs with that one alone, it is second, and p-values are adjusted for these', () => {
+  const { pairs } = compare([a, b, model('c', { c: returns('c') })], { against: 'b' });
+  assert.deepEqual(pairs.map((pair) => pair.against), ['b', 'b']);
+  const least = Math.min(...pairs.map(({ pValue }) => pValue as number));
+  const adjusted = Math.min(...pairs.map(({ pValueHolm }) => pValueHolm as number));
+  assert.equal(adjusted, Math.min(1, 2 * least));
+});
+
+test('a pair that would be shown alone, but not among the others, says so', () => {
+  const many = Array.from({ length: 9 }, (_, index) => model(`m${index}`, { [`m${index}`]: returns(`many ${index}`) }));
+  const { pairs } = compare([model('good', { good: returns('good', { mean: 0.004 }) }), ...many]);
+  const alone = pairs.filter(({ pValue, isShown }) => (pValue as number) < 0.05 && !isShown);
+  assert.ok(alone.length > 0);
+  assert.deepEqual(
+    pairs.filter(({ sentence }) => sentence.includes('As the only pair it would be shown; the best of 45 pairs')),
+    alone,
+  );
+});
+
+test('a confidence is that of the interval and of what is shown, not of what it would take', () => {
+  const better = model('better', { better: returns('better', { mean: 0.006 }) });
+  const at = (confidence: number) => compare([better, a], { confidence }).pairs[0];
+  const [wide, narrow] = [at(0.999), at(0.5)];
+  assert.deepEqual([wide?.isShown, narrow?.isShown], [false, true]);
+  assert.deepEqual([wide?.smallestDifference, wide?.daysNeeded], [narrow?.smallestDifference, narrow?.daysNeeded]);
+  const width = (pair: typeof wide) => (pair?.interval as { high: number }).high - (pair?.interval as { low: number }).low;
+  assert.ok(width(wide) > 2 * width(narrow));
+});
+
+test('one run tells nothing of chance, unless a rule decides', () => {
+  const one = model('one', { one: returns('one') });
+  const rule = model('rule', { rule: returns('rule') }, { isDeterministic: true });
+  const { models, pairs } = compare([one, rule, a]);
+  assert.deepEqual(models.filter(({ isSingleRun }) => isSingleRun).map((single) => single.model), ['one']);
+  const single = pairs.filter((pair) => pair.model === 'one' || pair.against === 'one');
+  assert.ok(single.every((pair) => pair.singleRuns.join() === 'one' && pair.sentence.includes('With one run of one,')));
+  assert.ok(pairs.filter((pair) => !single.includes(pair)).every(({ singleRuns }) => singleRuns.length === 0));
+});
+
+test('a model alone has an interval and a leader, and nothing that needs another', () => {
+  const { models, pairs, leader } = compare([a, flat]);
+  const [only] = models;
+  assert.equal(typeof only?.totalReturn, 'number');
+  assert.deepEqual(only?.probabilityBest, { reason: 'Nothing is left to compare it with' });
+  assert.deepEqual(pairs.map(({ pValue }) => pValue), [{ reason: 'No figures for flat: Its daily returns do not vary' }]);
+  assert.equal(typeof leader.probabilisticSharpeRatio, 'number');
+  assert.deepEqual(leader.deflatedSharpeRatio, { reason: 'Needs the Sharpe ratios of two models; there is one' });
+});
+
+test('trials are at least those compared, and more of them lower the deflated ratio', () => {
+  const [few, many] = [compare([a, b], { trials: 1 }).leader, compare([a, b], { trials: 500 }).leader];
+  assert.deepEqual([few.trials, many.trials], [2, 500]);
+  assert.equal(few.probabilisticSharpeRatio, many.probabilisticSharpeRatio);
+  assert.ok((few.deflatedSharpeRatio as number) > (many.deflatedSharpeRatio as number));
+});
+
+test('another window and other names draw other numbers, no models have no figures', () => {
+  const probability = (end: string) => compare([a, b], { window: { start: '2025-01-01', end } }).models[0]?.probabilityBest;
+  assert.equal(probability('2025-02-01'), probability('2025-02-01'));
+  assert.notEqual(probability('2025-02-01'), probability('2025-02-02'));
+  const renamed = compare([a, { ...b, model: 'c' }]).models;
+  assert.notEqual(renamed[0]?.probabilityBest, compare([a, b]).models[0]?.probabilityBest);
+  assert.deepEqual(compare([]), {
+    days: [],
+    leftOut: [],
+    models: [],
+    pairs: [],
+    leader: { ...compare([flat]).leader, trials: 0 },
+  });
+});
+
+const refused: [models: ComparedModel<number>[], options: Options<number>, message: RegExp][] = [
+  [[a, a], {}, /a name comes twice/],
+  [[model('a', {})], {}, /without a run/],
+  [[a], { against: 'b' }, /it is not among the models/],
+  [[a], { confidence: 1 }, /must be between 0 and 1/],
+];
+
+test('what makes no sense is a bug of the caller', () => {
+  for (const [models, options, message] of refused)
+    assert.throws(() => finish(compareModels(inputOf(models, options))), message);
+});

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type PairFacts, sentenceOf } from '../../src/comparison/sentence.ts';
+
+const example: PairFacts = {
+  model: 'gpt-5',
+  against: 'claude',
+  difference: 0.0101,
+  interval: { low: -0.047, high: 0.069 },
+  days: 20,
+  isShown: false,
+  isShownAlone: false,
+  pairs: 3,
+  smallestDifference: 0.077,
+  daysNeeded: 1180,
+  singleRuns: [],
+};
+
+const table: [name: string, change: Partial<PairFacts>, sentence: string][] = [
+  [
+    'the example of the specification',
+    {},
+    'gpt-5 ahead of claude by 1.0 % over 20 days, [−4.7 %, +6.9 %]: not shown. These 20 days can show 7.7 % or more; ' +
+      'this would need about 1,180.',
+  ],
+  [
+    'the one with the higher return comes first, with an interval of its own',
+    { difference: -0.01, interval: { low: -0.2, high: 0.25 } },
+    'claude ahead of gpt-5 by 1.0 % over 20 days, [−20.0 %, +25.0 %]: not shown. These 20 days can show 7.7 % or more; ' +
+      'this would need about 1,180.',
+  ],
+  [
+    'a difference that is shown',
+    { difference: 0.152, interval: { low: 0.021, high: 0.29 }, isShown: true, isShownAlone: true, daysNeeded: 6 },
+    'gpt-5 ahead of claude by 15.2 % over 20 days, [+2.1 %, +29.0 %]: shown. These 20 days can show 7.7 % or more.',
+  ],
+  [
+    'a difference that would be shown if it were the only one',
+    { isShownAlone: true, pairs: 1225, daysNeeded: 15 },
+    'gpt-5 ahead of claude by 1.0 % over 20 days, [−4.7 %, +6.9 %]: not shown. As the only pair it would be shown; the best of 1,225 ' +
+      'pairs can look like this by chance. These 20 days can show 7.7 % or more.',
+  ],
+  [
+    'more days cannot show it',
+    { daysNeeded: { reason: 'More days cannot show it, more runs can' } },
+    'gpt-5 ahead of claude by 1.0 % over 20 days, [−4.7 %, +6.9 %]: not shown. These 20 days can show 7.7 % or more; ' +
+      'more days cannot show this, more runs can.',
+  ],
+  [
+    'no difference at all',
+    { difference: 0, interval: { low: -0.05, high: 0.05 }, daysNeeded: { reason: 'There is no difference to show' } },
+    'gpt-5 level with claude over 20 days, [−5.0 %, +5.0 %]: not shown. These 20 days can show 7.7 % or more.',
+  ],
+  [
+    'a small difference keeps two digits, a large number of days three',
+    { difference: 0.00012, daysNeeded: 8_123_456 },
+    'gpt-5 ahead of claude by 0.012 % over 20 days, [−4.7 %, +6.9 %]: not shown. These 20 days can show 7.7 % or more; ' +
+      'this would need about 8,120,000.',
+  ],
+  [
+    'figures that are too large are left out',
+    { interval: { reason: 'too large' }, smallestDifference: { reason: 'too large' } },
+    'gpt-5 ahead of claude by 1.0 % over 20 days: not shown.',
+  ],
+  [
+    'one run each',
+    { singleRuns: ['gpt-5', 'claude'] },
+    'gpt-5 ahead of claude by 1.0 % over 20 days, [−4.7 %, +6.9 %]: not shown. These 20 days can show 7.7 % or more; this ' +
+      "would need about 1,180. With one run each, the interval is a lower bound: one run tells nothing about a model's own chance.",
+  ],
+  [
+    'one run of one of them',
+    { singleRuns: ['claude'] },
+    'gpt-5 ahead of claude by 1.0 % over 20 days, [−4.7 %, +6.9 %]: not shown. These 20 days can show 7.7 % or more; this ' +
+      'would need about 1,180. With one run of claude, the interval is a lower bound: one run tells nothing about a ' +
+      "model's own chance.",
+  ],
+];
+
+test('a pair as one sentence for people', () => {
+  for (const [name, change, sentence] of table) assert.equal(sentenceOf({ ...example, ...change }), sentence, name);
+});

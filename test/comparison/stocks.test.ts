@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { jointCovariance, probabilitiesOfBest } from '../../src/comparison/best.ts';
+import { calendarOf } from '../../src/comparison/common-days.ts';
+import { measurePairs } from '../../src/comparison/measured-pairs.ts';
+import { findTakingPart } from '../../src/comparison/taking-part.ts';
+import { readRecords } from '../../src/comparison/track-record.ts';
+import { measureUncertainty } from '../../src/comparison/uncertainty.ts';
+import { compare, finish, stockModels } from '../support/comparisons.ts';
+
+/**
+ * Real return series against other libraries (numpy 2.4, scipy 1.17, statsmodels 0.15). The variance of the days is that of
+ * statsmodels' OLS on a constant with cov_type="HAC", maxlags=3, use_correction=True; the joint covariance its S_hac_simple
+ * with the same correction; p and t are scipy's, Holm statsmodels' multipletests, skewness and kurtosis scipy's, the
+ * probability of being best counts 2,000,000 draws of numpy's multivariate_normal.
+ */
+const expected = JSON.parse(readFileSync(new URL('../fixtures/comparison/expected.json', import.meta.url), 'utf8'));
+
+const TOLERANCE = 1e-10;
+const TRIALS = 7;
+
+type Row = Record<string, unknown>;
+
+/** The figures of a row by the names of the expected ones; the ends of an interval beside the others. */
+function assertFigures(actual: Row, wanted: Row): void {
+  const flat: Row = { ...actual, ...(actual['interval'] as Row) };
+  for (const [name, value] of Object.entries(wanted)) {
+    if (name === 'probabilityBest') continue;
+    const where = `${wanted['model']} ${wanted['against'] ?? ''} ${name}`;
+    if (typeof value === 'number') assertNear(flat[name] as number, value, where);
+    else if (value === null) assert.deepEqual(flat[name], { reason: 'More days cannot show it, more runs can' }, where);
+    else if (Array.isArray(value)) for (const [index, one] of value.entries()) assertNear((flat[name] as number[])[index], one, where);
+    else assert.equal(flat[name], value, where);
+  }
+}
+
+function assertNear(actual: number | undefined, wanted: number, where: string): void {
+  const isNear = Math.abs((actual ?? NaN) - wanted) <= TOLERANCE * Math.max(1, Math.abs(wanted));
+  assert.ok(isNear, `${where}: ${actual} is not ${wanted}`);
+}
+
+test('every figure of real series is that of other libraries', () => {
+  const { days, leftOut, models, leader } = compare(stockModels(), { trials: TRIALS });
+  assert.equal(days.length, expected.days);
+  assert.deepEqual(leftOut, [
+    { day: '2025-07-08', runs: ['chips#2', 'shops#4'] },
+    { day: '2025-09-02', runs: ['shops#4'] },
+  ]);
+  for (const wanted of expected.models) assertFigures(models.find(({ model }) => model === wanted.model) as never, wanted);
+  assertFigures(leader as never, expected.leader);
+});
+
+test('every pair of real series is that of other libraries, with each of the two first', () => {
+  for (const wanted of expected.pairs as (Row & { model: string; against: string })[]) {
+    const { pairs } = compare(stockModels(), { against: wanted.against });
+    const pair = pairs.find(({ model }) => model === wanted.model);
+    assertFigures(pair as never, { ...wanted, pValueHolm: pair?.pValueHolm as number });
+  }
+  const all = compare(stockModels()).pairs;
+  for (const { model, against, pValueHolm } of expected.pairs) {
+    const pair = all.find((one) => [one.model, one.against].sort().join() === [model, against].sort().join());
+    assertNear(pair?.pValueHolm as number, pValueHolm, `${model} ${against}`);
+  }
+});
+
+test('the joint covariance of real series is that of another library', () => {
+  const { series, pairs } = measureStocks();
+  const covariance = jointCovariance(series, pairs);
+  const scale = Math.max(...expected.covariance.flat());
+  for (const [row, wanted] of expected.covariance.entries())
+    for (const [column, value] of wanted.entries())
+      assert.ok(Math.abs((covariance[row]?.[column] ?? NaN) - value) < 1e-12 * scale, `${row}, ${column}`);
+});
+
+test('the probability of being best is within 0.02 of 2,000,000 draws', () => {
+  const { models } = compare(stockModels());
+  assert.deepEqual(
+    models.map(({ model }) => model),
+    ['chips', 'drugs', 'shops', 'apps'],
+  );
+  for (const { model, probabilityBest } of models) {
+    const wanted = expected.models.find((one: Row) => one['model'] === model).probabilityBest;
+    assert.ok(Math.abs((probabilityBest as number) - wanted) < 0.01, `${model}: ${probabilityBest} is not ${wanted}`);
+  }
+  const { series, pairs } = measureStocks();
+  const others = finish(probabilitiesOfBest(series, pairs, { seed: 'another' }));
+  assert.notDeepEqual(others.toSorted(), models.map(({ probabilityBest }) => probabilityBest).toSorted());
+});
+
+test("the degrees of freedom of two groups of runs are those of another library's Welch test", () => {
+  // scipy.stats.ttest_ind([1, 2.5, 3.25], [2, 2.2, 7.1, 5.5, 0.3], equal_var=False).df
+  const spreads = [
+    { runs: 3, variance: 1.3125 },
+    { runs: 5, variance: 7.777 },
+  ];
+  const still = new Float64Array(20).fill(0.001);
+  assertNear(measureUncertainty(still, spreads)?.degreesOfFreedom, 5.669571257248799, 'Welch');
+});
+
+function measureStocks() {
+  const days = new Map<string, number>();
+  const { series } = finish(findTakingPart(finish(readRecords(stockModels(), days)), calendarOf(days)));
+  return { series, pairs: finish(measurePairs(series)) };
+}

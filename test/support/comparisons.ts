@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { type Comparison, compareModels } from '../../src/comparison/comparison.ts';
+import type { ComparedModel, ComparisonInput, Day, Steps } from '../../src/comparison/input.ts';
+
+/** Comparisons for tests: models from lists of returns, work done in one go. */
+
+/** Goes through all steps at once. */
+export function finish<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** Returns by run name; day 1, 2, … each, null where there is none. */
+export type Returns = Record<string, readonly (number | null)[]>;
+
+/** A model with these runs. */
+export function model(name: string, runs: Returns, more: Partial<ComparedModel<number>> = {}): ComparedModel<number> {
+  return {
+    model: name,
+    runs: Object.entries(runs).map(([run, returns]) => ({ run, returns: byNumber(returns) })),
+    isDeterministic: false,
+    unusable: null,
+    ...more,
+  };
+}
+
+function byNumber(returns: readonly (number | null)[]): Map<number, number> {
+  return new Map(returns.flatMap((value, index) => (value === null ? [] : [[index + 1, value] as const])));
+}
+
+export type Options<OfDay extends Day> = Partial<Omit<ComparisonInput<OfDay>, 'models'>>;
+
+/** All pairs, 95 %, as many trials as models, unless told otherwise. */
+export function inputOf<OfDay extends Day>(
+  models: readonly ComparedModel<OfDay>[],
+  options: Options<OfDay> = {},
+): ComparisonInput<OfDay> {
+  const window = { start: '2025-01-01', end: '2025-12-31' };
+  return { models, against: null, window, confidence: 0.95, trials: models.length, ...options };
+}
+
+export function compare<OfDay extends Day>(
+  models: readonly ComparedModel<OfDay>[],
+  options: Options<OfDay> = {},
+): Comparison<OfDay> {
+  return finish(compareModels(inputOf(models, options)));
+}
+
+/**
+ * Four "models" made of ten stocks of the NASDAQ-100, each stock a run: daily returns from close to close, 2025-06-03 to
+ * 2025-10-22, rounded to six decimals; three of them are taken out. By date.
+ */
+export function stockModels(): ComparedModel<string>[] {
+  const file = new URL('../fixtures/comparison/returns.json', import.meta.url);
+  const { days, missing, returns } = JSON.parse(readFileSync(file, 'utf8')) as {
+    days: string[];
+    missing: Record<string, string[]>;
+    returns: Record<string, number[]>;
+  };
+  const groups = Map.groupBy(Object.entries(returns), ([run]) => run.split('#')[0] as string);
+  return [...groups].map(([name, runs]) => ({
+    model: name,
+    isDeterministic: false,
+    unusable: null,
+    runs: runs.map(([run, values]) => ({
+      run,
+      returns: new Map(
+        values.flatMap((value, index) => {
+          const day = days[index] as string;
+          return missing[run]?.includes(day) ? [] : [[day, value] as const];
+        }),
+      ),
+    })),
+  }));
+}

@@ -32,7 +32,7 @@ async function main([first = 'serve', ...others]: string[]): Promise<number | vo
   }
 }
 
-/** What stands in a command's place and prints something about the program; null for anything else. */
+/** Handles an option given instead of a command, such as --version; null for anything else. */
 function generalOption(argument: string): (() => string | Promise<string>) | null {
   if (argument === '--help' || argument === '-h' || argument === 'help') return generalHelp;
   if (argument === '--version' || argument === '-v') return () => `${VERSION}\n`;

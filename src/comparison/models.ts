@@ -3,7 +3,7 @@ import { type Interval, type Period, intervalOf, overPeriod } from './difference
 import type { Series } from './series.ts';
 import type { TrackRecord } from './track-record.ts';
 
-/** One model of the answer; a figure that is missing has its reason. All returns are over the days compared alone. */
+/** One model of the comparison; a missing figure has its reason. All returns cover only the days compared. */
 export interface ModelReport {
   model: string;
   runs: string[];

@@ -74,7 +74,7 @@ export function performance(
   }));
 }
 
-/** A row per model-day, with what one dollar in the benchmark has become. */
+/** A row per model-day, with the value of one dollar in the benchmark. */
 function* curveRows(request: ReportRequest): Generator<Cell[] | null> {
   const basis = yield* prepareReports(request);
   const values = new Map(basis.benchmarkReport.curve.map(({ date, value }) => [date, value]));

@@ -57,7 +57,7 @@ function mountPoints(): ReadonlySet<string> {
   }
 }
 
-/** Blanks and backslashes stand in this list as `\040` and `\134`. */
+/** The list writes blanks and backslashes as `\040` and `\134`. */
 function unescapeOctal(text: string): string {
   return text.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }

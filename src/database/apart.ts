@@ -14,9 +14,9 @@ const NICENESS = 10;
 const LOCK_TIMEOUT_MS = 1_000;
 
 /**
- * Plain JavaScript, because it runs as text: the program is one file. SQLite's integrity check skips CHECK constraints in a
- * file that is opened read-only, so it is opened for writing, with writes forbidden, where that is possible. The caller's
- * snapshot keeps a connection open meanwhile, so that closing this one writes nothing.
+ * Plain JavaScript, because it is passed to Node as text: the program is one file. SQLite's integrity check skips CHECK
+ * constraints in a file opened read-only, so the file is opened for writing where possible, with writes forbidden. The
+ * caller's snapshot keeps a connection open meanwhile, so closing this one writes nothing.
  */
 const PROGRAM = `
   const { readFileSync, writeFileSync } = require('node:fs');
@@ -47,9 +47,9 @@ const PROGRAM = `
 `;
 
 /**
- * Runs queries that read whole tables in a process of their own, so that only the caller waits for them; a thread would
- * delay the end of this process. Resolves to a result for each query; rejects when the file cannot be opened at all, and
- * when the signal ended it.
+ * Runs queries that read whole tables in a separate process, so that only the caller waits for them; a thread would delay the
+ * exit of this process. Resolves to a result for each query; rejects when the file cannot be opened at all, or when the
+ * signal ended the process.
  */
 export async function queryApart(
   { path, url }: Snapshot,
@@ -67,7 +67,7 @@ export async function queryApart(
   let complaint = '';
   child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
   child.stderr.on('data', (chunk: Buffer) => (complaint += chunk.toString()));
-  child.stdin.on('error', () => {}); // a child that is gone shows in its exit
+  child.stdin.on('error', () => {}); // a child that has exited is noticed by its exit
   child.on('error', reject);
   child.on('close', (code) => {
     process.off('exit', stop);

@@ -6,9 +6,9 @@ import { adjustedSourcesInSql } from './price-tables.ts';
 import { query, text } from './rows.ts';
 import type { PositionRow } from './sessions.ts';
 
-/** What the audit reads. A model-day is read with all that it was made from; nothing here asks what is true today. */
+/** What the audit reads. A model-day is read with everything it was computed from; no query here reads current prices or settings. */
 
-/** A session that has positions, and what it says of the day it started from. */
+/** A session that has positions, with its record of the day it started from. */
 export interface AuditedSession {
   sessionId: number;
   date: CalendarDate;
@@ -17,25 +17,25 @@ export interface AuditedSession {
   status: 'active' | 'superseded';
   startedAt: string;
   completedAt: string;
-  /** Of the first day of a chain: the cash it says it started with, and the dollars that its job's configuration names. */
+  /** For the first day of a chain: the initial cash in its record, and the initial cash in its job's configuration, in dollars. */
   initialCash: Money | null;
   configuredCash: number | null;
-  /** What orders of its job cost, as the configuration has it. */
+  /** The trading costs in its job's configuration. */
   commissionPerTrade: number;
   commissionBps: number;
   slippageBps: number;
   startedFrom: number | null;
-  /** Of the day it started from; all null when that is not there. */
+  /** The day it started from; all null when that session is missing. */
   pastModel: string | null;
   pastDate: CalendarDate | null;
   pastStatus: string | null;
   pastCompletedAt: string | null;
-  /** Orders that the model's calls executed, as the tool usage counts them. */
+  /** Executed orders, as counted in the tool usage. */
   buys: number;
   sells: number;
 }
 
-/** The models that have a ledger, by name, one at a time: however many model-days there are, each is one look-up. */
+/** The models that have a ledger, by name, one at a time: one look-up each, however many model-days there are. */
 export function* auditedModels(reader: Reader): Generator<string> {
   const next = reader.statement(
     `SELECT model, EXISTS (SELECT 1 FROM trading_sessions AS own WHERE own.model = later.model AND status = 'active') AS has
@@ -58,7 +58,7 @@ export function countActiveModelDays(reader: Reader, model: string): number {
   return Number(row.get(model)?.['count']);
 }
 
-/** How many sessions are looked at in one statement. */
+/** How many sessions one statement looks at. */
 const STARTS_PER_STEP = 500;
 
 const STARTS = `
@@ -67,8 +67,8 @@ const STARTS = `
   WHERE own.session_id < ? ORDER BY own.session_id DESC LIMIT ${STARTS_PER_STEP}`;
 
 /**
- * The superseded sessions that active ones go back to: those they started from, and what these started from. In steps,
- * from the newest session to the oldest: whatever a session started from is older than itself.
+ * The superseded sessions that active ones depend on: those they started from, and those these started from in turn. Reads
+ * from the newest session to the oldest, in steps, because a session always starts from an older one.
  */
 export function* supersededStarts(reader: Reader): Generator<void, Set<number>> {
   const needed = new Set<number>();
@@ -123,13 +123,13 @@ const RECORDS = `
     (SELECT json_group_array(json_array(symbol, quantity)) FROM holdings WHERE holdings.position_id = positions.position_id) AS holdings
   FROM positions WHERE session_id = ? ORDER BY action_id`;
 
-/** The ledger of one session, action by action. */
+/** The ledger of one session, in order of its actions. */
 export function ledgerRecords(reader: Reader, sessionId: number): LedgerRecord[] {
   const rows = reader.statement(RECORDS).all(sessionId) as never as (LedgerRecord & { holdings: string })[];
   return rows.map((row) => ({ ...row, holdings: new Map(JSON.parse(row.holdings)) }));
 }
 
-/** The earliest start of a session of a job on a date: its models share one market, opened just before. */
+/** The earliest start of a job's sessions on a date: its models share one market, opened just before. */
 export function firstStartOf(reader: Reader, { jobId, date }: { jobId: string; date: CalendarDate }): string {
   const row = reader
     .statement('SELECT min(started_at) AS at FROM trading_sessions WHERE job_id = ? AND date = ?')
@@ -137,13 +137,13 @@ export function firstStartOf(reader: Reader, { jobId, date }: { jobId: string; d
   return String(row?.['at']);
 }
 
-/** When something took its values, and when it lost them; null while it has them. */
+/** When a row took its values, and when it lost them; null while it has them. */
 export interface Lifetime {
   recordedAt: string;
   replacedAt: string | null;
 }
 
-/** A bar, in dollars, as it stood for some time. */
+/** A version of a bar, in dollars, with the time for which it was stored. */
 export interface BarVersion extends Lifetime {
   symbol: string;
   date: CalendarDate;
@@ -157,7 +157,7 @@ const BARS = `
   UNION ALL
   SELECT ${BAR}, replaced_at AS replacedAt FROM json_each(?1) JOIN price_revisions ON symbol = value AND date = ?2`;
 
-/** Everything that ever was the bar of a date, for some symbols. */
+/** Every version of the bars of some symbols on a date. */
 export function barVersions(reader: Reader, date: CalendarDate, symbols: readonly string[]): BarVersion[] {
   return reader.statement(BARS).all(JSON.stringify(symbols), date) as never;
 }
@@ -168,7 +168,7 @@ const EARLIER_BARS = `
   SELECT ${BAR}, replaced_at AS replacedAt FROM price_revisions WHERE symbol = ?1 AND date < ?2
   ORDER BY date DESC`;
 
-/** Everything that ever was a bar of a symbol before a date, the latest dates first. */
+/** Every version of a symbol's bars before a date, the latest dates first. */
 export function earlierBarVersions(reader: Reader, date: CalendarDate, symbol: string): IterableIterator<BarVersion> {
   return reader.statement(EARLIER_BARS).iterate(symbol, date) as never;
 }
@@ -195,7 +195,7 @@ export function symbolsWithSplits(reader: Reader): Set<string> {
   return new Set(SPLIT_SYMBOLS.all(reader).flat());
 }
 
-/** Everything that ever was a split of some symbols after one date up to another, in order. */
+/** Every version of the splits of some symbols after one date up to another, in order. */
 export function splitVersions(
   reader: Reader,
   symbols: readonly string[],
@@ -209,12 +209,12 @@ const IS_ADJUSTED = `
     OR EXISTS (SELECT 1 FROM price_revisions WHERE symbol = ?1 AND source IN (${adjustedSourcesInSql})
       AND recorded_at <= ?2 AND replaced_at > ?2) AS adjusted`;
 
-/** Whether a symbol had bars at an instant that are free of split jumps; its splits did not count then. */
+/** Whether a symbol had bars free of split jumps at an instant; splits were not applied to it then. */
 export function wasAdjusted(reader: Reader, symbol: string, at: string): boolean {
   return reader.statement(IS_ADJUSTED).get(symbol, at)?.['adjusted'] === 1;
 }
 
-/** Model-days that do not fit their sessions, whatever their figures are; for a process of its own, as it reads all. */
+/** Model-days that do not match their sessions, whatever their figures; runs in a separate process, because it reads every row. */
 export const MISFITS = `
   SELECT model, date, session_id AS sessionId, status, 'it is ' || status || ' and has positions' AS problem
   FROM trading_sessions

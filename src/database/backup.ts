@@ -8,17 +8,17 @@ import { withSnapshot } from './snapshot.ts';
 export interface BackupSummary {
   bytes: number;
   jobs: number;
-  /** Those whose positions count. */
+  /** Those with an active generation. */
   modelDays: number;
   positions: number;
   bars: number;
 }
 
 /**
- * Copies the current state of a database into a new file; others may write meanwhile. The copy is made under another name,
- * checked, and flushed to the disk before it gets its own, so `target` is a complete database or missing. It is never
- * overwritten. Copies that killed backups left in that folder are removed first. Throws a `ServiceError` (`cannot_start`)
- * that says why there is no copy, or the signal's reason; then nothing is left of it.
+ * Copies the current state of a database into a new file while others may write. The copy is written under a temporary name,
+ * checked and flushed to disk before it gets its final name, so `target` is either complete or missing. An existing file is
+ * never overwritten. Unfinished copies of killed backups in that folder are removed first. Throws a `ServiceError`
+ * (`cannot_start`) that says why there is no copy, or the signal's reason; either way nothing of the copy is left.
  */
 export async function backupDatabase(
   path: string,
@@ -50,7 +50,7 @@ export async function backupDatabase(
   }
 }
 
-/** Makes the copy a single file, checks it and flushes it to the disk. */
+/** Turns the copy into a single file, checks it and flushes it to disk. */
 function seal(partial: string): BackupSummary {
   const copy = new DatabaseSync(partial);
   try {
@@ -72,7 +72,7 @@ function seal(partial: string): BackupSummary {
   }
 }
 
-/** A link, unlike a rename, fails when the name is taken. Some file systems know no links. */
+/** Unlike a rename, a hard link fails when the name is taken. Some file systems have no hard links. */
 function giveName(partial: string, target: string): void {
   try {
     linkSync(partial, target);
@@ -92,14 +92,14 @@ function flush(path: string): void {
   }
 }
 
-/** Flushes the new name to the disk; systems that cannot do that for a folder do it by themselves. */
+/** Flushes the new directory entry to disk; systems that cannot flush a folder do so by themselves. */
 function flushFolder(folder: string): void {
   try {
     const entry = openSync(folder, 'r');
     fsyncSync(entry);
     closeSync(entry);
   } catch {
-    // The file itself is on the disk already.
+    // The file itself is already on disk.
   }
 }
 

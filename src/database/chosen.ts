@@ -2,10 +2,10 @@ import type { CalendarDate } from '../calendar.ts';
 import type { Database } from './database.ts';
 import { type RowOf, integer, orNull, query, text } from './rows.ts';
 
-/** Greater than every date, also than those that other programs may have stored. */
+/** Sorts after every date, including any text that other programs may have stored as one. */
 const LAST_DATE = '~';
 
-/** Which model-days a response is about; an absent filter lets all through. Both ends of the dates are included. */
+/** Which model-days a response covers; an absent filter matches everything. Both ends of the date range are included. */
 export interface SessionFilters {
   jobId?: string | undefined;
   model?: string | undefined;
@@ -13,23 +13,22 @@ export interface SessionFilters {
   endDate?: CalendarDate | undefined;
 }
 
-/** Index entries that one statement looks at: bounds what it returns, and how long other requests wait for it. */
+/** Index entries that one statement reads: bounds its result, and how long other requests wait for it. */
 export const SESSIONS_PER_STEP = 200;
 
 const CHANGE = query('SELECT number FROM last_change', [integer]);
 
 /**
- * The state of the ledger as a number: every commit of a model-day and every replacement has a greater one. The sessions
- * that counted at a number are found again later, so a response that is read step by step shows one moment.
+ * The state of the ledger as a number, which every commit and every replacement of a model-day increases. The sessions active
+ * at a given number can be found later, so a response that is read step by step shows one consistent state.
  */
 export function lastChange(database: Database): number {
   return CHANGE.one(database)[0];
 }
 
 /**
- * The sessions between two dates in the order of the response, step by step: each begins behind the last row of the one
- * before, so that nothing is kept in between. An index has them in that order, so a step ends after as many rows as it may
- * return.
+ * The sessions between two dates in the order of the response, step by step. Each step continues after the last row of the
+ * one before, so nothing is kept in between. An index has this order, so a step reads no more rows than it may return.
  */
 const sessionSteps = (index: string, condition: string) =>
   query(
@@ -44,13 +43,13 @@ const OF_MODEL = sessionSteps('sessions_by_model', 'AND model = ?5');
 const OF_JOB = sessionSteps('sessions_by_job', 'AND job_id = ?5');
 const OF_MODEL_IN_JOB = sessionSteps('sessions_by_model', 'AND model = ?5 AND job_id = ?6');
 
-/** A session with the changes between which it counted. */
+/** A session with the changes between which it was active. */
 type NumberedSession = RowOf<typeof ALL>;
 
-/** A session that is in a response. */
+/** A session in a response. */
 export type ChosenSession = Omit<NumberedSession, 'activeFrom' | 'activeTo'>;
 
-/** All sessions that the filters let through, whatever became of them; some at a time, and at times none. */
+/** All sessions that match the filters, whatever their status; in batches, some of them empty. */
 function* filteredSessions(
   database: Database,
   { jobId, model, startDate = '', endDate = LAST_DATE }: SessionFilters,
@@ -66,7 +65,7 @@ function* filteredSessions(
   }
 }
 
-/** The sessions whose positions counted at a change, by date and model; some at a time, and at times none. */
+/** The sessions active at a change, by date and model; in batches, some of them empty. */
 export function* committedSessions(
   database: Database,
   filters: SessionFilters,
@@ -78,8 +77,8 @@ export function* committedSessions(
 const NEWEST = query('SELECT coalesce(max(session_id), 0) FROM trading_sessions', [integer]);
 
 /**
- * As `committedSessions`, with the sessions of model-days that had none then: those that were running, and those that
- * failed. A session that has been committed since is one of them.
+ * As `committedSessions`, plus the sessions of model-days that had no active one at that change: the running and the failed.
+ * These include sessions that have been committed since.
  */
 export function* visibleSessions(database: Database, filters: SessionFilters, at: number): Generator<ChosenSession[]> {
   const [newest] = NEWEST.one(database);
@@ -91,7 +90,7 @@ export function* visibleSessions(database: Database, filters: SessionFilters, at
   for (const sessions of filteredSessions(database, filters)) yield sessions.filter(isVisible).map(chosen);
 }
 
-/** Whether a model-day had a session that counted at a change. */
+/** Whether a model-day had an active session at a change. */
 const COMPLETED = query(
   `SELECT 1 FROM trading_sessions INDEXED BY sessions_by_model
    WHERE model = ?1 AND date = ?2 AND active_from <= ?3 AND (active_to IS NULL OR active_to > ?3)`,

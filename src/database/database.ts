@@ -11,58 +11,58 @@ import { checkOwnership, isForeign, migrate } from './migrate.ts';
 import { migrations } from './schema.ts';
 
 /**
- * How long a write waits for another process's write lock. Importers write in chunks of milliseconds, so this bound is for
- * the unforeseen.
+ * How long a write waits for another process's write lock. Importers hold it for milliseconds at a time, so the limit only
+ * matters when something has gone wrong.
  */
 export const BUSY_TIMEOUT_MS = 5_000;
-/** The longest pause between two tries to get the write lock. */
+/** The longest pause between two attempts to get the write lock. */
 const MAX_PAUSE_MS = 50;
-/** Pages that SQLite keeps in memory. */
+/** Pages that SQLite caches in memory. */
 const DEFAULT_CACHE_MB = 8;
 const PAGES_PER_MB = 256;
 /** SQLite's name for a database without a file. */
 const IN_MEMORY = ':memory:';
 
-/** What can be read from. All SQL lies in this folder; other folders call its functions. */
+/** A connection to read from. All SQL is in this folder; other folders call its functions. */
 export interface Reader {
   readonly path: string;
-  /** The same prepared statement each time for the same text and kind of rows. For reading, see `query` of rows.ts. */
+  /** Returns the same prepared statement every time for the same text and row type. To read rows, see `query` in rows.ts. */
   statement(sql: string, rows?: 'objects' | 'arrays'): StatementSync;
   close(): void;
 }
 
-/** A connection that reads and writes: the parent's one, or a command's. */
+/** A connection that reads and writes: the service's, or a command's. */
 export interface Database extends Reader {
   /**
-   * Runs the work in one `BEGIN IMMEDIATE` transaction: all of it is kept, or nothing when it throws. While another program
-   * holds the write lock, it tries again for up to `BUSY_TIMEOUT_MS` without blocking the event loop; so the work itself must
-   * check what may have changed. Rejects with a `ServiceError` (`storage_fault`) when the lock stayed taken, or when the
-   * files at the path are no longer those that were opened; with the signal's reason once that is aborted.
+   * Runs the work in one `BEGIN IMMEDIATE` transaction, which is rolled back if it throws. While another program holds the
+   * write lock, it retries for up to `BUSY_TIMEOUT_MS` without blocking the event loop; state may change meanwhile, so the
+   * work itself must check what it relies on. Rejects with a `ServiceError` (`storage_fault`) when the lock stays taken, or
+   * when the files at the path are no longer those that were opened; with the signal's reason once that is aborted.
    */
   write<Result>(work: () => Result, options?: { signal?: AbortSignal | undefined }): Promise<Result>;
-  /** Tries to write, without waiting for locks. Returns why it cannot be written, in words, or null. */
+  /** Tries to write, without waiting for locks. Returns why it cannot, in words, or null. */
   probe(): string | null;
-  /** As `probe`, but tries only when the storage made the last transaction fail. */
+  /** As `probe`, but only tries after a transaction that the storage made fail. */
   storageFault(): string | null;
 }
 
 /** The connection of a command, which serves no requests and so may block while it waits for the write lock. */
 export interface CommandDatabase extends Database {
-  /** As `write`, at once and without a promise. */
+  /** As `write`, but synchronous. */
   transaction<Result>(work: () => Result): Result;
 }
 
 /**
- * What a commit survives. `power-loss`: everything, for results that cost money. `process-end`: the end of this process
- * however it comes, but the last commits may be gone after a power cut; several times faster, for DEV.
+ * What a commit survives. `power-loss`: everything, for results that cost money. `process-end`: the end of this process in
+ * any way, though a power cut may lose the last commits; several times faster, for DEV.
  */
 export type Durability = 'power-loss' | 'process-end';
 
 /**
- * Opens a database, creates the folder, the file and the schema where they are missing and migrates an older schema;
- * doing so twice changes nothing. Throws a `ServiceError` (`cannot_start`) for a file that cannot be opened, is not
- * this service's, or comes from a newer version; such a file is left untouched. With `isServing` the connection never
- * blocks the event loop to wait for a lock once it is open.
+ * Opens a database; creates folder, file and schema where missing and migrates an older schema. Opening it again changes
+ * nothing. Throws a `ServiceError` (`cannot_start`) for a file that cannot be opened, is not this service's, or comes from a
+ * newer version, and leaves the file untouched. With `isServing`, the open connection never blocks the event loop to wait for
+ * a lock.
  */
 export function openDatabase(
   path: string,
@@ -85,7 +85,7 @@ export function openDatabase(
     connection.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA foreign_keys = ON`);
     connection.exec(`PRAGMA cache_size = ${-1024 * cacheMb}; PRAGMA wal_autocheckpoint = ${PAGES_PER_MB * cacheMb}`);
     migrate(connection);
-    // From here on nothing of a service blocks its event loop; reading waits for no lock in WAL mode.
+    // From here on a service never blocks its event loop: in WAL mode, reads wait for no lock.
     if (isServing) connection.exec('PRAGMA busy_timeout = 0');
   } catch (error) {
     connection?.close();
@@ -96,9 +96,9 @@ export function openDatabase(
 }
 
 /**
- * Removes a database with its side files, where its name leads. Only DEV's is ever removed, before anything opens it; a file
- * that is not this service's, or that bears another name than the link to it, stays, with a `ServiceError`
- * (`cannot_start`).
+ * Removes a database and its side files, following symbolic links. Only DEV's database is ever removed, before anything opens
+ * it. A file that is not this service's, or that has another name than the link to it, is kept, and a `ServiceError`
+ * (`cannot_start`) is thrown.
  */
 export function removeDatabase(path: string): void {
   const file = realPathOf(path);
@@ -173,7 +173,7 @@ function wrap(
   const probe = (): string | null => {
     connection.exec('PRAGMA busy_timeout = 0');
     try {
-      // Writes what is there already: a page goes to the disk, and nothing changes.
+      // Writes a value that is already there: a page goes to disk, but nothing changes.
       transaction(() => connection.exec(`PRAGMA user_version = ${migrations.length}`));
       return null;
     } catch (error) {
@@ -204,7 +204,7 @@ function begin(connection: DatabaseSync): boolean {
   }
 }
 
-/** Ends the transaction that has begun. */
+/** Ends the current transaction. */
 function finish<Result>(connection: DatabaseSync, work: () => Result): Result {
   try {
     const result = work();

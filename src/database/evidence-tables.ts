@@ -1,7 +1,7 @@
 /**
  * What model-days were computed from, and whether it differs from what is stored now. Triggers compare the two whenever
- * either is written, by whichever program: they insert into a view whose own trigger compares. So the comparison stands
- * once, and what bulk imports pay for each bar is one look into an index.
+ * either is written, by any program: they insert into a view whose own trigger does the comparing. So the comparison is
+ * defined once, and each bar of a bulk import costs one index look-up.
  */
 export const evidenceTables = `
 -- The prices of each symbol that a committed session held or traded, adjusted for splits up to the session's date. Null

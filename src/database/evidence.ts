@@ -3,7 +3,7 @@ import type { Money } from '../money.ts';
 import type { Database, Reader } from './database.ts';
 import { amount, integer, orNull, query, text } from './rows.ts';
 
-/** A price that something was valued at, adjusted for splits up to the session's date, and the date of its bar. */
+/** A price used for valuation, adjusted for splits up to the session's date, and the date of its bar. */
 export interface Mark {
   price: Money;
   date: CalendarDate;
@@ -12,14 +12,14 @@ export interface Mark {
 /** The prices of one symbol as a session used them. */
 export interface UsedPrice {
   symbol: string;
-  /** Of what it held in the morning: the date of the day it started from. */
+  /** For a symbol held in the morning: the date of the day that the session started from. */
   heldSince: CalendarDate | null;
-  /** Null where there was no price, or it is unknown. */
+  /** Null when there was no price, or when it is unknown. */
   open: Mark | null;
   close: Mark | null;
 }
 
-/** A split as a session knew it; the ratio of one that was applied before evidence was stored may be unknown. */
+/** A split that a session applied; its ratio may be unknown if it was applied before evidence was stored. */
 export interface KnownSplit {
   symbol: string;
   date: CalendarDate;
@@ -27,7 +27,7 @@ export interface KnownSplit {
   denominator: number | null;
 }
 
-/** What a model-day was computed from: the prices of all that it held or traded, and the splits in their order. */
+/** What a model-day was computed from: the prices of everything it held or traded, and its splits in order. */
 export interface Evidence {
   prices: readonly UsedPrice[];
   splits: readonly KnownSplit[];
@@ -39,7 +39,7 @@ export function storeEvidence(
   { sessionId, date }: { sessionId: number; date: CalendarDate },
   { prices, splits }: Evidence,
 ): void {
-  // Splits first: whether one was learned while the session ran is seen when the prices come.
+  // Splits first: inserting the prices checks whether a split was learned while the session ran.
   const insertSplit = database.statement('INSERT INTO session_splits VALUES (?, ?, ?, ?, ?)');
   for (const { symbol, date: splitDate, numerator, denominator } of splits)
     insertSplit.run(sessionId, symbol, splitDate, numerator, denominator);
@@ -85,7 +85,7 @@ function markOf(price: Money | null, date: CalendarDate | null): Mark | null {
   return price === null || date === null ? null : { price, date };
 }
 
-/** What holdings are worth at the close, as far as it is known. */
+/** The value of the holdings at the close, as far as prices are known. */
 export function marksIn({ prices }: Evidence): ReadonlyMap<string, Money> {
   return new Map(prices.flatMap(({ symbol, close }) => (close === null ? [] : [[symbol, close.price]])));
 }

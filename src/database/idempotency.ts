@@ -8,7 +8,7 @@ const REMEMBERED = query('SELECT job_id AS jobId, request_hash AS requestHash, a
   answer: text,
 });
 
-/** A trigger that created a job: what was asked for, by its hash, and the response. */
+/** A trigger that created a job: a hash of its request, and the response. */
 export type RememberedTrigger = RowOf<typeof REMEMBERED>;
 
 /** The first trigger with an `Idempotency-Key`. */
@@ -16,7 +16,7 @@ export function triggerOfKey(database: Database, key: string): RememberedTrigger
   return REMEMBERED.get(database, key);
 }
 
-/** Remembers a trigger within the transaction that inserts its job; a key that is taken throws. */
+/** Stores a trigger within the transaction that inserts its job; throws when the key is taken. */
 export function rememberTrigger(
   database: Database,
   key: string,

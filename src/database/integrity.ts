@@ -4,10 +4,10 @@ import { MISFITS } from './audit.ts';
 import type { Snapshot } from './snapshot.ts';
 import { STALE } from './stale.ts';
 
-/** Of more damage the first is enough to know. */
+/** However much is damaged, the first findings are enough. */
 const MAX_SENTENCES = 100;
 
-/** A model-day that does not fit its session. */
+/** A model-day that does not match its session. */
 export interface Misfit {
   model: string;
   date: CalendarDate;
@@ -17,16 +17,13 @@ export interface Misfit {
 }
 
 export interface Examination {
-  /** What SQLite's own integrity check says (pages, indexes, CHECK constraints), and references to rows that are not there. */
+  /** Findings of SQLite's own integrity check (pages, indexes, CHECK constraints), and references to missing rows. */
   damage: string[];
   misfits: Misfit[];
   stale: { model: string; date: CalendarDate }[];
 }
 
-/**
- * What can be said of a database without a look at its figures. Reads every table to its end, in a process of its own,
- * which the signal ends.
- */
+/** Checks a database without recomputing its figures. Reads every table in full, in a separate process that the signal ends. */
 export async function examineDatabase(
   snapshot: Snapshot,
   signal: AbortSignal,

@@ -9,14 +9,14 @@ const MESSAGES = query(
   {
     role: oneOf(messageRoles),
     content: text,
-    /** JSON of what an assistant's message asked for. */
+    /** The tool calls of an assistant's message, as JSON. */
     toolCalls: orNull(text),
-    /** JSON of what the provider wants back with it. */
+    /** The fields its provider wants sent back with it, as JSON. */
     carried: orNull(text),
   },
 );
 
-/** A message as the reasoning log holds it. */
+/** A message as stored in the reasoning log. */
 export type LoggedMessage = RowOf<typeof MESSAGES>;
 
 const RUNNING = query(
@@ -29,7 +29,7 @@ const RUNNING = query(
   },
 );
 
-/** The session that a process left running when it ended, with its reasoning log. */
+/** A session that was running when its process ended, with its reasoning log. */
 export type InterruptedSession = RowOf<typeof RUNNING> & { messages: LoggedMessage[] };
 
 /** The interrupted session of a model-day; null when it has none. */
@@ -57,7 +57,7 @@ export function setAside(
   assert.equal(changes, 1, 'only a running session can be set aside');
 }
 
-/** Marks a model-day as running whose session is resumed. */
+/** Marks as running a model-day whose session is resumed. */
 export function markRunning(database: Database, { jobId, date, model }: ModelDay): void {
   database
     .statement(`UPDATE job_details SET status = 'running' WHERE job_id = ? AND date = ? AND model = ?`)

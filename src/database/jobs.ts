@@ -11,7 +11,7 @@ const RUNS = query('SELECT model, start_date AS startDate FROM simulation_runs W
   startDate: text,
 });
 
-/** A model's part of a job; in resume mode it starts on its own date. */
+/** A model's part of a job; in resume mode it has its own start date. */
 export type Run = RowOf<typeof RUNS>;
 
 export interface NewJob {
@@ -77,7 +77,7 @@ export function jobExists(database: Database, jobId: string): boolean {
 
 const UNFINISHED = query('SELECT job_id FROM jobs WHERE completed_at IS NULL', [text]);
 
-/** The one unfinished job, or null. */
+/** The only unfinished job, or null. */
 export function unfinishedJobId(database: Database): string | null {
   return UNFINISHED.get(database)?.[0] ?? null;
 }
@@ -102,12 +102,12 @@ export function loadJob(database: Database, jobId: string): StoredJob {
 
 const ENDED = query('SELECT count(*) FROM job_details WHERE job_id = ? AND completed_at IS NOT NULL', [integer]);
 
-/** How many model-days of a job have ended, however they did. */
+/** How many model-days of a job have ended, in any status. */
 export function endedModelDays(database: Database, jobId: string): number {
   return ENDED.one(database, jobId)[0];
 }
 
-/** Moves an unfinished job on; the first time also notes when it started. */
+/** Advances an unfinished job to another status; the first time also stores when it started. */
 export function setJobStatus(
   database: Database,
   jobId: string,
@@ -120,7 +120,7 @@ export function setJobStatus(
 
 const WARNINGS = query('SELECT warnings FROM jobs WHERE job_id = ?', [orNull(text)]);
 
-/** Adds sentences to a job's warnings, each once. */
+/** Adds sentences to a job's warnings, each only once. */
 export function addWarnings(database: Database, jobId: string, warnings: readonly string[]): void {
   if (warnings.length === 0) return;
   const stored = readWarnings(WARNINGS.one(database, jobId)[0]) ?? [];
@@ -138,14 +138,14 @@ export function skipModelDays(
     endModelDay(database, modelDay, { status: 'skipped', error: reason, completedAt: at });
 }
 
-/** How something ends: with which status, why, and when. */
+/** The status, reason and time with which a job or model-day ends. */
 interface End<Status> {
   status: Status;
   error: string | null;
   at: string;
 }
 
-/** Returns how many model-days of the job had not ended yet. */
+/** Returns how many model-days of the job had not yet ended. */
 function endRemainingModelDays(database: Database, jobId: string, { status, error, at }: End<'failed' | 'skipped'>): number {
   const { changes } = database
     .statement('UPDATE job_details SET status = ?, error = ?, completed_at = ? WHERE job_id = ? AND completed_at IS NULL')
@@ -163,7 +163,7 @@ function endJob(database: Database, jobId: string, { status, error, at }: End<Jo
   assert.equal(changes, 1, 'only an unfinished job can end');
 }
 
-/** Fails every model-day of a job that has not ended, because the job itself cannot go on. */
+/** Fails every unfinished model-day of a job, because the job itself cannot continue. */
 export function failRemainingModelDays(
   database: Database,
   jobId: string,
@@ -172,7 +172,7 @@ export function failRemainingModelDays(
   endRemainingModelDays(database, jobId, { status: 'failed', error, at });
 }
 
-/** Cancels an unfinished job within the caller's transaction; what has completed stays. Returns how many model-days were not run. */
+/** Cancels an unfinished job within the caller's transaction; completed model-days are kept. Returns how many were not run. */
 export function cancelJob(database: Database, jobId: string, at: string): number {
   const skipped = endRemainingModelDays(database, jobId, { status: 'skipped', error: skipReasons.cancelled, at });
   endJob(database, jobId, { status: 'cancelled', error: null, at });
@@ -186,8 +186,8 @@ const COUNTS = query(
 );
 
 /**
- * Ends a job. Its status follows from its model-days: `completed` when none failed, `partial` when some did and some
- * completed, else `failed`; a job-level error makes it `failed`.
+ * Ends a job. Its status follows from its model-days: `completed` when none failed, `partial` when some failed and some
+ * completed, `failed` otherwise; a job-level error makes it `failed`.
  */
 export function finishJob(
   database: Database,
@@ -201,7 +201,7 @@ export function finishJob(
   return status;
 }
 
-/** What ran is pending again, to be resumed where its reasoning log ends; within the caller's transaction. */
+/** Makes running model-days pending again, to be resumed where their reasoning logs end; within the caller's transaction. */
 export function returnToPending(database: Database, jobId: string): void {
   database.statement(`UPDATE job_details SET status = 'pending' WHERE job_id = ? AND status = 'running'`).run(jobId);
 }

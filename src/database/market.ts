@@ -3,9 +3,9 @@ import type { Database } from './database.ts';
 import { type RowOf, type RowOfShape, flag, integer, orNull, query, real, text } from './rows.ts';
 
 /**
- * Prices as a model may see them. Every query for a model takes the session date and clamps to it: of earlier days the
- * whole bar, of the session date only the open, of later days nothing, whatever the caller asks for. Bars before
- * EARLIEST_DATE, which other programs may have stored, are never returned.
+ * Prices as a model may see them. Every query for a model takes the session date and clamps to it, whatever the caller asks
+ * for: whole bars of earlier days, only the open of the session date, nothing later. Bars before EARLIEST_DATE, which other
+ * programs may have stored, are never returned.
  */
 
 const NOT_TOO_EARLY = `date >= '${EARLIEST_DATE}'`;
@@ -19,10 +19,7 @@ const QUOTES = query(
   { symbol: text, open: orNull(real), previousDate: orNull(text), previousClose: orNull(real) },
 );
 
-/**
- * What is known of a symbol on the morning of the session date, in raw dollars; `previous` is the last earlier bar with a
- * close.
- */
+/** A symbol's prices on the morning of the session date, in raw dollars; `previous` is the last earlier bar with a close. */
 export type QuoteRow = RowOf<typeof QUOTES>;
 
 export function quotesOn(database: Database, sessionDate: CalendarDate, symbols: readonly string[]): QuoteRow[] {
@@ -37,7 +34,7 @@ const BAR = {
   low: orNull(real),
   close: orNull(real),
   volume: orNull(real),
-  /** Of its series: adjusted bars are never split again. */
+  /** Whether its series is adjusted, so that splits must not be applied again. */
   adjusted: flag,
 };
 export type MarketBar = RowOfShape<typeof BAR>;
@@ -51,7 +48,7 @@ const WHOLE_BAR = `SELECT symbol, date, open, high, low, close, volume, adjusted
 
 const BAR_ON = query(`${CLAMPED_BAR} AND date = ?3`, BAR);
 
-/** The bar of one day up to the session date, or undefined when the symbol did not trade or nothing is known. */
+/** The bar of one day up to the session date; undefined when the symbol did not trade or its bar is unknown. */
 export function barOn(
   database: Database,
   sessionDate: CalendarDate,
@@ -62,7 +59,7 @@ export function barOn(
 
 const LAST_BARS = query(`${CLAMPED_BAR} ORDER BY date DESC LIMIT ?3`, BAR);
 
-/** The last `count` bars up to the session date (its own with only the open), oldest first. */
+/** The last `count` bars up to the session date (of that date only the open), oldest first. */
 export function lastBars(
   database: Database,
   sessionDate: CalendarDate,
@@ -73,7 +70,7 @@ export function lastBars(
 
 const LAST_BAR_BEFORE = query(`${WHOLE_BAR} AND date < ?2 AND ${NOT_TOO_EARLY} ORDER BY date DESC LIMIT 1`, BAR);
 
-/** The last bar that a symbol has before a date, for want of anything newer. */
+/** The last bar of a symbol before a date, used when nothing newer is known. */
 export function lastBarBefore(database: Database, date: CalendarDate, symbol: string): MarketBar | undefined {
   return LAST_BAR_BEFORE.get(database, symbol, date);
 }
@@ -95,7 +92,7 @@ const SPLITS = query(
 
 export type Split = RowOf<typeof SPLITS>;
 
-/** Splits of some symbols after one date up to another, in order; those of series without split jumps are left out. */
+/** The splits of some symbols after one date up to another, in order, without those of series free of split jumps. */
 export function splitsBetween(
   database: Database,
   symbols: readonly string[],

@@ -5,18 +5,18 @@ import { migrations, tables } from './schema.ts';
 /** Marks the file as this service's own (`PRAGMA application_id`): "TSS1". */
 const APPLICATION_ID = 0x54535331;
 
-/** Brings a database to the newest version in one transaction: a new one at once, an older one step by step. */
+/** Brings a database to the newest version in one transaction: a new one directly, an older one step by step. */
 export function migrate(connection: DatabaseSync): void {
   if (versionOf(connection) === migrations.length) return;
   run(connection, migrations.length, () => (isEmpty(connection) ? [tables] : migrations.slice(versionOf(connection))));
 }
 
-/** Brings a database as far as a version, step by step and in one transaction. */
+/** Brings a database to a given version, step by step, in one transaction. */
 export function migrateTo(connection: DatabaseSync, version: number): void {
   if (versionOf(connection) < version) run(connection, version, () => migrations.slice(versionOf(connection), version));
 }
 
-/** The steps are chosen within the transaction: another process may have taken them while this one waited for the lock. */
+/** Chooses the steps within the transaction: another process may have applied them while this one waited for the lock. */
 function run(connection: DatabaseSync, version: number, steps: () => readonly string[]): void {
   // Some migrations edit the schema's text, which Node's connections forbid unless asked.
   connection.enableDefensive(false);
@@ -44,7 +44,7 @@ export function checkOwnership(connection: DatabaseSync, path: string): void {
   }
 }
 
-/** Whether a database that is not empty is another program's. */
+/** Whether a database has content of another program. */
 export function isForeign(connection: DatabaseSync): boolean {
   return (
     !isEmpty(connection) && connection.prepare('PRAGMA application_id').get()?.['application_id'] !== APPLICATION_ID
@@ -55,7 +55,7 @@ function isEmpty(connection: DatabaseSync): boolean {
   return connection.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.['count'] === 0;
 }
 
-/** The schema's version that a database has. */
+/** The schema version of a database. */
 export function versionOf(connection: DatabaseSync): number {
   return Number(connection.prepare('PRAGMA user_version').get()?.['user_version']);
 }

@@ -3,8 +3,8 @@ export const adjustedSources: readonly string[] = ['yahoo', 'stooq', 'synthetic'
 export const adjustedSourcesInSql = adjustedSources.map((source) => `'${source}'`).join(', ');
 
 /**
- * What is known of prices, in dollars, because other tools read and write these tables: daily bars, splits, the spans for
- * which each is known, and what was there before a change.
+ * Prices in dollars, because other tools read and write these tables: daily bars, splits, the spans for which each is known,
+ * and the values that changes replaced.
  */
 export const priceTables = `
 -- Daily bars in dollars. Other processes may write here too, so optional columns have defaults.

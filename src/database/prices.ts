@@ -2,7 +2,7 @@ import type { CalendarDate } from '../calendar.ts';
 import type { Database } from './database.ts';
 import { type RowOf, flag, integer, query, text } from './rows.ts';
 
-/** One day of one symbol in dollars, as it traded. What is not known is null, never 0. */
+/** One day of one symbol in dollars, as it traded. Unknown values are null, never 0. */
 export interface Bar {
   symbol: string;
   date: CalendarDate;
@@ -33,9 +33,9 @@ const UPSERT_BAR = `
     OR close IS NOT coalesce(excluded.close, close) OR volume IS NOT coalesce(excluded.volume, volume)`;
 
 /**
- * Stores bars within the caller's transaction. A bar that is there already is filled where it was partial and revised
- * where it differs (the old one goes to the revision log by trigger); a known value is never erased by an absent one.
- * Returns how many bars were new or changed.
+ * Stores bars within the caller's transaction. Fills an existing bar where it was partial and revises it where it differs (a
+ * trigger moves the old one to the revision log); a missing value never erases a known one. Returns how many bars were new or
+ * changed.
  */
 export function storeBars(
   database: Database,
@@ -50,7 +50,7 @@ export function storeBars(
   return changed;
 }
 
-/** Removes a symbol's synthetic bars and coverage, because real ones arrive. Returns whether there were any. */
+/** Removes a symbol's synthetic bars and coverage to make way for real ones. Returns whether there were any. */
 export function dropSyntheticPrices(database: Database, symbol: string): boolean {
   database.statement(`DELETE FROM price_data_coverage WHERE symbol = ? AND source = 'synthetic'`).run(symbol);
   return database.statement(`DELETE FROM price_data WHERE symbol = ? AND source = 'synthetic'`).run(symbol).changes > 0;
@@ -58,7 +58,7 @@ export function dropSyntheticPrices(database: Database, symbol: string): boolean
 
 const SERIES = query(`SELECT source, adjusted FROM price_data WHERE symbol = ? AND source <> 'synthetic' LIMIT 1`, [text, flag]);
 
-/** The source of a symbol's series and whether it is adjusted for splits; null when it has no bars but synthetic ones. */
+/** The source of a symbol's series and whether it is adjusted for splits; null when it has only synthetic bars or none. */
 export function seriesOf(database: Database, symbol: string): { source: string; adjusted: boolean } | null {
   const [source, adjusted] = SERIES.get(database, symbol) ?? [];
   return source === undefined ? null : { source, adjusted: adjusted === 1 };
@@ -71,7 +71,7 @@ const TAKE_TOUCHING_SPANS = query(
   [text, text],
 );
 
-/** Notes that a source's series of a symbol is known from start to end; spans that touch become one. */
+/** Records that a source's series of a symbol is known from start to end; adjoining spans are merged. */
 export function addCoverage(
   database: Database,
   { symbol, startDate, endDate }: Coverage,
@@ -87,7 +87,7 @@ export function addCoverage(
     .run(symbol, source, start, end, recordedAt);
 }
 
-/** Whether synthetic prices count as known prices: they do in DEV without a provider, and never elsewhere. */
+/** Whether synthetic prices count as known: only in DEV without a provider. */
 export interface Trust {
   synthetic: boolean;
 }
@@ -103,7 +103,7 @@ const STORED_COVERAGE = query(
   { symbol: text, startDate: text, endDate: text },
 );
 
-/** What is stored of some symbols between two dates: the days with a bar (whole or only its open), and the known spans. */
+/** The stored days (with a whole bar or only its open) and known spans of some symbols between two dates. */
 export function storedPrices(
   database: Database,
   symbols: readonly string[],
@@ -120,7 +120,7 @@ const WITH_REAL_PRICES = query(
   [text],
 );
 
-/** Of these symbols, those that have a real bar or real coverage, whatever the date. */
+/** Those of these symbols that have a real bar or real coverage on any date. */
 export function symbolsWithRealPrices(database: Database, symbols: readonly string[]): Set<string> {
   return new Set(WITH_REAL_PRICES.all(database, JSON.stringify(symbols)).flat());
 }
@@ -132,7 +132,7 @@ const REVISIONS = query(
   [integer],
 );
 
-/** How many of a symbol's bars took other values than they had, with a stamp of `recordedAt`; filling a gap is none. */
+/** How many of a symbol's bars were given different values at `recordedAt`; filling a gap does not count. */
 export function countRevisions(
   database: Database,
   { symbol, recordedAt }: { symbol: string; recordedAt: string },
@@ -146,7 +146,7 @@ const WITH_ADJUSTED_PRICES = query(
   [text],
 );
 
-/** Of these symbols, those whose series is free of split jumps: raw bars must not be added to it. */
+/** Those of these symbols whose series is free of split jumps: raw bars must not be added to it. */
 export function symbolsWithAdjustedPrices(database: Database, symbols: readonly string[]): Set<string> {
   return new Set(WITH_ADJUSTED_PRICES.all(database, JSON.stringify(symbols)).flat());
 }

@@ -12,16 +12,16 @@ const NOTE_RESTART = query(
 );
 
 /**
- * Notes that an unfinished job is taken up again; what ran is pending again. Returns how many restarts in a row found
- * that nothing had been logged and no model-day had ended since the one before. A life of the process that was too short
- * to count (see `noteLife`) leaves that number as it is. Within the caller's transaction.
+ * Records that an unfinished job is resumed, and makes its running model-days pending again. Returns how many restarts in a
+ * row had logged nothing and ended no model-day since the one before. A process that lived too briefly to count (see
+ * `noteLife`) leaves that number unchanged. Within the caller's transaction.
  */
 export function noteRestart(database: Database, jobId: string): number {
   returnToPending(database, jobId);
   return NOTE_RESTART.one(database, jobId)[0];
 }
 
-/** Notes whether the life of this process counts as a restart without progress if it ends now; within the caller's transaction. */
+/** Records whether this process, if it ended now, would count as a restart without progress; within the caller's transaction. */
 export function noteLife(database: Database, jobId: string, counts: boolean): void {
   database.statement('UPDATE jobs SET life_counts = ? WHERE job_id = ?').run(counts ? 1 : 0, jobId);
 }

@@ -7,9 +7,9 @@ import type { Reader } from './database.ts';
 export interface Column<Value> {
   readonly type: 'text' | 'integer' | 'real';
   readonly isNullable: boolean;
-  /** The only values there are, where they are few. */
+  /** The possible values, where they are few. */
   readonly values?: readonly unknown[];
-  /** For the compiler; never set. */
+  /** For the type checker; never set. */
   readonly holds?: Value;
 }
 
@@ -29,7 +29,7 @@ export function orNull<Value>(column: Column<Value>): Column<Value | null> {
   return { ...column, isNullable: true } as Column<Value | null>;
 }
 
-/** The columns of a query: by name, or in order where rows are to be arrays, which take a third less time. */
+/** The columns of a query: by name, or in order where rows are arrays, which takes a third less time. */
 export type Shape = Readonly<Record<string, Column<unknown>>> | readonly Column<unknown>[];
 
 /** A row as JavaScript sees it. */
@@ -42,9 +42,9 @@ export interface Query<Row> {
   readonly sql: string;
   readonly shape: Shape;
   all(reader: Reader, ...values: SQLInputValue[]): Row[];
-  /** The first row, if there is one. */
+  /** The first row, or undefined. */
   get(reader: Reader, ...values: SQLInputValue[]): Row | undefined;
-  /** The first row of a query that always has one. */
+  /** The first row of a query that always returns one. */
   one(reader: Reader, ...values: SQLInputValue[]): Row;
   has(reader: Reader, ...values: SQLInputValue[]): boolean;
   iterate(reader: Reader, ...values: SQLInputValue[]): IterableIterator<Row>;
@@ -56,8 +56,8 @@ export type RowOf<Read> = Read extends Query<infer Row> ? Row : never;
 export const queries: Query<unknown>[] = [];
 
 /**
- * Declares a statement that reads, once for the program. Nothing is checked at run time, so a shape must say what the
- * statement returns; the test of this file holds it to that.
+ * Declares a statement that reads, once for the program. Shapes are not checked at run time, so a shape must match what the
+ * statement returns; the test of this file checks it.
  */
 export function query<const Columns extends Shape>(sql: string, shape: Columns): Query<RowOfShape<Columns>> {
   type Row = RowOfShape<Columns>;
@@ -81,7 +81,10 @@ export function query<const Columns extends Shape>(sql: string, shape: Columns):
   return declared;
 }
 
-/** The values of a column in order, one look-up each, however many rows have them. The query returns the first after another. */
+/**
+ * The distinct values of a column in order, one look-up each, however many rows share them. The query returns the first value
+ * after a given one.
+ */
 export function* distinctValues(reader: Reader, next: Query<[string]>): Generator<string> {
   for (let row = next.get(reader, ''); row !== undefined; row = next.get(reader, row[0])) yield row[0];
 }

@@ -14,11 +14,11 @@ import { sql as staleness } from './migrations/012-staleness.ts';
 export { tables } from './tables.ts';
 
 /**
- * The schema's history: migration N brings a database from version N to N + 1 (`user_version`). Each is literal SQL in a
- * file of its own that imports nothing, so no later change of the program alters what an old database has. A released
- * migration is never edited; a new one is added, also for a new word in a list of domain.ts. Columns ending in `_e4` are
- * integers of 1/10000 dollar; prices in `price_data` are dollars, because other tools read and write that table.
- * Timestamps are UTC with a trailing Z.
+ * The schema's history: migration N brings a database from version N to N + 1 (`user_version`). Each is literal SQL in a file
+ * that imports nothing, so no later change of the program alters what an old database becomes. A released migration is never
+ * edited; every change is a new one, including a new word in a list of domain.ts. Columns ending in `_e4` are integers of
+ * 1/10000 dollar; prices in `price_data` are dollars, because other tools read and write that table. Timestamps are UTC with
+ * a trailing Z.
  */
 export const migrations: readonly string[] = [
   jobsLedgerAndPrices,

@@ -30,12 +30,12 @@ export interface PositionRow {
 export interface LogMessage {
   role: MessageRole;
   content: string;
-  /** Of an assistant's message: its thoughts, where the provider shows them. */
+  /** Of an assistant's message: its thoughts, where the provider returns them. */
   summary?: string | null;
   toolName?: string;
   toolInput?: string;
   toolCalls?: string;
-  /** Of an assistant's message: JSON of what its provider wants back with it. */
+  /** Of an assistant's message: the fields its provider wants sent back with it, as JSON. */
   carried?: string;
 }
 
@@ -63,13 +63,13 @@ const HOLDINGS = query('SELECT symbol, quantity FROM holdings WHERE position_id 
 /** The end of a model's active day, from which its next day starts. */
 export type ClosingState = RowOf<typeof CLOSING> & { holdings: RowOf<typeof HOLDINGS>[] };
 
-/** The latest active day of a model strictly before a date, whichever job ran it; null when there is none. */
+/** A model's latest active day strictly before a date, whichever job ran it; null when there is none. */
 export function latestActiveDayBefore(database: Database, model: string, date: CalendarDate): ClosingState | null {
   const closing = CLOSING.get(database, model, date);
   return closing === undefined ? null : { ...closing, holdings: HOLDINGS.all(database, closing.positionId) };
 }
 
-/** What some models hold when a date begins, and since when at the earliest; without any, `since` is that date. */
+/** What some models hold when a date begins; `since` is the earliest of the days that they last closed, or that date without any. */
 export function heldBefore(
   database: Database,
   models: readonly string[],
@@ -104,7 +104,7 @@ export function activeModelDays(
   return ACTIVE.all(database, JSON.stringify(models), startDate, endDate);
 }
 
-/** Inserts the session of a model-day that starts now, from a closing state or else the initial cash; within the caller's transaction. */
+/** Inserts the session of a model-day that starts now, from a closing state or the initial cash; within the caller's transaction. */
 export function insertSession(
   database: Database,
   { jobId, date, model }: ModelDay,
@@ -152,7 +152,7 @@ export function appendMessages(
   });
 }
 
-/** What is committed at the end of a model-day that went well. */
+/** What is committed at the end of a completed model-day. */
 export interface Commit {
   positions: readonly PositionRow[];
   /** With the closing marks of everything that the positions hold. */
@@ -163,9 +163,8 @@ export interface Commit {
 }
 
 /**
- * The end of a model-day that went well, within the caller's one transaction: positions, holdings, what they were computed
- * from, tool usage, summary and status, and the swap of generations: what was active for this model and date before is
- * superseded at the same time.
+ * Commits a completed model-day within the caller's one transaction: positions, holdings, evidence, tool usage, summary and
+ * status. The generation that was active for this model and date before is superseded at the same time.
  */
 export function commitSession(
   database: Database,
@@ -192,7 +191,7 @@ export function commitSession(
   endModelDay(database, { jobId, date, model }, { status: 'completed', error: null, completedAt });
 }
 
-/** What every reader of positions relies on: actions counted from 1, each worth its cash and its holdings at their marks. */
+/** What every reader of positions relies on: actions are counted from 1, and each is worth its cash plus its holdings at their marks. */
 function assertAddsUp(positions: readonly PositionRow[], marks: ReadonlyMap<string, Money>): void {
   assert(positions.length > 0, 'a completed model-day has a position');
   positions.forEach(({ actionId, cash, holdings, portfolioValue }, index) => {
@@ -203,8 +202,8 @@ function assertAddsUp(positions: readonly PositionRow[], marks: ReadonlyMap<stri
 }
 
 /**
- * The end of a model-day that went wrong, within the caller's transaction: its log stays, it has no position, and what was
- * active stays active.
+ * Ends a failed model-day within the caller's transaction: its log is kept, it has no positions, and the active generation
+ * stays active.
  */
 export function failSession(
   database: Database,

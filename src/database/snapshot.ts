@@ -7,22 +7,22 @@ import { assertOneName, realPathOf } from './storage/file.ts';
 import { checkOwnership, versionOf } from './migrate.ts';
 import { migrations } from './schema.ts';
 
-/** Pages that are copied between two looks at the event loop: some 8 MB. */
+/** Pages copied before the event loop runs again: about 8 MB. */
 const PAGES_PER_STEP = 2_000;
 
-/** A database as it stood at one moment, whatever is written meanwhile. Nothing can be written through it. */
+/** A read-only view of a database as it was at one moment, whatever is written meanwhile. */
 export interface Snapshot extends Reader {
   /** The file as a URL with SQLite's parameters, for further connections like this one. */
   readonly url: string;
-  /** Writes this state to another file, page by page; `onProgress` gets the share that is done. */
+  /** Writes this state to another file, page by page; `onProgress` receives the fraction that is done. */
   copyTo(target: string, onProgress: (share: number) => void): Promise<void>;
 }
 
 /**
- * Works on a snapshot of a database; others may write meanwhile. Leaves no trace: not even the empty side files that SQLite
- * makes for a reader and that would belong to this user instead of the server's. So a file that is not open anywhere is
- * read as one that cannot change, and read once more in the usual way when it was opened meanwhile. Throws a
- * `ServiceError` (`storage_fault`) for a file that is not there, not readable, or not a database of this version.
+ * Works on a snapshot of a database while others may write. Leaves no trace, not even the empty side files that SQLite
+ * creates for a reader and that would belong to this user instead of the server's. So a file that no program has open is read
+ * as immutable, and read again in the usual way if one opened it meanwhile. Throws a `ServiceError` (`storage_fault`) for a
+ * file that is missing, unreadable, or not a database of this version.
  */
 export async function withSnapshot<Result>(
   path: string,
@@ -40,7 +40,7 @@ export async function withSnapshot<Result>(
   return using(openSnapshot(path, { isUnused: false }), work);
 }
 
-/** What tells one state of the file from the next; null while a connection is open to it, which a `-wal` file shows. */
+/** Distinguishes one state of the file from the next; null while a connection to it is open, which a `-wal` file shows. */
 function stateWhenUnused(path: string): string | null {
   const file = realPathOf(path);
   if (existsSync(`${file}-wal`)) return null;
@@ -65,7 +65,7 @@ function openSnapshot(path: string, { isUnused }: { isUnused: boolean }): Snapsh
   try {
     assertOneName(path);
     connection = new DatabaseSync(new URL(url), { readOnly: true, timeout: BUSY_TIMEOUT_MS });
-    // The transaction holds the state of its first read until the connection is closed.
+    // The transaction keeps the state of its first read until the connection is closed.
     connection.exec('BEGIN');
     checkOwnership(connection, path);
     checkVersion(connection, path);
@@ -84,7 +84,7 @@ function wrap(connection: DatabaseSync, { path, url }: { path: string; url: stri
     url,
     statement: prepareOnce(connection),
     async copyTo(target, onProgress) {
-      // Within the open transaction, or SQLite would start again at every write of another connection.
+      // Within the open transaction, because SQLite would otherwise start again at every write of another connection.
       await backup(connection, target, {
         rate: PAGES_PER_STEP,
         progress: ({ totalPages, remainingPages }) => onProgress(1 - remainingPages / totalPages),
@@ -94,7 +94,7 @@ function wrap(connection: DatabaseSync, { path, url }: { path: string; url: stri
   };
 }
 
-/** A reader migrates nothing, and the queries are those of the newest schema. */
+/** A reader migrates nothing, and the queries are written for the newest schema. */
 function checkVersion(connection: DatabaseSync, path: string): void {
   const version = versionOf(connection);
   if (version === migrations.length) return;

@@ -3,7 +3,7 @@ import type { Database } from './database.ts';
 import type { Split } from './market.ts';
 import { type RowOf, query, real, text } from './rows.ts';
 
-/** Raw prices that open this far from the previous close look like a split: by so much down, or up again by as much. */
+/** Raw prices that open this far below or above the previous close look like a split. */
 const JUMP_RATIO = 0.3;
 
 const JUMPS = query(
@@ -27,8 +27,8 @@ const JUMPS = query(
 export type Jump = RowOf<typeof JUMPS>;
 
 /**
- * The jumps of some symbols between two dates that no stored split explains, and about which no provider has been asked
- * since. Adjusted series have none.
+ * The jumps of some symbols between two dates that no stored split explains and that no provider has been asked about since.
+ * Adjusted series have none.
  */
 export function unexplainedJumps(
   database: Database,
@@ -38,7 +38,7 @@ export function unexplainedJumps(
   return JUMPS.all(database, JSON.stringify(symbols), from, to);
 }
 
-/** Stores what a provider says of a symbol's splits, and through which date it is known; within the caller's transaction. */
+/** Stores a provider's splits of a symbol, and the date through which they are known; within the caller's transaction. */
 export function storeSplits(
   database: Database,
   { symbol, splits, endDate }: { symbol: string; splits: readonly Split[]; endDate: CalendarDate },

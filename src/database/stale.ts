@@ -4,9 +4,9 @@ import type { Database, Reader } from './database.ts';
 import { type RowOf, query, text } from './rows.ts';
 
 /**
- * Whether a session, `own`, was computed from a state that has changed since: another day is now its latest earlier active
- * one, a bar that it was valued with differs, or a split of something it held in the morning does. Triggers keep these
- * comparisons; only whether a series is adjusted for splits, so that they count for nothing, is looked up here.
+ * Whether a session, `own`, was computed from a state that has changed since: its latest earlier active day is another one, a
+ * bar that valued it differs, or a split of something it held in the morning does. Triggers keep these comparisons; only
+ * whether a series is adjusted for splits, and so ignores them, is looked up here.
  */
 const IS_STALE = `
   (own.start_changed OR EXISTS (
@@ -14,11 +14,11 @@ const IS_STALE = `
     WHERE used.session_id = own.session_id AND (used.price_changed OR used.split_changed)
       AND (used.price_changed OR NOT EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = used.symbol AND adjusted))))`;
 
-/** All stale model-days. Looks at every active one, so it is for a process of its own. */
+/** All stale model-days. Reads every active one, so it belongs in a separate process. */
 export const STALE = `
   SELECT model, date FROM trading_sessions AS own WHERE status = 'active' AND ${IS_STALE} ORDER BY model, date`;
 
-/** As STALE, of some sessions: a JSON array of their ids. */
+/** As STALE, for some sessions: a JSON array of their ids. */
 const STALE_SESSIONS = query(
   `SELECT model, date FROM json_each(?) AS chosen CROSS JOIN trading_sessions AS own ON own.session_id = chosen.value
    WHERE status = 'active' AND ${IS_STALE} ORDER BY model, date`,
@@ -32,7 +32,7 @@ export function staleAmong(reader: Reader, sessionIds: readonly number[]): Stale
   return STALE_SESSIONS.all(reader, JSON.stringify(sessionIds));
 }
 
-/** The stale model-days of some models, in the order of these and by date, step by step. */
+/** The stale model-days of some models, in the order of the models and by date, step by step. */
 export function* staleModelDays(database: Database, models: readonly string[]): Steps<StaleModelDay[]> {
   const stale: StaleModelDay[] = [];
   for (const model of models) {

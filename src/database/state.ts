@@ -16,7 +16,7 @@ export function isDatabaseHealthy(database: Database): boolean {
 const OTHERS_CHANGES = query('PRAGMA data_version', [integer]);
 const OWN_CHANGES = query('SELECT total_changes()', [integer]);
 
-/** A text that stays the same only while nothing in the database changes, through this connection or any other. */
+/** A text that changes whenever anything in the database does, through this connection or any other. */
 export function contentVersion(database: Database): string {
   return `${OTHERS_CHANGES.one(database)} ${OWN_CHANGES.one(database)}`;
 }

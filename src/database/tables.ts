@@ -2,8 +2,8 @@ import { evidenceTables } from './evidence-tables.ts';
 import { priceTables } from './price-tables.ts';
 
 /**
- * The schema of today, which a new database gets at once: what all migrations together make of an empty file, as a test
- * holds. Whoever adds a migration changes this too; and since the two differ in layout, no migration may rely on the text
+ * The current schema, which a new database gets directly: what all migrations together make of an empty file, as a test
+ * checks. Adding a migration means changing this too; and because the two differ in layout, no migration may rely on the text
  * of the schema. Columns ending in `_e4` are integers of 1/10000 dollar. Timestamps are UTC with a trailing Z.
  */
 export const tables = `

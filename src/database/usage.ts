@@ -2,7 +2,7 @@ import type { Database } from './database.ts';
 import { integer, query, real } from './rows.ts';
 import type { ModelDay } from './sessions.ts';
 
-/** What a step of a model-day took; null where it is unknown. */
+/** What a step of a model-day used; null where unknown. */
 export interface Usage {
   steps: number;
   requests: number;
@@ -14,8 +14,8 @@ export interface Usage {
 }
 
 /**
- * Adds to what a model-day took, over all its attempts. What is unknown leaves the sum as it is. A sum stays at the
- * largest integer that a JavaScript number holds exactly, whatever stood there before.
+ * Adds to what a model-day used, over all its attempts. Unknown values leave the sum unchanged. A sum is capped at the
+ * largest integer that a JavaScript number holds exactly, whatever was stored before.
  */
 export function addUsage(database: Database, { jobId, date, model }: ModelDay, usage: Usage): void {
   const { steps, requests, promptTokens, completionTokens, cachedTokens, reasoningTokens, costUsd } = usage;
@@ -35,14 +35,14 @@ function clampedSum(column: string, addend: string): string {
 }
 
 /**
- * SQL: the sum of a column over a group, null where no row knows. `total()` is a floating-point number, which neither
- * overflows nor fails to reach JavaScript as integers beyond 2^53 do.
+ * SQL: the sum of a column over a group, null when it is unknown in every row. `total()` returns a floating-point number,
+ * which does not overflow and always fits a JavaScript number, unlike integers beyond 2^53.
  */
 export function sumOf(column: string): string {
   return `iif(count(${column}) = 0, NULL, total(${column}))`;
 }
 
-/** SQL: a cost as numbers in JSON can tell it; null where it is infinite, which only another program can have written. */
+/** SQL: a cost as a JSON number; null where it is infinite, which only another program can have written. */
 export function finite(cost: string): string {
   return `iif(${cost} < 9e999, ${cost}, NULL)`;
 }
@@ -59,7 +59,7 @@ const UNKNOWN_COST = query(
   [integer],
 );
 
-/** Whether a model-day asked its model and the cost of that is unknown. */
+/** Whether a model-day sent its model a request whose cost is unknown. */
 export function hasUnknownCost(database: Database, { jobId, date, model }: ModelDay): boolean {
   return UNKNOWN_COST.has(database, jobId, date, model);
 }

@@ -9,7 +9,7 @@ const LAST_RUN = query(
   { model: text, jobId: text, jobStatus: oneOf(jobStatuses), jobCreatedAt: text },
 );
 
-/** Answered from the index of active generations. */
+/** Read from the index of active generations alone. */
 const DAYS = query(
   `SELECT min(date) AS firstDate, max(date) AS lastDate, count(*) AS modelDays
    FROM trading_sessions WHERE model = ? AND status = 'active'`,
@@ -29,7 +29,7 @@ const CLOSING_VALUE = query(
  */
 export type SeenModel = RowOf<typeof LAST_RUN> & RowOf<typeof DAYS> & { portfolioValue: Money | null };
 
-/** What is known of a model; undefined when no job has named it. */
+/** The record of a model; undefined when no job has named it. */
 export function seenModel(database: Database, model: string): SeenModel | undefined {
   const run = LAST_RUN.get(database, model);
   if (run === undefined) return undefined;

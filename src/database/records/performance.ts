@@ -20,7 +20,7 @@ const STARTS = query(
   [orNull(text)],
 );
 
-/** The model-days that the filters let through as of a change of the ledger, by date and model; some at a time. */
+/** The matching model-days active at a change of the ledger, by date and model; in batches. */
 export function* chosenDays(database: Database, filters: SessionFilters, at: number): Generator<ChosenDay[]> {
   for (const sessions of committedSessions(database, filters, at)) {
     const starts = STARTS.all(database, jsonIds(sessions));
@@ -55,23 +55,23 @@ export interface LedgerAction {
   cash: Money;
 }
 
-/** A model-day's ledger: how it started, its actions, and how it closed. */
+/** A model-day's ledger: its starting state, its actions and its close. */
 export interface LedgerDay {
   sessionId: number;
   date: CalendarDate;
   startedFrom: number | null;
-  /** Null unless it started from nothing else. */
+  /** Null unless the day started from it. */
   initialCash: Money | null;
   actions: LedgerAction[];
-  /** At the close, as are the value and the profit of the day. */
+  /** At the close, as are the value and profit of the day. */
   cash: Money;
   value: Money;
   profit: Money;
 }
 
 /**
- * The ledgers of some model-days of one model and of all that they started from, back to the initial cash, each after its
- * past. Committed days never change, so the ledger is as it was when they were chosen, though it is read step by step.
+ * The ledgers of some model-days of one model and of all that they started from, back to the initial cash, in chain order.
+ * Committed days never change, so the ledger is still the one that was chosen, though it is read step by step.
  */
 export function* ledgerDays(database: Database, sessionIds: readonly number[]): Steps<LedgerDay[]> {
   const days: LedgerDay[] = [];
@@ -107,7 +107,7 @@ const STARTED_FROM = query(
   [orNull(integer)],
 );
 
-/** A session and those before it, the newest first. */
+/** A session and those before it, newest first. */
 const LINEAGE = query(
   `WITH RECURSIVE lineage (session_id, past, place) AS (
      SELECT session_id, started_from_session_id, 1 FROM trading_sessions WHERE session_id = ?
@@ -118,7 +118,7 @@ const LINEAGE = query(
   [integer, orNull(integer)],
 );
 
-/** The sessions that some sessions go back to and that are none of them. */
+/** The earlier sessions that some sessions depend on, without these themselves. */
 function* pastOf(database: Database, sessionIds: readonly number[]): Steps<number[]> {
   const known = new Set(sessionIds);
   const past: number[] = [];
@@ -156,12 +156,12 @@ const USAGE = query(
     cachedTokens: orNull(real),
     reasoningTokens: orNull(real),
     costUsd: orNull(real),
-    /** Of how many model-days the cost is unknown. */
+    /** The number of model-days whose cost is unknown. */
     daysWithoutCost: integer,
   },
 );
 
-/** What some model-days took, over all attempts of their jobs; null where it is unknown for all of them. */
+/** What some model-days used, over all attempts of their jobs; null where it is unknown for all of them. */
 export type UsageTotals = RowOf<typeof USAGE>;
 
 export function* usageTotals(database: Database, sessionIds: readonly number[]): Steps<UsageTotals> {
@@ -193,7 +193,7 @@ const SPAN = query(`SELECT min(date), max(date) FROM price_data WHERE symbol = ?
   orNull(text),
 ]);
 
-/** The first and the last date on which a symbol has a bar; null when it has none. */
+/** The first and last date on which a symbol has a bar; null when it has none. */
 export function priceSpan(database: Database, symbol: string): { first: CalendarDate; last: CalendarDate } | null {
   const [first, last] = SPAN.one(database, symbol);
   return first === null || last === null ? null : { first, last };
@@ -207,7 +207,7 @@ const BARS = query(
   { date: text, open: real, close: orNull(real) },
 );
 
-/** A symbol's bars between two dates, and its last one before them, in order: date, open, close in raw dollars. */
+/** A symbol's bars between two dates, preceded by its last earlier one: date, open, close in raw dollars. */
 export function barsBetween(
   database: Database,
   symbol: string,

@@ -2,14 +2,14 @@ import { type CalendarDate, EARLIEST_DATE } from '../../calendar.ts';
 import type { Database } from '../database.ts';
 import { type RowOf, integer, orNull, query, text } from '../rows.ts';
 
-/** From one symbol to the next by the primary key, without reading what lies between. */
+/** Seeks from one symbol to the next by the primary key, without reading the rows in between. */
 const SYMBOLS = `
   WITH RECURSIVE priced (symbol) AS (
     SELECT min(symbol) FROM price_data
     UNION ALL SELECT (SELECT min(symbol) FROM price_data WHERE price_data.symbol > priced.symbol) FROM priced WHERE symbol IS NOT NULL)
   SELECT symbol FROM priced WHERE symbol IS NOT NULL UNION SELECT symbol FROM price_data_coverage`;
 
-/** Other programs may have stored texts that are not dates, and dates too early to be shown to anybody. */
+/** Other programs may have stored texts that are not dates, and dates too early to show. */
 const readable = (column: string) => `${column} >= '${EARLIEST_DATE}' AND ${column} IS date(${column})`;
 const BARS_OF_SYMBOL = `FROM price_data WHERE price_data.symbol = known.symbol AND ${readable('date')}`;
 const SYMBOL_PRICES = query(
@@ -33,7 +33,7 @@ export interface SymbolFilters {
   date: CalendarDate | null;
 }
 
-/** The symbols that have bars or coverage and that the filters let through, by name: a few seeks per symbol. */
+/** The symbols with bars or coverage that match the filters, by name: a few seeks per symbol. */
 export function symbolPrices(database: Database, { symbol, date }: SymbolFilters): SymbolPrices[] {
   return SYMBOL_PRICES.all(database, symbol, date);
 }
@@ -49,14 +49,14 @@ const SPANS = query(
 /** A span in which a source's series of a symbol is known, both ends included. */
 export type CoverageSpan = RowOf<typeof SPANS>;
 
-/** The covered spans of all symbols, or of the given one, by start within each symbol; none begins too early. */
+/** The covered spans of all symbols, or of the given one, by start within each symbol, without those that begin too early. */
 export function coverageSpans(database: Database, symbol: string | null): CoverageSpan[] {
   return SPANS.all(database, symbol);
 }
 
 const BAR_COUNT = query(`SELECT count(*) FROM price_data WHERE symbol = ? AND ${readable('date')}`, [integer]);
 
-/** How many bars a symbol has. This reads every one of them. */
+/** How many bars a symbol has. Reads every one of them. */
 export function countBars(database: Database, symbol: string): number {
   return BAR_COUNT.one(database, symbol)[0];
 }

@@ -5,7 +5,7 @@ import { integer, query, text } from '../rows.ts';
 import { jsonObject } from './json-object.ts';
 import { portionsOf } from './results.ts';
 
-/** Messages are read together up to about so many bytes; a longer one is read by itself. */
+/** Messages are read in batches of about this many bytes; a longer one is read by itself. */
 const MESSAGE_BYTES_PER_STEP = 64 * 1024;
 
 const MESSAGE_COUNT = `
@@ -31,9 +31,9 @@ const SESSIONS = query(
 );
 
 /**
- * The trading sessions that the filters let through, as JSON text in pieces that together are a list without its brackets.
- * Each has at most RECORDS_PER_STEP positions or MESSAGE_BYTES_PER_STEP of conversation. Committed model-days are as they
- * are at the first step, a running one as it is when it is read. Null where others may have their turn.
+ * The matching trading sessions as pieces of JSON text that together form a list without its brackets. Each piece has at most
+ * RECORDS_PER_STEP positions or MESSAGE_BYTES_PER_STEP of conversation. Committed model-days are shown as at the first step,
+ * a running one as it is when read. Null between steps, where other work may run.
  */
 export function* sessionPieces(
   database: Database,
@@ -75,7 +75,7 @@ const MESSAGES = query(
   [text],
 );
 
-/** A conversation as a JSON list, some messages at a time. */
+/** A conversation as a JSON list, in batches of messages. */
 function* conversationPieces(database: Database, sessionId: number): Generator<string | null> {
   let separator = '[';
   for (const [first, last] of spansOf(MESSAGE_SIZES.all(database, sessionId))) {
@@ -87,7 +87,7 @@ function* conversationPieces(database: Database, sessionId: number): Generator<s
   yield separator === '[' ? '[]' : ']';
 }
 
-/** The first and the last index of messages that are read together. */
+/** The first and last index of messages that are read together. */
 function* spansOf(sizes: readonly [index: number, bytes: number][]): Generator<[first: number, last: number]> {
   let span: [first: number, last: number] | null = null;
   let bytes = 0;

@@ -6,7 +6,7 @@ import { jsonObject } from './json-object.ts';
 /** Positions that one statement reads: bounds the memory of a long response, and how long other requests wait for it. */
 export const RECORDS_PER_STEP = 100;
 
-/** Some of the positions of a session: those from one action to another, of so many. */
+/** A part of a session's positions: those from one action to another, out of so many. */
 export type Part = readonly [sessionId: number, firstAction: number, lastAction: number, actions: number];
 
 const RECORD_COUNTS = query(
@@ -15,7 +15,7 @@ const RECORD_COUNTS = query(
   [integer, integer],
 );
 
-/** The positions of some sessions in portions of at most RECORDS_PER_STEP. A session without a position has an empty part. */
+/** The positions of some sessions in portions of at most RECORDS_PER_STEP. A session without positions has an empty part. */
 export function* portionsOf(database: Database, sessions: readonly { sessionId: number }[]): Generator<Part[]> {
   let portion: Part[] = [];
   let space = RECORDS_PER_STEP;
@@ -34,7 +34,7 @@ export function* portionsOf(database: Database, sessions: readonly { sessionId: 
   if (portion.length > 0) yield portion;
 }
 
-/** The ids of some sessions as a JSON array, the form in which a statement takes many. */
+/** The ids of some sessions as a JSON array, which a statement takes as one parameter. */
 export function jsonIds(sessions: readonly { sessionId: number }[]): string {
   return JSON.stringify(sessions.map(({ sessionId }) => sessionId));
 }
@@ -49,7 +49,7 @@ export const PARTS = `
 
 type Cell = string | number | null;
 
-/** The fields of a record but its holdings. */
+/** The fields of a record without its holdings. */
 const FIELDS: readonly (readonly [sql: string, column: Column<Cell>])[] = [
   ['position_id AS id', integer],
   ['job_id', text],
@@ -81,20 +81,17 @@ const ROWS = query(`SELECT ${[...COLUMNS, HOLDINGS_TEXT].join(', ')} ${PARTS}`, 
 /** The columns of `resultRows`. */
 export const resultColumns = [...COLUMNS, HOLDINGS_TEXT].map((sql) => sql.replace(/.* AS /s, ''));
 
-/**
- * The records that the filters let through as JSON texts, as they are at the first step. Null between two steps, where
- * others may have their turn.
- */
+/** The matching records as JSON texts, as they are at the first step. Null between steps, where other work may run. */
 export function* resultRecords(database: Database, filters: SessionFilters): Generator<string | null> {
   for (const record of stepByStep(database, RECORDS, filters)) yield record && record[0];
 }
 
-/** As `resultRecords`, as rows of a table, holdings as `AAPL:10 MSFT:2`. */
+/** As `resultRecords`, but as table rows, with holdings as `AAPL:10 MSFT:2`. */
 export function resultRows(database: Database, filters: SessionFilters): Generator<readonly Cell[] | null> {
   return stepByStep(database, ROWS, filters);
 }
 
-/** The rows of a query over PARTS, of which it reads at most RECORDS_PER_STEP at a time; null between two steps. */
+/** The rows of a query over PARTS, read at most RECORDS_PER_STEP at a time; null between steps. */
 function* stepByStep<Row>(database: Database, records: Query<Row>, filters: SessionFilters): Generator<Row | null> {
   for (const sessions of committedSessions(database, filters, lastChange(database))) {
     yield null;

@@ -4,7 +4,7 @@ import { type RowOf, integer, orNull, query, text } from '../rows.ts';
 import { finite } from '../usage.ts';
 import { jsonObject } from './json-object.ts';
 
-/** Skipped model-days are done, except for those that a cancellation skipped. */
+/** Skipped model-days count as done, except those skipped by a cancellation. */
 const PROGRESS = `
   (SELECT json_object(
       'total_model_days', total, 'completed', completed, 'failed', failed, 'pending', total - completed - failed)
@@ -32,22 +32,22 @@ const DETAILS = `
   (SELECT json_group_array(${MODEL_DAY})
     FROM (SELECT * FROM job_details WHERE job_details.job_id = jobs.job_id ORDER BY date, model)) AS details`;
 
-/** Built as JSON by SQLite: twice as fast as rows that become objects that become text. */
+/** SQLite builds the JSON: twice as fast as turning rows into objects and objects into text. */
 const STATUS = query(
   `SELECT ${jsonObject(['job_id', 'status', PROGRESS, 'json(dates) AS date_range', MODELS, ...TIMES, DETAILS])} AS json, warnings
    FROM jobs WHERE job_id = ?`,
   { json: text, warnings: orNull(text) },
 );
 
-/** A job's status as JSON text, without its warnings; these as they are stored. Undefined for an unknown job. */
+/** A job's status as JSON text, and its warnings separately, as stored. Undefined for an unknown job. */
 export function jobStatus(database: Database, jobId: string): RowOf<typeof STATUS> | undefined {
   return STATUS.get(database, jobId);
 }
 
-/** `rowid` tells jobs of the same millisecond apart; 0 comes before them all. */
+/** `rowid` orders jobs of the same millisecond; 0 sorts before them all. */
 const PLACE = query('SELECT created_at AS createdAt, rowid FROM jobs WHERE job_id = ?', { createdAt: text, rowid: integer });
 
-/** A job's place in the list: jobs that were created earlier come after it. */
+/** A job's place in the list: jobs created earlier come after it. */
 export type JobPlace = RowOf<typeof PLACE>;
 
 export interface JobFilters {
@@ -64,7 +64,7 @@ const NEXT = query(
   { jobId: text, warnings: orNull(text), json: text },
 );
 
-/** The newest job, as JSON text without its warnings; these as they are stored. Undefined when there is none. */
+/** The newest job as JSON text, and its warnings separately, as stored. Undefined when there is none. */
 export function nextJob(database: Database, { status, before }: JobFilters): RowOf<typeof NEXT> | undefined {
   return NEXT.get(database, status ?? null, before?.createdAt ?? null, before?.rowid ?? null);
 }

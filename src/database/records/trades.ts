@@ -4,7 +4,7 @@ import type { Database } from '../database.ts';
 import { type RowOf, amount, distinctValues, integer, oneOf, orNull, query, text } from '../rows.ts';
 import { PARTS, portionsOf } from './results.ts';
 
-/** The cash before the first action of a day is that of the close it started from, or the initial cash. */
+/** The cash before a day's first action is the cash at the close it started from, or the initial cash. */
 const ACTIONS = query(
   `SELECT model, date, action_type AS side, symbol, amount, price_e4 AS price, cash_e4 AS cash,
      coalesce(
@@ -27,14 +27,14 @@ const ACTIONS = query(
 
 type Action = RowOf<typeof ACTIONS>;
 
-/** An executed order: the schema wants a symbol, a number of shares and a price of it. */
+/** An executed order: the schema requires a symbol, a number of shares and a price. */
 export type Trade = { [Field in keyof Action]: NonNullable<Action[Field]> } & { side: 'buy' | 'sell' };
 
 function isTrade(action: Action): action is Trade {
   return action.side === 'buy' || action.side === 'sell';
 }
 
-/** The executed orders of the model-days that the filters let through, by model, date and action. Null between two steps. */
+/** The executed orders of the matching model-days, by model, date and action. Null between steps. */
 export function* tradesOf(database: Database, filters: SessionFilters, at: number): Generator<Trade | null> {
   const models = filters.model === undefined ? modelsWithSessions(database) : [filters.model];
   for (const model of models) {

@@ -7,7 +7,7 @@ const CONFIGURATIONS = query(
   [text, text],
 );
 
-/** How the models of some jobs traded, by job: the agent configuration as it was stored. */
+/** The terms on which the models of some jobs traded, by job: the agent configuration as stored. */
 export function storedConfigurations(database: Database, jobIds: Iterable<string>): Map<string, string> {
   return new Map(CONFIGURATIONS.all(database, JSON.stringify([...jobIds])));
 }
@@ -31,7 +31,7 @@ const INITIAL_CASH = query(
   [text, orNull(amount)],
 );
 
-/** The cash that the first completed day of each model started with; null for a model without one. */
+/** The cash with which each model's first completed day started; null for a model without one. */
 export function initialCashOf(database: Database, models: Iterable<string>): Map<string, Money | null> {
   return new Map(INITIAL_CASH.all(database, JSON.stringify([...models])));
 }

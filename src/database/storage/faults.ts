@@ -17,8 +17,8 @@ const STORAGE_FAULTS = new Map([
 ]);
 
 /**
- * What is wrong with the storage, in words, when that is why something was thrown; null for any other error. Such a
- * fault is no bug, and it may pass: a full disk, a lock of another program, a folder that is not mounted.
+ * Why an error was thrown, in words, if the storage caused it; null for any other error. Such a fault is not a bug, and it
+ * may pass: a full disk, another program's lock, a folder that is not mounted.
  */
 export function storageFaultOf(thrown: unknown): string | null {
   if (thrown instanceof ServiceError) return thrown.code === 'storage_fault' ? thrown.message : null;
@@ -49,7 +49,7 @@ function primaryCodeOf(thrown: unknown): number {
   return Number(asObject(thrown)?.['errcode']) & 0xff;
 }
 
-/** The system's code of an error, `ENOENT` say. */
+/** The system's error code, such as `ENOENT`. */
 export function codeOf(thrown: unknown): unknown {
   return asObject(thrown)?.['code'];
 }

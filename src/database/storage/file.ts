@@ -5,7 +5,7 @@ import { codeOf } from './faults.ts';
 /** As many symbolic links as Linux itself follows. */
 const MAX_LINKS = 40;
 
-/** Where a name leads once every symbolic link is followed, also to a file that is not there yet. */
+/** Where a name leads once every symbolic link is followed, even if the file does not exist yet. */
 export function realPathOf(path: string): string {
   let place = path;
   for (let links = 0; links < MAX_LINKS; links += 1) {
@@ -29,9 +29,9 @@ function realFolder(folder: string): string {
 }
 
 /**
- * Throws when a database has several names in different places: SQLite finds the write-ahead log by the name of the
- * database, and two programs with a log each destroy what both write. Symbolic links do no harm: they lead to one name. A
- * missing file has no names.
+ * Throws when a database has hard links or mounts in several places: SQLite finds the write-ahead log by the database's name,
+ * and two programs with a log each overwrite each other's writes. Symbolic links are safe: they lead to one name. A missing
+ * file has no names.
  */
 export function assertOneName(path: string): void {
   const place = realPathOf(path);

@@ -3,17 +3,17 @@ import type { DatabaseSync } from 'node:sqlite';
 import { storageFault } from './faults.ts';
 import { realPathOf } from './file.ts';
 
-/** The files of SQLite's write-ahead log lie beside the database and bear its name with these endings. */
+/** The suffixes of SQLite's write-ahead log files, which lie beside the database. */
 const LOG_ENDINGS = ['-wal', '-shm'] as const;
 
 /** When it cannot be saved, because another program has the database open or a response is still being read from it. */
 const LOG_IS_REMOVED =
   'its log (-wal, -shm) was removed while the service runs, and cannot be saved while others have the database open; end them';
-/** By another program, which has begun a log of its own: the two would overwrite each other's pages. */
+/** By another program that has begun its own log: the two would overwrite each other's pages. */
 const LOG_IS_REPLACED =
   'its log (-wal, -shm) was replaced while the service runs, and what was written last may be lost; restart the service, then run check';
 
-/** Told when the guard has put something right. */
+/** Called when the guard has repaired something. */
 export type OnRepair = (what: string) => void;
 
 /** Checks that the files that a connection has open are still those at their paths. */
@@ -31,8 +31,8 @@ export interface Guard {
 export const noGuard: Guard = { check() {}, isWhole: () => true };
 
 /**
- * Watches the files of an open connection. What is written to a file without a name is silently lost when the process ends;
- * and of two programs with a log each, one overwrites what the other has written.
+ * Watches the files of an open connection. Writes to an unlinked file are silently lost when the process ends, and if two
+ * programs have a log each, one overwrites the other's writes.
  */
 export function watchFiles(path: string, connection: DatabaseSync, onRepair: OnRepair): Guard {
   const place = realPathOf(path);
@@ -70,7 +70,7 @@ function saveLog(connection: DatabaseSync): void {
     connection.exec(`PRAGMA busy_timeout = ${timeout}`);
   }
   switchTo(connection, 'WAL');
-  connection.exec('SELECT 1 FROM sqlite_schema'); // the log's files are there from the first read on
+  connection.exec('SELECT 1 FROM sqlite_schema'); // the log's files exist from the first read on
 }
 
 function switchTo(connection: DatabaseSync, mode: 'DELETE' | 'WAL'): unknown {
@@ -82,18 +82,18 @@ interface FileIdentity {
   birthtimeNs: bigint;
 }
 
-/** Undefined where there is no such file, or the system does not tell. */
+/** Undefined when the file is missing, or when the system cannot tell. */
 function identityOf(path: string): FileIdentity | undefined {
   try {
     return statSync(path, { bigint: true, throwIfNoEntry: false });
   } catch {
-    return undefined; // a folder that cannot be looked into says nothing about the file
+    return undefined; // a folder that cannot be read says nothing about the file
   }
 }
 
 /**
- * Whether a name no longer leads to the file that was seen there. Where the system does not tell, it does; and since some
- * file systems give a file a new number, the number by itself decides nothing.
+ * Whether a name no longer leads to the file that was seen there; false when the system cannot tell. Some file systems give a
+ * file a new number, so the number by itself decides nothing.
  */
 function isOther(path: string, seen: FileIdentity | undefined): boolean {
   if (seen === undefined) return false;

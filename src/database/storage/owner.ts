@@ -6,7 +6,7 @@ import { assertOneName, realPathOf } from './file.ts';
 import { makeFolder } from './folder.ts';
 import { tryLock } from './lock.ts';
 
-/** The database files of both modes, and the folder beside each; a database of any other name has the first. */
+/** The database files of both modes, and the folder beside each; a database of any other name uses the first. */
 const FOLDERS: Record<string, string> = { 'jobs.db': 'agent_data', 'jobs_dev.db': 'dev_agent_data' };
 const OTHER_FOLDER = 'agent_data';
 const LOCK = 'owner.lock';
@@ -17,9 +17,9 @@ export interface Ownership {
 }
 
 /**
- * Makes this process the one server of a database, or throws a `ServiceError` (`cannot_start`) that says who is. The
- * lock lies beside the real file, wherever the name `path` leads; a second one lies in `folder`, where programs of older
- * versions look. Since neither is the database itself, other programs can still read and write that.
+ * Makes this process the only server of a database, or throws a `ServiceError` (`cannot_start`) that names the owner. The
+ * lock is beside the real file, wherever the name `path` leads; a second one is in `folder`, where older versions look.
+ * Neither is the database itself, so other programs can still read and write that.
  */
 export function claimOwnership(path: string, { folder, startedAt }: { folder: string; startedAt: string }): Ownership {
   const locks: DatabaseSync[] = [];
@@ -36,7 +36,7 @@ export function claimOwnership(path: string, { folder, startedAt }: { folder: st
   }
 }
 
-/** Where the locks of a database lie, each once. */
+/** Where the locks of a database are, without duplicates. */
 function lockFiles(path: string, folder: string): Set<string> {
   makeLockFolder(folder);
   try {
@@ -86,7 +86,7 @@ function leaveNote(noteFile: string, note: { pid: number; started_at: string }):
   }
 }
 
-/** The note is for people; only the lock decides. */
+/** The note is for people; the lock decides. */
 function ownerIn(noteFile: string): string {
   try {
     const { pid, started_at } = JSON.parse(readFileSync(noteFile, 'utf8'));

@@ -3,21 +3,21 @@ import { basename, join } from 'node:path';
 import { codeOf } from './faults.ts';
 import { tryLock } from './lock.ts';
 
-/** As `beginPartial` names them; older versions wrote no random part, and no lock. */
+/** As `beginPartial` names them; older versions wrote neither a random part nor a lock. */
 const NAME = /\.(\d+)(-[0-9a-f]{8})?\.partial(-journal|-wal|-shm|-lock|-lock-journal)?$/;
 /** SQLite's side files, and our lock. */
 const ENDINGS = ['', '-journal', '-wal', '-shm', '-lock', '-lock-journal'];
-/** Copies without a lock are removed only when nothing was written to them for so long. */
+/** Copies without a lock are removed only when they have not been written to for this long. */
 const UNTOUCHED_MS = 3_600_000;
-/** Removed at once; others are left for the next time. */
+/** Copies removed in one pass; others are left for the next time. */
 const MAX_REMOVED = 100;
-/** Tries to lock a new name; a second one is needed only when another process removed the lock as abandoned. */
+/** Attempts to lock a new name; a second is needed only when another process removed the lock as abandoned. */
 const MAX_TRIES = 5;
 
-/** A copy that is being written under a name of its own. */
+/** A copy that is being written under a temporary name. */
 export interface Partial {
   path: string;
-  /** Removes what is left of it. */
+  /** Removes whatever is left of it. */
   release(): void;
 }
 
@@ -37,8 +37,8 @@ export function beginPartial(target: string): Partial {
 }
 
 /**
- * Removes from a folder the copies of killed processes: their locks are free. Those of a living process stay, in whatever
- * container it runs, and so do those that cannot be removed.
+ * Removes the copies of killed processes from a folder: their locks are free. Keeps the copies of a living process, in
+ * whatever container it runs, and any that cannot be removed.
  */
 export function removeAbandonedPartials(folder: string): void {
   const files = existsSync(folder) ? readdirSync(folder).filter((name) => NAME.test(name)) : [];

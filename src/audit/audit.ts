@@ -17,12 +17,12 @@ import { createHistory } from './history.ts';
 import { SLICE_MS, bySlices, nextTurn } from '../turns.ts';
 import { type AuditedDay, type ClosingState, auditModelDay } from './model-day.ts';
 
-/** What is listed by name; of more the number is told. */
+/** Findings listed by name; the rest are only counted. */
 const MAX_LISTED = 1_000;
-/** Of model-days that end other than their records say, so that those after them are judged by what is right. */
+/** Corrected closing states are kept, up to this many, so that later days are checked against the right start. */
 const MAX_CORRECTED = 10_000;
 
-/** A model-day of which there is something to say. */
+/** A model-day with findings. */
 export interface Finding {
   model: string;
   date: CalendarDate;
@@ -32,7 +32,7 @@ export interface Finding {
   sentences: string[];
 }
 
-/** A list of bounded length that knows how long it would be. */
+/** The first items of a list, and its full length. */
 export interface Listed<Item> {
   total: number;
   first: Item[];
@@ -42,28 +42,28 @@ export interface AuditReport {
   /** What is wrong with the file itself. */
   damage: string[];
   models: number;
-  /** Active ones, and of the superseded ones those that they go back to. */
+  /** Active ones; `supersededModelDays` counts the superseded ones that these depend on. */
   modelDays: number;
   supersededModelDays: number;
   positions: number;
   /** Model-days that do not add up. */
   problems: Listed<Finding>;
-  /** Model-days that do not fit what is known of their prices, where not everything is known any more. */
+  /** Model-days that do not match what is still known of their prices, where part of that has been lost. */
   unverifiable: Listed<Finding>;
-  /** Model-days whose start or prices have changed since they ran; no errors. */
+  /** Model-days whose start or prices have changed since they ran; these are not errors. */
   stale: Listed<{ model: string; date: CalendarDate }>;
 }
 
 export interface AuditOptions {
-  /** Called now and then with the model-days that are done, and how many there are. */
+  /** Called from time to time with the number of model-days audited and the total. */
   onProgress?: (done: number, total: number) => void;
-  /** Ends the audit; it rejects then. */
+  /** Aborts the audit, which then rejects. */
   signal?: AbortSignal;
 }
 
 /**
- * Verifies a database as it stands now, beside whoever writes it: the file, the references between its rows, and every
- * active model-day, recomputed. Reads only.
+ * Verifies a database as it is now, while others may write to it: the file, the references between its rows, and every active
+ * model-day, recomputed. Reads only.
  */
 export async function audit(path: string, { onProgress, signal }: AuditOptions = {}): Promise<AuditReport> {
   return withSnapshot(path, async (snapshot) => {
@@ -90,7 +90,7 @@ function* listModels(reader: Reader): Generator<void, string[]> {
   return models;
 }
 
-/** Both at the same time. Where one fails, or the signal comes, the other is ended; nothing is left when it settles. */
+/** Runs both at the same time. When one fails, or the signal comes, the other is ended; nothing is left running when it settles. */
 async function together<One, Other>(
   signal: AbortSignal | undefined,
   start: (ended: AbortSignal) => [Promise<One>, Promise<Other>],
@@ -106,7 +106,7 @@ async function together<One, Other>(
   }
 }
 
-/** As `auditLedger`; what cannot be read to its end is damage. */
+/** As `auditLedger`, but what cannot be read to the end is reported as damage. */
 async function readLedger(reader: Reader, report: AuditReport, options: AuditOptions): Promise<void> {
   try {
     await auditLedger(reader, report, options);
@@ -117,7 +117,7 @@ async function readLedger(reader: Reader, report: AuditReport, options: AuditOpt
   }
 }
 
-/** Whether nothing is wrong. What is stale or cannot be verified is not wrong. */
+/** Whether nothing is wrong. Stale and unverifiable model-days are not wrong. */
 export function isSound({ damage, problems }: AuditReport): boolean {
   return damage.length === 0 && problems.total === 0;
 }
@@ -129,8 +129,8 @@ export function emptyReport(): AuditReport {
 }
 
 /**
- * Recomputes every active model-day and what it goes back to, date by date, in slices; the report grows with it. In
- * memory are the last day of each model and the bars of one date.
+ * Recomputes every active model-day and those it depends on, date by date and in slices, adding to the report. Memory holds
+ * only the last day of each model and the bars of one date.
  */
 export async function auditLedger(
   reader: Reader,
@@ -171,7 +171,7 @@ function* countModelDays(reader: Reader): Generator<void, number> {
 }
 
 interface Closings {
-  /** The end of the day that a session started from: as stored, and where that is wrong also as it should be. */
+  /** The closing state that a session started from: as stored and, where that is wrong, also as it should be. */
   before(session: AuditedSession): ClosingState[];
   remember(session: AuditedSession, day: AuditedDay): void;
 }

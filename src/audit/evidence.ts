@@ -14,14 +14,14 @@ import {
 import type { Note } from './notes.ts';
 
 /**
- * A price carries the time at which it was made ready; others see it when its transaction is committed, and that may
- * take a while (an import writes thousands of bars at once). So for this long its predecessor may still be read.
+ * A price is stamped when it is prepared, but others see it only when its transaction commits, which may take a while (an
+ * import writes thousands of bars in one). For this long its predecessor may still be read.
  */
 const MAX_COMMIT_DELAY_MS = 60_000;
 
-const LOST = 'what was known then has been replaced without a trace';
+const LOST = 'what was known at the time has been replaced without a trace';
 
-/** A price that a session used, and what of a bar it is. */
+/** A price that a session used, and which price of a bar it is. */
 interface Used {
   symbol: string;
   mark: Mark;
@@ -29,8 +29,8 @@ interface Used {
 }
 
 /**
- * Compares what a session says it was computed from with the prices and splits as they stood when it read them.
- * `held` are the symbols that it held in the morning.
+ * Compares a session's evidence with the prices and splits as they were when it read them. `held` are the symbols that it
+ * held in the morning.
  */
 export function checkEvidence(
   day: History,
@@ -39,7 +39,7 @@ export function checkEvidence(
 ): void {
   const { completedAt } = session;
   const atCommit = { from: shift(completedAt, -MAX_COMMIT_DELAY_MS), to: completedAt };
-  // The models of a date share its opens; they are read just before the first of them starts.
+  // The models of a date share its opens, which are read just before the first of them starts.
   const sinceOpening = () => ({
     from: shift(firstStartOf(day.reader, session), -MAX_COMMIT_DELAY_MS),
     to: completedAt,
@@ -55,7 +55,7 @@ export function checkEvidence(
   checkSplits(day, session, { evidence, held, note });
 }
 
-/** Whether a price may have been that at some time of a moment. */
+/** Whether a price may have been the stored one at some time within a span. */
 function fits(day: History, { symbol, mark, dollarsOf }: Used, moment: Moment): boolean {
   const own = day.bars(symbol);
   if (mark.date === day.date)
@@ -70,7 +70,7 @@ function fits(day: History, { symbol, mark, dollarsOf }: Used, moment: Moment): 
   return false;
 }
 
-/** Whether a price is that of an earlier bar, adjusted for the splits since as they may have been known. */
+/** Whether a price is an earlier bar's, adjusted for the splits since as they may have been known. */
 function isAdjusted(
   day: History,
   { symbol, dollars, mark }: { symbol: string; dollars: number; mark: Mark },
@@ -111,7 +111,7 @@ function checkSplits(
   const possible = splitsWithin(day, held, { after: pastDate, moment });
   for (const { choices, isComplete, ...split } of possible) {
     const known = evidence.splits.find((other) => isSameDay(split, other));
-    if (known?.numerator === null) continue; // its record says that
+    if (known?.numerator === null) continue; // its record has the ratio
     const isPossible = choices.some((choice) => (choice === null ? known === undefined : isSameRatio(choice, known)));
     if (isPossible) continue;
     const used = known
@@ -140,7 +140,7 @@ export function nameOf({ numerator, denominator }: Ratio): string {
   return `${numerator}:${denominator}`;
 }
 
-/** A time stamp some time later; one that cannot be read stays as it is. */
+/** A time stamp shifted by some milliseconds; an unreadable one is returned unchanged. */
 function shift(timestamp: string, ms: number): string {
   const instant = Date.parse(timestamp);
   return Number.isNaN(instant) ? timestamp : new Date(instant + ms).toISOString();

@@ -13,8 +13,8 @@ export interface Figures {
 }
 
 /**
- * Checks what the records of a day say they are worth: holdings at the closing marks, and the profit against the value
- * that the day started from. Returns what each record should be worth; null where a price is missing.
+ * Checks the amounts in a day's records: holdings valued at the closing marks, and the profit against the value that the day
+ * started from. Returns what each record should be worth; null where a price is missing.
  */
 export function checkFigures(
   { records, portfolios, startValues }: Figures,
@@ -43,7 +43,7 @@ function checkRecord(
   if (worth === null || worth === undefined) return note('portfolio_value cannot be recomputed: a price is missing');
   if (!worths.includes(portfolioValue))
     note(`portfolio_value is ${formatDollars(portfolioValue)}, should be ${formatDollars(worth)}`);
-  // Judged by the right value or by the stored one, so that one wrong figure is told once.
+  // Compared with the right value and the stored one, so that one wrong figure is reported once.
   const profits = [worth, portfolioValue].flatMap((value) =>
     startValues.map((start) => ({ start, profit: money(value - start) })),
   );

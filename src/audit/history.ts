@@ -10,22 +10,22 @@ import {
 } from '../database/audit.ts';
 import type { Reader } from '../database/database.ts';
 
-/** A stretch of time within which something was read. */
+/** A span of time within which something was read. */
 export interface Moment {
   from: string;
   to: string;
 }
 
-/** Everything that one thing ever was, the newest first. */
+/** All versions of one row, newest first. */
 export type Versions<Version extends Lifetime> = readonly Version[];
 
 /** The price history of one date, shared by its model-days. */
 export interface History {
   readonly reader: Reader;
   readonly date: CalendarDate;
-  /** All bars that a symbol ever had on the date. */
+  /** All versions of a symbol's bar on the date. */
   bars(symbol: string): Versions<BarVersion>;
-  /** Reads the bars of some symbols at once. */
+  /** Reads the bars of several symbols in one query. */
   load(symbols: readonly string[]): void;
   /** The symbols that ever had a split. */
   readonly splitSymbols: ReadonlySet<string>;
@@ -61,17 +61,17 @@ export function* earlierBars({ reader, date }: History, symbol: string): Generat
   if (versions.length > 0) yield newestFirst(versions);
 }
 
-/** What one split may have been in a moment. */
+/** The versions of a split that may have been read within a span of time. */
 export interface PossibleSplit {
   symbol: string;
   date: CalendarDate;
-  /** Null where it may have been unknown, or of a series that is adjusted for splits. */
+  /** Null where it may have been unknown, or for a series that is adjusted for splits. */
   choices: (SplitVersion | null)[];
   /** False when it may have been replaced without a trace. */
   isComplete: boolean;
 }
 
-/** The splits of some symbols after a date up to that of the history, in order, as they may have been read in a moment. */
+/** The splits of some symbols after a date up to that of the history, in order, as they may have been read within a span. */
 export function splitsWithin(
   { reader, date: upTo, splitSymbols }: History,
   symbols: readonly string[],
@@ -93,38 +93,38 @@ function newestFirst<Version extends Lifetime>(all: Version[]): Versions<Version
   return all.length < 2 ? all : all.sort((one, other) => (one.recordedAt > other.recordedAt ? -1 : 1));
 }
 
-/** What was there at an instant, going by the stamps. */
+/** The version at an instant, according to the time stamps. */
 export function versionAt<Version extends Lifetime>(all: Versions<Version>, at: string): Version | undefined {
   return all.find(({ recordedAt, replacedAt }) => recordedAt <= at && (replacedAt === null || replacedAt > at));
 }
 
-/** The first version of something of which nothing is known at a moment's end, though it came later. */
+/** The first known version of something whose state at the end of a span is unknown. */
 function laterVersion<Version extends Lifetime>(all: Versions<Version>, { to }: Moment): Version | undefined {
   return versionAt(all, to) === undefined ? all.findLast(({ recordedAt }) => recordedAt > to) : undefined;
 }
 
-/** Whether something may have been there though it is known only from later: some tools replace rows without a trace. */
+/** Whether an earlier version may have been lost: some tools replace rows without a trace. */
 export function isLost(all: Versions<Lifetime>, moment: Moment): boolean {
   return laterVersion(all, moment) !== undefined;
 }
 
-/** Everything that may have been read at some time of a moment; where that is lost, also what is known from later. */
+/** Every version that may have been read within a span; where that was lost, also the first known later one. */
 export function possibleVersions<Version extends Lifetime>(all: Versions<Version>, moment: Moment): Versions<Version> {
-  if (all.length === 1 && all[0]?.replacedAt === null) return all; // as nearly always; in the moment or known from later
+  if (all.length === 1 && all[0]?.replacedAt === null) return all; // as nearly always: one version, from within the span or later
   const later = laterVersion(all, moment);
   return [...versionsWithin(all, moment), ...(later ? [later] : [])];
 }
 
-/** Everything that was there at some time of a moment. */
+/** Every version that was there at some time within a span. */
 export function versionsWithin<Version extends Lifetime>(all: Versions<Version>, { from, to }: Moment): Version[] {
   return all.filter(({ recordedAt, replacedAt }) => {
-    // Two changes within one millisecond, or a clock that went back.
+    // Two changes within one millisecond, or a clock that was set back.
     const hasNoLife = replacedAt !== null && replacedAt <= recordedAt;
     return recordedAt <= to && (replacedAt === null || replacedAt > from || hasNoLife);
   });
 }
 
-/** Whether there was one version or another of it all through a moment. */
+/** Whether some version was there all through a span. */
 export function isThereAllThrough(all: Versions<Lifetime>, { from, to }: Moment): boolean {
   let reach = from;
   for (const { recordedAt, replacedAt } of all.toReversed()) {

@@ -11,23 +11,22 @@ import { checkFigures } from './figures.ts';
 import { type Note, type Notes, createNotes } from './notes.ts';
 import { replay } from './replay.ts';
 
-/** The end of a day, from which a later one starts. */
+/** The closing state of a day, from which a later one starts. */
 export interface ClosingState extends Portfolio {
   readonly portfolioValue: Money;
 }
 
 export interface AuditedDay extends Notes {
   positions: number;
-  /** As the last record says it; null when there is none. */
+  /** As in the last record; null when there is none. */
   stored: ClosingState | null;
-  /** As it should be; null when it is as stored, or nobody can say. */
+  /** As it should be; null when that is what is stored, or is unknown. */
   corrected: ClosingState | null;
 }
 
 /**
- * Recomputes one model-day from its actions and from what it was computed from, and compares that with the prices as they
- * stood. `startsOf` gives the closing state of the day it started from: as stored, and where that is wrong also as it
- * should be.
+ * Recomputes one model-day from its actions and its evidence, and compares the evidence with the prices at the time.
+ * `startsOf` gives the closing state of the day it started from: as stored and, where that is wrong, also as it should be.
  */
 export function auditModelDay(
   history: History,
@@ -44,7 +43,7 @@ export function auditModelDay(
   } catch (error) {
     const isInTheData = error instanceof RangeError || storageFaultOf(error) !== null;
     if (!isInTheData) throw error;
-    note(`it cannot be recomputed: ${messageOf(error)}`); // a figure beyond all bounds, a page that cannot be read
+    note(`it cannot be recomputed: ${messageOf(error)}`); // a figure out of bounds, an unreadable page
   }
   return { ...notes(), positions: records.length, stored: records.at(-1) ?? null, corrected };
 }
@@ -73,14 +72,14 @@ function recompute(
   return isAsStored ? null : { ...right, portfolioValue };
 }
 
-/** What the day started with: one state, or two where the records of the day before are wrong. None when nobody can say. */
+/** What the day started with: one state, or two where the records of the day before are wrong. Empty when unknown. */
 function startOf(
   session: AuditedSession,
   { startsOf, note }: { startsOf: (session: AuditedSession) => ClosingState[]; note: Note },
 ): ClosingState[] {
   const { sessionId, model, date, startedAt, startedFrom, initialCash, configuredCash, ...past } = session;
   if (startedFrom === null) {
-    const cash = initialCash as Money; // a constraint: one past or the other
+    const cash = initialCash as Money; // a constraint: a session has either a past or initial cash
     const configured = configuredCash === null ? cash : fromDollars(configuredCash);
     if (configured !== cash) note(`initial cash is ${formatDollars(cash)}, the job's is ${formatDollars(configured)}`);
     const amounts = configured === cash ? [cash] : [cash, configured];
@@ -100,7 +99,7 @@ function startOf(
   return starts;
 }
 
-/** Every executed order left a record: the tool usage, which was committed with them, has counted. */
+/** Checks that every executed order left a record, by the counts in the tool usage, which was committed with them. */
 function checkOrders({ buys, sells }: AuditedSession, records: readonly LedgerRecord[], note: Note): void {
   for (const [actionType, executed] of [['buy', buys] as const, ['sell', sells] as const]) {
     const count = records.filter((record) => record.actionType === actionType).length;

@@ -1,15 +1,15 @@
-/** Of one model-day; of more the number is told. */
+/** Sentences listed for one model-day; the rest are only counted. */
 const MAX_SENTENCES = 10;
 
 /** What was found in one model-day, as sentences. */
 export interface Notes {
   /** What does not add up. */
   problems: string[];
-  /** What does not fit what is known, where not everything is known. */
+  /** What does not match the known prices and splits, where some of these have been lost. */
   unverifiable: string[];
 }
 
-/** Takes a sentence; one of which not all is known is no problem. */
+/** Takes a sentence; it is a problem only if everything it relies on is known. */
 export type Note = (sentence: string, known?: { isComplete: boolean }) => void;
 
 export function createNotes(): { note: Note; notes(): Notes; isEmpty(): boolean } {

@@ -3,25 +3,25 @@ import { type Money, formatDollars } from '../money.ts';
 import type { Portfolio } from '../trading/portfolio.ts';
 import type { Note } from './notes.ts';
 
-/** What an action makes of a portfolio, or why it cannot have happened. */
+/** A portfolio after an action, or why the action cannot have happened. */
 export type Outcome = Portfolio | { sentence: string };
 
 export type Act = (portfolio: Portfolio) => Outcome;
 
-/** An action that cannot have happened, whatever was held. */
+/** An action that is impossible whatever was held. */
 export function refuse(sentence: string): Act {
   return () => ({ sentence });
 }
 
-/** Notes that say which action they are about. */
+/** Notes that name the action they are about. */
 export function atAction({ actionId }: LedgerRecord, note: Note): Note {
   return (sentence, known) => note(`action ${actionId}: ${sentence}`, known);
 }
 
-/** A price by the evidence: null when there was none, `unknown` when the evidence does not say. */
+/** A price from the evidence: null when there was none, `unknown` when the evidence does not have it. */
 export type RightPrice = Money | null | 'unknown';
 
-/** The price that a record should have, after a note where it has another; its own where nothing is known. */
+/** The price that a record should have, noting any difference; the record's own price where the right one is unknown. */
 export function checkPrice({ price: stored, symbol }: LedgerRecord, right: RightPrice, note: Note): Money | null {
   if (stored !== null && stored === right) return stored;
   const said = `price of ${symbol} is ${stored === null ? 'missing' : formatDollars(stored)}`;
@@ -30,7 +30,7 @@ export function checkPrice({ price: stored, symbol }: LedgerRecord, right: Right
   return right === 'unknown' || right === null ? stored : right;
 }
 
-/** Those of the outcomes that fit the record; when none does, after a note, the likeliest one and the record itself. */
+/** The outcomes that match the record; if none does, notes that and returns the likeliest one and the record itself. */
 export function afterRecord(record: LedgerRecord, outcomes: readonly Outcome[], note: Note): Portfolio[] {
   const portfolios = outcomes.filter((outcome) => 'cash' in outcome);
   const fitting = portfolios.filter((portfolio) => isSame(portfolio, record));

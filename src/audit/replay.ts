@@ -7,7 +7,7 @@ import type { Note } from './notes.ts';
 import { type Act, type RightPrice, afterRecord, atAction, checkPrice, refuse } from './outcome.ts';
 import { replaySplits } from './splits.ts';
 
-/** What a day's actions are done again with. */
+/** What a day's actions are replayed with. */
 interface Conditions {
   date: CalendarDate;
   evidence: Evidence;
@@ -16,9 +16,9 @@ interface Conditions {
 }
 
 /**
- * Does a day's actions again, one after another, with the prices that it used. Returns for each record the portfolio
- * that its action makes of the one before; where an action and its record part ways this is noted once, and what follows
- * may go on from either: the portfolio as it should be, then the record's own. So one wrong figure is one sentence.
+ * Replays a day's actions in order, with the prices that it used. Returns for each record the portfolio that its action makes
+ * of the one before. Where a record differs from its action, this is noted once and replay continues with both: the portfolio
+ * as it should be, then the record's own. So one wrong figure is reported in one sentence.
  */
 export function replay(
   records: readonly LedgerRecord[],
@@ -56,7 +56,7 @@ function actOf(
 ): Act {
   const { actionType, symbol, amount } = record;
   if (actionType === 'split') return refuse('a split is recorded after the trades of the day');
-  if (actionType === 'no_trade' || symbol === null || amount === null) return (portfolio) => portfolio; // as a constraint has it
+  if (actionType === 'no_trade' || symbol === null || amount === null) return (portfolio) => portfolio; // a constraint ensures it
   const open = openOf(symbol);
   const price = checkPrice(record, typeof open === 'number' ? fillPrice(open, actionType, costs) : open, note);
   if (price === null) return refuse('it has no price');
@@ -67,7 +67,7 @@ function actOf(
   };
 }
 
-/** `action_id` counts from 1. A day without a trade has one `no_trade` record at its end, a day with one has none. */
+/** `action_id` counts from 1. A day without trades has one `no_trade` record, its last; a day with trades has none. */
 function checkOrder(records: readonly LedgerRecord[], note: Note): void {
   const missing = records.findIndex(({ actionId }, index) => actionId !== index + 1);
   if (missing !== -1) note(`action ${missing + 1} is missing`);

@@ -6,15 +6,15 @@ import { nameOf } from './evidence.ts';
 import type { Note } from './notes.ts';
 import { type Act, type RightPrice, afterRecord, atAction, checkPrice, refuse } from './outcome.ts';
 
-/** The splits that a session knew, and what its holdings were worth in the morning. */
+/** The splits that a session knew, and the value of its holdings in the morning. */
 export interface SplitEvidence {
   splits: readonly KnownSplit[];
   markOf: (symbol: string) => RightPrice;
 }
 
 /**
- * Applies again the splits since the day that a session started from, and compares them with its first records. Returns
- * for each of these the portfolios it may have left, as `replay` does for all records.
+ * Applies again the splits since the day that a session started from, and compares them with its first records. Returns for
+ * each of these the portfolios it may have left, as `replay` does for all records.
  */
 export function replaySplits(
   records: readonly LedgerRecord[],
@@ -67,7 +67,7 @@ function actOf(
   };
 }
 
-/** Fractions are paid at the morning's mark, brought back to the shares of this split where others follow it. */
+/** Fractions are paid at the morning's mark, converted back to the shares of this split where others follow it. */
 function inShares(mark: RightPrice, later: readonly KnownSplit[]): RightPrice {
   if (mark === null || mark === 'unknown') return mark;
   let ratio = 1;

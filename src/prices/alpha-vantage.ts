@@ -7,15 +7,15 @@ import { quote } from '../text.ts';
 import { readDocument, rowsOf } from './formats/json.ts';
 import type { PriceProvider, Problem, ProviderAnswer } from './provider.ts';
 
-/** Alpha Vantage over HTTP: daily bars as they traded, and splits. Its errors come with status 200, as sentences. */
+/** Alpha Vantage over HTTP: daily bars as they traded, and splits. It reports errors as sentences, with status 200. */
 
 const REQUEST_TIMEOUT_MS = 30_000;
-/** Thirty years of daily bars are a megabyte and a half. */
+/** Thirty years of daily bars are 1.5 MB. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
-/** Factors have four decimals: 0.3333 is a third. */
+/** Factors have four decimals: 0.3333 means a third. */
 const FACTOR_TOLERANCE = 0.00005;
 const MAX_FACTOR = 10_000;
-/** Where no split of so few old shares fits, the decimals are meant as they stand. */
+/** Old shares in a split; the last three take the decimals literally where no small number fits. */
 const DENOMINATORS = [...Array.from({ length: 30 }, (_, index) => index + 1), 100, 1_000, 10_000];
 
 export interface AlphaVantageOptions {
@@ -87,8 +87,8 @@ function sentenceIn(body: unknown): string | undefined {
 }
 
 /**
- * What a sentence of the provider's means. The order counts: the one about requests per second also names the daily
- * quota, and all of them praise the premium plans.
+ * The meaning of a sentence from the provider. Order matters: the sentence about requests per second also names the daily
+ * quota, and all of them advertise the premium plans.
  */
 export function classify(sentence: string) {
   if (/spreading out|per second|per minute|call frequency/i.test(sentence)) return 'short_limit';
@@ -98,7 +98,7 @@ export function classify(sentence: string) {
   return /premium/i.test(sentence) ? 'premium' : 'unreadable';
 }
 
-/** The bars that are sound, oldest first. Of today's only the open is taken: its day is not over. */
+/** The plausible bars, oldest first. Of today's, only the open is taken: its day is not over. */
 function readBars(body: unknown, symbol: string, today: CalendarDate): { bars: Bar[]; refused: number } {
   const rows = rowsOf({ ...readDocument(body), symbol }, 1, today);
   const bars = rows.flatMap(({ bar }) => (bar === undefined ? [] : [bar]));
@@ -124,10 +124,10 @@ function readSplits(body: unknown, symbol: string): Split[] {
   });
 }
 
-/** The fraction that a split factor stands for, new shares to old ones; null for an implausible factor. */
+/** The fraction of new to old shares that a split factor means; null for an implausible factor. */
 export function fractionOf(factor: number): { numerator: number; denominator: number } | null {
   if (!(factor > 0 && factor <= MAX_FACTOR)) return null;
-  const inverse = Math.round(1 / factor); // one new share for so many: by far the most usual below 1
+  const inverse = Math.round(1 / factor); // one new share for so many old ones: by far the most common below 1
   for (const denominator of factor < 1 ? [inverse, ...DENOMINATORS] : DENOMINATORS) {
     const numerator = Math.round(factor * denominator);
     if (numerator > 0 && Math.abs(numerator / denominator - factor) <= FACTOR_TOLERANCE)

@@ -1,16 +1,16 @@
 import { type CalendarDate, addDays, countWeekdays } from '../calendar.ts';
 import type { Coverage } from '../database/prices.ts';
 
-/** What is stored, as facts for the functions below. */
+/** What is stored, as input for the functions below. */
 export interface StoredPrices {
-  /** A partial bar is one without a close: enough for trading, but its day is over by now. */
+  /** A partial bar has no close: enough for trading, though its day is over by now. */
   bars: readonly { symbol: string; date: CalendarDate; isPartial: 0 | 1 }[];
   coverage: readonly Coverage[];
 }
 
 /**
- * Whether a date can be simulated. `available`: it has prices. `no_trading`: its prices are known, and there are none
- * (a holiday). `missing`: its prices are unknown.
+ * Whether a date can be simulated. `available`: it has prices. `no_trading`: it is known to have none (a holiday). `missing`:
+ * its prices are unknown.
  */
 export type Availability = 'available' | 'no_trading' | 'missing';
 
@@ -19,15 +19,14 @@ export interface DatePrices {
   availability: Availability;
   /** Universe symbols without a bar and without coverage on this date. */
   missing: string[];
-  /** Universe symbols with a partial bar, not covered either. */
+  /** Universe symbols with a partial bar and without coverage. */
   partial: string[];
 }
 
 /**
- * Looks at each date: available when every required symbol of the universe has a bar or is covered, and at least one
- * has a bar; a day without trading when they are all covered without any bar. Where nothing is required (nothing can be
- * downloaded) a single bar makes a date available, and a single covered symbol makes a day without bars one without
- * trading.
+ * Classifies each date: available when every required symbol of the universe has a bar or is covered, and at least one has a
+ * bar; without trading when all are covered and none has a bar. If no symbol is required (nothing can be downloaded), a
+ * single bar makes a date available, and a single covered symbol makes a date without bars one without trading.
  */
 export function examineDates(
   dates: readonly CalendarDate[],
@@ -48,14 +47,14 @@ export function examineDates(
   });
 }
 
-/** Dates between covered spans of which nothing is known, both ends included. */
+/** The unknown dates between covered spans, both ends included. */
 export interface CoverageGap {
   startDate: CalendarDate;
   endDate: CalendarDate;
   weekdays: number;
 }
 
-/** The gaps that have a weekday between spans that come in the order of their starts, whatever their sources. */
+/** The gaps between spans that contain a weekday. Spans come in order of their starts, whatever their sources. */
 export function gapsBetween(spans: readonly { startDate: CalendarDate; endDate: CalendarDate }[]): CoverageGap[] {
   const gaps: CoverageGap[] = [];
   let known: CalendarDate | null = null;

@@ -6,14 +6,14 @@ export interface DateNeed {
   missing: readonly string[];
 }
 
-/** Above this many different sets of missing symbols the search for the best order would take too long. */
+/** With more different sets of missing symbols than this, the search for the best order would take too long. */
 const MAX_EXACT_SETS = 16;
 
 /**
- * The order in which to download symbols so that as many dates as possible are complete whenever the provider's limit
- * stops it. With `downloadsLeft` known the first so many downloads complete the most dates that they can (exactly, while
- * the dates have at most `MAX_EXACT_SETS` different sets of missing symbols); else, and for the rest, dates with the
- * fewest symbols still missing come first. Every missing symbol is in the order once.
+ * The order in which to download symbols so that as many dates as possible are complete whenever the provider's limit is
+ * reached. If `downloadsLeft` is known, that many downloads complete the most dates possible (exactly, if the dates have at
+ * most `MAX_EXACT_SETS` different sets of missing symbols); otherwise, and after that, dates with the fewest missing symbols
+ * come first. Every missing symbol appears once.
  */
 export function downloadOrder(needs: readonly DateNeed[], downloadsLeft: number | null): string[] {
   const sets = distinctSets(needs);
@@ -26,7 +26,7 @@ export function downloadOrder(needs: readonly DateNeed[], downloadsLeft: number 
   return [...chosen, ...greedyOrder(sets, taken).filter((symbol) => !taken.has(symbol))];
 }
 
-/** Dates that miss the same symbols are complete together. */
+/** Dates that miss the same symbols are completed together. */
 interface MissingSet {
   missing: Set<string>;
   dates: number;
@@ -44,7 +44,7 @@ function distinctSets(needs: readonly DateNeed[]): MissingSet[] {
   return [...sets.values()];
 }
 
-/** Again and again the set with the fewest symbols still missing; of equals the one that completes more dates. */
+/** Repeatedly takes the set with the fewest missing symbols; of equals, the one that completes more dates. */
 function greedyOrder(sets: readonly MissingSet[], there: ReadonlySet<string> = new Set()): string[] {
   const order = new Set(there);
   const left = [...sets];
@@ -61,7 +61,7 @@ function greedyOrder(sets: readonly MissingSet[], there: ReadonlySet<string> = n
   return [...order].filter((symbol) => !there.has(symbol));
 }
 
-/** The sets that `downloads` downloads complete at best, by trying every choice; the greedy one when there are too many. */
+/** The sets that `downloads` downloads can complete at best, by exhaustive search; greedy when there are too many. */
 function bestWithin(sets: readonly MissingSet[], downloads: number): MissingSet[] {
   if (sets.length > MAX_EXACT_SETS) return [];
   let best: MissingSet[] = [];

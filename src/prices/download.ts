@@ -5,14 +5,14 @@ import { type Bar, addCoverage, countRevisions, dropSyntheticPrices, storeBars }
 import type { Patience } from './patience.ts';
 import { COMPACT_BARS, type OutputSize, type PriceProvider, type Problem, type ProviderAnswer } from './provider.ts';
 
-/** Bars per transaction: requests are answered between two of them. */
+/** Bars per transaction; requests are answered between transactions. */
 const BARS_PER_TRANSACTION = 500;
-/** A provider has certainly published a day after so many days; a bar that is missing then will not come. */
+/** After this many days a provider has certainly published a day; a bar still missing then will never come. */
 const SETTLED_AFTER_DAYS = 3;
-/** After so many unreadable answers in a row the provider counts as unreachable. */
+/** After this many unreadable responses in a row, the provider counts as unreachable. */
 const MAX_UNREADABLE_IN_A_ROW = 3;
 
-/** A symbol to download, with the first and the last date that lack its price. */
+/** A symbol to download, with the first and last date that lack its price. */
 export interface SymbolNeed {
   symbol: string;
   first: CalendarDate;
@@ -35,22 +35,22 @@ export interface DownloadReport {
   stop: { problem: Problem; message: string } | null;
   /** Symbols that the provider does not know. */
   unknown: string[];
-  /** Symbols whose answer could not be read, with the reason. */
+  /** Symbols whose response could not be read, with the reason. */
   unreadable: Map<string, string>;
-  /** The provider gives more than the last 100 bars only to paying customers. */
+  /** Whether the provider limits more than the last 100 bars to paying customers. */
   isFullRefused: boolean;
-  /** Bars that came with other numbers than were stored, by symbol. */
+  /** Bars that differ from those stored, by symbol. */
   revisions: Map<string, number>;
-  /** Bars that were not plausible and not stored, by symbol. */
+  /** Implausible bars, which were not stored, by symbol. */
   refusedBars: Map<string, number>;
   /** Symbols whose synthetic prices were replaced. */
   syntheticReplaced: string[];
 }
 
 /**
- * Downloads symbols one after another in the given order, until all are there or the provider stops it. Each symbol is
- * kept as soon as it is there, with its coverage: what a provider does not know, or did not trade, is not asked for
- * again.
+ * Downloads symbols one after another in the given order, until all are stored or the provider stops it. Each symbol is
+ * stored as soon as it arrives, with its coverage, so a symbol that the provider does not know, or a day without trading, is
+ * not requested again.
  */
 export async function downloadPrices(context: DownloadContext, needs: readonly SymbolNeed[]): Promise<DownloadReport> {
   const report: DownloadReport = {
@@ -90,7 +90,7 @@ export async function downloadPrices(context: DownloadContext, needs: readonly S
 
 type DailyAnswer = ProviderAnswer<{ bars: Bar[]; refused: number }>;
 
-/** Null when no answer that the provider is willing to give would help. */
+/** Null when no response available to this customer would help. */
 async function askFor(
   { provider, patience, signal, clock }: DownloadContext,
   { symbol, first, last }: SymbolNeed,
@@ -110,7 +110,7 @@ async function askFor(
   return last >= compactStart ? ask('compact') : null;
 }
 
-/** The first date that the last 100 bars certainly reach: holidays only make them reach further. */
+/** The first date that the last 100 bars certainly include: holidays only make them reach further back. */
 export function compactReach(today: CalendarDate): CalendarDate {
   return weekdaysBefore(addDays(today, 1), COMPACT_BARS)[0] as CalendarDate;
 }
@@ -134,7 +134,7 @@ async function store(
   const revisions = countRevisions(database, { symbol, recordedAt: stamp.recordedAt });
   if (revisions > 0) report.revisions.set(symbol, revisions);
   report.downloaded.push(symbol);
-  // The whole history, or less than was asked for, leaves nothing unknown before its first bar.
+  // The whole history, or fewer bars than requested, leaves nothing unknown before its first bar.
   const isWhole = size === 'full' || bars.length + refused < COMPACT_BARS;
   const firstBar = bars[0]?.date ?? first;
   const startDate = isWhole && first < firstBar ? first : firstBar;
@@ -145,7 +145,7 @@ async function store(
   return lastBar;
 }
 
-/** A symbol that the provider does not have is covered: asking again would bring nothing. */
+/** Covers a symbol that the provider does not have: requesting it again would be pointless. */
 async function coverUnknown(
   { database, clock, provider }: DownloadContext,
   { symbol, first: startDate }: SymbolNeed,
@@ -157,7 +157,7 @@ async function coverUnknown(
   if (startDate <= endDate) await database.write(() => addCoverage(database, { symbol, startDate, endDate }, stamp));
 }
 
-/** A day for which the provider has bars of at least half the symbols is published: the others did not trade on it. */
+/** A day on which the provider has bars of at least half the symbols is published: the others did not trade. */
 async function coverPublished(
   { database, clock, provider }: DownloadContext,
   lastBars: Map<string, CalendarDate>,

@@ -10,9 +10,9 @@ import { readCsv } from './formats/csv.ts';
 import { readJson } from './formats/json.ts';
 import { type LineBatch, readLines } from './formats/lines.ts';
 
-/** Rows per transaction: a server beside the import waits for one of these at most, some milliseconds. */
+/** Rows per transaction: a server running beside the import waits for one at most, a few milliseconds. */
 const ROWS_PER_TRANSACTION = 10_000;
-/** Between two transactions, so that a waiting server gets its turn. */
+/** The pause between two transactions, which gives a waiting server its turn. */
 const PAUSE_MS = 1;
 
 export interface ImportOptions {
@@ -24,9 +24,9 @@ export interface ImportOptions {
 export interface ImportSummary {
   format: string;
   symbols: number;
-  /** Rows that are now in the database, whether they were before or not. */
+  /** Rows that are now in the database, including those that already were. */
   bars: number;
-  /** Of these, new or with other values than before. */
+  /** Those of them that are new or were changed. */
   changed: number;
   dates: number;
   firstDate: CalendarDate | null;
@@ -38,9 +38,9 @@ export interface ImportSummary {
 }
 
 /**
- * Imports the daily bars of one file in transactions of bounded size. Bad rows are reported and skipped; a file that is
- * not readable as any format throws a `ServiceError` and changes nothing. Every symbol is then covered from its first to
- * its last complete bar.
+ * Imports the daily bars of one file in transactions of bounded size. Bad rows are reported and skipped; a file in no known
+ * format throws a `ServiceError` and changes nothing. Afterwards, every symbol is covered from its first to its last complete
+ * bar.
  */
 export async function importFile(
   database: CommandDatabase,
@@ -141,7 +141,7 @@ function storeRows(
   });
 }
 
-/** At a symbol's first row: real prices push synthetic ones out, and adjusted and raw bars never share a series. */
+/** Called at a symbol's first row: real prices replace synthetic ones, and a series never mixes adjusted and raw bars. */
 function stateOf(
   database: Database,
   symbol: string,

@@ -2,29 +2,29 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { backOff } from '../back-off.ts';
 import type { ProviderAnswer } from './provider.ts';
 
-/** The first wait at a short limit; it doubles from try to try of the same request. */
+/** The first wait at a short limit; it doubles with every further try of the same request. */
 const FIRST_LIMIT_WAIT_MS = 2_000;
 const MAX_LIMIT_WAIT_MS = 60_000;
-/** A provider that cannot be reached is tried again this often, after waits that double. */
+/** How often an unreachable provider is tried again, after waits that double. */
 const MAX_TRIES = 3;
 const FIRST_RETRY_WAIT_MS = 500;
 
 export interface PatienceOptions {
-  /** The longest that short limits are waited for in all. */
+  /** The longest total wait for short limits. */
   maxLimitWaitMs: number;
   signal: AbortSignal;
-  /** For tests, which do not wait. */
+  /** Replaced in tests, which do not wait. */
   wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Asks a provider until it answers or further tries are pointless. */
+/** Repeats a request until the provider answers it or further tries are pointless. */
 export interface Patience {
   ask<Value>(request: () => Promise<ProviderAnswer<Value>>): Promise<ProviderAnswer<Value>>;
-  /** How long short limits were waited out so far. */
+  /** The total wait for short limits so far. */
   readonly waitedMs: number;
 }
 
-/** Short limits are waited out as long as the bound allows; what is unreachable is tried a few times. */
+/** Short limits are waited out within the total allowed; an unreachable provider is tried a few times. */
 export function createPatience({ maxLimitWaitMs, signal, wait = sleepUnlessAborted }: PatienceOptions): Patience {
   let waitedMs = 0;
   return {

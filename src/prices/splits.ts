@@ -3,7 +3,7 @@ import { type CalendarDate, addDays, dateOf, timestamp } from '../calendar.ts';
 import { type Jump, storeSplits, unexplainedJumps } from '../database/splits.ts';
 import type { DownloadContext } from './download.ts';
 
-/** Jumps this long before the first date still matter: models look at the history of prices. */
+/** Jumps this long before the first date still matter: models look at past prices. */
 export const SPLIT_HISTORY_DAYS = 150;
 /** Symbols examined in one turn of the event loop. */
 const SYMBOLS_PER_TURN = 20;
@@ -13,7 +13,7 @@ export interface JumpSpan {
   to: CalendarDate;
 }
 
-/** Overnight jumps that look like splits and are not explained by one. */
+/** Overnight jumps that look like splits but that no split explains. */
 export async function findJumps(
   database: DownloadContext['database'],
   symbols: readonly string[],
@@ -28,8 +28,8 @@ export async function findJumps(
 }
 
 /**
- * Asks the provider for the splits of the symbols that jump, and stores its answers. Stops when the provider gives none;
- * the remaining jumps stay unexplained.
+ * Requests from the provider the splits of the symbols that jump, and stores them. Stops when the provider returns none; the
+ * remaining jumps stay unexplained.
  */
 export async function askForSplits(context: DownloadContext, jumps: readonly Jump[]): Promise<void> {
   const { database, clock, provider, patience, signal } = context;

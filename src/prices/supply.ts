@@ -24,7 +24,7 @@ export interface PriceRequest {
   /** In order; none in the future. */
   dates: readonly CalendarDate[];
   universe: readonly string[];
-  /** Prices of what these models hold are supplied too, where they can be. */
+  /** The models whose holdings are supplied with prices too, where possible. */
   models: readonly string[];
   signal: AbortSignal;
   /** How many downloads the provider still allows, where that is known. */
@@ -35,7 +35,7 @@ export interface PriceRequest {
 export interface PriceSupply {
   dates: DatePrices[];
   warnings: string[];
-  /** Null when the provider was not asked. */
+  /** Null when the provider was not needed. */
   report: DownloadReport | null;
 }
 
@@ -101,8 +101,8 @@ function examine(
 }
 
 /**
- * What to download, the most useful first: symbols that dates require, then those with partial bars, then holdings
- * outside the universe.
+ * What to download, the most useful first: symbols that dates require, then those with partial bars, then holdings outside
+ * the universe.
  */
 function symbolNeeds(context: PriceContext, request: PriceRequest, outside: readonly string[]): SymbolNeed[] {
   const today = dateOf(context.clock());
@@ -122,8 +122,8 @@ function symbolNeeds(context: PriceContext, request: PriceRequest, outside: read
 }
 
 /**
- * The symbols without which a date is not run: all that the provider could still supply. None when nothing can be
- * downloaded; symbols with adjusted prices of another source are never among them.
+ * The symbols without which a date is not run: all that the provider can still supply; none when nothing can be downloaded.
+ * Symbols with adjusted prices from another source are never required.
  */
 function requiredSymbols(
   { database, settings }: PriceContext,

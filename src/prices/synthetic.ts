@@ -16,15 +16,15 @@ import { hashOn, hashText } from '../text-hash.ts';
 import type { DatePrices } from './coverage.ts';
 
 /**
- * Made-up prices for DEV. The price of a symbol at a moment is a closed formula of (symbol, moment): value
- * noise summed over octaves, as in fractal terrain. So it needs no history, is the same on every machine, and two
- * neighbouring days fit together whichever was made first.
+ * Made-up prices for DEV. The price of a symbol at a moment is a closed formula of (symbol, moment): value noise summed over
+ * octaves, as in fractal terrain. So it needs no history, is the same on every machine, and two neighbouring days match
+ * whichever was made first.
  */
 
-/** Synthetic bars reach this far before a job's first date, so that models have a history to look at. */
+/** Synthetic bars start this long before a job's first date, so that models have past prices to look at. */
 const HISTORY_DAYS = 120;
 const EPOCH: CalendarDate = '1970-01-01';
-/** Periods in days with the size of the swing that each gives to the logarithm of the price. */
+/** Periods in days, each with the size of its swing in the logarithm of the price. */
 const OCTAVES = [
   [512, 0.3],
   [256, 0.2],
@@ -37,18 +37,15 @@ const OCTAVES = [
   [2, 0.015],
   [1, 0.01],
 ] as const;
-/** Where in its day a bar's moments lie. */
+/** Where within its day a bar's moments are. */
 const OPEN_TIME = 0.2;
 const CLOSE_TIME = 0.8;
-/** High and low reach at most this far beyond open and close. */
+/** High and low are at most this far beyond open and close. */
 const MAX_WICK = 0.01;
 const LEAST_BASE = 20;
 const BASE_RANGE = 480;
 
-/**
- * Makes the prices that some dates lack. Symbols that have real prices keep to them: a series is never real here and made
- * there.
- */
+/** Makes the missing prices of some dates. Symbols with real prices are left out: no series mixes real and made-up prices. */
 export async function makeSyntheticPrices(
   { database, clock }: { database: Database; clock: Clock },
   dates: readonly DatePrices[],
@@ -78,7 +75,7 @@ export async function makeSyntheticPrices(
   }
 }
 
-/** The bars of the weekdays among some dates. Of today only the open exists, as with real prices. */
+/** The bars of the weekdays among some dates. Of today, only the open exists, as with real prices. */
 export function syntheticBars(symbol: string, dates: readonly CalendarDate[], today: CalendarDate): Bar[] {
   return dates.filter(isWeekday).map((date) => {
     const bar = wholeBar(symbol, date);
@@ -105,7 +102,7 @@ function priceAt(symbol: string, time: number): number {
   return cents(base * Math.exp(swing));
 }
 
-/** Noise between two lattice points, eased so that it has no corners. */
+/** Noise between two lattice points, smoothed so that it has no corners. */
 function smoothNoise(name: string, position: number): number {
   const left = Math.floor(position);
   const fraction = position - left;
@@ -113,7 +110,7 @@ function smoothNoise(name: string, position: number): number {
   return noise(name, left) * (1 - eased) + noise(name, left + 1) * eased;
 }
 
-/** A number from 0 up to 1 that looks random and is a function of its name and index (FNV-1a, then murmur3's finaliser). */
+/** A number from 0 up to 1 that looks random and depends only on its name and index (FNV-1a, then murmur3's finaliser). */
 function noise(name: string, index: number): number {
   let hash = hashOn(hashText(name), index);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

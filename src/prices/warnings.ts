@@ -4,7 +4,7 @@ import type { DatePrices } from './coverage.ts';
 import type { DownloadReport } from './download.ts';
 import type { Problem } from './provider.ts';
 
-/** What a job's warnings say about prices. */
+/** The warnings of a job about prices. */
 
 const WHEN_TO_TRY_AGAIN: Partial<Record<Problem, string>> = {
   daily_quota: "trying again makes sense tomorrow, when the provider's daily quota starts anew",
@@ -20,7 +20,7 @@ export function gapWarnings(dates: readonly DatePrices[], universe: readonly str
     : [`${missing.size} of ${universe.length} symbols have no price data on some of the dates`];
 }
 
-/** What the user of a job should know about its downloads. */
+/** The warnings about a job's downloads. */
 export function downloadWarnings(
   report: DownloadReport,
   { dates, waitedMs }: { dates: readonly DatePrices[]; waitedMs: number },

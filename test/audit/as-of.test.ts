@@ -9,7 +9,7 @@ const AAPL_ON_7 = `symbol = 'AAPL' AND date = '2025-01-07'`;
 const BAR = `INTO price_data (symbol, date, open, close, source, recorded_at) VALUES`;
 const SPLIT = `INTO stock_splits (symbol, date, numerator, denominator, recorded_at) VALUES`;
 const VALUE = 'UPDATE positions SET portfolio_value_e4 = portfolio_value_e4 + 100000 WHERE position_id = 5';
-const LOST = 'what was known then has been replaced without a trace';
+const LOST = 'what was known at the time has been replaced without a trace';
 /** A revision whose new price was made ready some seconds before the session was committed that marked at the old one. */
 const madeReady = (seconds: number) => {
   const at = `(SELECT strftime('%Y-%m-%dT%H:%M:%fZ', completed_at, '-${seconds} seconds') FROM trading_sessions WHERE session_id = 3)`;

@@ -2,12 +2,12 @@ import { type CalendarDate, EARLIEST_DATE, isCalendarDate, isTooEarly } from '..
 import type { Bar, PriceSource } from '../../database/prices.ts';
 import { normaliseSymbol } from '../../domain.ts';
 
-/** Beyond this a price is a mistake; the database refuses it too. */
+/** A higher price is a mistake; the database refuses it too. */
 const MAX_PRICE = 10_000_000;
 const MAX_VOLUME = 1e15;
 const NUMBER = /^\d+(\.\d*)?([eE][+-]?\d+)?$|^\.\d+$/;
 
-/** A row of a file before it is checked: its texts as they are, undefined where the file has no such field. */
+/** An unchecked row of a file: its fields as text, undefined where the file has none. */
 export interface RawBar {
   symbol: string | undefined;
   date: string | undefined;
@@ -18,7 +18,7 @@ export interface RawBar {
   volume: string | undefined;
 }
 
-/** Why a row is refused: the kind of trouble, for counting, and the value that shows it. */
+/** Why a row is refused: the kind of problem, for counting, and the value that shows it. */
 export interface Refusal {
   reason: string;
   value: string;
@@ -27,7 +27,7 @@ export interface Refusal {
 /** One row of a file: its place there, and the bar or why there is none. */
 export type Row = { line: number } & ({ bar: Bar; refusal?: never } | { refusal: Refusal; bar?: never });
 
-/** A file that a format can read: what it is called, where its bars come from, and its rows one by one. */
+/** A file in a known format: its name, the source of its bars, and its rows one by one. */
 export interface ParsedFile {
   format: string;
   source: PriceSource;

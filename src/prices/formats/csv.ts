@@ -5,7 +5,7 @@ import { ServiceError } from '../../domain.ts';
 import { type ParsedFile, type RawBar, type Row, checkBar } from './bar.ts';
 import { type LineBatch, startingWith } from './lines.ts';
 
-/** CSV with a header, in any order of columns, and the headers of Yahoo and Stooq, whose prices are split-adjusted. */
+/** CSV with a header and columns in any order, including Yahoo's and Stooq's headers, whose prices are split-adjusted. */
 
 const COLUMN_NAMES = new Map<string, keyof RawBar>([
   ['symbol', 'symbol'],
@@ -101,7 +101,7 @@ function rowOf(text: string, line: number, { layout, today }: { layout: Layout; 
   return { line, ...checkBar(raw, today) };
 }
 
-/** Cells of one row; quoted ones may hold the separator and doubled quotes. */
+/** The cells of one row; quoted ones may contain the separator and doubled quotes. */
 function splitRow(row: string, separator: string): string[] {
   if (!row.includes('"')) return row.split(separator);
   const cells: string[] = [];

@@ -6,8 +6,8 @@ import { type ParsedFile, type RawBar, type Row, checkBar } from './bar.ts';
 import { MAX_DOCUMENT_LENGTH, type LineBatch, startingWith } from './lines.ts';
 
 /**
- * Alpha Vantage's daily series, one document per symbol, and the AI-Trader family's variant of it, one document per
- * line, in which the open is called "buy price" and the close "sell price".
+ * Alpha Vantage's daily series, one document per symbol, and the AI-Trader family's variant of it, one document per line,
+ * which calls the open "buy price" and the close "sell price".
  */
 
 const SERIES = 'Time Series (Daily)';
@@ -29,7 +29,7 @@ interface Document {
   days: Record<string, unknown>;
 }
 
-/** Reads a JSON file: one document over all its lines, or one on each. Throws when its beginning is neither. */
+/** Reads a JSON file: one document over all its lines, or one per line. Throws when it begins with neither. */
 export async function readJson(
   batches: AsyncIterator<LineBatch>,
   first: LineBatch,
@@ -46,7 +46,7 @@ export async function readJson(
   return { format, source, rows: rowsOfLines(batches, first, { source, today }) };
 }
 
-/** Reads one document that a provider sent. Throws a `ServiceError` when it holds no daily series. */
+/** Reads one document from a provider. Throws a `ServiceError` when it holds no daily series. */
 export function readDocument(value: unknown): Document {
   const document = asObject(value);
   for (const name of PROVIDER_MESSAGES) {
@@ -61,7 +61,7 @@ export function readDocument(value: unknown): Document {
   return { symbol, days, source: '1. buy price' in (asObject(newest) ?? {}) ? 'ai-trader' : 'alpha-vantage' };
 }
 
-/** The days of a document as checked rows, all at the line where it begins. */
+/** The days of a document as checked rows, all located at the line where it begins. */
 export function rowsOf({ symbol, days }: Document, line: number, today: CalendarDate): Row[] {
   return Object.entries(days).map(([date, fields]) => {
     const raw: RawBar = {

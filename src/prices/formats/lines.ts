@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { ServiceError } from '../../domain.ts';
 
 const READ_BYTES = 128 * 1024;
-/** One line, or one whole JSON document, is held in memory; a symbol's bars of fifty years are a tenth of this. */
+/** One line, or one whole JSON document, is held in memory; a symbol's bars of fifty years take a tenth of this. */
 export const MAX_DOCUMENT_LENGTH = 32 * 1024 * 1024;
 
 export interface LineBatch {
@@ -14,16 +14,16 @@ export interface LineBatch {
   bytesRead: number;
 }
 
-/** A batch that was taken already, and all after it. */
+/** Returns a batch that was already taken, and all after it. */
 export async function* startingWith(first: LineBatch, rest: AsyncIterator<LineBatch>): AsyncGenerator<LineBatch> {
   yield first;
   for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
 }
 
-/** Reads a file of text in batches of whole lines; the memory it takes does not grow with the file. */
+/** Reads a text file in batches of whole lines, in memory that does not grow with the file. */
 export async function* readLines(path: string): AsyncGenerator<LineBatch> {
   const decoder = new StringDecoder('utf8');
-  let unfinished: string[] = []; // the pieces of a line: joined once, however many there are
+  let unfinished: string[] = []; // the pieces of a line, joined once, however many there are
   let unfinishedLength = 0;
   let firstLine = 1;
   let bytesRead = 0;

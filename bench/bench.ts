@@ -15,7 +15,7 @@ import { measureWaiting } from './waiting.ts';
  * Measures the built program against limits and peers, each in turn with its peer in this same run, so that the ratios
  * hold on any machine. `npm run bench`, or `npm run bench -- results import` for some of it.
  */
-const benches: Record<string, () => Promise<Measurement | Measurement[]>> = {
+const benches: Record<string, () => Promise<Measurement | Measurement[]> | AsyncIterable<Measurement>> = {
   'model-days': measureModelDays,
   requests: measureRequests,
   latency: measureLatency,
@@ -35,10 +35,12 @@ console.log(`Node ${process.versions.node}, ${cpus().length} cores; medians of i
 for (const name of chosen) {
   const bench = benches[name];
   if (bench === undefined) throw new Error(`There is no bench ${name}; there are ${Object.keys(benches).join(', ')}`);
-  for (const { what, ours, peer, ratio, aim, met } of [await bench()].flat()) {
-    const verdict = met === null ? '' : met ? ', met' : ', MISSED';
-    console.log(
-      `${what}\n  ${ours}${peer ? ` against ${peer}` : ''}${ratio ? `: ratio ${ratio}` : ''} (aim: ${aim}${verdict})`,
-    );
-  }
+  const measured = bench();
+  if (Symbol.asyncIterator in measured) for await (const measurement of measured) report(measurement);
+  else [await measured].flat().forEach(report);
+}
+
+function report({ what, ours, peer, ratio, aim, met }: Measurement): void {
+  const verdict = met === null ? '' : met ? ', met' : ', MISSED';
+  console.log(`${what}\n  ${ours}${peer ? ` against ${peer}` : ''}${ratio ? `: ratio ${ratio}` : ''} (aim: ${aim}${verdict})`);
 }

@@ -1,12 +1,12 @@
-/** Dates without a time of day, as `YYYY-MM-DD` text; they order as text. All arithmetic is in UTC. */
+/** Dates without a time of day, as `YYYY-MM-DD` text; they sort as text. All arithmetic is in UTC. */
 export type CalendarDate = string;
 
-/** Where "now" comes from; tests set it. */
+/** The source of "now"; tests set it. */
 export type Clock = () => Date;
 
 /**
- * No earlier date comes in, from a request, a file or a provider. Nothing traded then that anybody simulates, and clients
- * in other languages cannot read the year 0000.
+ * No request, file or provider may use an earlier date. No price of interest is older, and clients in other languages cannot
+ * read the year 0000.
  */
 export const EARLIEST_DATE: CalendarDate = '1900-01-01';
 
@@ -19,7 +19,7 @@ export function isCalendarDate(text: unknown): text is CalendarDate {
   return exists(text) && text >= EARLIEST_DATE;
 }
 
-/** Whether the text is a date in every way but that it is before `EARLIEST_DATE`. */
+/** Whether the text is a valid date except that it is before `EARLIEST_DATE`. */
 export function isTooEarly(text: unknown): boolean {
   return exists(text) && text < EARLIEST_DATE;
 }
@@ -77,7 +77,7 @@ export function weekdaysBefore(date: CalendarDate, count: number): CalendarDate[
   return dates;
 }
 
-/** UTC, ISO 8601, milliseconds, trailing Z: the one form of every timestamp that the service writes. */
+/** UTC, ISO 8601, milliseconds, trailing Z: the only form of timestamp that the service writes. */
 export function timestamp(instant: Date): string {
   return instant.toISOString();
 }

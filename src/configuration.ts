@@ -20,10 +20,10 @@ const isPrintable = v.check(
   ({ input }) => `must not contain ${unprintableIn(input)}`,
 );
 
-/** What is not printable (text.ts), as a range of a pattern that other languages can read too; half characters are not JSON. */
+/** Unprintable characters (text.ts), as a range of a pattern that other languages can read too; JSON excludes half characters. */
 const UNPRINTABLE = String.raw`\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069`;
 
-/** A model's name in every table and answer: printable text. */
+/** A model's name in every table and response: printable text. */
 export const signatureSchema = v.pipe(
   v.string('expected a string'),
   v.check((text) => text.trim() !== '', 'must not be empty'),
@@ -37,12 +37,12 @@ export const signatureSchema = v.pipe(
 
 const symbolSchema = v.pipe(v.string(), v.trim(), v.toUpperCase(), v.regex(SYMBOL_PATTERN, 'is not a ticker symbol'));
 
-/** Half of what is traded; more is a typing error. */
+/** Half of the traded amount; more is a typing error. */
 const MAX_BASIS_POINTS = 5_000;
 const MAX_COMMISSION = 1_000_000;
 const basisPoints = v.pipe(v.number(), v.minValue(0), v.maxValue(MAX_BASIS_POINTS));
 const dollars = v.pipe(v.number(), v.minValue(0));
-/** Dollars for a million tokens: a dollar a token. With `MAX_TOKENS_OF_ANSWER` it keeps every cost finite. */
+/** Dollars per million tokens: a dollar a token. With `MAX_TOKENS_OF_ANSWER` it keeps every cost finite. */
 const MAX_TOKEN_PRICE = 1_000_000;
 const tokenPrice = v.pipe(dollars, v.maxValue(MAX_TOKEN_PRICE));
 const httpUrl = v.pipe(
@@ -50,7 +50,7 @@ const httpUrl = v.pipe(
   v.check((text) => text === '' || isHttpUrl(text), `must be ${HTTP_URL}`),
 );
 
-/** The beginning of a `basemodel` that names a rule instead of a provider's model. */
+/** The prefix of a `basemodel` that selects a rule instead of a provider's model. */
 const BASELINE_PREFIX = 'baseline/';
 
 const modelFields = v.object({
@@ -60,14 +60,14 @@ const modelFields = v.object({
   enabled: v.optional(v.boolean(), false),
   openai_base_url: v.nullish(httpUrl),
   openai_api_key: v.nullish(v.string()),
-  /** The name of the environment variable that holds the key, for files that should hold none. */
+  /** The name of the environment variable with the key, for files that should not contain one. */
   openai_api_key_env: v.nullish(v.string()),
   temperature: v.nullish(v.number()),
   top_p: v.nullish(v.number()),
   seed: v.nullish(v.pipe(v.number(), v.integer())),
   max_tokens: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1))),
   reasoning_effort: v.nullish(v.string()),
-  /** Further fields of the request's body, as they are. */
+  /** Further fields of the request's body, sent as they are. */
   extra_body: v.nullish(v.record(v.string(), v.unknown())),
   price_per_million_tokens: v.nullish(
     v.object({ input: tokenPrice, output: tokenPrice, cached_input: v.nullish(tokenPrice) }),
@@ -91,12 +91,12 @@ const agentConfigSchema = v.object({
   max_retries: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)), 3),
   base_delay: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(3_600)), 1),
   initial_cash: v.optional(v.pipe(v.number(), v.gtValue(0), v.maxValue(MAX_INITIAL_CASH)), 10_000),
-  /** Dollars per executed order, and basis points of what is traded. */
+  /** Dollars per executed order, and basis points of the traded amount. */
   commission_per_trade: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(MAX_COMMISSION)), 0),
   commission_bps: v.optional(basisPoints, 0),
   /** How much worse than the open an order fills. */
   slippage_bps: v.optional(basisPoints, 0),
-  /** What one model may cost in one job; a model's own limit counts before it. */
+  /** What one model may cost in one job; a model's own limit takes precedence. */
   max_cost_usd: v.optional(v.nullable(dollars), null),
   stock_symbols: v.optional(
     v.nullable(
@@ -127,19 +127,19 @@ const configurationSchema = v.object({
 });
 
 export type ModelConfiguration = v.InferOutput<typeof modelSchema>;
-/** How every model of a job trades; kept with the job, so that a later change of the file cannot change it midway. */
+/** How every model of a job trades; stored with the job, so that changing the file does not affect a running job. */
 export type AgentConfiguration = v.InferOutput<typeof agentConfigSchema>;
 export type Configuration = v.InferOutput<typeof configurationSchema>;
 
 /**
- * Reads the server's configuration file. Throws a `ServiceError` (`broken_configuration`) that names the file, and
- * inside it the path of each value that is wrong.
+ * Reads the server's configuration file. Throws a `ServiceError` (`broken_configuration`) that names the file and the path of
+ * each wrong value in it.
  */
 export function readConfiguration(path: string): Configuration {
   return parseConfiguration(readJsonFile(path), path);
 }
 
-/** Checks a configuration that was read already; `source` names it in the error. */
+/** Checks a configuration that was already read; `source` names it in the error. */
 export function parseConfiguration(value: unknown, source: string): Configuration {
   const result = v.safeParse(configurationSchema, value);
   if (result.success) return result.output;
@@ -150,7 +150,7 @@ export function parseConfiguration(value: unknown, source: string): Configuratio
   );
 }
 
-/** Parses a JSON file of bounded size; the error says whether it is missing, unreadable or no JSON. */
+/** Parses a JSON file of bounded size; the error says whether it is missing, unreadable or not JSON. */
 export function readJsonFile(path: string): unknown {
   let text: string;
   try {
@@ -189,12 +189,12 @@ export function universeOf(agentConfig: AgentConfiguration): readonly string[] {
 
 type NamedModel = Pick<v.InferOutput<typeof modelFields>, 'signature' | 'basemodel'>;
 
-/** What a model's entry asks for: the `model` of a provider's request, or a baseline. */
+/** What a model's entry requests: the `model` of a provider's request, or a baseline. */
 export function basemodelOf({ signature, basemodel }: NamedModel): string {
   return basemodel || signature;
 }
 
-/** The rule that trades for an entry, or null when a model does. */
+/** The rule that trades for an entry, or null for a model. */
 export function baselineOf(entry: NamedModel): BaselineStrategy | null {
   return baselineStrategies.find((strategy) => basemodelOf(entry) === BASELINE_PREFIX + strategy) ?? null;
 }
@@ -203,12 +203,12 @@ function isUnknownBaseline(entry: NamedModel): boolean {
   return basemodelOf(entry).startsWith(BASELINE_PREFIX) && baselineOf(entry) === null;
 }
 
-/** An agent configuration as it was stored with a job. */
+/** An agent configuration as stored with a job. */
 export function parseAgentConfiguration(stored: string): AgentConfiguration {
   return v.parse(agentConfigSchema, JSON.parse(stored));
 }
 
-/** The same for several jobs, by job; jobs with the same configuration share one object. */
+/** As above for several jobs, by job; jobs with the same configuration share one object. */
 export function parseAgentConfigurations(stored: ReadonlyMap<string, string>): Map<string, AgentConfiguration> {
   const parsed = new Map<string, AgentConfiguration>();
   return new Map(
@@ -222,7 +222,7 @@ export function parseAgentConfigurations(stored: ReadonlyMap<string, string>): M
 
 type Issue = v.BaseIssue<unknown>;
 
-/** `models[2].signature`, as a reader would look for it in the file. */
+/** `models[2].signature`, the path by which a reader finds it in the file. */
 function pathOf(issue: Issue): string {
   const keys = issue.path?.map(({ key }) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)) ?? [];
   return keys.join('').replace(/^\./, '') || 'the file';
@@ -236,7 +236,7 @@ function describe(issue: Issue): string {
   return issue.kind === 'schema' ? `expected ${issue.expected}, got ${got}` : `must be ${issue.expected}`;
 }
 
-/** Only the position: the parser's own words quote the text around it, which may be a key. */
+/** Only the position: the parser's own message quotes the text around it, which may be a key. */
 function whereOf(error: unknown): string {
   const message = messageOf(error);
   const place = /line \d+ column \d+/.exec(message) ?? /position \d+/.exec(message);

@@ -23,8 +23,8 @@ export const skipReasons = {
 } as const;
 
 /**
- * A trading session: one attempt at a model-day. `active`: its positions count. `superseded`: they counted until a replacement
- * was committed. `failed`: it has no positions.
+ * A trading session: one attempt at a model-day. `active`: its positions count. `superseded`: they counted until a
+ * replacement was committed. `failed`: it has no positions.
  */
 export const sessionStatuses = ['running', 'active', 'superseded', 'failed'] as const;
 
@@ -34,7 +34,7 @@ export type ActionType = (typeof actionTypes)[number];
 export const messageRoles = ['system', 'user', 'assistant', 'tool'] as const;
 export type MessageRole = (typeof messageRoles)[number];
 
-/** Rules that trade like a model, at no cost. The `basemodel` of an entry names one as `baseline/<strategy>`. */
+/** Rules that trade like a model, at no cost. An entry's `basemodel` selects one as `baseline/<strategy>`. */
 export const baselineStrategies = ['buy-and-hold', 'equal-weight', 'momentum', 'random'] as const;
 export type BaselineStrategy = (typeof baselineStrategies)[number];
 
@@ -74,10 +74,10 @@ export function messageOf(thrown: unknown): string {
 /** Ticker symbols as the world's exchanges write them: `AAPL`, `BRK-B`, `600519.SH`. Upper case, at most 20 characters. */
 export const SYMBOL_PATTERN = /^[A-Z0-9^][A-Z0-9.^=-]{0,19}$/;
 
-/** The same as people and programs write it: in either case, with spaces at the ends. */
+/** The same in either case, with spaces at the ends, as people and programs write it. */
 export const SYMBOL_TEXT = /^\s*[A-Za-z0-9^][A-Za-z0-9.^=-]{0,19}\s*$/;
 
-/** The symbol in the form in which it is stored, or null when the text cannot be one. */
+/** The symbol in its stored form, or null when the text cannot be one. */
 export function normaliseSymbol(text: string): string | null {
   return SYMBOL_TEXT.test(text) ? text.trim().toUpperCase() : null;
 }

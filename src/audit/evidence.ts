@@ -96,7 +96,7 @@ function noteMisfit(
   const right = bar && fromDollars(dollarsOf(bar));
   const used = `it used ${formatDollars(mark.price)} as the ${name} of ${symbol}${mark.date === day.date ? '' : `, of ${mark.date}`}`;
   if (!isComplete) note(`${used}; ${LOST}`, { isComplete });
-  else note(right === undefined ? `${used}, and none was known then` : `${used}, should be ${formatDollars(right)}`);
+  else note(right === undefined ? `${used}, and none was known at the time` : `${used}, should be ${formatDollars(right)}`);
 }
 
 function checkSplits(
@@ -117,11 +117,11 @@ function checkSplits(
     const used = known
       ? `it used ${nameOf(known)} as the split of ${split.symbol} on ${split.date}`
       : `it used no split of ${split.symbol} on ${split.date}`;
-    note(isComplete ? `${used}, which is not what was known then` : `${used}; ${LOST}`, { isComplete });
+    note(isComplete ? `${used}, which is not what was known at the time` : `${used}; ${LOST}`, { isComplete });
   }
   for (const known of evidence.splits)
     if (!possible.some((split) => isSameDay(split, known)))
-      note(`it used ${nameOf(known)} as the split of ${known.symbol} on ${known.date}, and none was known then`);
+      note(`it used ${nameOf(known)} as the split of ${known.symbol} on ${known.date}, and none was known at the time`);
 }
 
 type Day = Pick<KnownSplit, 'symbol' | 'date'>;

@@ -110,7 +110,7 @@ export function isLost(all: Versions<Lifetime>, moment: Moment): boolean {
 
 /** Every version that may have been read within a span; where that was lost, also the first known later one. */
 export function possibleVersions<Version extends Lifetime>(all: Versions<Version>, moment: Moment): Versions<Version> {
-  if (all.length === 1 && all[0]?.replacedAt === null) return all; // as nearly always: one version, from within the span or later
+  if (all.length === 1 && all[0]?.replacedAt === null) return all; // nearly always
   const later = laterVersion(all, moment);
   return [...versionsWithin(all, moment), ...(later ? [later] : [])];
 }

@@ -26,7 +26,7 @@ export function checkPrice({ price: stored, symbol }: LedgerRecord, right: Right
   if (stored !== null && stored === right) return stored;
   const said = `price of ${symbol} is ${stored === null ? 'missing' : formatDollars(stored)}`;
   if (right === 'unknown') note(`${said}, and the price at the time is no longer known`, { isComplete: false });
-  else note(right === null ? `${said}, and none was known then` : `${said}, should be ${formatDollars(right)}`);
+  else note(right === null ? `${said}, and none was known at the time` : `${said}, should be ${formatDollars(right)}`);
   return right === 'unknown' || right === null ? stored : right;
 }
 

@@ -5,20 +5,20 @@ import type { MeasuredPairs } from './measured-pairs.ts';
 import type { Series } from './series.ts';
 
 const DRAWS = 10_000;
-/** How many draws one step makes. */
+/** Draws per step. */
 const DRAWS_PER_STEP = 20;
-/** Means that differ by less than this share of the largest standard error differ by rounding: they share the draw. */
+/** Means that differ by less than this fraction of the largest standard error differ only by rounding: they tie. */
 const TIE = 1e-9;
 
-/** Where the random numbers come from: the same seed, the same answer. */
+/** Seeds the random numbers: the same seed gives the same result. */
 export interface DrawOptions {
   seed: string;
   draws?: number;
 }
 
 /**
- * How often each series has the highest mean in draws from N(x̄, Σ); in a tie each of the best gets an equal part. Σ is the
- * joint covariance of the means, so that the days that models share count as shared (the posterior of the means under a flat
+ * How often each series has the highest mean in draws from N(x̄, Σ); in a tie, each of the best gets an equal part. Σ is the
+ * joint covariance of the means, which accounts for the days that models share (the posterior of the means under a flat
  * prior, Gelman et al., Bayesian Data Analysis, 2013, chapter 3).
  */
 export function* probabilitiesOfBest(
@@ -43,9 +43,9 @@ export function* probabilitiesOfBest(
 }
 
 /**
- * Σ with cov(i, j) = (V_i + V_j − V_ij) / 2, V_ij the variance of the difference of both: Newey and West's weights applied
- * to the products of both series, with the same correction, plus s²/R on the diagonal; and the variance of every difference
- * is exactly that of its pair.
+ * Σ with cov(i, j) = (V_i + V_j − V_ij) / 2, V_ij the variance of the difference of both: Newey and West's weights applied to
+ * the products of both series, with the same correction, plus s²/R on the diagonal. So the variance of every difference is
+ * exactly that of its pair.
  */
 export function jointCovariance(series: readonly Series[], pairs: MeasuredPairs): Float64Array[] {
   return series.map((one) =>

@@ -8,7 +8,7 @@ export function calendarOf<OfDay extends Day>(days: DayNumbers<OfDay>): Calendar
   return [...days].sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
-/** A day on which some runs have a return and others do not: it is left out, and these are the others. */
+/** A day that is left out because only some runs have a return on it; these are the runs without one. */
 export interface LeftOut<OfDay extends Day> {
   day: OfDay;
   runs: string[];

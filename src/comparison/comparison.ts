@@ -12,11 +12,11 @@ import type { Series } from './series.ts';
 import { type TakingPart, findTakingPart } from './taking-part.ts';
 import { type DayNumbers, type TrackRecord, readRecords } from './track-record.ts';
 
-/** What can be said of models side by side. */
+/** Models compared over the same days. */
 export interface Comparison<OfDay extends Day> {
-  /** The days compared, in order: every run of every model that takes part has a return on each. */
+  /** The days compared, in order: every run of every compared model has a return on each. */
   days: OfDay[];
-  /** Days on which some of these runs have a return and others, named here, have none. */
+  /** Days on which only some of these runs have a return; the runs named here have none. */
   leftOut: LeftOut<OfDay>[];
   /** By probability of being best, then by return, then by name; those without figures last. */
   models: ModelReport[];
@@ -28,8 +28,8 @@ export interface Comparison<OfDay extends Day> {
 const NOTHING_TO_COMPARE = { reason: 'Nothing is left to compare it with' };
 
 /**
- * Compares models over the days that all their runs share, step by step. The answer depends on neither the order of the
- * models nor on models that have no figures, and is the same every time.
+ * Compares models over the days that all their runs share, step by step. The result depends neither on the order of the
+ * models nor on models without figures, and is the same every time.
  */
 export function* compareModels<OfDay extends Day>(input: ComparisonInput<OfDay>): Steps<Comparison<OfDay>> {
   check(input);
@@ -69,7 +69,7 @@ function seedOf<OfDay extends Day>(series: readonly Series[], { window }: Compar
 }
 
 interface ReportOptions {
-  /** In the order of their names, as the series are. */
+  /** Ordered by name, as the series are. */
   records: readonly TrackRecord[];
   part: TakingPart;
   pairs: MeasuredPairs;
@@ -100,7 +100,7 @@ function valueOf(figure: Figure): number {
   return typeof figure === 'number' ? figure : 0;
 }
 
-/** All pairs of the models in their order; or, with `against`, each of the others with that one. */
+/** All pairs of the models in their order; with `against`, each of the others paired with that one. */
 function choosePairs(models: readonly ModelReport[], against: string | null): [ModelReport, ModelReport][] {
   const second = models.find(({ model }) => model === against);
   if (second !== undefined) return models.filter((model) => model !== second).map((model) => [model, second]);

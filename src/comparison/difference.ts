@@ -8,7 +8,7 @@ export interface Interval {
   high: number;
 }
 
-/** What a period does with a mean daily log return. */
+/** How many days a mean daily log return is compounded over, and the confidence of its interval. */
 export interface Period {
   days: number;
   confidence: number;
@@ -22,7 +22,7 @@ export function overPeriod(dailyLogReturn: number, days: number): Figure {
   return Number.isFinite(growth) ? growth : TOO_LARGE;
 }
 
-/** mean ± t·√V, as returns over the period; t of Student's distribution, so that both tails together are 1 − confidence. */
+/** mean ± t·√V, as returns over the period; t from Student's distribution, with both tails together 1 − confidence. */
 export function intervalOf(
   mean: number,
   uncertainty: Uncertainty,
@@ -35,7 +35,7 @@ export function intervalOf(
   return typeof low === 'number' && typeof high === 'number' ? { low, high } : TOO_LARGE;
 }
 
-/** How often chance alone would make a difference of at least this size, in either direction. */
+/** The probability of a difference of at least this size, in either direction, by chance alone. */
 export function twoSidedP(mean: number, { total, degreesOfFreedom }: Uncertainty): number {
   return 2 * studentTUpperTail(Math.abs(mean) / Math.sqrt(total), degreesOfFreedom);
 }

@@ -3,14 +3,14 @@ import { centralMoment, mean, sampleVariance } from '../statistics/moments.ts';
 import { normalCdf, normalQuantile } from '../statistics/normal.ts';
 import type { Series } from './series.ts';
 
-/** The model with the highest Sharpe ratio of its mean run, and how much of it may be the luck of the best of many. */
+/** The model whose mean run has the highest Sharpe ratio, and how much of that may be the luck of being the best of many. */
 export interface LeaderReport {
-  /** Null where no model takes part. */
+  /** Null when no model is compared. */
   model: string | null;
   sharpeRatioDaily: Figure;
   /** The probability that the true ratio is above 0. */
   probabilisticSharpeRatio: Figure;
-  /** The probability that the true ratio is above what the best of `trials` would have by chance. */
+  /** The probability that the true ratio is above what the best of `trials` would reach by chance. */
   deflatedSharpeRatio: Figure;
   expectedBestSharpeRatioDaily: Figure;
   trials: number;
@@ -18,15 +18,15 @@ export interface LeaderReport {
 
 /** The Euler–Mascheroni constant. */
 const GAMMA = 0.5772156649;
-/** A deviation of daily log returns up to this is rounding. */
+/** Deviations of daily log returns up to this are rounding. */
 const LEAST_DEVIATION = 1e-15;
-/** The variance of a Sharpe ratio, times the days, is about 1; up to this it is rounding. */
+/** The variance of a Sharpe ratio, times the days, is about 1; values up to this are rounding. */
 const LEAST_VARIANCE = 1e-12;
 
 const FLAT = { reason: 'The daily returns of the mean run do not vary' };
 const TWO_VALUES = { reason: 'The daily returns take only two values, so the error of the ratio cannot be estimated' };
 
-/** The leader of those who take part; `tried` counts all entries that were tried, and what takes part was tried too. */
+/** The leader of the compared models; `tried` counts every model that was tried, including those compared. */
 export function reportLeader(series: readonly Series[], tried: number): LeaderReport {
   const trials = Math.max(tried, series.length);
   const ratios = series.map(({ logReturns }) => dailySharpeRatio(logReturns));
@@ -72,9 +72,8 @@ export function probabilisticSharpeRatio(logReturns: Float64Array, benchmark: nu
 }
 
 /**
- * sd·((1 − γ)Φ⁻¹(1 − 1/N) + γΦ⁻¹(1 − 1/(N·e))): the highest Sharpe ratio that N things without any skill would have, sd the
- * sample deviation of those compared (Bailey & López de Prado, The Deflated Sharpe Ratio, Journal of Portfolio Management 40,
- * 2014).
+ * sd·((1 − γ)Φ⁻¹(1 − 1/N) + γΦ⁻¹(1 − 1/(N·e))): the highest Sharpe ratio expected of N models without skill, sd the sample
+ * deviation of those compared (Bailey & López de Prado, The Deflated Sharpe Ratio, Journal of Portfolio Management 40, 2014).
  */
 export function expectedBestSharpeRatio(ratios: readonly number[], trials: number): Figure {
   if (ratios.length < 2) return { reason: 'Needs the Sharpe ratios of two models; there is one' };

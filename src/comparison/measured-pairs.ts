@@ -3,15 +3,15 @@ import type { Steps } from './input.ts';
 import type { Series } from './series.ts';
 import { type Uncertainty, measureUncertainty } from './uncertainty.ts';
 
-/** What is measured of two models over the same days. */
+/** Measures of two models over the same days. */
 export interface MeasuredPair {
-  /** Of the daily log returns, the first model's minus the second's. */
+  /** The mean of the daily log returns, the first model's minus the second's. */
   mean: number;
-  /** Of that mean; null where the difference is the same on every day. */
+  /** The uncertainty of that mean; null when the difference is the same on every day. */
   uncertainty: Uncertainty | null;
 }
 
-/** The measures of two models that take part, whichever comes first. */
+/** The measures of two compared models, in either order. */
 export type MeasuredPairs = (model: string, against: string) => MeasuredPair;
 
 /** Measures every pair of these series, one step each. */

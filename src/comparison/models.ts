@@ -9,7 +9,7 @@ export interface ModelReport {
   runs: string[];
   /** In the order of `runs`. */
   runReturns: Figure[];
-  /** exp(D·x̄) − 1, of the mean run's log returns. */
+  /** exp(D·x̄) − 1, from the mean run's log returns. */
   totalReturn: Figure;
   interval: Interval | { reason: string };
   meanDailyReturn: Figure;
@@ -17,11 +17,11 @@ export interface ModelReport {
   degreesOfFreedom: Figure;
   varianceShareOfRuns: Figure;
   probabilityBest: Figure;
-  /** Whether the interval is a lower bound, because one run tells nothing about the model's own chance. */
+  /** Whether the interval is a lower bound, because one run does not show how much the model itself varies. */
   isSingleRun: boolean;
 }
 
-/** Whether the model's runs would differ by chance, and there is only one of them. */
+/** Whether the model's runs would differ by chance, but there is only one. */
 export function isSingleRun({ runs, isDeterministic }: TrackRecord): boolean {
   return runs.length === 1 && !isDeterministic;
 }
@@ -44,7 +44,7 @@ export function reportModel(series: Series, probabilityBest: Figure, period: Per
   };
 }
 
-/** A model that takes part in nothing. */
+/** A model that is not compared. */
 export function reportLeftOut(record: TrackRecord, reason: string): ModelReport {
   const none = { reason };
   return {

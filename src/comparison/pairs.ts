@@ -7,16 +7,16 @@ import { daysNeeded, smallestDifference } from './planning.ts';
 import { sentenceOf } from './sentence.ts';
 import type { Uncertainty } from './uncertainty.ts';
 
-/** Two models side by side in the answer, and what was measured of them, or why nothing was. */
+/** Two models to compare, and the measures of both, or why there are none. */
 export interface ChosenPair {
   model: string;
   against: string;
   measured: MeasuredPair | { reason: string };
-  /** Those of the two that have a single run although runs would differ by chance. */
+  /** Those of the two that have a single run although their runs would differ by chance. */
   singleRuns: string[];
 }
 
-/** One pair of the answer; a figure that is missing has its reason. Returns and differences are over the period. */
+/** One pair of the comparison; a missing figure has its reason. Returns and differences are over the period. */
 export interface PairReport {
   model: string;
   against: string;
@@ -33,24 +33,24 @@ export interface PairReport {
   smallestDifference: Figure;
   daysNeeded: Figure;
   varianceShareOfRuns: Figure;
-  /** Those of the two for which the interval is a lower bound, because one run tells nothing about their own chance. */
+  /** Those of the two for which the interval is a lower bound, because one run does not show how much a model itself varies. */
   singleRuns: string[];
   sentence: string;
 }
 
-/** What a pair's figures are made of. */
-interface Evidence extends ChosenPair {
+/** What a pair's figures are computed from. */
+interface PairBasis extends ChosenPair {
   mean: number;
   uncertainty: Uncertainty;
   pValue: number;
   pValueHolm: number;
-  /** How many pairs the adjusted p-value is for. */
+  /** How many pairs the p-value is adjusted for. */
   pairs: number;
 }
 
 const SAME = 'The difference does not vary from day to day';
 
-/** The pairs of the answer in the order given, with p-values adjusted over all of them that have figures. */
+/** The pairs in the order given, with p-values adjusted over all of them that have figures. */
 export function* reportPairs(chosen: readonly ChosenPair[], period: Period): Steps<PairReport[]> {
   const pValues: (number | null)[] = [];
   for (const { measured } of chosen) {
@@ -76,7 +76,7 @@ export function* reportPairs(chosen: readonly ChosenPair[], period: Period): Ste
   return reports;
 }
 
-function reportPair(evidence: Evidence, period: Period): PairReport {
+function reportPair(evidence: PairBasis, period: Period): PairReport {
   const { model, against, mean, uncertainty, pValue, pValueHolm, pairs, singleRuns } = evidence;
   const shared = {
     model,

@@ -1,7 +1,7 @@
 import type { Figure } from '../performance/figure.ts';
 import type { Interval } from './difference.ts';
 
-/** What the sentence of a pair is made of; returns and differences over the period. */
+/** What the sentence of a pair is made from; returns and differences over the period. */
 export interface PairFacts {
   model: string;
   against: string;
@@ -9,7 +9,7 @@ export interface PairFacts {
   interval: Interval | { reason: string };
   days: number;
   isShown: boolean;
-  /** Whether the pair would be shown if it were the only one. */
+  /** Whether the difference would be shown if this were the only pair. */
   isShownAlone: boolean;
   pairs: number;
   smallestDifference: Figure;
@@ -18,7 +18,7 @@ export interface PairFacts {
 }
 
 /**
- * What a pair shows, for people: the model with the higher return first, such as "gpt-5 ahead of claude by 1.0 % over 20
+ * What a pair shows, in a sentence: the model with the higher return first, such as "gpt-5 ahead of claude by 1.0 % over 20
  * days, [−4.7 %, +6.9 %]: not shown. These 20 days can show 7.7 % or more; this would need about 1,180."
  */
 export function sentenceOf(facts: PairFacts): string {
@@ -40,7 +40,7 @@ function lead(difference: Figure, second: string): string {
   return `ahead of ${second} by ${percent(difference < 0 ? opposite(difference) : difference)}`;
 }
 
-/** The other model's growth over this one's, minus 1. */
+/** The second model's growth over the first one's, minus 1. */
 function opposite(difference: number): number {
   return -difference / (1 + difference);
 }
@@ -71,14 +71,14 @@ function lowerBound({ singleRuns }: PairFacts): string {
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const onePlace = new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const twoDigits = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 2 });
-/** Below this a percentage with one place would be 0.0. */
+/** Below this, a percentage with one decimal would be 0.0. */
 const LEAST_FOR_ONE_PLACE = 0.001;
 
 function grouped(number: number): string {
   return whole.format(number);
 }
 
-/** `7.7 %`; what is very small keeps two digits. */
+/** `7.7 %`; very small ones keep two digits. */
 function percent(fraction: number): string {
   const format = fraction !== 0 && Math.abs(fraction) < LEAST_FOR_ONE_PLACE ? twoDigits : onePlace;
   return `${format.format(fraction * 100).replace('-', '−')} %`;

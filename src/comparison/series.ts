@@ -11,13 +11,13 @@ export interface Series {
   /** The mean daily log return of each run. */
   runMeans: Float64Array;
   spread: RunSpread;
-  /** Of the mean run's daily log return. */
+  /** The mean of the mean run's daily log returns. */
   mean: number;
-  /** Of that mean; null where nothing varies. */
+  /** The uncertainty of that mean; null when nothing varies. */
   uncertainty: Uncertainty | null;
 }
 
-/** The days by their numbers, at least two; every run must have a return on each. */
+/** At least two days, by number; every run must have a return on each. */
 export function* seriesOf(record: TrackRecord, days: readonly number[]): Steps<Series> {
   const logReturns = new Float64Array(days.length);
   const runMeans = new Float64Array(record.runs.length);
@@ -31,7 +31,7 @@ export function* seriesOf(record: TrackRecord, days: readonly number[]): Steps<S
   return { record, logReturns, runMeans, spread, mean: mean(logReturns), uncertainty };
 }
 
-/** Adds a run's log returns on these days to the sums by day; its own sum. */
+/** Adds a run's log returns on these days to the sums by day; returns the run's own sum. */
 function addUp(logReturns: Float64Array, days: readonly number[], sums: Float64Array): number {
   let total = 0;
   for (const [index, day] of days.entries()) {

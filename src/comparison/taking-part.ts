@@ -4,16 +4,16 @@ import type { Day, Steps } from './input.ts';
 import { type Series, seriesOf } from './series.ts';
 import type { TrackRecord } from './track-record.ts';
 
-/** With fewer days there is no saying how much days differ. */
+/** Fewer days do not show how much days differ. */
 export const MIN_DAYS = 20;
 
-/** Which models take part in the comparison, and over which days. */
+/** Which models are compared, and over which days. */
 export interface TakingPart {
   /** By number, in order: the days on which every run of these models has a return. */
   days: number[];
-  /** The models that determine the days, in the order of their names. */
+  /** The models that determine the days, ordered by name. */
   records: TrackRecord[];
-  /** These models over the days; empty where the days are too few. */
+  /** These models over the days; empty when there are too few days. */
   series: Series[];
   /** Why a model has no figures, by model. */
   reasons: Map<string, string>;
@@ -22,8 +22,9 @@ export interface TakingPart {
 const FLAT = 'Its daily returns do not vary';
 
 /**
- * Decides who takes part. A model without figures must not cost the others any days. So each model is first checked over its
- * own days; then the models that do not vary over the common days are dropped, and the common days found anew, until all vary.
+ * Decides which models are compared. A model without figures must not cost the others any days, so each model is first
+ * checked over its own days. Then the models that do not vary over the common days are dropped and the common days
+ * recomputed, until all vary.
  */
 export function* findTakingPart(all: readonly TrackRecord[], calendar: Calendar<Day>): Steps<TakingPart> {
   const reasons = new Map<string, string>();

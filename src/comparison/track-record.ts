@@ -1,26 +1,26 @@
 import type { ComparedModel, Day, Run, Steps } from './input.ts';
 
-/** All days that any run has a return on, numbered in the order in which they were met. */
+/** All days on which any run has a return, numbered in the order in which they were first read. */
 export type DayNumbers<OfDay extends Day> = Map<OfDay, number>;
 
-/** A run's ln(1 + daily return) by day number; NaN where it has none, and so is all beyond the end. */
+/** A run's ln(1 + daily return) by day number; NaN where it has none; days beyond its end have none either. */
 export interface RunRecord {
   run: string;
   logReturns: Float64Array;
 }
 
-/** What is known of a model. */
+/** The returns of a model. */
 export interface TrackRecord {
   model: string;
   runs: readonly RunRecord[];
-  /** By day number: how many of the runs have a return. */
+  /** By day number: how many of its runs have a return. */
   presence: Uint16Array;
   isDeterministic: boolean;
-  /** Why it takes part in nothing; null where it can. */
+  /** Why the model cannot be compared; null when it can. */
   unusable: string | null;
 }
 
-/** Reads the returns of all models, in the order of their names, so that nothing depends on the order they came in. */
+/** Reads the returns of all models in the order of their names, so that the order in which they came does not matter. */
 export function* readRecords<OfDay extends Day>(
   models: readonly ComparedModel<OfDay>[],
   days: DayNumbers<OfDay>,
@@ -51,7 +51,7 @@ function* readRecord<OfDay extends Day>(
   return { model, runs: read, presence, isDeterministic, unusable: reason };
 }
 
-/** The record of one run, and the day on which nothing was left of it; null when there is none. */
+/** One run's returns, and the day on which it lost everything; null when there is none. */
 function readRun<OfDay extends Day>({ run, returns }: Run<OfDay>, days: DayNumbers<OfDay>) {
   const numbers: number[] = [];
   const values: number[] = [];

@@ -7,7 +7,7 @@ export interface RunSpread {
   variance: number;
 }
 
-/** The variance of a mean daily log return, or of a mean difference of two, and where it comes from. */
+/** The variance of a mean daily log return, or of a mean difference of two, by its sources. */
 export interface Uncertainty {
   /** From the days: other days would have given another mean. */
   ofDays: number;
@@ -17,14 +17,14 @@ export interface Uncertainty {
   degreesOfFreedom: number;
 }
 
-/** A standard error per day up to this is rounding, which leaves about 1e-18; one unit of a ledger is far above it. */
+/** A standard error per day up to this is rounding, which reaches about 1e-18; one unit of a ledger is far above it. */
 const LEAST_STANDARD_ERROR = 1e-15;
 
 /**
- * The variance of the mean of daily numbers that share their days, V_days + V_runs, with Welch's degrees of freedom
- * V² / (V_days²/(D−1) + Σ (s²/R)²/(R−1)) (Welch, The Generalization of "Student's" Problem when Several Different Population
- * Variances are Involved, Biometrika 34, 1947; Satterthwaite, An Approximate Distribution of Estimates of Variance
- * Components, Biometrics Bulletin 2, 1946). Null where nothing varies. At least two days.
+ * The variance of the mean of runs over the same days, V_days + V_runs, with Welch's degrees of freedom V² / (V_days²/(D−1) +
+ * Σ (s²/R)²/(R−1)) (Welch, The Generalization of "Student's" Problem when Several Different Population Variances are
+ * Involved, Biometrika 34, 1947; Satterthwaite, An Approximate Distribution of Estimates of Variance Components, Biometrics
+ * Bulletin 2, 1946). Null when nothing varies. Needs at least two days.
  */
 export function measureUncertainty(daily: Float64Array, spreads: readonly RunSpread[]): Uncertainty | null {
   const ofDays = varianceOfMean(daily);
@@ -40,9 +40,9 @@ function share({ runs, variance }: RunSpread): number {
 }
 
 /**
- * (γ₀ + 2 Σ (1 − k/(L+1)) γ_k) / (D − 1), γ_k the autocovariances over D: what days that depend on each other tell of their
- * mean (Newey & West, A Simple, Positive Semi-definite, Heteroskedasticity and Autocorrelation Consistent Covariance Matrix,
- * Econometrica 55, 1987), with the correction of small samples D/(D − 1).
+ * (γ₀ + 2 Σ (1 − k/(L+1)) γ_k) / (D − 1), γ_k the autocovariances over D: the variance of the mean of autocorrelated days
+ * (Newey & West, A Simple, Positive Semi-definite, Heteroskedasticity and Autocorrelation Consistent Covariance Matrix,
+ * Econometrica 55, 1987), with the small-sample correction D/(D − 1).
  */
 export function varianceOfMean(daily: Float64Array): number {
   const middle = mean(daily);
@@ -58,7 +58,7 @@ export function lagsFor(days: number): number {
   return Math.floor(4 * (days / 100) ** (2 / 9));
 }
 
-/** The sum of the products of each number with the one that many days before. */
+/** The sum of the products of each number with the one `lag` days before. */
 function products(deviations: Float64Array, lag: number): number {
   let sum = 0;
   for (let day = lag; day < deviations.length; day += 1)

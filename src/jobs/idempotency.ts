@@ -5,8 +5,8 @@ import { ServiceError } from '../domain.ts';
 import type { JobRequest, SubmittedJob } from './submission.ts';
 
 /**
- * The job that an earlier trigger with this key created, as it was answered then; null for a new key. Throws a
- * `ServiceError` (`key_reused`) when that trigger asked for something else.
+ * The job that an earlier trigger with this key created, with its original response; null for a new key. Throws a
+ * `ServiceError` (`key_reused`) when that trigger was a different request.
  */
 export function submittedBefore(database: Database, key: string, request: JobRequest): SubmittedJob | null {
   const earlier = triggerOfKey(database, key);
@@ -18,7 +18,7 @@ export function submittedBefore(database: Database, key: string, request: JobReq
   );
 }
 
-/** Remembers a created job under its key, within the transaction that inserts it. */
+/** Stores a created job under its key, within the transaction that inserts it. */
 export function rememberSubmission(
   database: Database,
   key: string,
@@ -27,7 +27,7 @@ export function rememberSubmission(
   rememberTrigger(database, key, { jobId: job.jobId, requestHash: hashOf(request), answer: JSON.stringify(job) });
 }
 
-/** Two requests are the same when they ask for the same, however they are written. */
+/** Two requests are the same when they mean the same, however they are written. */
 function hashOf({ startDate, endDate, models, replaceExisting }: JobRequest): string {
   return hash('sha256', JSON.stringify([startDate, endDate, models, replaceExisting]));
 }

@@ -12,24 +12,24 @@ import { resolveRange } from './range.ts';
 import type { JobRequest, SubmittedJob } from './submission.ts';
 import { runThroughFaults } from './through-faults.ts';
 
-/** A job that finds no progress at so many restarts in a row is given up: it may be what ends the process. */
+/** After this many restarts in a row without progress a job is given up: it may be what ends the process. */
 const MAX_IDLE_RESTARTS = 10;
 
-/** The jobs of the service: one at a time, worked in the background. */
+/** The jobs of the service: one at a time, run in the background. */
 export interface Jobs {
   /**
-   * Creates a job and starts its worker after the caller's turn; with an idempotency key that was used before, returns that
-   * job again. Rejects with a `ServiceError` when it must not be created.
+   * Creates a job and starts its worker after the caller's turn of the event loop; with an idempotency key that was used
+   * before, returns that job again. Rejects with a `ServiceError` when the job must not be created.
    */
   submit(request: JobRequest, idempotencyKey?: string): Promise<SubmittedJob>;
   /**
-   * Stops an unfinished job and its children; what has completed stays. Returns how many model-days were not run, null
-   * for a job that was cancelled before. Throws a `ServiceError` for an unknown job or one that has ended.
+   * Stops an unfinished job and its children; completed model-days are kept. Returns how many model-days were not run, null
+   * for a job that was already cancelled. Throws a `ServiceError` for an unknown job or one that has ended.
    */
   cancel(jobId: string): Promise<number | null>;
-  /** Resumes the job that an earlier process left unfinished, if there is one. */
+  /** Resumes the unfinished job of an earlier process, if there is one. */
   resume(): Promise<void>;
-  /** Stops the worker and its children; the job stays resumable. Resolves when all of them are gone. */
+  /** Stops the worker and its children; the job stays resumable. Resolves when all of them have exited. */
   stop(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export function createJobs(context: WorkerContext): Jobs {
     const run = async () => {
       if (unfinishedJobId(database) === jobId && !signal.aborted) await runThroughFaults(context, jobId, { signal });
     };
-    // After the one before, whose children may still be ending.
+    // After the previous job, whose children may still be exiting.
     working = working.then(run).catch((error: unknown) => {
       logUnexpected(log, error, { jobId, consequence: 'the job continues at the next start' });
     });
@@ -63,7 +63,7 @@ export function createJobs(context: WorkerContext): Jobs {
       if (notRun === null) return null;
       log.info('job cancelled', { jobId, notRun });
       current.abort('Cancelled');
-      // Not before: years of model-days take a while to look at, and the job is to stop now.
+      // Only now, because reading years of model-days takes a while, and the job must stop first.
       await warnOfStale(context, jobId);
       return notRun;
     },
@@ -83,14 +83,14 @@ export function createJobs(context: WorkerContext): Jobs {
   };
 }
 
-/** Cancels a job in the database. Null for one that was cancelled before; the write lock is taken only when it is needed. */
+/** Cancels a job in the database. Null for one that was already cancelled; takes the write lock only if needed. */
 async function cancelOnce({ database, clock }: WorkerContext, jobId: string): Promise<number | null> {
   if (!isCancellable(database, jobId)) return null;
   const at = timestamp(clock());
   return database.write(() => (isCancellable(database, jobId) ? cancelJob(database, jobId, at) : null));
 }
 
-/** Whether a job is unfinished; false when it was cancelled before. Throws a `ServiceError` for an unknown one or one that has ended. */
+/** Whether a job is unfinished; false when it was already cancelled. Throws a `ServiceError` for an unknown job or one that has ended. */
 function isCancellable(database: WorkerContext['database'], jobId: string): boolean {
   const status = statusOfJob(database, jobId);
   if (status === null) throw new ServiceError('job_not_found', `Job ${jobId} not found`);
@@ -104,7 +104,7 @@ interface Submission {
   isNew: boolean;
 }
 
-/** The job that was created before under the same key, which needs no write lock to be found; else a new one. */
+/** The job created earlier under the same key, which is found without the write lock; otherwise a new one. */
 async function submitOnce(
   context: WorkerContext,
   request: JobRequest,
@@ -123,7 +123,7 @@ async function submitOnce(
   });
 }
 
-/** The trigger's rules in their order; within the caller's transaction, so that no other job comes between. */
+/** The trigger's rules in order; within the caller's transaction, so that no other job is created meanwhile. */
 function create(
   { database, clock, settings }: WorkerContext,
   request: JobRequest,

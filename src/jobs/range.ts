@@ -25,9 +25,9 @@ export interface JobRange {
 }
 
 /**
- * Where each model starts and which dates a job has: rules 3, 4 and 6 of the trigger. In resume mode a model starts on
- * the day after its last completed date, or on the end date when it has none; the range begins at the earliest start.
- * Throws a `ServiceError` (`invalid_dates`) when there is nothing valid to run.
+ * Each model's start and a job's dates: rules 3, 4 and 6 of the trigger. In resume mode a model starts on the day after its
+ * last completed date, or on the end date when it has none; the range begins at the earliest start. Throws a `ServiceError`
+ * (`invalid_dates`) when there is nothing valid to run.
  */
 export function resolveRange({ startDate, endDate, models }: RangeRequest, facts: RangeFacts): JobRange {
   const runs = models.map((model) => ({

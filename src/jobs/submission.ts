@@ -1,6 +1,6 @@
 import type { CalendarDate } from '../calendar.ts';
 
-/** What a trigger asks for. */
+/** The content of a trigger. */
 export interface JobRequest {
   /** Null means resume mode. */
   startDate: CalendarDate | null;
@@ -10,7 +10,7 @@ export interface JobRequest {
   replaceExisting: boolean;
 }
 
-/** What the response to a trigger says of the job that was created. */
+/** The created job as the response to a trigger shows it. */
 export interface SubmittedJob {
   jobId: string;
   totalModelDays: number;

@@ -4,15 +4,15 @@ import { addWarnings, endedModelDays, returnToPending } from '../database/jobs.t
 import type { WorkerContext } from '../worker/context.ts';
 import { endJob, runJob } from '../worker/worker.ts';
 
-/** While the database cannot be written, it is tried again this often. */
+/** How often to retry while the database cannot be written. */
 const RETRY_MS = 1_000;
-/** A job that meets a fault this often in a row without ending a model-day is failed: its model-days may cost money. */
+/** A job with this many faults in a row and no model-day ended in between is failed: its model-days may cost money. */
 const MAX_FRUITLESS_ATTEMPTS = 5;
 
 /**
- * Works a job to its end through faults of the storage. A full disk is not a model's mistake: the job waits until the
- * database can be written again and then continues as after a restart, with everything that was committed. When the
- * signal stops it, it continues at the next start.
+ * Works a job to its end through storage faults. A full disk is not a model's mistake: the job waits until the database can
+ * be written again and then continues as after a restart, with everything that was committed. When the signal stops it, it
+ * continues at the next start.
  */
 export async function runThroughFaults(
   context: WorkerContext,
@@ -40,7 +40,7 @@ export async function runThroughFaults(
   }
 }
 
-/** Waits until the database can be written, then leaves the job as a restart would find it. */
+/** Waits until the database can be written, then leaves the job in the state in which a restart would find it. */
 async function resume(
   { database, log }: WorkerContext,
   jobId: string,

@@ -5,14 +5,14 @@ import type { Steps } from '../turns.ts';
 import { MAX_STILL_DAYS } from './conventions.ts';
 import type { DayOfCurve } from './returns.ts';
 
-/** A day's prices of a symbol in raw dollars; the close is null while it is unknown. */
+/** A day's prices of a symbol in raw dollars; the close is null while unknown. */
 export interface BenchmarkBar {
   date: CalendarDate;
   open: number;
   close: number | null;
 }
 
-/** What a benchmark is worth at the open and the close of a day. Only ratios of levels mean anything. */
+/** What a benchmark is worth at the open and close of a day. Only ratios of levels are meaningful. */
 export interface Level {
   date: CalendarDate;
   open: number;
@@ -22,15 +22,15 @@ export interface Level {
 /** The levels of all days on which a benchmark has a bar, in order. */
 export type Levels = readonly Level[];
 
-/** The open or the close of a day, at which a curve can start. */
+/** The open or close of a day, at which a curve can start. */
 export interface PriceTime {
   date: CalendarDate;
   at: 'open' | 'close';
 }
 
 /**
- * The levels of one symbol: its prices times the shares into which splits have turned one share since. The open replaces
- * an unknown close, as it does in the value of portfolios.
+ * The levels of one symbol: its prices times the shares into which splits have turned one share since the first bar. The open
+ * replaces an unknown close, as in the value of portfolios.
  */
 export function symbolLevels(bars: readonly BenchmarkBar[], splits: readonly Split[]): Levels {
   const levels: Level[] = [];
@@ -47,7 +47,7 @@ export function symbolLevels(bars: readonly BenchmarkBar[], splits: readonly Spl
   return levels;
 }
 
-/** The returns of the members on one date, and how many begin and end on it. */
+/** The members' returns on one date, and how many members begin and end on it. */
 interface DayOfMembers {
   /** Sums of returns: since the member's last close, and since its open of this date. */
   overnight: number;
@@ -64,10 +64,9 @@ type DaysOfMembers = Map<CalendarDate, DayOfMembers>;
 
 /**
  * The levels of an equal-weight portfolio of all members, rebalanced at every close without costs (the 1/N portfolio of
- * DeMiguel, Garlappi & Uppal, Optimal Versus Naive Diversification, Review of Financial Studies, 2009). A day's return is
- * the mean of the returns of the members that had a bar in the `MAX_STILL_DAYS` before it; without a bar on the day a
- * member's return is 0. So no later bar changes a day's return. Takes a member per step, so that they need not be in
- * memory together.
+ * DeMiguel, Garlappi & Uppal, Optimal Versus Naive Diversification, Review of Financial Studies, 2009). A day's return is the
+ * mean of the returns of the members that had a bar in the `MAX_STILL_DAYS` before it; without a bar on the day a member's
+ * return is 0. So no later bar changes a day's return. Handles one member per step, so that memory need not hold them all.
  */
 export function* equalWeightLevels(members: Iterable<Levels>): Steps<Levels> {
   const days: DaysOfMembers = new Map();
@@ -118,8 +117,8 @@ function dayOfMembers(days: DaysOfMembers, date: CalendarDate): DayOfMembers {
 }
 
 /**
- * The level at the open or close of a day; without a bar on it the last close of the `MAX_STILL_DAYS` before it. Null
- * where there is none. No later bar changes it: only later bars show whether a gap is a hole or the end.
+ * The level at the open or close of a day; without a bar on it, the last close of the `MAX_STILL_DAYS` before it, or null. No
+ * later bar changes it: only later bars show whether a gap is temporary or the end.
  */
 export function levelAt(levels: Levels, { date, at }: PriceTime): number | null {
   const last = lastUpTo(levels, date);
@@ -137,18 +136,18 @@ export function benchmarkReturns(levels: Levels, curve: readonly DayOfCurve[]): 
   });
 }
 
-/** When a day of a curve starts: at the close of the day before it, or, for a model's very first day, at its own open. */
+/** When a day of a curve starts: at the close of the day before it or, for a model's very first day, at its own open. */
 export function startOf({ date, startDate }: Pick<DayOfCurve, 'date' | 'startDate'>): PriceTime {
   return startDate === null ? { date, at: 'open' } : { date: startDate, at: 'close' };
 }
 
-/** Where a benchmark's own curve begins: on a date, with the return since `start`, when it is worth 1. */
+/** Where a benchmark's own curve begins: its first date, and the return since `start`, where it is worth 1. */
 export interface Base {
   date: CalendarDate;
   start: PriceTime;
 }
 
-/** The benchmark's own curve through some dates from its base on; days without a level are left out. */
+/** The benchmark's own curve through some dates, from its base; days without a level are left out. */
 export function benchmarkCurve(
   levels: Levels,
   { date: firstDate, start }: Base,
@@ -171,7 +170,7 @@ export function isBefore(one: PriceTime, other: PriceTime): boolean {
   return one.date < other.date || (one.date === other.date && one.at === 'open' && other.at === 'close');
 }
 
-/** The last level that is not after a date; undefined when all are. */
+/** The last level not after a date, or undefined. */
 function lastUpTo(levels: Levels, date: CalendarDate): Level | undefined {
   let [low, high] = [0, levels.length];
   while (low < high) {

@@ -18,7 +18,7 @@ import {
 
 /** The name of the equal-weight universe as a benchmark. No symbol is written in lower case. */
 export const UNIVERSE = 'universe';
-/** The benchmark when its prices are stored: a fund that follows the NASDAQ-100. */
+/** The default benchmark if its prices are stored: a fund that follows the NASDAQ-100. */
 export const DEFAULT_SYMBOL = 'QQQ';
 /** After every date. */
 const NEVER = '9999-12-31';
@@ -26,10 +26,10 @@ const NEVER = '9999-12-31';
 export interface Benchmark {
   /** A symbol, or `universe`. */
   name: string;
-  /** How many symbols are in it. */
+  /** How many symbols it has. */
   symbols: number;
   levels: Levels;
-  /** Where its own curve begins: with the first day of a model at whose start it has a level. Null when there is none. */
+  /** Where its own curve begins: with the first day of a model at whose start it has a level, or null. */
   base: Base | null;
 }
 
@@ -41,8 +41,8 @@ export function checkBenchmark(database: Database, wanted: string | undefined): 
 }
 
 /**
- * The benchmark of some model-days: the wanted one, else QQQ when it has prices from the first start to the last day, else
- * the universe; a symbol per step. Throws a `ServiceError` (`no_prices`) when no price of the symbol is stored.
+ * The benchmark of some model-days: the requested one, otherwise QQQ if it has prices from the first start to the last day,
+ * otherwise the universe; one symbol per step. Throws a `ServiceError` (`no_prices`) when no price of the symbol is stored.
  */
 export function* benchmarkSteps(
   database: Database,
@@ -59,7 +59,7 @@ export function* benchmarkSteps(
   return { name, symbols: symbols.length, levels, base: baseOf(days, levels) };
 }
 
-/** The universe of the newest job that ran a model-day of the first date: later ones do not change the benchmark. */
+/** The universe of the newest job that ran a model-day of the first date, so that later jobs do not change the benchmark. */
 function universeOfDays(database: Database, days: readonly ChosenDay[]): readonly string[] {
   const first = days.reduce((earliest, { date }) => (date < earliest ? date : earliest), NEVER);
   const sessions = days.filter(({ date }) => date === first).map(({ sessionId }) => sessionId);
@@ -85,8 +85,8 @@ function levelsOfSymbol(database: Database, symbol: string, span: Span): Levels 
 }
 
 /**
- * The first date with a day at whose start there is a level, and the earliest such start of that date. Later dates change
- * nothing, wherever their days started.
+ * The first date with a day at whose start there is a level, and the earliest such start on that date. Later dates do not
+ * change it, wherever their days started.
  */
 function baseOf(days: readonly ChosenDay[], levels: Levels): Base | null {
   let first: Base | null = null;

@@ -3,10 +3,10 @@ import { type AgentConfiguration, universeOf } from '../configuration.ts';
 import { type Money, toDollars } from '../money.ts';
 import { count, list } from '../sentences.ts';
 
-/** The respects in which a model's figures cannot be compared with those of the others, for machines. */
+/** The respects in which a model's figures may not be comparable with the others', as machine-readable codes. */
 export const incomparabilityKinds = ['period', 'missing_days', 'stale', 'costs', 'universe', 'initial_cash'] as const;
 
-/** A respect in which a model cannot be compared, with a sentence that explains it. */
+/** A respect in which a model is not comparable, and a sentence that explains it. */
 export interface Incomparability {
   kind: (typeof incomparabilityKinds)[number];
   reason: string;
@@ -16,7 +16,7 @@ export interface Incomparability {
 export interface TradingTerms {
   /** The configurations of all jobs that ran one of the days. */
   configurations: ReadonlyMap<string, AgentConfiguration>;
-  /** By model; null where its days do not go back to any. */
+  /** By model; null when none of its days leads back to any. */
   initialCash: ReadonlyMap<string, Money | null>;
 }
 
@@ -29,13 +29,13 @@ export interface ModelPeriod {
   jobIds: ReadonlySet<string>;
 }
 
-/** The terms behind a model's figures. Two models can be compared where these are the same. */
+/** The terms behind a model's figures. Two models are comparable where these are the same. */
 interface Terms {
   model: string;
   start: CalendarDate;
   end: CalendarDate;
   days: number;
-  /** By respect: a key that is equal where the terms are, with its wording. Several where the model's jobs differ. */
+  /** By respect: a key that is equal when the terms are, with its wording. Several when the model's jobs differ. */
   costs: ReadonlyMap<string, string>;
   universe: ReadonlyMap<string, string>;
   initial_cash: ReadonlyMap<string, string>;
@@ -43,7 +43,7 @@ interface Terms {
 
 export type IncomparableModel = Incomparability & { model: string };
 
-/** What makes models incomparable with the others, except stale days. The reference is what most of the models have in common. */
+/** What makes models incomparable with the others, except stale days. The reference is the terms that most models share. */
 export function compareModels(periods: readonly ModelPeriod[], terms: TradingTerms): Map<string, Incomparability[]> {
   const all = periods.map((period) => termsOf(period, terms));
   const findings = [...comparePeriods(all), ...respects.flatMap((respect) => compareTerms(respect, all))];
@@ -88,7 +88,7 @@ function symbolsOf(configuration: AgentConfiguration): [key: string, words: stri
   return [symbols.toSorted().join(' '), count(symbols.length, 'symbol')];
 }
 
-/** Compares with the period that most models have; of several such periods, with the one that has the most days. */
+/** Compares with the most common period; of several equally common ones, with the one that has the most days. */
 function comparePeriods(all: readonly Terms[]): IncomparableModel[] {
   const longestFirst = all.toSorted((one, other) => other.days - one.days);
   const usual = mostCommon(longestFirst, ({ start, end }) => `${start} ${end}`);

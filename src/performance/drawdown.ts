@@ -7,10 +7,10 @@ import type { ReturnSeries } from './returns.ts';
 export interface Drawdown {
   /** The loss from the high to the low, as a fraction of the high; 0 when the value never fell. */
   depth: number;
-  /** Null when the high is the value at the start of the first day, or when there is no fall. */
+  /** Null when the high is the value at the start of the first day, or when there was no fall. */
   peakDate: CalendarDate | null;
   troughDate: CalendarDate | null;
-  /** The first day back at the high; null when it was not reached again. */
+  /** The first day back at the high; null when it was never reached again. */
   recoveryDate: CalendarDate | null;
   /** Days from the one after the high through the recovery, or through the last day. */
   length: number;

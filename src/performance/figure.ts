@@ -1,10 +1,10 @@
 /** A figure, or the reason why there is none. Missing data never becomes 0 or infinity. */
 export type Figure = number | { reason: string };
 
-/** More than daily returns of a billion dollars have. */
+/** Beyond any figure of daily returns of a billion dollars. */
 const DECIMALS = 10;
 
-/** Numbers by name, null where there is none, with the reasons for the nulls. */
+/** Figures by name, null where missing, with the reasons for the nulls. */
 export type ReportedFigures<Name extends string> = Record<Name, number | null> & {
   unavailable: Partial<Record<Name, string>>;
 };
@@ -29,7 +29,7 @@ export function rounded(number: number): number {
   return Math.round(number * scale) / scale + 0; // no -0
 }
 
-/** `dividend / divisor`; the reason where the divisor is not above 0. */
+/** `dividend / divisor`, or the reason when the divisor is not above 0. */
 export function ratio(dividend: Figure, divisor: Figure, reason: string): Figure {
   if (typeof dividend !== 'number') return dividend;
   if (typeof divisor !== 'number') return divisor;
@@ -37,7 +37,7 @@ export function ratio(dividend: Figure, divisor: Figure, reason: string): Figure
   return divisor > 0 ? dividend / divisor : { reason };
 }
 
-/** `transform` applied to a figure, where there is one. */
+/** Applies `transform` to a figure; a missing one keeps its reason. */
 export function mapFigure(figure: Figure, transform: (number: number) => number): Figure {
   return typeof figure === 'number' ? transform(figure) : figure;
 }

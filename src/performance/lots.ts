@@ -8,7 +8,7 @@ export interface Lot {
   cost: Money;
 }
 
-/** The lots held of each symbol, oldest first. A symbol that is not held is not in it. */
+/** The lots held of each symbol, oldest first, without symbols that are not held. */
 export type LotBook = Map<string, Lot[]>;
 
 /** Shares bought together and sold together: one lot, or the part of it that one order sold. */
@@ -37,8 +37,8 @@ export function buyLot(book: LotBook, symbol: string, lot: Lot): void {
 }
 
 /**
- * Sells shares first in, first out (the default of US tax law, 26 CFR 1.1012-1(c)): every lot that the order reaches makes
- * a round trip. Cost and proceeds are divided by shares; the parts add up to the whole, to 1/10000 dollar.
+ * Sells shares first in, first out (the default of US tax law, 26 CFR 1.1012-1(c)): every lot that the order reaches makes a
+ * round trip. Cost and proceeds are divided in proportion to shares; the parts add up to the whole, to 1/10000 dollar.
  */
 export function sellLots(
   book: LotBook,
@@ -87,7 +87,7 @@ export function quantityOf(book: LotBook, symbol: string): number {
   return (book.get(symbol) ?? []).reduce((sum, { quantity }) => sum + quantity, 0);
 }
 
-/** Lots in proportion, as whole shares that add up to `quantity`. A lot that rounds to 0 passes its cost to the next one. */
+/** Scales lots to whole shares that add up to `quantity`. A lot that rounds to 0 passes its cost to the next one. */
 function rescale(lots: readonly Lot[], quantity: number): Lot[] {
   const total = lots.reduce((sum, lot) => sum + lot.quantity, 0);
   const scaled: Lot[] = [];

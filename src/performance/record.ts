@@ -16,22 +16,22 @@ import type { Steps } from '../turns.ts';
 import type { Levels } from './benchmark.ts';
 import type { ModelPeriod } from './comparability.ts';
 
-/** Which model-days the figures cover: those that the filters select as of a change of the ledger. */
+/** Which model-days the figures cover: those that match the filters, as of a change of the ledger. */
 export interface Choice {
   database: Database;
   filters: SessionFilters;
   at: number;
 }
 
-/** All chosen model-days in brief, before the figures of each model. */
+/** All chosen model-days in brief, read before the figures of each model. */
 export interface ChosenDays {
   /** By model. */
   periods: ModelPeriod[];
-  /** One of each date, start and job: the benchmark needs no more. */
+  /** One per date, start and job: all that the benchmark needs. */
   days: ChosenDay[];
 }
 
-/** Looks at every model-day once and keeps little of it. */
+/** Reads every model-day once and keeps only a little of each. */
 export function* readChosenDays({ database, filters, at }: Choice): Steps<ChosenDays> {
   const periods = new Map<string, ModelPeriod & { jobIds: Set<string> }>();
   const days = new Map<string, ChosenDay>();
@@ -52,22 +52,22 @@ export function* readChosenDays({ database, filters, at }: Choice): Steps<Chosen
   return { periods: byModel, days: [...days.values()] };
 }
 
-/** What the figures of one model are made of. */
+/** What the figures of one model are computed from. */
 export interface ModelRecord {
-  /** The chosen days, at least one, and all that they go back to; each after the day it started from. */
+  /** The chosen days, at least one, and all that they depend on; each after the day it started from. */
   ledger: readonly LedgerDay[];
   /** The chosen days by session, each with the date of the day it started from; null for the initial cash. */
   chosen: ReadonlyMap<number, CalendarDate | null>;
   staleDates: ReadonlySet<CalendarDate>;
   usage: UsageTotals;
   benchmark: Levels;
-  /** What a share was worth at the last day's close; null when no price of the symbol is stored. */
+  /** The value of a share at the last day's close; null when no price of the symbol is stored. */
   markOf: (symbol: string) => Money | null;
   /** Per day. */
   riskFree: number;
 }
 
-/** The record of one model. Its days and those that they go back to are in memory. */
+/** The record of one model, with its days and those that they depend on in memory. */
 export function* readRecord(
   { database, filters, at }: Choice,
   { model, end }: ModelPeriod,

@@ -9,7 +9,7 @@ export interface Comparison {
   benchmark: ReturnSeries;
 }
 
-/** Under the names of the response. */
+/** Named as in the response. */
 export interface RelativeFigures {
   benchmark_return: Figure;
   excess_return: Figure;
@@ -23,10 +23,10 @@ export interface RelativeFigures {
 const FLAT_BENCHMARK = 'The benchmark does not move';
 
 /**
- * A model's performance against the benchmark. Excess return is the difference of the totals; beta, the slope of the model's
- * returns over the benchmark's, and alpha, the return that beta does not explain, per year without compounding (Jensen, The
- * Performance of Mutual Funds, Journal of Finance, 1968); correlation is Pearson's; tracking error and information ratio
- * are the deviation of the daily differences and their mean over it (Grinold & Kahn, Active Portfolio Management, 1999).
+ * A model's performance against the benchmark. Excess return is the difference of the totals. Beta is the slope of the
+ * model's returns over the benchmark's; alpha is the return that beta does not explain, per year without compounding (Jensen,
+ * The Performance of Mutual Funds, Journal of Finance, 1968); correlation is Pearson's. Tracking error is the deviation of
+ * the daily differences, and information ratio their mean over it (Grinold & Kahn, Active Portfolio Management, 1999).
  */
 export function relativeFigures(comparison: Comparison, riskFree: number): RelativeFigures {
   const { own } = comparison;

@@ -7,12 +7,12 @@ import type { ModelRecord } from './record.ts';
 import { mean } from './risk.ts';
 import { type OpenPosition, openPositions, tradingOf } from './trading.ts';
 
-/** The response lists this many of a model's round trips, the latest. */
+/** The response lists at most this many of a model's round trips, the latest. */
 export const MAX_LISTED_ROUND_TRIPS = 100;
 
 /**
- * What a model traded, under the names of the response. Turnover is the lesser of purchases and sales over the mean closing
- * value (SEC Form N-1A, item 13, but with cash counted in the value), for the whole curve and not per year.
+ * What a model traded, named as in the response. Turnover is the lesser of purchases and sales over the mean closing value
+ * (SEC Form N-1A, item 13, but with cash counted in the value), for the whole curve and not per year.
  */
 export function reportTrading({ ledger, chosen, markOf }: ModelRecord, days: readonly LedgerDay[]) {
   const trading = tradingOf(ledger, new Set(chosen.keys()));
@@ -43,13 +43,13 @@ export function reportTrading({ ledger, chosen, markOf }: ModelRecord, days: rea
   };
 }
 
-/** The mean share of the closing value that is in holdings; 0 where the value is 0. */
+/** The mean fraction of the closing value that is in holdings; 0 where the value is 0. */
 function exposureOf(days: readonly LedgerDay[]): number {
   return mean(days.map(({ cash, value }) => (value === 0 ? 0 : (value - cash) / value)));
 }
 
 /**
- * Win rate is the share of round trips with a profit above 0; profit factor is gross profit over gross loss (Dormeier,
+ * Win rate is the fraction of round trips with a profit above 0; profit factor is gross profit over gross loss (Dormeier,
  * Investing with Volume Analysis, 2011). Both after commission.
  */
 function reportRoundTrips(trips: readonly RoundTrip[]) {

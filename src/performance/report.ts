@@ -21,7 +21,7 @@ import {
 } from './returns.ts';
 import { annualisedVolatility, mean, sharpeRatio, sortinoRatio, valueAtRisk95 } from './risk.ts';
 
-/** All figures of a model under the names of the response: dollars and fractions as numbers, a reason for each null. */
+/** All figures of a model, named as in the response: dollars and fractions as numbers, a reason for each null. */
 export function reportModel(record: ModelRecord) {
   const days = record.ledger.filter(({ sessionId }) => record.chosen.has(sessionId));
   const [first, last] = [days[0], days.at(-1)];

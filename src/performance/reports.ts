@@ -14,7 +14,7 @@ export interface ReportRequest extends Choice {
   riskFree: number;
 }
 
-/** What the figures of all models have in common. */
+/** What the figures of all models share. */
 export interface Basis {
   periods: readonly ModelPeriod[];
   benchmark: Benchmark;
@@ -37,7 +37,7 @@ export function* prepareReports(request: ReportRequest): Steps<Basis> {
   };
 }
 
-/** The figures of one model, and why they cannot be compared with others. Afterwards its ledger is no longer in memory. */
+/** The figures of one model, and why they are not comparable with others. Keeps none of its ledger in memory. */
 export function* reportSteps(request: ReportRequest, { benchmark, incomparable }: Basis, period: ModelPeriod) {
   const { model } = period;
   const record = yield* readRecord(request, period, { benchmark: benchmark.levels, riskFree: request.riskFree });

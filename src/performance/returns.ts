@@ -13,7 +13,7 @@ export interface DailyReturn {
 export interface ReturnSeries {
   days: readonly DailyReturn[];
   weekdays: number;
-  /** The smallest return that is not rounding: smaller deviations come from amounts being in 1/10000 dollar. */
+  /** The smallest return that is not rounding: amounts are in 1/10000 dollar, which causes smaller deviations. */
   leastReturn: number;
 }
 
@@ -21,7 +21,7 @@ export interface ReturnSeries {
 export interface DayOfCurve {
   date: CalendarDate;
   startDate: CalendarDate | null;
-  /** Null when it started from a value of 0: there is no percentage then. */
+  /** Null when it started from a value of 0, where a return is undefined. */
   dailyReturn: number | null;
 }
 
@@ -52,7 +52,7 @@ export function totalReturn({ days }: ReturnSeries): Figure {
   return days.reduce((growth, { dailyReturn }) => growth * (1 + dailyReturn), 1) - 1;
 }
 
-/** Why a figure of at least `least` days cannot be scaled to a year; null when it can. */
+/** Why a figure over these days cannot be scaled to a year, which takes at least `least` days; null when it can. */
 export function whyNotAnnualised({ days, weekdays }: ReturnSeries, least: number): string | null {
   if (days.length < least) return tooFew(days.length, least);
   if (days.length >= weekdays * MIN_SHARE_OF_WEEKDAYS) return null;
@@ -63,7 +63,7 @@ export function tooFew(days: number, least: number): string {
   return `Needs ${count(least, 'day')} with a return, has ${days}`;
 }
 
-/** The yearly return that compounds to the total: (1 + R)^(252/n) - 1 (Bacon 2008); none below a year (GIPS). */
+/** The yearly return that compounds to the total: (1 + R)^(252/n) - 1 (Bacon 2008); none for less than a year (GIPS). */
 export function annualisedReturn(series: ReturnSeries): Figure {
   const reason = whyNotAnnualised(series, MIN_DAYS_FOR_ANNUAL_RETURN);
   if (reason !== null) return { reason };
@@ -71,7 +71,7 @@ export function annualisedReturn(series: ReturnSeries): Figure {
   return typeof total === 'number' ? (1 + total) ** (TRADING_DAYS_PER_YEAR / series.days.length) - 1 : total;
 }
 
-/** The day with the highest return (`sign` 1) or the lowest (-1), the earliest of several; null when there is none. */
+/** The day with the highest return (`sign` 1) or the lowest (-1), the earliest of several, or null. */
 export function extremeDay({ days }: ReturnSeries, sign: 1 | -1): DailyReturn | null {
   return days.reduce<DailyReturn | null>(
     (found, day) => (found === null || sign * (day.dailyReturn - found.dailyReturn) > 0 ? day : found),
@@ -79,7 +79,7 @@ export function extremeDay({ days }: ReturnSeries, sign: 1 | -1): DailyReturn | 
   );
 }
 
-/** Days with a return above 0, as a share of all. */
+/** Days with a return above 0, as a fraction of all. */
 export function winningDaysShare({ days }: ReturnSeries): Figure {
   if (days.length === 0) return { reason: NO_RETURN };
   return days.filter(({ dailyReturn }) => dailyReturn > 0).length / days.length;

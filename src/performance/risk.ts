@@ -9,7 +9,7 @@ export function mean(numbers: readonly number[]): number {
   return numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
 }
 
-/** The items of two lists of the same length, side by side. */
+/** The items of two lists of the same length, in pairs. */
 export function pairs(ones: readonly number[], others: readonly number[]): [one: number, other: number][] {
   return ones.map((one, index) => {
     const other = others[index];
@@ -25,7 +25,7 @@ export function covariance(ones: readonly number[], others: readonly number[]): 
   return sum / (ones.length - 1);
 }
 
-/** The sample standard deviation, over n - 1; exactly 0 up to `least`, where nothing but rounding varies. */
+/** The sample standard deviation, over n - 1; exactly 0 up to `least`, where only rounding varies. */
 export function sampleDeviation(numbers: readonly number[], least: number): number {
   const deviation = Math.sqrt(covariance(numbers, numbers));
   return deviation > least ? deviation : 0;
@@ -73,8 +73,8 @@ export function sortinoRatio(series: ReturnSeries, riskFree: number): Figure {
 }
 
 /**
- * The root of the mean of min(0, r - target)² over all days, those above the target included as 0 (Sortino & van der
- * Meer 1991). It is not the deviation of the bad days only.
+ * The root of the mean of min(0, r - target)² over all days, those above the target counting as 0 (Sortino & van der Meer
+ * 1991). It is not the deviation of the losing days only.
  */
 function downsideDeviation(returns: readonly number[], { target, least }: { target: number; least: number }): number {
   const deviation = Math.sqrt(mean(returns.map((dailyReturn) => Math.min(0, dailyReturn - target) ** 2)));
@@ -83,8 +83,8 @@ function downsideDeviation(returns: readonly number[], { target, least }: { targ
 
 /**
  * The loss, as a fraction, that 95 of 100 days did not exceed: minus the return at rank ⌈n/20⌉ from below, without
- * interpolation (historical simulation, Jorion, Value at Risk, 2007; quantile of type 1 in Hyndman & Fan 1996). Below 0
- * where even that day gained.
+ * interpolation (historical simulation, Jorion, Value at Risk, 2007; quantile of type 1 in Hyndman & Fan 1996). Negative when
+ * even that day gained.
  */
 export function valueAtRisk95(series: ReturnSeries): Figure {
   const count = series.days.length;

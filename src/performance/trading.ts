@@ -10,17 +10,17 @@ export interface Trading {
   /** Shares times price. */
   bought: Money;
   sold: Money;
-  /** What orders took from the cash beyond shares times price. */
+  /** What orders cost beyond shares times price. */
   commission: Money;
   roundTrips: RoundTrip[];
-  /** Profit of the fractions of shares that splits paid in cash. */
+  /** Profit on the fractions of shares that splits paid in cash. */
   fractionProfit: Money;
 }
 
 /**
  * What the chosen days traded, and the lots at the close of the last of them. `ledger` holds them and all days that they
- * go back to, each after the day it started from. Lots follow the day that a day really started from, which for a stale
- * day is not the active day before it.
+ * depend on, each after the day it started from. Lots follow the day that a day really started from, which for a stale day is
+ * not the active day before it.
  */
 export function tradingOf(ledger: readonly LedgerDay[], chosen: ReadonlySet<number>): Trading & { book: LotBook } {
   const days = new Map(ledger.map((day) => [day.sessionId, day]));
@@ -43,7 +43,7 @@ function noTrading(): Trading {
   return { trades: 0, bought: nothing, sold: nothing, commission: nothing, roundTrips: [], fractionProfit: nothing };
 }
 
-/** The days between the one that was reached (or else the first of all) and the given one, in order, without these two. */
+/** The days strictly between the last one applied (or the start of the ledger) and the given one, in order. */
 function pathTo(
   days: ReadonlyMap<number, LedgerDay>,
   day: LedgerDay,
@@ -69,15 +69,15 @@ function dayOf(days: ReadonlyMap<number, LedgerDay>, sessionId: number): LedgerD
   return day;
 }
 
-/** What actions change: the lots and the sums. */
+/** The lots and sums that actions change. */
 interface Accounts {
   book: LotBook;
   trading: Trading;
 }
 
 /**
- * Applies a day's actions. The cost or proceeds of a trade are the change of the cash, so the profit includes everything
- * that an order is charged beside its price.
+ * Applies a day's actions. The cost or proceeds of a trade are the change in cash, so the profit includes everything that an
+ * order is charged beside its price.
  */
 function applyDay(accounts: Accounts, { date, actions }: LedgerDay, openingCash: Money): void {
   let cash = openingCash;
@@ -111,12 +111,12 @@ function applyAction(
   }
 }
 
-/** What an order cost beside shares times price, by the change of the cash. */
+/** What an order cost beside shares times price, by the change in cash. */
 export function commissionOf({ side, traded, change }: { side: 'buy' | 'sell'; traded: Money; change: Money }): Money {
   return money(side === 'buy' ? -change - traded : traded - change);
 }
 
-/** A holding at the close of the last day, with what it cost. Its value is null where no price of the symbol is stored. */
+/** A holding at the close of the last day, with its cost. Its value is null when no price of the symbol is stored. */
 export interface OpenPosition {
   symbol: string;
   quantity: number;

@@ -1,13 +1,13 @@
 /** A square matrix, row by row. */
 export type Matrix = readonly Float64Array[];
 
-/** What is left of a variance below this share of it is rounding. */
+/** What remains of a variance is rounding below this fraction of it. */
 const LEAST_SHARE = 1e-12;
 
 /**
- * The lower triangle L with L·Lᵀ = a symmetric matrix that is positive semi-definite, as a covariance is. It may be singular:
- * a row that those before it explain but for rounding gets 0 on the diagonal, and so does its column (Higham, Analysis of the
- * Cholesky Decomposition of a Semi-definite Matrix, 1990). Only the lower triangle of the matrix is read.
+ * The lower triangle L with L·Lᵀ = a symmetric, positive semi-definite matrix, such as a covariance. It may be singular: a
+ * row that earlier rows explain up to rounding gets 0 on the diagonal, and so does its column (Higham, Analysis of the
+ * Cholesky Decomposition of a Semi-definite Matrix, 1990). Reads only the lower triangle of the matrix.
  */
 export function cholesky(matrix: Matrix): Matrix {
   const lower = matrix.map(({ length }) => new Float64Array(length));

@@ -1,16 +1,16 @@
-/** Coefficients of b₀ + a₁/(b₁ + a₂/(b₂ + …)), by index; a₀ is not asked for. */
+/** Coefficients of b₀ + a₁/(b₁ + a₂/(b₂ + …)), by index; a₀ is never read. */
 export interface ContinuedFraction {
   numerator: (index: number) => number;
   denominator: (index: number) => number;
 }
 
 const MAX_TERMS = 100_000;
-/** Stands for a 0 that would be divided by. */
+/** Replaces a 0 that would be a divisor. */
 const TINY = 1e-300;
 
 /**
  * The value of a continued fraction, evaluated forwards until a term changes nothing (Lentz, Applied Optics 15, 1976, as
- * modified by Thompson & Barnett, Journal of Computational Physics 64, 1986). Throws where it does not converge.
+ * modified by Thompson & Barnett, Journal of Computational Physics 64, 1986). Throws when it does not converge.
  */
 export function continuedFraction({ numerator, denominator }: ContinuedFraction): number {
   let value = denominator(0) || TINY;

@@ -1,4 +1,4 @@
-/** Moments of numbers in memory; none of the lists may be empty. */
+/** Moments of numbers in memory; no list may be empty. */
 
 export type Numbers = Float64Array | readonly number[];
 

@@ -4,19 +4,19 @@ import { type SymmetricDistribution, symmetricQuantile } from './quantile.ts';
 /** The standard normal distribution. */
 
 const ROOT_OF_TWO_PI = Math.sqrt(2 * Math.PI);
-/** Below this the series needs few terms, and 1/2 minus it is still exact enough; above it the fraction does. */
+/** Below this the series needs few terms, and 1/2 minus it is exact enough; above it the continued fraction is used. */
 const SERIES_UP_TO = 2;
 
 function normalDensity(z: number): number {
   return Math.exp(-(z * z) / 2) / ROOT_OF_TWO_PI;
 }
 
-/** P(Z ≤ z); in both tails with the relative accuracy of a tail. */
+/** P(Z ≤ z), accurate relative to the tail it is in. */
 export function normalCdf(z: number): number {
   return normalUpperTail(-z);
 }
 
-/** P(Z > z); in both tails with the relative accuracy of a tail. */
+/** P(Z > z), accurate relative to the tail it is in. */
 export function normalUpperTail(z: number): number {
   if (Number.isNaN(z)) return NaN;
   if (z < 0) return 1 - normalUpperTail(-z);

@@ -1,4 +1,4 @@
-/** A distribution that is symmetric about 0, for arguments of 0 and above. */
+/** A distribution symmetric about 0, for arguments of at least 0. */
 export interface SymmetricDistribution {
   /** P(X > x). */
   upperTail: (x: number) => number;
@@ -10,9 +10,9 @@ const MAX_GROWTH = 4;
 const PRECISION = 4 * Number.EPSILON;
 
 /**
- * The x with P(X ≤ x) = probability, accurate relative to the smaller of both tails. Newton's method on ln P(X > x) over
- * ln x, which is nearly straight in the tails of all distributions used here; a step that leaves the bracket is replaced by
- * the bracket's middle. Infinite at 0 and 1, NaN outside of them.
+ * The x with P(X ≤ x) = probability, accurate relative to the smaller tail. Newton's method on ln P(X > x) over ln x, which
+ * is nearly straight in the tails of all distributions used here; a step that leaves the bracket is replaced by the bracket's
+ * middle. Infinite at 0 and 1, NaN outside of them.
  */
 export function symmetricQuantile(distribution: SymmetricDistribution, probability: number): number {
   if (!(probability >= 0 && probability <= 1)) return NaN;

@@ -25,7 +25,7 @@ function rotate(word: number, by: number): number {
   return (word << by) | (word >>> (32 - by));
 }
 
-/** The first 128 bits of the seed's SHA-256, so that seeds that look alike share nothing. */
+/** The first 128 bits of the seed's SHA-256, so that similar seeds have nothing in common. */
 function stateOf(seed: string): Words {
   const hash = createHash('sha256').update(seed).digest();
   return [hash.readInt32LE(0), hash.readInt32LE(4), hash.readInt32LE(8), hash.readInt32LE(12)];

@@ -4,15 +4,15 @@ import { symmetricQuantile } from './quantile.ts';
 /** Student's t distribution with any degrees of freedom above 0, whole or not. */
 
 const ROOT_OF_PI = Math.sqrt(Math.PI);
-/** Below this the series needs few terms, and 1/2 minus it is still exact enough; above it the fraction does. */
+/** Below this the series needs few terms, and 1/2 minus it is exact enough; above it the continued fraction is used. */
 const SERIES_UP_TO = 2;
 
-/** P(T ≤ t); in both tails with the relative accuracy of a tail. */
+/** P(T ≤ t), accurate relative to the tail it is in. */
 export function studentTCdf(t: number, degreesOfFreedom: number): number {
   return studentTUpperTail(-t, degreesOfFreedom);
 }
 
-/** P(T > t) = I_x(ν/2, 1/2) / 2 with x = ν/(ν + t²) (Abramowitz & Stegun 1964, 26.7.1); relatively exact in both tails. */
+/** P(T > t) = I_x(ν/2, 1/2) / 2 with x = ν/(ν + t²) (Abramowitz & Stegun 1964, 26.7.1), accurate relative to the tail it is in. */
 export function studentTUpperTail(t: number, degreesOfFreedom: number): number {
   if (Number.isNaN(t) || !(degreesOfFreedom > 0)) return NaN;
   if (t < 0) return 1 - studentTUpperTail(-t, degreesOfFreedom);
@@ -51,7 +51,7 @@ function middle(t: number, degreesOfFreedom: number): number {
 
 /**
  * The continued fraction of the incomplete beta function (Didonato & Morris, ACM Transactions on Mathematical Software 18,
- * 1992, equation 9), with what they call λ written as a·y − b·x, where large degrees of freedom lose no digits.
+ * 1992, equation 9), with their λ written as a·y − b·x, so that large degrees of freedom lose no digits.
  */
 function tail(t: number, degreesOfFreedom: number): number {
   const [a, b] = [degreesOfFreedom / 2, 0.5];
@@ -66,7 +66,7 @@ function tail(t: number, degreesOfFreedom: number): number {
   return (power * gammaRatio(a)) / (2 * ROOT_OF_PI * fraction);
 }
 
-/** From here on six terms of the series below are exact to the last digit. */
+/** From here on, six terms of the series below are exact to the last digit. */
 const ASYMPTOTIC_FROM = 16;
 /** (1 − 2^(−2k)) B₂ₖ / (k (2k − 1)) for k = 1, 2, …, B₂ₖ the Bernoulli numbers. */
 const RATIO_SERIES = [1 / 8, -1 / 192, 1 / 640, -17 / 14_336, 31 / 18_432, -691 / 180_224];

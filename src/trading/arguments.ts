@@ -3,9 +3,9 @@ import { type CalendarDate, isCalendarDate } from '../calendar.ts';
 import { normaliseSymbol } from '../domain.ts';
 import { cleanText } from '../text.ts';
 
-/** What a model may pass to a tool, and the sentences it reads when it passes something else. */
+/** What a model may pass to a tool, and the sentences it reads when it passes anything else. */
 
-/** A value of the model's that a refusal repeats is cut here. */
+/** The length at which a value of the model's is cut when a refusal repeats it. */
 const MAX_SHOWN_LENGTH = 80;
 const MAX_HISTORY_DAYS = 100;
 const MAX_QUERY_LENGTH = 400;
@@ -18,7 +18,7 @@ const symbol = v.pipe(
   v.description('Ticker symbol, for example AAPL'),
 );
 
-/** Whole and at least 1; digits as text count, as models write them. */
+/** Whole and at least 1; also as text, because models write numbers that way. */
 function wholeNumber(most: number, description: string) {
   const message = (issue: v.BaseIssue<unknown>) =>
     `must be a whole number from 1 to ${most}, got ${shown(issue.input)}`;
@@ -50,7 +50,7 @@ const query = v.pipe(
 const expression = v.pipe(v.string('must be text'), v.description('For example floor(10000 / 245.27)'));
 const order = v.strictObject({ symbol, amount: wholeNumber(Number.MAX_SAFE_INTEGER, 'Whole shares') });
 
-/** The arguments of each tool by its name: checked here, and described to the model from here (tool-parameters.ts). */
+/** The arguments of each tool by its name: they are checked from here, and described to the model (tool-parameters.ts). */
 export const toolArguments = {
   buy: order,
   sell: order,
@@ -64,7 +64,7 @@ export const toolArguments = {
 export type ToolName = keyof typeof toolArguments;
 export type ToolArguments<Name extends ToolName> = v.InferOutput<(typeof toolArguments)[Name]>;
 
-/** One thing that is wrong with the arguments of a tool, as a sentence. */
+/** One error in the arguments of a tool, as a sentence. */
 export function describeIssue(tool: string, issue: v.BaseIssue<unknown>): string {
   const path = v.getDotPath(issue);
   if (path === null) return `The arguments of ${tool} must be an object.`;
@@ -72,7 +72,7 @@ export function describeIssue(tool: string, issue: v.BaseIssue<unknown>): string
   return issue.expected === 'never' ? `${tool} takes no argument ${shown(path)}.` : `${tool}: ${path} is missing.`;
 }
 
-/** A value of the model's in a sentence: bounded, and with control characters escaped. */
+/** A value of the model's as part of a sentence: bounded, and with control characters escaped. */
 export function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
   return text.length <= MAX_SHOWN_LENGTH ? text : `${text.slice(0, MAX_SHOWN_LENGTH)}…`;

@@ -13,25 +13,25 @@ export interface SessionContext {
   clock: Clock;
 }
 
-/** Where a session starts from. */
+/** The state in which a session starts. */
 export interface Beginning {
   readonly sessionId: number;
-  /** What an earlier process of this model-day logged before it ended; empty for a new session. */
+  /** The log of an earlier process of this model-day; empty for a new session. */
   readonly log: readonly LoggedMessage[];
-  /** The closing value of the day it starts from, or the initial cash: what the daily profit is measured against. */
+  /** The closing value of the day it starts from, or the initial cash; the daily profit is measured against it. */
   readonly startValue: Money;
-  /** Of the day it starts from; null for the initial cash. */
+  /** The date of the day it starts from; null for the initial cash. */
   readonly startDate: CalendarDate | null;
   /** Before the splits. */
   readonly startPortfolio: Portfolio;
-  /** The splits since then of what it holds, in their order, and what they do. */
+  /** The splits since then of its holdings, in order, and their effects. */
   readonly knownSplits: readonly Split[];
   readonly splits: readonly Action[];
 }
 
 /**
- * Starts a model-day from the closing portfolio of the model's latest earlier active day, or from the initial cash, with
- * the splits since applied. A session that a process left running when it ended is resumed. Within the caller's transaction.
+ * Starts a model-day from the closing portfolio of the model's latest earlier active day, or from the initial cash, and
+ * applies the splits since. Resumes a session that was running when its process ended. Within the caller's transaction.
  */
 export function beginSession(
   context: SessionContext,
@@ -53,7 +53,7 @@ export function beginSession(
   return { ...claimed, startValue, startDate, startPortfolio, knownSplits, splits };
 }
 
-/** The row of the session: the one that a process left running when it ended, unless that started from another day. */
+/** The row of the session: the one still running from an ended process, unless that started from another day. */
 function claimSession(
   { database, clock }: SessionContext,
   modelDay: ModelDay,
@@ -72,10 +72,7 @@ function claimSession(
   return { sessionId: insertSession(database, modelDay, { startedFrom, initialCash, startedAt: now }), log: [] };
 }
 
-/**
- * Applies splits in their order. Fractions are paid at the session's mark, converted to the shares of that split where
- * later ones follow.
- */
+/** Applies splits in order. Fractions are paid at the session's mark, converted to the shares of that split where others follow it. */
 function splitActions(start: Portfolio, splits: readonly Split[], market: Market): Action[] {
   const actions: Action[] = [];
   splits.forEach(({ symbol, numerator, denominator }, index) => {

@@ -11,8 +11,8 @@ const functions = new Map<string, (...values: number[]) => number>(
 type Token = number | string;
 
 /**
- * Evaluates arithmetic: numbers, `+ - * / %`, `^` or `**`, parentheses and a few functions. Throws an `Error` whose
- * message a model can act on. Nothing of the text is ever run as code.
+ * Evaluates arithmetic: numbers, `+ - * / %`, `^` or `**`, parentheses and a few functions. Throws an `Error` whose message a
+ * model can act on. The text is never run as code.
  */
 export function calculate(expression: string): number {
   if (expression.length > MAX_EXPRESSION_LENGTH)

@@ -1,13 +1,13 @@
 import type { TokenUsage } from '../protocol.ts';
 
-/** Dollars for a million tokens. Cached input costs what input costs where it has no price of its own. */
+/** Dollars per million tokens. Cached input costs the same as input unless it has a price of its own. */
 export interface TokenPrices {
   input: number;
   output: number;
   cached_input?: number | null | undefined;
 }
 
-/** What one answer cost, in dollars; null when its tokens or the prices are not known. */
+/** The cost of one answer, in dollars; null when its tokens or the prices are unknown. */
 export function costOf(usage: TokenUsage | null, prices: TokenPrices | null): number | null {
   if (usage === null || prices === null || usage.promptTokens === null || usage.completionTokens === null) return null;
   const cached = Math.min(usage.cachedTokens ?? 0, usage.promptTokens);

@@ -5,7 +5,7 @@ import type { Split } from '../database/market.ts';
 import { type Market, closingMark } from './market.ts';
 import type { Action, Portfolio } from './portfolio.ts';
 
-/** Of a session, all that its commit is computed from. */
+/** The parts of a session from which its commit is computed. */
 interface Inputs {
   readonly database: Database;
   readonly market: Market;
@@ -15,7 +15,7 @@ interface Inputs {
   readonly actions: readonly Action[];
 }
 
-/** What a session has been computed from when it is committed: opens as its market read them, closes as they are now. */
+/** The evidence of a session at its commit: opens as its market read them, closes as they are now. */
 export function gatherEvidence(session: Inputs): Evidence {
   const { database, market, startDate, startPortfolio, knownSplits, actions } = session;
   const held = new Set(startPortfolio.holdings.keys());

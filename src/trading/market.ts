@@ -23,14 +23,14 @@ export interface Quote {
 }
 
 /**
- * The prices of one session date as a model may know them: earlier days whole, the session date's open, nothing
- * later. Shared by all models of that date, so that they see the same numbers. Bars are in dollars, adjusted for splits
- * up to the session date.
+ * The prices of one session date as a model may know them: earlier days whole, the session date's open, nothing later. Shared
+ * by all models of that date, so that they see the same numbers. Bars are in dollars, adjusted for splits up to the session
+ * date.
  */
 export interface Market {
   readonly date: CalendarDate;
   quote(symbol: string): Quote;
-  /** What a holding is worth inside the session: the open, else the last earlier close, else the last earlier open. */
+  /** The value of a share during the session: the open, otherwise the last earlier close, otherwise the last earlier open. */
   mark(symbol: string): Money;
   /** As `mark`, with the date of its bar; null when no price of the symbol up to the date is stored. */
   knownMark(symbol: string): Mark | null;
@@ -75,8 +75,8 @@ export function openMarket(database: Database, date: CalendarDate, symbols: read
 }
 
 /**
- * What a holding is worth at the end of a date: its close; while no close is known its open; without a bar the last
- * earlier close (or, failing that, open), adjusted for splits since. Null when no price up to the date is stored (any more).
+ * The value of a share at the end of a date: its close; its open while the close is unknown; without a bar the last earlier
+ * close (or, failing that, open), adjusted for splits since. Null when no price up to the date is stored (any more).
  */
 export function closingMark(database: Database, date: CalendarDate, symbol: string): Mark | null {
   const bar = closingBar(database, date, symbol);

@@ -7,19 +7,19 @@ import { publicationDate } from './publication-date.ts';
 
 /** From the start of a search to the last byte of its response. */
 const SEARCH_TIMEOUT_MS = 20_000;
-/** Ten results without their pages are some ten kilobytes. */
+/** Ten results without their pages take about ten kilobytes. */
 const MAX_RESPONSE_BYTES = 512 * 1024;
-/** Of one search; Jina charges for every ten. */
+/** Results per search; Jina charges for every ten. */
 const MAX_RESULTS = 10;
-/** Searches cost money; a model that asks again and again is stopped. */
+/** Searches cost money, so a model may make only this many in a day. */
 const MAX_SEARCHES_PER_DAY = 30;
 const MAX_TITLE_LENGTH = 200;
 const MAX_URL_LENGTH = 500;
 const MAX_SNIPPET_LENGTH = 500;
-/** The reason of a failed search is cut here for the log. */
+/** The length at which the reason of a failed search is cut for the log. */
 const MAX_REASON_LENGTH = 200;
 
-/** One piece of news as a model may know it: never the page itself, which may have changed since. */
+/** One piece of news as a model may know it, without the page itself, which may have changed since. */
 export interface NewsItem {
   date: CalendarDate;
   title: string;
@@ -28,8 +28,8 @@ export interface NewsItem {
 }
 
 /**
- * What a search found before the session date. `undated` counts the results without a certain date. Those of the
- * session date and later are left out without a word: even their number would tell of the future.
+ * What a search found before the session date. `undated` counts the results without a certain date. Results of the session
+ * date and later are dropped silently: even their number would reveal the future.
  */
 export type NewsResult = { results: NewsItem[]; undated: number; refusal?: never } | { refusal: string };
 
@@ -43,15 +43,15 @@ export interface NewsProvider {
 }
 
 export interface NewsOptions {
-  /** The session date; only what was published before it is found. */
+  /** The session date; only earlier publications are found. */
   date: CalendarDate;
   /** Aborted at the end of the model-day. */
   signal: AbortSignal;
-  /** Takes the reason for the log, in the provider's own words where it has any, and without the key. */
+  /** Receives the reason for the log, in the provider's words where it gave any, without the key. */
   onFailure: (reason: string) => void;
 }
 
-/** Why a search brought nothing: in our words for the model, with the provider's for the log. */
+/** Why a search failed: in our words for the model, with the provider's words for the log. */
 interface Failure {
   told: string;
   reason: string;
@@ -68,8 +68,8 @@ const resultSchema = v.object({
 type SearchResult = v.InferOutput<typeof resultSchema>;
 
 /**
- * Opens the news of a morning, found through Jina's search. A failed search is not tried again: the model reads why and
- * can search again itself, and no model-day waits longer than one time limit.
+ * Opens the news of a morning, found through Jina's search. A failed search is not retried: the model reads why and can
+ * search again itself, and no model-day waits longer than one time limit.
  */
 export function openNews(provider: NewsProvider, { date, signal, onFailure }: NewsOptions): NewsSearch {
   let searches = 0;
@@ -79,15 +79,15 @@ export function openNews(provider: NewsProvider, { date, signal, onFailure }: Ne
     searches += 1;
     const results = read(await ask(provider, { query, date, signal }));
     if (Array.isArray(results)) return sift(results, date);
-    // The key goes before the cut, which could leave half of it.
+    // The key is removed before the cut, which could leave half of it.
     if (!signal.aborted) onFailure(cutText(results.reason.replaceAll(provider.apiKey, '[key]'), MAX_REASON_LENGTH));
     return { refusal: `The news search failed: ${results.told}.` };
   };
 }
 
 /**
- * `before:` is the search engine's own filter and a hint only: without it nearly everything found about an earlier year
- * would be too late. English, because that is how the dates are read.
+ * `before:` is the search engine's own filter and only a hint: without it, nearly everything found about an earlier year
+ * would be too late. English, because dates are parsed in English.
  */
 function ask(
   { apiKey, baseUrl, timeoutMs = SEARCH_TIMEOUT_MS }: NewsProvider,
@@ -114,7 +114,7 @@ function read(result: HttpResponse | HttpFailure): SearchResult[] | Failure {
   if (isNothingFound(result.status, body)) return [];
   if (result.status !== 200) return describeStatus(result.status, body);
   const list = v.safeParse(responseSchema, body);
-  // Nothing of such a response is repeated: it may be a page of headlines.
+  // Such a response is not repeated: it may be a page of headlines.
   if (!list.success)
     return {
       told: "the provider's response cannot be read",
@@ -148,13 +148,13 @@ const STATUSES: Record<number, string> = {
   429: 'the provider allows no more searches for now',
 };
 
-/** Jina's way of finding nothing is an error. */
+/** Jina reports an empty result as an error. */
 function isNothingFound(status: number, body: unknown): boolean {
   const message = asObject(body)?.['message'];
   return status === 422 && typeof message === 'string' && message.startsWith('No search results available');
 }
 
-/** What was published before the date, in the provider's order. Nothing but this lets a result through to a model. */
+/** What was published before the date, in the provider's order. Only results that pass this filter reach a model. */
 function sift(found: readonly SearchResult[], date: CalendarDate): NewsResult {
   const dated = found.map((result) => ({ ...result, published: datesOf(result) }));
   const earlier = dated.flatMap(({ published, title, url, description }) => {
@@ -165,7 +165,7 @@ function sift(found: readonly SearchResult[], date: CalendarDate): NewsResult {
   return { results: earlier.slice(0, MAX_RESULTS), undated: dated.filter(({ published }) => published === null).length };
 }
 
-/** The later one when a result has two dates, and none when one of them is not certain. */
+/** The later of a result's two dates, and none when one of them is uncertain. */
 function datesOf({ date, publishedTime }: SearchResult): CalendarDate | null {
   const dates = [date, publishedTime].filter((stamp) => stamp != null && stamp !== '').map(publicationDate);
   const certain = dates.filter((published) => published !== null);

@@ -3,7 +3,7 @@ import { buy, quantityOf, sell } from './portfolio.ts';
 import { NO_COSTS, commissionOn, fillPrice } from './trading-costs.ts';
 import type { Reply, TradingDay } from './trading-day.ts';
 
-/** Executes a model's order at today's open, or refuses it. The day itself stays as it is. */
+/** Executes a model's order at today's open, or refuses it. Does not change the day. */
 export function execute(
   { universe, market, portfolio: before, costs = NO_COSTS }: TradingDay,
   actionType: 'buy' | 'sell',

@@ -3,17 +3,17 @@ import type { ActionType } from '../domain.ts';
 import { type Money, formatDollars, money } from '../money.ts';
 import { NO_COSTS, type TradingCosts, commissionOn } from './trading-costs.ts';
 
-/** Cash and whole shares. Never negative, and a holding of zero is not listed. Values are never changed in place. */
+/** Cash and whole shares. Never negative; holdings of zero are not listed. Immutable. */
 export interface Portfolio {
   readonly cash: Money;
   readonly holdings: ReadonlyMap<string, number>;
 }
 
-/** One entry of a day's ledger: what was done, and the portfolio after it. */
+/** One entry of a day's ledger: the action, and the portfolio after it. */
 export interface Action {
   readonly actionType: Exclude<ActionType, 'no_trade'>;
   readonly symbol: string;
-  /** Shares; of a split how many were added, negative in a reverse split. */
+  /** Shares; for a split, how many were added (negative in a reverse split). */
   readonly amount: number;
   readonly price: Money;
   readonly portfolio: Portfolio;
@@ -33,12 +33,12 @@ export interface SplitRatio {
   denominator: number;
 }
 
-/** What became of an order: the portfolio after it, or why it was refused (then nothing changed). */
+/** The result of an order: the portfolio after it, or why it was refused (then nothing changed). */
 export type Execution = { portfolio: Portfolio; refusal?: never } | { refusal: string; portfolio?: never };
 
 export function buy(portfolio: Portfolio, { symbol, amount, price, costs = NO_COSTS }: Order): Execution {
   if (!isAmount(amount)) return refuseAmount(amount);
-  // Compared by division, so that no order however large leaves exact integers.
+  // Compared by division, so that no order, however large, exceeds exact integers.
   if (amount > Math.floor(portfolio.cash / price)) {
     const cost = `${amount} ${symbol} at ${formatDollars(price)}`;
     return {
@@ -77,8 +77,8 @@ export function sell(portfolio: Portfolio, { symbol, amount, price, costs = NO_C
 }
 
 /**
- * Multiplies a holding by a split; the fraction of a share that is left over is paid in cash at `price` (per new
- * share), to the nearest 1/10000 dollar. `added` is the change in shares, negative in a reverse split.
+ * Multiplies a holding by a split; the remaining fraction of a share is paid in cash at `price` (per new share), to the
+ * nearest 1/10000 dollar. `added` is the change in shares, negative in a reverse split.
  */
 export function applySplit(
   portfolio: Portfolio,
@@ -99,14 +99,14 @@ export function applySplit(
   };
 }
 
-/** Asserts what everything that reads a ledger relies on. Only a bug of the accounting could break it. */
+/** Asserts what everything that reads a ledger relies on. Only a bug in the accounting could break it. */
 export function assertSound({ cash, holdings }: Portfolio): void {
   assert(Number.isSafeInteger(cash) && cash >= 0, `cash is ${cash}`);
   for (const [symbol, quantity] of holdings)
     assert(Number.isSafeInteger(quantity) && quantity > 0, `the holding of ${symbol} is ${quantity}`);
 }
 
-/** Cash plus every holding at its mark. Throws when a mark is missing: a holding never drops out of the value. */
+/** Cash plus every holding at its mark. Throws when a mark is missing: no holding may drop out of the value. */
 export function valueOf({ cash, holdings }: Portfolio, marks: ReadonlyMap<string, Money>): Money {
   let value: Money = cash;
   for (const [symbol, quantity] of holdings) {

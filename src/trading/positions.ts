@@ -2,7 +2,7 @@ import type { PositionRow } from '../database/sessions.ts';
 import { type Money, money } from '../money.ts';
 import { type Action, type Portfolio, valueOf } from './portfolio.ts';
 
-/** What a model-day has come to, and what it is measured against. */
+/** The ledger of a model-day, and the value it is measured against. */
 export interface DayLedger {
   readonly actions: readonly Action[];
   readonly portfolio: Portfolio;

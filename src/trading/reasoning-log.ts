@@ -4,9 +4,9 @@ import type { LogMessage } from '../database/sessions.ts';
 import { tryParse } from '../json.ts';
 import { type Answer, type Carried, type ToolCall, carriedSchema, toolCallSchema } from '../protocol.ts';
 
-/** How the steps of a session are written to its reasoning log, and read from it when the session is resumed. */
+/** How the steps of a session are written to its reasoning log, and read back when the session is resumed. */
 
-/** Thrown when a session cannot be resumed where its reasoning log ends, because what the model was told has changed. */
+/** Thrown when a session cannot be resumed where its reasoning log ends, because what the model read then has changed. */
 export class LogMismatch extends Error {
   /** For the session that is set aside. */
   get reason(): string {
@@ -17,7 +17,7 @@ export class LogMismatch extends Error {
 /** One answer of the model as it was logged. */
 export interface RecordedStep {
   answer: Answer;
-  /** What its tool calls returned; null when the process ended before that was logged. */
+  /** The results of its tool calls; null when the process ended before they were logged. */
   results: readonly string[] | null;
 }
 
@@ -42,7 +42,7 @@ export function openingOf(log: readonly LoggedMessage[]): readonly LoggedMessage
   return first === -1 ? log : log.slice(0, first);
 }
 
-/** The steps of a log in their order. Throws a `LogMismatch` when one cannot be read. */
+/** The steps of a log in order. Throws a `LogMismatch` when one cannot be read. */
 export function stepsIn(log: readonly LoggedMessage[]): RecordedStep[] {
   const groups: { said: LoggedMessage; followedBy: LoggedMessage[] }[] = [];
   for (const message of log) {
@@ -80,7 +80,7 @@ function readCarried({ carried }: LoggedMessage): Carried | null {
   return result.output;
 }
 
-/** The arguments as JSON: as the model sent them when they are, else their text as a JSON string. */
+/** The arguments as JSON: unchanged if they are valid JSON, otherwise as a JSON string. */
 function asJson(text: string): string {
   return tryParse(text) === undefined ? JSON.stringify(text) : text;
 }

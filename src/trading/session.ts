@@ -30,8 +30,8 @@ const MAX_TOOL_NAME_LENGTH = 100;
 const UNKNOWN_TOKENS = { promptTokens: null, completionTokens: null, cachedTokens: null, reasoningTokens: null };
 
 /**
- * One model-day while it runs, as the parent sees it: the ledger in memory, the conversation in the database. Everything
- * that can happen to it is a method, and nothing else changes it. What a method writes is committed when it resolves.
+ * A running model-day in the parent: the ledger in memory, the conversation in the database. Everything that can happen to it
+ * is a method; nothing else changes it. What a method writes is committed when it resolves.
  */
 export interface Session {
   readonly modelDay: ModelDay;
@@ -43,27 +43,27 @@ export interface Session {
   /** Answers so far, replayed ones included. */
   readonly steps: number;
   /**
-   * Replays what an earlier process of this model-day logged. Returns what the model heard and said, for the child to
-   * continue from; nothing for a new session. Rejects with a `LogMismatch` when a result is not what it was.
+   * Replays what an earlier process of this model-day logged. Returns the conversation so far, for the child to continue
+   * from; empty for a new session. Rejects with a `LogMismatch` when a result differs from the log.
    */
   resume(): Promise<PastMessage['message'][]>;
-  /** Logs the prompt; a resumed session rejects with a `LogMismatch` when it is not the one it began with. */
+  /** Logs the prompt; a resumed session rejects with a `LogMismatch` when its prompt has changed. */
   prompt(messages: Prompt): Promise<void>;
   /**
-   * Takes one answer of the model. The answer and what it cost are logged before anything is done with it; then its tool
-   * calls run one after another in their order, and their results are logged before they are returned.
+   * Takes one answer of the model. The answer and its cost are logged before anything is done with it; then its tool calls
+   * run one after another in order, and their results are logged before they are returned.
    */
   answer(answer: Answer): Promise<ToolResults>;
-  /** Counts a request to the provider that brought no answer. */
+  /** Counts a request that the provider did not answer. */
   countFailedRequest(): Promise<void>;
   /**
-   * Ends the model-day. Finished: its positions are marked at the session date's close, and all is committed in one
-   * transaction. Failed: its log stays, it leaves no position.
+   * Ends the model-day. Finished: its positions are marked at the session date's close, and everything is committed in one
+   * transaction. Failed: its log is kept, and it has no positions.
    */
   end(outcome: Outcome): Promise<void>;
   /** Ends the session because its log cannot be resumed; the model-day then starts over with a new session. */
   setAside(mismatch: LogMismatch): Promise<void>;
-  /** Leaves the session as it is, to be resumed later. What a slow tool brings after that is thrown away. */
+  /** Leaves the session as it is, to be resumed later. Results of slow tools that arrive later are dropped. */
   leave(): void;
 }
 
@@ -77,11 +77,11 @@ export interface SessionOptions {
   tokenPrices: TokenPrices | null;
   news: NewsSearch | null;
   costs: TradingCosts;
-  /** Aborted when the job is stopped; then nothing more is written for the session. */
+  /** Aborted when the job is stopped; after that nothing more is written for the session. */
   signal?: AbortSignal;
 }
 
-/** The state behind a session, which no other file sees. */
+/** The state of a session, private to this file. */
 interface State extends SessionContext, Omit<SessionOptions, keyof TradingDay>, Beginning, TradingDay {
   readonly modelDay: ModelDay;
   readonly actions: Action[];
@@ -91,7 +91,7 @@ interface State extends SessionContext, Omit<SessionOptions, keyof TradingDay>, 
   hasEnded: boolean;
 }
 
-/** Starts a model-day, or resumes the session that a process left running. Its row is committed when this resolves. */
+/** Starts a model-day, or resumes the session that an ended process left running. Its row is committed when this resolves. */
 export async function openSession(
   context: SessionContext,
   modelDay: ModelDay,
@@ -157,7 +157,7 @@ async function takePrompt(state: State, prompt: Prompt): Promise<void> {
   if (!isSame) throw new LogMismatch('the prompt has changed');
 }
 
-/** Live or, with what was `recorded` of it, replayed: then what is in the log is compared instead of written. */
+/** Runs one step, live or, with `recorded`, replayed: replay compares with the log instead of writing to it. */
 async function takeAnswer(state: State, answer: Answer, recorded?: RecordedStep): Promise<ToolResults> {
   state.steps += 1;
   if (recorded === undefined) await log(state, answerMessages(answer), usageOf(answer, state.tokenPrices));
@@ -181,12 +181,12 @@ async function takeAnswer(state: State, answer: Answer, recorded?: RecordedStep)
   return { type: 'tool_results', results: returned.map(({ call: { id }, content }) => ({ id, content })) };
 }
 
-/** Runs one tool call, enters what it did in the ledger and counts it. `recorded` is what it returned before. */
+/** Runs one tool call, enters its action in the ledger and counts it. `recorded` is the result it returned before. */
 async function callTool(state: State, call: ToolCall, recorded: string | undefined): Promise<string> {
   const startedAt = performance.now();
   const { content, isRefused, action } = await runTool(state, call, recorded);
   if (action !== null) enter(state, action);
-  // Half a character is stored as another one, and two names may not become one there.
+  // Half a character would be stored as another one, which could make two names the same.
   const toolName = call.name.slice(0, MAX_TOOL_NAME_LENGTH).toWellFormed();
   const usage = state.toolUsage.get(toolName) ?? { toolName, calls: 0, refused: 0, durationMs: 0 };
   usage.calls += 1;
@@ -196,13 +196,13 @@ async function callTool(state: State, call: ToolCall, recorded: string | undefin
   return content;
 }
 
-/** The one way into the ledger. */
+/** The only way into the ledger. */
 function enter({ actions }: State, action: Action): void {
   assertSound(action.portfolio);
   actions.push(action);
 }
 
-/** Appends to the reasoning log. Nothing is logged after the end, but what an answer cost is counted all the same. */
+/** Appends to the reasoning log. Nothing is logged after the end, but the cost of an answer is still counted. */
 async function log(state: State, messages: readonly LogMessage[], usage?: Usage): Promise<void> {
   const { database, clock, sessionId, modelDay } = state;
   const logged = await database.write(() => {
@@ -224,7 +224,7 @@ function countFailedRequest({ database, modelDay, signal }: State): Promise<void
   return database.write(() => addUsage(database, modelDay, usage), { signal });
 }
 
-/** The one end of a session, in one transaction. */
+/** The only way in which a session ends, in one transaction. */
 function end(state: State, write: () => void): Promise<void> {
   state.hasEnded = true;
   return state.database.write(write, state);

@@ -14,26 +14,26 @@ import { type Reply, type TradingDay, describePortfolio, isKnown } from './tradi
 
 interface Row<Arguments> {
   description: string;
-  /** Whether this day has the tool; every day when left out. */
+  /** Whether this day has the tool; when omitted, every day has it. */
   isOffered?(day: TradingDay): boolean;
-  /** It asks the world outside, which may reply differently the next time; what it returned once is kept. */
+  /** Whether it queries an outside service, whose next reply may differ; a resumed session reuses the first result. */
   isFromOutside?: true;
   run(day: TradingDay, args: Arguments): Reply | Promise<Reply>;
 }
 
-/** Runs what its arguments let through. */
+/** Runs the tool with checked arguments. */
 type Tool = ToolDescription & Row<unknown>;
 
-/** What became of one call. */
+/** The result of one call. */
 export interface ToolResult {
   /** As the model reads it. */
   content: string;
   isRefused: boolean;
-  /** What the caller is to enter in the day's ledger. */
+  /** The action to enter in the day's ledger. */
   action: Action | null;
 }
 
-/** The tools, as the model reads them and as the parent runs them. A new tool is one more row, and its arguments. */
+/** The tools, as the model reads them and as the parent runs them. To add a tool, add a row here, and its arguments. */
 const tools: readonly Tool[] = [
   tool('buy', {
     description: "Buy whole shares at today's opening price. Refused when cash does not suffice.",
@@ -81,8 +81,8 @@ function toolsOf(day: TradingDay): Tool[] {
 }
 
 /**
- * Runs one call of the model on the day, which it leaves as it was: an executed order is in the result. Whatever is wrong
- * with the call is for the model to read. `recorded` is what the call returned before, when a session is resumed.
+ * Runs one call of the model on the day, without changing the day: an executed order is in the result. An error in the call
+ * is reported to the model. `recorded` is the result that the call returned before, when a session is resumed.
  */
 export async function runTool(day: TradingDay, call: ToolCall, recorded?: string): Promise<ToolResult> {
   if (recorded !== undefined && tools.some(({ name, isFromOutside }) => name === call.name && isFromOutside))
@@ -121,7 +121,7 @@ function unknownSymbol(symbol: string): Reply {
   return { refusal: `${symbol} is not among the symbols that can be traded.` };
 }
 
-/** A bar without its symbol and without the fields that are not known. */
+/** A bar without its symbol and its unknown fields. */
 function knownFields({ symbol: _symbol, ...bar }: Bar): Record<string, unknown> {
   return Object.fromEntries(Object.entries(bar).filter(([, value]) => value !== null));
 }
@@ -140,7 +140,7 @@ async function searchNews({ news }: TradingDay, query: string): Promise<Reply> {
   return found.refusal === undefined ? { result: { ...found } } : { refusal: found.refusal };
 }
 
-/** A row of the table, which runs only what the tool's own schema lets through. */
+/** A row of the table, which accepts only what the tool's own schema does. */
 function tool<Name extends ToolName>(name: Name, row: Row<ToolArguments<Name>>): Tool {
   return {
     ...row,

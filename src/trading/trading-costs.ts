@@ -10,11 +10,11 @@ export interface TradingCosts {
 
 export const NO_COSTS: TradingCosts = { commissionPerTrade: money(0), commissionBps: 0, slippageBps: 0 };
 
-/** Basis points have four decimals at most. */
+/** Basis points have at most four decimals. */
 const PARTS_PER_BASIS_POINT = 10_000n;
 const BASIS_POINTS = 10_000n;
 
-/** The costs that a configuration names, in dollars and basis points. */
+/** The costs in a configuration, in dollars and basis points. */
 export function tradingCostsOf(agentConfig: {
   commission_per_trade: number;
   commission_bps: number;
@@ -34,7 +34,7 @@ export function describeCosts(costs: TradingCosts) {
   return { ...costs, commissionPerTrade: toDollars(commissionPerTrade) };
 }
 
-/** The price at which an order fills: the open and the slippage, rounded to 1/10000 dollar against the trader. */
+/** The price at which an order fills: the open with slippage, rounded to 1/10000 dollar against the trader. */
 export function fillPrice(open: Money, side: 'buy' | 'sell', { slippageBps }: TradingCosts): Money {
   const slippage = shareRoundedUp(open, slippageBps);
   return money(side === 'buy' ? open + slippage : Math.max(1, open - slippage));
@@ -45,7 +45,7 @@ export function commissionOn(traded: Money, { commissionPerTrade, commissionBps 
   return money(commissionPerTrade + shareRoundedUp(traded, commissionBps));
 }
 
-/** In whole numbers, which do not round where floating point would. */
+/** In whole numbers, because floating-point numbers would round. */
 function shareRoundedUp(amount: Money, basisPoints: number): number {
   if (basisPoints === 0) return 0;
   const parts = BigInt(amount) * BigInt(Math.round(basisPoints * Number(PARTS_PER_BASIS_POINT)));

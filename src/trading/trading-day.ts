@@ -5,18 +5,18 @@ import type { NewsSearch } from './news.ts';
 import { type Action, type Portfolio, quantityOf, valueOf } from './portfolio.ts';
 import { NO_COSTS, type TradingCosts, describeCosts } from './trading-costs.ts';
 
-/** What the tools of one model-day see. The portfolio is the running one: each call sees what the last one left. */
+/** What the tools of one model-day see. The portfolio is current: each call sees the result of the one before. */
 export interface TradingDay {
   readonly market: Market;
   readonly universe: ReadonlySet<string>;
-  /** None when the service has no key for it. */
+  /** Null when the service has no key for it. */
   readonly news?: NewsSearch | null;
   /** None when left out. */
   readonly costs?: TradingCosts;
   readonly portfolio: Portfolio;
 }
 
-/** What a tool replies. An order that was executed comes with its action; a refusal changed nothing. */
+/** What a tool replies. An executed order comes with its action; a refusal changed nothing. */
 export type Reply =
   | { result: Record<string, unknown>; action?: Action; refusal?: never }
   | { refusal: string; result?: never; action?: never };
@@ -42,7 +42,7 @@ export function describePortfolio({ market, portfolio }: TradingDay) {
   return { cash: toDollars(portfolio.cash), holdings, portfolioValue: toDollars(value) };
 }
 
-/** Whether the model may ask for a symbol's prices: it can be bought, or is held. */
+/** Whether the model may read a symbol's prices: it can be bought, or is held. */
 export function isKnown({ universe, portfolio }: TradingDay, symbol: string): boolean {
   return universe.has(symbol) || quantityOf(portfolio, symbol) > 0;
 }

@@ -63,7 +63,7 @@ const tampered: [name: string, sql: string, problems: string[]][] = [
     'the symbol of a purchase',
     position(2, `symbol = 'ORLY'`),
     [
-      '2025-01-03: action 2: price of ORLY is 200.00, and none was known then',
+      '2025-01-03: action 2: price of ORLY is 200.00, and none was known at the time',
       '2025-01-03: action 2: holdings are 10 AAPL, 5 MSFT, should be 10 AAPL, 5 ORLY',
       '2025-01-03: action 2: portfolio_value cannot be recomputed: a price is missing',
     ],
@@ -279,15 +279,15 @@ const tampered: [name: string, sql: string, problems: string[]][] = [
     'UPDATE session_splits SET denominator = 1',
     [
       '2025-01-08: action 1: amount of ORLY is 3, the split 3:1 of 7 adds 14',
-      '2025-01-08: it used 3:1 as the split of ORLY on 2025-01-08, which is not what was known then',
+      '2025-01-08: it used 3:1 as the split of ORLY on 2025-01-08, which is not what was known at the time',
     ],
   ],
   [
     'a split that was known, to another date',
     `UPDATE session_splits SET date = '2025-01-07'`,
     [
-      '2025-01-08: it used no split of ORLY on 2025-01-08, which is not what was known then',
-      '2025-01-08: it used 3:2 as the split of ORLY on 2025-01-07, and none was known then',
+      '2025-01-08: it used no split of ORLY on 2025-01-08, which is not what was known at the time',
+      '2025-01-08: it used 3:2 as the split of ORLY on 2025-01-07, and none was known at the time',
     ],
   ],
   [

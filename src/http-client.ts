@@ -3,13 +3,13 @@ import { HTTP_URL, isHttpUrl } from './http-values.ts';
 import { VERSION } from './version.ts';
 
 /**
- * One HTTP request, as little as that takes: for the child's model calls, the parent's prices and news, and the client
- * commands. Node applies proxies (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`) and private certificates
- * (`NODE_EXTRA_CA_CERTS`). Not `fetch`: it gives up on a response after five minutes, and some models think longer; and
- * loading it costs a command more processor time than all its work.
+ * One HTTP request, with as little as that takes: for the child's model calls, the parent's prices and news, and the client
+ * commands. Node applies proxies (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`) and private certificates (`NODE_EXTRA_CA_CERTS`).
+ * Not `fetch`: it gives up on a response after five minutes, and some models think longer; and loading it costs a command
+ * more processor time than all its work.
  */
 
-/** Some providers turn away clients that do not name themselves. */
+/** Some providers reject clients that do not name themselves. */
 const USER_AGENT = `trading-simulation-service/${VERSION}`;
 
 export interface HttpRequest {
@@ -20,7 +20,7 @@ export interface HttpRequest {
   timeoutMs: number;
   /** A longer response is a failure. */
   maxBytes: number;
-  /** Gives the request up. */
+  /** Aborts the request. */
   signal?: AbortSignal;
   /** Ignores proxies: the server is our own, on this machine or near it. */
   isDirect?: true;
@@ -39,7 +39,7 @@ export interface HttpStream extends Omit<HttpResponse, 'text'> {
   body: AsyncIterable<Buffer>;
 }
 
-/** Why there is no response. `connection` and `timeout` may pass, the others will not; `aborted` is our own doing. */
+/** Why there is no response. `connection` and `timeout` may pass, the others will not; `aborted` was requested by the caller. */
 export interface HttpFailure {
   failure: 'connection' | 'timeout' | 'certificate' | 'proxy' | 'too_large' | 'aborted';
   message: string;
@@ -47,7 +47,7 @@ export interface HttpFailure {
 
 const agents = new Map<string, Agent>();
 
-/** One agent per protocol, made at the first request: the proxy's variables are read then, and may be wrong. */
+/** One agent per protocol, created at the first request: it reads the proxy variables then, and they may be invalid. */
 function agentFor(protocol: string): Agent {
   const known = agents.get(protocol);
   if (known !== undefined) return known;
@@ -62,8 +62,8 @@ function clientOf(protocol: string): typeof import('node:http') | typeof import(
 }
 
 /**
- * The proxy variable that cannot be read, if one cannot. Node throws at some of them, with the password in its words, and
- * goes past others silently (`socks5://...`, `proxy:3128`); but a user who names a proxy wants every request to go through it.
+ * The name of an invalid proxy variable, if there is one. Node throws at some of them, with the password in its message, and
+ * ignores others silently (`socks5://...`, `proxy:3128`); but a user who names a proxy wants every request to go through it.
  */
 function unreadableProxy(protocol: string): string | undefined {
   const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
@@ -73,7 +73,7 @@ function unreadableProxy(protocol: string): string | undefined {
   });
 }
 
-/** Sends a request and reads the whole response. Never throws for what happens on the wire. */
+/** Sends a request and reads the whole response. Never throws for network failures. */
 export function httpRequest(url: string, request: HttpRequest): Promise<HttpResponse | HttpFailure> {
   return send(url, request, (response) => readWhole(response, request.maxBytes));
 }
@@ -151,7 +151,7 @@ function headOf({ statusCode = 0, headers }: IncomingMessage): Pick<HttpResponse
 }
 
 function describeFailure(error: NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] }): HttpFailure {
-  // A connection to a name with several addresses fails with one error per address, and no words of its own.
+  // A connection to a name with several IP addresses fails with one error per address, and no message of its own.
   const { code = '', message } = error.message === '' ? (error.errors?.[0] ?? error) : error;
   if (message === 'aborted')
     return { failure: 'connection', message: 'the connection was cut in the middle of the answer' };
@@ -168,7 +168,7 @@ function describeFailure(error: NodeJS.ErrnoException & { errors?: NodeJS.ErrnoE
   return { failure: isCertificateCode(code) ? 'certificate' : 'connection', message: message || code };
 }
 
-/** OpenSSL's and Node's names for "this server is not to be trusted". */
+/** OpenSSL's and Node's codes for an untrusted server. */
 function isCertificateCode(code: string): boolean {
   return /CERT|SIGNATURE/.test(code);
 }

@@ -1,6 +1,6 @@
-/** What HTTP can carry: addresses that can be asked, and keys that fit into a header. */
+/** The values that HTTP can carry: URLs that can be requested, and keys that fit into a header. */
 
-/** The second half of an error about an address. */
+/** The second half of an error about a URL. */
 export const HTTP_URL = 'a URL that starts with http:// or https://';
 
 export function isHttpUrl(text: string): boolean {

@@ -1,20 +1,20 @@
 /**
- * Node's inspector runs whatever code its client sends, and any program on this machine can be its client. Node opens it
- * on SIGUSR1, which every process of the same user can send, a child with our permission model included.
+ * Node's inspector runs any code that its client sends, and any program on this machine can be its client. Node opens it on
+ * SIGUSR1, which every process of the same user can send, including a child under our permission model.
  */
 
-/** For every Node process that this program starts. With it a process ignores SIGUSR1, from before its first line. */
+/** For every Node process that this program starts: makes it ignore SIGUSR1 from before its first line. */
 export const NO_INSPECTOR_FLAGS: readonly string[] = process.allowedNodeEnvironmentFlags.has('--disable-sigusr1')
   ? ['--disable-sigusr1']
   : [];
 
-/** Asks for an inspector at the start; `--inspect-port` and `--inspect-publish-uid` by themselves open none. */
+/** Flags that open an inspector at the start; `--inspect-port` and `--inspect-publish-uid` open none by themselves. */
 const OPENING_FLAG = /(?:^|[\s"])(--inspect(?:[-_](?:brk|wait))?)(?=[=\s"]|$)/;
 const FAILED = 1;
 
 /**
- * Keeps the inspector of this process closed. A listener takes SIGUSR1 away from Node for good. A signal that came in
- * the milliseconds before it may have opened the inspector, or be about to: it is closed now and in the next turn.
+ * Keeps the inspector of this process closed. A listener takes SIGUSR1 away from Node for good. A signal in the milliseconds
+ * before that may have opened the inspector, or be about to, so it is closed now and in the next turn.
  */
 export function closeInspector(): void {
   process.on('SIGUSR1', () => {});
@@ -22,12 +22,12 @@ export function closeInspector(): void {
   setImmediate(close);
 }
 
-/** `close()` of `node:inspector` is this very function; loading that module would add a tenth to every start. */
+/** The same function as `close()` of `node:inspector`, which would add a tenth to every start-up if loaded. */
 function close(): void {
   (process as { _debugEnd?: () => void })._debugEnd?.();
 }
 
-/** Ends a process that was started with an open inspector, and says which flag opened it. */
+/** Ends a process that was started with an open inspector, and names the flag that opened it. */
 export function refuseInspector(): void {
   const place = [
     ['NODE_OPTIONS', process.env['NODE_OPTIONS'] ?? ''],

@@ -10,7 +10,7 @@ export function tryParse(text: string): unknown {
   }
 }
 
-/** The value when it is an object, and neither null nor an array. */
+/** The value if it is an object, but not null or an array. */
 export function asObject(value: unknown): Json | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
 }
@@ -19,7 +19,7 @@ export function asArray(value: unknown): unknown[] | undefined {
   return Array.isArray(value) ? value : undefined;
 }
 
-/** The value when it is a text that is not blank. */
+/** The value if it is text that is not blank. */
 export function asText(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }

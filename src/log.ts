@@ -32,7 +32,7 @@ export function createLog({ level, json, write, clock }: LogOptions): Log {
   return { debug: at('DEBUG'), info: at('INFO'), warning: at('WARNING'), error: at('ERROR') };
 }
 
-/** The process's own log: to stderr, so that stdout is free for the output of commands. */
+/** The process's own log: to stderr, because stdout is for the output of commands. */
 export function createStderrLog(level: LogLevel): Log {
   return createLog({
     level,
@@ -59,7 +59,7 @@ function quoted(value: unknown): string {
   return /^[\w./:@+-]+$/.test(text) ? text : JSON.stringify(text);
 }
 
-/** Logs an unexpected error in full and returns the reference by which the log can be searched. */
+/** Logs an unexpected error in full and returns the reference that finds it in the log. */
 export function logUnexpected(log: Log, error: unknown, fields: LogFields = {}): string {
   const reference = Math.floor(Math.random() * 16 ** 8)
     .toString(16)

@@ -35,8 +35,8 @@ async function runModelDay(): Promise<void> {
 }
 
 /**
- * The loop: ask the model, let the parent run its tool calls, until it answers without one or the steps are used up. It
- * begins where the past ends: what was answered is not asked again.
+ * The loop: send the conversation to the model and let the parent run its tool calls, until it answers without one or reaches
+ * the step limit. It starts where the past ends: no answered request is repeated.
  */
 async function converse(start: Start, past: readonly PastMessage['message'][], pipe: Pipe): Promise<Outcome> {
   const model = await connect(start, pipe);
@@ -58,7 +58,7 @@ async function converse(start: Start, past: readonly PastMessage['message'][], p
   return { status: 'finished', summary: `Reached the limit of ${start.maxSteps} steps; the day ended as it stood.` };
 }
 
-/** Both sides rely on it: one result per call, in their order. */
+/** Both sides rely on it: one result per call, in order. */
 function areResultsOf(calls: readonly ToolCall[], results: ToolResults['results']): boolean {
   return results.length === calls.length && results.every(({ id }, index) => id === calls[index]?.id);
 }
@@ -76,7 +76,7 @@ async function connect({ model, signature, brief, tools }: Start, pipe: Pipe): P
   if (model.kind === 'baseline')
     return (await import('./players/baseline-model.ts')).createBaselineModel(model.strategy, { signature, brief });
   pipe.readAhead();
-  const { createChatModel } = await import('./provider/chat-completions.ts'); // its modules cost a simulated day nothing
+  const { createChatModel } = await import('./provider/chat-completions.ts'); // loaded only when needed
   return createChatModel(model, {
     tools,
     onFailure: (reason, waitMs) =>

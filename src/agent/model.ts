@@ -9,5 +9,5 @@ export type ChatMessage =
 /** What a model says next. Without a tool call it ends the day, and its text is the summary. */
 export type ModelAnswer = Omit<Answer, 'type'>;
 
-/** What answers a conversation: a provider over the network, the simulated model or a baseline. One call is one step. */
+/** Answers a conversation: a provider over the network, the simulated model or a baseline. One call is one step. */
 export type Model = (conversation: readonly ChatMessage[]) => Promise<ModelAnswer>;

@@ -4,21 +4,21 @@ import { type ChildMessage, createLineReader, encodeLine } from '../protocol.ts'
 const STDIN = 0;
 const STDOUT = 1;
 const READ_BYTES = 64 * 1024;
-/** One thread waits for the parent, one looks up names; Node would make four, and containers may allow few. */
+/** One thread waits for the parent, one looks up host names; Node would start four, and containers may limit threads. */
 const THREADS = 2;
 
-/** The child's two ends of the pipe to its parent. The process ends when the parent is gone. */
+/** The child's two ends of the pipe to its parent. The process exits when the parent has. */
 export interface Pipe {
   send(message: ChildMessage): void;
   /** Waits for the next line. */
   receive(): string | Promise<string>;
-  /** From now on reads all the time, so that a child that waits for its model notices at once when its parent is gone. */
+  /** From now on reads continuously, so that a child waiting for its model notices at once when its parent exits. */
   readAhead(): void;
 }
 
 /**
- * Opens the pipe on stdin and stdout. A child that only ever waits for its parent does so in plain blocking reads: the
- * modules behind `process.stdin` and a thread pool would add a fifth to what its start costs.
+ * Opens the pipe on stdin and stdout. A child that only ever waits for its parent uses plain blocking reads: the modules
+ * behind `process.stdin` and a thread pool would add a fifth to its start-up time.
  */
 export function openPipe(): Pipe {
   const lines: string[] = [];
@@ -44,7 +44,7 @@ export function openPipe(): Pipe {
     },
     readAhead() {
       isReadingAhead = true;
-      process.env['UV_THREADPOOL_SIZE'] = String(THREADS); // read when the first thread is asked for
+      process.env['UV_THREADPOOL_SIZE'] = String(THREADS); // read when the first thread is started
       readAlways(take);
     },
   };

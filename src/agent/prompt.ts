@@ -13,7 +13,7 @@ Rules:
 - Nothing after this morning is known. Do not guess today's close.
 - When you are done for the day, answer without a tool call: a short summary of what you did and why.`;
 
-/** The opening of every conversation. Its only source is the brief, so it reveals nothing that the model may not know. */
+/** The opening of every conversation. It is made only from the brief, so it reveals nothing that the model must not know. */
 export function openingMessages(brief: Brief): (ChatMessage & { role: 'system' | 'user' })[] {
   return [
     { role: 'system', content: SYSTEM_PROMPT },

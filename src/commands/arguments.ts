@@ -20,7 +20,7 @@ export interface Positionals {
   most: number;
 }
 
-/** Text where an option takes a value, undefined when it was left out; of a switch, whether it was given. */
+/** The text of an option with a value, undefined when it was omitted; for a switch, whether it was given. */
 export type Values<Declared extends Options> = {
   [Name in keyof Declared]: Declared[Name] extends { value: string }
     ? Declared[Name] extends { isRequired: true }
@@ -29,7 +29,7 @@ export type Values<Declared extends Options> = {
     : boolean;
 };
 
-/** Thrown for arguments that a command does not take. The program then ends with exit code 2 and points to the help. */
+/** Thrown for arguments that a command does not take. The program then exits with code 2 and points to the help. */
 export class WrongUsage extends ServiceError {
   constructor(problem: string) {
     super('cannot_start', forTerminal(problem));
@@ -60,7 +60,7 @@ export function readArguments<Declared extends Options>(
   return { values: Object.fromEntries(values) as Values<Declared>, rest: given.rest };
 }
 
-/** Whether the arguments ask for the help of their command. */
+/** Whether the arguments request the help of their command. */
 export function asksForHelp(args: readonly string[]): boolean {
   const end = args.indexOf('--');
   return args.slice(0, end === -1 ? args.length : end).some((argument) => argument === '--help' || argument === '-h');

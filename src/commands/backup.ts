@@ -7,10 +7,10 @@ import { type Settings, readSettings } from '../settings.ts';
 import { createProgressLine } from './progress.ts';
 import { number, size } from './words.ts';
 
-/** As shells number the end by a signal. */
+/** The exit code of a command stopped by SIGINT, as shells number it. */
 const STOPPED = 130;
 
-/** The command `backup [FILE]`: a copy of the database while the service runs. 0 when it was made, 1 when not. */
+/** The command `backup [FILE]`: copies the database while the service runs. 0 when the copy was made, otherwise 1. */
 export async function backup(file?: string): Promise<number> {
   const settings = readSettings(process.env);
   const target = file ?? defaultTarget(settings);
@@ -38,7 +38,7 @@ function describe(target: string, { bytes, jobs, modelDays, positions, bars }: B
   );
 }
 
-/** Beside the database, named by the time. */
+/** Beside the database, named after the time. */
 function defaultTarget({ agentDataPath, databasePath }: Settings): string {
   if (existsSync(databasePath)) makeFolder(agentDataPath);
   const name = basename(databasePath, '.db');

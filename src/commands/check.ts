@@ -9,7 +9,7 @@ const FAULTY = 1;
 /** At most this many items of a list are printed; the others are counted. */
 const MAX_PRINTED = 200;
 
-/** The command `check [FILE]`: verifies a database, without changing it. 0 when all adds up, else 1. */
+/** The command `check [FILE]`: verifies a database without changing it. 0 when everything adds up, otherwise 1. */
 export async function check(file?: string): Promise<number> {
   const path = file ?? readSettings(process.env).databasePath;
   const line = createProgressLine(process.stderr);
@@ -21,7 +21,7 @@ export async function check(file?: string): Promise<number> {
   return isSound(report) ? 0 : FAULTY;
 }
 
-/** Ends by `process.exit`, which ends the process that reads the file too. */
+/** Exits by `process.exit`, which also ends the process that reads the file. */
 function endOnSignals(): void {
   for (const [signal, number] of [['SIGINT', 2], ['SIGTERM', 15]] as const)
     process.once(signal, () => process.exit(128 + number));

@@ -4,14 +4,14 @@ import { type HttpResponse, type HttpFailure, type HttpStream, httpRequest, http
 import { asObject, asText, tryParse } from '../json.ts';
 import { cleanText, quote } from '../text.ts';
 
-/** How long a response may take; of a stream only its beginning. */
+/** How long a response may take; for a stream, only its beginning. */
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Statuses of a service, or a proxy before it, that is starting or overloaded. */
 const PASSING_STATUSES = new Set([429, 502, 503, 504]);
 /** How much of the service's words an error repeats: a refusal may name several fields. */
 const MAX_QUOTED_LENGTH = 500;
 
-/** Talks to a running service as any client would. What it throws is one line that a terminal can show. */
+/** Talks to a running service as any client would. Its errors are one line that a terminal can show. */
 export interface Client {
   /** The JSON of the response, checked. */
   get<Schema extends v.GenericSchema>(path: string, schema: Schema): Promise<v.InferOutput<Schema>>;
@@ -20,14 +20,14 @@ export interface Client {
   stream(path: string): Promise<AsyncIterable<string>>;
 }
 
-/** Thrown where no response comes, or one that says to try again later. */
+/** Thrown when no response comes, or one that says to try again later. */
 export class Unavailable extends ServiceError {
   constructor(message: string) {
     super('service_unavailable', message);
   }
 }
 
-/** Error responses are thrown with the service's own words. `token` is null where the service needs none. */
+/** Throws error responses with the service's own words. `token` is null when the service needs none. */
 export function createClient(baseUrl: string, token: string | null): Client {
   const base = baseUrl.replace(/\/+$/, '');
   const access = token === null ? {} : { authorization: `Bearer ${token}` };
@@ -52,7 +52,7 @@ export function createClient(baseUrl: string, token: string | null): Client {
   };
 }
 
-/** The response. A failure is thrown: the service may be there in a moment. */
+/** The response. Failures are thrown: the service may respond in a moment. */
 function reached<Response extends HttpResponse | HttpStream>(url: string, response: Response | HttpFailure): Response {
   if (response.failure === undefined) return response;
   const { origin } = new URL(url);
@@ -65,7 +65,7 @@ function isGood(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-/** With the `detail` of the response, or with whatever a proxy has sent in its place. */
+/** With the `detail` of the response, or with whatever a proxy sent instead. */
 function refusal(what: string, status: number, text: string): ServiceError {
   const words = quote(asText(asObject(tryParse(text))?.['detail']) ?? text, MAX_QUOTED_LENGTH);
   const note = status < 400 ? ' (a redirect, which is not followed)' : '';

@@ -6,7 +6,7 @@ import { type Client, createClient } from './client.ts';
 
 /** What the client commands share. */
 
-/** The service that `--url` names, else API_URL, else the one on this machine. Throws a `WrongUsage` for a bad address. */
+/** The service at `--url`, otherwise API_URL, otherwise the one on this machine. Throws a `WrongUsage` for an invalid URL. */
 export function connect(url: string | undefined): Client {
   const { apiUrl, apiPort, apiToken } = readSettings(process.env);
   const wanted = url ?? apiUrl ?? `http://127.0.0.1:${apiPort}`;

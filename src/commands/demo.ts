@@ -15,7 +15,7 @@ const DEMO_WEEKDAYS = 10;
 
 /**
  * The command `demo`: serves in DEV mode, runs the last ten weekdays for the configured models as a client of its own
- * service, prints the results, and keeps serving until Ctrl-C, which shuts it down in order at any time (exit code 0).
+ * service, prints the results, and keeps serving until Ctrl-C, which shuts it down cleanly at any time (exit code 0).
  */
 export async function demo(): Promise<void> {
   process.env['DEPLOYMENT_MODE'] = 'DEV';
@@ -31,7 +31,7 @@ export async function demo(): Promise<void> {
   try {
     await simulate(client, { port, isGuarded: token !== null, signal: stopping.signal });
   } catch (error) {
-    // The service is shutting down, and ends the process.
+    // The service is shutting down, which ends the process.
     if (!stopping.signal.aborted) throw error;
   }
 }
@@ -53,7 +53,7 @@ async function simulate(client: Client, { port, isGuarded, signal }: Demo): Prom
   print(nextSteps(`http://localhost:${port}`, { status, isGuarded }));
 }
 
-/** The wanted port, or 0 (any free one) when something else listens there. */
+/** The requested port, or 0 (any free one) when another program uses it. */
 async function choosePort(wanted: number): Promise<number> {
   const probe = createServer();
   const isFree = await new Promise<boolean>((resolve) => {

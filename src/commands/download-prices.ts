@@ -23,14 +23,14 @@ interface Arguments {
 interface Order {
   dates: CalendarDate[];
   symbols: readonly string[];
-  /** How many downloads there may be; then those that complete the most dates come first. */
+  /** The limit on downloads; with one, those that complete the most dates come first. */
   limit: number | null;
 }
 
 /**
- * The command `download-prices`: what a job does about missing prices, without a job. 0 when every weekday of the range
- * is known for every symbol then, 1 when something is missing. What is downloaded is kept at once,
- * so it can be stopped and repeated.
+ * The command `download-prices`: supplies missing prices as a job does, without a job. 0 when every weekday of the range is
+ * known for every symbol afterwards, 1 when something is missing. Every download is stored as it arrives, so the command can
+ * be stopped and repeated.
  */
 export async function downloadPrices(args: Arguments): Promise<number> {
   const settings = readSettings(process.env);
@@ -64,7 +64,7 @@ export async function downloadPrices(args: Arguments): Promise<number> {
   }
 }
 
-/** Throws a `WrongUsage` for values that make no order. */
+/** Throws a `WrongUsage` for invalid values. */
 function readOrder({ from, to, symbols, limit }: Arguments, { configurationPath }: Settings): Order {
   checkDates({ from, to });
   if (from > to) throw new WrongUsage(`--from ${from} is after --to ${to}`);

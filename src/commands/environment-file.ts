@@ -4,13 +4,13 @@ import { ServiceError, messageOf } from '../domain.ts';
 
 const PATH = '.env';
 const MAX_BYTES = 1024 * 1024;
-/** A value in quotes may hold line ends; what follows it on its line does not count. */
+/** A quoted value may contain line breaks; anything after it on its line is ignored. */
 const QUOTED_VALUE = /=[ \t]*("[^"]*"|'[^']*'|`[^`]*`)[^\n]*/g;
 const ASSIGNMENT = /^\s*(export\s+)?[\w.-]+\s*=(?!\s*["'`])/;
 
 /**
- * Takes over the variables of a `.env` file in the working directory, where there is one. A variable that the environment
- * already has wins. Throws a `ServiceError` (`cannot_start`) for a file that cannot be read, or a line that is none.
+ * Sets the variables of a `.env` file in the working directory, if there is one. Variables that are already set take
+ * precedence. Throws a `ServiceError` (`cannot_start`) for an unreadable file or an invalid line.
  */
 export function loadEnvironmentFile(environment: NodeJS.ProcessEnv): void {
   const text = readText();
@@ -36,7 +36,7 @@ function readText(): string | null {
   }
 }
 
-/** Never the line itself: it may hold a key. */
+/** Never quotes the line: it may hold a key. */
 function firstWrongLine(text: string): number | null {
   const withoutQuoted = text.replace(QUOTED_VALUE, (found) => `=${found.replace(/[^\n]/g, '')}`);
   const lines = withoutQuoted.split('\n');

@@ -5,7 +5,7 @@ import { type JobStatusAnswer, finishedDates, jobView } from './job-view.ts';
 import { createLiveBlock, sizeOf } from './progress.ts';
 
 const POLL_INTERVAL_MS = 200;
-/** A service that restarts continues its job, so it may be unreachable for this long. */
+/** How long the service may be unreachable: one that restarts continues its job. */
 const MAX_SILENCE_MS = 60_000;
 
 /**

@@ -2,10 +2,10 @@ import { httpRequest } from '../http-client.ts';
 import { asObject, tryParse } from '../json.ts';
 import { readSettings } from '../settings.ts';
 
-/** A report is a few hundred bytes. */
+/** A health response is a few hundred bytes. */
 const LIMITS = { timeoutMs: 5_000, maxBytes: 64 * 1024 };
 
-/** The command `healthcheck`, for containers without a shell: 0 when the service on API_PORT is healthy, else 1. */
+/** The command `healthcheck`, for containers without a shell: 0 when the service on API_PORT is healthy, otherwise 1. */
 export async function healthcheck(): Promise<number> {
   const { apiPort } = readSettings(process.env);
   const answer = await httpRequest(`http://127.0.0.1:${apiPort}/health`, { ...LIMITS, isDirect: true });

@@ -13,10 +13,10 @@ const IMPORT_CACHE_MB = 64;
 /** Refused rows of a file that are printed for each reason; the others are only counted. */
 const MAX_PRINTED_ROWS = 20;
 
-/** The command `import-prices FILE...`: 0 when every file had bars to import, else 1; the others are imported all the same. */
+/** The command `import-prices FILE...`: 0 when every file had bars to import, otherwise 1; the other files are imported anyway. */
 export async function importPrices(paths: readonly string[]): Promise<number> {
   const settings = readSettings(process.env);
-  // What a power cut takes can be imported again; and rows in any order touch many pages.
+  // Whatever a power cut loses can be imported again, and rows in any order touch many pages.
   const database = openDatabase(settings.databasePath, { durability: 'process-end', cacheMb: IMPORT_CACHE_MB });
   let filesWithBars = 0;
   for (const path of paths) {

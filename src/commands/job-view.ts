@@ -41,7 +41,7 @@ export function jobView(
   return [`job ${job_id}`, bar, ...list, legend].slice(0, rows);
 }
 
-/** Of more dates than fit, those around the first one that is not finished. */
+/** If there are too many dates to fit, those around the first unfinished one. */
 function datesInView(
   dates: readonly string[],
   { details, width }: { details: JobStatusAnswer['details']; width: number },
@@ -53,7 +53,7 @@ function datesInView(
   return dates.slice(first, first + width);
 }
 
-/** The dates of which every model-day has ended, each as a line. */
+/** The dates whose model-days have all ended, each as a line. */
 export function finishedDates({ date_range, details }: JobStatusAnswer): string[] {
   const byDate = Map.groupBy(details, ({ date }) => date);
   return date_range.flatMap((date) => {
@@ -64,7 +64,7 @@ export function finishedDates({ date_range, details }: JobStatusAnswer): string[
   });
 }
 
-/** The outcome of a job, in lines: its status, why it or its model-days failed, its warnings. */
+/** The result of a job, in lines: its status, why it or its model-days failed, its warnings. */
 export function describeEnd({ status, total_duration_seconds, error, warnings, details }: JobStatusAnswer): string {
   const failures = details
     .filter((detail) => detail.status === 'failed')

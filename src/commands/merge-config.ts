@@ -7,10 +7,9 @@ import { DEFAULT_CONFIGURATION_PATH, readSettings } from '../settings.ts';
 const USER_CONFIGURATION_PATH = 'user-configs/config.json';
 
 /**
- * The command `merge-config`: writes the default configuration with the user's merged over it (RFC 7396: objects are
- * merged key by key, anything else replaces, null removes) to RUNTIME_CONFIG_PATH, from where `serve` reads it.
- * Without a user configuration the default is written. Throws a `ServiceError` when either is broken; then nothing is
- * written.
+ * The command `merge-config`: writes the default configuration merged with the user's (RFC 7396: objects are merged key by
+ * key, anything else replaces, null removes) to RUNTIME_CONFIG_PATH, where `serve` reads it. Without a user configuration,
+ * writes the default. Throws a `ServiceError` when either is broken, and writes nothing then.
  */
 export async function mergeConfig(userFile?: string): Promise<number> {
   const { runtimeConfigurationPath: target } = readSettings(process.env);
@@ -44,7 +43,7 @@ function mergePatch(base: unknown, patch: unknown): unknown {
   return merged;
 }
 
-/** The file may hold keys: only its owner can read it, and it appears only when it is complete. */
+/** The file may hold keys: only its owner can read it, and it appears only once complete. */
 function writeAtomically(path: string, text: string): void {
   try {
     writeFileSync(`${path}.new`, text, { mode: 0o600 });

@@ -2,16 +2,16 @@ const BAR_WIDTH = 30;
 const DEFAULT_COLUMNS = 80;
 const DEFAULT_ROWS = 24;
 
-/** Lines at the end of a terminal that are drawn again and again; elsewhere nothing is drawn. */
+/** Lines at the bottom of a terminal that are redrawn; nothing is drawn elsewhere. */
 export interface LiveBlock {
   draw(lines: readonly string[]): void;
-  /** Leaves the last state standing and goes to the next line. */
+  /** Keeps the last state on the screen and moves to the next line. */
   end(): void;
-  /** Takes the lines away, so that something else can be printed. */
+  /** Removes the lines, so that something else can be printed. */
   clear(): void;
 }
 
-/** What fits on a terminal without wrapping or scrolling; some say 0 where they do not know their size. */
+/** The size that fits a terminal without wrapping or scrolling; some report 0 when they do not know theirs. */
 export function sizeOf({ columns, rows }: { columns?: number; rows?: number }): { columns: number; rows: number } {
   return { columns: (columns || DEFAULT_COLUMNS) - 1, rows: Math.max(1, (rows || DEFAULT_ROWS) - 1) };
 }
@@ -22,7 +22,7 @@ export function createLiveBlock(stream: NodeJS.WriteStream): LiveBlock {
     const isSame = lines.length === drawn.length && lines.every((line, index) => line === drawn[index]);
     if (stream.isTTY && !isSame) {
       const up = drawn.length > 1 ? `\u001b[${drawn.length - 1}A` : '';
-      // Without wrapping meanwhile: characters may be wider than they count.
+      // Wrapping is off meanwhile: characters may be wider than their count.
       stream.write(`\r${up}\u001b[J\u001b[?7l${lines.join('\n')}\u001b[?7h`);
     }
     drawn = lines;
@@ -42,7 +42,7 @@ export function createLiveBlock(stream: NodeJS.WriteStream): LiveBlock {
   };
 }
 
-/** A bar with percent and a text, drawn again and again on a terminal. */
+/** A bar with percent and a text, redrawn on a terminal. */
 export interface ProgressLine extends Omit<LiveBlock, 'draw'> {
   draw(done: number, total: number, text: string): void;
 }

@@ -19,7 +19,7 @@ interface Arguments {
   url: string | undefined;
 }
 
-/** The command `results`: prints the records of a running service as a table, or as the CSV that the service makes. */
+/** The command `results`: prints the records of a running service as a table, or as the service's own CSV. */
 export async function results({ job, model, date, csv, url }: Arguments): Promise<number> {
   checkDates({ date });
   const client = connect(url);
@@ -55,7 +55,7 @@ function cellsOf(record: ResultsRecord): string[] {
   ];
 }
 
-/** Writes to stdout as fast as it is read. A reader that closes the pipe early is not a failure. */
+/** Writes to stdout as fast as it is read. A reader that closes the pipe early is not an error. */
 async function print(pieces: AsyncIterable<string> | Iterable<string>): Promise<number> {
   const { isTTY } = process.stdout;
   const shown = async function* () {

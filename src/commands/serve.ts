@@ -16,15 +16,15 @@ declare const AGENT_PROGRAM: string;
 /** The files of the pages, bundled from src/browser/ by the build. */
 declare const PAGES: BuiltPages;
 
-/** After a signal the process ends within this time, whatever still runs. */
+/** After a signal the process exits within this time, whatever still runs. */
 const SHUTDOWN_TIMEOUT_MS = 10_000;
-/** Work that can wait is done this long after the start. */
+/** Work that can wait starts this long after start-up. */
 const SETTLING_MS = 500;
-/** Threads for blocking calls, here looking up host names. Node's default is four. */
+/** Threads for blocking calls, which here means host name look-ups. Node's default is four. */
 const THREADS = 2;
 const FAILED = 1;
 
-// The database is initialised when this module is loaded, and once more at start-up, where it finds nothing to do.
+// Loading this module initialises the database; start-up initialises it again, and finds nothing to do.
 const clock = () => new Date();
 const settings = readSettings(process.env);
 const log = createStderrLog(settings.logLevel);
@@ -53,8 +53,8 @@ export async function serve(): Promise<Service> {
 }
 
 /**
- * Node makes all its threads when the first is asked for, and ends the process when the system allows no more. Before
- * there are children that is certain to succeed, or fails while nothing is lost.
+ * Node starts all its threads when the first is needed, and aborts the process if the system allows no more. Before there are
+ * children this either succeeds or fails with nothing lost.
  */
 async function makeThreads(): Promise<void> {
   process.env['UV_THREADPOOL_SIZE'] ??= String(THREADS);
@@ -62,8 +62,8 @@ async function makeThreads(): Promise<void> {
 }
 
 /**
- * Under load V8 doubles its young generation again and again, and keeps it: 100 MB for a service that holds 10. Staying at
- * the first size costs nothing that could be measured.
+ * Under load V8 repeatedly doubles its young generation, and keeps it: 100 MB for a service that holds 10. Keeping the first
+ * size has no measurable cost.
  */
 async function keepMemoryFlat(): Promise<void> {
   const { setFlagsFromString } = await import('node:v8');
@@ -90,7 +90,7 @@ function announceMode({ deploymentMode, preserveDevData, databasePath }: Setting
   log.warning(line);
 }
 
-/** The first signal shuts down in order, the second ends the process at once. */
+/** The first signal shuts down cleanly, the second exits at once. */
 function stopOnSignal(stop: () => Promise<void>, { info, error }: Log): void {
   let stopping = false;
   const onSignal = (signal: NodeJS.Signals) => {

@@ -13,8 +13,8 @@ interface Arguments {
 }
 
 /**
- * The command `trigger`: creates a job on a running service and prints its id, or with `--watch` follows it and prints
- * its outcome. 0 when it was created (with `--watch`: completed), 1 when it was refused.
+ * The command `trigger`: creates a job on a running service and prints its id; with `--watch` follows it and prints its
+ * result. 0 when it was created (with `--watch`: completed), 1 when it was refused.
  */
 export async function trigger({ start, end, models, replace, watch, url }: Arguments): Promise<number> {
   checkDates({ start, end });

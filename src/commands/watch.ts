@@ -6,19 +6,19 @@ import { followJob } from './follow-job.ts';
 import { describeEnd } from './job-view.ts';
 
 const NOT_COMPLETED = 1;
-/** The part of the list of jobs that is needed here. */
+/** The fields of the list of jobs that are needed here. */
 const newestJob = v.object({ jobs: v.array(v.object({ job_id: v.string() })) });
 
 /**
- * The command `watch`: follows a job of a running service, the newest one when none is named (there is only one that is
- * unfinished). 0 when it completed, 1 when it failed, in part or whole, or was cancelled.
+ * The command `watch`: follows a job of a running service, by default the newest (only that one can be unfinished). 0 when it
+ * completed, 1 when it was cancelled or failed in part or whole.
  */
 export async function watch(jobId: string | undefined, { url }: { url: string | undefined }): Promise<number> {
   const client = connect(url);
   return watchJob(client, jobId ?? (await newestJobId(client)));
 }
 
-/** Follows a job to its end and prints its outcome; resolves to the exit code. */
+/** Follows a job to its end and prints its result; resolves to the exit code. */
 export async function watchJob(client: Client, jobId: string): Promise<number> {
   const status = await followJob(client, jobId, { stream: process.stderr });
   process.stdout.write(`${describeEnd(status)}\n`);

@@ -40,10 +40,10 @@ interface RunningAudit {
   end: AbortController;
 }
 
-/** Clients that ask while an audit runs share its response; it is aborted when the last of them leaves. */
+/** Clients that request an audit while one runs share its response; it is aborted when the last of them leaves. */
 const running = new WeakMap<Database, RunningAudit>();
 
-/** Recomputes the books and reports what does not add up; 200 whatever it finds. */
+/** Recomputes the ledgers and reports what does not add up; 200 whatever it finds. */
 export function audit(context: Context): ResponseBody {
   const shared = running.get(context.database) ?? start(context);
   shared.clients += 1;

@@ -5,7 +5,7 @@ import type { Table } from './handler.ts';
 export type Cell = string | number | boolean | null;
 
 const LINE_END = '\r\n';
-/** The beginning of a text that a spreadsheet would take for a formula. */
+/** The beginning of text that a spreadsheet would run as a formula. */
 const FORMULA_START = /^[=+\-@\t\r\n]/;
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
 
@@ -20,8 +20,8 @@ export const formatQuery = {
 };
 
 /**
- * A response as CSV (RFC 4180) with a header line, row by row as they are read; each row has a cell per column. A null in
- * place of a row gives others their turn.
+ * A response as CSV (RFC 4180) with a header line, row by row as they are read; each row has a cell per column. A null
+ * instead of a row lets other work run.
  */
 export function csvTable(fileName: string, columns: readonly string[], rows: Iterable<readonly Cell[] | null>): Table {
   return { fileName, lines: csvLines(columns, rows) };
@@ -37,8 +37,8 @@ function csvLine(cells: readonly Cell[]): string {
 }
 
 /**
- * Numbers stay numbers, also negative ones. A text that a spreadsheet would run as a formula gets an apostrophe in front,
- * which marks it as text.
+ * Numbers stay numbers, even negative ones. Text that a spreadsheet would run as a formula gets a leading apostrophe, which
+ * marks it as text.
  */
 function csvCell(cell: Cell): string {
   if (typeof cell !== 'string') return cell === null ? '' : String(cell);

@@ -3,13 +3,13 @@ import type { SessionFilters } from '../database/chosen.ts';
 import { ServiceError } from '../domain.ts';
 import { dateText } from './schemas.ts';
 
-/** A range of dates, both ends included; either end may be left out. */
+/** A range of dates, both ends included; either end may be omitted. */
 export const dateRangeEntries = {
   start_date: v.optional(v.pipe(dateText, v.description('The first date, inclusive.'))),
   end_date: v.optional(v.pipe(dateText, v.description('The last date, inclusive.'))),
 };
 
-/** The model-days that a query asks for. Throws a `ServiceError` for both a date and a range, and for a range that ends too early. */
+/** The model-days that a query selects. Throws a `ServiceError` for both a date and a range, and for a range that ends before it starts. */
 export function filtersOf(query: {
   job_id?: string | undefined;
   model?: string | undefined;

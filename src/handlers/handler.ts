@@ -20,7 +20,7 @@ export interface Input<Query = unknown, Body = unknown, Headers = unknown> {
   params: Record<string, string>;
   query: Query;
   body: Body;
-  /** The format that the client prefers where a route has both; else JSON. */
+  /** The format that the client prefers where a route has both; otherwise JSON. */
   format: Format;
   headers: Headers;
 }
@@ -33,15 +33,15 @@ export interface Table {
   lines: Iterable<string>;
 }
 
-/** JSON text that takes long to make; `stop` is called when the client has left. */
+/** JSON text that takes long to make; `stop` is called when the client leaves. */
 export interface LateBody {
   text: Promise<string>;
   stop(): void;
 }
 
 /**
- * The body of a response with status 200: JSON text, whole or piece by piece, or a table. Pieces are made in slices of
- * time, so making one must take a fraction of a slice; an empty piece gives others their turn.
+ * The body of a response with status 200: JSON text, whole or piece by piece, or a table. Pieces are made in slices of time,
+ * so each must take a fraction of a slice; an empty piece lets other work run.
  */
 export type ResponseBody = string | Iterable<string> | Table | LateBody;
 
@@ -50,7 +50,7 @@ export function deploymentFields({ deploymentMode, preserveDevData }: Settings) 
   return { deployment_mode: deploymentMode, is_dev_mode: deploymentMode === 'DEV', preserve_dev_data: preserveDevData };
 }
 
-/** JSON with one long list, item by item, and further members after it. A null in place of an item gives others their turn. */
+/** JSON with one long list, item by item, and further members after it. A null instead of an item lets other work run. */
 export function* listBody(
   name: string,
   items: Iterable<string | null>,
@@ -62,7 +62,7 @@ export function* listBody(
   yield `],${JSON.stringify(others(count)).slice(1)}`;
 }
 
-/** The JSON of an object, with further members. */
+/** The JSON of an object, with further members added. */
 export function appendMembers(objectJson: string, members: Record<string, unknown>): string {
   return `${objectJson.slice(0, -1)},${JSON.stringify(members).slice(1)}`;
 }

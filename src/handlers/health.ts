@@ -21,7 +21,7 @@ export function health(context: Context): ResponseBody {
 
 let remembered: { context: Context; body: string } | null = null;
 
-/** Requests that arrive in one turn of the event loop share one query; their responses would be the same anyway. */
+/** Requests that arrive in one turn of the event loop share one query; their responses would be identical anyway. */
 function bodyOfThisTurn(context: Context): string {
   if (remembered?.context === context) return remembered.body;
   const isHealthy = isDatabaseHealthy(context.database);

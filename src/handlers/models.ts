@@ -31,7 +31,7 @@ export const modelsResponse = named('ModelsResponse', {
   ...deploymentEntries,
 });
 
-/** The models of the configuration in its order, then those that only jobs have named. */
+/** The models of the configuration in its order, then those named only by jobs. */
 export function models({ database, settings }: Context): ResponseBody {
   const { configuration, error } = configurationNow(settings.configurationPath);
   return listBody('models', items(database, configuration?.models ?? []), (count) => ({
@@ -69,7 +69,7 @@ function describe(seen: SeenModel | undefined) {
   };
 }
 
-/** A missing or broken file is reported, and hides nothing that is in the database. */
+/** A missing or broken file is reported, and hides nothing in the database. */
 function configurationNow(path: string): { configuration: Configuration | null; error: string | null } {
   try {
     return { configuration: readConfiguration(path), error: null };

@@ -93,7 +93,7 @@ const usage = named('Usage', {
   unavailable,
 });
 
-/** A respect in which a model's figures cannot be compared with those of the others, for machines and for people. */
+/** A respect in which a model is not comparable with the others, for machines and for people. */
 const incomparability = {
   kind: v.pipe(v.picklist(incomparabilityKinds), v.title('IncomparabilityKind')),
   reason: v.string(),
@@ -107,7 +107,7 @@ export const performanceResponse = named('PerformanceResponse', {
       end_date: dateText,
       model_days: count,
       stale_model_days: count,
-      /** Empty for a model that can be compared with most of the others. */
+      /** Empty for a model that is comparable with most of the others. */
       incomparable: v.array(named('Incomparability', incomparability)),
       start_value: v.number(),
       end_value: v.number(),
@@ -124,7 +124,7 @@ export const performanceResponse = named('PerformanceResponse', {
     }),
   ),
   count,
-  /** The same for all models, in one place. */
+  /** Shared by all models. */
   incomparable: v.array(named('IncomparableModel', { model: v.string(), ...incomparability })),
   benchmark: named('Benchmark', {
     name: v.string(),

@@ -41,7 +41,7 @@ export const performanceQuery = v.object({
   ),
 });
 
-/** The figures of every model over its active model-days that the filters select, a model at a time. */
+/** The figures of every model over its active model-days that match the filters, a model at a time. */
 export function performance(
   { database, settings }: Context,
   { query, format }: Input<v.InferOutput<typeof performanceQuery>>,

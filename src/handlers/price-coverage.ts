@@ -14,7 +14,7 @@ export const coverageQuery = v.object({
       v.transform(normaliseSymbol),
     ),
   ),
-  /** Only symbols with a bar on this date, from which a universe as of that date can be made. */
+  /** Restricts the symbols to those with a bar on this date, which can serve as a universe as of that date. */
   date: v.optional(dateText),
 });
 
@@ -22,7 +22,7 @@ export const coverageResponse = named('CoverageResponse', {
   symbols: v.array(
     named('SymbolCoverage', {
       symbol: v.string(),
-      /** Of the last bar; null without one. */
+      /** The date of the last bar; null without one. */
       source: v.nullable(v.string()),
       first_bar: v.nullable(dateText),
       last_bar: v.nullable(dateText),

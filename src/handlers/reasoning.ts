@@ -71,7 +71,7 @@ export const reasoningResponse = named('ReasoningResponse', {
   ...deploymentEntries,
 });
 
-/** The trading sessions that the filters select, with their conversations on request. */
+/** The trading sessions that match the filters, with their conversations on request. */
 export function reasoning(
   { database, settings }: Context,
   { query }: Input<v.InferOutput<typeof reasoningQuery>>,
@@ -81,7 +81,7 @@ export function reasoning(
   return stream(database, filtersOf(query), { conversation: query.include_full_conversation, rest: deploymentFields(settings) });
 }
 
-/** Throws a `ServiceError` (`no_sessions`) before the first piece where nothing matches. */
+/** Throws a `ServiceError` (`no_sessions`) before the first piece when nothing matches. */
 function* stream(
   database: Database,
   filters: SessionFilters,

@@ -37,7 +37,7 @@ export const resultsResponse = named('ResultsResponse', {
   count: integer,
 });
 
-/** Every record of the active generations that the filters select. */
+/** Every record of the active generations that match the filters. */
 export function results({ database }: Context, { query, format }: Input<v.InferOutput<typeof resultsQuery>>): ResponseBody {
   const filters = filtersOf(query);
   if (format === 'csv') return csvTable('results.csv', resultColumns, resultRows(database, filters));

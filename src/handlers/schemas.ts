@@ -5,7 +5,7 @@ import { flag } from '../flag.ts';
 
 /** Schemas that several endpoints share: they check requests and describe responses. */
 
-/** An object that has a name in the interface description, so that generated clients have a type of that name. */
+/** An object with a name in the interface description, which generated clients use as a type name. */
 export function named<const Entries extends v.ObjectEntries>(name: string, entries: Entries) {
   return v.pipe(v.object(entries), v.title(name));
 }

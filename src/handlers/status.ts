@@ -39,7 +39,7 @@ export const statusResponse = named('JobStatusResponse', {
   ...deploymentEntries,
 });
 
-/** The progress of a job. While nothing in the database changes, the last responses are sent again. */
+/** The progress of a job. While nothing in the database changes, the last responses are reused. */
 export function status({ database, settings }: Context, { params }: Input): ResponseBody {
   const { job_id: jobId = '' } = params;
   const version = contentVersion(database);

@@ -5,7 +5,7 @@ import { dateText, deploymentEntries, describedAsDate, existsInCalendar, integer
 
 /** Far more than any configuration lists; bounds what one request can insert. */
 const MAX_MODELS = 200;
-/** Of an `Idempotency-Key`; UUIDs and hashes are far shorter. */
+/** The length of an `Idempotency-Key`; UUIDs and hashes are far shorter. */
 const MAX_KEY_LENGTH = 200;
 const END_DATE_REQUIRED = 'end_date is required and cannot be null or empty';
 
@@ -31,7 +31,7 @@ export const triggerRequest = v.pipe(
       ),
       v.description('Signatures. Null, absent or empty: the models that the configuration enables.'),
     ),
-    // Without a default in the schema: some generators would make a field that has one a required one.
+    // No default in the schema, because some generators would make the field required.
     replace_existing: v.optional(
       v.pipe(
         v.boolean('expected true or false'),

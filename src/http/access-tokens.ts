@@ -7,10 +7,10 @@ const MAX_TOKENS = 1_000;
 const READ_ONLY = 'read-only';
 const AUTHORIZATION = /^bearer +(\S+)$/i;
 
-/** What the holder of a token may do: everything, or only reading. */
+/** The rights of a token: everything, or only reading. */
 export type Rights = 'everything' | 'reading';
 
-/** A token as the service keeps it: hashed, so that no dump, log or error can show it. */
+/** A token as the service stores it: hashed, so that no dump, log or error can show it. */
 export interface AccessToken {
   sha256: Buffer;
   rights: Rights;
@@ -62,7 +62,7 @@ function readTokens({ apiToken, apiTokensFile }: TokenSettings): { token: string
   return [...tokens].map(([token, rights]) => ({ token, rights }));
 }
 
-/** A token per line, with the word `read-only` after it or without; empty lines and lines that begin with # are comments. */
+/** A token per line, optionally followed by `read-only`; empty lines and lines that begin with # are ignored. */
 function addTokensOf(path: string, tokens: Map<string, Rights>): void {
   const before = tokens.size;
   for (const [index, line] of readLines(path).entries()) {

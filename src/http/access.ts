@@ -12,7 +12,7 @@ interface AccessedRoute {
   isPublic?: true;
 }
 
-/** Who may use the service: the holders of tokens, when there are any, and web pages under these hosts. */
+/** Who may use the service: the holders of tokens, if any are configured, and web pages under these hosts. */
 export interface AccessRules {
   tokens: readonly AccessToken[];
   pageHosts: ReadonlySet<string>;
@@ -40,9 +40,9 @@ export function checkToken({ tokens }: AccessRules, { headers }: IncomingMessage
 }
 
 /**
- * A browser sends `Origin` with every request of another site's page, and with every request that could change something.
- * Such a request must come from a page of this service, under a name that no one else controls: anyone can make a name in
- * the DNS that leads here (DNS rebinding). Throws a 403.
+ * A browser sends `Origin` with every request from another site's page, and with every request that could change something.
+ * Such a request must come from a page of this service, under a name that no one else controls, because anyone can make a DNS
+ * name that leads here (DNS rebinding). Throws a 403.
  */
 export function checkOrigin({ pageHosts }: AccessRules, origin: string | undefined, host: string): void {
   if (origin === undefined) return;

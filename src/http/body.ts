@@ -8,8 +8,8 @@ import type { HttpLimits } from './limits.ts';
 const MAX_SHOWN_LENGTH = 100;
 
 /**
- * Reads a JSON body. Throws an `HttpError` for another content type, more bytes, fields, items or levels than any request
- * has, or text that is not JSON.
+ * Reads a JSON body. Throws an `HttpError` for another content type, for more bytes, fields, items or levels than any valid
+ * request has, or for text that is not JSON.
  */
 export async function readJsonBody(
   { request, response, expects }: Exchange,
@@ -58,7 +58,7 @@ function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> 
   return promise;
 }
 
-/** Discards the rest of a refused body; a client that sends too much more is cut off. */
+/** Discards the rest of a refused body; a client that sends far more is cut off. */
 export function drain(request: IncomingMessage, { maxDrainedBytes }: HttpLimits): void {
   if (request.complete) return;
   let drained = 0;

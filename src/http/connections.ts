@@ -12,29 +12,29 @@ const LINGER_MS = 1_000;
 /** The log mentions refused connections at most this often. */
 const DROPS_LOGGED_EVERY_MS = 10_000;
 
-/** What llhttp and Node call the reasons for not reading a request to its end; all others are a 400. */
+/** What llhttp and Node call their reasons for refusing a request; all others are a 400. */
 const faults: Record<string, [status: number, detail: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time'],
   HPE_HEADER_OVERFLOW: [431, 'Cannot read the request: its request line and headers are too long'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'Cannot read the body: its chunk extensions are too long'],
 };
 
-/** The connections of the server: the order of their requests, and their end when they send something that is not HTTP. */
+/** The connections of the server: the order of their requests, and how they are closed after sending something that is not HTTP. */
 export interface Connections {
   /**
-   * Admits a request once all requests before it on its connection have their responses: true at once, without a promise,
-   * when there are none. Resolves to whether it is still to be served.
+   * Admits a request once all earlier requests on its connection have their responses: true at once, without a promise, when
+   * there are none. Resolves to whether it should still be served.
    */
   enter(exchange: Exchange): boolean | Promise<boolean>;
-  /** Call when its response is on its way. */
+  /** Called when its response has been handed to Node. */
   leave(exchange: Exchange): void;
 }
 
 interface Connection {
-  /** Requests whose response is not yet on its way, in the order of their arrival. */
+  /** Requests whose response has not yet been handed to Node, in the order of their arrival. */
   pending: Exchange[];
   latest: Exchange | null;
-  /** The response to something unreadable; nothing is read after it. */
+  /** The response to something unreadable, after which nothing is read. */
   last: string | null;
 }
 
@@ -74,7 +74,7 @@ function enter(
   connection.latest = exchange;
   connection.pending.push(exchange);
   if (connection.pending.length > maxPipelinedRequests + 1) request.socket.destroy();
-  // Node gives a response its socket when all before it are sent. Out of that order a POST could overtake another.
+  // Node gives a response its socket when all earlier ones are sent. Without this order, a POST could overtake another.
   if (response.socket !== null) return true;
   return once(response, 'socket').then(() => {
     if (connection.last === null || request.complete) return true;
@@ -83,7 +83,7 @@ function enter(
   });
 }
 
-/** Sends the last response in its turn: after the responses to the requests before it, and never inside one of them. */
+/** Sends the last response in its turn: after the responses to earlier requests, and never in the middle of one. */
 function refuse(socket: Duplex, { pending, latest }: Connection, last: string): void {
   const isInBody = latest !== null && !latest.request.complete;
   if (isInBody && latest.response.headersSent) socket.destroy();
@@ -103,7 +103,7 @@ function errorResponse({ settings, clock }: Context, status: number, detail: str
   return rawResponse(status, printableJson({ detail, ...deploymentFields(settings) }), clock());
 }
 
-/** llhttp's reasons are constant sentences; they repeat nothing of the request. */
+/** llhttp's reasons are constant sentences that repeat nothing of the request. */
 function describe(error: NodeJS.ErrnoException & { reason?: string }): string {
   return error.reason ? `it is not valid HTTP (${error.reason})` : 'it is not valid HTTP';
 }

@@ -171,7 +171,7 @@ export const examples: Record<string, Example> = {
   },
 };
 
-/** Throws when a route has none. */
+/** Throws when a route has no example. */
 export function exampleOf({ method, path }: { method: string; path: string }): Example {
   const example = examples[`${method} ${path}`];
   if (example === undefined) throw new Error(`Cannot describe ${method} ${path}: it has no example`);

@@ -20,7 +20,7 @@ export class HttpError extends Error {
   }
 }
 
-/** The statuses of what the domain refuses. All other errors are the server's, a 500. */
+/** The statuses of the domain's errors. All others are the server's own: a 500. */
 const statuses: Partial<Record<ErrorCode, number>> = {
   invalid_dates: 400,
   no_models: 400,

@@ -1,8 +1,8 @@
 import { HttpError } from './http-error.ts';
 
-/** In the whole request: its own fields and those of objects inside them. */
+/** In the whole request: its own fields and those of nested objects. */
 const MAX_FIELDS = 100;
-/** In one field; half a million invalid items would be half a million problems to describe. */
+/** In one field; half a million invalid items would mean half a million problems to describe. */
 const MAX_ITEMS = 1_000;
 /** The deepest request nests two levels. */
 const MAX_DEPTH = 32;
@@ -18,9 +18,9 @@ const OBJECT_OPENS = 0x7b;
 const OBJECT_ENDS = 0x7d;
 
 /**
- * Refuses a JSON text with more fields, items or levels than any request has, before it is parsed: a megabyte of them
- * takes the parser up to seconds, but this a few milliseconds at most. Throws a 422 that names one field. The parser finds
- * out whether the text is JSON at all.
+ * Refuses a JSON text with more fields, items or levels than any valid request has, before it is parsed: a megabyte of them
+ * takes the parser up to seconds, and this check a few milliseconds at most. Throws a 422 that names one field. Leaves it to
+ * the parser whether the text is JSON at all.
  */
 export function checkBounds(json: Buffer): void {
   let depth = 0;
@@ -49,7 +49,7 @@ export function checkBounds(json: Buffer): void {
   }
 }
 
-/** Where the string that opens at `start` has its closing quote; the end of the text when it has none. */
+/** The position of the closing quote of the string that opens at `start`; the end of the text when there is none. */
 function endOfString(json: Buffer, start: number): number {
   for (let at = start + 1; at < json.length; at += 1) {
     const byte = json[at];
@@ -64,7 +64,7 @@ function nameIn(json: Buffer, { start, end }: { start: number; end: number }): s
   try {
     return String(JSON.parse(`"${name}"`));
   } catch {
-    return name; // it is cut off within an escape, or was not a string
+    return name; // cut off within an escape, or not a string
   }
 }
 

@@ -6,10 +6,10 @@ import * as v from 'valibot';
 
 type Names = Record<string, v.GenericSchema>;
 
-/** Bodies are described as the input of a schema, query strings as its output, after the text was read. */
+/** Bodies are described as the input of a schema, query strings as its output, after the text was parsed. */
 export type Side = 'input' | 'output';
 
-/** The schemas with a title in these and inside of them, by title. Throws when two have the same. */
+/** The titled schemas among and inside these, by title. Throws when two have the same title. */
 export function namedSchemas(schemas: readonly v.GenericSchema[]): Names {
   const names: Names = {};
   const look = (schema: v.GenericSchema) => {
@@ -23,7 +23,7 @@ export function namedSchemas(schemas: readonly v.GenericSchema[]): Names {
   return names;
 }
 
-/** What Valibot keeps inside a schema, whichever kind it is. */
+/** The nested schemas of any kind of Valibot schema. */
 interface Parts {
   entries?: Record<string, v.GenericSchema>;
   options?: readonly unknown[];
@@ -44,7 +44,7 @@ export function describeNamed(names: Names): Record<string, JsonSchema> {
   return Object.fromEntries(described.map(([name, { title: _title, ...schema }]) => [name, schema]));
 }
 
-/** A schema that refers to the named ones by their names. */
+/** A schema that refers to the titled ones by title. */
 export function describeSchema(schema: v.GenericSchema, { names, side }: { names: Names; side: Side }): JsonSchema {
   const config = { ...configFor(side), definitions: names };
   const { $schema: _dialect, $defs: _named, ...described } = toJsonSchema(schema, config);
@@ -62,7 +62,7 @@ function configFor(typeMode: Side): ConversionConfig {
   };
 }
 
-/** Avoids valid schemas that some generators do not understand: a constant without a type, alternatives in alternatives. */
+/** Avoids valid schemas that some generators do not understand: constants without a type, nested alternatives. */
 function simplified({ type }: { type: string }, schema: JsonSchema): JsonSchema | undefined {
   if (type === 'literal') {
     assert.equal(typeof schema.const, 'string', 'every constant of the interface is a text');

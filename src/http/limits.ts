@@ -1,4 +1,4 @@
-/** How much of the server one client may use, so that the others still get their share. Every limit has a test. */
+/** How much of the server one client may use, so that the others get their share. Every limit has a test. */
 export interface HttpLimits {
   /** The head of a request, its request line and all headers; llhttp counts it. More is a 431. */
   maxHeadBytes: number;
@@ -8,25 +8,25 @@ export interface HttpLimits {
   maxTargetLength: number;
   /** More is a 413. */
   maxBodyBytes: number;
-  /** How much of a refused body is read and discarded, so that its sender can read the response; then it is cut off. */
+  /** How much of a refused body is read and discarded, so that its sender can read the response; more is cut off. */
   maxDrainedBytes: number;
   /** From the first byte, or the opening of the connection, to the end of the headers. Later is a 408. */
   headersTimeoutMs: number;
   /** From the first byte to the end of the body. Later is a 408. */
   requestTimeoutMs: number;
-  /** Between two requests on one connection; then it is closed. */
+  /** Idle time between two requests on one connection; then it is closed. */
   keepAliveTimeoutMs: number;
   /** A connection without traffic in either direction, such as one with a stalled response, is closed. */
   stalledTimeoutMs: number;
   /** How often something is sent while a response is being made, well within the timeouts of proxies. */
   heartbeatMs: number;
-  /** Responses in progress that are longer than a chunk, or take more than some slices to make. More are a 503. */
+  /** Responses in progress that are longer than a chunk, or take more than a few slices to make. More are a 503. */
   maxLongResponses: number;
   /** How often the first two of these times are checked. */
   checkIntervalMs: number;
   /** Further connections are closed at once. */
   maxConnections: number;
-  /** Requests on one connection that are sent before those before them have their responses; with more it is closed. */
+  /** Pipelined requests on one connection that still wait for their responses; with more it is closed. */
   maxPipelinedRequests: number;
 }
 

@@ -3,14 +3,14 @@ import type { Format } from '../handlers/handler.ts';
 const MEDIA_TYPES: Record<Format, string> = { json: 'application/json', csv: 'text/csv' };
 const HTML = 'text/html';
 
-/** How much an Accept header prefers a media type (0 to 1), and how exactly it names it: 3 by name, 2 `text/*`, 1 any. */
+/** How much an Accept header prefers a media type (0 to 1), and how specifically it names it: 3 by name, 2 `text/*`, 1 any. */
 interface Preference {
   quality: number;
   exactness: number;
 }
 
 /**
- * The format of a response that has both: the one named in the query, else the one that the Accept header prefers. JSON
+ * The format of a response that has both: the one named in the query, otherwise the one that the Accept header prefers. JSON
  * where that says nothing, prefers neither or accepts neither; CSV where it accepts both equally but names only CSV.
  */
 export function chooseFormat(named: unknown, accept: string | undefined): Format {
@@ -30,7 +30,7 @@ function isPreferredToJson(mediaType: string, accept: string): boolean {
   return other.exactness > json.exactness;
 }
 
-/** The most exact range that covers the type decides (RFC 9110, 12.5.1). */
+/** The most specific range that covers the type decides (RFC 9110, 12.5.1). */
 function preferenceFor(mediaType: string, accept: string): Preference {
   const exactnessOf = new Map([
     [mediaType, 3],

@@ -19,8 +19,8 @@ const pathParameterDescriptions: Record<string, string> = {
 };
 
 /**
- * The interface as an OpenAPI 3.1 document, made from the same schemas that check the requests. It runs when the program
- * is built (interface-description.ts).
+ * The interface as an OpenAPI 3.1 document, made from the same schemas that check the requests. It runs when the program is
+ * built (interface-description.ts).
  */
 export function describeApi(routes: readonly Route[]): Record<string, unknown> {
   const bodies = routes.flatMap(({ body, response }) => [body, response].filter((schema) => schema !== undefined));
@@ -100,7 +100,7 @@ function describeErrors(route: Route, names: Names): Record<string, unknown> {
   return Object.fromEntries(entries);
 }
 
-/** Every error status of a route: its own, and those that the server gives before it. */
+/** Every error status of a route: its own, and those that the server returns before it. */
 export function errorsOf(route: Route): Record<number, string> {
   return {
     400: 'The request cannot be read.',

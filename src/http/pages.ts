@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { pagePaths } from '../page-paths.ts';
 
-/** The built files of src/browser/, by name: compressed with Brotli, as base64. None when the program was not built. */
+/** The built files of src/browser/, by name: compressed with Brotli, as base64. Empty when the program was not built. */
 export type BuiltPages = Readonly<Record<string, string>>;
 
 /** A file for browsers, as it goes over the wire. */
@@ -55,7 +55,7 @@ const PAGE_HEADERS = [
 
 export interface Pages {
   routes: PageRoute[];
-  /** Sends the page about a path that does not exist, with the way back; undefined when the program was not built. */
+  /** Sends the page for an unknown path, with a link back; undefined when the program was not built. */
   sendMissing: ((request: IncomingMessage, response: ServerResponse, error: ErrorStatus) => void) | undefined;
 }
 
@@ -98,7 +98,7 @@ function redirect(response: ServerResponse, target: string): void {
   response.writeHead(302, ['Location', target, 'Content-Length', '0', ...PAGE_HEADERS]).end();
 }
 
-/** Sends a file, or 304 when the browser has it already. */
+/** Sends a file, or 304 when the browser already has it. */
 function sendFile(
   request: IncomingMessage,
   response: ServerResponse,

@@ -1,7 +1,7 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 
 export const JSON_TYPE = ['Content-Type', 'application/json'];
-/** On every response of the API, whatever its status: data for its client, which no page may run, frame or keep. */
+/** On every response of the API, whatever its status: data for its client, which no page may run, frame or cache. */
 export const SAFETY_HEADERS = [
   'Cache-Control',
   'no-store',
@@ -35,7 +35,7 @@ export function sendText(
   response.end(text);
 }
 
-/** The last response of a connection that Node no longer serves, as it goes over the wire. */
+/** The last response on a connection that Node no longer serves, as it goes over the wire. */
 export function rawResponse(status: number, json: string, now: Date): string {
   const length = String(Buffer.byteLength(json));
   const headers = [...JSON_TYPE, ...SAFETY_HEADERS, 'Content-Length', length, 'Date', now.toUTCString()];

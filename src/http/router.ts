@@ -7,17 +7,14 @@ export interface RoutePattern {
   path: string;
 }
 
-/**
- * The match of a method and path. Without `params` the path is known but has other methods, those in `allowed`; `route`
- * is then one of them.
- */
+/** The match of a method and path. Without `params` the path is known but only for the methods in `allowed`; `route` is one of theirs. */
 export type Match<Route> = { route: Route; params: Record<string, string> } | { route: Route; allowed: string[] };
 
 export type Router<Route> = (method: string, path: string) => Match<Route> | null;
 
 /**
- * Builds a pure function from method and (still percent-encoded) path to a route; null for an unknown path. A slash at the
- * end changes nothing. HEAD is served by GET. Throws a `URIError` for broken percent-encoding in a parameter.
+ * Builds a pure function from method and (still percent-encoded) path to a route; null for an unknown path. A trailing slash
+ * is ignored. HEAD is served by GET. Throws a `URIError` for broken percent-encoding in a parameter.
  */
 export function createRouter<Route extends RoutePattern>(routes: readonly Route[]): Router<Route> {
   const byPath = Map.groupBy(routes, ({ path }) => path);

@@ -15,7 +15,7 @@ import { trigger, triggerHeaders, triggerRequest, triggerResponse } from '../han
 import { openapi, openapiResponse } from './openapi-handler.ts';
 import type { Fields } from './validate.ts';
 
-/** The parts of the API; generated clients have a module of each. */
+/** The parts of the API; generated clients have a module for each. */
 export type Tag = 'jobs' | 'results' | 'data' | 'service';
 
 /** One endpoint: its method and path, its request, its response and its errors. */
@@ -28,13 +28,13 @@ export interface Route {
   body?: v.GenericSchema;
   headers?: Fields;
   response: v.GenericSchema;
-  /** Its own error statuses, with their conditions; those that every route can have are added. */
+  /** Its own error statuses, with their conditions; those that every route can return are added. */
   errors: Record<number, string>;
   /** Error bodies carry the deployment fields, except where the specification leaves them out. */
   bareErrors?: true;
   /** Needs no access token. */
   isPublic?: true;
-  /** It also responds in CSV, and has `format` in its query. */
+  /** Whether it also responds in CSV, and has `format` in its query. */
   hasTable?: true;
   /** A method, so that handlers with a more specific input can be assigned: the schemas above guarantee it. */
   handle(context: Context, input: Input): ResponseBody | Promise<ResponseBody>;

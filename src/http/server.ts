@@ -50,11 +50,11 @@ export function createHttpServer(context: Context, { accessTokens, pages, limits
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: limits.checkIntervalMs,
     maxHeaderSize: limits.maxHeadBytes,
-    requireHostHeader: false, // checkMessage does, and its error is JSON
+    requireHostHeader: false, // checkMessage requires it, with a JSON error
   });
   server.timeout = limits.stalledTimeoutMs;
   server.maxConnections = limits.maxConnections;
-  server.maxHeadersCount = limits.maxHeaders + 1; // Node drops further ones; one too many is enough for a refusal
+  server.maxHeadersCount = limits.maxHeaders + 1; // Node drops further ones; one too many is enough to refuse the request
   const { routes: pageRoutes, sendMissing } = createPages(pages);
   const site: Site = {
     context,
@@ -66,7 +66,7 @@ export function createHttpServer(context: Context, { accessTokens, pages, limits
     long: createLongResponses(limits),
   };
   const onRequest = (expects: Exchange['expects']) => (request: IncomingMessage, response: ServerResponse) => {
-    // The client may hold its body back, and then the start of the next request would be uncertain.
+    // The client may hold its body back, which would make the start of the next request uncertain.
     if (expects !== 'nothing') response.shouldKeepAlive = false;
     void respond(site, { request, response, expects });
   };
@@ -160,7 +160,7 @@ interface Failure {
   target: Target;
 }
 
-/** Says what is wrong, or cuts the connection where a response has begun or the client has left. */
+/** Responds with the error, or cuts the connection when a response has begun or the client has left. */
 function fail(site: Site, exchange: Exchange, { error, match, target }: Failure): void {
   const { context, limits } = site;
   const { request, response } = exchange;

@@ -5,12 +5,12 @@ import { HttpError } from './http-error.ts';
 import type { HttpLimits } from './limits.ts';
 import { JSON_TYPE, SAFETY_HEADERS, sendJson, sendText } from './reply.ts';
 
-/** Pieces of a long response are written together up to about this many characters, which is what one slow client holds. */
+/** Pieces of a long response are joined up to about this many characters, which is the most that one slow client holds. */
 export const STREAM_CHUNK_LENGTH = 64 * 1024;
 
-/** A response that is shorter than a chunk and takes at most so many slices to make needs no place among the long ones. */
+/** A response that is shorter than a chunk and takes at most this many slices needs no place among the long ones. */
 const FREE_SLICES = 10;
-/** When a client may try again that found no place. */
+/** When a client may try again after finding no place. */
 const RETRY_AFTER_SECONDS = 10;
 
 type StreamLimits = Pick<HttpLimits, 'maxLongResponses' | 'heartbeatMs'>;
@@ -18,7 +18,7 @@ type StreamLimits = Pick<HttpLimits, 'maxLongResponses' | 'heartbeatMs'>;
 /** The long responses of one server. */
 export interface LongResponses {
   readonly limits: StreamLimits;
-  /** Holds a place while the work takes. Rejects with a 503 when there is none, without starting the work. */
+  /** Holds a place while the work runs. Rejects with a 503 when there is none, without starting the work. */
   during<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
@@ -54,8 +54,8 @@ export async function sendBody(response: ServerResponse, body: ResponseBody, opt
 }
 
 /**
- * Sends a response piece by piece, made in slices and no faster than the client reads it; a short one at once. An error
- * before the first chunk is full can still become an error response. When the client leaves, no more is made.
+ * Sends a response piece by piece, made in slices and no faster than the client reads it; a short one in one go. An error
+ * before the first chunk is full can still become an error response. When the client leaves, making it stops.
  */
 export async function sendPieces(
   response: ServerResponse,
@@ -127,9 +127,9 @@ async function sendChunks(
 }
 
 /**
- * Sends a response that takes long to make. At the first heartbeat its status becomes 200: white space, which JSON allows
- * in front, shows the client and any proxy that it is being made. An earlier error can still become an error response; a
- * later one cuts the connection. When the client leaves, `stop` is called.
+ * Sends a response that takes long to make. At the first heartbeat its status becomes 200: leading white space, which JSON
+ * allows, shows the client and any proxy that the response is being made. An earlier error can still become an error
+ * response; a later one cuts the connection. When the client leaves, `stop` is called.
  */
 export async function sendLate(
   response: ServerResponse,

@@ -6,7 +6,7 @@ import type { HttpLimits } from './limits.ts';
 export interface Target {
   path: string;
   query: string;
-  /** From the target when that is a whole URL, else from the Host header. */
+  /** From the target when that is a whole URL, otherwise from the Host header. */
   host: string;
 }
 
@@ -18,7 +18,7 @@ export function readTarget({ url = '', headers }: IncomingMessage): Target {
   return splitAtQuery(rest === '' || rest.startsWith('?') ? `/${rest}` : rest, authority);
 }
 
-/** Whether it has no fragment, which is only for browsers, and its percent-encoding can be decoded. */
+/** Whether it has no fragment, which only browsers use, and its percent-encoding can be decoded. */
 export function isReadable(text: string): boolean {
   if (text.includes('#')) return false;
   if (!text.includes('%')) return true;
@@ -37,8 +37,8 @@ function splitAtQuery(text: string, host: string): Target {
 }
 
 /**
- * Refuses ambiguous messages, which a proxy might read differently: that is how requests are smuggled. Node's parser
- * refuses the coarser ones before. Throws an `HttpError`, most of which close the connection.
+ * Refuses ambiguous messages, which a proxy might read differently: request smuggling relies on that. Node's parser already
+ * refuses the cruder ones. Throws an `HttpError`; most of these close the connection.
  */
 export function checkMessage(request: IncomingMessage, { maxHeaders, maxTargetLength }: HttpLimits): void {
   const { httpVersion, rawHeaders, headers, url = '' } = request;
@@ -56,7 +56,7 @@ export function checkMessage(request: IncomingMessage, { maxHeaders, maxTargetLe
     throw ambiguous('Cannot read the body: its Transfer-Encoding must be chunked, in HTTP/1.1');
 }
 
-/** Exactly one in HTTP/1.1, at most one in 1.0. Its value matters only to requests of web pages (access.ts). */
+/** Exactly one in HTTP/1.1, at most one in 1.0. Its value matters only to requests from web pages (access.ts). */
 function checkHostLines(rawHeaders: readonly string[], httpVersion: string): void {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

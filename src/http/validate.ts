@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { asObject } from '../json.ts';
 import { HttpError } from './http-error.ts';
 
-/** The client controls how many there are; no one reads more at once. */
+/** Problems listed in one response: the client controls how many there are, and no one reads more at once. */
 const MAX_LISTED_PROBLEMS = 20;
 const MAX_SHOWN_NAME = 100;
 /** The query or the headers of a route: texts, each checked and read by its schema. */
@@ -26,7 +26,8 @@ const noQuery = v.object({});
 
 /**
  * Checks the parameters of a query string. An empty value counts as absent. Throws for a parameter that is given twice,
- * because it is ambiguous, and for one that the route does not have: ignoring a misspelt filter would give wrong figures.
+ * because it is ambiguous, and for one that the route does not have, because ignoring a misspelt filter would give wrong
+ * figures.
  */
 export function validateQuery<Schema extends Fields>(
   schema: Schema | undefined,
@@ -45,7 +46,7 @@ function unknownParameter(name: string, known: readonly string[]): HttpError {
   return new HttpError(422, `${shorten(name)}: is not a query parameter of this path; ${those}`);
 }
 
-/** Checks the headers that a route takes. A known one that is given twice is refused. */
+/** Checks the headers that a route uses. A known one given twice is refused. */
 export function validateHeaders<Schema extends Fields>(
   schema: Schema,
   headers: NodeJS.Dict<string[]>,

@@ -9,7 +9,7 @@ export const TRADING_DAYS_PER_YEAR = 252;
 export const MIN_DAYS_FOR_ANNUAL_RETURN = TRADING_DAYS_PER_YEAR;
 /** About a month. Value at risk is the worst twentieth of the days: at least one day in twenty. */
 export const MIN_DAYS_FOR_RISK = 20;
-/** With fewer model-days than this, a model-day is not one day of the market, and 252 of them are not a year. */
+/** With model-days on a smaller fraction of weekdays, a model-day is not one day of the market, and 252 of them are not a year. */
 export const MIN_SHARE_OF_WEEKDAYS = 2 / 3;
 /**
  * Without a bar a benchmark is worth its last close for this many calendar days, like a suspended share; two weeks exceed any

@@ -13,7 +13,7 @@ export function openJob(database: Database, jobId: string): Job {
   return { ...stored, agentConfig: parseAgentConfiguration(stored.agentConfig) };
 }
 
-/** The job that is being worked, with what all its model-days share. */
+/** The job being worked on, and everything that all its model-days share. */
 export interface ActiveJob {
   job: Job;
   universe: ReadonlySet<string>;

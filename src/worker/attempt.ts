@@ -18,7 +18,7 @@ import { tokenPricesOf } from './endpoint.ts';
 import { launch } from './launch.ts';
 import { type Shortage, shortageWarning } from './shortage.ts';
 
-/** What is attempted: a model-day, and by whom. */
+/** The model-day to attempt, and its model. */
 export interface Attempted {
   modelDay: ModelDay;
   market: Market;
@@ -26,17 +26,17 @@ export interface Attempted {
   shortage: Shortage;
 }
 
-/** What came of one attempt. */
+/** The result of one attempt. */
 export interface AttemptResult {
-  /** Otherwise the model-day is to be attempted again. */
+  /** Whether the model-day has ended; otherwise it is attempted again. */
   isOver: boolean;
-  /** Set when the machine took the child. */
+  /** Set when the machine caused the child's end. */
   lost: Lost | null;
 }
 
 export const OVER: AttemptResult = { isOver: true, lost: null };
 
-/** One attempt. It is not over when its reasoning log no longer matches, or when its child was lost and may be started again. */
+/** One attempt. The model-day has not ended if its reasoning log no longer matches, or if its child was lost and may be restarted. */
 export async function attempt(
   context: WorkerContext,
   activeJob: ActiveJob,
@@ -65,7 +65,10 @@ export async function attempt(
   }
 }
 
-/** Runs the child of a session and ends the session with its outcome. Returns the loss when the machine took the child, else null. */
+/**
+ * Runs the child of a session and ends the session with its outcome. Returns the loss when the machine ended the child,
+ * otherwise null.
+ */
 async function trade(
   context: WorkerContext,
   { job, signal, life, crew }: ActiveJob,
@@ -95,7 +98,7 @@ async function trade(
   return null;
 }
 
-/** The machine took a child: the model-day is tried again, and the job says so, or fails when that happened too often. */
+/** The machine ended a child: the model-day is attempted again with a warning, or fails after too many losses. */
 async function takeLoss(
   { database }: WorkerContext,
   activeJob: ActiveJob,
@@ -107,7 +110,7 @@ async function takeLoss(
   return { isOver: error !== null, lost };
 }
 
-/** Ends a session after something was thrown. Rejects with a fault of the storage, which can be written nowhere now. */
+/** Ends a session after an error. Rejects with a storage fault, which cannot be recorded now. */
 async function endBroken({ log }: WorkerContext, session: Session, thrown: unknown): Promise<AttemptResult> {
   const { modelDay } = session;
   if (thrown instanceof LogMismatch) {

@@ -14,22 +14,22 @@ import {
 } from '../protocol.ts';
 import { checkLineBounds } from './line-bounds.ts';
 
-/** What passes between the parent and one child: its lines in order, the limits of what it may send, one outcome. */
+/** The messages between the parent and one child: lines in order, the limits of what it may send, one outcome. */
 
 /**
- * Lines are handled one after another; a child that sends more than these without waiting for answers is stopped. While
- * the parent is at something else, a request may well fail as often as a configuration lets it be tried.
+ * Lines are handled one after another; a child that sends more than this many without waiting for replies is stopped. While
+ * the parent is busy, requests may fail as often as a configuration allows retries.
  */
 const MAX_LINES_AHEAD = 128;
 const MAX_BYTES_AHEAD = 2 * MAX_LINE_BYTES;
 
-/** Takes every message but the outcome; what it returns is sent back. When it throws, the channel rejects with that. */
+/** Receives every message but the outcome; what it returns is sent back. When it throws, the channel rejects with that error. */
 export type MessageHandler = (message: Exclude<ChildMessage, { type: 'outcome' }>) => Promise<ToolResults | null>;
 
-/** The machine took the child, which says nothing about its model. */
+/** The machine, not the model, caused the child's end. */
 export interface Lost {
   status: 'lost';
-  /** Whether it had sent a line before. */
+  /** Whether the child had sent a line before. */
   hasSpoken: boolean;
   error: string;
 }
@@ -38,18 +38,18 @@ export interface ChannelOptions {
   onMessage: MessageHandler;
   /** Called once, at the child's first line. */
   onFirstLine: () => void;
-  /** Called once, when the outcome is certain; the child is to be ended with that signal. */
+  /** Called once, when the outcome is certain; the child must then be ended with that signal. */
   onSettled: (signal: NodeJS.Signals) => void;
 }
 
 export interface Channel {
   send(message: Start | PastMessage): void;
-  /** Fails the model-day for this reason, unless an earlier one has ended it; the child gets the signal, TERM by default. */
+  /** Fails the model-day for this reason, unless it already has an outcome; the child gets the signal, TERM by default. */
   fail(error: string, signal?: NodeJS.Signals): void;
-  /** Says that the machine took the child, unless an earlier reason has ended the model-day. */
+  /** Reports that the machine ended the child, unless the model-day already has an outcome. */
   lose(error: string): void;
   hasSpoken(): boolean;
-  /** The one outcome: the first reason wins. Rejects only with what `onMessage` threw. */
+  /** The only outcome: the first reason wins. Rejects only with what `onMessage` threw. */
   outcome: Promise<Outcome | Lost>;
 }
 
@@ -59,7 +59,7 @@ export function openChannel(
   { onMessage, onFirstLine, onSettled }: ChannelOptions,
 ): Channel {
   const { promise: outcome, resolve, reject } = Promise.withResolvers<Outcome | Lost>();
-  outcome.catch(() => {}); // handled later, when the process has ended
+  outcome.catch(() => {}); // handled later, when the process has exited
   let isSettled = false;
   let hasSpoken = false;
   const settle = (finish: () => void, signal: NodeJS.Signals) => {
@@ -93,11 +93,11 @@ export function openChannel(
     fail(`The model process sent a line longer than ${MAX_LINE_BYTES} bytes`),
   );
   stdout?.on('data', takeChunk);
-  stdin?.on('error', () => {}); // a child that is gone shows in its exit
+  stdin?.on('error', () => {}); // a child that has exited is noticed by its exit
   return { send, fail, lose, hasSpoken: () => hasSpoken, outcome };
 }
 
-/** Handles lines one after another, as far ahead as the limits allow. */
+/** Handles lines one after another; the limits bound how many may wait. */
 function inOrder(
   handle: (line: string) => Promise<void>,
   { isOver, fail }: { isOver: () => boolean; fail: (error: string) => void },

@@ -4,12 +4,12 @@ import type { FailedRequest } from '../protocol.ts';
 import type { Session } from '../trading/session.ts';
 import type { MessageHandler } from './channel.ts';
 
-/** Reasons of failed requests that are logged of one model-day; all are counted. */
+/** Reasons of failed requests that are logged per model-day; all are counted. */
 const MAX_LOGGED_FAILURES = 100;
 
 /**
- * Passes the messages of one child to its session. The handler throws a `ServiceError` for a message that is not allowed
- * at this point; one step may report up to `maxFailures` failed requests.
+ * Passes the messages of one child to its session. The handler throws a `ServiceError` for a message that is not allowed at
+ * this point; one step may report up to `maxFailures` failed requests.
  */
 export function handleMessages(
   session: Session,

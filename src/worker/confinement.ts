@@ -1,17 +1,18 @@
-/** What a child may reach of the network: nothing, or what its model's endpoint speaks. */
+/** What a child may reach on the network: nothing, or its model's endpoint by the protocol that it speaks. */
 export type Network = 'none' | 'http' | 'https';
 
 /**
- * Runs before a child's program, as text and in plain JavaScript, and takes from it what Node's permission model leaves:
- * signals to other processes and their priorities, on Node 24 the network of a child without an endpoint, and for a child
- * with one to listen and Unix sockets. The program gets few modules and a small `process`, and nothing that leads to the
- * rest: no globals that hold modules, no `import()` (code compiled by `node:vm` has none), no standard streams, whose
- * sockets could be asked for their constructors.
+ * Runs before a child's program, as text and in plain JavaScript, and takes away what Node's permission model still allows:
+ * signals to other processes and changing their priorities; on Node 24, the network for a child without an endpoint; and
+ * listening and Unix sockets for one with an endpoint. The program gets few modules and a small `process`, and nothing that
+ * leads to the rest: no globals that hold modules, no `import()` (code compiled by `node:vm` has none), no standard streams,
+ * because their sockets expose constructors.
  *
- * Where the program may change a prototype that Node calls into, it can get hold of Node's own `process`: that has lost
- * what is dangerous too. This holds against JavaScript; it is no wall against native code.
+ * A program that changes a prototype that Node calls into can get hold of Node's own `process`, so the dangerous parts of
+ * that are removed too. This confines JavaScript; it does not stop native code.
  *
- * The text must not contain the name of Node's module for cryptography: Node would load it, a fifth of a child's start.
+ * The text must not contain the name of Node's module for cryptography: Node would load it, which takes a fifth of a child's
+ * start-up.
  */
 const PREAMBLE = `'use strict';
   const { compileFunction } = require('node:vm');
@@ -62,7 +63,7 @@ const PREAMBLE = `'use strict';
   return compileFunction(program, ['require'])(provide);
 `;
 
-/** The program as a text for `--eval` that takes from itself what a model-day does not need. */
+/** The program as text for `--eval` that first removes from itself what a model-day does not need. */
 export function confine(program: string, network: Network): string {
   return `(function (network, program) {${PREAMBLE}})(${JSON.stringify(network)}, ${JSON.stringify(program)})`;
 }

@@ -4,15 +4,15 @@ import type { Log } from '../log.ts';
 import type { Settings } from '../settings.ts';
 import type { WorkerLimits } from './limits.ts';
 
-/** What the worker works with. */
+/** The worker's dependencies. */
 export interface WorkerContext {
   database: Database;
   clock: Clock;
   log: Log;
   settings: Settings;
-  /** Environment variables, for keys that the configuration names but does not hold. */
+  /** Environment variables, for keys that the configuration refers to but does not contain. */
   environment: NodeJS.ProcessEnv;
-  /** What child processes run: the agent as JavaScript text. */
+  /** The program of the child processes: the agent as JavaScript text. */
   agentProgram: string;
   limits: WorkerLimits;
 }

@@ -5,7 +5,7 @@ import type { ActiveJob } from './active-job.ts';
 import type { WorkerContext } from './context.ts';
 import { entryOf, tokenPricesOf } from './endpoint.ts';
 
-/** What a model may cost in one job: whether it has reached its limit, and what keeps the limit from being enforced. */
+/** The cost limits of one job's models: whether a model has reached its limit, and why a limit cannot be enforced. */
 
 export const COST_LIMIT_REACHED = 'Cost limit reached';
 
@@ -25,7 +25,7 @@ export function costWarnings(activeJob: ActiveJob): string[] {
   );
 }
 
-/** Warns of a limit that cannot be enforced as soon as the first model-day shows it. */
+/** Warns of an unenforceable limit as soon as the first model-day shows it. */
 export async function warnOfUnknownCost(
   { database }: WorkerContext,
   activeJob: ActiveJob,

@@ -1,21 +1,21 @@
 import type { WorkerLimits } from './limits.ts';
 
-/** The most good ends ever required before another child may run, because a shortage may be over by then. */
+/** The most children that must end well before another may run, because a shortage may be over by then. */
 const MAX_GOOD_ENDS_TO_GROW = 160;
-/** The latest starts that show how slow the machine is. */
+/** How many of the latest starts show how slow the machine is. */
 const KEPT_STARTS = 8;
 
-/** The children of one job that run side by side: as many as the machine shows that it can carry. */
+/** The children of one job that run side by side: as many as the machine can evidently carry. */
 export interface Crew {
   /** How many may run side by side now. */
   readonly size: number;
-  /** Waits for a place; each place is given back by one `leave`. */
+  /** Waits for a place; each place is returned by one `leave`. */
   join(): Promise<void>;
-  /** Gives a place back. After a loss no more children run than the others that the machine was carrying. */
+  /** Returns a place. After a loss, only as many children may run as the machine was carrying without the lost one. */
   leave(how: 'well' | 'lost'): void;
-  /** Notes how long a child took to its first line. */
+  /** Records how long a child took to its first line. */
   noteStart(ms: number): void;
-  /** How long a child may take to its first line, at this try of its model-day; the first is 1. */
+  /** How long a child may take to its first line, on this try of its model-day; the first is 1. */
   patienceMs(tries: number): number;
 }
 

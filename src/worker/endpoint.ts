@@ -10,7 +10,7 @@ import type { Endpoint, Start } from '../protocol.ts';
 import type { Settings } from '../settings.ts';
 import type { TokenPrices } from '../trading/cost.ts';
 
-/** Where a model is asked when neither its entry nor OPENAI_API_BASE says. */
+/** The endpoint of a model when neither its entry nor OPENAI_API_BASE names one. */
 const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
 
 export interface EndpointSources {
@@ -18,12 +18,12 @@ export interface EndpointSources {
   /** The server's configuration as it is now; null when its file is missing or broken. */
   configuration: Configuration | null;
   agentConfig: AgentConfiguration;
-  /** Environment variables, for keys that the configuration names but does not hold. */
+  /** Environment variables, for keys that the configuration refers to but does not contain. */
   environment: NodeJS.ProcessEnv;
 }
 
 /**
- * Where a model's answers come from: a baseline in any mode; else in DEV the simulated model, in PROD the provider. An
+ * The source of a model's answers: a baseline in any mode; otherwise the simulated model in DEV, the provider in PROD. An
  * error names what is missing.
  */
 export function resolveModel(signature: string, sources: EndpointSources): Start['model'] | { error: string } {
@@ -51,7 +51,7 @@ export function resolveModel(signature: string, sources: EndpointSources): Start
   return describeEndpoint(entry, { baseUrl, apiKey, ...sources });
 }
 
-/** Its own key, held or named by its entry; the service's only when the entry has a word on neither. */
+/** The model's own key, from its entry or the variable that this names; the service's key only when the entry has neither. */
 function keyOf(entry: ModelConfiguration, { settings, environment }: EndpointSources): string | null {
   const { openai_api_key: held, openai_api_key_env: name } = entry;
   return held?.trim() || (name ? environment[name]?.trim() : settings.openaiApiKey) || null;
@@ -62,7 +62,7 @@ export function entryOf(signature: string, configuration: Configuration | null):
   return configuration?.models.find((model) => model.signature === signature);
 }
 
-/** What a model's tokens cost: nothing for a baseline, null when unknown. */
+/** The price of a model's tokens: zero for a baseline, null when unknown. */
 export function tokenPricesOf(signature: string, configuration: Configuration | null): TokenPrices | null {
   const entry = entryOf(signature, configuration);
   if (entry !== undefined && baselineOf(entry) !== null) return { input: 0, output: 0 };

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 
-/** The patience with a child is counted in so many parts. */
+/** A child's time limit is counted in this many parts. */
 const PARTS = 10;
-/** A part in which the child was at work counts this much: it is slow, not stuck. */
+/** A part in which the child was running counts only this much: it is slow, not stuck. */
 const SHARE_AT_WORK = 0.1;
 
 /**
- * Calls `onSilent` when a child's patience is used up; the function it returns ends the watch. Only time in which the child
- * could have spoken counts in full: not the time in which this process did not get to reading (each part counts once,
- * however late it ends), and of the time in which the child was at work itself a tenth.
+ * Calls `onSilent` when a child's time limit is used up; the function it returns ends the watch. Only time in which the child
+ * could have sent a line counts in full: not the time in which this process was too busy to read (each part counts once,
+ * however late it ends), and only a tenth of the time in which the child was running.
  */
 export function watchSilence(
   pid: number | undefined,
@@ -22,7 +22,7 @@ export function watchSilence(
     left -= isAtWork() ? SHARE_AT_WORK : 1;
     if (left > 0) timer = setTimeout(watch, patienceMs / PARTS);
     else {
-      await setImmediate(); // first read what the child has written by now
+      await setImmediate(); // first read what the child has already written
       if (!isOver) onSilent();
     }
   };
@@ -34,8 +34,8 @@ export function watchSilence(
 }
 
 /**
- * Whether a process is on a processor, waits for one or for the disk, or has been on one since the last call. Always false
- * on systems other than Linux, which do not show it.
+ * Whether a process is on a processor, waits for one or for the disk, or has been on one since the last call. Always false on
+ * systems other than Linux, which do not show it.
  */
 function workOf(pid: number | undefined): () => boolean {
   let last = '';

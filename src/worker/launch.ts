@@ -8,7 +8,7 @@ import { watchSilence } from './first-line.ts';
 import { watchMemory } from './memory.ts';
 import { endProcess, readStderr, startProcess } from './process.ts';
 
-/** What a start fails of when the machine has no more processes, memory or open files to give. */
+/** Errors of a start for which the machine lacks processes, memory or open files. */
 const SHORTAGES: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE']);
 
 export interface LaunchOptions {
@@ -17,23 +17,23 @@ export interface LaunchOptions {
   timeoutMs: number;
   /** How long the child may take to its first line. */
   patienceMs: number;
-  /** What the process may take in all, in megabytes; half of it is for its JavaScript heap. */
+  /** What the process may use in all, in megabytes; half of it is for its JavaScript heap. */
   memoryMb: number;
-  /** What an earlier process of this model-day heard and said. */
+  /** The conversation of an earlier process of this model-day. */
   past?: readonly PastMessage['message'][];
   /** Aborted on shutdown or cancellation; the child is then stopped and the outcome is a failure. */
   signal: AbortSignal;
-  /** Takes every message but the outcome; what it returns is sent back. When it throws, the child is stopped. */
+  /** Receives every message but the outcome; what it returns is sent back. When it throws, the child is stopped. */
   onMessage: MessageHandler;
-  /** Takes how long the child took to its first line, in milliseconds. */
+  /** Receives the time that the child took to its first line, in milliseconds. */
   onStart?: (ms: number) => void;
-  /** Takes the end of what the child wrote to stderr, when it wrote anything. */
+  /** Receives the end of what the child wrote to stderr, if it wrote anything. */
   onStderr?: (tail: string) => void;
 }
 
 /**
- * Runs one model-day in a child process of its own and resolves, when that process is gone, to exactly one outcome: the
- * first reason wins. Rejects only with what `onMessage` threw.
+ * Runs one model-day in a separate child process. Once the process has exited, resolves to exactly one outcome: the first
+ * reason wins. Rejects only with what `onMessage` threw.
  */
 export async function launch(start: Omit<Start, 'pastMessages'>, options: LaunchOptions): Promise<Outcome | Lost> {
   await turnToSpawn();
@@ -76,7 +76,7 @@ export async function launch(start: Omit<Start, 'pastMessages'>, options: Launch
   return channel.outcome;
 }
 
-/** Some errors of a start are thrown, others are events. */
+/** Some start errors are thrown, others are events. */
 function startOrLose({ model }: Pick<Start, 'model'>, { program, memoryMb }: LaunchOptions): ChildProcess | Lost {
   const network = networkOf(model);
   try {
@@ -96,7 +96,7 @@ function isShortage(error: unknown): boolean {
   return error instanceof Error && 'code' in error && SHORTAGES.has(String(error.code));
 }
 
-/** Resolves when the process is gone, with its outcome settled. */
+/** Resolves when the process has exited, with its outcome settled. */
 function endOf(child: ChildProcess, channel: Channel): Promise<void> {
   child.on('error', (error) => {
     if (isShortage(error)) channel.lose(`it could not be started, ${error.message}`);
@@ -105,7 +105,7 @@ function endOf(child: ChildProcess, channel: Channel): Promise<void> {
   return new Promise((resolve) => {
     child.on('close', (code, killedBy) => {
       const how = killedBy ?? `exit code ${code}`;
-      // The kernel, short of memory, kills; whatever else ends a child that has spoken is its own doing.
+      // When memory is short, the kernel kills; any other end of a child that has sent a line is its own fault.
       if (!channel.hasSpoken() || killedBy === 'SIGKILL') channel.lose(`it ended by itself, ${how}`);
       else channel.fail(`The model process ended without an outcome (${how})`);
       resolve();
@@ -115,7 +115,10 @@ function endOf(child: ChildProcess, channel: Channel): Promise<void> {
 
 let lastTurn: Promise<void> = Promise.resolve();
 
-/** Starting a process blocks for milliseconds; one per turn of the event loop, so that requests are answered between. */
+/**
+ * Starting a process blocks for milliseconds; starts happen one per turn of the event loop, so that requests are answered
+ * between them.
+ */
 function turnToSpawn(): Promise<void> {
   return (lastTurn = lastTurn.then(() => setImmediate()));
 }

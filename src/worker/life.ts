@@ -2,18 +2,18 @@ import { noteLife } from '../database/restarts.ts';
 import { messageOf } from '../domain.ts';
 import type { WorkerContext } from './context.ts';
 
-/** The life of this process as a job sees it. */
+/** The lifetime of this process, as it matters to a job. */
 export interface Life {
-  /** To be called when a child of the job starts; the function it returns, when that child has ended. */
+  /** Called when a child of the job starts; the function it returns, when that child has exited. */
   childStarted(): () => void;
   /** The job no longer runs. */
   stop(): void;
 }
 
 /**
- * Keeps a mark in the database that says whether this life of the process, if it ended now without progress, would count
- * as an idle restart: it has lasted for `lifeCountsAfterMs`, or a child of the job has been running for
- * `childCountsAfterMs`. Written while the process lives, because a SIGKILL leaves no time to write at the end.
+ * Keeps a mark in the database that says whether this process, if it ended now without progress, would count as an idle
+ * restart: it has run for `lifeCountsAfterMs`, or a child of the job has been running for `childCountsAfterMs`. Written while
+ * the process lives, because SIGKILL leaves no time to write at the end.
  */
 export function watchLife(
   { database, log, limits }: Pick<WorkerContext, 'database' | 'log' | 'limits'>,
@@ -36,7 +36,7 @@ export function watchLife(
     } catch (error) {
       noted = null;
       if (signal.aborted) return;
-      // A storage fault stops the job by itself; a life that is not noted gives up nothing.
+      // A storage fault stops the job by itself; failing to store the mark loses nothing.
       log.warning('cannot note how long the process has lived', { jobId, error: messageOf(error) });
     }
   };
@@ -57,7 +57,7 @@ export function watchLife(
       }, limits.childCountsAfterMs);
       return () => {
         clearTimeout(childTimer);
-        if (!isLongChild || signal.aborted) return; // the end of the process ends its children first
+        if (!isLongChild || signal.aborted) return; // when the process ends, its children are ended first
         longChildren -= 1;
         void note();
       };

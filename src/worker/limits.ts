@@ -1,20 +1,20 @@
-/** How patient the worker is with a machine that is slow, or short of processes or memory. */
+/** How long the worker waits, and how often it retries, on a machine that is slow or short of processes or memory. */
 export interface WorkerLimits {
-  /** A life of the process that found no progress counts as an idle restart when it lasted this long. */
+  /** A process that made no progress counts as an idle restart when it ran for at least this long. */
   lifeCountsAfterMs: number;
-  /** A shorter life counts too when it ended while a child of the job had been running for this long. */
+  /** A shorter run counts too when it ended while a child of the job had been running for this long. */
   childCountsAfterMs: number;
-  /** A child that has not sent its first line within this time is ended; each next try gets twice as much. */
+  /** A child that has not sent its first line within this time is ended; each further try gets twice as long. */
   firstLineMs: number;
-  /** The first line is waited for at least this many times as long as the slowest of the latest children took. */
+  /** The time limit for the first line is at least this many times the slowest of the latest starts. */
   firstLineFactor: number;
-  /** A model-day whose child never sends a line fails after so many tries. */
+  /** A model-day whose child never sends a line fails after this many tries. */
   maxStarts: number;
-  /** A model-day whose child is killed by the system is resumed this often, each time where its reasoning log ends. */
+  /** How often a model-day is resumed, from the end of its reasoning log, after the system killed its child. */
   maxResumptions: number;
-  /** The pause before a lost child is started again; it doubles with each loss in a row. */
+  /** The pause before a lost child is restarted; it doubles with each loss in a row. */
   restartPauseMs: number;
-  /** After so many children in a row that were not lost, one more may run side by side; after a loss, twice as many. */
+  /** After this many children in a row without a loss, one more may run side by side; after each loss, twice as many are needed. */
   goodEndsToGrow: number;
 }
 

@@ -2,8 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 /**
- * Between two looks at what children take. A child that fills memory as fast as it can takes some 50 MB more in this time;
- * a look costs 0.02 ms per child.
+ * How often the memory of children is measured. A child that fills memory as fast as it can takes about 50 MB in this time;
+ * one measurement costs 0.02 ms per child.
  */
 const LOOK_INTERVAL_MS = 100;
 
@@ -16,8 +16,8 @@ const watches = new Map<ChildProcess, Watch>();
 let timer: NodeJS.Timeout | undefined;
 
 /**
- * Watches what a child really takes, buffers and swapped pages included, which no flag of Node bounds. `onTooMuch` is
- * called with a reason when that passes `memoryMb` megabytes. Watches nothing on a system without /proc. The function
+ * Watches the memory that a child really uses, including buffers and swapped pages, which no flag of Node limits. Calls
+ * `onTooMuch` with a reason when it exceeds `memoryMb` megabytes. Watches nothing on a system without /proc. The function
  * returned ends the watch.
  */
 export function watchMemory(child: ChildProcess, watch: Watch): () => void {
@@ -39,7 +39,7 @@ function look(): void {
   }
 }
 
-/** Memory in use and swapped out, in kilobytes; undefined for a process that has ended or never began, and without /proc. */
+/** Memory in use and swapped out, in kilobytes; undefined without /proc, and for a process that never began or has exited. */
 function takenKb(pid: number | undefined): number | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'latin1');

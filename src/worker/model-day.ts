@@ -9,9 +9,8 @@ import { resolveModel } from './endpoint.ts';
 import { createShortage } from './shortage.ts';
 
 /**
- * Runs one model-day to its one end: completed with its positions, or failed with a reason. When the job is stopped
- * meanwhile, or the database cannot be used (then this rejects), it is left as it is, to be resumed where its reasoning log
- * ends.
+ * Runs one model-day to its end: completed with its positions, or failed with a reason. When the job is stopped meanwhile, or
+ * the database cannot be used (then this rejects), the model-day stays as it is, to be resumed where its reasoning log ends.
  */
 export async function runModelDay(
   context: WorkerContext,
@@ -32,7 +31,7 @@ export async function runModelDay(
   await warnOfUnknownCost(context, activeJob, modelDay);
 }
 
-/** Attempts a model-day until it is over, each time in a place of its own among those that run side by side. */
+/** Attempts a model-day until it has ended, each time in a place among the children that run side by side. */
 async function attemptUntilOver(context: WorkerContext, activeJob: ActiveJob, attempted: Attempted): Promise<void> {
   const { crew, signal } = activeJob;
   for (;;) {

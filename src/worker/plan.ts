@@ -10,15 +10,15 @@ export interface Skip {
   reason: string;
 }
 
-/** What is to be done with a job's model-days: run these, skip those. */
+/** Which of a job's model-days to run, and which to skip. */
 export interface Plan {
   run: ModelDay[];
   skips: Skip[];
 }
 
 /**
- * Which model-days a job has to run, before prices are looked at. Completed ones are skipped unless they are to be
- * replaced; in resume mode each model starts on its own date, replacing or not.
+ * Which model-days a job has to run, before prices are considered. Completed ones are skipped unless they are to be replaced;
+ * in resume mode each model starts on its own date, replacing or not.
  */
 export function planModelDays(
   modelDays: readonly ModelDay[],
@@ -36,7 +36,7 @@ export function planModelDays(
   });
 }
 
-/** Moves the model-days of dates without prices from the ones to run to the skipped ones. */
+/** Moves the model-days of dates without prices from those to run to those to skip. */
 export function skipUnpricedDates(plan: Plan, dates: readonly DatePrices[]): Plan {
   const available = new Set(dates.filter(({ availability }) => availability === 'available').map(({ date }) => date));
   const { run, skips } = divide(plan.run, ({ date }) => (available.has(date) ? null : skipReasons.noPriceData));

@@ -5,19 +5,19 @@ import { NO_INSPECTOR_FLAGS } from '../inspector.ts';
 
 /** The process of a model-day: its command, flags, environment and niceness, and how it is ended. */
 
-/** Between TERM and KILL. A child holds nothing that could be lost, so it gets little time. */
+/** The time between TERM and KILL. A child holds nothing that could be lost, so it is short. */
 const KILL_AFTER_MS = 1_000;
-/** Threads of V8 beside the main one. Its four would double the tasks of a child, and a container may allow few. */
+/** V8's threads beside the main one. Its default of four would double the tasks of a child, and containers may limit tasks. */
 const CHILD_V8_THREADS = 1;
 const CHILD_NICENESS = 10;
-/** The highest value: short of memory, the kernel ends a child, whose model-day is resumed, and not the service. */
+/** The highest value: when memory is short, the kernel kills a child, whose model-day is resumed, and not the service. */
 const CHILD_OOM_SCORE_ADJ = 1000;
 /** The end of a child's stderr that is kept for the log. */
 const STDERR_TAIL_LENGTH = 4_000;
 const MAX_STDERR_BYTES = 1024 * 1024;
-/** Node 26 on; before that the permission model lets every process reach the network. */
+/** From Node 26; before that the permission model lets every process reach the network. */
 const CAN_RESTRICT_NETWORK = process.allowedNodeEnvironmentFlags.has('--allow-net');
-/** All that a child inherits: how to reach the network, whom to trust there, and the time zone. */
+/** The variables that a child inherits: how to reach the network, which certificates to trust, and the time zone. */
 const INHERITED_VARIABLES = [
   'HTTP_PROXY',
   'HTTPS_PROXY',
@@ -33,8 +33,8 @@ const INHERITED_VARIABLES = [
 ];
 
 /**
- * Starts a child that runs a program, given as JavaScript text. The program goes in by `--eval`: the child then starts as
- * fast as an empty one whatever the size of the service, and may read no file at all, not even its own.
+ * Starts a child that runs a program, given as JavaScript text. The program is passed by `--eval`: the child then starts as
+ * fast as an empty one, whatever the size of the service, and may read no file at all, not even its own.
  */
 export function startProcess(
   program: string,
@@ -57,22 +57,22 @@ export function startProcess(
   return child;
 }
 
-/** When processors or memory are short, the service comes before its children. */
+/** When processors or memory are short, the service takes precedence over its children. */
 function yieldToParent({ pid }: ChildProcess): void {
   if (pid === undefined) return;
   try {
     setPriority(pid, CHILD_NICENESS);
   } catch {
-    // Some systems do not allow it, and a child may have ended already.
+    // Some systems do not allow it, and a child may have exited already.
   }
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, String(CHILD_OOM_SCORE_ADJ));
   } catch {
-    // Only Linux has it.
+    // Only on Linux.
   }
 }
 
-/** Ends the child; with TERM first, KILL follows when that was not enough. Nothing more of it is read. */
+/** Ends the child; after TERM, KILL follows if that was not enough. Nothing more is read from it. */
 export function endProcess(child: ChildProcess, signal: NodeJS.Signals): void {
   child.stdout?.destroy();
   child.stderr?.destroy();
@@ -84,8 +84,8 @@ export function endProcess(child: ChildProcess, signal: NodeJS.Signals): void {
 }
 
 /**
- * Reads what the child writes to stderr; the function returned gives the end of it so far. `onTooMuch` is called when the
- * child has written more than is reasonable.
+ * Reads what the child writes to stderr; the function returned gives the end of it so far. Calls `onTooMuch` when the child
+ * has written an unreasonable amount.
  */
 export function readStderr(child: ChildProcess, onTooMuch: (error: string) => void): () => string {
   let tail = '';

@@ -3,11 +3,11 @@ import { backOff } from '../back-off.ts';
 import type { Lost } from './channel.ts';
 import type { WorkerLimits } from './limits.ts';
 
-/** What the machine did to the children of one model-day so far, and when it is given up. */
+/** How often the machine ended children of one model-day, and when to give up. */
 export interface Shortage {
-  /** How often a child has been started in a row without a word, and once more: the number of the try to come. */
+  /** The number of the next try: one more than the starts in a row that ended without a line. */
   readonly tries: number;
-  /** Counts a child that was lost. Returns why the model-day is given up now; null while it is to be tried again. */
+  /** Counts a lost child. Returns why the model-day is given up, or null when it is to be tried again. */
   note(lost: Lost): string | null;
   /** Waits before the next try; returns early when the job is stopped. */
   pause(signal: AbortSignal): Promise<void>;
@@ -39,7 +39,7 @@ export function createShortage({ maxStarts, maxResumptions, restartPauseMs }: Wo
 const ADVICE =
   'Give it more (in a container: its limits of pids and memory) or lower MAX_PARALLEL_MODELS, then run this day again';
 
-/** What a job's warnings say of lost children. */
+/** The warnings of a job about lost children. */
 export function shortageWarning({ hasSpoken }: Lost): string {
   const what = hasSpoken
     ? 'the system killed model processes; their model-days continue where their logs end'

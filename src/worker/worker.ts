@@ -27,13 +27,13 @@ import { runModelDay } from './model-day.ts';
 import { type Plan, planModelDays, skipUnpricedDates, skipWarnings } from './plan.ts';
 
 const NO_DATES = 'No trading dates available after price data preparation';
-/** Stale model-days that are named in a job's warning. */
+/** Stale model-days named in a job's warning. */
 const MAX_NAMED_MODEL_DAYS = 20;
 
 /**
- * Works a job through its five steps: missing prices, downloads, plan, status and warnings, model-days. Resolves when
- * the job has ended, or when the signal stopped it half-way; then the next call continues it. Rejects when
- * the database cannot be used, and leaves the job as it is.
+ * Works a job through its five steps: missing prices, downloads, plan, status and warnings, model-days. Resolves when the job
+ * has ended, or when the signal stopped it half-way; the next call continues it. Rejects when the database cannot be used,
+ * and leaves the job as it is.
  */
 export async function runJob(context: WorkerContext, jobId: string, signal: AbortSignal): Promise<void> {
   let error: string | null = null;
@@ -52,7 +52,7 @@ export async function runJob(context: WorkerContext, jobId: string, signal: Abor
   if (!signal.aborted) await endJob(context, jobId, { error, stale, signal });
 }
 
-/** Ends a job in one transaction; with an error, what is left of it has failed. `stale` model-days are named in its warnings. */
+/** Ends a job in one transaction; with an error, its remaining model-days fail. `stale` model-days are named in its warnings. */
 export async function endJob(
   context: WorkerContext,
   jobId: string,
@@ -72,7 +72,7 @@ export async function endJob(
   log.info('job ended', { jobId, status, ...(error !== null && { error }) });
 }
 
-/** Adds what a job that was cancelled leaves stale to its warnings. Failing to do so is only logged. */
+/** Adds the model-days that a cancelled job leaves stale to its warnings. A failure to do so is only logged. */
 export async function warnOfStale(context: WorkerContext, jobId: string): Promise<void> {
   const { database, log } = context;
   try {
@@ -126,7 +126,7 @@ async function work(
   return null;
 }
 
-/** All models of one date side by side, at most `maxParallelModels` at a time; resolves when the last has ended. */
+/** Runs all models of one date side by side, at most `maxParallelModels` at a time; resolves when the last has ended. */
 async function runDate(context: WorkerContext, activeJob: ActiveJob, modelDays: readonly ModelDay[]): Promise<void> {
   const [first] = modelDays;
   if (first === undefined) return;
@@ -143,7 +143,7 @@ async function runDate(context: WorkerContext, activeJob: ActiveJob, modelDays: 
   if (broken !== undefined) throw broken.reason;
 }
 
-/** Whether model-days are left to run, all on dates whose prices are missing; known holidays do not count as missing. */
+/** Whether the remaining model-days are all on dates whose prices are missing; known holidays do not count as missing. */
 function hasNoDates(plan: Plan, dates: readonly DatePrices[]): boolean {
   return (
     plan.run.length > 0 &&
@@ -156,7 +156,7 @@ function datesOf(modelDays: readonly ModelDay[]): string[] {
   return [...new Set(modelDays.map(({ date }) => date))].sort();
 }
 
-/** Null for a broken file: each model-day then fails with the reason, and the job's other steps are done. */
+/** Null for a broken file: each model-day then fails with the reason, and the job's other steps still run. */
 function configurationNow({ settings, log }: WorkerContext): Configuration | null {
   try {
     return readConfiguration(settings.configurationPath);
@@ -166,7 +166,7 @@ function configurationNow({ settings, log }: WorkerContext): Configuration | nul
   }
 }
 
-/** The stale model-days of a job's models, in steps: years of them take a while. */
+/** The stale model-days of a job's models, in steps, because years of them take a while. */
 function staleOf({ database }: WorkerContext, jobId: string): Steps<StaleModelDay[]> {
   const models = loadJob(database, jobId).runs.map(({ model }) => model);
   return staleModelDays(database, models.sort());

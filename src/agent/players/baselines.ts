@@ -5,26 +5,26 @@ import { createRandom, sample } from './random.ts';
 import { type ToolReply, call } from './turns.ts';
 
 /**
- * The baselines: rules that anyone can follow, for comparison with the models. What a rule does depends only on the
- * signature, the date, the portfolio and the prices.
+ * The baselines: rules that anyone can follow, for comparison with the models. A rule's orders depend only on the signature,
+ * the date, the portfolio and the prices.
  */
 
-/** A day: it speaks and makes tool calls, receives their results, and at the end returns its summary. */
+/** A day as a conversation: yields words and tool calls, receives their results, and returns its summary. */
 export type Play = Generator<{ words: string; calls: ToolCall[] }, string, ToolReply[]>;
 type Step<Result> = Generator<{ words: string; calls: ToolCall[] }, Result, ToolReply[]>;
 
 /** Momentum: the return over this many bars, about three months (Jegadeesh and Titman 1993), or as many as there are. */
 const MOMENTUM_BARS = 63;
-/** Momentum holds the best tenth, as their winners' portfolio does. */
+/** Momentum holds the best tenth, like their winners' portfolio. */
 const WINNERS_SHARE = 0.1;
-/** Equal amounts are bought on days on which so much of the universe has a price. */
+/** Equal amounts are bought only on days on which at least this fraction of the universe has a price. */
 const LEAST_PRICED_SHARE = 0.5;
-/** How many symbols are asked when the last session was: one may have had a day without trading. */
+/** How many symbols are checked for the date of the last session, because one may have had a day without trading. */
 const SYMBOLS_ASKED = 3;
-/** Random: how many stocks it holds, and the chance that it sells one on a day. */
+/** Random: how many stocks it holds, and the chance that it sells each one on a day. */
 const RANDOM_STOCKS = 5;
 const RANDOM_SALE_CHANCE = 0.2;
-/** A purchase that was refused is tried again with this share of the cash at hand: trading may have its costs. */
+/** A refused purchase is retried with this fraction of the available cash, to leave room for trading costs. */
 const SECOND_TRY_SHARE = 0.98;
 const NOT_TODAY = 'I trade in the first session of a week, and hold what I have until then.';
 const NOTHING_TO_RANK_BY = 'There are no earlier prices to rank by.';
@@ -57,8 +57,8 @@ function* equalWeight(brief: Brief): Play {
 }
 
 /**
- * In the first session of each week, and when it holds nothing, it ranks all that has a price by its return from the close
- * of `MOMENTUM_BARS` bars ago to today's open, and goes over to the best tenth in equal amounts.
+ * In the first session of each week, and when it holds nothing, it ranks every stock with a price by its return from the
+ * close of `MOMENTUM_BARS` bars ago to today's open, and moves into the best tenth in equal amounts.
  */
 function* momentum(brief: Brief): Play {
   const previous = yield* previousSession(brief);
@@ -83,8 +83,8 @@ function* momentum(brief: Brief): Play {
 }
 
 /**
- * Sells each of its stocks with a chance of one in five, and fills up to five with others that it draws, each for an
- * equal part of the cash. Seeded by signature and date.
+ * Sells each of its stocks with a chance of one in five, then fills up to five with randomly drawn others, each for an equal
+ * part of the cash. Seeded by signature and date.
  */
 function* randomTrades(brief: Brief, signature: string): Play {
   const random = createRandom(JSON.stringify([signature, brief.date]));
@@ -102,7 +102,7 @@ function* randomTrades(brief: Brief, signature: string): Play {
   return yield* trade(brief, orders, 'I trade what the dice say.');
 }
 
-/** Makes the orders, tries those that were refused for cash once more with less, and returns a summary. */
+/** Places the orders, retries with less those that were refused for lack of cash, and returns a summary. */
 function* trade(brief: Brief, orders: readonly Order[], words: string): Play {
   if (orders.length === 0) return `${words} There is nothing to trade today.`;
   const replies = yield { words, calls: orders.map(orderCall) };
@@ -114,7 +114,7 @@ function* trade(brief: Brief, orders: readonly Order[], words: string): Play {
   return `${words} Bought ${executed('buy')}, sold ${executed('sell')}, ${refused} orders refused.`;
 }
 
-/** The purchases that were refused, as large as the cash at hand allows; without those that it does not allow at all. */
+/** The refused purchases, reduced to what the available cash allows; without those that it does not allow at all. */
 function secondTry(brief: Brief, orders: readonly Order[], replies: readonly ToolReply[]): Order[] {
   const prices = new Map(stocksOf(brief).map(({ symbol, price }) => [symbol, price]));
   const last = replies.findLast(({ executed }) => executed !== undefined);
@@ -133,7 +133,7 @@ function orderCall({ side, symbol, amount }: Order): ToolCall {
   return call(side, { symbol, amount });
 }
 
-/** What has a price today, with what is held of it. Something held outside the universe can be sold; more of it is refused. */
+/** Every stock with a price today, and how much of it is held. Holdings outside the universe can be sold, but not bought. */
 function stocksOf({ quotes, holdings }: Brief): Stock[] {
   const held = new Map(holdings.map(({ symbol, quantity }) => [symbol, quantity]));
   return quotes.flatMap(({ symbol, open }) =>
@@ -141,7 +141,7 @@ function stocksOf({ quotes, holdings }: Brief): Stock[] {
   );
 }
 
-/** When the last session before today was, and a symbol that traded in it; null when nothing has an earlier price. */
+/** The date of the last session before today, and a symbol that traded in it; null when nothing has an earlier price. */
 function* previousSession({ date, quotes }: Brief): Step<{ symbol: string; date: string } | null> {
   const known = quotes.filter(({ open, previousClose }) => open !== null && previousClose !== null);
   const asked = known.slice(0, SYMBOLS_ASKED).map(({ symbol }) => symbol);
@@ -164,12 +164,12 @@ function isFirstOfWeek({ date }: Brief, previous: { date: string } | null): bool
   return previous !== null && weekOf(previous.date) !== weekOf(date);
 }
 
-/** Weeks from Monday to Sunday, counted. Day 0, 1970-01-01, was a Thursday. */
+/** The number of a week, Monday to Sunday. Day 0, 1970-01-01, was a Thursday. */
 function weekOf(date: string): number {
   return Math.floor((Date.parse(date) / DAY_MS + 3) / 7);
 }
 
-/** Whether so few symbols have a price today that equal amounts of these would be no share in the universe. */
+/** Whether too few symbols have a price today for equal amounts of them to represent the universe. */
 function isThin({ quotes }: Brief): boolean {
   return pricedOf(quotes) < quotes.length * LEAST_PRICED_SHARE;
 }
@@ -184,7 +184,7 @@ function pricedOf(quotes: Brief['quotes']): number {
   return quotes.filter(({ open }) => open !== null).length;
 }
 
-/** The best tenth, at least one, of the stocks whose price at that time is known; ties are broken by name. */
+/** The best tenth, at least one, of the stocks with a known price at that time; ties are broken by name. */
 function bestOf(stocks: readonly Stock[], past: readonly ToolReply[]): Stock[] {
   const ranked = stocks
     .flatMap((stock, index) => {

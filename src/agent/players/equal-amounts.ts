@@ -1,6 +1,6 @@
 /**
- * The orders that bring a portfolio to equal amounts in whole shares. Money here is an integer count of some unit, so that
- * nothing rounds.
+ * The orders that bring a portfolio to equal amounts in whole shares. Money here is an integer count of some unit, so nothing
+ * is rounded.
  */
 
 /** A symbol that can be traded now. */
@@ -20,11 +20,11 @@ export interface Order {
 /**
  * The orders, sales first, after which the wanted stocks are worth about the same and the others are sold.
  *
- * The amount is the cash and the value of all the stocks, divided by the number of wanted ones; while the most expensive of
- * these costs more than that, it is left out and the amount grows. What is above its amount by a share or more is sold
- * down to it, what is below it by a share or more is bought up to it. What cash is left then buys one share more of
- * those still below their amount, the furthest below first. Nothing costs more than the cash at hand; a stock that is
- * left out is sold down likewise, and not bought.
+ * The target amount is the cash plus the value of all stocks, divided by the number of wanted ones; while the most expensive
+ * of these costs more than that, it is left out and the target grows. A stock that is above its target by a share or more is
+ * sold down to it; one that is below by a share or more is bought up to it. The remaining cash then buys one more share each
+ * of those still below their target, the furthest below first. Purchases never exceed the available cash. A stock that was
+ * left out is sold down to the target too, but never bought.
  */
 export function equalAmounts(
   stocks: readonly Stock[],
@@ -42,7 +42,7 @@ export function equalAmounts(
   return [...sales.map(({ side, symbol, amount: shares }) => ({ side, symbol, amount: shares })), ...purchases];
 }
 
-/** The largest number of the cheapest stocks of which each can have a share of an equal part, and that part. */
+/** The largest number of the cheapest stocks for which an equal part buys at least one share of each, and that part. */
 function shareOut(pool: number, stocks: readonly Stock[]): { amount: number; members: Stock[] } {
   const cheapestFirst = [...stocks].sort(byPrice);
   const firstTooDear = cheapestFirst.findIndex(({ price }, index) => price * (index + 1) > pool);

@@ -1,9 +1,9 @@
 import { hashText } from '../../text-hash.ts';
 
-/** A source of numbers from 0 up to 1 that is the same for the same seed, on every machine. */
+/** A source of numbers from 0 up to 1, the same for the same seed on every machine. */
 export type Random = () => number;
 
-/** The mulberry32 generator (public domain), begun with the seed's hash. */
+/** The mulberry32 generator (public domain), seeded with the seed's hash. */
 export function createRandom(seed: string): Random {
   let state = hashText(seed) >>> 0;
   return () => {

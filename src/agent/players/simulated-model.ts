@@ -4,16 +4,16 @@ import { type Random, createRandom, pick, sample } from './random.ts';
 import { type ToolReply, call, say, toolReplies } from './turns.ts';
 
 /**
- * A model without a provider. It reads the same conversation and uses the same tools as a real one, trades by a simple
- * rule, and now and then makes the mistakes that real models make. It is deterministic for (signature, date, portfolio).
+ * A model without a provider. It reads the same conversation and uses the same tools as a real one, trades by a simple rule,
+ * and occasionally makes the mistakes that real models make. It is deterministic for (signature, date, portfolio).
  */
 
-/** How a temperament trades: which momentum it likes, how much of its cash it spends, how often it sits still. */
+/** How a temperament trades: its preferred momentum, how much of its cash it spends, how often it does nothing. */
 interface Temperament {
   name: string;
-  /** +1 follows what rose, -1 buys what fell, 0 spreads evenly. */
+  /** +1 buys what rose, -1 buys what fell, 0 spreads evenly. */
   direction: -1 | 0 | 1;
-  /** The share of cash that one day's orders may use. */
+  /** The fraction of cash that one day's orders may use. */
   spending: number;
   /** How many symbols it looks at in a day. */
   curiosity: number;
@@ -29,9 +29,9 @@ export const temperaments: readonly Temperament[] = [
 ];
 
 const HISTORY_DAYS = 6;
-/** Of what it holds it looks at this many symbols in a day. */
+/** How many of its holdings it looks at in a day. */
 const HELD_SYMBOLS_WATCHED = 2;
-/** The chance that a day's orders hold a mistake. */
+/** The chance that a day's orders contain a mistake. */
 const CARELESSNESS = 0.3;
 
 /** A move is the return of a symbol over its history up to today's open: 0.05 is five percent up. */
@@ -98,7 +98,7 @@ function reasonFor(ranked: readonly Move[], { name }: Temperament): string {
   return `Moves over the last ${HISTORY_DAYS} bars: ${list}. I trade on them as a ${name} trader.`;
 }
 
-/** What real models get wrong, and what the tools must refuse. */
+/** The mistakes of real models, which the tools must refuse. */
 function mistakes({ cash, quotes, holdings }: Brief, random: Random): ToolCall[] {
   if (random() >= CARELESSNESS) return [];
   const { symbol, open } = pick(random, quotes);
@@ -117,7 +117,7 @@ function mistakes({ cash, quotes, holdings }: Brief, random: Random): ToolCall[]
   return pick(random, kinds)();
 }
 
-/** After refusals it looks at what is left before it ends the day; otherwise it ends the day. */
+/** After refusals it checks what it still holds before ending the day; otherwise it ends the day directly. */
 function repairOrFinish(conversation: readonly ChatMessage[]): ModelAnswer {
   const refused = lastResults(conversation).filter((result) => 'error' in result);
   if (refused.length === 0) return finish(conversation);
@@ -142,7 +142,7 @@ function movesIn(conversation: readonly ChatMessage[]): Move[] {
   });
 }
 
-/** What the tools answered to the last message. */
+/** The tools' replies to the last message. */
 function lastResults(conversation: readonly ChatMessage[]): ToolReply[] {
   return toolReplies(conversation.slice(conversation.findLastIndex(({ role }) => role === 'assistant')));
 }

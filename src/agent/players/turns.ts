@@ -1,9 +1,9 @@
 import type { ToolCall } from '../../protocol.ts';
 import type { ChatMessage, ModelAnswer } from '../model.ts';
 
-/** How models that are rules speak and listen: those without a provider share this. */
+/** What all rule-based models share: their answers, and how they read the tools' replies. */
 
-/** The fields of the tools' replies that they look at. Amounts of money are dollars. */
+/** The fields of the tools' replies that they read. Amounts of money are dollars. */
 export interface ToolReply {
   error?: string;
   executed?: 'buy' | 'sell';
@@ -27,7 +27,7 @@ export function call(name: string, args: Record<string, unknown>): ToolCall {
   return { id: '', name, arguments: JSON.stringify(args) };
 }
 
-/** What the tools have answered in a conversation, in order. */
+/** The tools' replies in a conversation, in order. */
 export function toolReplies(messages: readonly ChatMessage[]): ToolReply[] {
   return messages.flatMap((message) => (message.role === 'tool' ? [JSON.parse(message.content) as ToolReply] : []));
 }

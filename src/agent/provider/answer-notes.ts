@@ -1,4 +1,4 @@
-/** What a reader of the log should know about an answer beside its words. */
+/** Notes for readers of the log about an answer that is incomplete or malformed. */
 
 interface NotedAnswer {
   content: string;
@@ -8,7 +8,7 @@ interface NotedAnswer {
 
 const CUT_OFF = 'The provider cut this answer off at its token limit.';
 
-/** Finish reasons that mean that the answer is not all that the model had to say. */
+/** Finish reasons of answers that were cut off or blocked. */
 const endings: Record<string, string> = {
   length: CUT_OFF,
   max_tokens: CUT_OFF,
@@ -16,7 +16,7 @@ const endings: Record<string, string> = {
   insufficient_system_resource: 'The provider broke this answer off for lack of resources.',
 };
 
-/** The ways in which models write down a call that they should have made, one for each family of chat templates. */
+/** How models write a tool call into their text instead of making it, one form for each family of chat templates. */
 const writtenCall = new RegExp(
   [
     String.raw`<tool_call|<function_call|<function=|<invoke\b|<\|tool_call|<\|python_tag\|>|\[TOOL_CALLS?\]|` +
@@ -29,7 +29,7 @@ const writtenCall = new RegExp(
   ].join('|'),
 );
 
-/** Sentences for the log, or null when the answer is as it should be. */
+/** Sentences for the log, or null when there is nothing to note. */
 export function noteOn({ content, callCount, finishReason }: NotedAnswer): string | null {
   const notes: string[] = [];
   const reason = String(finishReason);

@@ -7,25 +7,25 @@ import { waitAfter } from './retry.ts';
 import { judge } from './verdict.ts';
 
 /**
- * A longer response is a mistake. An answer made of a shorter one fits a line of the pipe, although its thoughts are in it
- * twice and arguments that came as an object are encoded once more.
+ * A longer response is a mistake. The answer from a shorter one fits a line of the pipe, although it contains the thoughts
+ * twice and re-encodes arguments that came as an object.
  */
 const MAX_ANSWER_BYTES = MAX_LINE_BYTES / 4;
 /** A shorter key is not a secret but a word such as `none` or `ollama`, which may occur in an answer. */
 const MIN_SECRET_LENGTH = 8;
 const PATH = '/chat/completions';
-/** OpenAI refuses a history with other tool names, which models do invent. */
+/** OpenAI refuses a history with other tool names, but models do invent such names. */
 const WIRE_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
 export interface ChatOptions {
   tools: readonly ToolDescription[];
-  /** Called for every request without an answer; `waitMs` is null after the last one. */
+  /** Called for every unanswered request; `waitMs` is null after the last one. */
   onFailure: (reason: string, waitMs: number | null) => void;
 }
 
 /**
- * A model behind a Chat Completions endpoint. Each call is one step: one request, and further tries of the same request
- * when it failed in a way that may pass. Throws an `Error` with the provider's own words, and never with the key.
+ * A model behind a Chat Completions endpoint. Each call is one step: one request, and retries of it after failures that may
+ * pass. Throws an `Error` with the provider's own words, and never with the key.
  */
 export function createChatModel(endpoint: Endpoint, { tools, onFailure }: ChatOptions): Model {
   const toolList = tools.map((tool) => ({ type: 'function', function: tool }));
@@ -45,7 +45,7 @@ export function createChatModel(endpoint: Endpoint, { tools, onFailure }: ChatOp
   };
 }
 
-/** One try. The key is removed from a response that repeats it before any part of it is cut or kept. */
+/** One try. If the response repeats the key, the key is removed before any part of the response is cut or kept. */
 async function post({ baseUrl, apiKey, requestTimeoutMs }: Endpoint, body: string): Promise<HttpResponse | HttpFailure> {
   const result = await httpRequest(completionsUrl(baseUrl), {
     method: 'POST',
@@ -59,7 +59,7 @@ async function post({ baseUrl, apiKey, requestTimeoutMs }: Endpoint, body: strin
   return { ...result, headers: Object.fromEntries(headers), text: withoutKey(normalised(result.text), apiKey) };
 }
 
-/** JSON in its one form, so that a key that is spelled in escapes is found too. */
+/** Normalised JSON, so that a key written with escapes is found too. */
 function normalised(text: string): string {
   const body = tryParse(text);
   return body === undefined ? text : JSON.stringify(body);
@@ -83,7 +83,7 @@ function wireMessage(message: ChatMessage): Record<string, unknown> {
     type: 'function',
     function: {
       name: WIRE_NAME.test(name) ? name : 'unknown',
-      arguments: asObject(tryParse(text)) === undefined ? '{}' : text, // a history with broken arguments is refused
+      arguments: asObject(tryParse(text)) === undefined ? '{}' : text, // providers refuse a history with broken arguments
     },
   }));
   return { role: 'assistant', content: content || null, ...carried?.message, tool_calls: calls };

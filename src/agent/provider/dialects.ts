@@ -5,20 +5,20 @@ import type { ModelAnswer } from '../model.ts';
 import { readUsage } from './token-usage.ts';
 
 /**
- * What providers of the Chat Completions family really send, read into one form. Everything odd that still says clearly
- * what is meant is understood; nothing is guessed. One recorded shape of each lies in test/fixtures/completions.
+ * Reads what providers of the Chat Completions family really send into one form. Unusual forms are accepted where their
+ * meaning is clear; nothing is guessed. test/fixtures/completions has one recorded response of each form.
  */
 
-/** OpenAI's, LangChain's, Llama's and Anthropic's word for the same thing. */
+/** Names for the same field by OpenAI, LangChain, Llama and Anthropic. */
 const ARGUMENT_FIELDS = ['arguments', 'args', 'parameters', 'input'];
-/** DeepSeek and Kimi, OpenRouter, LiteLLM. Not `reasoning`: Groq sends it and refuses it. */
+/** DeepSeek and Kimi, OpenRouter, LiteLLM. Not `reasoning`: Groq sends it but refuses it in a request. */
 const CARRIED_OF_MESSAGE = ['reasoning_content', 'reasoning_details', 'thinking_blocks'];
 /** Gemini's signatures. */
 const CARRIED_OF_CALL = ['extra_content'];
 
 /**
- * Reads a Chat Completions body. Throws an `Error` when it is none, with what is missing. `step` tells this answer's
- * calls from those of others where the provider gives them no ids.
+ * Reads a Chat Completions body. Throws an `Error` that says what is missing when it is not one. `step` makes this answer's
+ * calls distinct from those of others when the provider gives them no ids.
  */
 export function readCompletion(body: unknown, step: number): ModelAnswer {
   const choice = asObject(asArray(asObject(body)?.['choices'])?.[0]);
@@ -40,7 +40,7 @@ export function readCompletion(body: unknown, step: number): ModelAnswer {
   };
 }
 
-/** Text, nothing, an array of parts of which some are text, or the words of a refusal. */
+/** A text, null, an array in which some parts are text, or the text of a refusal. */
 function readContent(message: Json): string {
   const { content, refusal } = message;
   if (typeof content === 'string' && content !== '') return content;
@@ -81,14 +81,14 @@ function callsOf(message: Json): unknown[] {
 function readToolCalls(calls: readonly unknown[], step: number): ToolCall[] {
   const ids = new Set<string>();
   return calls.map((call, index) => {
-    const named = asObject(asObject(call)?.['function']) ?? asObject(call); // some leave out the level between
+    const named = asObject(asObject(call)?.['function']) ?? asObject(call); // some omit the level in between
     const id = uniqueId(asText(asObject(call)?.['id']), { step, index, taken: ids });
     const value = ARGUMENT_FIELDS.map((field) => named?.[field]).find((field) => field !== undefined && field !== null);
     return { id, name: asText(named?.['name']) ?? '', arguments: readArguments(value) };
   });
 }
 
-/** The provider's id where there is one of its own for each call; else nine letters and digits, as Mistral demands. */
+/** The provider's id if each call has its own; otherwise nine letters and digits, as Mistral requires. */
 function uniqueId(
   own: string | undefined,
   { step, index, taken }: { step: number; index: number; taken: Set<string> },
@@ -100,7 +100,7 @@ function uniqueId(
   return id;
 }
 
-/** Arguments as JSON text: also when they came as an object, fenced like a code block, or encoded twice. */
+/** Arguments as JSON text, even if they came as an object, in a code block, or encoded twice. */
 function readArguments(value: unknown): string {
   if (value === undefined) return '{}';
   if (typeof value !== 'string') return JSON.stringify(value);

@@ -1,26 +1,26 @@
 import { backOff } from '../../back-off.ts';
 import type { HttpResponse } from '../../http-client.ts';
 
-/** No wait between two tries is longer, whatever the provider asks for. */
+/** The longest wait between two tries, whatever the provider requests. */
 export const MAX_WAIT_MS = 60_000;
 
 export interface Wait {
-  /** The wait before the second try; it doubles from then on. */
+  /** The wait before the second try; it doubles with every further one. */
   baseDelayMs: number;
-  /** What the provider asks for. */
+  /** The wait that the provider requests. */
   retryAfterMs?: number | undefined;
 }
 
 /**
- * Milliseconds to wait after a number of failed tries: exponential, with jitter so that models do not come back all at
- * once; what the provider asks for counts more.
+ * Milliseconds to wait after a number of failed tries: exponential, with jitter so that models do not all retry at the same
+ * moment; a wait that the provider requests takes precedence.
  */
 export function waitAfter(tries: number, { baseDelayMs, retryAfterMs = 0 }: Wait): number {
   const jitter = 0.5 + Math.random() / 2;
   return Math.min(MAX_WAIT_MS, Math.max(backOff(tries, { firstMs: baseDelayMs }) * jitter, retryAfterMs));
 }
 
-/** `Retry-After` in seconds or as a date, or OpenAI's `retry-after-ms`, in milliseconds; undefined when it says nothing. */
+/** `Retry-After` in seconds or as a date, or OpenAI's `retry-after-ms`, in milliseconds; undefined without a valid one. */
 export function readRetryAfter(headers: HttpResponse['headers'], now: number): number | undefined {
   const exact = asNumber(headers['retry-after-ms']);
   if (exact !== undefined) return exact;

@@ -1,14 +1,14 @@
 import { MAX_TOKENS_OF_ANSWER, type TokenUsage } from '../../protocol.ts';
 import { asObject } from '../../json.ts';
 
-/** The tokens of one answer, and a sentence for the log where a count of the provider cannot be true. */
+/** The tokens of one answer, and a sentence for the log when one of the provider's counts is impossible. */
 export interface ReadUsage {
-  /** Null when the provider writes no tokens down. */
+  /** Null when the provider reports no tokens. */
   usage: TokenUsage | null;
   note: string | null;
 }
 
-/** The tokens of one answer, wherever this provider writes them down. A count that cannot be true is unknown. */
+/** The tokens of one answer, wherever this provider reports them. An impossible count is unknown. */
 export function readUsage(value: unknown): ReadUsage {
   const usage = asObject(value);
   if (usage === undefined) return { usage: null, note: null };

@@ -8,10 +8,10 @@ import { readRetryAfter } from './retry.ts';
 const MAX_READ_OF_PAGE = 4_000;
 const PASSING_STATUSES = new Set([408, 409, 429]);
 
-/** The result of one try. Only a failure that may pass is tried again. `reason` continues "The model provider". */
+/** The result of one try. Only failures that may pass are retried. `reason` continues "The model provider". */
 export type Verdict = { answer: ModelAnswer } | { reason: string; passes: boolean; retryAfterMs?: number | undefined };
 
-/** Reads the result of one request, whatever it is. */
+/** Classifies the result of one request. */
 export function judge(result: HttpResponse | HttpFailure, step: number): Verdict {
   if (result.failure !== undefined) {
     const passes = result.failure === 'connection' || result.failure === 'timeout';
@@ -22,7 +22,7 @@ export function judge(result: HttpResponse | HttpFailure, step: number): Verdict
   if (body === undefined)
     return isGood ? judgeForeign(result) : judgeError(result, result.status, foreignWords(result));
   const error = errorIn(body);
-  // Gateways send the status of the provider behind them inside a response with status 200.
+  // Gateways put the status of the provider behind them into a response with status 200.
   const status = isGood ? (statusIn(error) ?? result.status) : result.status;
   if (!isGood || error !== undefined) return judgeError(result, status, quote(errorWords(error ?? body)));
   try {
@@ -33,7 +33,7 @@ export function judge(result: HttpResponse | HttpFailure, step: number): Verdict
   }
 }
 
-/** A response that should be JSON and is not. One that was cut off may be complete the next time. */
+/** A response that should be JSON but is not. One that was cut off may be complete the next time. */
 function judgeForeign(answer: HttpResponse): Verdict {
   const isCut = answer.text.trim() === '' || /json/i.test(answer.headers['content-type'] ?? '');
   if (isCut) return { reason: `sent JSON that breaks off: ${quote(answer.text) || 'nothing'}`, passes: true };
@@ -67,7 +67,7 @@ function statusIn(error: unknown): number | undefined {
   return code >= 100 && code < 600 ? code : undefined;
 }
 
-/** The sentence in an error, wherever this provider puts it: a gateway's own, and that of the provider behind it. */
+/** The message in an error, wherever this provider puts it: the gateway's own and that of the provider behind it. */
 function errorWords(error: unknown): string {
   const { message, detail, metadata } = asObject(error) ?? ({} as Json);
   const words = message ?? detail ?? error;
@@ -75,7 +75,7 @@ function errorWords(error: unknown): string {
   return [words, behind].flatMap((part) => (part == null ? [] : [asText(part) ?? JSON.stringify(part)])).join(': ');
 }
 
-/** The words of a response that is not JSON, such as a proxy's error page. */
+/** The text of a response that is not JSON, such as a proxy's error page. */
 function foreignWords({ headers, text }: HttpResponse): string {
   const type = quote(headers['content-type'] ?? 'no content type');
   return `${type} instead of JSON: ${quote(text.slice(0, MAX_READ_OF_PAGE).replace(/<[^<>]*>/g, ' '))}`;

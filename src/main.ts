@@ -7,6 +7,7 @@ import { commandHelp, generalHelp, helpHint } from './commands/help.ts';
 import { commands } from './commands/table.ts';
 import { storageFaultOf } from './database/storage/faults.ts';
 import { ServiceError, messageOf } from './domain.ts';
+import { stackOf } from './stack.ts';
 import { forTerminal } from './text.ts';
 import { VERSION } from './version.ts';
 
@@ -65,7 +66,7 @@ main(process.argv.slice(2)).then(
   },
   (error: unknown) => {
     const expected = error instanceof ServiceError ? error.message : storageFaultOf(error);
-    const unexpected = error instanceof Error ? error.stack : messageOf(error);
+    const unexpected = error instanceof Error ? stackOf(error) : messageOf(error);
     process.stderr.write(`${expected ?? `Unexpected failure: ${unexpected}`}\n`);
     process.exit(FAILED);
   },

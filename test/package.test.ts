@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
@@ -46,6 +46,13 @@ test('the program holds the licences of the project and of all that is bundled, 
     assert.ok(comment.includes(text), text);
   }
   assert.equal(printed.match(/, included here under this licence:$/gm)?.length, texts.length - 1);
+});
+
+test('the program runs in strict mode, and its stack traces name the functions of the source files', () => {
+  assert.match(textOf('dist/server.js'), /^\/\*![^]*?\*\/\n'use strict';/);
+  const hook = 'data:text/javascript,process.stdout.write = () => { throw new Error("no room"); }';
+  const { stderr } = spawnSync(process.execPath, ['--import', hook, 'dist/server.js', '--version'], { cwd: ROOT, encoding: 'utf8' });
+  assert.match(stderr, /^Unexpected failure: Error: no room\n.*\n +at print \(.*\n +at main \(/);
 });
 
 test('.env.example names every setting and no other, and what it sets are the defaults', () => {

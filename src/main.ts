@@ -18,7 +18,7 @@ const WRONG_USAGE = 2;
 async function main([first = 'serve', ...others]: string[]): Promise<number | void> {
   const general = generalOption(first);
   if (general !== null) return others.length === 0 ? print(await general()) : helpOrRefuse(first, others);
-  // An option in front belongs to the default command.
+  // A leading option belongs to the default command.
   const [name, args] = first.startsWith('-') ? ['serve', [first, ...others]] : [first, others];
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) return refuse(`There is no command ${JSON.stringify(name)}.`, null);
@@ -41,7 +41,7 @@ function generalOption(argument: string): (() => string | Promise<string>) | nul
   return null;
 }
 
-/** `--help trigger` is the page of that command; everything else behind a general option is too much. */
+/** `--help trigger` shows the page of that command; more than one argument after a general option is refused. */
 function helpOrRefuse(option: string, [name = '', ...others]: string[]): number {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   const isHelp = generalOption(option) === generalHelp;

@@ -1,6 +1,6 @@
 /**
- * Exact money. Inside the service every amount of dollars is an integer count of 1/10000 dollar, so that sums and
- * differences never round; dollars as numbers with at most four decimals exist only at the edges (HTTP, prices, prompt).
+ * Exact money. Inside the service every amount of dollars is an integer count of 1/10000 dollar, so that sums and differences
+ * are never rounded; dollars as numbers with at most four decimals exist only at the edges (HTTP, prices, prompt).
  */
 declare const unit: unique symbol;
 
@@ -9,7 +9,7 @@ export type Money = number & { readonly [unit]: '1/10000 dollar' };
 
 export const UNITS_PER_DOLLAR = 10_000;
 
-/** Brands an integer count of 1/10000 dollar. Throws when it is no exact integer (beyond 900 billion dollars, say). */
+/** Brands an integer count of 1/10000 dollar. Throws when it is not an exact integer (beyond 900 billion dollars, say). */
 export function money(units: number): Money {
   if (!Number.isSafeInteger(units))
     throw new RangeError(`Cannot hold an amount of money exactly: ${units} / 10000 dollars`);
@@ -28,9 +28,9 @@ export function toDollars(amount: Money): number {
 
 let sentenceFormat: Intl.NumberFormat | undefined;
 
-/** For sentences that people read: at least cents, thousands separated. */
+/** For sentences that people read: at least cents, with thousands separators. */
 export function formatDollars(amount: Money): string {
-  // Made at its first use: it takes a third of what the whole start of the service takes.
+  // Created at its first use: it takes a third of the service's whole start-up time.
   sentenceFormat ??= new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 4 });
   return sentenceFormat.format(toDollars(amount));
 }

@@ -1,5 +1,5 @@
 import { closeInspector, refuseInspector } from './inspector.ts';
 
-/** Runs when it is imported, because it must run before anything else of the program: main.ts imports it first. */
+/** Runs when imported: main.ts imports it first, because it must run before anything else in the program. */
 closeInspector();
 refuseInspector();

@@ -20,7 +20,7 @@ export function jobPath(jobId: string): string {
   return `/jobs/${encodeURIComponent(jobId)}`;
 }
 
-/** The page at a path (still percent-encoded), with its decoded parameters; null for none. A slash at the end changes nothing. */
+/** The page at a path (still percent-encoded), with its decoded parameters; null for none. A trailing slash is ignored. */
 export function matchPage(path: string): { page: PagePath; params: Record<string, string> } | null {
   const segments = segmentsOf(path);
   for (const page of pagePaths) {

@@ -1,14 +1,14 @@
 /** Paths with parameters, such as `/jobs/{job_id}`: for the server's routes and for the pages in the browser. */
 
-/** The parameters by name, still percent-encoded; null when the path does not fit. */
+/** The parameters by name, still percent-encoded; null when the path does not match. */
 export type PathPattern = (segments: readonly string[]) => [name: string, segment: string][] | null;
 
-/** The parts of a path between its slashes. A slash at the end changes nothing. */
+/** The parts of a path between its slashes. A trailing slash is ignored. */
 export function segmentsOf(path: string): string[] {
   return path.replace(/(.)\/$/, '$1').split('/');
 }
 
-/** A parameter takes one segment, which must not be empty. */
+/** A parameter matches one segment, which must not be empty. */
 export function pathPattern(path: string): PathPattern {
   const parts = segmentsOf(path);
   return (segments) => {

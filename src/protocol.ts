@@ -4,19 +4,19 @@ import { baselineStrategies } from './domain.ts';
 import { tryParse } from './json.ts';
 
 /**
- * Everything that crosses between the parent and the child of a model-day: JSON lines over the child's stdin and
- * stdout. The child gets one `start` and as many `past_message`s as that announces, sends its `prompt`, then one `answer` per
- * step (and a `failed_request` for every try that brought none), gets `tool_results` for each answer that calls tools, and
- * ends with one `outcome`. Both ends check every line. Amounts of money are dollars.
+ * Every message between the parent and the child of a model-day: JSON lines over the child's stdin and stdout. The child gets
+ * one `start` and as many `past_message`s as that announces, sends its `prompt`, then one `answer` per step (and a
+ * `failed_request` for every try without one), gets `tool_results` for each answer that calls tools, and ends with one
+ * `outcome`. Both ends check every line. Amounts of money are dollars.
  */
 
-/** A longer line ends the model-day, so that an endless one fills no memory. */
+/** A longer line ends the model-day, so that an endless one cannot fill memory. */
 export const MAX_LINE_BYTES = 4 * 1024 * 1024;
-/** Tool calls that one answer may hold; providers allow as many. */
+/** Tool calls that one answer may contain; providers allow as many. */
 export const MAX_TOOL_CALLS = 128;
 /**
- * The most tokens of one kind that one answer may count: ten times the largest context window there is. A provider that
- * counts more is mistaken, and such counts would add up to more than a number holds exactly.
+ * The most tokens of one kind that one answer may report: ten times the largest context window of any model. A higher count
+ * is a provider's mistake, and such counts would add up to more than a number holds exactly.
  */
 export const MAX_TOKENS_OF_ANSWER = 100_000_000;
 /** Why a request to a provider failed, in UTF-16 units; the parent logs it. */
@@ -28,14 +28,14 @@ const NEWLINE = 10;
 const date = v.custom<string>(isCalendarDate, 'expected a date');
 const dollars = v.number();
 
-/** A symbol on the morning of the session date, in dollars; null where nothing is known. */
+/** A symbol on the morning of the session date, in dollars; null where unknown. */
 interface BriefQuote {
   symbol: string;
   previousClose: number | null;
   open: number | null;
 }
 
-/** By hand, because a brief has hundreds of them and each child checks them with code that is still cold. */
+/** Written by hand, because a brief has hundreds of them and each child checks them before its code is optimised. */
 function isQuoteList(value: unknown): boolean {
   const isPrice = (price: unknown) => price === null || typeof price === 'number';
   return (
@@ -51,7 +51,7 @@ export const briefSchema = v.object({
   portfolioValue: dollars,
   holdings: v.array(v.object({ symbol: v.string(), quantity: v.number(), price: dollars })),
   quotes: v.custom<BriefQuote[]>(isQuoteList, 'expected quotes'),
-  /** What orders cost; null when nothing. */
+  /** Trading costs; null when there are none. */
   costs: v.nullable(v.object({ commissionPerTrade: dollars, commissionBps: v.number(), slippageBps: v.number() })),
 });
 
@@ -69,17 +69,17 @@ const endpointSchema = v.object({
   kind: v.literal('chat_completions'),
   /** Without a path: `https://host/v1`. */
   baseUrl: v.string(),
-  /** Null for a server that needs none. */
+  /** Null for a server that needs no key. */
   apiKey: v.nullable(v.string()),
-  /** `model` and whatever else the request's body has beside messages and tools. */
+  /** `model`, and the other fields of the request's body except messages and tools. */
   parameters: v.record(v.string(), v.unknown()),
   requestTimeoutMs: milliseconds,
-  /** Tries after the first. */
+  /** Retries after the first try. */
   maxRetries: count,
   baseDelayMs: milliseconds,
 });
 
-/** Where the child's answers come from. */
+/** The source of the child's answers. */
 const modelSchema = v.variant('kind', [
   v.object({ kind: v.literal('simulated') }),
   v.object({ kind: v.literal('baseline'), strategy: v.picklist(baselineStrategies) }),
@@ -93,7 +93,7 @@ export const startSchema = v.object({
   maxSteps: v.pipe(v.number(), v.integer(), v.minValue(1)),
   brief: briefSchema,
   tools: v.array(toolSchema),
-  /** How many messages of an earlier process of this model-day follow, one a line. */
+  /** How many messages of an earlier process of this model-day follow, one per line. */
   pastMessages: count,
 });
 
@@ -102,12 +102,12 @@ export const toolResultsSchema = v.object({
   results: v.array(v.object({ id: v.string(), content: v.string() })),
 });
 
-/** `arguments` is the JSON text that the model wrote; the parent reads it. */
+/** `arguments` is the JSON text that the model wrote; the parent parses it. */
 export const toolCallSchema = v.object({ id: v.string(), name: v.string(), arguments: v.string() });
 
 /**
- * What a provider wants back with its own message, word for word, and refuses the next request without: its thoughts, and
- * signatures under them. Fields of the message, and of each of its tool calls. Only the provider reads them.
+ * What a provider wants sent back unchanged with its own message, and refuses the next request without: its thoughts, and
+ * their signatures. Fields of the message, and of each of its tool calls. Only the provider reads them.
  */
 export const carriedSchema = v.object({
   message: v.record(v.string(), v.unknown()),
@@ -131,13 +131,13 @@ export const pastMessageSchema = v.object({
 
 const tokenCount = v.nullable(v.pipe(count, v.maxValue(MAX_TOKENS_OF_ANSWER)));
 
-/** Tokens of one answer; null where the provider does not say. */
+/** Tokens of one answer; null where the provider does not report them. */
 const usageSchema = v.object({
   promptTokens: tokenCount,
   completionTokens: tokenCount,
-  /** Of the prompt's. */
+  /** Part of the prompt's. */
   cachedTokens: tokenCount,
-  /** Of the completion's. */
+  /** Part of the completion's. */
   reasoningTokens: tokenCount,
 });
 
@@ -145,15 +145,15 @@ export const answerSchema = v.object({
   type: v.literal('answer'),
   content: v.string(),
   toolCalls: v.pipe(v.array(toolCallSchema), v.maxLength(MAX_TOOL_CALLS)),
-  /** The model's thoughts, where the provider shows them. */
+  /** The model's thoughts, where the provider returns them. */
   reasoning: v.nullable(v.string()),
   usage: v.nullable(usageSchema),
-  /** What a reader of the log should know about this answer; null when it is as it should be. */
+  /** Notes for readers of the log about this answer; null when there are none. */
   note: v.nullable(v.string()),
   carried: v.nullish(carriedSchema),
 });
 
-/** A request to the provider without an answer; `waitMs` is null after the last try. */
+/** An unanswered request to the provider; `waitMs` is null after the last try. */
 const failedRequestSchema = v.object({
   type: v.literal('failed_request'),
   reason: v.pipe(v.string(), v.maxLength(MAX_REASON_LENGTH)),
@@ -165,7 +165,7 @@ const promptSchema = v.object({
   messages: v.pipe(v.array(v.object({ role: v.picklist(['system', 'user']), content: v.string() })), v.maxLength(2)),
 });
 
-/** How a model-day ended: from the child, or from the launcher when the child cannot say. */
+/** How a model-day ended: from the child, or from the launcher when the child cannot report it. */
 const outcomeSchema = v.object({
   type: v.literal('outcome'),
   result: v.variant('status', [
@@ -198,7 +198,7 @@ export function encodeLine(message: Start | PastMessage | ToolResults | ChildMes
 export function decodeLine<Schema extends v.GenericSchema>(schema: Schema, line: string): v.InferOutput<Schema> {
   const value = tryParse(line);
   if (value === undefined) throw new Error('the line is not JSON');
-  const result = v.safeParse(schema, value, { abortEarly: true }); // a long list of wrong values is one mistake
+  const result = v.safeParse(schema, value, { abortEarly: true }); // only the first error: wrong values may be many
   if (result.success) return result.output;
   const [issue] = result.issues;
   throw new Error(
@@ -207,11 +207,11 @@ export function decodeLine<Schema extends v.GenericSchema>(schema: Schema, line:
 }
 
 /**
- * Cuts a byte stream into lines. Returns the function that takes the chunks; `onTooLong` is called once when a line
- * passes `MAX_LINE_BYTES`, and nothing after it is read.
+ * Cuts a byte stream into lines. Returns the function that receives the chunks; calls `onTooLong` once when a line exceeds
+ * `MAX_LINE_BYTES`, after which nothing is read.
  */
 export function createLineReader(onLine: (line: string) => void, onTooLong: () => void): (chunk: Buffer) => void {
-  // Copied together, because a child that writes byte by byte would else leave an object behind for each of them.
+  // Copied together, because a child that writes byte by byte would otherwise leave one object per byte.
   let pending = Buffer.alloc(0);
   let pendingBytes = 0;
   let stopped = false;

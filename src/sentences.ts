@@ -1,4 +1,4 @@
-/** Names that one sentence lists; of more the number is told. */
+/** Names listed in one sentence; the rest are only counted. */
 const MAX_NAMED = 30;
 
 /** "1 date", "2 dates". */

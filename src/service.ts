@@ -16,11 +16,11 @@ export interface ServiceOptions {
   settings: Settings;
   log: Log;
   clock: Clock;
-  /** What child processes run: the agent as JavaScript text. */
+  /** The program of the child processes: the agent as JavaScript text. */
   agentProgram: string;
-  /** None: everybody may do everything. */
+  /** Empty means that every client may do everything. */
   accessTokens: readonly AccessToken[];
-  /** The files of the pages, as the build makes them. */
+  /** The built files of the pages. */
   pages: BuiltPages;
   httpLimits?: HttpLimits;
   limits?: WorkerLimits;
@@ -30,11 +30,11 @@ export interface ServiceOptions {
 /** A service that answers requests. */
 export interface Service {
   port: number;
-  /** Stops listening, stops the children, closes the database. A job that runs goes on at the next start. */
+  /** Stops listening, stops the children, closes the database. A running job continues at the next start. */
   stop(): Promise<void>;
 }
 
-/** Opens the database, takes up an unfinished job and listens on all interfaces. */
+/** Opens the database, resumes an unfinished job and listens on all interfaces. */
 export async function startService({
   settings,
   log,

@@ -5,7 +5,7 @@ import { flag } from './flag.ts';
 import { HTTP_URL, isHeaderKey, isHttpUrl } from './http-values.ts';
 import { logLevels } from './log.ts';
 
-/** What the environment says, checked once at start. docs/reference.md describes each of them. */
+/** The settings in environment variables, checked once at start. docs/reference.md describes each of them. */
 export type Settings = ReturnType<typeof readSettings>;
 
 const MAX_TOKEN_LENGTH = 1_000;
@@ -18,8 +18,8 @@ export const DEFAULT_CONFIGURATION_PATH = 'configs/default_config.json';
 const RUNTIME_CONFIGURATION_PATH = '/tmp/runtime_config.json';
 
 /**
- * Reads the settings from environment variables. Throws a `ServiceError` (`cannot_start`) that names every variable
- * whose value cannot be read, so that one start shows all that is wrong.
+ * Reads the settings from environment variables. Throws a `ServiceError` (`cannot_start`) that names every variable with an
+ * invalid value, so that one start shows all mistakes.
  */
 export function readSettings(environment: NodeJS.ProcessEnv) {
   const result = v.safeParse(environmentSchema, withoutEmptyValues(environment));
@@ -31,28 +31,28 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
   const isDev = env.DEPLOYMENT_MODE === 'DEV';
   return {
     deploymentMode: env.DEPLOYMENT_MODE,
-    /** Whether the DEV database survives a start; null in PROD, where it has no meaning. */
+    /** Whether the DEV database is kept at the next start; null in PROD, where it has no meaning. */
     preserveDevData: isDev ? env.PRESERVE_DEV_DATA : null,
     apiPort: env.API_PORT,
     logLevel: env.LOG_LEVEL,
     /** Calendar days in a job's range, both ends included. */
     maxSimulationDays: env.MAX_SIMULATION_DAYS,
-    /** Child processes side by side. */
+    /** How many child processes run side by side. */
     maxParallelModels: env.MAX_PARALLEL_MODELS,
     modelDayTimeoutMs: env.MODEL_DAY_TIMEOUT_SECONDS * 1000,
     /** What a child process may use in all; half of it is for its JavaScript heap. */
     modelDayMemoryMb: env.MODEL_DAY_MEMORY_MB,
-    /** One request to a model, from its start to the last byte of the response. */
+    /** The time limit of one request to a model, from its start to the last byte of the response. */
     modelRequestTimeoutMs: env.MODEL_REQUEST_TIMEOUT_SECONDS * 1000,
-    /** How long a job waits for the price provider's rate limits in all. */
+    /** The longest total wait of a job for the price provider's rate limits. */
     maxRateLimitWaitMs: env.MAX_RATE_LIMIT_WAIT_SECONDS * 1000,
     autoDownloadPriceData: env.AUTO_DOWNLOAD_PRICE_DATA,
     /** The configuration file, chosen once; its content is read at every trigger. */
     configurationPath: existsSync(env.RUNTIME_CONFIG_PATH) ? env.RUNTIME_CONFIG_PATH : DEFAULT_CONFIGURATION_PATH,
-    /** Where a merged configuration is written, and read from when it exists at the start. */
+    /** Where a merged configuration is written; it is read from there if it exists at the start. */
     runtimeConfigurationPath: env.RUNTIME_CONFIG_PATH,
     databasePath: isDev ? 'data/jobs_dev.db' : 'data/jobs.db',
-    /** Files beside the database: the owner lock, backups. */
+    /** The folder of files beside the database: the owner lock, backups. */
     agentDataPath: isDev ? 'data/dev_agent_data' : 'data/agent_data',
     openaiApiBase: env.OPENAI_API_BASE,
     openaiApiKey: env.OPENAI_API_KEY,
@@ -60,15 +60,15 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
     alphaVantageBaseUrl: env.ALPHAVANTAGE_BASE_URL,
     jinaApiKey: env.JINA_API_KEY,
     jinaBaseUrl: env.JINA_BASE_URL,
-    /** Per year, as a fraction: the rate that returns are compared with. */
+    /** The yearly rate, as a fraction, that returns are compared with. */
     riskFreeRate: env.RISK_FREE_RATE,
-    /** Where the client commands find the service; null means on this machine, on `apiPort`. */
+    /** The URL of the service for client commands; null means on this machine, at `apiPort`. */
     apiUrl: env.API_URL,
-    /** An access token with all rights. Without it and without the file, no request needs one. Client commands send it. */
+    /** An access token with all rights, which client commands send. Without it and without the file, no request needs one. */
     apiToken: env.API_TOKEN,
     /** A file of access tokens; read at start (http/access-tokens.ts). */
     apiTokensFile: env.API_TOKENS_FILE,
-    /** Host names under which web pages may use the service, besides addresses, `localhost` and the machine's own name. */
+    /** Host names under which web pages may use the service, besides IP addresses, `localhost` and the machine's own name. */
     allowedHosts: env.ALLOWED_HOSTS,
   };
 }
@@ -99,7 +99,7 @@ const yesOrNo = flag((issue) => `expected true or false, got ${JSON.stringify(is
 
 const httpUrl = v.pipe(v.string(), v.check(isHttpUrl, `expected ${HTTP_URL}`));
 
-/** A fraction; the range tells it from a percentage. */
+/** A fraction; the allowed range excludes most percentages given by mistake. */
 const MIN_YEARLY_RATE = -0.1;
 const MAX_YEARLY_RATE = 0.5;
 const rateMessage = (issue: v.BaseIssue<unknown>) =>
@@ -113,7 +113,7 @@ const yearlyRate = v.pipe(
   v.transform(Number),
 );
 
-/** What a header can carry, so that a badly pasted key shows at the start and not in the middle of a model-day. */
+/** Only characters that a header can carry, so that a badly pasted key is found at the start and not during a model-day. */
 const headerKey = v.pipe(v.string(), v.check(isHeaderKey, 'expected a key of ASCII characters without spaces'));
 
 const logLevelName = v.pipe(
@@ -142,7 +142,7 @@ const accessToken = v.pipe(
   v.check(isAccessToken, `expected 1 to ${MAX_TOKEN_LENGTH} visible ASCII characters`),
 );
 
-/** A variable that need not be set; null without it. */
+/** An optional variable; null without it. */
 function optional<Schema extends v.GenericSchema<string, string>>(schema: Schema) {
   return v.optional(v.nullable(schema), null);
 }

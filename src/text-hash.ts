@@ -1,11 +1,11 @@
-/** FNV-1a over the UTF-16 units of a text (public domain): 32 bits, the same on every machine; no protection of secrets. */
+/** FNV-1a over the UTF-16 units of a text (public domain): 32 bits, the same on every machine; not for secrets. */
 export function hashText(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) hash = hashOn(hash, text.charCodeAt(index));
   return hash;
 }
 
-/** Takes one more number into a hash. */
+/** Adds one more number to a hash. */
 export function hashOn(hash: number, next: number): number {
   return Math.imul(hash ^ next, 0x01000193);
 }

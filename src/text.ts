@@ -1,16 +1,16 @@
 /**
- * The one definition of what no terminal, log line, error or page shows as it is: control characters (C0, DEL and C1),
- * marks that change the direction of writing (all of Bidi_Control, U+061C among them), line and paragraph separators, and
- * surrogates without their other half. Everything else is printable. That includes zero-width characters and U+FEFF: emoji
- * and several scripts need them, and no terminal obeys them.
+ * The only definition of what no terminal, log line, error or page shows unchanged: control characters (C0, DEL and C1),
+ * marks that change the direction of writing (all of Bidi_Control, including U+061C), line and paragraph separators, and
+ * surrogates without their other half. Everything else is printable, including zero-width characters and U+FEFF: emoji and
+ * several scripts need them, and no terminal obeys them.
  */
 const UNPRINTABLE = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/u;
 const ALL_UNPRINTABLE = new RegExp(UNPRINTABLE, 'gu');
-/** The same without what ends a line or indents it. */
+/** The same without line breaks and tabs. */
 const UNPRINTABLE_IN_LINES = new RegExp(`(?![\\t\\r\\n])${UNPRINTABLE.source}|\\r(?!\\n)`, 'gu');
 const REPLACEMENT = '\ufffd';
 
-/** What the first unprintable character of a text is, such as "a control character (U+0000)"; null when there is none. */
+/** The first unprintable character of a text, such as "a control character (U+0000)"; null when there is none. */
 export function unprintableIn(text: string): string | null {
   const [character] = UNPRINTABLE.exec(text) ?? [];
   if (character === undefined) return null;
@@ -24,7 +24,7 @@ function kindOf(character: string): string {
   return /\p{Bidi_Control}/u.test(character) ? 'a mark of writing direction' : 'a line separator';
 }
 
-/** One line of text from outside, for people: unprintable characters are out, white space is folded. */
+/** Text from outside as one line for people: unprintable characters removed, white space folded. */
 export function cleanText(text: string): string {
   return text
     .replace(ALL_UNPRINTABLE, (character) => (/[\p{Cc}\s]/u.test(character) ? ' ' : ''))
@@ -32,17 +32,17 @@ export function cleanText(text: string): string {
     .trim();
 }
 
-/** Text from outside as one line that gives a terminal no orders; U+FFFD takes the place of what is unprintable. */
+/** Text from outside as one line that cannot control a terminal; U+FFFD replaces unprintable characters. */
 export function forTerminal(text: string): string {
   return text.replace(ALL_UNPRINTABLE, REPLACEMENT);
 }
 
-/** Text from outside as it may be shown over several lines: line ends and tabs stay, U+FFFD replaces the rest. */
+/** Text from outside for display over several lines: line ends and tabs are kept, U+FFFD replaces other unprintable characters. */
 export function showLines(text: string): string {
   return text.replace(UNPRINTABLE_IN_LINES, REPLACEMENT);
 }
 
-/** A value as JSON in which unprintable characters are escaped: a reader gets them back, a terminal never sees them. */
+/** A value as JSON with unprintable characters escaped: a parser restores them, a terminal never sees them. */
 export function printableJson(value: unknown): string {
   return JSON.stringify(value).replace(
     ALL_UNPRINTABLE,
@@ -50,15 +50,15 @@ export function printableJson(value: unknown): string {
   );
 }
 
-/** How much of the words of others an error repeats. */
+/** How much of an outside text an error repeats. */
 const MAX_QUOTED_LENGTH = 300;
 
-/** The beginning of the words of others as one line, for an error, a log or a model. */
+/** The beginning of an outside text as one line, for an error, a log or a model. */
 export function quote(text: string, maxLength = MAX_QUOTED_LENGTH): string {
   return cutText(cleanText(text.slice(0, 10 * maxLength)), maxLength);
 }
 
-/** The text in at most that many UTF-16 units; `…` marks a cut, and no character is cut in two. */
+/** The text cut to this many UTF-16 units; `…` marks a cut, and no character is cut in two. */
 export function cutText(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   const kept = text.slice(0, maxLength - 1).replace(/\p{Cs}$/u, '');

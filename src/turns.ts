@@ -1,6 +1,6 @@
 /**
- * Long work is cut into slices, and the event loop runs once between any two slices of any work, so that no
- * request waits for more than about one slice, however many long responses are being made.
+ * Long work is cut into slices, and the event loop runs once between any two slices, so that no request waits for more than
+ * about one slice, however many long responses are being made.
  */
 
 /** How long one slice may take. */
@@ -11,7 +11,7 @@ const others: (() => void)[] = [];
 
 /**
  * Resolves when the caller may work for a slice: one caller per round of the event loop, in order. Every other turn is for
- * callers that have not worked yet, so a short response does not wait for every long one.
+ * callers that have not worked yet, so that a short response does not wait for every long one.
  */
 export function nextTurn({ isFirst = false } = {}): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -28,7 +28,7 @@ function giveTurn(): void {
   if (newcomers.length + others.length > 0) setImmediate(giveTurn);
 }
 
-/** Works in slices through steps that take a fraction of one each. Resolves to what the generator returns. */
+/** Works in slices through steps that take a fraction of a slice each. Resolves to what the generator returns. */
 export async function bySlices<Result>(steps: Iterator<unknown, Result, void>): Promise<Result> {
   for (;;) {
     const end = performance.now() + SLICE_MS;
@@ -40,10 +40,10 @@ export async function bySlices<Result>(steps: Iterator<unknown, Result, void>): 
   }
 }
 
-/** Work in steps: it yields null to give others their turn, and returns its result. */
+/** Work in steps: yields null to let other work run, and returns its result. */
 export type Steps<Result> = Generator<null, Result, void>;
 
-/** Works through all steps without a pause. */
+/** Runs all steps without a pause. */
 export function atOnce<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const step = steps.next();

@@ -1,2 +1,2 @@
-/** Of the program and of its interface. */
+/** The version of the program and of its interface. */
 export const VERSION = '1.0.0';

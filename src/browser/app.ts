@@ -40,7 +40,7 @@ function lostNotice(): HTMLElement {
   return notice;
 }
 
-/** In DEV every page says so: nothing on it may be taken for a real result. */
+/** In DEV every page says so, because none of its figures are real results. */
 async function showMode(): Promise<void> {
   const health = await getHealth().catch(() => null);
   if (!health?.is_dev_mode) return;

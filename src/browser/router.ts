@@ -5,7 +5,7 @@ import { type Page, heading } from './parts/page.ts';
 
 let leaving = new AbortController();
 
-/** Shows the page of the current address, and of every address that the reader goes to from now on. */
+/** Shows the page of the current URL, and of every URL that the reader opens from now on. */
 export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): void {
   const show = (isFirst: boolean) => {
     leaving.abort();
@@ -39,7 +39,7 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
   show(true);
 }
 
-/** What an address without a page shows. */
+/** The page for an unknown URL. */
 function missingPage(path: string): HTMLElement[] {
   const ways = ['Go to the ', link('/', 'overview'), ' of models and jobs, or see the '];
   return [

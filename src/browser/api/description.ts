@@ -50,7 +50,7 @@ export interface Endpoint {
 /** Named schemas. */
 export type Schemas = Record<string, Schema>;
 
-/** A schema with its reference, if it has one, replaced by the schema it refers to. */
+/** A schema; a reference is replaced by the schema it refers to. */
 export function resolve(schema: Schema, schemas: Schemas): Schema {
   const { $ref, ...own } = schema;
   return $ref === undefined ? schema : { ...schemas[nameIn($ref)], ...own };

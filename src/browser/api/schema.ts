@@ -45,7 +45,7 @@ function fieldsOf(schema: Schema, { schemas, prefix, depth }: Place): Field[] {
   });
 }
 
-/** An object's name, because its fields follow; anything else in full. */
+/** The name of an object, whose fields follow; any other type in full. */
 function typeOf(schema: Schema, schemas: Schemas): string {
   const { type, format, enum: values, const: fixed, anyOf, items } = resolve(schema, schemas);
   if (fixed !== undefined) return JSON.stringify(fixed);

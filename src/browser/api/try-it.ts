@@ -4,7 +4,7 @@ import { count, prettyJson } from '../parts/format.ts';
 import { send } from '../service/requests.ts';
 import { type Endpoint, type Parameter, type Schema, type Schemas, resolve } from './description.ts';
 
-/** Of a longer response, so many characters are shown. */
+/** How many characters of a longer response are shown. */
 const MAX_SHOWN = 100_000;
 
 /** A form with a field per parameter; it sends the request and shows the response. */
@@ -54,7 +54,7 @@ function fieldOf({ name, in: place, required, schema: described }: Parameter, sc
   return field([name, h('span.quiet', ` ${place}`)], input);
 }
 
-/** The browser's own help for an input: a calendar, a number within its limits. */
+/** The browser's own input aids: a calendar, a number within its limits. */
 function inputFor({ type, format, minimum, maximum }: Schema): Attributes {
   if (type === 'integer') return { type: 'number', min: minimum as number, max: maximum as number, step: 1 };
   return { type: format === 'date' ? 'date' : 'text' };

@@ -19,7 +19,7 @@ const signs: Record<Detail['status'], string> = {
 /** The model-days of a job as a grid: a row per model, a column per date. */
 export interface JobGrid {
   element: HTMLElement;
-  /** Shows a later status of the same job; touches only the cells that have changed. */
+  /** Shows a later status of the same job; updates only the cells that have changed. */
   update(status: Status): void;
 }
 

@@ -104,7 +104,7 @@ function notesOf({ error, warnings, details }: Status): HTMLElement[] {
   ];
 }
 
-/** Asks for confirmation before it stops anything; if the server refuses, its reason is shown in the dialog. */
+/** Asks for confirmation before stopping anything; if the server refuses, the dialog shows its reason. */
 function confirmCancel(jobId: string): void {
   const problem = h('p.notice.bad', { role: 'alert', hidden: true });
   const cancel = () => {

@@ -11,7 +11,7 @@ import { jobPanel } from './job-panel.ts';
 
 const ROWS_AT_FIRST = 50;
 
-/** One job: its progress, and what every model-day took. */
+/** One job: its progress, and what every model-day used. */
 export const showJob: Page = async (host, params, signal) => {
   const jobId = params['job_id'] ?? '';
   const panel = jobPanel(jobId, { titled: false });

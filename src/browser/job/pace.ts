@@ -1,9 +1,9 @@
 import type { Status } from '../service/responses.ts';
 
-/** After less time than this, the pace of a job says nothing. */
+/** Before this time, the pace of a job is not meaningful. */
 const LEAST_SECONDS = 3;
 
-/** How long a job will still take at its pace so far; null if unknown. Skipped model-days took no time, so they do not count. */
+/** The remaining time of a job at its pace so far; null if unknown. Skipped model-days took no time, so they do not count. */
 export function secondsToGo({
   started_at,
   completed_at,

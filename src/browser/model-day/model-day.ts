@@ -12,7 +12,7 @@ import type { Session } from '../service/responses.ts';
 import { portfolio } from './portfolio.ts';
 import { text, thread } from './thread.ts';
 
-/** One model on one date: what it knew, what it wrote and did, and the results. */
+/** One model on one date: what it read, wrote and did, and the results. */
 export const showModelDay: Page = async (host, params, signal) => {
   const { model = '', date = '' } = params;
   const content = h('div.stack');

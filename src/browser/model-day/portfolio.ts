@@ -4,7 +4,7 @@ import { h } from '../parts/element.ts';
 import { count, longDate, money, profit } from '../parts/format.ts';
 import { table } from '../parts/table.ts';
 
-/** In dollars: differences below it are errors of floating point. */
+/** In dollars: smaller differences are floating-point errors. */
 const SMALLEST = 0.00005;
 
 interface Row {

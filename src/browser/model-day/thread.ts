@@ -4,9 +4,9 @@ import { count, prettyJson, price } from '../parts/format.ts';
 import { localTime } from '../parts/time.ts';
 import type { Message } from '../service/responses.ts';
 
-/** Of a longer text, the rest is folded at first. */
+/** How much of a longer text is shown before it is unfolded. */
 const LONG_TEXT = 4_000;
-/** Of a tool call on one line. */
+/** The length of a tool call on one line. */
 const MAX_ARGUMENTS_LENGTH = 80;
 
 /** A conversation: the model's words in full, each tool call on a line that unfolds to its arguments and result. */
@@ -55,7 +55,7 @@ function toolCall({ tool_name, tool_input, content }: Message): HTMLElement {
   );
 }
 
-/** `symbol: AAPL, amount: 10`; input that is no JSON object is shown as it is. */
+/** `symbol: AAPL, amount: 10`; input that is not a JSON object is shown as it is. */
 function shortArguments(input: string): string {
   const args = asObject(tryParse(input));
   const named = Object.entries(args ?? {}).map(
@@ -65,7 +65,7 @@ function shortArguments(input: string): string {
   return words.length <= MAX_ARGUMENTS_LENGTH ? words : `${words.slice(0, MAX_ARGUMENTS_LENGTH)}…`;
 }
 
-/** A tool's result as far as one line can tell it. */
+/** A tool's result, summarised in one line. */
 function shortResult(content: Json | undefined): string {
   if (content === undefined) return '';
   const { executed, price: paid, bars, result, open, value, portfolio_value, results } = content;

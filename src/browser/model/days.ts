@@ -1,6 +1,6 @@
 import type { ResultsRecord } from '../service/responses.ts';
 
-/** One model-day from its records: what was done, and the portfolio at the close. */
+/** One model-day from its records: its actions, and the portfolio at the close. */
 export interface Day {
   date: string;
   jobId: string;
@@ -16,7 +16,7 @@ export function daysOf(records: readonly ResultsRecord[]): Day[] {
   });
 }
 
-/** What the portfolio was worth before the day: on a model's first day, its initial cash. */
+/** The value of the portfolio before the day: on a model's first day, its initial cash. */
 export function startValue({ close: { portfolio_value, daily_profit } }: Day): number {
   return portfolio_value - (daily_profit ?? 0);
 }

@@ -51,7 +51,7 @@ export function plots(days: readonly Day[], { report, performance, signal }: Sou
   return Object.assign(element, { className: 'plots' });
 }
 
-/** A triangle for each day's purchases under the curve, one for its sales above. */
+/** One triangle per day for its purchases, under the curve, and one for its sales, above. */
 function drawTrades(plot: uPlot, days: readonly Day[]): void {
   const { ctx } = plot;
   const colours = coloursOf(['gain', 'loss']);

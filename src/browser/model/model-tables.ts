@@ -6,7 +6,7 @@ import { numberColumn, table, textColumn } from '../parts/table.ts';
 import type { ModelReport, ResultsRecord } from '../service/responses.ts';
 import type { Day } from './days.ts';
 
-/** Of a longer list, so many are shown until the reader asks for all. */
+/** How many items of a longer list are shown until the reader asks for all. */
 const ROWS_AT_FIRST = 25;
 
 /** What a model holds, with its cost. */

@@ -6,7 +6,7 @@ import { type Plot, createPlot } from '../plot/plot.ts';
 import { ZOOM_STEP } from '../plot/reading.ts';
 import type { Performance } from '../service/responses.ts';
 
-/** After this many models the colours repeat, with another dash, so that no two lines look the same. */
+/** After this many models the colours repeat with another dash, so that no two lines look the same. */
 const COLOURS = 10;
 const DASHES: readonly (number[] | undefined)[] = [undefined, [7, 3], [2, 3]];
 const HEIGHT = 340;
@@ -18,7 +18,7 @@ export function lookOf(index: number): string {
 
 export interface Curves {
   element: HTMLElement;
-  /** Shows later values. Returns false when the models are not the same, so that a new plot is needed. */
+  /** Shows later values. Returns false if the models have changed, so that a new plot is needed. */
   update(performance: Performance): boolean;
 }
 

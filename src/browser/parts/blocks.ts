@@ -1,6 +1,6 @@
 import { type Attributes, type Child, h, newId, on } from './element.ts';
 
-/** What pages are built of: sections, buttons, links, lists, forms, dialogs. */
+/** The building blocks of pages: sections, buttons, links, lists, forms, dialogs. */
 
 export function section(title: Child, ...children: readonly Child[]): HTMLElement {
   const id = newId();
@@ -33,19 +33,19 @@ export function scroller(label: string, ...children: readonly Child[]): HTMLElem
   return h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': label }, ...children);
 }
 
-/** A list of names and what each stands for. */
+/** A list of names and their meanings. */
 export function definitions(look: string, entries: readonly (readonly [string, Child])[]): HTMLElement {
   return h(`dl.${look}`, ...entries.map(([term, value]) => h('div', h('dt', term), h('dd', value))));
 }
 
-/** An input with its label and, if there is something to say about it, a hint. */
+/** An input with its label and an optional hint. */
 export function field(label: Label, input: HTMLElement, hint?: string): HTMLElement {
   const id = newId();
   if (hint !== undefined) input.setAttribute('aria-describedby', id);
   return h('label.field', h('span', ...[label].flat()), input, hint !== undefined && h('small.quiet', { id }, hint));
 }
 
-/** Does the work whenever the form is submitted; until it is done, the form cannot be submitted again. */
+/** Does the work when the form is submitted; the form cannot be submitted again until it is done. */
 export function onSubmit(form: HTMLFormElement, work: (data: FormData) => Promise<unknown>): void {
   on(form, 'submit', (event) => {
     event.preventDefault();
@@ -55,7 +55,7 @@ export function onSubmit(form: HTMLFormElement, work: (data: FormData) => Promis
   });
 }
 
-/** Opens a dialog; once closed, it is gone. */
+/** Opens a dialog, which is removed when closed. */
 export function openDialog(title: string, ...children: readonly Child[]): HTMLDialogElement {
   const id = newId();
   const dialog = h('dialog', { 'aria-labelledby': id }, h('h2', { id }, title), ...children);
@@ -65,7 +65,7 @@ export function openDialog(title: string, ...children: readonly Child[]): HTMLDi
   return dialog;
 }
 
-/** What an error says. */
+/** The message of an error. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

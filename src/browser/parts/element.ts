@@ -6,13 +6,13 @@ export type Child = Node | string | number | null | undefined | false;
 type Tag = keyof HTMLElementTagNameMap;
 type TagOf<Selector> = Selector extends `${infer Name}.${string}` ? Name & Tag : Selector & Tag;
 
-/** Attributes that a browser would run or parse: nothing that a model wrote may reach one. */
+/** Attributes that a browser would run or parse: they must never contain text from a model. */
 const FORBIDDEN = /^(on|style$|srcdoc$|src$|action$|formaction$)/i;
 const SVG = 'http://www.w3.org/2000/svg';
 
 /**
- * Builds an element: its tag and classes (`p.notice.bad`), then its attributes, if it has any, and its children. A child
- * that is text becomes printable text, never markup.
+ * Builds an element: its tag and classes (`p.notice.bad`), optional attributes, and children. Text children become printable
+ * text, never markup.
  */
 export function h<Selector extends Tag | `${Tag}.${string}`>(
   selector: Selector,
@@ -87,7 +87,7 @@ export function newId(): string {
   return `e${(lastId += 1)}`;
 }
 
-/** A function that tells whether a value differs from the one before. */
+/** Returns a function that reports whether a value differs from the one before. */
 export function changeDetector(): (value: unknown) => boolean {
   let last: string | undefined;
   return (value) => last !== (last = JSON.stringify(value));

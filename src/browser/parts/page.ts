@@ -1,8 +1,8 @@
 import { h } from './element.ts';
 
 /**
- * Fills the main element and resolves once everything is there that the reader came for; to a function if the page then
- * follows what happens. The signal aborts when the reader leaves the page.
+ * Fills the main element and resolves once its content is complete; to a function if the page then follows changes. The
+ * signal aborts when the reader leaves the page.
  */
 export type Page = (
   host: HTMLElement,
@@ -14,7 +14,7 @@ const SITE = 'Trading Simulation';
 let pageTitle = '';
 let isDev = false;
 
-/** The heading of a page, which also names the tab; it takes the focus when the reader follows a link to the page. */
+/** The heading of a page, which also names the tab; it receives the focus when the reader follows a link to the page. */
 export function heading(title: string): HTMLHeadingElement {
   pageTitle = title;
   nameTab();

@@ -44,7 +44,7 @@ interface TableOptions<Row> {
   columns: readonly Column<Row>[];
   /** The title of the column that it is sorted by at first, highest first. */
   sortedBy?: string;
-  /** Whether the rows stay as they are given. */
+  /** Whether the rows keep the given order. */
   isFixed?: boolean;
   /** How many rows are shown before the reader asks for all. */
   most?: number;

@@ -34,7 +34,7 @@ export function themeSwitch(): HTMLElement {
   return element;
 }
 
-/** The colours that the style sheet gives to the classes, as a canvas takes them. */
+/** The colours that the style sheet gives to the classes, in the form that a canvas takes. */
 export function coloursOf<Name extends string>(classes: readonly Name[]): Record<Name, string> {
   const probe = h('span', { hidden: true });
   document.body.append(probe);

@@ -15,7 +15,7 @@ export interface Line {
 }
 
 export interface PlotOptions {
-  /** What it shows, for readers who do not see it. */
+  /** A description for readers who cannot see it. */
   label: string;
   dates: readonly string[];
   lines: readonly Line[];
@@ -30,10 +30,10 @@ export interface PlotOptions {
   fromZero?: boolean;
 }
 
-/** Session dates have no hours: a plot's axis and zoom go by whole days. */
+/** Session dates have no hours: a plot's axis and zoom use whole days. */
 export const DAY_SECONDS = 86_400;
 
-/** The values of a curve on the dates; null on dates that it does not have. */
+/** The values of a curve on the dates; null on dates that it lacks. */
 export function valuesOn(
   dates: readonly string[],
   curve: readonly { date: string; value: number }[],
@@ -42,7 +42,7 @@ export function valuesOn(
   return dates.map((date) => byDate.get(date) ?? null);
 }
 
-/** The benchmark, whose curve starts from 1, as if it had started with the models' value; no line without a curve. */
+/** The benchmark, whose curve starts from 1, scaled to start with the models' value; no line without a curve. */
 export function benchmarkLines(
   { name, curve }: Performance['benchmark'],
   dates: readonly string[],

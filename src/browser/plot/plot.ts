@@ -16,7 +16,7 @@ export interface Plot {
   update(dates: readonly string[], lines: readonly Line[]): void;
 }
 
-/** A plot of values over session dates: dragging zooms, hovering reads, and the keyboard does both. */
+/** A plot of values over session dates: drag to zoom, hover to read, or do both with the keyboard. */
 export function createPlot(options: PlotOptions, signal: AbortSignal): Plot {
   let shown = options;
   const hidden = new Set<number>();

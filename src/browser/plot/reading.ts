@@ -3,7 +3,7 @@ import { h, replace } from '../parts/element.ts';
 import { MISSING, longDate } from '../parts/format.ts';
 import { DAY_SECONDS, type Line, type PlotOptions } from './lines.ts';
 
-/** How a plot is read: the values at the cursor, by mouse and by keyboard, and the dates in view. */
+/** How readers read a plot: the values at the cursor, by mouse and by keyboard, and the dates in view. */
 
 export const ZOOM_STEP = 0.7;
 const MAX_TIP_ROWS = 24;
@@ -31,7 +31,7 @@ export function fillTip(tip: HTMLElement, options: PlotOptions, place: Place): v
   replace(tip, h('p', longDate(options.dates[place.index] ?? '')), h('table', h('tbody', ...shown)));
 }
 
-/** The same in words, for readers who hear them. */
+/** The same in words, for screen readers. */
 export function spokenValues(options: PlotOptions, place: Place): string {
   const values = rowsAt(options, place).map(
     ({ line, value }) => `${line.label} ${value === null ? MISSING : options.format(value)}`,
@@ -46,7 +46,7 @@ export function placeTip(tip: HTMLElement, x: number, width: number): void {
   tip.style.setProperty('transform', `translate(${Math.round(left)}px, 8px)`);
 }
 
-/** The arrows move the cursor, plus and minus zoom, Escape shows all dates. Returns whether the key does anything. */
+/** The arrows move the cursor, plus and minus zoom, Escape shows all dates. Returns whether the key has a function. */
 export function handleKey(plot: uPlot, key: string): boolean {
   const at = plot.cursor.idx ?? -1;
   const last = plot.data[0].length - 1;

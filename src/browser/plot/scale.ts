@@ -5,7 +5,7 @@ import { monthOf } from '../parts/format.ts';
 const PADDING = 0.06;
 const PIXELS_PER_LABEL = 56;
 
-/** The values from the lowest to the highest with a margin; from zero where zero means something. */
+/** The values from the lowest to the highest with a margin; from zero where zero is meaningful. */
 export function paddedRange(
   low: number | null,
   high: number | null,

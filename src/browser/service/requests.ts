@@ -49,7 +49,7 @@ async function request<Body>(url: string, options: RequestOptions): Promise<Body
   return JSON.parse(text) as Body;
 }
 
-/** The same, but null when the server finds nothing (404). */
+/** As above, but null when the server finds nothing (404). */
 async function requestIfFound<Body>(url: string, options: RequestOptions): Promise<Body | null> {
   return request<Body>(url, options).catch((error: unknown) => {
     if (error instanceof Error && error.cause === NOT_FOUND) return null;

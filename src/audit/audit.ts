@@ -1,19 +1,17 @@
 import type { CalendarDate } from '../calendar.ts';
 import {
   type AuditedSession,
+  activeModelDaysByModel,
   auditedDates,
-  auditedModels,
   auditedSessions,
-  countActiveModelDays,
   ledgerRecords,
   supersededStarts,
-  symbolsWithSplits,
 } from '../database/audit.ts';
 import type { Reader } from '../database/database.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { examineDatabase } from '../database/integrity.ts';
 import { withSnapshot } from '../database/snapshot.ts';
-import { createHistory } from './history.ts';
+import { createHistory, splitsBySymbol } from './history.ts';
 import { SLICE_MS, bySlices, nextTurn } from '../turns.ts';
 import { type AuditedDay, type ClosingState, auditModelDay } from './model-day.ts';
 
@@ -68,8 +66,8 @@ export interface AuditOptions {
 export async function audit(path: string, { onProgress, signal }: AuditOptions = {}): Promise<AuditReport> {
   return withSnapshot(path, async (snapshot) => {
     signal?.throwIfAborted();
-    const models = await bySlices(listModels(snapshot));
-    const report = { ...emptyReport(), models: models.length };
+    const { models } = await bySlices(countActive(snapshot));
+    const report = { ...emptyReport(), models };
     const [{ damage, misfits, stale }] = await together(signal, (ended) => [
       examineDatabase(snapshot, ended),
       readLedger(snapshot, report, { signal: ended, ...(onProgress && { onProgress }) }),
@@ -79,15 +77,6 @@ export async function audit(path: string, { onProgress, signal }: AuditOptions =
     for (const modelDay of stale) add(report.stale, modelDay);
     return report;
   });
-}
-
-function* listModels(reader: Reader): Generator<void, string[]> {
-  const models: string[] = [];
-  for (const model of auditedModels(reader)) {
-    models.push(model);
-    yield;
-  }
-  return models;
 }
 
 /** Runs both at the same time. When one fails, or the signal comes, the other is ended; nothing is left running when it settles. */
@@ -137,13 +126,13 @@ export async function auditLedger(
   report: AuditReport,
   { onProgress = () => {}, signal }: AuditOptions = {},
 ): Promise<void> {
-  const total = await bySlices(countModelDays(reader));
+  const { modelDays: total } = await bySlices(countActive(reader));
   const closings = createClosings(reader);
-  const splitSymbols = symbolsWithSplits(reader);
+  const splits = splitsBySymbol(reader);
   let needed: ReadonlySet<number> | undefined;
   let sliceEnd = 0;
   for (const date of auditedDates(reader)) {
-    const history = createHistory(reader, date, splitSymbols);
+    const history = createHistory(reader, date, splits);
     for (const session of auditedSessions(reader, date)) {
       if (performance.now() >= sliceEnd) {
         onProgress(report.modelDays, total);
@@ -161,13 +150,15 @@ export async function auditLedger(
   onProgress(report.modelDays, total);
 }
 
-function* countModelDays(reader: Reader): Generator<void, number> {
-  let total = 0;
-  for (const model of auditedModels(reader)) {
-    total += countActiveModelDays(reader, model);
+/** The models that have active model-days, and the number of these. */
+function* countActive(reader: Reader): Generator<void, { models: number; modelDays: number }> {
+  const counts = { models: 0, modelDays: 0 };
+  for (const count of activeModelDaysByModel(reader)) {
+    counts.models += count > 0 ? 1 : 0;
+    counts.modelDays += count;
     yield;
   }
-  return total;
+  return counts;
 }
 
 interface Closings {

@@ -1,9 +1,10 @@
-import { type AuditedSession, type BarVersion, firstStartOf } from '../database/audit.ts';
+import type { AuditedSession, BarVersion } from '../database/audit.ts';
 import type { Evidence, KnownSplit, Mark } from '../database/evidence.ts';
 import { formatDollars, fromDollars } from '../money.ts';
 import {
   type History,
   type Moment,
+  type PossibleSplit,
   earlierBars,
   isLost,
   isThereAllThrough,
@@ -24,8 +25,8 @@ const LOST = 'what was known at the time has been replaced without a trace';
 /** A price that a session used, and which price of a bar it is. */
 interface Used {
   symbol: string;
+  name: 'open' | 'close';
   mark: Mark;
-  dollarsOf: (bar: BarVersion) => number;
 }
 
 /**
@@ -34,37 +35,46 @@ interface Used {
  */
 export function checkEvidence(
   day: History,
-  session: AuditedSession,
+  { openedAt, startedAt, completedAt, pastDate }: AuditedSession,
   { evidence, held, note }: { evidence: Evidence; held: readonly string[]; note: Note },
 ): void {
-  const { completedAt } = session;
-  const atCommit = { from: shift(completedAt, -MAX_COMMIT_DELAY_MS), to: completedAt };
-  // The models of a date share its opens, which are read just before the first of them starts.
-  const sinceOpening = () => ({
-    from: shift(firstStartOf(day.reader, session), -MAX_COMMIT_DELAY_MS),
-    to: completedAt,
-  });
-  day.load(evidence.prices.map(({ symbol }) => symbol));
+  const since = (start: string): Moment => ({ from: justBefore(start), to: completedAt });
+  const [atOpening, atCommit] = [since(openedAt), since(completedAt)];
   for (const { symbol, open, close } of evidence.prices) {
-    const opening = open && { symbol, mark: open, dollarsOf: (bar: BarVersion) => bar.open };
-    if (opening && !fits(day, opening, atCommit) && !fits(day, opening, sinceOpening()))
-      noteMisfit(day, opening, { name: 'open', moment: sinceOpening(), note });
-    const closing = close && { symbol, mark: close, dollarsOf: (bar: BarVersion) => bar.close ?? bar.open };
-    if (closing && !fits(day, closing, atCommit)) noteMisfit(day, closing, { name: 'close', moment: atCommit, note });
+    if (open !== null) checkPrice(day, { symbol, name: 'open', mark: open }, { moment: atOpening, note });
+    if (close !== null) checkPrice(day, { symbol, name: 'close', mark: close }, { moment: atCommit, note });
   }
-  checkSplits(day, session, { evidence, held, note });
+  if (pastDate === null) return;
+  // Splits are read at the start, or later by a process that resumed the session.
+  checkSplits(evidence.splits, splitsWithin(day, held, { after: pastDate, moment: since(startedAt) }), note);
+}
+
+/** The open or the close of a bar in dollars; where no close is known, holdings are marked at the open. */
+function dollarsOf({ open, close }: BarVersion, name: Used['name']): number {
+  return name === 'open' ? open : (close ?? open);
+}
+
+function checkPrice(day: History, used: Used, { moment, note }: { moment: Moment; note: Note }): void {
+  if (fits(day, used, moment)) return;
+  const { symbol, name, mark } = used;
+  const own = day.bars(symbol);
+  const isComplete = ![own, ...earlierBars(day, symbol)].some((versions) => isLost(versions, moment));
+  const bar = versionAt(own, moment.to);
+  const right = bar ? `should be ${formatDollars(fromDollars(dollarsOf(bar, name)))}` : 'and none was known at the time';
+  const said = `it used ${formatDollars(mark.price)} as the ${name} of ${symbol}${mark.date === day.date ? '' : `, of ${mark.date}`}`;
+  note(isComplete ? `${said}, ${right}` : `${said}; ${LOST}`, { isComplete });
 }
 
 /** Whether a price may have been the stored one at some time within a span. */
-function fits(day: History, { symbol, mark, dollarsOf }: Used, moment: Moment): boolean {
+function fits(day: History, { symbol, name, mark }: Used, moment: Moment): boolean {
   const own = day.bars(symbol);
   if (mark.date === day.date)
-    return possibleVersions(own, moment).some((bar) => fromDollars(dollarsOf(bar)) === mark.price);
+    return possibleVersions(own, moment).some((bar) => fromDollars(dollarsOf(bar, name)) === mark.price);
   if (isThereAllThrough(own, moment)) return false;
   for (const versions of earlierBars(day, symbol)) {
     const known = possibleVersions(versions, moment);
     if (versions[0]?.date === mark.date)
-      return known.some((bar) => isAdjusted(day, { symbol, dollars: bar.close ?? bar.open, mark }, moment));
+      return known.some((bar) => isAdjusted(day, { symbol, dollars: dollarsOf(bar, 'close'), mark }, moment));
     if (isThereAllThrough(versions, moment) && known.every(({ close }) => close !== null)) return false;
   }
   return false;
@@ -86,42 +96,17 @@ function isAdjusted(
   return ratios.some((ratio) => fromDollars(dollars / ratio) === mark.price);
 }
 
-function noteMisfit(
-  day: History,
-  { symbol, mark, dollarsOf }: Used,
-  { name, moment, note }: { name: string; moment: Moment; note: Note },
-): void {
-  const isComplete = ![day.bars(symbol), ...earlierBars(day, symbol)].some((versions) => isLost(versions, moment));
-  const bar = versionAt(day.bars(symbol), moment.to);
-  const right = bar && fromDollars(dollarsOf(bar));
-  const used = `it used ${formatDollars(mark.price)} as the ${name} of ${symbol}${mark.date === day.date ? '' : `, of ${mark.date}`}`;
-  if (!isComplete) note(`${used}; ${LOST}`, { isComplete });
-  else note(right === undefined ? `${used}, and none was known at the time` : `${used}, should be ${formatDollars(right)}`);
-}
-
-function checkSplits(
-  day: History,
-  { pastDate, startedAt, completedAt }: AuditedSession,
-  { evidence, held, note }: { evidence: Evidence; held: readonly string[]; note: Note },
-): void {
-  if (pastDate === null) return;
-  if (evidence.splits.length === 0 && !held.some((symbol) => day.splitSymbols.has(symbol))) return;
-  // Read at the start, or later by a process that resumed the session.
-  const moment = { from: shift(startedAt, -MAX_COMMIT_DELAY_MS), to: completedAt };
-  const possible = splitsWithin(day, held, { after: pastDate, moment });
+function checkSplits(known: readonly KnownSplit[], possible: readonly PossibleSplit[], note: Note): void {
   for (const { choices, isComplete, ...split } of possible) {
-    const known = evidence.splits.find((other) => isSameDay(split, other));
-    if (known?.numerator === null) continue; // its record has the ratio
-    const isPossible = choices.some((choice) => (choice === null ? known === undefined : isSameRatio(choice, known)));
-    if (isPossible) continue;
-    const used = known
-      ? `it used ${nameOf(known)} as the split of ${split.symbol} on ${split.date}`
-      : `it used no split of ${split.symbol} on ${split.date}`;
-    note(isComplete ? `${used}, which is not what was known at the time` : `${used}; ${LOST}`, { isComplete });
+    const used = known.find((other) => isSameDay(split, other));
+    if (used?.numerator === null) continue; // its record has the ratio
+    if (choices.some((choice) => (choice === null ? used === undefined : isSameRatio(choice, used)))) continue;
+    const said = `it used ${used ? `${nameOf(used)} as the split` : 'no split'} of ${split.symbol} on ${split.date}`;
+    note(isComplete ? `${said}, which is not what was known at the time` : `${said}; ${LOST}`, { isComplete });
   }
-  for (const known of evidence.splits)
-    if (!possible.some((split) => isSameDay(split, known)))
-      note(`it used ${nameOf(known)} as the split of ${known.symbol} on ${known.date}, and none was known at the time`);
+  for (const used of known)
+    if (!possible.some((split) => isSameDay(split, used)))
+      note(`it used ${nameOf(used)} as the split of ${used.symbol} on ${used.date}, and none was known at the time`);
 }
 
 type Day = Pick<KnownSplit, 'symbol' | 'date'>;
@@ -140,8 +125,8 @@ export function nameOf({ numerator, denominator }: Ratio): string {
   return `${numerator}:${denominator}`;
 }
 
-/** A time stamp shifted by some milliseconds; an unreadable one is returned unchanged. */
-function shift(timestamp: string, ms: number): string {
+/** A time stamp moved back by the longest delay of a commit; an unreadable one is returned unchanged. */
+function justBefore(timestamp: string): string {
   const instant = Date.parse(timestamp);
-  return Number.isNaN(instant) ? timestamp : new Date(instant + ms).toISOString();
+  return Number.isNaN(instant) ? timestamp : new Date(instant - MAX_COMMIT_DELAY_MS).toISOString();
 }

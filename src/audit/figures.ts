@@ -1,4 +1,4 @@
-import type { LedgerRecord } from '../database/audit.ts';
+import type { PositionRow } from '../database/sessions.ts';
 import { type Evidence, marksIn } from '../database/evidence.ts';
 import { type Money, formatDollars, money } from '../money.ts';
 import { type Portfolio, valueOf } from '../trading/portfolio.ts';
@@ -7,7 +7,7 @@ import type { Note } from './notes.ts';
 
 /** Records with the portfolios they may have, as `replay` returns them, and the values that the day may have started from. */
 export interface Figures {
-  records: readonly LedgerRecord[];
+  records: readonly PositionRow[];
   portfolios: readonly (readonly Portfolio[])[];
   startValues: readonly Money[];
 }
@@ -32,7 +32,7 @@ export function checkFigures(
 }
 
 function checkRecord(
-  { portfolioValue, dailyProfit, dailyReturnPct }: LedgerRecord,
+  { portfolioValue, dailyProfit, dailyReturnPct }: PositionRow,
   {
     worths,
     startValues,

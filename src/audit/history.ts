@@ -1,7 +1,7 @@
+import assert from 'node:assert/strict';
 import type { CalendarDate } from '../calendar.ts';
 import {
   type BarVersion,
-  type Lifetime,
   type SplitVersion,
   barVersions,
   earlierBarVersions,
@@ -16,49 +16,56 @@ export interface Moment {
   to: string;
 }
 
+/** When a row took its values, and when it lost them; null while it has them. */
+interface Lifetime {
+  recordedAt: string;
+  replacedAt: string | null;
+}
+
 /** All versions of one row, newest first. */
 export type Versions<Version extends Lifetime> = readonly Version[];
+
+/** All versions of each symbol's splits, by date. */
+export type Splits = ReadonlyMap<string, readonly SplitVersion[]>;
 
 /** The price history of one date, shared by its model-days. */
 export interface History {
   readonly reader: Reader;
   readonly date: CalendarDate;
+  readonly splits: Splits;
   /** All versions of a symbol's bar on the date. */
   bars(symbol: string): Versions<BarVersion>;
-  /** Reads the bars of several symbols in one query. */
-  load(symbols: readonly string[]): void;
-  /** The symbols that ever had a split. */
-  readonly splitSymbols: ReadonlySet<string>;
 }
 
-export function createHistory(reader: Reader, date: CalendarDate, splitSymbols: ReadonlySet<string>): History {
+export function createHistory(reader: Reader, date: CalendarDate, splits: Splits): History {
   const known = new Map<string, BarVersion[]>();
   return {
     reader,
     date,
-    splitSymbols,
-    bars: (symbol) => known.get(symbol) ?? [],
-    load(symbols) {
-      const unknown = symbols.filter((symbol) => !known.has(symbol));
-      if (unknown.length === 0) return;
-      for (const symbol of unknown) known.set(symbol, []);
-      for (const bar of barVersions(reader, date, unknown)) known.get(bar.symbol)?.push(bar);
-      for (const symbol of unknown) newestFirst(known.get(symbol) ?? []);
+    splits,
+    bars(symbol) {
+      const versions = known.get(symbol) ?? barVersions(reader, symbol, date);
+      known.set(symbol, versions);
+      return versions;
     },
   };
+}
+
+export function splitsBySymbol(reader: Reader): Splits {
+  return Map.groupBy(splitVersions(reader), ({ symbol }) => symbol);
 }
 
 /** The versions of a symbol's earlier bars, the latest dates first. */
 export function* earlierBars({ reader, date }: History, symbol: string): Generator<Versions<BarVersion>> {
   let versions: BarVersion[] = [];
-  for (const bar of earlierBarVersions(reader, date, symbol)) {
+  for (const bar of earlierBarVersions(reader, symbol, date)) {
     if (versions[0] !== undefined && versions[0].date !== bar.date) {
-      yield newestFirst(versions);
+      yield versions;
       versions = [];
     }
     versions.push(bar);
   }
-  if (versions.length > 0) yield newestFirst(versions);
+  if (versions.length > 0) yield versions;
 }
 
 /** The versions of a split that may have been read within a span of time. */
@@ -73,24 +80,21 @@ export interface PossibleSplit {
 
 /** The splits of some symbols after a date up to that of the history, in order, as they may have been read within a span. */
 export function splitsWithin(
-  { reader, date: upTo, splitSymbols }: History,
+  { reader, date: upTo, splits }: History,
   symbols: readonly string[],
   { after, moment }: { after: CalendarDate; moment: Moment },
 ): PossibleSplit[] {
-  const split = symbols.filter((symbol) => splitSymbols.has(symbol));
-  const all = split.length === 0 ? [] : splitVersions(reader, split, { after, upTo });
-  return [...Map.groupBy(all, ({ symbol, date }) => `${date} ${symbol}`).values()].map((rows) => {
-    const versions = newestFirst(rows);
-    const [{ symbol, date }] = rows as [SplitVersion];
+  const all = symbols.flatMap((symbol) => splits.get(symbol) ?? []).filter(({ date }) => date > after && date <= upTo);
+  const byPlace = [...Map.groupBy(all, ({ symbol, date }) => `${date} ${symbol}`)];
+  return byPlace.sort(([one], [other]) => (one < other ? -1 : 1)).map(([, versions]) => {
+    const [newest] = versions;
+    assert(newest !== undefined, 'a group has a member');
+    const { symbol, date } = newest;
     const adjusted = [moment.from, moment.to].map((instant) => wasAdjusted(reader, symbol, instant));
     const isCertain = isThereAllThrough(versions, moment) && !adjusted.includes(true);
     const known = adjusted.includes(false) ? possibleVersions(versions, moment) : [];
     return { symbol, date, choices: isCertain ? [...known] : [...known, null], isComplete: !isLost(versions, moment) };
   });
-}
-
-function newestFirst<Version extends Lifetime>(all: Version[]): Versions<Version> {
-  return all.length < 2 ? all : all.sort((one, other) => (one.recordedAt > other.recordedAt ? -1 : 1));
 }
 
 /** The version at an instant, according to the time stamps. */

@@ -1,5 +1,6 @@
-import { type AuditedSession, type LedgerRecord, ledgerRecords } from '../database/audit.ts';
+import { type AuditedSession, ledgerRecords } from '../database/audit.ts';
 import { evidenceOf } from '../database/evidence.ts';
+import type { PositionRow } from '../database/sessions.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { messageOf } from '../domain.ts';
 import { type Money, formatDollars, fromDollars } from '../money.ts';
@@ -34,7 +35,7 @@ export function auditModelDay(
   startsOf: (session: AuditedSession) => ClosingState[],
 ): AuditedDay {
   const { note, notes } = createNotes();
-  let records: LedgerRecord[] = [];
+  let records: PositionRow[] = [];
   let corrected: ClosingState | null = null;
   try {
     records = ledgerRecords(history.reader, session.sessionId);
@@ -51,7 +52,7 @@ export function auditModelDay(
 function recompute(
   history: History,
   session: AuditedSession,
-  { records, starts, note }: { records: readonly LedgerRecord[]; starts: readonly ClosingState[]; note: Note },
+  { records, starts, note }: { records: readonly PositionRow[]; starts: readonly ClosingState[]; note: Note },
 ): ClosingState | null {
   if (starts.length === 0) return null;
   const evidence = evidenceOf(history.reader, session.sessionId);
@@ -100,7 +101,7 @@ function startOf(
 }
 
 /** Checks that every executed order left a record, by the counts in the tool usage, which was committed with them. */
-function checkOrders({ buys, sells }: AuditedSession, records: readonly LedgerRecord[], note: Note): void {
+function checkOrders({ buys, sells }: AuditedSession, records: readonly PositionRow[], note: Note): void {
   for (const [actionType, executed] of [['buy', buys] as const, ['sell', sells] as const]) {
     const count = records.filter((record) => record.actionType === actionType).length;
     if (count !== executed) note(`${actionType} records: ${count}, executed ${actionType} orders: ${executed}`);

@@ -1,4 +1,4 @@
-import type { LedgerRecord } from '../database/audit.ts';
+import type { PositionRow } from '../database/sessions.ts';
 import { type Money, formatDollars } from '../money.ts';
 import type { Portfolio } from '../trading/portfolio.ts';
 import type { Note } from './notes.ts';
@@ -14,7 +14,7 @@ export function refuse(sentence: string): Act {
 }
 
 /** Notes that name the action they are about. */
-export function atAction({ actionId }: LedgerRecord, note: Note): Note {
+export function atAction({ actionId }: PositionRow, note: Note): Note {
   return (sentence, known) => note(`action ${actionId}: ${sentence}`, known);
 }
 
@@ -22,7 +22,7 @@ export function atAction({ actionId }: LedgerRecord, note: Note): Note {
 export type RightPrice = Money | null | 'unknown';
 
 /** The price that a record should have, noting any difference; the record's own price where the right one is unknown. */
-export function checkPrice({ price: stored, symbol }: LedgerRecord, right: RightPrice, note: Note): Money | null {
+export function checkPrice({ price: stored, symbol }: PositionRow, right: RightPrice, note: Note): Money | null {
   if (stored !== null && stored === right) return stored;
   const said = `price of ${symbol} is ${stored === null ? 'missing' : formatDollars(stored)}`;
   if (right === 'unknown') note(`${said}, and the price at the time is no longer known`, { isComplete: false });
@@ -31,7 +31,7 @@ export function checkPrice({ price: stored, symbol }: LedgerRecord, right: Right
 }
 
 /** The outcomes that match the record; if none does, notes that and returns the likeliest one and the record itself. */
-export function afterRecord(record: LedgerRecord, outcomes: readonly Outcome[], note: Note): Portfolio[] {
+export function afterRecord(record: PositionRow, outcomes: readonly Outcome[], note: Note): Portfolio[] {
   const portfolios = outcomes.filter((outcome) => 'cash' in outcome);
   const fitting = portfolios.filter((portfolio) => isSame(portfolio, record));
   if (fitting.length > 0) return fitting;

@@ -1,4 +1,4 @@
-import type { LedgerRecord } from '../database/audit.ts';
+import type { PositionRow } from '../database/sessions.ts';
 import type { CalendarDate } from '../calendar.ts';
 import type { Evidence } from '../database/evidence.ts';
 import { type Portfolio, buy, sell } from '../trading/portfolio.ts';
@@ -21,7 +21,7 @@ interface Conditions {
  * as it should be, then the record's own. So one wrong figure is reported in one sentence.
  */
 export function replay(
-  records: readonly LedgerRecord[],
+  records: readonly PositionRow[],
   starts: readonly Portfolio[],
   { date, evidence, costs, note }: Conditions,
 ): Portfolio[][] {
@@ -51,7 +51,7 @@ export function replay(
 }
 
 function actOf(
-  record: LedgerRecord,
+  record: PositionRow,
   { openOf, costs, note }: { openOf: (symbol: string) => RightPrice; costs: TradingCosts; note: Note },
 ): Act {
   const { actionType, symbol, amount } = record;
@@ -68,7 +68,7 @@ function actOf(
 }
 
 /** `action_id` counts from 1. A day without trades has one `no_trade` record, its last; a day with trades has none. */
-function checkOrder(records: readonly LedgerRecord[], note: Note): void {
+function checkOrder(records: readonly PositionRow[], note: Note): void {
   const missing = records.findIndex(({ actionId }, index) => actionId !== index + 1);
   if (missing !== -1) note(`action ${missing + 1} is missing`);
   const count = records.filter(({ actionType }) => actionType === 'no_trade').length;

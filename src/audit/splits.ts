@@ -1,4 +1,4 @@
-import type { LedgerRecord } from '../database/audit.ts';
+import type { PositionRow } from '../database/sessions.ts';
 import type { KnownSplit } from '../database/evidence.ts';
 import { money } from '../money.ts';
 import { type Portfolio, applySplit, quantityOf } from '../trading/portfolio.ts';
@@ -17,7 +17,7 @@ export interface SplitEvidence {
  * each of these the portfolios it may have left, as `replay` does for all records.
  */
 export function replaySplits(
-  records: readonly LedgerRecord[],
+  records: readonly PositionRow[],
   starts: readonly Portfolio[],
   { splits, markOf, note }: SplitEvidence & { note: Note },
 ): Portfolio[][] {
@@ -43,7 +43,7 @@ export function replaySplits(
 }
 
 function actOf(
-  record: LedgerRecord,
+  record: PositionRow,
   {
     split,
     later,

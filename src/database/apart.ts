@@ -1,14 +1,15 @@
 import { spawn } from 'node:child_process';
 import { NO_INSPECTOR_FLAGS } from '../inspector.ts';
+import type { RowOf } from './rows.ts';
 import type { Snapshot } from './snapshot.ts';
 
-export interface Query {
-  sql: string;
-  values?: readonly string[];
+/** What one query returned: its rows, or none and why it could not be read to the end. */
+export interface Result<Row> {
+  rows: Row[];
+  error: string | null;
 }
 
-/** What one query returned: its rows, or why it could not be read to the end. */
-export type QueryResult = { rows: Record<string, unknown>[] } | { error: string };
+type Results<Queries> = { -readonly [Place in keyof Queries]: Result<RowOf<Queries[Place]>> };
 
 const NICENESS = 10;
 const LOCK_TIMEOUT_MS = 1_000;
@@ -35,11 +36,11 @@ const PROGRAM = `
     }
   };
   const database = open();
-  const results = queries.map(({ sql, values = [] }) => {
+  const results = queries.map((sql) => {
     try {
-      return { rows: database.prepare(sql).all(...values) };
-    } catch (error) {
-      return { error: error.message };
+      return { rows: database.prepare(sql).all(), error: null };
+    } catch ({ message }) {
+      return { rows: [], error: message };
     }
   });
   database.close();
@@ -51,13 +52,13 @@ const PROGRAM = `
  * exit of this process. Resolves to a result for each query; rejects when the file cannot be opened at all, or when the
  * signal ended the process.
  */
-export async function queryApart(
+export async function queryApart<const Queries extends readonly { readonly sql: string }[]>(
   { path, url }: Snapshot,
-  queries: readonly Query[],
+  queries: Queries,
   signal: AbortSignal,
-): Promise<QueryResult[]> {
+): Promise<Results<Queries>> {
   signal.throwIfAborted();
-  const { promise, resolve, reject } = Promise.withResolvers<QueryResult[]>();
+  const { promise, resolve, reject } = Promise.withResolvers<Results<Queries>>();
   const args = [...NO_INSPECTOR_FLAGS, '--input-type=commonjs', '--eval', PROGRAM];
   const child = spawn(process.execPath, args, { env: {}, stdio: 'pipe' });
   const stop = () => child.kill('SIGKILL');
@@ -73,9 +74,10 @@ export async function queryApart(
     process.off('exit', stop);
     signal.removeEventListener('abort', stop);
     if (signal.aborted) reject(signal.reason);
-    else if (code === 0) resolve(JSON.parse(Buffer.concat(output).toString()) as QueryResult[]);
+    else if (code === 0) resolve(JSON.parse(Buffer.concat(output).toString()));
     else reject(new Error(`The process that reads the database ended with ${code}: ${complaint}`));
   });
-  child.stdin.end(JSON.stringify({ path, url, queries, timeout: LOCK_TIMEOUT_MS, niceness: NICENESS }));
+  const statements = queries.map(({ sql }) => sql);
+  child.stdin.end(JSON.stringify({ path, url, queries: statements, timeout: LOCK_TIMEOUT_MS, niceness: NICENESS }));
   return promise;
 }

@@ -1,70 +1,42 @@
 import type { CalendarDate } from '../calendar.ts';
-import type { ActionType } from '../domain.ts';
-import type { Money } from '../money.ts';
+import { type ActionType, actionTypes } from '../domain.ts';
 import type { Reader } from './database.ts';
 import { adjustedSourcesInSql } from './price-tables.ts';
-import { query, text } from './rows.ts';
+import { type RowOf, amount, distinctValues, flag, integer, oneOf, orNull, query, real, text } from './rows.ts';
 import type { PositionRow } from './sessions.ts';
 
 /** What the audit reads. A model-day is read with everything it was computed from; no query here reads current prices or settings. */
 
-/** A session that has positions, with its record of the day it started from. */
-export interface AuditedSession {
-  sessionId: number;
-  date: CalendarDate;
-  model: string;
-  jobId: string;
-  status: 'active' | 'superseded';
-  startedAt: string;
-  completedAt: string;
-  /** For the first day of a chain: the initial cash in its record, and the initial cash in its job's configuration, in dollars. */
-  initialCash: Money | null;
-  configuredCash: number | null;
-  /** The trading costs in its job's configuration. */
-  commissionPerTrade: number;
-  commissionBps: number;
-  slippageBps: number;
-  startedFrom: number | null;
-  /** The day it started from; all null when that session is missing. */
-  pastModel: string | null;
-  pastDate: CalendarDate | null;
-  pastStatus: string | null;
-  pastCompletedAt: string | null;
-  /** Executed orders, as counted in the tool usage. */
-  buys: number;
-  sells: number;
+const NEXT_MODEL = query(
+  'SELECT model FROM trading_sessions INDEXED BY sessions_by_model WHERE model > ? ORDER BY model LIMIT 1',
+  [text],
+);
+const COUNT = query(`SELECT count(*) FROM trading_sessions WHERE model = ? AND status = 'active'`, [integer]);
+
+/** The number of active model-days of each model, one at a time. */
+export function* activeModelDaysByModel(reader: Reader): Generator<number> {
+  for (const model of distinctValues(reader, NEXT_MODEL)) yield COUNT.one(reader, model)[0];
 }
 
-/** The models that have a ledger, by name, one at a time: one look-up each, however many model-days there are. */
-export function* auditedModels(reader: Reader): Generator<string> {
-  const next = reader.statement(
-    `SELECT model, EXISTS (SELECT 1 FROM trading_sessions AS own WHERE own.model = later.model AND status = 'active') AS has
-     FROM (SELECT model FROM trading_sessions INDEXED BY sessions_by_model WHERE model > ? ORDER BY model LIMIT 1) AS later`,
-  );
-  for (let row = next.get(''); row !== undefined; row = next.get(row['model'] as string))
-    if (row['has'] === 1) yield String(row['model']);
-}
+const NEXT_DATE = query(
+  'SELECT date FROM trading_sessions INDEXED BY sessions_in_answer_order WHERE date > ? ORDER BY date LIMIT 1',
+  [text],
+);
 
 /** The dates that have sessions, in order, one at a time. */
-export function* auditedDates(reader: Reader): Generator<CalendarDate> {
-  const next = reader.statement(
-    'SELECT date FROM trading_sessions INDEXED BY sessions_in_answer_order WHERE date > ? ORDER BY date LIMIT 1',
-  );
-  for (let row = next.get(''); row !== undefined; row = next.get(row['date'] as string)) yield String(row['date']);
-}
-
-export function countActiveModelDays(reader: Reader, model: string): number {
-  const row = reader.statement(`SELECT count(*) AS count FROM trading_sessions WHERE model = ? AND status = 'active'`);
-  return Number(row.get(model)?.['count']);
+export function auditedDates(reader: Reader): Generator<CalendarDate> {
+  return distinctValues(reader, NEXT_DATE);
 }
 
 /** How many sessions one statement looks at. */
 const STARTS_PER_STEP = 500;
 
-const STARTS = `
-  SELECT own.session_id AS id, own.status, past.session_id AS pastId, past.status AS pastStatus
-  FROM trading_sessions AS own LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
-  WHERE own.session_id < ? ORDER BY own.session_id DESC LIMIT ${STARTS_PER_STEP}`;
+const STARTS = query(
+  `SELECT own.session_id AS id, own.status, past.session_id AS pastId, past.status AS pastStatus
+   FROM trading_sessions AS own LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
+   WHERE own.session_id < ? ORDER BY own.session_id DESC LIMIT ${STARTS_PER_STEP}`,
+  { id: integer, status: text, pastId: orNull(integer), pastStatus: orNull(text) },
+);
 
 /**
  * The superseded sessions that active ones depend on: those they started from, and those these started from in turn. Reads
@@ -73,9 +45,9 @@ const STARTS = `
 export function* supersededStarts(reader: Reader): Generator<void, Set<number>> {
   const needed = new Set<number>();
   for (let before = Number.MAX_SAFE_INTEGER; ;) {
-    const rows = reader.statement(STARTS).all(before) as never as StartRow[];
+    const rows = STARTS.all(reader, before);
     for (const { id, status, pastId, pastStatus } of rows)
-      if (pastStatus === 'superseded' && (status === 'active' || needed.has(id))) needed.add(pastId);
+      if (pastId !== null && pastStatus === 'superseded' && (status === 'active' || needed.has(id))) needed.add(pastId);
     const last = rows.at(-1);
     if (last === undefined) return needed;
     before = last.id;
@@ -83,151 +55,133 @@ export function* supersededStarts(reader: Reader): Generator<void, Set<number>> 
   }
 }
 
-interface StartRow {
-  id: number;
-  status: string;
-  pastId: number;
-  pastStatus: string | null;
-}
-
-const SESSIONS = `
-  SELECT own.session_id AS sessionId, own.date, own.model, own.job_id AS jobId, own.status, own.started_at AS startedAt,
-    own.completed_at AS completedAt, own.initial_cash_e4 AS initialCash,
-    CASE WHEN own.started_from_session_id IS NULL
-      THEN json_extract(agent_config, '$.initial_cash') END AS configuredCash,
-    coalesce(json_extract(agent_config, '$.commission_per_trade'), 0) AS commissionPerTrade,
-    coalesce(json_extract(agent_config, '$.commission_bps'), 0) AS commissionBps,
-    coalesce(json_extract(agent_config, '$.slippage_bps'), 0) AS slippageBps,
-    own.started_from_session_id AS startedFrom, past.model AS pastModel, past.date AS pastDate, past.status AS pastStatus,
-    past.completed_at AS pastCompletedAt, ${executed('buy')} AS buys, ${executed('sell')} AS sells
-  FROM trading_sessions AS own LEFT JOIN jobs ON jobs.job_id = own.job_id
-    LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
-  WHERE own.date = ?1 AND own.status IN ('active', 'superseded')
-  ORDER BY own.model, own.session_id`;
+const SESSIONS = query(
+  `SELECT own.session_id AS sessionId, own.date, own.model, own.status, opened_at AS openedAt, own.started_at AS startedAt,
+     coalesce(own.completed_at, '') AS completedAt, own.initial_cash_e4 AS initialCash,
+     CASE WHEN own.started_from_session_id IS NULL
+       THEN json_extract(agent_config, '$.initial_cash') END AS configuredCash,
+     coalesce(json_extract(agent_config, '$.commission_per_trade'), 0) AS commissionPerTrade,
+     coalesce(json_extract(agent_config, '$.commission_bps'), 0) AS commissionBps,
+     coalesce(json_extract(agent_config, '$.slippage_bps'), 0) AS slippageBps,
+     own.started_from_session_id AS startedFrom, past.model AS pastModel, past.date AS pastDate, past.status AS pastStatus,
+     past.completed_at AS pastCompletedAt, ${executed('buy')} AS buys, ${executed('sell')} AS sells
+   FROM trading_sessions AS own
+     JOIN (SELECT job_id, min(started_at) AS opened_at FROM trading_sessions WHERE date = ?1 GROUP BY job_id) AS market
+       ON market.job_id = own.job_id
+     LEFT JOIN jobs ON jobs.job_id = own.job_id
+     LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
+   WHERE own.date = ?1 AND own.status IN ('active', 'superseded')
+   ORDER BY own.model, own.session_id`,
+  {
+    sessionId: integer,
+    date: text,
+    model: text,
+    status: oneOf(['active', 'superseded']),
+    openedAt: text, // the earliest start of its job's sessions on the date: they share one market, opened just before
+    startedAt: text,
+    completedAt: text,
+    initialCash: orNull(amount), // of the first day of a chain only
+    configuredCash: orNull(real), // the same as its job's configuration has it, in dollars
+    commissionPerTrade: real,
+    commissionBps: real,
+    slippageBps: real,
+    startedFrom: orNull(integer),
+    pastModel: orNull(text), // of the day it started from; all four are null when that is missing
+    pastDate: orNull(text),
+    pastStatus: orNull(text),
+    pastCompletedAt: orNull(text),
+    buys: integer, // orders that the model's calls executed, as the tool usage counts them
+    sells: integer,
+  },
+);
 
 function executed(tool: ActionType): string {
   return `coalesce((SELECT calls - refused FROM tool_usage WHERE session_id = own.session_id AND tool_name = '${tool}'), 0)`;
 }
 
+/** A session that has positions, with its record of the day it started from. */
+export type AuditedSession = RowOf<typeof SESSIONS>;
+
 /** The sessions of a date that have positions, active and superseded, by model. */
 export function auditedSessions(reader: Reader, date: CalendarDate): AuditedSession[] {
-  return reader.statement(SESSIONS).all(date) as never;
+  return SESSIONS.all(reader, date);
 }
 
-/** A position as it is stored. */
-export type LedgerRecord = PositionRow;
-
-const RECORDS = `
-  SELECT action_id AS actionId, action_type AS actionType, symbol, amount, price_e4 AS price, cash_e4 AS cash,
-    portfolio_value_e4 AS portfolioValue, daily_profit_e4 AS dailyProfit, daily_return_pct AS dailyReturnPct,
-    (SELECT json_group_array(json_array(symbol, quantity)) FROM holdings WHERE holdings.position_id = positions.position_id) AS holdings
-  FROM positions WHERE session_id = ? ORDER BY action_id`;
+const RECORDS = query(
+  `SELECT action_id AS actionId, action_type AS actionType, symbol, amount, price_e4 AS price, cash_e4 AS cash,
+     portfolio_value_e4 AS portfolioValue, daily_profit_e4 AS dailyProfit, daily_return_pct AS dailyReturnPct,
+     (SELECT json_group_array(json_array(symbol, quantity)) FROM holdings WHERE holdings.position_id = positions.position_id) AS holdings
+   FROM positions WHERE session_id = ? ORDER BY action_id`,
+  {
+    actionId: integer,
+    actionType: oneOf(actionTypes),
+    symbol: orNull(text),
+    amount: orNull(integer),
+    price: orNull(amount),
+    cash: amount,
+    portfolioValue: amount,
+    dailyProfit: amount,
+    dailyReturnPct: orNull(real),
+    holdings: text,
+  },
+);
 
 /** The ledger of one session, in order of its actions. */
-export function ledgerRecords(reader: Reader, sessionId: number): LedgerRecord[] {
-  const rows = reader.statement(RECORDS).all(sessionId) as never as (LedgerRecord & { holdings: string })[];
-  return rows.map((row) => ({ ...row, holdings: new Map(JSON.parse(row.holdings)) }));
+export function ledgerRecords(reader: Reader, sessionId: number): PositionRow[] {
+  return RECORDS.all(reader, sessionId).map((row) => ({ ...row, holdings: new Map(JSON.parse(row.holdings)) }));
 }
 
-/** The earliest start of a job's sessions on a date: its models share one market, opened just before. */
-export function firstStartOf(reader: Reader, { jobId, date }: { jobId: string; date: CalendarDate }): string {
-  const row = reader
-    .statement('SELECT min(started_at) AS at FROM trading_sessions WHERE job_id = ? AND date = ?')
-    .get(jobId, date);
-  return String(row?.['at']);
-}
+/** SQL: every version of the rows of a table, each stored from `recordedAt` until `replacedAt`; null for the present one. */
+const versions = (columns: string, [table, revisions]: [string, string], { where, order }: { where: string; order: string }) => `
+  SELECT ${columns}, recorded_at AS recordedAt, NULL AS replacedAt FROM ${table} WHERE ${where}
+  UNION ALL
+  SELECT ${columns}, recorded_at AS recordedAt, replaced_at AS replacedAt FROM ${revisions} WHERE ${where}
+  ORDER BY ${order}, recordedAt DESC, replacedAt DESC NULLS FIRST`;
 
-/** When a row took its values, and when it lost them; null while it has them. */
-export interface Lifetime {
-  recordedAt: string;
-  replacedAt: string | null;
-}
+const lifetime = { recordedAt: text, replacedAt: orNull(text) };
+
+const bars = (dates: string) =>
+  query(
+    versions('date, open, close', ['price_data', 'price_revisions'], { where: `symbol = ?1 AND ${dates}`, order: 'date DESC' }),
+    { date: text, open: real, close: orNull(real), ...lifetime },
+  );
+const BARS = bars('date = ?2');
+const EARLIER_BARS = bars('date < ?2');
 
 /** A version of a bar, in dollars, with the time for which it was stored. */
-export interface BarVersion extends Lifetime {
-  symbol: string;
-  date: CalendarDate;
-  open: number;
-  close: number | null;
+export type BarVersion = RowOf<typeof BARS>;
+
+/** Every version of a symbol's bar on a date, the newest first. */
+export function barVersions(reader: Reader, symbol: string, date: CalendarDate): BarVersion[] {
+  return BARS.all(reader, symbol, date);
 }
-
-const BAR = 'symbol, date, open, close, recorded_at AS recordedAt';
-const BARS = `
-  SELECT ${BAR}, NULL AS replacedAt FROM json_each(?1) JOIN price_data ON symbol = value AND date = ?2
-  UNION ALL
-  SELECT ${BAR}, replaced_at AS replacedAt FROM json_each(?1) JOIN price_revisions ON symbol = value AND date = ?2`;
-
-/** Every version of the bars of some symbols on a date. */
-export function barVersions(reader: Reader, date: CalendarDate, symbols: readonly string[]): BarVersion[] {
-  return reader.statement(BARS).all(JSON.stringify(symbols), date) as never;
-}
-
-const EARLIER_BARS = `
-  SELECT ${BAR}, NULL AS replacedAt FROM price_data WHERE symbol = ?1 AND date < ?2
-  UNION ALL
-  SELECT ${BAR}, replaced_at AS replacedAt FROM price_revisions WHERE symbol = ?1 AND date < ?2
-  ORDER BY date DESC`;
 
 /** Every version of a symbol's bars before a date, the latest dates first. */
-export function earlierBarVersions(reader: Reader, date: CalendarDate, symbol: string): IterableIterator<BarVersion> {
-  return reader.statement(EARLIER_BARS).iterate(symbol, date) as never;
+export function earlierBarVersions(reader: Reader, symbol: string, date: CalendarDate): IterableIterator<BarVersion> {
+  return EARLIER_BARS.iterate(reader, symbol, date);
 }
 
-export interface SplitVersion extends Lifetime {
-  symbol: string;
-  date: CalendarDate;
-  numerator: number;
-  denominator: number;
+const SPLITS = query(
+  versions('symbol, date, numerator, denominator', ['stock_splits', 'stock_split_revisions'], { where: 'true', order: 'date' }),
+  { symbol: text, date: text, numerator: integer, denominator: integer, ...lifetime },
+);
+
+/** A version of a split, with the time for which it was stored. */
+export type SplitVersion = RowOf<typeof SPLITS>;
+
+/** Every version of all splits, by date, the newest versions first. */
+export function splitVersions(reader: Reader): SplitVersion[] {
+  return SPLITS.all(reader);
 }
 
-const SPLIT = 'symbol, date, numerator, denominator, recorded_at AS recordedAt';
-const CHOSEN = 'symbol IN (SELECT value FROM json_each(?1)) AND date > ?2 AND date <= ?3';
-const SPLITS = `
-  SELECT ${SPLIT}, NULL AS replacedAt FROM stock_splits WHERE ${CHOSEN}
-  UNION ALL
-  SELECT ${SPLIT}, replaced_at AS replacedAt FROM stock_split_revisions WHERE ${CHOSEN}
-  ORDER BY date, symbol`;
-
-const SPLIT_SYMBOLS = query('SELECT symbol FROM stock_splits UNION SELECT symbol FROM stock_split_revisions', [text]);
-
-/** The symbols that ever had a split. */
-export function symbolsWithSplits(reader: Reader): Set<string> {
-  return new Set(SPLIT_SYMBOLS.all(reader).flat());
-}
-
-/** Every version of the splits of some symbols after one date up to another, in order. */
-export function splitVersions(
-  reader: Reader,
-  symbols: readonly string[],
-  { after, upTo }: { after: CalendarDate; upTo: CalendarDate },
-): SplitVersion[] {
-  return reader.statement(SPLITS).all(JSON.stringify(symbols), after, upTo) as never;
-}
-
-const IS_ADJUSTED = `
-  SELECT EXISTS (SELECT 1 FROM price_data WHERE symbol = ?1 AND adjusted AND recorded_at <= ?2)
-    OR EXISTS (SELECT 1 FROM price_revisions WHERE symbol = ?1 AND source IN (${adjustedSourcesInSql})
-      AND recorded_at <= ?2 AND replaced_at > ?2) AS adjusted`;
+const IS_ADJUSTED = query(
+  `SELECT EXISTS (SELECT 1 FROM price_data WHERE symbol = ?1 AND adjusted AND recorded_at <= ?2)
+     OR EXISTS (SELECT 1 FROM price_revisions WHERE symbol = ?1 AND source IN (${adjustedSourcesInSql})
+       AND recorded_at <= ?2 AND replaced_at > ?2)`,
+  [flag],
+);
 
 /** Whether a symbol had bars free of split jumps at an instant; splits were not applied to it then. */
 export function wasAdjusted(reader: Reader, symbol: string, at: string): boolean {
-  return reader.statement(IS_ADJUSTED).get(symbol, at)?.['adjusted'] === 1;
+  return IS_ADJUSTED.one(reader, symbol, at)[0] === 1;
 }
-
-/** Model-days that do not match their sessions, whatever their figures; runs in a separate process, because it reads every row. */
-export const MISFITS = `
-  SELECT model, date, session_id AS sessionId, status, 'it is ' || status || ' and has positions' AS problem
-  FROM trading_sessions
-  WHERE status IN ('running', 'failed') AND EXISTS (SELECT 1 FROM positions WHERE positions.session_id = trading_sessions.session_id)
-  UNION ALL
-  SELECT model, date, session_id, own.status, 'its model-day in job ' || job_id || ' is ' || job_details.status || ', not completed'
-  FROM trading_sessions AS own JOIN job_details USING (job_id, date, model)
-  WHERE own.status IN ('active', 'superseded') AND job_details.status <> 'completed'
-  UNION ALL
-  SELECT model, date, NULL, 'missing', 'it is completed in job ' || job_id || ' and has no session with positions there'
-  FROM job_details
-  WHERE status = 'completed' AND NOT EXISTS (
-    SELECT 1 FROM trading_sessions AS own WHERE own.job_id = job_details.job_id AND own.date = job_details.date
-      AND own.model = job_details.model AND own.status IN ('active', 'superseded'))
-  ORDER BY 1, 2
-  LIMIT 1000`;

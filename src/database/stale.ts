@@ -14,18 +14,19 @@ const IS_STALE = `
     WHERE used.session_id = own.session_id AND (used.price_changed OR used.split_changed)
       AND (used.price_changed OR NOT EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = used.symbol AND adjusted))))`;
 
+const staleIn = (sessions: string) =>
+  query(`SELECT model, date FROM ${sessions} WHERE status = 'active' AND ${IS_STALE} ORDER BY model, date`, {
+    model: text,
+    date: text,
+  });
+
 /** All stale model-days. Reads every active one, so it belongs in a separate process. */
-export const STALE = `
-  SELECT model, date FROM trading_sessions AS own WHERE status = 'active' AND ${IS_STALE} ORDER BY model, date`;
+export const STALE = staleIn('trading_sessions AS own');
 
 /** As STALE, for some sessions: a JSON array of their ids. */
-const STALE_SESSIONS = query(
-  `SELECT model, date FROM json_each(?) AS chosen CROSS JOIN trading_sessions AS own ON own.session_id = chosen.value
-   WHERE status = 'active' AND ${IS_STALE} ORDER BY model, date`,
-  { model: text, date: text },
-);
+const STALE_SESSIONS = staleIn('json_each(?) AS chosen CROSS JOIN trading_sessions AS own ON own.session_id = chosen.value');
 
-export type StaleModelDay = RowOf<typeof STALE_SESSIONS>;
+export type StaleModelDay = RowOf<typeof STALE>;
 
 /** The stale model-days among some sessions, by model and date. */
 export function staleAmong(reader: Reader, sessionIds: readonly number[]): StaleModelDay[] {

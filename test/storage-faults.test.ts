@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { openDatabase } from '../src/database/database.ts';
 import { noDisk, startOnDisk } from './support/disk.ts';
+import { runInProcess } from './support/in-process.ts';
 import { ask, installProgram, runProgram, startServer, untilAnswer } from './support/program.ts';
 import { leftToLongForm } from './support/long.ts';
 
@@ -154,8 +155,9 @@ for (const [env, file, rows] of modes) {
       mkdirSync(dirname(path));
       make(path);
       const bytes = readFileSync(path);
+      const options = { cwd, env: { ...env, API_PORT: '0' } };
       for (const args of [[], ['import-prices', 'server.js'], ['check'], ['backup', 'copy.db']]) {
-        const { code, stdout, stderr } = await runProgram(args, { cwd, env: { ...env, API_PORT: '0' } });
+        const { code, stdout, stderr } = await (args.length === 0 ? runProgram : runInProcess)(args, options);
         assert.deepEqual([code, stdout], [1, ''], stderr);
         assert.match(stderr, message);
         assert.doesNotMatch(stderr, /Unexpected failure|\n {4}at /);

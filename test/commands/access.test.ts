@@ -3,6 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { leftToLongForm } from '../support/long.ts';
+import { runInProcess } from '../support/in-process.ts';
 import { installProgram, runProgram, startProgram, startServer } from '../support/program.ts';
 
 /** Access tokens, as the commands of the built program meet them. */
@@ -15,7 +16,7 @@ test('with a token the server asks for it, the health check needs none, and noth
   const server = await startServer(t, { cwd, env: { ...DEV, API_TOKEN: TOKEN, LOG_LEVEL: 'DEBUG' } });
   assert.equal((await fetch(`${server.url}/jobs`)).status, 401);
   assert.equal((await fetch(`${server.url}/jobs`, { headers: { authorization: `Bearer ${TOKEN}` } })).status, 200);
-  const health = await runProgram(['healthcheck'], { cwd, env: { API_PORT: new URL(server.url).port } });
+  const health = await runInProcess(['healthcheck'], { cwd, env: { API_PORT: new URL(server.url).port } });
   assert.deepEqual([health.code, health.stdout], [0, 'healthy\n']);
   server.process.kill('SIGTERM');
   const { stdout, stderr } = await server.ended;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openDatabase } from '../../src/database/database.ts';
 import { fourDays } from '../support/books.ts';
+import { runInProcess } from '../support/in-process.ts';
 import { ask, installProgram, runProgram, startProgram, startServer } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
@@ -52,7 +53,7 @@ test('check: stale model-days, and those that nobody can verify, are no errors',
     t,
     `INSERT OR REPLACE INTO price_data (symbol, date, open, close) VALUES ('AAPL', '2025-01-07', 90, 91)`,
   );
-  const { code, stdout } = await runProgram(['check'], { cwd });
+  const { code, stdout } = await runInProcess(['check'], { cwd });
   assert.equal(code, 0);
   assert.deepEqual(stdout.split('\n').slice(3), [
     '  all others add up',
@@ -75,12 +76,12 @@ test('check: a damaged file', async (t) => {
   const file = openSync(path, 'r+');
   writeSync(file, Buffer.alloc(4_096, 0xff), 0, 4_096, (Number(page) - 1) * 4_096);
   closeSync(file);
-  const { code, stdout, stderr } = await runProgram(['check'], { cwd });
+  const { code, stdout, stderr } = await runInProcess(['check'], { cwd });
   assert.deepEqual([code, stderr], [1, '']);
   assert.match(stdout, /^file: damaged\n {2}.*malformed\n/m);
   assert.match(stdout, /^ {2}do not add up: 5$/m);
   assert.match(stdout, /^ {6}it cannot be recomputed: database disk image is malformed$/m);
-  const backup = await runProgram(['backup', 'copy.db'], { cwd });
+  const backup = await runInProcess(['backup', 'copy.db'], { cwd });
   assert.match(backup.stderr, /^Cannot back up to copy\.db: the database is damaged, as check tells: /);
 });
 
@@ -91,19 +92,19 @@ test('check: a terminal gets no orders from a database', async (t) => {
   await day('2025-01-07', [], 'evil\u001b[2J');
   database.statement(`UPDATE positions SET daily_profit_e4 = 1 WHERE position_id = 8`).run();
   database.close();
-  assert.match((await runProgram(['check'], { cwd })).stdout, /^ {4}evil\ufffd\[2J 2025-01-07/m);
+  assert.match((await runInProcess(['check'], { cwd })).stdout, /^ {4}evil\ufffd\[2J 2025-01-07/m);
 });
 
 test('check and backup say what they cannot work with', async (t) => {
   const cwd = installProgram(t);
   for (const command of ['check', 'backup']) {
-    const missing = await runProgram([command], { cwd });
+    const missing = await runInProcess([command], { cwd });
     assert.deepEqual([missing.code, missing.stderr], [1, 'There is no database data/jobs.db\n']);
   }
   const database = openDatabase(join(cwd, 'old.db'));
   database.statement('PRAGMA user_version = 1').run();
   database.close();
-  const { code, stderr } = await runProgram(['check', 'old.db'], { cwd });
+  const { code, stderr } = await runInProcess(['check', 'old.db'], { cwd });
   assert.equal(code, 1);
   assert.match(stderr, /^Cannot read old\.db: its schema is version 1, this program reads version \d+; starting/);
   assert.deepEqual(readdirSync(cwd).sort(), ['configs', 'old.db', 'server.js']);
@@ -116,17 +117,18 @@ test('beside a running server: an audit, a check, a backup, and a check of that'
   await ask(`${server.url}/simulate/trigger`, { start_date: '2025-11-10', end_date: '2025-11-28' });
   const model = 'ledger: \\d+ model-days of';
   for (let round = 0; round < 3; round += 1) {
+    const run = round === 0 ? runProgram : runInProcess;
     assert.equal((await ask(`${server.url}/audit`)).status, 'sound');
-    const check = await runProgram(['check'], { cwd, env });
+    const check = await run(['check'], { cwd, env });
     assert.deepEqual([check.code, check.stderr], [0, '']);
     assert.match(check.stdout, new RegExp(model));
     const copy = `copy-${round}.db`;
-    const backup = await runProgram(['backup', copy], { cwd, env });
+    const backup = await run(['backup', copy], { cwd, env });
     assert.deepEqual([backup.code, backup.stderr], [0, '']);
     assert.match(backup.stdout, /^copy-\d\.db: \d+\.\d kB, 1 jobs, \d+ model-days, \d+ positions, \d+ price bars\n$/);
-    assert.equal((await runProgram(['check', copy], { cwd, env })).code, 0);
+    assert.equal((await runInProcess(['check', copy], { cwd, env })).code, 0);
   }
-  const named = await runProgram(['backup'], { cwd, env });
+  const named = await runInProcess(['backup'], { cwd, env });
   assert.match(named.stdout, /^data\/dev_agent_data\/jobs_dev-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z\.db: /);
 });
 

@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { type TestContext, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { type JobStatus, jobStatuses } from '../../src/domain.ts';
+import { runInProcess } from '../support/in-process.ts';
 import { jobStatusAnswer } from '../support/job-status.ts';
 import { type Program, ask, installProgram, runProgram, startProgram, startServer } from '../support/program.ts';
-import { leftToLongForm } from '../support/long.ts';
 
 const DEV = { DEPLOYMENT_MODE: 'DEV' };
 const RANGE = ['--start', '2025-11-10', '--end', '2025-11-12'];
@@ -21,15 +21,17 @@ before(async (t) => {
   server = await startServer(t as TestContext, { cwd, env: DEV });
 });
 const run = (args: readonly string[], env: Record<string, string> = {}) =>
-  runProgram(args, { cwd, env: { API_URL: server.url, ...env } });
+  runInProcess(args, { cwd, env: { API_URL: server.url, ...env } });
+/** The same as a process of its own. */
+const runApart = (args: readonly string[]) => runProgram(args, { cwd, env: { API_URL: server.url } });
 
 test('trigger, watch and results are clients of a running server', async () => {
-  const created = await run(['trigger', ...RANGE, '--models', 'model-a, other']);
+  const created = await runApart(['trigger', ...RANGE, '--models', 'model-a, other']);
   assert.deepEqual([created.code, created.stderr], [0, 'Simulation job created for 3 dates, 2 models\n']);
   assert.match(created.stdout, ID);
   const jobId = created.stdout.trim();
 
-  const watched = await run(['watch', jobId]);
+  const watched = await runApart(['watch', jobId]);
   assert.equal(watched.code, 0);
   assert.equal(watched.stderr, ['10', '11', '12'].map((day) => `2025-11-${day} simulated\n`).join(''));
   assert.match(watched.stdout, /^The job is completed after [\d.]+ seconds\.\n$/);
@@ -43,7 +45,7 @@ test('trigger, watch and results are clients of a running server', async () => {
   assert.equal(lines.length, count);
   assert.match(String(lines[0]), new RegExp(`^2025-11-10  other  ${results[0].action_type} .* -?\\d+\\.\\d\\d %$`));
 
-  const csv = await run(['results', '--job', jobId, '--csv']);
+  const csv = await runApart(['results', '--job', jobId, '--csv']);
   const served = await fetch(`${server.url}/results?job_id=${jobId}&format=csv`);
   assert.deepEqual([csv.code, csv.stdout, csv.stderr], [0, await served.text(), '']);
   const none = await run(['results', '--model', 'stranger']);
@@ -169,7 +171,7 @@ test('the access token is sent with every request, and never shown', async (t) =
   assert.ok(requests.every(({ url: path }) => path?.startsWith('/base/')));
 });
 
-test('a service that is away for a moment is waited for', { skip: leftToLongForm }, async (t) => {
+test('a service that is away for a moment is waited for', async (t) => {
   const running = jobStatusAnswer([{ date: '2025-11-10', model: 'a', status: 'running' }]);
   const { url } = await farService(t, [
     { body: running },
@@ -185,7 +187,7 @@ test('a service that is away for a moment is waited for', { skip: leftToLongForm
   );
 });
 
-test('what is not this service is told, not followed and not believed', { skip: leftToLongForm }, async (t) => {
+test('what is not this service is told, not followed and not believed', async (t) => {
   const rows: [answer: Parameters<typeof farService>[1][number], says: RegExp][] = [
     [
       { type: 'text/html', body: '<html>' },

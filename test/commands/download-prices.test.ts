@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { weekdaysBefore } from '../../src/calendar.ts';
+import { runInProcess } from '../support/in-process.ts';
 import { type PriceServerOptions, faults, startPriceServer } from '../support/price-server.ts';
 import { installProgram, runProgram, startProgram } from '../support/program.ts';
 
@@ -17,7 +18,7 @@ async function install(t: TestContext, options: PriceServerOptions) {
   const cwd = installProgram(t);
   const env = { ALPHAADVANTAGE_API_KEY: KEY, ALPHAVANTAGE_BASE_URL: server.url, PRESERVE_DEV_DATA: 'true' };
   const run = (args: readonly string[], more: Record<string, string> = {}) =>
-    runProgram(['download-prices', ...args], { cwd, env: { ...env, ...more } });
+    runInProcess(['download-prices', ...args], { cwd, env: { ...env, ...more } });
   return { server, run };
 }
 
@@ -101,14 +102,19 @@ for (const [name, args, code, stderr, env] of wrong) {
 }
 
 test('what was downloaded is kept when the process is killed in the middle', async (t) => {
+  const third = Promise.withResolvers<void>();
   const server = await startPriceServer(t, {
     prices,
-    fault: (_request, index) => (index === 2 ? faults.hang : undefined),
+    fault(_request, index) {
+      if (index !== 2) return undefined;
+      third.resolve();
+      return faults.hang;
+    },
   });
   const cwd = installProgram(t);
   const env = { ALPHAADVANTAGE_API_KEY: KEY, ALPHAVANTAGE_BASE_URL: server.url };
   const program = startProgram(['download-prices', ...RANGE], { cwd, env });
-  while (server.requests.length < 3) await new Promise((resolve) => setImmediate(resolve));
+  await third.promise;
   program.process.kill('SIGKILL');
   await program.ended;
   assert.equal((await runProgram(['download-prices', ...RANGE], { cwd, env })).code, 0);

@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { hostileStrings } from '../support/hostile.ts';
-import { installProgram, runProgram } from '../support/program.ts';
+import { runInProcess } from '../support/in-process.ts';
+import { installProgram } from '../support/program.ts';
 
 test('what stands in a file gives the terminal no orders', async (t) => {
   const cwd = installProgram(t);
@@ -13,7 +14,7 @@ test('what stands in a file gives the terminal no orders', async (t) => {
   writeFileSync(join(cwd, 'prices.csv'), `symbol,date,open\n${rows.join('\n')}\n`);
   writeFileSync(join(cwd, 'refusal.json'), JSON.stringify({ 'Error Message': texts.join(' ') }));
   const files = ['prices.csv', 'refusal.json'];
-  const { stdout, stderr } = await runProgram(['import-prices', ...files], { cwd, env: { DEPLOYMENT_MODE: 'DEV' } });
+  const { stdout, stderr } = await runInProcess(['import-prices', ...files], { cwd, env: { DEPLOYMENT_MODE: 'DEV' } });
   assert.match(stderr, /prices\.csv:2: refused, /);
   assert.match(stderr, /refusal\.json: it holds the provider's message/);
   assert.doesNotMatch((stdout + stderr).replaceAll('\n', ''), /\p{Cc}|\p{Bidi_Control}/u);
@@ -23,7 +24,7 @@ test('a file that cannot be imported is exit code 1, and the others are stored',
   const cwd = installProgram(t);
   const bad = Array.from({ length: 25 }, (_, index) => `AAPL,0000-01-${String(index + 1).padStart(2, '0')},1`);
   writeFileSync(join(cwd, 'good.csv'), `symbol,date,open\n${bad.join('\n')}\nAAPL,soon,1\nAAPL,2025-01-06,1\n`);
-  const { code, stdout, stderr } = await runProgram(['import-prices', 'good.csv', 'missing.csv'], { cwd });
+  const { code, stdout, stderr } = await runInProcess(['import-prices', 'good.csv', 'missing.csv'], { cwd });
   assert.equal(code, 1);
   assert.match(stderr, /Cannot import missing\.csv: ENOENT/);
   assert.match(stdout, /imported 1 bars .*\n  refused 25 rows: a date before 1900-01-01\n  refused 1 rows: not a date/);

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
 import { auditResponse } from '../../src/handlers/audit.ts';
-import { scriptedAgent } from '../support/agents.ts';
+import type { Script } from '../support/agents.ts';
+import { runJobHere } from '../support/job-here.ts';
 import { startTestService } from '../support/service.ts';
 
 const PRICES = `
@@ -12,22 +13,22 @@ const configuration = {
   models: [{ signature: 'model-a', enabled: true }],
   agent_config: { stock_symbols: ['AAPL'] },
 };
-const agentProgram = scriptedAgent({ '*': [[['buy', { symbol: 'AAPL', amount: 1 }]]] });
-const DAYS = { start_date: '2025-11-10', end_date: '2025-11-11' };
+const script: Script = { '*': [[['buy', { symbol: 'AAPL', amount: 1 }]]] };
+const DAYS = { start_date: '2025-11-10', end_date: '2025-11-11', models: ['model-a'] };
 
 test('GET /audit reports whether the books add up, what does not, and stale days separately', async (t) => {
-  const service = await startTestService(t, { configuration, prices: PRICES, agentProgram });
+  const service = await startTestService(t, { configuration, prices: PRICES });
   const counts = { models: 0, model_days: 0, superseded_model_days: 0, positions: 0 };
   const nothing = { damage: 0, problems: 0, unverifiable: 0, stale: 0 };
   const empty = (await service.get('/audit')).body;
   assert.deepEqual([empty.status, empty.counts], ['sound', { ...counts, ...nothing }]);
-  await service.runJob(DAYS);
+  await runJobHere(service, script, DAYS);
   const sound = await service.get('/audit');
   assert.deepEqual(v.parse(auditResponse, sound.body), sound.body);
   assert.deepEqual([sound.body.status, sound.body.deployment_mode], ['sound', 'DEV']);
   assert.deepEqual(sound.body.counts, { ...counts, ...nothing, models: 1, model_days: 2, positions: 2 });
 
-  await service.runJob({ ...DAYS, end_date: DAYS.start_date, replace_existing: true });
+  await runJobHere(service, script, { ...DAYS, end_date: DAYS.start_date, replace_existing: true });
   service.database.statement('UPDATE positions SET cash_e4 = cash_e4 - 1 WHERE position_id = 2').run();
   const { status, body } = await service.get('/audit');
   assert.deepEqual([status, body.status], [200, 'faulty']);
@@ -44,8 +45,8 @@ test('GET /audit reports whether the books add up, what does not, and stale days
 });
 
 test('clients that ask at the same time share one audit, and other requests are served meanwhile', async (t) => {
-  const service = await startTestService(t, { configuration, prices: PRICES, agentProgram });
-  await service.runJob(DAYS);
+  const service = await startTestService(t, { configuration, prices: PRICES });
+  await runJobHere(service, script, DAYS);
   const order: string[] = [];
   const ask = async (path: string) => {
     const { body } = await service.get(path);
@@ -59,7 +60,7 @@ test('clients that ask at the same time share one audit, and other requests are 
 });
 
 test('an audit of a database that cannot be read is an error that says so', async (t) => {
-  const service = await startTestService(t, { configuration, prices: PRICES, agentProgram });
+  const service = await startTestService(t, { configuration, prices: PRICES });
   const version = service.database.statement('PRAGMA user_version').get()?.['user_version'];
   service.database.statement('PRAGMA user_version = 1').run();
   const { status, body } = await service.get('/audit');

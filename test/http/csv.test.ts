@@ -2,21 +2,22 @@ import assert from 'node:assert/strict';
 import { type TestContext, before, test } from 'node:test';
 import { resultColumns } from '../../src/database/records/results.ts';
 import { exampleOf } from '../../src/http/examples.ts';
-import { scriptedAgent } from '../support/agents.ts';
+import type { Script } from '../support/agents.ts';
+import { runJobHere } from '../support/job-here.ts';
 import { type TestService, startTestService, twoModels } from '../support/service.ts';
 
 const FORMULA = '=cmd("x"), or so';
 const PRICES = `
   AAPL 2025-11-10 100.5 99.25
   MSFT 2025-11-10 200 201`;
-const script = {
+const script: Script = {
   'model-a 2025-11-10': [
     [
       ['buy', { symbol: 'MSFT', amount: 2 }],
       ['buy', { symbol: 'AAPL', amount: 30 }],
     ],
   ],
-} satisfies Parameters<typeof scriptedAgent>[0];
+};
 
 let service: TestService;
 let jobId: string;
@@ -24,10 +25,9 @@ before(async (t) => {
   service = await startTestService(t as TestContext, {
     configuration: { ...twoModels, agent_config: { stock_symbols: ['AAPL', 'MSFT'] } },
     prices: PRICES,
-    agentProgram: scriptedAgent(script),
   });
   const request = { start_date: '2025-11-10', end_date: '2025-11-10', models: ['model-a', FORMULA] };
-  jobId = (await service.runJob(request)).job_id;
+  jobId = (await runJobHere(service, script, request)).job_id;
 });
 
 const HEADER = resultColumns.join(',');

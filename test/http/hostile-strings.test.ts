@@ -4,6 +4,7 @@ import { type TestContext, before, test } from 'node:test';
 import { unprintableIn } from '../../src/text.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { hostileStrings } from '../support/hostile.ts';
+import { runJobHere } from '../support/job-here.ts';
 import { type TestService, startTestService } from '../support/service.ts';
 import { readAnswers, send } from '../support/wire.ts';
 
@@ -24,12 +25,19 @@ const calls: [tool: string, args: unknown][] = hostileStrings
     ['buy', { symbol: text, amount: 1 }],
   ]);
 
+/** The ones that could mean something to the worker or its children; the sessions of the others run in this process. */
+const WITH_CHILD = ['__proto__', 'constructor', "x'); DROP TABLE jobs; --", '../../../../etc/passwd', '--help', '  padded  '];
+
 let service: TestService;
 let job: any;
 before(async (t) => {
   const script = { [`${trader} ${DATE}`]: chunksOf(calls, 100) };
   service = await startTestService(t as TestContext, { agentProgram: scriptedAgent(script) });
-  job = await service.runJob({ start_date: DATE, end_date: DATE, models: signatures });
+  const withoutChild = signatures.filter((signature) => !WITH_CHILD.includes(signature));
+  assert.equal(withoutChild.length, signatures.length - WITH_CHILD.length);
+  const days = { start_date: DATE, end_date: DATE };
+  await runJobHere(service, {}, { ...days, models: withoutChild });
+  job = await service.runJob({ ...days, models: signatures });
 });
 
 function chunksOf<Item>(items: readonly Item[], size: number): Item[][] {
@@ -38,19 +46,25 @@ function chunksOf<Item>(items: readonly Item[], size: number): Item[][] {
   );
 }
 
-/** Every byte percent-encoded, as any client may do. */
+/** Every byte percent-encoded, as any client may do; of a megabyte the beginning, which no request may have in its head. */
 function encode(text: string): string {
-  return [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+  return Buffer.from(text.slice(0, 2 * MAX_HEAD_LENGTH)).toString('hex').replace(/../g, '%$&');
 }
 
-/** Requests a path unchanged: `fetch` would normalise it. */
-async function get(path: string): Promise<{ status: number; body: any }> {
-  const text = await send(service.url, `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
-  const [answer] = readAnswers(text);
-  assert.ok(answer);
-  const json = Buffer.from(answer.body, 'latin1').toString();
-  if (answer.status >= 400) assert.equal(unprintableIn(json), null, `of ${JSON.stringify(path)}`);
-  return { status: answer.status, body: JSON.parse(json) };
+type Answer = { status: number; body: any };
+
+/** Requests paths unchanged, where `fetch` would normalise them: on one connection, or on one each when a head ends it. */
+async function getAll(paths: readonly string[]): Promise<Answer[]> {
+  const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n`;
+  const together = paths.every((path) => path.length < MAX_TARGET_LENGTH) ? [paths] : paths.map((path) => [path]);
+  const texts = together.map((some) => send(service.url, `${some.map(request).join('\r\n')}Connection: close\r\n\r\n`));
+  const answers = (await Promise.all(texts)).flatMap(readAnswers);
+  assert.equal(answers.length, paths.length);
+  return answers.map(({ status, body }, index) => {
+    const json = Buffer.from(body, 'latin1').toString();
+    if (status >= 400) assert.equal(unprintableIn(json), null, `of ${JSON.stringify(paths[index])}`);
+    return { status, body: JSON.parse(json) };
+  });
 }
 
 /** The status that refuses a query or path of this length; null when it is short enough. */
@@ -70,8 +84,7 @@ test('a model with any odd signature runs, and its signature is returned exactly
 for (const { name, text, isSignature } of hostileStrings) {
   test(`${name}: as a signature it is ${isSignature ? 'found again' : 'refused'}`, async () => {
     const query = `model=${encode(text)}&date=${DATE}`;
-    const results = await get(`/results?${query}`);
-    const reasoning = await get(`/reasoning?${query}`);
+    const [results, reasoning] = (await getAll([`/results?${query}`, `/reasoning?${query}`])) as [Answer, Answer];
     if (isSignature) {
       assert.deepEqual(new Set(results.body.results.map(({ model }: any) => model)), new Set([text]));
       assert.deepEqual(
@@ -117,8 +130,9 @@ for (const { name, text, isSignature } of hostileStrings) {
       [`/jobs?before=${encoded}`, 422],
       [`/results?${encoded}=${encoded}`, 422],
     ];
-    for (const [path, status] of asked) {
-      const answer = await get(path);
+    const answers = await getAll(asked.map(([path]) => path));
+    for (const [index, [path, status]] of asked.entries()) {
+      const answer = answers[index] as Answer;
       assert.equal(
         answer.status,
         tooLong(path) ?? tooLong(encoded) ?? status,
@@ -150,7 +164,7 @@ test('there are no side effects: no file, no lost table, no failure in the log',
   const files = readdirSync(service.folder).sort();
   assert.deepEqual(files, ['config.json', 'jobs.db', 'jobs.db-shm', 'jobs.db-wal']);
   assert.equal(service.database.statement('PRAGMA integrity_check').get()?.['integrity_check'], 'ok');
-  assert.equal((await service.get('/jobs')).body.count, 1);
+  assert.equal((await service.get('/jobs')).body.count, 2);
   assert.deepEqual(
     service.logLines.filter(({ level }) => level === 'ERROR'),
     [],

@@ -6,7 +6,7 @@ import { readAnswers, send } from '../support/wire.ts';
 
 /** `Idempotency-Key`: a trigger that is sent twice, because its response was lost, creates one job. */
 
-const REQUEST = { start_date: '2025-11-10', end_date: '2025-11-11', models: ['model-a'] };
+const REQUEST = { start_date: '2025-11-10', end_date: '2025-11-10', models: ['model-a'] };
 
 async function trigger({ url }: TestService, key: string | string[], body: unknown = REQUEST) {
   const headers = new Headers({ 'content-type': 'application/json' });
@@ -40,7 +40,7 @@ test('requests sent at the same time create one job', async (t) => {
 
 /** The same request in other words, or another one. */
 const bodies: [name: string, body: unknown, status: number][] = [
-  ['the same in another order', { models: ['model-a'], end_date: '2025-11-11', start_date: '2025-11-10' }, 200],
+  ['the same in another order', { models: ['model-a'], end_date: '2025-11-10', start_date: '2025-11-10' }, 200],
   ['the same with other spaces', JSON.stringify(REQUEST, null, 4), 200],
   ['the same with a default spelled out', { ...REQUEST, replace_existing: false }, 200],
   ['another date', { ...REQUEST, end_date: '2025-11-12' }, 422],

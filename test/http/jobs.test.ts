@@ -5,7 +5,9 @@ import { insertJob } from '../../src/database/jobs.ts';
 import { jobsResponse } from '../../src/handlers/jobs.ts';
 import { parseAgentConfiguration } from '../../src/configuration.ts';
 import { scriptedAgent } from '../support/agents.ts';
+import { runJobHere } from '../support/job-here.ts';
 import { type TestService, startTestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 /** `GET /jobs`: the jobs, newest first, a page at a time. */
 
@@ -126,17 +128,21 @@ for (const [query, detail] of refusals) {
 }
 
 test('the list shows the progress of a job', async (t) => {
-  const agentProgram = scriptedAgent({ '*': [[['wait', 400]]] });
-  const own = await startTestService(t, { agentProgram });
-  const { body } = await own.post('/simulate/trigger', { end_date: '2025-11-10', models: ['model-a'] });
-  const states = new Set<string>();
-  for (;;) {
-    const [job] = (await own.get('/jobs')).body.jobs;
-    assert.equal(job.job_id, body.job_id);
-    states.add(`${job.status} ${job.progress.completed}/${job.progress.total_model_days}`);
-    if (job.completed_at !== null) break;
-  }
-  assert.ok(states.has('running 0/1') && states.has('completed 1/1'), [...states].join(', '));
+  const own = await startTestService(t, { agentProgram: scriptedAgent({ '*': [[['wait', 60_000]]] }) });
+  const day = { start_date: '2025-11-10', end_date: '2025-11-10', models: ['model-a'] };
+  const latest = async () => {
+    const [{ job_id, status, progress }] = (await own.get('/jobs')).body.jobs;
+    return [job_id, `${status} ${progress.completed}/${progress.total_model_days}`];
+  };
+  const { body } = await own.post('/simulate/trigger', day);
+  const sessions = own.database.statement('SELECT 1 FROM trading_sessions');
+  await until('the model-day to run', () => sessions.get() !== undefined);
+  assert.deepEqual(await latest(), [body.job_id, 'running 0/1']);
+  await own.post(`/simulate/cancel/${body.job_id}`, {});
+  await own.waitForJob(body.job_id);
+  assert.deepEqual(await latest(), [body.job_id, 'cancelled 0/1']);
+  const { job_id } = await runJobHere(own, {}, day);
+  assert.deepEqual(await latest(), [job_id, 'completed 1/1']);
 });
 
 test('unreadable warnings of one job are null and do not hide other jobs', async () => {

@@ -10,7 +10,8 @@ import { addCoverage, storeBars } from '../../src/database/prices.ts';
 import { coverageSpans, symbolPrices } from '../../src/database/records/price-coverage.ts';
 import { gapsBetween } from '../../src/prices/coverage.ts';
 import { SEED } from '../support/schema-rows.ts';
-import { scriptedAgent } from '../support/agents.ts';
+import type { Script } from '../support/agents.ts';
+import { runJobHere } from '../support/job-here.ts';
 import { readPrices } from '../support/prices.ts';
 import { type TestService, startTestService } from '../support/service.ts';
 
@@ -26,24 +27,20 @@ const PRICES = `
   AAPL 2025-11-10 100 101
   AAPL 2025-11-11 102 103
   AAPL 2025-11-12 104 105`;
-const script = {
+const script: Script = {
   'model-a 2025-11-10': [[['buy', { symbol: 'AAPL', amount: 10 }]]],
   'model-b 2025-11-12': [[['fail', 'tired']]],
-} satisfies Parameters<typeof scriptedAgent>[0];
+};
 
 let service: TestService;
 const jobs: any[] = [];
 before(async (t) => {
-  service = await startTestService(t as TestContext, {
-    configuration,
-    prices: PRICES,
-    agentProgram: scriptedAgent(script),
-  });
-  jobs.push(await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-12' }));
-  jobs.push(
-    await service.runJob({ start_date: '2025-11-11', end_date: '2025-11-11', models: ['stranger', 'model-a'] }),
-  );
-  jobs.push(await service.runJob({ start_date: '2025-11-08', end_date: '2025-11-10', models: ['zero'] }));
+  service = await startTestService(t as TestContext, { configuration, prices: PRICES });
+  const ran = ['model-b', 'model-a'];
+  jobs.push(await runJobHere(service, script, { start_date: '2025-11-10', end_date: '2025-11-12', models: ran }));
+  const strange = { start_date: '2025-11-11', end_date: '2025-11-11', models: ['stranger', 'model-a'] };
+  jobs.push(await runJobHere(service, {}, strange));
+  jobs.push(await runJobHere(service, {}, { start_date: '2025-11-08', end_date: '2025-11-10', models: ['zero'] }));
 });
 
 const lastJob = (index: number) => ({
@@ -83,7 +80,8 @@ test('models: those of the configuration in its order, then those named in jobs'
 });
 
 test('models: a value is that of the active generation', async () => {
-  await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-10', models: ['zero'], replace_existing: true });
+  const again = { start_date: '2025-11-10', end_date: '2025-11-10', models: ['zero'], replace_existing: true };
+  await runJobHere(service, {}, again);
   const { models } = (await service.get('/models')).body;
   assert.equal(models.find(({ signature }: any) => signature === 'zero').completed_model_days, 1);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, before, test } from 'node:test';
-import { scriptedAgent } from '../support/agents.ts';
+import type { Script } from '../support/agents.ts';
+import { runJobHere } from '../support/job-here.ts';
 import { type TestService, startTestService } from '../support/service.ts';
 
 let service: TestService;
@@ -15,12 +16,12 @@ before(async (t) => {
       AAPL 2025-11-11 120 130
       QQQ  2025-11-10 500 505
       QQQ  2025-11-11 505 515.1`,
-    agentProgram: scriptedAgent({
-      'model-a 2025-11-10': [[['buy', { symbol: 'AAPL', amount: 10 }]]],
-      'model-a 2025-11-11': [[['sell', { symbol: 'AAPL', amount: 4 }]]],
-    }),
   });
-  await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-11' });
+  const script: Script = {
+    'model-a 2025-11-10': [[['buy', { symbol: 'AAPL', amount: 10 }]]],
+    'model-a 2025-11-11': [[['sell', { symbol: 'AAPL', amount: 4 }]]],
+  };
+  await runJobHere(service, script, { start_date: '2025-11-10', end_date: '2025-11-11', models: ['model-a'] });
 });
 
 const tables: [query: string, fileName: string, lines: string[]][] = [

@@ -3,8 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { type TestContext, before, test } from 'node:test';
 import * as v from 'valibot';
 import { performanceResponse } from '../../src/handlers/performance-response.ts';
-import { scriptedAgent } from '../support/agents.ts';
-import { type TestService, startTestService, temporaryFolder, twoModels } from '../support/service.ts';
+import { type Script, scriptedAgent } from '../support/agents.ts';
+import { runJobHere } from '../support/job-here.ts';
+import { type TestService, startTestService, twoModels } from '../support/service.ts';
 
 /** Three days at a price each: 10,000 buys 40 AAPL at 100, sells 10 at 120; MSFT is what the other model holds. */
 const PRICES = `
@@ -19,7 +20,8 @@ const QQQ = `
   QQQ 2025-11-11 510 484.5
   QQQ 2025-11-12 490 581.4`;
 const configuration = { ...twoModels, agent_config: { stock_symbols: ['AAPL', 'MSFT'] } };
-const script: Parameters<typeof scriptedAgent>[0] = {
+const MODELS = ['model-a', 'model-b'];
+const script: Script = {
   'model-a 2025-11-10': [[['buy', { symbol: 'AAPL', amount: 40 }]]],
   'model-a 2025-11-11': [[['sell', { symbol: 'AAPL', amount: 10 }]], [['buy', { symbol: 'AAPL', amount: 1_000 }]]],
   'model-b 2025-11-11': [[['buy', { symbol: 'MSFT', amount: 10 }]]],
@@ -35,7 +37,8 @@ before(async (t) => {
     agentProgram: scriptedAgent(script),
     settings: { riskFreeRate: 0.04 },
   });
-  firstJob = (await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-11' })).job_id;
+  const first = { start_date: '2025-11-10', end_date: '2025-11-11', models: MODELS };
+  firstJob = (await runJobHere(service, script, first)).job_id;
   secondJob = (await service.runJob({ end_date: '2025-11-12' })).job_id;
 });
 
@@ -217,9 +220,8 @@ test('without prices of QQQ over the whole span the universe is the benchmark', 
   const short = await startTestService(t, {
     configuration,
     prices: `${PRICES}\n${firstDay}\n${secondDay}`,
-    agentProgram: scriptedAgent(script),
   });
-  await short.runJob({ start_date: '2025-11-10', end_date: '2025-11-12' });
+  await runJobHere(short, script, { start_date: '2025-11-10', end_date: '2025-11-12', models: MODELS });
   assert.equal((await ask('', short)).benchmark.name, 'universe');
   assert.equal((await ask('?end_date=2025-11-11', short)).benchmark.name, 'QQQ');
   const { models, benchmark } = await ask('?benchmark=QQQ', short);
@@ -232,9 +234,8 @@ test('a named benchmark that begins after the first model-day covers the days on
   const late = await startTestService(t, {
     configuration,
     prices: `${PRICES}\n${QQQ.trim().split('\n').slice(1).join('\n')}`,
-    agentProgram: scriptedAgent(script),
   });
-  await late.runJob({ start_date: '2025-11-10', end_date: '2025-11-12' });
+  await runJobHere(late, script, { start_date: '2025-11-10', end_date: '2025-11-12', models: MODELS });
   const { models, benchmark } = await ask('?benchmark=QQQ', late);
   assert.deepEqual([models[0].relative.days, models[0].relative.benchmark_return], [1, 0.2]);
   assert.deepEqual([benchmark.start_date, benchmark.days, benchmark.total_return], ['2025-11-11', 1, 0.2]);
@@ -246,15 +247,12 @@ test('a named benchmark that begins after the first model-day covers the days on
 });
 
 test('a failed day in the middle: the next day starts from the close before it, and the returns still link', async (t) => {
-  const gap = await startTestService(t, {
-    configuration,
-    prices: PRICES + QQQ,
-    agentProgram: scriptedAgent({
-      'model-a 2025-11-10': [[['buy', { symbol: 'AAPL', amount: 40 }]]],
-      'model-a 2025-11-11': [[['fail', 'no']]] as never,
-    }),
-  });
-  await gap.runJob({ start_date: '2025-11-10', end_date: '2025-11-12', models: ['model-a'] });
+  const gap = await startTestService(t, { configuration, prices: PRICES + QQQ });
+  const failing: Script = {
+    'model-a 2025-11-10': [[['buy', { symbol: 'AAPL', amount: 40 }]]],
+    'model-a 2025-11-11': [[['fail', 'no']]],
+  };
+  await runJobHere(gap, failing, { start_date: '2025-11-10', end_date: '2025-11-12', models: ['model-a'] });
   const [{ curve, total_return, relative }] = (await ask('', gap)).models;
   assert.deepEqual(
     curve.map(({ date, value, daily_return }: any) => [date, value, daily_return]),
@@ -267,16 +265,12 @@ test('a failed day in the middle: the next day starts from the close before it, 
 });
 
 test('after a replacement in the middle the next day is stale: flagged, with its own return and its own lots', async (t) => {
-  const folder = temporaryFolder(t);
-  const start = (steps: Parameters<typeof scriptedAgent>[0], prices = '') =>
-    startTestService(t, { folder, configuration, prices, agentProgram: scriptedAgent(steps) });
-  const sale: [string, unknown][][] = [[['sell', { symbol: 'AAPL', amount: 10 }]]];
-  let running = await start({ ...script, 'model-a 2025-11-12': sale }, PRICES + QQQ);
-  await running.runJob({ start_date: '2025-11-10', end_date: '2025-11-12', models: ['model-a'] });
-  await running.stop();
-  running = await start({ 'model-a 2025-11-11': [[['sell', { symbol: 'AAPL', amount: 40 }]]] });
-  const middle = { start_date: '2025-11-11', end_date: '2025-11-11', models: ['model-a'], replace_existing: true };
-  await running.runJob(middle);
+  const running = await startTestService(t, { configuration, prices: PRICES + QQQ });
+  const sale: Script[string] = [[['sell', { symbol: 'AAPL', amount: 10 }]]];
+  const all = { start_date: '2025-11-10', end_date: '2025-11-12', models: ['model-a'] };
+  await runJobHere(running, { ...script, 'model-a 2025-11-12': sale }, all);
+  const middle = { ...all, start_date: '2025-11-11', end_date: '2025-11-11', replace_existing: true };
+  await runJobHere(running, { 'model-a 2025-11-11': [[['sell', { symbol: 'AAPL', amount: 40 }]]] }, middle);
   const { models, incomparable } = await ask('', running);
   const [{ curve, stale_model_days, total_return, round_trips, open_positions }] = models;
   assert.deepEqual(
@@ -304,11 +298,11 @@ test('after a replacement in the middle the next day is stale: flagged, with its
 });
 
 test('the reasons why a model is incomparable are listed with the model, and for all models in one place', async (t) => {
-  const mixed = await startTestService(t, { configuration, prices: PRICES + QQQ, agentProgram: scriptedAgent(script) });
-  await mixed.runJob({ start_date: '2025-11-10', end_date: '2025-11-12' });
+  const mixed = await startTestService(t, { configuration, prices: PRICES + QQQ });
+  await runJobHere(mixed, script, { start_date: '2025-11-10', end_date: '2025-11-12', models: MODELS });
   const other = { stock_symbols: ['AAPL'], commission_per_trade: 1, initial_cash: 5_000 };
   writeFileSync(mixed.settings.configurationPath, JSON.stringify({ ...configuration, agent_config: other }));
-  await mixed.runJob({ start_date: '2025-11-11', end_date: '2025-11-12', models: ['late'] });
+  await runJobHere(mixed, {}, { start_date: '2025-11-11', end_date: '2025-11-12', models: ['late'] });
   const { models, incomparable } = await ask('', mixed);
   assert.deepEqual(
     models.map((model: any) => [model.model, model.incomparable.map(({ kind }: any) => kind)]),
@@ -327,8 +321,8 @@ test('the reasons why a model is incomparable are listed with the model, and for
 
 test('extreme token counts and costs, which a database may hold, do not break the response', async (t) => {
   const job = { start_date: '2025-11-10', end_date: '2025-11-11', models: ['model-a'] };
-  const huge = await startTestService(t, { configuration, prices: PRICES, agentProgram: scriptedAgent(script) });
-  const { job_id: id } = await huge.runJob(job);
+  const huge = await startTestService(t, { configuration, prices: PRICES });
+  const { job_id: id } = await runJobHere(huge, script, job);
   const LARGEST = 9_007_199_254_740_991; // twice this is more than node:sqlite hands out
   const rows: [tokens: string, cost: string, told: unknown[]][] = [
     [`${LARGEST}`, '1e300', [2 * LARGEST, 2e300, 5e-298]],
@@ -355,8 +349,8 @@ test('extreme token counts and costs, which a database may hold, do not break th
 });
 
 test('a holding whose prices were removed has no value, and the rest of the response is unaffected', async (t) => {
-  const lost = await startTestService(t, { configuration, prices: PRICES, agentProgram: scriptedAgent(script) });
-  await lost.runJob({ start_date: '2025-11-10', end_date: '2025-11-10', models: ['model-a'] });
+  const lost = await startTestService(t, { configuration, prices: PRICES });
+  await runJobHere(lost, script, { start_date: '2025-11-10', end_date: '2025-11-10', models: ['model-a'] });
   lost.database.statement(`DELETE FROM price_data WHERE symbol = 'AAPL'`).run();
   const [{ open_positions, trading, total_return }] = (await ask('', lost)).models;
   assert.deepEqual([open_positions[0].value, trading.unrealised_profit, total_return], [null, null, 0.04]);

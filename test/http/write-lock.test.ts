@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { startTestService, twoModels } from '../support/service.ts';
+import { startTestService } from '../support/service.ts';
 
-const WEEK = { start_date: '2025-11-10', end_date: '2025-11-14' };
-const configuration = { ...twoModels, agent_config: { stock_symbols: ['AAPL', 'MSFT'] } };
+const ONE_DAY = { end_date: '2025-11-10', models: ['model-a'] };
+const FOUR_MODEL_DAYS = { start_date: '2025-11-10', end_date: '2025-11-11' };
 const ONLY_READ = ['/health', '/jobs', '/results', '/reasoning', '/performance', '/models', '/prices/coverage'];
 
 /** A service, and another program that can hold SQLite's write lock. */
 async function startBesideLock(t: TestContext) {
-  const service = await startTestService(t, { configuration });
+  const service = await startTestService(t);
   const other = new DatabaseSync(service.settings.databasePath);
   t.after(() => other.close());
   const readAll = async () => {
@@ -23,7 +23,7 @@ test('while another program holds the write lock, reads respond and a trigger wa
   const { service, hold, readAll, release } = await startBesideLock(t);
   hold();
   const order: string[] = [];
-  const trigger = service.post('/simulate/trigger', WEEK).finally(() => order.push('triggered'));
+  const trigger = service.post('/simulate/trigger', ONE_DAY).finally(() => order.push('triggered'));
   await readAll();
   order.push('released');
   release();
@@ -34,7 +34,7 @@ test('while another program holds the write lock, reads respond and a trigger wa
 
 test('a job continues where the lock stopped it: nothing fails or starts over, and its cancellation waits too', async (t) => {
   const { service, hold, readAll, release } = await startBesideLock(t);
-  const { body } = await service.post('/simulate/trigger', WEEK);
+  const { body } = await service.post('/simulate/trigger', FOUR_MODEL_DAYS);
   for (let round = 0; round < 5; round += 1) {
     hold();
     await readAll();
@@ -43,7 +43,7 @@ test('a job continues where the lock stopped it: nothing fails or starts over, a
   }
   const { status, warnings, progress } = await service.waitForJob(body.job_id);
   assert.deepEqual([status, warnings, progress.failed], ['completed', null, 0]);
-  const again = await service.post('/simulate/trigger', { ...WEEK, replace_existing: true });
+  const again = await service.post('/simulate/trigger', { ...FOUR_MODEL_DAYS, replace_existing: true });
   hold();
   const cancelled = service.post(`/simulate/cancel/${again.body.job_id}`, {});
   await readAll();
@@ -61,7 +61,7 @@ test('one Idempotency-Key makes one job, also of triggers that wait for the lock
   const { service, hold, readAll, release } = await startBesideLock(t);
   const send = async (key: string) => {
     const headers = { 'content-type': 'application/json', 'idempotency-key': key };
-    const init = { method: 'POST', headers, body: JSON.stringify(WEEK) };
+    const init = { method: 'POST', headers, body: JSON.stringify(ONE_DAY) };
     return (await (await fetch(`${service.url}/simulate/trigger`, init)).json()) as { job_id: string };
   };
   hold();

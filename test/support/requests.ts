@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { anyTextUpTo } from './any-text.ts';
 import { hostileStrings } from './hostile.ts';
 import { type Json, description, fits } from './json-schema.ts';
 
@@ -33,7 +34,7 @@ export const operations: Operation[] = Object.entries<Json>(description['paths']
 );
 
 const hostile = fc.constantFrom(...hostileStrings.map(({ text }) => text).filter((text) => text.length < 1_000));
-const anyText = fc.oneof(hostile, fc.string({ unit: 'binary', maxLength: 40 }), fc.string({ maxLength: 300 }));
+const anyText = fc.oneof(hostile, anyTextUpTo(40), fc.string({ maxLength: 300 }));
 /** Of a trigger with such a date little comes: most are in the future. */
 const date = fc
   .oneof(

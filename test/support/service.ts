@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { buildAgent, buildPages } from '../../build.mjs';
 import type { Clock } from '../../src/calendar.ts';
@@ -19,7 +19,7 @@ export const TODAY = '2025-12-01';
 
 export interface TestServiceOptions {
   settings?: Partial<Settings>;
-  /** The content of the configuration file; null for none. */
+  /** The content of the configuration file, else `fewStocks`; null for none. */
   configuration?: unknown;
   agentProgram?: string;
   /** Variables that the configuration may name; else those of this process. */
@@ -46,6 +46,7 @@ export interface TestService {
   url: string;
   folder: string;
   settings: Settings;
+  clock: Clock;
   /** A connection of the test's own, as other programs have it. */
   database: CommandDatabase;
   logLines: { level: LogLevel; message: string; [field: string]: unknown }[];
@@ -64,6 +65,9 @@ export const twoModels = {
     { signature: 'model-off', enabled: false },
   ],
 };
+
+/** `twoModels` with a small universe: prices for it are soon made. */
+export const fewStocks = { ...twoModels, agent_config: { stock_symbols: ['AAPL', 'MSFT'] } };
 
 /** A folder that is removed after the test. */
 export function temporaryFolder(t: TestContext): string {
@@ -91,6 +95,20 @@ function builtPages(): ReturnType<typeof buildPages> {
   return (pages ??= buildPages());
 }
 
+let template: string | undefined;
+
+/** A new database at a path: copied from one that was made before, because its schema takes longer to make than to copy. */
+export function copyTemplate(path: string): void {
+  if (template === undefined) {
+    const folder = mkdtempSync(join(tmpdir(), 'tss-template-'));
+    process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+    template = join(folder, 'jobs.db');
+    openDatabase(template).close();
+  }
+  mkdirSync(dirname(path), { recursive: true });
+  copyFileSync(template, path);
+}
+
 /** A whole service in this process: its own folder, database and free port; real child processes. */
 export async function startTestService(t: TestContext, options: TestServiceOptions = {}): Promise<TestService> {
   const folder = options.folder ?? temporaryFolder(t);
@@ -101,9 +119,10 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
     configurationPath: join(folder, 'config.json'),
     ...options.settings,
   };
-  const configuration = options.configuration === undefined ? twoModels : options.configuration;
+  const configuration = options.configuration === undefined ? fewStocks : options.configuration;
   if (configuration !== null) writeFileSync(settings.configurationPath, JSON.stringify(configuration));
-  const database = openDatabase(settings.databasePath);
+  if (options.folder === undefined) copyTemplate(settings.databasePath);
+  const database = openDatabase(settings.databasePath, { durability: 'process-end' });
   if (options.prices) storePrices(database, options.prices);
   const { log, lines } = recordingLog();
   const clock = options.clock ?? clockFrom(TODAY);
@@ -118,7 +137,7 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
     limits: { ...workerLimits, ...options.limits },
     pages: options.pages ? await builtPages() : {},
   });
-  return wrap(t, { service, folder, settings, database, lines });
+  return wrap(t, { service, folder, settings, clock, database, lines });
 }
 
 function wrap(
@@ -127,11 +146,12 @@ function wrap(
     service: Service;
     folder: string;
     settings: Settings;
+    clock: Clock;
     database: CommandDatabase;
     lines: TestService['logLines'];
   },
 ): TestService {
-  const { service, folder, settings, database, lines } = parts;
+  const { service, folder, settings, clock, database, lines } = parts;
   const url = `http://127.0.0.1:${service.port}`;
   let stopped: Promise<void> | undefined;
   const stop = () => (stopped ??= service.stop().then(() => database.close()));
@@ -153,7 +173,7 @@ function wrap(
     if (status !== 200) throw new Error(`The trigger answered ${status}: ${body.detail}`);
     return waitForJob(body.job_id);
   };
-  return { url, folder, settings, database, logLines: lines, get, post, runJob, waitForJob, stop };
+  return { url, folder, settings, clock, database, logLines: lines, get, post, runJob, waitForJob, stop };
 }
 
 function recordingLog(): { log: Log; lines: TestService['logLines'] } {

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { type CalendarDate, timestamp, weekdays } from '../../src/calendar.ts';
+import { type AgentConfiguration, readConfiguration, universeOf } from '../../src/configuration.ts';
+import { type Run, finishJob, insertJob, setJobStatus, skipModelDays } from '../../src/database/jobs.ts';
+import { type ModelDay, activeModelDays } from '../../src/database/sessions.ts';
+import { createLog } from '../../src/log.ts';
+import { fromDollars } from '../../src/money.ts';
+import { openMarket } from '../../src/trading/market.ts';
+import { openSession } from '../../src/trading/session.ts';
+import { tradingCostsOf } from '../../src/trading/trading-costs.ts';
+import { handleMessages } from '../../src/worker/child-messages.ts';
+import { openJob } from '../../src/worker/active-job.ts';
+import { planModelDays } from '../../src/worker/plan.ts';
+import type { Script } from './agents.ts';
+import type { TestService } from './service.ts';
+
+const log = createLog({ level: 'ERROR', json: true, write: () => {}, clock: () => new Date() });
+
+/** As the trigger's request; all weekdays from the first to the last are simulated; on each there are prices. */
+export interface RequestHere {
+  start_date: CalendarDate;
+  end_date: CalendarDate;
+  models: readonly string[];
+  replace_existing?: boolean;
+}
+
+/**
+ * A job whose model-days run in this process: their sessions take the messages that a child with `scriptedAgent(script)`
+ * would send, without a child for each. For tests that read what is stored; the job's own course is tested with children.
+ * Resolves to its last status.
+ */
+export async function runJobHere(service: TestService, script: Script, request: RequestHere): Promise<any> {
+  const { database, settings, clock } = service;
+  const { agent_config: agentConfig } = readConfiguration(settings.configurationPath);
+  const jobId = crypto.randomUUID();
+  const { start_date: startDate, end_date: endDate, replace_existing: replaceExisting = false } = request;
+  const runs: Run[] = request.models.map((model) => ({ model, startDate }));
+  const range = { startDate, endDate, dates: weekdays(startDate, endDate), runs, replaceExisting };
+  const createdAt = timestamp(clock());
+  database.transaction(() => {
+    insertJob(database, { ...range, jobId, agentConfig, createdAt, warnings: [] });
+    setJobStatus(database, jobId, { status: 'running', at: createdAt });
+  });
+  const job = openJob(database, jobId);
+  const plan = planModelDays(job.pending, { ...job, completed: activeModelDays(database, request.models, job) });
+  database.transaction(() => skipModelDays(database, plan.skips, timestamp(clock())));
+  for (const modelDay of plan.run) await runModelDay(service, { modelDay, agentConfig: job.agentConfig }, script);
+  database.transaction(() => finishJob(database, jobId, { error: null, at: timestamp(clock()) }));
+  const { status, body } = await service.get(`/simulate/status/${jobId}`);
+  assert.equal(status, 200);
+  return body;
+}
+
+const ANSWER = { type: 'answer', reasoning: null, usage: null, note: null } as const;
+
+async function runModelDay(
+  { database, clock }: TestService,
+  { modelDay, agentConfig }: { modelDay: ModelDay; agentConfig: AgentConfiguration },
+  script: Script,
+): Promise<void> {
+  const universe = new Set(universeOf(agentConfig));
+  const market = openMarket(database, modelDay.date, [...universe]);
+  const initialCash = fromDollars(agentConfig.initial_cash);
+  const options = { market, universe, initialCash, tokenPrices: null, news: null, costs: tradingCostsOf(agentConfig) };
+  const session = await openSession({ database, clock }, modelDay, options);
+  const handle = handleMessages(session, { log, maxSteps: agentConfig.max_steps, maxFailures: 0 });
+  await handle({ type: 'prompt', messages: [{ role: 'user', content: JSON.stringify(session.brief) }] });
+  for (const calls of script[`${modelDay.model} ${modelDay.date}`] ?? script['*'] ?? []) {
+    const [name, error] = calls[0] ?? [];
+    if (name === 'fail') return session.end({ status: 'failed', error: String(error) });
+    const toolCalls = calls.map(([tool, args], id) => ({ id: `${id}`, name: tool, arguments: JSON.stringify(args) }));
+    await handle({ ...ANSWER, content: 'I trade.', toolCalls });
+  }
+  await handle({ ...ANSWER, content: 'Done.', toolCalls: [] });
+  await session.end({ status: 'finished', summary: 'Done.' });
+}

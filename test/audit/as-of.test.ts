@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { versionsWithin } from '../../src/audit/history.ts';
 import { auditOf, createBooks, fourDays } from '../support/books.ts';
+import { undone } from '../support/tables.ts';
 
 const NOTHING: Record<'problems' | 'unverifiable' | 'stale', string[]> = { problems: [], unverifiable: [], stale: [] };
 const LATER = `recorded_at = '2031-01-01T00:00:00.000Z'`;
@@ -125,16 +126,17 @@ const histories: [name: string, sql: string, report: Partial<typeof NOTHING>][] 
     },
   ],
 ];
+const books = fourDays();
 for (const [name, sql, report] of histories) {
   test(`as of the commit: ${name}`, async () => {
-    const { database } = await fourDays();
-    database.statement('PRAGMA foreign_keys = OFF').run();
-    for (const statement of sql.split(';')) database.statement(statement).run();
+    const { database } = await books;
     const expected = Object.entries({ ...NOTHING, ...report }).map(([list, lines]) => [
       list,
       lines.map((line) => `model-a ${line}`),
     ]);
-    assert.deepEqual(await auditOf(database), Object.fromEntries(expected));
+    await undone(database, sql.split(';'), async () => {
+      assert.deepEqual(await auditOf(database), Object.fromEntries(expected));
+    });
   });
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { auditOf, fourDays } from '../support/books.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
+import { undone } from '../support/tables.ts';
 
 /** The books of `fourDays`: positions 1 to 7, sessions 1 to 4. */
 const LEDGER = `
@@ -299,15 +300,16 @@ const tampered: [name: string, sql: string, problems: string[]][] = [
     ],
   ],
 ];
+const books = fourDays();
 for (const [name, sql, problems] of tampered) {
   test(`tampered: ${name}`, async () => {
-    const { database } = await fourDays();
-    database.statement('PRAGMA foreign_keys = OFF').run();
-    for (const statement of sql.split(';')) database.statement(statement).run();
-    const report = await auditOf(database);
-    assert.deepEqual(
-      report.problems,
-      problems.map((problem) => `model-a ${problem}`),
-    );
+    const { database } = await books;
+    await undone(database, sql.split(';'), async () => {
+      const report = await auditOf(database);
+      assert.deepEqual(
+        report.problems,
+        problems.map((problem) => `model-a ${problem}`),
+      );
+    });
   });
 }

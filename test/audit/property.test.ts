@@ -1,26 +1,28 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { openDatabase } from '../../src/database/database.ts';
 import { MODELS, auditOf } from '../support/books.ts';
 import { runs } from '../support/long.ts';
-import { anyBars, anyEvents, booksOf } from '../support/random-books.ts';
+import { anyBars, anyEvents, booksIn } from '../support/random-books.ts';
 import { staleByStamps } from '../support/stale.ts';
 
 const RUNS = Number(process.env['AUDIT_RUNS'] ?? runs(60, 200));
 
 test('whatever is traded, replaced, split and revised: the books add up, and what is kept as stale is what the time stamps say', async () => {
+  const database = openDatabase(':memory:');
   await fc.assert(
     fc.asyncProperty(anyBars, anyEvents, async (bars, events) => {
-      const { database } = await booksOf(bars, events);
+      await booksIn(database, bars, events);
       assert.deepEqual(await auditOf(database), {
         problems: [],
         unverifiable: [],
         stale: staleByStamps(database, MODELS),
       });
-      database.close();
     }),
     { numRuns: RUNS },
   );
+  database.close();
 });
 
 /** One change of one figure, by SQL; `?` is the position. */
@@ -52,9 +54,10 @@ const evidenceChanges = [
 
 test('whatever figure is changed in them, or in what they were computed from, the audit finds it', async () => {
   const anyChange = fc.constantFrom(...changes, ...evidenceChanges);
+  const database = openDatabase(':memory:');
   await fc.assert(
     fc.asyncProperty(anyBars, anyEvents, fc.nat(), anyChange, async (bars, events, place, change) => {
-      const { database } = await booksOf(bars, events);
+      await booksIn(database, bars, events);
       const positions = database
         .statement(
           `SELECT position_id AS id FROM positions JOIN trading_sessions USING (session_id) WHERE status = 'active'`,
@@ -66,8 +69,8 @@ test('whatever figure is changed in them, or in what they were computed from, th
       const { problems, unverifiable } = await auditOf(database);
       const found = [...problems, ...unverifiable];
       assert.equal(found.length > 0, Number(count) > 0, `position ${chosen}: ${found.join('; ')}`);
-      database.close();
     }),
     { numRuns: RUNS },
   );
+  database.close();
 });

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { migrateTo } from '../../src/database/migrate.ts';
 import { MODELS, auditOf, fourDays } from '../support/books.ts';
-import { anyBars, anyEvents, booksOf } from '../support/random-books.ts';
+import { anyBars, anyEvents, booksIn } from '../support/random-books.ts';
 import { runs } from '../support/long.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { staleByStamps } from '../support/stale.ts';
@@ -37,7 +37,6 @@ function migrated(books: Database, folder: string, sql = ''): Database {
   const path = join(folder, 'jobs.db');
   rmSync(path, { force: true });
   books.statement('VACUUM INTO ?').run(path);
-  books.close();
   takeEvidenceAway(path, sql);
   return openDatabase(path);
 }
@@ -54,9 +53,10 @@ test('books without evidence have the tables of the version before it', (t) => {
 
 test('whatever is traded, replaced, split and revised: migrating works out what it was computed from, and nothing new is said', async (t) => {
   const folder = temporaryFolder(t);
+  const books = openDatabase(':memory:');
   await fc.assert(
     fc.asyncProperty(anyBars, anyEvents, async (bars, events) => {
-      const { database: books } = await booksOf(bars, events);
+      await booksIn(books, bars, events);
       const stale = staleByStamps(books, MODELS, { opensOf: 'commit' });
       const database = migrated(books, folder);
       assert.deepEqual(await auditOf(database), { problems: [], unverifiable: [], stale });
@@ -64,6 +64,7 @@ test('whatever is traded, replaced, split and revised: migrating works out what 
     }),
     { numRuns: RUNS },
   );
+  books.close();
 });
 
 const LATER = `recorded_at = '2031-01-01T00:00:00.000Z'`;
@@ -101,10 +102,10 @@ const pasts: [name: string, sql: string, said: { problems?: string[]; unverifiab
   ['the amount of a split that was changed', 'UPDATE positions SET amount = 4 WHERE position_id = 6', { problems: ['2025-01-08'] }],
   ['the day before, made again', `UPDATE trading_sessions SET status = 'superseded' WHERE session_id = 3`, { stale: ['2025-01-08'] }],
 ];
+const fourBooks = fourDays();
 for (const [name, sql, said] of pasts) {
   test(`migrated: ${name}`, async (t) => {
-    const { database: books } = await fourDays();
-    const database = migrated(books, temporaryFolder(t), sql);
+    const database = migrated((await fourBooks).database, temporaryFolder(t), sql);
     const { problems, unverifiable, stale } = await auditOf(database);
     const dates = (lines: readonly string[]) => [...new Set(lines.map((line) => line.slice('model-a '.length).slice(0, 10)))];
     const found = { problems: dates(problems), unverifiable: dates(unverifiable), stale: dates(stale) };

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { type AuditReport, auditLedger, emptyReport } from '../../src/audit/audit.ts';
 import { parseConfiguration } from '../../src/configuration.ts';
-import { type Database, openDatabase } from '../../src/database/database.ts';
+import { type CommandDatabase, type Database, openDatabase } from '../../src/database/database.ts';
 import { insertJob } from '../../src/database/jobs.ts';
 import { STALE, type StaleModelDay, staleModelDays } from '../../src/database/stale.ts';
 import { fromDollars } from '../../src/money.ts';
 import { openMarket } from '../../src/trading/market.ts';
 import { readPrices } from './prices.ts';
+import { emptyTables } from './tables.ts';
 import { type Session, openSession } from '../../src/trading/session.ts';
 import { atOnce } from '../../src/turns.ts';
 import { NO_COSTS } from '../../src/trading/trading-costs.ts';
@@ -46,8 +47,10 @@ const OPTIONS = {
 };
 const EMPTY_ANSWER = { type: 'answer', content: '', reasoning: null, usage: null, note: null } as const;
 
-export function createBooks(path = ':memory:'): Books {
-  const database = openDatabase(path);
+/** Books in a database of their own at a path, or in one that is given, which is emptied. */
+export function createBooks(place: string | CommandDatabase = ':memory:'): Books {
+  const database = typeof place === 'string' ? openDatabase(place) : place;
+  if (typeof place !== 'string') emptyTables(place);
   const { agent_config: agentConfig } = parseConfiguration({ models: [] }, 'test');
   let ms = Date.parse(START);
   const clock = () => new Date((ms += 1_000));

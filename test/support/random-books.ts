@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { addDays } from '../../src/calendar.ts';
+import type { CommandDatabase } from '../../src/database/database.ts';
 import { type Books, type Order, SYMBOLS, createBooks } from './books.ts';
 
 /** Random pasts of books: days that trade, bars, splits and removals, also while sessions run. */
@@ -75,9 +76,13 @@ async function happen(books: Books, event: Event): Promise<void> {
   }
 }
 
-/** Books after a random past. */
-export async function booksOf(bars: readonly Event[], events: readonly Event[]): Promise<Books> {
-  const books = createBooks();
+/** Books after a random past, in a database that is emptied first. */
+export async function booksIn(
+  database: CommandDatabase,
+  bars: readonly Event[],
+  events: readonly Event[],
+): Promise<Books> {
+  const books = createBooks(database);
   for (const symbol of SYMBOLS) books.setBar(symbol, FIRST, { open: 100, close: 101 });
   for (const event of [...bars, ...events]) await happen(books, event);
   return books;

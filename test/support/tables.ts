@@ -10,3 +10,16 @@ export function emptyTables(database: Database): void {
   for (const { name } of [...tables, ...tables]) database.statement(`DELETE FROM "${name}"`).run();
   database.statement('PRAGMA foreign_keys = ON').run();
 }
+
+/** Does something to a database without foreign keys, looks at it, and takes it back, so that one database serves many cases. */
+export async function undone(database: Database, statements: readonly string[], look: () => Promise<void>): Promise<void> {
+  database.statement('PRAGMA foreign_keys = OFF').run();
+  database.statement('BEGIN').run();
+  try {
+    for (const sql of statements) database.statement(sql).run();
+    await look();
+  } finally {
+    database.statement('ROLLBACK').run();
+    database.statement('PRAGMA foreign_keys = ON').run();
+  }
+}

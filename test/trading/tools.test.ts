@@ -10,18 +10,20 @@ import { type LedgerDay, callTool } from '../support/trading-day.ts';
 
 const DATE = '2025-01-07';
 
+/** Only read. */
+const database = openDatabase(':memory:');
+storePrices(
+  database,
+  `AAPL 2025-01-03 90 95
+   AAPL 2025-01-06 96 98
+   AAPL 2025-01-07 100 777
+   AAPL 2025-01-08 888 999
+   MSFT 2025-01-06 200 201
+   MSFT 2025-01-07 210 777
+   GONE 2025-01-06 50 51`,
+);
+
 function openDay({ cash = 10_000, holdings = {} as Record<string, number> } = {}): LedgerDay {
-  const database = openDatabase(':memory:');
-  storePrices(
-    database,
-    `AAPL 2025-01-03 90 95
-     AAPL 2025-01-06 96 98
-     AAPL 2025-01-07 100 777
-     AAPL 2025-01-08 888 999
-     MSFT 2025-01-06 200 201
-     MSFT 2025-01-07 210 777
-     GONE 2025-01-06 50 51`,
-  );
   const universe = new Set(['AAPL', 'MSFT', 'NONE']);
   return {
     market: openMarket(database, DATE, [...universe]),

@@ -113,7 +113,7 @@ function send<Result>(
     outgoing.destroy();
   };
   const timer = setTimeout(
-    () => giveUp({ failure: 'timeout', message: `no answer within ${timeoutMs / 1000} seconds` }),
+    () => giveUp({ failure: 'timeout', message: `no response within ${timeoutMs / 1000} seconds` }),
     timeoutMs,
   );
   const abort = () => giveUp({ failure: 'aborted', message: String(signal?.reason) });
@@ -139,7 +139,7 @@ async function readWhole(response: IncomingMessage, maxBytes: number): Promise<H
     size += chunk.length;
     if (size > maxBytes) {
       response.destroy();
-      return { failure: 'too_large', message: `the answer is larger than ${maxBytes} bytes` };
+      return { failure: 'too_large', message: `the response is larger than ${maxBytes} bytes` };
     }
     chunks.push(chunk);
   }
@@ -154,7 +154,7 @@ function describeFailure(error: NodeJS.ErrnoException & { errors?: NodeJS.ErrnoE
   // A connection to a name with several IP addresses fails with one error per address, and no message of its own.
   const { code = '', message } = error.message === '' ? (error.errors?.[0] ?? error) : error;
   if (message === 'aborted')
-    return { failure: 'connection', message: 'the connection was cut in the middle of the answer' };
+    return { failure: 'connection', message: 'the connection was cut in the middle of the response' };
   if (/^EPROTO$|^ERR_(TLS|SSL)_(?!CERT)/.test(code)) {
     // `write EPROTO 40..:error:0A00010B:SSL routines:function:wrong version number:file.c:77:`
     const reason = /SSL routines:[^:]*:([^:]+):/.exec(message)?.[1] ?? code;

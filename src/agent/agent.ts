@@ -55,7 +55,7 @@ async function converse(start: Start, past: readonly PastMessage['message'][], p
     const replies = results.map((result) => ({ role: 'tool', ...result }) as const);
     conversation.push({ role: 'assistant', content, toolCalls, carried }, ...replies);
   }
-  return { status: 'finished', summary: `Reached the limit of ${start.maxSteps} steps; the day ended as it stood.` };
+  return { status: 'finished', summary: `Reached the limit of ${start.maxSteps} steps; the day ended there.` };
 }
 
 /** Both sides rely on it: one result per call, in order. */

@@ -102,7 +102,7 @@ async function readLedger(reader: Reader, report: AuditReport, options: AuditOpt
   } catch (error) {
     const fault = storageFaultOf(error);
     if (fault === null) throw error;
-    report.damage.push(`the ledger cannot be read to its end: ${fault}`);
+    report.damage.push(`the ledger cannot be read to the end: ${fault}`);
   }
 }
 

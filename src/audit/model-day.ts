@@ -88,7 +88,7 @@ function startOf(
   }
   const from = `it started from session ${startedFrom}, which`;
   if (past.pastModel === null) {
-    note(`${from} is not there`);
+    note(`${from} is missing`);
     return [];
   }
   if (past.pastModel !== model) note(`${from} is another model's`);

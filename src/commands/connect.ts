@@ -13,7 +13,7 @@ export function connect(url: string | undefined): Client {
   if (!isHttpUrl(wanted)) throw new WrongUsage(`--url: expected ${HTTP_URL}`);
   const { username, password, search, hash } = new URL(wanted);
   if (username !== '' || password !== '')
-    throw new WrongUsage('the URL must hold no password; an access token comes from API_TOKEN');
+    throw new WrongUsage('the URL must not contain a password; an access token comes from API_TOKEN');
   if (search !== '' || hash !== '') throw new WrongUsage('the URL must end with its path');
   return createClient(wanted, apiToken);
 }

@@ -87,7 +87,7 @@ function describe({ dates, warnings, report }: PriceSupply, { symbols }: Order):
   const known = dates.filter((date) => date.missing.length === 0).length;
   return [
     report === null
-      ? 'Nothing to download: all of it is known.'
+      ? 'Nothing to download: every price is known.'
       : `Downloaded ${report.downloaded.length} of ${count(report.wanted, 'symbol')}.`,
     ...warnings,
     `${known} of ${count(dates.length, 'weekday')} known for all ${count(symbols.length, 'symbol')}` +

@@ -37,7 +37,7 @@ export function jobView(
   const legend = `${shown[0]} to ${shown.at(-1)}: # completed, x failed, - skipped, > running, . pending`;
   const room = Math.max(0, rows - 3);
   const hidden = grid.length - room;
-  const list = hidden > 0 ? [...grid.slice(0, Math.max(0, room - 1)), `and ${hidden + 1} models more`] : grid;
+  const list = hidden > 0 ? [...grid.slice(0, Math.max(0, room - 1)), `and ${hidden + 1} more models`] : grid;
   return [`job ${job_id}`, bar, ...list, legend].slice(0, rows);
 }
 

@@ -32,7 +32,7 @@ export async function results({ job, model, date, csv, url }: Arguments): Promis
   const { results: records } = await client.get(`/results?${query}`, resultsResponse);
   if (records.length > 0)
     return print(alignColumns([HEADER, ...records.map(cellsOf)], TEXT_COLUMNS).map((line) => `${line}\n`));
-  process.stderr.write('No record matches.\n');
+  process.stderr.write('No records match.\n');
   return 0;
 }
 

@@ -102,7 +102,7 @@ export const commands: Record<string, Command> = {
   backup: command({
     summary: 'Makes a consistent copy of the database, whether or not the service runs.',
     details: lines(
-      'Without FILE the copy is written to data/agent_data/ and named by the time. No file is overwritten.',
+      'Without FILE the copy is written to data/agent_data/ and named after the time. No file is overwritten.',
       'Exit code 0, or 1 with nothing left behind.',
     ),
     options: {},

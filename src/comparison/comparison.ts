@@ -25,7 +25,7 @@ export interface Comparison<OfDay extends Day> {
   leader: LeaderReport;
 }
 
-const NOTHING_TO_COMPARE = { reason: 'Nothing is left to compare it with' };
+const NOTHING_TO_COMPARE = { reason: 'There is no other model to compare it with' };
 
 /**
  * Compares models over the days that all their runs share, step by step. The result depends neither on the order of the
@@ -58,7 +58,7 @@ function namesOf<OfDay extends Day>(numbers: readonly number[], calendar: Calend
 
 function check<OfDay extends Day>({ models, against, confidence }: ComparisonInput<OfDay>): void {
   const names = new Set(models.map(({ model }) => model));
-  assert(names.size === models.length, 'Cannot compare a model with itself: a name comes twice');
+  assert(names.size === models.length, 'Cannot compare a model with itself: a name is repeated');
   assert(models.every(({ runs }) => runs.length > 0), 'Cannot compare a model without a run');
   assert(against === null || names.has(against), `Cannot compare against ${against}: it is not among the models`);
   assert(confidence > 0 && confidence < 1, `Cannot compare at a confidence of ${confidence}: it must be between 0 and 1`);

@@ -28,8 +28,8 @@ export async function backupDatabase(
   let partial: Partial | undefined;
   try {
     const copy = await withSnapshot(path, async (snapshot) => {
-      if (existsSync(target)) throw refusal(target, 'there is such a file already');
-      if (!existsSync(dirname(target))) throw refusal(target, `there is no folder ${dirname(target)}`);
+      if (existsSync(target)) throw refusal(target, 'the file already exists');
+      if (!existsSync(dirname(target))) throw refusal(target, `the folder ${dirname(target)} does not exist`);
       removeAbandonedPartials(dirname(target));
       partial = beginPartial(target);
       await snapshot.copyTo(partial.path, (share) => {
@@ -57,7 +57,7 @@ function seal(partial: string): BackupSummary {
     copy.exec('PRAGMA journal_mode = DELETE');
     const [row] = copy.prepare('PRAGMA integrity_check(1)').all();
     if (row?.['integrity_check'] !== 'ok')
-      throw new Error(`the database is damaged, as check tells: ${row?.['integrity_check']}`);
+      throw new Error(`the database is damaged: ${row?.['integrity_check']}`);
     const count = (rows: string) => Number(copy.prepare(`SELECT count(*) AS count FROM ${rows}`).get()?.['count']);
     return {
       bytes: statSync(partial).size,
@@ -77,7 +77,7 @@ function giveName(partial: string, target: string): void {
   try {
     linkSync(partial, target);
   } catch (error) {
-    if (existsSync(target)) throw refusal(target, 'there is such a file already', error);
+    if (existsSync(target)) throw refusal(target, 'the file already exists', error);
     renameSync(partial, target);
   }
   flushFolder(dirname(target));

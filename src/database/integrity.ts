@@ -60,5 +60,5 @@ export async function examineDatabase(snapshot: Snapshot, signal: AbortSignal): 
 
 function describeReference({ child, rowid, parent }: RowOf<typeof REFERENCES>): string {
   const row = rowid === null ? 'a row' : `row ${rowid}`;
-  return `${row} of ${child} refers to a row of ${parent} that is not there`;
+  return `${row} of ${child} refers to a row of ${parent} that is missing`;
 }

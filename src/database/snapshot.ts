@@ -101,6 +101,6 @@ function checkVersion(connection: DatabaseSync, path: string): void {
   throw new ServiceError(
     'storage_fault',
     `Cannot read ${path}: its schema is version ${version}, this program reads version ${migrations.length}; ` +
-      'starting the service on it once brings it there',
+      'start the service on it once to migrate it',
   );
 }

@@ -15,6 +15,6 @@ export async function cancel({ jobs, settings }: Context, { params }: Input): Pr
   const { job_id: jobId = '' } = params;
   const notRun = await jobs.cancel(jobId);
   const message =
-    notRun === null ? 'The job was cancelled before' : `Job cancelled; ${count(notRun, 'model-day')} will not be run`;
+    notRun === null ? 'The job was already cancelled' : `Job cancelled; ${count(notRun, 'model-day')} will not be run`;
   return JSON.stringify({ job_id: jobId, status: 'cancelled', message, ...deploymentFields(settings) });
 }

@@ -14,7 +14,7 @@ export const formatQuery = {
   format: v.optional(
     v.pipe(
       v.picklist(['json', 'csv'], 'expected json or csv'),
-      v.description('The format of the response; the Accept header decides without it.'),
+      v.description('The format of the response; if absent, the Accept header decides.'),
     ),
   ),
 };

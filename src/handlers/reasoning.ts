@@ -21,7 +21,7 @@ import {
 } from './schemas.ts';
 
 /** An invalid date is a 400 here, so the handler checks it. */
-const dateFilter = v.pipe(v.string(), describedAsDate, v.description('One date; not beside start_date and end_date.'));
+const dateFilter = v.pipe(v.string(), describedAsDate, v.description('One date; cannot be combined with start_date and end_date.'));
 
 export const reasoningQuery = v.object({
   job_id: jobFilter,

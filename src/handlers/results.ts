@@ -10,7 +10,7 @@ export const resultsQuery = v.object({
   date: v.optional(
     v.pipe(
       v.string(),
-      v.description('One date YYYY-MM-DD, not beside start_date and end_date; any other text matches nothing.'),
+      v.description('One date YYYY-MM-DD; cannot be combined with start_date and end_date. Any other text matches nothing.'),
     ),
   ),
   model: modelFilter,

@@ -51,7 +51,7 @@ export const triggerHeaders = v.object({
       v.nonEmpty(keyMessage),
       v.maxLength(MAX_KEY_LENGTH, keyMessage),
       v.regex(/^[!-~]([ -~]*[!-~])?$/, keyMessage), // spaces at the ends are not part of a header's value
-      v.description('The same key and request again: the first job again, and no second one.'),
+      v.description('Repeating a request with the same key returns the first job and creates no second one.'),
     ),
   ),
 });

@@ -73,7 +73,7 @@ function addTokensOf(path: string, tokens: Map<string, Rights>): void {
         ? `expected a token, or a token and ${READ_ONLY}`
         : null) ??
       (isAccessToken(token) ? null : 'a token is 1 to 1000 visible ASCII characters') ??
-      (tokens.has(token) ? 'this token was given before' : null) ??
+      (tokens.has(token) ? 'this token is a duplicate' : null) ??
       (tokens.size >= MAX_TOKENS ? `more than ${MAX_TOKENS} tokens` : null);
     if (fault !== null) throw unusable(path, `line ${index + 1}: ${fault}`);
     tokens.set(token, word === READ_ONLY ? 'reading' : 'everything');

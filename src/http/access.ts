@@ -30,7 +30,7 @@ export function checkToken({ tokens }: AccessRules, { headers }: IncomingMessage
   if (tokens.length === 0 || route?.isPublic) return;
   const rights = rightsOf(tokens, headers.authorization);
   if (rights === null) {
-    const fault = headers.authorization === undefined ? 'this request has none' : "this request's is not known";
+    const fault = headers.authorization === undefined ? 'this request has none' : "this request's is unknown";
     throw new HttpError(401, `An access token is needed, as "Authorization: Bearer TOKEN"; ${fault}`, {
       headers: ['WWW-Authenticate', 'Bearer realm="Trading Simulation Service"'],
     });

@@ -37,7 +37,7 @@ export function describeApi(routes: readonly Route[]): Record<string, unknown> {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [
-      { url: '/', description: 'The server of this description.' },
+      { url: '/', description: 'The server that sent this description.' },
       { url: 'http://localhost:8080', description: 'A server on this machine, on its default port.' },
     ],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),

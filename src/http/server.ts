@@ -120,7 +120,7 @@ function find(router: Router<AnyRoute>, { method = '' }: IncomingMessage, { path
 
 function checkExpectation({ expects }: Exchange): void {
   if (expects === 'something else')
-    throw new HttpError(417, 'Cannot meet the expectation: the only Expect that is known is 100-continue');
+    throw new HttpError(417, 'Cannot meet the expectation: the only supported Expect is 100-continue');
 }
 
 function choose(
@@ -131,7 +131,7 @@ function choose(
   if (!isReadable(path) || !isReadable(query))
     throw new HttpError(400, 'Cannot read the request target: its percent-encoding is broken, or it has a fragment (#)');
   if (match === null)
-    throw new HttpError(404, `There is no ${path.slice(0, MAX_SHOWN_PATH)}; GET /openapi.json lists what there is`);
+    throw new HttpError(404, `There is no ${path.slice(0, MAX_SHOWN_PATH)}; GET /openapi.json lists all paths`);
   if ('params' in match) return match;
   const allowed = match.allowed.join(', ');
   throw new HttpError(405, `${match.route.path} has no method ${method}; it has ${allowed}`, {

@@ -43,7 +43,7 @@ function splitAtQuery(text: string, host: string): Target {
 export function checkMessage(request: IncomingMessage, { maxHeaders, maxTargetLength }: HttpLimits): void {
   const { httpVersion, rawHeaders, headers, url = '' } = request;
   if (httpVersion !== '1.1' && httpVersion !== '1.0')
-    throw ambiguous(`Cannot read the request: HTTP/${httpVersion} is not spoken here`);
+    throw ambiguous(`Cannot read the request: HTTP/${httpVersion} is not supported`);
   if (rawHeaders.length > 2 * maxHeaders)
     throw new HttpError(431, `Cannot read the request: it has more than ${maxHeaders} headers`, { closesConnection: true });
   if (url.length > maxTargetLength)

@@ -12,11 +12,11 @@ export const definitions = {
   daily_return: 'Profit of the day over the closing value of the day that it started from',
   total_return: 'Daily returns linked: the product of (1 + daily return), minus 1',
   annualised_return: 'The yearly return that compounds to the total: (1 + total return)^(252 / days) - 1',
-  annualised_volatility: 'Sample standard deviation of the daily returns, times the root of 252',
+  annualised_volatility: 'Sample standard deviation of the daily returns, times the square root of 252',
   sharpe_ratio:
-    'Mean over sample standard deviation of the daily returns above the risk-free rate, times the root of 252',
+    'Mean over sample standard deviation of the daily returns above the risk-free rate, times the square root of 252',
   sortino_ratio:
-    'Mean daily return above the risk-free rate over the downside deviation of all days, times the root of 252',
+    'Mean daily return above the risk-free rate over the downside deviation of all days, times the square root of 252',
   calmar_ratio: 'Annualised return over the depth of the maximum drawdown',
   max_drawdown:
     'The deepest fall from a high to a low, as a fraction of the high; length in days until the high is reached again',
@@ -28,21 +28,21 @@ export const definitions = {
   turnover: 'The lesser of purchases and sales over the mean closing value, for the whole curve',
   trades: 'Orders executed; splits and refused orders do not count',
   commission: 'What orders cost beside shares times price',
-  realised_profit: 'Profit of what was sold, and of fractions of shares that splits paid in cash',
+  realised_profit: 'Profit on shares sold, and on fractions of shares that splits paid in cash',
   unrealised_profit: 'Value of the open positions at the last close minus what they cost',
   round_trips: 'Shares bought together and sold together, first in, first out',
   win_rate: 'Round trips with a profit above 0, as a share of all',
-  profit_factor: 'Profits of the round trips that won over losses of those that lost',
+  profit_factor: 'Gross profit of the winning round trips over gross loss of the losing ones',
   mean_holding_days: 'Mean calendar days from purchase to sale of the round trips',
   cost_basis: 'What the shares of an open position cost',
   benchmark_return: 'Total return of the benchmark over the days on which both have a return',
   excess_return: 'Total return minus that of the benchmark over the same days',
-  alpha: 'What beta does not explain of the return above the risk-free rate, per year, without compounding',
+  alpha: 'The return above the risk-free rate that beta does not explain, per year, without compounding',
   beta: 'Covariance with the benchmark over the variance of the benchmark',
   correlation: 'Correlation of the daily returns with those of the benchmark',
-  tracking_error: 'Sample standard deviation of the daily differences to the benchmark, times the root of 252',
+  tracking_error: 'Sample standard deviation of the daily differences to the benchmark, times the square root of 252',
   information_ratio:
-    'Mean over sample standard deviation of the daily differences to the benchmark, times the root of 252',
+    'Mean over sample standard deviation of the daily differences to the benchmark, times the square root of 252',
   cost_usd: 'What the tokens of these model-days cost, attempts that failed within their job included',
   profit_per_cost_usd: 'Dollars of profit per dollar of model cost',
 } as const;
@@ -62,10 +62,10 @@ export function reportConventions(yearlyRiskFreeRate: number) {
     min_days_for_risk: MIN_DAYS_FOR_RISK,
     min_share_of_weekdays: MIN_SHARE_OF_WEEKDAYS,
     universe_benchmark:
-      'Equal amounts in every symbol of the universe that has a price, made equal again at every close, without costs',
+      'Equal amounts in every symbol of the universe that has a price, rebalanced at every close, without costs',
     benchmark_gaps: `${STILL}; then it has no return until its next bar, and a symbol is not in the universe`,
     survivorship:
-      'A universe chosen later than the dates simulated leaves out what has failed since and favours what has risen. The ' +
+      'A universe chosen after the simulated dates omits what has failed since and favours what has risen. The ' +
       'universe of the program is the NASDAQ-100 as of October 2025; set stock_symbols for earlier dates',
     adjusted_prices:
       'Adjusted series (Yahoo, Stooq) are divided by splits, some also by dividends, that came later: no one could ' +

@@ -7,8 +7,8 @@ import type { Problem } from './provider.ts';
 /** The warnings of a job about prices. */
 
 const WHEN_TO_TRY_AGAIN: Partial<Record<Problem, string>> = {
-  daily_quota: "trying again makes sense tomorrow, when the provider's daily quota starts anew",
-  short_limit: 'trying again makes sense in some minutes',
+  daily_quota: "try again tomorrow, when the provider's daily quota is reset",
+  short_limit: 'try again in a few minutes',
 };
 
 /** Symbols that cannot be traded on some of the available dates, because their prices are unknown. */
@@ -35,7 +35,7 @@ export function downloadWarnings(
       ? [`Waited ${count(Math.round(waitedMs / 1000), 'second')} at the price provider's rate limit`]
       : []),
     ...(isFullRefused
-      ? ['The price provider gives more than the last 100 days for money only (premium): older dates stay without']
+      ? ['The price provider limits more than the last 100 days to paying customers (premium): older dates stay without prices']
       : []),
     ...(unknown.length > 0
       ? [`The price provider does not know ${count(unknown.length, 'symbol')}: ${list(unknown)}`]
@@ -56,7 +56,7 @@ export function downloadWarnings(
 }
 
 function revisionWarning(bars: number, symbols: string): string {
-  return `${count(bars, 'bar')} came with other numbers than before (${symbols}); the old ones are kept in price_revisions`;
+  return `${count(bars, 'bar')} differ from those stored before (${symbols}); the old values are kept in price_revisions`;
 }
 
 function stopWarnings({ stop, downloaded, wanted }: DownloadReport, dates: readonly DatePrices[]): string[] {
@@ -64,7 +64,7 @@ function stopWarnings({ stop, downloaded, wanted }: DownloadReport, dates: reado
   const progress = `${downloaded.length} of ${wanted} symbols downloaded`;
   const again = WHEN_TO_TRY_AGAIN[stop.problem];
   if (again === undefined)
-    return [`${REASONS[stop.problem] ?? 'The price provider gives nothing'} (${stop.message}): ${progress}`];
+    return [`${REASONS[stop.problem] ?? 'The price provider returned nothing'} (${stop.message}): ${progress}`];
   const left = dates.filter(({ availability }) => availability === 'missing').map(({ date }) => date);
   const consequence =
     left.length === 0 ? 'No date is left out' : `${count(left.length, 'date')} left out: ${list(left)}`;
@@ -73,7 +73,7 @@ function stopWarnings({ stop, downloaded, wanted }: DownloadReport, dates: reado
 
 const REASONS: Partial<Record<Problem, string>> = {
   bad_key: 'The price provider does not accept the key in ALPHAADVANTAGE_API_KEY',
-  premium: 'The price provider gives daily prices for money only',
+  premium: 'The price provider limits daily prices to paying customers',
   unreachable: 'The price provider cannot be reached',
 };
 

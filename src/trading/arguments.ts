@@ -34,7 +34,7 @@ function wholeNumber(most: number, description: string) {
 
 const date = v.pipe(
   v.custom<CalendarDate>(isCalendarDate, (issue) => `must be a date YYYY-MM-DD, got ${shown(issue.input)}`),
-  v.metadata({ type: 'string', format: 'date', description: 'YYYY-MM-DD, today when left out' }),
+  v.metadata({ type: 'string', format: 'date', description: 'YYYY-MM-DD; today if omitted' }),
 );
 
 const queryMessage = `must be text of 1 to ${MAX_QUERY_LENGTH} characters`;

@@ -36,7 +36,7 @@ export interface ToolResult {
 /** The tools, as the model reads them and as the parent runs them. To add a tool, add a row here, and its arguments. */
 const tools: readonly Tool[] = [
   tool('buy', {
-    description: "Buy whole shares at today's opening price. Refused when cash does not suffice.",
+    description: "Buy whole shares at today's opening price. Refused when there is not enough cash.",
     run: (day, args) => execute(day, 'buy', args),
   }),
   tool('sell', {
@@ -64,7 +64,7 @@ const tools: readonly Tool[] = [
   }),
   tool('search_news', {
     description:
-      'News published before today, as date, title, URL and snippet. `undated` counts what was left out for want of a certain date.',
+      'News published before today, as date, title, URL and snippet. `undated` counts results omitted because their date is uncertain.',
     isOffered: ({ news }) => news != null,
     isFromOutside: true,
     run: (day, { query }) => searchNews(day, query),

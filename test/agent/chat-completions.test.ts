@@ -62,14 +62,14 @@ const passing: [name: string, fault: Reply, reason: RegExp][] = [
   ['200 with a status inside', { body: { error: { code: 429, message: 'Busy' } } }, /^answered 429: Busy$/],
   ['200 with a status as text', { body: { error: { code: '503', message: 'Busy' } } }, /^answered 503: Busy$/],
   ['an error in the choice', { body: fixture('error-openrouter-in-choice') }, /^answered 502: Upstream idle timeout$/],
-  ['a cut answer', { cut: 'sized' }, /^could not be asked: the connection was cut in the middle of the answer$/],
-  ['a cut answer without a length', { cut: 'chunked' }, /^could not be asked: the connection was cut/],
+  ['a cut answer', { cut: 'sized' }, /^could not be reached: the connection was cut in the middle of the response$/],
+  ['a cut answer without a length', { cut: 'chunked' }, /^could not be reached: the connection was cut/],
   [
     'half an answer',
     text('{"choices": [{"mess', 'application/json'),
-    /^sent JSON that breaks off: \{"choices": \[\{"mess$/,
+    /^sent JSON that is cut off: \{"choices": \[\{"mess$/,
   ],
-  ['an empty answer', text('', 'text/plain'), /^sent JSON that breaks off: nothing$/],
+  ['an empty answer', text('', 'text/plain'), /^sent JSON that is cut off: nothing$/],
 ];
 for (const [name, fault, reason] of passing) {
   test(`${name} is tried again after the base delay`, async (t) => {
@@ -124,13 +124,13 @@ const lasting: [name: string, fault: Reply, error: string | RegExp][] = [
   [
     '200 without choices',
     { body: fixture('error-no-choices') },
-    /cannot be read: it has no choices\[0\]\.message: \{"id"/,
+    /unreadable response: it has no choices\[0\]\.message: \{"id"/,
   ],
   ['200 with base_resp', { body: fixture('error-minimax-base-resp') }, /no choices.*insufficient balance/],
   [
     'an answer of 10 MB',
     { body: { choices: [], padding: 'x'.repeat(10 * 1024 * 1024) } },
-    'The model provider could not be asked: the answer is larger than 1048576 bytes',
+    'The model provider could not be reached: the response is larger than 1048576 bytes',
   ],
   [
     'a redirect',
@@ -188,7 +188,7 @@ test('a provider that never answers is asked again, each time within the time li
   assert.equal(answer?.content, 'Done.');
   assert.deepEqual(
     failures.map(({ reason }) => reason),
-    Array(2).fill('could not be asked: no answer within 0.15 seconds'),
+    Array(2).fill('could not be reached: no response within 0.15 seconds'),
   );
 });
 
@@ -203,7 +203,7 @@ test('a time limit counts to the last byte, not to the first', async (t) => {
   await new Promise((resolve) => dripping.once('listening', resolve));
   const { port } = dripping.address() as { port: number };
   const { error } = await askOnce(endpointOf(`http://127.0.0.1:${port}`, { requestTimeoutMs: 80, maxRetries: 0 }));
-  assert.equal(error, 'The model provider could not be asked: no answer within 0.08 seconds');
+  assert.equal(error, 'The model provider could not be reached: no response within 0.08 seconds');
 });
 
 test('a refused connection is tried again and told in the end', async () => {
@@ -212,7 +212,7 @@ test('a refused connection is tried again and told in the end', async () => {
   const { port } = closed.address() as { port: number };
   await new Promise((resolve) => closed.close(resolve));
   const { error } = await askOnce(endpointOf(`http://127.0.0.1:${port}/v1`, { maxRetries: 1 }));
-  assert.equal(error, `The model provider could not be asked: connect ECONNREFUSED 127.0.0.1:${port} (after 2 tries)`);
+  assert.equal(error, `The model provider could not be reached: connect ECONNREFUSED 127.0.0.1:${port} (after 2 tries)`);
 });
 
 test('TLS that cannot be trusted, or is none, fails at once and says what to do', async (t) => {
@@ -220,13 +220,13 @@ test('TLS that cannot be trusted, or is none, fails at once and says what to do'
   const untrusted = await askOnce(endpointOf(tls.baseUrl));
   assert.equal(
     untrusted.error,
-    'The model provider could not be asked: its certificate is not trusted: self-signed certificate (NODE_EXTRA_CA_CERTS can name a file of certificates to trust)',
+    'The model provider could not be reached: its certificate is not trusted: self-signed certificate (NODE_EXTRA_CA_CERTS can name a file of certificates to trust)',
   );
   const bare = await startModelServer(t, [says('Done.')]);
   const noTls = await askOnce(endpointOf(bare.baseUrl.replace('http:', 'https:')));
   assert.equal(
     noTls.error,
-    'The model provider could not be asked: no TLS connection can be made there: wrong version number',
+    'The model provider could not be reached: no TLS connection can be made there: wrong version number',
   );
   assert.deepEqual([tls.requests.length, bare.requests.length], [0, 0]);
 });

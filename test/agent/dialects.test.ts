@@ -141,7 +141,7 @@ const rows: [name: string, expected: Expected][] = [
     {
       content: 'I hold.',
       usage: '- 100 - 60',
-      note: /^The provider reported a number of tokens that no answer has \(prompt 9007199254740991, cached 1e\+300, total 9007199254740991\); it is recorded as unknown\.$/,
+      note: /^The provider reported an impossible number of tokens \(prompt 9007199254740991, cached 1e\+300, total 9007199254740991\); it is recorded as unknown\.$/,
     },
   ],
   ['usage-input-output', { content: 'I hold.', usage: plain }],
@@ -171,7 +171,7 @@ for (const [family, content] of Object.entries(fixture('written-tool-calls') as 
     const body = { choices: [{ message: { role: 'assistant', content }, finish_reason: 'stop' }] };
     const { toolCalls, note } = readCompletion(body, 1);
     assert.deepEqual(toolCalls, []);
-    assert.match(note ?? '', /seems to hold tool calls written as text\. They were not executed/);
+    assert.match(note ?? '', /seems to contain tool calls written as text\. They were not executed/);
   });
 }
 

@@ -107,7 +107,7 @@ const histories: [name: string, sql: string, report: Partial<typeof NOTHING>][] 
   [
     'the day before, taken away by another program',
     'DELETE FROM trading_sessions WHERE session_id = 3',
-    { problems: ['2025-01-08: it started from session 3, which is not there'], stale: ['2025-01-08'] },
+    { problems: ['2025-01-08: it started from session 3, which is missing'], stale: ['2025-01-08'] },
   ],
   ['a close, taken away and put back', `DELETE FROM price_data WHERE ${AAPL_ON_7}; INSERT ${BAR} ('AAPL', '2025-01-07', 104, 105, 'csv', '2031-01-01T00:00:00.000Z')`, {}],
   [

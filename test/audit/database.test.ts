@@ -20,19 +20,19 @@ const faulty: [name: string, sql: string, damage: string[], problems: string[]][
   [
     'a position that is gone while its holdings are there',
     'DELETE FROM positions WHERE position_id = 7',
-    ['a row of holdings refers to a row of positions that is not there'],
+    ['a row of holdings refers to a row of positions that is missing'],
     ['2025-01-08: buy records: 0, executed buy orders: 1', '2025-01-08: it has no trade and 0 no_trade records'],
   ],
   [
     'a session that is gone',
     'DELETE FROM trading_sessions WHERE session_id = 3',
     [
-      'row 5 of positions refers to a row of trading_sessions that is not there',
-      'a row of session_prices refers to a row of trading_sessions that is not there',
-      'row 4 of trading_sessions refers to a row of trading_sessions that is not there',
+      'row 5 of positions refers to a row of trading_sessions that is missing',
+      'a row of session_prices refers to a row of trading_sessions that is missing',
+      'row 4 of trading_sessions refers to a row of trading_sessions that is missing',
     ],
     [
-      '2025-01-08: it started from session 3, which is not there',
+      '2025-01-08: it started from session 3, which is missing',
       '2025-01-07 (missing): it is completed in job job-3 and has no session with positions there',
     ],
   ],

@@ -41,7 +41,7 @@ test('the demo knows its own token, from the environment or the file, and does n
 
 const faults: [name: string, env: Record<string, string>, message: RegExp][] = [
   [
-    'a file that is not there',
+    'a file that is missing',
     { API_TOKENS_FILE: 'nowhere.txt' },
     /^Cannot use the access tokens of nowhere\.txt \(API_TOKENS_FILE\): ENOENT/,
   ],

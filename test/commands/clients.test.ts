@@ -49,7 +49,7 @@ test('trigger, watch and results are clients of a running server', async () => {
   const served = await fetch(`${server.url}/results?job_id=${jobId}&format=csv`);
   assert.deepEqual([csv.code, csv.stdout, csv.stderr], [0, await served.text(), '']);
   const none = await run(['results', '--model', 'stranger']);
-  assert.deepEqual([none.code, none.stdout, none.stderr], [0, '', 'No record matches.\n']);
+  assert.deepEqual([none.code, none.stdout, none.stderr], [0, '', 'No records match.\n']);
 });
 
 test('trigger --watch follows its job to the end; a repeated one says what it skipped, --replace does not skip', async () => {
@@ -85,7 +85,7 @@ const wrong: [args: string[], says: RegExp][] = [
   [['results', '--url', 'localhost:8080'], /: --url: expected a URL that starts with http/],
   [
     ['results', '--url', 'http://me:secret@localhost'],
-    /: the URL must hold no password; an access token comes from API_TOKEN\./,
+    /: the URL must not contain a password; an access token comes from API_TOKEN\./,
   ],
   [['results', '--url', 'http://localhost/?a'], /: the URL must end with its path\./],
 ];

@@ -28,7 +28,7 @@ test('it downloads what is missing, and nothing the second time', async (t) => {
   assert.equal(first.stdout, 'Downloaded 3 of 3 symbols.\n5 of 5 weekdays known for all 3 symbols\n');
   assert.deepEqual([first.code, first.stderr], [0, '']);
   const again = await run(RANGE);
-  assert.equal(again.stdout, 'Nothing to download: all of it is known.\n5 of 5 weekdays known for all 3 symbols\n');
+  assert.equal(again.stdout, 'Nothing to download: every price is known.\n5 of 5 weekdays known for all 3 symbols\n');
   assert.equal(server.requests.length, 3);
 });
 

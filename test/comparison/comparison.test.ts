@@ -160,7 +160,7 @@ test('a model alone has an interval and a leader, and nothing that needs another
   const { models, pairs, leader } = compare([a, flat]);
   const [only] = models;
   assert.equal(typeof only?.totalReturn, 'number');
-  assert.deepEqual(only?.probabilityBest, { reason: 'Nothing is left to compare it with' });
+  assert.deepEqual(only?.probabilityBest, { reason: 'There is no other model to compare it with' });
   assert.deepEqual(pairs.map(({ pValue }) => pValue), [{ reason: 'No figures for flat: Its daily returns do not vary' }]);
   assert.equal(typeof leader.probabilisticSharpeRatio, 'number');
   assert.deepEqual(leader.deflatedSharpeRatio, { reason: 'Needs the Sharpe ratios of two models; there is one' });
@@ -189,7 +189,7 @@ test('another window and other names draw other numbers, no models have no figur
 });
 
 const refused: [models: ComparedModel<number>[], options: Options<number>, message: RegExp][] = [
-  [[a, a], {}, /a name comes twice/],
+  [[a, a], {}, /a name is repeated/],
   [[model('a', {})], {}, /without a run/],
   [[a], { against: 'b' }, /it is not among the models/],
   [[a], { confidence: 1 }, /must be between 0 and 1/],

@@ -109,13 +109,13 @@ const refusals: [name: string, prepare: (folder: string) => string, message: Reg
   [
     'a name that is taken',
     (folder) => (writeFileSync(join(folder, 'mine.txt'), 'mine'), 'mine.txt'),
-    /^Cannot back up to .*mine\.txt: there is such a file already$/,
+    /^Cannot back up to .*mine\.txt: the file already exists$/,
   ],
-  ['a folder that is not there', () => 'nowhere/copy.db', /^Cannot back up to .*: there is no folder .*nowhere$/],
+  ['a folder that is missing', () => 'nowhere/copy.db', /^Cannot back up to .*: the folder .*nowhere does not exist$/],
   [
     'a folder for a name',
     (folder) => (mkdirSync(join(folder, 'taken')), 'taken'),
-    /^Cannot back up to .*taken: there is such a file already$/,
+    /^Cannot back up to .*taken: the file already exists$/,
   ],
 ];
 for (const [name, prepare, message] of refusals) {
@@ -147,7 +147,7 @@ test('a damaged database is not passed off as a backup', async (t) => {
   database.statement('UPDATE positions SET cash_e4 = -1 WHERE position_id = 5').run();
   database.close();
   await assert.rejects(backupDatabase(path, join(folder, 'copy.db')), {
-    message: /^Cannot back up to .*: the database is damaged, as check tells: CHECK constraint failed in positions$/,
+    message: /^Cannot back up to .*: the database is damaged: CHECK constraint failed in positions$/,
   });
   assert.equal(existsSync(join(folder, 'copy.db')), false);
 });

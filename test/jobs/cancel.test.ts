@@ -55,7 +55,7 @@ test('cancelling stops the children, keeps what has completed and skips the rest
   );
   assert.equal((await service.get(`/results?job_id=${job.job_id}`)).body.count, 1);
   const again = await service.post(`/simulate/cancel/${job.job_id}`, {});
-  assert.deepEqual([again.status, again.body.message], [200, 'The job was cancelled before']);
+  assert.deepEqual([again.status, again.body.message], [200, 'The job was already cancelled']);
 });
 
 test('after a cancellation a new job runs at once, and runs what was cancelled afresh', async (t) => {

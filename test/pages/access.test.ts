@@ -21,7 +21,7 @@ test(
     await page.keyboard.press('Escape');
     await dialog.getByLabel('Token').fill('wrong');
     await page.keyboard.press('Enter');
-    await dialog.getByText("this request's is not known").waitFor();
+    await dialog.getByText("this request's is unknown").waitFor();
     await dialog.getByLabel('Token').fill(TOKEN);
     await dialog.getByRole('button', { name: 'Continue' }).click();
     await page.getByText('No results yet').waitFor();

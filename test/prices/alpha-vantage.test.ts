@@ -22,7 +22,7 @@ const answers: [name: string, fault: Fault, problem: Problem, message: RegExp][]
   ['status 503', faults.unavailable, 'unreachable', /status 503: upstream is away/],
   ['a redirect', faults.redirect, 'unreadable', /status 302/],
   ['an answer of 10 MB', faults.huge, 'unreadable', /larger than 8388608 bytes/],
-  ['an answer that is cut', faults.cut, 'unreachable', /cut in the middle of the answer/],
+  ['an answer that is cut', faults.cut, 'unreachable', /cut in the middle of the response/],
 ];
 for (const [name, fault, problem, message] of answers) {
   test(`${name} is told apart`, async (t) => {

@@ -126,7 +126,7 @@ test('the daily quota stops the downloads: what is complete runs, the rest is to
   assert.deepEqual(availabilityOf(supplied), all('missing'));
   assert.deepEqual(supplied.warnings, [
     'Rate limit reached: 2 of 4 symbols downloaded',
-    `5 dates left out: ${WEEK.join(', ')}; trying again makes sense tomorrow, when the provider's daily quota starts anew`,
+    `5 dates left out: ${WEEK.join(', ')}; try again tomorrow, when the provider's daily quota is reset`,
   ]);
   server.set({ fault: () => undefined });
   assert.deepEqual(availabilityOf(await supply({ universe: 'A B C D' })), all('available'));
@@ -151,7 +151,7 @@ test('a short limit is waited out within the bound, and past it stops the downlo
   const supplied = await supply({ universe: 'A B', settings: { maxRateLimitWaitMs: 0 } });
   assert.deepEqual(supplied.warnings, [
     'Rate limit reached: 1 of 2 symbols downloaded',
-    `5 dates left out: ${WEEK.join(', ')}; trying again makes sense in some minutes`,
+    `5 dates left out: ${WEEK.join(', ')}; try again in a few minutes`,
   ]);
   server.set({ fault: (_request, index) => (index === 2 ? faults.perMinute : undefined) });
   const again = await supply({ universe: 'A B' });
@@ -168,7 +168,7 @@ test('where the whole history costs money, the last hundred days are used and ol
   const supplied = await supply({ universe: 'A B', dates });
   assert.deepEqual(availabilityOf(supplied), ['missing', 'available']);
   assert.deepEqual(supplied.warnings, [
-    'The price provider gives more than the last 100 days for money only (premium): older dates stay without',
+    'The price provider limits more than the last 100 days to paying customers (premium): older dates stay without prices',
   ]);
   assert.deepEqual(server.requests, ['A full', 'A compact', 'B compact']);
 });
@@ -184,7 +184,7 @@ const useless: [name: string, fault: Parameters<typeof start>[1]['fault'], warni
     () => faults.badKey,
     /^The price provider does not accept the key in ALPHAADVANTAGE_API_KEY/,
   ],
-  ['daily prices as premium', () => faults.premium, /^The price provider gives daily prices for money only/],
+  ['daily prices as premium', () => faults.premium, /^The price provider limits daily prices to paying customers/],
   ['nothing but pages', () => faults.html, /^The price provider cannot be reached \(a response that is not JSON/],
 ];
 for (const [name, fault, warning] of useless) {
@@ -232,7 +232,7 @@ test('a bar with other numbers is a revision: the new one counts, the old one is
   storePrices(database, series('A', WEEK.slice(0, 3)));
   const { warnings } = await supply({ universe: 'A' });
   assert.deepEqual(warnings, [
-    '3 bars came with other numbers than before (A); the old ones are kept in price_revisions',
+    '3 bars differ from those stored before (A); the old values are kept in price_revisions',
   ]);
   const closes = (table: string) =>
     database.statement(`SELECT DISTINCT close FROM ${table} WHERE date IN (SELECT value FROM json_each(?))`);

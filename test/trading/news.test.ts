@@ -170,14 +170,14 @@ const faults: [
     'no answer in time',
     () => {},
     'the provider did not respond in time',
-    /no answer within 0\.2 seconds/,
+    /no response within 0\.2 seconds/,
     { timeoutMs: 200 },
   ],
   [
     'an answer that never ends',
     (response) => response.writeHead(200).write('{"data": ['),
     'the provider did not respond in time',
-    /no answer within 0\.2 seconds/,
+    /no response within 0\.2 seconds/,
     { timeoutMs: 200 },
   ],
   [
@@ -249,7 +249,7 @@ const faults: [
       setImmediate(() => response.destroy());
     },
     'the provider cannot be reached',
-    /cut in the middle of the answer/,
+    /cut in the middle of the response/,
   ],
   [
     'an answer of 10 MB',

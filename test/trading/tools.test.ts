@@ -320,7 +320,7 @@ test('what the model reads of a tool is what the parent checks, in plain JSON Sc
     { symbol, amount: { type: 'integer', minimum: 1, maximum: most, description: 'Whole shares' } },
     ['symbol', 'amount'],
   );
-  const date = { type: 'string', format: 'date', description: 'YYYY-MM-DD, today when left out' };
+  const date = { type: 'string', format: 'date', description: 'YYYY-MM-DD; today if omitted' };
   const days = { type: 'integer', minimum: 1, maximum: 100, description: 'How many bars' };
   const expression = { type: 'string', description: 'For example floor(10000 / 245.27)' };
   const query = { type: 'string', minLength: 1, maxLength: 400, description: 'Search words' };

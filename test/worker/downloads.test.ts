@@ -79,7 +79,7 @@ test('at the daily quota the job goes on with the dates that are complete, and i
   );
   assert.deepEqual(status.warnings, [
     'Rate limit reached: 1 of 2 symbols downloaded',
-    "2 dates left out: 2025-11-20, 2025-11-21; trying again makes sense tomorrow, when the provider's daily quota starts anew",
+    "2 dates left out: 2025-11-20, 2025-11-21; try again tomorrow, when the provider's daily quota is reset",
     'Skipped 2 dates without price data: 2025-11-20, 2025-11-21',
   ]);
   assert.ok(!JSON.stringify([status, service.logLines]).includes(KEY));

@@ -135,7 +135,7 @@ test('a proxy that refuses is told without its password', async (t) => {
   const proxy = await startProxy(t, { refusal: '407 Proxy Authentication Required' });
   setVariables(t, { ...trusted, HTTPS_PROXY: `http://me:word@${proxy.address}` });
   const error = await askInChild(server.baseUrl);
-  assert.match(error, /^The model provider could not be asked: .* 407 Proxy Authentication Required$/);
+  assert.match(error, /^The model provider could not be reached: .* 407 Proxy Authentication Required$/);
   assert.doesNotMatch(error, /word/);
 });
 
@@ -145,7 +145,7 @@ for (const value of ['socks5://me:word@127.0.0.1:1080', 'me:word@proxy:3128', 'h
     setVariables(t, { HTTP_PROXY: value });
     assert.equal(
       await askInChild(server.baseUrl),
-      'The model provider could not be asked: HTTP_PROXY is not a URL that starts with http:// or https://',
+      'The model provider could not be reached: HTTP_PROXY is not a URL that starts with http:// or https://',
     );
     assert.equal(server.requests.length, 0);
   });

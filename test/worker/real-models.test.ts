@@ -119,7 +119,7 @@ test('a token count that cannot be true is recorded as unknown, with a note, and
     details.map((detail: any) => [detail.status, detail.prompt_tokens, detail.completion_tokens, detail.cost_usd]),
     Array(2).fill(['completed', null, 100, null]),
   );
-  assert.match((await conversationOf(service, 'boasting')).at(-1).content, /no answer has \(prompt 9007199254740991\)/);
+  assert.match((await conversationOf(service, 'boasting')).at(-1).content, /an impossible number of tokens \(prompt 9007199254740991\)/);
   const [{ usage }] = (await service.get('/performance')).body.models;
   assert.deepEqual([usage.prompt_tokens, usage.completion_tokens, usage.model_days_without_cost], [null, 200, 2]);
 });
@@ -166,7 +166,7 @@ test('requests and model-days have time limits', async (t) => {
   const limits: [settings: object, error: string][] = [
     [
       { modelRequestTimeoutMs: 80 },
-      'The model provider could not be asked: no answer within 0.08 seconds (after 2 tries)',
+      'The model provider could not be reached: no response within 0.08 seconds (after 2 tries)',
     ],
     [{ modelDayTimeoutMs: 300 }, 'The model-day took longer than 0.3 seconds'],
   ];
@@ -213,7 +213,7 @@ test('a day ends at max_steps with its last calls executed', async (t) => {
   assert.deepEqual([details[0].status, details[0].steps, server.requests.length], ['completed', 3, 3]);
   assert.equal(ledgerOf(service.database, 'busy').length, 3);
   const { body } = await service.get('/reasoning');
-  assert.equal(body.sessions[0].session_summary, 'Reached the limit of 3 steps; the day ended as it stood.');
+  assert.equal(body.sessions[0].session_summary, 'Reached the limit of 3 steps; the day ended there.');
 });
 
 test('the dialects from the wire to the ledger', async (t) => {
@@ -257,7 +257,7 @@ test('the dialects from the wire to the ledger', async (t) => {
     prose.map(({ role }: any) => role),
     ['system', 'user', 'assistant', 'system'],
   );
-  assert.match(prose[3].content, /seems to hold tool calls written as text\. They were not executed/);
+  assert.match(prose[3].content, /seems to contain tool calls written as text\. They were not executed/);
   assert.equal(servers[names.indexOf('written')]?.requests.length, 1);
   // Thoughts are kept beside what was said, and go back to who wants them.
   const thinking = await conversationOf(service, 'reasoning');

@@ -173,7 +173,7 @@ test('a day that reaches its step limit ends as it stands, its last calls execut
   assert.equal(status.status, 'completed');
   const { sessions } = (await service.get('/reasoning')).body;
   const noted = sessions.filter(
-    (session: any) => session.session_summary === 'Reached the limit of 2 steps; the day ended as it stood.',
+    (session: any) => session.session_summary === 'Reached the limit of 2 steps; the day ended there.',
   );
   assert.ok(
     noted.some(({ positions }: any) => positions[0].action_type === 'buy'),

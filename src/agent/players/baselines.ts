@@ -44,7 +44,7 @@ function* buyAndHold(brief: Brief): Play {
   if (isThin(brief)) return waitingFor(brief);
   const stocks = stocksOf(brief);
   const orders = equalAmounts(stocks, { cash: units(brief.cash), wanted: namesOf(stocks) });
-  return yield* trade(brief, orders, 'I buy equal amounts of all that has a price, and hold them from now on.');
+  return yield* trade(brief, orders, 'I buy equal amounts of all stocks with a price, and hold them from now on.');
 }
 
 /** Restores equal amounts of every stock with a price in the first session of each week, and when it holds nothing. */
@@ -53,7 +53,7 @@ function* equalWeight(brief: Brief): Play {
   if (isThin(brief)) return waitingFor(brief);
   const stocks = stocksOf(brief);
   const orders = equalAmounts(stocks, { cash: units(brief.cash), wanted: namesOf(stocks) });
-  return yield* trade(brief, orders, 'I bring all that has a price back to equal amounts.');
+  return yield* trade(brief, orders, 'I rebalance all stocks with a price to equal amounts.');
 }
 
 /**
@@ -79,7 +79,7 @@ function* momentum(brief: Brief): Play {
   if (winners.length === 0) return NOTHING_TO_RANK_BY;
   const orders = equalAmounts(stocks, { cash: units(brief.cash), wanted: namesOf(winners) });
   const names = winners.map(({ symbol }) => symbol).join(', ');
-  return yield* trade(brief, orders, `I hold what has risen most since ${from}: ${names}.`);
+  return yield* trade(brief, orders, `I hold the stocks that have risen most since ${from}: ${names}.`);
 }
 
 /**
@@ -108,7 +108,7 @@ function* trade(brief: Brief, orders: readonly Order[], words: string): Play {
   const replies = yield { words, calls: orders.map(orderCall) };
   const smaller = secondTry(brief, orders, replies);
   if (smaller.length > 0)
-    replies.push(...(yield { words: 'What was refused I try again with less.', calls: smaller.map(orderCall) }));
+    replies.push(...(yield { words: 'I retry the refused purchases with less.', calls: smaller.map(orderCall) }));
   const executed = (side: string) => replies.filter((reply) => reply.executed === side).length;
   const refused = orders.length + smaller.length - executed('buy') - executed('sell');
   return `${words} Bought ${executed('buy')}, sold ${executed('sell')}, ${refused} orders refused.`;

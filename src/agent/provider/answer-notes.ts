@@ -13,7 +13,7 @@ const endings: Record<string, string> = {
   length: CUT_OFF,
   max_tokens: CUT_OFF,
   content_filter: 'The provider held back this answer (content filter).',
-  insufficient_system_resource: 'The provider broke this answer off for lack of resources.',
+  insufficient_system_resource: 'The provider cut this answer off for lack of resources.',
 };
 
 /** How models write a tool call into their text instead of making it, one form for each family of chat templates. */
@@ -40,7 +40,7 @@ export function noteOn({ content, callCount, finishReason }: NotedAnswer): strin
     notes.push('The model ended the day without a word.');
   if (callCount === 0 && writtenCall.test(content))
     notes.push(
-      'This answer seems to hold tool calls written as text. They were not executed: only real tool calls are.',
+      'This answer seems to contain tool calls written as text. They were not executed: only real tool calls are.',
     );
   return notes.length === 0 ? null : notes.join(' ');
 }

@@ -48,5 +48,5 @@ function noteOnCounts(counts: Record<string, unknown>): string | null {
   const wrong = Object.entries(counts).filter(([, value]) => typeof value === 'number' && value > MAX_TOKENS_OF_ANSWER);
   if (wrong.length === 0) return null;
   const named = wrong.map(([kind, value]) => `${kind} ${value}`).join(', ');
-  return `The provider reported a number of tokens that no answer has (${named}); it is recorded as unknown.`;
+  return `The provider reported an impossible number of tokens (${named}); it is recorded as unknown.`;
 }

@@ -15,7 +15,7 @@ export type Verdict = { answer: ModelAnswer } | { reason: string; passes: boolea
 export function judge(result: HttpResponse | HttpFailure, step: number): Verdict {
   if (result.failure !== undefined) {
     const passes = result.failure === 'connection' || result.failure === 'timeout';
-    return { reason: `could not be asked: ${result.message}`, passes };
+    return { reason: `could not be reached: ${result.message}`, passes };
   }
   const body = tryParse(result.text);
   const isGood = result.status >= 200 && result.status < 300;
@@ -28,7 +28,7 @@ export function judge(result: HttpResponse | HttpFailure, step: number): Verdict
   try {
     return { answer: readCompletion(body, step) };
   } catch (problem) {
-    const reason = `sent an answer that cannot be read: ${(problem as Error).message}: ${quote(result.text)}`;
+    const reason = `sent an unreadable response: ${(problem as Error).message}: ${quote(result.text)}`;
     return { reason, passes: false };
   }
 }
@@ -36,7 +36,7 @@ export function judge(result: HttpResponse | HttpFailure, step: number): Verdict
 /** A response that should be JSON but is not. One that was cut off may be complete the next time. */
 function judgeForeign(answer: HttpResponse): Verdict {
   const isCut = answer.text.trim() === '' || /json/i.test(answer.headers['content-type'] ?? '');
-  if (isCut) return { reason: `sent JSON that breaks off: ${quote(answer.text) || 'nothing'}`, passes: true };
+  if (isCut) return { reason: `sent JSON that is cut off: ${quote(answer.text) || 'nothing'}`, passes: true };
   return { reason: `answered ${answer.status}: ${foreignWords(answer)}`, passes: false };
 }
 

@@ -56,7 +56,7 @@ function show(content: HTMLElement, { session, day, before, usage }: Parts): voi
     day !== undefined && h('div.two', portfolio(day, before), tradesOfDay(day.records)),
     section(
       'What the model knew',
-      brief === undefined ? h('p.quiet', 'The model was told nothing.') : h('div.brief', text(brief.content)),
+      brief === undefined ? h('p.quiet', 'The model read nothing.') : h('div.brief', text(brief.content)),
     ),
     section(
       'Conversation',

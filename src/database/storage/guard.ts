@@ -11,7 +11,7 @@ const LOG_IS_REMOVED =
   'its log (-wal, -shm) was removed while the service runs, and cannot be saved while others have the database open; end them';
 /** By another program that has begun its own log: the two would overwrite each other's pages. */
 const LOG_IS_REPLACED =
-  'its log (-wal, -shm) was replaced while the service runs, and what was written last may be lost; restart the service, then run check';
+  'its log (-wal, -shm) was replaced while the service runs, and the last writes may be lost; restart the service, then run check';
 
 /** Called when the guard has repaired something. */
 export type OnRepair = (what: string) => void;

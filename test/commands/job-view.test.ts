@@ -45,7 +45,7 @@ test('more dates than columns: those around the first unfinished one; more model
     '[####################..........]  66 % 80 of 120 model-days, job running',
     'a #####>....',
     'b #####>....',
-    'and 2 models more',
+    'and 2 more models',
     '2025-10-27 to 2025-11-07: # completed, x failed, - skipped, > running, . pending',
   ]);
   const ended = job(dates, { a: '#'.repeat(30) });

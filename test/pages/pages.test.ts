@@ -36,9 +36,7 @@ let jobId: string;
 let pages: Record<string, string>;
 before(async (t) => {
   if (noBrowser) return;
-  const agent = scriptedAgent(script)
-    .replaceAll("'I trade.'", JSON.stringify(HOSTILE))
-    .replaceAll("'Done.'", JSON.stringify(HOSTILE));
+  const agent = scriptedAgent(script, HOSTILE);
   const prices = wavyPrices(SYMBOLS, dates);
   service = await startTestService(t as TestContext, { configuration, prices, agentProgram: agent, pages: true });
   jobId = (await service.runJob({ start_date: firstDate, end_date: lastDate })).job_id;

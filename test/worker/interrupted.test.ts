@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { type Script, scriptedAgent } from '../support/agents.ts';
+import { type Script, scriptedAgent, scriptedProcess } from '../support/agents.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { type TestService, startTestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const PRICES = `
   AAPL 2025-11-10 100 101
@@ -17,22 +18,27 @@ const configuration = {
 const buy = (symbol: string, amount: number): [string, unknown] => ['buy', { symbol, amount }];
 const wait: [string, unknown][] = [['wait', 60_000]];
 
-const serve = (t: TestContext, script: Script, folder?: string) =>
+interface ServeOptions {
+  folder?: string;
+  agentOf?: typeof scriptedAgent;
+}
+
+const serve = (t: TestContext, script: Script, { folder, agentOf = scriptedAgent }: ServeOptions = {}) =>
   startTestService(t, {
     configuration,
-    agentProgram: scriptedAgent(script),
+    agentProgram: agentOf(script),
     ...(folder === undefined ? { prices: PRICES } : { folder }),
   });
 
 /** Starts a job, waits until so many messages of its one model-day are logged, and stops the service under it. */
 async function interrupt(
   t: TestContext,
-  { script, messages }: { script: Script; messages: number },
+  { script, messages, agentOf }: { script: Script; messages: number; agentOf?: typeof scriptedAgent },
 ): Promise<{ folder: string; jobId: string }> {
-  const service = await serve(t, script);
+  const service = await serve(t, script, agentOf && { agentOf });
   const { body } = await service.post('/simulate/trigger', { start_date: '2025-11-10', end_date: '2025-11-10' });
-  const count = () => logOf(service).length;
-  while (count() < messages) await new Promise((resolve) => setImmediate(resolve));
+  const log = service.database.statement('SELECT count(*) AS count FROM reasoning_logs');
+  await until(`${messages} messages`, () => Number(log.get()?.['count']) >= messages);
   await service.stop();
   return { folder: service.folder, jobId: body.job_id };
 }
@@ -68,8 +74,10 @@ test('a model-day resumes where its reasoning log ends', async (t) => {
   const { folder, jobId } = await interrupt(t, {
     script: { [day]: [[buy('AAPL', 10), buy('MSFT', 60)], wait] },
     messages: 4,
+    agentOf: scriptedProcess,
   });
-  const service = await serve(t, { [day]: [[buy('AAPL', 10), buy('MSFT', 60)], [buy('MSFT', 2)]] }, folder);
+  const script = { [day]: [[buy('AAPL', 10), buy('MSFT', 60)], [buy('MSFT', 2)]] };
+  const service = await serve(t, script, { folder, agentOf: scriptedProcess });
   const status = await service.waitForJob(jobId);
   assert.equal(status.status, 'completed');
   assert.deepEqual(
@@ -100,7 +108,7 @@ test('an answer whose tool calls had not run yet is not asked for again', async 
   const day = 'model-a 2025-11-10';
   const interrupted = await interrupt(t, { script: { [day]: [[buy('AAPL', 10)], wait] }, messages: 3 });
   edit(interrupted.folder, `DELETE FROM reasoning_logs WHERE role = 'tool'`);
-  const later = await serve(t, { [day]: [[['fail', 'it was asked again']]] }, interrupted.folder);
+  const later = await serve(t, { [day]: [[['fail', 'it was asked again']]] }, { folder: interrupted.folder });
   await later.waitForJob(interrupted.jobId);
   assert.deepEqual(sessionsOf(later), ['failed it was asked again 1 3']);
   assert.deepEqual(logOf(later).slice(1), ['1 assistant I trade.', '1 tool {"executed":"buy","s']);
@@ -112,7 +120,7 @@ test('a day whose last answer was logged is completed without another request', 
     folder,
     `INSERT INTO reasoning_logs (session_id, message_index, role, content, timestamp) VALUES (1, 3, 'assistant', 'Done.', 'now')`,
   );
-  const service = await serve(t, { '*': [[buy('AAPL', 1)]] }, folder);
+  const service = await serve(t, { '*': [[buy('AAPL', 1)]] }, { folder });
   const status = await service.waitForJob(jobId);
   assert.deepEqual([status.status, status.details[0].steps], ['completed', 1]);
   assert.deepEqual(sessionsOf(service), ['active 2 4']);
@@ -150,7 +158,7 @@ for (const [name, sql, reason] of misfits) {
     const script = { '*': [[buy('AAPL', 1), buy('AAPL', 2)], wait] };
     const { folder, jobId } = await interrupt(t, { script, messages: 4 });
     edit(folder, sql);
-    const service = await serve(t, { '*': [[buy('AAPL', 5)]] }, folder);
+    const service = await serve(t, { '*': [[buy('AAPL', 5)]] }, { folder });
     assert.equal((await service.waitForJob(jobId)).status, 'completed');
     const [aside, active] = sessionsOf(service);
     assert.match(aside ?? '', /^failed Set aside, because the reasoning log no longer matches: /);
@@ -171,7 +179,7 @@ test('a session that started from another day is set aside', async (t) => {
     INSERT INTO positions (session_id, action_id, action_type, cash_e4, portfolio_value_e4, daily_profit_e4, created_at)
       VALUES (9, 1, 'no_trade', 50000000, 50000000, -50000000, '2025-11-07T12:00:00.000Z')`,
   );
-  const service = await serve(t, { '*': [[buy('AAPL', 1)]] }, folder);
+  const service = await serve(t, { '*': [[buy('AAPL', 1)]] }, { folder });
   await service.waitForJob(jobId);
   assert.match(sessionsOf(service)[0] ?? '', /no longer matches: the model-day starts from another day now/);
   assert.equal(ledgerOf(service.database, 'model-a').at(-1), '2025-11-10 buy AAPL 1 100 => 4900 5001 1 AAPL:1');

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { agentFixture, scriptedAgent } from '../support/agents.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { startTestService, twoModels } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 /** Monday to Friday, with a holiday on Wednesday; two symbols that make the universe. */
 const PRICES = `
@@ -317,9 +318,11 @@ test('the model-day that runs has its conversation readable as it happens', asyn
     end_date: '2025-11-10',
     models: ['model-a'],
   });
-  let session: any;
-  while (session?.total_messages !== 3)
-    session = (await service.get('/reasoning?include_full_conversation=true')).body.sessions?.[0];
+  const logged = service.database.statement('SELECT 1 FROM reasoning_logs WHERE message_index = 2');
+  await until('three messages', () => logged.get());
+  const { sessions } = (await service.get('/reasoning?include_full_conversation=true')).body;
+  const [session] = sessions;
+  assert.equal(session.total_messages, 3);
   assert.deepEqual([session.completed_at, session.positions, session.conversation.length], [null, [], 3]);
   await service.waitForJob(body.job_id);
 });

@@ -27,7 +27,7 @@ const DEV = { DEPLOYMENT_MODE: 'DEV' };
 const WEEK = { start_date: '2025-11-10', end_date: '2025-11-14' };
 const MAX_BUNDLE_BYTES = 400 * 1024;
 
-test('the program is one small file that runs alone, from the trigger to the results', async (t) => {
+test('the program is one small file that needs no other, from the trigger to the results', async (t) => {
   const cwd = installProgram(t);
   assert.ok(statSync(join(cwd, 'server.js')).size < MAX_BUNDLE_BYTES);
   const server = await startServer(t, { cwd, env: DEV });
@@ -41,7 +41,7 @@ test('the program is one small file that runs alone, from the trigger to the res
   assert.deepEqual((({ code, signal }) => ({ code, signal }))(await server.ended), { code: 0, signal: null });
 });
 
-test('help and version open no database; a wrong command is told', async (t) => {
+test('help and version open no database; an unknown command is named', async (t) => {
   const cwd = installProgram(t);
   const help = await runProgram(['--help'], { cwd });
   assert.deepEqual([help.code, help.stderr], [0, '']);
@@ -62,7 +62,7 @@ test('help and version open no database; a wrong command is told', async (t) => 
   assert.deepEqual(readdirSync(cwd).sort(), ['configs', 'server.js']);
 });
 
-test('an old Node is told what is needed before anything else', (t) => {
+test('on an old Node the program first says which one it needs', (t) => {
   const cwd = installProgram(t);
   const pretend = `Object.defineProperty(process.versions, 'node', { value: '22.12.0' }); process.argv.push('--version'); require('./server.js')`;
   assert.throws(
@@ -71,7 +71,7 @@ test('an old Node is told what is needed before anything else', (t) => {
   );
 });
 
-test('a setting that cannot be read stops the start with its name, and nothing is created', async (t) => {
+test('an invalid setting stops the start by name, and nothing is created', async (t) => {
   const cwd = installProgram(t);
   const { code, stderr } = await runProgram([], { cwd, env: { DEPLOYMENT_MODE: 'STAGING', API_PORT: 'http' } });
   assert.equal(code, 1);
@@ -153,7 +153,7 @@ test('health checks are logged at DEBUG in DEV and at INFO in PROD', { skip: lef
   assert.equal(await logged({ ...DEV, LOG_LEVEL: 'DEBUG' }), 'DEBUG');
 });
 
-test('a second server on the same database refuses and says who has it', { skip: leftToLongForm }, async (t) => {
+test('a second server on the same database does not start, and names the first', { skip: leftToLongForm }, async (t) => {
   const cwd = installProgram(t);
   const first = await startServer(t, { cwd, env: DEV });
   const { job_id } = await ask(`${first.url}/simulate/trigger`, WEEK);
@@ -163,7 +163,7 @@ test('a second server on the same database refuses and says who has it', { skip:
   assert.equal((await waitForJob(first.url, job_id)).status, 'completed');
 });
 
-test('a job whose process was killed goes on at the next start, and its children end by themselves', { skip: noProc }, async (t) => {
+test('a job whose process was killed continues at the next start, and its children exit by themselves', { skip: noProc }, async (t) => {
   const cwd = installProgram(t);
   const env = { ...DEV, PRESERVE_DEV_DATA: 'true' };
   const first = await startServer(t, { cwd, env });
@@ -181,7 +181,7 @@ test('a job whose process was killed goes on at the next start, and its children
   assert.equal((await ask(`${second.url}/audit`)).status, 'sound');
 });
 
-test('Ctrl-C reaches the children too, and still no model-day fails of it', { skip: leftToLongForm }, async (t) => {
+test('Ctrl-C reaches the children too, but no model-day fails because of it', { skip: leftToLongForm }, async (t) => {
   const cwd = installProgram(t);
   const env = { ...DEV, PRESERVE_DEV_DATA: 'true' };
   const first = await startServer(t, { cwd, env, detached: true });
@@ -209,7 +209,7 @@ test('while another program holds the write lock, the service waits and nothing 
   assert.deepEqual([status, progress.failed], ['completed', 0]);
 });
 
-test('the health check command tells by its exit code', async (t) => {
+test('the health check command reports by its exit code', async (t) => {
   const cwd = installProgram(t);
   const server = await startServer(t, { cwd, env: DEV });
   const env = { API_PORT: new URL(server.url).port };
@@ -225,7 +225,7 @@ test('the health check command tells by its exit code', async (t) => {
   assert.deepEqual([unreachable.code, /^unreachable: .*ECONNREFUSED/.test(unreachable.stdout)], [1, true]);
 });
 
-test('import-prices tells what it did, on the line and by its exit code', async (t) => {
+test('import-prices reports its result in a line and by its exit code', async (t) => {
   const cwd = installProgram(t);
   writeFileSync(
     join(cwd, 'good.csv'),

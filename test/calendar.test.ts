@@ -39,7 +39,7 @@ test('a date is zero-padded and exists in the calendar', () => {
   for (const text of bad) assert.equal(isCalendarDate(text), false, String(text));
 });
 
-test('a date before 1900 is too early, and what is no date is not even that', () => {
+test('a date before 1900 is too early, and other text is not a date', () => {
   const early = ['0000-01-01', '0001-01-01', '1896-02-29', '1899-12-31'];
   for (const text of early) assert.deepEqual([isTooEarly(text), isCalendarDate(text)], [true, false], text);
   for (const text of [EARLIEST_DATE, '2025-01-05', '1899-02-29', '1899-1-1', '', null])

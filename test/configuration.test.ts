@@ -56,7 +56,7 @@ test('a file may begin with a byte order mark, as Windows editors write it', (t)
   );
 });
 
-test('what is absent has its default, and the universe is the NASDAQ-100', () => {
+test('missing values have their defaults, and the universe is the NASDAQ-100', () => {
   const { agent_config } = parseConfiguration({ models: [] }, 'file');
   assert.deepEqual(agent_config, {
     max_steps: 30,
@@ -73,7 +73,7 @@ test('what is absent has its default, and the universe is the NASDAQ-100', () =>
   assert.deepEqual(universeOf({ ...agent_config, stock_symbols: ['AAPL'] }), ['AAPL']);
 });
 
-test('a basemodel, or else a signature, names a baseline', () => {
+test('a basemodel, or otherwise a signature, names a baseline', () => {
   const names = [['a', 'baseline/momentum'], ['baseline/random'], ['b', 'openai/baseline/random'], ['baseline', '']];
   const models = names.map(([signature, basemodel]) => ({ signature, ...(basemodel !== undefined && { basemodel }) }));
   assert.deepEqual(parseConfiguration({ models }, 'file').models.map(baselineOf), ['momentum', 'random', null, null]);
@@ -90,7 +90,7 @@ test('a price of tokens beyond a dollar each is a mistake, and no cost becomes i
   );
 });
 
-test('symbols are written in one form, once', () => {
+test('symbols are normalised, without duplicates', () => {
   const { agent_config } = parseConfiguration(
     { models: [], agent_config: { stock_symbols: ['aapl', 'BRK-B', '600519.SH', 'AAPL '] } },
     'file',
@@ -158,14 +158,14 @@ test('an error never repeats a value, which may be a key', (t) => {
   }
 });
 
-test('a missing file is told apart from a broken one', (t) => {
+test('a missing file and a broken one have different errors', (t) => {
   const path = join(temporaryFolder(t), 'config.json');
   assert.throws(() => readConfiguration(path), /Server configuration file not found: .*config\.json/);
   writeFileSync(path, '{');
   assert.throws(() => readConfiguration(path), /it is not JSON \(line 1 column 2\)/);
 });
 
-test('the configuration that ships is valid and enables models', () => {
+test('the default configuration is valid and enables models', () => {
   const shipped = parseConfiguration(
     JSON.parse(readFileSync(new URL('../configs/default_config.json', import.meta.url), 'utf8')),
     'default',

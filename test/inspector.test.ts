@@ -74,7 +74,7 @@ test('the processes that the service starts do not hear SIGUSR1', { skip: noProc
   );
 });
 
-test('no command runs while an inspector is asked for', async (t) => {
+test('no command runs with an inspector requested', async (t) => {
   const cwd = installProgram(t);
   for (const flag of ['--inspect=127.0.0.1:0', '--inspect=0 --no-warnings']) {
     const { code, stderr } = await runProgram(['healthcheck'], { cwd, env: { NODE_OPTIONS: flag } });

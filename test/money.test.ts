@@ -9,7 +9,7 @@ test('dollars become integers of 1/10000 and come back with at most four decimal
   assert.equal(fromDollars(1.00005), 10_001);
 });
 
-test('an amount that no integer holds exactly is an error, not a rounding', () => {
+test('an amount that no integer represents exactly is an error, not rounded', () => {
   assert.throws(() => money(2 ** 53), RangeError);
   assert.throws(() => money(0.5), RangeError);
   assert.throws(() => money(NaN), RangeError);

@@ -14,14 +14,14 @@ function readAll(chunks: readonly (string | Buffer)[]): { lines: string[]; tooLo
   return result;
 }
 
-test('lines come out whole, however the stream is cut', () => {
+test('lines are whole, however the stream is cut', () => {
   const text = '{"a":1}\n\n{"b":"€ü"}\n{"c"';
   const whole = ['{"a":1}', '', '{"b":"€ü"}'];
   assert.deepEqual(readAll([text]).lines, whole);
   assert.deepEqual(readAll([...Buffer.from(text)].map((byte) => Buffer.from([byte]))).lines, whole);
 });
 
-test('a line that never ends is told once, and nothing after it is read', () => {
+test('an endless line is reported once, and nothing after it is read', () => {
   const piece = 'x'.repeat(MAX_LINE_BYTES / 2);
   assert.deepEqual(readAll(['a\n', piece, piece, 'x', 'x\nb\n']), { lines: ['a'], tooLong: 1 });
 });

@@ -40,7 +40,7 @@ function makeMergedFile(): string {
   return `${lines.join('\n')}\n`;
 }
 
-test('from the records and the price file alone, an independent bookkeeper comes to every figure', async (t) => {
+test('an independent bookkeeper derives every figure from only the records and the price file', async (t) => {
   const models = MODELS.map((signature) => ({
     signature,
     enabled: true,

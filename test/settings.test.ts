@@ -46,7 +46,7 @@ test('DEV has paths of its own', () => {
   );
 });
 
-test('values are read as people write them, and an empty one is an absent one', () => {
+test('values are read as people write them, and an empty one counts as absent', () => {
   const settings = readSettings({
     AUTO_DOWNLOAD_PRICE_DATA: 'False',
     LOG_LEVEL: 'warn',
@@ -102,14 +102,14 @@ for (const [variable, value] of unreadable) {
   });
 }
 
-test('all unreadable settings are told at once', () => {
+test('all invalid settings are reported together', () => {
   assert.throws(
     () => readSettings({ API_PORT: 'x', LOG_LEVEL: 'y', ...nowhere }),
     /API_PORT[\s\S]*LOG_LEVEL|LOG_LEVEL[\s\S]*API_PORT/,
   );
 });
 
-test('the merged configuration wins when it exists at the start', (t) => {
+test('the merged configuration takes precedence if it exists at the start', (t) => {
   const merged = join(temporaryFolder(t), 'runtime_config.json');
   const path = () => readSettings({ RUNTIME_CONFIG_PATH: merged }).configurationPath;
   assert.equal(path(), 'configs/default_config.json');

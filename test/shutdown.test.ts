@@ -38,13 +38,13 @@ async function startWithStuckChild(t: TestContext) {
   return server;
 }
 
-test('the first signal ends in order, also with a child that does not heed it', { skip: noProc }, async (t) => {
+test('the first signal shuts down cleanly, even with a child that ignores it', { skip: noProc }, async (t) => {
   const server = await startWithStuckChild(t);
   server.process.kill('SIGTERM');
   assert.deepEqual([(await server.ended).code, (await server.ended).signal], [0, null]);
 });
 
-test('a second signal ends at once', { skip: noProc }, async (t) => {
+test('a second signal exits immediately', { skip: noProc }, async (t) => {
   // On a busy machine the service may get around to killing its child before the second signal comes: then once more.
   for (let tries = 1; ; tries += 1) {
     const server = await startWithStuckChild(t);

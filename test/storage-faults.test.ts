@@ -149,7 +149,7 @@ const modes: [env: Record<string, string>, file: string, unusable: typeof unusab
 ];
 for (const [env, file, rows] of modes) {
   for (const [what, make, message] of rows) {
-    test(`${Object.values(env).join(' ')}: ${what} stops the start and is left as it is`, async (t) => {
+    test(`${Object.values(env).join(' ')}: ${what} stops the start and is left unchanged`, async (t) => {
       const cwd = installProgram(t);
       const path = join(cwd, 'data', file);
       mkdirSync(dirname(path));
@@ -176,7 +176,7 @@ test('a file in place of the data folder stops the start with the reason', async
   assert.match(stderr, /^Cannot start: data\/agent_data cannot be written: ENOTDIR.*\n$/);
 });
 
-test('a database file that is taken away while the service runs, replaced, and put back', async (t) => {
+test('a database file that is moved away while the service runs, replaced, and put back', async (t) => {
   const cwd = installProgram(t);
   const server = await startServer(t, { cwd, env: DEV });
   const [path, away] = [join(cwd, 'data/jobs_dev.db'), join(cwd, 'away.db')];
@@ -203,7 +203,7 @@ test('a database file that is taken away while the service runs, replaced, and p
   await untilAnswer(`${server.url}/simulate/status/${job_id}`, (body) => body.status === 'completed');
 });
 
-test('the log removed under a running service: what was and is committed survives a SIGKILL', async (t) => {
+test('the log removed under a running service: earlier and later commits survive a SIGKILL', async (t) => {
   const cwd = installProgram(t);
   const env = { ...DEV, PRESERVE_DEV_DATA: 'true' };
   const path = join(cwd, 'data/jobs_dev.db');

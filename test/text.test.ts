@@ -11,7 +11,7 @@ test('a count agrees with its noun', () => {
   assert.deepEqual([count(0, 'date'), count(1, 'date'), count(2, 'date')], ['0 dates', '1 date', '2 dates']);
 });
 
-test('of many names some are told and the others counted', () => {
+test('of many names some are listed and the others counted', () => {
   assert.match(list(weekdays('2025-01-06', '2025-02-18')), /^2025-01-06, .*2025-02-14 and 2 more$/);
   assert.equal(list(['A', 'B', 'C'], 2), 'A, B and 1 more');
   assert.equal(list(['A', 'B']), 'A, B');
@@ -63,7 +63,7 @@ test('what emoji, scripts and byte order marks need is printable', () => {
   }
 });
 
-test('over several lines, line ends stay and a carriage return alone does not', () => {
+test('over several lines, line ends stay but a lone carriage return does not', () => {
   assert.equal(showLines('a\tb\r\nc\nd\re\u001b[2J'), 'a\tb\r\nc\nd\ufffde\ufffd[2J');
 });
 

@@ -57,7 +57,7 @@ test('imports point down the map, or stay in their folder', () => {
   assert.deepEqual(upwards, []);
 });
 
-test('no file imports itself by way of others, not even for a type', () => {
+test('no circular imports, not even of a type', () => {
   assert.deepEqual(circlesIn(sources, importsOf), []);
   const circle: Record<string, string[]> = { a: ['b'], b: ['c', 'd'], c: [], d: ['b'] };
   assert.deepEqual(circlesIn(Object.keys(circle), (path) => circle[path] ?? []), ['b → d → b']);
@@ -102,7 +102,7 @@ test('the agent that runs in the child imports nothing of the parent', () => {
   assert.deepEqual(wrong, []);
 });
 
-test('in the pages what others wrote is text: nothing parses markup, sets an inline style, or loads from elsewhere', () => {
+test('in the pages foreign text stays text: nothing parses markup, sets an inline style, or loads from elsewhere', () => {
   const dangerous =
     /innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|DOMParser|srcdoc|setAttribute\('style|\beval\(|new Function|https?:\/\//;
   const found = filesIn('src/browser').flatMap((path) =>
@@ -153,7 +153,7 @@ function longFunctions(path: string, lines: readonly string[]): string[] {
   });
 }
 
-test('no TODO without a reason, no escape from the types in src/, no skipped test without one', () => {
+test('no TODO or skipped test without a reason, no escape from the types in src/', () => {
   const escapes = everything.flatMap((path) =>
     textOf(path)
       .split('\n')
@@ -168,7 +168,7 @@ test('no TODO without a reason, no escape from the types in src/, no skipped tes
   assert.deepEqual(escapes, []);
 });
 
-test('what only Linux has is not taken for granted: src/ reads no /proc unguarded, and tests that do are skipped by name', () => {
+test('Linux features are not taken for granted: src/ reads no /proc unguarded, and tests that do are skipped by name', () => {
   const wrong = everything.filter((path) => {
     const text = textOf(path);
     if (path.startsWith('src/')) return /['"`]\/(proc|sys)\//.test(text) && !/existsSync|try \{/.test(text);
@@ -181,7 +181,7 @@ test('what only Linux has is not taken for granted: src/ reads no /proc unguarde
   );
 });
 
-test('SQL lies in src/database/ alone', () => {
+test('SQL is only in src/database/', () => {
   const elsewhere = sources.filter(
     (path) =>
       !path.startsWith('src/database/') && /\b(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b/.test(textOf(path)),

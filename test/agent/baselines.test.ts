@@ -212,7 +212,7 @@ test('momentum ranks by the return since the close of exactly 63 bars ago', asyn
   assert.deepEqual(ordersOf(day), ['buy AGO63 100']);
 });
 
-test('a universe larger than one answer may hold goes out over several', async () => {
+test('a universe too large for one answer is bought over several', async () => {
   const wide = openDatabase(':memory:');
   const symbols = Array.from({ length: 300 }, (_, index) => `W${index}`);
   for (const symbol of symbols)
@@ -226,7 +226,7 @@ test('a universe larger than one answer may hold goes out over several', async (
   }
 });
 
-test('a purchase that is refused for cash is tried once more with less', async () => {
+test('a purchase refused for lack of cash is retried once with less', async () => {
   const day = morning(PRICES, '2025-11-06', { cash: 1000 });
   const brief = { ...briefOf(day), cash: 1_100 }; // as if trading cost what nobody told it
   const conversation = await play('buy-and-hold', day, { brief });

@@ -157,7 +157,7 @@ for (const [name, fault, error] of lasting) {
   });
 }
 
-test('an answer that is empty beside an empty error is an answer', async (t) => {
+test('an empty answer beside an empty error is an answer', async (t) => {
   const empties = [null, '', {}, { message: '', code: null }, false];
   for (const error of empties) {
     const server = await startModelServer(t, [{ body: { ...says('Done.').body, error } }]);
@@ -182,7 +182,7 @@ test('when all tries are used up the error says how many there were, and the wai
   );
 });
 
-test('a provider that never answers is asked again, each time within the time limit', async (t) => {
+test('a provider that never responds is retried, each time within the time limit', async (t) => {
   const server = await startModelServer(t, ['never', 'never', says('Done.')]);
   const { answer, failures } = await askOnce(endpointOf(server.baseUrl, { requestTimeoutMs: 150 }));
   assert.equal(answer?.content, 'Done.');
@@ -206,7 +206,7 @@ test('a time limit counts to the last byte, not to the first', async (t) => {
   assert.equal(error, 'The model provider could not be reached: no response within 0.08 seconds');
 });
 
-test('a refused connection is tried again and told in the end', async () => {
+test('a refused connection is retried, and reported after the last try', async () => {
   const closed = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => closed.once('listening', resolve));
   const { port } = closed.address() as { port: number };
@@ -215,7 +215,7 @@ test('a refused connection is tried again and told in the end', async () => {
   assert.equal(error, `The model provider could not be reached: connect ECONNREFUSED 127.0.0.1:${port} (after 2 tries)`);
 });
 
-test('TLS that cannot be trusted, or is none, fails at once and says what to do', async (t) => {
+test('untrusted or missing TLS fails immediately and says what to do', async (t) => {
   const tls = await startModelServer(t, [says('Done.')], { tls: true });
   const untrusted = await askOnce(endpointOf(tls.baseUrl));
   assert.equal(
@@ -231,7 +231,7 @@ test('TLS that cannot be trusted, or is none, fails at once and says what to do'
   assert.deepEqual([tls.requests.length, bare.requests.length], [0, 0]);
 });
 
-test('a redirect is not followed, so that no key goes where nobody sent it', async (t) => {
+test('a redirect is not followed, so that the key goes nowhere else', async (t) => {
   const other = await startModelServer(t, [says('Done.')]);
   for (const status of [301, 302, 303, 307, 308]) {
     const reply = { status, headers: { location: `${other.baseUrl}/chat/completions` }, body: '' };
@@ -293,7 +293,7 @@ const baseUrls: [suffix: string, path: string][] = [
   ['/openai/deployments/x?api-version=2024-10-21', '/openai/deployments/x/chat/completions?api-version=2024-10-21'],
 ];
 for (const [suffix, path] of baseUrls) {
-  test(`the base URL http://host${suffix} is asked at ${path}`, async (t) => {
+  test(`the base URL http://host${suffix} is requested at ${path}`, async (t) => {
     const server = await startModelServer(t, [says('Done.')]);
     await askOnce(endpointOf(`http://127.0.0.1:${server.port}${suffix}`));
     assert.equal(server.requests[0]?.path, path);
@@ -321,7 +321,7 @@ test('the request: key, parameters, messages and tools, and nothing else', async
   assert.match(headers['user-agent'] as string, /^trading-simulation-service\/\d/);
 });
 
-test('a server that asks for no key gets none', async (t) => {
+test('a server that needs no key gets none', async (t) => {
   const server = await startModelServer(t, [says('Done.')]);
   await askOnce(endpointOf(server.baseUrl, { apiKey: null }));
   assert.equal(server.requests[0]?.headers.authorization, undefined);
@@ -333,7 +333,7 @@ test('parameters cannot take the place of the conversation', async (t) => {
   assert.deepEqual(server.requests[0]?.body.messages, opening);
 });
 
-test('a key that is a word is not taken out of answers, a real one is', async (t) => {
+test('a key that is a word is not removed from answers, a real one is', async (t) => {
   const behaviour: Behaviour = ({ headers }) => says(`You sent ${headers.authorization}; I run on ollama.`);
   const server = await startModelServer(t, behaviour);
   const heard = async (apiKey: string) => (await askOnce(endpointOf(server.baseUrl, { apiKey }))).answer?.content;
@@ -362,7 +362,7 @@ const histories: [name: string, message: object][] = [
   ['groq', {}], // refuses its own `reasoning`
 ];
 for (const [name, message] of histories) {
-  test(`the history goes back to ${name} as it wants it`, async (t) => {
+  test(`the history is sent back to ${name} in its own form`, async (t) => {
     const { id } = (fixture(name) as any).choices[0].message.tool_calls[0];
     assert.deepEqual(await historyAfter(t, fixture(name)), [
       {
@@ -384,7 +384,7 @@ test("Gemini's signature goes back with the call that it belongs to", async (t) 
   );
 });
 
-test('calls that nobody could send back as they came are mended in the history', async (t) => {
+test('calls that could not be sent back as they came are repaired in the history', async (t) => {
   const broken = (name: string, args: unknown) => ({ id: `id-${name}`, function: { name, arguments: args } });
   const body = {
     choices: [

@@ -167,7 +167,7 @@ for (const [name, expected] of rows) {
 }
 
 for (const [family, content] of Object.entries(fixture('written-tool-calls') as Record<string, string>)) {
-  test(`a tool call that ${family} writes as text is no tool call, and the log says so`, () => {
+  test(`a tool call that ${family} writes as text is not executed, and the log says so`, () => {
     const body = { choices: [{ message: { role: 'assistant', content }, finish_reason: 'stop' }] };
     const { toolCalls, note } = readCompletion(body, 1);
     assert.deepEqual(toolCalls, []);

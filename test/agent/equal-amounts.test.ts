@@ -55,7 +55,7 @@ const anyStocks = fc.uniqueArray(
   { selector: ({ symbol }) => symbol, maxLength: 12 },
 );
 
-test('equal amounts: no order costs more than there is, none sells what is not held, and the order of stocks is all one', () => {
+test('equal amounts: no order exceeds the cash or the holding, and the order of stocks does not matter', () => {
   fc.assert(
     fc.property(anyStocks, fc.integer({ min: 0, max: 1_000_000_000 }), (stocks, cash) => {
       const wanted = new Set(stocks.filter(({ isWanted }) => isWanted).map(({ symbol }) => symbol));
@@ -76,7 +76,7 @@ test('equal amounts: no order costs more than there is, none sells what is not h
   );
 });
 
-test('equal amounts: done once, there is nothing left to sell, and what is bought later is less than a share of each', () => {
+test('equal amounts: repeated, it sells nothing, and buys less than a share of each', () => {
   fc.assert(
     fc.property(anyStocks, fc.integer({ min: 0, max: 1_000_000_000 }), (stocks, cash) => {
       const wanted = new Set(stocks.map(({ symbol }) => symbol));

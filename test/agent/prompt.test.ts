@@ -43,7 +43,7 @@ const costs: [commissionPerTrade: number, commissionBps: number, slippageBps: nu
   [0, 0, 3, 'Trading costs: Orders fill 3 basis points worse than the open.'],
 ];
 for (const [commissionPerTrade, commissionBps, slippageBps, line] of costs) {
-  test(`trading costs of ${commissionPerTrade}, ${commissionBps} and ${slippageBps} are told`, () => {
+  test(`trading costs of ${commissionPerTrade}, ${commissionBps} and ${slippageBps} are in the prompt`, () => {
     const [, user] = openingMessages({ ...brief, costs: { commissionPerTrade, commissionBps, slippageBps } });
     assert.ok(user?.content.includes(`\n${line}\n`));
   });

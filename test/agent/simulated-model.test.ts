@@ -73,7 +73,7 @@ for (const [index, { name }] of temperaments.entries()) {
   });
 }
 
-test('the models that ship have all temperaments among them', () => {
+test('the default models have all temperaments between them', () => {
   assert.equal(
     new Set(
       ['gpt-5', 'claude-sonnet-4.5', 'deepseek-v3.1', 'qwen3-max'].map((signature) => temperamentOf(signature).name),

@@ -181,7 +181,7 @@ const moments: [name: string, lifetime: [number, number | null], moment: [number
   ['replaced before it came, by a clock that went back', [2, 1], [3, 5], true],
 ];
 for (const [name, [recorded, replaced], [from, to], mayBeRead] of moments) {
-  test(`of a moment, a version ${name} ${mayBeRead ? 'may' : 'cannot'} have been read in it`, () => {
+  test(`a version ${name} ${mayBeRead ? 'may' : 'cannot'} have been read within a span`, () => {
     const at = (second: number) => `2025-01-07T00:00:0${second}.000Z`;
     const version = { recordedAt: at(recorded), replacedAt: replaced === null ? null : at(replaced) };
     assert.deepEqual(versionsWithin([version], { from: at(from), to: at(to) }), mayBeRead ? [version] : []);

@@ -14,7 +14,7 @@ const LEDGER = `
   2025-01-08 split ORLY 3 20 => 8780 10070 19 AAPL:10 ORLY:10
   2025-01-08 buy AAPL 1 106  => 8674 10071 20 AAPL:11 ORLY:10`;
 
-test('books that nobody has touched add up', async () => {
+test('untouched books add up', async () => {
   const { database } = await fourDays();
   assert.deepEqual(ledgerOf(database, 'model-a'), ledger(LEDGER));
   assert.deepEqual(await auditOf(database), { problems: [], unverifiable: [], stale: [] });

@@ -75,7 +75,7 @@ for (const [name, sql, damage, problems] of faulty) {
   });
 }
 
-test('superseded days are recomputed as far as active ones go back to them', async () => {
+test('superseded days are recomputed if active ones depend on them', async () => {
   const { database, day } = await fourDays();
   await day('2025-01-07', [['buy', 'AAPL', 2]]);
   const reportNow = async () => {
@@ -95,7 +95,7 @@ test('superseded days are recomputed as far as active ones go back to them', asy
   assert.deepEqual(await reportNow(), [4, 0, []]);
 });
 
-test('the audit leaves no trace, whether somebody has the database open or not', async (t) => {
+test('the audit leaves no trace, whether or not another program has the database open', async (t) => {
   const path = join(temporaryFolder(t), 'jobs.db');
   const { database } = await fourDays(path);
   database.close();
@@ -110,7 +110,7 @@ test('the audit leaves no trace, whether somebody has the database open or not',
   open.close();
 });
 
-test('it tells how far it is, and lists are bounded', async (t) => {
+test('it reports its progress, and lists are bounded', async (t) => {
   const path = join(temporaryFolder(t), 'jobs.db');
   const { database, day } = await fourDays(path);
   for (let index = 0; index < 100; index += 1) await day('2025-01-08', [], `model-${index}`);
@@ -123,7 +123,7 @@ test('it tells how far it is, and lists are bounded', async (t) => {
   database.close();
 });
 
-test('what is stale is told by the active days alone, step by step as all at once', async () => {
+test('only active days are stale, whether read in steps or in one query', async () => {
   const { database, day, fail } = await fourDays();
   fail('2025-01-09');
   await day('2025-01-10');
@@ -137,7 +137,7 @@ test('what is stale is told by the active days alone, step by step as all at onc
 /** Never comes to an end by itself. */
 const ENDLESS = 'WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers) SELECT count(*) FROM numbers';
 
-test('a query apart ends with its signal, and its process with it', { skip: noProc }, async (t) => {
+test('a query in a separate process ends with its signal, and so does the process', { skip: noProc }, async (t) => {
   const path = join(temporaryFolder(t), 'jobs.db');
   openDatabase(path).close();
   const before = new Set(childrenOf(process.pid));
@@ -152,7 +152,7 @@ test('a query apart ends with its signal, and its process with it', { skip: noPr
   });
 });
 
-test('an audit ends with its signal: nothing of it is left when it has rejected', { skip: noProc }, async (t) => {
+test('an audit ends with its signal: nothing is left running once it rejects', { skip: noProc }, async (t) => {
   const path = join(temporaryFolder(t), 'jobs.db');
   (await fourDays(path)).database.close();
   const before = new Set(childrenOf(process.pid));
@@ -166,7 +166,7 @@ test('an audit ends with its signal: nothing of it is left when it has rejected'
   assert.deepEqual([looks, childrenOf(process.pid).filter((pid) => !before.has(pid))], [1, []]);
 });
 
-test('clients share an audit; it ends when the last of them has left, and who asks then gets a new one', async (t) => {
+test('clients share an audit; it ends when the last of them has left, and the next client gets a new one', async (t) => {
   const path = join(temporaryFolder(t), 'jobs.db');
   const { database } = await fourDays(path);
   t.after(() => database.close());

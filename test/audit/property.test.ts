@@ -9,7 +9,7 @@ import { staleByStamps } from '../support/stale.ts';
 
 const RUNS = Number(process.env['AUDIT_RUNS'] ?? runs(60, 200));
 
-test('whatever is traded, replaced, split and revised: the books add up, and what is kept as stale is what the time stamps say', async () => {
+test('whatever is traded, replaced, split and revised: the books add up, and the stored staleness agrees with the time stamps', async () => {
   const database = openDatabase(':memory:');
   await fc.assert(
     fc.asyncProperty(anyBars, anyEvents, async (bars, events) => {

@@ -59,7 +59,7 @@ test('clients that ask at the same time share one audit, and other requests are 
   assert.equal((await ask('/audit')).status, 'sound');
 });
 
-test('an audit of a database that cannot be read is an error that says so', async (t) => {
+test('an audit of an unreadable database is an error that says so', async (t) => {
   const service = await startTestService(t, { configuration, prices: PRICES });
   const version = service.database.statement('PRAGMA user_version').get()?.['user_version'];
   service.database.statement('PRAGMA user_version = 1').run();

@@ -11,7 +11,7 @@ import { installProgram, runProgram, startProgram, startServer } from '../suppor
 const DEV = { DEPLOYMENT_MODE: 'DEV' };
 const TOKEN = 'a-token-that-nobody-prints';
 
-test('with a token the server asks for it, the health check needs none, and nothing prints it', async (t) => {
+test('with a token set, the server requires it, the health check does not, and no output contains it', async (t) => {
   const cwd = installProgram(t);
   const server = await startServer(t, { cwd, env: { ...DEV, API_TOKEN: TOKEN, LOG_LEVEL: 'DEBUG' } });
   assert.equal((await fetch(`${server.url}/jobs`)).status, 401);
@@ -57,7 +57,7 @@ const faults: [name: string, env: Record<string, string>, message: RegExp][] = [
   ],
 ];
 for (const [name, env, message] of faults) {
-  test(`${name} stops the start before anything is touched, and is told without a token`, async (t) => {
+  test(`${name} stops the start before anything is touched, and the message has no token`, async (t) => {
     const cwd = installProgram(t);
     writeFileSync(join(cwd, 'faulty.txt'), `good\n${TOKEN} may read\n`);
     const { code, stdout, stderr } = await runProgram([], { cwd, env: { ...DEV, API_PORT: '0', ...env } });

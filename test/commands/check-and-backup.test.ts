@@ -32,7 +32,7 @@ test('check: books that add up', async (t) => {
   assert.deepEqual(files(), before, 'nothing is changed or left behind');
 });
 
-test('check: books that do not, as lines, and exit code 1', async (t) => {
+test('check: books that do not add up, as lines, and exit code 1', async (t) => {
   const cwd = await installWithBooks(t, 'UPDATE positions SET cash_e4 = cash_e4 + 10000 WHERE position_id IN (2, 5)');
   const { code, stdout } = await runProgram(['check', 'data/jobs.db'], { cwd });
   assert.equal(code, 1);
@@ -48,7 +48,7 @@ test('check: books that do not, as lines, and exit code 1', async (t) => {
   ]);
 });
 
-test('check: stale model-days, and those that nobody can verify, are no errors', async (t) => {
+test('check: stale and unverifiable model-days are not errors', async (t) => {
   const cwd = await installWithBooks(
     t,
     `INSERT OR REPLACE INTO price_data (symbol, date, open, close) VALUES ('AAPL', '2025-01-07', 90, 91)`,
@@ -85,7 +85,7 @@ test('check: a damaged file', async (t) => {
   assert.match(backup.stderr, /^Cannot back up to copy\.db: the database is damaged: /);
 });
 
-test('check: a terminal gets no orders from a database', async (t) => {
+test('check: text from a database cannot control the terminal', async (t) => {
   const cwd = installProgram(t);
   mkdirSync(join(cwd, 'data'));
   const { database, day } = await fourDays(join(cwd, 'data/jobs.db'));
@@ -95,7 +95,7 @@ test('check: a terminal gets no orders from a database', async (t) => {
   assert.match((await runInProcess(['check'], { cwd })).stdout, /^ {4}evil\ufffd\[2J 2025-01-07/m);
 });
 
-test('check and backup say what they cannot work with', async (t) => {
+test('check and backup name files that they cannot use', async (t) => {
   const cwd = installProgram(t);
   for (const command of ['check', 'backup']) {
     const missing = await runInProcess([command], { cwd });
@@ -132,7 +132,7 @@ test('beside a running server: an audit, a check, a backup, and a check of that'
   assert.match(named.stdout, /^data\/dev_agent_data\/jobs_dev-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z\.db: /);
 });
 
-test('a backup that is interrupted leaves nothing behind; what a killed one left, the next start removes', async (t) => {
+test('a backup that is interrupted leaves nothing behind; the next start removes what a killed one left', async (t) => {
   const cwd = await installWithBooks(t);
   const database = openDatabase(join(cwd, 'data/jobs.db'), { durability: 'process-end' });
   database

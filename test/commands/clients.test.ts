@@ -90,7 +90,7 @@ const wrong: [args: string[], says: RegExp][] = [
   [['results', '--url', 'http://localhost/?a'], /: the URL must end with its path\./],
 ];
 for (const [args, says] of wrong) {
-  test(`${args.join(' ').replace('\u001b', '')} is wrong usage: exit code 2, and nothing is asked`, async () => {
+  test(`${args.join(' ').replace('\u001b', '')} is wrong usage: exit code 2, and no request`, async () => {
     const { code, stdout, stderr } = await run(args, { API_URL: 'http://127.0.0.1:9' });
     assert.deepEqual([code, stdout], [2, '']);
     assert.match(stderr, says);
@@ -98,7 +98,7 @@ for (const [args, says] of wrong) {
   });
 }
 
-test("a refusal is told in the server's own words, with exit code 1", async () => {
+test("a refusal is reported in the server's own words, with exit code 1", async () => {
   const rows: [args: string[], says: RegExp][] = [
     [
       ['trigger', '--end', '2099-01-01'],
@@ -117,7 +117,7 @@ test("a refusal is told in the server's own words, with exit code 1", async () =
   }
 });
 
-test('an unreachable server is told with its address; --url counts before API_URL, and that before API_PORT', async () => {
+test('an unreachable server is reported with its URL; --url takes precedence over API_URL, and that over API_PORT', async () => {
   const rows: [args: string[], env: Record<string, string>, address: string][] = [
     [[], { API_URL: '', API_PORT: '9' }, 'http://127.0.0.1:9'],
     [[], { API_URL: 'http://127.0.0.2:9/base', API_PORT: '1' }, 'http://127.0.0.2:9'],
@@ -171,7 +171,7 @@ test('the access token is sent with every request, and never shown', async (t) =
   assert.ok(requests.every(({ url: path }) => path?.startsWith('/base/')));
 });
 
-test('a service that is away for a moment is waited for', async (t) => {
+test('a service that is briefly unreachable is waited for', async (t) => {
   const running = jobStatusAnswer([{ date: '2025-11-10', model: 'a', status: 'running' }]);
   const { url } = await farService(t, [
     { body: running },
@@ -187,7 +187,7 @@ test('a service that is away for a moment is waited for', async (t) => {
   );
 });
 
-test('what is not this service is told, not followed and not believed', async (t) => {
+test('another service is reported, not followed and not trusted', async (t) => {
   const rows: [answer: Parameters<typeof farService>[1][number], says: RegExp][] = [
     [
       { type: 'text/html', body: '<html>' },
@@ -239,7 +239,7 @@ test('watch without a job follows the newest job of this service', async () => {
   assert.deepEqual([code, stderr], [0, '2025-11-20 simulated\n']);
 });
 
-test('a reader that has seen enough is no failure', async () => {
+test('a reader that closes the pipe early is not a failure', async () => {
   const command = `"${process.execPath}" server.js results --csv --url ${server.url} | head -1; echo "\${PIPESTATUS[0]}"`;
   const { stdout, stderr } = await promisify(execFile)('bash', ['-c', command], { cwd });
   assert.match(stdout, /^id,job_id,.*\r\n0\n$/);
@@ -272,7 +272,7 @@ test('the commands are in the help', async () => {
   for (const command of ['trigger', 'watch', 'results']) assert.match(stdout, new RegExp(`^  ${command} `, 'm'));
 });
 
-test('a watch that is stopped by Ctrl-C leaves the job alone', async () => {
+test('Ctrl-C ends a watch and not the job', async () => {
   const { stdout } = await run(['trigger', '--start', '2025-09-01', '--end', '2025-09-05']);
   const watching = startProgram(['watch', stdout.trim()], { cwd, env: { API_URL: server.url } });
   await watching.waitFor(/simulated\n/);

@@ -76,7 +76,7 @@ for (const [args, message] of refused) {
     ));
 }
 
-test('help is asked for anywhere but behind --', () => {
+test('--help works anywhere except after --', () => {
   for (const args of ['--help', 'x -h', '--end x --help']) assert.ok(asksForHelp(args.split(' ')), args);
   for (const args of ['-- --help', '--helpful', 'help']) assert.ok(!asksForHelp(args.split(' ')), args);
 });

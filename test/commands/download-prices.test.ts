@@ -32,7 +32,7 @@ test('it downloads what is missing, and nothing the second time', async (t) => {
   assert.equal(server.requests.length, 3);
 });
 
-test('at the daily quota it says what is missing, keeps what there is, and goes on from there', async (t) => {
+test('at the daily quota it says what is missing, keeps what it has, and continues from there', async (t) => {
   const { server, run } = await install(t, {
     fault: (_request, index) => (index === 1 ? faults.dailyQuota(KEY) : undefined),
   });
@@ -48,7 +48,7 @@ test('at the daily quota it says what is missing, keeps what there is, and goes 
   assert.deepEqual(server.requests, ['MSFT compact', 'NVDA compact', 'NVDA compact']);
 });
 
-test('with --limit no more than so many are asked for', async (t) => {
+test('--limit bounds the number of downloads', async (t) => {
   const { server, run } = await install(t, {});
   const { code, stdout } = await run([...RANGE, '--limit', '2']);
   assert.equal(code, 1);

@@ -6,7 +6,7 @@ import { hostileStrings } from '../support/hostile.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { installProgram } from '../support/program.ts';
 
-test('what stands in a file gives the terminal no orders', async (t) => {
+test('text in a file cannot control the terminal', async (t) => {
   const cwd = installProgram(t);
   const texts = hostileStrings.map(({ text }) => text).filter((text) => text.length < 1_000);
   const cells = texts.map((text) => `"${text.replaceAll('"', '""').replaceAll('\n', '')}"`);

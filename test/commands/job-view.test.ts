@@ -36,7 +36,7 @@ test('a job in a terminal: a bar, and a mark for every model-day', () => {
   ]);
 });
 
-test('more dates than columns: those around the first unfinished one; more models than rows: so many are told', () => {
+test('more dates than columns: those around the first unfinished one; more models than rows: the rest are counted', () => {
   const dates = weekdays('2025-10-06', '2025-11-14');
   const row = `${'#'.repeat(20)}>${'.'.repeat(9)}`;
   const narrow = job(dates, { a: row, b: row, c: row, d: row });
@@ -53,7 +53,7 @@ test('more dates than columns: those around the first unfinished one; more model
   assert.equal(jobView(narrow, { columns: 1, rows: 1 }).length, 1);
 });
 
-test('a line for each date that has ended says more only where not all completed', () => {
+test('a line for each date that has ended says more only if not all completed', () => {
   const dates = ['2025-11-10', '2025-11-11', '2025-11-12', '2025-11-13'];
   const mixed = job(dates, { a: '##-.', b: '#x-#' });
   assert.deepEqual(finishedDates(mixed), [
@@ -63,7 +63,7 @@ test('a line for each date that has ended says more only where not all completed
   ]);
 });
 
-test('what came of a job, in lines without control characters', () => {
+test('the result of a job, in lines without control characters', () => {
   const hostile = job(
     ['2025-11-10'],
     { 'a\u001b[2J': 'x' },
@@ -128,7 +128,7 @@ test('a block on a terminal takes its own place again, longer or shorter, and is
   assert.deepEqual(screenAfter(first + String(stream.read())), ['before', 'short', 'after']);
 });
 
-test('a progress line is cleared for other text, and what is drawn again unchanged is not written again', () => {
+test('a progress line is cleared for other text, and an unchanged line is not written again', () => {
   const stream = terminal(60, 10);
   const line = createProgressLine(stream);
   line.draw(1, 4, 'file.csv');

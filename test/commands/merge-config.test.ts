@@ -64,7 +64,7 @@ for (const [name, user, message, defaults] of broken) {
   });
 }
 
-test('a file that is named must exist; a target that cannot be written is told', async (t) => {
+test('a file named on the command line must exist; an unwritable target is reported', async (t) => {
   const target = enterFolder(t);
   await assert.rejects(mergeConfig('mine.json'), /Server configuration file not found: mine\.json/);
   process.env['RUNTIME_CONFIG_PATH'] = join(target, 'deep/config.json');

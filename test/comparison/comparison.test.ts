@@ -51,7 +51,7 @@ test('a model without figures says why', () => {
   assert.equal(reasonOf([twoWays, a], 'flat'), null, 'runs that differ do vary');
 });
 
-test('too few common days leave nobody with figures, and still tell whose days are missing', () => {
+test('too few common days leave no model with figures, and still name those whose days are missing', () => {
   const late = model('late', { late: [...Array.from({ length: 15 }, () => null), ...returns('late', { days: 30 })] });
   const { days, leftOut, models, pairs, leader } = compare([a, late]);
   assert.equal(days.length, 15);
@@ -66,7 +66,7 @@ test('too few common days leave nobody with figures, and still tell whose days a
   assert.deepEqual([leader.model, leader.deflatedSharpeRatio], [null, { reason: 'Nothing is left to compare' }]);
 });
 
-test('a model that stops varying where the others have no days leaves, and gives the days back', () => {
+test('a model that stops varying where the others have no days is dropped, which restores those days', () => {
   const early = [...returns('early', { days: 10 }), ...Array.from({ length: 30 }, () => 0)];
   const still = model('still', { still: early });
   const others = model('a', { a: [...Array.from({ length: 10 }, () => null), ...returns('a', { days: 90 })] });
@@ -75,7 +75,7 @@ test('a model that stops varying where the others have no days leaves, and gives
   assert.deepEqual(models.at(-1)?.totalReturn, { reason: 'Its daily returns do not vary' });
 });
 
-test('a model that never varies leaves before its days count', () => {
+test('a model that never varies is dropped before its days count', () => {
   const elsewhere = model('flat', { flat: [...Array.from({ length: 25 }, () => null), ...Array.from({ length: 25 }, () => 0)] });
   const { days, models } = compare([elsewhere, a, b]);
   assert.equal(days.length, 30);
@@ -92,7 +92,7 @@ test('two models that differ by nothing have no figures as a pair, and are not c
   assert.equal(first?.pValue, second?.pValue);
 });
 
-test('returns are over the days compared alone', () => {
+test('returns cover only the days compared', () => {
   const half = model('half', { half: [...returns('half', { days: 25 }), null, null] });
   const { models } = compare([half, model('all', { all: [...returns('all', { days: 25 }), 0.5, 0.5] })]);
   const wanted = returns('all', { days: 25 }).reduce((growth, value) => growth * (1 + value), 1) - 1;
@@ -117,7 +117,7 @@ test('models come in the order of their chances, then of their returns; pairs in
   assert.equal(leader.model, 'first');
 });
 
-test('against one model there are pairs with that one alone, it is second, and p-values are adjusted for these', () => {
+test('against one model, every pair has it second, and p-values are adjusted for these pairs', () => {
   const { pairs } = compare([a, b, model('c', { c: returns('c') })], { against: 'b' });
   assert.deepEqual(pairs.map((pair) => pair.against), ['b', 'b']);
   const least = Math.min(...pairs.map(({ pValue }) => pValue as number));
@@ -125,7 +125,7 @@ test('against one model there are pairs with that one alone, it is second, and p
   assert.equal(adjusted, Math.min(1, 2 * least));
 });
 
-test('a pair that would be shown alone, but not among the others, says so', () => {
+test('a pair that would be shown only without the others says so', () => {
   const many = Array.from({ length: 9 }, (_, index) => model(`m${index}`, { [`m${index}`]: returns(`many ${index}`) }));
   const { pairs } = compare([model('good', { good: returns('good', { mean: 0.004 }) }), ...many]);
   const alone = pairs.filter(({ pValue, isShown }) => (pValue as number) < 0.05 && !isShown);
@@ -146,7 +146,7 @@ test('a confidence is that of the interval and of what is shown, not of what it 
   assert.ok(width(wide) > 2 * width(narrow));
 });
 
-test('one run tells nothing of chance, unless a rule decides', () => {
+test('one run does not show chance, unless the model is a rule', () => {
   const one = model('one', { one: returns('one') });
   const rule = model('rule', { rule: returns('rule') }, { isDeterministic: true });
   const { models, pairs } = compare([one, rule, a]);
@@ -156,7 +156,7 @@ test('one run tells nothing of chance, unless a rule decides', () => {
   assert.ok(pairs.filter((pair) => !single.includes(pair)).every(({ singleRuns }) => singleRuns.length === 0));
 });
 
-test('a model alone has an interval and a leader, and nothing that needs another', () => {
+test('a single model has an interval and a leader, but no figures that need another', () => {
   const { models, pairs, leader } = compare([a, flat]);
   const [only] = models;
   assert.equal(typeof only?.totalReturn, 'number');
@@ -195,7 +195,7 @@ const refused: [models: ComparedModel<number>[], options: Options<number>, messa
   [[a], { confidence: 1 }, /must be between 0 and 1/],
 ];
 
-test('what makes no sense is a bug of the caller', () => {
+test('an invalid input is a bug of the caller', () => {
   for (const [models, options, message] of refused)
     assert.throws(() => finish(compareModels(inputOf(models, options))), message);
 });

@@ -31,7 +31,7 @@ test('the interval covers the truth nearly as often where days are all there is'
   for (const scenario of scenarios.filter((one) => isLong || shortForm(one))) assertCoverage(scenario, least[scenario.days] as number);
 });
 
-test('mean ± interval over the repeats, the usual way, does not', () => {
+test('mean ± interval over the repeats, the usual method, does not', () => {
   const scenario = { days: 60, runs: 10, runEffect: 3, ownNoise: 1 };
   const { naive } = measureCoverage(scenario, { simulations: SIMULATIONS, seed: 'naive' });
   assert.ok(naive < 0.6, `it covers ${naive}`);

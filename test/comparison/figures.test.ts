@@ -42,7 +42,7 @@ test('days and runs add up, and degrees of freedom follow the larger part', () =
   assertNear(measureUncertainty(still, [{ runs: 2, variance: 2 }])?.degreesOfFreedom, 1, 'runs alone');
 });
 
-test('what differs by rounding alone does not vary', () => {
+test('differences by rounding do not count as variation', () => {
   const rounding = Float64Array.from({ length: 250 }, (_, day) => Math.log1p(0.1) + (day % 2) * Number.EPSILON * 0.05);
   assert.equal(measureUncertainty(rounding, [{ runs: 1, variance: 0 }]), null);
 });
@@ -58,7 +58,7 @@ test('an interval and a p-value of known degrees of freedom', () => {
   assert.equal(twoSidedP(0, uncertainty), 1);
 });
 
-test('an end that is too large for a number is no interval', () => {
+test('an end too large for a number makes no interval', () => {
   const uncertainty = { ofDays: 0, ofRuns: 1, total: 1, degreesOfFreedom: 1 };
   const reason = 'The figure is too large for a number';
   assert.deepEqual(intervalOf(0, uncertainty, { days: 250, confidence: 0.99 }), { reason });
@@ -92,13 +92,13 @@ test('what it would take to show a difference', () => {
   assert.deepEqual(daysNeeded(0.0028, runs, 20), { reason: MORE_RUNS });
 });
 
-test('the issue says: 0.61 % a day, 1 % in twenty days, about 1,180 days', () => {
+test('the planning example: 0.61 % a day, 1 % in twenty days, about 1,180 days', () => {
   const baskets = { ofDays: 0.0061 ** 2 / 20, ofRuns: 0, total: 0.0061 ** 2 / 20, degreesOfFreedom: 19 };
   assert.equal(Number((daysNeeded(Math.log(1.01) / 20, baskets, 20) as number).toPrecision(3)), 1180);
   assertNear(Math.log1p(smallestDifference(baskets, 20) as number), 2.8016 * 0.0061 * Math.sqrt(20));
 });
 
-test('the probabilistic Sharpe ratio of returns without skew, and of some that tell nothing', () => {
+test('the probabilistic Sharpe ratio of returns without skew, and of some that are not informative', () => {
   // ±1 and 0 with a mean of 0: ratio 0, so Φ(0 - S₀√(D-1)); Φ(-0.3) = 0.3820885778110474 (scipy.stats.norm.cdf)
   const even = Float64Array.of(1, 0, -1, 1, 0, -1, 1, -1, 0, 0);
   assertNear(probabilisticSharpeRatio(even, 0), 0.5);

@@ -46,7 +46,7 @@ function assertNear(actual: unknown, wanted: number, where: string): void {
   assert.ok(error <= 1e-9 * Math.max(1, Math.abs(wanted)), `${where}: ${actual} is not ${wanted}`);
 }
 
-test('a second, naive implementation comes to the same figures', () => {
+test('a second, naive implementation computes the same figures', () => {
   const property = fc.property(someModels, (some) => {
     const byDay = (values: (number | null)[]) =>
       new Map(values.flatMap((value, day) => (value === null ? [] : [[day + 1, value] as const])));
@@ -84,7 +84,7 @@ function assertPair(pair: PairReport, wanted: ReturnType<ReturnType<typeof naive
   assertNear(pair.pValue, wanted.pValue, `${where} p`);
 }
 
-test('the same input gives the same answer, whatever the order of the models and of the days', () => {
+test('the same input gives the same result, whatever the order of the models and of the days', () => {
   const property = fc.property(someModels, fc.nat(), (some, seed) => {
     const next = numbers(seed);
     const shuffled = some.toSorted(() => next() - 0.5);
@@ -124,7 +124,7 @@ function noise(days: number): number[] {
   return Array.from({ length: days }, () => (next() - 0.5) / 50);
 }
 
-test('a pair the other way round is the same claim', () => {
+test('a pair in the other order makes the same claim', () => {
   const property = fc.property(
     someModels.filter((some) => some.length >= 2),
     (some) => {

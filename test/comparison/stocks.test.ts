@@ -40,7 +40,7 @@ function assertNear(actual: number | undefined, wanted: number, where: string): 
   assert.ok(isNear, `${where}: ${actual} is not ${wanted}`);
 }
 
-test('every figure of real series is that of other libraries', () => {
+test('every figure of real series agrees with other libraries', () => {
   const { days, leftOut, models, leader } = compare(stockModels(), { trials: TRIALS });
   assert.equal(days.length, expected.days);
   assert.deepEqual(leftOut, [
@@ -51,7 +51,7 @@ test('every figure of real series is that of other libraries', () => {
   assertFigures(leader as never, expected.leader);
 });
 
-test('every pair of real series is that of other libraries, with each of the two first', () => {
+test('every pair of real series agrees with other libraries, with each of the two first', () => {
   for (const wanted of expected.pairs as (Row & { model: string; against: string })[]) {
     const { pairs } = compare(stockModels(), { against: wanted.against });
     const pair = pairs.find(({ model }) => model === wanted.model);
@@ -64,7 +64,7 @@ test('every pair of real series is that of other libraries, with each of the two
   }
 });
 
-test('the joint covariance of real series is that of another library', () => {
+test('the joint covariance of real series agrees with another library', () => {
   const { series, pairs } = measureStocks();
   const covariance = jointCovariance(series, pairs);
   const scale = Math.max(...expected.covariance.flat());
@@ -88,7 +88,7 @@ test('the probability of being best is within 0.02 of 2,000,000 draws', () => {
   assert.notDeepEqual(others.toSorted(), models.map(({ probabilityBest }) => probabilityBest).toSorted());
 });
 
-test("the degrees of freedom of two groups of runs are those of another library's Welch test", () => {
+test("the degrees of freedom of two groups of runs agree with another library's Welch test", () => {
   // scipy.stats.ttest_ind([1, 2.5, 3.25], [2, 2.2, 7.1, 5.5, 0.3], equal_var=False).df
   const spreads = [
     { runs: 3, variance: 1.3125 },

@@ -24,7 +24,7 @@ function manyModels(): ComparedModel<number>[] {
   }));
 }
 
-test('the work hands over after every run, every pair and some draws', () => {
+test('the work yields after every run, every pair and some draws', () => {
   const steps = compareModels(inputOf(manyModels()));
   let count = 0;
   for (let step = steps.next(); step.done !== true; step = steps.next()) count += 1;

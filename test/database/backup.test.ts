@@ -43,7 +43,7 @@ test('a copy that is stopped half-way leaves nothing behind', async (t) => {
   assert.deepEqual(readdirSync(folder), ['jobs.db']);
 });
 
-test("a killed backup's remains are removed by the next one; copies in progress and foreign files stay", async (t) => {
+test("the next backup removes what a killed one left; copies in progress and foreign files stay", async (t) => {
   const folder = temporaryFolder(t);
   const database = largeDatabase(join(folder, 'jobs.db'));
   database.close();

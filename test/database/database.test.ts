@@ -36,7 +36,7 @@ test('opening creates folder and schema, and opening again changes nothing', (t)
   assert.deepEqual(readFileSync(path), bytes);
 });
 
-test('a connection waits for locks, enforces foreign keys, and survives a power cut unless told otherwise', (t) => {
+test('a connection waits for locks, enforces foreign keys, and survives a power cut unless configured otherwise', (t) => {
   const pragma = (database: Database, name: string) =>
     Object.values(database.statement(`PRAGMA ${name}`).get() ?? {})[0];
   const path = join(temporaryFolder(t), 'jobs.db');

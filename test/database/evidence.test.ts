@@ -51,7 +51,7 @@ test('books without evidence have the tables of the version before it', (t) => {
   assert.deepEqual(namesIn(new DatabaseSync(path, { readOnly: true })), namesIn(former));
 });
 
-test('whatever is traded, replaced, split and revised: migrating works out what it was computed from, and nothing new is said', async (t) => {
+test('whatever is traded, replaced, split and revised: migrating reconstructs the evidence, and the audit finds nothing new', async (t) => {
   const folder = temporaryFolder(t);
   const books = openDatabase(':memory:');
   await fc.assert(

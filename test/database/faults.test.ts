@@ -179,7 +179,7 @@ for (const lost of [['-wal'], ['-shm'], ['-wal', '-shm']]) {
   });
 }
 
-test('a removed log that another program still uses is saved when that program is gone, and nothing is written until then', (t) => {
+test('a removed log that another program still uses is saved once that program has exited, and nothing is written until then', (t) => {
   const { path, database, repairs, add, barsOnDisk } = withBars(t, 50);
   const other = new DatabaseSync(path);
   other.exec('SELECT * FROM price_data');
@@ -196,7 +196,7 @@ test('a removed log that another program still uses is saved when that program i
   database.close();
 });
 
-test('a removed log is not saved while a response is being read from it', (t) => {
+test('a removed log is not saved while a response is being read', (t) => {
   const { path, database, add, barsOnDisk } = withBars(t, 50);
   const rows = database.statement('SELECT symbol FROM price_data').iterate();
   rows.next();

@@ -140,7 +140,7 @@ test('a new database has the schema that the migrations make of an empty one', (
   assert.equal(created.prepare('PRAGMA user_version').get()?.['user_version'], migrations.length);
 });
 
-test('two processes that open an old database at once migrate it once', async (t) => {
+test('two processes that open an old database simultaneously migrate it once', async (t) => {
   const path = join(temporaryFolder(t), 'jobs.db');
   const old = versionSix(path);
   old.exec('PRAGMA journal_mode = WAL');

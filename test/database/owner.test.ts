@@ -24,7 +24,7 @@ const inUse = {
   message: new RegExp(`jobs(_dev)?\\.db is in use by process ${process.pid}, started ${STARTED_AT}`),
 };
 
-test('one process owns a database; the next one is told which', (t) => {
+test('one process owns a database; the next one reads which', (t) => {
   const folder = temporaryFolder(t);
   const first = claim(folder);
   assert.throws(() => claim(folder), inUse);

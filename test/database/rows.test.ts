@@ -66,7 +66,7 @@ function declaredColumn(
   return row === undefined ? null : { type: String(row['type']).toLowerCase(), isNullable: row['required'] === 0 };
 }
 
-test('each query finds rows that hold what its shape says', async () => {
+test('each query finds rows that match its shape', async () => {
   const { database, all } = await prepare();
   for (const query of all) {
     database.statement('BEGIN').run();

@@ -151,7 +151,7 @@ test('with too many connections further ones are closed, and when some end other
   for (const { socket } of wires) socket.destroy();
 });
 
-test('a connection with too many requests at once is closed', async (t) => {
+test('a connection with too many pending requests is closed', async (t) => {
   const service = await startTestService(t, { httpLimits: { maxPipelinedRequests: 10 } });
   // An audit runs in a process of its own, so it is certainly not finished when the following requests arrive.
   const behindAnAudit = (count: number) => send(service.url, AUDIT + HEALTH.repeat(count - 1) + LAST_HEALTH);

@@ -177,7 +177,7 @@ test('the event loop runs between any two slices of work', async () => {
   assert.equal(new Set(later).size, later.length);
 });
 
-test('newcomers share the turns with those who work already', async () => {
+test('new callers share the turns with those already at work', async () => {
   const order: string[] = [];
   const take = (name: string, isFirst: boolean) => nextTurn({ isFirst }).then(() => order.push(name));
   await Promise.all([...['a', 'b', 'c'].map((name) => take(name, false)), take('new', true), take('newer', true)]);

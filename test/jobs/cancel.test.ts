@@ -55,7 +55,7 @@ test('cancelling stops the children, keeps what has completed and skips the rest
   assert.deepEqual([again.status, again.body.message], [200, 'The job was already cancelled']);
 });
 
-test('after a cancellation a new job runs at once, and runs what was cancelled afresh', async (t) => {
+test('after a cancellation a new job runs immediately, and runs the cancelled model-days afresh', async (t) => {
   const service = await serve(t, { 'model-a 2025-11-11': [[['buy', { symbol: 'AAPL', amount: 1 }]], [['wait', 400]]] });
   const { body: job } = await service.post('/simulate/trigger', RANGE);
   await untilRunning(service, job.job_id, '2025-11-11');

@@ -16,7 +16,7 @@ const DAY = { start_date: '2025-11-10', end_date: '2025-11-10' };
 const WEEK = { start_date: '2025-11-10', end_date: '2025-11-13' };
 const slowBuyer = scriptedAgent({ '*': [[['buy', { symbol: 'AAPL', amount: 1 }]], [['wait', 100]]] });
 
-test('of triggers that come at once exactly one creates a job', async (t) => {
+test('of simultaneous triggers exactly one creates a job', async (t) => {
   const service = await startTestService(t, { configuration, prices: PRICES, agentProgram: slowBuyer });
   const answers = await Promise.all(Array.from({ length: 10 }, () => service.post('/simulate/trigger', DAY)));
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(9).fill(400)]);
@@ -27,7 +27,7 @@ test('of triggers that come at once exactly one creates a job', async (t) => {
   assert.equal((await service.post('/simulate/trigger', DAY)).status, 200);
 });
 
-test('a job that a stop interrupts goes on at the next start, and no trade happens twice', async (t) => {
+test('a job interrupted by a stop continues at the next start, and no trade happens twice', async (t) => {
   const first = await startTestService(t, { configuration, prices: PRICES, agentProgram: slowBuyer });
   const { body } = await first.post('/simulate/trigger', WEEK);
   await until(
@@ -77,7 +77,7 @@ test('the configuration is read at every trigger: missing or broken is a 500 tha
   assert.equal((await service.runJob(DAY)).status, 'completed');
 });
 
-test('the file is asked for before the models, the models before the range, the range before the other job', async (t) => {
+test('the file is checked before the models, the models before the range, the range before other jobs', async (t) => {
   const service = await startTestService(t, { configuration: { models: [] }, prices: PRICES, agentProgram: slowBuyer });
   const details = async (request: object) => (await service.post('/simulate/trigger', request)).body.detail;
   const future = { start_date: '2025-11-10', end_date: '2099-01-01' };

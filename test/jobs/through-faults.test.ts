@@ -72,7 +72,7 @@ test('a job whose database stays damaged is failed after some attempts, with the
   );
 });
 
-test('a job whose database file is away waits until it is back', async (t) => {
+test('a job whose database file is missing waits until it is back', async (t) => {
   const context = contextOf(t);
   const { path } = context.database;
   renameSync(path, `${path}.away`);
@@ -85,7 +85,7 @@ test('a job whose database file is away waits until it is back', async (t) => {
   assert.equal(statusOf(context).status, 'completed');
 });
 
-test('a job that waits for its database stops when it is told to', async (t) => {
+test('a job that waits for its database stops on request', async (t) => {
   const context = contextOf(t);
   renameSync(context.database.path, `${context.database.path}.away`);
   const stopping = new AbortController();

@@ -26,7 +26,7 @@ function setHidden(hidden: boolean): void {
 /** Lets pending promises settle. */
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-test('polling is frequent while things change, less and less frequent while nothing does, and pauses when hidden', async (t) => {
+test('polling is frequent while things change, slows down while nothing does, and pauses when hidden', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const leaving = new AbortController();
   const answers: ('moving' | 'still' | 'fails')[] = ['moving', 'moving', 'still', 'still', 'fails', 'moving'];

@@ -83,7 +83,7 @@ const cases: [name: string, table: string, expected: string[]][] = [
 for (const [name, table, expected] of cases)
   test(`what makes models incomparable: ${name}`, () => assert.deepEqual(compare(table), expected));
 
-test('what makes models incomparable: a day that is missing inside the same period', () => {
+test('what makes models incomparable: a missing day inside the same period', () => {
   const period = { start: '2025-06-02', end: '2025-06-04', jobIds: new Set(['plain']) };
   const periods = [
     { ...period, model: 'a', days: 2 },

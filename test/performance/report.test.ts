@@ -110,7 +110,7 @@ test('realised and unrealised profit add up to the profit through any splits and
 const quiet: Day = { isLeftOut: false, orders: [], moves: [0, 0, 0], split: null };
 const buyOne = { side: 'buy' as const, symbol: 'AAPL', amount: 1 };
 
-test('a fall to nothing is -100 %, and no figure is infinite', () => {
+test('a total loss is -100 %, and no figure is infinite', () => {
   const days = [{ ...quiet, orders: [buyOne] }, { ...quiet, moves: [-1, 0, 0] }, quiet];
   const told = report(liveThrough(days, { initialCash: 1_000_000 }));
   assert.deepEqual(
@@ -165,7 +165,7 @@ const granularities: [name: string, changes: number[], figures: Record<(typeof m
   ],
 ];
 for (const [name, changes, figures] of granularities) {
-  test(`a curve that ${name}: nothing is divided by an amount below the ledger's precision`, () => {
+  test(`a curve that ${name}: no figure divides by an amount below the ledger's precision`, () => {
     const told = report(ledgerOf(10_000_000, repeated(252, changes)));
     const kinds = measures.map((measure) => [measure, told[measure] === null || told[measure] === 0 ? told[measure] : 'number']);
     assert.deepEqual(Object.fromEntries(kinds), figures);

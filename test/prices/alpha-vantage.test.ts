@@ -25,7 +25,7 @@ const answers: [name: string, fault: Fault, problem: Problem, message: RegExp][]
   ['an answer that is cut', faults.cut, 'unreachable', /cut in the middle of the response/],
 ];
 for (const [name, fault, problem, message] of answers) {
-  test(`${name} is told apart`, async (t) => {
+  test(`${name} is recognised`, async (t) => {
     const server = await startPriceServer(t, { fault: () => fault });
     const answer = await connect(server.url).daily('AAPL', 'full', never);
     assert.equal(answer.problem, problem);
@@ -34,7 +34,7 @@ for (const [name, fault, problem, message] of answers) {
   });
 }
 
-test('a provider that is not there is unreachable', async () => {
+test('a provider that accepts no connection is unreachable', async () => {
   assert.equal((await connect('http://127.0.0.1:1').daily('AAPL', 'full', never)).problem, 'unreachable');
 });
 
@@ -89,7 +89,7 @@ for (const [factor, fraction] of fractions) {
   });
 }
 
-test('a request is given up on a signal', async (t) => {
+test('a request is aborted by its signal', async (t) => {
   const server = await startPriceServer(t, { fault: () => faults.hang });
   const abort = new AbortController();
   const asking = connect(server.url).daily('AAPL', 'full', abort.signal);

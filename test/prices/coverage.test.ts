@@ -39,7 +39,7 @@ for (const [name, bars, covered, strict, lenient, missing] of cases) {
   });
 }
 
-test('a partial bar is enough for trading, and told until its day is covered', () => {
+test('a partial bar is enough for trading, and reported until its day is covered', () => {
   const stored = {
     bars: ['2025-01-06', '2025-01-07'].map((date) => ({ symbol: 'A', date, isPartial: 1 as const })),
     coverage: [{ symbol: 'A', startDate: '2025-01-06', endDate: '2025-01-06' }],
@@ -57,7 +57,7 @@ test('a symbol that is not required blocks no date', () => {
   assert.deepEqual(examined, { date: '2025-01-06', availability: 'available', missing: ['B'], partial: [] });
 });
 
-test('a span covers its first and its last day and none beside them', () => {
+test('a span covers its first and last day, and none outside', () => {
   const stored = { bars: [], coverage: [{ symbol: 'A', startDate: '2025-01-07', endDate: '2025-01-08' }] };
   const dates = ['2025-01-06', '2025-01-07', '2025-01-08', '2025-01-09'];
   const found = examineDates(dates, { universe: ['A'], stored, required: new Set(['A']) });

@@ -56,7 +56,7 @@ test('with the number of downloads known, no choice of symbols completes more da
   );
 });
 
-test('every missing symbol is asked for once, and nothing else', () => {
+test('every missing symbol is requested once, and nothing else', () => {
   const downloadsLeft = fc.option(fc.integer({ min: 0, max: 7 }), { nil: null });
   fc.assert(
     fc.property(arbitraryNeeds, downloadsLeft, (needs, k) => {
@@ -87,7 +87,7 @@ test('with the number unknown, the greedy order stays near the optimum wherever 
   assert.ok(mean > 0.9);
 });
 
-test('a hundred symbols on a month of dates are ordered at once', () => {
+test('a hundred symbols on a month of dates are ordered quickly', () => {
   const symbols = Array.from({ length: 100 }, (_, index) => `S${index}`);
   const needs = Array.from({ length: 30 }, (_, date) => ({
     date: `2025-01-${String(date + 1).padStart(2, '0')}`,

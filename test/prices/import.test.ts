@@ -196,7 +196,7 @@ for (const [name, row, refusal] of badRows) {
   });
 }
 
-test('a day on which a price did not move is a bar like others', async (t) => {
+test('a day on which a price did not move is an ordinary bar', async (t) => {
   const { refused, bars } = await importText(t, `${HEADER}\nAAPL,2025-01-06,10,10,10,10,0\n`);
   assert.deepEqual([refused, bars], [[], ['AAPL 2025-01-06 10 10 10 10 0 csv']]);
 });
@@ -296,7 +296,7 @@ test('the bar of today is stored but not covered', async (t) => {
   assert.deepEqual([bars.length, coverage], [2, ['AAPL csv 2025-01-09..2025-01-09']]);
 });
 
-test('real prices push the synthetic ones of their symbol out, and the summary says so', async (t) => {
+test('real prices replace the synthetic ones of their symbol, and the summary says so', async (t) => {
   const database = openDatabase(':memory:');
   storePrices(database, 'AAPL 2025-01-03 1 1\nAAPL 2025-01-06 1 1\nMSFT 2025-01-06 1 1', 'synthetic');
   const { bars, coverage, summary } = await importText(t, `${HEADER}\nAAPL,2025-01-06,10,12,9,10.5,1000\n`, {
@@ -331,7 +331,7 @@ test('adjusted and raw prices never share a series', async (t) => {
   assert.equal(raw.bars.length, 3);
 });
 
-test('rows cut by the borders of reads and transactions are whole', async (t) => {
+test('rows that span reads and transactions stay whole', async (t) => {
   const rows = Array.from(
     { length: 30_000 },
     (_, index) =>

@@ -50,7 +50,7 @@ async function start(t: TestContext, options: PriceServerOptions) {
 const availabilityOf = ({ dates }: PriceSupply) => dates.map(({ availability }) => availability);
 const all = (availability: string, count = WEEK.length) => Array.from({ length: count }, () => availability);
 
-test('what is missing is downloaded once, and a second job asks for nothing', async (t) => {
+test('what is missing is downloaded once, and a second job requests nothing', async (t) => {
   const { server, supply } = await start(t, { prices: series('A B C', HISTORY) });
   const first = await supply();
   assert.deepEqual(availabilityOf(first), all('available'));
@@ -60,14 +60,14 @@ test('what is missing is downloaded once, and a second job asks for nothing', as
   assert.deepEqual(server.requests.length, 3);
 });
 
-test('compact reaches a hundred weekdays back; before that everything is asked for', async (t) => {
+test('compact reaches a hundred weekdays back; for earlier dates the whole history is requested', async (t) => {
   const { server, supply } = await start(t, { prices: series('A', HISTORY) });
   await supply({ universe: 'A', dates: [weekdaysBefore('2025-12-02', 100)[0] as string] });
   await supply({ universe: 'A', dates: [HISTORY[0] as string] });
   assert.deepEqual(server.requests, ['A compact', 'A full']);
 });
 
-test('holidays, weekends and symbols without a bar are not asked for again', async (t) => {
+test('holidays, weekends and symbols without a bar are not requested again', async (t) => {
   const holiday = '2025-11-19';
   const prices = series(
     'A B',
@@ -84,7 +84,7 @@ test('holidays, weekends and symbols without a bar are not asked for again', asy
   assert.equal(server.requests.length, 3);
 });
 
-test('a symbol that the provider does not know is covered, told, and blocks nothing', async (t) => {
+test('a symbol that the provider does not know is covered, reported, and blocks nothing', async (t) => {
   const { server, supply } = await start(t, { prices: series('A B', HISTORY) });
   const { warnings, ...supplied } = await supply({ universe: 'A B GONE' });
   assert.deepEqual(availabilityOf({ ...supplied, warnings }), all('available'));
@@ -93,7 +93,7 @@ test('a symbol that the provider does not know is covered, told, and blocks noth
   assert.equal(server.requests.length, 3);
 });
 
-test('a day that is not published yet is asked for again; one that others have is not', async (t) => {
+test('a day that is not published yet is requested again; one that others have is not', async (t) => {
   const yesterday = '2025-11-28';
   const { server, supply } = await start(t, { prices: series('A B C', HISTORY.slice(0, -1)) });
   const dates = ['2025-11-27', yesterday];
@@ -106,7 +106,7 @@ test('a day that is not published yet is asked for again; one that others have i
   assert.equal(server.requests.length, 6);
 });
 
-test('of today only the open is there, and its rest is fetched when the day is over', async (t) => {
+test('of today only the open is stored, and the rest is fetched when the day is over', async (t) => {
   const { server, database, supply } = await start(t, { prices: series('A', [...HISTORY, TODAY]) });
   const close = () => database.statement('SELECT close FROM price_data WHERE date = ?').get(TODAY)?.['close'];
   assert.deepEqual(availabilityOf(await supply({ universe: 'A', dates: [TODAY] })), ['available']);
@@ -117,7 +117,7 @@ test('of today only the open is there, and its rest is fetched when the day is o
   assert.equal(server.requests.length, 2);
 });
 
-test('the daily quota stops the downloads: what is complete runs, the rest is told', async (t) => {
+test('the daily quota stops the downloads: complete dates run, the others are reported', async (t) => {
   const { server, supply } = await start(t, {
     prices: series('A B C D', HISTORY),
     fault: (_request, index) => (index >= 2 ? faults.dailyQuota(KEY) : undefined),
@@ -159,7 +159,7 @@ test('a short limit is waited out within the bound, and past it stops the downlo
   assert.deepEqual(availabilityOf(again), all('available'));
 });
 
-test('where the whole history costs money, the last hundred days are used and older dates stay missing', async (t) => {
+test('where the whole history is for paying customers, the last hundred days are used and older dates stay missing', async (t) => {
   const { server, supply } = await start(t, {
     prices: series('A B', HISTORY),
     fault: (request) => (request.endsWith('full') ? faults.premium : undefined),
@@ -188,7 +188,7 @@ const useless: [name: string, fault: Parameters<typeof start>[1]['fault'], warni
   ['nothing but pages', () => faults.html, /^The price provider cannot be reached \(a response that is not JSON/],
 ];
 for (const [name, fault, warning] of useless) {
-  test(`${name}: the job goes on with what is stored`, async (t) => {
+  test(`${name}: the job continues with the stored prices`, async (t) => {
     const { database, supply } = await start(t, { ...(fault && { fault }) });
     storePrices(database, series('A', WEEK));
     const supplied = await supply({ universe: 'A B C D' });
@@ -204,7 +204,7 @@ const off: [name: string, settings: Partial<Settings>, warning: string][] = [
   ['without a key', { alphaVantageApiKey: null }, 'Price data is not downloaded: ALPHAADVANTAGE_API_KEY is not set'],
 ];
 for (const [name, settings, warning] of off) {
-  test(`downloads ${name}: nothing is asked, one bar is enough`, async (t) => {
+  test(`downloads ${name}: no request is made, one bar is enough`, async (t) => {
     const { server, database, supply } = await start(t, { prices: series('A B C', HISTORY) });
     storePrices(database, series('A', WEEK));
     const supplied = await supply({ settings });
@@ -214,7 +214,7 @@ for (const [name, settings, warning] of off) {
   });
 }
 
-test('one answer that makes no sense costs its own symbol alone', async (t) => {
+test('an unreadable response loses only its own symbol', async (t) => {
   const { supply } = await start(t, {
     prices: series('A B C', HISTORY),
     fault: (request) => (request.startsWith('B') ? faults.html : undefined),
@@ -227,7 +227,7 @@ test('one answer that makes no sense costs its own symbol alone', async (t) => {
   );
 });
 
-test('a bar with other numbers is a revision: the new one counts, the old one is kept, the job is warned', async (t) => {
+test('a bar with different values is a revision: the new one counts, the old one is kept, the job is warned', async (t) => {
   const { database, supply } = await start(t, { prices: series('A', HISTORY, { close: 102 }) });
   storePrices(database, series('A', WEEK.slice(0, 3)));
   const { warnings } = await supply({ universe: 'A' });
@@ -259,7 +259,7 @@ test('a series that is adjusted for splits gets no raw bars, and blocks nothing'
   assert.deepEqual(supplied.warnings, ['1 of 2 symbols have no price data on some of the dates']);
 });
 
-test('real prices push synthetic ones out, which never satisfy a provider', async (t) => {
+test('real prices replace synthetic ones, which never count as known beside a provider', async (t) => {
   const { database, supply } = await start(t, { prices: series('A', HISTORY) });
   storePrices(database, series('A', ['2024-01-02', ...WEEK]), 'synthetic');
   const { warnings } = await supply({ universe: 'A', settings: { deploymentMode: 'DEV' } });
@@ -292,7 +292,7 @@ const splitsIn = (database: Database) =>
     .all()
     .map((row) => Object.values(row).join(' '));
 
-test('splits are asked for where raw prices jump, once', async (t) => {
+test('splits are requested once, where raw prices jump', async (t) => {
   const { server, database, supply } = await start(t, {
     prices: `${RAW}\n${series('B', HISTORY)}`,
     splits: `A ${SPLIT_DAY} 15.0000`,
@@ -304,7 +304,7 @@ test('splits are asked for where raw prices jump, once', async (t) => {
   assert.equal(server.requests.length, 3);
 });
 
-test('a jump that the provider does not call a split is a real one, and not asked for again', async (t) => {
+test('a jump that the provider does not call a split is real, and not requested again', async (t) => {
   const { server, supply } = await start(t, { prices: RAW });
   assert.deepEqual((await supply({ universe: 'A' })).warnings, []);
   await supply({ universe: 'A' });

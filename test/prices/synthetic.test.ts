@@ -8,7 +8,7 @@ import { nasdaq100 } from '../../src/universe.ts';
 const TODAY = '2025-12-01';
 const dates = weekdays('2023-01-01', '2025-11-30');
 
-test('one bar per weekday, the same whichever dates are asked for together', () => {
+test('one bar per weekday, the same whichever dates are made together', () => {
   const all = syntheticBars('AAPL', dates, TODAY);
   assert.equal(all.length, dates.length);
   assert.deepEqual(

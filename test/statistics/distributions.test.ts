@@ -52,7 +52,7 @@ test('quantiles against eighteen digits, in both tails', () => {
   assertNear(studentTQuantile(0.975, 19), 2.0930240544083087, 'the upper tail');
 });
 
-test('a quantile undoes the distribution, wherever it is asked', () => {
+test('a quantile inverts the distribution everywhere', () => {
   const property = fc.property(
     fc.double({ min: 1e-12, max: 1, maxExcluded: true, noNaN: true }),
     fc.double({ min: 0.5, max: 3000, noNaN: true }),
@@ -68,7 +68,7 @@ test('with many degrees of freedom t is normal', () => {
   for (const z of [0.3, 1.99, 2.01, 5]) assertNear(studentTUpperTail(z, 1e17), normalUpperTail(z), `z = ${z}`);
 });
 
-test('what is outside of the distribution has no value, its ends have', () => {
+test('outside of the distribution there is no value, at its ends there is', () => {
   assert.equal(studentTUpperTail(1, 0), NaN);
   assert.equal(studentTUpperTail(1, NaN), NaN);
   assert.equal(studentTQuantile(0.9, -1), NaN);

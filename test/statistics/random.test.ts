@@ -33,7 +33,7 @@ test('uniform numbers fill 0 to 1 evenly, down to their last bits', () => {
   assert.ok(deviation(lastBits.toSorted()) < 1.95, 'the lowest 21 bits as well');
 });
 
-test('normal numbers have the distribution, and neighbours have nothing to do with each other', () => {
+test('normal numbers follow the distribution, and neighbours are independent', () => {
   const normal = createNormals('normal');
   const numbers = Float64Array.from({ length: COUNT }, normal);
   assert.ok(deviation(numbers.map(normalCdf).toSorted()) < 1.95, 'Kolmogorov and Smirnov, 0.1 %');

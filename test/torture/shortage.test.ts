@@ -29,7 +29,7 @@ test('110 MB are enough for the service and five children', { skip: skipSmall ||
   assert.deepEqual([report.taken, report.killed], [0, 0]);
 });
 
-test('25 kills before the first message, on a busy machine, give no job up', { skip: noProc || leftToLongForm }, async () => {
+test('25 kills before the first message, on a busy machine, fail no job', { skip: noProc || leftToLongForm }, async () => {
   const { modelDays } = await killQuickly({ kills: 25, seed: SEED });
   assert.ok(modelDays > 0);
 });

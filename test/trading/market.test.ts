@@ -56,7 +56,7 @@ for (const [name, prices, mark] of marks) {
     assert.equal(toDollars(closingMark(withPrices(prices), '2025-01-07', 'AAPL')?.price as Money), mark));
 }
 
-test('bars before 1900, which other programs may have stored, are as good as none', () => {
+test('bars before 1900, which other programs may have stored, are ignored', () => {
   const early = withPrices('AAPL 0000-01-03 1 2\nAAPL 1899-12-29 3 4');
   const market = openMarket(early, '2025-01-07', ['AAPL']);
   assert.deepEqual([market.bars('AAPL', 5), market.bar('AAPL', '1899-12-29')], [[], null]);
@@ -65,11 +65,11 @@ test('bars before 1900, which other programs may have stored, are as good as non
   assert.throws(() => market.mark('AAPL'), /no price of it is stored/);
 });
 
-test('a holding that nobody has a price of is an error, not worth 0', () => {
+test('a holding without any price is an error, not worth 0', () => {
   assert.throws(() => openMarket(withPrices(''), '2025-01-07', []).mark('AAPL'), /no price of it is stored/);
 });
 
-test('prices before a split are told in the shares of the session date', () => {
+test('prices before a split are converted to the shares of the session date', () => {
   const prices = `ORLY 2025-06-06 1500 1350
     ORLY 2025-06-09 1365 1360.5
     ORLY 2025-06-10 91 92
@@ -110,7 +110,7 @@ test('the mark of a day without a bar is adjusted for splits since the last one'
   assert.deepEqual(closingMark(withPrices('ORLY 2025-06-09 1365 1350', { splits }), '2025-06-10', 'ORLY'), { price: fromDollars(90), date: '2025-06-09' });
 });
 
-test('no question to a market ever brings a price from after its date, or the close of its date', () => {
+test('no query of a market ever returns a price after its date, or the close of its date', () => {
   const start = '2025-01-01';
   const lastDay = 20;
   // Day N opens at N and closes at 1000 + N, so that every number tells its day.

@@ -71,7 +71,7 @@ for (const [name, fields, found, undated] of fates) {
   });
 }
 
-test('a result has its date, title, address and snippet, in the order of the provider', async (t) => {
+test('a result has its date, title, URL and snippet, in the order of the provider', async (t) => {
   const { answer } = await search(t, (response) =>
     sendResults(response, [
       result({ date: 'Jan 3, 2025', content: 'The page as it is today.', source: 'Example', favicon: 'data:' }),
@@ -89,7 +89,7 @@ test('a result has its date, title, address and snippet, in the order of the pro
   });
 });
 
-test('the answer tells nothing of how much was published later', async (t) => {
+test('the reply does not reveal how much was published later', async (t) => {
   const earlier = result({ date: 'Jan 3, 2025' });
   const later = Array.from({ length: 7 }, () => result({ date: 'Feb 3, 2025' }));
   const one = await search(t, (response) => sendResults(response, [earlier]));
@@ -113,14 +113,14 @@ test('texts are one clean line of bounded length', async (t) => {
   assert.ok((item?.snippet.length ?? 0) <= 500);
 });
 
-test('no more results are told than were asked for', async (t) => {
+test('no more results are returned than were requested', async (t) => {
   const many = Array.from({ length: 50 }, () => result({ date: '2025-01-05' }));
   const { answer } = await search(t, (response) => sendResults(response, many));
   assert.ok(answer.refusal === undefined);
   assert.equal(answer.results.length, 10);
 });
 
-test('the request is what Jina reads, with the key in its header alone', async (t) => {
+test('the request is what Jina reads, with the key only in its header', async (t) => {
   const query = 'Ünïcode & "quotes" ?q=x#y %20 \u{1f600} \\';
   const { received } = await search(t, (response) => sendResults(response, []), { query });
   const [{ method, path, headers, body }] = received as [ReceivedSearch];
@@ -139,7 +139,7 @@ test('a mirror may have a path, with or without a slash at its end', async (t) =
   }
 });
 
-test('nothing found is an answer, in both ways in which Jina says so', async (t) => {
+test('an empty result is a reply, in both forms that Jina uses', async (t) => {
   const nothing = { results: [], undated: 0 };
   assert.deepEqual((await search(t, (response) => sendResults(response, []))).answer, nothing);
   const error = { name: 'AssertionFailureError', message: 'No search results available for query Apple' };
@@ -281,12 +281,12 @@ for (const [name, respond, told, reason, options] of faults) {
   });
 }
 
-test('a search that failed is not tried again', async (t) => {
+test('a failed search is not retried', async (t) => {
   const { received } = await search(t, jinaError(503, 'ServiceUnavailableError', 'later'));
   assert.equal(received.length, 1);
 });
 
-test('a day has so many searches and no more, failed ones among them', async (t) => {
+test('a day has a limit on searches, failed ones included', async (t) => {
   const { url, received } = await startNewsServer(t, (response) =>
     received.length % 2 === 0 ? sendResults(response, []) : html(response, 500),
   );
@@ -297,7 +297,7 @@ test('a day has so many searches and no more, failed ones among them', async (t)
   assert.equal(received.length, 30);
 });
 
-test('at the end of the model-day a search is given up at once, without a line in the log', async (t) => {
+test('at the end of the model-day a search is aborted immediately, without a line in the log', async (t) => {
   const { url, asked, left } = await startNewsServer(t, () => {});
   const ending = new AbortController();
   const reasons: string[] = [];

@@ -127,7 +127,7 @@ const anyAction = fc.record({
   denominator: fc.integer({ min: 1, max: 20 }),
 });
 
-test('whatever is tried: cash and holdings stay whole and at least zero, and trading moves no value at its own price', () => {
+test('whatever the orders: cash and holdings stay whole and at least zero, and trading moves no value at its own price', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 100_000_000 }), fc.array(anyAction, { maxLength: 60 }), (cash, actions) => {
       let portfolio: Portfolio = { cash: money(cash), holdings: new Map() };

@@ -88,7 +88,7 @@ const uncertain: unknown[] = [
   ['2025-01-05'],
 ];
 for (const stamp of uncertain) {
-  test(`${JSON.stringify(stamp)} is no certain date`, () => assert.equal(publicationDate(stamp), null));
+  test(`${JSON.stringify(stamp)} is not a certain date`, () => assert.equal(publicationDate(stamp), null));
 }
 
 test('every instant with every offset is its date in UTC', () => {
@@ -107,6 +107,6 @@ test('every instant with every offset is its date in UTC', () => {
   );
 });
 
-test('any other text is no date, and never an error', () => {
+test('any other text is not a date, and never an error', () => {
   fc.assert(fc.property(anyTextUpTo(80), (text) => void publicationDate(text)));
 });

@@ -121,7 +121,7 @@ test('fills at the open, marks at the close, profit against the last close', asy
   );
 });
 
-test('what a model-day took adds up to the largest integer that a number holds, and no further', async () => {
+test('the usage of a model-day adds up to at most the largest exact integer', async () => {
   const { database, open } = createTrader(PRICES);
   const session = await open('2025-01-03');
   const LARGEST = Number.MAX_SAFE_INTEGER;
@@ -188,7 +188,7 @@ test('a holding without a bar keeps its last close, and one that is new today wi
   assert.equal(trader.ledger()[1], '2025-01-09 buy AAPL 10 110 => 6940 9980 0 AAPL:10 MSFT:10');
 });
 
-test('the brief, the tools and the records tell the same portfolio', async () => {
+test('the brief, the tools and the records show the same portfolio', async () => {
   const trader = createTrader(PRICES);
   await trader.day('2025-01-03', [['buy', { symbol: 'AAPL', amount: 10 }]]);
   const { brief } = await trader.open('2025-01-06');
@@ -256,7 +256,7 @@ test('adjusted prices are not split again', async () => {
   assert.equal(trader.ledger()[1], '2025-06-10 no_trade => 9363 10007 14 ORLY:7');
 });
 
-test('what follows a slow tool is not done when the day ended meanwhile', async () => {
+test('calls after a slow tool are not run if the day ended meanwhile', async () => {
   const trader = createTrader(PRICES);
   const session = await trader.open('2025-01-03', {
     news: async () => {
@@ -310,7 +310,7 @@ const bugs: [name: string, act: (session: Session, database: CommandDatabase) =>
   ],
 ];
 for (const [name, act, said] of bugs) {
-  test(`an assertion stops ${name}, and the books stay as they were`, async () => {
+  test(`an assertion stops ${name}, and the books stay unchanged`, async () => {
     const { database, open, ledger: positions } = createTrader(PRICES);
     const error: unknown = await act(await open('2025-01-03'), database).then(String, (thrown: unknown) => thrown);
     assert.ok(error instanceof assert.AssertionError);

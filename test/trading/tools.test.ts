@@ -222,7 +222,7 @@ test('two buys of 9,000 with 10,000 in cash: the second sees what the first left
   assert.equal(day.actions.length, 1);
 });
 
-test('no answer holds a price from the future', async () => {
+test('no reply contains a price from the future', async () => {
   const day = openDay({ holdings: { AAPL: 1 } });
   const asked = [
     await call(day, 'get_price', { symbol: 'AAPL' }),
@@ -255,7 +255,7 @@ function openDayWithNews() {
   return { asked, day: { ...openDay(), news } };
 }
 
-test('search_news: what was found, and how much bore no date', async () => {
+test('search_news: what was found, and how many results had no date', async () => {
   const { asked, day } = openDayWithNews();
   assert.deepEqual(await call(day, 'search_news', { query: ' Apple\n\u0000 sales\ud83d ' }), {
     results: [ITEM],
@@ -279,14 +279,14 @@ const badQueries: [name: string, args: unknown, error: RegExp][] = [
   ['a date of its own', { query: 'a', date: '2025-12-31' }, /takes no argument "date"/],
 ];
 for (const [name, args, error] of badQueries) {
-  test(`search_news refuses ${name}, and asks nobody`, async () => {
+  test(`search_news refuses ${name}, without a request`, async () => {
     const { asked, day } = openDayWithNews();
     assert.match((await call(day, 'search_news', args)).error, error);
     assert.deepEqual(asked, []);
   });
 }
 
-test('400 characters and what is around them are a query', async () => {
+test('400 characters with surrounding space are a query', async () => {
   const { asked, day } = openDayWithNews();
   await call(day, 'search_news', { query: `  ${'x'.repeat(400)}  ` });
   assert.deepEqual(asked, ['x'.repeat(400)]);
@@ -302,7 +302,7 @@ test('a day without news has no such tool', async () => {
   }
 });
 
-test('what the model reads of a tool is what the parent checks, in plain JSON Schema', () => {
+test('a tool's description matches what the parent checks, in plain JSON Schema', () => {
   const names = (day: LedgerDay) => toolDescriptions(day).map(({ name }) => name);
   const always = ['buy', 'sell', 'get_price', 'get_price_history', 'get_portfolio', 'calculate'];
   assert.deepEqual(names(openDay()), always);

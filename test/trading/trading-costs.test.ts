@@ -37,7 +37,7 @@ for (const [perTrade, bps, traded, commission] of commissions) {
   });
 }
 
-test('cash pays the commission, and an order is refused when it cannot', () => {
+test('cash pays the commission, and an order is refused if it cannot', () => {
   const portfolio: Portfolio = { cash: fromDollars(1_000), holdings: new Map() };
   const order = { symbol: 'AAPL', amount: 10, price: fromDollars(100), costs: costs(5, 0, 0) };
   assert.match(
@@ -56,7 +56,7 @@ test('cash pays the commission, and an order is refused when it cannot', () => {
   assert.deepEqual(leavesNothing, { portfolio: { cash: 0, holdings: new Map() } });
 });
 
-test('no costs are not told', () => {
+test('without trading costs the prompt does not mention them', () => {
   assert.equal(describeCosts(costs(0, 0, 0)), null);
   assert.deepEqual(describeCosts(costs(1, 2, 3)), { commissionPerTrade: 1, commissionBps: 2, slippageBps: 3 });
 });

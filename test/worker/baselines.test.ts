@@ -75,7 +75,7 @@ for (const deploymentMode of ['PROD', 'DEV'] as const) {
   });
 }
 
-test('what a baseline does can be read like any conversation', async (t) => {
+test('a baseline's day can be read like any conversation', async (t) => {
   const service = await startTestService(t, { configuration, prices: PRICES });
   await service.runJob({ ...WEEK, end_date: WEEK.start_date });
   const { body } = await service.get('/reasoning?model=our-momentum&include_full_conversation=true');
@@ -89,7 +89,7 @@ test('what a baseline does can be read like any conversation', async (t) => {
 });
 
 for (const messages of [2, 3, 5, 6, 8, 11, 13]) {
-  test(`a baseline goes on after a crash behind ${messages} messages, and nothing is asked twice`, async (t) => {
+  test(`a baseline continues after a crash behind ${messages} messages, and repeats no call`, async (t) => {
     const request = { ...WEEK, end_date: WEEK.start_date, models: ['our-momentum'] };
     const first = await startTestService(t, { configuration, prices: PRICES });
     const { job_id } = await first.runJob(request);
@@ -133,7 +133,7 @@ test('an unknown baseline is an error of the configuration that names its place'
   );
 });
 
-test('while the configuration cannot be read, nobody trades in place of a baseline', async (t) => {
+test('while the configuration cannot be read, no model trades in place of a baseline', async (t) => {
   const slow = { ...configuration, models: configuration.models.slice(0, 1) };
   const first = await startTestService(t, { configuration: slow, prices: PRICES });
   const { job_id } = await first.runJob({ ...WEEK, end_date: WEEK.start_date });

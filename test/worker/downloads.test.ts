@@ -67,7 +67,7 @@ test('a split multiplies the holding on its day', async (t) => {
   );
 });
 
-test('at the daily quota the job goes on with the dates that are complete, and its warnings say the rest', async (t) => {
+test('at the daily quota the job continues with the complete dates, and its warnings name the rest', async (t) => {
   const { server, service } = await start(t, {
     prices: `${series('AAPL', HISTORY)}\n${series('ORLY', HISTORY)}`,
     fault: (_request, index) => (index > 0 ? faults.dailyQuota(KEY) : undefined),
@@ -89,7 +89,7 @@ test('at the daily quota the job goes on with the dates that are complete, and i
   assert.deepEqual(server.requests, ['AAPL compact', 'ORLY compact', 'ORLY compact'], 'a quota is not remembered');
 });
 
-test('what is held outside the universe is downloaded too, and blocks nothing', async (t) => {
+test('holdings outside the universe are downloaded too, and blocks nothing', async (t) => {
   const prices = `${series('AAPL', HISTORY)}\n${series('ORLY', HISTORY, 100, 110)}`;
   const script = { 'model-a 2025-11-12': buy('ORLY', 1) };
   const first = await start(t, { prices, script, today: '2025-11-13' });
@@ -110,7 +110,7 @@ test('what is held outside the universe is downloaded too, and blocks nothing', 
   assert.deepEqual(ledgerOf(later.service.database, 'model-a').at(-1), '2025-11-20 no_trade => 9900 10010 0 ORLY:1');
 });
 
-test('the service stops at once while a rate limit is waited out, and the job goes on at the next start', async (t) => {
+test('the service stops immediately while it waits for a rate limit, and the job continues at the next start', async (t) => {
   const prices = `${series('AAPL', HISTORY)}\n${series('ORLY', HISTORY)}`;
   const { server, service } = await start(t, { prices, fault: () => faults.perSecond });
   const { body } = await service.post('/simulate/trigger', { start_date: '2025-11-20', end_date: '2025-11-20' });
@@ -123,7 +123,7 @@ test('the service stops at once while a rate limit is waited out, and the job go
   assert.equal((await later.service.waitForJob(body.job_id)).status, 'completed');
 });
 
-test('a trigger and a status are answered while prices are downloaded', async (t) => {
+test('a trigger and a status get responses while prices are downloaded', async (t) => {
   let release = () => {};
   const { server, service } = await start(t, {
     prices: `${series('AAPL', HISTORY)}\n${series('ORLY', HISTORY)}`,

@@ -59,7 +59,7 @@ const addresses: [name: string, sources: Sources, baseUrl: string, apiKey: strin
   ['no key, for a server that asks for none', { entry: { openai_base_url: 'http://own/v1' } }, 'http://own/v1', null],
 ];
 for (const [name, sources, baseUrl, apiKey] of addresses) {
-  test(`a model is asked with ${name}`, () => {
+  test(`the request of a model has ${name}`, () => {
     const endpoint = resolve(sources) as Endpoint;
     assert.deepEqual([endpoint.baseUrl, endpoint.apiKey], [baseUrl, apiKey]);
   });
@@ -83,7 +83,7 @@ const refusals: [name: string, sources: Sources, error: RegExp][] = [
   ],
 ];
 for (const [name, sources, error] of refusals) {
-  test(`a model cannot be asked with ${name}`, () => {
+  test(`no request can be made with ${name}`, () => {
     const refusal = resolve(sources) as { error: string };
     assert.match(refusal.error, error);
     assert.doesNotMatch(refusal.error, /secret/);

@@ -29,7 +29,7 @@ function sequence(t: Parameters<typeof startTestService>[0]) {
   };
 }
 
-test('replacing swaps generations: one active, the old one kept and out of every answer', async (t) => {
+test('replacing swaps generations: one active, the old one kept but in no response', async (t) => {
   const next = sequence(t);
   let service = await next({ '*': buy(1) });
   const old = await service.runJob(WEEK);
@@ -65,7 +65,7 @@ test('replacing swaps generations: one active, the old one kept and out of every
   );
 });
 
-test('a failed replacement leaves the old generation in place, and later dates go on from it', async (t) => {
+test('a failed replacement leaves the old generation in place, and later dates continue from it', async (t) => {
   const next = sequence(t);
   let service = await next({ '*': buy(1) });
   await service.runJob(WEEK);

@@ -104,7 +104,7 @@ test('a model-day resumes where its reasoning log ends', async (t) => {
   );
 });
 
-test('an answer whose tool calls had not run yet is not asked for again', async (t) => {
+test('an answer whose tool calls had not run yet is not requested again', async (t) => {
   const day = 'model-a 2025-11-10';
   const interrupted = await interrupt(t, { script: { [day]: [[buy('AAPL', 10)], wait] }, messages: 3 });
   edit(interrupted.folder, `DELETE FROM reasoning_logs WHERE role = 'tool'`);

@@ -61,18 +61,18 @@ async function run(
   return { outcome, messages, stderr };
 }
 
-test('a child that does what it should', async () => {
+test('a well-behaved child', async () => {
   const { outcome, messages } = await run('completes');
   assert.deepEqual(outcome, { status: 'finished', summary: 'done' });
   assert.deepEqual(messages, ['prompt', 'answer']);
 });
 
-test('a child whose tool calls are not answered one for one fails instead of trading on', async () => {
+test('a child whose tool calls do not each get a result fails instead of trading further', async () => {
   const { outcome } = await run('completes', { program: await realAgent() });
   assert.deepEqual(outcome, { status: 'failed', error: 'the tool results do not match the tool calls' });
 });
 
-test('a child whose requests failed as often as they may, while the parent was busy', async () => {
+test('a child whose requests failed as often as allowed, while the parent was busy', async () => {
   const { outcome, messages } = await run('fails-requests', { most: 1_000 });
   assert.deepEqual(outcome, { status: 'finished', summary: 'done' });
   assert.equal(messages.length, 103);
@@ -112,14 +112,14 @@ for (const [fixture, error, { lost, ...options } = {}] of failures) {
   });
 }
 
-test('a child that takes more memory than it may, outside its heap, is ended with the reason', { skip: noProc }, async () => {
+test('a child that exceeds its memory outside its heap, is ended with the reason', { skip: noProc }, async () => {
   assert.deepEqual((await run('hoards-buffers', { memoryMb: 128, timeoutMs: 600_000 })).outcome, {
     status: 'failed',
     error: 'The model process took more than 128 MB of memory, which is its limit (MODEL_DAY_MEMORY_MB)',
   });
 });
 
-test('what a crashing child says on stderr is kept for the log', async () => {
+test('the stderr of a crashing child is kept for the log', async () => {
   assert.match((await run('crashes')).stderr, /the fixture crashes/);
 });
 
@@ -135,7 +135,7 @@ function mockSpawn(t: TestContext, spawn: () => ChildProcess): void {
 
 const coded = (code: string) => Object.assign(new Error(`spawn ${code}`), { code });
 
-test('a child for which the machine has no memory is lost; what else a start throws is told', async (t) => {
+test('a child for which the machine has no memory is lost; other start errors are reported', async (t) => {
   const codes = ['ENOMEM', 'E2BIG'];
   mockSpawn(t, () => {
     throw coded(codes.shift() ?? '');
@@ -145,7 +145,7 @@ test('a child for which the machine has no memory is lost; what else a start thr
   await assert.rejects(run('completes'), /E2BIG/);
 });
 
-test('a child for which the machine has no process is lost; a program that is not there is a failure', async (t) => {
+test('a child for which the machine has no process is lost; a missing program is a failure', async (t) => {
   const codes = ['EAGAIN', 'ENOENT'];
   mockSpawn(t, () => {
     const child = Object.assign(new EventEmitter(), { exitCode: -11 }) as unknown as ChildProcess;
@@ -165,7 +165,7 @@ test('an error in the parent stops the child and is thrown', async () => {
   await assert.rejects(run('never-stops'), /enough/);
 });
 
-test('an aborted child is stopped, also one that ignores TERM', async () => {
+test('an aborted child is stopped, even one that ignores TERM', async () => {
   const abort = new AbortController();
   const running = run('ignores-term', { signal: abort.signal });
   setImmediate(() => abort.abort('The service is stopping'));

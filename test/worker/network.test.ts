@@ -130,7 +130,7 @@ for (const [name, tls, variables, seen] of proxied) {
   });
 }
 
-test('a proxy that refuses is told without its password', async (t) => {
+test('a proxy that refuses is reported without its password', async (t) => {
   const server = await startModelServer(t, [says('Done.')], { tls: true });
   const proxy = await startProxy(t, { refusal: '407 Proxy Authentication Required' });
   setVariables(t, { ...trusted, HTTPS_PROXY: `http://me:word@${proxy.address}` });
@@ -140,7 +140,7 @@ test('a proxy that refuses is told without its password', async (t) => {
 });
 
 for (const value of ['socks5://me:word@127.0.0.1:1080', 'me:word@proxy:3128', 'http://me:word@:99999']) {
-  test(`a proxy that cannot be read stops the request, and nothing goes past it: ${value.replace('word', '...')}`, async (t) => {
+  test(`an invalid proxy stops the request, and nothing bypasses it: ${value.replace('word', '...')}`, async (t) => {
     const server = await startModelServer(t, [says('Done.')]);
     setVariables(t, { HTTP_PROXY: value });
     assert.equal(

@@ -38,7 +38,7 @@ async function conversationOf(service: TestService): Promise<any[]> {
   return body.sessions[0].conversation;
 }
 
-test('a model searches the news: what it reads stands in the log, the key nowhere', async (t) => {
+test('a model searches the news: its results are in the log, the key nowhere', async (t) => {
   const { url, received } = await startNewsServer(t, (response) =>
     received.length === 2
       ? response.writeHead(401).end(`{"message":"no such key: ${KEY}"}`)
@@ -103,7 +103,7 @@ for (const deploymentMode of ['DEV', 'PROD'] as const) {
   }
 }
 
-test('a search does not outlive its model-day, and what comes after it is not done', async (t) => {
+test('a search does not outlive its model-day, and its results are dropped', async (t) => {
   const { url, received, left } = await startNewsServer(t, () => {});
   const service = await startWithNews(t, url, {
     agentProgram: scriptedAgent({ '*': [[SEARCH, BUY]] }),
@@ -120,7 +120,7 @@ test('a search does not outlive its model-day, and what comes after it is not do
   );
 });
 
-test('a service that stops waits for no search', async (t) => {
+test('a stopping service waits for no search', async (t) => {
   const { url, asked, left } = await startNewsServer(t, () => {});
   const service = await startWithNews(t, url, { agentProgram: scriptedAgent({ '*': [[SEARCH, BUY]] }) });
   await service.post('/simulate/trigger', MONDAY);
@@ -134,7 +134,7 @@ test('a service that stops waits for no search', async (t) => {
   );
 });
 
-test('while a model waits for news, the service answers and the other models trade', async (t) => {
+test('while a model waits for news, the service responds and the other models trade', async (t) => {
   const { url, asked } = await startNewsServer(t, () => {});
   const models = ['model-a', 'model-b'];
   const service = await startWithNews(t, url, {

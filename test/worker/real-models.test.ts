@@ -71,7 +71,7 @@ test('a provider that fails every third request leaves the same positions as one
   assert.equal(service.logLines.filter(({ message }) => message === 'model request failed').length, 7);
 });
 
-test('tokens, requests and costs are in the details, and what nobody knows is null', async (t) => {
+test('tokens, requests and costs are in the details, and unknown values are null', async (t) => {
   const { body } = says('Done.');
   const silent = { body: { ...body, usage: null } };
   const [told, untold] = await Promise.all([startModelServer(t, [says('Done.')]), startModelServer(t, [silent])]);
@@ -107,7 +107,7 @@ test('tokens, requests and costs are in the details, and what nobody knows is nu
   ]);
 });
 
-test('a token count that cannot be true is recorded as unknown, with a note, and breaks no answer', async (t) => {
+test('an impossible token count is recorded as unknown, with a note, and breaks no answer', async (t) => {
   const impossible = { prompt_tokens: 9_007_199_254_740_991, completion_tokens: 100 };
   const server = await startModelServer(t, [{ body: { ...says('Done.').body, usage: impossible } }]);
   const prices = { input: 1_000_000, output: 1_000_000 };
@@ -124,7 +124,7 @@ test('a token count that cannot be true is recorded as unknown, with a note, and
   assert.deepEqual([usage.prompt_tokens, usage.completion_tokens, usage.model_days_without_cost], [null, 200, 2]);
 });
 
-test('a model over its cost limit runs no further model-days of the job, and others go on', async (t) => {
+test('a model over its cost limit runs no further model-days of the job, and others continue', async (t) => {
   const server = await startModelServer(t, [says('Done.')]); // 0.013 dollars a day
   const silent = await startModelServer(t, [{ body: { ...says('Done.').body, usage: null } }]);
   const priced = { openai_base_url: server.baseUrl, price_per_million_tokens: { input: 10, output: 30 } };
@@ -177,7 +177,7 @@ test('requests and model-days have time limits', async (t) => {
   }
 });
 
-test("a provider's refusal fails the model-day at once, in its own words and without the key", async (t) => {
+test("a provider's refusal fails the model-day immediately, in its own words and without the key", async (t) => {
   const words: Record<number, string> = {
     400: `Unsupported parameter, Bearer ${KEY}`,
     401: `Incorrect API key provided: ${KEY}`,
@@ -266,7 +266,7 @@ test('the dialects from the wire to the ledger', async (t) => {
   assert.equal(back.reasoning_content, 'AAPL looks cheap.');
 });
 
-test('a service that stops while its models wait stops at once, and goes on later', { skip: noProc }, async (t) => {
+test('a service that stops while its models wait stops immediately, and continues later', { skip: noProc }, async (t) => {
   const server = await startModelServer(t, (_request, count) => (count <= 2 ? 'never' : says('Done.')));
   const models = ['model-a', 'model-b'].map((signature) => ({ signature, openai_base_url: server.baseUrl }));
   const first = await startProdService(t, { models });
@@ -281,7 +281,7 @@ test('a service that stops while its models wait stops at once, and goes on late
   assert.deepEqual([status.status, status.progress.failed, server.requests.length], ['completed', 0, 4]);
 });
 
-test('after a restart a provider still gets back what it asks for: its signatures and thoughts', async (t) => {
+test('after a restart a provider still gets back its signatures and thoughts', async (t) => {
   /** As Gemini 3 and DeepSeek do it: what they signed must be there in every later request of the day. */
   const strict =
     (name: string): Behaviour =>
@@ -316,7 +316,7 @@ test('after a restart a provider still gets back what it asks for: its signature
     assert.equal(ledgerOf(second.database, name).length, 1, 'the trade of the first process, once');
 });
 
-test('children that wait for their models end by themselves when their parent is killed', { skip: noProc }, async (t) => {
+test('children that wait for their models exit by themselves when their parent is killed', { skip: noProc }, async (t) => {
   const server = await startModelServer(t, ['never']);
   const models = ['model-a', 'model-b'].map((signature) => ({
     signature,
@@ -337,7 +337,7 @@ test('children that wait for their models end by themselves when their parent is
   await until('the children to end', () => !children.some(isRunning));
 });
 
-test('a child that reports failed requests without end is ended, and fills no log', async (t) => {
+test('a child that endlessly reports failed requests is ended, and does not fill the log', async (t) => {
   const service = await startProdService(t, {
     models: [{ signature: 'floods', openai_base_url: 'http://127.0.0.1:1/v1' }],
     agentConfig: { max_retries: 100 },

@@ -79,7 +79,7 @@ test('ten restarts in a row without progress end a job, nine do not; a later job
   assert.equal((await service.runJob(DAY)).status, 'completed');
 });
 
-test('lives that are too short to count give no job up, and neither add to the restarts nor forget them', async (t) => {
+test('runs too short to count fail no job, and neither add to the restarts nor reset them', async (t) => {
   const job = await interruptedJob(t);
   await restart(t, job);
   assert.equal(counted(job.folder), 1);
@@ -93,7 +93,7 @@ test('lives that are too short to count give no job up, and neither add to the r
   assert.equal(counted(job.folder), 3);
 });
 
-test('progress forgets the restarts before it', async (t) => {
+test('progress resets the count of restarts', async (t) => {
   const job = await interruptedJob(t);
   await restart(t, job);
   await restart(t, job);
@@ -120,7 +120,7 @@ const lives: [name: string, events: string[], counts: boolean][] = [
   ['that is stopped before its limit', ['+20', 'stop', '+20'], false],
 ];
 for (const [name, events, counts] of lives) {
-  test(`a life ${name} ${counts ? 'counts' : 'does not count'}`, (t) => {
+  test(`a run ${name} ${counts ? 'counts' : 'does not count'}`, (t) => {
     const database = openDatabase(join(temporaryFolder(t), 'jobs.db'));
     t.after(() => database.close());
     t.mock.timers.enable({ apis: ['setTimeout'] });

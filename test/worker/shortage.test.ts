@@ -174,7 +174,7 @@ test('after losses fewer children run side by side', async (t) => {
   assert.deepEqual(sizes, [2, 1, 1]);
 });
 
-test('a job that is stopped while a model-day pauses ends at once and leaves it unfinished', async (t) => {
+test('a job that is stopped while a model-day pauses ends immediately and leaves it unfinished', async (t) => {
   const { context, database, starts } = prepare(t, ['exits'], { restartPauseMs: 1_000_000 });
   const abort = new AbortController();
   const running = runJob(context, 'job', abort.signal);
@@ -224,7 +224,7 @@ const patience: [name: string, starts: number[], tries: number, ms: number][] = 
   ['at the second try, where a child started slowly', [1_000], 2, 20_000],
 ];
 for (const [name, starts, tries, ms] of patience) {
-  test(`the first line is waited for ${ms / 1000} seconds ${name}`, () => {
+  test(`the time limit for the first line is ${ms / 1000} seconds ${name}`, () => {
     const crew = createCrew(4, workerLimits);
     for (const start of starts) crew.noteStart(start);
     assert.equal(crew.patienceMs(tries), ms);

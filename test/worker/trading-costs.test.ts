@@ -4,7 +4,7 @@ import { scriptedAgent } from '../support/agents.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { startTestService } from '../support/service.ts';
 
-test('with trading costs orders fill worse than the open, cash pays the commission, and the metrics know it', async (t) => {
+test('with trading costs orders fill worse than the open, cash pays the commission, and the metrics show it', async (t) => {
   const service = await startTestService(t, {
     configuration: {
       models: [{ signature: 'model-a', enabled: true }],

@@ -121,7 +121,7 @@ test('a repeated job runs nothing again and is completed', async (t) => {
   assert.equal((await service.get(`/results?job_id=${again.job_id}`)).body.count, 0);
 });
 
-test('a failed day leaves its log and no position, and the next day goes on from the last completed one', async (t) => {
+test('a failed day leaves its log but no position, and the next day continues from the last completed one', async (t) => {
   const service = await startTestService(
     t,
     scripted({
@@ -156,7 +156,7 @@ test('a job in which every model-day failed is failed', async (t) => {
   assert.deepEqual([status.status, status.error, status.progress.failed], ['failed', null, 2]);
 });
 
-test('a model that goes on beyond its steps is stopped by the parent', async (t) => {
+test('a model that exceeds its steps is stopped by the parent', async (t) => {
   const service = await startTestService(t, {
     configuration,
     prices: PRICES,
@@ -166,7 +166,7 @@ test('a model that goes on beyond its steps is stopped by the parent', async (t)
   assert.equal(status.details[0].error, 'The model process broke the protocol: it continued after 5 steps');
 });
 
-test('a day that reaches its step limit ends as it stands, its last calls executed, with a note', async (t) => {
+test('a day that reaches its step limit ends there, its last calls executed, with a note', async (t) => {
   const limited = { ...configuration, agent_config: { stock_symbols: ['AAPL', 'MSFT'], max_steps: 2 } };
   const models = Array.from({ length: 6 }, (_, index) => `model-${index}`);
   const service = await startTestService(t, { configuration: limited, prices: PRICES });
@@ -193,7 +193,7 @@ test('a model-day has a time limit', async (t) => {
   assert.equal(status.details[0].error, 'The model-day took longer than 0.2 seconds');
 });
 
-test('the portfolio goes on over weekends and from job to job', async (t) => {
+test('the portfolio continues over weekends and from job to job', async (t) => {
   const service = await startTestService(
     t,
     scripted({ 'model-a 2025-11-14': buyAapl(10), 'model-a 2025-11-17': [[['sell', { symbol: 'AAPL', amount: 10 }]]] }),
@@ -208,7 +208,7 @@ test('the portfolio goes on over weekends and from job to job', async (t) => {
   );
 });
 
-test('resume mode: each model goes on after its own last day, and a new one runs the end date alone', async (t) => {
+test('resume mode: each model continues after its own last day, and a new one runs only the end date', async (t) => {
   const service = await startTestService(t, scripted({}));
   await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-10', models: ['model-a'] });
   await service.runJob({ start_date: '2025-11-13', end_date: '2025-11-13', models: ['model-b'] });
@@ -242,7 +242,7 @@ test('resume mode keeps to the start dates when it replaces', async (t) => {
   assert.equal(detailsOf(status)[1], "2025-11-11 model-b skipped Before the model's resume date");
 });
 
-test('a job of holidays alone is completed, a job without any prices fails with the reason', async (t) => {
+test('a job of only holidays is completed, a job without any prices fails with the reason', async (t) => {
   const service = await startTestService(t, scripted({}));
   const holiday = await service.runJob({ start_date: '2025-11-12', end_date: '2025-11-12' });
   assert.deepEqual([holiday.status, holiday.error], ['completed', null]);
@@ -327,7 +327,7 @@ test('the model-day that runs has its conversation readable as it happens', asyn
   await service.waitForJob(body.job_id);
 });
 
-test('in DEV, where nothing costs anything, a cost limit is no matter', async (t) => {
+test('in DEV, where models cost nothing, a cost limit has no effect', async (t) => {
   const service = await startTestService(t, {
     ...scripted({}),
     configuration: { ...configuration, agent_config: { ...configuration.agent_config, max_cost_usd: 0.01 } },

@@ -302,7 +302,7 @@ test('a day without news has no such tool', async () => {
   }
 });
 
-test('a tool's description matches what the parent checks, in plain JSON Schema', () => {
+test('the description of a tool matches what the parent checks, in plain JSON Schema', () => {
   const names = (day: LedgerDay) => toolDescriptions(day).map(({ name }) => name);
   const always = ['buy', 'sell', 'get_price', 'get_price_history', 'get_portfolio', 'calculate'];
   assert.deepEqual(names(openDay()), always);

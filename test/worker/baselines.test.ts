@@ -75,7 +75,7 @@ for (const deploymentMode of ['PROD', 'DEV'] as const) {
   });
 }
 
-test('a baseline's day can be read like any conversation', async (t) => {
+test('the day of a baseline can be read like any conversation', async (t) => {
   const service = await startTestService(t, { configuration, prices: PRICES });
   await service.runJob({ ...WEEK, end_date: WEEK.start_date });
   const { body } = await service.get('/reasoning?model=our-momentum&include_full_conversation=true');

@@ -52,7 +52,7 @@ test('the program runs in strict mode, and its stack traces name the functions o
   assert.match(textOf('dist/server.js'), /^\/\*![^]*?\*\/\n'use strict';/);
   const hook = 'data:text/javascript,process.stdout.write = () => { throw new Error("no room"); }';
   const { stderr } = spawnSync(process.execPath, ['--import', hook, 'dist/server.js', '--version'], { cwd: ROOT, encoding: 'utf8' });
-  assert.match(stderr, /^Unexpected failure: Error: no room\n.*\n +at print \(.*\n +at main \(/);
+  assert.match(stderr, /^Unexpected failure: Error: no room\n.*\n +at print \(.*\n +at runCommandLine \(/);
 });
 
 test('.env.example names every setting and no other, and what it sets are the defaults', () => {

@@ -28,6 +28,22 @@ test(`the README has at most ${MAX_README_LINES} lines, and every page says firs
   );
 });
 
+test('documents say what the program cannot do, and what a release needs', () => {
+  const promised: [document: string, text: RegExp][] = [
+    ['README.md', /Windows is not supported, use WSL/],
+    ['README.md', /\(docs\/operations\.md#security\)/],
+    ['README.md', /\(docs\/figures\.md#what-can-mislead\)/],
+    ['docs/operations.md', /\| Windows \| none \| Not supported: use \[WSL\]/],
+    ['docs/operations.md', /A process of that user can always signal[^]*?bubblewrap with its own process and network namespaces/],
+    ['docs/figures.md', /\*\*Survivorship\.\*\*[^]*?GET \/prices\/coverage\?date=[^]*?\*\*Adjusted series\*\*/],
+    ['docs/releasing.md', /^npm sbom /m],
+  ];
+  assert.deepEqual(
+    promised.filter(([document, text]) => !text.test(textOf(document))),
+    [],
+  );
+});
+
 test('the five places to start from on the map exist', () => {
   const places = [...textOf('README.md').matchAll(/ ▸ an? [a-z ]+: (\S+\.ts), (\w+)$/gm)];
   assert.equal(places.length, 5);

@@ -170,22 +170,22 @@ test('ten thousand dollars over a hundred stocks: most of it is at work', async 
   assert.ok(cash < 100 && holdings.length > 40, `${cash} left, ${holdings.length} stocks`);
 });
 
-/** Nine symbols, of which one, four or five have a price on a Monday; the first two had one the Friday before. */
-const thin: [strategy: BaselineStrategy, priced: number, options: { cash?: number; held?: string }, bought: number][] = [
-  ['buy-and-hold', 1, {}, 0],
-  ['buy-and-hold', 4, {}, 0],
-  ['buy-and-hold', 5, {}, 5],
-  ['equal-weight', 1, {}, 0],
-  ['equal-weight', 4, { held: 'T0:1' }, 0],
-  ['equal-weight', 5, { held: 'T0:1' }, 5],
-  ['momentum', 1, {}, 0],
-  ['momentum', 4, { held: 'T1:1' }, 0],
-  ['momentum', 5, {}, 1],
+/** So many symbols have a price on a Monday, of so many; the first two had one the Friday before. */
+const thin: [strategy: BaselineStrategy, priced: number, all: number, options: { cash?: number; held?: string }, bought: number][] = [
+  ['buy-and-hold', 1, 9, {}, 0],
+  ['buy-and-hold', 4, 9, {}, 0],
+  ['buy-and-hold', 4, 8, {}, 4],
+  ['equal-weight', 1, 9, {}, 0],
+  ['equal-weight', 4, 9, { held: 'T0:1' }, 0],
+  ['equal-weight', 4, 8, { held: 'T0:1' }, 4],
+  ['momentum', 1, 9, {}, 0],
+  ['momentum', 4, 9, { held: 'T1:1' }, 0],
+  ['momentum', 4, 8, {}, 1],
 ];
-for (const [strategy, priced, options, bought] of thin) {
-  const morningOf = `${options.held ? 'a later' : 'the first'} day with prices of ${priced} of 9 symbols`;
+for (const [strategy, priced, all, options, bought] of thin) {
+  const morningOf = `${options.held ? 'a later' : 'the first'} day with prices of ${priced} of ${all} symbols`;
   test(`${strategy} ${bought === 0 ? 'waits' : 'trades'} on ${morningOf}`, async () => {
-    const symbols = Array.from({ length: 9 }, (_, index) => `T${index}`);
+    const symbols = Array.from({ length: all }, (_, index) => `T${index}`);
     const rows = symbols.flatMap((symbol, index) => [
       ...(index < 2 ? [`${symbol} 2025-11-07 100 100`] : []),
       ...(index < priced ? [`${symbol} 2025-11-10 ${101 - index} -`] : []),
@@ -194,7 +194,7 @@ for (const [strategy, priced, options, bought] of thin) {
     const day = morning(rows.join('\n'), '2025-11-10', options);
     const conversation = await play(strategy, day);
     assert.equal(ordersOf(day).filter((order) => order.startsWith('buy')).length, bought);
-    const told = `I wait: ${priced} of 9 symbols ${priced === 1 ? 'has' : 'have'} a price today`;
+    const told = `I wait: ${priced} of ${all} symbols ${priced === 1 ? 'has' : 'have'} a price today`;
     assert.equal(String(conversation.at(-1)?.content).startsWith(told), bought === 0);
   });
 }

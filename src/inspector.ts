@@ -9,7 +9,9 @@ export const NO_INSPECTOR_FLAGS: readonly string[] = process.allowedNodeEnvironm
   : [];
 
 /** Flags that open an inspector at the start; `--inspect-port` and `--inspect-publish-uid` open none by themselves. */
-const OPENING_FLAG = /(?:^|[\s"])(--inspect(?:[-_](?:brk|wait))?)(?=[=\s"]|$)/;
+const OPENING_FLAG = /(?:^|\s)(--inspect(?:[-_](?:brk|wait))?)(?=[=\s]|$)/;
+/** What Node removes from NODE_OPTIONS, also from within a flag. */
+const QUOTING = /["\\]/g;
 const FAILED = 1;
 
 /**
@@ -30,7 +32,7 @@ function close(): void {
 /** Ends a process that was started with an open inspector, and names the flag that opened it. */
 export function refuseInspector(): void {
   const place = [
-    ['NODE_OPTIONS', process.env['NODE_OPTIONS'] ?? ''],
+    ['NODE_OPTIONS', (process.env['NODE_OPTIONS'] ?? '').replace(QUOTING, '')],
     ['the command line', process.execArgv.join(' ')],
   ].find(([, flags]) => OPENING_FLAG.test(flags ?? ''));
   if (place === undefined) return;

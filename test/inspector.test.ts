@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { constants } from 'node:os';
@@ -7,10 +8,11 @@ import { test } from 'node:test';
 import { queryApart } from '../src/database/apart.ts';
 import { openDatabase } from '../src/database/database.ts';
 import { withSnapshot } from '../src/database/snapshot.ts';
+import { closeInspector } from '../src/inspector.ts';
 import { launch } from '../src/worker/launch.ts';
 import { agentFixture, simulatedStart } from './support/agents.ts';
 import { blocks, childrenOf, descriptorsOf, listeningPortsOf, noProc } from './support/processes.ts';
-import { ask, installProgram, replaceAgent, runProgram, startServer } from './support/program.ts';
+import { ask, followProgram, installProgram, replaceAgent, runProgram, startServer } from './support/program.ts';
 import { temporaryFolder } from './support/service.ts';
 import { until } from './support/until.ts';
 
@@ -39,6 +41,22 @@ test('SIGUSR1 opens no inspector in the service', { skip: noProc }, async (t) =>
   server.process.kill('SIGUSR1');
   for (let count = 0; count < REQUESTS_AFTER_THE_SIGNAL; count += 1) await ask(`${server.url}/health`);
   assert.deepEqual(listeningPortsOf(pid), before);
+});
+
+test('an inspector that a signal opened before the first line is closed, and once more in the next turn', async (t) => {
+  const closed = t.mock.fn();
+  const node = process as { _debugEnd?: () => void };
+  const { _debugEnd: original } = node;
+  const others = process.listeners('SIGUSR1');
+  t.after(() => {
+    Object.assign(node, { _debugEnd: original });
+    process.listeners('SIGUSR1').forEach((listener) => others.includes(listener) || process.off('SIGUSR1', listener));
+  });
+  node._debugEnd = closed;
+  closeInspector();
+  assert.equal(closed.mock.callCount(), 1);
+  await new Promise(setImmediate);
+  assert.equal(closed.mock.callCount(), 2);
 });
 
 test('the processes that the service starts do not hear SIGUSR1', { skip: noProc }, async (t) => {
@@ -76,10 +94,15 @@ test('the processes that the service starts do not hear SIGUSR1', { skip: noProc
 
 test('no command runs with an inspector requested', async (t) => {
   const cwd = installProgram(t);
-  for (const flag of ['--inspect=127.0.0.1:0', '--inspect=0 --no-warnings']) {
-    const { code, stderr } = await runProgram(['healthcheck'], { cwd, env: { NODE_OPTIONS: flag } });
-    assert.equal(code, 1);
-    assert.match(stderr, /Cannot start: .*NODE_OPTIONS.*--inspect/);
+  const env = { NODE_OPTIONS: '--no-warnings --ins"pe"ct=0' };
+  const inEnvironment = await runProgram(['--version'], { cwd, env });
+  const onLine = spawn(process.execPath, ['--inspect=127.0.0.1:0', 'server.js', '--version'], { cwd, env: {} });
+  for (const [place, { code, stdout, stderr }] of Object.entries({
+    NODE_OPTIONS: inEnvironment,
+    'the command line': await followProgram(onLine).ended,
+  })) {
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.ok(stderr.includes(`Cannot start: ${place} has --inspect,`), stderr);
   }
 });
 
@@ -94,6 +117,8 @@ test("a child cannot command its parent through the parent's inspector", async (
   assert.equal((await runProgram(['import-prices', 'prices.csv'], { cwd })).code, 0);
   const env = { SECRET: 'the-secret', NODE_OPTIONS: `--inspect-port=${port}` };
   const server = await startServer(t, { cwd, env });
+  // The child tries to send it too, and may not; another process of the same user may.
+  server.process.kill('SIGUSR1');
   await ask(`${server.url}/simulate/trigger`, { start_date: '2025-01-06', end_date: '2025-01-06' });
   const session = await until('the end of the model-day', async () => {
     const { sessions } = await ask(`${server.url}/reasoning`);

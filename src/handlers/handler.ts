@@ -50,14 +50,18 @@ export function deploymentFields({ deploymentMode, preserveDevData }: Settings) 
   return { deployment_mode: deploymentMode, is_dev_mode: deploymentMode === 'DEV', preserve_dev_data: preserveDevData };
 }
 
-/** JSON with one long list, item by item, and further members after it. A null instead of an item lets other work run. */
+/**
+ * JSON with one long list, item by item, after the members of the object `before`, and further members after it. A null
+ * instead of an item lets other work run.
+ */
 export function* listBody(
   name: string,
   items: Iterable<string | null>,
   others: (count: number) => object,
+  before = '{}',
 ): Generator<string> {
   let count = 0;
-  yield `{"${name}":[`;
+  yield `${before === '{}' ? '{' : `${before.slice(0, -1)},`}"${name}":[`;
   for (const item of items) yield item === null ? '' : `${count++ === 0 ? '' : ','}${item}`;
   yield `],${JSON.stringify(others(count)).slice(1)}`;
 }

@@ -2,9 +2,9 @@ import * as v from 'valibot';
 import type { Database } from '../database/database.ts';
 import { contentVersion } from '../database/state.ts';
 import { readWarnings } from '../database/jobs.ts';
-import { jobStatus } from '../database/records/status.ts';
+import { jobStatus, modelDaysOf } from '../database/records/status.ts';
 import { ServiceError, modelDayStatuses } from '../domain.ts';
-import { type ResponseBody, type Context, type Input, appendMembers, deploymentFields } from './handler.ts';
+import { type ResponseBody, type Context, type Input, deploymentFields, listBody } from './handler.ts';
 import {
   dateText,
   deploymentEntries,
@@ -39,7 +39,7 @@ export const statusResponse = named('JobStatusResponse', {
   ...deploymentEntries,
 });
 
-/** The progress of a job. While nothing in the database changes, the last responses are reused. */
+/** The progress of a job, with its model-days. While nothing in the database changes, the last responses are reused. */
 export function status({ database, settings }: Context, { params }: Input): ResponseBody {
   const { job_id: jobId = '' } = params;
   const version = contentVersion(database);
@@ -47,9 +47,10 @@ export function status({ database, settings }: Context, { params }: Input): Resp
   if (known?.version === version && known.database === database) return known.body;
   const job = jobStatus(database, jobId);
   if (job === undefined) throw new ServiceError('job_not_found', `Job ${jobId} not found`);
-  const body = appendMembers(job.json, { warnings: readWarnings(job.warnings), ...deploymentFields(settings) });
-  remember(jobId, { database, version, body });
-  return body;
+  const others = { warnings: readWarnings(job.warnings), ...deploymentFields(settings) };
+  return remembering(listBody('details', modelDaysOf(database, jobId), () => others, job.json), (body) => {
+    if (contentVersion(database) === version) remember(jobId, { database, version, body });
+  });
 }
 
 /** Clients poll the same few jobs. */
@@ -57,9 +58,18 @@ const MAX_REMEMBERED = 8;
 const MAX_REMEMBERED_LENGTH = 512 * 1024;
 const remembered = new Map<string, { database: Database; version: string; body: string }>();
 
+/** The same pieces; `onEnd` takes all of them unless they are too long to be remembered. */
+function* remembering(pieces: Iterable<string>, onEnd: (body: string) => void): Generator<string> {
+  let body = '';
+  for (const piece of pieces) {
+    if (body.length <= MAX_REMEMBERED_LENGTH) body += piece;
+    yield piece;
+  }
+  if (body.length <= MAX_REMEMBERED_LENGTH) onEnd(body);
+}
+
 function remember(jobId: string, entry: { database: Database; version: string; body: string }): void {
   remembered.delete(jobId);
-  if (entry.body.length > MAX_REMEMBERED_LENGTH) return;
   remembered.set(jobId, entry);
   const [oldest] = remembered.keys();
   if (remembered.size > MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);

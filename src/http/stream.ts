@@ -48,9 +48,19 @@ interface SendOptions {
 
 /** Sends a response with status 200. */
 export async function sendBody(response: ServerResponse, body: ResponseBody, options: SendOptions): Promise<void> {
-  if (typeof body === 'string') sendJson(response, 200, body, options.headers);
+  if (typeof body === 'string' && body.length <= STREAM_CHUNK_LENGTH) sendJson(response, 200, body, options.headers);
+  else if (typeof body === 'string') await sendPieces(response, chunksOf(body), options);
   else if ('stop' in body) await sendLate(response, body, options);
   else await sendPieces(response, body, options);
+}
+
+/** A long text in pieces. A character that takes two UTF-16 units is not cut. */
+function* chunksOf(text: string): Generator<string> {
+  for (let start = 0, end = 0; start < text.length; start = end) {
+    end = start + STREAM_CHUNK_LENGTH;
+    if (/[\ud800-\udbff]/.test(text.charAt(end - 1))) end += 1;
+    yield text.slice(start, end);
+  }
 }
 
 /**

@@ -9,6 +9,7 @@ import { type CommandDatabase, openDatabase } from '../../src/database/database.
 import { migrateTo } from '../../src/database/migrate.ts';
 import { sessionPieces } from '../../src/database/records/reasoning.ts';
 import { RECORDS_PER_STEP, resultRecords, resultRows } from '../../src/database/records/results.ts';
+import { MODEL_DAYS_PER_STEP, modelDaysOf } from '../../src/database/records/status.ts';
 import type { Context, Table } from '../../src/handlers/handler.ts';
 import { performance } from '../../src/handlers/performance.ts';
 import { readSettings } from '../../src/settings.ts';
@@ -179,6 +180,29 @@ test('a model-day with more positions and messages than fit in one step is read 
   );
   assert.equal(watched.mostRows(), RECORDS_PER_STEP);
   assert.ok(Math.max(...pieces.map((piece) => piece?.length ?? 0)) < 100_000, 'a piece has a part of the conversation');
+});
+
+test('the status of a job with many model-days reads them in steps, each once', (t) => {
+  const database = modelDays(t, { models: 2, days: 1 });
+  const dates = MODEL_DAYS_PER_STEP + 20;
+  database
+    .statement(
+      `INSERT INTO job_details (job_id, date, model)
+       WITH RECURSIVE days (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM days WHERE value < ?)
+       SELECT job_id, date('2000-01-01', value || ' days'), model FROM days JOIN simulation_runs`,
+    )
+    .run(dates);
+  const stored = database.statement(`SELECT date || model AS id FROM job_details ORDER BY date, model`).all();
+  assert.equal(stored.length, 2 * dates + 2);
+  const watched = watch(database);
+  const steps = [...modelDaysOf(watched.database, 'bench-0000')];
+  const seen = steps.flatMap((json) => (json === null ? [] : [JSON.parse(json)]));
+  assert.deepEqual(
+    seen.map(({ date, model }) => date + model),
+    stored.map(({ id }) => id),
+  );
+  assert.equal(watched.mostRows(), MODEL_DAYS_PER_STEP);
+  assert.equal(steps.indexOf(null), MODEL_DAYS_PER_STEP, 'others have their turn after a step');
 });
 
 test('figures are computed step by step, back to the first day of a model', (t) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { type TestContext, before, test } from 'node:test';
 import * as v from 'valibot';
+import { addUsage } from '../../src/database/usage.ts';
 import { performanceResponse } from '../../src/handlers/performance-response.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
@@ -346,6 +347,12 @@ test('extreme token counts and costs, which a database may hold, do not break th
       });
     }
   }
+  // Such a model-day may also be resumed, and then takes more.
+  const counts = { promptTokens: 1, completionTokens: 1, cachedTokens: 1, reasoningTokens: 1 };
+  const modelDay = { jobId: id, date: '2025-11-10', model: 'model-a' };
+  addUsage(huge.database, modelDay, { steps: 1, requests: 1, ...counts, costUsd: 1 });
+  const [day] = (await huge.get(`/simulate/status/${id}`)).body.details;
+  assert.equal(day.prompt_tokens, LARGEST);
 });
 
 test('a holding whose prices were removed has no value, and the rest of the response is unaffected', async (t) => {

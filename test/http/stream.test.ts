@@ -3,7 +3,7 @@ import { type Server, type ServerResponse, createServer } from 'node:http';
 import { type AddressInfo, type Socket, connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { HttpError } from '../../src/http/http-error.ts';
-import { type LongResponses, STREAM_CHUNK_LENGTH, createLongResponses, sendLate, sendPieces } from '../../src/http/stream.ts';
+import { type LongResponses, STREAM_CHUNK_LENGTH, createLongResponses, sendBody, sendLate, sendPieces } from '../../src/http/stream.ts';
 import { bySlices, nextTurn } from '../../src/turns.ts';
 import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -90,6 +90,18 @@ test('a short response needs no place; a long one without a place becomes an err
   assert.deepEqual([await (await fetch(urlOf(server))).text(), errors], ['[]', []]);
   await (await fetch(urlOf(server))).text();
   assert.deepEqual([errors, state.isOver], [['503 false'], true]);
+});
+
+test('a long text that exists already needs a place too, and arrives whole', async (t) => {
+  const long = createLongResponses({ maxLongResponses: 1, heartbeatMs: 60_000 });
+  const text = `"x${'😀'.repeat(STREAM_CHUNK_LENGTH)}"`; // an odd offset: a chunk would end in the middle of a character
+  const server = await serve(t, (response) => sendBody(response, text, { long, headers: [] }));
+  assert.equal(await (await fetch(urlOf(server))).text(), text);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const held = long.during(() => promise);
+  await assert.rejects(fetch(urlOf(server)).then((response) => response.text()), 'the place is taken');
+  resolve();
+  await held;
 });
 
 test('a late response sends white space meanwhile, however short the timeout of stalled connections', async (t) => {

@@ -5,13 +5,13 @@ import { type TestContext, test } from 'node:test';
 import { parseConfiguration } from '../../src/configuration.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { insertJob } from '../../src/database/jobs.ts';
-import { jobStatus } from '../../src/database/records/status.ts';
 import { runThroughFaults } from '../../src/jobs/through-faults.ts';
 import { silentLog } from '../../src/log.ts';
 import { readSettings } from '../../src/settings.ts';
 import type { WorkerContext } from '../../src/worker/context.ts';
 import { workerLimits } from '../../src/worker/limits.ts';
 import { scriptedAgent } from '../support/agents.ts';
+import { storedStatus } from '../support/job-status.ts';
 import { storePrices } from '../support/prices.ts';
 import { TODAY, clockFrom, temporaryFolder } from '../support/service.ts';
 
@@ -51,7 +51,7 @@ function contextOf(t: TestContext, damage: (path: string) => void = () => {}): W
   return { database, settings, clock: clockFrom(TODAY), log: silentLog, environment: {}, agentProgram: buyer, limits: workerLimits };
 }
 
-const statusOf = ({ database }: WorkerContext) => JSON.parse(jobStatus(database, 'job')?.json ?? '{}');
+const statusOf = ({ database }: WorkerContext) => storedStatus(database, 'job');
 
 test('a job whose database stays damaged is failed after some attempts, with the reason', async (t) => {
   const context = contextOf(t, (path) => {

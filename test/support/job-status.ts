@@ -1,4 +1,6 @@
 import type { JobStatusAnswer } from '../../src/commands/job-view.ts';
+import type { Database } from '../../src/database/database.ts';
+import { jobStatus, modelDaysOf } from '../../src/database/records/status.ts';
 import type { ModelDayStatus } from '../../src/domain.ts';
 
 const TIME = '2025-12-01T12:00:00.000Z';
@@ -45,4 +47,10 @@ export function jobStatusAnswer(
     preserve_dev_data: false,
     ...changes,
   };
+}
+
+/** A job's status as it is stored, with its model-days. */
+export function storedStatus(database: Database, jobId: string): any {
+  const details = [...modelDaysOf(database, jobId)].flatMap((json) => (json === null ? [] : [JSON.parse(json)]));
+  return { ...JSON.parse(jobStatus(database, jobId)?.json ?? '{}'), details };
 }

@@ -5,7 +5,6 @@ import { type TestContext, test } from 'node:test';
 import { parseConfiguration } from '../../src/configuration.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { insertJob, readWarnings } from '../../src/database/jobs.ts';
-import { jobStatus } from '../../src/database/records/status.ts';
 import { type Log, createLog, silentLog } from '../../src/log.ts';
 import { readSettings } from '../../src/settings.ts';
 import type { WorkerContext } from '../../src/worker/context.ts';
@@ -14,6 +13,7 @@ import { type WorkerLimits, workerLimits } from '../../src/worker/limits.ts';
 import { runJob } from '../../src/worker/worker.ts';
 import { scriptedAgent, scriptedProcess } from '../support/agents.ts';
 import { asChild } from '../support/children.ts';
+import { storedStatus } from '../support/job-status.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { storePrices } from '../support/prices.ts';
 import { TODAY, clockFrom, temporaryFolder } from '../support/service.ts';
@@ -106,7 +106,7 @@ async function runDay(t: TestContext, programs: readonly string[], limits: Parti
 }
 
 function statusOf(database: Database) {
-  const { status, details } = JSON.parse(jobStatus(database, 'job')?.json ?? '{}');
+  const { status, details } = storedStatus(database, 'job');
   const warnings = readWarnings(database.statement('SELECT warnings FROM jobs').get()?.['warnings']);
   return { status, error: details[0].error, steps: details[0].steps, modelDay: details[0].status, warnings };
 }

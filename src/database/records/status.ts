@@ -28,18 +28,36 @@ const MODEL_DAY = jsonObject([
   ...['date', 'model', 'status', 'error', 'started_at', 'completed_at', 'duration_seconds', 'steps', 'requests'],
   ...['prompt_tokens', 'completion_tokens', 'cached_tokens', 'reasoning_tokens', `${finite('cost_usd')} AS cost_usd`],
 ]);
-const DETAILS = `
-  (SELECT json_group_array(${MODEL_DAY})
-    FROM (SELECT * FROM job_details WHERE job_details.job_id = jobs.job_id ORDER BY date, model)) AS details`;
+/** Model-days that one statement reads: while it runs, the service answers nobody else. */
+export const MODEL_DAYS_PER_STEP = 100;
 
 /** SQLite builds the JSON: twice as fast as turning rows into objects and objects into text. */
+const MODEL_DAYS = query(
+  `SELECT ${MODEL_DAY}, date, model FROM job_details
+   WHERE job_id = ? AND (date, model) > (?, ?) ORDER BY date, model LIMIT ${MODEL_DAYS_PER_STEP}`,
+  [text, text, text],
+);
+
+/** The model-days of a job as JSON texts, by date and model. Null between two steps, to let other work run. */
+export function* modelDaysOf(database: Database, jobId: string): Generator<string | null> {
+  for (let [date, model, count] = ['', '', MODEL_DAYS_PER_STEP]; count === MODEL_DAYS_PER_STEP; ) {
+    count = 0;
+    for (const row of MODEL_DAYS.all(database, jobId, date, model)) {
+      yield row[0];
+      [, date, model] = row;
+      count += 1;
+    }
+    yield null;
+  }
+}
+
 const STATUS = query(
-  `SELECT ${jsonObject(['job_id', 'status', PROGRESS, 'json(dates) AS date_range', MODELS, ...TIMES, DETAILS])} AS json, warnings
+  `SELECT ${jsonObject(['job_id', 'status', PROGRESS, 'json(dates) AS date_range', MODELS, ...TIMES])} AS json, warnings
    FROM jobs WHERE job_id = ?`,
   { json: text, warnings: orNull(text) },
 );
 
-/** A job's status as JSON text, and its warnings separately, as stored. Undefined for an unknown job. */
+/** A job's status as JSON text without its model-days, and its warnings separately, as stored. Undefined for an unknown job. */
 export function jobStatus(database: Database, jobId: string): RowOf<typeof STATUS> | undefined {
   return STATUS.get(database, jobId);
 }

@@ -1,7 +1,8 @@
+import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import type { Database } from '../database/database.ts';
 import { contentVersion } from '../database/state.ts';
-import { readWarnings } from '../database/jobs.ts';
+import { jobExists, readWarnings } from '../database/jobs.ts';
 import { jobStatus, modelDaysOf } from '../database/records/status.ts';
 import { ServiceError, modelDayStatuses } from '../domain.ts';
 import { type ResponseBody, type Context, type Input, deploymentFields, listBody } from './handler.ts';
@@ -45,10 +46,15 @@ export function status({ database, settings }: Context, { params }: Input): Resp
   const version = contentVersion(database);
   const known = remembered.get(jobId);
   if (known?.version === version && known.database === database) return known.body;
-  const job = jobStatus(database, jobId);
-  if (job === undefined) throw new ServiceError('job_not_found', `Job ${jobId} not found`);
-  const others = { warnings: readWarnings(job.warnings), ...deploymentFields(settings) };
-  return remembering(listBody('details', modelDaysOf(database, jobId), () => others, job.json), (body) => {
+  if (!jobExists(database, jobId)) throw new ServiceError('job_not_found', `Job ${jobId} not found`);
+  // Counting the model-days takes time too: it is part of the first piece, and other requests get their turns.
+  const pieces = function* (): Generator<string> {
+    const job = jobStatus(database, jobId);
+    assert(job !== undefined, 'jobs are never removed');
+    const others = { warnings: readWarnings(job.warnings), ...deploymentFields(settings) };
+    yield* listBody('details', modelDaysOf(database, jobId), () => others, job.json);
+  };
+  return remembering(pieces(), (body) => {
     if (contentVersion(database) === version) remember(jobId, { database, version, body });
   });
 }

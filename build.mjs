@@ -30,7 +30,7 @@ export async function buildAgent() {
   return (await bundleAgent()).text;
 }
 
-/** What browsers run: the script and the style sheet of the pages, which hold nothing of others. */
+/** What browsers run: the script and the style sheet of the pages, with the plot library, and the files beside them. */
 const pageBundle = {
   absWorkingDir: import.meta.dirname,
   bundle: true,
@@ -40,6 +40,7 @@ const pageBundle = {
   minify: true,
   charset: 'utf8',
   logLevel: 'warning',
+  metafile: true,
   entryPoints: ['src/browser/app.ts', 'src/browser/app.css'],
   outdir: 'dist',
   write: false,
@@ -51,15 +52,23 @@ function packed(content) {
   return brotliCompressSync(content, { params }).toString('base64');
 }
 
-/** The files of the pages by name: compressed with Brotli, as base64. */
-export async function buildPages() {
-  const { outputFiles } = await build(pageBundle);
-  const built = outputFiles.map(({ path, contents }) => [basename(path), contents]);
+/** The files of the pages by name, compressed with Brotli, as base64; and the packages inside them. */
+async function bundlePages() {
+  const { outputFiles, metafile } = await build(pageBundle);
+  const packages = packagesIn(metafile);
+  // The style sheet and the script are served apart from the program, so what they hold of others is named in each.
+  const comment = licenceComment(packages.map(packageLicence));
+  const built = outputFiles.map(({ path, text }) => [basename(path), comment + text]);
   const plain = ['index.html', 'favicon.svg'].map((name) => [
     name,
     readFileSync(`${import.meta.dirname}/src/browser/${name}`),
   ]);
-  return Object.fromEntries([...plain, ...built].map(([name, bytes]) => [name, packed(bytes)]));
+  return { files: Object.fromEntries([...plain, ...built].map(([name, bytes]) => [name, packed(bytes)])), packages };
+}
+
+/** The files of the pages by name: compressed with Brotli, as base64. */
+export async function buildPages() {
+  return (await bundlePages()).files;
 }
 
 /** The folders of the packages of which a bundle holds something, however little. */
@@ -83,7 +92,7 @@ function licenceIn(folder) {
 }
 
 function licenceComment(texts) {
-  return `/*!\n${texts.join(`\n\n${'-'.repeat(78)}\n\n`)}\n*/\n`;
+  return texts.length === 0 ? '' : `/*!\n${texts.join(`\n\n${'-'.repeat(78)}\n\n`)}\n*/\n`;
 }
 
 /** Code for a text that is packed in the program. */
@@ -157,7 +166,7 @@ function functionNames(program, map) {
 }
 
 async function buildProgram() {
-  const [agent, pages] = await Promise.all([bundleAgent(), buildPages()]);
+  const [agent, pages] = await Promise.all([bundleAgent(), bundlePages()]);
   const { outputFiles, metafile } = await build({
     ...bundled,
     entryPoints: ['src/main.ts'],
@@ -168,7 +177,7 @@ async function buildProgram() {
     sourcesContent: false,
     define: {
       AGENT_PROGRAM: JSON.stringify(packed(agent.text)),
-      PAGES: JSON.stringify(pages),
+      PAGES: JSON.stringify(pages.files),
       FUNCTION_NAMES: JSON.stringify(NAMES_GO_HERE),
       'import.meta.filename': '__filename', // the output is CommonJS
     },
@@ -176,7 +185,7 @@ async function buildProgram() {
   });
   const [map, program] = outputFiles.map(({ text }) => text);
   const names = packed(JSON.stringify(functionNames(program, new SourceMap(JSON.parse(map)))));
-  const packages = new Set([...packagesIn(metafile), ...agent.packages]);
+  const packages = new Set([...packagesIn(metafile), ...agent.packages, ...pages.packages]);
   const licences = [`Trading Simulation Service\n\n${licenceIn('.')}`, ...[...packages].sort().map(packageLicence)];
   mkdirSync('dist', { recursive: true });
   writeFileSync('dist/server.js', licenceComment(licences) + program.replace(NAMES_GO_HERE, names)); // `--licenses` prints this comment

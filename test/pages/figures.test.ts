@@ -3,8 +3,7 @@ import { test } from 'node:test';
 import { type Day, daysOf, drawdowns, holdingSpans } from '../../src/browser/model/days.ts';
 import { change, cost, count, duration, longDate, money, price, profit, share, tone } from '../../src/browser/parts/format.ts';
 import { secondsToGo } from '../../src/browser/job/pace.ts';
-import { axisSplits, dateLabels, dateSplits, paddedRange, withoutEmptyCents } from '../../src/browser/plot/scale.ts';
-import { nearest, nearestInView, secondsAt, viewOf, xOf, yOf, zoomedRange } from '../../src/browser/plot/view.ts';
+import { axisSplits, dateLabels, paddedRange, withoutEmptyCents } from '../../src/browser/plot/scale.ts';
 import type { ResultsRecord } from '../../src/browser/service/responses.ts';
 
 const texts: [text: string, expected: string][] = [
@@ -67,44 +66,6 @@ test('a plot has a margin above and below, none beyond zero; a flat or empty one
       assert.ok(bottom < top && (!isLog || bottom > 0), `${low} ${high} ${isLog}`);
     }
   }
-});
-
-const secondsOf = (date: string) => Date.parse(date) / 1000;
-
-test('dates are labelled by days, then by whole months and years, with room for each label', () => {
-  for (const [first, last, width, expected] of [
-    ['2025-12-30', '2026-01-02', 400, ['2025-12-30', '2025-12-31', '2026-01-01', '2026-01-02']],
-    ['2025-12-30', '2026-01-02', 110, ['2025-12-30', '2026-01-01']],
-    ['2025-11-20', '2026-02-10', 200, ['2025-12-01', '2026-01-01', '2026-02-01']],
-    ['2023-05-01', '2026-02-10', 200, ['2024-01-01', '2025-01-01', '2026-01-01']],
-  ] as const) {
-    const splits = dateSplits(secondsOf(first), secondsOf(last), width);
-    assert.deepEqual(splits, expected.map(secondsOf), `${first} to ${last} in ${width} pixels`);
-  }
-});
-
-test('a view places dates and values, reads the nearest date in it, and zooms within the dates', () => {
-  const dates = ['2026-01-05', '2026-01-06', '2026-01-09'];
-  const seconds = dates.map(secondsOf);
-  const [monday = 0, tuesday = 0, friday = 0] = seconds;
-  const area = { left: 10, top: 20, width: 400, height: 100 };
-  const data = { dates, lines: [{ values: [1, null, 100] }, { values: [9_999, 9_999, 9_999] }] };
-  const chosen = { area, zoomed: null, hidden: new Set([1]), isLog: false };
-  const whole = viewOf(data, chosen);
-  assert.deepEqual([whole.x, seconds.map((each) => xOf(whole, each))], [{ min: monday, max: friday }, [10, 110, 410]]);
-  assert.equal(secondsAt(whole, 110), tuesday);
-  assert.ok(whole.y.min < 1 && whole.y.max > 100 && whole.y.max < 110, 'the hidden line takes no room');
-  assert.deepEqual([yOf(whole, whole.y.max), yOf(whole, whole.y.min)], [20, 120]);
-  assert.equal(Math.round(yOf(viewOf(data, { ...chosen, isLog: true }), 10)), 70);
-  assert.deepEqual([monday - 1, tuesday - 1, friday + 1].map((each) => nearest(seconds, each)), [0, 1, 2]);
-  const half = zoomedRange(whole, 0.5);
-  const zoomed = viewOf(data, { ...chosen, zoomed: half });
-  assert.deepEqual(half, { min: monday + 86_400, max: friday - 86_400 });
-  assert.equal(nearestInView(zoomed, friday), 1);
-  assert.equal(zoomedRange(zoomed, 2), null, 'all dates again');
-  assert.deepEqual(zoomedRange(zoomed, 0.1), half, 'a day is the least');
-  assert.ok(viewOf({ ...data, dates: dates.slice(0, 1) }, chosen).x.min < monday, 'a single date has room beside it');
-  assert.equal(nearestInView(viewOf({ ...data, dates: [] }, chosen), monday), null);
 });
 
 function record(date: string, holdings: Record<string, number>, value = 100): ResultsRecord {

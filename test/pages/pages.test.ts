@@ -105,7 +105,7 @@ test('a model-day shows its trades and the portfolio before and after', inLongFo
 test('a plot shows values on hover, zooms by dragging, hides lines, and has a logarithmic scale', inLongForm, async (t) => {
   const { page, open } = await visit(t, service.url);
   await open('/');
-  const over = page.locator('.curves .over');
+  const over = page.locator('.curves .u-over');
   const box = (await over.boundingBox()) as { x: number; y: number; width: number; height: number };
   const dateAt = async (share: number) => {
     await page.mouse.move(box.x + box.width * share, box.y + box.height / 2);
@@ -136,21 +136,6 @@ test('a plot shows values on hover, zooms by dragging, hides lines, and has a lo
   await page.getByRole('button', { name: 'Log scale' }).click();
   assert.equal(await page.locator('[data-action=log]').getAttribute('aria-pressed'), 'true');
   assert.match(await dateAt(0.001), day(firstDate));
-});
-
-test('the plots of a model read the same date and zoom together', inLongForm, async (t) => {
-  const { page, open } = await visit(t, service.url);
-  await open(pages['model'] as string);
-  const tips = page.locator('.plots .tip:visible p');
-  await page.locator('.plots .canvas').first().focus();
-  await page.keyboard.press('End');
-  const [date = '', ...others] = await tips.allInnerTexts();
-  assert.match(date, new RegExp(` ${Number(lastDate.slice(8))} `));
-  assert.deepEqual(others, [date, date]);
-  for (const key of ['Home', '+', 'End']) await page.keyboard.press(key);
-  assert.equal(await tips.count(), 0, 'the last date is out of view in each');
-  await page.keyboard.press('Escape');
-  assert.equal(await tips.count(), 3);
 });
 
 test('the leaderboard sorts by any figure in both directions, and marks models that cannot be compared', inLongForm, async (t) => {

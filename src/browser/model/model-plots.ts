@@ -1,10 +1,10 @@
+import type uPlot from 'uplot';
 import { section } from '../parts/blocks.ts';
 import { h } from '../parts/element.ts';
 import { money, share } from '../parts/format.ts';
 import { coloursOf } from '../parts/theme.ts';
 import { type Line, benchmarkLines } from '../plot/lines.ts';
 import { createPlot } from '../plot/plot.ts';
-import { type View, xOf, yOf } from '../plot/view.ts';
 import type { ModelReport, Performance } from '../service/responses.ts';
 import { type Day, drawdowns, startValue } from './days.ts';
 
@@ -31,7 +31,7 @@ export function plots(days: readonly Day[], { report, performance, signal }: Sou
   const benchmark = benchmarkLines(performance.benchmark, dates, start);
   const curve = plot('Portfolio value by date, with trades', [value, ...benchmark], {
     height: CURVE_HEIGHT,
-    drawOver: (context, view) => drawTrades(context, { view, days }),
+    drawOver: (plot) => drawTrades(plot, days),
   });
   const loss: Line = { label: 'Drawdown', values: drawdowns(values, start), look: 'loss', isFilled: true };
   const drawdown = plot('Drawdown by date', [loss], { format: share, fromZero: true });
@@ -52,17 +52,22 @@ export function plots(days: readonly Day[], { report, performance, signal }: Sou
 }
 
 /** One triangle per day for its purchases, under the curve, and one for its sales, above. */
-function drawTrades(context: CanvasRenderingContext2D, { view, days }: { view: View; days: readonly Day[] }): void {
+function drawTrades(plot: uPlot, days: readonly Day[]): void {
+  const { ctx } = plot;
   const colours = coloursOf(['gain', 'loss']);
+  const size = MARK * devicePixelRatio;
+  const { left, width } = plot.bbox;
+  ctx.save();
   for (const { date, close, records } of days) {
-    const seconds = Date.parse(date) / 1000;
-    if (seconds < view.x.min || seconds > view.x.max) continue;
-    const [x, y] = [xOf(view, seconds), yOf(view, close.portfolio_value)];
+    const x = plot.valToPos(Date.parse(date) / 1000, 'x', true);
+    if (x < left || x > left + width) continue;
+    const y = plot.valToPos(close.portfolio_value, 'y', true);
     if (records.some(({ action_type }) => action_type === 'buy'))
-      triangle(context, { x, y: y + MARK * 1.6, size: MARK, colour: colours.gain });
+      triangle(ctx, { x, y: y + size * 1.6, size, colour: colours.gain });
     if (records.some(({ action_type }) => action_type === 'sell'))
-      triangle(context, { x, y: y - MARK * 1.6, size: -MARK, colour: colours.loss });
+      triangle(ctx, { x, y: y - size * 1.6, size: -size, colour: colours.loss });
   }
+  ctx.restore();
 }
 
 /** Points up for a positive size, down for a negative one. */

@@ -1,124 +1,74 @@
+import uPlot from 'uplot';
 import { coloursOf } from '../parts/theme.ts';
-import type { Line, PlotOptions } from './lines.ts';
-import { axisSplits, dateLabels, dateSplits, withoutEmptyCents } from './scale.ts';
-import { type View, xOf, yOf } from './view.ts';
+import { DAY_SECONDS, type Line, type PlotOptions } from './lines.ts';
+import { axisSplits, dateLabels, paddedRange, withoutEmptyCents } from './scale.ts';
 
-const FONT = '11px system-ui, sans-serif';
-const LABEL_GAP = 5;
-const LABEL_LINE_HEIGHT = 16;
-const LINE_WIDTH = 1.5;
-const FILL_OPACITY = 0.16;
-const POINT_RADIUS = 3.5;
+export const AXIS_WIDTH = 74;
+const AXIS_HEIGHT = 32;
+const DAY_STEPS = [1, 2, 7, 14, 30, 61, 91, 182, 365, 730].map((days) => days * DAY_SECONDS);
 
-export type Context = CanvasRenderingContext2D;
-
-export interface Shown {
-  view: View;
+interface Drawing {
+  isLog: boolean;
   hidden: ReadonlySet<number>;
-  colours: Colours;
+  width: number;
+  showTip: (plot: uPlot) => void;
 }
 
-/** By class of the style sheet. */
-export type Colours = Readonly<Record<string, string>>;
-
-/** The colours of a plot; the style sheet has others after a change of theme. */
-export function plotColours({ lines }: PlotOptions): Colours {
-  return coloursOf(['axis', 'grid', 'cursor', 'selection', ...lines.map(({ look }) => look)]);
+/** How the plot library draws a plot. */
+export function drawingOptions(options: PlotOptions, { isLog, hidden, width, showTip }: Drawing): uPlot.Options {
+  const { lines, height, group, drawOver, fromZero = false } = options;
+  const colours = coloursOf(['axis', 'grid', ...lines.map(({ look }) => look)]);
+  return {
+    width,
+    height,
+    legend: { show: false },
+    cursor: {
+      drag: { x: true, y: false, setScale: true },
+      ...(group && { sync: { key: group, scales: ['x', null] } }),
+    },
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'UTC'),
+    scales: {
+      x: { time: true },
+      y: { distr: isLog ? 3 : 1, range: (_plot, min, max) => paddedRange(min, max, { isLog, fromZero }) },
+    },
+    axes: axesOf(options, colours),
+    series: [
+      {},
+      ...lines.map((line, index) => ({ ...seriesOf(line, colours[line.look] ?? ''), show: !hidden.has(index) })),
+    ],
+    hooks: { setCursor: [showTip], ...(drawOver && { draw: [drawOver] }) },
+  };
 }
 
-/** A canvas to draw on in CSS pixels, empty, as large as its element and as sharp as the screen. */
-export function emptied(canvas: HTMLCanvasElement): Context {
-  canvas.width = Math.round(canvas.clientWidth * devicePixelRatio);
-  canvas.height = Math.round(canvas.clientHeight * devicePixelRatio);
-  const context = canvas.getContext('2d');
-  if (context === null) throw new Error('Cannot draw: the canvas has another kind of context');
-  context.scale(devicePixelRatio, devicePixelRatio);
-  return context;
+function axesOf({ format, height }: PlotOptions, colours: Record<string, string>): uPlot.Axis[] {
+  const axis = { stroke: colours['axis'] ?? '', ticks: { show: false }, font: '11px system-ui, sans-serif' };
+  return [
+    {
+      ...axis,
+      size: AXIS_HEIGHT,
+      grid: { show: false },
+      incrs: DAY_STEPS,
+      values: (_plot, splits) => dateLabels(splits),
+    },
+    {
+      ...axis,
+      size: AXIS_WIDTH,
+      grid: { stroke: colours['grid'] ?? '', width: 1 },
+      splits: (_plot, _axis, min, max) => axisSplits(min, max, height),
+      filter: (_plot, splits) => splits,
+      values: (_plot, splits) => withoutEmptyCents(splits.map((value) => format(value))),
+    },
+  ];
 }
 
-/** Draws the axes, the lines that are not hidden, and what a plot draws over them. */
-export function drawLines(context: Context, options: PlotOptions, { view, hidden, colours }: Shown): void {
-  const { left, top, width, height } = view.area;
-  drawAxes(context, options, { view, colours });
-  const lines = options.lines.filter((_line, index) => !hidden.has(index));
-  context.save();
-  context.beginPath();
-  context.rect(left, top, width, height);
-  context.clip();
-  for (const line of lines) drawLine(context, line, { view, colour: colours[line.look] ?? '' });
-  context.restore();
-  options.drawOver?.(context, view);
-}
-
-function drawAxes(context: Context, { format, height }: PlotOptions, { view, colours }: Omit<Shown, 'hidden'>): void {
-  const { area, x, y } = view;
-  const bottom = area.top + area.height;
-  const values = axisSplits(y.min, y.max, height).filter((value) => value >= y.min && value <= y.max);
-  const dates = dateSplits(x.min, x.max, area.width);
-  context.strokeStyle = colours['grid'] ?? '';
-  context.fillStyle = colours['axis'] ?? '';
-  context.font = FONT;
-  context.textAlign = 'right';
-  context.textBaseline = 'middle';
-  for (const [index, label] of withoutEmptyCents(values.map(format)).entries()) {
-    const at = Math.round(yOf(view, values[index] ?? 0)) + 0.5;
-    context.fillText(label, area.left - LABEL_GAP, at);
-    strokePath(context, [[area.left, at], [area.left + area.width, at]]);
-  }
-  context.textAlign = 'center';
-  context.textBaseline = 'top';
-  for (const [index, label] of dateLabels(dates).entries())
-    for (const [row, text] of label.split('\n').entries())
-      context.fillText(text, xOf(view, dates[index] ?? 0), bottom + LABEL_GAP + row * LABEL_LINE_HEIGHT);
-}
-
-/** Draws one line through the dates that have a value, and a point where there is one date alone. */
-function drawLine(
-  context: Context,
-  { values, dash = [], width = LINE_WIDTH, isFilled }: Line,
-  { view, colour }: { view: View; colour: string },
-): void {
-  const points = pointsOf(values, view);
-  const [first, last] = [points[0], points.at(-1)];
-  if (first === undefined || last === undefined) return;
-  context.strokeStyle = context.fillStyle = colour;
-  context.lineWidth = width;
-  context.lineJoin = 'round';
-  context.setLineDash(dash);
-  strokePath(context, points);
-  if (isFilled) {
-    const zero = yOf(view, 0);
-    context.lineTo(last[0], zero);
-    context.lineTo(first[0], zero);
-    context.globalAlpha = FILL_OPACITY;
-    context.fill();
-    context.globalAlpha = 1;
-  }
-  if (values.length === 1) drawPoint(context, first);
-}
-
-type Point = readonly [x: number, y: number];
-
-/** Where the values in view are, with one more on both sides, so that the line leaves the view. */
-function pointsOf(values: Line['values'], view: View): Point[] {
-  const { dates, area, isLog } = view;
-  const points = dates.flatMap((seconds, index): Point[] => {
-    const value = values[index] ?? null;
-    return value === null || (isLog && value <= 0) ? [] : [[xOf(view, seconds), yOf(view, value)]];
-  });
-  const before = points.findLastIndex(([x]) => x < area.left);
-  const after = points.findIndex(([x]) => x > area.left + area.width);
-  return points.slice(Math.max(0, before), after === -1 ? undefined : after + 1);
-}
-
-export function strokePath(context: Context, points: readonly Point[]): void {
-  context.beginPath();
-  for (const [x, y] of points) context.lineTo(x, y);
-  context.stroke();
-}
-
-export function drawPoint(context: Context, [x, y]: Point): void {
-  context.beginPath();
-  context.arc(x, y, POINT_RADIUS, 0, 2 * Math.PI);
-  context.fill();
+function seriesOf({ label, width = 1.5, values, dash, isFilled }: Line, stroke: string): uPlot.Series {
+  return {
+    label,
+    stroke,
+    width,
+    spanGaps: true,
+    points: { show: values.length === 1 },
+    ...(dash && { dash }),
+    ...(isFilled && { fill: stroke.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.16)'), fillTo: 0 }),
+  };
 }

@@ -1,5 +1,5 @@
+import type uPlot from 'uplot';
 import type { Performance } from '../service/responses.ts';
-import type { Data, View } from './view.ts';
 
 /** One line of a plot. */
 export interface Line {
@@ -14,18 +14,24 @@ export interface Line {
   isFilled?: boolean;
 }
 
-export interface PlotOptions extends Data {
+export interface PlotOptions {
   /** A description for readers who cannot see it. */
   label: string;
+  dates: readonly string[];
   lines: readonly Line[];
   format: (value: number | null) => string;
   /** In pixels. */
   height: number;
-  /** Plots with the same key, which have the same dates, share the cursor and the zoom. */
+  /** Plots with the same key share the cursor and the zoom. */
   group?: string;
-  /** Draws over the lines. */
-  drawOver?: (context: CanvasRenderingContext2D, view: View) => void;
+  /** Draws over the lines, in pixels of the canvas. */
+  drawOver?: (plot: uPlot) => void;
+  /** Whether the values start from zero. */
+  fromZero?: boolean;
 }
+
+/** Session dates have no hours: a plot's axis and zoom use whole days. */
+export const DAY_SECONDS = 86_400;
 
 /** The values of a curve on the dates; null on dates that it lacks. */
 export function valuesOn(

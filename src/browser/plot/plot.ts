@@ -1,12 +1,9 @@
+import uPlot from 'uplot';
 import { h, on, replace } from '../parts/element.ts';
 import { THEME_CHANGE } from '../parts/theme.ts';
-import { type Cursor, drawCursor, readDate } from './cursor.ts';
-import { type Colours, drawLines, emptied, plotColours } from './drawing.ts';
-import { joinGroup } from './group.ts';
+import { AXIS_WIDTH, drawingOptions } from './drawing.ts';
 import type { Line, PlotOptions } from './lines.ts';
-import { followPointer } from './pointer.ts';
-import { fillTip, handleKey, placeTip, spokenValues } from './reading.ts';
-import { type Range, type View, viewOf, xOf, zoomedRange } from './view.ts';
+import { fillTip, handleKey, isWhole, placeTip, showAll, spokenValues, zoom } from './reading.ts';
 
 export interface Plot {
   element: HTMLElement;
@@ -19,102 +16,89 @@ export interface Plot {
   update(dates: readonly string[], lines: readonly Line[]): void;
 }
 
-interface State {
-  options: PlotOptions;
-  hidden: ReadonlySet<number>;
-  isLog: boolean;
-  /** The dates that the reader has zoomed to; null for all. */
-  zoomed: Range | null;
-  cursor: Cursor;
-  /** What was drawn last; null before there was room. */
-  drawn: { view: View; colours: Colours } | null;
-}
-
-type Parts = ReturnType<typeof frame>;
-
-const NO_CURSOR: Cursor = { index: null, top: null, selected: null };
-
 /** A plot of values over session dates: drag to zoom, hover to read, or do both with the keyboard. */
 export function createPlot(options: PlotOptions, signal: AbortSignal): Plot {
-  const parts = frame(options);
-  const state: State = { options, hidden: new Set(), isLog: false, zoomed: null, cursor: NO_CURSOR, drawn: null };
-  const change = (changed: Partial<State>) => draw(parts, Object.assign(state, changed));
-  const view = () => state.drawn?.view ?? null;
-  const group = joinGroup(options.group, signal, {
-    point: (cursor) => showCursor(parts, Object.assign(state, { cursor })),
-    zoom: (zoomed) => change({ zoomed, cursor: { ...state.cursor, selected: null } }),
-  });
-  const zoom = (factor: number) => {
-    const shown = view();
-    if (shown !== null) group.zoom(zoomedRange(shown, factor, shown.dates[state.cursor.index ?? -1]));
+  let shown = options;
+  const hidden = new Set<number>();
+  let isLog = false;
+  let plot: uPlot | null = null;
+  const { element, canvas, tip, spoken } = frame(options);
+  const showTip = ({ cursor: { idx: index, left = -1 } }: uPlot) => {
+    tip.hidden = index == null || left < 0;
+    if (index == null || left < 0) return;
+    fillTip(tip, shown, { index, hidden });
+    placeTip(tip, left + AXIS_WIDTH, canvas.clientWidth);
   };
-  const resetZoom = () => group.zoom(null);
-  followPointer(parts.over, { view, group });
-  on(parts.canvas, 'keydown', (event) => {
-    const moveTo = (index: number) => group.point({ ...NO_CURSOR, index });
-    const reader = { index: state.cursor.index, count: state.options.dates.length, moveTo, zoom, resetZoom };
-    if (!handleKey(reader, event.key)) return;
+  const draw = () => {
+    if (canvas.clientWidth === 0) return;
+    const range = plot === null || isWhole(plot) ? null : { ...plot.scales['x'] };
+    plot?.destroy();
+    const drawing = drawingOptions(shown, { isLog, hidden, width: canvas.clientWidth, showTip });
+    plot = new uPlot(drawing, dataOf(shown), canvas);
+    if (range?.min != null && range.max != null) plot.setScale('x', { min: range.min, max: range.max });
+  };
+  on(canvas, 'keydown', (event) => {
+    if (plot === null || !handleKey(plot, event.key)) return;
     event.preventDefault();
-    const { cursor, hidden } = state;
-    if (cursor.index !== null) replace(parts.spoken, spokenValues(state.options, { index: cursor.index, hidden }));
+    const index = plot.cursor.idx;
+    if (index != null) replace(spoken, spokenValues(shown, { index, hidden }));
   });
-  on(parts.canvas, 'blur', () => (parts.tip.hidden = true));
-  redrawWhenNeeded(parts.canvas, () => draw(parts, state), signal);
+  on(canvas, 'blur', () => (tip.hidden = true));
+  watch(canvas, { draw, signal, resize: (width) => plot?.setSize({ width, height: options.height }) });
+  signal.addEventListener('abort', () => plot?.destroy());
   return {
-    element: parts.element,
+    element,
     setVisible(line, isVisible) {
-      const others = [...state.hidden].filter((each) => each !== line);
-      change({ hidden: new Set(isVisible ? others : [...others, line]) });
+      if (isVisible) hidden.delete(line);
+      else hidden.add(line);
+      plot?.setSeries(line + 1, { show: isVisible });
     },
-    setLog: (isLog) => change({ isLog }),
-    zoom,
-    resetZoom,
-    update: (dates, lines) => change({ options: { ...state.options, dates, lines } }),
+    setLog(wanted) {
+      isLog = wanted;
+      draw();
+    },
+    zoom: (factor) => plot && zoom(plot, factor),
+    resetZoom: () => plot && showAll(plot),
+    update(dates, lines) {
+      shown = { ...shown, dates, lines };
+      const resetsZoom = plot !== null && isWhole(plot);
+      plot?.setData(dataOf(shown), resetsZoom);
+      if (!resetsZoom) plot?.redraw();
+    },
   };
 }
 
-function frame({ label, height }: PlotOptions) {
+function frame({ label, height }: PlotOptions): Record<'element' | 'canvas' | 'tip' | 'spoken', HTMLElement> {
   const tip = h('div.tip', { hidden: true });
   const spoken = h('div.unseen', { role: 'status' });
-  const [lines, marks] = [h('canvas'), h('canvas')];
-  const over = h('div.over');
-  const attributes = {
+  const canvas = h('div.canvas', {
     tabindex: 0,
     role: 'application',
     'aria-roledescription': 'plot',
     'aria-label': `${label}. Arrow keys read the values, plus and minus zoom, Escape shows all dates.`,
-  };
-  const canvas = h('div.canvas', attributes, lines, marks, over);
+  });
   canvas.style.setProperty('height', `${height}px`);
-  return { element: h('div.plot', canvas, tip, spoken), canvas, lines, over, marks, tip, spoken };
+  return { element: h('div.plot', canvas, tip, spoken), canvas, tip, spoken };
 }
 
-/** Draws the plot as soon as it has room. */
-function draw(parts: Parts, state: State): void {
-  const { offsetLeft: left, offsetTop: top, clientWidth: width, clientHeight: height } = parts.over;
-  if (width === 0) return;
-  const view = viewOf(state.options, { ...state, area: { left, top, width, height } });
-  const colours = plotColours(state.options);
-  state.drawn = { view, colours };
-  drawLines(emptied(parts.lines), state.options, { ...state, view, colours });
-  showCursor(parts, state);
+function dataOf({ dates, lines }: PlotOptions): uPlot.AlignedData {
+  return [dates.map((date) => Date.parse(date) / 1000), ...lines.map(({ values }) => [...values])];
 }
 
-/** Shows what the cursor reads, beside it. */
-function showCursor({ marks, tip, canvas }: Parts, { options, hidden, cursor, drawn }: State): void {
-  if (drawn === null) return;
-  drawCursor(emptied(marks), options, { ...drawn, hidden, cursor });
-  const seconds = readDate(drawn.view, cursor);
-  tip.hidden = seconds === null;
-  if (cursor.index === null || seconds === null) return;
-  fillTip(tip, options, { index: cursor.index, hidden });
-  placeTip(tip, xOf(drawn.view, seconds), canvas.clientWidth);
-}
-
-/** Draws at once when there is room, whenever the width changes, and whenever the colours do. */
-function redrawWhenNeeded(canvas: HTMLElement, redraw: () => void, signal: AbortSignal): void {
-  const observer = new ResizeObserver(redraw);
+/** Draws as soon as there is room and whenever the colours change, and resizes with the canvas. */
+function watch(
+  canvas: HTMLElement,
+  { draw, resize, signal }: { draw: () => void; resize: (width: number) => void; signal: AbortSignal },
+): void {
+  let drawnWidth = 0;
+  const observer = new ResizeObserver(() => {
+    const width = canvas.clientWidth;
+    if (width === drawnWidth || width === 0) return;
+    if (drawnWidth === 0) draw();
+    else resize(width);
+    drawnWidth = width;
+  });
   observer.observe(canvas);
-  document.addEventListener(THEME_CHANGE, redraw, { signal });
+  document.addEventListener(THEME_CHANGE, draw, { signal });
   signal.addEventListener('abort', () => observer.disconnect());
 }

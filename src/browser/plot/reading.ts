@@ -1,6 +1,7 @@
+import type uPlot from 'uplot';
 import { h, replace } from '../parts/element.ts';
 import { MISSING, longDate } from '../parts/format.ts';
-import type { Line, PlotOptions } from './lines.ts';
+import { DAY_SECONDS, type Line, type PlotOptions } from './lines.ts';
 
 /** How readers read a plot: the values at the cursor, by mouse and by keyboard, and the dates in view. */
 
@@ -45,21 +46,10 @@ export function placeTip(tip: HTMLElement, x: number, width: number): void {
   tip.style.setProperty('transform', `translate(${Math.round(left)}px, 8px)`);
 }
 
-/** What the keyboard does with a plot. */
-export interface Reader {
-  /** The place of the date under the cursor; null while there is none. */
-  index: number | null;
-  /** How many dates the plot has. */
-  count: number;
-  moveTo(index: number): void;
-  zoom(factor: number): void;
-  resetZoom(): void;
-}
-
 /** The arrows move the cursor, plus and minus zoom, Escape shows all dates. Returns whether the key has a function. */
-export function handleKey(reader: Reader, key: string): boolean {
-  const at = reader.index ?? -1;
-  const last = reader.count - 1;
+export function handleKey(plot: uPlot, key: string): boolean {
+  const at = plot.cursor.idx ?? -1;
+  const last = plot.data[0].length - 1;
   const places: Record<string, number> = {
     ArrowLeft: Math.max(0, at - 1),
     ArrowRight: Math.min(last, at + 1),
@@ -67,10 +57,46 @@ export function handleKey(reader: Reader, key: string): boolean {
     End: last,
   };
   const place = Object.hasOwn(places, key) ? places[key] : undefined;
-  if (place !== undefined) reader.moveTo(place);
-  else if (key === '+' || key === '=') reader.zoom(ZOOM_STEP);
-  else if (key === '-') reader.zoom(1 / ZOOM_STEP);
-  else if (key === 'Escape' || key === '0') reader.resetZoom();
+  if (place !== undefined) moveTo(plot, place);
+  else if (key === '+' || key === '=') zoom(plot, ZOOM_STEP);
+  else if (key === '-') zoom(plot, 1 / ZOOM_STEP);
+  else if (key === 'Escape' || key === '0') showAll(plot);
   else return false;
   return true;
+}
+
+function moveTo(plot: uPlot, index: number): void {
+  const x = plot.data[0][index];
+  if (x !== undefined) plot.setCursor({ left: plot.valToPos(x, 'x'), top: plot.over.clientHeight / 2 });
+}
+
+/** The first and last moment of the data, and of the part in view; null while there is none. */
+function extentOf({ data: [dates], scales }: uPlot) {
+  const { min, max } = scales['x'] ?? {};
+  const [first, last] = [dates[0], dates.at(-1)];
+  if (min == null || max == null || first === undefined || last === undefined) return null;
+  return { min, max, first, last };
+}
+
+/** Whether all dates are in view. */
+export function isWhole(plot: uPlot): boolean {
+  const extent = extentOf(plot);
+  return extent === null || (extent.min <= extent.first && extent.max >= extent.last);
+}
+
+/** Zooms about the cursor, or the middle: in with a factor below 1, out with one above. */
+export function zoom(plot: uPlot, factor: number): void {
+  const extent = extentOf(plot);
+  if (extent === null) return;
+  const { min, max, first, last } = extent;
+  const centre = plot.data[0][plot.cursor.idx ?? -1] ?? (min + max) / 2;
+  const from = Math.max(first, centre - (centre - min) * factor);
+  const to = Math.min(last, centre + (max - centre) * factor);
+  if (to - from >= DAY_SECONDS) plot.setScale('x', { min: from, max: to });
+}
+
+/** Shows all dates. */
+export function showAll(plot: uPlot): void {
+  const extent = extentOf(plot);
+  if (extent !== null) plot.setScale('x', { min: extent.first, max: extent.last });
 }

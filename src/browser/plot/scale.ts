@@ -4,13 +4,6 @@ import { monthOf } from '../parts/format.ts';
 
 const PADDING = 0.06;
 const PIXELS_PER_LABEL = 56;
-const PIXELS_PER_DATE = 50;
-/** Steps between the labels of dates: days, then whole months. */
-const DAY_STEPS = [1, 2, 7, 14];
-const MONTH_STEPS = [1, 2, 3, 6, 12, 24];
-const DAYS_PER_MONTH = 30;
-/** Session dates have no hours: a plot's axis and zoom use whole days. */
-export const DAY_SECONDS = 86_400;
 
 /** The values from the lowest to the highest with a margin; from zero where zero is meaningful. */
 export function paddedRange(
@@ -39,22 +32,6 @@ export function axisSplits(low: number, high: number, height: number): number[] 
   const splits: number[] = [];
   for (let value = Math.ceil(low / step) * step; value <= high + step * 1e-9; value += step)
     splits.push(Number(value.toPrecision(12)));
-  return splits;
-}
-
-/** Seconds of the midnights to label from the first to the last second in view: as many as fit side by side. */
-export function dateSplits(first: number, last: number, width: number): number[] {
-  const fits = (days: number) => (days * DAY_SECONDS * width) / (last - first) >= PIXELS_PER_DATE;
-  const days = DAY_STEPS.find(fits);
-  const months = MONTH_STEPS.find((step) => fits(step * DAYS_PER_MONTH)) ?? MONTH_STEPS.at(-1) ?? 1;
-  const start = new Date(first * 1000);
-  const firstMonth = months < 12 ? start.getUTCMonth() : 0;
-  const splitAt = (place: number) =>
-    days === undefined
-      ? Date.UTC(start.getUTCFullYear(), firstMonth + place * months) / 1000
-      : (Math.ceil(first / DAY_SECONDS) + place * days) * DAY_SECONDS;
-  const splits: number[] = [];
-  for (let place = 0; splitAt(place) <= last; place += 1) if (splitAt(place) >= first) splits.push(splitAt(place));
   return splits;
 }
 

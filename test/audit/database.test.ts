@@ -16,7 +16,6 @@ import { temporaryFolder } from '../support/service.ts';
 
 /** What is done to a whole database, and what the audit says of it. */
 const faulty: [name: string, sql: string, damage: string[], problems: string[]][] = [
-  ['nothing', '', [], []],
   [
     'a position that is gone while its holdings are there',
     'DELETE FROM positions WHERE position_id = 7',
@@ -63,14 +62,14 @@ for (const [name, sql, damage, problems] of faulty) {
     const path = join(temporaryFolder(t), 'jobs.db');
     const { database } = await fourDays(path);
     database.statement('PRAGMA foreign_keys = OFF').run();
-    for (const statement of sql.split(';')) if (statement !== '') database.statement(statement).run();
+    for (const statement of sql.split(';')) database.statement(statement).run();
     const report = await audit(path);
     assert.deepEqual([...new Set(report.damage)].sort(), damage.sort());
     assert.deepEqual(
       linesOf(report.problems.first),
       problems.map((problem) => `model-a ${problem}`),
     );
-    assert.equal(isSound(report), sql === '');
+    assert.equal(isSound(report), false);
     database.close();
   });
 }
@@ -101,7 +100,8 @@ test('the audit leaves no trace, whether or not another program has the database
   database.close();
   const state = () => [readdirSync(dirname(path)), readFileSync(path)];
   const before = state();
-  assert.equal(isSound(await audit(path)), true);
+  const { damage, problems, ...report } = await audit(path);
+  assert.deepEqual([damage, problems.first, isSound({ damage, problems, ...report })], [[], [], true]);
   assert.deepEqual(state(), before);
   const open = openDatabase(path);
   const beside = state();

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { audit, isSound } from '../../src/audit/audit.ts';
@@ -70,16 +71,24 @@ test("the next backup removes what a killed one left; copies in progress and for
   assert.deepEqual(readdirSync(folder).sort(), [...others, 'copy.db', 'jobs.db'].sort());
 });
 
-/** Some 20 MB: pages are copied in several steps. */
+let large: string | undefined;
+
+/** Some 20 MB: pages are copied in several steps. Made once. */
 function largeDatabase(path: string): CommandDatabase {
+  if (large !== undefined) copyFileSync(large, path);
   const database = openDatabase(path, { durability: 'process-end' });
+  if (large !== undefined) return database;
   database
     .statement(
       `INSERT INTO price_data (symbol, date, open, source) SELECT 'S' || value, '2025-01-06', 1, hex(zeroblob(2000))
        FROM (WITH RECURSIVE numbers (value) AS (SELECT 1000 UNION ALL SELECT value + 1 FROM numbers LIMIT 5000) SELECT value FROM numbers)`,
     )
     .run();
-  return database;
+  database.close();
+  const folder = mkdtempSync(join(tmpdir(), 'tss-large-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  copyFileSync(path, (large = join(folder, 'jobs.db')));
+  return openDatabase(path, { durability: 'process-end' });
 }
 
 test('a copy made during writes shows one state of the database', async (t) => {

@@ -6,7 +6,7 @@ import { unprintableIn } from './text.ts';
 import { nasdaq100 } from './universe.ts';
 
 const MAX_CONFIGURATION_BYTES = 4 * 1024 * 1024;
-export const MAX_SIGNATURE_LENGTH = 200;
+const MAX_SIGNATURE_LENGTH = 200;
 /** More than any research desk holds, and far below the largest integer of 1/10000 dollar. */
 const MAX_INITIAL_CASH = 1_000_000_000;
 

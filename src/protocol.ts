@@ -45,7 +45,7 @@ function isQuoteList(value: unknown): boolean {
 }
 
 /** What the model knows on the morning of the session date. */
-export const briefSchema = v.object({
+const briefSchema = v.object({
   date,
   cash: dollars,
   portfolioValue: dollars,

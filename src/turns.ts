@@ -42,11 +42,3 @@ export async function bySlices<Result>(steps: Iterator<unknown, Result, void>): 
 
 /** Work in steps: yields null to let other work run, and returns its result. */
 export type Steps<Result> = Generator<null, Result, void>;
-
-/** Runs all steps without a pause. */
-export function atOnce<Result>(steps: Steps<Result>): Result {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
-}

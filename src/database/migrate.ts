@@ -3,27 +3,19 @@ import { ServiceError } from '../domain.ts';
 import { migrations, tables } from './schema.ts';
 
 /** Marks the file as this service's own (`PRAGMA application_id`): "TSS1". */
-const APPLICATION_ID = 0x54535331;
+export const APPLICATION_ID = 0x54535331;
 
 /** Brings a database to the newest version in one transaction: a new one directly, an older one step by step. */
 export function migrate(connection: DatabaseSync): void {
   if (versionOf(connection) === migrations.length) return;
-  run(connection, migrations.length, () => (isEmpty(connection) ? [tables] : migrations.slice(versionOf(connection))));
-}
-
-/** Brings a database to a given version, step by step, in one transaction. */
-export function migrateTo(connection: DatabaseSync, version: number): void {
-  if (versionOf(connection) < version) run(connection, version, () => migrations.slice(versionOf(connection), version));
-}
-
-/** Chooses the steps within the transaction: another process may have applied them while this one waited for the lock. */
-function run(connection: DatabaseSync, version: number, steps: () => readonly string[]): void {
   // Some migrations edit the schema's text, which Node's connections forbid unless asked.
   connection.enableDefensive(false);
   connection.exec('BEGIN IMMEDIATE');
   try {
-    for (const sql of steps()) connection.exec(sql);
-    connection.exec(`PRAGMA user_version = ${version}; PRAGMA application_id = ${APPLICATION_ID}; COMMIT`);
+    // Chosen within the transaction: another process may have applied them while this one waited for the lock.
+    const steps = isEmpty(connection) ? [tables] : migrations.slice(versionOf(connection));
+    for (const sql of steps) connection.exec(sql);
+    connection.exec(`PRAGMA user_version = ${migrations.length}; PRAGMA application_id = ${APPLICATION_ID}; COMMIT`);
   } finally {
     if (connection.isTransaction) connection.exec('ROLLBACK');
     connection.enableDefensive(true);

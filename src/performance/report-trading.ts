@@ -8,7 +8,7 @@ import { mean } from './risk.ts';
 import { type OpenPosition, openPositions, tradingOf } from './trading.ts';
 
 /** The response lists at most this many of a model's round trips, the latest. */
-export const MAX_LISTED_ROUND_TRIPS = 100;
+const MAX_LISTED_ROUND_TRIPS = 100;
 
 /**
  * What a model traded, named as in the response. Turnover is the lesser of purchases and sales over the mean closing value

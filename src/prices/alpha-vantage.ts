@@ -90,7 +90,7 @@ function sentenceIn(body: unknown): string | undefined {
  * The meaning of a sentence from the provider. Order matters: the sentence about requests per second also names the daily
  * quota, and all of them advertise the premium plans.
  */
-export function classify(sentence: string) {
+function classify(sentence: string) {
   if (/spreading out|per second|per minute|call frequency/i.test(sentence)) return 'short_limit';
   if (/per day|daily/i.test(sentence) && /limit|quota/i.test(sentence)) return 'daily_quota';
   if (/apikey is invalid|api ?key[^.]*(invalid|missing)/i.test(sentence)) return 'bad_key';

@@ -111,7 +111,7 @@ async function askFor(
 }
 
 /** The first date that the last 100 bars certainly include: holidays only make them reach further back. */
-export function compactReach(today: CalendarDate): CalendarDate {
+function compactReach(today: CalendarDate): CalendarDate {
   return weekdaysBefore(addDays(today, 1), COMPACT_BARS)[0] as CalendarDate;
 }
 

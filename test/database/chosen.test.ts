@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { fillWithModelDays } from '../../bench/large-database.ts';
 import { SESSIONS_PER_STEP, committedSessions, lastChange, visibleSessions } from '../../src/database/chosen.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
-import { migrateTo } from '../../src/database/migrate.ts';
+import { migrateTo } from '../support/migrate-to.ts';
 import { sessionPieces } from '../../src/database/records/reasoning.ts';
 import { RECORDS_PER_STEP, resultRecords, resultRows } from '../../src/database/records/results.ts';
 import { MODEL_DAYS_PER_STEP, modelDaysOf } from '../../src/database/records/status.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { migrateTo } from '../../src/database/migrate.ts';
+import { migrateTo } from '../support/migrate-to.ts';
 import { migrations } from '../../src/database/schema.ts';
 import { SEED, accepted, forbidden } from '../support/schema-rows.ts';
 import { temporaryFolder } from '../support/service.ts';

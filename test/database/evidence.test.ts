@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { migrateTo } from '../../src/database/migrate.ts';
+import { migrateTo } from '../support/migrate-to.ts';
 import { MODELS, auditOf, fourDays } from '../support/books.ts';
 import { anyBars, anyEvents, booksIn } from '../support/random-books.ts';
 import { runs } from '../support/long.ts';

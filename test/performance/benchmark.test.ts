@@ -14,7 +14,7 @@ import {
 } from '../../src/performance/benchmark.ts';
 import { relativeFigures } from '../../src/performance/relative.ts';
 import { seriesOf } from '../../src/performance/returns.ts';
-import { atOnce } from '../../src/turns.ts';
+import { atOnce } from '../support/at-once.ts';
 import { naiveRelative } from '../support/naive-performance.ts';
 import { rowsOf } from '../support/prices.ts';
 

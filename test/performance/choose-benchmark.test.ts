@@ -7,7 +7,7 @@ import { type ChosenDay, priceSpan } from '../../src/database/records/performanc
 import { storeBars } from '../../src/database/prices.ts';
 import { benchmarkCurve, benchmarkReturns, levelAt } from '../../src/performance/benchmark.ts';
 import { benchmarkSteps } from '../../src/performance/choose-benchmark.ts';
-import { atOnce } from '../../src/turns.ts';
+import { atOnce } from '../support/at-once.ts';
 import { readPrices, storePrices } from '../support/prices.ts';
 
 const PRICES = `

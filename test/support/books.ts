@@ -9,7 +9,7 @@ import { openMarket } from '../../src/trading/market.ts';
 import { readPrices } from './prices.ts';
 import { emptyTables } from './tables.ts';
 import { type Session, openSession } from '../../src/trading/session.ts';
-import { atOnce } from '../../src/turns.ts';
+import { atOnce } from './at-once.ts';
 import { NO_COSTS } from '../../src/trading/trading-costs.ts';
 
 export const SYMBOLS = ['AAPL', 'MSFT', 'ORLY'];

@@ -54,6 +54,6 @@ const NEXT_MODEL = query(
 );
 
 /** By name. */
-export function modelsWithSessions(database: Database): Generator<string> {
+function modelsWithSessions(database: Database): Generator<string> {
   return distinctValues(database, NEXT_MODEL);
 }

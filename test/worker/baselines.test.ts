@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { test } from 'node:test';
+import { type TestContext, before, test } from 'node:test';
 import { baselineStrategies } from '../../src/domain.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
-import { startTestService } from '../support/service.ts';
+import { startTestService, temporaryFolder } from '../support/service.ts';
 import { leftToLongForm } from '../support/long.ts';
 
 const configuration = {
@@ -88,17 +89,24 @@ test('the day of a baseline can be read like any conversation', async (t) => {
   assert.match(body.sessions[0].session_summary, /most since 2025-11-05: AAPL\. Bought 1, sold 0, 0 orders refused\./);
 });
 
+/** A finished day of momentum, whose database the next tests begin with. */
+let finished: { path: string; jobId: string; log: unknown[] };
+before(async (t) => {
+  const service = await startTestService(t as TestContext, { configuration, prices: PRICES });
+  const { job_id: jobId } = await service.runJob({ ...WEEK, end_date: WEEK.start_date, models: ['our-momentum'] });
+  finished = { path: service.settings.databasePath, jobId, log: logOf(service) };
+  await service.stop();
+});
+
 for (const messages of [2, 3, 5, 6, 8, 11, 13]) {
   test(`a baseline continues after a crash behind ${messages} messages, and repeats no call`, async (t) => {
-    const request = { ...WEEK, end_date: WEEK.start_date, models: ['our-momentum'] };
-    const first = await startTestService(t, { configuration, prices: PRICES });
-    const { job_id } = await first.runJob(request);
-    const before = logOf(first);
-    await first.stop();
-    cutAfter(`${first.folder}/jobs.db`, messages);
-    const second = await startTestService(t, { configuration, folder: first.folder });
-    assert.equal((await second.waitForJob(job_id)).status, 'completed');
-    assert.deepEqual(logOf(second), before);
+    const { path, jobId, log } = finished;
+    const folder = temporaryFolder(t);
+    copyFileSync(path, join(folder, 'jobs.db'));
+    cutAfter(join(folder, 'jobs.db'), messages);
+    const second = await startTestService(t, { configuration, folder });
+    assert.equal((await second.waitForJob(jobId)).status, 'completed');
+    assert.deepEqual(logOf(second), log);
     assert.deepEqual(ledgerOf(second.database, 'our-momentum'), ledger(ledgers['our-momentum']).slice(0, 1));
   });
 }

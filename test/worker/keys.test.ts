@@ -17,7 +17,7 @@ import { modelDaysOf, noProc, visibleTextOf } from '../support/processes.ts';
 import { startProdService } from '../support/prod.ts';
 import type { TestService } from '../support/service.ts';
 
-const RANGE = { start_date: isLong ? '2025-10-06' : '2025-10-14', end_date: isLong ? '2025-10-31' : '2025-10-16' };
+const RANGE = { start_date: isLong ? '2025-10-06' : '2025-10-15', end_date: isLong ? '2025-10-31' : '2025-10-15' };
 const DATES = weekdays(RANGE.start_date, RANGE.end_date).length;
 /** On the morning of this date every model waits for the others, and the processes are looked at. */
 const DATE_OF_THE_LOOK = '2025-10-15';
@@ -53,7 +53,7 @@ test('six models with keys and endpoints of their own, side by side: no key is w
   const provider = async (request: ModelRequest, count: number): Promise<Reply> => {
     const { authorization } = request.headers;
     const { date, step } = whereIs(request);
-    if (count === 3) return fails(500, `Overloaded, ${authorization}`);
+    if (count === 2) return fails(500, `Overloaded, ${authorization}`);
     if (step > 1) return says(`I bought. You sent ${authorization}.`);
     if (date === DATE_OF_THE_LOOK) {
       waiting += 1;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { openDatabase } from '../../src/database/database.ts';
 import { agentFixture } from '../support/agents.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import {
@@ -17,7 +18,8 @@ import {
 } from '../support/model-server.ts';
 import { modelDaysOf, isRunning, noProc } from '../support/processes.ts';
 import { PRICES, startProdService } from '../support/prod.ts';
-import { ask, installProgram, runProgram, startServer } from '../support/program.ts';
+import { storePrices } from '../support/prices.ts';
+import { ask, installProgram, startServer } from '../support/program.ts';
 import type { TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { leftToLongForm } from '../support/long.ts';
@@ -128,10 +130,12 @@ test('a model over its cost limit runs no further model-days of the job, and oth
   const server = await startModelServer(t, [says('Done.')]); // 0.013 dollars a day
   const silent = await startModelServer(t, [{ body: { ...says('Done.').body, usage: null } }]);
   const priced = { openai_base_url: server.baseUrl, price_per_million_tokens: { input: 10, output: 30 } };
+  const cheap = { openai_base_url: server.baseUrl, price_per_million_tokens: { input: 5, output: 15 } };
   const service = await startProdService(t, {
     models: [
       { signature: 'agent-limit', ...priced },
-      { signature: 'own-limit', ...priced, max_cost_usd: 0.03 },
+      { signature: 'higher-limit', ...priced, max_cost_usd: 0.03 },
+      { signature: 'lower-limit', ...cheap, max_cost_usd: 0.006 },
       { signature: 'no-money', ...priced, max_cost_usd: 0 },
       { signature: 'unpriced', openai_base_url: server.baseUrl },
       { signature: 'untold', ...priced, openai_base_url: silent.baseUrl },
@@ -141,11 +145,12 @@ test('a model over its cost limit runs no further model-days of the job, and oth
   const daysOf = (status: any, model: string) =>
     status.details.filter((detail: any) => detail.model === model).map((detail: any) => detail.error ?? detail.status);
   const reached = 'Cost limit reached';
-  const status = await service.runJob({ ...WEEK, end_date: '2025-10-09' });
-  assert.deepEqual(daysOf(status, 'agent-limit'), ['completed', reached, reached, reached]);
-  assert.deepEqual(daysOf(status, 'own-limit'), ['completed', 'completed', 'completed', reached]);
-  assert.deepEqual(daysOf(status, 'no-money'), [reached, reached, reached, reached]);
-  assert.deepEqual(daysOf(status, 'unpriced'), Array(4).fill('completed'));
+  const status = await service.runJob({ ...WEEK, end_date: '2025-10-07' });
+  assert.deepEqual(daysOf(status, 'agent-limit'), ['completed', reached]);
+  assert.deepEqual(daysOf(status, 'higher-limit'), ['completed', 'completed']);
+  assert.deepEqual(daysOf(status, 'lower-limit'), ['completed', reached]);
+  assert.deepEqual(daysOf(status, 'no-money'), [reached, reached]);
+  assert.deepEqual(daysOf(status, 'unpriced'), ['completed', 'completed']);
   assert.equal(status.status, 'partial');
   assert.deepEqual(
     status.warnings.filter((warning: string) => /cost/i.test(warning)),
@@ -217,38 +222,40 @@ test('a day ends at max_steps with its last calls executed', async (t) => {
 });
 
 test('the dialects from the wire to the ledger', async (t) => {
+  /** Each is one step of the day of `calls`; all but the last two buy 5 shares. */
+  const steps = [
+    ...['arguments-double-encoded', 'arguments-object', 'numbers-as-text', 'ids-missing', 'function-call'],
+    ...['deepseek-reasoner', 'arguments-broken', 'unknown-tool'],
+  ];
   const written = { choices: [{ message: { content: fixture('written-tool-calls').hermes }, finish_reason: 'stop' }] };
-  const bodies = {
-    'double-encoded': fixture('arguments-double-encoded'),
-    object: fixture('arguments-object'),
-    'numbers-as-text': fixture('numbers-as-text'),
-    'without-ids': fixture('ids-missing'),
-    legacy: fixture('function-call'),
-    reasoning: fixture('deepseek-reasoner'),
-    broken: fixture('arguments-broken'),
-    unknown: fixture('unknown-tool'),
-    written,
-    odd: answers({ content: 'A\u0000B \ud800 \u2028' }).body,
+  const replies = {
+    calls: [...steps.map((name) => ({ body: fixture(name) })), says('Done.')],
+    written: [{ body: written }],
+    odd: [answers({ content: 'A\u0000B \ud800 \u2028' })],
   };
-  const names = Object.keys(bodies);
-  const servers = await Promise.all(
-    Object.values(bodies).map((body) => startModelServer(t, [{ body }, says('Done.')])),
-  );
+  const names = Object.keys(replies);
+  const servers = await Promise.all(Object.values(replies).map((behaviour) => startModelServer(t, behaviour)));
   const models = names.map((signature, index) => ({ signature, openai_base_url: servers[index]?.baseUrl }));
   const service = await startProdService(t, { models });
   const status = await service.runJob(ONE_DAY);
   assert.equal(status.status, 'completed');
-  const bought = ledger('2025-10-06 buy AAPL 5 103 => 9485 10002.5 2.5 AAPL:5');
-  const nothing = ledger('2025-10-06 no_trade => 10000 10000 0');
-  const idle = ['broken', 'unknown', 'written', 'odd'];
-  for (const name of names) {
-    assert.deepEqual(ledgerOf(service.database, name), idle.includes(name) ? nothing : bought, name);
-  }
-  // What is wrong with a call is an answer that the model reads.
-  const heard = (name: string) => servers[names.indexOf(name)]?.requests[1]?.body.messages.at(-1).content;
-  assert.equal(heard('broken'), '{"error":"The arguments of buy are not JSON."}');
+  assert.deepEqual(
+    ledgerOf(service.database, 'calls'),
+    ledger(`
+      2025-10-06 buy AAPL 5 103 => 9485 10002.5 2.5  AAPL:5
+      2025-10-06 buy AAPL 5 103 => 8970 10005 5      AAPL:10
+      2025-10-06 buy AAPL 5 103 => 8455 10007.5 7.5  AAPL:15
+      2025-10-06 buy AAPL 5 103 => 7940 10010 10     AAPL:20
+      2025-10-06 buy AAPL 5 103 => 7425 10012.5 12.5 AAPL:25
+      2025-10-06 buy AAPL 5 103 => 6910 10015 15     AAPL:30`),
+  );
+  for (const name of ['written', 'odd'])
+    assert.deepEqual(ledgerOf(service.database, name), ledger('2025-10-06 no_trade => 10000 10000 0'), name);
+  // What is wrong with a call is an answer that the model reads in its next request.
+  const requestAfter = (name: string) => servers[0]?.requests[steps.indexOf(name) + 1]?.body.messages;
+  assert.equal(requestAfter('arguments-broken').at(-1).content, '{"error":"The arguments of buy are not JSON."}');
   assert.match(
-    heard('unknown'),
+    requestAfter('unknown-tool').at(-1).content,
     /^\{"error":"There is no tool named \\"short_sell\\"\. The tools are buy, sell, get_price,/,
   );
   // Prose trades nothing, and the log says so.
@@ -260,28 +267,12 @@ test('the dialects from the wire to the ledger', async (t) => {
   assert.match(prose[3].content, /seems to contain tool calls written as text\. They were not executed/);
   assert.equal(servers[names.indexOf('written')]?.requests.length, 1);
   // Thoughts are kept beside what was said, and go back to who wants them.
-  const thinking = await conversationOf(service, 'reasoning');
-  assert.equal(thinking[2].summary, 'AAPL looks cheap.');
-  const back = servers[names.indexOf('reasoning')]?.requests[1]?.body.messages[2];
-  assert.equal(back.reasoning_content, 'AAPL looks cheap.');
+  const thinking = (await conversationOf(service, 'calls')).filter(({ summary }) => summary === 'AAPL looks cheap.');
+  assert.deepEqual(thinking.map(({ role }) => role), ['assistant']);
+  assert.equal(requestAfter('deepseek-reasoner').at(-2).reasoning_content, 'AAPL looks cheap.');
 });
 
-test('a service that stops while its models wait stops immediately, and continues later', { skip: noProc }, async (t) => {
-  const server = await startModelServer(t, (_request, count) => (count <= 2 ? 'never' : says('Done.')));
-  const models = ['model-a', 'model-b'].map((signature) => ({ signature, openai_base_url: server.baseUrl }));
-  const first = await startProdService(t, { models });
-  const { body } = await first.post('/simulate/trigger', ONE_DAY);
-  await server.untilAsked(2);
-  const children = modelDaysOf(process.pid);
-  await first.stop(); // their requests would last for minutes
-  assert.equal(children.length, 2);
-  assert.deepEqual(children.filter(isRunning), []);
-  const second = await startProdService(t, { models, folder: first.folder, prices: '' });
-  const status = await second.waitForJob(body.job_id);
-  assert.deepEqual([status.status, status.progress.failed, server.requests.length], ['completed', 0, 4]);
-});
-
-test('after a restart a provider still gets back its signatures and thoughts', async (t) => {
+test('a service that stops while its models wait stops immediately, and continues later: a provider gets back its signatures and thoughts', async (t) => {
   /** As Gemini 3 and DeepSeek do it: what they signed must be there in every later request of the day. */
   const strict =
     (name: string): Behaviour =>
@@ -302,7 +293,10 @@ test('after a restart a provider still gets back its signatures and thoughts', a
   const first = await startProdService(t, { models });
   const { body } = await first.post('/simulate/trigger', ONE_DAY);
   await Promise.all(servers.map((server) => server.untilAsked(2)));
-  await first.stop();
+  const children = noProc ? [] : modelDaysOf(process.pid);
+  await first.stop(); // their requests would last for minutes
+  assert.equal(children.length, noProc ? 0 : 2);
+  assert.deepEqual(children.filter(isRunning), []);
   const second = await startProdService(t, { models, folder: first.folder, prices: '' });
   const status = await second.waitForJob(body.job_id);
   assert.deepEqual(
@@ -311,6 +305,10 @@ test('after a restart a provider still gets back its signatures and thoughts', a
       ['deepseek-reasoner', null, 2],
       ['gemini', null, 2],
     ],
+  );
+  assert.deepEqual(
+    [status.status, status.progress.failed, ...servers.map(({ requests }) => requests.length)],
+    ['completed', 0, 3, 3], // the one that was never answered is asked again
   );
   for (const name of names)
     assert.equal(ledgerOf(second.database, name).length, 1, 'the trade of the first process, once');
@@ -324,10 +322,10 @@ test('children that wait for their models exit by themselves when their parent i
     openai_base_url: server.baseUrl,
   }));
   const cwd = installProgram(t, { models, agent_config: { stock_symbols: ['AAPL', 'MSFT'] } });
-  const lines = PRICES.split('\n').map((line) => line.split(' '));
-  const rows = lines.map(([symbol, date, open, close]) => [symbol, date, open, close, open, close, 1_000].join(','));
-  writeFileSync(join(cwd, 'prices.csv'), ['symbol,date,open,high,low,close,volume', ...rows].join('\n'));
-  assert.equal((await runProgram(['import-prices', 'prices.csv'], { cwd })).code, 0);
+  mkdirSync(join(cwd, 'data'));
+  const database = openDatabase(join(cwd, 'data/jobs.db'));
+  storePrices(database, PRICES);
+  database.close();
   const program = await startServer(t, { cwd, env: { AUTO_DOWNLOAD_PRICE_DATA: 'false' } });
   await ask(`${program.url}/simulate/trigger`, ONE_DAY);
   await server.untilAsked(2);

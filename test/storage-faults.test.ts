@@ -215,7 +215,7 @@ test('the log removed under a running service: earlier and later commits survive
   await run(['model-a']);
   rmSync(`${path}-wal`);
   await run(['model-b']);
-  for (const ending of ['-wal', '-shm']) rmSync(path + ending);
+  for (const suffix of ['-wal', '-shm']) rmSync(path + suffix);
   assert.equal((await ask(`${server.url}/health`)).status, 'healthy');
   server.process.kill('SIGKILL');
   const { stderr } = await server.ended;

@@ -3,7 +3,7 @@ import type { Evidence, KnownSplit, Mark } from '../database/evidence.ts';
 import { formatDollars, fromDollars } from '../money.ts';
 import {
   type History,
-  type Moment,
+  type TimeSpan,
   type PossibleSplit,
   earlierBars,
   isLost,
@@ -38,15 +38,15 @@ export function checkEvidence(
   { openedAt, startedAt, completedAt, pastDate }: AuditedSession,
   { evidence, held, note }: { evidence: Evidence; held: readonly string[]; note: Note },
 ): void {
-  const since = (start: string): Moment => ({ from: justBefore(start), to: completedAt });
+  const since = (start: string): TimeSpan => ({ from: justBefore(start), to: completedAt });
   const [atOpening, atCommit] = [since(openedAt), since(completedAt)];
   for (const { symbol, open, close } of evidence.prices) {
-    if (open !== null) checkPrice(day, { symbol, name: 'open', mark: open }, { moment: atOpening, note });
-    if (close !== null) checkPrice(day, { symbol, name: 'close', mark: close }, { moment: atCommit, note });
+    if (open !== null) checkPrice(day, { symbol, name: 'open', mark: open }, { span: atOpening, note });
+    if (close !== null) checkPrice(day, { symbol, name: 'close', mark: close }, { span: atCommit, note });
   }
   if (pastDate === null) return;
   // Splits are read at the start, or later by a process that resumed the session.
-  checkSplits(evidence.splits, splitsWithin(day, held, { after: pastDate, moment: since(startedAt) }), note);
+  checkSplits(evidence.splits, splitsWithin(day, held, { after: pastDate, span: since(startedAt) }), note);
 }
 
 /** The open or the close of a bar in dollars; where no close is known, holdings are marked at the open. */
@@ -54,28 +54,28 @@ function dollarsOf({ open, close }: BarVersion, name: Used['name']): number {
   return name === 'open' ? open : (close ?? open);
 }
 
-function checkPrice(day: History, used: Used, { moment, note }: { moment: Moment; note: Note }): void {
-  if (fits(day, used, moment)) return;
+function checkPrice(day: History, used: Used, { span, note }: { span: TimeSpan; note: Note }): void {
+  if (fits(day, used, span)) return;
   const { symbol, name, mark } = used;
   const own = day.bars(symbol);
-  const isComplete = ![own, ...earlierBars(day, symbol)].some((versions) => isLost(versions, moment));
-  const bar = versionAt(own, moment.to);
+  const isComplete = ![own, ...earlierBars(day, symbol)].some((versions) => isLost(versions, span));
+  const bar = versionAt(own, span.to);
   const right = bar ? `should be ${formatDollars(fromDollars(dollarsOf(bar, name)))}` : 'and none was known at the time';
   const said = `it used ${formatDollars(mark.price)} as the ${name} of ${symbol}${mark.date === day.date ? '' : `, of ${mark.date}`}`;
   note(isComplete ? `${said}, ${right}` : `${said}; ${LOST}`, { isComplete });
 }
 
 /** Whether a price may have been the stored one at some time within a span. */
-function fits(day: History, { symbol, name, mark }: Used, moment: Moment): boolean {
+function fits(day: History, { symbol, name, mark }: Used, span: TimeSpan): boolean {
   const own = day.bars(symbol);
   if (mark.date === day.date)
-    return possibleVersions(own, moment).some((bar) => fromDollars(dollarsOf(bar, name)) === mark.price);
-  if (isThereAllThrough(own, moment)) return false;
+    return possibleVersions(own, span).some((bar) => fromDollars(dollarsOf(bar, name)) === mark.price);
+  if (isThereAllThrough(own, span)) return false;
   for (const versions of earlierBars(day, symbol)) {
-    const known = possibleVersions(versions, moment);
+    const known = possibleVersions(versions, span);
     if (versions[0]?.date === mark.date)
-      return known.some((bar) => isAdjusted(day, { symbol, dollars: dollarsOf(bar, 'close'), mark }, moment));
-    if (isThereAllThrough(versions, moment) && known.every(({ close }) => close !== null)) return false;
+      return known.some((bar) => isAdjusted(day, { symbol, dollars: dollarsOf(bar, 'close'), mark }, span));
+    if (isThereAllThrough(versions, span) && known.every(({ close }) => close !== null)) return false;
   }
   return false;
 }
@@ -84,9 +84,9 @@ function fits(day: History, { symbol, name, mark }: Used, moment: Moment): boole
 function isAdjusted(
   day: History,
   { symbol, dollars, mark }: { symbol: string; dollars: number; mark: Mark },
-  moment: Moment,
+  span: TimeSpan,
 ): boolean {
-  const ratios = splitsWithin(day, [symbol], { after: mark.date, moment }).reduce(
+  const ratios = splitsWithin(day, [symbol], { after: mark.date, span }).reduce(
     (products, { choices }) =>
       products.flatMap((ratio) =>
         choices.map((split) => (split === null ? ratio : ratio * (split.numerator / split.denominator))),

@@ -11,7 +11,7 @@ import {
 import type { Reader } from '../database/database.ts';
 
 /** A span of time within which something was read. */
-export interface Moment {
+export interface TimeSpan {
   from: string;
   to: string;
 }
@@ -82,7 +82,7 @@ export interface PossibleSplit {
 export function splitsWithin(
   { reader, date: upTo, splits }: History,
   symbols: readonly string[],
-  { after, moment }: { after: CalendarDate; moment: Moment },
+  { after, span }: { after: CalendarDate; span: TimeSpan },
 ): PossibleSplit[] {
   const all = symbols.flatMap((symbol) => splits.get(symbol) ?? []).filter(({ date }) => date > after && date <= upTo);
   const byPlace = [...Map.groupBy(all, ({ symbol, date }) => `${date} ${symbol}`)];
@@ -90,10 +90,10 @@ export function splitsWithin(
     const [newest] = versions;
     assert(newest !== undefined, 'a group has a member');
     const { symbol, date } = newest;
-    const adjusted = [moment.from, moment.to].map((instant) => wasAdjusted(reader, symbol, instant));
-    const isCertain = isThereAllThrough(versions, moment) && !adjusted.includes(true);
-    const known = adjusted.includes(false) ? possibleVersions(versions, moment) : [];
-    return { symbol, date, choices: isCertain ? [...known] : [...known, null], isComplete: !isLost(versions, moment) };
+    const adjusted = [span.from, span.to].map((instant) => wasAdjusted(reader, symbol, instant));
+    const isCertain = isThereAllThrough(versions, span) && !adjusted.includes(true);
+    const known = adjusted.includes(false) ? possibleVersions(versions, span) : [];
+    return { symbol, date, choices: isCertain ? [...known] : [...known, null], isComplete: !isLost(versions, span) };
   });
 }
 
@@ -103,24 +103,24 @@ export function versionAt<Version extends Lifetime>(all: Versions<Version>, at: 
 }
 
 /** The first known version of something whose state at the end of a span is unknown. */
-function laterVersion<Version extends Lifetime>(all: Versions<Version>, { to }: Moment): Version | undefined {
+function laterVersion<Version extends Lifetime>(all: Versions<Version>, { to }: TimeSpan): Version | undefined {
   return versionAt(all, to) === undefined ? all.findLast(({ recordedAt }) => recordedAt > to) : undefined;
 }
 
 /** Whether an earlier version may have been lost: some tools replace rows without a trace. */
-export function isLost(all: Versions<Lifetime>, moment: Moment): boolean {
-  return laterVersion(all, moment) !== undefined;
+export function isLost(all: Versions<Lifetime>, span: TimeSpan): boolean {
+  return laterVersion(all, span) !== undefined;
 }
 
 /** Every version that may have been read within a span; where that was lost, also the first known later one. */
-export function possibleVersions<Version extends Lifetime>(all: Versions<Version>, moment: Moment): Versions<Version> {
+export function possibleVersions<Version extends Lifetime>(all: Versions<Version>, span: TimeSpan): Versions<Version> {
   if (all.length === 1 && all[0]?.replacedAt === null) return all; // nearly always
-  const later = laterVersion(all, moment);
-  return [...versionsWithin(all, moment), ...(later ? [later] : [])];
+  const later = laterVersion(all, span);
+  return [...versionsWithin(all, span), ...(later ? [later] : [])];
 }
 
 /** Every version that was there at some time within a span. */
-export function versionsWithin<Version extends Lifetime>(all: Versions<Version>, { from, to }: Moment): Version[] {
+export function versionsWithin<Version extends Lifetime>(all: Versions<Version>, { from, to }: TimeSpan): Version[] {
   return all.filter(({ recordedAt, replacedAt }) => {
     // Two changes within one millisecond, or a clock that was set back.
     const hasNoLife = replacedAt !== null && replacedAt <= recordedAt;
@@ -129,7 +129,7 @@ export function versionsWithin<Version extends Lifetime>(all: Versions<Version>,
 }
 
 /** Whether some version was there all through a span. */
-export function isThereAllThrough(all: Versions<Lifetime>, { from, to }: Moment): boolean {
+export function isThereAllThrough(all: Versions<Lifetime>, { from, to }: TimeSpan): boolean {
   let reach = from;
   for (const { recordedAt, replacedAt } of all.toReversed()) {
     if (recordedAt > reach) return false;

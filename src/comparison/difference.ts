@@ -35,7 +35,7 @@ export function intervalOf(
   return typeof low === 'number' && typeof high === 'number' ? { low, high } : TOO_LARGE;
 }
 
-/** The probability of a difference of at least this size, in either direction, by chance alone. */
+/** The probability of a difference of at least this size, in either direction, if only chance were at work. */
 export function twoSidedP(mean: number, { total, degreesOfFreedom }: Uncertainty): number {
   return 2 * studentTUpperTail(Math.abs(mean) / Math.sqrt(total), degreesOfFreedom);
 }

@@ -11,9 +11,9 @@ CREATE TABLE session_prices (
   symbol TEXT NOT NULL,
   date TEXT NOT NULL, -- the session's
   held_since TEXT CHECK (held_since < date), -- of what was held in the morning: the date of the day it started from
-  open_e4 INTEGER CHECK (open_e4 >= 0), -- in the morning: the open, else the last earlier close, else the last earlier open
+  open_e4 INTEGER CHECK (open_e4 >= 0), -- in the morning: the open, otherwise the last earlier close, otherwise the last earlier open
   open_date TEXT CHECK (open_date <= date), -- of its bar; orders fill at the open of the session's date only
-  close_e4 INTEGER CHECK (close_e4 >= 0), -- at the commit: the close, else the open, else the last earlier close or open
+  close_e4 INTEGER CHECK (close_e4 >= 0), -- at the commit: the close, otherwise the open, otherwise the last earlier close or open
   close_date TEXT CHECK (close_date <= date), -- of its bar
   price_changed INTEGER NOT NULL DEFAULT 0 CHECK (price_changed IN (0, 1)), -- whether its bar of the date differs now
   split_changed INTEGER NOT NULL DEFAULT 0 CHECK (split_changed IN (0, 1)), -- whether a split since held_since does
@@ -48,7 +48,7 @@ BEGIN
 END;
 
 -- Compares the sessions that held a symbol over the date of a split with its splits. A split that was removed has not
--- changed; those of a series that is adjusted for splits count for nothing, which whoever reads split_changed looks up.
+-- changed; readers of split_changed ignore those of a series that is adjusted for splits.
 CREATE VIEW written_splits AS SELECT symbol, date FROM stock_splits;
 CREATE TRIGGER split_written INSTEAD OF INSERT ON written_splits
 BEGIN

@@ -22,11 +22,11 @@ CREATE TABLE jobs (
   warnings TEXT, -- no JSON constraint: the interface says what an unreadable value means
   idle_restarts INTEGER NOT NULL DEFAULT 0 CHECK (idle_restarts >= 0), -- in a row, without progress
   progress_mark INTEGER NOT NULL DEFAULT 0, -- messages logged and model-days ended at the last restart
-  life_counts INTEGER NOT NULL DEFAULT 0 CHECK (life_counts IN (0, 1)), -- whether an end now would count as idle
+  life_counts INTEGER NOT NULL DEFAULT 0 CHECK (life_counts IN (0, 1)), -- whether an exit now would count as an idle restart
   CHECK ((completed_at IS NULL) = (status IN ('pending', 'downloading_data', 'running')))
 ) STRICT;
 
--- At most one unfinished job, whoever inserts it.
+-- At most one unfinished job, whichever program inserts it.
 CREATE UNIQUE INDEX one_unfinished_job ON jobs ((1)) WHERE completed_at IS NULL;
 CREATE INDEX jobs_by_creation ON jobs (created_at);
 
@@ -54,7 +54,7 @@ CREATE TABLE job_details (
   started_at TEXT,
   completed_at TEXT,
   duration_seconds REAL GENERATED ALWAYS AS (round((julianday(completed_at) - julianday(started_at)) * 86400.0, 3)) STORED,
-  -- What it took, over all attempts of its job. Unknown tokens and costs are null.
+  -- What it used, over all attempts of its job. Unknown tokens and costs are null.
   steps INTEGER NOT NULL DEFAULT 0 CHECK (steps >= 0), -- model requests, not counting retries
   requests INTEGER NOT NULL DEFAULT 0 CHECK (requests >= 0), -- with retries
   prompt_tokens INTEGER CHECK (prompt_tokens >= 0),
@@ -69,7 +69,7 @@ CREATE TABLE job_details (
   CHECK (started_at IS NOT NULL OR status NOT IN ('running', 'completed'))
 ) STRICT, WITHOUT ROWID;
 
--- One attempt at a model-day. It starts from the latest earlier active day, or else from the initial cash.
+-- One attempt at a model-day. It starts from the latest earlier active day, or from the initial cash.
 CREATE TABLE trading_sessions (
   session_id INTEGER PRIMARY KEY,
   job_id TEXT NOT NULL,
@@ -93,7 +93,7 @@ CREATE TABLE trading_sessions (
   CHECK ((error IS NOT NULL) = (status = 'failed'))
 ) STRICT;
 
--- At most one generation of a model-day counts, and at most one is being made.
+-- At most one generation of a model-day is active, and at most one is running.
 CREATE UNIQUE INDEX one_active_generation ON trading_sessions (model, date) WHERE status = 'active';
 CREATE UNIQUE INDEX one_running_session ON trading_sessions (model, date) WHERE status = 'running';
 CREATE INDEX sessions_in_answer_order ON trading_sessions (date, model, session_id, status);
@@ -106,7 +106,7 @@ CREATE TABLE positions (
   action_id INTEGER NOT NULL CHECK (action_id >= 1),
   action_type TEXT NOT NULL CHECK (action_type IN ('buy', 'sell', 'split', 'no_trade')),
   symbol TEXT,
-  amount INTEGER, -- whole shares; for a split, the shares it added (negative: took away)
+  amount INTEGER, -- whole shares; for a split, the shares it added (negative: removed)
   price_e4 INTEGER CHECK (price_e4 > 0),
   cash_e4 INTEGER NOT NULL CHECK (cash_e4 >= 0),
   portfolio_value_e4 INTEGER NOT NULL CHECK (portfolio_value_e4 >= cash_e4),
@@ -136,9 +136,9 @@ CREATE TABLE reasoning_logs (
   summary TEXT,
   tool_name TEXT,
   tool_input TEXT, -- the arguments as the model sent them
-  tool_calls TEXT CHECK (tool_calls IS NULL OR json_valid(tool_calls)), -- of an assistant's message: what it asked for
+  tool_calls TEXT CHECK (tool_calls IS NULL OR json_valid(tool_calls)), -- of an assistant's message: its tool calls
   timestamp TEXT NOT NULL,
-  carried TEXT -- of an assistant's message: what its provider wants back with it, word for word
+  carried TEXT -- of an assistant's message: what its provider wants sent back with it, unchanged
     CHECK (carried IS NULL OR (role = 'assistant' AND json_valid(carried))),
   UNIQUE (session_id, message_index),
   CHECK ((tool_name IS NOT NULL) = (role = 'tool')),
@@ -154,7 +154,7 @@ CREATE TABLE tool_usage (
   PRIMARY KEY (session_id, tool_name)
 ) STRICT, WITHOUT ROWID;
 
--- A model-day that has ended, however it did, has no session that is still running.
+-- A model-day that has ended, in any status, has no session that is still running.
 CREATE TRIGGER model_day_ended AFTER UPDATE OF completed_at ON job_details WHEN new.completed_at IS NOT NULL
 BEGIN
   UPDATE trading_sessions SET status = 'failed', error = coalesce(new.error, 'Its model-day ended without it'),
@@ -176,7 +176,7 @@ CREATE INDEX sessions_by_deactivation ON trading_sessions (active_to) WHERE acti
 CREATE INDEX sessions_by_model ON trading_sessions (model, date);
 
 -- Changes of what is active are numbered: at change N the sessions count for which active_from <= N and active_to is
--- null or greater than N. So a long answer that is read page by page shows one moment.
+-- null or greater than N. So a long response that is read page by page shows one state.
 CREATE VIEW last_change AS SELECT max(
   coalesce((SELECT max(active_from) FROM trading_sessions WHERE active_from IS NOT NULL), 0),
   coalesce((SELECT max(active_to) FROM trading_sessions WHERE active_to IS NOT NULL), 0)) AS number;

@@ -170,8 +170,8 @@ for (const [name, first, during, after, isStale] of meanwhile) {
   });
 }
 
-/** Seconds at which a version came and went, the moment that is looked at, and whether it may have been read then. */
-const moments: [name: string, lifetime: [number, number | null], moment: [number, number], mayBeRead: boolean][] = [
+/** Seconds at which a version began and ended, the span, and whether it may have been read within that. */
+const spans: [name: string, lifetime: [number, number | null], span: [number, number], mayBeRead: boolean][] = [
   ['there all through', [0, null], [3, 5], true],
   ['there from its last second on', [5, null], [3, 5], true],
   ['there until it begins', [0, 3], [3, 5], false],
@@ -180,7 +180,7 @@ const moments: [name: string, lifetime: [number, number | null], moment: [number
   ['changed twice within one millisecond, as it begins', [3, 3], [3, 5], true],
   ['replaced before it came, by a clock that went back', [2, 1], [3, 5], true],
 ];
-for (const [name, [recorded, replaced], [from, to], mayBeRead] of moments) {
+for (const [name, [recorded, replaced], [from, to], mayBeRead] of spans) {
   test(`a version ${name} ${mayBeRead ? 'may' : 'cannot'} have been read within a span`, () => {
     const at = (second: number) => `2025-01-07T00:00:0${second}.000Z`;
     const version = { recordedAt: at(recorded), replacedAt: replaced === null ? null : at(replaced) };

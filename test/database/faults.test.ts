@@ -150,7 +150,7 @@ function withBars(t: TestContext, bars: number) {
   /** What another process would find after this one was killed: the files as they lie there. */
   const barsOnDisk = () => {
     const copy = join(temporaryFolder(t), 'jobs.db');
-    for (const ending of ['', '-wal']) if (existsSync(path + ending)) copyFileSync(path + ending, copy + ending);
+    for (const suffix of ['', '-wal']) if (existsSync(path + suffix)) copyFileSync(path + suffix, copy + suffix);
     const found = new DatabaseSync(copy);
     const count = found.prepare('SELECT count(*) AS count FROM price_data').get()?.['count'];
     assert.deepEqual({ ...found.prepare('PRAGMA integrity_check').get() }, { integrity_check: 'ok' });
@@ -165,12 +165,12 @@ for (const lost of [['-wal'], ['-shm'], ['-wal', '-shm']]) {
     const { path, database, repairs, add, barsOnDisk } = withBars(t, 50);
     const statement = database.statement('SELECT count(*) AS count FROM price_data');
     for (const symbol of ['NEW', 'NEWER']) {
-      for (const ending of lost) rmSync(path + ending);
+      for (const suffix of lost) rmSync(path + suffix);
       add(symbol);
     }
     assert.equal(barsOnDisk(), 52);
     assert.equal(statement.get()?.['count'], 52);
-    for (const ending of lost) rmSync(path + ending);
+    for (const suffix of lost) rmSync(path + suffix);
     assert.equal(isDatabaseHealthy(database), true);
     assert.equal(barsOnDisk(), 52, 'health saves it too');
     const what = `The log of the database (${lost.join(', ')}) was removed while it was in use; what it held was saved`;
@@ -210,7 +210,7 @@ test('a removed log is not saved while a response is being read', (t) => {
 
 test('a log that another program has begun is not overwritten', (t) => {
   const { path, database, add } = withBars(t, 50);
-  for (const ending of ['-wal', '-shm']) rmSync(path + ending);
+  for (const suffix of ['-wal', '-shm']) rmSync(path + suffix);
   const other = `new (require('node:sqlite').DatabaseSync)(process.argv[1]).exec('CREATE TABLE theirs (x)')`;
   execFileSync(process.execPath, ['--eval', other, path]);
   const fault = {

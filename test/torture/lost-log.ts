@@ -33,7 +33,7 @@ export async function lostLog({ rounds, seed }: { rounds: number; seed: number }
         jobId = await trigger(server, { start_date: start, end_date: addDays(start, 11), replace_existing: false });
       }
       await sleep(random() * MOST_PAUSE_MS);
-      for (const ending of LOGS[round % LOGS.length] as string[]) rmSync(join(folder, `data/jobs.db${ending}`));
+      for (const suffix of LOGS[round % LOGS.length] as string[]) rmSync(join(folder, `data/jobs.db${suffix}`));
       await sleep(random() * MOST_PAUSE_MS);
       const told = await completedIn(server, jobId);
       const { status } = await ask(`${server.url}/health`);

@@ -9,7 +9,7 @@ interface NotedAnswer {
 const CUT_OFF = 'The provider cut this answer off at its token limit.';
 
 /** Finish reasons of answers that were cut off or blocked. */
-const endings: Record<string, string> = {
+const cutOffReasons: Record<string, string> = {
   length: CUT_OFF,
   max_tokens: CUT_OFF,
   content_filter: 'The provider held back this answer (content filter).',
@@ -33,7 +33,7 @@ const writtenCall = new RegExp(
 export function noteOn({ content, callCount, finishReason }: NotedAnswer): string | null {
   const notes: string[] = [];
   const reason = String(finishReason);
-  if (Object.hasOwn(endings, reason)) notes.push(endings[reason] as string);
+  if (Object.hasOwn(cutOffReasons, reason)) notes.push(cutOffReasons[reason] as string);
   if (callCount === 0 && /^(tool_calls|function_call)$/.test(reason))
     notes.push('The provider announced tool calls and sent none.');
   if (callCount === 0 && content.trim() === '' && notes.length === 0)

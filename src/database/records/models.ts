@@ -9,7 +9,7 @@ const LAST_RUN = query(
   { model: text, jobId: text, jobStatus: oneOf(jobStatuses), jobCreatedAt: text },
 );
 
-/** Read from the index of active generations alone. */
+/** Reads only the index of active generations. */
 const DAYS = query(
   `SELECT min(date) AS firstDate, max(date) AS lastDate, count(*) AS modelDays
    FROM trading_sessions WHERE model = ? AND status = 'active'`,

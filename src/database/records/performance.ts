@@ -108,13 +108,13 @@ const STARTED_FROM = query(
 );
 
 /** A session and those before it, newest first. */
-const LINEAGE = query(
-  `WITH RECURSIVE lineage (session_id, past, place) AS (
+const CHAIN = query(
+  `WITH RECURSIVE chain (session_id, past, place) AS (
      SELECT session_id, started_from_session_id, 1 FROM trading_sessions WHERE session_id = ?
      UNION ALL
      SELECT own.session_id, own.started_from_session_id, place + 1
-     FROM lineage JOIN trading_sessions AS own ON own.session_id = lineage.past WHERE place < ${SESSIONS_PER_STEP})
-   SELECT session_id, past FROM lineage ORDER BY place`,
+     FROM chain JOIN trading_sessions AS own ON own.session_id = chain.past WHERE place < ${SESSIONS_PER_STEP})
+   SELECT session_id, past FROM chain ORDER BY place`,
   [integer, orNull(integer)],
 );
 
@@ -125,9 +125,9 @@ function* pastOf(database: Database, sessionIds: readonly number[]): Steps<numbe
   for (const ids of slicesOf(sessionIds)) {
     for (let [next] of STARTED_FROM.all(database, JSON.stringify(ids))) {
       while (next !== null && !known.has(next)) {
-        const lineage: RowOf<typeof LINEAGE>[] = LINEAGE.all(database, next);
+        const chain: RowOf<typeof CHAIN>[] = CHAIN.all(database, next);
         next = null;
-        for (const [id, before] of lineage) {
+        for (const [id, before] of chain) {
           if (known.has(id)) break;
           known.add(id);
           past.push(id);

@@ -4,7 +4,7 @@ import { storageFault } from './faults.ts';
 import { realPathOf } from './file.ts';
 
 /** The suffixes of SQLite's write-ahead log files, which lie beside the database. */
-const LOG_ENDINGS = ['-wal', '-shm'] as const;
+const LOG_SUFFIXES = ['-wal', '-shm'] as const;
 
 /** When it cannot be saved, because another program has the database open or a response is still being read from it. */
 const LOG_IS_REMOVED =
@@ -37,18 +37,18 @@ export const noGuard: Guard = { check() {}, isWhole: () => true };
 export function watchFiles(path: string, connection: DatabaseSync, onRepair: OnRepair): Guard {
   const place = realPathOf(path);
   const database = identityOf(path);
-  let log = LOG_ENDINGS.map((ending) => identityOf(place + ending));
+  let log = LOG_SUFFIXES.map((suffix) => identityOf(place + suffix));
   const isGone = () => isOther(path, database);
-  const lostParts = () => LOG_ENDINGS.filter((ending, index) => isOther(place + ending, log[index]));
+  const lostParts = () => LOG_SUFFIXES.filter((suffix, index) => isOther(place + suffix, log[index]));
   return {
     isWhole: () => !isGone() && lostParts().length === 0,
     check() {
       if (isGone()) throw storageFault('its file was removed or replaced while the service runs');
       const lost = lostParts();
       if (lost.length === 0) return;
-      if (lost.some((ending) => identityOf(place + ending) !== undefined)) throw storageFault(LOG_IS_REPLACED);
+      if (lost.some((suffix) => identityOf(place + suffix) !== undefined)) throw storageFault(LOG_IS_REPLACED);
       saveLog(connection);
-      log = LOG_ENDINGS.map((ending) => identityOf(place + ending));
+      log = LOG_SUFFIXES.map((suffix) => identityOf(place + suffix));
       onRepair(`The log of the database (${lost.join(', ')}) was removed while it was in use; what it held was saved`);
     },
   };

@@ -6,7 +6,7 @@ import { tryLock } from './lock.ts';
 /** As `beginPartial` names them; older versions wrote neither a random part nor a lock. */
 const NAME = /\.(\d+)(-[0-9a-f]{8})?\.partial(-journal|-wal|-shm|-lock|-lock-journal)?$/;
 /** SQLite's side files, and our lock. */
-const ENDINGS = ['', '-journal', '-wal', '-shm', '-lock', '-lock-journal'];
+const SUFFIXES = ['', '-journal', '-wal', '-shm', '-lock', '-lock-journal'];
 /** Copies without a lock are removed only when they have not been written to for this long. */
 const UNTOUCHED_MS = 3_600_000;
 /** Copies removed in one pass; others are left for the next time. */
@@ -75,5 +75,5 @@ function isOldAndUnused(path: string): boolean {
 }
 
 function remove(path: string): void {
-  for (const ending of ENDINGS) rmSync(path + ending, { force: true });
+  for (const suffix of SUFFIXES) rmSync(path + suffix, { force: true });
 }

@@ -47,7 +47,7 @@ export function status({ database, settings }: Context, { params }: Input): Resp
   const known = remembered.get(jobId);
   if (known?.version === version && known.database === database) return known.body;
   if (!jobExists(database, jobId)) throw new ServiceError('job_not_found', `Job ${jobId} not found`);
-  // Counting the model-days takes time too: it is part of the first piece, and other requests get their turns.
+  // Counting the model-days takes time too: as part of the first piece, it lets other work run.
   const pieces = function* (): Generator<string> {
     const job = jobStatus(database, jobId);
     assert(job !== undefined, 'jobs are never removed');

@@ -28,7 +28,7 @@ const MODEL_DAY = jsonObject([
   ...['date', 'model', 'status', 'error', 'started_at', 'completed_at', 'duration_seconds', 'steps', 'requests'],
   ...['prompt_tokens', 'completion_tokens', 'cached_tokens', 'reasoning_tokens', `${finite('cost_usd')} AS cost_usd`],
 ]);
-/** Model-days that one statement reads: while it runs, the service answers nobody else. */
+/** Model-days that one statement reads: bounds how long other requests wait for it. */
 export const MODEL_DAYS_PER_STEP = 100;
 
 /** SQLite builds the JSON: twice as fast as turning rows into objects and objects into text. */

@@ -1,7 +1,7 @@
 import type { CalendarDate } from '../calendar.ts';
 import { type ActionType, actionTypes } from '../domain.ts';
 import type { Reader } from './database.ts';
-import { adjustedSourcesInSql } from './price-tables.ts';
+import { adjustedSourcesInSql } from './adjusted-sources.ts';
 import { type RowOf, amount, distinctValues, flag, integer, oneOf, orNull, query, real, text } from './rows.ts';
 import type { PositionRow } from './sessions.ts';
 

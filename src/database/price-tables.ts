@@ -1,6 +1,4 @@
-/** Series that are free of split jumps. A new one needs a migration, because the table's definition names them. */
-export const adjustedSources: readonly string[] = ['yahoo', 'stooq', 'synthetic'];
-export const adjustedSourcesInSql = adjustedSources.map((source) => `'${source}'`).join(', ');
+import { adjustedSourcesInSql } from './adjusted-sources.ts';
 
 /**
  * Prices in dollars, because other tools read and write these tables: daily bars, splits, the spans for which each is known,

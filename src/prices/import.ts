@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CalendarDate, type Clock, addDays, dateOf, timestamp } from '../calendar.ts';
 import type { CommandDatabase, Database } from '../database/database.ts';
-import { adjustedSources } from '../database/price-tables.ts';
+import { adjustedSources } from '../database/adjusted-sources.ts';
 import { type Bar, addCoverage, dropSyntheticPrices, seriesOf, storeBars } from '../database/prices.ts';
 import { ServiceError, messageOf } from '../domain.ts';
 import type { ParsedFile, Refusal, Row } from './formats/bar.ts';

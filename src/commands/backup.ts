@@ -4,6 +4,7 @@ import { timestamp } from '../calendar.ts';
 import { type BackupSummary, backupDatabase } from '../database/backup.ts';
 import { makeFolder } from '../database/storage/folder.ts';
 import { type Settings, readSettings } from '../settings.ts';
+import { forTerminal } from '../text.ts';
 import { createProgressLine } from './progress.ts';
 import { number, size } from './words.ts';
 
@@ -33,7 +34,7 @@ export async function backup(file?: string): Promise<number> {
 
 function describe(target: string, { bytes, jobs, modelDays, positions, bars }: BackupSummary): string {
   return (
-    `${target}: ${size(bytes)}, ${number(jobs)} jobs, ${number(modelDays)} model-days, ` +
+    `${forTerminal(target)}: ${size(bytes)}, ${number(jobs)} jobs, ${number(modelDays)} model-days, ` +
     `${number(positions)} positions, ${number(bars)} price bars\n`
   );
 }

@@ -33,7 +33,7 @@ function describe(path: string, report: AuditReport): string {
     supersededModelDays > 0 ? ` and ${number(supersededModelDays)} superseded that they go back to` : '';
   const what = `${number(modelDays)} model-days of ${number(models)} models${goneBackTo}, ${number(positions)} positions`;
   return [
-    `${path}, ${size(statSync(path).size)}`,
+    `${forTerminal(path)}, ${size(statSync(path).size)}`,
     ...(damage.length === 0 ? ['file: sound'] : ['file: damaged', ...damage.map((text) => `  ${forTerminal(text)}`)]),
     `ledger: ${what}`,
     ...(problems.total > 0

@@ -1,7 +1,7 @@
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { ServiceError, messageOf } from '../domain.ts';
 import { stackOf } from '../stack.ts';
-import { forTerminal } from '../text.ts';
+import { forTerminal, showLines } from '../text.ts';
 import { VERSION } from '../version.ts';
 import { WrongUsage, asksForHelp, readArguments } from './arguments.ts';
 import { loadEnvironmentFile } from './environment-file.ts';
@@ -38,7 +38,7 @@ export async function runCommandLine([first = 'serve', ...others]: readonly stri
 export function explainFailure(error: unknown): number {
   const expected = error instanceof ServiceError ? error.message : storageFaultOf(error);
   const unexpected = error instanceof Error ? stackOf(error) : messageOf(error);
-  process.stderr.write(`${expected ?? `Unexpected failure: ${unexpected}`}\n`);
+  process.stderr.write(`${showLines(expected ?? `Unexpected failure: ${unexpected}`)}\n`);
   return FAILED;
 }
 

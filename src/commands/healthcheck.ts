@@ -1,6 +1,7 @@
 import { httpRequest } from '../http-client.ts';
 import { asObject, tryParse } from '../json.ts';
 import { readSettings } from '../settings.ts';
+import { forTerminal } from '../text.ts';
 
 /** A health response is a few hundred bytes. */
 const LIMITS = { timeoutMs: 5_000, maxBytes: 64 * 1024 };
@@ -11,6 +12,6 @@ export async function healthcheck(): Promise<number> {
   const answer = await httpRequest(`http://127.0.0.1:${apiPort}/health`, { ...LIMITS, isDirect: true });
   const report = answer.failure === undefined ? asObject(tryParse(answer.text)) : { status: `unreachable: ${answer.message}` };
   const state = report === undefined ? 'unreachable: the response is not a health report' : String(report['status']);
-  process.stdout.write(`${state}\n`);
+  process.stdout.write(`${forTerminal(state)}\n`);
   return state === 'healthy' ? 0 : 1;
 }

@@ -36,6 +36,7 @@ export async function importPrices(paths: readonly string[]): Promise<number> {
 async function importWithProgress(database: ReturnType<typeof openDatabase>, path: string): Promise<ImportSummary> {
   const line = createProgressLine(process.stderr);
   const printed = new Map<string, number>();
+  const name = forTerminal(path);
   try {
     return await importFile(database, path, {
       clock: () => new Date(),
@@ -47,8 +48,8 @@ async function importWithProgress(database: ReturnType<typeof openDatabase>, pat
         line.clear();
         process.stderr.write(
           before === MAX_PRINTED_ROWS
-            ? `${path}: further rows refused for this reason are only counted: ${reason}\n`
-            : `${path}:${number}: refused, ${reason}: ${forTerminal(JSON.stringify(value))}\n`,
+            ? `${name}: further rows refused for this reason are only counted: ${reason}\n`
+            : `${name}:${number}: refused, ${reason}: ${forTerminal(JSON.stringify(value))}\n`,
         );
       },
     });
@@ -60,7 +61,7 @@ async function importWithProgress(database: ReturnType<typeof openDatabase>, pat
 function describe(path: string, summary: ImportSummary): string {
   const { format, symbols, bars, changed, dates, firstDate, lastDate, syntheticReplaced, refused } = summary;
   const lines = [
-    `${path}: ${format}`,
+    `${forTerminal(path)}: ${format}`,
     bars === 0
       ? '  nothing imported'
       : `  imported ${number(bars)} bars (${number(changed)} new or changed) of ${number(symbols)} symbols` +

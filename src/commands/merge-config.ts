@@ -3,6 +3,7 @@ import { parseConfiguration, readJsonFile } from '../configuration.ts';
 import { ServiceError, messageOf } from '../domain.ts';
 import { asObject } from '../json.ts';
 import { DEFAULT_CONFIGURATION_PATH, readSettings } from '../settings.ts';
+import { forTerminal } from '../text.ts';
 
 const USER_CONFIGURATION_PATH = 'user-configs/config.json';
 
@@ -23,11 +24,10 @@ export async function mergeConfig(userFile?: string): Promise<number> {
     isGiven ? `${userPath}, merged over ${DEFAULT_CONFIGURATION_PATH}` : DEFAULT_CONFIGURATION_PATH,
   );
   writeAtomically(target, `${JSON.stringify(merged, null, 2)}\n`);
-  process.stderr.write(
-    isGiven
-      ? `Merged ${userPath} over ${DEFAULT_CONFIGURATION_PATH} into ${target}\n`
-      : `No ${userPath}: copied ${DEFAULT_CONFIGURATION_PATH} to ${target}\n`,
-  );
+  const done = isGiven
+    ? `Merged ${userPath} over ${DEFAULT_CONFIGURATION_PATH} into ${target}`
+    : `No ${userPath}: copied ${DEFAULT_CONFIGURATION_PATH} to ${target}`;
+  process.stderr.write(`${forTerminal(done)}\n`);
   return 0;
 }
 

@@ -1,3 +1,5 @@
+import { forTerminal } from '../text.ts';
+
 const BAR_WIDTH = 30;
 const DEFAULT_COLUMNS = 80;
 const DEFAULT_ROWS = 24;
@@ -56,5 +58,5 @@ export function progressBar(done: number, total: number, text: string): string {
   const share = total === 0 ? 0 : Math.min(1, done / total);
   const filled = Math.round(share * BAR_WIDTH);
   const percent = `${Math.floor(share * 100)}`.padStart(3);
-  return `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}] ${percent} % ${text}`;
+  return `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}] ${percent} % ${forTerminal(text)}`;
 }

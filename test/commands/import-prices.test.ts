@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { progressBar } from '../../src/commands/progress.ts';
 import { hostileStrings } from '../support/hostile.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { installProgram } from '../support/program.ts';
@@ -38,4 +42,35 @@ test('a file that cannot be imported is exit code 1, and the others are stored',
       'good.csv:27: refused, not a date YYYY-MM-DD: "soon"',
     ],
   );
+});
+
+/** What a name of a file, a setting or a value may be: the end of one order to a terminal, and a mark of writing direction. */
+const EVIL = 'x\u009b2J\u061c';
+const named: [args: string[], env: Record<string, string>, code: number][] = [
+  [['import-prices', `${EVIL}.csv`], {}, 0],
+  [['import-prices', EVIL], {}, 1],
+  [['backup', EVIL], {}, 0],
+  [['backup', `none/${EVIL}`], {}, 1],
+  [['check', EVIL], {}, 0],
+  [['check', `none/${EVIL}`], {}, 1],
+  [['merge-config', `${EVIL}.json`], {}, 0],
+  [['merge-config', EVIL], {}, 1],
+  [['check'], { DEPLOYMENT_MODE: EVIL }, 1],
+];
+test('names on the command line, in settings and of a health report cannot control the terminal', async (t) => {
+  const cwd = installProgram(t);
+  writeFileSync(join(cwd, `${EVIL}.csv`), 'symbol,date,open\nAAPL,2025-01-06,1\nAAPL,soon,1\n');
+  writeFileSync(join(cwd, `${EVIL}.json`), '{}');
+  const server = createServer((_request, response) => response.end(JSON.stringify({ status: EVIL }))).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const port = String((server.address() as AddressInfo).port);
+  for (const [args, env, code] of [...named, [['healthcheck'], { API_PORT: port }, 1] as const]) {
+    const ended = await runInProcess(args, { cwd, env });
+    const text = ended.stdout + ended.stderr;
+    assert.equal(ended.code, code, text);
+    assert.doesNotMatch(text.replaceAll('\n', ''), /\p{Cc}|\p{Bidi_Control}/u, args.join(' '));
+    assert.match(text, /x\ufffd2J\ufffd/);
+  }
+  assert.match(progressBar(1, 2, EVIL), /50 % x\ufffd2J\ufffd$/);
 });

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import * as v from 'valibot';
-import { type BaselineStrategy, ServiceError, SYMBOL_PATTERN, baselineStrategies, messageOf } from './domain.ts';
+import { type BaselineStrategy, ServiceError, SYMBOL_PATTERN, baselineStrategies, codeOf, messageOf } from './domain.ts';
 import { HTTP_URL, isHttpUrl } from './http-values.ts';
 import { unprintableIn } from './text.ts';
 import { nasdaq100 } from './universe.ts';
@@ -164,7 +164,7 @@ export function readJsonFile(path: string): unknown {
     text = readFileSync(path, 'utf8');
   } catch (error) {
     if (error instanceof ServiceError) throw error;
-    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    const missing = codeOf(error) === 'ENOENT';
     throw new ServiceError(
       'broken_configuration',
       missing

@@ -71,6 +71,11 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
+/** The code of a system error, such as `ENOENT`; undefined for anything else. */
+export function codeOf(thrown: unknown): unknown {
+  return thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+}
+
 /** Ticker symbols as the world's exchanges write them: `AAPL`, `BRK-B`, `600519.SH`. Upper case, at most 20 characters. */
 export const SYMBOL_PATTERN = /^[A-Z0-9^][A-Z0-9.^=-]{0,19}$/;
 

@@ -135,13 +135,14 @@ function send<Result>(
 async function readWhole(response: IncomingMessage, maxBytes: number): Promise<HttpResponse | HttpFailure> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    size += chunk.length;
+  for await (const chunk of response) {
+    const bytes: Buffer = chunk;
+    size += bytes.length;
     if (size > maxBytes) {
       response.destroy();
       return { failure: 'too_large', message: `the response is larger than ${maxBytes} bytes` };
     }
-    chunks.push(chunk);
+    chunks.push(bytes);
   }
   return { ...headOf(response), text: Buffer.concat(chunks).toString() };
 }

@@ -1,4 +1,4 @@
-import type { AddressInfo } from 'node:net';
+import assert from 'node:assert/strict';
 import type { Clock } from './calendar.ts';
 import { openDatabase } from './database/database.ts';
 import { ServiceError, messageOf } from './domain.ts';
@@ -65,8 +65,10 @@ export async function startService({
     });
   }
   await jobs.resume();
+  const address = server.address();
+  assert(typeof address === 'object' && address !== null, 'a server that listens has an address');
   return {
-    port: (server.address() as AddressInfo).port,
+    port: address.port,
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve));
       await jobs.stop();

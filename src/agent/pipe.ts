@@ -38,9 +38,12 @@ export function openPipe(): Pipe {
       for (let written = 0; written < bytes.length;) written += writeSync(STDOUT, bytes, written);
     },
     receive() {
-      if (isReadingAhead && lines.length === 0) return new Promise((resolve) => (waiting = resolve));
-      while (lines.length === 0) take(readChunk());
-      return lines.shift() as string;
+      for (;;) {
+        const line = lines.shift();
+        if (line !== undefined) return line;
+        if (isReadingAhead) return new Promise((resolve) => (waiting = resolve));
+        take(readChunk());
+      }
     },
     readAhead() {
       isReadingAhead = true;

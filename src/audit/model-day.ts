@@ -80,10 +80,10 @@ function startOf(
 ): ClosingState[] {
   const { sessionId, model, date, startedAt, startedFrom, initialCash, configuredCash, ...past } = session;
   if (startedFrom === null) {
-    const cash = initialCash as Money; // a constraint: a session has either a past or initial cash
-    const configured = configuredCash === null ? cash : fromDollars(configuredCash);
-    if (configured !== cash) note(`initial cash is ${formatDollars(cash)}, the job's is ${formatDollars(configured)}`);
-    const amounts = configured === cash ? [cash] : [cash, configured];
+    const configured = configuredCash === null ? initialCash : fromDollars(configuredCash);
+    const isAsConfigured = configured === initialCash;
+    if (!isAsConfigured) note(`initial cash is ${formatDollars(initialCash)}, the job's is ${formatDollars(configured)}`);
+    const amounts = isAsConfigured ? [initialCash] : [initialCash, configured];
     return amounts.map((amount) => ({ cash: amount, holdings: new Map(), portfolioValue: amount }));
   }
   const from = `it started from session ${startedFrom}, which`;

@@ -24,7 +24,7 @@ export function replay(
   records: readonly PositionRow[],
   starts: readonly Portfolio[],
   { date, evidence, costs, note }: Conditions,
-): Portfolio[][] {
+): (readonly Portfolio[])[] {
   const opens = new Map(evidence.prices.map(({ symbol, open }) => [symbol, open]));
   const openOf = (symbol: string, asFill: boolean): RightPrice => {
     const open = opens.get(symbol);

@@ -20,7 +20,7 @@ export function replaySplits(
   records: readonly PositionRow[],
   starts: readonly Portfolio[],
   { splits, markOf, note }: SplitEvidence & { note: Note },
-): Portfolio[][] {
+): (readonly Portfolio[])[] {
   let before = starts;
   let next = 0;
   const skipTo = (index: number) => {
@@ -36,7 +36,7 @@ export function replaySplits(
     const later = splits.slice(index + 1).filter(({ symbol }) => symbol === record.symbol);
     const act = actOf(record, { split: splits[index], later, markOf, note: noteHere });
     before = afterRecord(record, before.map(act), noteHere);
-    return before as Portfolio[];
+    return before;
   });
   skipTo(splits.length);
   return after;

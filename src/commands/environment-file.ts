@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { ServiceError, messageOf } from '../domain.ts';
+import { ServiceError, codeOf, messageOf } from '../domain.ts';
 
 const PATH = '.env';
 const MAX_BYTES = 1024 * 1024;
@@ -29,7 +29,7 @@ function readText(): string | null {
     if (text.includes('\0')) throw new Error('it is not text');
     return text;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     if (code === 'ENOENT') return null;
     const reason = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is not UTF-8' : messageOf(error);
     throw new ServiceError('cannot_start', `Cannot read ${PATH}: ${reason}`);

@@ -27,12 +27,12 @@ export function jobView(
   const { total_model_days: total, pending } = progress;
   const bar = progressBar(total - pending, total, `${total - pending} of ${total} model-days, job ${status}`);
   const statusOf = new Map(details.map((detail) => [`${detail.date} ${detail.model}`, detail.status]));
-  const names = models.map((model) => cutText(cleanText(model), MAX_NAME_LENGTH));
-  const nameWidth = Math.max(...names.map((name) => name.length));
+  const named = models.map((model) => ({ model, name: cutText(cleanText(model), MAX_NAME_LENGTH) }));
+  const nameWidth = Math.max(...named.map(({ name }) => name.length));
   const shown = datesInView(dates, { details, width: Math.max(1, columns - nameWidth - 1) });
-  const grid = models.map((model, index) => {
+  const grid = named.map(({ model, name }) => {
     const marks = shown.map((date) => MARKS[statusOf.get(`${date} ${model}`) ?? 'pending']);
-    return `${(names[index] as string).padEnd(nameWidth)} ${marks.join('')}`;
+    return `${name.padEnd(nameWidth)} ${marks.join('')}`;
   });
   const legend = `${shown[0]} to ${shown.at(-1)}: # completed, x failed, - skipped, > running, . pending`;
   const room = Math.max(0, rows - 3);
@@ -47,8 +47,8 @@ function datesInView(
   { details, width }: { details: JobStatusAnswer['details']; width: number },
 ): readonly string[] {
   if (dates.length <= width) return dates;
-  const firstOpen = details.find(({ completed_at }) => completed_at === null)?.date ?? dates.at(-1);
-  const start = dates.indexOf(firstOpen as string) - Math.floor(width / 2);
+  const firstOpen = details.find(({ completed_at }) => completed_at === null);
+  const start = (firstOpen ? dates.indexOf(firstOpen.date) : dates.length - 1) - Math.floor(width / 2);
   const first = Math.max(0, Math.min(start, dates.length - width));
   return dates.slice(first, first + width);
 }

@@ -1,5 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import type * as v from 'valibot';
+import { codeOf } from '../domain.ts';
 import { resultsResponse } from '../handlers/results.ts';
 import { formatDollars, fromDollars } from '../money.ts';
 import { cleanText, showLines } from '../text.ts';
@@ -23,8 +24,8 @@ interface Arguments {
 export async function results({ job, model, date, csv, url }: Arguments): Promise<number> {
   checkDates({ date });
   const client = connect(url);
-  const filters = Object.entries({ job_id: job, model, date }).filter((entry) => typeof entry[1] === 'string');
-  const query = new URLSearchParams(filters as [string, string][]);
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries({ job_id: job, model, date })) if (value !== undefined) query.set(name, value);
   if (csv) {
     query.set('format', 'csv');
     return print(await client.stream(`/results?${query}`));
@@ -64,7 +65,7 @@ async function print(pieces: AsyncIterable<string> | Iterable<string>): Promise<
   try {
     await pipeline(shown, process.stdout, { end: false });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
+    if (codeOf(error) !== 'EPIPE') throw error;
   }
   return 0;
 }

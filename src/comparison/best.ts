@@ -1,3 +1,4 @@
+import { at } from '../statistics/at.ts';
 import { cholesky, dot } from '../statistics/cholesky.ts';
 import { createNormals } from '../statistics/random.ts';
 import type { Steps } from './input.ts';
@@ -28,14 +29,14 @@ export function* probabilitiesOfBest(
 ): Steps<number[]> {
   const covariance = jointCovariance(series, pairs);
   const lower = cholesky(covariance);
-  const tie = TIE * Math.sqrt(Math.max(...covariance.map((row, index) => row[index] as number)));
+  const tie = TIE * Math.sqrt(Math.max(...covariance.map((row, index) => at(row, index))));
   yield;
   const normal = createNormals(seed);
   const wins = new Float64Array(series.length);
   const [noise, values] = [new Float64Array(series.length), new Float64Array(series.length)];
   for (let draw = 0; draw < draws; draw += 1) {
     for (let index = 0; index < noise.length; index += 1) noise[index] = normal();
-    for (const [index, { mean }] of series.entries()) values[index] = mean + dot(lower[index] as Float64Array, noise, index + 1);
+    for (const [index, { mean }] of series.entries()) values[index] = mean + dot(at(lower, index), noise, index + 1);
     shareDraw(values, wins, tie);
     if (draw % DRAWS_PER_STEP === 0) yield;
   }
@@ -63,9 +64,8 @@ function variance({ uncertainty }: Series): number {
 
 function shareDraw(values: Float64Array, wins: Float64Array, tie: number): void {
   let best = -Infinity;
-  for (let index = 0; index < values.length; index += 1) best = Math.max(best, values[index] as number);
+  for (const value of values) best = Math.max(best, value);
   let winners = 0;
-  for (let index = 0; index < values.length; index += 1) if ((values[index] as number) >= best - tie) winners += 1;
-  for (let index = 0; index < values.length; index += 1)
-    if ((values[index] as number) >= best - tie) wins[index] = (wins[index] as number) + 1 / winners;
+  for (const value of values) if (value >= best - tie) winners += 1;
+  for (const [index, value] of values.entries()) if (value >= best - tie) wins[index] = at(wins, index) + 1 / winners;
 }

@@ -1,3 +1,5 @@
+import { at } from '../statistics/at.ts';
+
 /**
  * p-values adjusted for multiple comparisons, in the same order: the k-th smallest of m times m − k + 1, never below a
  * smaller one's, at most 1 (Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics
@@ -12,8 +14,4 @@ export function holm(pValues: readonly number[]): number[] {
     adjusted[index] = largest;
   }
   return adjusted;
-}
-
-function at(numbers: readonly number[], index: number): number {
-  return numbers[index] as number;
 }

@@ -35,6 +35,6 @@ export function* measurePairs(series: readonly Series[]): Steps<MeasuredPairs> {
 }
 
 function measurePair(one: Series, other: Series): MeasuredPair {
-  const differences = one.logReturns.map((logReturn, day) => logReturn - (other.logReturns[day] as number));
+  const differences = one.logReturns.map((logReturn, day) => logReturn - (other.logReturns[day] ?? NaN));
   return { mean: mean(differences), uncertainty: measureUncertainty(differences, [one.spread, other.spread]) };
 }

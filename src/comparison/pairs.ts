@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { Figure } from '../performance/figure.ts';
 import { type Interval, type Period, intervalOf, overPeriod, twoSidedP } from './difference.ts';
 import { holm } from './holm.ts';
@@ -68,7 +69,8 @@ export function* reportPairs(chosen: readonly ChosenPair[], period: Period): Ste
     else if (measured.uncertainty === null || pValue === null) reports.push(withoutFigures(pair, SAME));
     else {
       const { mean, uncertainty } = measured;
-      const pValueHolm = adjusted.next().value as number;
+      const { value: pValueHolm } = adjusted.next();
+      assert(pValueHolm !== undefined, 'each p-value has been adjusted');
       reports.push(reportPair({ ...pair, mean, uncertainty, pValue, pValueHolm, pairs: compared.length }, period));
     }
     yield;

@@ -19,13 +19,13 @@ export interface Series {
 
 /** At least two days, by number; every run must have a return on each. */
 export function* seriesOf(record: TrackRecord, days: readonly number[]): Steps<Series> {
-  const logReturns = new Float64Array(days.length);
+  const sums = new Float64Array(days.length);
   const runMeans = new Float64Array(record.runs.length);
   for (const [run, own] of record.runs.entries()) {
-    runMeans[run] = addUp(own.logReturns, days, logReturns) / days.length;
+    runMeans[run] = addUp(own.logReturns, days, sums) / days.length;
     yield;
   }
-  for (let day = 0; day < days.length; day += 1) logReturns[day] = (logReturns[day] as number) / record.runs.length;
+  const logReturns = sums.map((sum) => sum / record.runs.length);
   const spread = { runs: record.runs.length, variance: sampleVariance(runMeans) };
   const uncertainty = measureUncertainty(logReturns, [spread]);
   return { record, logReturns, runMeans, spread, mean: mean(logReturns), uncertainty };
@@ -35,8 +35,8 @@ export function* seriesOf(record: TrackRecord, days: readonly number[]): Steps<S
 function addUp(logReturns: Float64Array, days: readonly number[], sums: Float64Array): number {
   let total = 0;
   for (const [index, day] of days.entries()) {
-    const logReturn = logReturns[day] as number;
-    sums[index] = (sums[index] as number) + logReturn;
+    const logReturn = logReturns[day] ?? NaN;
+    sums[index] = (sums[index] ?? NaN) + logReturn;
     total += logReturn;
   }
   return total;

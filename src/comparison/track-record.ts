@@ -57,17 +57,18 @@ function readRun<OfDay extends Day>({ run, returns }: Run<OfDay>, days: DayNumbe
   const values: number[] = [];
   let ruin: OfDay | null = null;
   for (const [day, dailyReturn] of returns) {
-    if (!days.has(day)) days.set(day, days.size);
-    numbers.push(days.get(day) as number);
+    const number = days.get(day) ?? days.size;
+    days.set(day, number);
+    numbers.push(number);
     values.push(Math.log1p(dailyReturn));
     if (!(dailyReturn > -1)) ruin ??= day;
   }
   const logReturns = new Float64Array(days.size).fill(NaN);
-  for (const [index, number] of numbers.entries()) logReturns[number] = values[index] as number;
+  for (const [index, number] of numbers.entries()) logReturns[number] = values[index] ?? NaN;
   return { record: { run, logReturns } satisfies RunRecord, ruin };
 }
 
 function countPresent(logReturns: Float64Array, presence: Uint16Array): void {
   for (let number = 0; number < logReturns.length; number += 1)
-    if (!Number.isNaN(logReturns[number])) presence[number] = (presence[number] as number) + 1;
+    if (!Number.isNaN(logReturns[number])) presence[number] = (presence[number] ?? 0) + 1;
 }

@@ -1,3 +1,4 @@
+import { dot } from '../statistics/cholesky.ts';
 import { mean } from '../statistics/moments.ts';
 
 /** How much the runs of a model differ. */
@@ -60,8 +61,5 @@ export function lagsFor(days: number): number {
 
 /** The sum of the products of each number with the one `lag` days before. */
 function products(deviations: Float64Array, lag: number): number {
-  let sum = 0;
-  for (let day = lag; day < deviations.length; day += 1)
-    sum += (deviations[day] as number) * (deviations[day - lag] as number);
-  return sum;
+  return dot(deviations.subarray(lag), deviations, deviations.length - lag);
 }

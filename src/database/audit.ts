@@ -57,7 +57,7 @@ export function* supersededStarts(reader: Reader): Generator<void, Set<number>> 
 
 const SESSIONS = query(
   `SELECT own.session_id AS sessionId, own.date, own.model, own.status, opened_at AS openedAt, own.started_at AS startedAt,
-     coalesce(own.completed_at, '') AS completedAt, own.initial_cash_e4 AS initialCash,
+     coalesce(own.completed_at, '') AS completedAt, coalesce(own.initial_cash_e4, 0) AS initialCash,
      CASE WHEN own.started_from_session_id IS NULL
        THEN json_extract(agent_config, '$.initial_cash') END AS configuredCash,
      coalesce(json_extract(agent_config, '$.commission_per_trade'), 0) AS commissionPerTrade,
@@ -80,7 +80,7 @@ const SESSIONS = query(
     openedAt: text, // the earliest start of its job's sessions on the date: they share one market, opened just before
     startedAt: text,
     completedAt: text,
-    initialCash: orNull(amount), // of the first day of a chain only
+    initialCash: amount, // of the first day of a chain only
     configuredCash: orNull(real), // the same as its job's configuration has it, in dollars
     commissionPerTrade: real,
     commissionBps: real,

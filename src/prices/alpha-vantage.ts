@@ -1,6 +1,7 @@
 import { type CalendarDate, isCalendarDate, isTooEarly } from '../calendar.ts';
 import type { Split } from '../database/market.ts';
 import type { Bar } from '../database/prices.ts';
+import { messageOf } from '../domain.ts';
 import { type HttpResponse, httpRequest } from '../http-client.ts';
 import { asArray, asObject, tryParse } from '../json.ts';
 import { quote } from '../text.ts';
@@ -77,7 +78,7 @@ function readAnswer<Value>({ headers, text }: HttpResponse, read: (body: unknown
   try {
     return { value: read(body) };
   } catch (error) {
-    return { problem: 'unreadable', message: (error as Error).message };
+    return { problem: 'unreadable', message: messageOf(error) };
   }
 }
 

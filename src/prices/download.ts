@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import { type CalendarDate, type Clock, addDays, dateOf, timestamp, weekdaysBefore } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
@@ -112,7 +113,9 @@ async function askFor(
 
 /** The first date that the last 100 bars certainly include: holidays only make them reach further back. */
 function compactReach(today: CalendarDate): CalendarDate {
-  return weekdaysBefore(addDays(today, 1), COMPACT_BARS)[0] as CalendarDate;
+  const [first] = weekdaysBefore(addDays(today, 1), COMPACT_BARS);
+  assert(first !== undefined, 'there are weekdays before every date');
+  return first;
 }
 
 /** Stores the bars of a symbol and what they cover. Resolves to the date of the last bar before today. */

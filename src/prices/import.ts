@@ -126,14 +126,15 @@ function storeRows(
   database.transaction(() => {
     const bars: Bar[] = [];
     for (const { line, bar, refusal } of rows) {
-      const problem = refusal ?? stateOf(database, bar.symbol, { file, progress }).refusal;
+      const state = bar && stateOf(database, bar.symbol, { file, progress });
+      const problem = refusal ?? state?.refusal ?? null;
       if (problem !== null) {
         summary.refused.set(problem.reason, (summary.refused.get(problem.reason) ?? 0) + 1);
         options.onRefused?.(line, problem);
-      } else if (bar !== undefined) {
+      } else if (bar !== undefined && state !== undefined) {
         bars.push(bar);
         dates.add(bar.date);
-        noteComplete(progress.symbols.get(bar.symbol) as SymbolState, bar);
+        noteComplete(state, bar);
       }
     }
     summary.changed += storeBars(database, bars, stamp);

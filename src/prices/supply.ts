@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { type CalendarDate, type Clock, addDays, dateOf } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
 import { storedPrices, symbolsWithAdjustedPrices } from '../database/prices.ts';
@@ -80,9 +81,11 @@ function reasonForNoDownload({ autoDownloadPriceData, alphaVantageApiKey }: Sett
 }
 
 function connect({ database, clock, settings }: PriceContext, { signal, onProgress }: PriceRequest): DownloadContext {
+  const { alphaVantageBaseUrl: baseUrl, alphaVantageApiKey: apiKey } = settings;
+  assert(apiKey !== null, 'nothing is downloaded without a key');
   const provider = createAlphaVantage({
-    baseUrl: settings.alphaVantageBaseUrl,
-    apiKey: settings.alphaVantageApiKey as string,
+    baseUrl,
+    apiKey,
     today: () => dateOf(clock()),
   });
   const patience = createPatience({ maxLimitWaitMs: settings.maxRateLimitWaitMs, signal });
@@ -95,7 +98,8 @@ function examine(
   { dates, universe }: { dates: readonly CalendarDate[]; universe: readonly string[] },
   required: ReadonlySet<string> = new Set(),
 ): DatePrices[] {
-  const [startDate, endDate] = [dates[0] as CalendarDate, dates.at(-1) as CalendarDate];
+  const [startDate, endDate] = [dates.at(0), dates.at(-1)];
+  assert(startDate !== undefined && endDate !== undefined, 'a request for prices has dates');
   const stored = storedPrices(database, universe, { startDate, endDate, synthetic: usesSyntheticPrices(settings) });
   return examineDates(dates, { universe, stored, required });
 }

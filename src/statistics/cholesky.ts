@@ -1,3 +1,5 @@
+import { at } from './at.ts';
+
 /** A square matrix, row by row. */
 export type Matrix = readonly Float64Array[];
 
@@ -13,22 +15,19 @@ export function cholesky(matrix: Matrix): Matrix {
   const lower = matrix.map(({ length }) => new Float64Array(length));
   for (const [row, own] of lower.entries()) {
     for (let column = 0; column <= row; column += 1) {
-      const other = lower[column] as Float64Array;
-      const rest = at(matrix, row, column) - dot(own, other, column);
-      if (column === row) own[row] = rest > LEAST_SHARE * at(matrix, row, row) ? Math.sqrt(rest) : 0;
-      else own[column] = other[column] === 0 ? 0 : rest / (other[column] as number);
+      const other = at(lower, column);
+      const given = at(matrix, row);
+      const rest = at(given, column) - dot(own, other, column);
+      if (column === row) own[row] = rest > LEAST_SHARE * at(given, row) ? Math.sqrt(rest) : 0;
+      else own[column] = other[column] === 0 ? 0 : rest / at(other, column);
     }
   }
   return lower;
 }
 
-function at(matrix: Matrix, row: number, column: number): number {
-  return (matrix[row] as Float64Array)[column] as number;
-}
-
-/** The sum of the products of the first `length` numbers of both. */
+/** The sum of the products of the first `length` numbers of both; NaN when one has fewer. */
 export function dot(one: Float64Array, other: Float64Array, length: number): number {
   let sum = 0;
-  for (let index = 0; index < length; index += 1) sum += (one[index] as number) * (other[index] as number);
+  for (let index = 0; index < length; index += 1) sum += (one[index] ?? NaN) * (other[index] ?? NaN);
   return sum;
 }

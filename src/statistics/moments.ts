@@ -1,10 +1,13 @@
-/** Moments of numbers in memory; no list may be empty. */
+/**
+ * Moments of numbers in memory; no list may be empty. Loops over numbers read a missing one as NaN, which shows in the result:
+ * in the innermost ones `at` takes several times as long.
+ */
 
 export type Numbers = Float64Array | readonly number[];
 
 export function mean(numbers: Numbers): number {
   let sum = 0;
-  for (let index = 0; index < numbers.length; index += 1) sum += numbers[index] as number;
+  for (let index = 0; index < numbers.length; index += 1) sum += numbers[index] ?? NaN;
   return sum / numbers.length;
 }
 
@@ -17,6 +20,6 @@ export function sampleVariance(numbers: Numbers): number {
 export function centralMoment(numbers: Numbers, order: number): number {
   const middle = mean(numbers);
   let sum = 0;
-  for (let index = 0; index < numbers.length; index += 1) sum += ((numbers[index] as number) - middle) ** order;
+  for (let index = 0; index < numbers.length; index += 1) sum += ((numbers[index] ?? NaN) - middle) ** order;
   return sum / numbers.length;
 }

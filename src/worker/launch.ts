@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { setImmediate } from 'node:timers/promises';
-import { messageOf } from '../domain.ts';
+import { codeOf, messageOf } from '../domain.ts';
 import type { Outcome, PastMessage, Start } from '../protocol.ts';
 import { type Channel, type Lost, type MessageHandler, openChannel } from './channel.ts';
 import { type Network, confine } from './confinement.ts';
@@ -93,7 +93,7 @@ function networkOf(model: Start['model']): Network {
 }
 
 function isShortage(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && SHORTAGES.has(String(error.code));
+  return SHORTAGES.has(String(codeOf(error)));
 }
 
 /** Resolves when the process has exited, with its outcome settled. */

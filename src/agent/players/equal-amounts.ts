@@ -51,19 +51,20 @@ function shareOut(pool: number, stocks: readonly Stock[]): { amount: number; mem
 }
 
 function buyUpTo(amount: number, stocks: readonly Stock[], cash: number): Order[] {
-  const shares = new Map(stocks.map(({ symbol, held }) => [symbol, held]));
-  const below = ({ symbol, price }: Stock) => amount - price * (shares.get(symbol) as number);
-  const furthestFirst = () => [...stocks].sort((one, other) => below(other) - below(one) || byPrice(one, other));
+  const grown = stocks.map((stock) => ({ ...stock, shares: stock.held }));
+  type Grown = (typeof grown)[number];
+  const below = ({ shares, price }: Grown) => amount - price * shares;
+  const furthestFirst = () => grown.toSorted((one, other) => below(other) - below(one) || byPrice(one, other));
   let left = cash;
-  const add = ({ symbol, price }: Stock, wish: number) => {
-    const affordable = Math.max(0, Math.min(wish, Math.floor(left / price)));
-    shares.set(symbol, (shares.get(symbol) as number) + affordable);
-    left -= affordable * price;
+  const add = (stock: Grown, wish: number) => {
+    const affordable = Math.max(0, Math.min(wish, Math.floor(left / stock.price)));
+    stock.shares += affordable;
+    left -= affordable * stock.price;
   };
   for (const stock of furthestFirst()) add(stock, Math.floor(below(stock) / stock.price));
   for (const stock of furthestFirst()) if (below(stock) > 0) add(stock, 1);
-  return stocks
-    .map(({ symbol, held }) => ({ side: 'buy', symbol, amount: (shares.get(symbol) as number) - held }) as const)
+  return grown
+    .map(({ symbol, held, shares }) => ({ side: 'buy', symbol, amount: shares - held }) as const)
     .filter((order) => order.amount > 0)
     .sort((one, other) => (one.symbol < other.symbol ? -1 : 1));
 }

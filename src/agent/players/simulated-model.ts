@@ -78,9 +78,10 @@ function order(brief: Brief, { temperament, random, moves }: Mind & { moves: Mov
   const liked = (move: number) => (temperament.direction === 0 ? 1 : move * temperament.direction);
   const ranked = [...moves].sort((one, other) => liked(other.move) - liked(one.move));
   const held = new Map(brief.holdings.map(({ symbol, quantity }) => [symbol, quantity]));
-  const sales = ranked
-    .filter(({ symbol, move }) => held.has(symbol) && liked(move) < 0)
-    .map(({ symbol }) => call('sell', { symbol, amount: Math.ceil((held.get(symbol) as number) / 2) }));
+  const sales = ranked.flatMap(({ symbol, move }) => {
+    const quantity = held.get(symbol);
+    return quantity !== undefined && liked(move) < 0 ? [call('sell', { symbol, amount: Math.ceil(quantity / 2) })] : [];
+  });
   const wanted = ranked.filter(({ move }) => liked(move) > 0).slice(0, 2);
   const budget = (brief.cash * temperament.spending) / Math.max(1, wanted.length);
   const purchases = wanted

@@ -33,7 +33,8 @@ const writtenCall = new RegExp(
 export function noteOn({ content, callCount, finishReason }: NotedAnswer): string | null {
   const notes: string[] = [];
   const reason = String(finishReason);
-  if (Object.hasOwn(cutOffReasons, reason)) notes.push(cutOffReasons[reason] as string);
+  const cutOff = Object.hasOwn(cutOffReasons, reason) ? cutOffReasons[reason] : undefined;
+  if (cutOff !== undefined) notes.push(cutOff);
   if (callCount === 0 && /^(tool_calls|function_call)$/.test(reason))
     notes.push('The provider announced tool calls and sent none.');
   if (callCount === 0 && content.trim() === '' && notes.length === 0)

@@ -40,8 +40,8 @@ function withHiddenTokens(
 }
 
 function asCount(value: unknown): number | null {
-  const isCount = Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= MAX_TOKENS_OF_ANSWER;
-  return isCount ? (value as number) : null;
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) return null;
+  return value >= 0 && value <= MAX_TOKENS_OF_ANSWER ? value : null;
 }
 
 function noteOnCounts(counts: Record<string, unknown>): string | null {

@@ -1,3 +1,4 @@
+import { messageOf } from '../../domain.ts';
 import type { HttpFailure, HttpResponse } from '../../http-client.ts';
 import { readCompletion } from './dialects.ts';
 import { type Json, asArray, asObject, asText, tryParse } from '../../json.ts';
@@ -28,7 +29,7 @@ export function judge(result: HttpResponse | HttpFailure, step: number): Verdict
   try {
     return { answer: readCompletion(body, step) };
   } catch (problem) {
-    const reason = `sent an unreadable response: ${(problem as Error).message}: ${quote(result.text)}`;
+    const reason = `sent an unreadable response: ${messageOf(problem)}: ${quote(result.text)}`;
     return { reason, passes: false };
   }
 }
@@ -69,7 +70,7 @@ function statusIn(error: unknown): number | undefined {
 
 /** The message in an error, wherever this provider puts it: the gateway's own and that of the provider behind it. */
 function errorWords(error: unknown): string {
-  const { message, detail, metadata } = asObject(error) ?? ({} as Json);
+  const { message, detail, metadata }: Json = asObject(error) ?? {};
   const words = message ?? detail ?? error;
   const behind = asObject(metadata)?.['raw'];
   return [words, behind].flatMap((part) => (part == null ? [] : [asText(part) ?? JSON.stringify(part)])).join(': ');

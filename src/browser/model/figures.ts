@@ -33,13 +33,15 @@ function entry({ label, text, look, reason }: Figure, definition: string | undef
   return h('div', term, value, h('div.meaning', { role: 'tooltip', id }, meaning));
 }
 
-/** Reads figures by name from a part of the response; with `isToned`, gains and losses have colours. */
+/** In these formats gains and losses have colours. */
+const TONED: readonly unknown[] = [change, profit];
+
+/** Reads figures by name from a part of the response; a figure without a label of its own has its name as one. */
 function reader<Source extends { unavailable: Record<string, string> }>(source: Source) {
   return <Name extends keyof Source & string>(
-    label: string,
     name: Name,
     format: (value: Source[Name]) => Child,
-    isToned = false,
+    { label = inWords(name), isToned = TONED.includes(format) }: { label?: string; isToned?: boolean } = {},
   ): Figure => {
     const value = source[name];
     const look = isToned && { look: tone(typeof value === 'number' ? value : null) };
@@ -47,33 +49,37 @@ function reader<Source extends { unavailable: Record<string, string> }>(source: 
   };
 }
 
+function inWords(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ');
+}
+
 function performanceGroups(report: ModelReport, benchmark: string): Group[] {
   const [own, relative] = [reader(report), reader(report.relative)];
   const returns = [
-    own('End value', 'end_value', money),
-    own('Profit', 'profit', profit, true),
-    own('Total return', 'total_return', change, true),
-    own('Annualised return', 'annualised_return', change, true),
-    own('Best day', 'best_day', dayText),
-    own('Worst day', 'worst_day', dayText),
-    own('Winning days', 'winning_days_share', share),
+    own('end_value', money),
+    own('profit', profit),
+    own('total_return', change),
+    own('annualised_return', change),
+    own('best_day', dayText),
+    own('worst_day', dayText),
+    own('winning_days_share', share, { label: 'Winning days' }),
   ];
   const risk = [
-    own('Volatility', 'annualised_volatility', share),
-    own('Sharpe ratio', 'sharpe_ratio', ratio),
-    own('Sortino ratio', 'sortino_ratio', ratio),
-    own('Calmar ratio', 'calmar_ratio', ratio),
-    own('Maximum drawdown', 'max_drawdown', drawdownText),
-    own('Value at risk, 95 %', 'value_at_risk_95', share),
+    own('annualised_volatility', share, { label: 'Volatility' }),
+    own('sharpe_ratio', ratio),
+    own('sortino_ratio', ratio),
+    own('calmar_ratio', ratio),
+    own('max_drawdown', drawdownText, { label: 'Maximum drawdown' }),
+    own('value_at_risk_95', share, { label: 'Value at risk, 95 %' }),
   ];
   const comparison = [
-    relative('Benchmark return', 'benchmark_return', change, true),
-    relative('Excess return', 'excess_return', change, true),
-    relative('Alpha', 'alpha', change, true),
-    relative('Beta', 'beta', ratio),
-    relative('Correlation', 'correlation', ratio),
-    relative('Tracking error', 'tracking_error', share),
-    relative('Information ratio', 'information_ratio', ratio),
+    relative('benchmark_return', change),
+    relative('excess_return', change),
+    relative('alpha', change),
+    relative('beta', ratio),
+    relative('correlation', ratio),
+    relative('tracking_error', share),
+    relative('information_ratio', ratio),
   ];
   return [['Return', returns], ['Risk', risk], [`Against ${benchmark}`, comparison]];
 }
@@ -81,29 +87,29 @@ function performanceGroups(report: ModelReport, benchmark: string): Group[] {
 function tradingGroups(report: ModelReport): Group[] {
   const [own, trips, usage] = [reader(report.trading), reader(report.round_trips), reader(report.usage)];
   const trading = [
-    own('Trades', 'trades', count),
-    own('Exposure', 'exposure', share),
-    own('Turnover', 'turnover', ratio),
-    own('Bought', 'bought', money),
-    own('Sold', 'sold', money),
-    own('Realised profit', 'realised_profit', profit, true),
-    own('Unrealised profit', 'unrealised_profit', profit, true),
-    own('Commission', 'commission', money),
+    own('trades', count),
+    own('exposure', share),
+    own('turnover', ratio),
+    own('bought', money),
+    own('sold', money),
+    own('realised_profit', profit),
+    own('unrealised_profit', profit),
+    own('commission', money),
   ];
   const roundTrips = [
-    { ...trips('Round trips', 'count', count), name: 'round_trips' },
-    trips('Win rate', 'win_rate', share),
-    trips('Profit factor', 'profit_factor', ratio),
-    trips('Mean holding, days', 'mean_holding_days', ratio),
+    { ...trips('count', count, { label: 'Round trips' }), name: 'round_trips' },
+    trips('win_rate', share),
+    trips('profit_factor', ratio),
+    trips('mean_holding_days', ratio, { label: 'Mean holding, days' }),
   ];
   const modelCost = [
-    usage('Cost', 'cost_usd', cost),
-    usage('Profit per dollar', 'profit_per_cost_usd', ratio, true),
-    usage('Requests', 'requests', count),
-    usage('Tokens in', 'prompt_tokens', count),
-    usage('Tokens out', 'completion_tokens', count),
-    usage('Cached tokens', 'cached_tokens', count),
-    usage('Reasoning tokens', 'reasoning_tokens', count),
+    usage('cost_usd', cost, { label: 'Cost' }),
+    usage('profit_per_cost_usd', ratio, { label: 'Profit per dollar', isToned: true }),
+    usage('requests', count),
+    usage('prompt_tokens', count, { label: 'Tokens in' }),
+    usage('completion_tokens', count, { label: 'Tokens out' }),
+    usage('cached_tokens', count),
+    usage('reasoning_tokens', count),
   ];
   return [['Trading', trading], ['Round trips', roundTrips], ['Model cost', modelCost]];
 }

@@ -108,7 +108,7 @@ function splitRow(row: string, separator: string): string[] {
   let cell = '';
   let quoted = false;
   for (let index = 0; index < row.length; index += 1) {
-    const character = row[index] as string;
+    const character = row.charAt(index);
     if (character === '"' && quoted && row[index + 1] === '"') {
       cell += '"';
       index += 1;

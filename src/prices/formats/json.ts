@@ -1,6 +1,6 @@
 import type { CalendarDate } from '../../calendar.ts';
 import type { PriceSource } from '../../database/prices.ts';
-import { ServiceError } from '../../domain.ts';
+import { ServiceError, messageOf } from '../../domain.ts';
 import { asObject, tryParse } from '../../json.ts';
 import { type ParsedFile, type RawBar, type Row, checkBar } from './bar.ts';
 import { MAX_DOCUMENT_LENGTH, type LineBatch, startingWith } from './lines.ts';
@@ -107,7 +107,7 @@ function rowsOfLine(
       ? rowsOf(document, line, today)
       : refuse('not of the same format as the first line', document.symbol);
   } catch (error) {
-    return refuse('not a daily series', (error as Error).message);
+    return refuse('not a daily series', messageOf(error));
   }
 }
 

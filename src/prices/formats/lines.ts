@@ -28,9 +28,10 @@ export async function* readLines(path: string): AsyncGenerator<LineBatch> {
   let firstLine = 1;
   let bytesRead = 0;
   for await (const chunk of createReadStream(path, { highWaterMark: READ_BYTES })) {
-    bytesRead += (chunk as Buffer).length;
-    const lines = decoder.write(chunk as Buffer).split('\n');
-    const rest = lines.pop() as string;
+    const bytes: Buffer = chunk;
+    bytesRead += bytes.length;
+    const lines = decoder.write(bytes).split('\n');
+    const rest = lines.pop() ?? '';
     if (lines.length > 0) {
       lines[0] = [...unfinished, lines[0]].join('');
       unfinished = [];

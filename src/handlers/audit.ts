@@ -34,6 +34,8 @@ export const auditResponse = named('AuditResponse', {
   ...deploymentEntries,
 });
 
+type AuditContext = Pick<Context, 'database' | 'settings' | 'log'>;
+
 interface RunningAudit {
   text: Promise<string>;
   clients: number;
@@ -44,7 +46,7 @@ interface RunningAudit {
 const running = new WeakMap<Database, RunningAudit>();
 
 /** Recomputes the ledgers and reports what does not add up; 200 whatever it finds. */
-export function audit(context: Context): ResponseBody {
+export function audit(context: AuditContext): ResponseBody {
   const shared = running.get(context.database) ?? start(context);
   shared.clients += 1;
   const stop = () => {
@@ -56,7 +58,7 @@ export function audit(context: Context): ResponseBody {
   return { text: shared.text, stop };
 }
 
-function start({ database, settings, log }: Context): RunningAudit {
+function start({ database, settings, log }: AuditContext): RunningAudit {
   const startedAt = performance.now();
   const end = new AbortController();
   const text = auditDatabase(settings.databasePath, { signal: end.signal })

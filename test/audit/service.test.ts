@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { auditResponse } from '../../src/handlers/audit.ts';
+import { audit, auditResponse } from '../../src/handlers/audit.ts';
+import type { LateBody } from '../../src/handlers/handler.ts';
+import { silentLog } from '../../src/log.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { startTestService } from '../support/service.ts';
@@ -57,6 +59,15 @@ test('clients that ask at the same time share one audit, and other requests are 
   assert.deepEqual(one, other);
   assert.equal(order[0], '/health');
   assert.equal((await ask('/audit')).status, 'sound');
+
+  const context = { database: service.database, settings: service.settings, log: silentLog };
+  const askTwice = () => [audit(context), audit(context)] as [LateBody, LateBody];
+  const [leaves, stays] = askTwice();
+  leaves.stop();
+  assert.equal(JSON.parse(await stays.text).status, 'sound', 'it continues for the client that stays');
+  const both = askTwice();
+  both.forEach((client) => client.stop());
+  await assert.rejects(both[1].text, { name: 'AbortError' }, 'it ends when all have left');
 });
 
 test('an audit of an unreadable database is an error that says so', async (t) => {

@@ -94,7 +94,7 @@ test('a short response needs no place; a long one without a place becomes an err
 
 test('a long text that exists already needs a place too, and arrives whole', async (t) => {
   const long = createLongResponses({ maxLongResponses: 1, heartbeatMs: 60_000 });
-  const text = `"x${'😀'.repeat(STREAM_CHUNK_LENGTH)}"`; // an odd offset: a chunk would end in the middle of a character
+  const text = `"${'😀'.repeat(STREAM_CHUNK_LENGTH)}"`; // an odd offset: a chunk would end in the middle of a character
   const server = await serve(t, (response) => sendBody(response, text, { long, headers: [] }));
   assert.equal(await (await fetch(urlOf(server))).text(), text);
   const { promise, resolve } = Promise.withResolvers<void>();

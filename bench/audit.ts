@@ -58,7 +58,7 @@ export async function measureAudit(): Promise<Measurement[]> {
   ];
 }
 
-/** Asks for /health again and again while something else goes on; the longest that an answer took. */
+/** Requests /health repeatedly while other work runs; returns the longest response time. */
 async function slowestHealth<Result>(
   { url }: Server,
   work: () => Promise<Result>,

@@ -75,7 +75,7 @@ async function longestHealth({ url }: Server, work: () => Promise<unknown>): Pro
   return longest;
 }
 
-/** Clients that ask for all results and read nothing: the memory they hold, and what others wait meanwhile. */
+/** Clients that request all results but read nothing: the memory they hold, and how long others wait meanwhile. */
 async function* measureSilentClients(folder: string): AsyncGenerator<Measurement> {
   for (const count of SILENT_CLIENTS) {
     const server = await startServer(['model-0'], { folder });

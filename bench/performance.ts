@@ -48,7 +48,7 @@ async function millisecondsOf(url: string): Promise<number> {
   return performance.now() - startedAt;
 }
 
-/** The median, over some rounds, of the longest /health while the work goes on. */
+/** The median, over some rounds, of the longest /health while the work runs. */
 async function waitsBeside(url: string, work: () => Promise<number>): Promise<number> {
   return rounds(async () => {
     let isRunning = true;

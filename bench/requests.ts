@@ -81,7 +81,7 @@ function describe(what: string, times: number[]): Measurement {
   };
 }
 
-/** Status is asked every few milliseconds; triggers are those that start the jobs and those that are refused meanwhile. */
+/** Status is requested every few milliseconds; triggers are those that start the jobs and those refused meanwhile. */
 async function measureWhileRunning(server: Server): Promise<{ trigger: number[]; status: number[] }> {
   const times = { trigger: [] as number[], status: [] as number[] };
   const timed = async <Result>(kind: 'trigger' | 'status', work: () => Promise<Result>) => {

@@ -7,7 +7,7 @@ import { type Server, median, startServer } from './support.ts';
 
 /**
  * `npm run soak -- [SECONDS]`: the built program under a steady 200 requests per second, while one simulation job follows
- * another; five minutes unless told otherwise. Ends by itself, with exit code 1 when an answer was missing or not the right
+ * another; five minutes by default. Exits by itself, with exit code 1 when an answer was missing or not the right
  * one, or when memory was not flat: the median of the last quarter may lie 30 MB above that of the second.
  */
 const REQUESTS_PER_SECOND = 200;
@@ -28,7 +28,7 @@ interface Tally {
   jobs: number;
 }
 
-/** What is asked in turn: path, body, and the statuses that are right. */
+/** The requests made in turn: path, body, and the expected statuses. */
 type Question = { path: string; body?: object; statuses: number[] };
 
 requireProc('the soak');

@@ -173,7 +173,7 @@ function readMemory(pid: number): { parentMb: number; childMb: number } {
   };
 }
 
-/** The peer is asked in turn with the service, so that what else the machine does shows in both. */
+/** Requests alternate between the peer and the service, so that other load on the machine affects both. */
 function compare(what: string, { waiting, peer }: { waiting: number[]; peer: number[] }): Measurement {
   const [ours, bare] = [p99(waiting), p99(peer)];
   return {

@@ -298,7 +298,7 @@ test('the demo finds a free port, shows trades and refusals, and serves until Ct
 const MID_DEMO = 'Ctrl-C in mid-demo ends it in order, without a word about a service that cannot be reached';
 test(MID_DEMO, { skip: noProc || leftToLongForm }, async (t) => {
   const cwd = installProgram(t);
-  // A child that heeds nothing but SIGKILL keeps the service from ending before the demo asks it again.
+  // A child that ignores everything but SIGKILL keeps the service running until the demo's next request.
   replaceAgent(cwd, agentFixture('ignores-term'));
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     const demo = startProgram(['demo'], { cwd, env: { API_PORT: '0' } });

@@ -273,7 +273,7 @@ test('a line of a file that does not end: in linear time', async (t) => {
   assertLinear(times.short, times.long, 'one line');
 });
 
-/** Of this thread alone: what else the machine does is not measured. */
+/** Of this thread only: other load on the machine is not measured. */
 function cpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;

@@ -65,7 +65,7 @@ test('.env.example names every setting and no other, and what it sets are the de
     if (/KEY|TOKEN/.test(name)) assert.equal(value, '', `${name} is nobody's key`);
 });
 
-/** The lines of a YAML file below a key, as deep as they stand there; comments are left out. */
+/** The lines of a YAML file below a key, with their indentation and without comments. */
 function blockBelow(yaml: string, key: string): string[] {
   const lines = yaml.split('\n').filter((line) => line.trim() !== '' && !line.trim().startsWith('#'));
   const start = lines.findIndex((line) => line.trim() === `${key}:`);

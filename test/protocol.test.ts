@@ -61,7 +61,7 @@ for (const [name, line, message] of wrong) {
   });
 }
 
-/** What this process holds when all garbage is gone. */
+/** The memory of this process after garbage collection. */
 function memoryHeld(): NodeJS.MemoryUsage {
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')();

@@ -32,7 +32,7 @@ async function startWithStuckChild(t: TestContext) {
     try {
       process.kill(child, 'SIGKILL');
     } catch {
-      // It is gone, as it should be.
+      // It has exited, as it should.
     }
   });
   return server;

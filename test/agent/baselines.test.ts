@@ -44,7 +44,7 @@ function briefOf(day: LedgerDay): Brief {
   return { date: day.market.date, ...describePortfolio(day), quotes, costs: null };
 }
 
-/** Runs a baseline over a day through the real tools; for each answer a new one, which knows the conversation alone. */
+/** Runs a baseline over a day through the real tools; for each answer a new one, which knows only the conversation. */
 async function play(
   strategy: BaselineStrategy,
   day: LedgerDay,
@@ -214,7 +214,7 @@ test('momentum ranks by the return since the close of exactly 63 bars ago', asyn
   const dates = DAYS.slice(0, 70);
   const today = dates.length - 1;
   const barsAgo = [1, 5, 21, 62, 63, 64];
-  // Each symbol was cheap on one day alone: who looks back that far sees it rise most.
+  // Each symbol was cheap on only one day: from that day on it has risen most.
   const rows = barsAgo.flatMap((cheap) =>
     dates.map((date, index) => `AGO${cheap} ${date} 100 ${index === today - cheap ? 50 : 100}`),
   );
@@ -239,7 +239,7 @@ test('a universe too large for one answer is bought over several', async () => {
 
 test('a purchase refused for lack of cash is retried once with less', async () => {
   const day = morning(PRICES, '2025-11-06', { cash: 1000 });
-  const brief = { ...briefOf(day), cash: 1_100 }; // as if trading cost what nobody told it
+  const brief = { ...briefOf(day), cash: 1_100 }; // as if trading had costs that it does not know of
   const conversation = await play('buy-and-hold', day, { brief });
   assert.equal(refusalsIn(conversation).length, 1);
   assert.deepEqual(ordersOf(day), ['buy A 5', 'buy B 9']);

@@ -28,7 +28,7 @@ function endpointOf(baseUrl: string, changes: Partial<Endpoint> = {}): Endpoint 
 interface Asked {
   answer: ModelAnswer | null;
   error: string | null;
-  /** What `onFailure` was told. */
+  /** What `onFailure` received. */
   failures: { reason: string; waitMs: number | null }[];
 }
 

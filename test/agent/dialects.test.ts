@@ -90,7 +90,7 @@ const rows: [name: string, expected: Expected][] = [
     'gemini',
     {
       calls: ['function-call-1 get_price {"symbol":"AAPL"}', `function-call-2 ${BUY}`],
-      usage: '758 967 - -', // thoughts are in the total alone
+      usage: '758 967 - -', // thoughts are only in the total
       carriedCalls: [{ extra_content: { google: { thought_signature: 'CukCAdHtim8' } } }, {}],
     },
   ],

@@ -39,7 +39,7 @@ async function trade(day: LedgerDay, signature: string): Promise<ChatMessage[]> 
   throw new Error('The model does not end its day');
 }
 
-/** Twenty weekdays of one model; each day goes on from the last. */
+/** Twenty weekdays of one model; each day continues from the last. */
 async function tradeOn(signature: string): Promise<{ day: LedgerDay; conversations: ChatMessage[][] }> {
   const universe = new Set(SYMBOLS);
   const conversations: ChatMessage[][] = [];

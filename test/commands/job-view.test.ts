@@ -84,7 +84,7 @@ test('the result of a job, in lines without control characters', () => {
   assert.match(describeEnd(many), /and 211 more failed$/);
 });
 
-/** As much of a terminal as the live block uses: what it shows after all that was written to it. */
+/** As much of a terminal as the live block uses: its screen after everything written to it. */
 function screenAfter(text: string): string[] {
   const lines = [''];
   let row = 0;

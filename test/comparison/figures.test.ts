@@ -21,7 +21,7 @@ test('the number of lags grows with the ninth root of the days squared', () => {
 test('the variance of a mean, by hand', () => {
   // 1, 2, 3, 6: mean 3, deviations -2, -1, 0, 3; L = 1; γ₀ = 14/4, γ₁ = (2 + 0 + 0)/4; (14/4 + 2·1/2·2/4)/3 = 4/3.
   assertNear(varianceOfMean(Float64Array.of(1, 2, 3, 6)), 4 / 3);
-  // 1, -1, 1, -1: γ₀ = 1, γ₁ = -3/4; (1 - 3/4)/3: what swings back tells more than as many days that do not.
+  // 1, -1, 1, -1: γ₀ = 1, γ₁ = -3/4; (1 - 3/4)/3: days that swing back are more informative than as many that do not.
   assertNear(varianceOfMean(Float64Array.of(1, -1, 1, -1)), 1 / 12);
 });
 

@@ -96,7 +96,7 @@ test('a copy made during writes shows one state of the database', async (t) => {
   const path = join(folder, 'jobs.db');
   const database = largeDatabase(path);
   let writes = 0;
-  // Two rows that always tell the same, written over and over while pages are copied.
+  // Two rows that always agree, rewritten repeatedly while pages are copied.
   const write = () => {
     writes += 1;
     database.transaction(() => {

@@ -27,7 +27,7 @@ function modelDays(t: TestContext, size = SIZE): CommandDatabase {
   return database;
 }
 
-/** Replaces what counts on a model-day, or adds a model-day; everything about it can be told from the session. */
+/** Replaces what counts on a model-day, or adds a model-day; everything about it follows from the session. */
 function commit(database: CommandDatabase, model: string, date: string): void {
   database.transaction(() => {
     const [old] = database

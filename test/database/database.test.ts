@@ -109,7 +109,7 @@ function seeded(): Database {
   return database;
 }
 
-/** What is refused leaves no trace, so one database serves all. */
+/** Refused rows leave no trace, so one database serves all. */
 const withAccepted = seeded();
 for (const [, sql] of accepted) withAccepted.statement(sql).run();
 for (const [name, sql] of forbidden) {

@@ -16,7 +16,7 @@ const RUNS = Number(process.env['AUDIT_RUNS'] ?? runs(30, 200));
 /** The last version without evidence. */
 const WITHOUT_EVIDENCE = 10;
 
-/** Takes away what the migrations add, and does something else to what is left. */
+/** Removes what the migrations add, and makes another change to the rest. */
 function takeEvidenceAway(path: string, sql: string): void {
   const database = new DatabaseSync(path);
   const added = database

@@ -76,7 +76,7 @@ test('each query finds rows that match its shape', async () => {
   }
 });
 
-/** Tries all samples until the query returns rows that fit its shape; else says why the last ones did not. */
+/** Tries all samples until the query returns rows that fit its shape; otherwise says why the last ones did not. */
 function search(database: Database, query: Query<unknown>): string {
   const numbers = [...query.sql.matchAll(/\?(\d*)/g)].map(([, number], index) => Number(number) || index + 1);
   const samples = Array.from({ length: Math.max(0, ...numbers) }, () => SAMPLES);

@@ -5,7 +5,7 @@ import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { type Wire, openWire, readAnswers, send } from '../support/wire.ts';
 
-/** Every limit of src/http/limits.ts: what is within passes, what exceeds it is refused, and other clients are not affected. */
+/** Every limit of src/http/limits.ts: requests within it pass, those beyond are refused, and other clients are not affected. */
 
 const HOST = 'Host: localhost\r\n';
 const LAST = `${HOST}Connection: close\r\n`;

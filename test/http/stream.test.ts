@@ -184,7 +184,7 @@ test('the event loop runs between any two slices of work', async () => {
   const results = await Promise.all([bySlices(slow()), bySlices(slow())]);
   isOver = true;
   assert.deepEqual(results, ['done', 'done']);
-  // The first steps are taken by the callers at once; each later one has a round of its own.
+  // The callers take their first steps immediately; each later step has its own round.
   const later = seen.slice(2);
   assert.equal(new Set(later).size, later.length);
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Start } from '../../src/protocol.ts';
 import { type ChildPipe, asChild, asProcess } from './children.ts';
 
-/** What a scripted model does on a day: its messages in turn, each with the tool calls it makes. */
+/** The script of a model's day: its messages in turn, each with its tool calls. */
 export type Script = Record<string, [tool: string, args: unknown][][]>;
 
 /** The start of a model-day of a simulated model. */
@@ -35,7 +35,7 @@ export function scriptedProcess(script: Script, says?: string): string {
   return asProcess(followScript, { script, says });
 }
 
-/** One message per step, each with its tool calls; goes on where an earlier process ended. */
+/** One message per step, each with its tool calls; continues where an earlier process ended. */
 async function followScript(pipe: ChildPipe, { script, says }: { script: Script; says?: string | undefined }): Promise<void> {
   const { signature, brief, pastMessages } = await pipe.receive();
   let answered = 0;

@@ -14,7 +14,7 @@ import { NO_COSTS } from '../../src/trading/trading-costs.ts';
 
 export const SYMBOLS = ['AAPL', 'MSFT', 'ORLY'];
 export const MODELS = ['model-a', 'model-b'];
-/** When these books begin: in the past, because the revision log's triggers know the real time alone. */
+/** When these books begin: in the past, because the revision log's triggers know only the real time. */
 export const START = '2020-01-01T00:00:00.000Z';
 const INITIAL_CASH = 10_000;
 

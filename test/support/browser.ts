@@ -28,7 +28,7 @@ export interface VisitOptions extends BrowserContextOptions {
 
 /**
  * A reader with a browser profile of their own. After the test: nothing went wrong on the console, no script failed, and
- * nothing was asked of any other host.
+ * no request went to another host.
  */
 export async function visit(
   t: TestContext,
@@ -39,7 +39,7 @@ export async function visit(
   const page = await context.newPage();
   page.setDefaultTimeout(TIMEOUT_MS);
   const wrong: string[] = [];
-  // A page may still ask when its service has been stopped, be it by the test or after it.
+  // A page may still send requests after its service has been stopped, by the test or after it.
   const isProvoked = (text: string) =>
     text.includes('net::ERR_CONNECTION_') || provokes.some((status) => text.includes(`status of ${status} `));
   page.on('console', (message) => {

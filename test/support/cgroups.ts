@@ -109,7 +109,7 @@ function kill(pid: number): void {
   }
 }
 
-/** A group can be removed when the last of its processes is not only dead but gone. */
+/** A group can be removed once the last of its processes has been reaped. */
 function isRemoved(group: string): boolean {
   try {
     rmdirSync(group);

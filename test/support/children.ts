@@ -10,7 +10,7 @@ export interface ChildPipe {
   receive(): Promise<any>;
   send(message: unknown): void;
   sleep(ms: number): Promise<void>;
-  /** Ends the child at once. */
+  /** Ends the child immediately. */
   exit(code: number): Promise<never>;
   /** Ends the child as the kernel does it. */
   killed(): Promise<never>;

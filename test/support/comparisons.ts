@@ -4,7 +4,7 @@ import type { ComparedModel, ComparisonInput, Day, Steps } from '../../src/compa
 
 /** Comparisons for tests: models from lists of returns, work done in one go. */
 
-/** Goes through all steps at once. */
+/** Runs all steps without a pause. */
 export function finish<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const step = steps.next();
@@ -32,7 +32,7 @@ function byNumber(returns: readonly (number | null)[]): Map<number, number> {
 
 export type Options<OfDay extends Day> = Partial<Omit<ComparisonInput<OfDay>, 'models'>>;
 
-/** All pairs, 95 %, as many trials as models, unless told otherwise. */
+/** All pairs, 95 %, as many trials as models, by default. */
 export function inputOf<OfDay extends Day>(
   models: readonly ComparedModel<OfDay>[],
   options: Options<OfDay> = {},

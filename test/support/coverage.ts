@@ -50,7 +50,7 @@ export function equalModels(count: number, scenario: Scenario, seed: string): Co
   }));
 }
 
-/** What a model's mean run did, and the means of its runs. */
+/** The results of a model's mean run, and the means of its runs. */
 interface Simulated {
   logReturns: Float64Array;
   runMeans: Float64Array;
@@ -105,7 +105,7 @@ function isInNaiveInterval(one: Simulated, other: Simulated, truth: number): boo
   return Math.abs(mean(one.runMeans) - mean(other.runMeans) - truth) <= reach;
 }
 
-/** What the issue asks for: run effects of single runs cannot be told, so these have none. */
+/** What the issue asks for: the effects of single runs cannot be measured, so these have none. */
 export const scenarios: Scenario[] = [20, 60, 250].flatMap((days) => [
   { days, runs: 1, runEffect: 0 },
   ...[3, 10].flatMap((runs) => [0, 3, 10].map((runEffect) => ({ days, runs, runEffect }))),

@@ -17,7 +17,7 @@ const WHOLE_PER_ROUND = 20;
 const BROKEN_PER_ROUND = 10;
 /** Before memory is measured the first time: code is compiled then, and caches are filled. */
 const MAX_WARM_UP_ROUNDS = 100;
-/** A connection on which nothing has come back by then waits for more, and is told that nothing more comes. */
+/** A connection on which nothing has come back by then waits for more, and then its sending side is closed. */
 const QUIET_MS = 15;
 const HANG_MS = 15_000;
 const MAX_GROWTH_MB = 20;
@@ -81,7 +81,7 @@ function writeImpossibleUsage(path: string): void {
 
 let measurements = 0;
 
-/** What the server holds when all garbage is gone and no job runs. */
+/** The server's memory after garbage collection, while no job runs. */
 async function memoryOf(server: Awaited<ReturnType<typeof startProbedServer>>): Promise<Memory> {
   while (((await (await fetch(`${server.url}/jobs?limit=1`)).json()) as any).jobs[0]?.completed_at === null)
     await sleep(20);

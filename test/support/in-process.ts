@@ -41,7 +41,7 @@ function pretend({ cwd, env, ...streams }: { cwd: string; env: NodeJS.ProcessEnv
   };
 }
 
-/** A stream that is no terminal and keeps what is written to it. */
+/** A stream that is not a terminal and keeps what is written to it. */
 function collector(): Writable & { text(): string } {
   const pieces: Buffer[] = [];
   const stream = new Writable({

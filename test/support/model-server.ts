@@ -8,7 +8,7 @@ import type { TestContext } from 'node:test';
 export const TEST_CERTIFICATE = new URL('../fixtures/tls/certificate.pem', import.meta.url).pathname;
 const TEST_KEY = new URL('../fixtures/tls/key.pem', import.meta.url).pathname;
 
-// Tests stay on loopback, whatever proxies the machine goes through. Children inherit what is left here.
+// Tests stay on loopback, whatever proxies the machine uses. Children inherit what is left here.
 for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']) {
   delete process.env[name];
   delete process.env[name.toLowerCase()];
@@ -20,14 +20,14 @@ export interface ModelRequest {
   /** Path and query. */
   path: string;
   headers: IncomingHttpHeaders;
-  /** The parsed body: `model`, `messages`, `tools` and what else was sent. */
+  /** The parsed body: `model`, `messages`, `tools` and any other fields. */
   body: any;
 }
 
 /** What a provider does with one request. */
 export type Reply =
   | { status?: number; headers?: Record<string, string>; body: unknown }
-  /** Half of an answer, then the connection is gone; with `Content-Length` or without. */
+  /** Half of a response, then the connection is cut; with `Content-Length` or without. */
   | { cut: 'sized' | 'chunked' }
   /** No answer, ever. */
   | 'never';
@@ -40,11 +40,11 @@ export interface ModelServer {
   baseUrl: string;
   port: number;
   requests: ModelRequest[];
-  /** Resolves when so many requests have come. */
+  /** Resolves when this many requests have come. */
   untilAsked(count: number): Promise<void>;
 }
 
-/** A provider on loopback that speaks Chat Completions and behaves as it is told; gone after the test. */
+/** A provider on loopback that speaks Chat Completions and behaves as configured; closed after the test. */
 export async function startModelServer(
   t: TestContext,
   behaviour: Behaviour,
@@ -137,7 +137,7 @@ export function fails(status: number, message: string, headers: Record<string, s
   return { status, headers, body: { error: { message, type: 'error', code: null } } };
 }
 
-/** The date that the model is told, and how many answers it has given on it. */
+/** The date in the model's prompt, and how many answers it has given on it. */
 export function whereIs({ body }: ModelRequest): { date: string; step: number } {
   const date = /Today's date: (\S+)/.exec(body.messages[1].content)?.[1] ?? '';
   return { date, step: body.messages.filter(({ role }: { role: string }) => role === 'assistant').length + 1 };

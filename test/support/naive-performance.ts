@@ -61,7 +61,7 @@ function closingRecords(records: readonly ActionRecord[]): ActionRecord[] {
   return records.filter((record, index) => records[index + 1]?.date !== record.date);
 }
 
-/** Until nothing is left; from nothing no percentage can be told. */
+/** Until nothing is left; a return on nothing is undefined. */
 function returnsOf(days: readonly ActionRecord[], initialCash: number): number[] {
   const values = [initialCash, ...days.map((day) => day.portfolio_value)];
   const broke = values.indexOf(0);

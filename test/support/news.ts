@@ -15,11 +15,11 @@ export interface NewsServer {
   received: ReceivedSearch[];
   /** Resolves when the first search has come in. */
   asked: Promise<void>;
-  /** Resolves when the first connection is gone. */
+  /** Resolves when the first connection has closed. */
   left: Promise<void>;
 }
 
-/** A server on loopback in the place of Jina's search; what it answers is the test's. */
+/** A server on loopback that replaces Jina's search; the test supplies its responses. */
 export async function startNewsServer(
   t: TestContext,
   respond: (response: ServerResponse, search: ReceivedSearch) => void,

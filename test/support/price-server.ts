@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { rowsOf } from './prices.ts';
 
-/** What a provider may answer instead of prices: its own sentences, or what networks do to answers. */
+/** What a provider may return instead of prices: its own sentences, or a response damaged on the way. */
 export const faults = {
   perSecond: sentence(
     'Information',
@@ -46,7 +46,7 @@ export interface PriceServerOptions {
   prices?: string;
   /** A line per split: `SYMBOL DATE FACTOR`. */
   splits?: string;
-  /** What to answer instead; asked for every request with its number, from 0. */
+  /** What to respond instead; called for every request with its number, from 0. */
   fault?: (request: string, index: number) => Fault | undefined;
 }
 

@@ -5,7 +5,7 @@ export const noProc: string | false = existsSync('/proc/self/task')
   ? false
   : 'this system has no /proc, which tells about other processes';
 
-/** For programs that cannot do without: ends this one with the reason where there is no /proc. */
+/** For programs that need /proc: exits with the reason where there is none. */
 export function requireProc(what: string): void {
   if (noProc === false) return;
   console.error(`Cannot run ${what}: ${noProc}; run it on Linux`);
@@ -33,7 +33,7 @@ export function isRunning(pid: number): boolean {
   return !/\) [ZX]/.test(stat);
 }
 
-/** Whether a process stands still, by SIGSTOP. */
+/** Whether a process is stopped by SIGSTOP. */
 export function isStopped(pid: number): boolean {
   return existsSync(`/proc/${pid}/stat`) && /\) T/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
 }
@@ -43,13 +43,13 @@ export function visibleTextOf(pid: number): string {
   return readFileSync(`/proc/${pid}/cmdline`, 'utf8') + readFileSync(`/proc/${pid}/environ`, 'utf8');
 }
 
-/** Whether a process lets no signal of this number through. Linux alone. */
+/** Whether a process blocks signals of this number. Linux only. */
 export function blocks(pid: number, signal: number): boolean {
   const [, mask = ''] = /^SigBlk:\s*(\w+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return (BigInt(`0x${mask}`) >> BigInt(signal - 1)) % 2n === 1n;
 }
 
-/** What a process has open: paths, `socket:[inode]` and the like. Linux alone. */
+/** What a process has open: paths, `socket:[inode]` and the like. Linux only. */
 export function descriptorsOf(pid: number): string[] {
   return readdirSync(`/proc/${pid}/fd`).flatMap((descriptor) => {
     try {
@@ -60,7 +60,7 @@ export function descriptorsOf(pid: number): string[] {
   });
 }
 
-/** The TCP ports on which a process listens, whatever opened them. Linux alone. */
+/** The TCP ports on which a process listens, whatever opened them. Linux only. */
 export function listeningPortsOf(pid: number): number[] {
   const descriptors = descriptorsOf(pid);
   const rows = ['tcp', 'tcp6'].flatMap((table) => readFileSync(`/proc/${pid}/net/${table}`, 'utf8').split('\n').slice(1));

@@ -6,7 +6,7 @@ import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
 import { temporaryFolder } from './service.ts';
 import { until } from './until.ts';
 
-/** Of each program its own: the machine's may belong to somebody else. Relative to the working directory. */
+/** Each program has its own: the machine's may belong to another user. Relative to the working directory. */
 export const RUNTIME_CONFIG = 'runtime_config.json';
 const BUILT = new URL('../../dist/server.js', import.meta.url);
 

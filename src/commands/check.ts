@@ -30,7 +30,7 @@ function endOnSignals(): void {
 function describe(path: string, report: AuditReport): string {
   const { models, modelDays, supersededModelDays, positions, damage, problems, unverifiable, stale } = report;
   const goneBackTo =
-    supersededModelDays > 0 ? ` and ${number(supersededModelDays)} superseded that they go back to` : '';
+    supersededModelDays > 0 ? ` and ${number(supersededModelDays)} superseded that they depend on` : '';
   const what = `${number(modelDays)} model-days of ${number(models)} models${goneBackTo}, ${number(positions)} positions`;
   return [
     `${forTerminal(path)}, ${size(statSync(path).size)}`,
@@ -39,8 +39,8 @@ function describe(path: string, report: AuditReport): string {
     ...(problems.total > 0
       ? findings('do not add up', problems)
       : [`  all ${unverifiable.total > 0 ? 'others ' : ''}add up`]),
-    ...findings('cannot be verified, because the prices at the time are gone', unverifiable),
-    ...listed('stale (no error): their start or prices have changed since they ran', stale, ({ model, date }) => [
+    ...findings('cannot be verified, because the prices at the time are no longer stored', unverifiable),
+    ...listed('stale (not an error): their start or prices have changed since they ran', stale, ({ model, date }) => [
       `${model} ${date}`,
     ]),
     '',

@@ -40,7 +40,7 @@ const tools: readonly Tool[] = [
     run: (day, args) => execute(day, 'buy', args),
   }),
   tool('sell', {
-    description: "Sell whole shares that are held, at today's opening price. The proceeds can be used at once.",
+    description: "Sell whole shares that are held, at today's opening price. The proceeds can be used immediately.",
     run: (day, args) => execute(day, 'sell', args),
   }),
   tool('get_price', {

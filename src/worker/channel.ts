@@ -114,7 +114,7 @@ function inOrder(
     ahead.push(line);
     const bytesAhead = ahead.reduce((sum, { length }) => sum + length, 0);
     if (ahead.length > MAX_LINES_AHEAD || bytesAhead > MAX_BYTES_AHEAD)
-      fail('The model process broke the protocol: it did not wait for its answers');
+      fail('The model process broke the protocol: it did not wait for its replies');
     if (!isBusy) void workOff();
   };
 }

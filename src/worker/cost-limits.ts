@@ -21,7 +21,7 @@ export function costWarnings(activeJob: ActiveJob): string[] {
     (model) => costLimitOf(model, activeJob) !== null && tokenPricesOf(model, activeJob.configuration) === null,
   );
   return unpriced.map(
-    (model) => `The cost limit of '${model}' cannot be kept: its entry has no price_per_million_tokens`,
+    (model) => `The cost limit of '${model}' cannot be enforced: its entry has no price_per_million_tokens`,
   );
 }
 
@@ -34,7 +34,7 @@ export async function warnOfUnknownCost(
   const { model } = modelDay;
   const isPriced = entryOf(model, activeJob.configuration)?.price_per_million_tokens != null;
   if (!isPriced || costLimitOf(model, activeJob) === null || !hasUnknownCost(database, modelDay)) return;
-  const warning = `The cost limit of '${model}' cannot be kept: its provider does not say how many tokens it takes`;
+  const warning = `The cost limit of '${model}' cannot be enforced: its provider does not report how many tokens it uses`;
   await database.write(() => addWarnings(database, activeJob.job.jobId, [warning]), activeJob);
 }
 

@@ -28,7 +28,7 @@ export interface EndpointSources {
  */
 export function resolveModel(signature: string, sources: EndpointSources): Start['model'] | { error: string } {
   if (sources.configuration === null)
-    return { error: `The server configuration, which says who answers for '${signature}', is missing or broken` };
+    return { error: `The server configuration, which defines '${signature}', is missing or broken` };
   const entry = entryOf(signature, sources.configuration);
   const strategy = entry === undefined ? null : baselineOf(entry);
   if (strategy !== null) return { kind: 'baseline', strategy };
@@ -46,7 +46,7 @@ export function resolveModel(signature: string, sources: EndpointSources): Start
     };
   }
   if (apiKey !== null && !isHeaderKey(apiKey)) {
-    return { error: `Model '${signature}' has a key that cannot be sent: it holds blanks or characters beyond ASCII` };
+    return { error: `Model '${signature}' has a key that cannot be sent: it contains blanks or characters beyond ASCII` };
   }
   return describeEndpoint(entry, { baseUrl, apiKey, ...sources });
 }

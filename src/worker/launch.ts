@@ -52,7 +52,7 @@ export async function launch(start: Omit<Start, 'pastMessages'>, options: Launch
   const stderr = readStderr(child, channel.fail);
   const endSilence = watchSilence(child.pid, {
     patienceMs: options.patienceMs,
-    onSilent: () => channel.lose(`it said nothing for ${Math.round(performance.now() - startedAt) / 1000} seconds`),
+    onSilent: () => channel.lose(`it sent nothing for ${Math.round(performance.now() - startedAt) / 1000} seconds`),
   });
   const endMemory = watchMemory(child, {
     memoryMb: options.memoryMb,

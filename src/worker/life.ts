@@ -37,7 +37,7 @@ export function watchLife(
       noted = null;
       if (signal.aborted) return;
       // A storage fault stops the job by itself; failing to store the mark loses nothing.
-      log.warning('cannot note how long the process has lived', { jobId, error: messageOf(error) });
+      log.warning('cannot record how long the process has run', { jobId, error: messageOf(error) });
     }
   };
   const last = () => {

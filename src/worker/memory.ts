@@ -35,7 +35,7 @@ function look(): void {
   for (const [child, { memoryMb, onTooMuch }] of watches) {
     if ((takenKb(child.pid) ?? 0) <= memoryMb * 1024) continue;
     watches.delete(child);
-    onTooMuch(`The model process took more than ${memoryMb} MB of memory, which is its limit (MODEL_DAY_MEMORY_MB)`);
+    onTooMuch(`The model process used more than ${memoryMb} MB of memory, which is its limit (MODEL_DAY_MEMORY_MB)`);
   }
 }
 

@@ -46,7 +46,7 @@ async function attemptUntilOver(context: WorkerContext, activeJob: ActiveJob, at
     if (lost !== null) {
       const { hasSpoken, error: reason } = lost;
       const fields = { ...attempted.modelDay, hasSpoken, reason, sideBySide: crew.size };
-      context.log.warning('the machine took a model process', fields);
+      context.log.warning('the machine ended a model process', fields);
     }
     if (isOver) return;
     if (lost !== null) await attempted.shortage.pause(signal);

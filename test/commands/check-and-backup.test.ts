@@ -57,11 +57,11 @@ test('check: stale and unverifiable model-days are not errors', async (t) => {
   assert.equal(code, 0);
   assert.deepEqual(stdout.split('\n').slice(3), [
     '  all others add up',
-    '  cannot be verified, because the prices at the time are gone: 1',
+    '  cannot be verified, because the prices at the time are no longer stored: 1',
     '    model-a 2025-01-07 (session 3)',
     '      it used 104.00 as the open of AAPL; what was known at the time has been replaced without a trace',
     '      it used 105.00 as the close of AAPL; what was known at the time has been replaced without a trace',
-    '  stale (no error): their start or prices have changed since they ran: 1',
+    '  stale (not an error): their start or prices have changed since they ran: 1',
     '    model-a 2025-01-07',
     '',
   ]);

@@ -43,7 +43,7 @@ export async function runShort(
   const folder = install(models.url, randomNumbers(seed), { count });
   let taken = 0;
   const onLog = (text: string) => {
-    for (const line of text.split('\n').filter((part) => part.includes('the machine took a model process'))) {
+    for (const line of text.split('\n').filter((part) => part.includes('the machine ended a model process'))) {
       taken += 1;
       if (line.includes('"hasSpoken":true')) models.noteKill();
     }

@@ -156,7 +156,7 @@ test('while the configuration cannot be read, no model trades in place of a base
     const { status, details } = await second.waitForJob(job_id);
     assert.deepEqual(
       [status, details[0].error],
-      ['failed', "The server configuration, which says who answers for 'our-buy-and-hold', is missing or broken"],
+      ['failed', "The server configuration, which defines 'our-buy-and-hold', is missing or broken"],
     );
     await second.stop();
     cutAfter(`${first.folder}/jobs.db`, 2);

@@ -79,7 +79,7 @@ const refusals: [name: string, sources: Sources, error: RegExp][] = [
   [
     'a key that no header can hold',
     { entry: { openai_api_key: 'secret\nX-Evil: 1' } },
-    /^Model 'model-a' has a key that cannot be sent: it holds blanks or characters beyond ASCII$/,
+    /^Model 'model-a' has a key that cannot be sent: it contains blanks or characters beyond ASCII$/,
   ],
 ];
 for (const [name, sources, error] of refusals) {

@@ -88,15 +88,15 @@ const failures: [fixture: string, error: RegExp, options?: FailureOptions][] = [
   ['crashes', /it ended by itself, exit code 1/, { lost: 'silent' }],
   ['exits', /it ended by itself, exit code 3/, { lost: 'silent' }],
   ['eats-memory', /it ended by itself, (SIGABRT|exit code 134|SIGTRAP|exit code 133)/, { lost: 'silent', memoryMb: 200 }],
-  ['hangs', /it said nothing for [\d.]+ seconds/, { lost: 'silent', patienceMs: 100 }],
-  ['ignores-term', /it said nothing for [\d.]+ seconds/, { lost: 'silent', patienceMs: 100 }],
-  ['works-in-silence', /it said nothing for [\d.]+ seconds/, { lost: 'silent', patienceMs: 10 }],
+  ['hangs', /it sent nothing for [\d.]+ seconds/, { lost: 'silent', patienceMs: 100 }],
+  ['ignores-term', /it sent nothing for [\d.]+ seconds/, { lost: 'silent', patienceMs: 100 }],
+  ['works-in-silence', /it sent nothing for [\d.]+ seconds/, { lost: 'silent', patienceMs: 10 }],
   ['killed-later', /it ended by itself, SIGKILL/, { lost: 'spoke' }],
   ['reports-twice', /^first$/],
   ['sends-garbage', /broke the protocol: the line is not JSON/],
   ['sends-wrong-shape', /broke the protocol: the line does not fit the protocol \(content/],
-  ['floods-answers', /broke the protocol: it did not wait for its answers/, { delayMs: 20 }],
-  ['floods-bytes', /broke the protocol: it did not wait for its answers/, { delayMs: 500 }],
+  ['floods-answers', /broke the protocol: it did not wait for its replies/, { delayMs: 20 }],
+  ['floods-bytes', /broke the protocol: it did not wait for its replies/, { delayMs: 500 }],
   ['sends-brackets', /broke the protocol: the line is nested more than 64 levels deep/],
   ['gives-long-reason', /broke the protocol: the line does not fit the protocol \(reason: expected <=2000\)/],
   ['floods-stderr', /wrote more than 1048576 bytes to stderr/],
@@ -116,7 +116,7 @@ for (const [fixture, error, { lost, ...options } = {}] of failures) {
 test('a child that exceeds its memory outside its heap, is ended with the reason', { skip: noProc }, async () => {
   assert.deepEqual((await run('hoards-buffers', { memoryMb: 128, timeoutMs: 600_000 })).outcome, {
     status: 'failed',
-    error: 'The model process took more than 128 MB of memory, which is its limit (MODEL_DAY_MEMORY_MB)',
+    error: 'The model process used more than 128 MB of memory, which is its limit (MODEL_DAY_MEMORY_MB)',
   });
 });
 

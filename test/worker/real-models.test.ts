@@ -155,8 +155,8 @@ test('a model over its cost limit runs no further model-days of the job, and oth
   assert.deepEqual(
     status.warnings.filter((warning: string) => /cost/i.test(warning)),
     [
-      "The cost limit of 'unpriced' cannot be kept: its entry has no price_per_million_tokens",
-      "The cost limit of 'untold' cannot be kept: its provider does not say how many tokens it takes",
+      "The cost limit of 'unpriced' cannot be enforced: its entry has no price_per_million_tokens",
+      "The cost limit of 'untold' cannot be enforced: its provider does not report how many tokens it uses",
     ],
   );
   // The limit is one job's.
@@ -266,7 +266,7 @@ test('the dialects from the wire to the ledger', async (t) => {
   );
   assert.match(prose[3].content, /seems to contain tool calls written as text\. They were not executed/);
   assert.equal(servers[names.indexOf('written')]?.requests.length, 1);
-  // Thoughts are kept beside what was said, and go back to who wants them.
+  // Thoughts are kept beside the words, and sent back to providers that want them.
   const thinking = (await conversationOf(service, 'calls')).filter(({ summary }) => summary === 'AAPL looks cheap.');
   assert.deepEqual(thinking.map(({ role }) => role), ['assistant']);
   assert.equal(requestAfter('deepseek-reasoner').at(-2).reasoning_content, 'AAPL looks cheap.');

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type TestContext, before, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { baselineStrategies } from '../../src/domain.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';
@@ -89,20 +89,28 @@ test('the day of a baseline can be read like any conversation', async (t) => {
   assert.match(body.sessions[0].session_summary, /most since 2025-11-05: AAPL\. Bought 1, sold 0, 0 orders refused\./);
 });
 
-/** A finished day of momentum, whose database the next tests begin with. */
-let finished: { path: string; jobId: string; log: unknown[] };
-before(async (t) => {
-  const service = await startTestService(t as TestContext, { configuration, prices: PRICES });
+interface Finished {
+  database: Buffer;
+  jobId: string;
+  log: unknown[];
+}
+
+let finished: Promise<Finished> | undefined;
+
+/** A finished day of momentum, made once: the database that each of the next tests begins with. */
+async function finishDay(t: TestContext): Promise<Finished> {
+  const service = await startTestService(t, { configuration, prices: PRICES });
   const { job_id: jobId } = await service.runJob({ ...WEEK, end_date: WEEK.start_date, models: ['our-momentum'] });
-  finished = { path: service.settings.databasePath, jobId, log: logOf(service) };
+  const log = logOf(service);
   await service.stop();
-});
+  return { database: readFileSync(service.settings.databasePath), jobId, log };
+}
 
 for (const messages of [2, 3, 5, 6, 8, 11, 13]) {
   test(`a baseline continues after a crash behind ${messages} messages, and repeats no call`, async (t) => {
-    const { path, jobId, log } = finished;
+    const { database, jobId, log } = await (finished ??= finishDay(t));
     const folder = temporaryFolder(t);
-    copyFileSync(path, join(folder, 'jobs.db'));
+    writeFileSync(join(folder, 'jobs.db'), database);
     cutAfter(join(folder, 'jobs.db'), messages);
     const second = await startTestService(t, { configuration, folder });
     assert.equal((await second.waitForJob(jobId)).status, 'completed');

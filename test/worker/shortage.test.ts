@@ -9,6 +9,7 @@ import { type Log, createLog, silentLog } from '../../src/log.ts';
 import { readSettings } from '../../src/settings.ts';
 import type { WorkerContext } from '../../src/worker/context.ts';
 import { createCrew } from '../../src/worker/crew.ts';
+import { watchSilence } from '../../src/worker/first-line.ts';
 import { type WorkerLimits, workerLimits } from '../../src/worker/limits.ts';
 import { runJob } from '../../src/worker/worker.ts';
 import { scriptedAgent, scriptedProcess } from '../support/agents.ts';
@@ -16,6 +17,7 @@ import { asChild } from '../support/children.ts';
 import { storedStatus } from '../support/job-status.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { storePrices } from '../support/prices.ts';
+import { noProc } from '../support/processes.ts';
 import { TODAY, clockFrom, temporaryFolder } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -230,3 +232,21 @@ for (const [name, starts, tries, ms] of patience) {
     assert.equal(crew.patienceMs(tries), ms);
   });
 }
+
+test('the wait for the first line counts time in which the child works a tenth', { skip: noProc }, async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const tenths = async (pid: number | undefined) => {
+    let isSilent = false;
+    const end = watchSilence(pid, { patienceMs: 100, onSilent: () => (isSilent = true) });
+    let count = 0;
+    for (; !isSilent && count < 500; count += 1) {
+      t.mock.timers.tick(10);
+      for (let round = 0; round < 3; round += 1) await new Promise(setImmediate);
+    }
+    end();
+    return count;
+  };
+  assert.equal(await tenths(undefined), 10);
+  const atWork = await tenths(process.pid); // which works whenever it looks
+  assert.ok(atWork >= 100 && atWork <= 101, `${atWork}`); // a tenth is no exact number
+});

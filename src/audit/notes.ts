@@ -12,12 +12,11 @@ export interface Notes {
 /** Takes a sentence; it is a problem only if everything it relies on is known. */
 export type Note = (sentence: string, known?: { isComplete: boolean }) => void;
 
-export function createNotes(): { note: Note; notes(): Notes; isEmpty(): boolean } {
+export function createNotes(): { note: Note; notes(): Notes } {
   const found: Notes = { problems: [], unverifiable: [] };
   return {
     note: (sentence, { isComplete } = { isComplete: true }) =>
       void (isComplete ? found.problems : found.unverifiable).push(sentence),
-    isEmpty: () => found.problems.length + found.unverifiable.length === 0,
     notes: () => ({ problems: shorten(found.problems), unverifiable: shorten(found.unverifiable) }),
   };
 }

@@ -4,13 +4,13 @@ import type { Portfolio } from '../trading/portfolio.ts';
 import type { Note } from './notes.ts';
 
 /** A portfolio after an action, or why the action cannot have happened. */
-export type Outcome = Portfolio | { sentence: string };
+type Outcome = Portfolio | string;
 
 export type Act = (portfolio: Portfolio) => Outcome;
 
 /** An action that is impossible whatever was held. */
 export function refuse(sentence: string): Act {
-  return () => ({ sentence });
+  return () => sentence;
 }
 
 /** Notes that name the action they are about. */
@@ -32,23 +32,17 @@ export function checkPrice({ price: stored, symbol }: PositionRow, right: RightP
 
 /** The outcomes that match the record; if none does, notes that and returns the likeliest one and the record itself. */
 export function afterRecord(record: PositionRow, outcomes: readonly Outcome[], note: Note): Portfolio[] {
-  const portfolios = outcomes.filter((outcome) => 'cash' in outcome);
-  const fitting = portfolios.filter((portfolio) => isSame(portfolio, record));
+  const portfolios = outcomes.filter((outcome) => typeof outcome !== 'string');
+  const fitting = portfolios.filter(({ cash, holdings }) => cash === record.cash && isSameHoldings(holdings, record.holdings));
   if (fitting.length > 0) return fitting;
-  const [likeliest] = portfolios;
-  if (likeliest === undefined) {
-    for (const outcome of outcomes.slice(0, 1)) if ('sentence' in outcome) note(outcome.sentence);
-    return [record];
-  }
+  const [likeliest = outcomes[0]] = portfolios;
+  if (typeof likeliest === 'string') note(likeliest);
+  if (likeliest === undefined || typeof likeliest === 'string') return [record];
   if (likeliest.cash !== record.cash)
     note(`cash is ${formatDollars(record.cash)}, should be ${formatDollars(likeliest.cash)}`);
   if (!isSameHoldings(likeliest.holdings, record.holdings))
     note(`holdings are ${list(record.holdings)}, should be ${list(likeliest.holdings)}`);
   return [likeliest, record];
-}
-
-export function isSame(one: Portfolio, other: Portfolio): boolean {
-  return one.cash === other.cash && isSameHoldings(one.holdings, other.holdings);
 }
 
 function isSameHoldings(one: ReadonlyMap<string, number>, other: ReadonlyMap<string, number>): boolean {

@@ -63,7 +63,7 @@ function actOf(
   const trade = actionType === 'buy' ? buy : sell;
   return (before) => {
     const { portfolio, refusal } = trade(before, { symbol, amount, price, costs });
-    return portfolio ?? { sentence: String(refusal) };
+    return portfolio ?? String(refusal);
   };
 }
 

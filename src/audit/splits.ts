@@ -34,7 +34,7 @@ export function replaySplits(
     const index = splits.findIndex(({ symbol }, place) => place >= next && symbol === record.symbol);
     if (index !== -1) skipTo(index);
     const later = splits.slice(index + 1).filter(({ symbol }) => symbol === record.symbol);
-    const act = actOf(record, { split: splits[index], later, markOf, note: noteHere });
+    const act = actOf(record, { split: splits[index], later, markOf }, noteHere);
     before = afterRecord(record, before.map(act), noteHere);
     return before;
   });
@@ -44,12 +44,8 @@ export function replaySplits(
 
 function actOf(
   record: PositionRow,
-  {
-    split,
-    later,
-    markOf,
-    note,
-  }: { split: KnownSplit | undefined; later: readonly KnownSplit[]; markOf: SplitEvidence['markOf']; note: Note },
+  { split, later, markOf }: Pick<SplitEvidence, 'markOf'> & { split: KnownSplit | undefined; later: readonly KnownSplit[] },
+  note: Note,
 ): Act {
   if (split === undefined) return refuse(`no split of ${record.symbol} was known`);
   const { symbol, numerator, denominator } = split;
@@ -62,8 +58,7 @@ function actOf(
   return (before) => {
     const { portfolio, added } = applySplit(before, { symbol, numerator, denominator, price });
     if (added === record.amount) return portfolio;
-    const by = `${nameOf(split)} of ${quantityOf(before, symbol)}`;
-    return { sentence: `amount of ${symbol} is ${record.amount}, the split ${by} adds ${added}` };
+    return `amount of ${symbol} is ${record.amount}, the split ${nameOf(split)} of ${quantityOf(before, symbol)} adds ${added}`;
   };
 }
 

@@ -8,7 +8,7 @@ import { readSettings } from '../settings.ts';
 import { cleanText } from '../text.ts';
 import { type Client, createClient } from './client.ts';
 import { followJob } from './follow-job.ts';
-import { type JobStatusAnswer, describeEnd } from './job-view.ts';
+import { type JobStatusResponse, describeEnd } from './job-view.ts';
 import { alignColumns } from './text-table.ts';
 
 const DEMO_WEEKDAYS = 10;
@@ -67,7 +67,7 @@ async function choosePort(wanted: number): Promise<number> {
   return wanted;
 }
 
-async function summaryTable(client: Client, { job_id, models }: JobStatusAnswer): Promise<string> {
+async function summaryTable(client: Client, { job_id, models }: JobStatusResponse): Promise<string> {
   const rows = [['model', 'trades', 'refused orders', 'end value', 'return']];
   const { models: performances } = await client.get(`/performance?job_id=${job_id}`, performanceResponse);
   for (const model of models) {
@@ -97,7 +97,7 @@ async function countRefusals(client: Client, query: URLSearchParams): Promise<nu
   ).length;
 }
 
-function nextSteps(baseUrl: string, { status, isGuarded }: { status: JobStatusAnswer; isGuarded: boolean }): string {
+function nextSteps(baseUrl: string, { status, isGuarded }: { status: JobStatusResponse; isGuarded: boolean }): string {
   const { job_id, models, date_range } = status;
   const day = new URLSearchParams({
     model: models[0] ?? '',

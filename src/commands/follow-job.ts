@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { statusResponse } from '../handlers/status.ts';
 import { type Client, Unavailable } from './client.ts';
-import { type JobStatusAnswer, finishedDates, jobView } from './job-view.ts';
+import { type JobStatusResponse, finishedDates, jobView } from './job-view.ts';
 import { createLiveBlock, sizeOf } from './progress.ts';
 
 const POLL_INTERVAL_MS = 200;
@@ -16,7 +16,7 @@ export async function followJob(
   client: Client,
   jobId: string,
   { stream, signal }: { stream: NodeJS.WriteStream; signal?: AbortSignal },
-): Promise<JobStatusAnswer> {
+): Promise<JobStatusResponse> {
   const block = createLiveBlock(stream);
   const path = `/simulate/status/${encodeURIComponent(jobId)}`;
   let printed = 0;
@@ -45,7 +45,7 @@ async function askPatiently(
   client: Client,
   path: string,
   onSilence: (problem: string) => void,
-): Promise<JobStatusAnswer> {
+): Promise<JobStatusResponse> {
   const silentSince = performance.now();
   for (let tries = 1; ; tries += 1) {
     try {

@@ -9,8 +9,8 @@ const LIMITS = { timeoutMs: 5_000, maxBytes: 64 * 1024 };
 /** The command `healthcheck`, for containers without a shell: 0 when the service on API_PORT is healthy, otherwise 1. */
 export async function healthcheck(): Promise<number> {
   const { apiPort } = readSettings(process.env);
-  const answer = await httpRequest(`http://127.0.0.1:${apiPort}/health`, { ...LIMITS, isDirect: true });
-  const report = answer.failure === undefined ? asObject(tryParse(answer.text)) : { status: `unreachable: ${answer.message}` };
+  const response = await httpRequest(`http://127.0.0.1:${apiPort}/health`, { ...LIMITS, isDirect: true });
+  const report = response.failure === undefined ? asObject(tryParse(response.text)) : { status: `unreachable: ${response.message}` };
   const state = report === undefined ? 'unreachable: the response is not a health report' : String(report['status']);
   process.stdout.write(`${forTerminal(state)}\n`);
   return state === 'healthy' ? 0 : 1;

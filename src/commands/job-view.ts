@@ -6,7 +6,7 @@ import { progressBar } from './progress.ts';
 
 /** A job as text, while it runs and at its end; without control characters. */
 
-export type JobStatusAnswer = v.InferOutput<typeof statusResponse>;
+export type JobStatusResponse = v.InferOutput<typeof statusResponse>;
 
 const MAX_NAME_LENGTH = 24;
 /** Failed model-days that are named at the end; a job may have thousands. */
@@ -21,7 +21,7 @@ const MARKS: Record<ModelDayStatus, string> = {
 
 /** A progress bar and a grid of models and dates with a mark for each model-day, within the given columns and rows. */
 export function jobView(
-  { job_id, status, progress, date_range: dates, models, details }: JobStatusAnswer,
+  { job_id, status, progress, date_range: dates, models, details }: JobStatusResponse,
   { columns, rows }: { columns: number; rows: number },
 ): string[] {
   const { total_model_days: total, pending } = progress;
@@ -44,7 +44,7 @@ export function jobView(
 /** If there are too many dates to fit, those around the first unfinished one. */
 function datesInView(
   dates: readonly string[],
-  { details, width }: { details: JobStatusAnswer['details']; width: number },
+  { details, width }: { details: JobStatusResponse['details']; width: number },
 ): readonly string[] {
   if (dates.length <= width) return dates;
   const firstOpen = details.find(({ completed_at }) => completed_at === null);
@@ -54,7 +54,7 @@ function datesInView(
 }
 
 /** The dates whose model-days have all ended, each as a line. */
-export function finishedDates({ date_range, details }: JobStatusAnswer): string[] {
+export function finishedDates({ date_range, details }: JobStatusResponse): string[] {
   const byDate = Map.groupBy(details, ({ date }) => date);
   return date_range.flatMap((date) => {
     const ended = byDate.get(date) ?? [];
@@ -65,7 +65,7 @@ export function finishedDates({ date_range, details }: JobStatusAnswer): string[
 }
 
 /** The result of a job, in lines: its status, why it or its model-days failed, its warnings. */
-export function describeEnd({ status, total_duration_seconds, error, warnings, details }: JobStatusAnswer): string {
+export function describeEnd({ status, total_duration_seconds, error, warnings, details }: JobStatusResponse): string {
   const failures = details
     .filter((detail) => detail.status === 'failed')
     .map((detail) => `${detail.date} ${detail.model} failed: ${detail.error}`);

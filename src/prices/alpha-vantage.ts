@@ -6,13 +6,13 @@ import { type HttpResponse, httpRequest } from '../http-client.ts';
 import { asArray, asObject, tryParse } from '../json.ts';
 import { quote } from '../text.ts';
 import { readDocument, rowsOf } from './formats/json.ts';
-import type { PriceProvider, Problem, ProviderAnswer } from './provider.ts';
+import type { PriceProvider, Problem, ProviderResponse } from './provider.ts';
 
 /** Alpha Vantage over HTTP: daily bars as they traded, and splits. It reports errors as sentences, with status 200. */
 
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Thirty years of daily bars are 1.5 MB. */
-const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
 /** Factors have four decimals: 0.3333 means a third. */
 const FACTOR_TOLERANCE = 0.00005;
 const MAX_FACTOR = 10_000;
@@ -31,12 +31,12 @@ export function createAlphaVantage({ baseUrl, apiKey, today }: AlphaVantageOptio
   const ask = async <Value>(
     parameters: Record<string, string>,
     { read, signal }: { read: (body: unknown) => Value; signal: AbortSignal },
-  ): Promise<ProviderAnswer<Value>> => {
+  ): Promise<ProviderResponse<Value>> => {
     const query = new URLSearchParams({ ...parameters, apikey: apiKey });
-    const limits = { timeoutMs: REQUEST_TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES, signal };
+    const limits = { timeoutMs: REQUEST_TIMEOUT_MS, maxBytes: MAX_RESPONSE_BYTES, signal };
     const result = await httpRequest(`${baseUrl.replace(/\/+$/, '')}/query?${query}`, limits);
-    const answer = readResult(result, read);
-    return answer.problem === undefined ? answer : { ...answer, message: answer.message.replaceAll(apiKey, '[key]') };
+    const response = readResult(result, read);
+    return response.problem === undefined ? response : { ...response, message: response.message.replaceAll(apiKey, '[key]') };
   };
   return {
     source: 'alpha-vantage',
@@ -53,11 +53,11 @@ export function createAlphaVantage({ baseUrl, apiKey, today }: AlphaVantageOptio
 function readResult<Value>(
   result: Awaited<ReturnType<typeof httpRequest>>,
   read: (body: unknown) => Value,
-): ProviderAnswer<Value> {
+): ProviderResponse<Value> {
   if (result.failure === 'too_large') return { problem: 'unreadable', message: result.message };
   if (result.failure !== undefined) return { problem: 'unreachable', message: result.message };
   const { status } = result;
-  if (status === 200) return readAnswer(result, read);
+  if (status === 200) return readResponse(result, read);
   return { problem: problemOf(status), message: `status ${status}: ${quote(result.text)}` };
 }
 
@@ -67,7 +67,7 @@ function problemOf(status: number): Problem {
   return status >= 500 ? 'unreachable' : 'unreadable';
 }
 
-function readAnswer<Value>({ headers, text }: HttpResponse, read: (body: unknown) => Value): ProviderAnswer<Value> {
+function readResponse<Value>({ headers, text }: HttpResponse, read: (body: unknown) => Value): ProviderResponse<Value> {
   const body = tryParse(text);
   if (body === undefined) {
     const type = headers['content-type'] ?? 'no content type';
@@ -113,7 +113,7 @@ function readBars(body: unknown, symbol: string, today: CalendarDate): { bars: B
 
 function readSplits(body: unknown, symbol: string): Split[] {
   const list = asArray(asObject(body)?.['data']);
-  if (list === undefined) throw new Error('the answer has no "data" with splits');
+  if (list === undefined) throw new Error('the response has no "data" with splits');
   return list.flatMap((entry) => {
     const { effective_date: date, split_factor } = asObject(entry) ?? {};
     if (isTooEarly(date)) return []; // no price is that old

@@ -4,7 +4,7 @@ import { type CalendarDate, type Clock, addDays, dateOf, timestamp, weekdaysBefo
 import type { Database } from '../database/database.ts';
 import { type Bar, addCoverage, countRevisions, dropSyntheticPrices, storeBars } from '../database/prices.ts';
 import type { Patience } from './patience.ts';
-import { COMPACT_BARS, type OutputSize, type PriceProvider, type Problem, type ProviderAnswer } from './provider.ts';
+import { COMPACT_BARS, type OutputSize, type PriceProvider, type Problem, type ProviderResponse } from './provider.ts';
 
 /** Bars per transaction; requests are answered between transactions. */
 const BARS_PER_TRANSACTION = 500;
@@ -72,16 +72,16 @@ export async function downloadPrices(context: DownloadContext, needs: readonly S
     const asked = await askFor(context, need, report);
     if (context.signal.aborted) break;
     if (asked === null) continue;
-    const { answer, size } = asked;
-    unreadableInARow = answer.problem === 'unreadable' ? unreadableInARow + 1 : 0;
-    if (answer.problem === undefined) {
-      const last = await store(context, { ...need, ...answer.value, size }, report);
+    const { response, size } = asked;
+    unreadableInARow = response.problem === 'unreadable' ? unreadableInARow + 1 : 0;
+    if (response.problem === undefined) {
+      const last = await store(context, { ...need, ...response.value, size }, report);
       if (last !== undefined) lastBars.set(need.symbol, last);
-    } else if (answer.problem === 'unknown_symbol') await coverUnknown(context, need, report);
-    else if (answer.problem === 'unreadable' && unreadableInARow < MAX_UNREADABLE_IN_A_ROW)
-      report.unreadable.set(need.symbol, answer.message);
+    } else if (response.problem === 'unknown_symbol') await coverUnknown(context, need, report);
+    else if (response.problem === 'unreadable' && unreadableInARow < MAX_UNREADABLE_IN_A_ROW)
+      report.unreadable.set(need.symbol, response.message);
     else {
-      report.stop = answer.problem === 'unreadable' ? { ...answer, problem: 'unreachable' } : answer;
+      report.stop = response.problem === 'unreadable' ? { ...response, problem: 'unreachable' } : response;
       break;
     }
   }
@@ -89,23 +89,23 @@ export async function downloadPrices(context: DownloadContext, needs: readonly S
   return report;
 }
 
-type DailyAnswer = ProviderAnswer<{ bars: Bar[]; refused: number }>;
+type DailyResponse = ProviderResponse<{ bars: Bar[]; refused: number }>;
 
 /** Null when no response available to this customer would help. */
 async function askFor(
   { provider, patience, signal, clock }: DownloadContext,
   { symbol, first, last }: SymbolNeed,
   report: DownloadReport,
-): Promise<{ answer: DailyAnswer; size: OutputSize } | null> {
+): Promise<{ response: DailyResponse; size: OutputSize } | null> {
   const ask = async (size: OutputSize) => ({
     size,
-    answer: await patience.ask<{ bars: Bar[]; refused: number }>(() => provider.daily(symbol, size, signal)),
+    response: await patience.ask<{ bars: Bar[]; refused: number }>(() => provider.daily(symbol, size, signal)),
   });
   const compactStart = compactReach(dateOf(clock()));
   if (first >= compactStart) return ask('compact');
   if (!report.isFullRefused) {
     const full = await ask('full');
-    if (full.answer.problem !== 'premium') return full;
+    if (full.response.problem !== 'premium') return full;
     report.isFullRefused = true;
   }
   return last >= compactStart ? ask('compact') : null;

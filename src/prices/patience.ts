@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backOff } from '../back-off.ts';
-import type { ProviderAnswer } from './provider.ts';
+import type { ProviderResponse } from './provider.ts';
 
 /** The first wait at a short limit; it doubles with every further try of the same request. */
 const FIRST_LIMIT_WAIT_MS = 2_000;
@@ -19,7 +19,7 @@ export interface PatienceOptions {
 
 /** Repeats a request until the provider answers it or further tries are pointless. */
 export interface Patience {
-  ask<Value>(request: () => Promise<ProviderAnswer<Value>>): Promise<ProviderAnswer<Value>>;
+  ask<Value>(request: () => Promise<ProviderResponse<Value>>): Promise<ProviderResponse<Value>>;
   /** The total wait for short limits so far. */
   readonly waitedMs: number;
 }
@@ -34,17 +34,17 @@ export function createPatience({ maxLimitWaitMs, signal, wait = sleepUnlessAbort
     async ask(request) {
       let limits = 0;
       for (let tries = 1; ; tries += 1) {
-        const answer = await request();
-        if (signal.aborted) return answer;
+        const response = await request();
+        if (signal.aborted) return response;
         const limitWaitMs = backOff(limits + 1, { firstMs: FIRST_LIMIT_WAIT_MS, maxMs: MAX_LIMIT_WAIT_MS });
-        if (answer.problem === 'short_limit' && waitedMs + limitWaitMs <= maxLimitWaitMs) {
+        if (response.problem === 'short_limit' && waitedMs + limitWaitMs <= maxLimitWaitMs) {
           limits += 1;
           waitedMs += limitWaitMs;
           await wait(limitWaitMs, signal);
           tries = 0; // a limit is not a failure
-        } else if (answer.problem === 'unreachable' && tries < MAX_TRIES) {
+        } else if (response.problem === 'unreachable' && tries < MAX_TRIES) {
           await wait(backOff(tries, { firstMs: FIRST_RETRY_WAIT_MS }), signal);
-        } else return answer;
+        } else return response;
       }
     },
   };

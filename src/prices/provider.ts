@@ -9,7 +9,7 @@ import type { Bar, PriceSource } from '../database/prices.ts';
 export type Problem =
   'short_limit' | 'daily_quota' | 'premium' | 'unknown_symbol' | 'bad_key' | 'unreachable' | 'unreadable';
 
-export type ProviderAnswer<Value> =
+export type ProviderResponse<Value> =
   | { value: Value; problem?: never }
   | { problem: Problem; /** The provider's own words, without the key. */ message: string; value?: never };
 
@@ -25,6 +25,6 @@ export interface PriceProvider {
     symbol: string,
     size: OutputSize,
     signal: AbortSignal,
-  ): Promise<ProviderAnswer<{ bars: Bar[]; refused: number }>>;
-  splits(symbol: string, signal: AbortSignal): Promise<ProviderAnswer<Split[]>>;
+  ): Promise<ProviderResponse<{ bars: Bar[]; refused: number }>>;
+  splits(symbol: string, signal: AbortSignal): Promise<ProviderResponse<Split[]>>;
 }

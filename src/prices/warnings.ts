@@ -41,7 +41,7 @@ export function downloadWarnings(
       ? [`The price provider does not know ${count(unknown.length, 'symbol')}: ${list(unknown)}`]
       : []),
     ...(unreadable.size > 0
-      ? [`The price provider's answers for ${symbolsOf(unreadable)} could not be used: ${firstUnreadable}`]
+      ? [`The price provider's responses for ${symbolsOf(unreadable)} could not be used: ${firstUnreadable}`]
       : []),
     ...(revisions.size > 0 ? [revisionWarning(sum(revisions), symbolsOf(revisions))] : []),
     ...(refusedBars.size > 0

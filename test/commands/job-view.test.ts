@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { type JobStatusAnswer, describeEnd, finishedDates, jobView } from '../../src/commands/job-view.ts';
+import { type JobStatusResponse, describeEnd, finishedDates, jobView } from '../../src/commands/job-view.ts';
 import { createLiveBlock, createProgressLine } from '../../src/commands/progress.ts';
 import { alignColumns } from '../../src/commands/text-table.ts';
 import { weekdays } from '../../src/calendar.ts';
@@ -10,7 +10,7 @@ import { jobStatusAnswer } from '../support/job-status.ts';
 
 const WIDE = { columns: 79, rows: 23 };
 
-function job(dates: string[], marks: Record<string, string>, changes: Partial<JobStatusAnswer> = {}): JobStatusAnswer {
+function job(dates: string[], marks: Record<string, string>, changes: Partial<JobStatusResponse> = {}): JobStatusResponse {
   const statuses: Record<string, ModelDayStatus> = {
     '#': 'completed',
     x: 'failed',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPatience } from '../../src/prices/patience.ts';
-import type { Problem, ProviderAnswer } from '../../src/prices/provider.ts';
+import type { Problem, ProviderResponse } from '../../src/prices/provider.ts';
 
 /** What the provider answers in turn (the last for ever), how long may be waited; what is waited, and the end. */
 const cases: [name: string, answers: (Problem | 'data')[], bound: number, waits: number[], end: Problem | 'data'][] = [
@@ -46,10 +46,10 @@ for (const [name, answers, maxLimitWaitMs, expected, end] of cases) {
 test('the bound holds for all requests together', async () => {
   const wait = async () => {};
   const patience = createPatience({ maxLimitWaitMs: 5_000, signal: new AbortController().signal, wait });
-  const answers: ProviderAnswer<number>[] = [{ problem: 'short_limit', message: '' }, { value: 1 }];
-  assert.equal((await patience.ask(async () => answers.shift() as ProviderAnswer<number>)).value, 1);
+  const answers: ProviderResponse<number>[] = [{ problem: 'short_limit', message: '' }, { value: 1 }];
+  assert.equal((await patience.ask(async () => answers.shift() as ProviderResponse<number>)).value, 1);
   assert.equal(patience.waitedMs, 2_000);
-  const limited = await patience.ask(async (): Promise<ProviderAnswer<number>> => ({
+  const limited = await patience.ask(async (): Promise<ProviderResponse<number>> => ({
     problem: 'short_limit',
     message: '',
   }));
@@ -59,7 +59,7 @@ test('the bound holds for all requests together', async () => {
 test('a wait ends at a signal', async () => {
   const abort = new AbortController();
   const patience = createPatience({ maxLimitWaitMs: 300_000, signal: abort.signal });
-  const asking = patience.ask(async (): Promise<ProviderAnswer<number>> => ({ problem: 'short_limit', message: '' }));
+  const asking = patience.ask(async (): Promise<ProviderResponse<number>> => ({ problem: 'short_limit', message: '' }));
   abort.abort();
   assert.equal((await asking).problem, 'short_limit');
 });

@@ -223,7 +223,7 @@ test('an unreadable response loses only its own symbol', async (t) => {
   assert.deepEqual(availabilityOf(supplied), all('available'));
   assert.match(
     supplied.warnings[0] ?? '',
-    /^The price provider's answers for B could not be used: a response that is not JSON/,
+    /^The price provider's responses for B could not be used: a response that is not JSON/,
   );
 });
 

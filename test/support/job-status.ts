@@ -1,4 +1,4 @@
-import type { JobStatusAnswer } from '../../src/commands/job-view.ts';
+import type { JobStatusResponse } from '../../src/commands/job-view.ts';
 import type { Database } from '../../src/database/database.ts';
 import { jobStatus, modelDaysOf } from '../../src/database/records/status.ts';
 import type { ModelDayStatus } from '../../src/domain.ts';
@@ -8,8 +8,8 @@ const TIME = '2025-12-01T12:00:00.000Z';
 /** A job's status as the service answers it, from its model-days; running while one has not ended. */
 export function jobStatusAnswer(
   modelDays: readonly { date: string; model: string; status: ModelDayStatus }[],
-  changes: Partial<JobStatusAnswer> = {},
-): JobStatusAnswer {
+  changes: Partial<JobStatusResponse> = {},
+): JobStatusResponse {
   const isOpen = (status: ModelDayStatus) => status === 'pending' || status === 'running';
   const details = modelDays.map(({ date, model, status }) => ({
     date,

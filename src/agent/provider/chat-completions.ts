@@ -10,7 +10,7 @@ import { judge } from './verdict.ts';
  * A longer response is a mistake. The answer from a shorter one fits a line of the pipe, although it contains the thoughts
  * twice and re-encodes arguments that came as an object.
  */
-const MAX_ANSWER_BYTES = MAX_LINE_BYTES / 4;
+const MAX_RESPONSE_BYTES = MAX_LINE_BYTES / 4;
 /** A shorter key is not a secret but a word such as `none` or `ollama`, which may occur in an answer. */
 const MIN_SECRET_LENGTH = 8;
 const PATH = '/chat/completions';
@@ -52,7 +52,7 @@ async function post({ baseUrl, apiKey, requestTimeoutMs }: Endpoint, body: strin
     headers: { 'content-type': 'application/json', ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }) },
     body,
     timeoutMs: requestTimeoutMs,
-    maxBytes: MAX_ANSWER_BYTES,
+    maxBytes: MAX_RESPONSE_BYTES,
   });
   if (result.failure !== undefined) return result;
   const headers = Object.entries(result.headers).map(([name, value]) => [name, withoutKey(String(value), apiKey)]);

@@ -53,6 +53,11 @@ const cases: [name: string, table: string, expected: string[]][] = [
     ['short period: Its period, 2025-06-12 to 2025-06-13 (2 model-days), is not that of long, 2025-06-02 to 2025-06-13 (10 model-days)'],
   ],
   [
+    'a period that ends earlier is another period, not one with missing days',
+    'a 02 13 plain\nb 02 13 plain\nstopped 02 06 plain',
+    ['stopped period: Its period, 2025-06-02 to 2025-06-06 (5 model-days), is not that of a and 1 more, 2025-06-02 to 2025-06-13 (10 model-days)'],
+  ],
+  [
     'other costs',
     'a 02 06 plain\nb 02 06 again\nc 02 06 costly',
     ['c costs: Its trading costs are not those of a and 1 more: 1 dollar per trade, slippage of 5 basis points against none'],

@@ -10,9 +10,9 @@ const bundled = {
   bundle: true,
   platform: 'node',
   target: 'node24',
-  format: 'cjs', // so that an old Node reaches the check below before anything that it does not know
+  format: 'cjs', // so that an old Node reaches the check below before any syntax that it does not support
   minify: true,
-  // Strict mode for the whole file, as modules have it, and not again for each module inside.
+  // Strict mode once for the whole file, as in modules, instead of once per module.
   banner: { js: `'use strict';` },
   tsconfigRaw: { compilerOptions: { strict: false, verbatimModuleSyntax: true } },
   logLevel: 'warning',
@@ -56,7 +56,7 @@ function packed(content) {
 async function bundlePages() {
   const { outputFiles, metafile } = await build(pageBundle);
   const packages = packagesIn(metafile);
-  // The style sheet and the script are served apart from the program, so what they hold of others is named in each.
+  // The style sheet and the script are served separately, so each names the libraries it contains.
   const comment = licenceComment(packages.map(packageLicence));
   const built = outputFiles.map(({ path, text }) => [basename(path), comment + text]);
   const plain = ['index.html', 'favicon.svg'].map((name) => [
@@ -71,14 +71,14 @@ export async function buildPages() {
   return (await bundlePages()).files;
 }
 
-/** The folders of the packages of which a bundle holds something, however little. */
+/** The folders of the packages of which any part is in a bundle. */
 function packagesIn({ outputs }) {
   const inputs = Object.values(outputs).flatMap((output) => Object.entries(output.inputs));
   const paths = inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([path]) => path);
   return [...new Set(paths.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []))];
 }
 
-/** What a package is called, and its licence in its authors' own words. A package without one cannot be passed on. */
+/** A package's name, and its licence in its authors' own words. A package without one must not be redistributed. */
 function packageLicence(folder) {
   const { name, version } = JSON.parse(readFileSync(`${import.meta.dirname}/${folder}/package.json`, 'utf8'));
   return `${name} ${version}, included here under this licence:\n\n${licenceIn(folder)}`;
@@ -127,7 +127,7 @@ const madeAtBuild = {
   },
 };
 
-/** Goes into the program as text too, where an old Node must be able to read it. */
+/** Included in the program as text too, in syntax that an old Node can parse. */
 function isSupported(version) {
   var parts = version.split('.').map(Number);
   return parts[0] >= 26 || (parts[0] === 24 && parts[1] >= 15);
@@ -146,7 +146,7 @@ On Linux and macOS "npm ci" brings one along, which npm's scripts then use; else
   process.exit(1);
 }
 
-/** Where the names of the functions go once the program is built, for only then is known how it shortens them. */
+/** Replaced by the names of the functions once the program is built, because only then are their short names known. */
 const NAMES_GO_HERE = 'NAMES_GO_HERE';
 
 /**
@@ -189,7 +189,7 @@ async function buildProgram() {
   const licences = [`Trading Simulation Service\n\n${licenceIn('.')}`, ...[...packages].sort().map(packageLicence)];
   mkdirSync('dist', { recursive: true });
   writeFileSync('dist/server.js', licenceComment(licences) + program.replace(NAMES_GO_HERE, names)); // `--licenses` prints this comment
-  // The file is CommonJS although this repository's package is not; where it stands alone it needs nothing beside it.
+  // The file is CommonJS although this repository's package is not; copied elsewhere, it needs no other file.
   writeFileSync('dist/package.json', '{ "type": "commonjs" }\n');
 }
 

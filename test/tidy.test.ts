@@ -116,7 +116,7 @@ test('in the pages foreign text stays text: nothing parses markup, sets an inlin
   ]);
 });
 
-test('the browser shares with the server only paths, what is printable, JSON, and the types of responses', () => {
+test('the browser shares with the server only paths, printable text, JSON, and the types of responses', () => {
   const shared = filesIn('src/browser').flatMap((path) => {
     const outside = importsOf(path).filter((target) => !/^src\/(browser\/|(page-paths|text|json)\.ts$)/.test(target));
     return outside.map((target) => `${path} imports ${target}`);

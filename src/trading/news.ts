@@ -53,7 +53,7 @@ export interface NewsOptions {
 
 /** Why a search failed: in our words for the model, with the provider's words for the log. */
 interface Failure {
-  told: string;
+  forModel: string;
   reason: string;
 }
 
@@ -81,7 +81,7 @@ export function openNews(provider: NewsProvider, { date, signal, onFailure }: Ne
     if (Array.isArray(results)) return sift(results, date);
     // The key is removed before the cut, which could leave half of it.
     if (!signal.aborted) onFailure(cutText(results.reason.replaceAll(provider.apiKey, '[key]'), MAX_REASON_LENGTH));
-    return { refusal: `The news search failed: ${results.told}.` };
+    return { refusal: `The news search failed: ${results.forModel}.` };
   };
 }
 
@@ -109,7 +109,7 @@ function ask(
 }
 
 function read(result: HttpResponse | HttpFailure): SearchResult[] | Failure {
-  if (result.failure !== undefined) return { told: FAILURES[result.failure], reason: result.message };
+  if (result.failure !== undefined) return { forModel: FAILURES[result.failure], reason: result.message };
   const body = tryParse(result.text);
   if (isNothingFound(result.status, body)) return [];
   if (result.status !== 200) return describeStatus(result.status, body);
@@ -117,7 +117,7 @@ function read(result: HttpResponse | HttpFailure): SearchResult[] | Failure {
   // Such a response is not repeated: it may be a page of headlines.
   if (!list.success)
     return {
-      told: "the provider's response cannot be read",
+      forModel: "the provider's response cannot be read",
       reason: `200 with ${result.headers['content-type'] ?? 'no content type'}, which is not a list of results`,
     };
   return list.output.data.flatMap((entry) => {
@@ -138,7 +138,7 @@ const FAILURES: Record<HttpFailure['failure'], string> = {
 function describeStatus(status: number, body: unknown): Failure {
   const message = asObject(body)?.['message'];
   const words = typeof message === 'string' ? `: ${cleanText(message)}` : '';
-  return { told: STATUSES[status] ?? `the provider responded with status ${status}`, reason: `${status}${words}` };
+  return { forModel: STATUSES[status] ?? `the provider responded with status ${status}`, reason: `${status}${words}` };
 }
 
 const STATUSES: Record<number, string> = {

@@ -261,7 +261,7 @@ for (const [headers, waitMs] of retryAfters) {
   });
 }
 
-test('a wait doubles from try to try, heeds the provider, and has a bound', () => {
+test('a wait doubles with each try, respects that of the provider, and has a maximum', () => {
   const within = (waitMs: number, longest: number) =>
     assert.ok(waitMs >= longest / 2 && waitMs <= longest, String(waitMs));
   within(waitAfter(1, { baseDelayMs: 1_000 }), 1_000);
@@ -275,7 +275,7 @@ test('a wait doubles from try to try, heeds the provider, and has a bound', () =
   assert.ok(waits.size > 1, 'models do not come back all at once');
 });
 
-test('Retry-After is heeded on the wire', async (t) => {
+test('Retry-After is respected on the wire', async (t) => {
   const server = await startModelServer(t, [fails(429, 'Slow down', { 'retry-after-ms': '40' }), says('Done.')]);
   const startedAt = performance.now();
   const { failures } = await askOnce(endpointOf(server.baseUrl));

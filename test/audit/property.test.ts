@@ -55,7 +55,7 @@ const evidenceChanges = [
   `UPDATE session_splits SET date = date(date, '+10 years') WHERE ${OWN}`,
 ];
 
-test('whatever figure is changed in them, or in what they were computed from, the audit finds it', async () => {
+test('whatever figure is changed in them or in their evidence, the audit finds it', async () => {
   const database = openDatabase(':memory:');
   await fc.assert(
     fc.asyncProperty(anyBars, anyEvents, fc.nat(), async (bars, events, place) => {

@@ -46,7 +46,7 @@ test('GET /audit reports whether the books add up, what does not, and stale days
   assert.deepEqual(body.stale, [{ model: 'model-a', date: '2025-11-11' }]);
 });
 
-test('clients that ask at the same time share one audit, and other requests are served meanwhile', async (t) => {
+test('simultaneous clients share one audit, and other requests are served meanwhile', async (t) => {
   const service = await startTestService(t, { configuration, prices: PRICES });
   await runJobHere(service, script, DAYS);
   const order: string[] = [];

@@ -101,7 +101,7 @@ for (const [name, args, code, stderr, env] of wrong) {
   });
 }
 
-test('what was downloaded is kept when the process is killed in the middle', async (t) => {
+test('downloads are kept when the process is killed in the middle', async (t) => {
   const third = Promise.withResolvers<void>();
   const server = await startPriceServer(t, {
     prices,

@@ -82,7 +82,7 @@ test('a model that never varies is dropped before its days count', () => {
   assert.deepEqual(models.map(({ totalReturn }) => typeof totalReturn), ['number', 'number', 'object']);
 });
 
-test('two models that differ by nothing have no figures as a pair, and are not counted among the pairs', () => {
+test('two identical models have no figures as a pair, and are not counted among the pairs', () => {
   const [one, other] = ['one', 'same'].map((name) => model(name, { [name]: returns('one') }));
   const { pairs } = compare([one, other, b] as ComparedModel<number>[]);
   const same = pairs.find((pair) => [pair.model, pair.against].sort().join() === 'one,same');
@@ -136,7 +136,7 @@ test('a pair that would be shown only without the others says so', () => {
   );
 });
 
-test('a confidence is that of the interval and of what is shown, not of what it would take', () => {
+test('the confidence applies to the interval and to what is shown, not to the planning', () => {
   const better = model('better', { better: returns('better', { mean: 0.006 }) });
   const at = (confidence: number) => compare([better, a], { confidence }).pairs[0];
   const [wide, narrow] = [at(0.999), at(0.5)];

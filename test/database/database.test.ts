@@ -81,7 +81,7 @@ const unusable: [name: string, make: (path: string) => void, message: RegExp][] 
   ],
 ];
 for (const [name, make, message] of unusable) {
-  test(`${name} is refused and left as it is`, (t) => {
+  test(`${name} is refused and left unchanged`, (t) => {
     const path = join(temporaryFolder(t), 'jobs.db');
     make(path);
     const bytes = readFileSync(path);

@@ -161,7 +161,7 @@ function withBars(t: TestContext, bars: number) {
 }
 
 for (const lost of [['-wal'], ['-shm'], ['-wal', '-shm']]) {
-  test(`${lost.join(' and ')} removed under an open database: what it held is saved before anything else is written`, (t) => {
+  test(`${lost.join(' and ')} removed under an open database: its content is saved before any other write`, (t) => {
     const { path, database, repairs, add, barsOnDisk } = withBars(t, 50);
     const statement = database.statement('SELECT count(*) AS count FROM price_data');
     for (const symbol of ['NEW', 'NEWER']) {

@@ -47,7 +47,7 @@ function endless() {
   return { state, answer: make() };
 }
 
-test('a client that reads nothing holds a chunk and its place; when it leaves, no more is made', async (t) => {
+test('a client that reads nothing holds a chunk and its place; when it leaves, the work stops', async (t) => {
   const long = createLongResponses({ maxLongResponses: 1, heartbeatMs: 60_000 });
   const { state, answer } = endless();
   let response: ServerResponse | undefined;

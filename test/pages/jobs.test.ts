@@ -43,7 +43,7 @@ test(
   },
 );
 
-test("the form shows the server's own words and sends what was chosen", inLongForm, async (t) => {
+test("the form shows the server's own words and sends the choices", inLongForm, async (t) => {
   const service = await start(t);
   const reader = await visit(t, service.url, { provokes: [400, 422] });
   const { page } = reader;

@@ -50,7 +50,7 @@ async function start(t: TestContext, options: PriceServerOptions) {
 const availabilityOf = ({ dates }: PriceSupply) => dates.map(({ availability }) => availability);
 const all = (availability: string, count = WEEK.length) => Array.from({ length: count }, () => availability);
 
-test('what is missing is downloaded once, and a second job requests nothing', async (t) => {
+test('missing prices are downloaded once, and a second job requests nothing', async (t) => {
   const { server, supply } = await start(t, { prices: series('A B C', HISTORY) });
   const first = await supply();
   assert.deepEqual(availabilityOf(first), all('available'));

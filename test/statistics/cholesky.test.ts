@@ -21,7 +21,7 @@ test('a covariance becomes its lower triangle, singular or not', () => {
   for (const [name, matrix, lower] of table) assert.deepEqual(plain(cholesky(matrix)), lower, name);
 });
 
-test('the triangle times its transpose is the covariance, of whatever rank', () => {
+test('the triangle times its transpose is the covariance, at any rank', () => {
   const number = fc.integer({ min: -1000, max: 1000 }).map((thousandths) => thousandths / 1000);
   const factors = fc
     .tuple(fc.integer({ min: 1, max: 7 }), fc.integer({ min: 1, max: 7 }))

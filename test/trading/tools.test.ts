@@ -255,7 +255,7 @@ function openDayWithNews() {
   return { asked, day: { ...openDay(), news } };
 }
 
-test('search_news: what was found, and how many results had no date', async () => {
+test('search_news: its results, and how many had no date', async () => {
   const { asked, day } = openDayWithNews();
   assert.deepEqual(await call(day, 'search_news', { query: ' Apple\n\u0000 sales\ud83d ' }), {
     results: [ITEM],

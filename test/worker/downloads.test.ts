@@ -89,7 +89,7 @@ test('at the daily quota the job continues with the complete dates, and its warn
   assert.deepEqual(server.requests, ['AAPL compact', 'ORLY compact', 'ORLY compact'], 'a quota is not remembered');
 });
 
-test('holdings outside the universe are downloaded too, and blocks nothing', async (t) => {
+test('holdings outside the universe are downloaded too, and block nothing', async (t) => {
   const prices = `${series('AAPL', HISTORY)}\n${series('ORLY', HISTORY, 100, 110)}`;
   const script = { 'model-a 2025-11-12': buy('ORLY', 1) };
   const first = await start(t, { prices, script, today: '2025-11-13' });

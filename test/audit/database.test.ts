@@ -70,6 +70,7 @@ for (const [name, sql, damage, problems] of faulty) {
       problems.map((problem) => `model-a ${problem}`),
     );
     assert.equal(isSound(report), false);
+    assert.equal(isSound({ ...report, problems: emptyReport().problems }), damage.length === 0);
     database.close();
   });
 }

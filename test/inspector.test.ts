@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { constants } from 'node:os';
 import { join } from 'node:path';
@@ -59,7 +59,7 @@ test('an inspector that a signal opened before the first line is closed, and onc
   assert.equal(closed.mock.callCount(), 2);
 });
 
-test('the processes that the service starts do not hear SIGUSR1', { skip: noProc }, async (t) => {
+test('the processes that the service starts do not hear SIGUSR1; short of memory, a model process ends first', { skip: noProc }, async (t) => {
   const path = join(temporaryFolder(t), 'a.db');
   openDatabase(path).close();
   const others = new Set(childrenOf(process.pid));
@@ -90,6 +90,9 @@ test('the processes that the service starts do not hear SIGUSR1', { skip: noProc
     pids.map((pid) => blocks(pid, constants.signals.SIGUSR1)),
     [true, true],
   );
+  // Short of memory, the kernel is to end the model's process and not the one that reads for the service.
+  const scoreOf = (pid: number) => readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8').trim();
+  assert.deepEqual(pids.map(scoreOf).filter((score) => score === '1000'), ['1000']);
 });
 
 test('no command runs with an inspector requested', async (t) => {

@@ -115,6 +115,26 @@ const histories: [name: string, sql: string, report: Partial<typeof NOTHING>][] 
     `INSERT ${SPLIT} ('AAPL', '2025-01-07', 2, 1, '2031-01-01'); UPDATE price_data SET source = 'yahoo' WHERE symbol = 'AAPL'`,
     {},
   ],
+  [
+    'a bar, replaced without a trace by another, and the old prices again',
+    `INSERT OR REPLACE ${BAR} ('AAPL', '2025-01-07', 90, 91, 'csv', '2031-01-01T00:00:00.000Z');
+     UPDATE price_data SET open = 104, close = 105, recorded_at = '2032-01-01T00:00:00.000Z' WHERE ${AAPL_ON_7}`,
+    {
+      unverifiable: [
+        `2025-01-07: it used 104.00 as the open of AAPL; ${LOST}`,
+        `2025-01-07: it used 105.00 as the close of AAPL; ${LOST}`,
+      ],
+    },
+  ],
+  [
+    'another open after the first model of its job had started',
+    `INSERT INTO trading_sessions (job_id, date, model, status, error, initial_cash_e4, started_at, completed_at)
+     SELECT job_id, date, 'model-b', 'failed', 'x', 1, strftime('%Y-%m-%dT%H:%M:%fZ', started_at, '-600 seconds'), completed_at
+     FROM trading_sessions WHERE session_id = 3;
+     UPDATE price_data SET open = 50, recorded_at = (SELECT strftime('%Y-%m-%dT%H:%M:%fZ', started_at, '-300 seconds')
+       FROM trading_sessions WHERE session_id = 3) WHERE ${AAPL_ON_7}`,
+    { stale: ['2025-01-07'] },
+  ],
   ['the split, with another ratio and the old one again', 'UPDATE stock_splits SET numerator = 5; UPDATE stock_splits SET numerator = 3', {}],
   ['a split that was not known then, of what was sold before', `INSERT ${SPLIT} ('MSFT', '2025-01-07', 2, 1, '2031-01-01')`, {}],
   [

@@ -124,7 +124,7 @@ const wrong: [name: string, content: unknown, message: RegExp][] = [
     /models\[1\]\.basemodel: must be one of baseline\/buy-and-hold, baseline\/equal-weight, baseline\/momentum, baseline\/random$/,
   ],
   [
-    'an unknown baseline as a signature alone',
+    'an unknown baseline as only a signature',
     { models: [{ signature: 'baseline/Random', basemodel: '' }] },
     /models\[0\]\.signature: must be one of baseline\/buy-and-hold/,
   ],

@@ -164,13 +164,13 @@ test('messages, help, labels and comments use the words of the glossary and plai
   assert.deepEqual(wrong, []);
 });
 
-test('the names of tests are in plain English', () => {
+test('the names of tests and of their rows are in plain English', () => {
   const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
   const names = files.flatMap((name) =>
     textOf(`test/${name}`)
       .split('\n')
       .flatMap((line, index) => {
-        const said = /^\s*(?:await )?(?:t\.)?test\((['"`].*)/.exec(line)?.[1];
+        const said = /^\s*(?:(?:await )?(?:t\.)?test\(|\[)?(['"`].*)/.exec(line)?.[1];
         return said === undefined ? [] : [{ place: `test/${name}:${index + 1}`, said }];
       }),
   );

@@ -122,7 +122,7 @@ test('a disk that is full at the start stops it with the reason', { skip: noDisk
 /** What lies where the database should be, and what the program says of it; the file is left as it is. */
 const unusable: [name: string, make: (path: string) => void, message: RegExp][] = [
   [
-    'a file that is no database',
+    'a file that is not a database',
     (path) => writeFileSync(path, 'once upon a time '.repeat(100)),
     /file is not a database/,
   ],

@@ -24,7 +24,7 @@ const cases: [name: string, cash: number, table: string, orders: string[]][] = [
     'A* 100 0 \n B* 900 0 \n C* 150 0',
     ['buy A 5', 'buy C 3'],
   ],
-  ['all too dear', 10, 'A* 11 0', []],
+  ['all too expensive', 10, 'A* 11 0', []],
   ['nothing has a price', 1000, '', []],
   ['no cash', 0, 'A* 10 0', []],
   ['within a share of its amount nothing is traded', 10, 'A* 100 3 \n B* 100 2', []],
@@ -32,7 +32,7 @@ const cases: [name: string, cash: number, table: string, orders: string[]][] = [
   ['the sale pays for the purchase', 0, 'A* 100 4 \n B* 40 0', ['sell A 2', 'buy B 5']],
   ['what is not wanted is sold whole', 50, 'A 100 4 \n B* 40 0', ['sell A 4', 'buy B 11']],
   ['nothing wanted: all is sold', 0, 'A 100 4', ['sell A 4']],
-  ['one share that became too dear is kept', 0, 'A* 300 1 \n B* 10 5', []],
+  ['one share that became too expensive is kept', 0, 'A* 300 1 \n B* 10 5', []],
 ];
 for (const [name, cash, table, orders] of cases) {
   test(`equal amounts: ${name}`, () => {

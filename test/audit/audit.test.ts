@@ -174,7 +174,7 @@ const tampered: [name: string, sql: string, problems: string[]][] = [
     ['2025-01-08: buy records: 2, executed buy orders: 1'],
   ],
   [
-    'a purchase of nobody, added',
+    'an added purchase without an order',
     `${ADDED} (99, 3, 2, 'buy', 'AAPL', 1, 1040000, 1, 1, 0, 0, 't')`,
     [
       '2025-01-07: buy records: 1, executed buy orders: 0',
@@ -197,7 +197,7 @@ const tampered: [name: string, sql: string, problems: string[]][] = [
     ['2025-01-08: it has a no_trade record beside its trades'],
   ],
   [
-    'a split of nobody, added',
+    'an added split that never happened',
     `${ADDED} (99, 3, 2, 'split', 'AAPL', 10, 1040000, 87700000, 100510000, 200000, 0.1994, 't'); INSERT INTO holdings VALUES (99, 'AAPL', 20), (99, 'ORLY', 7)`,
     [
       '2025-01-07: action 2: a split is recorded after the trades of the day',

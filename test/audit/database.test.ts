@@ -17,13 +17,13 @@ import { temporaryFolder } from '../support/service.ts';
 /** What is done to a whole database, and what the audit says of it. */
 const faulty: [name: string, sql: string, damage: string[], problems: string[]][] = [
   [
-    'a position that is gone while its holdings are there',
+    'a removed position whose holdings remain',
     'DELETE FROM positions WHERE position_id = 7',
     ['a row of holdings refers to a row of positions that is missing'],
     ['2025-01-08: buy records: 0, executed buy orders: 1', '2025-01-08: it has no trade and 0 no_trade records'],
   ],
   [
-    'a session that is gone',
+    'a removed session',
     'DELETE FROM trading_sessions WHERE session_id = 3',
     [
       'row 5 of positions refers to a row of trading_sessions that is missing',

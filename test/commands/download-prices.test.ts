@@ -79,7 +79,7 @@ const wrong: [name: string, args: string[], code: number, stderr: RegExp, env?: 
     /: --from 2025-02-05 is after --to/,
   ],
   ['with a future date', ['--from', '2025-02-05', '--to', '2999-01-01'], 2, /: --to 2999-01-01 is in the future/],
-  ['with a weekend alone', ['--from', '2025-02-01', '--to', '2025-02-02'], 2, /has no weekday/],
+  ['with only a weekend', ['--from', '2025-02-01', '--to', '2025-02-02'], 2, /has no weekday/],
   ['with a strange symbol', [...RANGE, '--symbols', 'AAPL,../x'], 2, /: --symbols: "\.\.\/x" is not a ticker symbol/],
   ['with a strange limit', [...RANGE, '--limit', '0'], 2, /: --limit: expected a whole number from 1, got 0/],
   ['with an unknown option', [...RANGE, '--fast'], 2, /there is no option --fast\./],

@@ -62,7 +62,7 @@ for (let version = 0; version < migrations.length; version += 1) {
 
 const unusable: [name: string, make: (path: string) => void, message: RegExp][] = [
   [
-    'a file that is no database',
+    'a file that is not a database',
     (path) => writeFileSync(path, 'once upon a time '.repeat(100)),
     /Cannot open the database .*not a database/,
   ],

@@ -47,7 +47,7 @@ const faults: Fault[] = [
     /: its file cannot be opened$/,
   ],
   [
-    'a file that is no database',
+    'a file that is not a database',
     (folder) => {
       writeFileSync(join(folder, 'jobs.db'), 'once upon a time '.repeat(100));
       new DatabaseSync(join(folder, 'jobs.db')).exec('SELECT * FROM jobs');

@@ -43,7 +43,7 @@ const tables: [query: string, fileName: string, lines: string[]][] = [
       'model-a,2025-11-11,sell,AAPL,4,120,1,9478',
     ],
   ],
-  ['format=csv&model=nobody', 'curve.csv', ['model,date,value,daily_return,stale,benchmark_value']],
+  ['format=csv&model=unknown', 'curve.csv', ['model,date,value,daily_return,stale,benchmark_value']],
   [
     'format=csv&table=trades&start_date=2025-11-11',
     'trades.csv',

@@ -29,7 +29,7 @@ const accepted: [
     ['2025-11-24', '2025-11-24'],
     ['2025-11-24', '2025-11-28', 5],
   ],
-  ['today is no future', '2025-12-01', '2025-12-01', ['new'], ['2025-12-01'], ['2025-12-01', '2025-12-01', 1]],
+  ['today is not in the future', '2025-12-01', '2025-12-01', ['new'], ['2025-12-01'], ['2025-12-01', '2025-12-01', 1]],
   [
     'exactly the maximum of days',
     '2025-11-01',
@@ -90,7 +90,7 @@ const refused: [name: string, start: string | null, end: string, models: string[
     ['recent', 'done'],
     /Nothing to resume up to 2025-11-25: every model is already simulated through 2025-11-26/,
   ],
-  ['resume onto a weekend alone', null, '2025-11-30', ['done'], /2025-11-29 to 2025-11-30 has no weekday/],
+  ['resume onto only a weekend', null, '2025-11-30', ['done'], /2025-11-29 to 2025-11-30 has no weekday/],
   ['resume into the future', null, '2025-12-02', ['recent'], /in the future/],
 ];
 for (const [name, startDate, endDate, models, detail] of refused) {

@@ -274,7 +274,7 @@ test('the API page lists every operation and tries one', inLongForm, async (t) =
 test('what does not exist is explained in a sentence', inBrowser, async (t) => {
   const { page, open } = await visit(t, service.url, { provokes: [404] });
   const missing: [string, RegExp][] = [
-    ['/models/nobody', /Model nobody has no completed model-day/],
+    ['/models/unknown', /Model unknown has no completed model-day/],
     ['/model-days/model-a/2020-01-01', /Model model-a has no session on 2020-01-01/],
     ['/jobs/no-such-job', /There is no job no-such-job/],
   ];

@@ -76,7 +76,7 @@ const cases: [name: string, table: string, expected: string[]][] = [
     ],
   ],
   [
-    'other initial cash, and several respects at once',
+    'other initial cash, and several respects together',
     'a 02 06 plain\nb 02 06 plain\nc 05 06 small 5000',
     [
       'c period: Its period, 2025-06-05 to 2025-06-06 (2 model-days), is not that of a and 1 more, 2025-06-02 to 2025-06-06 (5 model-days)',

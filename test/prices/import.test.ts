@@ -84,7 +84,7 @@ const formats: [name: string, file: string, text: string, format: string, bars: 
     ['AAPL alpha-vantage 2025-01-06..2025-01-07'],
   ],
   [
-    'AI-Trader merged lines, whose newest day has the open alone',
+    'AI-Trader merged lines, whose newest day has only the open',
     'merged.jsonl',
     [
       alphaVantage('AAPL', {
@@ -204,7 +204,7 @@ test('a day on which a price did not move is an ordinary bar', async (t) => {
 const unreadable: [name: string, text: string | Buffer, message: RegExp][] = [
   ['an empty file', '', /it is empty/],
   ['bytes', Buffer.from([0, 1, 2, 255, 254, 0, 0]), /as CSV its header lacks date, open/],
-  ['prose', 'Dear reader,\nhere are the prices.', /as CSV its header lacks date, open/],
+  ['prose', 'Good morning,\nhere are the prices.', /as CSV its header lacks date, open/],
   [
     'half a JSON document',
     '{"Meta Data": {"2. Symbol": "AAPL"}, "Time Series (Daily)": {"2025-01-06": {"1. open": "10"',

@@ -7,7 +7,7 @@ import { lostLog } from './lost-log.ts';
 const ROUNDS = 6;
 
 test(
-  'through links to the database no second server starts, and after a kill any of them goes on',
+  'no second server starts through links to the database, and after a kill any of them continues',
   { skip: noProc },
   async (t) => {
     const seed = Date.now() % 1_000_000;
@@ -19,7 +19,7 @@ test(
 );
 
 test(
-  'a log that is removed under the service at any moment costs nothing that it had told',
+  'a log that is removed under the service at any moment loses nothing that it had reported',
   { skip: noProc },
   async (t) => {
     const seed = Date.now() % 1_000_000;

@@ -258,7 +258,7 @@ const faults: [
     /larger than 524288 bytes/,
   ],
   [
-    'nobody there',
+    'no server there',
     () => {},
     'the provider cannot be reached',
     /ECONNREFUSED/,

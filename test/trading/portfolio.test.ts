@@ -19,7 +19,7 @@ const ledgers: [name: string, cash: number, ledger: string][] = [
      buy  MSFT 6    150     => 100 AAPL:60 MSFT:6`,
   ],
   [
-    'the proceeds of a sale can be spent at once',
+    'the proceeds of a sale can be spent immediately',
     1_000,
     `buy  AAPL 10   100     => 0 AAPL:10
      sell AAPL 5    100     => 500 AAPL:5

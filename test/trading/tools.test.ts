@@ -64,9 +64,9 @@ const answers: [name: string, tool: string, args: unknown, answer: unknown][] = 
     { symbol: 'MSFT', amount: 2 },
     { executed: 'sell', symbol: 'MSFT', amount: 2, price: 210, cash: 10_420, holding: 3 },
   ],
-  ["today's price is the open alone", 'get_price', { symbol: 'AAPL' }, { symbol: 'AAPL', date: DATE, open: 100 }],
+  ["today's price is only the open", 'get_price', { symbol: 'AAPL' }, { symbol: 'AAPL', date: DATE, open: 100 }],
   [
-    'today by its date is the open alone',
+    'today by its date is only the open',
     'get_price',
     { symbol: 'AAPL', date: DATE },
     { symbol: 'AAPL', date: DATE, open: 100 },

@@ -51,7 +51,7 @@ const addresses: [name: string, sources: Sources, baseUrl: string, apiKey: strin
     'own-key',
   ],
   [
-    "OpenAI's address, when nobody says",
+    "OpenAI's URL by default",
     { settings: { openaiApiKey: 'service-key' } },
     'https://api.openai.com/v1',
     'service-key',

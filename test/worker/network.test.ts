@@ -113,7 +113,7 @@ const proxied: [
     (proxy) => ({ ...trusted, HTTPS_PROXY: `http://me:word@${proxy}` }),
     (host) => [`CONNECT ${host} Basic ${Buffer.from('me:word').toString('base64')}`],
   ],
-  ['HTTPS_PROXY is no matter of http://', false, (proxy) => ({ HTTPS_PROXY: `http://${proxy}` }), () => []],
+  ['HTTPS_PROXY does not apply to http://', false, (proxy) => ({ HTTPS_PROXY: `http://${proxy}` }), () => []],
   [
     'NO_PROXY goes past it',
     false,
@@ -164,7 +164,7 @@ const certificates: [name: string, variables: Record<string, string>, summary: R
     /^Done\.$/,
   ],
   [
-    'a file that is not there is told',
+    'a missing file is reported',
     { NODE_EXTRA_CA_CERTS: '/nowhere.pem' },
     /Ignoring extra certs from `\/nowhere\.pem`[^]*its certificate is not trusted/,
   ],

@@ -193,7 +193,7 @@ const crews: [name: string, events: string, running: number, size: number][] = [
   ['goes down to what the machine carried beside the lost one', 'jjjjl', 3, 3],
   ['goes down loss by loss', 'jjjjlll', 1, 1],
   ['keeps one place whatever is lost', 'jjjjlllljlj', 1, 1],
-  ['gives the place of a lost one to nobody', 'jjjjjl', 3, 3],
+  ['gives the place of a lost one to no other', 'jjjjjl', 3, 3],
   ['gives the place of a good one to the next', 'jjjjjw', 4, 4],
   ['grows after twice as many good ends as at first', `jjl${'jw'.repeat(6)}`, 1, 2],
   ['does not grow before', `jjl${'jw'.repeat(5)}`, 1, 1],

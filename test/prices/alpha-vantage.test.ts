@@ -65,6 +65,14 @@ test('splits come as fractions', async (t) => {
   ]);
 });
 
+test('a split whose date cannot be read is not taken for none', async (t) => {
+  const server = await startPriceServer(t, { splits: 'ORLY soon 2' });
+  assert.deepEqual(await connect(server.url).splits('ORLY', never), {
+    problem: 'unreadable',
+    message: 'a split that cannot be read: {"effective_date":"soon","split_factor":"2"}',
+  });
+});
+
 const fractions: [factor: number, fraction: string | null][] = [
   [15, '15/1'],
   [2, '2/1'],

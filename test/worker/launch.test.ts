@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import childProcess, { type ChildProcess } from 'node:child_process';
 import { EventEmitter } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { getPriority } from 'node:os';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -122,6 +124,14 @@ test('a child that exceeds its memory outside its heap, is ended with the reason
 
 test('the stderr of a crashing child is kept for the log', async () => {
   assert.match((await run('crashes')).stderr, /the fixture crashes/);
+});
+
+test('short of processors or memory, the service comes before its children', { skip: noProc }, (t) => {
+  const child = startProcess('', { isNetworked: false, heapMb: 64 });
+  t.after(() => child.kill('SIGKILL'));
+  const { pid = 0 } = child;
+  assert.equal(getPriority(pid), 10);
+  assert.equal(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'), '1000\n');
 });
 
 /** Makes the next starts of processes fail, as the system does: some errors are thrown, others are events. */

@@ -44,5 +44,5 @@ export const httpLimits: HttpLimits = {
   maxLongResponses: 64,
   checkIntervalMs: 1_000,
   maxConnections: 1_000,
-  maxPipelinedRequests: 100,
+  maxPipelinedRequests: 20,
 };

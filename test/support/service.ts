@@ -109,7 +109,7 @@ export function copyTemplate(path: string): void {
   copyFileSync(template, path);
 }
 
-/** A whole service in this process: its own folder, database and free port; real child processes. */
+/** A whole service in this process: its own folder, database and free port. */
 export async function startTestService(t: TestContext, options: TestServiceOptions = {}): Promise<TestService> {
   const folder = options.folder ?? temporaryFolder(t);
   const settings: Settings = {

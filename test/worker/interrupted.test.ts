@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { type Script, scriptedAgent, scriptedProcess } from '../support/agents.ts';
+import { type Script, scriptedAgent } from '../support/agents.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { type TestService, startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -18,24 +18,19 @@ const configuration = {
 const buy = (symbol: string, amount: number): [string, unknown] => ['buy', { symbol, amount }];
 const wait: [string, unknown][] = [['wait', 60_000]];
 
-interface ServeOptions {
-  folder?: string;
-  agentOf?: typeof scriptedAgent;
-}
-
-const serve = (t: TestContext, script: Script, { folder, agentOf = scriptedAgent }: ServeOptions = {}) =>
+const serve = (t: TestContext, script: Script, { folder }: { folder?: string } = {}) =>
   startTestService(t, {
     configuration,
-    agentProgram: agentOf(script),
+    agentProgram: scriptedAgent(script),
     ...(folder === undefined ? { prices: PRICES } : { folder }),
   });
 
 /** Starts a job, waits until so many messages of its one model-day are logged, and stops the service under it. */
 async function interrupt(
   t: TestContext,
-  { script, messages, agentOf }: { script: Script; messages: number; agentOf?: typeof scriptedAgent },
+  { script, messages }: { script: Script; messages: number },
 ): Promise<{ folder: string; jobId: string }> {
-  const service = await serve(t, script, agentOf && { agentOf });
+  const service = await serve(t, script);
   const { body } = await service.post('/simulate/trigger', { start_date: '2025-11-10', end_date: '2025-11-10' });
   const log = service.database.statement('SELECT count(*) AS count FROM reasoning_logs');
   await until(`${messages} messages`, () => Number(log.get()?.['count']) >= messages);
@@ -74,10 +69,9 @@ test('a model-day resumes where its reasoning log ends', async (t) => {
   const { folder, jobId } = await interrupt(t, {
     script: { [day]: [[buy('AAPL', 10), buy('MSFT', 60)], wait] },
     messages: 4,
-    agentOf: scriptedProcess,
   });
   const script = { [day]: [[buy('AAPL', 10), buy('MSFT', 60)], [buy('MSFT', 2)]] };
-  const service = await serve(t, script, { folder, agentOf: scriptedProcess });
+  const service = await serve(t, script, { folder });
   const status = await service.waitForJob(jobId);
   assert.equal(status.status, 'completed');
   assert.deepEqual(

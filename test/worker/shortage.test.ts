@@ -12,8 +12,7 @@ import { createCrew } from '../../src/worker/crew.ts';
 import { watchSilence } from '../../src/worker/first-line.ts';
 import { type WorkerLimits, workerLimits } from '../../src/worker/limits.ts';
 import { runJob } from '../../src/worker/worker.ts';
-import { scriptedAgent, scriptedProcess } from '../support/agents.ts';
-import { asChild } from '../support/children.ts';
+import { agentFixture, scriptedAgent } from '../support/agents.ts';
 import { storedStatus } from '../support/job-status.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { storePrices } from '../support/prices.ts';
@@ -29,15 +28,7 @@ const { agent_config: agentConfig } = parseConfiguration(
 const buy: [string, unknown][] = [['buy', { symbol: 'AAPL', amount: 1 }]];
 const PROGRAMS: Record<string, string> = {
   buys: scriptedAgent({ '*': [buy, buy] }),
-  hangs: asChild((pipe) => pipe.sleep(1_000_000), null),
-  exits: asChild((pipe) => pipe.exit(3), null),
-  crashes: asChild((pipe) => pipe.exit(1), null),
-  'exits-later': asChild(async (pipe) => {
-    pipe.send({ type: 'prompt', messages: [{ role: 'user', content: 'hello' }] });
-    await pipe.exit(3);
-  }, null),
   'killed-after-a-trade': scriptedAgent({ '*': [buy, [['killed', 1]], buy] }),
-  'killed-process': scriptedProcess({ '*': [buy, [['killed', 1]], buy] }),
   'killed-always': scriptedAgent({ '*': [buy, [['killed', 1_000]], buy] }),
 };
 const LEDGER = ledger(`
@@ -85,7 +76,7 @@ function prepare(
   const nextProgram = () => {
     const name = programs[Math.min(starts, programs.length - 1)] as string;
     starts += 1;
-    return PROGRAMS[name] as string;
+    return PROGRAMS[name] ?? agentFixture(name);
   };
   const context: WorkerContext = {
     database,
@@ -121,7 +112,7 @@ const KILLED =
 const recoveries: [name: string, programs: string[], warnings: string[], limits?: Partial<WorkerLimits>][] = [
   ['hang before they speak', ['hangs', 'hangs', 'buys'], [SILENT], { firstLineMs: 200, maxStarts: 10 }],
   ['end before they speak', ['exits', 'crashes', 'exits', 'crashes', 'exits', 'buys'], [SILENT]],
-  ['are killed after they spoke', ['killed-process'], [KILLED]],
+  ['are killed after they spoke', ['killed-after-a-trade'], [KILLED]],
   [
     'fail to start before and after one of them spoke',
     ['exits', 'exits', 'killed-after-a-trade', 'exits', 'exits', 'buys'],

@@ -11,6 +11,7 @@ import { withSnapshot } from '../src/database/snapshot.ts';
 import { closeInspector } from '../src/inspector.ts';
 import { launch } from '../src/worker/launch.ts';
 import { agentFixture, simulatedStart } from './support/agents.ts';
+import { runInProcess } from './support/in-process.ts';
 import { blocks, childrenOf, descriptorsOf, listeningPortsOf, noProc } from './support/processes.ts';
 import { ask, followProgram, installProgram, replaceAgent, runProgram, startServer } from './support/program.ts';
 import { temporaryFolder } from './support/service.ts';
@@ -117,7 +118,7 @@ test("a child cannot command its parent through the parent's inspector", async (
   });
   replaceAgent(cwd, agentFixture('takes-over-parent'));
   writeFileSync(join(cwd, 'prices.csv'), 'symbol,date,open,close\nAAPL,2025-01-06,100,101\n');
-  assert.equal((await runProgram(['import-prices', 'prices.csv'], { cwd })).code, 0);
+  assert.equal((await runInProcess(['import-prices', 'prices.csv'], { cwd })).code, 0);
   const env = { SECRET: 'the-secret', NODE_OPTIONS: `--inspect-port=${port}` };
   const server = await startServer(t, { cwd, env });
   // The child tries to send it too, and may not; another process of the same user may.

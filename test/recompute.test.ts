@@ -55,9 +55,9 @@ test('an independent bookkeeper derives every figure from only the records and t
   const { bars } = await importFile(service.database, path, { clock: clockFrom('2025-09-29') });
   assert.ok(bars > 200);
 
-  const first = await service.runJob({ start_date: '2025-08-28', end_date: '2025-09-12' });
+  const first = await service.runJob({ start_date: '2025-08-28', end_date: '2025-09-03' });
   assert.deepEqual([first.status, first.warnings], ['completed', [`Skipped 1 date without price data: ${HOLIDAY}`]]);
-  const second = await service.runJob({ end_date: LAST });
+  const second = await service.runJob({ end_date: LAST, models: MODELS.slice(1) });
   assert.equal(second.status, 'completed');
 
   const { results } = (await service.get('/results')).body;
@@ -68,7 +68,7 @@ test('an independent bookkeeper derives every figure from only the records and t
   assert.equal(new Set(results.map(({ date }: { date: string }) => date)).size, tradingDays.length);
   const trades = results.filter(({ action_type }: { action_type: string }) => action_type !== 'no_trade');
   assert.ok(
-    trades.length > 12 * MODELS.length && trades.some(({ action_type }: { action_type: string }) => action_type === 'sell'),
+    trades.length > 12 * (MODELS.length - 1) && trades.some(({ action_type }: { action_type: string }) => action_type === 'sell'),
     'models really trade',
   );
   await checkPerformance(service, results);
@@ -102,7 +102,7 @@ async function checkPerformance(service: TestService, results: readonly ActionRe
       open,
     );
     assert.ok(Math.abs(positions.reduce((sum, { cost_basis }) => sum + cost_basis, 0) - cost) < 0.01);
-    assert.notEqual(told.sharpe_ratio, null, 'there are enough days for risk');
+    assert.equal(told.sharpe_ratio === null, told.model === MODELS[0], 'enough days for risk, but of the first model');
   }
 }
 

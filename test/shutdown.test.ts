@@ -3,8 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { runInProcess } from './support/in-process.ts';
 import { childrenOf, noProc } from './support/processes.ts';
-import { ask, installProgram, runProgram, startServer } from './support/program.ts';
+import { ask, installProgram, startServer } from './support/program.ts';
 
 const MAX_TRIES = 5;
 
@@ -20,7 +21,7 @@ async function startWithStuckChild(t: TestContext) {
     agent_config: { stock_symbols: ['AAPL'] },
   });
   writeFileSync(join(cwd, 'prices.csv'), 'symbol,date,open,close\nAAPL,2025-01-06,100,101\n');
-  assert.equal((await runProgram(['import-prices', 'prices.csv'], { cwd })).code, 0);
+  assert.equal((await runInProcess(['import-prices', 'prices.csv'], { cwd })).code, 0);
   const server = await startServer(t, { cwd });
   await ask(`${server.url}/simulate/trigger`, { start_date: '2025-01-06', end_date: '2025-01-06' });
   await asked;

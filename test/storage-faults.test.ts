@@ -11,7 +11,7 @@ import { ask, installProgram, runProgram, startServer, untilAnswer } from './sup
 import { leftToLongForm } from './support/long.ts';
 
 const DEV = { DEPLOYMENT_MODE: 'DEV', API_PORT: '0' };
-const WEEK = { start_date: '2025-11-10', end_date: '2025-11-14', models: ['model-a', 'model-b'] };
+const DAYS = { start_date: '2025-11-12', end_date: '2025-11-14', models: ['model-a', 'model-b'] };
 const LISTENING = /"message":"listening".*?"port":(\d+)/;
 test(
   'a disk that is full in the middle of a job: the job waits, health says so, and nothing is lost',
@@ -19,7 +19,7 @@ test(
   async (t) => {
     const program = startOnDisk(t, [], { cwd: installProgram(t), env: DEV, kb: 16_000 });
     const url = `http://127.0.0.1:${(await program.waitFor(LISTENING))[1]}`;
-    const { job_id } = await ask(`${url}/simulate/trigger`, WEEK);
+    const { job_id } = await ask(`${url}/simulate/trigger`, DAYS);
     const before = await untilAnswer(`${url}/simulate/status/${job_id}`, ({ progress }) => progress.completed >= 2);
     await program.fill();
     await program.waitFor(
@@ -30,11 +30,11 @@ test(
     assert.ok((await ask(`${url}/results`)).count >= before.progress.completed, 'what was committed can be read');
     await program.free();
     const status = await untilAnswer(`${url}/simulate/status/${job_id}`, ({ completed_at }) => completed_at !== null);
-    assert.deepEqual([status.status, status.progress.completed, status.error], ['completed', 10, null]);
+    assert.deepEqual([status.status, status.progress.completed, status.error], ['completed', 6, null]);
     assert.match(String(status.warnings), /^Waited \d+ seconds: Cannot use the database: the disk is full$/);
     assert.equal((await ask(`${url}/health`)).status, 'healthy');
     const audit = await ask(`${url}/audit`);
-    assert.deepEqual([audit.status, audit.counts.model_days], ['sound', 10]);
+    assert.deepEqual([audit.status, audit.counts.model_days], ['sound', 6]);
   },
 );
 
@@ -42,12 +42,12 @@ test('a trigger on a full disk says so, and works when there is room again', { s
   const program = startOnDisk(t, [], { cwd: installProgram(t), env: DEV, kb: 16_000 });
   const url = `http://127.0.0.1:${(await program.waitFor(LISTENING))[1]}`;
   await program.fill();
-  const { detail } = await ask(`${url}/simulate/trigger`, WEEK);
+  const { detail } = await ask(`${url}/simulate/trigger`, DAYS);
   assert.match(detail, /^Internal server error: Cannot use the database: the disk is full \(reference [0-9a-f]{8}\)$/);
   assert.equal((await ask(`${url}/health`)).database, 'disconnected');
   await program.free();
   assert.equal((await ask(`${url}/health`)).database, 'connected');
-  const { job_id } = await ask(`${url}/simulate/trigger`, WEEK);
+  const { job_id } = await ask(`${url}/simulate/trigger`, DAYS);
   assert.equal(
     (await untilAnswer(`${url}/simulate/status/${job_id}`, ({ completed_at }) => completed_at !== null)).status,
     'completed',
@@ -60,7 +60,7 @@ test('a disk that refuses to write: the job waits in the same way', { skip: noLi
   const server = await startServer(t, { cwd: installProgram(t), env: DEV });
   const limitFileSize = (bytes: string) =>
     execFileSync('prlimit', ['--pid', String(server.process.pid), `--fsize=${bytes}:`]);
-  const { job_id } = await ask(`${server.url}/simulate/trigger`, WEEK);
+  const { job_id } = await ask(`${server.url}/simulate/trigger`, DAYS);
   await untilAnswer(`${server.url}/simulate/status/${job_id}`, ({ progress }) => progress.completed >= 2);
   limitFileSize('100');
   await server.waitFor(/the job waits.*Cannot use the database: the disk reports an input or output error/);
@@ -70,7 +70,7 @@ test('a disk that refuses to write: the job waits in the same way', { skip: noLi
     `${server.url}/simulate/status/${job_id}`,
     ({ completed_at }) => completed_at !== null,
   );
-  assert.deepEqual([status.status, status.progress.completed], ['completed', 10]);
+  assert.deepEqual([status.status, status.progress.completed], ['completed', 6]);
   assert.equal((await ask(`${server.url}/audit`)).status, 'sound');
 });
 
@@ -78,7 +78,7 @@ test('a service that waits for its disk can be stopped', { skip: noDisk }, async
   const cwd = installProgram(t);
   const program = startOnDisk(t, [], { cwd, env: { ...DEV, PRESERVE_DEV_DATA: 'true' }, kb: 16_000 });
   const url = `http://127.0.0.1:${(await program.waitFor(LISTENING))[1]}`;
-  const { job_id } = await ask(`${url}/simulate/trigger`, WEEK);
+  const { job_id } = await ask(`${url}/simulate/trigger`, DAYS);
   await untilAnswer(`${url}/simulate/status/${job_id}`, ({ progress }) => progress.completed >= 2);
   await program.fill();
   await program.waitFor(/the job waits until the database can be written/);
@@ -182,7 +182,7 @@ test('a database file that is moved away while the service runs, replaced, and p
   const [path, away] = [join(cwd, 'data/jobs_dev.db'), join(cwd, 'away.db')];
   const states = async () => {
     const { status, database } = await ask(`${server.url}/health`);
-    const { detail, job_id } = await ask(`${server.url}/simulate/trigger`, { ...WEEK, start_date: WEEK.end_date });
+    const { detail, job_id } = await ask(`${server.url}/simulate/trigger`, { ...DAYS, start_date: DAYS.end_date });
     return { status, database, detail: String(detail).replace(/[0-9a-f]{8}/, 'x'), job_id };
   };
   const gone = {
@@ -209,7 +209,7 @@ test('the log removed under a running service: earlier and later commits survive
   const path = join(cwd, 'data/jobs_dev.db');
   const server = await startServer(t, { cwd, env });
   const run = async (models: string[]) => {
-    const { job_id } = await ask(`${server.url}/simulate/trigger`, { ...WEEK, models });
+    const { job_id } = await ask(`${server.url}/simulate/trigger`, { ...DAYS, models });
     await untilAnswer(`${server.url}/simulate/status/${job_id}`, (body) => body.status === 'completed');
   };
   await run(['model-a']);
@@ -222,7 +222,7 @@ test('the log removed under a running service: earlier and later commits survive
   assert.equal(stderr.match(/"level":"WARNING".*was removed while it was in use; what it held was saved/g)?.length, 2);
   const again = await startServer(t, { cwd, env });
   const audit = await ask(`${again.url}/audit`);
-  assert.deepEqual([audit.status, audit.counts.model_days], ['sound', 10]);
+  assert.deepEqual([audit.status, audit.counts.model_days], ['sound', 6]);
 });
 
 test('the log replaced under a running service: health and triggers say so, and what to do', async (t) => {
@@ -232,7 +232,7 @@ test('the log replaced under a running service: health and triggers say so, and 
   rmSync(log);
   writeFileSync(log, '');
   const { status, database } = await ask(`${server.url}/health`);
-  const { detail } = await ask(`${server.url}/simulate/trigger`, WEEK);
+  const { detail } = await ask(`${server.url}/simulate/trigger`, DAYS);
   assert.deepEqual([status, database], ['unhealthy', 'disconnected']);
   assert.match(detail, /Cannot use the database: its log .* was replaced .*; restart the service, then run check/);
 });

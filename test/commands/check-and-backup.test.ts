@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync, watch, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openDatabase } from '../../src/database/database.ts';
 import { fourDays } from '../support/books.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { ask, installProgram, runProgram, startProgram, startServer } from '../support/program.ts';
-import { until } from '../support/until.ts';
 
 /** A folder with the program and the books of `fourDays` as its database; `sql` is done to them. */
 async function installWithBooks(t: TestContext, sql = ''): Promise<string> {
@@ -17,6 +16,17 @@ async function installWithBooks(t: TestContext, sql = ''): Promise<string> {
   if (sql !== '') database.statement(sql).run();
   database.close();
   return cwd;
+}
+
+/** Resolves as soon as a folder has a new file whose name ends like this. */
+function fileIn(folder: string, ending: string): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const watcher = watch(folder, (_event, name) => {
+    if (!name?.endsWith(ending)) return;
+    watcher.close();
+    resolve();
+  });
+  return promise;
 }
 
 test('check: books that add up', async (t) => {
@@ -138,16 +148,18 @@ test('a backup that is interrupted leaves nothing behind; the next start removes
   database
     .statement(
       `INSERT INTO price_data (symbol, date, open, source) SELECT 'S' || value, '2025-01-06', 1, hex(zeroblob(4000))
-       FROM (WITH RECURSIVE numbers (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM numbers LIMIT 5000) SELECT value FROM numbers)`,
+       FROM (WITH RECURSIVE numbers (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM numbers LIMIT 1200) SELECT value FROM numbers)`,
     )
     .run();
   database.close();
   const folder = join(cwd, 'data/agent_data');
-  const filesIn = () => (existsSync(folder) ? readdirSync(folder) : []).filter((name) => name.startsWith('jobs-'));
+  mkdirSync(folder);
+  const filesIn = () => readdirSync(folder).filter((name) => name.startsWith('jobs-'));
   for (const signal of ['SIGINT', 'SIGKILL'] as const) {
     for (const name of filesIn()) rmSync(join(folder, name));
+    const begins = fileIn(folder, '.partial');
     const program = startProgram(['backup'], { cwd });
-    await until('the backup begins', () => filesIn().some((name) => name.endsWith('.partial')));
+    await Promise.race([begins, program.ended]);
     program.process.kill(signal);
     const { code } = await program.ended;
     if (signal === 'SIGKILL') await startServer(t, { cwd });

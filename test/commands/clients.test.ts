@@ -273,7 +273,7 @@ test('the commands are in the help', async () => {
 });
 
 test('Ctrl-C ends a watch and not the job', async () => {
-  const { stdout } = await run(['trigger', '--start', '2025-09-01', '--end', '2025-09-05']);
+  const { stdout } = await run(['trigger', '--start', '2025-09-01', '--end', '2025-09-03']);
   const watching = startProgram(['watch', stdout.trim()], { cwd, env: { API_URL: server.url } });
   await watching.waitFor(/simulated\n/);
   watching.process.kill('SIGINT');

@@ -3,12 +3,12 @@ import { type TestContext, before, test } from 'node:test';
 import { scriptedAgent } from '../support/agents.ts';
 import { overflow, visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
-import { leftToLongForm } from '../support/long.ts';
+import { leftToLongForm, runs } from '../support/long.ts';
 import { lastWeekdays, wavyPrices } from '../support/market.ts';
 import { type TestService, startTestService } from '../support/service.ts';
 
 const SYMBOLS = ['AAPL', 'MSFT', 'NVDA'];
-const dates = lastWeekdays(12);
+const dates = lastWeekdays(runs(3, 12));
 const [firstDate, secondDate] = dates as [string, string];
 const lastDate = dates.at(-1) as string;
 /** What a model may write to attack the reader of its answers. */

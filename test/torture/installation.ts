@@ -12,8 +12,11 @@ export const FIRST_DATE = '2015-01-01';
 const LAST_DATE = '2025-10-31';
 export const INITIAL_CASH = 1_000_000;
 
-/** A folder with the program, a configuration of so many models that answer at `modelsUrl`, and made-up prices. */
-export function install(modelsUrl: string, random: () => number, { count = 3 } = {}): string {
+/**
+ * A folder with the program, a configuration of so many models that answer at `modelsUrl`, and made-up prices from
+ * `FIRST_DATE` to `lastDate`, which is at most `LAST_DATE`.
+ */
+export function install(modelsUrl: string, random: () => number, { count = 3, lastDate = LAST_DATE } = {}): string {
   if (!existsSync(PROGRAM)) throw new Error('dist/server.js is missing: run "npm run build" first');
   const folder = mkdtempSync(join(tmpdir(), 'tss-torture-'));
   copyFileSync(PROGRAM, join(folder, 'server.js'));
@@ -28,13 +31,13 @@ export function install(modelsUrl: string, random: () => number, { count = 3 } =
     agent_config: { stock_symbols: SYMBOLS, initial_cash: INITIAL_CASH, max_steps: 6, base_delay: 0.01 },
   };
   writeFileSync(join(folder, 'configs/default_config.json'), JSON.stringify(configuration));
-  writeFileSync(join(folder, 'prices.jsonl'), SYMBOLS.map((symbol) => seriesOf(symbol, random)).join('\n'));
+  writeFileSync(join(folder, 'prices.jsonl'), SYMBOLS.map((symbol) => seriesOf(symbol, { lastDate, random })).join('\n'));
   return folder;
 }
 
-function seriesOf(symbol: string, random: () => number): string {
+function seriesOf(symbol: string, { lastDate, random }: { lastDate: string; random: () => number }): string {
   let price = 50 + 200 * random();
-  const days = weekdays(FIRST_DATE, LAST_DATE).map((date) => {
+  const days = weekdays(FIRST_DATE, lastDate < LAST_DATE ? lastDate : LAST_DATE).map((date) => {
     const open = (price *= 0.97 + 0.06 * random());
     const close = (price *= 0.98 + 0.04 * random());
     return [date, { '1. buy price': open.toFixed(4), '4. sell price': close.toFixed(4) }];

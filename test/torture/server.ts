@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ActionRecord } from '../support/recompute.ts';
 
 const START_TIMEOUT_MS = 20_000;
@@ -8,6 +7,8 @@ const START_TIMEOUT_MS = 20_000;
 export interface Server {
   url: string;
   process: ChildProcess;
+  /** Resolves when its log says that a job has ended; rejects when the service ends before that. */
+  jobEnd(jobId: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -41,11 +42,13 @@ export function startServer(
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let log = '';
+  const jobs = watchJobs();
   const ended = new Promise<void>((end) => child.on('close', () => end()));
   const timer = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT_MS);
   child.stderr.on('data', (chunk) => {
     log = (log + chunk).slice(-20_000);
     onLog(String(chunk));
+    jobs.read(log);
     const port = /"message":"listening".*?"port":(\d+)/.exec(log)?.[1];
     if (port === undefined) return;
     clearTimeout(timer);
@@ -53,10 +56,32 @@ export function startServer(
       child.kill('SIGTERM');
       await ended;
     };
-    resolve({ url: `http://127.0.0.1:${port}`, process: child, stop });
+    resolve({ url: `http://127.0.0.1:${port}`, process: child, jobEnd: jobs.jobEnd, stop });
   });
-  void ended.then(() => reject(new Error(`The service did not start: ${log}`)));
+  void ended.then(() => {
+    reject(new Error(`The service did not start: ${log}`));
+    jobs.giveUp(new Error(`The service ended before its job: ${log}`));
+  });
   return promise;
+}
+
+/** The ends of jobs in a log that grows: waiting for these takes no processor time from the service, unlike asking it. */
+function watchJobs() {
+  const ends = new Map<string, PromiseWithResolvers<void>>();
+  const endOf = (jobId: string) => {
+    const known = ends.get(jobId) ?? Promise.withResolvers<void>();
+    ends.set(jobId, known);
+    return known;
+  };
+  return {
+    read(log: string) {
+      for (const [, jobId = ''] of log.matchAll(/"message":"job ended","jobId":"([^"]+)"/g)) endOf(jobId).resolve();
+    },
+    jobEnd: (jobId: string): Promise<void> => endOf(jobId).promise,
+    giveUp(reason: Error) {
+      for (const end of ends.values()) end.reject(reason);
+    },
+  };
 }
 
 /** GETs, or POSTs a body; resolves to the answer's JSON. */
@@ -72,14 +97,12 @@ export async function trigger({ url }: Server, request: object): Promise<string>
   return jobId;
 }
 
-/** Waits until a job has ended. Rejects unless it is completed. */
-export async function untilEnd({ url }: Server, jobId: string): Promise<void> {
-  for (;;) {
-    const { status, completed_at: completedAt, error, details } = await ask(`${url}/simulate/status/${jobId}`);
-    if (completedAt === null) await sleep(20);
-    else if (status === 'completed') return;
-    else throw new Error(`The job is ${status}: ${error} ${JSON.stringify(details)}`);
-  }
+/** Waits until a job has ended; it may have before this server's life. Rejects unless it is completed. */
+export async function untilEnd({ url, jobEnd }: Server, jobId: string): Promise<void> {
+  const statusOf = () => ask(`${url}/simulate/status/${jobId}`);
+  if ((await statusOf()).completed_at === null) await jobEnd(jobId);
+  const { status, error, details } = await statusOf();
+  if (status !== 'completed') throw new Error(`The job is ${status}: ${error} ${JSON.stringify(details)}`);
 }
 
 export async function readRecords({ url }: Server): Promise<ActionRecord[]> {

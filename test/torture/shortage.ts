@@ -40,7 +40,8 @@ export async function runShort(
   const group = createControlGroup(controller, limit);
   if (group === null) return null;
   const models = await startModels({ seed, symbols: SYMBOLS });
-  const folder = install(models.url, randomNumbers(seed), { count });
+  const end = addDays(FIRST_DATE, days - 1);
+  const folder = install(models.url, randomNumbers(seed), { count, lastDate: end });
   let taken = 0;
   const onLog = (text: string) => {
     for (const line of text.split('\n').filter((part) => part.includes('the machine ended a model process'))) {
@@ -52,7 +53,6 @@ export async function runShort(
     await run(folder, ['import-prices', 'prices.jsonl']);
     models.beginJob();
     const server = await startServer(folder, { command: group.command, onLog });
-    const end = addDays(FIRST_DATE, days - 1);
     await untilEnd(server, await trigger(server, { start_date: FIRST_DATE, end_date: end }));
     const modelDays = check({ folder, records: await readRecords(server) });
     await server.stop();

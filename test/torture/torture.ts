@@ -22,6 +22,9 @@ import { runShort, shortMachines } from './shortage.ts';
 /** The service lives this long at least and at most before it is killed; its start alone takes some eighty. */
 const LEAST_LIFE_MS = 60;
 const MOST_LIFE_MS = 700;
+/** From the start of a job to the start of the next; a job that survives its kills makes room for more of them. */
+const DAYS_OF_A_JOB = 14;
+const SPARE_JOBS = 20;
 /** How often each other kind of trouble is made. */
 const ROUNDS = 20;
 /** The share of ends that are a polite SIGTERM; these are not counted among the kills. */
@@ -48,12 +51,13 @@ export interface TortureReport {
   seconds: number;
 }
 
-/** Throws when anything is lost, doubled or left behind. */
-export async function torture({ kills, seed }: { kills: number; seed: number }): Promise<TortureReport> {
+/** Throws when anything is lost, doubled or left behind. A job has as many calendar days as `days` says. */
+export async function torture({ kills, seed, days = 12 }: { kills: number; seed: number; days?: number }): Promise<TortureReport> {
   const startedAt = performance.now();
   const random = randomNumbers(seed);
   const models = await startModels({ seed, symbols: SYMBOLS });
-  const folder = install(models.url, random);
+  const lastDate = addDays(FIRST_DATE, DAYS_OF_A_JOB * (kills + SPARE_JOBS));
+  const folder = install(models.url, random, { lastDate });
   let server: Server | undefined;
   try {
     await run(folder, ['import-prices', 'prices.jsonl']);
@@ -63,8 +67,8 @@ export async function torture({ kills, seed }: { kills: number; seed: number }):
     let jobs = 0;
     let start = FIRST_DATE;
     for (; killed < kills; jobs += 1) {
-      const request = { start_date: start, end_date: addDays(start, 11) };
-      start = addDays(start, random() < 0.3 ? 7 : 14); // some jobs overlap with what is done already
+      const request = { start_date: start, end_date: addDays(start, days - 1) };
+      start = addDays(start, random() < 0.3 ? 7 : DAYS_OF_A_JOB); // some jobs overlap with what is done already
       models.beginJob();
       server ??= await startServer(folder);
       const jobId = await trigger(server, request);
@@ -104,13 +108,9 @@ export async function torture({ kills, seed }: { kills: number; seed: number }):
   }
 }
 
-async function endsWithin({ url }: Server, jobId: string, ms: number): Promise<boolean> {
-  const deadline = performance.now() + ms;
-  while (performance.now() < deadline) {
-    if ((await ask(`${url}/simulate/status/${jobId}`)).completed_at !== null) return true;
-    await sleep(Math.min(20, Math.max(0, deadline - performance.now())));
-  }
-  return false;
+async function endsWithin({ url, jobEnd }: Server, jobId: string, ms: number): Promise<boolean> {
+  if ((await ask(`${url}/simulate/status/${jobId}`)).completed_at !== null) return true;
+  return Promise.race([jobEnd(jobId).then(() => true), sleep(ms, false)]);
 }
 
 if (import.meta.main) {

@@ -11,3 +11,30 @@ export function isHttpUrl(text: string): boolean {
 export function isHeaderKey(text: string): boolean {
   return /^[\x21-\x7e]+$/.test(text);
 }
+
+/** A URL without user, password and fragment, the values of its query blank; `isCut` says whether it had any of these. */
+export function cutUrl(text: string): { url: string; isCut: boolean } {
+  const url = new URL(text);
+  const values = [...url.searchParams.values()];
+  const isCut = url.username !== '' || url.password !== '' || values.some((value) => value !== '');
+  if (!isCut && url.hash === '') return { url: text, isCut };
+  url.username = url.password = url.hash = '';
+  for (const name of new Set(url.searchParams.keys())) url.searchParams.set(name, '');
+  return { url: url.href, isCut };
+}
+
+/** A URL that was cut, with what was cut from another one of the same server; null where that does not have it. */
+export function fillUrl(cut: string, from: string): string | null {
+  const [url, source] = [new URL(cut), new URL(from)];
+  const names = [...url.searchParams.keys()];
+  const hasUser = source.username !== '' || source.password !== '';
+  if (source.origin !== url.origin || !(names.length > 0 || hasUser)) return null;
+  url.username = source.username;
+  url.password = source.password;
+  for (const name of names) {
+    const value = source.searchParams.get(name);
+    if (value === null) return null;
+    url.searchParams.set(name, value);
+  }
+  return url.href;
+}

@@ -6,13 +6,17 @@ import type { Database } from './database.ts';
 import { type RowOf, flag, integer, oneOf, orNull, query, text } from './rows.ts';
 import { type ModelDay, endModelDay } from './sessions.ts';
 
-const RUNS = query('SELECT model, start_date AS startDate FROM simulation_runs WHERE job_id = ? ORDER BY model_index', {
-  model: text,
-  startDate: text,
-});
+const RUNS = query(
+  `SELECT model, start_date AS startDate, coalesce(family, model) AS family, entry FROM simulation_runs
+   WHERE job_id = ? ORDER BY model_index`,
+  { model: text, startDate: text, family: text, entry: orNull(text) },
+);
 
-/** A model's part of a job; in resume mode it has its own start date. */
-export type Run = RowOf<typeof RUNS>;
+/** A model's part of a job; in resume mode it has its own start date. `entry` is what ran, as text (entry.ts). */
+export type StoredRun = RowOf<typeof RUNS>;
+
+/** A run to insert; without an entry it is its own family. */
+export type Run = Pick<StoredRun, 'model' | 'startDate'> & Partial<StoredRun>;
 
 export interface NewJob {
   jobId: string;
@@ -34,7 +38,7 @@ export interface StoredJob {
   replaceExisting: boolean;
   /** As JSON text. */
   agentConfig: string;
-  runs: Run[];
+  runs: StoredRun[];
   /** The model-days that have not ended, by date, then in the order of the job's models. */
   pending: ModelDay[];
 }
@@ -57,9 +61,12 @@ export function insertJob(database: Database, job: NewJob): void {
       job.warnings.length === 0 ? null : JSON.stringify(job.warnings),
     );
   const insertRun = database.statement(
-    'INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at) VALUES (?, ?, ?, ?, ?)',
+    `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at, entry, family)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
   );
-  job.runs.forEach(({ model, startDate }, index) => insertRun.run(job.jobId, model, index, startDate, job.createdAt));
+  job.runs.forEach(({ model, startDate, entry = null, family = null }, index) =>
+    insertRun.run(job.jobId, model, index, startDate, job.createdAt, entry, family),
+  );
   database
     .statement(
       `INSERT INTO job_details (job_id, date, model)

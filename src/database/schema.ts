@@ -10,6 +10,7 @@ import { sql as orderOfCommits } from './migrations/009-order-of-commits.ts';
 import { sql as runsByModel } from './migrations/010-runs-by-model.ts';
 import { sql as evidence } from './migrations/011-evidence.ts';
 import { sql as staleness } from './migrations/012-staleness.ts';
+import { sql as entries } from './migrations/013-entries.ts';
 
 export { tables } from './tables.ts';
 
@@ -33,4 +34,5 @@ export const migrations: readonly string[] = [
   runsByModel,
   evidence,
   staleness,
+  entries,
 ];

@@ -39,6 +39,8 @@ CREATE TABLE simulation_runs (
   start_date TEXT NOT NULL CHECK (start_date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
   status TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'superseded')),
   created_at TEXT NOT NULL,
+  entry TEXT CHECK (entry IS NULL OR json_valid(entry)), -- what ran (entry.ts); null for a run from before that was stored
+  family TEXT, -- the signature of its entry; null for a run from before, which is its own family
   UNIQUE (job_id, model),
   UNIQUE (job_id, model_index)
 ) STRICT;
@@ -87,6 +89,7 @@ CREATE TABLE trading_sessions (
   active_from INTEGER, -- the number of the change that made it active
   active_to INTEGER, -- and of the one that ended that
   start_changed INTEGER NOT NULL DEFAULT 0 CHECK (start_changed IN (0, 1)), -- whether another day is now its latest earlier active one
+  note TEXT CHECK (note <> ''), -- the model's note as it is at the end of an active session; null without one
   FOREIGN KEY (job_id, date, model) REFERENCES job_details (job_id, date, model),
   CHECK ((started_from_session_id IS NULL) = (initial_cash_e4 IS NOT NULL)),
   CHECK ((completed_at IS NULL) = (status = 'running')),

@@ -47,11 +47,15 @@ export function finite(cost: string): string {
   return `iif(${cost} < 9e999, ${cost}, NULL)`;
 }
 
-const COST = query('SELECT total(cost_usd) FROM job_details WHERE job_id = ? AND model = ?', [real]);
+const COST = query(
+  `SELECT total(cost_usd) FROM simulation_runs JOIN job_details USING (job_id, model)
+   WHERE job_id = ? AND coalesce(family, model) = ?`,
+  [real],
+);
 
-/** What a model has cost in a job so far, in dollars; 0 when nothing is known. */
-export function costInJob(database: Database, jobId: string, model: string): number {
-  return COST.one(database, jobId, model)[0];
+/** What all runs of a family have cost in a job so far, in dollars; 0 when nothing is known. */
+export function costInJob(database: Database, jobId: string, family: string): number {
+  return COST.one(database, jobId, family)[0];
 }
 
 const UNKNOWN_COST = query(

@@ -4,8 +4,11 @@ import { cancelJob, insertJob, statusOfJob, unfinishedJobId } from '../database/
 import { noteRestart } from '../database/restarts.ts';
 import { lastActiveDate } from '../database/sessions.ts';
 import { ServiceError } from '../domain.ts';
+import { encodeEntry } from '../entry.ts';
 import { logUnexpected } from '../log.ts';
+import type { Settings } from '../settings.ts';
 import type { WorkerContext } from '../worker/context.ts';
+import { resolveEntry } from '../worker/entries.ts';
 import { endJob, warnOfStale } from '../worker/worker.ts';
 import { rememberSubmission, submittedBefore } from './idempotency.ts';
 import { resolveRange } from './range.ts';
@@ -152,7 +155,7 @@ function create(
     jobId,
     startDate,
     dates,
-    runs,
+    runs: runs.map((run) => ({ ...run, ...entryOf(run.model, { configuration, settings }) })),
     agentConfig: configuration.agent_config,
     createdAt: timestamp(now),
     warnings,
@@ -166,6 +169,14 @@ function create(
   };
   if (idempotencyKey !== undefined) rememberSubmission(database, idempotencyKey, { request, job });
   return job;
+}
+
+/** What a run asks, to be stored with it: the job runs from that, whatever becomes of the file. */
+function entryOf(
+  family: string,
+  sources: { configuration: Configuration; settings: Settings },
+): { family: string; entry: string } {
+  return { family, entry: encodeEntry(resolveEntry({ family, run: 1 }, sources)) };
 }
 
 function chooseModels(requested: readonly string[], { models }: Configuration): string[] {

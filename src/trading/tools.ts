@@ -14,11 +14,16 @@ import { type Reply, type TradingDay, describePortfolio, isKnown } from './tradi
 
 interface Row<Arguments> {
   description: string;
-  /** Whether this day has the tool; when omitted, every day has it. */
-  isOffered?(day: TradingDay): boolean;
+  /** Whether a day with these extras has the tool; when omitted, every day has it. */
+  isOffered?(extras: Extras): boolean;
   /** Whether it queries an outside service, whose next reply may differ; a resumed session reuses the first result. */
   isFromOutside?: true;
   run(day: TradingDay, args: Arguments): Reply | Promise<Reply>;
+}
+
+/** What some days have and others do not. */
+interface Extras {
+  hasNews: boolean;
 }
 
 /** Runs the tool with checked arguments. */
@@ -65,7 +70,7 @@ const tools: readonly Tool[] = [
   tool('search_news', {
     description:
       'News published before today, as date, title, URL and snippet. `undated` counts results omitted because their date is uncertain.',
-    isOffered: ({ news }) => news != null,
+    isOffered: ({ hasNews }) => hasNews,
     isFromOutside: true,
     run: (day, { query }) => searchNews(day, query),
   }),
@@ -73,11 +78,20 @@ const tools: readonly Tool[] = [
 
 /** The tools of a day as the model reads them. */
 export function toolDescriptions(day: TradingDay): ToolDescription[] {
-  return toolsOf(day).map(({ name, description, parameters }) => ({ name, description, parameters }));
+  return toolsOf(extrasOf(day)).map(({ name, description, parameters }) => ({ name, description, parameters }));
 }
 
-function toolsOf(day: TradingDay): Tool[] {
-  return tools.filter(({ isOffered }) => isOffered?.(day) ?? true);
+/** The names of the tools of a day. */
+export function toolNames(extras: Extras): string[] {
+  return toolsOf(extras).map(({ name }) => name);
+}
+
+function extrasOf({ news }: TradingDay): Extras {
+  return { hasNews: news != null };
+}
+
+function toolsOf(extras: Extras): Tool[] {
+  return tools.filter(({ isOffered }) => isOffered?.(extras) ?? true);
 }
 
 /**
@@ -97,7 +111,7 @@ function portfolioReport(day: TradingDay): Record<string, unknown> {
 }
 
 function replyTo(day: TradingDay, call: ToolCall): Reply | Promise<Reply> {
-  const offered = toolsOf(day);
+  const offered = toolsOf(extrasOf(day));
   const tool = offered.find(({ name }) => name === call.name);
   if (tool === undefined) {
     const names = offered.map(({ name }) => name).join(', ');

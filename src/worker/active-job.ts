@@ -1,6 +1,7 @@
 import { type AgentConfiguration, type Configuration, parseAgentConfiguration } from '../configuration.ts';
 import type { Database } from '../database/database.ts';
 import { type StoredJob, loadJob } from '../database/jobs.ts';
+import type { Entry } from '../entry.ts';
 import type { Crew } from './crew.ts';
 import type { Life } from './life.ts';
 
@@ -17,7 +18,9 @@ export function openJob(database: Database, jobId: string): Job {
 export interface ActiveJob {
   job: Job;
   universe: ReadonlySet<string>;
-  /** The server's configuration as it is now; null when its file is missing or broken. */
+  /** What ran, by the name of the run; a run without one cannot be run. */
+  entries: ReadonlyMap<string, Entry>;
+  /** The server's configuration as it is now, for keys and what was cut from URLs; null when its file is missing or broken. */
   configuration: Configuration | null;
   /** Aborted when the job is stopped. */
   signal: AbortSignal;

@@ -2,6 +2,7 @@ import { storageFaultOf } from '../database/storage/faults.ts';
 import { addWarnings } from '../database/jobs.ts';
 import type { ModelDay } from '../database/sessions.ts';
 import { ServiceError } from '../domain.ts';
+import type { Entry } from '../entry.ts';
 import { logUnexpected } from '../log.ts';
 import { fromDollars } from '../money.ts';
 import type { Start } from '../protocol.ts';
@@ -14,7 +15,6 @@ import type { ActiveJob } from './active-job.ts';
 import type { Lost } from './channel.ts';
 import { handleMessages } from './child-messages.ts';
 import type { WorkerContext } from './context.ts';
-import { tokenPricesOf } from './endpoint.ts';
 import { launch } from './launch.ts';
 import { type Shortage, shortageWarning } from './shortage.ts';
 
@@ -23,6 +23,8 @@ export interface Attempted {
   modelDay: ModelDay;
   market: Market;
   model: Start['model'];
+  /** What ran. */
+  entry: Entry;
   shortage: Shortage;
 }
 
@@ -40,16 +42,16 @@ export const OVER: AttemptResult = { isOver: true, lost: null };
 export async function attempt(
   context: WorkerContext,
   activeJob: ActiveJob,
-  { modelDay, market, model, shortage }: Attempted,
+  { modelDay, market, model, entry, shortage }: Attempted,
 ): Promise<AttemptResult> {
-  const { job, universe, configuration, signal } = activeJob;
+  const { job, universe, signal } = activeJob;
   const over = new AbortController();
   const session = await openSession(context, modelDay, {
     market,
     universe,
     initialCash: fromDollars(job.agentConfig.initial_cash),
-    tokenPrices: tokenPricesOf(modelDay.model, configuration),
-    news: newsFor(context, modelDay, over.signal),
+    tokenPrices: entry.price_per_million_tokens,
+    news: entry.tools.includes('search_news') ? newsFor(context, modelDay, over.signal) : null,
     costs: tradingCostsOf(job.agentConfig),
     signal,
   });

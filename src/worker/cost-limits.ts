@@ -1,27 +1,26 @@
 import { addWarnings } from '../database/jobs.ts';
 import type { ModelDay } from '../database/sessions.ts';
 import { costInJob, hasUnknownCost } from '../database/usage.ts';
+import type { Entry } from '../entry.ts';
 import type { ActiveJob } from './active-job.ts';
 import type { WorkerContext } from './context.ts';
-import { entryOf, tokenPricesOf } from './endpoint.ts';
 
-/** The cost limits of one job's models: whether a model has reached its limit, and why a limit cannot be enforced. */
+/** The cost limits of one job's models: whether a family has reached its limit, and why a limit cannot be enforced. */
 
 export const COST_LIMIT_REACHED = 'Cost limit reached';
 
-export function isOverCostLimit({ database }: WorkerContext, activeJob: ActiveJob, model: string): boolean {
-  const limit = costLimitOf(model, activeJob);
-  return limit !== null && costInJob(database, activeJob.job.jobId, model) >= limit;
+export function isOverCostLimit({ database }: WorkerContext, { job }: ActiveJob, { signature, max_cost_usd: limit }: Entry): boolean {
+  return limit !== null && costInJob(database, job.jobId, signature) >= limit;
 }
 
 /** A sentence for each limit that cannot be enforced because its model's tokens have no price. */
-export function costWarnings(activeJob: ActiveJob): string[] {
-  const models = activeJob.job.runs.map(({ model }) => model);
-  const unpriced = models.filter(
-    (model) => costLimitOf(model, activeJob) !== null && tokenPricesOf(model, activeJob.configuration) === null,
+export function costWarnings({ entries }: ActiveJob): string[] {
+  const unpriced = [...entries.values()].filter(
+    (entry) => entry.max_cost_usd !== null && entry.price_per_million_tokens === null,
   );
-  return unpriced.map(
-    (model) => `The cost limit of '${model}' cannot be enforced: its entry has no price_per_million_tokens`,
+  const families = new Set(unpriced.map(({ signature }) => signature));
+  return [...families].map(
+    (family) => `The cost limit of '${family}' cannot be enforced: its entry has no price_per_million_tokens`,
   );
 }
 
@@ -31,14 +30,9 @@ export async function warnOfUnknownCost(
   activeJob: ActiveJob,
   modelDay: ModelDay,
 ): Promise<void> {
-  const { model } = modelDay;
-  const isPriced = entryOf(model, activeJob.configuration)?.price_per_million_tokens != null;
-  if (!isPriced || costLimitOf(model, activeJob) === null || !hasUnknownCost(database, modelDay)) return;
-  const warning = `The cost limit of '${model}' cannot be enforced: its provider does not report how many tokens it uses`;
+  const entry = activeJob.entries.get(modelDay.model);
+  const isLimited = entry != null && entry.price_per_million_tokens !== null && entry.max_cost_usd !== null;
+  if (!isLimited || !hasUnknownCost(database, modelDay)) return;
+  const warning = `The cost limit of '${entry.signature}' cannot be enforced: its provider does not report how many tokens it uses`;
   await database.write(() => addWarnings(database, activeJob.job.jobId, [warning]), activeJob);
-}
-
-/** The most a model may cost in one job, in dollars; null without a limit. */
-function costLimitOf(model: string, { configuration, job }: ActiveJob): number | null {
-  return entryOf(model, configuration)?.max_cost_usd ?? job.agentConfig.max_cost_usd;
 }

@@ -1,87 +1,87 @@
-import {
-  type AgentConfiguration,
-  type Configuration,
-  type ModelConfiguration,
-  baselineOf,
-  basemodelOf,
-} from '../configuration.ts';
-import { isHeaderKey } from '../http-values.ts';
+import { type AgentConfiguration, type Configuration, type ModelConfiguration, baselineOf } from '../configuration.ts';
+import { type Entry, fillSecrets } from '../entry.ts';
+import { fillUrl, isHeaderKey } from '../http-values.ts';
 import type { Endpoint, Start } from '../protocol.ts';
 import type { Settings } from '../settings.ts';
-import type { TokenPrices } from '../trading/cost.ts';
-
-/** The endpoint of a model when neither its entry nor OPENAI_API_BASE names one. */
-const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
+import { DEFAULT_BASE_URL, configuredEntry, parametersOf } from './entries.ts';
 
 export interface EndpointSources {
   settings: Settings;
-  /** The server's configuration as it is now; null when its file is missing or broken. */
+  /** The server's configuration as it is now, for keys and for what was cut; null when its file is missing or broken. */
   configuration: Configuration | null;
   agentConfig: AgentConfiguration;
   /** Environment variables, for keys that the configuration refers to but does not contain. */
   environment: NodeJS.ProcessEnv;
 }
 
-/**
- * The source of a model's answers: a baseline in any mode; otherwise the simulated model in DEV, the provider in PROD. An
- * error names what is missing.
- */
-export function resolveModel(signature: string, sources: EndpointSources): Start['model'] | { error: string } {
-  if (sources.configuration === null)
-    return { error: `The server configuration, which defines '${signature}', is missing or broken` };
-  const entry = entryOf(signature, sources.configuration);
-  const strategy = entry === undefined ? null : baselineOf(entry);
-  if (strategy !== null) return { kind: 'baseline', strategy };
-  if (sources.settings.deploymentMode === 'DEV') return { kind: 'simulated' };
-  if (entry === undefined) return { error: `Model '${signature}' is not in the server configuration` };
-  const baseUrl = entry.openai_base_url || sources.settings.openaiApiBase || DEFAULT_BASE_URL;
-  const apiKey = keyOf(entry, sources);
-  if (apiKey === null && entry.openai_api_key_env) {
-    const name = entry.openai_api_key_env;
-    return { error: `Model '${signature}' has no key: the variable ${name}, which its entry names, is not set` };
+type Missing = { error: string };
+
+/** The source of a run's answers, according to what was stored with it. An error names what is missing. */
+export function resolveModel(entry: Entry, sources: EndpointSources): Start['model'] | Missing {
+  const { kind, signature } = entry;
+  if (kind === 'baseline') {
+    const strategy = baselineOf(entry);
+    return strategy === null ? { error: `Model '${signature}' was an unknown baseline` } : { kind, strategy };
   }
-  if (apiKey === null && baseUrl === DEFAULT_BASE_URL) {
-    return {
-      error: `Model '${signature}' has no key: set openai_api_key or openai_api_key_env in its entry, or OPENAI_API_KEY`,
-    };
-  }
-  if (apiKey !== null && !isHeaderKey(apiKey)) {
+  if (kind === 'simulated') return { kind };
+  if (kind === 'unlisted') return { error: `Model '${signature}' is not in the server configuration` };
+  const url = urlOf(entry, sources);
+  if (typeof url === 'object') return url;
+  const key = keyOf(entry, sources);
+  if (typeof key === 'object' && key !== null) return key;
+  const body = fillSecrets(entry.parameters, parametersOf(liveEntry(entry, sources) ?? entry));
+  if (body.missing.length > 0)
+    return { error: `Model '${signature}' cannot be asked: ${body.missing.join(', ')} of its extra_body is no longer in its entry` };
+  return describeEndpoint(sources, { baseUrl: url, apiKey: key, parameters: body.fields });
+}
+
+function liveEntry({ signature }: Entry, { configuration }: EndpointSources): ModelConfiguration | undefined {
+  return configuredEntry(signature, configuration);
+}
+
+/** The URL with what was cut from it, which its entry or OPENAI_API_BASE still has. */
+function urlOf(entry: Entry, sources: EndpointSources): string | Missing {
+  const stored = entry.url ?? DEFAULT_BASE_URL;
+  if (!entry.url_is_cut) return stored;
+  const candidates = [liveEntry(entry, sources)?.openai_base_url, sources.settings.openaiApiBase];
+  const filled = candidates.map((url) => (url ? fillUrl(stored, url) : null)).find((url) => url !== null);
+  if (filled !== undefined) return filled;
+  return {
+    error: `Model '${entry.signature}' cannot be asked: what was cut from its URL ${stored} (user, password, values of the query) is in neither its entry nor OPENAI_API_BASE`,
+  };
+}
+
+/** The run's key, from where the trigger found it; one that the entry held may have moved to a variable since, and back. */
+function keyOf(entry: Entry, sources: EndpointSources): string | null | Missing {
+  const { signature, key_source: source, key_variable: variable, url } = entry;
+  const { settings, environment } = sources;
+  const live = liveEntry(entry, sources);
+  const of = (name: string | null | undefined) => (name ? environment[name]?.trim() : '');
+  const ofEntry = live?.openai_api_key?.trim();
+  const key =
+    (source === 'service'
+      ? settings.openaiApiKey
+      : source === 'entry'
+        ? ofEntry || of(live?.openai_api_key_env)
+        : of(variable) || ofEntry || of(live?.openai_api_key_env)) || null;
+  if (key !== null && !isHeaderKey(key))
     return { error: `Model '${signature}' has a key that cannot be sent: it contains blanks or characters beyond ASCII` };
-  }
-  return describeEndpoint(entry, { baseUrl, apiKey, ...sources });
-}
-
-/** The model's own key, from its entry or the variable that this names; the service's key only when the entry has neither. */
-function keyOf(entry: ModelConfiguration, { settings, environment }: EndpointSources): string | null {
-  const { openai_api_key: held, openai_api_key_env: name } = entry;
-  return held?.trim() || (name ? environment[name]?.trim() : settings.openaiApiKey) || null;
-}
-
-/** The configuration's entry of a model. */
-export function entryOf(signature: string, configuration: Configuration | null): ModelConfiguration | undefined {
-  return configuration?.models.find((model) => model.signature === signature);
-}
-
-/** The price of a model's tokens: zero for a baseline, null when unknown. */
-export function tokenPricesOf(signature: string, configuration: Configuration | null): TokenPrices | null {
-  const entry = entryOf(signature, configuration);
-  if (entry !== undefined && baselineOf(entry) !== null) return { input: 0, output: 0 };
-  return entry?.price_per_million_tokens ?? null;
+  if (key !== null) return key;
+  if (source === 'variable')
+    return { error: `Model '${signature}' has no key: the variable ${variable}, which its entry names, is not set` };
+  if (source === 'entry')
+    return { error: `Model '${signature}' has no key: openai_api_key, which its entry held, is no longer in the server configuration` };
+  if (url !== DEFAULT_BASE_URL) return null;
+  return { error: `Model '${signature}' has no key: set openai_api_key or openai_api_key_env in its entry, or OPENAI_API_KEY` };
 }
 
 function describeEndpoint(
-  entry: ModelConfiguration,
-  { baseUrl, apiKey, settings, agentConfig }: EndpointSources & { baseUrl: string; apiKey: string | null },
+  { settings, agentConfig }: EndpointSources,
+  asked: Pick<Endpoint, 'baseUrl' | 'apiKey' | 'parameters'>,
 ): Endpoint {
-  const { temperature, top_p, seed, max_tokens, reasoning_effort } = entry;
-  const chosen = Object.entries({ temperature, top_p, seed, max_tokens, reasoning_effort }).filter(
-    ([, value]) => value != null,
-  );
   return {
     kind: 'chat_completions',
-    baseUrl,
-    apiKey,
-    parameters: { model: basemodelOf(entry), ...Object.fromEntries(chosen), ...entry.extra_body },
+    ...asked,
     requestTimeoutMs: settings.modelRequestTimeoutMs,
     maxRetries: agentConfig.max_retries,
     baseDelayMs: agentConfig.base_delay * 1000,

@@ -1,5 +1,7 @@
 import { timestamp } from '../calendar.ts';
 import { type ModelDay, endModelDay } from '../database/sessions.ts';
+import type { Entry } from '../entry.ts';
+import type { Start } from '../protocol.ts';
 import type { Market } from '../trading/market.ts';
 import type { ActiveJob } from './active-job.ts';
 import { type Attempted, OVER, attempt } from './attempt.ts';
@@ -17,18 +19,31 @@ export async function runModelDay(
   activeJob: ActiveJob,
   { modelDay, market }: { modelDay: ModelDay; market: Market },
 ): Promise<void> {
-  const { agentConfig } = activeJob.job;
-  const model = isOverCostLimit(context, activeJob, modelDay.model)
-    ? { error: COST_LIMIT_REACHED }
-    : resolveModel(modelDay.model, { ...context, ...activeJob, agentConfig });
+  const model = resolve(context, activeJob, modelDay.model);
   if ('error' in model) {
     const completedAt = timestamp(context.clock());
     const end = { status: 'failed', error: model.error, completedAt } as const;
     return context.database.write(() => endModelDay(context.database, modelDay, end), activeJob);
   }
   const shortage = createShortage(context.limits);
-  await attemptUntilOver(context, activeJob, { modelDay, market, model, shortage });
+  const { entry } = model;
+  await attemptUntilOver(context, activeJob, { modelDay, market, model: model.model, entry, shortage });
   await warnOfUnknownCost(context, activeJob, modelDay);
+}
+
+/** What a run asks, and the source of its answers; an error when it cannot run. */
+function resolve(
+  context: WorkerContext,
+  activeJob: ActiveJob,
+  name: string,
+): { entry: Entry; model: Start['model'] } | { error: string } {
+  const entry = activeJob.entries.get(name);
+  if (entry === undefined) return { error: `The server configuration, which defines '${name}', is missing or broken` };
+  if (isOverCostLimit(context, activeJob, entry)) return { error: COST_LIMIT_REACHED };
+  if (entry.tools.includes('search_news') && context.settings.jinaApiKey === null)
+    return { error: `Model '${name}' was offered search_news, whose key JINA_API_KEY is not set any more` };
+  const model = resolveModel(entry, { ...context, ...activeJob, agentConfig: activeJob.job.agentConfig });
+  return 'error' in model ? model : { entry, model };
 }
 
 /** Attempts a model-day until it has ended, each time in a place among the children that run side by side. */

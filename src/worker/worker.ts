@@ -22,6 +22,7 @@ import { type ActiveJob, type Job, openJob } from './active-job.ts';
 import type { WorkerContext } from './context.ts';
 import { costWarnings } from './cost-limits.ts';
 import { createCrew } from './crew.ts';
+import { entriesOf } from './entries.ts';
 import { type Life, watchLife } from './life.ts';
 import { runModelDay } from './model-day.ts';
 import { type Plan, planModelDays, skipUnpricedDates, skipWarnings } from './plan.ts';
@@ -92,6 +93,7 @@ async function work(
   const { database, clock } = context;
   const universe = universeOf(job.agentConfig);
   const models = job.runs.map(({ model }) => model);
+  const configuration = configurationNow(context);
   const startedAt = timestamp(clock());
   await database.write(() => setJobStatus(database, job.jobId, { status: 'downloading_data', at: startedAt }), {
     signal,
@@ -106,8 +108,8 @@ async function work(
   const at = timestamp(clock());
   const isLost = hasNoDates(plan, prices.dates);
   const crew = createCrew(context.settings.maxParallelModels, context.limits);
-  const configuration = configurationNow(context);
-  const activeJob: ActiveJob = { job, universe: new Set(universe), configuration, signal, life, crew };
+  const entries = entriesOf(job, { configuration, settings: context.settings });
+  const activeJob: ActiveJob = { job, universe: new Set(universe), entries, configuration, signal, life, crew };
   const ofCosts = context.settings.deploymentMode === 'PROD' && !isLost ? costWarnings(activeJob) : []; // DEV costs nothing
   await database.write(
     () => {
@@ -156,7 +158,7 @@ function datesOf(modelDays: readonly ModelDay[]): string[] {
   return [...new Set(modelDays.map(({ date }) => date))].sort();
 }
 
-/** Null for a broken file: each model-day then fails with the reason, and the job's other steps still run. */
+/** Null for a missing or broken file: what needs a key from it then fails with the reason. */
 function configurationNow({ settings, log }: WorkerContext): Configuration | null {
   try {
     return readConfiguration(settings.configurationPath);

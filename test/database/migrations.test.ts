@@ -30,6 +30,7 @@ const released: [file: string, sha256: string][] = [
   ['010-runs-by-model.ts', '3a30cab24e06b6f02691f278c455f96b7fa321887fb06c4ba94a4abd45b3b4a9'],
   ['011-evidence.ts', 'b03f24d6f0262a10167e4189492093048b950ff13cce43cc83fb9f92804d1c07'],
   ['012-staleness.ts', '36fa5d6fdfec0a42b25af54a653a90574fb23a54cb1419b9c221314a84d6166e'],
+  ['013-entries.ts', '89a4af3bf4aaca310b8c82b9ed4ca1d6f48e6a800ad33f59f642b55b89bdf7b9'],
 ];
 
 test('a released migration is never edited; a change of the schema is a new migration', () => {

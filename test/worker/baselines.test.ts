@@ -149,24 +149,28 @@ test('an unknown baseline is an error of the configuration that names its place'
   );
 });
 
-test('while the configuration cannot be read, no model trades in place of a baseline', async (t) => {
+test('without a configuration a baseline trades as its entry was stored; one of a job from before that trades as nothing else', async (t) => {
   const slow = { ...configuration, models: configuration.models.slice(0, 1) };
   const first = await startTestService(t, { configuration: slow, prices: PRICES });
   const { job_id } = await first.runJob({ ...WEEK, end_date: WEEK.start_date });
+  const stored = ledgerOf(first.database, 'our-buy-and-hold');
   await first.stop();
-  cutAfter(`${first.folder}/jobs.db`, 2);
-  for (const spoil of [
-    () => rmSync(first.settings.configurationPath),
-    () => writeFileSync(first.settings.configurationPath, '{'),
-  ]) {
-    spoil();
+  const path = `${first.folder}/jobs.db`;
+  const restart = async () => {
+    cutAfter(path, 2);
     const second = await startTestService(t, { configuration: null, folder: first.folder });
     const { status, details } = await second.waitForJob(job_id);
-    assert.deepEqual(
-      [status, details[0].error],
-      ['failed', "The server configuration, which defines 'our-buy-and-hold', is missing or broken"],
-    );
+    const made = ledgerOf(second.database, 'our-buy-and-hold');
     await second.stop();
-    cutAfter(`${first.folder}/jobs.db`, 2);
-  }
+    return [status, details[0].error, made];
+  };
+  rmSync(first.settings.configurationPath);
+  assert.deepEqual(await restart(), ['completed', null, stored]);
+  const database = new DatabaseSync(path);
+  database.exec('UPDATE simulation_runs SET entry = NULL, family = NULL');
+  database.close();
+  const refusal = "The server configuration, which defines 'our-buy-and-hold', is missing or broken";
+  assert.deepEqual(await restart(), ['failed', refusal, []]);
+  writeFileSync(first.settings.configurationPath, '{');
+  assert.deepEqual(await restart(), ['failed', refusal, []]);
 });

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseConfiguration } from '../../src/configuration.ts';
+import { decodeEntry, encodeEntry } from '../../src/entry.ts';
 import type { Endpoint } from '../../src/protocol.ts';
 import { type Settings, readSettings } from '../../src/settings.ts';
 import { resolveModel } from '../../src/worker/endpoint.ts';
+import { resolveEntry } from '../../src/worker/entries.ts';
 
 interface Sources {
   /** The model's entry beside its signature. */
@@ -18,8 +20,11 @@ function resolve({ entry = {}, settings = {}, environment = {}, agentConfig = {}
     { models: [{ signature: 'model-a', ...entry }], agent_config: agentConfig },
     'test',
   );
-  return resolveModel('model-a', {
-    settings: { ...readSettings({}), ...settings },
+  const all = { ...readSettings({}), ...settings };
+  const stored = decodeEntry(encodeEntry(resolveEntry({ family: 'model-a', run: 1 }, { configuration, settings: all })));
+  assert.ok(stored !== null);
+  return resolveModel(stored, {
+    settings: all,
     configuration,
     agentConfig: configuration.agent_config,
     environment,

@@ -1,0 +1,138 @@
+import { hash } from 'node:crypto';
+import * as v from 'valibot';
+import { type Json, asArray, asObject, tryParse } from './json.ts';
+import { nasdaq100 } from './universe.ts';
+
+/**
+ * What ran: a model's entry as the trigger resolved it, stored with each simulation run. A job runs from it, whatever becomes
+ * of the configuration file meanwhile. It holds no secret: where a key is found is in it, the key is not.
+ */
+
+/** `unlisted`: the configuration had no such entry, so its model-days fail. */
+const entryKinds = ['provider', 'simulated', 'baseline', 'unlisted'] as const;
+/** The entry itself, the environment variable that it names, or the service's OPENAI_API_KEY. */
+const keySources = ['entry', 'variable', 'service'] as const;
+
+const count = v.pipe(v.number(), v.integer(), v.minValue(1));
+const dollars = v.pipe(v.number(), v.minValue(0));
+
+export const entrySchema = v.pipe(
+  v.object({
+    /** The family's name: the signature of the entry. */
+    signature: v.string(),
+    /** Which of the entry's runs this is, counted from 1. */
+    run: count,
+    repeats: count,
+    kind: v.pipe(v.picklist(entryKinds), v.title('EntryKind')),
+    basemodel: v.string(),
+    /** Without user and password, the values of its query blank; null where nothing is asked over HTTP. */
+    url: v.nullable(v.string()),
+    /** Whether a user, a password or a value was cut from the URL. */
+    url_is_cut: v.boolean(),
+    key_source: v.nullable(v.pipe(v.picklist(keySources), v.title('KeySource'))),
+    key_variable: v.nullable(v.string()),
+    /** The request's body except messages and tools; values that are secrets by their names are blank. */
+    parameters: v.record(v.string(), v.unknown()),
+    prompt: v.nullable(v.string()),
+    notes: v.boolean(),
+    knowledge_cutoff: v.nullable(v.string()),
+    price_per_million_tokens: v.nullable(
+      v.pipe(
+        v.object({ input: dollars, output: dollars, cached_input: v.nullish(dollars) }),
+        v.title('TokenPrices'),
+      ),
+    ),
+    max_cost_usd: v.nullable(dollars),
+    /** The names of the tools it is offered. */
+    tools: v.array(v.string()),
+  }),
+  v.title('Entry'),
+);
+
+export type Entry = v.InferOutput<typeof entrySchema>;
+
+/** The name of one of an entry's runs, in every table and response: run 1 keeps the signature. */
+export function runName(signature: string, run: number): string {
+  return run === 1 ? signature : `${signature}#${run}`;
+}
+
+/** An entry as text: keys sorted, so that equal entries are equal texts. */
+export function encodeEntry(entry: Entry): string {
+  return canonicalJson(entry);
+}
+
+/** An entry as it was stored; null for a run from before entries were stored. */
+export function decodeEntry(stored: string | null): Entry | null {
+  return stored === null ? null : v.parse(entrySchema, tryParse(stored));
+}
+
+/** What a job's agent configuration adds to what can change what a model does. */
+interface Terms {
+  max_steps: number;
+  commission_per_trade: number;
+  commission_bps: number;
+  slippage_bps: number;
+  stock_symbols: readonly string[] | null;
+}
+
+/**
+ * A hash of what can change what a model does. Two model-days of a family with different hashes were asked in two ways. URL,
+ * key, `seed`, repeats, prices, cost limits and the knowledge cutoff are not part of it.
+ */
+export function askedHash(entry: Entry | null, terms: Terms): string {
+  const { max_steps, commission_per_trade, commission_bps, slippage_bps, stock_symbols } = terms;
+  const universe = [...(stock_symbols ?? nasdaq100)].sort();
+  const { seed: _seed, ...parameters } = entry?.parameters ?? {};
+  const asked = entry && {
+    ...{ kind: entry.kind, basemodel: entry.basemodel, parameters, prompt: entry.prompt, notes: entry.notes },
+    tools: [...entry.tools].sort(),
+  };
+  const all = { asked, universe, max_steps, commission_per_trade, commission_bps, slippage_bps };
+  return hash('sha256', canonicalJson(all));
+}
+
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_name, part) => {
+    const object = asObject(part);
+    return object === undefined ? part : Object.fromEntries(Object.entries(object).sort(([one], [other]) => (one < other ? -1 : 1)));
+  });
+}
+
+/** Fields of a request that hold a secret, by their names: `api_key`, `accessToken`, `Authorization`. */
+const SECRET_NAME = /(key|token|secret|password|authorization|credentials?)$/i;
+
+/** A request's fields with the secrets among them blank, at any depth. */
+export function blankSecrets(fields: Json): Json {
+  return eachField(fields, (name, value) => (isSecret(name, value) ? '' : value));
+}
+
+/** Fields that were blanked, with their secrets from other fields of the same shape. `missing` names those that have none. */
+export function fillSecrets(fields: Json, from: Json): { fields: Json; missing: string[] } {
+  const missing: string[] = [];
+  const filled = eachField(fields, (name, value, path) => {
+    if (!isSecret(name, value) || value !== '') return value;
+    const found = path.reduce<unknown>((part, key) => (asObject(part) ?? (asArray(part) as unknown as Json))?.[key], from);
+    if (typeof found !== 'string') missing.push(path.join('.'));
+    return found ?? '';
+  });
+  return { fields: filled, missing };
+}
+
+function isSecret(name: string, value: unknown): boolean {
+  return typeof value === 'string' && SECRET_NAME.test(name);
+}
+
+type Field = (name: string, value: unknown, path: readonly string[]) => unknown;
+
+/** A copy in which every value that is no object or array is what `field` makes of it. */
+function eachField(fields: Json, field: Field): Json {
+  const visit = (value: unknown, path: readonly string[]): unknown => {
+    const object = asObject(value);
+    if (object !== undefined)
+      return Object.fromEntries(Object.entries(object).map(([name, part]) => [name, visit(part, [...path, name])]));
+    const list = asArray(value);
+    if (list !== undefined) return list.map((part, index) => visit(part, [...path, String(index)]));
+    return field(path.at(-1) ?? '', value, path);
+  };
+  return visit(fields, []) as Json;
+}

@@ -1,0 +1,80 @@
+import { type Configuration, type ModelConfiguration, baselineOf, basemodelOf } from '../configuration.ts';
+import { type Entry, blankSecrets, decodeEntry } from '../entry.ts';
+import { cutUrl } from '../http-values.ts';
+import type { Json } from '../json.ts';
+import type { Settings } from '../settings.ts';
+import { toolNames } from '../trading/tools.ts';
+import type { Job } from './active-job.ts';
+
+/** The endpoint of a model when neither its entry nor OPENAI_API_BASE names one. */
+export const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
+
+const NOWHERE = { url: null, url_is_cut: false, key_source: null, key_variable: null } as const;
+
+/** What a run asks, and of whom, as the configuration and the settings have it now: stored with the run, without any secret. */
+export function resolveEntry(
+  { family, run }: { family: string; run: number },
+  { configuration, settings }: { configuration: Configuration; settings: Settings },
+): Entry {
+  const found = configuredEntry(family, configuration);
+  const entry = found ?? { signature: family };
+  const kind = kindOf(found, settings);
+  return {
+    signature: family,
+    run,
+    repeats: 1,
+    kind,
+    basemodel: basemodelOf(entry),
+    ...(kind === 'provider' ? addressOf(entry, settings) : NOWHERE),
+    parameters: kind === 'baseline' ? {} : blankSecrets(parametersOf(entry)),
+    prompt: null,
+    notes: false,
+    knowledge_cutoff: null,
+    price_per_million_tokens: kind === 'baseline' ? { input: 0, output: 0 } : (found?.price_per_million_tokens ?? null),
+    max_cost_usd: found?.max_cost_usd ?? configuration.agent_config.max_cost_usd,
+    tools: toolNames({ hasNews: settings.jinaApiKey !== null }),
+  };
+}
+
+/** What each run of a job asks. A run from before that was stored asks what the configuration has now, if that can be read. */
+export function entriesOf(
+  { runs, agentConfig: agent_config }: Job,
+  { configuration, settings }: { configuration: Configuration | null; settings: Settings },
+): Map<string, Entry> {
+  const now = configuration && { configuration: { ...configuration, agent_config }, settings };
+  const entries = runs.map(({ model, entry }) => {
+    const stored = decodeEntry(entry);
+    return [model, stored ?? (now && resolveEntry({ family: model, run: 1 }, now))] as const;
+  });
+  return new Map(entries.filter((pair): pair is [string, Entry] => pair[1] !== null));
+}
+
+/** The configuration's entry of that signature. */
+export function configuredEntry(signature: string, configuration: Configuration | null): ModelConfiguration | undefined {
+  return configuration?.models.find((model) => model.signature === signature);
+}
+
+/** A baseline in any mode; otherwise the simulated model in DEV, the provider in PROD. */
+function kindOf(entry: ModelConfiguration | undefined, { deploymentMode }: Settings): Entry['kind'] {
+  if (entry !== undefined && baselineOf(entry) !== null) return 'baseline';
+  if (deploymentMode === 'DEV') return 'simulated';
+  return entry === undefined ? 'unlisted' : 'provider';
+}
+
+type Address = Pick<Entry, 'url' | 'url_is_cut' | 'key_source' | 'key_variable'>;
+
+function addressOf(entry: Partial<ModelConfiguration>, { openaiApiBase }: Settings): Address {
+  const { url, isCut } = cutUrl(entry.openai_base_url || openaiApiBase || DEFAULT_BASE_URL);
+  const { openai_api_key: held, openai_api_key_env: variable } = entry;
+  const key_source = held?.trim() ? 'entry' : variable ? 'variable' : 'service';
+  return { url, url_is_cut: isCut, key_source, key_variable: variable || null };
+}
+
+/** The fields of a request's body, except messages and tools. */
+export function parametersOf(entry: Partial<ModelConfiguration> & { signature: string }): Json {
+  const { temperature, top_p, seed, max_tokens, reasoning_effort } = entry;
+  const chosen = Object.entries({ temperature, top_p, seed, max_tokens, reasoning_effort }).filter(
+    ([, value]) => value != null,
+  );
+  return { model: basemodelOf(entry), ...Object.fromEntries(chosen), ...entry.extra_body };
+}

@@ -124,7 +124,7 @@ function isSecret(name: string, value: unknown): boolean {
 
 type Field = (name: string, value: unknown, path: readonly string[]) => unknown;
 
-/** A copy in which every value that is no object or array is what `field` makes of it. */
+/** A copy in which `field` replaces every value except objects and arrays. */
 function eachField(fields: Json, field: Field): Json {
   const visit = (value: unknown, path: readonly string[]): unknown => {
     const object = asObject(value);

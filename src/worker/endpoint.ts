@@ -46,9 +46,8 @@ function urlOf(entry: Entry, sources: EndpointSources): string | Missing {
   const candidates = [liveEntry(entry, sources)?.openai_base_url, sources.settings.openaiApiBase];
   const filled = candidates.map((url) => (url ? fillUrl(stored, url) : null)).find((url) => url !== null);
   if (filled !== undefined) return filled;
-  return {
-    error: `Model '${entry.signature}' cannot be asked: what was cut from its URL ${stored} (user, password, values of the query) is in neither its entry nor OPENAI_API_BASE`,
-  };
+  const lost = `what was cut from its URL ${stored} (user, password, values of the query)`;
+  return { error: `Model '${entry.signature}' cannot be asked: ${lost} is in neither its entry nor OPENAI_API_BASE` };
 }
 
 /** The run's key, from where the trigger found it; one that the entry held may have moved to a variable since, and back. */

@@ -22,7 +22,6 @@ import {
   waitForJob,
 } from './support/program.ts';
 import { until } from './support/until.ts';
-import { leftToLongForm } from './support/long.ts';
 
 const DEV = { DEPLOYMENT_MODE: 'DEV' };
 const DAYS = { start_date: '2025-11-12', end_date: '2025-11-14' };
@@ -137,7 +136,7 @@ test("PROD starts without a single key; DEV leaves its database untouched, and r
   );
 });
 
-test('health checks are logged at DEBUG in DEV and at INFO in PROD', { skip: leftToLongForm }, async (t) => {
+test('health checks are logged at DEBUG in DEV and at INFO in PROD', async (t) => {
   const cwd = installProgram(t);
   const logged = async (env: Record<string, string>) => {
     const server = await startServer(t, { cwd, env });
@@ -150,7 +149,7 @@ test('health checks are logged at DEBUG in DEV and at INFO in PROD', { skip: lef
   assert.equal(await logged({ ...DEV, LOG_LEVEL: 'DEBUG' }), 'DEBUG');
 });
 
-test('a second server on the same database does not start, and names the first', { skip: leftToLongForm }, async (t) => {
+test('a second server on the same database does not start, and names the first', async (t) => {
   const cwd = installProgram(t);
   const first = await startServer(t, { cwd, env: DEV });
   const { job_id } = await ask(`${first.url}/simulate/trigger`, DAYS);
@@ -178,7 +177,7 @@ test('a job whose process was killed continues at the next start, and its childr
   assert.equal((await ask(`${second.url}/audit`)).status, 'sound');
 });
 
-test('Ctrl-C reaches the children too, but no model-day fails because of it', { skip: leftToLongForm }, async (t) => {
+test('Ctrl-C reaches the children too, but no model-day fails because of it', async (t) => {
   const cwd = installProgram(t);
   const env = { ...DEV, PRESERVE_DEV_DATA: 'true' };
   const first = await startServer(t, { cwd, env, detached: true });
@@ -191,7 +190,7 @@ test('Ctrl-C reaches the children too, but no model-day fails because of it', { 
   assert.deepEqual([status, progress.failed, progress.completed], ['completed', 0, 6]);
 });
 
-test('while another program holds the write lock, the service waits and nothing fails', { skip: leftToLongForm }, async (t) => {
+test('while another program holds the write lock, the service waits and nothing fails', async (t) => {
   const cwd = installProgram(t);
   const server = await startServer(t, { cwd, env: DEV });
   const { job_id } = await ask(`${server.url}/simulate/trigger`, DAYS);
@@ -293,7 +292,7 @@ test('the demo finds a free port, shows trades and refusals, and serves until Ct
 });
 
 const MID_DEMO = 'Ctrl-C in mid-demo ends it in order, without a word about a service that cannot be reached';
-test(MID_DEMO, { skip: noProc || leftToLongForm }, async (t) => {
+test(MID_DEMO, { skip: noProc }, async (t) => {
   const cwd = installProgram(t);
   // A child that ignores everything but SIGKILL keeps the service running until the demo's next request.
   replaceAgent(cwd, agentFixture('ignores-term'));

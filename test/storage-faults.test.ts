@@ -8,7 +8,6 @@ import { openDatabase } from '../src/database/database.ts';
 import { noDisk, startOnDisk } from './support/disk.ts';
 import { runInProcess } from './support/in-process.ts';
 import { ask, installProgram, runProgram, startServer, untilAnswer } from './support/program.ts';
-import { leftToLongForm } from './support/long.ts';
 
 const DEV = { DEPLOYMENT_MODE: 'DEV', API_PORT: '0' };
 const DAYS = { start_date: '2025-11-12', end_date: '2025-11-14', models: ['model-a', 'model-b'] };
@@ -38,7 +37,7 @@ test(
   },
 );
 
-test('a trigger on a full disk says so, and works when there is room again', { skip: noDisk || leftToLongForm }, async (t) => {
+test('a trigger on a full disk says so, and works when there is room again', { skip: noDisk }, async (t) => {
   const program = startOnDisk(t, [], { cwd: installProgram(t), env: DEV, kb: 16_000 });
   const url = `http://127.0.0.1:${(await program.waitFor(LISTENING))[1]}`;
   await program.fill();
@@ -56,7 +55,7 @@ test('a trigger on a full disk says so, and works when there is room again', { s
 
 const noLimits = spawnSync('prlimit', ['--version']).error === undefined ? false : 'there is no prlimit here';
 
-test('a disk that refuses to write: the job waits in the same way', { skip: noLimits || leftToLongForm }, async (t) => {
+test('a disk that refuses to write: the job waits in the same way', { skip: noLimits }, async (t) => {
   const server = await startServer(t, { cwd: installProgram(t), env: DEV });
   const limitFileSize = (bytes: string) =>
     execFileSync('prlimit', ['--pid', String(server.process.pid), `--fsize=${bytes}:`]);

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { stat } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 import { timestamp } from '../calendar.ts';
 import { openDatabase, removeDatabase } from '../database/database.ts';
@@ -56,9 +56,9 @@ export async function serve(): Promise<Service> {
  * Node starts all its threads when the first is needed, and aborts the process if the system allows no more. Before there are
  * children this either succeeds or fails with nothing lost.
  */
-async function makeThreads(): Promise<void> {
+function makeThreads(): Promise<void> {
   process.env['UV_THREADPOOL_SIZE'] ??= String(THREADS);
-  await stat('.');
+  return new Promise((resolve) => stat('.', () => resolve()));
 }
 
 /**

@@ -1,6 +1,6 @@
-import { hash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { ServiceError, messageOf } from '../domain.ts';
+import { sha256 } from '../sha256.ts';
 import { type Settings, isAccessToken } from '../settings.ts';
 
 const MAX_TOKENS = 1_000;
@@ -23,7 +23,7 @@ type TokenSettings = Pick<Settings, 'apiToken' | 'apiTokensFile'>;
  * Throws a `ServiceError` (`cannot_start`) that names file and line, and never a token.
  */
 export function readAccessTokens(settings: TokenSettings): AccessToken[] {
-  return readTokens(settings).map(({ token, rights }) => ({ sha256: digest(token), rights }));
+  return readTokens(settings).map(({ token, rights }) => ({ sha256: sha256(token), rights }));
 }
 
 /** A token with which a command of this program can use its own service; null when none is needed. */
@@ -45,14 +45,11 @@ export function ownToken(settings: TokenSettings): string | null {
 export function rightsOf(tokens: readonly AccessToken[], authorization: string | undefined): Rights | null {
   const [, token] = AUTHORIZATION.exec(authorization ?? '') ?? [];
   if (token === undefined) return null;
-  const given = digest(token);
+  const { timingSafeEqual } = process.getBuiltinModule('node:crypto');
+  const given = sha256(token);
   let rights: Rights | null = null;
   for (const known of tokens) if (timingSafeEqual(known.sha256, given)) rights = known.rights;
   return rights;
-}
-
-function digest(token: string): Buffer {
-  return hash('sha256', token, 'buffer');
 }
 
 function readTokens({ apiToken, apiTokensFile }: TokenSettings): { token: string; rights: Rights }[] {

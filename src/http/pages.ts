@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { pagePaths } from '../page-paths.ts';
+import { sha256 } from '../sha256.ts';
 
 /** The built files of src/browser/, by name: compressed with Brotli, as base64. Empty when the program was not built. */
 export type BuiltPages = Readonly<Record<string, string>>;
@@ -85,7 +85,7 @@ function openedOnce(name: string, base64: string): () => PageFile {
 function openFile(name: string, base64: string): PageFile {
   const plain = brotliDecompressSync(Buffer.from(base64, 'base64'));
   const gzipped = gzipSync(plain);
-  const etag = `"${hash('sha256', plain, 'base64url').slice(0, 22)}"`;
+  const etag = `"${sha256(plain).toString('base64url').slice(0, 22)}"`;
   return { contentType: contentTypes[name] ?? 'application/octet-stream', etag, gzipped };
 }
 

@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto';
 import type { Database } from '../database/database.ts';
 import { rememberTrigger, triggerOfKey } from '../database/idempotency.ts';
 import { ServiceError } from '../domain.ts';
+import { sha256 } from '../sha256.ts';
 import type { JobRequest, SubmittedJob } from './submission.ts';
 
 /**
@@ -29,5 +29,5 @@ export function rememberSubmission(
 
 /** Two requests are the same when they mean the same, however they are written. */
 function hashOf({ startDate, endDate, models, replaceExisting }: JobRequest): string {
-  return hash('sha256', JSON.stringify([startDate, endDate, models, replaceExisting]));
+  return sha256(JSON.stringify([startDate, endDate, models, replaceExisting])).toString('hex');
 }

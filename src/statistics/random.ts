@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../sha256.ts';
 
 /** Four words of 32 bits, not all 0. */
 export type Words = [number, number, number, number];
@@ -27,7 +27,7 @@ function rotate(word: number, by: number): number {
 
 /** The first 128 bits of the seed's SHA-256, so that similar seeds have nothing in common. */
 function stateOf(seed: string): Words {
-  const hash = createHash('sha256').update(seed).digest();
+  const hash = sha256(seed);
   return [hash.readInt32LE(0), hash.readInt32LE(4), hash.readInt32LE(8), hash.readInt32LE(12)];
 }
 

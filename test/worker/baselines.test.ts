@@ -6,7 +6,6 @@ import { type TestContext, test } from 'node:test';
 import { baselineStrategies } from '../../src/domain.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';
-import { leftToLongForm } from '../support/long.ts';
 
 const configuration = {
   models: baselineStrategies.map((strategy) => ({
@@ -58,7 +57,7 @@ const ledgers = {
 };
 
 for (const deploymentMode of ['PROD', 'DEV'] as const) {
-  test(`baselines trade by their rules in ${deploymentMode}, without a key and at no cost`, { skip: deploymentMode === 'DEV' && leftToLongForm }, async (t) => {
+  test(`baselines trade by their rules in ${deploymentMode}, without a key and at no cost`, async (t) => {
     const service = await startTestService(t, {
       configuration,
       prices: PRICES,

@@ -22,7 +22,6 @@ import { storePrices } from '../support/prices.ts';
 import { ask, installProgram, startServer } from '../support/program.ts';
 import type { TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { leftToLongForm } from '../support/long.ts';
 
 const ONE_DAY = { start_date: '2025-10-06', end_date: '2025-10-06' };
 const WEEK = { start_date: '2025-10-06', end_date: '2025-10-10' };
@@ -49,7 +48,7 @@ async function conversationOf({ get }: TestService, model: string): Promise<any[
   return body.sessions[0].conversation;
 }
 
-test('a provider that fails every third request leaves the same positions as one that never fails', { skip: leftToLongForm }, async (t) => {
+test('a provider that fails every third request leaves the same positions as one that never fails', async (t) => {
   const faults: Reply[] = [fails(429, 'Slow down', { 'retry-after-ms': '3' }), fails(500, 'Oops'), { cut: 'sized' }];
   const failing: Behaviour = (request, count) =>
     count % 3 === 0 ? (faults[(count / 3) % faults.length] as Reply) : trade(request);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { ServiceError, messageOf } from '../domain.ts';
-import { sha256 } from '../sha256.ts';
+import { sha256 } from '../digest.ts';
 import { type Settings, isAccessToken } from '../settings.ts';
 
 const MAX_TOKENS = 1_000;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { pagePaths } from '../page-paths.ts';
-import { sha256 } from '../sha256.ts';
+import { sha256 } from '../digest.ts';
 
 /** The built files of src/browser/, by name: compressed with Brotli, as base64. Empty when the program was not built. */
 export type BuiltPages = Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import type { Database } from '../database/database.ts';
 import { rememberTrigger, triggerOfKey } from '../database/idempotency.ts';
 import { ServiceError } from '../domain.ts';
-import { sha256 } from '../sha256.ts';
+import { sha256 } from '../digest.ts';
 import type { JobRequest, SubmittedJob } from './submission.ts';
 
 /**

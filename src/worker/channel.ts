@@ -49,6 +49,8 @@ export interface Channel {
   /** Reports that the machine ended the child, unless the model-day already has an outcome. */
   lose(error: string): void;
   hasSpoken(): boolean;
+  /** Resolves when every line so far has been handled, or when the outcome is certain without them. Never rejects. */
+  heard(): Promise<void>;
   /** The only outcome: the first reason wins. Rejects only with what `onMessage` threw. */
   outcome: Promise<Outcome | Lost>;
 }
@@ -83,39 +85,50 @@ export function openChannel(
       settle(() => reject(error), 'SIGKILL');
     }
   };
-  const take = inOrder(handle, { isOver: () => isSettled, fail });
+  const lines = inOrder(handle, { isOver: () => isSettled, fail });
   const hear = (line: string) => {
     if (!hasSpoken) onFirstLine();
     hasSpoken = true;
-    take(line);
+    lines.take(line);
   };
   const takeChunk = createLineReader(hear, () =>
     fail(`The model process sent a line longer than ${MAX_LINE_BYTES} bytes`),
   );
   stdout?.on('data', takeChunk);
   stdin?.on('error', () => {}); // a child that has exited is noticed by its exit
-  return { send, fail, lose, hasSpoken: () => hasSpoken, outcome };
+  const heard = () => Promise.race([lines.handled(), outcome.then(() => {}, () => {})]);
+  return { send, fail, lose, hasSpoken: () => hasSpoken, heard, outcome };
+}
+
+interface Lines {
+  take(line: string): void;
+  /** Resolves when all lines taken so far have been handled. */
+  handled(): Promise<void>;
 }
 
 /** Handles lines one after another; the limits bound how many may wait. */
 function inOrder(
   handle: (line: string) => Promise<void>,
   { isOver, fail }: { isOver: () => boolean; fail: (error: string) => void },
-): (line: string) => void {
+): Lines {
   const ahead: string[] = [];
   let isBusy = false;
+  let working: Promise<void> = Promise.resolve();
   const workOff = async () => {
     isBusy = true;
     for (let next = ahead.shift(); next !== undefined && !isOver(); next = ahead.shift()) await handle(next);
     isBusy = false;
   };
-  return (line) => {
-    if (isOver()) return;
-    ahead.push(line);
-    const bytesAhead = ahead.reduce((sum, { length }) => sum + length, 0);
-    if (ahead.length > MAX_LINES_AHEAD || bytesAhead > MAX_BYTES_AHEAD)
-      fail('The model process broke the protocol: it did not wait for its replies');
-    if (!isBusy) void workOff();
+  return {
+    take(line) {
+      if (isOver()) return;
+      ahead.push(line);
+      const bytesAhead = ahead.reduce((sum, { length }) => sum + length, 0);
+      if (ahead.length > MAX_LINES_AHEAD || bytesAhead > MAX_BYTES_AHEAD)
+        fail('The model process broke the protocol: it did not wait for its replies');
+      if (!isBusy) working = workOff();
+    },
+    handled: () => working,
   };
 }
 

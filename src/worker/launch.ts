@@ -103,7 +103,8 @@ function endOf(child: ChildProcess, channel: Channel): Promise<void> {
     else channel.fail(`Cannot start the model process: ${error.message}`);
   });
   return new Promise((resolve) => {
-    child.on('close', (code, killedBy) => {
+    child.on('close', async (code, killedBy) => {
+      await channel.heard(); // its outcome may wait in line behind a write to the database
       const how = killedBy ?? `exit code ${code}`;
       // When memory is short, the kernel kills; any other end of a child that has sent a line is its own fault.
       if (!channel.hasSpoken() || killedBy === 'SIGKILL') channel.lose(`it ended by itself, ${how}`);

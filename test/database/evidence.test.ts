@@ -16,6 +16,14 @@ const RUNS = Number(process.env['AUDIT_RUNS'] ?? runs(30, 200));
 /** The last version without evidence. */
 const WITHOUT_EVIDENCE = 10;
 
+/** The columns that the migrations since then add. */
+const LATER_COLUMNS = [
+  ['trading_sessions', 'start_changed'],
+  ['trading_sessions', 'note'],
+  ['simulation_runs', 'entry'],
+  ['simulation_runs', 'family'],
+];
+
 /** Removes what the migrations add, and makes another change to the rest. */
 function takeEvidenceAway(path: string, sql: string): void {
   const database = new DatabaseSync(path);
@@ -27,7 +35,8 @@ function takeEvidenceAway(path: string, sql: string): void {
     )
     .all();
   const drops = added.map(({ type, name }) => `DROP ${type} IF EXISTS ${name};`).join(' ');
-  database.exec(`BEGIN; ${drops} ALTER TABLE trading_sessions DROP COLUMN start_changed;
+  const columns = LATER_COLUMNS.map(([table, column]) => `ALTER TABLE ${table} DROP COLUMN ${column};`).join(' ');
+  database.exec(`BEGIN; ${drops} ${columns}
     PRAGMA user_version = ${WITHOUT_EVIDENCE}; COMMIT; ${sql}`);
   database.close();
 }

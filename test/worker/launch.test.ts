@@ -15,8 +15,9 @@ import { launch } from '../../src/worker/launch.ts';
 import { startProcess } from '../../src/worker/process.ts';
 import { checkLineBounds } from '../../src/worker/line-bounds.ts';
 import { agentFixture, simulatedStart } from '../support/agents.ts';
-import { noProc } from '../support/processes.ts';
+import { childrenOf, isRunning, noProc } from '../support/processes.ts';
 import { realAgent } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 interface FailureOptions {
   timeoutMs?: number;
@@ -68,6 +69,25 @@ test('a well-behaved child', async () => {
   const { outcome, messages } = await run('completes');
   assert.deepEqual(outcome, { status: 'finished', summary: 'done' });
   assert.deepEqual(messages, ['prompt', 'answer']);
+});
+
+test('a child that has said everything and exited is heard to its end, however slowly', { skip: noProc }, async () => {
+  const before = childrenOf(process.pid);
+  const hasExited = () => childrenOf(process.pid).every((pid) => before.includes(pid) || !isRunning(pid));
+  const heard: string[] = [];
+  const outcome = await launch(simulatedStart, {
+    program: agentFixture('completes'),
+    timeoutMs: 600_000,
+    patienceMs: 60_000,
+    memoryMb: 512,
+    signal: new AbortController().signal,
+    async onMessage({ type }) {
+      await until('the end of the child', hasExited);
+      heard.push(type);
+      return null;
+    },
+  });
+  assert.deepEqual([outcome, heard], [{ status: 'finished', summary: 'done' }, ['prompt', 'answer']]);
 });
 
 test('a child whose tool calls do not each get a result fails instead of trading further', async () => {

@@ -3,6 +3,7 @@ import { type Configuration, basemodelOf, readConfiguration } from '../configura
 import type { Database } from '../database/database.ts';
 import { type SeenModel, namedModels, seenModel } from '../database/records/models.ts';
 import { ServiceError } from '../domain.ts';
+import { decodeEntry, entrySchema } from '../entry.ts';
 import { toDollars } from '../money.ts';
 import { type Context, type ResponseBody, deploymentFields, listBody } from './handler.ts';
 import { countSchema, dateText, deploymentEntries, jobStatus, named, timestampText } from './schemas.ts';
@@ -20,6 +21,10 @@ export const modelsResponse = named('ModelsResponse', {
       last_completed_date: v.nullable(dateText),
       completed_model_days: countSchema,
       portfolio_value: v.nullable(v.number()),
+      /** The signature of the entry whose run it is. */
+      family: v.string(),
+      /** What its newest job asks; null before its first job, and for a job from before entries were stored. */
+      entry: v.nullable(entrySchema),
       last_job: v.nullable(
         named('LastJob', { job_id: v.string(), status: jobStatus, created_at: timestampText }),
       ),
@@ -49,22 +54,24 @@ function* items(database: Database, configured: Configuration['models']): Genera
       basemodel: basemodelOf(entry),
       enabled: entry.enabled,
       configured: true,
-      ...describe(seenModel(database, entry.signature)),
+      ...describe(entry.signature, seenModel(database, entry.signature)),
     });
   const listed = new Set(configured.map(({ signature }) => signature));
   const unlisted = { name: null, basemodel: null, enabled: false, configured: false };
   for (const signature of namedModels(database))
     if (!listed.has(signature))
-      yield JSON.stringify({ signature, ...unlisted, ...describe(seenModel(database, signature)) });
+      yield JSON.stringify({ signature, ...unlisted, ...describe(signature, seenModel(database, signature)) });
 }
 
-function describe(seen: SeenModel | undefined) {
+function describe(signature: string, seen: SeenModel | undefined) {
   const { firstDate = null, lastDate = null, modelDays = 0, portfolioValue = null } = seen ?? {};
   return {
     first_completed_date: firstDate,
     last_completed_date: lastDate,
     completed_model_days: modelDays,
     portfolio_value: portfolioValue === null ? null : toDollars(portfolioValue),
+    family: seen?.family ?? signature,
+    entry: decodeEntry(seen?.entry ?? null),
     last_job: seen ? { job_id: seen.jobId, status: seen.jobStatus, created_at: seen.jobCreatedAt } : null,
   };
 }

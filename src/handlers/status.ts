@@ -5,6 +5,7 @@ import { contentVersion } from '../database/state.ts';
 import { jobExists, readWarnings } from '../database/jobs.ts';
 import { jobStatus, modelDaysOf } from '../database/records/status.ts';
 import { ServiceError, modelDayStatuses } from '../domain.ts';
+import { entrySchema } from '../entry.ts';
 import { type ResponseBody, type Context, type Input, deploymentFields, listBody } from './handler.ts';
 import {
   dateText,
@@ -23,6 +24,10 @@ export const statusResponse = named('JobStatusResponse', {
   progress: progressSchema,
   date_range: v.array(dateText),
   ...jobCourseEntries,
+  /** What each model asks. The runs of a family differ only in `run` and `seed`; null: from before entries were stored. */
+  entries: v.array(
+    named('JobEntry', { family: v.string(), runs: v.array(v.string()), entry: v.nullable(entrySchema) }),
+  ),
   details: v.array(
     named('ModelDay', {
       date: dateText,

@@ -1,5 +1,5 @@
 import { resultColumns } from '../database/records/results.ts';
-import { type Example, deployment, jobExamples, jobId } from './job-examples.ts';
+import { type Example, deployment, entryOf, jobExamples, jobId } from './job-examples.ts';
 import { performance } from './performance-example.ts';
 
 /** The example of each route, by method and path. The build puts them into the interface description, not into the program. */
@@ -78,6 +78,8 @@ export const examples: Record<string, Example> = {
           last_completed_date: '2025-10-10',
           completed_model_days: 20,
           portfolio_value: 10213.4,
+          family: 'claude-sonnet-4.5',
+          entry: entryOf('claude-sonnet-4.5', 'anthropic/claude-sonnet-4.5'),
           last_job: { job_id: jobId, status: 'completed', created_at: '2025-10-11T08:00:00.000Z' },
         },
         {
@@ -90,6 +92,8 @@ export const examples: Record<string, Example> = {
           last_completed_date: null,
           completed_model_days: 0,
           portfolio_value: null,
+          family: 'momentum',
+          entry: null,
           last_job: null,
         },
       ],

@@ -8,6 +8,29 @@ export interface Example {
 export const jobId = '3f0c9a52-7d1e-4b8a-9c46-2f5d8e7b1a90';
 export const deployment = { deployment_mode: 'DEV', is_dev_mode: true, preserve_dev_data: false };
 
+/** What ran, as an entry with these fields has it. */
+export function entryOf(signature: string, basemodel: string, others: object = {}): object {
+  return {
+    signature,
+    run: 1,
+    repeats: 1,
+    kind: 'provider',
+    basemodel,
+    url: 'https://api.openai.com/v1',
+    url_is_cut: false,
+    key_source: 'variable',
+    key_variable: 'OPENAI_KEY',
+    parameters: { model: basemodel },
+    prompt: null,
+    notes: false,
+    knowledge_cutoff: null,
+    price_per_million_tokens: { input: 1.25, output: 10, cached_input: 0.125 },
+    max_cost_usd: 5,
+    tools: ['buy', 'sell', 'get_price', 'get_price_history', 'get_portfolio', 'calculate'],
+    ...others,
+  };
+}
+
 /** The examples of the routes about jobs, by method and path. */
 export const jobExamples: Record<string, Example> = {
   'POST /simulate/trigger': {
@@ -38,6 +61,10 @@ export const jobExamples: Record<string, Example> = {
       completed_at: null,
       total_duration_seconds: null,
       error: null,
+      entries: [
+        { family: 'gpt-5', runs: ['gpt-5'], entry: entryOf('gpt-5', 'gpt-5') },
+        { family: 'claude-sonnet-4.5', runs: ['claude-sonnet-4.5'], entry: null },
+      ],
       details: [
         {
           date: '2025-09-15',

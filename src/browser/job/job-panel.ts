@@ -1,11 +1,12 @@
 import { jobPath } from '../../page-paths.ts';
 import { button, link, messageOf, openDialog } from '../parts/blocks.ts';
 import { changeDetector, h, replace } from '../parts/element.ts';
+import { entryView } from '../parts/entry.ts';
 import { count, counted, duration } from '../parts/format.ts';
 import { localTime } from '../parts/time.ts';
 import { pollSoon } from '../service/poll.ts';
 import { cancelJob, getStatus } from '../service/requests.ts';
-import type { Status } from '../service/responses.ts';
+import type { JobEntry, Status } from '../service/responses.ts';
 import { type JobGrid, jobGrid } from './job-grid.ts';
 import { secondsToGo } from './pace.ts';
 
@@ -35,12 +36,14 @@ export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPan
   };
   const notes = h('div.notes');
   const fold = h('details.fold');
+  const ran = h('details.fold');
   const spoken = h('div.unseen', { role: 'status' });
   const [stateHasChanged, notesHaveChanged] = [changeDetector(), changeDetector()];
   let grid: JobGrid | null = null;
   const show = (status: Status) => {
     if (grid === null) {
       grid = jobGrid(status);
+      replace(ran, h('summary', 'What ran'), ...status.entries.map(showEntry));
       replace(fold, h('summary', 'Model-days'), grid.element);
       fold.open = !titled || status.completed_at === null; // the overview shows the results of a finished job
     } else grid.update(status);
@@ -53,7 +56,7 @@ export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPan
   const title = titled && h('h2', link(jobPath(jobId), name));
   const bar = h('div.bar', title, parts.state, parts.figures, parts.cancel);
   return {
-    element: h('section.job', { 'aria-label': name }, bar, parts.bar, notes, fold, spoken),
+    element: h('section.job', { 'aria-label': name }, bar, parts.bar, notes, fold, ran, spoken),
     async refresh(signal) {
       const status = await getStatus(jobId, signal);
       if (status !== null) show(status);
@@ -92,6 +95,11 @@ function showState(status: Status, { state, figures, bar, cancel }: Parts): void
 function timeToGo(status: Status): string {
   const seconds = secondsToGo(status);
   return seconds === null ? '' : `, about ${duration(seconds)} to go`;
+}
+
+function showEntry({ family, runs, entry }: JobEntry): HTMLElement {
+  const title = runs.length > 1 ? `${family}, ${counted(runs.length, 'run')}` : (runs[0] ?? family);
+  return h('div.ran', h('h3', title), entryView(entry));
 }
 
 function notesOf({ error, warnings, details }: Status): HTMLElement[] {

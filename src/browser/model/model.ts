@@ -1,8 +1,9 @@
 import { section } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
 import { counted } from '../parts/format.ts';
+import { entryView } from '../parts/entry.ts';
 import { type Page, heading } from '../parts/page.ts';
-import { getPerformance, getResults } from '../service/requests.ts';
+import { getModels, getPerformance, getResults } from '../service/requests.ts';
 import type { ModelReport } from '../service/responses.ts';
 import { daysOf } from './days.ts';
 import { figures } from './figures.ts';
@@ -18,13 +19,18 @@ export const showModel: Page = async (host, params, signal) => {
   const model = params['model'] ?? '';
   const content = h('div.stack');
   replace(host, heading(model), content);
-  const [{ results }, performance] = await Promise.all([getResults(model, signal), getPerformance(model, signal)]);
+  const [{ results }, performance, { models }] = await Promise.all([
+    getResults(model, signal),
+    getPerformance(model, signal),
+    getModels(signal),
+  ]);
   const days = daysOf(results);
   if (days.length === 0) {
     const words = `Model ${model} has no completed model-days. Start a job for it on the overview.`;
     return replace(content, h('p.notice', words));
   }
   const report = performance.models.find((one) => one.model === model);
+  const known = models.find(({ signature }) => signature === model);
   replace(
     content,
     report !== undefined && report.stale_model_days > 0 && h('p.notice', staleness(report)),
@@ -37,6 +43,7 @@ export const showModel: Page = async (host, params, signal) => {
       report !== undefined && report.open_positions.length > 0 && holdingsTable(report),
     ),
     dayTable(model, days),
+    known !== undefined && section('What ran', entryView(known.entry)),
   );
 };
 

@@ -4,9 +4,10 @@ import type { Database } from '../database.ts';
 import { type RowOf, amount, distinctValues, integer, oneOf, orNull, query, text } from '../rows.ts';
 
 const LAST_RUN = query(
-  `SELECT model, job_id AS jobId, jobs.status AS jobStatus, jobs.created_at AS jobCreatedAt
+  `SELECT model, coalesce(family, model) AS family, entry, job_id AS jobId, jobs.status AS jobStatus,
+     jobs.created_at AS jobCreatedAt
    FROM simulation_runs JOIN jobs USING (job_id) WHERE model = ? ORDER BY simulation_runs.created_at DESC LIMIT 1`,
-  { model: text, jobId: text, jobStatus: oneOf(jobStatuses), jobCreatedAt: text },
+  { model: text, family: text, entry: orNull(text), jobId: text, jobStatus: oneOf(jobStatuses), jobCreatedAt: text },
 );
 
 /** Reads only the index of active generations. */

@@ -16,6 +16,13 @@ const PROGRESS = `
 const MODELS = `
   (SELECT json_group_array(model ORDER BY model_index) FROM simulation_runs WHERE simulation_runs.job_id = jobs.job_id) AS models`;
 
+/** Per family, its runs and what the first of them asks: the others differ in their number and their seed. */
+const ENTRIES = `
+  (SELECT json_group_array(json_object('family', family, 'runs', json(runs), 'entry', json(entry)) ORDER BY place)
+    FROM (SELECT coalesce(family, model) AS family, json_group_array(model ORDER BY model_index) AS runs,
+        min(model_index) AS place, entry
+      FROM simulation_runs WHERE simulation_runs.job_id = jobs.job_id GROUP BY coalesce(family, model))) AS entries`;
+
 const TIMES = [
   'created_at',
   'started_at',
@@ -52,7 +59,7 @@ export function* modelDaysOf(database: Database, jobId: string): Generator<strin
 }
 
 const STATUS = query(
-  `SELECT ${jsonObject(['job_id', 'status', PROGRESS, 'json(dates) AS date_range', MODELS, ...TIMES])} AS json, warnings
+  `SELECT ${jsonObject(['job_id', 'status', PROGRESS, 'json(dates) AS date_range', MODELS, ENTRIES, ...TIMES])} AS json, warnings
    FROM jobs WHERE job_id = ?`,
   { json: text, warnings: orNull(text) },
 );

@@ -2,11 +2,13 @@ import { readFileSync, statSync } from 'node:fs';
 import * as v from 'valibot';
 import { type BaselineStrategy, ServiceError, SYMBOL_PATTERN, baselineStrategies, codeOf, messageOf } from './domain.ts';
 import { HTTP_URL, isHttpUrl } from './http-values.ts';
+import { repeatProblems } from './repeats.ts';
 import { unprintableIn } from './text.ts';
 import { nasdaq100 } from './universe.ts';
 
 const MAX_CONFIGURATION_BYTES = 4 * 1024 * 1024;
 const MAX_SIGNATURE_LENGTH = 200;
+const MAX_REPEATS = 100;
 /** More than any research desk holds, and far below the largest integer of 1/10000 dollar. */
 const MAX_INITIAL_CASH = 1_000_000_000;
 
@@ -73,6 +75,8 @@ const modelFields = v.object({
     v.object({ input: tokenPrice, output: tokenPrice, cached_input: v.nullish(tokenPrice) }),
   ),
   max_cost_usd: v.nullish(dollars),
+  /** How many independent runs a job makes of it. */
+  repeats: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_REPEATS)), 1),
 });
 
 const modelSchema = v.pipe(
@@ -111,6 +115,14 @@ const agentConfigSchema = v.object({
   ),
 });
 
+function pathTo(input: ModelConfiguration[], index: number, key: keyof ModelConfiguration): [v.ArrayPathItem, v.ObjectPathItem] {
+  const value = input[index] as ModelConfiguration;
+  return [
+    { type: 'array', origin: 'value', input, key: index, value },
+    { type: 'object', origin: 'value', input: value, key, value: value[key] },
+  ];
+}
+
 const configurationSchema = v.object({
   models: v.pipe(
     v.array(modelSchema),
@@ -121,6 +133,9 @@ const configurationSchema = v.object({
         if (seen.has(signature)) addIssue({ message: `lists the signature '${signature}' twice` });
         seen.add(signature);
       }
+      const entries = dataset.value.map((entry) => ({ ...entry, baseline: baselineOf(entry) }));
+      for (const { index, key, message } of repeatProblems(entries, MAX_SIGNATURE_LENGTH))
+        addIssue({ message, path: pathTo(dataset.value, index, key) });
     }),
   ),
   agent_config: v.optional(agentConfigSchema, {}),

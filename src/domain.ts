@@ -43,6 +43,7 @@ export type ErrorCode =
   | 'invalid_dates'
   | 'invalid_filter'
   | 'no_models'
+  | 'invalid_models'
   | 'another_job_unfinished'
   | 'key_reused'
   | 'job_not_found'

@@ -56,6 +56,12 @@ export function runName(signature: string, run: number): string {
   return run === 1 ? signature : `${signature}#${run}`;
 }
 
+/** A name as one of an entry's repeats: `gpt-5#2` is run 2 of `gpt-5`. Null for any other name. */
+export function repeatIn(name: string): { family: string; run: number } | null {
+  const [, family, run] = /^(.+)#([1-9]\d{0,8})$/s.exec(name) ?? [];
+  return family === undefined ? null : { family, run: Number(run) };
+}
+
 /** An entry as text: keys sorted, so that equal entries are equal texts. */
 export function encodeEntry(entry: Entry): string {
   return canonicalJson(entry);

@@ -88,7 +88,10 @@ const modelSchema = v.variant('kind', [
 
 export const startSchema = v.object({
   type: v.literal('start'),
+  /** The name of the run. */
   signature: v.string(),
+  /** The signature of its entry. */
+  family: v.string(),
   model: modelSchema,
   maxSteps: v.pipe(v.number(), v.integer(), v.minValue(1)),
   brief: briefSchema,

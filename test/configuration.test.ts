@@ -98,6 +98,23 @@ test('symbols are normalised, without duplicates', () => {
   assert.deepEqual(agent_config.stock_symbols, ['AAPL', 'BRK-B', '600519.SH']);
 });
 
+test('repeats whose names are free are accepted, of the random baseline too', () => {
+  const { models } = parseConfiguration(
+    {
+      models: [
+        { signature: 'a', repeats: 2 },
+        { signature: 'a#3' },
+        { signature: 'b#2', repeats: null },
+        { signature: 'b' },
+        { signature: 'c', basemodel: 'baseline/random', repeats: 100 },
+        { signature: '#'.repeat(197), repeats: 9 },
+      ],
+    },
+    'file',
+  );
+  assert.deepEqual(models.map(({ repeats }) => repeats), [2, 1, 1, 1, 100, 9]);
+});
+
 const wrong: [name: string, content: unknown, message: RegExp][] = [
   ['no models', {}, /models: is missing/],
   ['models that are no list', { models: {} }, /models: expected Array, got object/],
@@ -127,6 +144,23 @@ const wrong: [name: string, content: unknown, message: RegExp][] = [
     'an unknown baseline as only a signature',
     { models: [{ signature: 'baseline/Random', basemodel: '' }] },
     /models\[0\]\.signature: must be one of baseline\/buy-and-hold/,
+  ],
+  ['no repeats', { models: [{ signature: 'a', repeats: 0 }] }, /models\[0\]\.repeats: must be >=1/],
+  ['more repeats than anyone reads', { models: [{ signature: 'a', repeats: 101 }] }, /models\[0\]\.repeats: must be <=100/],
+  [
+    'a signature that a repeat has as well',
+    { models: [{ signature: 'a', repeats: 3 }, { signature: 'a#3' }] },
+    /models\[1\]\.signature: is the name of a repeat of 'a' as well$/,
+  ],
+  [
+    'repeats of a baseline without chance',
+    { models: [{ signature: 'a', basemodel: 'baseline/momentum', repeats: 2 }] },
+    /models\[0\]\.repeats: must be 1: every run of baseline\/momentum would do the same$/,
+  ],
+  [
+    'a signature too long for the names of its repeats',
+    { models: [{ signature: 'a'.repeat(198), repeats: 10 }] },
+    /models\[0\]\.signature: leaves no room for the names of its repeats \('#10'\), 200 characters$/,
   ],
   ['no steps', { models: [], agent_config: { max_steps: 0 } }, /agent_config\.max_steps: must be >=1/],
   ['negative cash', { models: [], agent_config: { initial_cash: -1 } }, /agent_config\.initial_cash: must be >0/],

@@ -71,8 +71,8 @@ function finished({ content, note }: { content: string; note: string | null }): 
   return { status: 'finished', summary: note === null ? content : `${content}\n\n${note}`.trim() };
 }
 
-async function connect({ model, signature, brief, tools }: Start, pipe: Pipe): Promise<Model> {
-  if (model.kind === 'simulated') return createSimulatedModel(signature, brief);
+async function connect({ model, signature, family, brief, tools }: Start, pipe: Pipe): Promise<Model> {
+  if (model.kind === 'simulated') return createSimulatedModel({ signature, family }, brief);
   if (model.kind === 'baseline')
     return (await import('./players/baseline-model.ts')).createBaselineModel(model.strategy, { signature, brief });
   pipe.readAhead();

@@ -82,7 +82,13 @@ export function heldBefore(
   };
 }
 
+const FIRST_DATE = query(`SELECT min(date) FROM trading_sessions WHERE model = ? AND status = 'active'`, [orNull(text)]);
 const LAST_DATE = query(`SELECT max(date) FROM trading_sessions WHERE model = ? AND status = 'active'`, [orNull(text)]);
+
+/** A model's first active day; null when it has none. */
+export function firstActiveDate(database: Database, model: string): CalendarDate | null {
+  return FIRST_DATE.one(database, model)[0];
+}
 
 /** The date through which a model is simulated: its last active day; null when it has none. */
 export function lastActiveDate(database: Database, model: string): CalendarDate | null {

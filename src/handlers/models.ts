@@ -3,7 +3,7 @@ import { type Configuration, basemodelOf, readConfiguration } from '../configura
 import type { Database } from '../database/database.ts';
 import { type SeenModel, namedModels, seenModel } from '../database/records/models.ts';
 import { ServiceError } from '../domain.ts';
-import { decodeEntry, entrySchema } from '../entry.ts';
+import { decodeEntry, entrySchema, runName } from '../entry.ts';
 import { toDollars } from '../money.ts';
 import { type Context, type ResponseBody, deploymentFields, listBody } from './handler.ts';
 import { countSchema, dateText, deploymentEntries, jobStatus, named, timestampText } from './schemas.ts';
@@ -36,7 +36,7 @@ export const modelsResponse = named('ModelsResponse', {
   ...deploymentEntries,
 });
 
-/** The models of the configuration in its order, then those named only by jobs. */
+/** The models of the configuration in its order, with each repeat, then those named only by jobs. */
 export function models({ database, settings }: Context): ResponseBody {
   const { configuration, error } = configurationNow(settings.configurationPath);
   return listBody('models', items(database, configuration?.models ?? []), (count) => ({
@@ -47,30 +47,34 @@ export function models({ database, settings }: Context): ResponseBody {
 }
 
 function* items(database: Database, configured: Configuration['models']): Generator<string> {
+  const listed = new Set<string>();
   for (const entry of configured)
-    yield JSON.stringify({
-      signature: entry.signature,
-      name: entry.name ?? null,
-      basemodel: basemodelOf(entry),
-      enabled: entry.enabled,
-      configured: true,
-      ...describe(entry.signature, seenModel(database, entry.signature)),
-    });
-  const listed = new Set(configured.map(({ signature }) => signature));
+    for (let run = 1; run <= entry.repeats; run += 1) {
+      const signature = runName(entry.signature, run);
+      listed.add(signature);
+      yield JSON.stringify({
+        signature,
+        name: entry.name ?? null,
+        basemodel: basemodelOf(entry),
+        enabled: entry.enabled,
+        configured: true,
+        ...describe(entry.signature, seenModel(database, signature)),
+      });
+    }
   const unlisted = { name: null, basemodel: null, enabled: false, configured: false };
   for (const signature of namedModels(database))
     if (!listed.has(signature))
-      yield JSON.stringify({ signature, ...unlisted, ...describe(signature, seenModel(database, signature)) });
+      yield JSON.stringify({ signature, ...unlisted, ...describe(null, seenModel(database, signature)) });
 }
 
-function describe(signature: string, seen: SeenModel | undefined) {
+function describe(listedFamily: string | null, seen: SeenModel | undefined) {
   const { firstDate = null, lastDate = null, modelDays = 0, portfolioValue = null } = seen ?? {};
   return {
     first_completed_date: firstDate,
     last_completed_date: lastDate,
     completed_model_days: modelDays,
     portfolio_value: portfolioValue === null ? null : toDollars(portfolioValue),
-    family: seen?.family ?? signature,
+    family: listedFamily ?? seen?.family ?? '',
     entry: decodeEntry(seen?.entry ?? null),
     last_job: seen ? { job_id: seen.jobId, status: seen.jobStatus, created_at: seen.jobCreatedAt } : null,
   };

@@ -24,6 +24,7 @@ export class HttpError extends Error {
 const statuses: Partial<Record<ErrorCode, number>> = {
   invalid_dates: 400,
   no_models: 400,
+  invalid_models: 400,
   another_job_unfinished: 400,
   job_not_found: 404,
   no_sessions: 404,

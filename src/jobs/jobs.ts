@@ -2,7 +2,7 @@ import { dateOf, timestamp } from '../calendar.ts';
 import { type Configuration, readConfiguration } from '../configuration.ts';
 import { cancelJob, insertJob, statusOfJob, unfinishedJobId } from '../database/jobs.ts';
 import { noteRestart } from '../database/restarts.ts';
-import { lastActiveDate } from '../database/sessions.ts';
+import { firstActiveDate, lastActiveDate } from '../database/sessions.ts';
 import { ServiceError } from '../domain.ts';
 import { encodeEntry } from '../entry.ts';
 import { logUnexpected } from '../log.ts';
@@ -10,6 +10,7 @@ import type { Settings } from '../settings.ts';
 import type { WorkerContext } from '../worker/context.ts';
 import { resolveEntry } from '../worker/entries.ts';
 import { endJob, warnOfStale } from '../worker/worker.ts';
+import { type ModelRun, expandModels, warnOfNewRuns } from './expand-models.ts';
 import { rememberSubmission, submittedBefore } from './idempotency.ts';
 import { resolveRange } from './range.ts';
 import type { JobRequest, SubmittedJob } from './submission.ts';
@@ -118,7 +119,7 @@ async function submitOnce(
   const earlier = findEarlier();
   if (earlier !== null) return { job: earlier, isNew: false };
   const configuration = readConfiguration(context.settings.configurationPath);
-  const models = chooseModels(request.models, configuration);
+  const models = expandModels(request.models, configuration);
   return context.database.write(() => {
     const meanwhile = findEarlier();
     if (meanwhile !== null) return { job: meanwhile, isNew: false };
@@ -134,13 +135,13 @@ function create(
     configuration,
     models,
     idempotencyKey,
-  }: { configuration: Configuration; models: string[]; idempotencyKey: string | undefined },
+  }: { configuration: Configuration; models: readonly ModelRun[]; idempotencyKey: string | undefined },
 ): SubmittedJob {
   const now = clock();
   const { startDate, dates, runs } = resolveRange(
-    { ...request, models },
+    { ...request, models: models.map(({ model }) => model) },
     {
-      simulatedThrough: (model) => lastActiveDate(database, model),
+      ...factsOf(database),
       today: dateOf(now),
       maxSimulationDays: settings.maxSimulationDays,
     },
@@ -149,13 +150,16 @@ function create(
   if (other !== null)
     throw new ServiceError('another_job_unfinished', `Another simulation job is already running or pending: ${other}`);
   const jobId = crypto.randomUUID();
-  const warnings = settings.deploymentMode === 'PROD' ? warnOfUnknownModels(models, configuration) : [];
+  const warnings = [
+    ...(settings.deploymentMode === 'PROD' ? warnOfUnknownModels(models, configuration) : []),
+    ...(request.startDate === null ? warnOfNewRuns(models, request.endDate, factsOf(database)) : []),
+  ];
   insertJob(database, {
     ...request,
     jobId,
     startDate,
     dates,
-    runs: runs.map((run) => ({ ...run, ...entryOf(run.model, { configuration, settings }) })),
+    runs: runs.map((run, index) => ({ ...run, ...entryOf(models[index] as ModelRun, { configuration, settings }) })),
     agentConfig: configuration.agent_config,
     createdAt: timestamp(now),
     warnings,
@@ -173,27 +177,22 @@ function create(
 
 /** What a run asks, to be stored with it: the job runs from that, whatever becomes of the file. */
 function entryOf(
-  family: string,
+  run: ModelRun,
   sources: { configuration: Configuration; settings: Settings },
 ): { family: string; entry: string } {
-  return { family, entry: encodeEntry(resolveEntry({ family, run: 1 }, sources)) };
+  return { family: run.family, entry: encodeEntry(resolveEntry(run, sources)) };
 }
 
-function chooseModels(requested: readonly string[], { models }: Configuration): string[] {
-  if (requested.length > 0) return [...new Set(requested)];
-  const enabled = models.filter((model) => model.enabled).map(({ signature }) => signature);
-  if (enabled.length === 0) {
-    throw new ServiceError(
-      'no_models',
-      'No models to simulate: the server configuration enables none, and the request names none',
-    );
-  }
-  return enabled;
+function factsOf(database: WorkerContext['database']) {
+  return {
+    simulatedThrough: (model: string) => lastActiveDate(database, model),
+    simulatedFrom: (model: string) => firstActiveDate(database, model),
+  };
 }
 
-function warnOfUnknownModels(models: readonly string[], configuration: Configuration): string[] {
+function warnOfUnknownModels(runs: readonly ModelRun[], configuration: Configuration): string[] {
   const known = new Set(configuration.models.map(({ signature }) => signature));
-  return models
-    .filter((model) => !known.has(model))
-    .map((model) => `Model '${model}' is not in the server configuration; its model-days will fail`);
+  return runs
+    .filter(({ family }) => !known.has(family))
+    .map(({ model }) => `Model '${model}' is not in the server configuration; its model-days will fail`);
 }

@@ -56,7 +56,7 @@ export async function attempt(
     signal,
   });
   try {
-    const lost = await trade(context, activeJob, { session, model, tries: shortage.tries });
+    const lost = await trade(context, activeJob, { session, model, entry, tries: shortage.tries });
     return lost === null ? OVER : await takeLoss(context, activeJob, { session, lost, shortage });
   } catch (error) {
     if (signal.aborted) return OVER;
@@ -74,13 +74,14 @@ export async function attempt(
 async function trade(
   context: WorkerContext,
   { job, signal, life, crew }: ActiveJob,
-  { session, model, tries }: { session: Session; model: Start['model']; tries: number },
+  { session, model, entry, tries }: Pick<Attempted, 'model' | 'entry'> & { session: Session; tries: number },
 ): Promise<Lost | null> {
   const { modelDay, brief, tools } = session;
   const { settings, log } = context;
   const maxSteps = job.agentConfig.max_steps;
   const past = await session.resume();
-  const start = { type: 'start', signature: modelDay.model, model, maxSteps, brief, tools } as const;
+  const names = { signature: modelDay.model, family: entry.signature };
+  const start = { type: 'start', ...names, model, maxSteps, brief, tools } as const;
   const maxFailures = model.kind === 'chat_completions' ? model.maxRetries + 1 : 0;
   const childEnded = life.childStarted();
   const outcome = await launch(start, {

@@ -22,11 +22,11 @@ export function resolveEntry(
   return {
     signature: family,
     run,
-    repeats: 1,
+    repeats: found?.repeats ?? 1,
     kind,
     basemodel: basemodelOf(entry),
     ...(kind === 'provider' ? addressOf(entry, settings) : NOWHERE),
-    parameters: kind === 'baseline' ? {} : blankSecrets(parametersOf(entry)),
+    parameters: kind === 'baseline' ? {} : blankSecrets(withSeed(parametersOf(entry), run)),
     prompt: null,
     notes: false,
     knowledge_cutoff: null,
@@ -68,6 +68,12 @@ function addressOf(entry: Partial<ModelConfiguration>, { openaiApiBase }: Settin
   const { openai_api_key: held, openai_api_key_env: variable } = entry;
   const key_source = held?.trim() ? 'entry' : variable ? 'variable' : 'service';
   return { url, url_is_cut: isCut, key_source, key_variable: variable || null };
+}
+
+/** Each run has a seed of its own: that of the entry plus the number of runs before it. */
+function withSeed(parameters: Json, run: number): Json {
+  const { seed } = parameters;
+  return typeof seed === 'number' ? { ...parameters, seed: seed + run - 1 } : parameters;
 }
 
 /** The fields of a request's body, except messages and tools. */

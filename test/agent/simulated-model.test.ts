@@ -6,6 +6,7 @@ import { createSimulatedModel, temperamentOf, temperaments } from '../../src/age
 import { addDays } from '../../src/calendar.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { storeBars } from '../../src/database/prices.ts';
+import { runName } from '../../src/entry.ts';
 import { fromDollars } from '../../src/money.ts';
 import type { Brief } from '../../src/protocol.ts';
 import { syntheticBars } from '../../src/prices/synthetic.ts';
@@ -21,13 +22,13 @@ for (const symbol of SYMBOLS)
   storeBars(database, syntheticBars(symbol, days, '2030-01-01'), { source: 'synthetic', recordedAt: 't' });
 
 /** Runs a simulated model over one day through the real tools; returns the conversation. */
-async function trade(day: LedgerDay, signature: string): Promise<ChatMessage[]> {
+async function trade(day: LedgerDay, signature: string, family = signature): Promise<ChatMessage[]> {
   const quotes = SYMBOLS.map((symbol) => {
     const { open, previousClose } = day.market.quote(symbol);
     return { symbol, open: open && open / 10_000, previousClose: previousClose && previousClose / 10_000 };
   });
   const brief: Brief = { date: day.market.date, ...describePortfolio(day), quotes, costs: null };
-  const model = createSimulatedModel(signature, brief);
+  const model = createSimulatedModel({ signature, family }, brief);
   const conversation: ChatMessage[] = openingMessages(brief);
   for (let step = 0; step < 10; step += 1) {
     const { content, toolCalls } = await model(conversation);
@@ -40,7 +41,7 @@ async function trade(day: LedgerDay, signature: string): Promise<ChatMessage[]> 
 }
 
 /** Twenty weekdays of one model; each day continues from the last. */
-async function tradeOn(signature: string): Promise<{ day: LedgerDay; conversations: ChatMessage[][] }> {
+async function tradeOn(signature: string, family = signature): Promise<{ day: LedgerDay; conversations: ChatMessage[][] }> {
   const universe = new Set(SYMBOLS);
   const conversations: ChatMessage[][] = [];
   let day: LedgerDay = {
@@ -51,7 +52,7 @@ async function tradeOn(signature: string): Promise<{ day: LedgerDay; conversatio
   };
   for (let index = 0; index < 28; index += 1) {
     day = { ...day, market: openMarket(database, addDays(FIRST, index), SYMBOLS) };
-    conversations.push(await trade(day, signature));
+    conversations.push(await trade(day, signature, family));
   }
   return { day, conversations };
 }
@@ -109,4 +110,15 @@ test('a model without prices ends its day', async () => {
     signatures[0] as string,
   );
   assert.equal(conversation.at(-1)?.role, 'assistant');
+});
+
+test('repeats of an entry trade by one temperament and draw independently', async () => {
+  for (const [index, family] of signatures.entries()) {
+    const runs = await Promise.all([1, 2, 3].map((run) => tradeOn(runName(family, run), family)));
+    const words = runs.map(({ conversations }) => conversations.map((messages) => messages.find(({ role }) => role === 'assistant')?.content));
+    const names = new Set(words.flat().map((text) => /^As a (\S+) trader/.exec(String(text))?.[1]));
+    assert.deepEqual([...names], [temperaments[index]?.name]);
+    assert.equal(new Set(words.map((texts) => JSON.stringify(texts))).size, 3);
+    assert.equal(new Set(runs.map(({ day }) => day.portfolio.cash)).size, 3);
+  }
 });

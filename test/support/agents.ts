@@ -8,6 +8,7 @@ export type Script = Record<string, [tool: string, args: unknown][][]>;
 export const simulatedStart: Omit<Start, 'pastMessages'> = {
   type: 'start',
   signature: 'model-a',
+  family: 'model-a',
   model: { kind: 'simulated' },
   maxSteps: 5,
   brief: { date: '2025-01-06', cash: 10_000, portfolioValue: 10_000, holdings: [], quotes: [], costs: null },

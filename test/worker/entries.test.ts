@@ -101,3 +101,65 @@ test('a configuration edited or deleted during a job changes nothing in it, also
   assert.match(stored, /vendor\/held/);
   assert.deepEqual(SECRETS.filter((secret) => stored.includes(secret)), []);
 });
+
+test('repeats are runs of their own, with seeds of their own, under one cost limit', async (t) => {
+  const server = await startModelServer(t, [says('Done.')]); // 0.013 dollars a day
+  const price = { price_per_million_tokens: { input: 10, output: 30 } };
+  const limited = { signature: 'm', openai_base_url: server.baseUrl, seed: 7, repeats: 3, max_cost_usd: 0.03, ...price };
+  const other = { signature: 'other', openai_base_url: server.baseUrl, max_cost_usd: 0.03, ...price };
+  const service = await startProdService(t, { models: [limited, other] });
+  const status = await service.runJob(RANGE);
+  const runs = ['m', 'm#2', 'm#3'];
+  assert.deepEqual(status.models, [...runs, 'other']);
+  assert.deepEqual(
+    status.entries.map(({ family, runs, entry }: any) => [family, runs, entry.run, entry.repeats, entry.parameters.seed]),
+    [
+      ['m', runs, 1, 3, 7],
+      ['other', ['other'], 1, 1, undefined],
+    ],
+  );
+  assert.deepEqual(
+    status.details.map(({ date, model, status, error }: any) => `${date} ${model} ${error ?? status}`),
+    [
+      ...[...runs, 'other'].map((model) => `${RANGE.start_date} ${model} completed`),
+      ...runs.map((model) => `${RANGE.end_date} ${model} Cost limit reached`),
+      `${RANGE.end_date} other completed`,
+    ],
+  );
+  const seeds = server.requests.map(({ body }) => body.seed).filter((seed) => seed !== undefined);
+  assert.deepEqual(seeds.sort(), [7, 8, 9]);
+  const { models } = (await service.get('/models')).body;
+  assert.deepEqual(
+    models.map(({ signature, family, configured, entry }: any) => [signature, family, configured, entry.run]),
+    [...runs.map((name, index) => [name, 'm', true, index + 1]), ['other', 'other', true, 1]],
+  );
+});
+
+/** The random baseline needs no provider. */
+test('an existing chain becomes run 1 when its entry gets repeats; resuming names the date that fills in the others', async (t) => {
+  const entry = { signature: 'rule', basemodel: 'baseline/random', enabled: true };
+  const first = await startProdService(t, { models: [entry] });
+  await first.runJob(RANGE);
+  const before = ledgerOf(first.database, 'rule');
+  const agent_config = { stock_symbols: ['AAPL', 'MSFT'] };
+  writeFileSync(first.settings.configurationPath, JSON.stringify({ models: [{ ...entry, repeats: 3 }], agent_config }));
+  const resumed = await first.runJob({ end_date: '2025-10-17' });
+  assert.deepEqual(resumed.warnings?.slice(0, 1), [
+    'rule#2, rule#3 have no completed day and run 2025-10-17 only; start_date 2025-10-15 fills in the rest',
+  ]);
+  const filled = await first.runJob({ start_date: '2025-10-15', end_date: '2025-10-17', models: ['rule#3'] });
+  assert.deepEqual(filled.details.map(({ status, error }: any) => error ?? status), ['completed', 'completed', 'Already completed']);
+  assert.deepEqual(ledgerOf(first.database, 'rule').slice(0, before.length), before);
+  assert.equal((await first.post('/simulate/trigger', { ...RANGE, models: ['rule#4'] })).status, 400);
+  writeFileSync(first.settings.configurationPath, JSON.stringify({ models: [entry] }));
+  assert.equal((await first.post('/simulate/trigger', { ...RANGE, models: ['rule#2'] })).status, 400);
+  const { models } = (await first.get('/models')).body;
+  assert.deepEqual(
+    models.map(({ signature, family, configured }: any) => [signature, family, configured]),
+    [
+      ['rule', 'rule', true],
+      ['rule#2', 'rule', false],
+      ['rule#3', 'rule', false],
+    ],
+  );
+});

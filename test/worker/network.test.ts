@@ -13,6 +13,7 @@ import { realAgent } from '../support/service.ts';
 const start: Omit<Start, 'model' | 'pastMessages'> = {
   type: 'start',
   signature: 'model-a',
+  family: 'model-a',
   maxSteps: 5,
   brief: { date: '2025-01-06', cash: 10_000, portfolioValue: 10_000, holdings: [], quotes: [], costs: null },
   tools: [],

@@ -5,7 +5,8 @@ import { type ToolReply, call, say, toolReplies } from './turns.ts';
 
 /**
  * A model without a provider. It reads the same conversation and uses the same tools as a real one, trades by a simple rule,
- * and occasionally makes the mistakes that real models make. It is deterministic for (signature, date, portfolio).
+ * and occasionally makes the mistakes that real models make. It is deterministic for (signature, date, portfolio). The runs of
+ * an entry have one temperament, that of their family, and draw independently.
  */
 
 /** How a temperament trades: its preferred momentum, how much of its cash it spends, how often it does nothing. */
@@ -37,12 +38,12 @@ const CARELESSNESS = 0.3;
 /** A move is the return of a symbol over its history up to today's open: 0.05 is five percent up. */
 type Move = { symbol: string; open: number; move: number };
 
-export function temperamentOf(signature: string): Temperament {
-  return pick(createRandom(`strategy of ${signature}`), temperaments);
+export function temperamentOf(family: string): Temperament {
+  return pick(createRandom(`strategy of ${family}`), temperaments);
 }
 
-export function createSimulatedModel(signature: string, brief: Brief): Model {
-  const temperament = temperamentOf(signature);
+export function createSimulatedModel({ signature, family }: { signature: string; family: string }, brief: Brief): Model {
+  const temperament = temperamentOf(family);
   const seed = JSON.stringify([signature, brief.date, brief.cash, brief.holdings]);
   return async (conversation) => {
     const step = conversation.filter(({ role }) => role === 'assistant').length;

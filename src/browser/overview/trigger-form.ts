@@ -34,7 +34,8 @@ export function triggerForm(): TriggerForm {
     element: section('Start a job', form),
     offer({ models: known, configuration_error: fault }) {
       const chosen = new Set(new FormData(form).getAll('models'));
-      const choices = known.map((model) => choice(model, chosen.has(model.signature)));
+      const entries = known.filter(({ signature, family }) => signature === family); // each means all its repeats
+      const choices = entries.map((model) => choice(model, runsOf(model, known), chosen.has(model.signature)));
       replace(models, fault !== null && h('p.notice', fault), ...choices);
     },
   };
@@ -60,10 +61,17 @@ function formOf(models: HTMLElement, ...notices: readonly HTMLElement[]): HTMLFo
   );
 }
 
-function choice({ signature, enabled }: KnownModels['models'][number], isChosen: boolean): HTMLElement {
+type KnownModel = KnownModels['models'][number];
+
+/** How many runs a job makes of an entry. */
+function runsOf({ signature }: KnownModel, known: readonly KnownModel[]): number {
+  return known.filter(({ family, configured }) => configured && family === signature).length;
+}
+
+function choice({ signature, enabled }: KnownModel, runs: number, isChosen: boolean): HTMLElement {
   const box = h('input', { type: 'checkbox', name: 'models', value: signature });
   box.checked = isChosen;
-  return h('label.check', box, h('span', signature), !enabled && h('span.quiet', 'not enabled'));
+  return h('label.check', box, h('span', signature), runs > 1 && h('span.quiet', `${runs} runs`), !enabled && h('span.quiet', 'not enabled'));
 }
 
 function requestOf(form: FormData): TriggerRequest {

@@ -1,7 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import * as v from 'valibot';
 import { type BaselineStrategy, ServiceError, SYMBOL_PATTERN, baselineStrategies, codeOf, messageOf } from './domain.ts';
 import { HTTP_URL, isHttpUrl } from './http-values.ts';
+import { MAX_PROMPT_LENGTH, fitsPrompt, readPromptFile } from './prompt-file.ts';
 import { repeatProblems } from './repeats.ts';
 import { unprintableIn } from './text.ts';
 import { nasdaq100 } from './universe.ts';
@@ -77,12 +79,17 @@ const modelFields = v.object({
   max_cost_usd: v.nullish(dollars),
   /** How many independent runs a job makes of it. */
   repeats: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_REPEATS)), 1),
+  /** Instructions added to the system prompt; or the file that has them, relative to the configuration's. */
+  prompt: v.nullish(v.pipe(v.string(), v.check(fitsPrompt, `must not be longer than ${MAX_PROMPT_LENGTH} characters`))),
+  prompt_file: v.nullish(v.string()),
 });
 
 const modelSchema = v.pipe(
   modelFields,
   v.rawCheck(({ dataset, addIssue }) => {
-    if (!dataset.typed || !isUnknownBaseline(dataset.value)) return;
+    if (!dataset.typed) return;
+    if (dataset.value.prompt && dataset.value.prompt_file) addIssue({ message: 'has both prompt and prompt_file; keep one' });
+    if (!isUnknownBaseline(dataset.value)) return;
     const key = dataset.value.basemodel ? 'basemodel' : 'signature';
     const message = `must be one of ${baselineStrategies.map((strategy) => BASELINE_PREFIX + strategy).join(', ')}`;
     const input = dataset.value;
@@ -148,10 +155,20 @@ export type Configuration = v.InferOutput<typeof configurationSchema>;
 
 /**
  * Reads the server's configuration file. Throws a `ServiceError` (`broken_configuration`) that names the file and the path of
- * each wrong value in it.
+ * each wrong value in it. The prompt of each entry with a `prompt_file` is that file's text.
  */
 export function readConfiguration(path: string): Configuration {
-  return parseConfiguration(readJsonFile(path), path);
+  const configuration = parseConfiguration(readJsonFile(path), path);
+  const models = configuration.models.map((entry, index) => {
+    if (!entry.prompt_file) return entry;
+    const read = readPromptFile(resolve(dirname(path), entry.prompt_file));
+    if ('prompt' in read) return { ...entry, ...read };
+    throw new ServiceError(
+      'broken_configuration',
+      `Cannot use the server configuration ${path}: models[${index}].prompt_file: ${read.problem}`,
+    );
+  });
+  return { ...configuration, models };
 }
 
 /** Checks a configuration that was already read; `source` names it in the error. */

@@ -94,6 +94,8 @@ export const startSchema = v.object({
   family: v.string(),
   model: modelSchema,
   maxSteps: v.pipe(v.number(), v.integer(), v.minValue(1)),
+  /** Instructions of its entry for the system prompt. */
+  prompt: v.nullable(v.string()),
   brief: briefSchema,
   tools: v.array(toolSchema),
   /** How many messages of an earlier process of this model-day follow, one per line. */

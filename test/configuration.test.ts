@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { baselineOf, parseConfiguration, readConfiguration, universeOf } from '../src/configuration.ts';
@@ -98,6 +98,32 @@ test('symbols are normalised, without duplicates', () => {
   assert.deepEqual(agent_config.stock_symbols, ['AAPL', 'BRK-B', '600519.SH']);
 });
 
+test('a prompt comes from the entry or from a file beside the configuration; one that cannot be read is an error', (t) => {
+  const folder = temporaryFolder(t);
+  const path = join(folder, 'config.json');
+  const prompts = join(folder, 'prompts');
+  mkdirSync(prompts);
+  const longest = '🙂'.repeat(20_000);
+  writeFileSync(join(prompts, 'bold.txt'), `\ufeff${longest}`);
+  writeFileSync(join(prompts, 'long.txt'), `${longest}x`);
+  writeFileSync(join(prompts, 'huge.txt'), 'x'.repeat(100_000));
+  writeFileSync(join(prompts, 'latin.txt'), Buffer.from([0xe9, 0x20]));
+  const read = (entry: object) => {
+    writeFileSync(path, JSON.stringify({ models: [{ signature: 'a' }, { signature: 'b', ...entry }] }));
+    return readConfiguration(path).models[1]?.prompt;
+  };
+  assert.equal(read({ prompt: 'Be bold.' }), 'Be bold.');
+  assert.equal(read({ prompt: '', prompt_file: 'prompts/bold.txt' }), longest);
+  assert.equal(read({ prompt: null, prompt_file: '' }), null);
+  const refused = { absent: /there is no file/, long: /more than 20000/, huge: /more than 20000/, latin: /is not UTF-8 text$/ };
+  for (const [name, problem] of Object.entries(refused)) {
+    assert.throws(
+      () => read({ prompt_file: `prompts/${name}.txt` }),
+      (error: Error) => /config\.json: models\[1\]\.prompt_file: /.test(error.message) && problem.test(error.message),
+    );
+  }
+});
+
 test('repeats whose names are free are accepted, of the random baseline too', () => {
   const { models } = parseConfiguration(
     {
@@ -144,6 +170,16 @@ const wrong: [name: string, content: unknown, message: RegExp][] = [
     'an unknown baseline as only a signature',
     { models: [{ signature: 'baseline/Random', basemodel: '' }] },
     /models\[0\]\.signature: must be one of baseline\/buy-and-hold/,
+  ],
+  [
+    'a prompt and a file of it',
+    { models: [{ signature: 'a', prompt: 'x', prompt_file: 'x.txt' }] },
+    /models\[0\]: has both prompt and prompt_file; keep one$/,
+  ],
+  [
+    'a prompt that is too long',
+    { models: [{ signature: 'a', prompt: '🙂'.repeat(20_001) }] },
+    /models\[0\]\.prompt: must not be longer than 20000 characters$/,
   ],
   ['no repeats', { models: [{ signature: 'a', repeats: 0 }] }, /models\[0\]\.repeats: must be >=1/],
   ['more repeats than anyone reads', { models: [{ signature: 'a', repeats: 101 }] }, /models\[0\]\.repeats: must be <=100/],

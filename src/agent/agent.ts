@@ -40,7 +40,7 @@ async function runModelDay(): Promise<void> {
  */
 async function converse(start: Start, past: readonly PastMessage['message'][], pipe: Pipe): Promise<Outcome> {
   const model = await connect(start, pipe);
-  const opening = openingMessages(start.brief);
+  const opening = openingMessages(start.brief, start.prompt);
   const conversation: ChatMessage[] = [...opening, ...past];
   pipe.send({ type: 'prompt', messages: opening });
   const last = past.at(-1);

@@ -13,10 +13,17 @@ Rules:
 - Nothing after this morning is known. Do not guess today's close.
 - When you are done for the day, answer without a tool call: a short summary of what you did and why.`;
 
-/** The opening of every conversation. It is made only from the brief, so it reveals nothing that the model must not know. */
-export function openingMessages(brief: Brief): (ChatMessage & { role: 'system' | 'user' })[] {
+/** The heading of an entry's own prompt, which follows the prompt that all models have. */
+const INSTRUCTIONS = 'Further instructions:';
+
+/**
+ * The opening of every conversation. It is made only from the brief and the entry's prompt, so it reveals nothing that the
+ * model must not know.
+ */
+export function openingMessages(brief: Brief, prompt: string | null = null): (ChatMessage & { role: 'system' | 'user' })[] {
+  const system = prompt === null ? SYSTEM_PROMPT : `${SYSTEM_PROMPT}\n\n${INSTRUCTIONS}\n${prompt}`;
   return [
-    { role: 'system', content: SYSTEM_PROMPT },
+    { role: 'system', content: system },
     { role: 'user', content: morningReport(brief) },
   ];
 }

@@ -1,7 +1,8 @@
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { parseConfiguration, readJsonFile } from '../configuration.ts';
 import { ServiceError, messageOf } from '../domain.ts';
-import { asObject } from '../json.ts';
+import { asArray, asObject, asText } from '../json.ts';
 import { DEFAULT_CONFIGURATION_PATH, readSettings } from '../settings.ts';
 import { forTerminal } from '../text.ts';
 
@@ -15,10 +16,10 @@ const USER_CONFIGURATION_PATH = 'user-configs/config.json';
 export async function mergeConfig(userFile?: string): Promise<number> {
   const { runtimeConfigurationPath: target } = readSettings(process.env);
   const userPath = userFile ?? USER_CONFIGURATION_PATH;
-  const base = readJsonFile(DEFAULT_CONFIGURATION_PATH);
+  const base = readFrom(DEFAULT_CONFIGURATION_PATH);
   parseConfiguration(base, DEFAULT_CONFIGURATION_PATH);
   const isGiven = userFile !== undefined || existsSync(userPath);
-  const merged = isGiven ? mergePatch(base, readJsonFile(userPath)) : base;
+  const merged = isGiven ? mergePatch(base, readFrom(userPath)) : base;
   parseConfiguration(
     merged,
     isGiven ? `${userPath}, merged over ${DEFAULT_CONFIGURATION_PATH}` : DEFAULT_CONFIGURATION_PATH,
@@ -29,6 +30,18 @@ export async function mergeConfig(userFile?: string): Promise<number> {
     : `No ${userPath}: copied ${DEFAULT_CONFIGURATION_PATH} to ${target}`;
   process.stderr.write(`${forTerminal(done)}\n`);
   return 0;
+}
+
+/** A configuration whose prompt files have absolute paths, because they are relative to a file that is merged into another. */
+function readFrom(path: string): unknown {
+  const content = readJsonFile(path);
+  const models = asArray(asObject(content)?.['models']);
+  if (models === undefined) return content;
+  const absolute = models.map((entry) => {
+    const file = asText(asObject(entry)?.['prompt_file']);
+    return file === undefined ? entry : { ...asObject(entry), prompt_file: resolve(dirname(path), file) };
+  });
+  return { ...asObject(content), models: absolute };
 }
 
 /** JSON Merge Patch, RFC 7396. */

@@ -81,7 +81,7 @@ async function trade(
   const maxSteps = job.agentConfig.max_steps;
   const past = await session.resume();
   const names = { signature: modelDay.model, family: entry.signature };
-  const start = { type: 'start', ...names, model, maxSteps, brief, tools } as const;
+  const start = { type: 'start', ...names, model, maxSteps, prompt: entry.prompt, brief, tools } as const;
   const maxFailures = model.kind === 'chat_completions' ? model.maxRetries + 1 : 0;
   const childEnded = life.childStarted();
   const outcome = await launch(start, {

@@ -27,7 +27,7 @@ export function resolveEntry(
     basemodel: basemodelOf(entry),
     ...(kind === 'provider' ? addressOf(entry, settings) : NOWHERE),
     parameters: kind === 'baseline' ? {} : blankSecrets(withSeed(parametersOf(entry), run)),
-    prompt: null,
+    prompt: found?.prompt || null,
     notes: false,
     knowledge_cutoff: null,
     price_per_million_tokens: kind === 'baseline' ? { input: 0, output: 0 } : (found?.price_per_million_tokens ?? null),

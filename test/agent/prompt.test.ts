@@ -32,6 +32,13 @@ test('the prompt has the date, the portfolio, the previous closes and the opens,
   ]);
 });
 
+test("an entry's prompt follows that of all models, under a heading of its own", () => {
+  const [plain] = openingMessages(brief);
+  const [system, user] = openingMessages(brief, 'Be bold.\nSell late.');
+  assert.equal(system?.content, `${plain?.content}\n\nFurther instructions:\nBe bold.\nSell late.`);
+  assert.deepEqual(user, openingMessages(brief)[1]);
+});
+
 const costs: [commissionPerTrade: number, commissionBps: number, slippageBps: number, line: string][] = [
   [1, 0, 0, 'Trading costs: each order pays $1.'],
   [

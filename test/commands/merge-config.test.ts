@@ -45,6 +45,13 @@ for (const [name, user, merged] of merges) {
   });
 }
 
+test('prompt files, which are relative to the file that names them, get absolute paths', async (t) => {
+  const target = enterFolder(t, { models: [{ signature: 'b', prompt_file: 'prompts/b.txt' }, { signature: 'c' }] });
+  assert.equal(await mergeConfig(), 0);
+  const { models } = JSON.parse(readFileSync(target, 'utf8'));
+  assert.deepEqual(models, [{ signature: 'b', prompt_file: join(process.cwd(), 'user-configs/prompts/b.txt') }, { signature: 'c' }]);
+});
+
 const broken: [name: string, user: unknown, message: RegExp, defaults?: unknown][] = [
   ['no JSON', '{"models": [', /user-configs\/config\.json: it is not JSON/],
   [

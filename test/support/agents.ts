@@ -11,6 +11,7 @@ export const simulatedStart: Omit<Start, 'pastMessages'> = {
   family: 'model-a',
   model: { kind: 'simulated' },
   maxSteps: 5,
+  prompt: null,
   brief: { date: '2025-01-06', cash: 10_000, portfolioValue: 10_000, holdings: [], quotes: [], costs: null },
   tools: [],
 };

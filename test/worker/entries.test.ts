@@ -20,6 +20,7 @@ const modelsAt = (baseUrl: string) => [
     openai_api_key: heldKey,
     temperature: 0.25,
     seed: 7,
+    prompt: 'Be bold.',
     extra_body: { provider: { api_key: bodyKey, order: ['x'] } },
     enabled: true,
   },
@@ -34,6 +35,7 @@ const edited = (baseUrl: string) =>
     basemodel: entry.signature === 'rule' ? 'baseline/random' : 'vendor/other',
     temperature: 1,
     seed: 1,
+    prompt: 'Be timid.',
     max_tokens: 5,
     max_cost_usd: 0,
     price_per_million_tokens: { input: 1, output: 1 },
@@ -86,6 +88,8 @@ test('a configuration edited or deleted during a job changes nothing in it, also
   assert.equal(plain.ledgers.flat().length, 7);
   assert.deepEqual(plain.keys, [variableKey, heldKey].map((key) => `Bearer ${key}`));
   assert.ok(plain.bodies.some((text) => text.includes(`api-version=${queryValue}`) && text.includes(`"api_key":"${bodyKey}"`)));
+
+  assert.ok(plain.bodies.some((text) => text.includes(String.raw`\n\nFurther instructions:\nBe bold.`)));
 
   const withEdit = await runAndRestart(t, all, (path, baseUrl) =>
     writeFileSync(path, JSON.stringify({ models: edited(baseUrl), agent_config: { max_steps: 1, max_cost_usd: 0 } })),

@@ -15,6 +15,7 @@ const start: Omit<Start, 'model' | 'pastMessages'> = {
   signature: 'model-a',
   family: 'model-a',
   maxSteps: 5,
+  prompt: null,
   brief: { date: '2025-01-06', cash: 10_000, portfolioValue: 10_000, holdings: [], quotes: [], costs: null },
   tools: [],
 };

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import * as v from 'valibot';
+import { type CalendarDate, isCalendarDate } from './calendar.ts';
 import { type BaselineStrategy, ServiceError, SYMBOL_PATTERN, baselineStrategies, codeOf, messageOf } from './domain.ts';
 import { HTTP_URL, isHttpUrl } from './http-values.ts';
 import { MAX_PROMPT_LENGTH, fitsPrompt, readPromptFile } from './prompt-file.ts';
@@ -82,6 +83,8 @@ const modelFields = v.object({
   /** Instructions added to the system prompt; or the file that has them, relative to the configuration's. */
   prompt: v.nullish(v.pipe(v.string(), v.check(fitsPrompt, `must not be longer than ${MAX_PROMPT_LENGTH} characters`))),
   prompt_file: v.nullish(v.string()),
+  /** The last date that the model may remember from its training. */
+  knowledge_cutoff: v.nullish(v.custom<CalendarDate>(isCalendarDate, 'must be a date YYYY-MM-DD')),
 });
 
 const modelSchema = v.pipe(

@@ -181,6 +181,7 @@ const wrong: [name: string, content: unknown, message: RegExp][] = [
     { models: [{ signature: 'a', prompt: '🙂'.repeat(20_001) }] },
     /models\[0\]\.prompt: must not be longer than 20000 characters$/,
   ],
+  ['a knowledge cutoff that is not a date', { models: [{ signature: 'a', knowledge_cutoff: '2025-02-30' }] }, /cutoff: must be a date YYYY-MM-DD$/],
   ['no repeats', { models: [{ signature: 'a', repeats: 0 }] }, /models\[0\]\.repeats: must be >=1/],
   ['more repeats than anyone reads', { models: [{ signature: 'a', repeats: 101 }] }, /models\[0\]\.repeats: must be <=100/],
   [

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type Configuration, basemodelOf, readConfiguration } from '../configuration.ts';
 import type { Database } from '../database/database.ts';
-import { type SeenModel, namedModels, seenModel } from '../database/records/models.ts';
+import { modelDaysUntil, namedModels, seenModel } from '../database/records/models.ts';
 import { ServiceError } from '../domain.ts';
 import { decodeEntry, entrySchema, runName } from '../entry.ts';
 import { toDollars } from '../money.ts';
@@ -21,6 +21,9 @@ export const modelsResponse = named('ModelsResponse', {
       last_completed_date: v.nullable(dateText),
       completed_model_days: countSchema,
       portfolio_value: v.nullable(v.number()),
+      /** Model-days on or before it the model may remember; null when its entry names none. */
+      knowledge_cutoff: v.nullable(dateText),
+      model_days_before_cutoff: countSchema,
       /** The signature of the entry whose run it is. */
       family: v.string(),
       /** What its newest job asks; null before its first job, and for a job from before entries were stored. */
@@ -58,24 +61,30 @@ function* items(database: Database, configured: Configuration['models']): Genera
         basemodel: basemodelOf(entry),
         enabled: entry.enabled,
         configured: true,
-        ...describe(entry.signature, seenModel(database, signature)),
+        ...describe(database, signature, entry),
       });
     }
   const unlisted = { name: null, basemodel: null, enabled: false, configured: false };
   for (const signature of namedModels(database))
     if (!listed.has(signature))
-      yield JSON.stringify({ signature, ...unlisted, ...describe(null, seenModel(database, signature)) });
+      yield JSON.stringify({ signature, ...unlisted, ...describe(database, signature) });
 }
 
-function describe(listedFamily: string | null, seen: SeenModel | undefined) {
+/** What the database knows of a run, and of its entry in the configuration only what no job has stored. */
+function describe(database: Database, signature: string, listed?: Configuration['models'][number]) {
+  const seen = seenModel(database, signature);
   const { firstDate = null, lastDate = null, modelDays = 0, portfolioValue = null } = seen ?? {};
+  const entry = decodeEntry(seen?.entry ?? null);
+  const cutoff = (entry ?? listed)?.knowledge_cutoff ?? null;
   return {
     first_completed_date: firstDate,
     last_completed_date: lastDate,
     completed_model_days: modelDays,
     portfolio_value: portfolioValue === null ? null : toDollars(portfolioValue),
-    family: listedFamily ?? seen?.family ?? '',
-    entry: decodeEntry(seen?.entry ?? null),
+    knowledge_cutoff: cutoff,
+    model_days_before_cutoff: cutoff === null ? 0 : modelDaysUntil(database, signature, cutoff),
+    family: listed?.signature ?? seen?.family ?? signature,
+    entry,
     last_job: seen ? { job_id: seen.jobId, status: seen.jobStatus, created_at: seen.jobCreatedAt } : null,
   };
 }

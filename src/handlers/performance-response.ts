@@ -103,6 +103,11 @@ export const performanceResponse = named('PerformanceResponse', {
   models: v.array(
     named('ModelPerformance', {
       model: v.string(),
+      /** The signature of the entry whose run it is. */
+      family: v.string(),
+      /** Model-days on or before it the model may remember; null when its entry names none. */
+      knowledge_cutoff: v.nullable(dateText),
+      days_before_cutoff: count,
       start_date: dateText,
       end_date: dateText,
       model_days: count,

@@ -16,7 +16,7 @@ import { dateRangeEntries, filtersOf } from './date-filters.ts';
 import { type Context, type Input, type ResponseBody, deploymentFields, listBody } from './handler.ts';
 import { jobFilter, modelFilter } from './schemas.ts';
 
-const curveColumns = ['model', 'date', 'value', 'daily_return', 'stale', 'benchmark_value'];
+const curveColumns = ['model', 'date', 'value', 'daily_return', 'stale', 'benchmark_value', 'family', 'before_cutoff'];
 const tradeColumns = ['model', 'date', 'side', 'symbol', 'amount', 'price', 'commission', 'cash'];
 
 export const performanceQuery = v.object({
@@ -79,9 +79,9 @@ function* curveRows(request: ReportRequest): Generator<Cell[] | null> {
   const basis = yield* prepareReports(request);
   const values = new Map(basis.benchmarkReport.curve.map(({ date, value }) => [date, value]));
   for (const period of basis.periods) {
-    const { model, curve } = yield* reportSteps(request, basis, period);
+    const { model, family, knowledge_cutoff: cutoff, curve } = yield* reportSteps(request, basis, period);
     for (const { date, value, daily_return: dailyReturn, stale } of curve)
-      yield [model, date, value, dailyReturn, stale, values.get(date) ?? null];
+      yield [model, date, value, dailyReturn, stale, values.get(date) ?? null, family, cutoff !== null && date <= cutoff];
   }
 }
 

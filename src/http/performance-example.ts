@@ -28,6 +28,9 @@ export const performance = {
     models: [
       {
         model: 'claude-sonnet-4.5',
+        family: 'claude-sonnet-4.5',
+        knowledge_cutoff: '2025-07-31',
+        days_before_cutoff: 0,
         start_date: '2025-09-15',
         end_date: '2025-09-16',
         model_days: 2,
@@ -141,9 +144,9 @@ export const performance = {
     ...deployment,
   },
   csv: [
-    'model,date,value,daily_return,stale,benchmark_value',
-    'gpt-5,2025-09-15,10012.5,0.00125,false,1.001',
-    'gpt-5,2025-09-16,10040.25,0.002771536,false,1.003',
+    'model,date,value,daily_return,stale,benchmark_value,family,before_cutoff',
+    'gpt-5,2025-09-15,10012.5,0.00125,false,1.001,gpt-5,false',
+    'gpt-5,2025-09-16,10040.25,0.002771536,false,1.003,gpt-5,false',
     '',
   ].join('\r\n'),
 };

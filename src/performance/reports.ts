@@ -1,5 +1,6 @@
 import { parseAgentConfigurations } from '../configuration.ts';
 import { initialCashOf, storedConfigurations } from '../database/records/trading-terms.ts';
+import { newestRun } from '../database/records/runs.ts';
 import type { Steps } from '../turns.ts';
 import { type Benchmark, benchmarkSteps } from './choose-benchmark.ts';
 import { type Incomparability, type ModelPeriod, compareModels, staleness } from './comparability.ts';
@@ -40,10 +41,13 @@ export function* prepareReports(request: ReportRequest): Steps<Basis> {
 /** The figures of one model, and why they are not comparable with others. Keeps none of its ledger in memory. */
 export function* reportSteps(request: ReportRequest, { benchmark, incomparable }: Basis, period: ModelPeriod) {
   const { model } = period;
+  const { family = model, knowledgeCutoff = null } = newestRun(request.database, model) ?? {};
   const record = yield* readRecord(request, period, { benchmark: benchmark.levels, riskFree: request.riskFree });
   yield null;
   const figures = reportModel(record);
   yield null;
   const stale = staleness(figures.stale_model_days, figures.model_days);
-  return { model, ...figures, incomparable: [...(incomparable.get(model) ?? []), ...stale] };
+  const known = figures.curve.filter(({ date }) => knowledgeCutoff !== null && date <= knowledgeCutoff);
+  const memory = { knowledge_cutoff: knowledgeCutoff, days_before_cutoff: known.length };
+  return { model, family, ...memory, ...figures, incomparable: [...(incomparable.get(model) ?? []), ...stale] };
 }

@@ -29,7 +29,7 @@ export function resolveEntry(
     parameters: kind === 'baseline' ? {} : blankSecrets(withSeed(parametersOf(entry), run)),
     prompt: found?.prompt || null,
     notes: false,
-    knowledge_cutoff: null,
+    knowledge_cutoff: found?.knowledge_cutoff ?? null,
     price_per_million_tokens: kind === 'baseline' ? { input: 0, output: 0 } : (found?.price_per_million_tokens ?? null),
     max_cost_usd: found?.max_cost_usd ?? configuration.agent_config.max_cost_usd,
     tools: toolNames({ hasNews: settings.jinaApiKey !== null }),

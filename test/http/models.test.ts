@@ -18,7 +18,7 @@ import { type TestService, startTestService } from '../support/service.ts';
 const configuration = {
   models: [
     { signature: 'model-b', name: 'Model B', basemodel: 'vendor/b', enabled: true, openai_api_key: 'sk-secret' },
-    { signature: 'model-a', enabled: true },
+    { signature: 'model-a', enabled: true, knowledge_cutoff: '2025-11-11' },
     { signature: 'yardstick', basemodel: 'baseline/momentum' },
   ],
   agent_config: { stock_symbols: ['AAPL'] },
@@ -75,6 +75,14 @@ test('models: those of the configuration in its order, then those named in jobs'
   assert.deepEqual(
     body.models.map(({ last_job }: any) => last_job),
     [lastJob(0), lastJob(1), null, lastJob(1), lastJob(2)],
+  );
+  assert.deepEqual(
+    body.models.slice(0, 3).map((model: any) => [model.knowledge_cutoff, model.model_days_before_cutoff, model.entry?.basemodel]),
+    [
+      [null, 0, 'vendor/b'],
+      ['2025-11-11', 2, 'model-a'],
+      [null, 0, undefined],
+    ],
   );
   assert.ok(!JSON.stringify(body).includes('secret'));
 });

@@ -56,6 +56,9 @@ test('a model, figure by figure', async () => {
   const { unavailable, relative, trading, round_trips, usage, ...own } = models[0];
   assert.deepEqual(own, {
     model: 'model-a',
+    family: 'model-a',
+    knowledge_cutoff: null,
+    days_before_cutoff: 0,
     start_date: '2025-11-10',
     end_date: '2025-11-12',
     model_days: 3,

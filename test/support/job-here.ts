@@ -3,6 +3,8 @@ import { type CalendarDate, timestamp, weekdays } from '../../src/calendar.ts';
 import { type AgentConfiguration, readConfiguration, universeOf } from '../../src/configuration.ts';
 import { type Run, finishJob, insertJob, setJobStatus, skipModelDays } from '../../src/database/jobs.ts';
 import { type ModelDay, activeModelDays } from '../../src/database/sessions.ts';
+import { encodeEntry } from '../../src/entry.ts';
+import { expandModels } from '../../src/jobs/expand-models.ts';
 import { createLog } from '../../src/log.ts';
 import { fromDollars } from '../../src/money.ts';
 import { openMarket } from '../../src/trading/market.ts';
@@ -10,6 +12,7 @@ import { openSession } from '../../src/trading/session.ts';
 import { tradingCostsOf } from '../../src/trading/trading-costs.ts';
 import { handleMessages } from '../../src/worker/child-messages.ts';
 import { openJob } from '../../src/worker/active-job.ts';
+import { resolveEntry } from '../../src/worker/entries.ts';
 import { planModelDays } from '../../src/worker/plan.ts';
 import type { Script } from './agents.ts';
 import type { TestService } from './service.ts';
@@ -31,10 +34,15 @@ export interface RequestHere {
  */
 export async function runJobHere(service: TestService, script: Script, request: RequestHere): Promise<any> {
   const { database, settings, clock } = service;
-  const { agent_config: agentConfig } = readConfiguration(settings.configurationPath);
+  const configuration = readConfiguration(settings.configurationPath);
+  const { agent_config: agentConfig } = configuration;
   const jobId = crypto.randomUUID();
   const { start_date: startDate, end_date: endDate, replace_existing: replaceExisting = false } = request;
-  const runs: Run[] = request.models.map((model) => ({ model, startDate }));
+  const runs: Run[] = expandModels(request.models, configuration).map((run) => {
+    const entry = encodeEntry(resolveEntry(run, { configuration, settings }));
+    return { model: run.model, family: run.family, startDate, entry };
+  });
+  const models = runs.map(({ model }) => model);
   const range = { startDate, endDate, dates: weekdays(startDate, endDate), runs, replaceExisting };
   const createdAt = timestamp(clock());
   database.transaction(() => {
@@ -42,7 +50,7 @@ export async function runJobHere(service: TestService, script: Script, request: 
     setJobStatus(database, jobId, { status: 'running', at: createdAt });
   });
   const job = openJob(database, jobId);
-  const plan = planModelDays(job.pending, { ...job, completed: activeModelDays(database, request.models, job) });
+  const plan = planModelDays(job.pending, { ...job, completed: activeModelDays(database, models, job) });
   database.transaction(() => skipModelDays(database, plan.skips, timestamp(clock())));
   for (const modelDay of plan.run) await runModelDay(service, { modelDay, agentConfig: job.agentConfig }, script);
   database.transaction(() => finishJob(database, jobId, { error: null, at: timestamp(clock()) }));

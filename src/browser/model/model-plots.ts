@@ -31,7 +31,10 @@ export function plots(days: readonly Day[], { report, performance, signal }: Sou
   const benchmark = benchmarkLines(performance.benchmark, dates, start);
   const curve = plot('Portfolio value by date, with trades', [value, ...benchmark], {
     height: CURVE_HEIGHT,
-    drawOver: (plot) => drawTrades(plot, days),
+    drawOver(plot) {
+      if (report?.knowledge_cutoff) drawCutoff(plot, report.knowledge_cutoff);
+      drawTrades(plot, days);
+    },
   });
   const loss: Line = { label: 'Drawdown', values: drawdowns(values, start), look: 'loss', isFilled: true };
   const drawdown = plot('Drawdown by date', [loss], { format: share, fromZero: true });
@@ -49,6 +52,18 @@ export function plots(days: readonly Day[], { report, performance, signal }: Sou
     h('div.two', h('div', h('h3', 'Drawdown'), drawdown), h('div', h('h3', 'Cash and holdings'), split)),
   );
   return Object.assign(element, { className: 'plots' });
+}
+
+/** A line at the end of the knowledge cutoff: the model may remember what is to its left. */
+function drawCutoff({ ctx, bbox, valToPos }: uPlot, cutoff: string): void {
+  const x = valToPos(Date.parse(cutoff) / 1000, 'x', true);
+  if (x < bbox.left || x > bbox.left + bbox.width) return;
+  ctx.save();
+  ctx.fillStyle = coloursOf(['quiet']).quiet;
+  ctx.fillRect(x, bbox.top, devicePixelRatio, bbox.height);
+  ctx.textAlign = 'right';
+  ctx.fillText('knowledge cutoff', x - MARK * devicePixelRatio, bbox.top + 14 * devicePixelRatio);
+  ctx.restore();
 }
 
 /** One triangle per day for its purchases, under the curve, and one for its sales, above. */

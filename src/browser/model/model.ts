@@ -34,6 +34,7 @@ export const showModel: Page = async (host, params, signal) => {
   replace(
     content,
     report !== undefined && report.stale_model_days > 0 && h('p.notice', staleness(report)),
+    report !== undefined && report.days_before_cutoff > 0 && h('p.notice', memory(report)),
     plots(days, { report, performance, signal }),
     report !== undefined && section('Figures', figures(report, performance)),
     section('Holdings over time', holdingsOverTime(days)),
@@ -46,6 +47,11 @@ export const showModel: Page = async (host, params, signal) => {
     known !== undefined && section('What ran', entryView(known.entry)),
   );
 };
+
+function memory({ days_before_cutoff: days, model_days: all, knowledge_cutoff: cutoff }: ModelReport): string {
+  const are = days === 1 ? 'is' : 'are';
+  return `${days} of ${counted(all, 'model-day')} ${are} not after the knowledge cutoff, ${cutoff}: the model may remember those prices.`;
+}
 
 function staleness({ curve, stale_model_days }: ModelReport): string {
   const dates = curve.filter(({ stale }) => stale).map(({ date }) => date);

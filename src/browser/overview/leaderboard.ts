@@ -54,9 +54,10 @@ const CAVEATS: Record<ModelReport['incomparable'][number]['kind'], string> = {
 };
 
 /** Why a model should not be compared with the others: in a few words, and in sentences on hover. */
-function caveat({ incomparable }: ModelReport): HTMLElement | false {
-  if (incomparable.length === 0) return false;
-  const words = incomparable.map(({ kind }) => CAVEATS[kind]).join(', ');
-  const sentences = incomparable.map(({ reason }) => reason).join('. ');
-  return h('small.caveat', { title: sentences }, ` ${words}`);
+function caveat({ incomparable, days_before_cutoff: days, knowledge_cutoff: cutoff }: ModelReport): HTMLElement | false {
+  const memory = { words: 'may remember', reason: `${days} of its days are not after its knowledge cutoff, ${cutoff}` };
+  const all = [...incomparable.map(({ kind, reason }) => ({ words: CAVEATS[kind], reason })), ...(days > 0 ? [memory] : [])];
+  if (all.length === 0) return false;
+  const title = all.map(({ reason }) => reason).join('. ');
+  return h('small.caveat', { title }, ` ${all.map(({ words }) => words).join(', ')}`);
 }

@@ -83,6 +83,8 @@ const modelFields = v.object({
   /** Instructions added to the system prompt; or the file that has them, relative to the configuration's. */
   prompt: v.nullish(v.pipe(v.string(), v.check(fitsPrompt, `must not be longer than ${MAX_PROMPT_LENGTH} characters`))),
   prompt_file: v.nullish(v.string()),
+  /** Whether it may keep a note from day to day. */
+  notes: v.nullish(v.boolean(), false),
   /** The last date that the model may remember from its training. */
   knowledge_cutoff: v.nullish(v.custom<CalendarDate>(isCalendarDate, 'must be a date YYYY-MM-DD')),
 });

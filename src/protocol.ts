@@ -53,6 +53,8 @@ const briefSchema = v.object({
   quotes: v.custom<BriefQuote[]>(isQuoteList, 'expected quotes'),
   /** Trading costs; null when there are none. */
   costs: v.nullable(v.object({ commissionPerTrade: dollars, commissionBps: v.number(), slippageBps: v.number() })),
+  /** The model's note from an earlier day; null without one, left out when it may not keep notes. */
+  note: v.optional(v.nullable(v.string())),
 });
 
 const toolSchema = v.object({

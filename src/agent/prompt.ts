@@ -28,7 +28,7 @@ export function openingMessages(brief: Brief, prompt: string | null = null): (Ch
   ];
 }
 
-function morningReport({ date, cash, portfolioValue, holdings, quotes, costs }: Brief): string {
+function morningReport({ date, cash, portfolioValue, holdings, quotes, costs, note }: Brief): string {
   const held = holdings.map(({ symbol, quantity, price }) => `${symbol}: ${quantity} shares at ${price}`);
   const prices = quotes.map(({ symbol, previousClose, open }) => `${symbol} ${previousClose ?? '-'} ${open ?? '-'}`);
   return [
@@ -38,6 +38,7 @@ function morningReport({ date, cash, portfolioValue, holdings, quotes, costs }: 
     `Portfolio value at today's open: ${portfolioValue}`,
     held.length === 0 ? 'Holdings: none' : `Holdings:\n${held.join('\n')}`,
     ...(costs === null ? [] : ['', costsLine(costs)]),
+    ...(note === undefined ? [] : ['', note === null ? 'Your note: none' : `Your note:\n${note}`]),
     '',
     'Prices in dollars (symbol, previous close, open today; - means no price):',
     ...prices,

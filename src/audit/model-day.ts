@@ -1,8 +1,10 @@
-import { type AuditedSession, ledgerRecords } from '../database/audit.ts';
+import { type AuditedSession, lastNoteWritten, ledgerRecords } from '../database/audit.ts';
 import { evidenceOf } from '../database/evidence.ts';
+import type { Reader } from '../database/database.ts';
 import type { PositionRow } from '../database/sessions.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { messageOf } from '../domain.ts';
+import { asObject, tryParse } from '../json.ts';
 import { type Money, formatDollars, fromDollars } from '../money.ts';
 import type { Portfolio } from '../trading/portfolio.ts';
 import { tradingCostsOf } from '../trading/trading-costs.ts';
@@ -40,6 +42,7 @@ export function auditModelDay(
   try {
     records = ledgerRecords(history.reader, session.sessionId);
     checkOrders(session, records, note);
+    checkNote(history.reader, session, note);
     corrected = recompute(history, session, { records, starts: startOf(session, { startsOf, note }), note });
   } catch (error) {
     const isInTheData = error instanceof RangeError || storageFaultOf(error) !== null;
@@ -98,6 +101,19 @@ function startOf(
   const starts = startsOf(session);
   if (starts.length === 0) note(`${from} has no positions`);
   return starts;
+}
+
+/** Checks that the model's note is the one that its last call wrote, or else that of the day it started from. */
+function checkNote(reader: Reader, session: AuditedSession, note: Note): void {
+  const { sessionId, note: stored, pastNote, notesWritten } = session;
+  const written = notesWritten > 0 ? asObject(tryParse(lastNoteWritten(reader, sessionId) ?? ''))?.['text'] : undefined;
+  const right = notesWritten > 0 ? asWritten(written) : pastNote;
+  if (stored !== right) note(notesWritten > 0 ? 'its note is not what it wrote last' : 'its note is not that of the day it started from');
+}
+
+/** As it is stored: empty text removes the note. Undefined for what is not text, which no note equals. */
+function asWritten(text: unknown): string | null | undefined {
+  return typeof text === 'string' ? text.toWellFormed() || null : undefined;
 }
 
 /** Checks that every executed order left a record, by the counts in the tool usage, which was committed with them. */

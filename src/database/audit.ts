@@ -64,7 +64,8 @@ const SESSIONS = query(
      coalesce(json_extract(agent_config, '$.commission_bps'), 0) AS commissionBps,
      coalesce(json_extract(agent_config, '$.slippage_bps'), 0) AS slippageBps,
      own.started_from_session_id AS startedFrom, past.model AS pastModel, past.date AS pastDate, past.status AS pastStatus,
-     past.completed_at AS pastCompletedAt, ${executed('buy')} AS buys, ${executed('sell')} AS sells
+     past.completed_at AS pastCompletedAt, ${executed('buy')} AS buys, ${executed('sell')} AS sells,
+     own.note, past.note AS pastNote, ${executed('write_note')} AS notesWritten
    FROM trading_sessions AS own
      JOIN (SELECT job_id, min(started_at) AS opened_at FROM trading_sessions WHERE date = ?1 GROUP BY job_id) AS market
        ON market.job_id = own.job_id
@@ -92,10 +93,13 @@ const SESSIONS = query(
     pastCompletedAt: orNull(text),
     buys: integer, // orders that the model's calls executed, as the tool usage counts them
     sells: integer,
+    note: orNull(text), // as it is at the end of the day, and of the day it started from
+    pastNote: orNull(text),
+    notesWritten: integer,
   },
 );
 
-function executed(tool: ActionType): string {
+function executed(tool: ActionType | 'write_note'): string {
   return `coalesce((SELECT calls - refused FROM tool_usage WHERE session_id = own.session_id AND tool_name = '${tool}'), 0)`;
 }
 
@@ -129,6 +133,17 @@ const RECORDS = query(
 /** The ledger of one session, in order of its actions. */
 export function ledgerRecords(reader: Reader, sessionId: number): PositionRow[] {
   return RECORDS.all(reader, sessionId).map((row) => ({ ...row, holdings: new Map(JSON.parse(row.holdings)) }));
+}
+
+const LAST_NOTE = query(
+  `SELECT tool_input AS input FROM reasoning_logs
+   WHERE session_id = ? AND tool_name = 'write_note' AND content NOT LIKE '{"error"%' ORDER BY message_index DESC LIMIT 1`,
+  { input: orNull(text) },
+);
+
+/** The arguments, as JSON, of a session's last call that wrote a note; undefined when there is none. */
+export function lastNoteWritten(reader: Reader, sessionId: number): string | null | undefined {
+  return LAST_NOTE.get(reader, sessionId)?.input;
 }
 
 /** SQL: every version of the rows of a table, each stored from `recordedAt` until `replacedAt`; null for the present one. */

@@ -47,12 +47,13 @@ export interface ToolUsageRow {
 }
 
 const CLOSING = query(
-  `SELECT session_id AS sessionId, date, position_id AS positionId, cash_e4 AS cash, portfolio_value_e4 AS portfolioValue
+  `SELECT session_id AS sessionId, date, position_id AS positionId, cash_e4 AS cash, portfolio_value_e4 AS portfolioValue,
+     note
    FROM trading_sessions JOIN positions USING (session_id)
    WHERE session_id = (SELECT session_id FROM trading_sessions
      WHERE model = ?1 AND date < ?2 AND status = 'active' ORDER BY date DESC LIMIT 1)
    ORDER BY action_id DESC LIMIT 1`,
-  { sessionId: integer, date: text, positionId: integer, cash: amount, portfolioValue: amount },
+  { sessionId: integer, date: text, positionId: integer, cash: amount, portfolioValue: amount, note: orNull(text) },
 );
 
 const HOLDINGS = query('SELECT symbol, quantity FROM holdings WHERE position_id = ? ORDER BY symbol', {
@@ -165,27 +166,29 @@ export interface Commit {
   evidence: Evidence;
   toolUsage: readonly ToolUsageRow[];
   summary: string;
+  /** The model's note as it is at the end of the day; null without one. */
+  note: string | null;
   completedAt: string;
 }
 
 /**
- * Commits a completed model-day within the caller's one transaction: positions, holdings, evidence, tool usage, summary and
- * status. The generation that was active for this model and date before is superseded at the same time.
+ * Commits a completed model-day within the caller's one transaction: positions, holdings, evidence, tool usage, summary, note
+ * and status. The generation that was active for this model and date before is superseded at the same time.
  */
 export function commitSession(
   database: Database,
   session: ModelDay & { sessionId: number; steps: number; totalMessages: number },
-  { positions, evidence, toolUsage, summary, completedAt }: Commit,
+  { positions, evidence, toolUsage, summary, note, completedAt }: Commit,
 ): void {
   const { sessionId, jobId, date, model, steps, totalMessages } = session;
   assertAddsUp(positions, marksIn(evidence));
   supersede(database, model, date);
   const { changes } = database
     .statement(
-      `UPDATE trading_sessions SET status = 'active', session_summary = ?, steps = ?, total_messages = ?, completed_at = ?
+      `UPDATE trading_sessions SET status = 'active', session_summary = ?, note = ?, steps = ?, total_messages = ?, completed_at = ?
        WHERE session_id = ? AND status = 'running'`,
     )
-    .run(summary, steps, totalMessages, completedAt, sessionId);
+    .run(summary, note, steps, totalMessages, completedAt, sessionId);
   assert.equal(changes, 1, 'only a running session can become active');
   for (const position of positions) insertPosition(database, sessionId, { position, createdAt: completedAt });
   storeEvidence(database, { sessionId, date }, evidence);

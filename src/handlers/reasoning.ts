@@ -42,6 +42,8 @@ export const reasoningResponse = named('ReasoningResponse', {
       date: dateText,
       model: v.string(),
       session_summary: v.nullable(v.string()),
+      /** The model's note at the end of the day; null without one. */
+      note: v.nullable(v.string()),
       started_at: timestampText,
       completed_at: v.nullable(timestampText),
       total_messages: v.nullable(integer),

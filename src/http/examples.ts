@@ -43,6 +43,7 @@ export const examples: Record<string, Example> = {
           date: '2025-09-15',
           model: 'claude-sonnet-4.5',
           session_summary: 'Bought 10 AAPL on its momentum.',
+          note: null,
           started_at: '2025-10-11T08:00:00.120Z',
           completed_at: '2025-10-11T08:00:31.514Z',
           total_messages: 5,

@@ -9,6 +9,7 @@ import { cleanText } from '../text.ts';
 const MAX_SHOWN_LENGTH = 80;
 const MAX_HISTORY_DAYS = 100;
 const MAX_QUERY_LENGTH = 400;
+const MAX_NOTE_LENGTH = 4_000;
 
 const symbolMessage = 'must be a ticker symbol';
 const symbol = v.pipe(
@@ -47,6 +48,16 @@ const query = v.pipe(
   v.description('Search words'),
 );
 
+const noteMessage = `must be text of at most ${MAX_NOTE_LENGTH} characters`;
+/** Characters are counted as JSON Schema does: an emoji is one. Half of one cannot be stored. */
+const note = v.pipe(
+  v.string(noteMessage),
+  v.transform((text) => text.toWellFormed()),
+  v.string(),
+  v.check((text) => text.length <= MAX_NOTE_LENGTH || [...text].length <= MAX_NOTE_LENGTH, noteMessage),
+  v.metadata({ maxLength: MAX_NOTE_LENGTH, description: 'The whole note; empty text removes it' }),
+);
+
 const expression = v.pipe(v.string('must be text'), v.description('For example floor(10000 / 245.27)'));
 const order = v.strictObject({ symbol, amount: wholeNumber(Number.MAX_SAFE_INTEGER, 'Whole shares') });
 
@@ -59,6 +70,7 @@ export const toolArguments = {
   get_portfolio: v.strictObject({}),
   calculate: v.strictObject({ expression }),
   search_news: v.strictObject({ query }),
+  write_note: v.strictObject({ text: note }),
 };
 
 export type ToolName = keyof typeof toolArguments;

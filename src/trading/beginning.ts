@@ -27,6 +27,8 @@ export interface Beginning {
   /** The splits since then of its holdings, in order, and their effects. */
   readonly knownSplits: readonly Split[];
   readonly splits: readonly Action[];
+  /** The model's note as it was at the end of that day; null without one. */
+  readonly startNote: string | null;
 }
 
 /**
@@ -43,14 +45,14 @@ export function beginSession(
   const claimed = claimSession(context, modelDay, { startedFrom, initialCash });
   if (past === null) {
     const startPortfolio = { cash: initialCash, holdings: new Map() };
-    return { ...claimed, startValue: initialCash, startDate: null, startPortfolio, knownSplits: [], splits: [] };
+    return { ...claimed, startValue: initialCash, startDate: null, startPortfolio, knownSplits: [], splits: [], startNote: null };
   }
-  const { cash, portfolioValue: startValue, date: startDate } = past;
+  const { cash, portfolioValue: startValue, date: startDate, note: startNote } = past;
   const holdings = new Map(past.holdings.map(({ symbol, quantity }) => [symbol, quantity]));
   const knownSplits = splitsBetween(context.database, [...holdings.keys()], { after: startDate, upTo: modelDay.date });
   const startPortfolio = { cash, holdings };
   const splits = splitActions(startPortfolio, knownSplits, market);
-  return { ...claimed, startValue, startDate, startPortfolio, knownSplits, splits };
+  return { ...claimed, startValue, startDate, startPortfolio, knownSplits, splits, startNote };
 }
 
 /** The row of the session: the one still running from an ended process, unless that started from another day. */

@@ -77,6 +77,8 @@ export interface SessionOptions {
   tokenPrices: TokenPrices | null;
   news: NewsSearch | null;
   costs: TradingCosts;
+  /** Whether the model may keep a note; its note is carried on in any case. */
+  hasNotes?: boolean;
   /** Aborted when the job is stopped; after that nothing more is written for the session. */
   signal?: AbortSignal;
 }
@@ -86,6 +88,8 @@ interface State extends SessionContext, Omit<SessionOptions, keyof TradingDay>, 
   readonly modelDay: ModelDay;
   readonly actions: Action[];
   readonly toolUsage: Map<string, ToolUsageRow>;
+  /** As it is now, whether the model may read it or not. */
+  ownNote: string | null;
   steps: number;
   messageCount: number;
   hasEnded: boolean;
@@ -128,6 +132,10 @@ function begin(context: SessionContext, modelDay: ModelDay, options: SessionOpti
     get portfolio() {
       return actions.at(-1)?.portfolio ?? beginning.startPortfolio;
     },
+    get note() {
+      return options.hasNotes ? state.ownNote : undefined;
+    },
+    ownNote: beginning.startNote,
     toolUsage: new Map(),
     steps: 0,
     messageCount: beginning.log.length,
@@ -184,8 +192,9 @@ async function takeAnswer(state: State, answer: Answer, recorded?: RecordedStep)
 /** Runs one tool call, enters its action in the ledger and counts it. `recorded` is the result it returned before. */
 async function callTool(state: State, call: ToolCall, recorded: string | undefined): Promise<string> {
   const startedAt = performance.now();
-  const { content, isRefused, action } = await runTool(state, call, recorded);
+  const { content, isRefused, action, note } = await runTool(state, call, recorded);
   if (action !== null) enter(state, action);
+  if (note !== undefined) state.ownNote = note === '' ? null : note;
   // Half a character would be stored as another one, which could make two names the same.
   const toolName = call.name.slice(0, MAX_TOOL_NAME_LENGTH).toWellFormed();
   const usage = state.toolUsage.get(toolName) ?? { toolName, calls: 0, refused: 0, durationMs: 0 };
@@ -239,7 +248,7 @@ function writeEnd(state: State, outcome: Outcome): void {
   const positions = positionsOf(state, marksIn(evidence));
   const toolUsage = [...state.toolUsage.values()];
   const { summary } = outcome;
-  commitSession(database, row, { positions, evidence, toolUsage, summary, completedAt });
+  commitSession(database, row, { positions, evidence, toolUsage, summary, note: state.ownNote, completedAt });
 }
 
 function writeSetAside({ database, sessionId, clock }: State, { reason: error }: LogMismatch): void {

@@ -24,6 +24,7 @@ interface Row<Arguments> {
 /** What some days have and others do not. */
 interface Extras {
   hasNews: boolean;
+  hasNotes: boolean;
 }
 
 /** Runs the tool with checked arguments. */
@@ -36,6 +37,8 @@ export interface ToolResult {
   isRefused: boolean;
   /** The action to enter in the day's ledger. */
   action: Action | null;
+  /** The note that replaces the one before; undefined when the call wrote none. */
+  note?: string | undefined;
 }
 
 /** The tools, as the model reads them and as the parent runs them. To add a tool, add a row here, and its arguments. */
@@ -74,6 +77,11 @@ const tools: readonly Tool[] = [
     isFromOutside: true,
     run: (day, { query }) => searchNews(day, query),
   }),
+  tool('write_note', {
+    description: 'Keep a note for your next trading day. It replaces the note before and is in the report of the next morning.',
+    isOffered: ({ hasNotes }) => hasNotes,
+    run: (_day, { text }) => ({ result: { saved: true, characters: [...text].length }, note: text }),
+  }),
 ];
 
 /** The tools of a day as the model reads them. */
@@ -86,8 +94,8 @@ export function toolNames(extras: Extras): string[] {
   return toolsOf(extras).map(({ name }) => name);
 }
 
-function extrasOf({ news }: TradingDay): Extras {
-  return { hasNews: news != null };
+function extrasOf({ news, note }: TradingDay): Extras {
+  return { hasNews: news != null, hasNotes: note !== undefined };
 }
 
 function toolsOf(extras: Extras): Tool[] {
@@ -101,8 +109,9 @@ function toolsOf(extras: Extras): Tool[] {
 export async function runTool(day: TradingDay, call: ToolCall, recorded?: string): Promise<ToolResult> {
   if (recorded !== undefined && tools.some(({ name, isFromOutside }) => name === call.name && isFromOutside))
     return { content: recorded, isRefused: 'error' in JSON.parse(recorded), action: null };
-  const { result, refusal, action = null } = await replyTo(day, call);
-  return { content: JSON.stringify(result ?? { error: refusal }), isRefused: refusal !== undefined, action };
+  const { result, refusal, action = null, note } = await replyTo(day, call);
+  const content = JSON.stringify(result ?? { error: refusal });
+  return { content, isRefused: refusal !== undefined, action, ...(note !== undefined && { note }) };
 }
 
 function portfolioReport(day: TradingDay): Record<string, unknown> {

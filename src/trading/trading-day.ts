@@ -14,22 +14,24 @@ export interface TradingDay {
   /** None when left out. */
   readonly costs?: TradingCosts;
   readonly portfolio: Portfolio;
+  /** The model's note from an earlier day; null without one, undefined when it may not keep notes. */
+  readonly note?: string | null | undefined;
 }
 
-/** What a tool replies. An executed order comes with its action; a refusal changed nothing. */
+/** What a tool replies. An executed order comes with its action, a written note with its text; a refusal changed nothing. */
 export type Reply =
-  | { result: Record<string, unknown>; action?: Action; refusal?: never }
-  | { refusal: string; result?: never; action?: never };
+  | { result: Record<string, unknown>; action?: Action; note?: string; refusal?: never }
+  | { refusal: string; result?: never; action?: never; note?: never };
 
 /** What the model reads in the morning: the same cash, holdings and opens that its tools will use. */
 export function briefOf(day: TradingDay): Brief {
-  const { market, universe, portfolio, costs = NO_COSTS } = day;
+  const { market, universe, portfolio, costs = NO_COSTS, note } = day;
   const symbols = [...new Set([...universe, ...portfolio.holdings.keys()])].sort();
   const quotes = symbols.map((symbol) => {
     const { open, previousClose } = market.quote(symbol);
     return { symbol, previousClose: dollarsOrNull(previousClose), open: dollarsOrNull(open) };
   });
-  return { date: market.date, ...describePortfolio(day), quotes, costs: describeCosts(costs) };
+  return { date: market.date, ...describePortfolio(day), quotes, costs: describeCosts(costs), ...(note !== undefined && { note }) };
 }
 
 /** Cash and holdings at today's open, in dollars: the same for the brief and for `get_portfolio`. */

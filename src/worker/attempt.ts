@@ -53,6 +53,7 @@ export async function attempt(
     tokenPrices: entry.price_per_million_tokens,
     news: entry.tools.includes('search_news') ? newsFor(context, modelDay, over.signal) : null,
     costs: tradingCostsOf(job.agentConfig),
+    hasNotes: entry.notes,
     signal,
   });
   try {

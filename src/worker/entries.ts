@@ -19,6 +19,7 @@ export function resolveEntry(
   const found = configuredEntry(family, configuration);
   const entry = found ?? { signature: family };
   const kind = kindOf(found, settings);
+  const notes = found?.notes ?? false;
   return {
     signature: family,
     run,
@@ -28,11 +29,11 @@ export function resolveEntry(
     ...(kind === 'provider' ? addressOf(entry, settings) : NOWHERE),
     parameters: kind === 'baseline' ? {} : blankSecrets(withSeed(parametersOf(entry), run)),
     prompt: found?.prompt || null,
-    notes: false,
+    notes,
     knowledge_cutoff: found?.knowledge_cutoff ?? null,
     price_per_million_tokens: kind === 'baseline' ? { input: 0, output: 0 } : (found?.price_per_million_tokens ?? null),
     max_cost_usd: found?.max_cost_usd ?? configuration.agent_config.max_cost_usd,
-    tools: toolNames({ hasNews: settings.jinaApiKey !== null }),
+    tools: toolNames({ hasNews: settings.jinaApiKey !== null, hasNotes: notes }),
   };
 }
 

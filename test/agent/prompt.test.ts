@@ -32,6 +32,12 @@ test('the prompt has the date, the portfolio, the previous closes and the opens,
   ]);
 });
 
+test('the prompt has the note of a model that may keep one', () => {
+  const linesOf = (note: string | null) => openingMessages({ ...brief, note })[1]?.content.split('\n').slice(6, 9);
+  assert.deepEqual(linesOf(null), ['', 'Your note: none', '']);
+  assert.deepEqual(linesOf('Sell AAPL\nsoon'), ['', 'Your note:', 'Sell AAPL']);
+});
+
 test("an entry's prompt follows that of all models, under a heading of its own", () => {
   const [plain] = openingMessages(brief);
   const [system, user] = openingMessages(brief, 'Be bold.\nSell late.');

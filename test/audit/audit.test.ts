@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { auditOf, fourDays } from '../support/books.ts';
+import { auditOf, createBooks, fourDays } from '../support/books.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { undone } from '../support/tables.ts';
 
@@ -82,6 +82,11 @@ const tampered: [name: string, sql: string, problems: string[]][] = [
     'the value',
     position(4, 'portfolio_value_e4 = portfolio_value_e4 + 1'),
     ['2025-01-06: action 2: portfolio_value is 10,031.0001, should be 10,031.00'],
+  ],
+  [
+    'a note',
+    `UPDATE trading_sessions SET note = 'x' WHERE session_id = 4`,
+    ['2025-01-08: its note is not that of the day it started from'],
   ],
   ['the profit', position(5, 'daily_profit_e4 = 0'), ['2025-01-07: action 1: daily_profit is 0.00, should be 20.00']],
   [
@@ -313,3 +318,17 @@ for (const [name, sql, problems] of tampered) {
     });
   });
 }
+
+test('a note is what the last call that was not refused wrote', async () => {
+  const { database, open, day } = createBooks();
+  const session = await open('2025-01-03');
+  for (const text of ['one', 'two', 'x'.repeat(4_001)]) {
+    const toolCalls = [{ id: '1', name: 'write_note', arguments: JSON.stringify({ text }) }];
+    await session.answer({ type: 'answer', content: '', toolCalls, reasoning: null, usage: null, note: null });
+  }
+  await session.end({ status: 'finished', summary: 'done' });
+  await day('2025-01-06');
+  assert.deepEqual((await auditOf(database)).problems, []);
+  database.statement(`UPDATE trading_sessions SET note = 'one'`).run();
+  assert.deepEqual((await auditOf(database)).problems, ['2025-01-03: its note is not what it wrote last']);
+});

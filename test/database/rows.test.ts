@@ -20,6 +20,8 @@ async function prepare(): Promise<{ database: Database; all: readonly Query<unkn
 const MORE_ROWS = [
   `INSERT INTO job_details (job_id, date, model, steps, started_at, status) VALUES ('k', '2025-01-06', 'm', 1, 't', 'running')`,
   `INSERT INTO trading_sessions (job_id, date, model, initial_cash_e4, started_at) VALUES ('k', '2025-01-06', 'm', 5, 't')`,
+  `INSERT INTO reasoning_logs (session_id, message_index, role, content, tool_name, tool_input, timestamp)
+    VALUES (1, 90, 'tool', '{}', 'write_note', '{}', 't')`,
   `INSERT INTO price_data (symbol, date, open, close) VALUES ('X', '2025-01-06', 100, 100), ('X', '2025-01-07', 10, 10)`,
   'PRAGMA foreign_keys = OFF',
   `INSERT INTO holdings (position_id, symbol, quantity) VALUES (99, 'X', 1)`,

@@ -44,6 +44,7 @@ const OPTIONS = {
   tokenPrices: null,
   news: null,
   costs: NO_COSTS,
+  hasNotes: true,
 };
 const EMPTY_ANSWER = { type: 'answer', content: '', reasoning: null, usage: null, note: null } as const;
 

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { type Clock, addDays } from '../../src/calendar.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { insertJob } from '../../src/database/jobs.ts';
-import { type PositionRow, commitSession } from '../../src/database/sessions.ts';
+import { type ModelDay, type PositionRow, commitSession } from '../../src/database/sessions.ts';
+import { STALE } from '../../src/database/stale.ts';
 import { parseConfiguration } from '../../src/configuration.ts';
 import { fromDollars, money } from '../../src/money.ts';
 import { type Market, openMarket } from '../../src/trading/market.ts';
@@ -22,12 +23,25 @@ const { agent_config: agentConfig } = parseConfiguration({ models: [] }, 'test')
 
 type Call = [tool: string, args: Record<string, unknown>];
 
+function answer(session: Session, [name, args]: Call) {
+  const toolCalls = [{ id: '1', name, arguments: JSON.stringify(args) }];
+  return session.answer({ type: 'answer', content: '', toolCalls, reasoning: null, usage: null, note: null });
+}
+
+interface OpenOptions {
+  news?: NewsSearch;
+  change?: (market: Market) => Market;
+  hasNotes?: boolean;
+  /** A model-day to resume, instead of one of a new job. */
+  again?: ModelDay;
+}
+
 interface Trader {
   database: CommandDatabase;
   /** Opens a session of a new job on a date. */
-  open(date: string, options?: { news?: NewsSearch; change?: (market: Market) => Market }): Promise<Session>;
+  open(date: string, options?: OpenOptions): Promise<Session>;
   /** One whole model-day: every call in a message of its own. */
-  day(date: string, calls: readonly Call[]): Promise<void>;
+  day(date: string, calls: readonly Call[], options?: OpenOptions): Promise<void>;
   fail(date: string): Promise<void>;
   ledger(): string[];
 }
@@ -49,7 +63,13 @@ function createTrader(
   const context = { database, clock };
   const universe = new Set(['AAPL', 'MSFT', 'ORLY']);
   let jobs = 0;
-  const open: Trader['open'] = (date, { news = null, change = (market: Market) => market } = {}) => {
+  const openDay = (modelDay: ModelDay, { news = null, change = (market: Market) => market, hasNotes = false }) => {
+    const market = change(openMarket(database, modelDay.date, [...universe]));
+    const amounts = { initialCash: fromDollars(10_000), tokenPrices: null, costs: NO_COSTS };
+    return openSession(context, modelDay, { market, universe, ...amounts, news, hasNotes });
+  };
+  const open: Trader['open'] = (date, { again, ...options } = {}) => {
+    if (again !== undefined) return openDay(again, options);
     const jobId = `job-${(jobs += 1)}`;
     const createdAt = clock().toISOString();
     const runs = [{ model: MODEL, startDate: date }];
@@ -67,29 +87,14 @@ function createTrader(
       }),
     );
     database.statement(`UPDATE jobs SET status = 'completed', completed_at = ? WHERE job_id = ?`).run(createdAt, jobId);
-    const market = change(openMarket(database, date, [...universe]));
-    return openSession(
-      context,
-      { jobId, date, model: MODEL },
-      { market, universe, initialCash: fromDollars(10_000), tokenPrices: null, news, costs: NO_COSTS },
-    );
+    return openDay({ jobId, date, model: MODEL }, options);
   };
   return {
     database,
     open,
-    async day(date, calls) {
-      const session = await open(date);
-      for (const [name, args] of calls) {
-        const toolCalls = [{ id: '1', name, arguments: JSON.stringify(args) }];
-        await session.answer({
-          type: 'answer',
-          content: '',
-          toolCalls,
-          reasoning: null,
-          usage: null,
-          note: null,
-        });
-      }
+    async day(date, calls, options) {
+      const session = await open(date, options);
+      for (const call of calls) await answer(session, call);
       await session.end({ status: 'finished', summary: 'done' });
     },
     fail: async (date) => (await open(date)).end({ status: 'failed', error: 'broken' }),
@@ -104,6 +109,46 @@ const PRICES = `
   AAPL 2025-01-08 106 107
   MSFT 2025-01-03 200 198
   MSFT 2025-01-06 196 194`;
+
+test('a note belongs to its model-day: it is carried, replaced and resumed with it, and superseded with it', async () => {
+  const trader = createTrader(PRICES);
+  const { database } = trader;
+  const note = (text: string): Call => ['write_note', { text }];
+  const options = { hasNotes: true };
+  const notes = () =>
+    database
+      .statement(`SELECT date, note FROM trading_sessions WHERE status = 'active' ORDER BY date`)
+      .all()
+      .map((row) => [row['date'], row['note']]);
+
+  await trader.day('2025-01-03', [note('one'), note('🙂'.repeat(4_000)), note('x'.repeat(4_001)), ['write_note', {}]], options);
+  assert.deepEqual(notes(), [['2025-01-03', '🙂'.repeat(4_000)]]);
+  await trader.day('2025-01-06', [note('two')], options);
+
+  const failed = await trader.open('2025-01-07', options);
+  assert.equal(failed.brief.note, 'two');
+  await answer(failed, note('lost'));
+  await failed.end({ status: 'failed', error: 'broken' });
+  const interrupted = await trader.open('2025-01-07', options);
+  await answer(interrupted, note('three'));
+  interrupted.leave();
+  const again = await trader.open('2025-01-07', { ...options, again: interrupted.modelDay });
+  assert.equal(again.brief.note, 'two');
+  assert.equal((await again.resume()).length, 2);
+  await again.end({ status: 'finished', summary: 'done' });
+
+  const without = await trader.open('2025-01-08');
+  assert.ok(!('note' in without.brief) && without.tools.every(({ name }) => name !== 'write_note'));
+  await answer(without, note('refused'));
+  await without.end({ status: 'finished', summary: 'done' });
+  const carried = [['2025-01-06', 'two'], ['2025-01-07', 'three'], ['2025-01-08', 'three']];
+  assert.deepEqual(notes().slice(1), carried);
+
+  await trader.day('2025-01-03', [note('')], options);
+  assert.deepEqual(notes(), [['2025-01-03', null], ...carried]);
+  assert.equal((await trader.open('2025-01-06', options)).brief.note, null);
+  assert.deepEqual(STALE.all(database), [{ model: MODEL, date: '2025-01-06' }]);
+});
 
 test('fills at the open, marks at the close, profit against the last close', async () => {
   const trader = createTrader(PRICES);
@@ -349,7 +394,7 @@ for (const [name, change, said] of badCommits) {
         commitSession(
           database,
           { ...modelDay, sessionId: 1, steps: 0, totalMessages: 0 },
-          { positions, evidence, toolUsage: [], summary: '', completedAt: '' },
+          { positions, evidence, toolUsage: [], summary: '', note: null, completedAt: '' },
         ),
       );
     assert.throws(commitOf([{ ...position, ...change }]), { name: 'AssertionError', message: said });

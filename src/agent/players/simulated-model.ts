@@ -90,9 +90,10 @@ function order(brief: Brief, { temperament, random, moves }: Mind & { moves: Mov
     .filter(({ amount }) => amount >= 1)
     .map((args) => call('buy', args));
   const calls = [...sales, ...purchases, ...mistakes(brief, random)];
-  return calls.length === 0
-    ? say('Nothing I looked at is worth a trade today.')
-    : say(reasonFor(ranked, temperament), calls);
+  if (calls.length === 0) return say('Nothing I looked at is worth a trade today.');
+  const reason = reasonFor(ranked, temperament);
+  const notes = brief.note === undefined ? [] : [call('write_note', { text: `${brief.date}: ${reason}` })];
+  return say(reason, [...calls, ...notes]);
 }
 
 function reasonFor(ranked: readonly Move[], { name }: Temperament): string {

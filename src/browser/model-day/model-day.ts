@@ -64,6 +64,7 @@ function show(content: HTMLElement, { session, day, before, usage }: Parts): voi
       thread(conversation.filter((message) => message !== brief)),
     ),
     session.session_summary !== null && section('The model’s summary', text(session.session_summary)),
+    session.note !== null && section('Its note at the end of the day', text(session.note)),
   );
 }
 

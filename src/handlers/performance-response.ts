@@ -131,6 +131,18 @@ export const performanceResponse = named('PerformanceResponse', {
   count,
   /** Shared by all models. */
   incomparable: v.array(named('IncomparableModel', { model: v.string(), ...incomparability })),
+  /** Entries of which several runs match, with the spread of their returns. */
+  families: v.array(
+    named('Family', {
+      family: v.string(),
+      runs: v.array(named('FamilyRun', { model: v.string(), model_days: count, total_return: figure })),
+      mean_total_return: figure,
+      total_return_deviation: figure,
+      lowest_total_return: figure,
+      highest_total_return: figure,
+      unavailable,
+    }),
+  ),
   benchmark: named('Benchmark', {
     name: v.string(),
     symbols: count,

@@ -8,6 +8,7 @@ import { UNIVERSE, checkBenchmark } from '../performance/choose-benchmark.ts';
 import type { IncomparableModel } from '../performance/comparability.ts';
 import { dailyRate } from '../performance/conventions.ts';
 import { reportConventions } from '../performance/definitions.ts';
+import { type RunOfFamily, reportFamilies } from '../performance/families.ts';
 import type { Choice } from '../performance/record.ts';
 import { type Basis, type ReportRequest, prepareReports, reportSteps } from '../performance/reports.ts';
 import { commissionOf } from '../performance/trading.ts';
@@ -55,6 +56,7 @@ export function performance(
   const request = { ...choice, wanted: query.benchmark, riskFree: dailyRate(settings.riskFreeRate) };
   if (format === 'csv') return csvTable('curve.csv', curveColumns, curveRows(request));
   const all: IncomparableModel[] = [];
+  const runs: RunOfFamily[] = [];
   let benchmark: Basis['benchmarkReport'];
   const items = function* (): Generator<string | null> {
     const basis = yield* prepareReports(request);
@@ -62,12 +64,15 @@ export function performance(
     for (const period of basis.periods) {
       const report = yield* reportSteps(request, basis, period);
       all.push(...report.incomparable.map((one) => ({ model: report.model, ...one })));
+      const { model, family, model_days, total_return } = report;
+      runs.push({ model, family, model_days, total_return });
       yield JSON.stringify(report);
     }
   };
   return listBody('models', items(), (count) => ({
     count,
     incomparable: all,
+    families: reportFamilies(runs),
     benchmark,
     conventions: reportConventions(settings.riskFreeRate),
     ...deploymentFields(settings),

@@ -123,6 +123,20 @@ export const performance = {
     ],
     count: 1,
     incomparable: [{ model: 'claude-sonnet-4.5', kind: 'period', reason: OTHER_PERIOD }],
+    families: [
+      {
+        family: 'gpt-5',
+        runs: [
+          { model: 'gpt-5', model_days: 22, total_return: 0.031 },
+          { model: 'gpt-5#2', model_days: 22, total_return: 0.012 },
+        ],
+        mean_total_return: 0.0215,
+        total_return_deviation: 0.0134350288,
+        lowest_total_return: 0.012,
+        highest_total_return: 0.031,
+        unavailable: {},
+      },
+    ],
     benchmark: {
       name: 'QQQ',
       symbols: 1,

@@ -43,6 +43,10 @@ export const definitions = {
   tracking_error: 'Sample standard deviation of the daily differences to the benchmark, times the square root of 252',
   information_ratio:
     'Mean over sample standard deviation of the daily differences to the benchmark, times the square root of 252',
+  mean_total_return: 'Mean of the total returns of the runs of one entry',
+  total_return_deviation: 'Sample standard deviation of the total returns of the runs of one entry, over n - 1',
+  lowest_total_return: 'The lowest total return among the runs of one entry',
+  highest_total_return: 'The highest total return among the runs of one entry',
   cost_usd: 'What the tokens of these model-days cost, attempts that failed within their job included',
   profit_per_cost_usd: 'Dollars of profit per dollar of model cost',
 } as const;

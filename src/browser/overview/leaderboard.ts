@@ -1,8 +1,8 @@
 import { modelPath } from '../../page-paths.ts';
 import { link, section } from '../parts/blocks.ts';
-import { h } from '../parts/element.ts';
+import { h, replace } from '../parts/element.ts';
 import { change, cost, count, money, ratio, share } from '../parts/format.ts';
-import { liveTable, numberColumn } from '../parts/table.ts';
+import { liveTable, numberColumn, table } from '../parts/table.ts';
 import type { ModelReport, Performance } from '../service/responses.ts';
 import { lookOf } from './curves.ts';
 
@@ -13,7 +13,11 @@ export interface Leaderboard {
 }
 
 /** Every model with the figures that distinguish it from the others. */
-export function leaderboard({ models, conventions: { definitions: meanings } }: Performance): Leaderboard {
+export function leaderboard(performance: Performance): Leaderboard {
+  const {
+    models,
+    conventions: { definitions: meanings },
+  } = performance;
   const place = new Map(models.map(({ model }, index) => [model, index]));
   const excess = meanings['excess_return'];
   const board = liveTable<ModelReport>({
@@ -37,7 +41,32 @@ export function leaderboard({ models, conventions: { definitions: meanings } }: 
       numberColumn('Cost', (row) => row.usage.cost_usd, cost, { meaning: meanings['cost_usd'] }),
     ],
   });
-  return { element: section('Leaderboard', board.element), update: (later) => board.update(later.models) };
+  const families = h('div');
+  const show = (later: Performance) => replace(families, later.families.length > 0 && familyTable(later));
+  show(performance);
+  return {
+    element: section('Leaderboard', board.element, families),
+    update(later) {
+      board.update(later.models);
+      show(later);
+    },
+  };
+}
+
+type Family = Performance['families'][number];
+
+/** The runs of each entry that has several, side by side, with the mean and the spread of their returns. */
+function familyTable({ families, conventions: { definitions: meanings } }: Performance): HTMLElement {
+  const runsOf = ({ runs }: Family) => runs.map(({ model, total_return }) => `${model} ${change(total_return)}`).join(', ');
+  const figure = (title: string, name: 'mean_total_return' | 'total_return_deviation', format: typeof change) =>
+    numberColumn<Family>(title, (row) => row[name], format, { meaning: meanings[name] });
+  const columns = [
+    { title: 'Runs of', isName: true, by: ({ family }: Family) => family, cell: ({ family }: Family) => family },
+    figure('Mean return', 'mean_total_return', change),
+    figure('Deviation', 'total_return_deviation', share),
+    { title: 'Return of each run', cell: runsOf },
+  ];
+  return table({ caption: 'Runs of the same entry', rows: families, columns });
 }
 
 function nameOf({ model }: ModelReport, place: number): HTMLElement {

@@ -66,7 +66,7 @@ const modelFields = v.object({
   openai_base_url: v.nullish(httpUrl),
   openai_api_key: v.nullish(v.string()),
   /** The name of the environment variable with the key, for files that should not contain one. */
-  openai_api_key_env: v.nullish(v.string()),
+  openai_api_key_env: v.nullish(v.pipe(v.string(), v.regex(/^([A-Za-z_]\w*)?$/, 'must be the name of a variable, not a key'))),
   temperature: v.nullish(v.number()),
   top_p: v.nullish(v.number()),
   seed: v.nullish(v.pipe(v.number(), v.integer())),

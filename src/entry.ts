@@ -32,7 +32,7 @@ export const entrySchema = v.pipe(
     key_source: v.nullable(v.pipe(v.picklist(keySources), v.title('KeySource'))),
     key_variable: v.nullable(v.string()),
     /** The request's body except messages and tools; values that are secrets by their names are blank. */
-    parameters: v.record(v.string(), v.unknown()),
+    parameters: v.pipe(v.record(v.string(), v.unknown()), v.title('RequestParameters')),
     prompt: v.nullable(v.string()),
     notes: v.boolean(),
     knowledge_cutoff: v.nullable(v.string()),

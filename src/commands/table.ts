@@ -70,7 +70,7 @@ export const commands: Record<string, Command> = {
     options: {
       start: { value: 'DATE', text: 'First date, YYYY-MM-DD. Default: each model continues after its last completed day.' },
       end: { value: 'DATE', text: 'Last date.', isRequired: true },
-      models: { value: 'A,B,...', text: 'Models to run. Default: those that the configuration enables.' },
+      models: { value: 'A,B,...', text: 'Models to run with all repeats, or single runs such as gpt-5#2. Default: those enabled.' },
       replace: { text: 'Run completed model-days again.' },
       watch: { text: 'Follow the job to its end, as watch does.' },
       url,

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseConfiguration } from '../../src/configuration.ts';
-import { decodeEntry, encodeEntry } from '../../src/entry.ts';
+import { askedHash, decodeEntry, encodeEntry } from '../../src/entry.ts';
 import type { Endpoint } from '../../src/protocol.ts';
 import { type Settings, readSettings } from '../../src/settings.ts';
+import { nasdaq100 } from '../../src/universe.ts';
 import { resolveModel } from '../../src/worker/endpoint.ts';
 import { resolveEntry } from '../../src/worker/entries.ts';
 
@@ -13,9 +14,11 @@ interface Sources {
   settings?: Partial<Settings>;
   environment?: Record<string, string>;
   agentConfig?: object;
+  later?: object | null;
 }
 
-function resolve({ entry = {}, settings = {}, environment = {}, agentConfig = {} }: Sources) {
+/** Resolves what was stored with a run; `later` is what its entry has become since, null for a file that is gone. */
+function resolve({ entry = {}, settings = {}, environment = {}, agentConfig = {}, later = entry }: Sources) {
   const configuration = parseConfiguration(
     { models: [{ signature: 'model-a', ...entry }], agent_config: agentConfig },
     'test',
@@ -25,7 +28,7 @@ function resolve({ entry = {}, settings = {}, environment = {}, agentConfig = {}
   assert.ok(stored !== null);
   return resolveModel(stored, {
     settings: all,
-    configuration,
+    configuration: later && parseConfiguration({ models: [{ signature: 'model-a', ...later }] }, 'test'),
     agentConfig: configuration.agent_config,
     environment,
   });
@@ -94,6 +97,83 @@ for (const [name, sources, error] of refusals) {
     assert.doesNotMatch(refusal.error, /secret/);
   });
 }
+
+const cut = { openai_base_url: 'http://me:pass@own/v1?api-version=1&sig=x%26y#z', openai_api_key: 'own-key' };
+
+test('what was cut from a URL and a body is found again in the entry, and otherwise in OPENAI_API_BASE', () => {
+  const extra = { extra_body: { headers: [{ Authorization: 'secret-5' }], api_key: 'secret-6', stop: 'x' } };
+  const whole = 'http://me:pass@own/v1?api-version=1&sig=x%26y';
+  const found = resolve({ entry: { ...cut, ...extra }, later: { ...cut, ...extra, temperature: 1, basemodel: 'other' } }) as Endpoint;
+  assert.deepEqual([found.baseUrl, found.parameters], [whole, { model: 'model-a', ...extra.extra_body }]);
+  const moved = { ...cut, openai_base_url: 'http://elsewhere/v1' };
+  assert.equal((resolve({ entry: cut, later: moved, settings: { openaiApiBase: whole } }) as Endpoint).baseUrl, whole);
+});
+
+const withoutSig = { ...cut, openai_base_url: 'http://me:pass@own/v1?api-version=1' };
+const lost: [name: string, sources: Sources, error: RegExp][] = [
+  [
+    'what was cut from the URL, with the file',
+    { entry: cut, later: null },
+    /^Model 'model-a' cannot be asked: what was cut from its URL http:\/\/own\/v1\?api-version=&sig= \(.*is in neither its entry/,
+  ],
+  [
+    'what was cut from the URL, in an entry of another server',
+    { entry: cut, later: own, settings: { openaiApiBase: 'http://service/v1?api-version=1&sig=2' } },
+    /what was cut from its URL/,
+  ],
+  ['one value of the query', { entry: cut, later: withoutSig }, /what was cut from its URL/],
+  [
+    'the key that the entry held',
+    { entry: own, later: { openai_base_url: own.openai_base_url } },
+    /has no key: openai_api_key, which its entry held, is no longer in the server configuration$/,
+  ],
+  [
+    'a secret of the body',
+    { entry: { ...own, extra_body: { a: { api_key: 'secret' } } }, later: own },
+    /cannot be asked: a\.api_key of its extra_body is no longer in its entry$/,
+  ],
+];
+for (const [name, sources, error] of lost) {
+  test(`the error names what is missing: ${name}`, () => {
+    const refusal = resolve(sources) as { error: string };
+    assert.match(refusal.error, error);
+    assert.doesNotMatch(refusal.error, /secret|pass|own-key/);
+  });
+}
+
+test('a key that the entry held may have moved to a variable since', () => {
+  const later = { openai_api_key_env: 'MOVED' };
+  assert.equal((resolve({ entry: own, later, environment: { MOVED: 'own-key' } }) as Endpoint).apiKey, 'own-key');
+});
+
+const terms = parseConfiguration({ models: [] }, 'test').agent_config;
+const entryWith = (entry: object, settings: Partial<Settings> = {}) =>
+  resolveEntry(
+    { family: 'model-a', run: 1 },
+    {
+      configuration: parseConfiguration({ models: [{ signature: 'model-a', ...entry }] }, 'test'),
+      settings: { ...readSettings({}), ...settings },
+    },
+  );
+const plain = askedHash(entryWith({}), terms);
+
+test('what cannot change what a model does is not asked in another way', () => {
+  const price_per_million_tokens = { input: 1, output: 1 };
+  const others = [{ price_per_million_tokens }, { max_cost_usd: 1 }, { enabled: true }, { knowledge_cutoff: '2025-01-01' }];
+  for (const entry of [own, { seed: 7 }, { repeats: 5 }, ...others])
+    assert.equal(askedHash(entryWith(entry), terms), plain, JSON.stringify(entry));
+  assert.equal(askedHash(entryWith({}), { ...terms, stock_symbols: [...nasdaq100].reverse() }), plain);
+});
+
+test('what can change what a model does is asked in another way', () => {
+  const asked = [{ basemodel: 'x' }, { temperature: 0 }, { extra_body: { a: 1 } }, { prompt: 'x' }, { notes: true }].map((entry) =>
+    askedHash(entryWith(entry), terms),
+  );
+  const news = askedHash(entryWith({}, { jinaApiKey: 'key' }), terms);
+  const changed = [{ max_steps: 1 }, { commission_per_trade: 1 }, { commission_bps: 1 }, { slippage_bps: 1 }, { stock_symbols: ['AAPL'] }];
+  const traded = changed.map((change) => askedHash(entryWith({}), { ...terms, ...change }));
+  assert.equal(new Set([plain, ...asked, news, ...traded, askedHash(null, terms)]).size, 13);
+});
 
 const bodies: [entry: object, parameters: object][] = [
   [{}, { model: 'model-a' }],

@@ -23,14 +23,11 @@ export function repeatProblems(entries: readonly Repeated[], maxLength: number):
     const isTaken = run > 1 && run <= (repeats.get(family) ?? 1);
     const isTooLong = [...runName(signature, own)].length > maxLength;
     const isPointless = own > 1 && baseline !== null && baseline !== 'random';
-    return [
-      ...(isTaken ? [{ index, key: 'signature' as const, message: `is the name of a repeat of '${family}' as well` }] : []),
-      ...(isTooLong
-        ? [{ index, key: 'signature' as const, message: `leaves no room for the names of its repeats ('#${own}'), ${maxLength} characters` }]
-        : []),
-      ...(isPointless
-        ? [{ index, key: 'repeats' as const, message: `must be 1: every run of baseline/${baseline} would do the same` }]
-        : []),
+    const problems = [
+      isTaken && ({ key: 'signature', message: `is the name of a repeat of '${family}' as well` } as const),
+      isTooLong && ({ key: 'signature', message: `leaves no room for '#${own}' in the names of its repeats` } as const),
+      isPointless && ({ key: 'repeats', message: `must be 1: every run of baseline/${baseline} would do the same` } as const),
     ];
+    return problems.filter((problem) => problem !== false).map((problem) => ({ index, ...problem }));
   });
 }

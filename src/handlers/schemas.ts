@@ -103,4 +103,6 @@ export const flagInQuery = flag('expected true or false');
 
 /** Filters that several endpoints have. */
 export const jobFilter = v.optional(v.pipe(v.string(), v.description('The job_id of a job.')));
-export const modelFilter = v.optional(v.pipe(v.string(), v.description('The name of a model: a signature, or of a repeat such as `gpt-5#2`.')));
+export const modelFilter = v.optional(
+  v.pipe(v.string(), v.description('The name of a model: a signature, or that of a repeat such as `gpt-5#2`.')),
+);

@@ -29,7 +29,10 @@ export const triggerRequest = v.pipe(
           v.maxLength(MAX_MODELS, `at most ${MAX_MODELS} models`),
         ),
       ),
-      v.description('Signatures, each with all its repeats, or names of single runs such as `gpt-5#2`. Null, absent or empty: the models that the configuration enables.'),
+      v.description(
+        'Signatures, each with all its repeats, or names of single runs such as `gpt-5#2`. Null, absent or empty: the ' +
+          'models that the configuration enables.',
+      ),
     ),
     // No default in the schema, because some generators would make the field required.
     replace_existing: v.optional(

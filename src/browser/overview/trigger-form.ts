@@ -71,7 +71,8 @@ function runsOf({ signature }: KnownModel, known: readonly KnownModel[]): number
 function choice({ signature, enabled }: KnownModel, runs: number, isChosen: boolean): HTMLElement {
   const box = h('input', { type: 'checkbox', name: 'models', value: signature });
   box.checked = isChosen;
-  return h('label.check', box, h('span', signature), runs > 1 && h('span.quiet', `${runs} runs`), !enabled && h('span.quiet', 'not enabled'));
+  const about = [...(runs > 1 ? [`${runs} runs`] : []), ...(enabled ? [] : ['not enabled'])].join(', ');
+  return h('label.check', box, h('span', signature), about !== '' && h('span.quiet', about));
 }
 
 function requestOf(form: FormData): TriggerRequest {

@@ -8,6 +8,7 @@ import { PROD, startProdService } from '../support/prod.ts';
 import { startTestService } from '../support/service.ts';
 
 const RANGE = { start_date: '2025-10-15', end_date: '2025-10-16' };
+const RANGE_DATES = [RANGE.start_date, RANGE.end_date];
 const SECRETS = ['sk-of-the-entry-1', 'sk-of-a-variable-2', 'value-of-the-query-3', 'key-in-the-body-4'];
 const [heldKey, variableKey, queryValue, bodyKey] = SECRETS;
 const agentConfig = { max_cost_usd: 5 };
@@ -165,5 +166,43 @@ test('an existing chain becomes run 1 when its entry gets repeats; resuming name
       ['rule#2', 'rule', false],
       ['rule#3', 'rule', false],
     ],
+  );
+});
+
+test('two prompts, one with notes and one without, with repeats, are one job', async (t) => {
+  const writes = (request: ModelRequest) => request.body.tools.some((tool: any) => tool.function.name === 'write_note');
+  const server = await startModelServer(t, (request) => {
+    const { date, step } = whereIs(request);
+    return step === 1 && writes(request) ? calls(['write_note', { text: `note of ${date}` }]) : says('Done.');
+  });
+  const { baseUrl: openai_base_url } = server;
+  const models = [
+    { signature: 'bold', openai_base_url, prompt: 'Be bold.', notes: true, repeats: 2 },
+    { signature: 'calm', openai_base_url, prompt: 'Be calm.', repeats: 2 },
+  ];
+  const service = await startProdService(t, { models });
+  assert.equal((await service.runJob(RANGE)).status, 'completed');
+  const asked = server.requests.map((request) => {
+    const [system, user] = request.body.messages;
+    const [prompt] = /Be \w+\.$/.exec(system.content) ?? [];
+    const [note = 'nothing'] = /Your note: none|Your note:\n.*/.exec(user.content) ?? [];
+    return `${prompt} ${whereIs(request).date} ${note}`;
+  });
+  const counts = [...Map.groupBy(asked, (line) => line)].map(([line, own]) => `${own.length} ${line}`);
+  assert.deepEqual(counts.sort(), [
+    '2 Be calm. 2025-10-15 nothing',
+    '2 Be calm. 2025-10-16 nothing',
+    '4 Be bold. 2025-10-15 Your note: none',
+    '4 Be bold. 2025-10-16 Your note:\nnote of 2025-10-15',
+  ]);
+  const { sessions } = (await service.get('/reasoning')).body;
+  assert.deepEqual(
+    sessions.map(({ date, model, note }: any) => `${date} ${model} ${note}`),
+    RANGE_DATES.flatMap((date) => [
+      `${date} bold note of ${date}`,
+      `${date} bold#2 note of ${date}`,
+      `${date} calm null`,
+      `${date} calm#2 null`,
+    ]),
   );
 });

@@ -147,6 +147,7 @@ function tradeEveryDay(database: CommandDatabase, model: string, dates: readonly
         splits: [],
       },
       summary: '',
+      note: null,
       completedAt: startedAt,
     };
     database.transaction(() => commitSession(database, session, commit));

@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
 import * as v from 'valibot';
+import { sha256 } from './digest.ts';
 import { type Json, asArray, asObject, tryParse } from './json.ts';
 import { nasdaq100 } from './universe.ts';
 
@@ -94,7 +94,7 @@ export function askedHash(entry: Entry | null, terms: Terms): string {
     tools: [...entry.tools].sort(),
   };
   const all = { asked, universe, max_steps, commission_per_trade, commission_bps, slippage_bps };
-  return hash('sha256', canonicalJson(all));
+  return sha256(canonicalJson(all)).toString('hex');
 }
 
 function canonicalJson(value: unknown): string {

@@ -3,7 +3,8 @@ import { codeOf, messageOf } from './domain.ts';
 
 /** Characters of a prompt, counted as JSON Schema does: an emoji is one. */
 export const MAX_PROMPT_LENGTH = 20_000;
-const MAX_BYTES_OF_CHARACTER = 4;
+/** With characters of 4 bytes, after a byte order mark. */
+const MAX_BYTES = 4 * MAX_PROMPT_LENGTH + 3;
 
 /** Whether a text is short enough for a prompt. */
 export function fitsPrompt(text: string): boolean {
@@ -13,7 +14,7 @@ export function fitsPrompt(text: string): boolean {
 /** The text of a prompt's file, or why it cannot be used. A byte order mark is not part of it. */
 export function readPromptFile(path: string): { prompt: string } | { problem: string } {
   try {
-    if (statSync(path).size > MAX_PROMPT_LENGTH * MAX_BYTES_OF_CHARACTER) return { problem: tooLong(path) };
+    if (statSync(path).size > MAX_BYTES) return { problem: tooLong(path) };
     const prompt = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
     return fitsPrompt(prompt) ? { prompt } : { problem: tooLong(path) };
   } catch (error) {

@@ -330,5 +330,5 @@ test('a note is what the last call that was not refused wrote', async () => {
   await day('2025-01-06');
   assert.deepEqual((await auditOf(database)).problems, []);
   database.statement(`UPDATE trading_sessions SET note = 'one'`).run();
-  assert.deepEqual((await auditOf(database)).problems, ['2025-01-03: its note is not what it wrote last']);
+  assert.deepEqual((await auditOf(database)).problems, ['model-a 2025-01-03: its note is not what it wrote last']);
 });

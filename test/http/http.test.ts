@@ -367,7 +367,7 @@ test('every response fits its schema', async () => {
 
 test('the status, field by field', async () => {
   const { body } = await service.get(`/simulate/status/${job.job_id}`);
-  const { created_at, started_at, completed_at, total_duration_seconds, details, ...rest } = body;
+  const { created_at, started_at, completed_at, total_duration_seconds, details, entries, ...rest } = body;
   assert.deepEqual(rest, {
     job_id: job.job_id,
     status: 'completed',
@@ -378,6 +378,10 @@ test('the status, field by field', async () => {
     warnings: null,
     ...DEPLOYMENT,
   });
+  assert.deepEqual(
+    entries.map(({ family, runs, entry }: any) => [family, runs, entry.kind, entry.parameters]),
+    ['model-a', 'model-b'].map((model) => [model, [model], 'simulated', { model }]),
+  );
   assert.ok(created_at <= started_at && started_at < completed_at);
   assert.equal(total_duration_seconds, (Date.parse(completed_at) - Date.parse(started_at)) / 1000);
   assert.deepEqual(Object.keys(details[0]), [

@@ -35,6 +35,7 @@ export function jobStatusAnswer(
     progress: { total_model_days: details.length, completed: details.length - pending - failed, failed, pending },
     date_range: [...new Set(details.map(({ date }) => date))],
     models: [...new Set(details.map(({ model }) => model))],
+    entries: [],
     created_at: TIME,
     started_at: TIME,
     completed_at: pending > 0 ? null : TIME,

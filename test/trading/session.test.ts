@@ -63,7 +63,8 @@ function createTrader(
   const context = { database, clock };
   const universe = new Set(['AAPL', 'MSFT', 'ORLY']);
   let jobs = 0;
-  const openDay = (modelDay: ModelDay, { news = null, change = (market: Market) => market, hasNotes = false }) => {
+  const openDay = (modelDay: ModelDay, options: Omit<OpenOptions, 'again'>) => {
+    const { news = null, change = (market: Market) => market, hasNotes = false } = options;
     const market = change(openMarket(database, modelDay.date, [...universe]));
     const amounts = { initialCash: fromDollars(10_000), tokenPrices: null, costs: NO_COSTS };
     return openSession(context, modelDay, { market, universe, ...amounts, news, hasNotes });

@@ -1,6 +1,21 @@
-import type { Entry } from '../service/responses.ts';
 import { definitions } from './blocks.ts';
 import { h } from './element.ts';
+
+/** What a response says of a run's entry. */
+interface Entry {
+  kind: 'provider' | 'simulated' | 'baseline' | 'unlisted';
+  run: number;
+  repeats: number;
+  basemodel: string;
+  url: string | null;
+  parameters: Record<string, unknown>;
+  prompt: string | null;
+  notes: boolean;
+  knowledge_cutoff: string | null;
+  price_per_million_tokens: { input: number; output: number } | null;
+  max_cost_usd: number | null;
+  tools: readonly string[];
+}
 
 const KINDS: Record<Entry['kind'], string> = {
   provider: 'real model',

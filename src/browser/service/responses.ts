@@ -13,7 +13,6 @@ import type { triggerRequest, triggerResponse } from '../../handlers/trigger.ts'
 export type Health = v.InferOutput<typeof healthResponse>;
 export type Status = v.InferOutput<typeof statusResponse>;
 export type JobEntry = Status['entries'][number];
-export type Entry = NonNullable<JobEntry['entry']>;
 export type Detail = Status['details'][number];
 export type ResultsRecord = v.InferOutput<typeof resultsResponse>['results'][number];
 export type Session = v.InferOutput<typeof reasoningResponse>['sessions'][number];

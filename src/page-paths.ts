@@ -4,7 +4,14 @@ import { pathPattern, segmentsOf } from './path-pattern.ts';
  * The paths of the pages, for the server (which sends the same HTML file for each) and for the browser (which chooses the
  * page by its path). None of them is a path of the API; a test checks that.
  */
-export const pagePaths = ['/', '/models/{model}', '/model-days/{model}/{date}', '/jobs/{job_id}', '/api'] as const;
+export const pagePaths = [
+  '/',
+  '/compare',
+  '/models/{model}',
+  '/model-days/{model}/{date}',
+  '/jobs/{job_id}',
+  '/api',
+] as const;
 export type PagePath = (typeof pagePaths)[number];
 
 /** The path of a model's page; the name becomes one segment, whatever characters it has. */

@@ -1,4 +1,5 @@
 import { showReference } from './api/reference.ts';
+import { showCompare } from './compare/compare.ts';
 import { showJob } from './job/job.ts';
 import { showModelDay } from './model-day/model-day.ts';
 import { showModel } from './model/model.ts';
@@ -19,11 +20,12 @@ function start(): void {
     main.focus();
   });
   const brand = h('a.brand', { href: '/' }, 'Trading Simulation');
-  const nav = h('nav', { 'aria-label': 'Pages' }, link('/', 'Overview'), link('/api', 'API'));
+  const nav = h('nav', { 'aria-label': 'Pages' }, link('/', 'Overview'), link('/compare', 'Compare'), link('/api', 'API'));
   document.body.append(skip, h('header.top', brand, nav, themeSwitch()), lostNotice(), main);
   void showMode();
   startRouter(main, {
     '/': showOverview,
+    '/compare': showCompare,
     '/models/{model}': showModel,
     '/model-days/{model}/{date}': showModelDay,
     '/jobs/{job_id}': showJob,

@@ -1,5 +1,5 @@
 import { type PagePath, matchPage } from '../page-paths.ts';
-import { button, link, messageOf } from './parts/blocks.ts';
+import { failure, link } from './parts/blocks.ts';
 import { h, on, replace, setAttributes } from './parts/element.ts';
 import { type Page, heading } from './parts/page.ts';
 
@@ -64,8 +64,5 @@ function markCurrentLink(): void {
 
 function showFailure(main: HTMLElement, error: unknown): void {
   setAttributes(main, { 'aria-busy': null });
-  main.append(
-    h('p.notice.bad', { role: 'alert' }, messageOf(error)),
-    button('Try again', () => location.reload()),
-  );
+  main.append(...failure(error));
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Day, daysOf, drawdowns, holdingSpans } from '../../src/browser/model/days.ts';
-import { change, cost, count, duration, longDate, money, price, profit, share, tone } from '../../src/browser/parts/format.ts';
+import { chance, change, cost, count, duration, longDate, money, pValue, price, profit, share, tone } from '../../src/browser/parts/format.ts';
 import { secondsToGo } from '../../src/browser/job/pace.ts';
 import { axisSplits, dateLabels, paddedRange, withoutEmptyCents } from '../../src/browser/plot/scale.ts';
 import type { ResultsRecord } from '../../src/browser/service/responses.ts';
@@ -20,6 +20,13 @@ const texts: [text: string, expected: string][] = [
   [change(-0.0004), '−0.04 %'],
   [share(0.25), '25.00 %'],
   [count(12_345), '12,345'],
+  [chance(0.414), '41 %'],
+  [chance(0.0049), '<1 %'],
+  [chance(1), '>99 %'],
+  [chance(null), '–'],
+  [pValue(0.71), '0.710'],
+  [pValue(0.00099), '<0.001'],
+  [pValue(1), '1.000'],
   [cost(0.0862), '$0.0862'],
   [cost(1234.5), '$1,234.50'],
   [cost(0), '$0'],

@@ -3,6 +3,7 @@ import { type TestContext, before, test } from 'node:test';
 import { scriptedAgent } from '../support/agents.ts';
 import { overflow, visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
+import { comparedModel, comparedPair, comparisonAnswer, modelWithout } from '../support/comparison-answer.ts';
 import { leftToLongForm, runs } from '../support/long.ts';
 import { lastWeekdays, wavyPrices } from '../support/market.ts';
 import { type TestService, startTestService } from '../support/service.ts';
@@ -43,6 +44,7 @@ before(async (t) => {
   const hostile = encodeURIComponent(HOSTILE_MODEL);
   pages = {
     overview: '/',
+    compare: '/compare',
     model: '/models/model-a',
     'hostile model': `/models/${hostile}`,
     'model-day': `/model-days/model-a/${secondDate}`,
@@ -53,6 +55,18 @@ before(async (t) => {
   };
 });
 
+/** What the service may say of these models; the hostile one has a return on all days but the second. */
+const comparison = comparisonAnswer(
+  [
+    comparedModel('model-a', [0.03]),
+    comparedModel(HOSTILE_MODEL, [0.02], { probability_best: 0.3, days_before_cutoff: 3 }),
+    comparedModel('model-b', [-0.01], { probability_best: 0.001 }),
+    modelWithout('stale', HOSTILE),
+  ],
+  dates.length - 1,
+  { left_out: [{ date: secondDate, runs: [HOSTILE_MODEL] }], left_out_models: [HOSTILE_MODEL] },
+);
+
 const inBrowser = { skip: noBrowser };
 const inLongForm = { skip: noBrowser || leftToLongForm };
 const PHONE = { width: 390, height: 844 };
@@ -62,6 +76,7 @@ test(
   inBrowser,
   async (t) => {
     const reader = await visit(t, service.url, { viewport: PHONE });
+    await reader.page.route('**/comparison*', (route) => route.fulfill({ json: comparison }));
     for (const [name, path] of Object.entries(pages)) {
       await reader.open(path);
       await reader.page.locator('.dev').waitFor();
@@ -295,4 +310,62 @@ test('a path without a page shows the way back', inLongForm, async (t) => {
   await page.locator('.operation').first().waitFor();
   await open('/docs');
   assert.equal(new URL(page.url()).pathname, '/api');
+});
+
+test('the page of comparisons shows a line per model, its runs and the benchmark, and a sentence per neighbouring pair', inLongForm, async (t) => {
+  const { page, open } = await visit(t, service.url);
+  await page.route('**/comparison*', (route) => route.fulfill({ json: comparison }));
+  await open('/');
+  await page.locator('main').getByRole('link', { name: /^Compare the models/ }).click();
+  await page.locator('.forest').waitFor();
+  assert.deepEqual(await page.locator('.forest tbody th a').allInnerTexts(), ['model-a', HOSTILE_MODEL, 'model-b']);
+  for (const [mark, count] of [['.reach', 9], ['.run', 3], ['.mean', 3], ['.against', 3]] as const)
+    assert.equal(await page.locator(`.forest tbody ${mark}`).count(), count, mark);
+  assert.match(await page.locator('.forest tbody tr').nth(1).innerText(), /1 run .*3 of 11 days up to its cutoff.*\+2\.00 %.*30 %/s);
+  assert.equal(await page.locator('.sentences li').count(), 2);
+  const missing = page.getByRole('region', { name: 'Left out', exact: true });
+  assert.match(await missing.innerText(), /stale: <\/pre><img.*1 of 12 days, because some run has no return/s);
+});
+
+test('the choice is in the address, works with Back, and stays when the service refuses it', inLongForm, async (t) => {
+  const { page, open } = await visit(t, service.url, { provokes: [422] });
+  const asked: string[] = [];
+  await page.route('**/comparison*', (route) => {
+    const { search } = new URL(route.request().url());
+    asked.push(search);
+    if (search.includes('confidence')) return route.fulfill({ status: 422, json: { detail: 'confidence: expected less' } });
+    return route.fulfill({ json: comparison });
+  });
+  await open('/compare?against=model-b');
+  assert.equal(await page.getByLabel('Against').inputValue(), 'model-b');
+  await page.getByRole('checkbox', { name: 'model-a', exact: true }).check();
+  await page.getByLabel('First date').fill(firstDate);
+  await page.getByRole('button', { name: 'Compare' }).click();
+  const query = `?models=model-a&against=model-b&start_date=${firstDate}`;
+  await page.waitForURL(`**/compare${query}`);
+  await page.locator('.forest').waitFor();
+  assert.equal(await page.getByRole('checkbox', { name: 'model-a', exact: true }).isChecked(), true);
+  await page.getByLabel('Confidence').selectOption('0.99');
+  await page.getByRole('button', { name: 'Compare' }).click();
+  await page.getByText('confidence: expected less').waitFor();
+  assert.equal(await page.getByLabel('Confidence').inputValue(), '0.99');
+  await page.goBack();
+  await page.locator('.forest').waitFor();
+  assert.equal(new URL(page.url()).search, query);
+  assert.deepEqual(asked, ['?against=model-b', query, `${query}&confidence=0.99`, query]);
+});
+
+test('the matrix of pairs is read with the arrow keys, and shows a pair from both sides', inLongForm, async (t) => {
+  const { page, open } = await visit(t, service.url);
+  const pairs = [comparedPair('model-a', 'model-b', 0.25, { shown: true, p_value_holm: 0.0004, sentence: HOSTILE })];
+  const models = comparison.models.filter(({ model }) => model.startsWith('model-'));
+  await page.route('**/comparison*', (route) => route.fulfill({ json: { ...comparison, models, pairs } }));
+  await open('/compare');
+  await page.getByRole('button', { name: 'Matrix of pairs' }).click();
+  const cells = page.locator('.matrix tbody td:not(.same) > span:first-child');
+  assert.deepEqual(await cells.allInnerTexts(), ['✓ +25.00 %', '✓ −20.00 %']);
+  await page.locator('.matrix td[tabindex="0"]').focus();
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Enter');
+  assert.equal(await page.locator('.pairs [role=status]').innerText(), HOSTILE);
 });

@@ -1,6 +1,7 @@
 import { modelDayPath } from '../../page-paths.ts';
+import { enableArrows } from '../parts/arrows.ts';
 import { button } from '../parts/blocks.ts';
-import { h, on, replace, setAttributes } from '../parts/element.ts';
+import { h, replace, setAttributes } from '../parts/element.ts';
 import { longDate, monthOf } from '../parts/format.ts';
 import type { Detail, Status } from '../service/responses.ts';
 
@@ -72,7 +73,7 @@ function gridTable(models: readonly string[], dates: readonly string[], cells: M
     h('thead', h('tr', h('td'), ...months), h('tr', h('td'), ...days)),
     h('tbody', ...rows.map((row, index) => h('tr', h('th', { scope: 'row' }, models[index]), ...row))),
   );
-  enableArrows(grid, rows);
+  enableArrows(grid, rows, (cell) => cell.querySelector('a')?.click());
   return grid;
 }
 
@@ -92,31 +93,6 @@ function showCell(cell: HTMLElement | undefined, { date, model, status, error }:
   const hadFocus = cell.contains(document.activeElement);
   replace(cell, inside);
   if (hadFocus) (hasSession ? inside : cell).focus();
-}
-
-const moves: Record<string, readonly [rows: number, columns: number]> = {
-  ArrowUp: [-1, 0],
-  ArrowDown: [1, 0],
-  ArrowLeft: [0, -1],
-  ArrowRight: [0, 1],
-};
-
-/** The tab key reaches one cell; the arrow keys move between cells, and Enter opens one. */
-function enableArrows(grid: HTMLElement, rows: readonly (readonly HTMLElement[])[]): void {
-  let [row, column] = [0, 0];
-  const cellAt = () => rows[row]?.[column];
-  cellAt()?.setAttribute('tabindex', '0');
-  on(grid, 'keydown', (event) => {
-    if (event.key === 'Enter') cellAt()?.querySelector('a')?.click();
-    const move = moves[event.key];
-    if (move === undefined) return;
-    event.preventDefault();
-    cellAt()?.removeAttribute('tabindex');
-    row = Math.max(0, Math.min(rows.length - 1, row + move[0]));
-    column = Math.max(0, Math.min((rows[row]?.length ?? 1) - 1, column + move[1]));
-    cellAt()?.setAttribute('tabindex', '0');
-    cellAt()?.focus();
-  });
 }
 
 function legend(): HTMLElement {

@@ -4,6 +4,7 @@ import { h } from '../parts/element.ts';
 import { money, share } from '../parts/format.ts';
 import { coloursOf } from '../parts/theme.ts';
 import { type Line, benchmarkLines } from '../plot/lines.ts';
+import { cutoffMarks } from '../plot/marks.ts';
 import { createPlot } from '../plot/plot.ts';
 import type { ModelReport, Performance } from '../service/responses.ts';
 import { type Day, drawdowns, startValue } from './days.ts';
@@ -21,20 +22,18 @@ interface Sources {
 /** A model's value with its trades, and below it drawdown, cash and holdings; all zoom together. */
 export function plots(days: readonly Day[], { report, performance, signal }: Sources): HTMLElement {
   const dates = days.map(({ date }) => date);
+  const marks = cutoffMarks(performance.models);
   const values = days.map(({ close }) => close.portfolio_value);
   const cash = days.map(({ close }) => close.cash);
   const [first] = days;
   const start = report?.start_value ?? (first === undefined ? 0 : startValue(first));
   const plot = (label: string, lines: Line[], options: Partial<Parameters<typeof createPlot>[0]>) =>
-    createPlot({ label, dates, lines, format: money, height: SIDE_HEIGHT, group: 'model', ...options }, signal).element;
+    createPlot({ label, dates, lines, format: money, height: SIDE_HEIGHT, group: 'model', marks, ...options }, signal).element;
   const value: Line = { label: 'Value', values, look: 'series-0', width: 2 };
   const benchmark = benchmarkLines(performance.benchmark, dates, start);
   const curve = plot('Portfolio value by date, with trades', [value, ...benchmark], {
     height: CURVE_HEIGHT,
-    drawOver(plot) {
-      if (report?.knowledge_cutoff) drawCutoff(plot, report.knowledge_cutoff);
-      drawTrades(plot, days);
-    },
+    drawOver: (plot) => drawTrades(plot, days),
   });
   const loss: Line = { label: 'Drawdown', values: drawdowns(values, start), look: 'loss', isFilled: true };
   const drawdown = plot('Drawdown by date', [loss], { format: share, fromZero: true });
@@ -44,26 +43,14 @@ export function plots(days: readonly Day[], { report, performance, signal }: Sou
     { label: 'Cash', values: cash, look: 'series-2' },
   ];
   const split = plot('Cash and holdings by date', parts, { fromZero: true });
-  const marks = [h('span.mark.gain', '▲'), ' bought   ', h('span.mark.loss', '▼'), ' sold'];
+  const key = [h('span.mark.gain', '▲'), ' bought   ', h('span.mark.loss', '▼'), ' sold'];
   const element = section(
     'Portfolio value',
-    h('p.quiet.key-line', ...marks, '   Drag to zoom, double-click for all dates'),
+    h('p.quiet.key-line', ...key, '   Drag to zoom, double-click for all dates'),
     curve,
     h('div.two', h('div', h('h3', 'Drawdown'), drawdown), h('div', h('h3', 'Cash and holdings'), split)),
   );
   return Object.assign(element, { className: 'plots' });
-}
-
-/** A line at the end of the knowledge cutoff: the model may remember what is to its left. */
-function drawCutoff({ ctx, bbox, valToPos }: uPlot, cutoff: string): void {
-  const x = valToPos(Date.parse(cutoff) / 1000, 'x', true);
-  if (x < bbox.left || x > bbox.left + bbox.width) return;
-  ctx.save();
-  ctx.fillStyle = coloursOf(['quiet']).quiet;
-  ctx.fillRect(x, bbox.top, devicePixelRatio, bbox.height);
-  ctx.textAlign = 'right';
-  ctx.fillText('knowledge cutoff', x - MARK * devicePixelRatio, bbox.top + 14 * devicePixelRatio);
-  ctx.restore();
 }
 
 /** One triangle per day for its purchases, under the curve, and one for its sales, above. */

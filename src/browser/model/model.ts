@@ -21,7 +21,7 @@ export const showModel: Page = async (host, params, signal) => {
   replace(host, heading(model), content);
   const [{ results }, performance, { models }] = await Promise.all([
     getResults(model, signal),
-    getPerformance(model, signal),
+    getPerformance({ model }, signal),
     getModels(signal),
   ]);
   const days = daysOf(results);

@@ -2,6 +2,8 @@ import { button, toggle } from '../parts/blocks.ts';
 import { h } from '../parts/element.ts';
 import { money } from '../parts/format.ts';
 import { type Line, benchmarkLines, valuesOn } from '../plot/lines.ts';
+import { cutoffNote } from '../plot/mark-lines.ts';
+import { cutoffMarks } from '../plot/marks.ts';
 import { type Plot, createPlot } from '../plot/plot.ts';
 import { ZOOM_STEP } from '../plot/reading.ts';
 import type { Performance } from '../service/responses.ts';
@@ -27,9 +29,11 @@ export function equityCurves(performance: Performance, signal: AbortSignal): Cur
   const { dates, lines } = linesOf(performance);
   const names = namesOf(lines);
   const label = `Portfolio value of ${performance.models.length} models by date`;
-  const plot = createPlot({ label, dates, lines, format: money, height: HEIGHT }, signal);
+  const marks = cutoffMarks(performance.models);
+  const plot = createPlot({ label, dates, lines, format: money, height: HEIGHT, marks }, signal);
   const bar = h('div.bar', h('h2', { id: 'curves-title' }, 'Portfolio value'), controls(plot));
-  const element = h('section.curves', { 'aria-labelledby': 'curves-title' }, bar, legend(plot, lines), plot.element);
+  const cutoffs = cutoffNote(marks);
+  const element = h('section.curves', { 'aria-labelledby': 'curves-title' }, bar, legend(plot, lines), plot.element, cutoffs);
   return {
     element,
     update(later) {

@@ -69,7 +69,7 @@ function resultsView(place: HTMLElement): ResultsView {
   let computed = { what: '', at: -Infinity };
   let shown: { curves: Curves; board: Leaderboard } | null = null;
   const refresh = async (signal: AbortSignal) => {
-    const performance = await getPerformance(undefined, signal);
+    const performance = await getPerformance({}, signal);
     if (shown?.curves.update(performance)) return shown.board.update(performance);
     drawing.abort();
     drawing = new AbortController();
@@ -77,7 +77,8 @@ function resultsView(place: HTMLElement): ResultsView {
     if (performance.models.length === 0) return replace(place, newcomer());
     const over = AbortSignal.any([signal, drawing.signal]);
     shown = { curves: equityCurves(performance, over), board: leaderboard(performance) };
-    replace(place, shown.curves.element, shown.board.element);
+    const further = h('p', 'Is the difference chance? ', link('/compare', 'Compare the models with intervals'), '.');
+    replace(place, shown.curves.element, shown.board.element, further);
   };
   return {
     refresh,

@@ -65,6 +65,14 @@ export function openDialog(title: string, ...children: readonly Child[]): HTMLDi
   return dialog;
 }
 
+/** What a page shows in place of what it could not load. */
+export function failure(error: unknown): HTMLElement[] {
+  return [
+    h('p.notice.bad', { role: 'alert' }, messageOf(error)),
+    h('div', button('Try again', () => location.reload())),
+  ];
+}
+
 /** The message of an error. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

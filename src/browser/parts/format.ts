@@ -33,6 +33,18 @@ export const share = formatter((fraction) => `${twoPlaces.format(fraction * 100)
 /** `1.84` */
 export const ratio = money;
 
+/** `0.1284`: ratios of single days are small. */
+export const dailyRatio = price;
+
+/** A probability as `41 %`; never as certain. */
+export const chance = formatter((fraction) => {
+  if (fraction < 0.005) return '<1 %';
+  return fraction > 0.995 ? '>99 %' : `${whole.format(fraction * 100)} %`;
+});
+
+/** `0.710`, `<0.001` */
+export const pValue = formatter((value) => (value < 0.001 ? '<0.001' : value.toFixed(3)));
+
 /** `12,345` */
 export const count = formatter((value) => whole.format(value));
 

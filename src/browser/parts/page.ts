@@ -30,3 +30,9 @@ export function markTabAsDev(): void {
   isDev = true;
   nameTab();
 }
+
+/** Goes to another of our pages, as a link to it would. */
+export function goTo(url: string): void {
+  if (url !== location.pathname + location.search) history.pushState(null, '', url);
+  dispatchEvent(new PopStateEvent('popstate'));
+}

@@ -1,6 +1,7 @@
 import uPlot from 'uplot';
 import { coloursOf } from '../parts/theme.ts';
 import { DAY_SECONDS, type Line, type PlotOptions } from './lines.ts';
+import { drawMarks } from './mark-lines.ts';
 import { axisSplits, dateLabels, paddedRange, withoutEmptyCents } from './scale.ts';
 
 export const AXIS_WIDTH = 74;
@@ -16,7 +17,7 @@ interface Drawing {
 
 /** How the plot library draws a plot. */
 export function drawingOptions(options: PlotOptions, { isLog, hidden, width, showTip }: Drawing): uPlot.Options {
-  const { lines, height, group, drawOver, fromZero = false } = options;
+  const { lines, height, group, drawOver, fromZero = false, marks = [] } = options;
   const colours = coloursOf(['axis', 'grid', ...lines.map(({ look }) => look)]);
   return {
     width,
@@ -36,7 +37,10 @@ export function drawingOptions(options: PlotOptions, { isLog, hidden, width, sho
       {},
       ...lines.map((line, index) => ({ ...seriesOf(line, colours[line.look] ?? ''), show: !hidden.has(index) })),
     ],
-    hooks: { setCursor: [showTip], ...(drawOver && { draw: [drawOver] }) },
+    hooks: {
+      setCursor: [showTip],
+      draw: [(plot) => drawMarks(plot, marks, colours['axis'] ?? ''), ...(drawOver ? [drawOver] : [])],
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import type uPlot from 'uplot';
 import type { Performance } from '../service/responses.ts';
+import type { Mark } from './marks.ts';
 
 /** One line of a plot. */
 export interface Line {
@@ -24,6 +25,8 @@ export interface PlotOptions {
   height: number;
   /** Plots with the same key share the cursor and the zoom. */
   group?: string;
+  /** Dates with a vertical line, in order. */
+  marks?: readonly Mark[];
   /** Draws over the lines, in pixels of the canvas. */
   drawOver?: (plot: uPlot) => void;
   /** Whether the values start from zero. */
@@ -49,7 +52,11 @@ export function benchmarkLines(
   start: number,
 ): Line[] {
   if (curve.length === 0) return [];
-  const label = `${name === 'universe' ? 'Equal-weight universe' : name} (benchmark)`;
+  const label = `${benchmarkName(name)} (benchmark)`;
   const scaled = curve.map(({ date, value }) => ({ date, value: value * start }));
   return [{ label, values: valuesOn(dates, scaled), look: 'benchmark', dash: [4, 4], width: 2 }];
+}
+
+export function benchmarkName(name: string): string {
+  return name === 'universe' ? 'Equal-weight universe' : name;
 }

@@ -1,5 +1,5 @@
 import { asObject, tryParse } from '../../json.ts';
-import type { Health, Jobs, KnownModels, Performance, ResultsRecord, Session, Status } from './responses.ts';
+import type { Comparison, Health, Jobs, KnownModels, Performance, ResultsRecord, Session, Status } from './responses.ts';
 import type { TriggerRequest, TriggerResponse } from './responses.ts';
 import { accessToken, askForToken } from './token.ts';
 
@@ -78,9 +78,17 @@ export function getModels(signal: AbortSignal): Promise<KnownModels> {
   return request('/models', { signal });
 }
 
-/** The figures of all models, or of one. */
-export function getPerformance(model: string | undefined, signal: AbortSignal): Promise<Performance> {
-  return request(`/performance${model === undefined ? '' : `?${new URLSearchParams({ model })}`}`, { signal });
+/** The figures of all models over all dates, or of those that the filters choose. */
+export function getPerformance(
+  filters: { model?: string; start_date?: string; end_date?: string },
+  signal: AbortSignal,
+): Promise<Performance> {
+  return request(`/performance?${new URLSearchParams(filters)}`, { signal });
+}
+
+/** Models compared, as the query (with its question mark, or empty) chooses. */
+export function getComparison(query: string, signal: AbortSignal): Promise<Comparison> {
+  return request(`/comparison${query}`, { signal });
 }
 
 export function getResults(model: string, signal: AbortSignal): Promise<{ results: ResultsRecord[] }> {

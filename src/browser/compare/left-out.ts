@@ -1,0 +1,34 @@
+import { section } from '../parts/blocks.ts';
+import { h } from '../parts/element.ts';
+import { count } from '../parts/format.ts';
+import { table, textColumn } from '../parts/table.ts';
+import type { Comparison } from '../service/responses.ts';
+import { costOf, leftOutModels } from './missing.ts';
+
+/** How many days are listed until the reader asks for all. */
+const ROWS_AT_FIRST = 10;
+
+type LeftOutDay = Comparison['left_out'][number];
+
+/** The days and the models that the comparison does not use, and why. */
+export function leftOut(comparison: Comparison): HTMLElement {
+  const { left_out: days, align } = comparison;
+  const models = leftOutModels(comparison);
+  if (days.length + models.length === 0)
+    return section('Left out', h('p.quiet', 'Nothing: on every day of these models each run has a return.'));
+  const items = models.map(({ model, reason }) => h('li', h('strong', model), `: ${reason}`));
+  const columns = [
+    textColumn<LeftOutDay>(align === 'number' ? 'Day' : 'Date', dayOf, { isName: true }),
+    textColumn<LeftOutDay>('Runs without a return', ({ runs }) => runs.join(', ')),
+  ];
+  return section(
+    'Left out',
+    items.length > 0 && h('ul.reasons', { 'aria-label': 'Models left out' }, ...items),
+    days.length > 0 && h('p', costOf(comparison)),
+    days.length > 0 && table({ caption: 'Days left out', rows: days, columns, most: ROWS_AT_FIRST, isFixed: true }),
+  );
+}
+
+function dayOf({ date, number }: LeftOutDay): string {
+  return date ?? count(number);
+}

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { benchmarkOver } from '../../src/browser/compare/benchmark.ts';
+import { choiceIn, choiceOf, queryOf } from '../../src/browser/compare/choice.ts';
+import { forestScale } from '../../src/browser/compare/forest-scale.ts';
+import { costOf, leftOutModels } from '../../src/browser/compare/missing.ts';
+import { lookupIn, neighbours } from '../../src/browser/compare/pairs.ts';
+import { type Box, cutoffMarks, cutoffWords, freeRow } from '../../src/browser/plot/marks.ts';
+import type { Performance } from '../../src/browser/service/responses.ts';
+import { comparedModel, comparedPair, comparisonAnswer, modelWithout } from '../support/comparison-answer.ts';
+
+const queries: [search: string, again: string][] = [
+  ['', ''],
+  ['?models=a,b', '?models=a,b'],
+  ['?models=a%2Cb', '?models=a,b'],
+  ['?models=a, ,b,', '?models=a,b'],
+  ['?models=gpt-5%232&against=x%26y%3D%22', '?models=gpt-5%232&against=x%26y%3D%22'],
+  ['?days=all&align=date&confidence=0.95', ''],
+  ['?confidence=0.9&days=clean&align=number', '?days=clean&align=number&confidence=0.9'],
+  ['?start_date=2025-06-03&end_date=&models=&unknown=1', '?start_date=2025-06-03'],
+];
+
+test('the address says the choice: what it does not know is dropped, and so is what the service does anyway', () => {
+  assert.deepEqual(
+    queries.map(([search]) => [search, queryOf(choiceOf(search))]),
+    queries,
+  );
+});
+
+test('a form says the same choice: ticked models and written ones, each once', () => {
+  const form = new FormData();
+  const entries = { models: 'a', others: ' b#2, a,', against: ' b ', days: 'clean', start_date: '2025-06-03', end_date: '' };
+  for (const [name, value] of Object.entries(entries)) form.append(name, value);
+  form.append('models', 'c');
+  assert.equal(queryOf(choiceIn(form)), '?models=a,c,b%232&against=b&start_date=2025-06-03&days=clean');
+});
+
+test('a pair is found from both sides: 25 % more than the other is 20 % less than it', () => {
+  const pair = comparedPair('a', 'b', 0.25);
+  const find = lookupIn([pair, comparedPair('a', 'c', 0, { difference: null })]);
+  assert.deepEqual(find('a', 'b'), { pair, difference: 0.25 });
+  assert.deepEqual(find('b', 'a'), { pair, difference: -0.2 });
+  assert.equal(find('c', 'a')?.difference, null);
+  assert.equal(find('b', 'c'), null);
+});
+
+test('sentences are those of neighbours in the order; with one model against all, every pair', () => {
+  const [a, b, c] = [comparedModel('a', [0.03]), comparedModel('b', [0.02]), comparedModel('c', [0.01])];
+  const namesOf = (pairs: ReturnType<typeof neighbours>) => pairs.map(({ model, against }) => model + against);
+  const all = comparisonAnswer([a, b, c], 20).pairs;
+  assert.deepEqual(namesOf(neighbours([a, b, c], all)), ['ab', 'bc']);
+  assert.deepEqual(namesOf(neighbours([c, b, a], all)), ['bc', 'ab']);
+  assert.deepEqual(namesOf(neighbours([a, b, modelWithout('c', 'Stale')], all)), ['ab']);
+  const against = all.filter((pair) => pair.model === 'a');
+  assert.deepEqual(namesOf(neighbours([b, a, c], against)), ['ab', 'ac']);
+  assert.deepEqual(namesOf(neighbours([b, c, a], against)), ['ab', 'ac']);
+});
+
+const dates = ['2025-06-02', '2025-06-03', '2025-06-04', '2025-06-05'];
+
+/** A benchmark that gains one, two, three and four percent, and models with a return on some of the dates. */
+function performance(days: Record<string, readonly number[]>): Performance {
+  const models = Object.entries(days).map(([model, own]) => ({
+    model,
+    curve: dates.map((date, index) => ({ date, value: 1, stale: false, daily_return: own.includes(index) ? 0 : null })),
+  }));
+  const curve = dates.map((date, index) => ({ date, value: 1, daily_return: (index + 1) / 100 }));
+  return { models, benchmark: { name: 'universe', curve } } as unknown as Performance;
+}
+
+test('the benchmark is compounded over the days compared, or not drawn', () => {
+  const models = [comparedModel('a', [0.01, 0.02]), comparedModel('b', [0.01]), modelWithout('c', 'Stale')];
+  const figures = performance({ a: [0, 1, 2, 3], 'a#2': [0, 2, 3], b: [0, 1, 2, 3], c: [] });
+  type Other = { isClean?: boolean; align?: 'number'; models?: typeof models };
+  const over = (days: number, { isClean = false, ...more }: Other = {}) =>
+    benchmarkOver({ align: 'date', days, models, ...more }, figures, { isClean });
+  assert.deepEqual(over(3), { name: 'Equal-weight universe', value: 1.01 * 1.03 * 1.04 - 1 });
+  assert.deepEqual(over(2, { isClean: true }), { name: 'Equal-weight universe', value: 1.03 * 1.04 - 1 }, 'the last days');
+  const unknown = { models: [comparedModel('unknown', [0])] };
+  const without = [over(2), over(4), over(0), over(4, { isClean: true }), over(3, { align: 'number' }), over(3, unknown)];
+  assert.deepEqual(
+    without.map((one) => 'reason' in one),
+    without.map(() => true),
+  );
+});
+
+test('a forest plot has room for every interval, run and the benchmark, and shows zero', () => {
+  const models = [comparedModel('a', [0.2, 0.5]), comparedModel('b', [0.3]), modelWithout('c', 'Stale')];
+  const { percent, ticks } = forestScale(models, -0.1);
+  for (const value of [0, -0.1, 0.5, 0.22, 0.47]) {
+    const at = percent(value);
+    assert.ok(at > 0 && at < 100, `${value} is at ${at}`);
+  }
+  assert.ok(percent(0.2) < percent(0.3));
+  assert.ok(ticks.includes(0) && ticks.length >= 3 && ticks.every((tick) => percent(tick) >= 0 && percent(tick) <= 100));
+  assert.equal(forestScale([], null).percent(0), 50);
+});
+
+test('what was left out is named with its reason, and what each run cost', () => {
+  const models = [comparedModel('a', [0.1]), modelWithout('b', 'Needs 20 days with a return; it has 3')];
+  assert.deepEqual(leftOutModels({ models, left_out_models: ['c'] }), [
+    { model: 'b', reason: 'Needs 20 days with a return; it has 3' },
+    { model: 'c', reason: 'It has fewer than 20 active model-days in the window; name it to compare it nevertheless' },
+  ]);
+  const left_out = [
+    { date: '2025-07-08', runs: ['a#3'] },
+    { date: '2025-07-09', runs: ['b', 'a#3'] },
+  ];
+  const words = '2 of 100 days, because some run has no return on them: a#3 (2 days), b (1 day).';
+  assert.equal(costOf({ days: 98, left_out }), words);
+});
+
+test('knowledge cutoffs are marked by date, with the models that have them; without any there is nothing', () => {
+  const runs = [
+    { family: 'late', knowledge_cutoff: '2025-07-01' },
+    ...['a', 'b', 'b', 'c', 'd', 'e'].map((family) => ({ family, knowledge_cutoff: '2024-10-01' })),
+    { family: 'unknown', knowledge_cutoff: null },
+  ];
+  const marks = cutoffMarks(runs);
+  assert.deepEqual(marks, [
+    { date: '2024-10-01', names: 'a, b, c and 2 more' },
+    { date: '2025-07-01', names: 'late' },
+  ]);
+  assert.match(cutoffWords(marks) ?? '', /^Knowledge cutoff: 2024-10-01 \(a, b, c and 2 more\), 2025-07-01 \(late\)\./);
+  assert.deepEqual([cutoffMarks(runs.slice(-1)), cutoffWords([])], [[], null]);
+});
+
+test('labels that would cover each other are in different rows', () => {
+  const boxes: Box[] = [];
+  const places: [left: number, right: number][] = [
+    [0, 50],
+    [40, 90],
+    [50, 80],
+    [45, 100],
+    [95, 120],
+  ];
+  assert.deepEqual(
+    places.map(([left, right]) => freeRow(boxes, { left, right })),
+    [0, 1, 0, 2, 0],
+  );
+});

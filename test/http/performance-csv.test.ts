@@ -67,3 +67,12 @@ test('another table is a 422, and without CSV the table changes nothing', async 
     (await service.get('/performance')).body.models,
   );
 });
+
+test('the figures count the model-days that the model may remember', async () => {
+  const { models, families } = (await service.get('/performance')).body;
+  assert.deepEqual(
+    models.map(({ family, knowledge_cutoff, days_before_cutoff }: any) => [family, knowledge_cutoff, days_before_cutoff]),
+    [['model-a', '2025-11-10', 1]],
+  );
+  assert.deepEqual(families, []);
+});

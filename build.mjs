@@ -101,6 +101,45 @@ function unpacked(text) {
 }
 
 /**
+ * A module that contains the functions of another as packed text, which is compiled at the first call. The names in it are
+ * left as they are: stack traces show them, and packed they cost little.
+ */
+async function packedModule(entryPoint, accessor) {
+  const { outputFiles } = await build({ ...bundled, minifyIdentifiers: false, entryPoints: [entryPoint], write: false });
+  const filename = JSON.stringify(`${basename(entryPoint, '.ts')}.js`);
+  return `
+    let loaded;
+    export function ${accessor}() {
+      if (loaded !== undefined) return loaded;
+      const text = ${unpacked(outputFiles[0].text)};
+      const module = { exports: {} };
+      const { compileFunction } = process.getBuiltinModule('node:vm');
+      compileFunction(text, ['module', 'require'], { filename: ${filename} })(module, process.getBuiltinModule);
+      return loaded = module.exports;
+    }`;
+}
+
+/**
+ * A handler's file without the schema of its response, which only the interface description uses, and some commands. A file
+ * that has nothing else is empty.
+ */
+function withoutResponseSchemas(path) {
+  const text = readFileSync(path, 'utf8');
+  const definition = /^export const (\w+Response) =\s+named\([^]*?^}\);$/gm;
+  const isUnused = (name) => !commandsText().includes(name);
+  if (/-response\.ts$/.test(path)) {
+    const names = [...text.matchAll(definition)].map(([, name]) => name);
+    return names.every(isUnused) ? names.map((name) => `export const ${name} = undefined;`).join('') : text;
+  }
+  return text.replaceAll(definition, (schema, name) => (isUnused(name) ? `export const ${name} = undefined;` : schema));
+}
+
+function commandsText() {
+  const folder = `${import.meta.dirname}/src/commands`;
+  return readdirSync(folder).map((name) => readFileSync(`${folder}/${name}`, 'utf8')).join();
+}
+
+/**
  * Files that the build runs and replaces by what they make: the first two need development dependencies, and the schema
  * is packed, because only databases that are new or of older versions need it. Without a build, as in the tests, they run
  * as they are.
@@ -124,6 +163,13 @@ const madeAtBuild = {
       ({ migrations, tables }) =>
         `export const { migrations, tables } = JSON.parse(${unpacked(JSON.stringify({ migrations, tables }))});`,
     );
+    onLoad({ filter: /src[\\/]handlers[\\/][\w-]+\.ts$/ }, ({ path }) => ({
+      contents: withoutResponseSchemas(path),
+      loader: 'ts',
+    }));
+    onLoad({ filter: /src[\\/]comparison[\\/]packed\.ts$/ }, async () => ({
+      contents: await packedModule('src/comparison/library.ts', 'comparisonLibrary'),
+    }));
   },
 };
 

@@ -1,5 +1,6 @@
 import { cpus } from 'node:os';
 import { measureAudit } from './audit.ts';
+import { measureComparison } from './comparison.ts';
 import { measureLarge } from './large.ts';
 import { measureModelDays } from './model-days.ts';
 import { measurePages } from './pages.ts';
@@ -22,6 +23,7 @@ const benches: Record<string, () => Promise<Measurement | Measurement[]> | Async
   import: measureImport,
   results: measureResults,
   performance: measurePerformance,
+  comparison: measureComparison,
   audit: measureAudit,
   large: measureLarge,
   pages: measurePages,

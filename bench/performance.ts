@@ -1,11 +1,10 @@
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type Measurement, benchFolder, median, startServer } from './support.ts';
+import { limit, millisecondsOf, rounds, waitsBeside } from './responses.ts';
+import { type Measurement, benchFolder, startServer } from './support.ts';
 import { fillWithTrackRecords } from './track-records.ts';
 
 const MODELS = 20;
 const DAYS = 500;
-const ROUNDS = 9;
 const AIM_MS = 300;
 const BESIDE_AIM_MS = 100;
 
@@ -25,40 +24,4 @@ export async function measurePerformance(): Promise<Measurement[]> {
     limit(`/performance of ${size} against the universe of 101 symbols`, universe, AIM_MS),
     limit('longest /health beside one of them', waits, BESIDE_AIM_MS),
   ];
-}
-
-function limit(what: string, milliseconds: number, aim: number): Measurement {
-  const ours = `${milliseconds.toFixed(0)} ms`;
-  return { what, ours, peer: '', ratio: '', aim: `< ${aim} ms`, met: milliseconds < aim };
-}
-
-/** The median after one round that does not count. */
-async function rounds(measure: () => Promise<number>): Promise<number> {
-  await measure();
-  const times: number[] = [];
-  while (times.length < ROUNDS) times.push(await measure());
-  return median(times);
-}
-
-async function millisecondsOf(url: string): Promise<number> {
-  const startedAt = performance.now();
-  const response = await fetch(url);
-  const text = await response.text();
-  if (response.status !== 200 || !text.endsWith('}')) throw new Error(`${url} answered ${response.status}`);
-  return performance.now() - startedAt;
-}
-
-/** The median, over some rounds, of the longest /health while the work runs. */
-async function waitsBeside(url: string, work: () => Promise<number>): Promise<number> {
-  return rounds(async () => {
-    let isRunning = true;
-    let longest = 0;
-    const working = work().finally(() => (isRunning = false));
-    while (isRunning) {
-      longest = Math.max(longest, await millisecondsOf(`${url}/health`));
-      await sleep(1);
-    }
-    await working;
-    return longest;
-  });
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { commandHelp, generalHelp } from '../src/commands/help.ts';
 import { type Command, commands } from '../src/commands/table.ts';
+import { conventions } from '../src/comparison/conventions.ts';
 import { agentFixture } from './support/agents.ts';
 import { runInProcess } from './support/in-process.ts';
 import { document } from './support/json-schema.ts';
@@ -36,6 +37,10 @@ test('the program is one small file that needs no other, from the trigger to the
   assert.equal(status.status, 'completed', JSON.stringify(status));
   assert.ok((await ask(`${server.url}/results`)).count >= 6);
   assert.equal((await ask(`${server.url}/reasoning`)).count, 6);
+  const names: string[] = (await ask(`${server.url}/comparison`)).left_out_models;
+  const compared = await ask(`${server.url}/comparison?models=${names}`);
+  assert.deepEqual(compared.models.map(({ unavailable }: any) => unavailable.interval), names.map(() => 'Needs 20 days with a return; it has 3'));
+  assert.deepEqual([names.length, compared.conventions], [2, conventions], 'what is packed is unpacked');
   assert.deepEqual(await ask(`${server.url}/openapi.json`), document, 'the description that its schemas make');
   server.process.kill('SIGTERM');
   assert.deepEqual((({ code, signal }) => ({ code, signal }))(await server.ended), { code: 0, signal: null });

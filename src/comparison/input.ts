@@ -3,6 +3,9 @@ import type { CalendarDate } from '../calendar.ts';
 /** A date, or the number of a date in a chain's own market; one comparison uses only one of the two. */
 export type Day = CalendarDate | number;
 
+/** Fewer days do not show how much days differ. */
+export const MIN_DAYS = 20;
+
 /** One run of a configured model. */
 export interface Run<OfDay extends Day> {
   run: string;

@@ -1,11 +1,8 @@
 import { count } from '../sentences.ts';
 import { type Calendar, commonDays } from './common-days.ts';
-import type { Day, Steps } from './input.ts';
+import { type Day, MIN_DAYS, type Steps } from './input.ts';
 import { type Series, seriesOf } from './series.ts';
 import type { TrackRecord } from './track-record.ts';
-
-/** Fewer days do not show how much days differ. */
-export const MIN_DAYS = 20;
 
 /** Which models are compared, and over which days. */
 export interface TakingPart {

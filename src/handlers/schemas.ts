@@ -60,6 +60,9 @@ export const progressSchema = named('JobProgress', {
   pending: countSchema,
 });
 
+/** Why figures are null, by name. */
+export const unavailable = v.pipe(v.record(v.string(), v.string()), v.title('Reasons'));
+
 /** The course of a job. */
 export const jobCourseEntries = {
   models: v.array(v.string()),

@@ -1,4 +1,5 @@
 import { resultColumns } from '../database/records/results.ts';
+import { comparison } from './comparison-example.ts';
 import { type Example, deployment, entryOf, jobExamples, jobId } from './job-examples.ts';
 import { performance } from './performance-example.ts';
 
@@ -66,6 +67,7 @@ export const examples: Record<string, Example> = {
     },
   },
   'GET /performance': performance,
+  'GET /comparison': comparison,
   'GET /models': {
     response: {
       models: [

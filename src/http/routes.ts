@@ -1,6 +1,8 @@
 import type * as v from 'valibot';
 import { audit, auditResponse } from '../handlers/audit.ts';
 import { cancel, cancelResponse } from '../handlers/cancel.ts';
+import { comparison, comparisonQuery } from '../handlers/comparison.ts';
+import { comparisonResponse } from '../handlers/comparison-response.ts';
 import type { ResponseBody, Context, Input } from '../handlers/handler.ts';
 import { health, healthResponse } from '../handlers/health.ts';
 import { jobs, jobsQuery, jobsResponse } from '../handlers/jobs.ts';
@@ -123,6 +125,17 @@ export const routes: readonly Route[] = [
     },
     hasTable: true,
     handle: performance,
+  },
+  {
+    method: 'GET',
+    path: '/comparison',
+    tag: 'results',
+    summary: 'Whether models differ by more than chance: differences with intervals, and what it would take to show them.',
+    query: comparisonQuery,
+    response: comparisonResponse,
+    errors: { 400: 'The start date is after the end date.', ...BUSY },
+    hasTable: true,
+    handle: comparison,
   },
   {
     method: 'GET',

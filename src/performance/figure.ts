@@ -11,9 +11,12 @@ export type ReportedFigures<Name extends string> = Record<Name, number | null> &
 
 const TOO_LARGE = { reason: 'The figure is too large for a number' };
 
-export function reportFigures<Name extends string>(figures: Record<Name, Figure>): ReportedFigures<Name> {
+export function reportFigures<Name extends string>(
+  figures: Record<Name, Figure>,
+  round: (number: number) => number = rounded,
+): ReportedFigures<Name> {
   const entries = Object.entries<Figure>(figures).map(([name, figure]): [string, Figure] => [name, finite(figure)]);
-  const numbers = entries.map(([name, figure]) => [name, typeof figure === 'number' ? rounded(figure) : null]);
+  const numbers = entries.map(([name, figure]) => [name, typeof figure === 'number' ? round(figure) : null]);
   const reasons = entries.flatMap(([name, figure]) => (typeof figure === 'number' ? [] : [[name, figure.reason]]));
   return { ...Object.fromEntries(numbers), unavailable: Object.fromEntries(reasons) };
 }

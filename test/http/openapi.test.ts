@@ -119,6 +119,7 @@ function accepts(check: () => unknown): boolean {
 /** The value that a text of a query or header represents; a text that represents none is itself. */
 function typed({ type }: Json, text: string): unknown {
   if (type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true';
+  if (type === 'number' && /^\d*\.?\d+$/.test(text)) return Number(text);
   return type === 'integer' && /^\d+$/.test(text) ? Number(text) : text;
 }
 

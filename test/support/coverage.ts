@@ -1,6 +1,6 @@
 import { type Interval, intervalOf } from '../../src/comparison/difference.ts';
 import type { ComparedModel } from '../../src/comparison/input.ts';
-import { type Uncertainty, measureUncertainty } from '../../src/comparison/uncertainty.ts';
+import { type Uncertainty, lagsFor, measureUncertainty } from '../../src/comparison/uncertainty.ts';
 import { mean, sampleVariance } from '../../src/statistics/moments.ts';
 import { createNormals } from '../../src/statistics/random.ts';
 import { studentTQuantile } from '../../src/statistics/student-t.ts';
@@ -68,6 +68,8 @@ function simulate(scenario: Scenario, middle: number, normal: () => number): Sim
 /** Shares of simulations: whose interval covered the truth; of the naive one; which showed a difference. */
 export interface Coverage {
   covered: number;
+  /** With fewer degrees of freedom of the days: the same variance, but not treated as if its D − 1 deviations were independent. */
+  coveredWithFewer: number;
   /** Mean ± interval over the repeats, as runs of one model are usually compared; NaN for single runs. */
   naive: number;
   shown: number;
@@ -78,22 +80,59 @@ export function measureCoverage(scenario: Scenario, { simulations, seed }: { sim
   const normal = createNormals(`${seed} ${JSON.stringify(scenario)}`);
   const { difference = 0, days } = scenario;
   const truth = Math.expm1(days * difference);
-  let [covered, naive, shown] = [0, 0, 0];
+  let [covered, coveredWithFewer, naive, shown] = [0, 0, 0, 0];
   for (let count = 0; count < simulations; count += 1) {
     const [one, other] = [simulate(scenario, difference, normal), simulate(scenario, 0, normal)];
-    const own = intervalBetween(one, other, days);
-    if (own.low <= truth && truth <= own.high) covered += 1;
+    const between = differenceOf(one, other);
+    const own = intervalBetween(between, days);
+    if (isIn(own, truth)) covered += 1;
+    if (isIn(intervalBetween(withFewerDegrees(between, days), days), truth)) coveredWithFewer += 1;
     if (own.low > 0 || own.high < 0) shown += 1;
     if (scenario.runs > 1 && isInNaiveInterval(one, other, difference)) naive += 1;
   }
-  return { covered: covered / simulations, naive: scenario.runs > 1 ? naive / simulations : NaN, shown: shown / simulations };
+  return {
+    covered: covered / simulations,
+    coveredWithFewer: coveredWithFewer / simulations,
+    naive: scenario.runs > 1 ? naive / simulations : NaN,
+    shown: shown / simulations,
+  };
 }
 
-function intervalBetween(one: Simulated, other: Simulated, days: number): Interval {
+function isIn({ low, high }: Interval, truth: number): boolean {
+  return low <= truth && truth <= high;
+}
+
+interface Difference {
+  mean: number;
+  uncertainty: Uncertainty;
+}
+
+function differenceOf(one: Simulated, other: Simulated): Difference {
   const differences = one.logReturns.map((value, day) => value - (other.logReturns[day] as number));
   const spreads = [one, other].map(({ runMeans }) => ({ runs: runMeans.length, variance: sampleVariance(runMeans) }));
-  const uncertainty = measureUncertainty(differences, spreads) as Uncertainty;
-  return intervalOf(mean(differences), uncertainty, { days, confidence: 0.95 }) as Interval;
+  return { mean: mean(differences), uncertainty: measureUncertainty(differences, spreads) as Uncertainty };
+}
+
+function intervalBetween({ mean: middle, uncertainty }: Difference, days: number): Interval {
+  return intervalOf(middle, uncertainty, { days, confidence: 0.95 }) as Interval;
+}
+
+/**
+ * The same difference with D / (1 + 2 Σ (1 − k/(L+1))²) − 1 degrees of freedom for the days instead of D − 1: a variance that
+ * is estimated with weights over L lags is as uncertain as one from so many independent days (the equivalent
+ * degrees of freedom of a spectral window at frequency 0, Priestley, Spectral Analysis and Time Series, 1981).
+ */
+function withFewerDegrees({ mean: middle, uncertainty }: Difference, days: number): Difference {
+  const { ofDays, total, degreesOfFreedom } = uncertainty;
+  const ofRuns = total ** 2 / degreesOfFreedom - ofDays ** 2 / (days - 1);
+  return { mean: middle, uncertainty: { ...uncertainty, degreesOfFreedom: total ** 2 / (ofDays ** 2 / fewerDegrees(days) + ofRuns) } };
+}
+
+export function fewerDegrees(days: number): number {
+  const lags = lagsFor(days);
+  let weights = 1;
+  for (let lag = 1; lag <= lags; lag += 1) weights += 2 * (1 - lag / (lags + 1)) ** 2;
+  return days / weights - 1;
 }
 
 /** Welch's interval of the means of the runs, as if each run had days of its own. */

@@ -1,0 +1,131 @@
+import type { CalendarDate } from '../../calendar.ts';
+import type { Steps } from '../../turns.ts';
+import { type SessionFilters, committedSessions } from '../chosen.ts';
+import type { Database } from '../database.ts';
+import { amount, integer, orNull, query, text } from '../rows.ts';
+import { staleAmong } from '../stale.ts';
+import { namedModels } from './models.ts';
+import { jsonIds } from './results.ts';
+
+/** The dates of a comparison, both ends included; an absent end is open. */
+export type Window = Pick<SessionFilters, 'startDate' | 'endDate'>;
+
+/** Before and after every date. */
+const [FIRST_DATE, LAST_DATE] = ['', '~'];
+
+function boundsOf({ startDate = FIRST_DATE, endDate = LAST_DATE }: Window): [start: string, end: string] {
+  return [startDate, endDate];
+}
+
+const FAMILY = query(
+  'SELECT coalesce(family, model) FROM simulation_runs WHERE model = ? ORDER BY created_at DESC LIMIT 1',
+  [text],
+);
+
+/** Reads only the index of active generations. */
+const ACTIVE_DAYS = query(
+  `SELECT count(*) FROM trading_sessions WHERE model = ? AND status = 'active' AND date BETWEEN ? AND ?`,
+  [integer],
+);
+
+/** A run, the family it belongs to, and how many active model-days it has in the window. */
+export interface RunInWindow {
+  run: string;
+  family: string;
+  modelDays: number;
+}
+
+/** Every run that a job has named, by name. */
+export function* runsInWindow(database: Database, window: Window): Steps<RunInWindow[]> {
+  const runs: RunInWindow[] = [];
+  for (const run of namedModels(database)) {
+    const [modelDays] = ACTIVE_DAYS.one(database, run, ...boundsOf(window));
+    runs.push({ run, family: FAMILY.one(database, run)[0], modelDays });
+    yield null;
+  }
+  return runs;
+}
+
+const ASKED = query(
+  `SELECT job_id, entry, agent_config FROM json_each(?) AS chosen
+     CROSS JOIN simulation_runs ON job_id = chosen.value AND model = ? JOIN jobs USING (job_id)`,
+  [text, orNull(text), text],
+);
+
+/** What a run was asked in some jobs, as stored: its entry, null for a run from before, and the job's agent configuration. */
+export function storedRequests(
+  database: Database,
+  run: string,
+  jobIds: Iterable<string>,
+): [jobId: string, entry: string | null, agentConfig: string][] {
+  return ASKED.all(database, JSON.stringify([...jobIds]), run);
+}
+
+const CLOSINGS = query(
+  `SELECT portfolio_value_e4, daily_profit_e4 FROM json_each(?) AS chosen
+     LEFT JOIN positions ON position_id = (
+       SELECT position_id FROM positions AS own WHERE own.session_id = chosen.value ORDER BY action_id DESC LIMIT 1)
+   ORDER BY chosen.key`,
+  [orNull(amount), orNull(amount)],
+);
+
+/** An active model-day of a run. */
+export interface DayOfRun {
+  date: CalendarDate;
+  jobId: string;
+  /** A fraction; null when the day started from a value of 0. */
+  dailyReturn: number | null;
+  isStale: boolean;
+}
+
+/** The model-days of a run active at a change of the ledger, by date. */
+export function* daysOfRun(
+  database: Database,
+  run: string,
+  { window: { startDate, endDate }, at }: { window: Window; at: number },
+): Steps<DayOfRun[]> {
+  const days: DayOfRun[] = [];
+  for (const sessions of committedSessions(database, { model: run, startDate, endDate }, at)) {
+    const closings = CLOSINGS.all(database, jsonIds(sessions));
+    yield null;
+    const stale = new Set(staleAmong(database, sessions.map(({ sessionId }) => sessionId)).map(({ date }) => date));
+    for (const [index, { date, jobId }] of sessions.entries()) {
+      const [value, profit] = closings[index] ?? [null, null];
+      days.push({ date, jobId, dailyReturn: returnOf(value, profit), isStale: stale.has(date) });
+    }
+    yield null;
+  }
+  return days;
+}
+
+function returnOf(value: number | null, profit: number | null): number | null {
+  if (value === null || profit === null || value === profit) return null;
+  return profit / (value - profit);
+}
+
+const FIRST_TRIED = query(
+  `SELECT min((
+     SELECT date FROM job_details AS own
+     WHERE own.job_id = simulation_runs.job_id AND own.model = simulation_runs.model AND date BETWEEN ?2 AND ?3
+       AND own.status IN ('completed', 'failed')
+     ORDER BY date LIMIT 1))
+   FROM simulation_runs WHERE model = ?1`,
+  [orNull(text)],
+);
+
+/** The date of the first model-day of a run that was completed or has failed; null when there is none. */
+export function firstTriedDate(database: Database, run: string, window: Window): CalendarDate | null {
+  return FIRST_TRIED.one(database, run, ...boundsOf(window))[0];
+}
+
+const DATES_OF_SYMBOL = query('SELECT date FROM price_data WHERE symbol = ? AND date BETWEEN ? AND ?', [text]);
+
+/** The dates on which any of these symbols has a bar; one symbol per step. */
+export function* marketDates(database: Database, symbols: readonly string[], window: Window): Steps<Set<CalendarDate>> {
+  const dates = new Set<CalendarDate>();
+  for (const symbol of symbols) {
+    for (const [date] of DATES_OF_SYMBOL.all(database, symbol, ...boundsOf(window))) dates.add(date);
+    yield null;
+  }
+  return dates;
+}

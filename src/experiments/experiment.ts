@@ -1,0 +1,121 @@
+import type { CalendarDate } from '../calendar.ts';
+import type { Comparison } from '../comparison/comparison.ts';
+import type { ComparedModel, Day } from '../comparison/input.ts';
+import { comparisonLibrary } from '../comparison/packed.ts';
+import type { Cutoff } from '../comparison/response.ts';
+import { lastChange } from '../database/chosen.ts';
+import type { Database } from '../database/database.ts';
+import type { Window } from '../database/records/returns.ts';
+import { createAskedReader } from './asked.ts';
+import { type Family, daysAfter, daysOf, earliestOf, hasEnoughDays, latestOf, readFamily, whyUnusable } from './family.ts';
+import { type Numbering, numberDates } from './numbering.ts';
+import { type ChosenModel, type WantedModels, selectModels } from './selection.ts';
+
+/** Which models to compare over which of their days. */
+export interface ExperimentRequest extends WantedModels {
+  window: Window;
+  /** `clean`: only days after the latest knowledge cutoff of those compared. */
+  days: 'all' | 'clean';
+  /** Whether the days of two models meet by date, or by their number in the market of each. */
+  align: 'date' | 'number';
+  /** Above 0 and below 1. */
+  confidence: number;
+}
+
+export interface Experiment {
+  /** The window; where the request leaves an end open, the first or last model-day of those compared; null without any. */
+  startDate: CalendarDate | null;
+  endDate: CalendarDate | null;
+  /** The latest knowledge cutoff, where only clean days are compared and there is one. */
+  cleanAfter: CalendarDate | null;
+  /** Entries with too few model-days. */
+  leftOutModels: string[];
+  comparison: Comparison<Day>;
+  /** By model. */
+  cutoffs: ReadonlyMap<string, Cutoff>;
+}
+
+/** Work in steps of a few milliseconds at most. */
+type Steps<Result> = Generator<null | undefined, Result>;
+
+/** Reads the returns and compares them, as of one moment. Throws a `ServiceError` as `selectModels` does. */
+export function* runExperiment(database: Database, request: ExperimentRequest): Steps<Experiment> {
+  const { window, against = null, confidence } = request;
+  const { models, leftOut, trials } = yield* selectModels(database, request, window);
+  const all = yield* readFamilies(database, models, window);
+  const cleanAfter = request.days === 'clean' ? yield* latestCutoff(all) : null;
+  const numberings = request.align === 'number' ? yield* numberAll(database, all, window) : null;
+  const compared: ComparedModel<Day>[] = [];
+  for (const family of all) {
+    const own = request.days === 'clean' ? daysAfter(daysAfter(family, cleanAfter), family.knowledgeCutoff) : family;
+    compared.push(comparedModel(own, numberings));
+    yield null;
+  }
+  const { startDate, endDate } = window;
+  const comparison = yield* comparisonLibrary().compareModels<Day>({
+    models: compared,
+    against,
+    window: { start: startDate ?? '', end: endDate ?? '' },
+    confidence,
+    trials,
+  });
+  return {
+    startDate: startDate ?? earliestOf(all.flatMap((family) => earliestOf(daysOf(family)) ?? []))?.date ?? null,
+    endDate: endDate ?? latestOf(all.flatMap((family) => latestOf(daysOf(family)) ?? []))?.date ?? null,
+    cleanAfter,
+    leftOutModels: leftOut,
+    comparison,
+    cutoffs: new Map(all.map((family) => [family.model, cutoffOf(family, comparison.days, numberings)])),
+  };
+}
+
+function* readFamilies(database: Database, models: readonly ChosenModel[], window: Window): Steps<Family[]> {
+  const options = { window, at: lastChange(database), readAsked: createAskedReader(database) };
+  const families: Family[] = [];
+  for (const chosen of models) families.push(yield* readFamily(database, chosen, options));
+  return families;
+}
+
+/** The latest cutoff of the models that have figures over their own clean days: the others must not cost them any days. */
+function* latestCutoff(families: readonly Family[]): Steps<CalendarDate | null> {
+  let latest: CalendarDate | null = null;
+  for (const family of families) {
+    const { knowledgeCutoff } = family;
+    yield null;
+    if (knowledgeCutoff === null || (latest !== null && knowledgeCutoff <= latest)) continue;
+    const clean = daysAfter(family, knowledgeCutoff);
+    if (hasEnoughDays(clean) && whyUnusable(clean) === null) latest = knowledgeCutoff;
+  }
+  return latest;
+}
+
+type Numberings = ReadonlyMap<string, Numbering>;
+
+/** By model. */
+function* numberAll(database: Database, families: readonly Family[], window: Window): Steps<Numberings> {
+  const numberings = new Map<string, Numbering>();
+  for (const family of families) numberings.set(family.model, yield* numberDates(database, family, window));
+  return numberings;
+}
+
+function comparedModel(family: Family, numberings: Numberings | null): ComparedModel<Day> {
+  const { model, runs, isDeterministic } = family;
+  const numbers = numberings?.get(model);
+  const dayOf = (date: CalendarDate): Day => numbers?.get(date) ?? date;
+  return {
+    model,
+    isDeterministic,
+    unusable: whyUnusable(family),
+    runs: runs.map(({ run, days }) => ({
+      run,
+      returns: days.flatMap(({ date, dailyReturn }) => (dailyReturn === null ? [] : [[dayOf(date), dailyReturn] as const])),
+    })),
+  };
+}
+
+function cutoffOf({ model, knowledgeCutoff }: Family, days: readonly Day[], numberings: Numberings | null): Cutoff {
+  if (knowledgeCutoff === null) return { knowledgeCutoff, daysBefore: 0 };
+  const dates = new Map(numberings?.get(model)?.entries().map(([date, number]) => [number, date]));
+  const dateOf = (day: Day) => (typeof day === 'string' ? day : (dates.get(day) ?? ''));
+  return { knowledgeCutoff, daysBefore: days.filter((day) => dateOf(day) <= knowledgeCutoff).length };
+}

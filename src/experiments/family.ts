@@ -1,0 +1,117 @@
+import type { CalendarDate } from '../calendar.ts';
+import { MIN_DAYS } from '../comparison/input.ts';
+import type { Database } from '../database/database.ts';
+import { type DayOfRun, type Window, daysOfRun } from '../database/records/returns.ts';
+import { count } from '../sentences.ts';
+import type { Steps } from '../turns.ts';
+import type { Asked, AskedReader } from './asked.ts';
+import type { ChosenModel } from './selection.ts';
+
+/** A model-day with what its run was asked. */
+export interface AskedDay extends DayOfRun {
+  run: string;
+  asked: Asked;
+}
+
+/** A model with the days of its runs in the window. */
+export interface Family {
+  model: string;
+  /** At least one, each with its days by date. */
+  runs: readonly { run: string; days: readonly AskedDay[] }[];
+  knowledgeCutoff: CalendarDate | null;
+  isDeterministic: boolean;
+}
+
+export interface FamilyOptions {
+  window: Window;
+  /** The change of the ledger as of which model-days are active. */
+  at: number;
+  readAsked: AskedReader;
+}
+
+export function* readFamily(database: Database, { model, runs }: ChosenModel, options: FamilyOptions): Steps<Family> {
+  const read: Family['runs'][number][] = [];
+  for (const run of runs) {
+    const days = yield* daysOfRun(database, run, options);
+    const asked = options.readAsked(run, new Set(days.map(({ jobId }) => jobId)));
+    yield null;
+    read.push({ run, days: days.flatMap((day) => withAsked(day, run, asked.get(day.jobId))) });
+    yield null;
+  }
+  const family = { model, runs: read };
+  const withCutoff = latestOf(daysOf(family).filter(({ asked }) => asked.knowledgeCutoff !== null));
+  return {
+    ...family,
+    knowledgeCutoff: withCutoff?.asked.knowledgeCutoff ?? null,
+    isDeterministic: read.length > 0 && daysOf(family).every(({ asked }) => asked.isDeterministic),
+  };
+}
+
+function withAsked(day: DayOfRun, run: string, asked: Asked | undefined): AskedDay[] {
+  return asked === undefined ? [] : [{ ...day, run, asked }];
+}
+
+/** The days of all its runs, run by run. */
+export function daysOf({ runs }: Pick<Family, 'runs'>): IteratorObject<AskedDay> {
+  return runs.values().flatMap(({ days }) => days);
+}
+
+/** The earliest day; of several on its date, the first. */
+export function earliestOf(days: Iterable<AskedDay>): AskedDay | undefined {
+  let earliest: AskedDay | undefined;
+  for (const day of days) if (earliest === undefined || day.date < earliest.date) earliest = day;
+  return earliest;
+}
+
+/** The latest day; of several on its date, the last. */
+export function latestOf(days: Iterable<AskedDay>): AskedDay | undefined {
+  let latest: AskedDay | undefined;
+  for (const day of days) if (latest === undefined || day.date >= latest.date) latest = day;
+  return latest;
+}
+
+/** The same family with only its days after a date. */
+export function daysAfter(family: Family, date: CalendarDate | null): Family {
+  if (date === null) return family;
+  const runs = family.runs.map(({ run, days }) => ({ run, days: days.filter((day) => day.date > date) }));
+  return { ...family, runs };
+}
+
+/** Why a family has no figures whatever its returns are; null when it can have some. */
+export function whyUnusable(family: Family): string | null {
+  return staleness(family) ?? changeOfWay(family);
+}
+
+function staleness(family: Family): string | null {
+  const stale = [...daysOf(family).filter(({ isStale }) => isStale)];
+  const first = earliestOf(stale);
+  if (first === undefined) return null;
+  const these = `${count(stale.length, 'model-day')} ${stale.length === 1 ? 'is' : 'are'} stale`;
+  return `${these}, the first ${first.run} on ${first.date}: what it started from has changed since`;
+}
+
+function changeOfWay(family: Family): string | null {
+  const change = changeOf(family, ({ asked }) => asked.terms) ?? changeOf(family, ({ asked }) => asked.way);
+  if (change === null) return null;
+  const [before, after] = change;
+  return (
+    `It was asked in two ways: what was asked of ${after.run} on ${after.date} is not what was asked of ` +
+    `${before.run} on ${before.date}; compare a window on one side of the change`
+  );
+}
+
+/** The first day with a key, and the first with another; null when there are no two. Days without a key do not count. */
+function changeOf(family: Family, keyOf: (day: AskedDay) => string | null): [before: AskedDay, after: AskedDay] | null {
+  const before = earliestOf(daysOf(family).filter((day) => keyOf(day) !== null));
+  if (before === undefined) return null;
+  const after = earliestOf(daysOf(family).filter((day) => ![null, keyOf(before)].includes(keyOf(day))));
+  return after === undefined ? null : [before, after];
+}
+
+/** Whether all its runs have returns on enough days to have figures. */
+export function hasEnoughDays({ runs }: Family): boolean {
+  const counts = new Map<CalendarDate, number>();
+  for (const { days } of runs)
+    for (const { date, dailyReturn } of days) if (dailyReturn !== null) counts.set(date, (counts.get(date) ?? 0) + 1);
+  return counts.values().reduce((sum, runsOnDay) => sum + (runsOnDay === runs.length ? 1 : 0), 0) >= MIN_DAYS;
+}

@@ -1,0 +1,67 @@
+import { MIN_DAYS } from '../comparison/input.ts';
+import type { Database } from '../database/database.ts';
+import { type RunInWindow, type Window, runsInWindow } from '../database/records/returns.ts';
+import { ServiceError } from '../domain.ts';
+import { count } from '../sentences.ts';
+import type { Steps } from '../turns.ts';
+
+/** More would make more pairs than anyone reads. */
+export const MAX_MODELS = 50;
+
+/** A model to compare, an entry or one of its runs, with its runs in the window; at least one. */
+export interface ChosenModel {
+  model: string;
+  runs: readonly string[];
+}
+
+export interface Selection {
+  models: ChosenModel[];
+  /** Entries with too few model-days in the window, where no models are named; by name. */
+  leftOut: string[];
+  /** How many entries have active model-days in the window. */
+  trials: number;
+}
+
+export interface WantedModels {
+  /** Undefined for every entry with enough model-days. */
+  models: readonly string[] | undefined;
+  /** Added to those compared. */
+  against: string | undefined;
+}
+
+/** Throws a `ServiceError` (`invalid_filter`) for a name that no job has used or that is repeated, and for too many models. */
+export function* selectModels(database: Database, { models, against }: WantedModels, window: Window): Steps<Selection> {
+  if (models !== undefined && new Set(models).size < models.length)
+    throw new ServiceError('invalid_filter', 'models: a name is repeated; name each model once');
+  const families = Map.groupBy(yield* runsInWindow(database, window), ({ family }) => family);
+  const present = [...families].filter(([, runs]) => modelDaysOf(runs) > 0).map(([family]) => family);
+  const isLongEnough = (family: string) => modelDaysOf(families.get(family) ?? []) >= MIN_DAYS;
+  const names = new Set(models ?? present.filter(isLongEnough));
+  if (against !== undefined) names.add(against);
+  if (names.size > MAX_MODELS) throw tooMany(names.size);
+  return {
+    models: [...names].map((name) => ({ model: name, runs: runsOf(name, families) })),
+    leftOut: models === undefined ? present.filter((family) => !names.has(family)).sort() : [],
+    trials: present.length,
+  };
+}
+
+function modelDaysOf(runs: readonly RunInWindow[]): number {
+  return runs.reduce((sum, { modelDays }) => sum + modelDays, 0);
+}
+
+/** The runs of an entry that have model-days in the window; where none has, the first. A run's own name means that run. */
+function runsOf(name: string, families: ReadonlyMap<string, readonly RunInWindow[]>): string[] {
+  const family = families.get(name);
+  if (family !== undefined) {
+    const present = family.filter(({ modelDays }) => modelDays > 0);
+    return (present.length > 0 ? present : family.slice(0, 1)).map(({ run }) => run);
+  }
+  if (families.values().some((runs) => runs.some(({ run }) => run === name))) return [name];
+  throw new ServiceError('invalid_filter', `models: no job has run ${name}; GET /models lists the models`);
+}
+
+function tooMany(models: number): ServiceError {
+  const message = `models: expected at most ${MAX_MODELS}, there are ${count(models, 'model')}; name those to compare`;
+  return new ServiceError('invalid_filter', message);
+}

@@ -1,0 +1,126 @@
+import * as v from 'valibot';
+import { comparisonLibrary } from '../comparison/packed.ts';
+import type { Cutoff } from '../comparison/response.ts';
+import { type Experiment, runExperiment } from '../experiments/experiment.ts';
+import { MAX_MODELS } from '../experiments/selection.ts';
+import { type Cell, csvTable, formatQuery } from './csv.ts';
+import { dateRangeEntries, filtersOf } from './date-filters.ts';
+import { type Context, type Input, type ResponseBody, deploymentFields } from './handler.ts';
+
+const DEFAULT_CONFIDENCE = '0.95';
+const [MIN_CONFIDENCE, MAX_CONFIDENCE] = [0.0001, 0.9999];
+const CONFIDENCE_MESSAGE = `expected a number from ${MIN_CONFIDENCE} to ${MAX_CONFIDENCE}`;
+
+export const comparisonQuery = v.object({
+  models: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^[^,]+(,[^,]+)*$/, 'expected names separated by commas'),
+      v.description(
+        `Up to ${MAX_MODELS} models, separated by commas: entries by signature, or single runs, with # percent-encoded. ` +
+          'If absent, every entry with enough model-days.',
+      ),
+    ),
+  ),
+  against: v.optional(v.pipe(v.string(), v.description('A model, added to the others: then only the pairs with it.'))),
+  ...dateRangeEntries,
+  days: v.optional(
+    v.pipe(
+      v.picklist(['all', 'clean'], 'expected all or clean'),
+      v.description('All days, or only those after the latest knowledge cutoff of the models compared.'),
+    ),
+    'all',
+  ),
+  align: v.optional(
+    v.pipe(
+      v.picklist(['date', 'number'], 'expected date or number'),
+      v.description('Whether days meet by date, or by their number in the market of each model, for control markets.'),
+    ),
+    'date',
+  ),
+  confidence: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d*\.?\d+$/, CONFIDENCE_MESSAGE),
+      v.transform(Number),
+      v.number(),
+      v.minValue(MIN_CONFIDENCE, CONFIDENCE_MESSAGE),
+      v.maxValue(MAX_CONFIDENCE, CONFIDENCE_MESSAGE),
+      v.description('Of the intervals, and of what counts as shown.'),
+    ),
+    DEFAULT_CONFIDENCE,
+  ),
+  ...formatQuery,
+  table: v.optional(
+    v.pipe(v.picklist(['models', 'pairs'], 'expected models or pairs'), v.description('Which of the tables, as CSV.')),
+    'models',
+  ),
+});
+
+type Query = v.InferOutput<typeof comparisonQuery>;
+
+/** Whether models differ, over the days that all their runs share. */
+export function comparison(context: Context, { query, format }: Input<Query>): ResponseBody {
+  const { startDate, endDate } = filtersOf(query);
+  const { against, days, align, confidence, table } = query;
+  const models = query.models?.split(',');
+  const steps = runExperiment(context.database, { models, against, window: { startDate, endDate }, days, align, confidence });
+  if (format !== 'csv') return inJson(context, steps, query);
+  return csvTable(`${table}.csv`, comparisonLibrary().columns[table], rowsOf(steps, table));
+}
+
+type Work = ReturnType<typeof runExperiment>;
+
+/** Waits for the work, yielding as often as it does. */
+function* finished<Pause>(steps: Work, pause: Pause): Generator<Pause, Experiment> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    yield pause;
+  }
+}
+
+function* inJson({ settings }: Context, steps: Work, { align, confidence }: Query): Generator<string> {
+  const experiment = yield* finished(steps, '');
+  const { conventions, leaderOf, leftOutOf, modelOf, pairOf } = comparisonLibrary();
+  const { models, pairs, leader, leftOut, days } = experiment.comparison;
+  const { startDate, endDate, cleanAfter, leftOutModels } = experiment;
+  const head = {
+    start_date: startDate,
+    end_date: endDate,
+    days: days.length,
+    align,
+    confidence,
+    clean_after: cleanAfter,
+    left_out_models: leftOutModels,
+  };
+  yield JSON.stringify(head).slice(0, -1);
+  yield* listMember('left_out', leftOut.values().map(leftOutOf));
+  yield* listMember('models', models.values().map((report) => modelOf(report, cutoffIn(experiment, report))));
+  yield* listMember('pairs', pairs.values().map(pairOf));
+  const tail = { leader: leaderOf(leader), conventions, ...deploymentFields(settings) };
+  yield `,${JSON.stringify(tail).slice(1)}`;
+}
+
+function cutoffIn({ cutoffs }: Experiment, { model }: { model: string }): Cutoff {
+  return cutoffs.get(model) ?? { knowledgeCutoff: null, daysBefore: 0 };
+}
+
+/** A further member of a JSON object, a list, item by item. */
+function* listMember(name: string, items: Iterable<object>): Generator<string> {
+  let separator = `,"${name}":[`;
+  for (const item of items) {
+    yield separator + JSON.stringify(item);
+    separator = ',';
+  }
+  yield separator === ',' ? ']' : `${separator}]`;
+}
+
+/** One of both tables, made when the work is finished. */
+function* rowsOf(steps: Work, table: Query['table']): Generator<Cell[] | null> {
+  const experiment = yield* finished(steps, null);
+  const { modelRow, pairRow } = comparisonLibrary();
+  const { models, pairs } = experiment.comparison;
+  if (table === 'models') for (const report of models) yield modelRow(report, cutoffIn(experiment, report));
+  else for (const report of pairs) yield pairRow(report);
+}

@@ -1,0 +1,312 @@
+import assert from 'node:assert/strict';
+import { type TestContext, before, test } from 'node:test';
+import * as v from 'valibot';
+import { weekdays } from '../../src/calendar.ts';
+import type { ModelReport } from '../../src/comparison/models.ts';
+import type { PairReport } from '../../src/comparison/pairs.ts';
+import { comparisonResponse } from '../../src/handlers/comparison-response.ts';
+import { createNormals } from '../../src/statistics/random.ts';
+import { compare, model } from '../support/comparisons.ts';
+import { insertReturns } from '../support/returns.ts';
+import { type TestService, startTestService } from '../support/service.ts';
+
+/** What GET /comparison reads, selects and refuses; the figures themselves are tested in test/comparison. */
+
+/** `count` returns of about one percent, with null on some days. */
+function someReturns(name: string, count: number, failed: readonly number[] = []): (number | null)[] {
+  const normal = createNormals(name);
+  const all = Array.from({ length: count }, () => 0.001 + normal() / 100);
+  return all.map((value, day) => (failed.includes(day) ? null : value));
+}
+
+const recent = weekdays('2025-06-02', '2025-07-11');
+const returns = {
+  alpha: someReturns('alpha', 30),
+  beta: someReturns('beta', 30, [5]),
+  gamma: someReturns('gamma', 30),
+  'gamma#2': someReturns('gamma 2', 30),
+  hold: someReturns('hold', 30),
+  short: someReturns('short', 5),
+};
+
+const past = weekdays('2024-06-03', '2024-08-23');
+const pastModels = ['plain', 'other', 'refilled', 'changed', 'prompted', 'unstored', 'recalls', 'unclean'];
+
+const control = weekdays('2023-01-02', '2023-02-10');
+const real = weekdays('2024-01-01', '2024-02-09');
+
+let service: TestService;
+before(async (t) => {
+  service = await startTestService(t as TestContext, {});
+  const { database } = service;
+  const family = 'gamma';
+  insertReturns(database, {
+    dates: recent,
+    runs: {
+      alpha: { returns: returns.alpha },
+      beta: { returns: returns.beta },
+      gamma: { returns: returns.gamma, family, entry: { repeats: 2 } },
+      'gamma#2': { returns: returns['gamma#2'], family, entry: { repeats: 2, run: 2, parameters: { seed: 2 } } },
+      hold: { returns: returns.hold, entry: { kind: 'baseline', basemodel: 'baseline/buy-and-hold' } },
+    },
+  });
+  insertReturns(database, { dates: recent.slice(0, 5), runs: { short: { returns: returns.short } } });
+  insertPast(database);
+  insertMarkets(database);
+});
+
+/** Two quarters in which something is wrong with most models. */
+function insertPast(database: TestService['database']): void {
+  const of = (name: string, more = {}) => ({ [name]: { returns: someReturns(name, past.length), ...more } });
+  insertReturns(database, {
+    dates: past,
+    runs: {
+      ...of('plain'),
+      ...of('other'),
+      refilled: { returns: someReturns('refilled', past.length, [10]) },
+      ...of('recalls', { entry: { knowledge_cutoff: past[24] } }),
+      ...of('unclean', { entry: { knowledge_cutoff: '2025-01-01' } }),
+    },
+  });
+  insertReturns(database, { dates: past.slice(10, 11), runs: { refilled: { returns: [0.01] } } });
+  const halves = [past.slice(0, 30), past.slice(30)];
+  for (const [half, dates] of halves.entries()) {
+    const own = (name: string) => someReturns(`${name} ${half}`, dates.length);
+    insertReturns(database, { dates, agentConfig: { max_steps: 10 + half }, runs: { changed: { returns: own('changed') } } });
+    const entry = { prompt: half === 0 ? null : 'Be bold.' };
+    insertReturns(database, { dates, runs: { prompted: { returns: own('prompted'), entry } } });
+    const stored = half === 0 ? {} : { entry: { repeats: 3 } };
+    insertReturns(database, { dates, runs: { unstored: { returns: own('unstored'), ...stored } } });
+  }
+}
+
+/** A market and its control, with a holiday each; in each a model-day failed, and one of the control was never tried. */
+function insertMarkets(database: TestService['database']): void {
+  const HOLIDAY = 12;
+  const markets = [
+    { dates: real, symbol: 'REAL', run: 'trader', lost: [4] },
+    { dates: control, symbol: 'CTRL', run: 'trader-control', lost: [0, 7] },
+  ];
+  for (const { dates, symbol, run, lost } of markets) {
+    const open = dates.filter((_, day) => day !== HOLIDAY);
+    for (const date of open) database.statement('INSERT INTO price_data (symbol, date, open) VALUES (?, ?, 1)').run(symbol, date);
+    const all = someReturns(run, open.length, lost);
+    const agentConfig = { stock_symbols: [symbol] };
+    const untried = run === 'trader' ? [] : [20];
+    const parts = [0, ...untried.map((day) => day + 1)];
+    parts.forEach((from, part) => {
+      const to = untried[part] ?? open.length;
+      insertReturns(database, { dates: open.slice(from, to), agentConfig, runs: { [run]: { returns: all.slice(from, to) } } });
+    });
+  }
+}
+
+async function ask(query: string): Promise<any> {
+  const { status, body } = await service.get(`/comparison?${query}`);
+  assert.equal(status, 200, body.detail);
+  v.parse(comparisonResponse, body);
+  return body;
+}
+
+const RECENT = 'start_date=2025-06-02';
+const PAST = 'start_date=2024-06-03&end_date=2024-08-23';
+const namesOf = (body: any) => body.models.map(({ model }: any) => model);
+const modelIn = (body: any, name: string) => body.models.find(({ model }: any) => model === name);
+
+/** Equal, numbers to 1e-9; null where there is a reason instead of a figure. */
+function assertClose(actual: unknown, figure: unknown, what: string): void {
+  const expected = typeof figure === 'object' && figure !== null && 'reason' in figure ? null : figure;
+  if (typeof expected !== 'number') return assert.deepEqual(actual, expected, what);
+  assert.ok(Math.abs((actual as number) - expected) < 1e-9, `${what} is ${actual}, should be ${expected}`);
+}
+
+const modelFields: [name: string, read: (report: ModelReport) => unknown][] = [
+  ['model', ({ model }) => model],
+  ['runs', ({ runs }) => runs],
+  ['total_return', ({ totalReturn }) => totalReturn],
+  ['standard_error_daily', ({ standardErrorDaily }) => standardErrorDaily],
+  ['degrees_of_freedom', ({ degreesOfFreedom }) => degreesOfFreedom],
+  ['variance_share_of_runs', ({ varianceShareOfRuns }) => varianceShareOfRuns],
+  ['probability_best', ({ probabilityBest }) => probabilityBest],
+  ['interval_is_lower_bound', ({ isSingleRun }) => isSingleRun],
+];
+const pairFields: [name: string, read: (report: PairReport) => unknown][] = [
+  ['model', ({ model }) => model],
+  ['against', ({ against }) => against],
+  ['difference', ({ difference }) => difference],
+  ['mean_daily_difference', ({ meanDailyDifference }) => meanDailyDifference],
+  ['standard_error_daily', ({ standardErrorDaily }) => standardErrorDaily],
+  ['degrees_of_freedom', ({ degreesOfFreedom }) => degreesOfFreedom],
+  ['p_value', ({ pValue }) => pValue],
+  ['p_value_holm', ({ pValueHolm }) => pValueHolm],
+  ['shown', ({ isShown }) => isShown],
+  ['smallest_difference', ({ smallestDifference }) => smallestDifference],
+  ['days_needed', ({ daysNeeded }) => daysNeeded],
+  ['variance_share_of_runs', ({ varianceShareOfRuns }) => varianceShareOfRuns],
+  ['sentence', ({ sentence }) => sentence],
+];
+
+test('the ledger and the arithmetic meet: entries with their runs, the days they share, and every figure', async () => {
+  const body = await ask(RECENT);
+  const isDeterministic = true;
+  const expected = compare(
+    [
+      model('alpha', { alpha: returns.alpha }),
+      model('beta', { beta: returns.beta }),
+      model('gamma', { gamma: returns.gamma, 'gamma#2': returns['gamma#2'] }),
+      model('hold', { hold: returns.hold }, { isDeterministic }),
+    ],
+    { window: { start: '2025-06-02', end: '' }, trials: 5 },
+  );
+  assert.deepEqual([body.start_date, body.end_date, body.days], ['2025-06-02', recent.at(-1), 29]);
+  assert.deepEqual(body.left_out, [{ date: recent[5], runs: ['beta'] }]);
+  assert.deepEqual(body.left_out_models, ['short']);
+  assert.equal(body.models.length, 4);
+  assert.equal(body.pairs.length, 6);
+  for (const [index, report] of expected.models.entries()) {
+    const own = body.models[index];
+    for (const [name, read] of modelFields) assertClose(own[name], read(report), `${report.model}: ${name}`);
+    report.runReturns.forEach((value, run) => assertClose(own.run_returns[run], value, `${report.model}: run ${run}`));
+    assert.ok('low' in report.interval);
+    assertClose(own.interval.low, report.interval.low, `${report.model}: low`);
+    assertClose(own.interval.high, report.interval.high, `${report.model}: high`);
+  }
+  for (const [index, report] of expected.pairs.entries())
+    for (const [name, read] of pairFields) assertClose(body.pairs[index][name], read(report), `pair ${index}: ${name}`);
+  const { leader } = expected;
+  assertClose(body.leader.model, leader.model, 'leader');
+  assertClose(body.leader.sharpe_ratio_daily, leader.sharpeRatioDaily, 'sharpe_ratio_daily');
+  assertClose(body.leader.probabilistic_sharpe_ratio, leader.probabilisticSharpeRatio, 'probabilistic_sharpe_ratio');
+  assertClose(body.leader.deflated_sharpe_ratio, leader.deflatedSharpeRatio, 'deflated_sharpe_ratio');
+  assertClose(body.leader.expected_best_sharpe_ratio_daily, leader.expectedBestSharpeRatioDaily, 'expected_best');
+  assert.equal(body.leader.trials, 5);
+  assert.deepEqual(await ask(RECENT), body, 'the same every time');
+});
+
+const selections: [query: string, models: string[], pairs: number, days: number][] = [
+  [`${RECENT}&models=alpha,gamma`, ['alpha', 'gamma'], 1, 30],
+  [`${RECENT}&models=gamma%232,alpha`, ['alpha', 'gamma#2'], 1, 30],
+  [`${RECENT}&models=gamma,gamma%232`, ['gamma', 'gamma#2'], 1, 30],
+  [`${RECENT}&models=alpha,beta,hold`, ['alpha', 'beta', 'hold'], 3, 29],
+  [`${RECENT}&models=alpha,hold&against=gamma`, ['alpha', 'gamma', 'hold'], 2, 30],
+  [`${RECENT}&models=alpha,hold&against=hold`, ['alpha', 'hold'], 1, 30],
+  ['start_date=2025-06-03&end_date=2025-07-02&models=alpha,hold', ['alpha', 'hold'], 1, 22],
+  ['start_date=1999-01-01&end_date=1999-12-31', [], 0, 0],
+];
+for (const [query, models, pairs, days] of selections)
+  test(`/comparison?${query} compares ${models.length} models over ${days} days`, async () => {
+    const body = await ask(query);
+    assert.deepEqual([namesOf(body).sort(), body.pairs.length, body.days], [models, pairs, days]);
+    const against = new URLSearchParams(query).get('against');
+    if (against !== null) assert.ok(body.pairs.every((pair: any) => pair.against === against));
+  });
+
+const reasons: [query: string, model: string, reason: RegExp | null][] = [
+  [`${RECENT}&models=alpha,short`, 'short', /^Needs 20 days with a return; it has 5$/],
+  [`${RECENT}&models=alpha,plain`, 'plain', /^Needs 20 days with a return; it has 0$/],
+  [`${PAST}&models=plain,other,refilled`, 'refilled', new RegExp(`^1 model-day is stale, the first refilled on ${past[11]}: `)],
+  [`${PAST}&start_date=${past[12]}&models=plain,other,refilled`.replace('start_date=2024-06-03&', ''), 'refilled', null],
+  [`${PAST}&models=plain,other,changed`, 'changed', new RegExp(`changed on ${past[30]} is not .* changed on ${past[0]};`)],
+  [`${PAST}&models=plain,other,prompted`, 'prompted', new RegExp(`prompted on ${past[30]} is not .* prompted on ${past[0]};`)],
+  [`end_date=${past[29]}&models=plain,other,changed`, 'changed', null],
+  [`${PAST}&models=plain,other,unstored`, 'unstored', null],
+];
+for (const [query, name, reason] of reasons)
+  test(`/comparison?${query}: ${name} has ${reason === null ? 'figures' : 'none, and the others have theirs'}`, async () => {
+    const body = await ask(query);
+    for (const own of body.models) {
+      if (own.model !== name || reason === null) assert.equal(typeof own.standard_error_daily, 'number', own.model);
+      else assert.match(own.unavailable.standard_error_daily, reason);
+    }
+    const pair = body.pairs.find((one: any) => [one.model, one.against].includes(name));
+    assert.equal(pair.p_value === null, reason !== null);
+    assert.equal(pair.p_value === null, pair.unavailable.interval !== undefined);
+  });
+
+test('a model without figures costs the others no days and no adjustment, but counts as a trial', async () => {
+  const [two, three] = [await ask(`${PAST}&models=plain,other`), await ask(`${PAST}&models=plain,other,refilled`)];
+  assert.deepEqual(three.left_out, []);
+  const pairOf = ({ pairs }: any) => pairs.find(({ p_value: p }: any) => p !== null);
+  assert.deepEqual(pairOf(three), pairOf(two));
+  assert.deepEqual(three.leader, two.leader);
+  assert.equal(two.leader.trials, pastModels.length);
+});
+
+test('clean days are those after the latest cutoff of the models with figures; all others are marked', async () => {
+  const all = await ask(`${PAST}&models=plain,recalls`);
+  assert.deepEqual([all.days, all.clean_after], [60, null]);
+  assert.deepEqual([modelIn(all, 'plain').days_before_cutoff, modelIn(all, 'recalls').days_before_cutoff], [0, 25]);
+  assert.deepEqual([modelIn(all, 'plain').knowledge_cutoff, modelIn(all, 'recalls').knowledge_cutoff], [null, past[24]]);
+  const clean = await ask(`${PAST}&models=plain,recalls,unclean&days=clean`);
+  assert.deepEqual([clean.days, clean.clean_after], [35, past[24]]);
+  assert.equal(modelIn(clean, 'recalls').days_before_cutoff, 0);
+  assert.match(modelIn(clean, 'unclean').unavailable.interval, /it has 0$/);
+  assert.equal((await ask(`${PAST}&models=plain,other&days=clean`)).days, 60);
+});
+
+test('by number, the days of two markets meet; failed and untried days are gaps at their numbers', async () => {
+  const query = 'end_date=2024-02-09&models=trader,trader-control';
+  const body = await ask(`${query}&align=number`);
+  assert.equal(body.days, 29 - 4);
+  assert.deepEqual(body.left_out, [
+    { number: 1, runs: ['trader-control'] },
+    { number: 5, runs: ['trader'] },
+    { number: 8, runs: ['trader-control'] },
+    { number: 21, runs: ['trader-control'] },
+  ]);
+  const byDate = await ask(query);
+  assert.equal(byDate.days, 0);
+  assert.match(modelIn(byDate, 'trader').unavailable.interval, /on which every run compared has a return; there are 0/);
+});
+
+test('another confidence changes intervals and what is shown, not p-values', async () => {
+  const [usual, half] = [await ask(`${RECENT}&models=alpha,hold`), await ask(`${RECENT}&models=alpha,hold&confidence=.5`)];
+  assert.deepEqual([usual.confidence, half.confidence], [0.95, 0.5]);
+  const width = ({ pairs: [{ interval }] }: any) => interval.high - interval.low;
+  assert.ok(width(half) < width(usual) / 2);
+  assert.equal(half.pairs[0].p_value, usual.pairs[0].p_value);
+});
+
+test('the tables have the figures of the response', async () => {
+  const query = `${RECENT}&models=alpha,gamma,short`;
+  const body = await ask(query);
+  const table = async (name: string) => {
+    const response = await fetch(`${service.url}/comparison?${query}&format=csv&table=${name}`);
+    assert.match(response.headers.get('content-disposition') ?? '', new RegExp(`filename="${name}.csv"`));
+    return (await response.text()).split('\r\n');
+  };
+  const [head, ...rows] = await table('models');
+  assert.match(head as string, /^model,runs,run_returns,total_return,interval_low,.*,probability_best,knowledge_cutoff,days_before_cutoff,unavailable$/);
+  const gamma = modelIn(body, 'gamma');
+  const [first, second] = gamma.run_returns;
+  const start = ['gamma', 2, `gamma:${first} gamma#2:${second}`, gamma.total_return, gamma.interval.low].join();
+  assert.ok(rows.some((row) => row.startsWith(start)), start);
+  assert.ok(rows.includes('short,1,short:,,,,,,,,,0,Needs 20 days with a return; it has 5'));
+  const [, ...pairs] = await table('pairs');
+  assert.equal(pairs.length, 3 + 1);
+  const { model: one, against, difference, interval, sentence } = body.pairs[0];
+  assert.ok(pairs[0]?.startsWith([one, against, difference, interval.low, interval.high].join()));
+  assert.ok(pairs[0]?.includes(`"${sentence}"`));
+});
+
+const refusals: [query: string, status: number, detail: RegExp][] = [
+  ['models=alpha,stranger', 422, /^models: no job has run stranger; GET \/models lists the models$/],
+  ['models=alpha,alpha', 422, /^models: a name is repeated/],
+  ['models=alpha,,beta', 422, /^models: expected names separated by commas$/],
+  ['against=delta', 422, /^models: no job has run delta/],
+  [`models=${Array.from({ length: 51 }, (_, index) => `model-${index}`)}`, 422, /^models: expected at most 50, there are 51 models/],
+  ['confidence=1', 422, /^confidence: expected a number from 0\.0001 to 0\.9999$/],
+  ['confidence=0.0', 422, /^confidence: expected/],
+  ['days=dirty', 422, /^days: expected all or clean$/],
+  ['align=weekday', 422, /^align: expected date or number$/],
+  ['table=leader', 422, /^table: expected models or pairs$/],
+  ['model=alpha', 422, /^model: is not a query parameter of this path/],
+  ['start_date=2025-02-30', 422, /^start_date: Invalid date/],
+  ['start_date=2025-07-01&end_date=2025-06-01', 400, /start_date 2025-07-01 is after end_date 2025-06-01/],
+];
+for (const [query, status, detail] of refusals)
+  test(`/comparison?${query.slice(0, 60)} is a ${status}`, async () => {
+    const refused = await service.get(`/comparison?${query}`);
+    assert.equal(refused.status, status);
+    assert.match(refused.body.detail, detail);
+  });

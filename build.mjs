@@ -1,7 +1,7 @@
 // Builds the one file that is the whole program: dist/server.js.
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { build } from 'esbuild';
 
@@ -101,39 +101,42 @@ function unpacked(text) {
 }
 
 /**
- * A module that contains the functions of another as packed text, which is compiled at the first call. The names in it are
- * left as they are: stack traces show them, and packed they cost little.
+ * Instead of a folder's `packed.ts`: its `library.ts` as packed text, which is compiled at the first call. The names in it
+ * are left as they are: stack traces show them, and packed they cost little. For pure functions only, because the text has
+ * copies of all that they import.
  */
-async function packedModule(entryPoint, accessor) {
-  const { outputFiles } = await build({ ...bundled, minifyIdentifiers: false, entryPoints: [entryPoint], write: false });
-  const filename = JSON.stringify(`${basename(entryPoint, '.ts')}.js`);
+async function packedModule(folder) {
+  const { outputFiles } = await build({ ...bundled, minifyIdentifiers: false, entryPoints: [`src/${folder}/library.ts`], write: false });
   return `
     let loaded;
-    export function ${accessor}() {
+    export function ${folder}Library() {
       if (loaded !== undefined) return loaded;
       const text = ${unpacked(outputFiles[0].text)};
       const module = { exports: {} };
       const { compileFunction } = process.getBuiltinModule('node:vm');
-      compileFunction(text, ['module', 'require'], { filename: ${filename} })(module, process.getBuiltinModule);
+      compileFunction(text, ['module', 'require'], { filename: '${folder}.js' })(module, process.getBuiltinModule);
       return loaded = module.exports;
     }`;
 }
 
 /**
- * A handler's file without the schema of its response, which only the interface description uses, and some commands. A file
- * that has nothing else is empty.
+ * The file of a handler or of the routes without what only the interface description uses: summaries, errors, descriptions,
+ * and schemas of responses that no command checks.
  */
-function withoutResponseSchemas(path) {
+function withoutDescriptions(path) {
   const text = readFileSync(path, 'utf8');
-  const definition = /^export const (\w+Response) =\s+named\([^]*?^}\);$/gm;
-  const isUnused = (name) => !commandsText().includes(name);
-  if (/-response\.ts$/.test(path)) {
-    const names = [...text.matchAll(definition)].map(([, name]) => name);
-    return names.every(isUnused) ? names.map((name) => `export const ${name} = undefined;`).join('') : text;
-  }
-  return text.replaceAll(definition, (schema, name) => (isUnused(name) ? `export const ${name} = undefined;` : schema));
+  const response = /^export const (\w+Response) =\s+named\([^]*?^}\);$/gm;
+  const names = [...text.matchAll(response)].map(([, name]) => name).filter((name) => !commandsText().includes(name));
+  const empty = names.map((name) => `export const ${name} = undefined;`).join('');
+  if (/-response\.ts$/.test(path) && names.length > 0) return empty;
+  return text
+    .replaceAll(response, (schema, name) => (names.includes(name) ? '' : schema))
+    .replaceAll(/,?\s*v\.description\((?:[^'`()]|'[^'\n]*'|`[^`]*`)*\)/g, '')
+    .replaceAll(/^    (?:summary|tag): .*,\n|^    errors: \{[^]*?\},\n/gm, '')
+    .concat(empty);
 }
 
+/** The source of all commands. */
 function commandsText() {
   const folder = `${import.meta.dirname}/src/commands`;
   return readdirSync(folder).map((name) => readFileSync(`${folder}/${name}`, 'utf8')).join();
@@ -163,12 +166,12 @@ const madeAtBuild = {
       ({ migrations, tables }) =>
         `export const { migrations, tables } = JSON.parse(${unpacked(JSON.stringify({ migrations, tables }))});`,
     );
-    onLoad({ filter: /src[\\/]handlers[\\/][\w-]+\.ts$/ }, ({ path }) => ({
-      contents: withoutResponseSchemas(path),
+    onLoad({ filter: /src[\\/](handlers[\\/][\w-]+|http[\\/]routes)\.ts$/ }, ({ path }) => ({
+      contents: withoutDescriptions(path),
       loader: 'ts',
     }));
-    onLoad({ filter: /src[\\/]comparison[\\/]packed\.ts$/ }, async () => ({
-      contents: await packedModule('src/comparison/library.ts', 'comparisonLibrary'),
+    onLoad({ filter: /src[\\/](comparison|performance)[\\/]packed\.ts$/ }, async ({ path }) => ({
+      contents: await packedModule(basename(dirname(path))),
     }));
   },
 };

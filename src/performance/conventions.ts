@@ -1,5 +1,8 @@
 /** The conventions of all figures. GET /performance reports every number here. */
 
+/** The name of the equal-weight universe as a benchmark. No symbol is written in lower case. */
+export const UNIVERSE = 'universe';
+
 /** A period is one model-day; a year has this many. */
 export const TRADING_DAYS_PER_YEAR = 252;
 /**

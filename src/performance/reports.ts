@@ -4,9 +4,9 @@ import { newestRun } from '../database/records/runs.ts';
 import type { Steps } from '../turns.ts';
 import { type Benchmark, benchmarkSteps } from './choose-benchmark.ts';
 import { type Incomparability, type ModelPeriod, compareModels, staleness } from './comparability.ts';
+import { performanceLibrary } from './packed.ts';
 import { type Choice, readChosenDays, readRecord } from './record.ts';
-import { reportBenchmark } from './report-benchmark.ts';
-import { reportModel } from './report.ts';
+import type { reportBenchmark } from './report-benchmark.ts';
 
 export interface ReportRequest extends Choice {
   /** The name of a benchmark; undefined for the default. */
@@ -33,7 +33,7 @@ export function* prepareReports(request: ReportRequest): Steps<Basis> {
   return {
     periods,
     benchmark,
-    benchmarkReport: reportBenchmark(benchmark, days, riskFree),
+    benchmarkReport: performanceLibrary().reportBenchmark(benchmark, days, riskFree),
     incomparable: compareModels(periods, { configurations, initialCash }),
   };
 }
@@ -44,7 +44,7 @@ export function* reportSteps(request: ReportRequest, { benchmark, incomparable }
   const { family = model, knowledgeCutoff = null } = newestRun(request.database, model) ?? {};
   const record = yield* readRecord(request, period, { benchmark: benchmark.levels, riskFree: request.riskFree });
   yield null;
-  const figures = reportModel(record);
+  const figures = performanceLibrary().reportModel(record);
   yield null;
   const stale = staleness(figures.stale_model_days, figures.model_days);
   const known = figures.curve.filter(({ date }) => knowledgeCutoff !== null && date <= knowledgeCutoff);

@@ -4,6 +4,7 @@ import { SourceMap } from 'node:module';
 import { basename, dirname } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { build } from 'esbuild';
+import { textOf } from './src/packed-text.ts';
 
 const bundled = {
   absWorkingDir: import.meta.dirname,
@@ -46,13 +47,13 @@ const pageBundle = {
   write: false,
 };
 
-/** Text inside the program, in a third of its size or less; `brotliDecompressSync` unpacks it where it is used. */
+/** Text inside the program, in a third of its size or less; src/packed-text.ts unpacks it where it is used. */
 function packed(content) {
   const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 };
-  return brotliCompressSync(content, { params }).toString('base64');
+  return textOf(brotliCompressSync(content, { params }));
 }
 
-/** The files of the pages by name, compressed with Brotli, as base64; and the packages inside them. */
+/** The files of the pages by name, packed; and the packages inside them. */
 async function bundlePages() {
   const { outputFiles, metafile } = await build(pageBundle);
   const packages = packagesIn(metafile);
@@ -66,7 +67,7 @@ async function bundlePages() {
   return { files: Object.fromEntries([...plain, ...built].map(([name, bytes]) => [name, packed(bytes)])), packages };
 }
 
-/** The files of the pages by name: compressed with Brotli, as base64. */
+/** The files of the pages by name, packed. */
 export async function buildPages() {
   return (await bundlePages()).files;
 }
@@ -95,9 +96,14 @@ function licenceComment(texts) {
   return texts.length === 0 ? '' : `/*!\n${texts.join(`\n\n${'-'.repeat(78)}\n\n`)}\n*/\n`;
 }
 
-/** Code for a text that is packed in the program. */
+/** Code for a text that is packed in the program; for `generated` files. */
 function unpacked(text) {
-  return `process.getBuiltinModule('node:zlib').brotliDecompressSync(Buffer.from('${packed(text)}', 'base64')).toString()`;
+  return `unpack('${packed(text)}')`;
+}
+
+/** A file made by the build, which may unpack texts. */
+function generated(code) {
+  return { contents: `import { unpack } from './src/packed-text.ts';\n${code}`, resolveDir: import.meta.dirname };
 }
 
 /**
@@ -151,7 +157,7 @@ const madeAtBuild = {
   name: 'made-at-build',
   setup({ onLoad }) {
     const replace = (filter, code) =>
-      onLoad({ filter }, async ({ path }) => ({ contents: await code(await import(path)) }));
+      onLoad({ filter }, async ({ path }) => generated(await code(await import(path))));
     replace(
       /src[\\/]trading[\\/]tool-parameters\.ts$/,
       ({ toolParameters }) => `export const toolParameters = ${JSON.stringify(toolParameters)};`,
@@ -170,9 +176,9 @@ const madeAtBuild = {
       contents: withoutDescriptions(path),
       loader: 'ts',
     }));
-    onLoad({ filter: /src[\\/](comparison|performance)[\\/]packed\.ts$/ }, async ({ path }) => ({
-      contents: await packedModule(basename(dirname(path))),
-    }));
+    onLoad({ filter: /src[\\/](comparison|performance)[\\/]packed\.ts$/ }, async ({ path }) =>
+      generated(await packedModule(basename(dirname(path)))),
+    );
   },
 };
 
@@ -237,7 +243,7 @@ async function buildProgram() {
   const packages = new Set([...packagesIn(metafile), ...agent.packages, ...pages.packages]);
   const licences = [`Trading Simulation Service\n\n${licenceIn('.')}`, ...[...packages].sort().map(packageLicence)];
   mkdirSync('dist', { recursive: true });
-  writeFileSync('dist/server.js', licenceComment(licences) + program.replace(NAMES_GO_HERE, names)); // `--licenses` prints this comment
+  writeFileSync('dist/server.js', licenceComment(licences) + program.replace(NAMES_GO_HERE, () => names)); // `--licenses` prints this comment
   // The file is CommonJS although this repository's package is not; copied elsewhere, it needs no other file.
   writeFileSync('dist/package.json', '{ "type": "commonjs" }\n');
 }

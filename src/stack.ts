@@ -1,3 +1,5 @@
+import { unpack } from './packed-text.ts';
+
 /** Function names by their short forms in the built file, as packed JSON. Only the build defines it. */
 declare const FUNCTION_NAMES: string | undefined;
 
@@ -12,6 +14,5 @@ export function stackOf(error: Error): string {
 
 function functionNames(): ReadonlyMap<string, string> {
   if (typeof FUNCTION_NAMES === 'undefined') return new Map();
-  const { brotliDecompressSync } = process.getBuiltinModule('node:zlib'); // commands that do not fail do without it
-  return new Map(JSON.parse(brotliDecompressSync(Buffer.from(FUNCTION_NAMES, 'base64')).toString()));
+  return new Map(JSON.parse(unpack(FUNCTION_NAMES)));
 }

@@ -206,3 +206,18 @@ test('two prompts, one with notes and one without, with repeats, are one job', a
     ]),
   );
 });
+
+test('a run that was offered news does not continue without the key for it', async (t) => {
+  const server = await startModelServer(t, ['never']);
+  const models = [{ signature: 'm', openai_base_url: server.baseUrl }];
+  const first = await startProdService(t, { models, settings: { jinaApiKey: 'jina-key' } });
+  const { body } = await first.post('/simulate/trigger', RANGE);
+  await server.untilAsked(1);
+  await first.stop();
+  const second = await startTestService(t, { configuration: null, folder: first.folder, settings: { ...PROD, jinaApiKey: null } });
+  const { details } = await second.waitForJob(body.job_id);
+  assert.deepEqual(
+    details.map(({ error }: any) => error),
+    RANGE_DATES.map(() => "Model 'm' was offered search_news, whose key JINA_API_KEY is not set any more"),
+  );
+});

@@ -112,7 +112,9 @@ function generated(code) {
  * copies of all that they import.
  */
 async function packedModule(folder) {
-  const { outputFiles } = await build({ ...bundled, minifyIdentifiers: false, entryPoints: [`src/${folder}/library.ts`], write: false });
+  const options = { ...bundled, minifyIdentifiers: false, entryPoints: [`src/${folder}/library.ts`], write: false };
+  const { outputFiles, metafile } = await build(options);
+  if (packagesIn(metafile).length > 0) throw new Error(`Cannot build: src/${folder}/library.ts includes a package`);
   return `
     let loaded;
     export function ${folder}Library() {

@@ -7,7 +7,7 @@ import { lastChange } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
 import type { Window } from '../database/records/returns.ts';
 import { createAskedReader } from './asked.ts';
-import { type Family, daysAfter, daysOf, earliestOf, hasEnoughDays, latestOf, readFamily, whyUnusable } from './family.ts';
+import { type AskedDay, type Family, daysAfter, daysOf, earliestOf, hasEnoughDays, latestOf, readFamily, whyUnusable } from './family.ts';
 import { type Numbering, numberDates } from './numbering.ts';
 import { type ChosenModel, type WantedModels, selectModels } from './selection.ts';
 
@@ -46,10 +46,12 @@ export function* runExperiment(database: Database, request: ExperimentRequest): 
   const cleanAfter = request.days === 'clean' ? yield* latestCutoff(all) : null;
   const numberings = request.align === 'number' ? yield* numberAll(database, all, window) : null;
   const compared: ComparedModel<Day>[] = [];
+  const ends: AskedDay[] = [];
   for (const family of all) {
-    const own = request.days === 'clean' ? daysAfter(daysAfter(family, cleanAfter), family.knowledgeCutoff) : family;
-    compared.push(comparedModel(own, numberings));
+    ends.push(...[earliestOf(daysOf(family)), latestOf(daysOf(family))].filter((day) => day !== undefined));
     yield null;
+    const own = request.days === 'clean' ? daysAfter(daysAfter(family, cleanAfter), family.knowledgeCutoff) : family;
+    compared.push(yield* comparedModel(own, numberings));
   }
   const { startDate, endDate } = window;
   const comparison = yield* comparisonLibrary().compareModels<Day>({
@@ -60,8 +62,8 @@ export function* runExperiment(database: Database, request: ExperimentRequest): 
     trials,
   });
   return {
-    startDate: startDate ?? earliestOf(all.flatMap((family) => earliestOf(daysOf(family)) ?? []))?.date ?? null,
-    endDate: endDate ?? latestOf(all.flatMap((family) => latestOf(daysOf(family)) ?? []))?.date ?? null,
+    startDate: startDate ?? earliestOf(ends)?.date ?? null,
+    endDate: endDate ?? latestOf(ends)?.date ?? null,
     cleanAfter,
     leftOutModels: leftOut,
     comparison,
@@ -84,7 +86,7 @@ function* latestCutoff(families: readonly Family[]): Steps<CalendarDate | null> 
     yield null;
     if (knowledgeCutoff === null || (latest !== null && knowledgeCutoff <= latest)) continue;
     const clean = daysAfter(family, knowledgeCutoff);
-    if (hasEnoughDays(clean) && whyUnusable(clean) === null) latest = knowledgeCutoff;
+    if (hasEnoughDays(clean) && (yield* whyUnusable(clean)) === null) latest = knowledgeCutoff;
   }
   return latest;
 }
@@ -98,14 +100,16 @@ function* numberAll(database: Database, families: readonly Family[], window: Win
   return numberings;
 }
 
-function comparedModel(family: Family, numberings: Numberings | null): ComparedModel<Day> {
+function* comparedModel(family: Family, numberings: Numberings | null): Steps<ComparedModel<Day>> {
   const { model, runs, isDeterministic } = family;
   const numbers = numberings?.get(model);
   const dayOf = (date: CalendarDate): Day => numbers?.get(date) ?? date;
+  const unusable = yield* whyUnusable(family);
+  yield null;
   return {
     model,
     isDeterministic,
-    unusable: whyUnusable(family),
+    unusable,
     runs: runs.map(({ run, days }) => ({
       run,
       returns: days.flatMap(({ date, dailyReturn }) => (dailyReturn === null ? [] : [[dayOf(date), dailyReturn] as const])),

@@ -78,8 +78,13 @@ export function daysAfter(family: Family, date: CalendarDate | null): Family {
 }
 
 /** Why a family has no figures whatever its returns are; null when it can have some. */
-export function whyUnusable(family: Family): string | null {
-  return staleness(family) ?? changeOfWay(family);
+export function* whyUnusable(family: Family): Steps<string | null> {
+  const stale = staleness(family);
+  yield null;
+  if (stale !== null) return stale;
+  const ofTerms = changeOf(family, ({ asked }) => asked.terms);
+  yield null;
+  return asSentence(ofTerms ?? changeOf(family, ({ asked }) => asked.way));
 }
 
 function staleness(family: Family): string | null {
@@ -90,8 +95,9 @@ function staleness(family: Family): string | null {
   return `${these}, the first ${first.run} on ${first.date}: what it started from has changed since`;
 }
 
-function changeOfWay(family: Family): string | null {
-  const change = changeOf(family, ({ asked }) => asked.terms) ?? changeOf(family, ({ asked }) => asked.way);
+type Change = readonly [before: AskedDay, after: AskedDay];
+
+function asSentence(change: Change | null): string | null {
   if (change === null) return null;
   const [before, after] = change;
   return (
@@ -101,10 +107,12 @@ function changeOfWay(family: Family): string | null {
 }
 
 /** The first day with a key, and the first with another; null when there are no two. Days without a key do not count. */
-function changeOf(family: Family, keyOf: (day: AskedDay) => string | null): [before: AskedDay, after: AskedDay] | null {
+function changeOf(family: Family, keyOf: (day: AskedDay) => string | null): Change | null {
   const before = earliestOf(daysOf(family).filter((day) => keyOf(day) !== null));
   if (before === undefined) return null;
-  const after = earliestOf(daysOf(family).filter((day) => ![null, keyOf(before)].includes(keyOf(day))));
+  const first = keyOf(before);
+  const isOther = (key: string | null) => key !== null && key !== first;
+  const after = earliestOf(daysOf(family).filter((day) => isOther(keyOf(day))));
   return after === undefined ? null : [before, after];
 }
 

@@ -6,12 +6,14 @@ import { type BaselineStrategy, ServiceError, SYMBOL_PATTERN, baselineStrategies
 import { HTTP_URL, isHttpUrl } from './http-values.ts';
 import { MAX_PROMPT_LENGTH, fitsPrompt, readPromptFile } from './prompt-file.ts';
 import { repeatProblems } from './repeats.ts';
+import { list } from './sentences.ts';
 import { unprintableIn } from './text.ts';
 import { nasdaq100 } from './universe.ts';
 
 const MAX_CONFIGURATION_BYTES = 4 * 1024 * 1024;
 const MAX_SIGNATURE_LENGTH = 200;
 const MAX_REPEATS = 100;
+const MAX_UNIVERSES = 200;
 /** More than any research desk holds, and far below the largest integer of 1/10000 dollar. */
 const MAX_INITIAL_CASH = 1_000_000_000;
 
@@ -28,7 +30,7 @@ const isPrintable = v.check(
 /** Unprintable characters (text.ts), as a range of a pattern that other languages can read too; JSON excludes half characters. */
 const UNPRINTABLE = String.raw`\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069`;
 
-/** A model's name in every table and response: printable text. */
+/** A model's name in every table and response, and the name of a universe: printable text. */
 export const signatureSchema = v.pipe(
   v.string('expected a string'),
   v.check((text) => text.trim() !== '', 'must not be empty'),
@@ -41,6 +43,19 @@ export const signatureSchema = v.pipe(
 );
 
 const symbolSchema = v.pipe(v.string(), v.trim(), v.toUpperCase(), v.regex(SYMBOL_PATTERN, 'is not a ticker symbol'));
+
+const symbolsSchema = v.pipe(
+  v.array(symbolSchema),
+  v.minLength(1),
+  v.maxLength(1_000),
+  v.transform((symbols) => [...new Set(symbols)]),
+);
+
+/** Lists of symbols by name; a trigger picks one. */
+const universesSchema = v.pipe(
+  v.record(signatureSchema, symbolsSchema),
+  v.check((universes) => Object.keys(universes).length <= MAX_UNIVERSES, `must not name more than ${MAX_UNIVERSES} universes`),
+);
 
 /** Half of the traded amount; more is a typing error. */
 const MAX_BASIS_POINTS = 5_000;
@@ -114,17 +129,7 @@ const agentConfigSchema = v.object({
   slippage_bps: v.optional(basisPoints, 0),
   /** What one model may cost in one job; a model's own limit takes precedence. */
   max_cost_usd: v.optional(v.nullable(dollars), null),
-  stock_symbols: v.optional(
-    v.nullable(
-      v.pipe(
-        v.array(symbolSchema),
-        v.minLength(1),
-        v.maxLength(1_000),
-        v.transform((symbols) => [...new Set(symbols)]),
-      ),
-    ),
-    null,
-  ),
+  stock_symbols: v.optional(v.nullable(symbolsSchema), null),
 });
 
 function pathTo(input: ModelConfiguration[], index: number, key: keyof ModelConfiguration): [v.ArrayPathItem, v.ObjectPathItem] {
@@ -151,6 +156,7 @@ const configurationSchema = v.object({
     }),
   ),
   agent_config: v.optional(agentConfigSchema, {}),
+  universes: v.optional(universesSchema, {}),
 });
 
 export type ModelConfiguration = v.InferOutput<typeof modelSchema>;
@@ -222,6 +228,19 @@ export function readJsonFile(path: string): unknown {
 /** The symbols that may be bought. */
 export function universeOf(agentConfig: AgentConfiguration): readonly string[] {
   return agentConfig.stock_symbols ?? nasdaq100;
+}
+
+/**
+ * How the models of a job trade that picks a universe by name: with its symbols. Null picks the default one, that of
+ * `agent_config`. Throws a `ServiceError` (`unknown_universe`) for a name that the configuration does not have.
+ */
+export function agentConfigurationFor({ agent_config, universes }: Configuration, universe: string | null): AgentConfiguration {
+  if (universe === null) return agent_config;
+  const symbols = Object.hasOwn(universes, universe) ? universes[universe] : undefined;
+  if (symbols !== undefined) return { ...agent_config, stock_symbols: symbols };
+  const names = Object.keys(universes);
+  const known = names.length === 0 ? 'it names none' : `it names ${list(names)}`;
+  throw new ServiceError('unknown_universe', `Universe '${universe}' is not in the server configuration: ${known}`);
 }
 
 type NamedModel = Pick<v.InferOutput<typeof modelFields>, 'signature' | 'basemodel'>;

@@ -44,6 +44,7 @@ export type ErrorCode =
   | 'invalid_filter'
   | 'no_models'
   | 'invalid_models'
+  | 'unknown_universe'
   | 'another_job_unfinished'
   | 'key_reused'
   | 'job_not_found'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { baselineOf, parseConfiguration, readConfiguration, universeOf } from '../src/configuration.ts';
+import { agentConfigurationFor, baselineOf, parseConfiguration, readConfiguration, universeOf } from '../src/configuration.ts';
 import { temporaryFolder } from './support/service.ts';
 
 test('a configuration of the AI-Trader family loads unchanged', () => {
@@ -72,6 +72,35 @@ test('missing values have their defaults, and the universe is the NASDAQ-100', (
   assert.equal(universeOf(agent_config).length, 101);
   assert.deepEqual(universeOf({ ...agent_config, stock_symbols: ['AAPL'] }), ['AAPL']);
 });
+
+test('universes: lists of symbols by name, one of which takes the place of stock_symbols', () => {
+  const universes = { control: ['qxkzva', 'BRK-B', 'QXKZVA'], 'S&P mini': ['SPY'] };
+  const configuration = parseConfiguration({ models: [], agent_config: { max_steps: 7 }, universes }, 'file');
+  assert.deepEqual(configuration.universes, { control: ['QXKZVA', 'BRK-B'], 'S&P mini': ['SPY'] });
+  assert.equal(agentConfigurationFor(configuration, null), configuration.agent_config);
+  const chosen = agentConfigurationFor(configuration, 'control');
+  assert.deepEqual(chosen, { ...configuration.agent_config, stock_symbols: ['QXKZVA', 'BRK-B'] });
+  for (const name of ['CONTROL', 'toString', ''])
+    assert.throws(() => agentConfigurationFor(configuration, name), {
+      code: 'unknown_universe',
+      message: `Universe '${name}' is not in the server configuration: it names control, S&P mini`,
+    });
+  const without = parseConfiguration({ models: [] }, 'file');
+  assert.throws(() => agentConfigurationFor(without, 'x'), { message: /: it names none$/ });
+});
+
+const brokenUniverses: [name: string, universes: unknown, problem: RegExp][] = [
+  ['a list', ['AAPL'], /: universes\.0: expected Array, got string$/],
+  ['an empty universe', { control: [] }, /: universes\.control: must be >=1/],
+  ['something that is not a symbol', { control: ['AAPL', 'a b'] }, /: universes\.control\[1\]: is not a ticker symbol$/],
+  ['a universe without a name', { ' ': ['AAPL'] }, /: universes\. : must not be empty$/],
+  ['too many', Object.fromEntries(Array.from({ length: 201 }, (_, index) => [`u${index}`, ['A']])), /: universes: must not name more than 200/],
+];
+for (const [name, universes, problem] of brokenUniverses) {
+  test(`universes of the configuration are refused: ${name}`, () => {
+    assert.throws(() => parseConfiguration({ models: [], universes }, 'file'), { code: 'broken_configuration', message: problem });
+  });
+}
 
 test('a basemodel, or otherwise a signature, names a baseline', () => {
   const names = [['a', 'baseline/momentum'], ['baseline/random'], ['b', 'openai/baseline/random'], ['baseline', '']];

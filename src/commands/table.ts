@@ -64,6 +64,24 @@ export const commands: Record<string, Command> = {
     example: 'download-prices --from 2025-09-15 --to 2025-10-10 --limit 25',
     run: async ({ values }) => (await import('./download-prices.ts')).downloadPrices(values),
   }),
+  disguise: command({
+    summary: 'Writes stored prices in disguise: a control market, which shows what a model remembers.',
+    details: lines(
+      'FOLDER must be new or empty. It gets prices.csv, universe.json and key.csv: see docs/control-markets.md.',
+      'Exit code 0, or 1 with nothing left behind.',
+    ),
+    options: {
+      seed: { value: 'S', text: 'Any text. It makes the key, so keep both away from models.', isRequired: true },
+      from: { value: 'DATE', text: 'First date of the prices, YYYY-MM-DD.', isRequired: true },
+      to: { value: 'DATE', text: 'Last date.', isRequired: true },
+      out: { value: 'FOLDER', text: 'Where to write.', isRequired: true },
+      weeks: { value: 'N', text: 'How far to shift dates back. Default: drawn from the seed.' },
+      universe: { value: 'NAME', text: 'A universe of the configuration. Default: the default one.' },
+      name: { value: 'CONTROL', text: 'The name of the new universe. Default: control.' },
+    },
+    example: 'disguise --seed river --from 2025-06-02 --to 2025-10-23 --out control-market',
+    run: async ({ values }) => (await import('./disguise.ts')).disguise(values),
+  }),
   trigger: command({
     summary: 'Creates a job on a running service and prints its id.',
     details: lines(CLIENT, 'Exit code 0 if the job was created (with --watch: completed), otherwise 1.'),
@@ -71,6 +89,7 @@ export const commands: Record<string, Command> = {
       start: { value: 'DATE', text: 'First date, YYYY-MM-DD. Default: each model continues after its last completed day.' },
       end: { value: 'DATE', text: 'Last date.', isRequired: true },
       models: { value: 'A,B,...', text: 'Models to run with all repeats, or single runs such as gpt-5#2. Default: those enabled.' },
+      universe: { value: 'NAME', text: 'What they may buy: a universe of the configuration. Default: the default one.' },
       replace: { text: 'Run completed model-days again.' },
       watch: { text: 'Follow the job to its end, as watch does.' },
       url,

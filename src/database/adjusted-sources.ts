@@ -1,3 +1,3 @@
 /** Series that are free of split jumps. A new one needs a migration, because the table's definition names them. */
-export const adjustedSources: readonly string[] = ['yahoo', 'stooq', 'synthetic'];
+export const adjustedSources: readonly string[] = ['yahoo', 'stooq', 'synthetic', 'disguise'];
 export const adjustedSourcesInSql = adjustedSources.map((source) => `'${source}'`).join(', ');

@@ -26,6 +26,8 @@ export interface NewJob {
   runs: readonly Run[];
   replaceExisting: boolean;
   agentConfig: object;
+  /** The name of the universe that the trigger picked; its symbols are in `agentConfig`. Default: null. */
+  universe?: string | null;
   createdAt: string;
   warnings: readonly string[];
 }
@@ -47,8 +49,8 @@ export interface StoredJob {
 export function insertJob(database: Database, job: NewJob): void {
   database
     .statement(
-      `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at, warnings)
-       VALUES (?, 'pending', ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, universe, created_at, warnings)
+       VALUES (?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?)`,
     )
     .run(
       job.jobId,
@@ -57,6 +59,7 @@ export function insertJob(database: Database, job: NewJob): void {
       JSON.stringify(job.dates),
       job.replaceExisting ? 1 : 0,
       JSON.stringify(job.agentConfig),
+      job.universe ?? null,
       job.createdAt,
       job.warnings.length === 0 ? null : JSON.stringify(job.warnings),
     );

@@ -1,5 +1,5 @@
 import { type CalendarDate, EARLIEST_DATE } from '../calendar.ts';
-import type { Database } from './database.ts';
+import type { Database, Reader } from './database.ts';
 import { type RowOf, type RowOfShape, flag, integer, orNull, query, real, text } from './rows.ts';
 
 /**
@@ -94,9 +94,9 @@ export type Split = RowOf<typeof SPLITS>;
 
 /** The splits of some symbols after one date up to another, in order, without those of series free of split jumps. */
 export function splitsBetween(
-  database: Database,
+  reader: Reader,
   symbols: readonly string[],
   { after, upTo }: { after: CalendarDate; upTo: CalendarDate },
 ): Split[] {
-  return SPLITS.all(database, JSON.stringify(symbols), after, upTo);
+  return SPLITS.all(reader, JSON.stringify(symbols), after, upTo);
 }

@@ -1,6 +1,6 @@
 import type { CalendarDate } from '../calendar.ts';
-import type { Database } from './database.ts';
-import { type RowOf, flag, integer, query, text } from './rows.ts';
+import type { Database, Reader } from './database.ts';
+import { type RowOf, flag, integer, orNull, query, real, text } from './rows.ts';
 
 /** One day of one symbol in dollars, as it traded. Unknown values are null, never 0. */
 export interface Bar {
@@ -13,8 +13,8 @@ export interface Bar {
   volume: number | null;
 }
 
-/** Which series a bar belongs to; yahoo's and stooq's are adjusted for splits. */
-export type PriceSource = 'alpha-vantage' | 'ai-trader' | 'csv' | 'yahoo' | 'stooq' | 'synthetic';
+/** Which series a bar belongs to; those of `adjustedSources` are adjusted for splits. */
+export type PriceSource = 'alpha-vantage' | 'ai-trader' | 'csv' | 'yahoo' | 'stooq' | 'synthetic' | 'disguise';
 
 export interface Coverage {
   symbol: string;
@@ -149,4 +149,21 @@ const WITH_ADJUSTED_PRICES = query(
 /** Those of these symbols whose series is free of split jumps: raw bars must not be added to it. */
 export function symbolsWithAdjustedPrices(database: Database, symbols: readonly string[]): Set<string> {
   return new Set(WITH_ADJUSTED_PRICES.all(database, JSON.stringify(symbols)).flat());
+}
+
+const WHOLE_BARS = query(
+  'SELECT date, open, high, low, close, volume FROM price_data WHERE symbol = ?1 AND date BETWEEN ?2 AND ?3 ORDER BY date',
+  { date: text, open: real, high: orNull(real), low: orNull(real), close: orNull(real), volume: orNull(real) },
+);
+
+/** A bar of a symbol that is known. */
+export type DatedBar = RowOf<typeof WHOLE_BARS>;
+
+/** The bars of a symbol between two dates, as stored and in order. */
+export function wholeBars(
+  reader: Reader,
+  symbol: string,
+  { from, to }: { from: CalendarDate; to: CalendarDate },
+): DatedBar[] {
+  return WHOLE_BARS.all(reader, symbol, from, to);
 }

@@ -11,6 +11,7 @@ import { sql as runsByModel } from './migrations/010-runs-by-model.ts';
 import { sql as evidence } from './migrations/011-evidence.ts';
 import { sql as staleness } from './migrations/012-staleness.ts';
 import { sql as entries } from './migrations/013-entries.ts';
+import { sql as universes } from './migrations/014-universes.ts';
 
 export { tables } from './tables.ts';
 
@@ -35,4 +36,5 @@ export const migrations: readonly string[] = [
   evidence,
   staleness,
   entries,
+  universes,
 ];

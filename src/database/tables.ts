@@ -23,6 +23,7 @@ CREATE TABLE jobs (
   idle_restarts INTEGER NOT NULL DEFAULT 0 CHECK (idle_restarts >= 0), -- in a row, without progress
   progress_mark INTEGER NOT NULL DEFAULT 0, -- messages logged and model-days ended at the last restart
   life_counts INTEGER NOT NULL DEFAULT 0 CHECK (life_counts IN (0, 1)), -- whether an exit now would count as an idle restart
+  universe TEXT, -- its name in the configuration; null for the default one. Its symbols are in agent_config
   CHECK ((completed_at IS NULL) = (status IN ('pending', 'downloading_data', 'running')))
 ) STRICT;
 

@@ -34,6 +34,8 @@ export const modelsResponse = named('ModelsResponse', {
     }),
   ),
   count: countSchema,
+  /** The names of the universes that a trigger can pick besides the default one. */
+  universes: v.array(v.string()),
   /** Why the configuration cannot be read; null when it can. */
   configuration_error: v.nullable(v.string()),
   ...deploymentEntries,
@@ -44,6 +46,7 @@ export function models({ database, settings }: Context): ResponseBody {
   const { configuration, error } = configurationNow(settings.configurationPath);
   return listBody('models', items(database, configuration?.models ?? []), (count) => ({
     count,
+    universes: Object.keys(configuration?.universes ?? {}),
     configuration_error: error,
     ...deploymentFields(settings),
   }));

@@ -66,6 +66,8 @@ export const unavailable = v.pipe(v.record(v.string(), v.string()), v.title('Rea
 /** The course of a job. */
 export const jobCourseEntries = {
   models: v.array(v.string()),
+  /** Its name in the configuration; null for the default one. */
+  universe: v.nullable(v.string()),
   created_at: timestampText,
   started_at: v.nullable(timestampText),
   completed_at: v.nullable(timestampText),

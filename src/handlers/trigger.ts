@@ -34,6 +34,10 @@ export const triggerRequest = v.pipe(
           'models that the configuration enables.',
       ),
     ),
+    universe: v.pipe(
+      v.nullish(signatureSchema),
+      v.description('A universe that the configuration names: what the models may buy. Null or absent: the default one.'),
+    ),
     // No default in the schema, because some generators would make the field required.
     replace_existing: v.optional(
       v.pipe(
@@ -78,6 +82,7 @@ export async function trigger(
     endDate: body.end_date,
     models: body.models ?? [],
     replaceExisting: body.replace_existing ?? false,
+    universe: body.universe ?? null,
   };
   const job = await jobs.submit(request, headers['Idempotency-Key']);
   return JSON.stringify({

@@ -105,6 +105,7 @@ export const examples: Record<string, Example> = {
         },
       ],
       count: 2,
+      universes: ['control'],
       configuration_error: null,
       ...deployment,
     },

@@ -25,6 +25,7 @@ const statuses: Partial<Record<ErrorCode, number>> = {
   invalid_dates: 400,
   no_models: 400,
   invalid_models: 400,
+  unknown_universe: 400,
   another_job_unfinished: 400,
   job_not_found: 404,
   no_sessions: 404,

@@ -39,6 +39,7 @@ export const jobExamples: Record<string, Example> = {
       end_date: '2025-10-10',
       models: ['gpt-5', 'claude-sonnet-4.5'],
       replace_existing: false,
+      universe: null,
     },
     response: {
       job_id: jobId,
@@ -56,6 +57,7 @@ export const jobExamples: Record<string, Example> = {
       progress: { total_model_days: 2, completed: 1, failed: 0, pending: 1 },
       date_range: ['2025-09-15'],
       models: ['gpt-5', 'claude-sonnet-4.5'],
+      universe: null,
       created_at: '2025-10-11T08:00:00.000Z',
       started_at: '2025-10-11T08:00:00.004Z',
       completed_at: null,
@@ -121,6 +123,7 @@ export const jobExamples: Record<string, Example> = {
           start_date: '2025-09-15',
           end_date: '2025-10-10',
           models: ['gpt-5', 'claude-sonnet-4.5'],
+          universe: null,
           created_at: '2025-10-11T08:00:00.000Z',
           started_at: '2025-10-11T08:00:00.004Z',
           completed_at: '2025-10-11T08:21:14.310Z',

@@ -1,5 +1,5 @@
 import { dateOf, timestamp } from '../calendar.ts';
-import { type Configuration, readConfiguration } from '../configuration.ts';
+import { type AgentConfiguration, type Configuration, agentConfigurationFor, readConfiguration } from '../configuration.ts';
 import { cancelJob, insertJob, statusOfJob, unfinishedJobId } from '../database/jobs.ts';
 import { noteRestart } from '../database/restarts.ts';
 import { firstActiveDate, lastActiveDate } from '../database/sessions.ts';
@@ -120,10 +120,11 @@ async function submitOnce(
   if (earlier !== null) return { job: earlier, isNew: false };
   const configuration = readConfiguration(context.settings.configurationPath);
   const models = expandModels(request.models, configuration);
+  const agentConfig = agentConfigurationFor(configuration, request.universe);
   return context.database.write(() => {
     const meanwhile = findEarlier();
     if (meanwhile !== null) return { job: meanwhile, isNew: false };
-    return { job: create(context, request, { configuration, models, idempotencyKey }), isNew: true };
+    return { job: create(context, request, { configuration, models, agentConfig, idempotencyKey }), isNew: true };
   });
 }
 
@@ -134,8 +135,9 @@ function create(
   {
     configuration,
     models,
+    agentConfig,
     idempotencyKey,
-  }: { configuration: Configuration; models: readonly ModelRun[]; idempotencyKey: string | undefined },
+  }: { configuration: Configuration; models: readonly ModelRun[]; agentConfig: AgentConfiguration; idempotencyKey: string | undefined },
 ): SubmittedJob {
   const now = clock();
   const { startDate, dates, runs } = resolveRange(
@@ -160,7 +162,7 @@ function create(
     startDate,
     dates,
     runs: runs.map((run, index) => ({ ...run, ...entryOf(models[index] as ModelRun, { configuration, settings }) })),
-    agentConfig: configuration.agent_config,
+    agentConfig,
     createdAt: timestamp(now),
     warnings,
   });

@@ -8,6 +8,8 @@ export interface JobRequest {
   /** Empty means the enabled models of the server configuration. */
   models: readonly string[];
   replaceExisting: boolean;
+  /** A universe of the server configuration; null for the default one. */
+  universe: string | null;
 }
 
 /** The created job as the response to a trigger shows it. */

@@ -108,6 +108,10 @@ test("a refusal is reported in the server's own words, with exit code 1", async 
       ['trigger', '--end', '2025-11-10', '--models', ''],
       /^POST \/simulate\/trigger: 422 models\[0\]: must not be empty\n/,
     ],
+    [
+      ['trigger', '--end', '2025-11-10', '--universe', 'other'],
+      /^POST \/simulate\/trigger: 400 Universe 'other' is not in the server configuration: it names none\n/,
+    ],
     [['watch', 'no/such?job'], /^GET \/simulate\/status\/no%2Fsuch%3Fjob: 404 Job no\/such\?job not found\n/],
   ];
   for (const [args, says] of rows) {

@@ -29,6 +29,7 @@ function enterFolder(t: TestContext, user?: unknown, defaults: unknown = base): 
 const merges: [name: string, user: unknown, merged: unknown][] = [
   ['nothing', undefined, base],
   ['an empty object', {}, base],
+  ['universes', { universes: { control: ['QXKZVA'] } }, { ...base, universes: { control: ['QXKZVA'] } }],
   [
     'one key of a section',
     { agent_config: { initial_cash: 777 } },

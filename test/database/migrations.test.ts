@@ -31,6 +31,7 @@ const released: [file: string, sha256: string][] = [
   ['011-evidence.ts', 'b03f24d6f0262a10167e4189492093048b950ff13cce43cc83fb9f92804d1c07'],
   ['012-staleness.ts', '36fa5d6fdfec0a42b25af54a653a90574fb23a54cb1419b9c221314a84d6166e'],
   ['013-entries.ts', '89a4af3bf4aaca310b8c82b9ed4ca1d6f48e6a800ad33f59f642b55b89bdf7b9'],
+  ['014-universes.ts', '1982c14b145e323d94f00d574d4136fd696f7177f522d1e2af151e7587efc325'],
 ];
 
 test('a released migration is never edited; a change of the schema is a new migration', () => {

@@ -122,7 +122,7 @@ const refusals: [
   [
     'unknown fields, of which one is named',
     '/simulate/trigger',
-    trigger({ end_date: '2025-11-10', symbols: [], universe: 1 }),
+    trigger({ end_date: '2025-11-10', symbols: [], bench: 1 }),
     422,
     /^symbols: is not a field of this request$/,
   ],
@@ -374,6 +374,7 @@ test('the status, field by field', async () => {
     progress: { total_model_days: 4, completed: 4, failed: 0, pending: 0 },
     date_range: ['2025-11-10', '2025-11-11'],
     models: ['model-a', 'model-b'],
+    universe: null,
     error: null,
     warnings: null,
     ...DEPLOYMENT,

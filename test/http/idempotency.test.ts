@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import { scriptedAgent } from '../support/agents.ts';
 import { type TestService, startTestService } from '../support/service.ts';
@@ -43,11 +44,13 @@ const bodies: [name: string, body: unknown, status: number][] = [
   ['the same in another order', { models: ['model-a'], end_date: '2025-11-10', start_date: '2025-11-10' }, 200],
   ['the same with other spaces', JSON.stringify(REQUEST, null, 4), 200],
   ['the same with a default spelled out', { ...REQUEST, replace_existing: false }, 200],
+  ['the same with the default universe spelled out', { ...REQUEST, universe: null }, 200],
   ['another date', { ...REQUEST, end_date: '2025-11-12' }, 422],
   ['no start', { ...REQUEST, start_date: null }, 422],
   ['another model', { ...REQUEST, models: ['model-b'] }, 422],
   ['one more model', { ...REQUEST, models: ['model-a', 'model-b'] }, 422],
   ['replacing', { ...REQUEST, replace_existing: true }, 422],
+  ['another universe', { ...REQUEST, universe: 'control' }, 422],
 ];
 test('the same key with another request is refused, and creates nothing', async (t) => {
   const service = await startTestService(t);
@@ -63,6 +66,9 @@ test('the same key with another request is refused, and creates nothing', async 
         new RegExp(`^Idempotency-Key: .* another request, which created job ${first.body.job_id}`),
       );
   }
+  const stored = service.database.statement('SELECT request_hash FROM idempotency_keys').get()?.['request_hash'];
+  const withoutUniverse = JSON.stringify(['2025-11-10', '2025-11-10', ['model-a'], false]);
+  assert.equal(stored, hash('sha256', withoutUniverse), 'as before there were universes, so that old keys still match');
   assert.equal((await service.get('/jobs')).body.count, 1);
 });
 

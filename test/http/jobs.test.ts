@@ -94,6 +94,7 @@ test('a job of the list, field by field', async () => {
       start_date: '2025-09-15',
       end_date: '2025-09-16',
       models: ['b', 'a'],
+      universe: null,
       created_at: '2025-10-01T08:00:00.000Z',
       started_at: '2025-10-01T08:00:00.000Z',
       completed_at: '2025-10-01T08:00:01.500Z',

@@ -22,6 +22,7 @@ const configuration = {
     { signature: 'yardstick', basemodel: 'baseline/momentum' },
   ],
   agent_config: { stock_symbols: ['AAPL'] },
+  universes: { control: ['QXKZVA'], small: ['AAPL'] },
 };
 const PRICES = `
   AAPL 2025-11-10 100 101
@@ -54,6 +55,7 @@ test('models: those of the configuration in its order, then those named in jobs'
   assert.equal(status, 200);
   assert.deepEqual(v.parse(modelsResponse, body), body);
   assert.deepEqual([body.count, body.configuration_error, body.deployment_mode], [5, null, 'DEV']);
+  assert.deepEqual(body.universes, ['control', 'small']);
   const short = body.models.map((model: any) => [
     model.signature,
     model.name,

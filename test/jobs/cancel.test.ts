@@ -83,7 +83,7 @@ test('a job that is cancelled in the same moment never starts', async (t) => {
     environment: {},
     limits: workerLimits,
   });
-  const { jobId } = await jobs.submit({ startDate: null, endDate: '2025-11-10', models: [], replaceExisting: false });
+  const { jobId } = await jobs.submit({ startDate: null, endDate: '2025-11-10', models: [], replaceExisting: false, universe: null });
   assert.equal(await jobs.cancel(jobId), 1);
   await new Promise((resolve) => setImmediate(resolve));
   await jobs.stop();

@@ -63,6 +63,29 @@ test('a replacing job that is interrupted replaces each day once', async (t) => 
   assert.equal((await second.get('/results')).body.count, 8);
 });
 
+test('a job trades the universe that its trigger names, and keeps it', async (t) => {
+  const universes = { other: ['msft'] };
+  const both = scriptedAgent({ '*': [[['buy', { symbol: 'AAPL', amount: 1 }], ['buy', { symbol: 'MSFT', amount: 2 }]]] });
+  const prices = `${PRICES}\nMSFT 2025-11-10 50 51`;
+  const service = await startTestService(t, { configuration: { ...configuration, universes }, prices, agentProgram: both });
+  const refused = await service.post('/simulate/trigger', { ...DAY, universe: 'another' });
+  const detail = "Universe 'another' is not in the server configuration: it names other";
+  assert.deepEqual([refused.status, refused.body.detail], [400, detail]);
+  assert.equal((await service.post('/simulate/trigger', { ...DAY, universe: '' })).status, 422);
+  const plain = await service.runJob({ ...DAY, models: ['model-a'] });
+  const chosen = await service.runJob({ ...DAY, models: ['model-b'], universe: 'other' });
+  const bought = (model: string) => ledgerOf(service.database, model).map((line) => line.split(' ').slice(1, 4).join(' '));
+  assert.deepEqual([bought('model-a'), bought('model-b')], [['buy AAPL 1'], ['buy MSFT 2']]);
+  assert.deepEqual([plain.universe, chosen.universe], [null, 'other']);
+  const { body } = await service.get('/jobs');
+  assert.deepEqual(body.jobs.map((job: any) => job.universe), ['other', null]);
+  const { incomparable } = (await service.get('/performance')).body;
+  assert.deepEqual(incomparable, [
+    { model: 'model-b', kind: 'universe', reason: 'Its universe is not that of model-a' },
+  ]);
+  assert.equal((await service.get('/audit')).body.status, 'sound');
+});
+
 test('the configuration is read at every trigger: missing or broken is a 500 that says which', async (t) => {
   const service = await startTestService(t, { configuration: null, prices: PRICES, agentProgram: slowBuyer });
   assert.equal((await service.get('/health')).body.status, 'healthy');

@@ -44,7 +44,8 @@ test(
 );
 
 test("the form shows the server's own words and sends the choices", inLongForm, async (t) => {
-  const service = await start(t);
+  const configuration = { ...twoModels, agent_config: { stock_symbols: SYMBOLS }, universes: { small: ['AAPL'] } };
+  const service = await start(t, { configuration });
   const reader = await visit(t, service.url, { provokes: [400, 422] });
   const { page } = reader;
   await reader.open('/');
@@ -54,14 +55,15 @@ test("the form shows the server's own words and sends the choices", inLongForm, 
   await page.getByText(/Invalid date range/i).waitFor();
   await page.getByLabel('Other models').fill('model-b, someone');
   await page.getByLabel('Replace existing results').check();
+  await page.getByLabel('Universe').selectOption('small');
   await fillAndStart(reader, lastDate, lastDate);
   await page.getByText('created for 1 dates, 2 models').waitFor();
   const job = service.database
     .statement(
-      'SELECT replace_existing AS replaces, models.names FROM jobs, (SELECT group_concat(model) AS names FROM simulation_runs) AS models',
+      'SELECT replace_existing AS replaces, universe, models.names FROM jobs, (SELECT group_concat(model) AS names FROM simulation_runs) AS models',
     )
     .get();
-  assert.deepEqual({ ...job }, { replaces: 1, names: 'model-b,someone' });
+  assert.deepEqual({ ...job }, { replaces: 1, universe: 'small', names: 'model-b,someone' });
 });
 
 test('a job is cancelled only after confirmation', inLongForm, async (t) => {

@@ -156,6 +156,22 @@ const formats: [name: string, file: string, text: string, format: string, bars: 
     ['AAPL 2025-01-06 10 12 9 10.5 1000 stooq'],
     ['AAPL stooq 2025-01-06..2025-01-06'],
   ],
+  [
+    'a control market',
+    'prices.csv',
+    'symbol,date,open,high,low,close,volume,source\nQXKZVA,2025-01-06,10,12,9,10.5,1000,disguise\nQXKZVA,2025-01-07,11,,,,,disguise\n',
+    'control market CSV',
+    ['QXKZVA 2025-01-06 10 12 9 10.5 1000 disguise', 'QXKZVA 2025-01-07 11 - - - - disguise'],
+    ['QXKZVA disguise 2025-01-06..2025-01-06'],
+  ],
+  [
+    'a column of sources that is not a control market',
+    'prices.csv',
+    'symbol,date,open,close,source\nAAPL,2025-01-06,10,10.5,yahoo\n',
+    'CSV',
+    ['AAPL 2025-01-06 10 - - 10.5 - csv'],
+    [],
+  ],
 ];
 for (const [name, file, text, format, bars, coverage] of formats) {
   test(`reads ${name}`, async (t) => {
@@ -305,6 +321,17 @@ test('real prices replace the synthetic ones of their symbol, and the summary sa
   assert.deepEqual(bars, ['AAPL 2025-01-06 10 12 9 10.5 1000 csv', 'MSFT 2025-01-06 1 1 1 1 1000 synthetic']);
   assert.deepEqual(coverage, ['AAPL csv 2025-01-06..2025-01-06', 'MSFT synthetic 2025-01-06..2025-01-06']);
   assert.equal(summary.syntheticReplaced, 1);
+});
+
+test('bars of a control market and others are not imported from one file, nor into one series', async (t) => {
+  const header = 'symbol,date,open,high,low,close,volume,source';
+  const [code, other] = ['QXKZVA,2025-01-06,10,12,9,10,5,disguise', 'AAPL,2025-01-06,10,12,9,10,5,'];
+  const mixed = 'bars of a control market and others in one file';
+  const { refused, database } = await importText(t, `${header}\n${code}\n${other}\n`);
+  assert.deepEqual(refused, [`3: ${mixed}: `]);
+  assert.deepEqual((await importText(t, `${header}\n${other}\n${code}\n`)).refused, [`3: ${mixed}: disguise`]);
+  const raw = await importText(t, `${HEADER}\nQXKZVA,2025-01-07,10,12,9,10,5\n`, { database });
+  assert.deepEqual(raw.refused, ['2: raw prices for a symbol whose stored prices are split-adjusted: QXKZVA has prices from disguise']);
 });
 
 test('adjusted and raw prices never share a series', async (t) => {

@@ -36,6 +36,7 @@ export function jobStatusAnswer(
     date_range: [...new Set(details.map(({ date }) => date))],
     models: [...new Set(details.map(({ model }) => model))],
     entries: [],
+    universe: null,
     created_at: TIME,
     started_at: TIME,
     completed_at: pending > 0 ? null : TIME,

@@ -86,6 +86,7 @@ function showState(status: Status, { state, figures, bar, cancel }: Parts): void
     failed > 0 && ', ',
     failed > 0 && h('strong.loss', `${count(failed)} failed`),
     pending > 0 && isOver && `, ${count(pending)} not run`,
+    status.universe !== null && ` · universe ${status.universe}`,
     ' · ',
     ...when,
   );

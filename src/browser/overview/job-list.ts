@@ -7,9 +7,10 @@ import type { Jobs } from '../service/responses.ts';
 
 /** The latest jobs, newest first. */
 export function jobList(jobs: Jobs['jobs']): HTMLElement {
-  const items = jobs.map(({ job_id, status, start_date, end_date, models, created_at }) => {
+  const items = jobs.map(({ job_id, status, start_date, end_date, models, universe, created_at }) => {
     const state = h(`span.state.${status}`, status.replace('_', ' '));
-    const size = h('span.quiet', `${counted(models.length, 'model')}, `, localTime(created_at));
+    const chosen = universe !== null && `universe ${universe}, `;
+    const size = h('span.quiet', `${counted(models.length, 'model')}, `, chosen, localTime(created_at));
     return h('li', link(jobPath(job_id), state, ` ${start_date} to ${end_date}`), size);
   });
   return section('Latest jobs', h('ul.jobs', ...items));

@@ -6,7 +6,7 @@ import type { KnownModels, TriggerRequest } from '../service/responses.ts';
 
 interface TriggerForm {
   element: HTMLElement;
-  /** Offers the models of the configuration, and those that have results, to choose from. */
+  /** Offers the models of the configuration, and those that have results, to choose from; and the universes, if it names some. */
   offer(known: KnownModels): void;
 }
 
@@ -15,7 +15,10 @@ export function triggerForm(): TriggerForm {
   const problem = h('p.notice.bad', { role: 'alert', hidden: true });
   const success = h('p.notice.good', { role: 'status', hidden: true });
   const models = h('div.choices');
-  const form = formOf(models, problem, success);
+  const universe = h('select', { name: 'universe' });
+  const universes = field('Universe', universe, 'What the models may buy');
+  universes.hidden = true;
+  const form = formOf(models, universes, problem, success);
   const show = (place: HTMLElement, words: string) => {
     replace(place, words);
     place.hidden = false;
@@ -32,16 +35,18 @@ export function triggerForm(): TriggerForm {
   });
   return {
     element: section('Start a job', form),
-    offer({ models: known, configuration_error: fault }) {
+    offer({ models: known, universes: names, configuration_error: fault }) {
       const chosen = new Set(new FormData(form).getAll('models'));
       const entries = known.filter(({ signature, family }) => signature === family); // each means all its repeats
       const choices = entries.map((model) => choice(model, runsOf(model, known), chosen.has(model.signature)));
       replace(models, fault !== null && h('p.notice', fault), ...choices);
+      universes.hidden = names.length === 0;
+      replace(universe, h('option', { value: '' }, 'as configured'), ...names.map((value) => h('option', { value }, value)));
     },
   };
 }
 
-function formOf(models: HTMLElement, ...notices: readonly HTMLElement[]): HTMLFormElement {
+function formOf(models: HTMLElement, universes: HTMLElement, ...notices: readonly HTMLElement[]): HTMLFormElement {
   const first = h('input', { type: 'date', name: 'start_date' });
   const last = h('input', { type: 'date', name: 'end_date', required: true });
   const others = { name: 'others', autocomplete: 'off', spellcheck: 'false', placeholder: 'signature, signature' };
@@ -55,6 +60,7 @@ function formOf(models: HTMLElement, ...notices: readonly HTMLElement[]): HTMLFo
     ),
     h('fieldset', h('legend', 'Models'), h('p.quiet', 'Choose none to run all enabled models'), models),
     field('Other models', h('input', others)),
+    universes,
     h('label.check', h('input', { type: 'checkbox', name: 'replace_existing' }), 'Replace existing results'),
     ...notices,
     h('button.primary', { type: 'submit' }, 'Start job'),
@@ -83,6 +89,7 @@ function requestOf(form: FormData): TriggerRequest {
     start_date: String(form.get('start_date') ?? '') || null,
     end_date: String(form.get('end_date') ?? ''),
     models: named.size === 0 ? null : [...named],
+    universe: String(form.get('universe') ?? '') || null,
     replace_existing: form.get('replace_existing') !== null,
   };
 }

@@ -59,8 +59,8 @@ export function* modelDaysOf(database: Database, jobId: string): Generator<strin
 }
 
 const STATUS = query(
-  `SELECT ${jsonObject(['job_id', 'status', PROGRESS, 'json(dates) AS date_range', MODELS, ENTRIES, ...TIMES])} AS json, warnings
-   FROM jobs WHERE job_id = ?`,
+  `SELECT ${jsonObject(['job_id', 'status', PROGRESS, 'json(dates) AS date_range', MODELS, 'universe', ENTRIES, ...TIMES])} AS json,
+     warnings FROM jobs WHERE job_id = ?`,
   { json: text, warnings: orNull(text) },
 );
 
@@ -82,7 +82,7 @@ export interface JobFilters {
 
 const NEXT = query(
   `SELECT job_id AS jobId, warnings,
-     ${jsonObject(['job_id', 'status', PROGRESS, 'start_date', 'end_date', MODELS, ...TIMES])} AS json
+     ${jsonObject(['job_id', 'status', PROGRESS, 'start_date', 'end_date', MODELS, 'universe', ...TIMES])} AS json
    FROM jobs
    WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR (created_at, rowid) < (?2, ?3))
    ORDER BY created_at DESC, rowid DESC LIMIT 1`,

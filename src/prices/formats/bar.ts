@@ -3,8 +3,8 @@ import type { Bar, PriceSource } from '../../database/prices.ts';
 import { normaliseSymbol } from '../../domain.ts';
 
 /** A higher price is a mistake; the database refuses it too. */
-const MAX_PRICE = 10_000_000;
-const MAX_VOLUME = 1e15;
+export const MAX_PRICE = 10_000_000;
+export const MAX_VOLUME = 1e15;
 const NUMBER = /^\d+(\.\d*)?([eE][+-]?\d+)?$|^\.\d+$/;
 
 /** An unchecked row of a file: its fields as text, undefined where the file has none. */

@@ -19,6 +19,9 @@ const COLUMN_NAMES = new Map<string, keyof RawBar>([
   ['volume', 'volume'],
   ['vol', 'volume'],
 ]);
+/** The columns of a control market's `prices.csv`. Its bars name their source, so that they count as adjusted for splits. */
+export const DISGUISE_COLUMNS = ['symbol', 'date', 'open', 'high', 'low', 'close', 'volume', 'source'];
+const DISGUISE = 'disguise';
 const SEPARATORS = [',', ';', '\t'];
 const STOOQ_HEADER = 'Date,Open,High,Low,Close,Volume';
 
@@ -28,6 +31,8 @@ interface Layout {
   separator: string;
   /** The position of each field in a row; -1 where the file has no such column. */
   columns: Record<keyof RawBar, number>;
+  /** The position of the column `source`; -1 where the file has no such column. */
+  sourceColumn: number;
   width: number;
   /** For files without a symbol column. */
   symbol: string;
@@ -40,12 +45,14 @@ export function readCsv(
   { path, today }: { path: string; today: CalendarDate },
 ): ParsedFile {
   const headerIndex = first.lines.findIndex((line) => line.trim() !== '');
-  const layout = readHeader((first.lines[headerIndex] ?? '').trim(), path);
+  const header = (first.lines[headerIndex] ?? '').trim();
+  const firstRow = first.lines.slice(headerIndex + 1).find((line) => line.trim() !== '') ?? '';
+  const layout = readHeader(header, { path, firstRow });
   const rest = { ...first, firstLine: first.firstLine + headerIndex + 1, lines: first.lines.slice(headerIndex + 1) };
   return { format: layout.format, source: layout.source, rows: rowsOf(batches, rest, { layout, today }) };
 }
 
-function readHeader(header: string, path: string): Layout {
+function readHeader(header: string, { path, firstRow }: { path: string; firstRow: string }): Layout {
   const separator = SEPARATORS.find((candidate) => header.includes(candidate)) ?? ',';
   const names = splitRow(header, separator).map((name) => name.trim().toLowerCase().replace(/^<|>$/g, ''));
   const columns = { symbol: -1, date: -1, open: -1, high: -1, low: -1, close: -1, volume: -1 };
@@ -58,8 +65,14 @@ function readHeader(header: string, path: string): Layout {
   const missing = (['date', 'open'] as const).filter((field) => columns[field] === -1);
   if (missing.length > 0)
     throw new ServiceError('invalid_file', `it is not JSON, and as CSV its header lacks ${missing.join(', ')}`);
-  const kind = kindOf(header, names);
-  return { ...kind, separator, columns, width: names.length, symbol: symbolFromName(path) };
+  const sourceColumn = names.indexOf('source');
+  const isControl = isDisguised(splitRow(firstRow.trim(), separator)[sourceColumn]);
+  const kind = isControl ? { format: 'control market CSV', source: DISGUISE } as const : kindOf(header, names);
+  return { ...kind, separator, columns, sourceColumn, width: names.length, symbol: symbolFromName(path) };
+}
+
+function isDisguised(source: string | undefined): boolean {
+  return source?.trim() === DISGUISE;
 }
 
 function kindOf(header: string, names: readonly string[]): { format: string; source: PriceSource } {
@@ -83,10 +96,12 @@ async function* rowsOf(
 }
 
 function rowOf(text: string, line: number, { layout, today }: { layout: Layout; today: CalendarDate }): Row {
-  const { columns, source } = layout;
+  const { columns, sourceColumn, source } = layout;
   const cells = splitRow(text.endsWith('\r') ? text.slice(0, -1) : text, layout.separator);
   if (cells.length !== layout.width)
     return { line, refusal: { reason: `not ${layout.width} columns`, value: text.slice(0, 60) } };
+  if (isDisguised(cells[sourceColumn]) !== (source === DISGUISE))
+    return { line, refusal: { reason: 'bars of a control market and others in one file', value: cells[sourceColumn] ?? '' } };
   const symbol = columns.symbol === -1 ? layout.symbol : cells[columns.symbol];
   const date = cells[columns.date];
   const raw: RawBar = {

@@ -1,0 +1,81 @@
+import * as v from 'valibot';
+import { dateOf } from '../calendar.ts';
+import { agentConfigurationFor, readConfiguration, signatureSchema, universeOf } from '../configuration.ts';
+import { drawKey, shiftBack } from '../control/key.ts';
+import { type ControlMarket, type Written, writeControlMarket } from '../control/market.ts';
+import { count, list } from '../sentences.ts';
+import { type Settings, readSettings } from '../settings.ts';
+import { forTerminal } from '../text.ts';
+import { WrongUsage } from './arguments.ts';
+import { checkDates } from './connect.ts';
+import { createProgressLine } from './progress.ts';
+import { number } from './words.ts';
+
+/** The exit code of a command stopped by SIGINT, as shells number it. */
+const STOPPED = 130;
+const DEFAULT_NAME = 'control';
+const MAX_SEED_LENGTH = 200;
+
+interface Arguments {
+  seed: string;
+  weeks: string | undefined;
+  universe: string | undefined;
+  name: string | undefined;
+  from: string;
+  to: string;
+  out: string;
+}
+
+/** The command `disguise`: writes a control market into a folder. 0 when it is complete; otherwise nothing is left. */
+export async function disguise(args: Arguments): Promise<number> {
+  const settings = readSettings(process.env);
+  const market = readMarket(args, settings);
+  const stopping = new AbortController();
+  const stop = () => stopping.abort();
+  process.on('SIGINT', stop).on('SIGTERM', stop);
+  const line = createProgressLine(process.stderr);
+  try {
+    const onProgress = (share: number) => line.draw(share, 1, args.out);
+    const options = { ...market, signal: stopping.signal, onProgress };
+    const written = await writeControlMarket(settings.databasePath, args.out, options);
+    line.clear();
+    process.stdout.write(describe(args.out, market, written));
+    return 0;
+  } catch (error) {
+    line.clear();
+    if (stopping.signal.aborted) return STOPPED;
+    throw error;
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop);
+  }
+}
+
+/** Throws a `WrongUsage` for invalid values. */
+function readMarket({ seed, weeks, universe, name = DEFAULT_NAME, from, to }: Arguments, settings: Settings): ControlMarket {
+  checkDates({ from, to });
+  if (from > to) throw new WrongUsage(`--from ${from} is after --to ${to}`);
+  if (to > dateOf(new Date())) throw new WrongUsage(`--to ${to} is in the future`);
+  if (seed === '' || seed.length > MAX_SEED_LENGTH) throw new WrongUsage(`--seed: expected 1 to ${MAX_SEED_LENGTH} characters`);
+  if (weeks !== undefined && !/^[1-9]\d{0,4}$/.test(weeks))
+    throw new WrongUsage(`--weeks: expected a whole number from 1, got ${weeks}`);
+  const { issues: [problem] = [] } = v.safeParse(signatureSchema, name);
+  if (problem !== undefined) throw new WrongUsage(`--name: ${problem.message}`);
+  if (name === universe) throw new WrongUsage(`--name: ${name} is the universe to disguise; its control needs a name of its own`);
+  const configuration = readConfiguration(settings.configurationPath);
+  const symbols = universeOf(agentConfigurationFor(configuration, universe ?? null));
+  const key = drawKey(seed, symbols, { weeks: weeks === undefined ? null : Number(weeks), from });
+  return { key, from, to, name };
+}
+
+function describe(folder: string, { key, from, to, name }: ControlMarket, { disguises, bars }: Written): string {
+  const shown = forTerminal(folder);
+  const without = key.disguises.filter((disguise) => !disguises.includes(disguise)).map(({ symbol }) => symbol);
+  const span = `${shiftBack(from, key)} to ${shiftBack(to, key)}, ${count(key.weeks, 'week')} earlier`;
+  return [
+    `${shown}: ${number(bars)} bars of ${count(disguises.length, 'symbol')}, ${span}`,
+    ...(without.length > 0 ? [`  left out, without prices then: ${list(without.sort())}`] : []),
+    'Keep key.csv and the seed away from models.',
+    `Next: import-prices ${shown}/prices.csv, merge universe.json into the configuration, trigger --universe ${forTerminal(name)}`,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,33 @@
+import type { Split } from '../database/market.ts';
+import type { DatedBar } from '../database/prices.ts';
+import { ServiceError } from '../domain.ts';
+import { MAX_PRICE, MAX_VOLUME } from '../prices/formats/bar.ts';
+import { DISGUISE_COLUMNS } from '../prices/formats/csv.ts';
+import { type Disguise, shiftBack } from './key.ts';
+
+/** Prices have four decimals, as everywhere in the service. */
+const UNITS_PER_DOLLAR = 10_000;
+
+export const HEADER = `${DISGUISE_COLUMNS.join()}\n`;
+
+/**
+ * The bars of one symbol as lines of `prices.csv`: adjusted for its splits after each bar, multiplied by the factor, under the
+ * code, on the shifted date. An unknown value stays an empty cell. Throws a `ServiceError` (`no_prices`) for a bar that
+ * would no longer be one.
+ */
+export function disguisedRows(
+  bars: readonly DatedBar[],
+  { symbol, code, factor, weeks, splits }: Disguise & { weeks: number; splits: readonly Split[] },
+): string[] {
+  return bars.map(({ date, open, high, low, close, volume }) => {
+    const later = splits.filter((split) => split.date > date);
+    const scale = later.reduce((value, { numerator, denominator }) => (value * denominator) / numerator, factor);
+    const prices = [open, high, low, close].map(
+      (price) => price && Math.round(price * scale * UNITS_PER_DOLLAR) / UNITS_PER_DOLLAR,
+    );
+    const traded = volume && Math.round(volume / scale);
+    if (prices.some((price) => price === 0 || (price ?? 0) > MAX_PRICE) || (traded ?? 0) > MAX_VOLUME)
+      throw new ServiceError('no_prices', `Cannot disguise ${symbol}: its bar of ${date} would be out of range; try another seed`);
+    return `${[code, shiftBack(date, { weeks }), ...prices, traded, 'disguise'].join()}\n`;
+  });
+}

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, before, test } from 'node:test';
+import type { ChatMessage } from '../../src/agent/model.ts';
+import { createBaselineModel } from '../../src/agent/players/baseline-model.ts';
+import { openingMessages } from '../../src/agent/prompt.ts';
+import { type CalendarDate, weekdays } from '../../src/calendar.ts';
+import { drawKey, shiftBack } from '../../src/control/key.ts';
+import { writeControlMarket } from '../../src/control/market.ts';
+import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
+import { splitsBetween } from '../../src/database/market.ts';
+import { storeSplits } from '../../src/database/splits.ts';
+import type { BaselineStrategy } from '../../src/domain.ts';
+import { fromDollars } from '../../src/money.ts';
+import { importFile } from '../../src/prices/import.ts';
+import { closingMark, openMarket } from '../../src/trading/market.ts';
+import { type Portfolio, applySplit, quantityOf, valueOf } from '../../src/trading/portfolio.ts';
+import { briefOf } from '../../src/trading/trading-day.ts';
+import { compare, model } from '../support/comparisons.ts';
+import { storePrices } from '../support/prices.ts';
+import { copyTemplate, temporaryFolder } from '../support/service.ts';
+import { type LedgerDay, callTool } from '../support/trading-day.ts';
+
+/** A market and its control market: rules do the same in both, a model that remembers the real prices does not. */
+
+const SYMBOLS = Array.from({ length: 8 }, (_, index) => `STOCK${index}`);
+const HOLIDAYS = ['2025-06-19', '2025-07-04'];
+const DATES = weekdays('2025-05-05', '2025-09-01').filter((date) => !HOLIDAYS.includes(date));
+/** Sixty days, after some history to rank by. */
+const DAYS = DATES.slice(-60);
+const SPLIT_DATE = DAYS[25] as CalendarDate;
+const SPLIT = { symbol: 'STOCK3', date: SPLIT_DATE, numerator: 4, denominator: 1 };
+/** So much that the rounding to whole shares hardly matters. */
+const CASH = 100_000_000;
+
+/** Returns of some percent a day, other ones for each stock; STOCK3 splits. */
+function rawPrices(): string {
+  return SYMBOLS.flatMap((symbol, place) =>
+    DATES.map((date, day) => {
+      const level = 40 * (place + 2) * Math.exp(0.05 * Math.sin(day * (0.3 + place / 9)) + (0.002 * (place - 3) * day) / 5);
+      const raw = symbol === SPLIT.symbol && date >= SPLIT.date ? level / 4 : level;
+      return `${symbol} ${date} ${raw.toFixed(4)} ${(raw * (1 + 0.01 * Math.cos(day * (place + 1)))).toFixed(4)}`;
+    }),
+  ).join('\n');
+}
+
+interface World {
+  database: CommandDatabase;
+  symbols: string[];
+  dates: CalendarDate[];
+}
+
+let real: World;
+let control: World;
+before(async (t) => {
+  const folder = temporaryFolder(t as TestContext);
+  const path = join(folder, 'jobs.db');
+  copyTemplate(path);
+  const database = openDatabase(path, { durability: 'process-end' });
+  (t as TestContext).after(() => database.close());
+  storePrices(database, rawPrices());
+  const stamp = { source: 'csv', recordedAt: '2025-10-01T00:00:00.000Z' };
+  database.transaction(() => storeSplits(database, { symbol: 'STOCK3', splits: [SPLIT], endDate: '2025-09-30' }, stamp));
+  const [from, to] = [DATES[0] as CalendarDate, DATES.at(-1) as CalendarDate];
+  const key = drawKey('river', SYMBOLS, { weeks: null, from });
+  const out = join(folder, 'control');
+  const { bars } = await writeControlMarket(path, out, { key, from, to, name: 'control', signal: new AbortController().signal });
+  const imported = await importFile(database, join(out, 'prices.csv'), { clock: () => new Date() });
+  assert.deepEqual([bars, imported.bars, imported.refused.size], [SYMBOLS.length * DATES.length, bars, 0]);
+  real = { database, symbols: SYMBOLS, dates: DAYS };
+  control = { database, symbols: key.disguises.map(({ code }) => code), dates: DAYS.map((date) => shiftBack(date, key)) };
+});
+
+type Trader = (day: LedgerDay) => Promise<void>;
+
+/** The daily returns from close to close, on the first day from the initial cash. */
+async function play({ database, symbols, dates }: World, trader: Trader): Promise<number[]> {
+  let portfolio: Portfolio = { cash: fromDollars(CASH), holdings: new Map() };
+  let value: number = portfolio.cash;
+  let before: CalendarDate | null = null;
+  const returns: number[] = [];
+  for (const date of dates) {
+    const market = openMarket(database, date, symbols);
+    for (const split of before === null ? [] : splitsBetween(database, [...portfolio.holdings.keys()], { after: before, upTo: date }))
+      portfolio = applySplit(portfolio, { ...split, price: market.mark(split.symbol) }).portfolio;
+    const day: LedgerDay = { market, universe: new Set(symbols), actions: [], portfolio };
+    await trader(day);
+    portfolio = day.portfolio;
+    const marks = [...portfolio.holdings.keys()].map((symbol) => [symbol, closingMark(database, date, symbol)!.price] as const);
+    const close = valueOf(portfolio, new Map(marks));
+    returns.push(close / value - 1);
+    [value, before] = [close, date];
+  }
+  return returns;
+}
+
+function baseline(strategy: BaselineStrategy): Trader {
+  return async (day) => {
+    const brief = briefOf(day);
+    const conversation: ChatMessage[] = openingMessages(brief);
+    for (;;) {
+      const { content, toolCalls } = await createBaselineModel(strategy, { signature: strategy, brief })(conversation);
+      conversation.push({ role: 'assistant', content, toolCalls });
+      if (toolCalls.length === 0) return;
+      for (const call of toolCalls)
+        conversation.push({ role: 'tool', id: call.id, content: (await callTool(day, call)).content });
+    }
+  };
+}
+
+/** Each morning moves everything into the stock that, as it remembers, rises most until the next morning. */
+function rememberer(): Trader {
+  const bars = rawPrices().split('\n').map((line) => line.split(' ') as [symbol: string, date: string, open: string]);
+  const remembered = new Map(
+    bars.map(([symbol, date, open], index) => [`${symbol} ${date}`, Number(bars[index + 1]?.[2] ?? open) / Number(open)]),
+  );
+  const order = (day: LedgerDay, name: 'buy' | 'sell', symbol: string, amount: number) =>
+    callTool(day, { id: name, name, arguments: JSON.stringify({ symbol, amount }) });
+  return async (day) => {
+    const growth = (symbol: string) => remembered.get(`${symbol} ${day.market.date}`) ?? 0;
+    const [best = ''] = [...day.universe].sort((one, other) => growth(other) - growth(one));
+    if (quantityOf(day.portfolio, best) > 0) return;
+    for (const [symbol, held] of day.portfolio.holdings) await order(day, 'sell', symbol, held);
+    await order(day, 'buy', best, Math.floor(day.portfolio.cash / day.market.mark(best)));
+  };
+}
+
+/** A model and its control, day number by day number. */
+async function comparePlays(trader: Trader) {
+  const [there, here] = [await play(real, trader), await play(control, trader)];
+  const compared = compare([model('real', { real: there }), model('control', { control: here })], { against: 'control' });
+  assert.equal(compared.days.length, DAYS.length);
+  const [pair] = compared.pairs;
+  assert.ok(pair !== undefined);
+  return { there, here, pair };
+}
+
+for (const strategy of ['buy-and-hold', 'equal-weight', 'momentum'] as const) {
+  test(`${strategy} does the same in both markets over ${DAYS.length} days with a split, up to whole shares`, async () => {
+    const { there, here, pair } = await comparePlays(baseline(strategy));
+    const apart = there.map((value, day) => Math.abs(value - (here[day] as number)));
+    const worst = Math.max(...apart);
+    assert.ok(worst < 2e-5, `day ${apart.indexOf(worst)}: ${there[apart.indexOf(worst)]} and ${here[apart.indexOf(worst)]}`);
+    assert.ok(there.filter((value) => Math.abs(value) > 1e-3).length > DAYS.length / 2, 'there is something to compare');
+    assert.ok(typeof pair.difference === 'number' && Math.abs(pair.difference) < 1e-4, `${JSON.stringify(pair.difference)}`);
+    assert.equal(pair.isShown, false);
+  });
+}
+
+test('a model that remembers the real prices shows a large difference', async () => {
+  const { pair } = await comparePlays(rememberer());
+  assert.ok(typeof pair.difference === 'number' && pair.difference > 0.2, `${JSON.stringify(pair.difference)}`);
+  assert.equal(pair.isShown, true);
+});

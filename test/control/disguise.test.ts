@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { addDays, isWeekday } from '../../src/calendar.ts';
+import { drawKey, shiftBack } from '../../src/control/key.ts';
+import { writeControlMarket } from '../../src/control/market.ts';
+import { HEADER, disguisedRows } from '../../src/control/rows.ts';
+import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
+import { storeSplits } from '../../src/database/splits.ts';
+import { runInProcess } from '../support/in-process.ts';
+import { storePrices } from '../support/prices.ts';
+import { copyTemplate, temporaryFolder } from '../support/service.ts';
+
+const PRICES = `
+  AAA 2025-06-05 100 102
+  AAA 2025-06-06 104 106
+  AAA 2025-06-09 26.5 27
+  AAA 2025-06-10 27.25 -
+  BBB 2025-06-06 10 11
+  BBB 2025-06-10 11 12`;
+const SPLIT = [{ symbol: 'AAA', date: '2025-06-09', numerator: 4, denominator: 1 }];
+const configuration = {
+  models: [],
+  agent_config: { stock_symbols: ['AAA', 'BBB', 'NONE'] },
+  universes: { small: ['BBB'], empty: ['NONE'] },
+};
+const SPAN = ['--from', '2025-06-05', '--to', '2025-06-10'];
+
+/** A folder with a configuration and a database of these prices, as the program finds them. */
+function installed(t: TestContext): { cwd: string; database: CommandDatabase } {
+  const cwd = temporaryFolder(t);
+  mkdirSync(join(cwd, 'configs'));
+  writeFileSync(join(cwd, 'configs/default_config.json'), JSON.stringify(configuration));
+  copyTemplate(join(cwd, 'data/jobs.db'));
+  const database = openDatabase(join(cwd, 'data/jobs.db'), { durability: 'process-end' });
+  t.after(() => database.close());
+  storePrices(database, PRICES);
+  const stamp = { source: 'csv', recordedAt: '2025-07-01T00:00:00.000Z' };
+  database.transaction(() => storeSplits(database, { symbol: 'AAA', splits: SPLIT, endDate: '2025-06-30' }, stamp));
+  return { cwd, database };
+}
+
+const rowsOf = (text: string) => text.trimEnd().split('\n').map((line) => line.split(','));
+
+test('the key: the same for the same seed, another for another one; codes, factors and weeks as documented', () => {
+  const symbols = Array.from({ length: 500 }, (_, index) => `S${index}`);
+  const from = '2025-06-05';
+  const key = drawKey('river', symbols, { weeks: null, from });
+  assert.deepEqual(drawKey('river', symbols.toReversed(), { weeks: null, from: '2024-01-01' }), key);
+  assert.notDeepEqual(drawKey('rivers', symbols, { weeks: null, from }).disguises, key.disguises);
+  assert.deepEqual(drawKey('river', symbols, { weeks: 7, from }), { ...key, weeks: 7 });
+  const codes = key.disguises.map(({ code }) => code);
+  assert.equal(new Set(codes).size, symbols.length);
+  assert.deepEqual(codes.filter((code) => !/^[A-Z]{6}$/.test(code)), []);
+  assert.deepEqual(codes, codes.toSorted());
+  assert.notDeepEqual(key.disguises.map(({ symbol }) => symbol), symbols.toSorted(), 'the order of the codes tells nothing');
+  const exponents = key.disguises.map(({ factor }) => Math.log2(factor));
+  assert.ok(exponents.every((exponent) => exponent >= -1 && exponent < 1));
+  const mean = exponents.reduce((sum, exponent) => sum + exponent, 0) / exponents.length;
+  assert.ok(Math.abs(mean) < 0.1 && Math.min(...exponents) < -0.9 && Math.max(...exponents) > 0.9, `mean ${mean}`);
+  const weeks = Array.from({ length: 200 }, (_, seed) => drawKey(`${seed}`, [], { weeks: null, from }).weeks);
+  assert.ok(Math.min(...weeks) >= 52 && Math.min(...weeks) < 100 && Math.max(...weeks) <= 1_040 && Math.max(...weeks) > 990);
+  assert.ok(isWeekday(shiftBack(from, key)));
+  assert.throws(() => drawKey('river', ['A'], { weeks: 6_545, from }), {
+    code: 'invalid_dates',
+    message: /6545 weeks before 2025-06-05 is before 1900-01-01; give fewer weeks$/,
+  });
+  assert.equal(shiftBack(from, drawKey('river', ['A'], { weeks: 6_544, from })), '1900-01-04');
+});
+
+const bar = { open: 100, high: 110, low: 90, close: 105, volume: 1000 };
+const rows: [name: string, bar: object, factor: number, expected: string | RegExp][] = [
+  ['a bar before a split is divided by it', { date: '2025-06-06' }, 2, 'CODE,2025-05-30,50,55,45,52.5,2000,disguise\n'],
+  ['a bar on the day of a split is not', { date: '2025-06-09' }, 2, 'CODE,2025-06-02,200,220,180,210,500,disguise\n'],
+  ['prices have four decimals, volumes none', { date: '2025-06-10' }, 1 / 3, 'CODE,2025-06-03,33.3333,36.6667,30,35,3000,disguise\n'],
+  ['an unknown value stays unknown', { date: '2025-06-10', high: null, low: null, close: null, volume: null }, 1, 'CODE,2025-06-03,100,,,,,disguise\n'],
+  ['a volume of 0 stays 0', { date: '2025-06-10', volume: 0 }, 2, 'CODE,2025-06-03,200,220,180,210,0,disguise\n'],
+  ['a price that would round to 0 is refused', { date: '2025-06-06', low: 0.0001 }, 1, /^Cannot disguise AAA: its bar of 2025-06-06 would be out of range; try another seed$/],
+  ['a price above the highest is refused', { date: '2025-06-10', open: 9e6 }, 2, /^Cannot disguise AAA: its bar of 2025-06-10 would/],
+  ['a volume above the highest is refused', { date: '2025-06-10', volume: 9e14 }, 0.5, /^Cannot disguise AAA: its bar of 2025-06-10 would/],
+];
+for (const [name, change, factor, expected] of rows) {
+  test(`a disguised bar: ${name}`, () => {
+    const options = { symbol: 'AAA', code: 'CODE', factor, weeks: 1, splits: SPLIT };
+    const disguised = () => disguisedRows([{ date: '', ...bar, ...change }], options).join('');
+    if (typeof expected === 'string') assert.equal(disguised(), expected);
+    else assert.throws(disguised, { code: 'no_prices', message: expected });
+  });
+}
+
+test('disguise writes three files; import-prices takes them as an adjusted series with coverage', async (t) => {
+  const { cwd, database } = installed(t);
+  const first = await runInProcess(['disguise', '--seed', 'river', ...SPAN, '--out', 'control'], { cwd });
+  assert.deepEqual([first.code, first.stderr], [0, '']);
+  assert.deepEqual(readdirSync(join(cwd, 'control')).sort(), ['key.csv', 'prices.csv', 'universe.json']);
+  const read = (name: string) => readFileSync(join(cwd, name), 'utf8');
+  const [header, ...keys] = rowsOf(read('control/key.csv'));
+  assert.deepEqual(header, ['code', 'symbol', 'factor', 'weeks']);
+  const codeOf = Object.fromEntries(keys.map(([code, symbol]) => [symbol, code]));
+  assert.deepEqual(Object.keys(codeOf).sort(), ['AAA', 'BBB']);
+  assert.deepEqual(JSON.parse(read('control/universe.json')), { universes: { control: keys.map(([code]) => code) } });
+  const weeks = Number(keys[0]?.[3]);
+  const lastDate = addDays('2025-06-10', -7 * weeks);
+  assert.match(first.stdout, /^control: 6 bars of 2 symbols, [^]*\n {2}left out, without prices then: NONE\n/);
+  assert.match(first.stdout, new RegExp(` to ${lastDate}, ${weeks} weeks? earlier\n[^]*, trigger --universe control\n$`));
+  const prices = read('control/prices.csv');
+  assert.equal(prices.slice(0, HEADER.length), 'symbol,date,open,high,low,close,volume,source\n');
+  assert.equal(prices.split('\n').length, 8);
+  assert.doesNotMatch(prices + read('control/universe.json'), /AAA|BBB|NONE|2025/);
+
+  const again = await runInProcess(['disguise', '--seed', 'river', ...SPAN, '--out', 'again'], { cwd });
+  assert.equal(again.code, 0);
+  for (const name of ['prices.csv', 'key.csv', 'universe.json']) assert.equal(read(`again/${name}`), read(`control/${name}`));
+
+  const imported = await runInProcess(['import-prices', 'control/prices.csv'], { cwd });
+  assert.match(imported.stdout, /control market CSV\n  imported 6 bars \(6 new or changed\) of 2 symbols/);
+  const series = database.statement('SELECT symbol, count(*) AS bars, min(adjusted) AS adjusted, max(source) AS source FROM price_data GROUP BY symbol');
+  const found = new Map(series.all().map(({ symbol, ...row }) => [symbol, { ...row }]));
+  assert.deepEqual(found.get(codeOf['AAA']), { bars: 4, adjusted: 1, source: 'disguise' });
+  assert.deepEqual(found.get('AAA'), { bars: 4, adjusted: 0, source: 'csv' });
+  const covered = database.statement(`SELECT end_date FROM price_data_coverage WHERE symbol = ? AND source = 'disguise'`);
+  assert.equal(covered.get(codeOf['AAA'] ?? '')?.['end_date'], addDays('2025-06-09', -7 * weeks), 'to the last complete bar');
+});
+
+/** Options after `--seed S`, what is in the way, and the exit code and message. */
+const refusals: [name: string, args: string[], code: number, message: RegExp][] = [
+  ['a folder that is not empty', [...SPAN, '--out', 'configs'], 1, /^Cannot create the folder configs: it is not empty\n$/],
+  ['a file', [...SPAN, '--out', 'configs/default_config.json'], 1, /^Cannot create the folder .*: ENOTDIR/],
+  ['a folder in a missing one', [...SPAN, '--out', 'no/such'], 1, /^Cannot create the folder no\/such: ENOENT/],
+  ['no prices in the span', ['--from', '2025-01-01', '--to', '2025-01-31', '--out', 'new'], 1, /: no price of the universe is stored from 2025-01-01 to/],
+  ['a universe without prices', [...SPAN, '--universe', 'empty', '--out', 'new'], 1, /no price of the universe is stored/],
+  ['an unknown universe', [...SPAN, '--universe', 'big', '--out', 'new'], 1, /^Universe 'big' is not in the server configuration: it names small, empty\n$/],
+  ['a shift too far', [...SPAN, '--weeks', '9999', '--out', 'new'], 1, /9999 weeks before 2025-06-05 is before 1900-01-01/],
+  ['a span backwards', ['--from', '2025-06-05', '--to', '2025-06-04', '--out', 'new'], 2, /--from 2025-06-05 is after --to 2025-06-04/],
+  ['a span into the future', ['--from', '2025-06-05', '--to', '2999-01-01', '--out', 'new'], 2, /--to 2999-01-01 is in the future/],
+  ['no date', ['--from', 'soon', '--to', '2025-06-04', '--out', 'new'], 2, /--from: expected a date/],
+  ['no weeks', [...SPAN, '--weeks', '0', '--out', 'new'], 2, /--weeks: expected a whole number from 1, got 0/],
+  ['an empty name', [...SPAN, '--name', '', '--out', 'new'], 2, /--name: must not be empty/],
+  ['the name of the universe itself', [...SPAN, '--universe', 'small', '--name', 'small', '--out', 'new'], 2, /--name: small is the universe to disguise/],
+];
+test('disguise refuses what cannot be done, and leaves nothing behind', async (t) => {
+  const { cwd } = installed(t);
+  const before = readdirSync(cwd).sort();
+  for (const [name, args, code, message] of refusals) {
+    const ended = await runInProcess(['disguise', '--seed', 'river', ...args], { cwd });
+    assert.match(ended.stderr, message, name);
+    assert.deepEqual([ended.code, ended.stdout, readdirSync(cwd).sort()], [code, '', before], name);
+  }
+  assert.match((await runInProcess(['disguise', '--seed', '', ...SPAN, '--out', 'new'], { cwd })).stderr, /--seed: expected 1 to 200 characters/);
+  assert.deepEqual(readdirSync(join(cwd, 'configs')), ['default_config.json']);
+});
+
+test('an empty folder is taken; a universe and a name can be chosen', async (t) => {
+  const { cwd } = installed(t);
+  mkdirSync(join(cwd, 'empty'));
+  const args = ['--seed', 'x', ...SPAN, '--weeks', '3', '--universe', 'small', '--name', 'other', '--out', 'empty'];
+  assert.equal((await runInProcess(['disguise', ...args], { cwd })).code, 0);
+  assert.deepEqual(Object.keys(JSON.parse(readFileSync(join(cwd, 'empty/universe.json'), 'utf8')).universes), ['other']);
+  const dates = rowsOf(readFileSync(join(cwd, 'empty/prices.csv'), 'utf8')).slice(1).map(([, date]) => date);
+  assert.deepEqual(dates, ['2025-05-16', '2025-05-20']);
+});
+
+test('a control market that is stopped or fails half-way leaves nothing', async (t) => {
+  const { cwd, database } = installed(t);
+  const key = drawKey('river', ['AAA', 'BBB'], { weeks: 1, from: '2025-06-05' });
+  const span = { key, from: '2025-06-05', to: '2025-06-10', name: 'control' };
+  const out = join(cwd, 'new');
+  const stopping = new AbortController();
+  const stopped = writeControlMarket(database.path, out, {
+    ...span,
+    signal: stopping.signal,
+    onProgress: () => {
+      assert.ok(readdirSync(cwd).some((name) => /^new\..*\.unfinished$/.test(name)), 'it is being written elsewhere');
+      stopping.abort();
+    },
+  });
+  await assert.rejects(stopped, { name: 'AbortError' });
+  storePrices(database, 'BBB 2025-06-09 10000000 10000000');
+  const wide = { disguises: key.disguises.map((disguise) => ({ ...disguise, factor: 2 })), weeks: 1 };
+  const failed = writeControlMarket(database.path, out, { ...span, key: wide, signal: new AbortController().signal });
+  await assert.rejects(failed, { code: 'no_prices', message: /^Cannot disguise BBB: its bar of 2025-06-09 would/ });
+  assert.deepEqual([existsSync(out), readdirSync(cwd).sort()], [false, ['configs', 'data']]);
+});

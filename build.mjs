@@ -144,6 +144,29 @@ function withoutDescriptions(path) {
     .concat(empty);
 }
 
+/** The table of commands with its texts packed, because only the help shows them. */
+function commandTable(commands) {
+  const texts = {};
+  const rows = Object.entries(commands).map(([name, { options, positionals, run, ...words }]) => {
+    texts[name] = { ...words, options: Object.fromEntries(Object.entries(options).map(([option, { text }]) => [option, text])) };
+    const bare = Object.fromEntries(Object.entries(options).map(([option, { text: _text, ...rest }]) => [option, rest]));
+    const act = String(run).replaceAll(`import('./`, `import('./src/commands/`);
+    const rest = JSON.stringify(positionals)?.replace('"most":null', '"most":Infinity'); // JSON has no infinity
+    return `${JSON.stringify(name)}: row(${JSON.stringify(name)}, ${act}, ${JSON.stringify(bare)}, ${rest})`;
+  });
+  return `
+    let texts;
+    const of = (name) => (texts ??= JSON.parse(${unpacked(JSON.stringify(texts))}))[name];
+    const say = (object, key, text) => Object.defineProperty(object, key, { get: text, enumerable: true });
+    function row(name, run, options, positionals) {
+      for (const option in options) say(options[option], 'text', () => of(name).options[option]);
+      const command = { run, options, positionals };
+      for (const key of ['summary', 'details', 'example']) say(command, key, () => of(name)[key]);
+      return command;
+    }
+    export const commands = { ${rows.join(',\n')} };`;
+}
+
 /** The source of all commands. */
 function commandsText() {
   const folder = `${import.meta.dirname}/src/commands`;
@@ -174,6 +197,7 @@ const madeAtBuild = {
       ({ migrations, tables }) =>
         `export const { migrations, tables } = JSON.parse(${unpacked(JSON.stringify({ migrations, tables }))});`,
     );
+    replace(/src[\\/]commands[\\/]table\.ts$/, ({ commands }) => commandTable(commands));
     onLoad({ filter: /src[\\/](handlers[\\/][\w-]+|http[\\/]routes)\.ts$/ }, ({ path }) => ({
       contents: withoutDescriptions(path),
       loader: 'ts',
@@ -207,7 +231,7 @@ On Linux and macOS "npm ci" brings one along, which npm's scripts then use; else
 const NAMES_GO_HERE = 'NAMES_GO_HERE';
 
 /**
- * The project's functions and classes as pairs of short and full names, for the log's stack traces. Functions inside
+ * The short names of the project's functions and classes, then their full ones, for the log's stack traces. Functions inside
  * others share their short names, so they have none here.
  */
 function functionNames(program, map) {
@@ -219,7 +243,8 @@ function functionNames(program, map) {
       if (generatedLine !== row || generatedColumn !== index || !name || /node_modules/.test(originalSource)) continue;
       names.set(short, names.has(short) && names.get(short) !== name ? null : name);
     }
-  return [...names].filter(([, name]) => name !== null);
+  const known = [...names].filter(([, name]) => name !== null).sort(([, one], [, other]) => (one < other ? -1 : 1));
+  return [0, 1].map((place) => known.map((pair) => pair[place]).join(' ')).join();
 }
 
 async function buildProgram() {
@@ -241,11 +266,13 @@ async function buildProgram() {
     plugins: [madeAtBuild],
   });
   const [map, program] = outputFiles.map(({ text }) => text);
-  const names = packed(JSON.stringify(functionNames(program, new SourceMap(JSON.parse(map)))));
+  const names = packed(functionNames(program, new SourceMap(JSON.parse(map))));
   const packages = new Set([...packagesIn(metafile), ...agent.packages, ...pages.packages]);
   const licences = [`Trading Simulation Service\n\n${licenceIn('.')}`, ...[...packages].sort().map(packageLicence)];
   mkdirSync('dist', { recursive: true });
-  writeFileSync('dist/server.js', licenceComment(licences) + program.replace(NAMES_GO_HERE, () => names)); // `--licenses` prints this comment
+  // The lines that begin with three spaces are those of SQL and of a script, both without comments: they can be one line.
+  const text = program.replace(/\n {3,}/g, ' ').replace(NAMES_GO_HERE, () => names);
+  writeFileSync('dist/server.js', licenceComment(licences) + text); // `--licenses` prints this comment
   // The file is CommonJS although this repository's package is not; copied elsewhere, it needs no other file.
   writeFileSync('dist/package.json', '{ "type": "commonjs" }\n');
 }

@@ -1,6 +1,6 @@
 import { unpack } from './packed-text.ts';
 
-/** Function names by their short forms in the built file, as packed JSON. Only the build defines it. */
+/** The short names of functions in the built file, a comma, and their full ones in that order. Only the build defines it, packed. */
 declare const FUNCTION_NAMES: string | undefined;
 
 /** An error's stack trace, with the function names of the source files instead of the short ones of the built file. */
@@ -14,5 +14,6 @@ export function stackOf(error: Error): string {
 
 function functionNames(): ReadonlyMap<string, string> {
   if (typeof FUNCTION_NAMES === 'undefined') return new Map();
-  return new Map(JSON.parse(unpack(FUNCTION_NAMES)));
+  const [short = [], full = []] = unpack(FUNCTION_NAMES).split(',').map((names) => names.split(' '));
+  return new Map(short.map((name, index) => [name, full[index] ?? name]));
 }

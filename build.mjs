@@ -106,23 +106,24 @@ function generated(code) {
   return { contents: `import { unpack } from './src/packed-text.ts';\n${code}`, resolveDir: import.meta.dirname };
 }
 
+/** Folders whose `packed.ts` is replaced by the packed code of their `library.ts`. */
+const PACKED_FOLDERS = ['comparison', 'performance'];
+
 /**
- * Instead of a folder's `packed.ts`: its `library.ts` as packed text, which is compiled at the first call. The names in it
- * are left as they are: stack traces show them, and packed they cost little. For pure functions only, because the text has
- * copies of all that they import.
+ * The `library.ts` of these folders in one packed text, because they share much, compiled at the first call. For pure
+ * functions only, because the text has copies of all that they import.
  */
-async function packedModule(folder) {
-  const options = { ...bundled, minifyIdentifiers: false, entryPoints: [`src/${folder}/library.ts`], write: false };
-  const { outputFiles, metafile } = await build(options);
-  if (packagesIn(metafile).length > 0) throw new Error(`Cannot build: src/${folder}/library.ts includes a package`);
+async function packedLibraries() {
+  const contents = PACKED_FOLDERS.map((folder) => `export * as ${folder} from './src/${folder}/library.ts';`).join('');
+  const { outputFiles } = await build({ ...bundled, stdin: { contents, resolveDir: import.meta.dirname }, write: false });
   return `
     let loaded;
-    export function ${folder}Library() {
+    export function libraries() {
       if (loaded !== undefined) return loaded;
       const text = ${unpacked(outputFiles[0].text)};
       const module = { exports: {} };
       const { compileFunction } = process.getBuiltinModule('node:vm');
-      compileFunction(text, ['module', 'require'], { filename: '${folder}.js' })(module, process.getBuiltinModule);
+      compileFunction(text, ['module', 'require'], { filename: 'libraries.js' })(module, process.getBuiltinModule);
       return loaded = module.exports;
     }`;
 }
@@ -180,7 +181,7 @@ function commandsText() {
  */
 const madeAtBuild = {
   name: 'made-at-build',
-  setup({ onLoad }) {
+  setup({ onLoad, onResolve }) {
     const replace = (filter, code) =>
       onLoad({ filter }, async ({ path }) => generated(await code(await import(path))));
     replace(
@@ -202,9 +203,12 @@ const madeAtBuild = {
       contents: withoutDescriptions(path),
       loader: 'ts',
     }));
-    onLoad({ filter: /src[\\/](comparison|performance)[\\/]packed\.ts$/ }, async ({ path }) =>
-      generated(await packedModule(basename(dirname(path)))),
-    );
+    onResolve({ filter: /^packed-libraries$/ }, ({ path }) => ({ path, namespace: path }));
+    onLoad({ filter: /./, namespace: 'packed-libraries' }, async () => generated(await packedLibraries()));
+    onLoad({ filter: new RegExp(`src[\\\\/](${PACKED_FOLDERS.join('|')})[\\\\/]packed\\.ts$`) }, ({ path }) => {
+      const folder = basename(dirname(path));
+      return generated(`import { libraries } from 'packed-libraries'; export const ${folder}Library = () => libraries().${folder};`);
+    });
   },
 };
 

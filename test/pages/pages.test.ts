@@ -369,3 +369,22 @@ test('the matrix of pairs is read with the arrow keys, and shows a pair from bot
   await page.keyboard.press('Enter');
   assert.equal(await page.locator('.pairs [role=status]').innerText(), HOSTILE);
 });
+
+test('curves mark a knowledge cutoff with a line, and say it in words', inLongForm, async (t) => {
+  const { page, open } = await visit(t, service.url);
+  const drawn = async (path: string) => {
+    await open(path);
+    await page.locator('.u-over').first().waitFor();
+    return page.evaluate<string>('document.querySelector("canvas").toDataURL()');
+  };
+  const before = [await drawn('/'), await drawn('/models/model-a')];
+  assert.equal(await page.getByText('Knowledge cutoff: ').count(), 0);
+  await page.route('**/performance*', async (route) => {
+    const body = await (await route.fetch()).json();
+    for (const one of body.models) if (one.model === 'model-a') one.knowledge_cutoff = dates[2];
+    await route.fulfill({ json: body });
+  });
+  assert.notEqual(await drawn('/models/model-a'), before[1]);
+  assert.notEqual(await drawn('/'), before[0]);
+  await page.getByText(`Knowledge cutoff: ${dates[2]} (model-a). A model may remember days on or before it.`).waitFor();
+});

@@ -388,3 +388,31 @@ test('curves mark a knowledge cutoff with a line, and say it in words', inLongFo
   assert.notEqual(await drawn('/'), before[0]);
   await page.getByText(`Knowledge cutoff: ${dates[2]} (model-a). A model may remember days on or before it.`).waitFor();
 });
+
+test('the page shows what the service computes: every model, its benchmark, and a sentence for each pair', inLongForm, async (t) => {
+  const month = lastWeekdays(21);
+  const models = [
+    { signature: 'calm', enabled: true, repeats: 2 },
+    { signature: 'bold', enabled: true },
+    { signature: 'held', enabled: true, basemodel: 'baseline/buy-and-hold' },
+  ];
+  const own = await startTestService(t, {
+    configuration: { models, agent_config: { stock_symbols: SYMBOLS } },
+    prices: wavyPrices(SYMBOLS, month),
+    pages: true,
+  });
+  await own.runJob({ start_date: month[0], end_date: month.at(-1) });
+  const { body } = await own.get('/comparison');
+  const { page, open } = await visit(t, own.url);
+  await open('/compare');
+  const names = await page.locator('.forest tbody th a').allInnerTexts();
+  assert.deepEqual(names, body.models.map(({ model }: { model: string }) => model));
+  assert.deepEqual(names.toSorted(), ['bold', 'calm', 'held']);
+  assert.equal(await page.locator('.forest tbody .run').count(), 4);
+  assert.equal(await page.locator('.forest tbody .against').count(), 3);
+  assert.equal(await page.locator('.sentences li').count(), 2);
+  await open('/compare?models=bold&against=held&confidence=0.9');
+  assert.deepEqual(await page.locator('.sentences li').allInnerTexts(), [
+    (await own.get('/comparison?models=bold&against=held&confidence=0.9')).body.pairs[0].sentence,
+  ]);
+});

@@ -86,6 +86,9 @@ export function comparisonAnswer(models: readonly ComparedModel[], days: number,
       unavailable: {},
     },
     conventions: { period: 'All returns are over the days compared.' },
+    deployment_mode: 'DEV',
+    is_dev_mode: true,
+    preserve_dev_data: false,
     ...more,
   };
 }

@@ -32,3 +32,6 @@ export const LEAST_RETURN = 1e-8;
 export function dailyRate(yearlyRate: number): number {
   return (1 + yearlyRate) ** (1 / TRADING_DAYS_PER_YEAR) - 1;
 }
+
+/** The respects in which a model's figures may not be comparable with the others', as machine-readable codes. */
+export const incomparabilityKinds = ['period', 'missing_days', 'stale', 'costs', 'universe', 'initial_cash'] as const;

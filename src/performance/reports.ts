@@ -1,9 +1,9 @@
-import { parseAgentConfigurations } from '../configuration.ts';
+import { parseAgentConfigurations, universeOf } from '../configuration.ts';
 import { initialCashOf, storedConfigurations } from '../database/records/trading-terms.ts';
 import { newestRun } from '../database/records/runs.ts';
 import type { Steps } from '../turns.ts';
 import { type Benchmark, benchmarkSteps } from './choose-benchmark.ts';
-import { type Incomparability, type ModelPeriod, compareModels, staleness } from './comparability.ts';
+import type { Incomparability, ModelPeriod } from './comparability.ts';
 import { performanceLibrary } from './packed.ts';
 import { type Choice, readChosenDays, readRecord } from './record.ts';
 import type { reportBenchmark } from './report-benchmark.ts';
@@ -34,7 +34,7 @@ export function* prepareReports(request: ReportRequest): Steps<Basis> {
     periods,
     benchmark,
     benchmarkReport: performanceLibrary().reportBenchmark(benchmark, days, riskFree),
-    incomparable: compareModels(periods, { configurations, initialCash }),
+    incomparable: performanceLibrary().compareModels(periods, { configurations, universeOf, initialCash }),
   };
 }
 
@@ -46,7 +46,7 @@ export function* reportSteps(request: ReportRequest, { benchmark, incomparable }
   yield null;
   const figures = performanceLibrary().reportModel(record);
   yield null;
-  const stale = staleness(figures.stale_model_days, figures.model_days);
+  const stale = performanceLibrary().staleness(figures.stale_model_days, figures.model_days);
   const known = figures.curve.filter(({ date }) => knowledgeCutoff !== null && date <= knowledgeCutoff);
   const memory = { knowledge_cutoff: knowledgeCutoff, days_before_cutoff: known.length };
   return { model, family, ...memory, ...figures, incomparable: [...(incomparable.get(model) ?? []), ...stale] };

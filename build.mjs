@@ -1,10 +1,9 @@
 // Builds the one file that is the whole program: dist/server.js.
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
-import { basename, dirname } from 'node:path';
+import { basename } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { build } from 'esbuild';
-import { textOf } from './src/packed-text.ts';
 
 const bundled = {
   absWorkingDir: import.meta.dirname,
@@ -47,13 +46,13 @@ const pageBundle = {
   write: false,
 };
 
-/** Text inside the program, in a third of its size or less; src/packed-text.ts unpacks it where it is used. */
+/** Text inside the program, in a third of its size or less; `brotliDecompressSync` unpacks it where it is used. */
 function packed(content) {
   const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 };
-  return textOf(brotliCompressSync(content, { params }));
+  return brotliCompressSync(content, { params }).toString('base64');
 }
 
-/** The files of the pages by name, packed; and the packages inside them. */
+/** The files of the pages by name, compressed with Brotli, as base64; and the packages inside them. */
 async function bundlePages() {
   const { outputFiles, metafile } = await build(pageBundle);
   const packages = packagesIn(metafile);
@@ -67,7 +66,7 @@ async function bundlePages() {
   return { files: Object.fromEntries([...plain, ...built].map(([name, bytes]) => [name, packed(bytes)])), packages };
 }
 
-/** The files of the pages by name, packed. */
+/** The files of the pages by name: compressed with Brotli, as base64. */
 export async function buildPages() {
   return (await bundlePages()).files;
 }
@@ -96,82 +95,9 @@ function licenceComment(texts) {
   return texts.length === 0 ? '' : `/*!\n${texts.join(`\n\n${'-'.repeat(78)}\n\n`)}\n*/\n`;
 }
 
-/** Code for a text that is packed in the program; for `generated` files. */
+/** Code for a text that is packed in the program. */
 function unpacked(text) {
-  return `unpack('${packed(text)}')`;
-}
-
-/** A file made by the build, which may unpack texts. */
-function generated(code) {
-  return { contents: `import { unpack } from './src/packed-text.ts';\n${code}`, resolveDir: import.meta.dirname };
-}
-
-/** Folders whose `packed.ts` is replaced by the packed code of their `library.ts`. */
-const PACKED_FOLDERS = ['comparison', 'performance'];
-
-/**
- * The `library.ts` of these folders in one packed text, because they share much, compiled at the first call. For pure
- * functions only, because the text has copies of all that they import.
- */
-async function packedLibraries() {
-  const contents = PACKED_FOLDERS.map((folder) => `export * as ${folder} from './src/${folder}/library.ts';`).join('');
-  const { outputFiles } = await build({ ...bundled, stdin: { contents, resolveDir: import.meta.dirname }, write: false });
-  return `
-    let loaded;
-    export function libraries() {
-      if (loaded !== undefined) return loaded;
-      const text = ${unpacked(outputFiles[0].text)};
-      const module = { exports: {} };
-      const { compileFunction } = process.getBuiltinModule('node:vm');
-      compileFunction(text, ['module', 'require'], { filename: 'libraries.js' })(module, process.getBuiltinModule);
-      return loaded = module.exports;
-    }`;
-}
-
-/**
- * The file of a handler or of the routes without what only the interface description uses: summaries, errors, descriptions,
- * and schemas of responses that no command checks.
- */
-function withoutDescriptions(path) {
-  const text = readFileSync(path, 'utf8');
-  const response = /^export const (\w+Response) =\s+named\([^]*?^}\);$/gm;
-  const names = [...text.matchAll(response)].map(([, name]) => name).filter((name) => !commandsText().includes(name));
-  const empty = names.map((name) => `export const ${name} = undefined;`).join('');
-  if (/-response\.ts$/.test(path) && names.length > 0) return empty;
-  return text
-    .replaceAll(response, (schema, name) => (names.includes(name) ? '' : schema))
-    .replaceAll(/,?\s*v\.description\((?:[^'`()]|'[^'\n]*'|`[^`]*`)*\)/g, '')
-    .replaceAll(/^    (?:summary|tag): .*,\n|^    errors: \{[^]*?\},\n/gm, '')
-    .concat(empty);
-}
-
-/** The table of commands with its texts packed, because only the help shows them. */
-function commandTable(commands) {
-  const texts = {};
-  const rows = Object.entries(commands).map(([name, { options, positionals, run, ...words }]) => {
-    texts[name] = { ...words, options: Object.fromEntries(Object.entries(options).map(([option, { text }]) => [option, text])) };
-    const bare = Object.fromEntries(Object.entries(options).map(([option, { text: _text, ...rest }]) => [option, rest]));
-    const act = String(run).replaceAll(`import('./`, `import('./src/commands/`);
-    const rest = JSON.stringify(positionals)?.replace('"most":null', '"most":Infinity'); // JSON has no infinity
-    return `${JSON.stringify(name)}: row(${JSON.stringify(name)}, ${act}, ${JSON.stringify(bare)}, ${rest})`;
-  });
-  return `
-    let texts;
-    const of = (name) => (texts ??= JSON.parse(${unpacked(JSON.stringify(texts))}))[name];
-    const say = (object, key, text) => Object.defineProperty(object, key, { get: text, enumerable: true });
-    function row(name, run, options, positionals) {
-      for (const option in options) say(options[option], 'text', () => of(name).options[option]);
-      const command = { run, options, positionals };
-      for (const key of ['summary', 'details', 'example']) say(command, key, () => of(name)[key]);
-      return command;
-    }
-    export const commands = { ${rows.join(',\n')} };`;
-}
-
-/** The source of all commands. */
-function commandsText() {
-  const folder = `${import.meta.dirname}/src/commands`;
-  return readdirSync(folder).map((name) => readFileSync(`${folder}/${name}`, 'utf8')).join();
+  return `process.getBuiltinModule('node:zlib').brotliDecompressSync(Buffer.from('${packed(text)}', 'base64')).toString()`;
 }
 
 /**
@@ -181,9 +107,9 @@ function commandsText() {
  */
 const madeAtBuild = {
   name: 'made-at-build',
-  setup({ onLoad, onResolve }) {
+  setup({ onLoad }) {
     const replace = (filter, code) =>
-      onLoad({ filter }, async ({ path }) => generated(await code(await import(path))));
+      onLoad({ filter }, async ({ path }) => ({ contents: await code(await import(path)) }));
     replace(
       /src[\\/]trading[\\/]tool-parameters\.ts$/,
       ({ toolParameters }) => `export const toolParameters = ${JSON.stringify(toolParameters)};`,
@@ -198,17 +124,6 @@ const madeAtBuild = {
       ({ migrations, tables }) =>
         `export const { migrations, tables } = JSON.parse(${unpacked(JSON.stringify({ migrations, tables }))});`,
     );
-    replace(/src[\\/]commands[\\/]table\.ts$/, ({ commands }) => commandTable(commands));
-    onLoad({ filter: /src[\\/](handlers[\\/][\w-]+|http[\\/]routes)\.ts$/ }, ({ path }) => ({
-      contents: withoutDescriptions(path),
-      loader: 'ts',
-    }));
-    onResolve({ filter: /^packed-libraries$/ }, ({ path }) => ({ path, namespace: path }));
-    onLoad({ filter: /./, namespace: 'packed-libraries' }, async () => generated(await packedLibraries()));
-    onLoad({ filter: new RegExp(`src[\\\\/](${PACKED_FOLDERS.join('|')})[\\\\/]packed\\.ts$`) }, ({ path }) => {
-      const folder = basename(dirname(path));
-      return generated(`import { libraries } from 'packed-libraries'; export const ${folder}Library = () => libraries().${folder};`);
-    });
   },
 };
 
@@ -235,7 +150,7 @@ On Linux and macOS "npm ci" brings one along, which npm's scripts then use; else
 const NAMES_GO_HERE = 'NAMES_GO_HERE';
 
 /**
- * The short names of the project's functions and classes, then their full ones, for the log's stack traces. Functions inside
+ * The project's functions and classes as pairs of short and full names, for the log's stack traces. Functions inside
  * others share their short names, so they have none here.
  */
 function functionNames(program, map) {
@@ -247,8 +162,7 @@ function functionNames(program, map) {
       if (generatedLine !== row || generatedColumn !== index || !name || /node_modules/.test(originalSource)) continue;
       names.set(short, names.has(short) && names.get(short) !== name ? null : name);
     }
-  const known = [...names].filter(([, name]) => name !== null).sort(([, one], [, other]) => (one < other ? -1 : 1));
-  return [0, 1].map((place) => known.map((pair) => pair[place]).join(' ')).join();
+  return [...names].filter(([, name]) => name !== null);
 }
 
 async function buildProgram() {
@@ -270,13 +184,11 @@ async function buildProgram() {
     plugins: [madeAtBuild],
   });
   const [map, program] = outputFiles.map(({ text }) => text);
-  const names = packed(functionNames(program, new SourceMap(JSON.parse(map))));
+  const names = packed(JSON.stringify(functionNames(program, new SourceMap(JSON.parse(map)))));
   const packages = new Set([...packagesIn(metafile), ...agent.packages, ...pages.packages]);
   const licences = [`Trading Simulation Service\n\n${licenceIn('.')}`, ...[...packages].sort().map(packageLicence)];
   mkdirSync('dist', { recursive: true });
-  // The lines that begin with three spaces are those of SQL and of a script, both without comments: they can be one line.
-  const text = program.replace(/\n {3,}/g, ' ').replace(NAMES_GO_HERE, () => names);
-  writeFileSync('dist/server.js', licenceComment(licences) + text); // `--licenses` prints this comment
+  writeFileSync('dist/server.js', licenceComment(licences) + program.replace(NAMES_GO_HERE, names)); // `--licenses` prints this comment
   // The file is CommonJS although this repository's package is not; copied elsewhere, it needs no other file.
   writeFileSync('dist/package.json', '{ "type": "commonjs" }\n');
 }

@@ -9,7 +9,7 @@ const MODELS = 20;
 const DAYS = 500;
 const ROUNDS = 7;
 const AIM_MS = 200;
-const SIZE_AIM_BYTES = 400 * 1000;
+const SIZE_AIM_BYTES = 512 * 1024;
 const PROGRAM = new URL('../dist/server.js', import.meta.url);
 
 /** Each page with the answers that it is made of. */

@@ -1,6 +1,4 @@
-import { unpack } from './packed-text.ts';
-
-/** The short names of functions in the built file, a comma, and their full ones in that order. Only the build defines it, packed. */
+/** Function names by their short forms in the built file, as packed JSON. Only the build defines it. */
 declare const FUNCTION_NAMES: string | undefined;
 
 /** An error's stack trace, with the function names of the source files instead of the short ones of the built file. */
@@ -14,6 +12,6 @@ export function stackOf(error: Error): string {
 
 function functionNames(): ReadonlyMap<string, string> {
   if (typeof FUNCTION_NAMES === 'undefined') return new Map();
-  const [short = [], full = []] = unpack(FUNCTION_NAMES).split(',').map((names) => names.split(' '));
-  return new Map(short.map((name, index) => [name, full[index] ?? name]));
+  const { brotliDecompressSync } = process.getBuiltinModule('node:zlib'); // commands that do not fail do without it
+  return new Map(JSON.parse(brotliDecompressSync(Buffer.from(FUNCTION_NAMES, 'base64')).toString()));
 }

@@ -4,7 +4,6 @@ import * as v from 'valibot';
 import { weekdays } from '../src/calendar.ts';
 import { signatureSchema } from '../src/configuration.ts';
 import { createLog } from '../src/log.ts';
-import { bytesOf, textOf } from '../src/packed-text.ts';
 import { count, list } from '../src/sentences.ts';
 import { cleanText, cutText, forTerminal, printableJson, showLines, unprintableIn } from '../src/text.ts';
 
@@ -84,16 +83,4 @@ test('a cut keeps to its length and cuts no character in two', () => {
   assert.equal(cutText('abc', 3), 'abc');
   assert.equal(cutText('abcd', 3), 'ab…');
   assert.equal(cutText('a \u{1f600}b', 4), 'a…');
-});
-
-test('bytes survive as text that needs no escape, 13 bits in two characters', () => {
-  for (let length = 0; length < 60; length += 1) {
-    for (const fill of [(index: number) => (index * 151 + length * 7) % 256, () => 0, () => 255]) {
-      const bytes = Buffer.from(Array.from({ length }, (_, index) => fill(index)));
-      const text = textOf(bytes);
-      assert.deepEqual(bytesOf(text), bytes, `${length} bytes`);
-      assert.ok(text.length <= (length * 16) / 13 + 2);
-      assert.doesNotMatch(text, /[^!-~]|["'\\]/);
-    }
-  }
 });

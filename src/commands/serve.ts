@@ -1,4 +1,5 @@
 import { stat } from 'node:fs';
+import { brotliDecompressSync } from 'node:zlib';
 import { timestamp } from '../calendar.ts';
 import { openDatabase, removeDatabase } from '../database/database.ts';
 import { claimOwnership } from '../database/storage/owner.ts';
@@ -6,12 +7,11 @@ import { removeAbandonedPartials } from '../database/storage/partial.ts';
 import { readAccessTokens } from '../http/access-tokens.ts';
 import type { BuiltPages } from '../http/pages.ts';
 import { type Log, createStderrLog } from '../log.ts';
-import { unpack } from '../packed-text.ts';
 import { type Service, startService } from '../service.ts';
 import { type Settings, readSettings } from '../settings.ts';
 import { VERSION } from '../version.ts';
 
-/** The child's program, bundled from src/agent/ by the build: compressed with Brotli, as text (packed-text.ts). */
+/** The child's program, bundled from src/agent/ by the build: compressed with Brotli, as base64. */
 declare const AGENT_PROGRAM: string;
 /** The files of the pages, bundled from src/browser/ by the build. */
 declare const PAGES: BuiltPages;
@@ -39,7 +39,7 @@ prepareDatabase(settings);
 export async function serve(): Promise<Service> {
   announceMode(settings);
   await makeThreads();
-  const agentProgram = unpack(AGENT_PROGRAM);
+  const agentProgram = brotliDecompressSync(Buffer.from(AGENT_PROGRAM, 'base64')).toString();
   const service = await startService({ settings, log, clock, agentProgram, accessTokens, pages: PAGES });
   const { deploymentMode: mode, databasePath: database, configurationPath: configuration } = settings;
   const access = { accessTokens: accessTokens.length };

@@ -1,7 +1,6 @@
 import type { CalendarDate } from '../calendar.ts';
-import type { Comparison } from '../comparison/comparison.ts';
+import { type Comparison, compareModels } from '../comparison/comparison.ts';
 import type { ComparedModel, Day } from '../comparison/input.ts';
-import { comparisonLibrary } from '../comparison/packed.ts';
 import type { Cutoff } from '../comparison/response.ts';
 import { lastChange } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
@@ -54,7 +53,7 @@ export function* runExperiment(database: Database, request: ExperimentRequest): 
     compared.push(yield* comparedModel(own, numberings));
   }
   const { startDate, endDate } = window;
-  const comparison = yield* comparisonLibrary().compareModels<Day>({
+  const comparison = yield* compareModels<Day>({
     models: compared,
     against,
     window: { start: startDate ?? '', end: endDate ?? '' },

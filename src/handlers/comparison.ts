@@ -1,6 +1,7 @@
 import * as v from 'valibot';
-import { comparisonLibrary } from '../comparison/packed.ts';
-import type { Cutoff } from '../comparison/response.ts';
+import { conventions } from '../comparison/conventions.ts';
+import { type Cutoff, leaderOf, leftOutOf, modelOf, pairOf } from '../comparison/response.ts';
+import { columns, modelRow, pairRow } from '../comparison/table.ts';
 import { type Experiment, runExperiment } from '../experiments/experiment.ts';
 import { MAX_MODELS } from '../experiments/selection.ts';
 import { type Cell, csvTable, formatQuery } from './csv.ts';
@@ -66,7 +67,7 @@ export function comparison(context: Context, { query, format }: Input<Query>): R
   const models = query.models?.split(',');
   const steps = runExperiment(context.database, { models, against, window: { startDate, endDate }, days, align, confidence });
   if (format !== 'csv') return inJson(context, steps, query);
-  return csvTable(`${table}.csv`, comparisonLibrary().columns[table], rowsOf(steps, table));
+  return csvTable(`${table}.csv`, columns[table], rowsOf(steps, table));
 }
 
 type Work = ReturnType<typeof runExperiment>;
@@ -82,7 +83,6 @@ function* finished<Pause>(steps: Work, pause: Pause): Generator<Pause, Experimen
 
 function* inJson({ settings }: Context, steps: Work, { align, confidence }: Query): Generator<string> {
   const experiment = yield* finished(steps, '');
-  const { conventions, leaderOf, leftOutOf, modelOf, pairOf } = comparisonLibrary();
   const { models, pairs, leader, leftOut, days } = experiment.comparison;
   const { startDate, endDate, cleanAfter, leftOutModels } = experiment;
   const head = {
@@ -119,7 +119,6 @@ function* listMember(name: string, items: Iterable<object>): Generator<string> {
 /** One of both tables, made when the work is finished. */
 function* rowsOf(steps: Work, table: Query['table']): Generator<Cell[] | null> {
   const experiment = yield* finished(steps, null);
-  const { modelRow, pairRow } = comparisonLibrary();
   const { models, pairs } = experiment.comparison;
   if (table === 'models') for (const report of models) yield modelRow(report, cutoffIn(experiment, report));
   else for (const report of pairs) yield pairRow(report);

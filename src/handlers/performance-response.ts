@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { incomparabilityKinds } from '../performance/conventions.ts';
+import { incomparabilityKinds } from '../performance/comparability.ts';
 import { countSchema as count, dateText, deploymentEntries, named, unavailable, usageEntries } from './schemas.ts';
 
 /** The response of GET /performance. Dollars and fractions (0.01 is one percent); a null has its reason in `unavailable`. */

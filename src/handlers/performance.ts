@@ -4,13 +4,14 @@ import { jobExists } from '../database/jobs.ts';
 import { type Trade, tradesOf } from '../database/records/trades.ts';
 import { SYMBOL_TEXT, ServiceError, normaliseSymbol } from '../domain.ts';
 import { money, toDollars } from '../money.ts';
-import { checkBenchmark } from '../performance/choose-benchmark.ts';
+import { UNIVERSE, checkBenchmark } from '../performance/choose-benchmark.ts';
 import type { IncomparableModel } from '../performance/comparability.ts';
-import { UNIVERSE, dailyRate } from '../performance/conventions.ts';
-import type { RunOfFamily } from '../performance/families.ts';
-import { performanceLibrary } from '../performance/packed.ts';
+import { dailyRate } from '../performance/conventions.ts';
+import { reportConventions } from '../performance/definitions.ts';
+import { type RunOfFamily, reportFamilies } from '../performance/families.ts';
 import type { Choice } from '../performance/record.ts';
 import { type Basis, type ReportRequest, prepareReports, reportSteps } from '../performance/reports.ts';
+import { commissionOf } from '../performance/trading.ts';
 import { type Cell, csvTable, formatQuery } from './csv.ts';
 import { dateRangeEntries, filtersOf } from './date-filters.ts';
 import { type Context, type Input, type ResponseBody, deploymentFields, listBody } from './handler.ts';
@@ -71,9 +72,9 @@ export function performance(
   return listBody('models', items(), (count) => ({
     count,
     incomparable: all,
-    families: performanceLibrary().reportFamilies(runs),
+    families: reportFamilies(runs),
     benchmark,
-    conventions: performanceLibrary().reportConventions(settings.riskFreeRate),
+    conventions: reportConventions(settings.riskFreeRate),
     ...deploymentFields(settings),
   }));
 }
@@ -95,6 +96,6 @@ function* tradeRows({ database, filters, at }: Choice): Generator<Cell[] | null>
 }
 
 function tradeRow({ model, date, side, symbol, amount, price, cashBefore, cash }: Trade): Cell[] {
-  const commission = performanceLibrary().commissionOf({ side, traded: money(amount * price), change: money(cash - cashBefore) });
+  const commission = commissionOf({ side, traded: money(amount * price), change: money(cash - cashBefore) });
   return [model, date, side, symbol, amount, toDollars(price), toDollars(commission), toDollars(cash)];
 }

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { gunzipSync, gzipSync } from 'node:zlib';
-import { unpackBytes } from '../packed-text.ts';
+import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { pagePaths } from '../page-paths.ts';
 import { sha256 } from '../digest.ts';
 
@@ -62,7 +61,7 @@ export interface Pages {
 
 /** The routes of the pages: each file under its name, and every page's path with the one HTML file. */
 export function createPages(built: BuiltPages): Pages {
-  const files = new Map(Object.entries(built).map(([name, packed]) => [name, openedOnce(name, packed)]));
+  const files = new Map(Object.entries(built).map(([name, base64]) => [name, openedOnce(name, base64)]));
   const index = files.get('index.html');
   if (index === undefined) return { routes: [], sendMissing: undefined };
   const pageAt = (path: string, send: PageRoute['send']): PageRoute => ({ method: 'GET', path, isPublic: true, send });
@@ -78,13 +77,13 @@ export function createPages(built: BuiltPages): Pages {
   };
 }
 
-function openedOnce(name: string, packed: string): () => PageFile {
+function openedOnce(name: string, base64: string): () => PageFile {
   let file: PageFile | undefined;
-  return () => (file ??= openFile(name, packed));
+  return () => (file ??= openFile(name, base64));
 }
 
-function openFile(name: string, packed: string): PageFile {
-  const plain = unpackBytes(packed);
+function openFile(name: string, base64: string): PageFile {
+  const plain = brotliDecompressSync(Buffer.from(base64, 'base64'));
   const gzipped = gzipSync(plain);
   const etag = `"${sha256(plain).toString('base64url').slice(0, 22)}"`;
   return { contentType: contentTypes[name] ?? 'application/octet-stream', etag, gzipped };

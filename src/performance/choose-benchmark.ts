@@ -15,8 +15,9 @@ import {
   startOf,
   symbolLevels,
 } from './benchmark.ts';
-import { UNIVERSE } from './conventions.ts';
 
+/** The name of the equal-weight universe as a benchmark. No symbol is written in lower case. */
+export const UNIVERSE = 'universe';
 /** The default benchmark if its prices are stored: a fund that follows the NASDAQ-100. */
 export const DEFAULT_SYMBOL = 'QQQ';
 /** After every date. */

@@ -1,8 +1,10 @@
 import type { CalendarDate } from '../calendar.ts';
-import type { AgentConfiguration } from '../configuration.ts';
+import { type AgentConfiguration, universeOf } from '../configuration.ts';
 import { type Money, toDollars } from '../money.ts';
 import { count, list } from '../sentences.ts';
-import type { incomparabilityKinds } from './conventions.ts';
+
+/** The respects in which a model's figures may not be comparable with the others', as machine-readable codes. */
+export const incomparabilityKinds = ['period', 'missing_days', 'stale', 'costs', 'universe', 'initial_cash'] as const;
 
 /** A respect in which a model is not comparable, and a sentence that explains it. */
 export interface Incomparability {
@@ -14,8 +16,6 @@ export interface Incomparability {
 export interface TradingTerms {
   /** The configurations of all jobs that ran one of the days. */
   configurations: ReadonlyMap<string, AgentConfiguration>;
-  /** The symbols that may be bought. */
-  universeOf: (configuration: AgentConfiguration) => readonly string[];
   /** By model; null when none of its days leads back to any. */
   initialCash: ReadonlyMap<string, Money | null>;
 }
@@ -59,7 +59,7 @@ export function staleness(stale: number, days: number): Incomparability[] {
   return [{ kind: 'stale', reason: `${these}: what they started from has changed since` }];
 }
 
-function termsOf({ model, start, end, days, jobIds }: ModelPeriod, { configurations, universeOf, initialCash }: TradingTerms): Terms {
+function termsOf({ model, start, end, days, jobIds }: ModelPeriod, { configurations, initialCash }: TradingTerms): Terms {
   const used = new Set([...jobIds].flatMap((job) => configurations.get(job) ?? []));
   const cash = initialCash.get(model) ?? null;
   return {
@@ -68,7 +68,7 @@ function termsOf({ model, start, end, days, jobIds }: ModelPeriod, { configurati
     end,
     days,
     costs: new Map([...used].map(costsOf)),
-    universe: new Map([...used].map((configuration) => symbolsIn(universeOf(configuration)))),
+    universe: new Map([...used].map(symbolsOf)),
     initial_cash: new Map(cash === null ? [] : [[`${cash}`, `${toDollars(cash)} dollars`]]),
   };
 }
@@ -83,7 +83,8 @@ function costsOf(configuration: AgentConfiguration): [key: string, words: string
   return [`${perTrade} ${commission} ${slippage}`, words.join(', ') || 'none'];
 }
 
-function symbolsIn(symbols: readonly string[]): [key: string, words: string] {
+function symbolsOf(configuration: AgentConfiguration): [key: string, words: string] {
+  const symbols = universeOf(configuration);
   return [symbols.toSorted().join(' '), count(symbols.length, 'symbol')];
 }
 

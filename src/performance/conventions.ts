@@ -1,8 +1,5 @@
 /** The conventions of all figures. GET /performance reports every number here. */
 
-/** The name of the equal-weight universe as a benchmark. No symbol is written in lower case. */
-export const UNIVERSE = 'universe';
-
 /** A period is one model-day; a year has this many. */
 export const TRADING_DAYS_PER_YEAR = 252;
 /**
@@ -32,6 +29,3 @@ export const LEAST_RETURN = 1e-8;
 export function dailyRate(yearlyRate: number): number {
   return (1 + yearlyRate) ** (1 / TRADING_DAYS_PER_YEAR) - 1;
 }
-
-/** The respects in which a model's figures may not be comparable with the others', as machine-readable codes. */
-export const incomparabilityKinds = ['period', 'missing_days', 'stale', 'costs', 'universe', 'initial_cash'] as const;

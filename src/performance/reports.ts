@@ -1,12 +1,12 @@
-import { parseAgentConfigurations, universeOf } from '../configuration.ts';
+import { parseAgentConfigurations } from '../configuration.ts';
 import { initialCashOf, storedConfigurations } from '../database/records/trading-terms.ts';
 import { newestRun } from '../database/records/runs.ts';
 import type { Steps } from '../turns.ts';
 import { type Benchmark, benchmarkSteps } from './choose-benchmark.ts';
-import type { Incomparability, ModelPeriod } from './comparability.ts';
-import { performanceLibrary } from './packed.ts';
+import { type Incomparability, type ModelPeriod, compareModels, staleness } from './comparability.ts';
 import { type Choice, readChosenDays, readRecord } from './record.ts';
-import type { reportBenchmark } from './report-benchmark.ts';
+import { reportBenchmark } from './report-benchmark.ts';
+import { reportModel } from './report.ts';
 
 export interface ReportRequest extends Choice {
   /** The name of a benchmark; undefined for the default. */
@@ -33,8 +33,8 @@ export function* prepareReports(request: ReportRequest): Steps<Basis> {
   return {
     periods,
     benchmark,
-    benchmarkReport: performanceLibrary().reportBenchmark(benchmark, days, riskFree),
-    incomparable: performanceLibrary().compareModels(periods, { configurations, universeOf, initialCash }),
+    benchmarkReport: reportBenchmark(benchmark, days, riskFree),
+    incomparable: compareModels(periods, { configurations, initialCash }),
   };
 }
 
@@ -44,9 +44,9 @@ export function* reportSteps(request: ReportRequest, { benchmark, incomparable }
   const { family = model, knowledgeCutoff = null } = newestRun(request.database, model) ?? {};
   const record = yield* readRecord(request, period, { benchmark: benchmark.levels, riskFree: request.riskFree });
   yield null;
-  const figures = performanceLibrary().reportModel(record);
+  const figures = reportModel(record);
   yield null;
-  const stale = performanceLibrary().staleness(figures.stale_model_days, figures.model_days);
+  const stale = staleness(figures.stale_model_days, figures.model_days);
   const known = figures.curve.filter(({ date }) => knowledgeCutoff !== null && date <= knowledgeCutoff);
   const memory = { knowledge_cutoff: knowledgeCutoff, days_before_cutoff: known.length };
   return { model, family, ...memory, ...figures, incomparable: [...(incomparable.get(model) ?? []), ...stale] };

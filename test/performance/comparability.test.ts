@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { weekdays } from '../../src/calendar.ts';
-import { parseConfiguration, universeOf } from '../../src/configuration.ts';
+import { parseConfiguration } from '../../src/configuration.ts';
 import { money } from '../../src/money.ts';
 import { type ModelPeriod, compareModels, staleness } from '../../src/performance/comparability.ts';
 import { rowsOf } from '../support/prices.ts';
@@ -34,7 +34,7 @@ function compare(table: string): string[] {
     return { model, start: dates[0] as string, end: dates.at(-1) as string, days: dates.length, jobIds };
   });
   const initialCash = new Map(rows.map(([model = '', , , , cash = '10000']) => [model, money(Number(cash) * 10_000)]));
-  const found = compareModels(periods, { configurations, universeOf, initialCash });
+  const found = compareModels(periods, { configurations, initialCash });
   return [...found].flatMap(([model, list]) => list.map(({ kind, reason }) => `${model} ${kind}: ${reason}`));
 }
 
@@ -94,7 +94,7 @@ test('what makes models incomparable: a missing day inside the same period', () 
     { ...period, model: 'a', days: 2 },
     { ...period, model: 'b', days: 3 },
   ];
-  const found = compareModels(periods, { configurations, universeOf, initialCash: new Map() });
+  const found = compareModels(periods, { configurations, initialCash: new Map() });
   assert.deepEqual(
     [...found],
     [['a', [{ kind: 'missing_days', reason: 'It has 2 model-days in its period; b has 3' }]]],

@@ -2,8 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { brotliCompressSync } from 'node:zlib';
-import { textOf, unpack } from '../../src/packed-text.ts';
+import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
 import { temporaryFolder } from './service.ts';
 import { until } from './until.ts';
 
@@ -33,11 +32,11 @@ export function installProgram(t: TestContext, configuration: unknown = smallCon
 export function replaceAgent(folder: string, agent: string): void {
   const path = join(folder, 'server.js');
   const text = readFileSync(path, 'utf8');
-  const packed = [...text.matchAll(/(?<=")[!#-&(-[\]-~]{1000,}(?=")/g)].map(([found]) => found);
-  const isAgent = (found: string) => unpack(found).includes('failed_request');
+  const packed = [...text.matchAll(/[A-Za-z0-9+/]{1000,}=*/g)].map(([base64]) => base64);
+  const isAgent = (base64: string) => brotliDecompressSync(Buffer.from(base64, 'base64')).includes('failed_request');
   const [current, ...others] = packed.filter(isAgent);
   if (current === undefined || others.length > 0) throw new Error('The agent cannot be told in dist/server.js');
-  writeFileSync(path, text.replace(current, () => textOf(brotliCompressSync(agent))));
+  writeFileSync(path, text.replace(current, brotliCompressSync(agent).toString('base64')));
 }
 
 export interface Ended {

@@ -14,6 +14,7 @@ const html = /^<!doctype html>/;
 const files: [path: string, contentType: string, content: RegExp][] = [
   ['/', 'text/html; charset=utf-8', html],
   ['/?from=somewhere', 'text/html; charset=utf-8', html],
+  ['/compare?models=a,b&days=clean', 'text/html; charset=utf-8', html],
   ['/models/openai%2Fgpt-5', 'text/html; charset=utf-8', html],
   ['/model-days/gpt-5/2025-09-15', 'text/html; charset=utf-8', html],
   ['/jobs/3f0c9a52', 'text/html; charset=utf-8', html],

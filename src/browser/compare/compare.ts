@@ -67,12 +67,13 @@ function inPercent(confidence: number): string {
   return `${Number((confidence * 100).toFixed(4))} %`;
 }
 
-function summary({ days, start_date: from, end_date: to, models }: Comparison): string {
+function summary({ days, start_date: from, end_date: to, clean_after: cutoff, models }: Comparison): string {
   const runs = measured(models).reduce((sum, model) => sum + model.runs.length, 0);
   const window = from === null || to === null ? '' : ` from ${from} to ${to}`;
+  const clean = cutoff === null ? '' : ` Only days after ${cutoff}, the latest knowledge cutoff, are compared.`;
   return (
     `${counted(days, 'day')}${window} on which all ${counted(runs, 'run')} have a return. Every return here covers these ` +
-    'days only. The order is that of the last column, the probability of being the best.'
+    `days only.${clean} The order is that of the last column, the probability of being the best.`
   );
 }
 

@@ -30,8 +30,9 @@ export function axisSplits(low: number, high: number, height: number): number[] 
   const magnitude = 10 ** Math.floor(Math.log10(rough));
   const step = ([1, 2, 2.5, 5, 10].find((factor) => factor * magnitude >= rough) ?? 10) * magnitude;
   const splits: number[] = [];
-  for (let value = Math.ceil(low / step) * step; value <= high + step * 1e-9; value += step)
-    splits.push(Number(value.toPrecision(12)));
+  // Steps are counted, because added they miss zero by a little.
+  for (let steps = Math.ceil(low / step) + 0; steps * step <= high + step * 1e-9; steps += 1)
+    splits.push(Number((steps * step).toPrecision(12)));
   return splits;
 }
 

@@ -28,6 +28,9 @@ test(
     await page.reload();
     await page.getByText('No results yet').waitFor();
     assert.equal(await page.locator('dialog').count(), 0);
+    await page.getByRole('link', { name: 'Compare' }).click();
+    await page.getByText('There is nothing to compare').waitFor();
+    assert.equal(await page.locator('section', { hasText: 'Left out' }).count(), 0);
     assert.equal(await page.evaluate('localStorage.getItem("access-token")'), null);
   },
 );

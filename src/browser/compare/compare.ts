@@ -1,4 +1,4 @@
-import { failure, section } from '../parts/blocks.ts';
+import { failure, link, section } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
 import { chance, change, counted, ratio, share } from '../parts/format.ts';
 import { type Page, heading } from '../parts/page.ts';
@@ -12,6 +12,7 @@ import { forest } from './forest.ts';
 import { leaderSection } from './leader.ts';
 import { leftOut } from './left-out.ts';
 import { matrix } from './matrix.ts';
+import { leftOutModels } from './missing.ts';
 import { measured, neighbours } from './pairs.ts';
 
 const NO_BENCHMARK = { reason: 'The benchmark is not drawn: its figures could not be loaded.' };
@@ -40,8 +41,8 @@ export const showCompare: Page = async (host, _params, signal) => {
 function parts(comparison: Comparison, benchmark: BenchmarkReturn): (HTMLElement | null)[] {
   const models = measured(comparison.models);
   if (models.length === 0) {
-    const words = 'There is nothing to compare: no model has figures in this window. A comparison needs 20 days.';
-    return [h('p.notice', words), leftOut(comparison)];
+    const words = 'There is nothing to compare: no model has figures in this window, which take 20 days. Start a job on the ';
+    return [h('p.notice', words, link('/', 'overview'), '.'), leftOutModels(comparison).length > 0 ? leftOut(comparison) : null];
   }
   const confidence = inPercent(comparison.confidence);
   const { pairs, days } = comparison;

@@ -22,6 +22,7 @@ const LATER_COLUMNS = [
   ['trading_sessions', 'note'],
   ['simulation_runs', 'entry'],
   ['simulation_runs', 'family'],
+  ['jobs', 'universe'],
 ];
 
 /** Removes what the migrations add, and makes another change to the rest. */

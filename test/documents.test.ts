@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { commands } from '../src/commands/table.ts';
 import { parseConfiguration } from '../src/configuration.ts';
+import { comparisonResponse } from '../src/handlers/comparison-response.ts';
 
 /** What documents promise: paths that exist, links that lead somewhere, one word for one thing, plain English. */
 
@@ -106,6 +107,35 @@ test('the program reads every configuration in a document, and knows its keys', 
 function unknownKeys(given: object = {}, read: object = {}): string[] {
   return Object.keys(given).filter((key) => !(key in read));
 }
+
+test('the configuration of the experiment in docs/experiments.md has keys that the program knows', () => {
+  const [, json = ''] = /^cat > configs\/default_config\.json <<'END'\n([^]*?)^END$/m.exec(textOf('docs/experiments.md')) ?? [];
+  const given: { models: object[] } = JSON.parse(json);
+  const read = parseConfiguration(given, 'in the experiment');
+  const unknown = given.models.flatMap((entry, index) => unknownKeys(entry, read.models[index]));
+  assert.deepEqual(unknown, []);
+});
+
+test('the commands, options, settings and figures of docs/experiments.md exist', () => {
+  const [page, reference] = [textOf('docs/experiments.md'), textOf('docs/reference.md')];
+  const lines = [...page.matchAll(/^(?:until )?node server\.js ([a-z].*)/gm)].map(([, line = '']) => line.split(' '));
+  assert.ok(lines.length > 3);
+  const wrongOptions = lines.flatMap(([name = '', ...args]) => {
+    const options = Object.keys(commands[name]?.options ?? {}).map((option) => `--${option}`);
+    return args.filter((arg) => arg.startsWith('--') && !options.includes(arg)).concat(name in commands ? [] : [name]);
+  });
+  const settings = [...page.matchAll(/^(?:export|unset) .*/gm)].flatMap(([line]) => line.match(/\b[A-Z]+_[A-Z_]+\b/g) ?? []);
+  assert.ok(settings.length > 6);
+  const wrongSettings = settings.filter((name) => !reference.includes(`\`${name}\``));
+  const { models, pairs, leader, ...rest } = comparisonResponse.entries;
+  const known = { ...rest, ...models.item.entries, ...pairs.item.entries, ...leader.entries };
+  const figures = [...page.matchAll(/\b[a-z]+(?:_[a-z]+)+\b/g)].map(([name]) => name);
+  assert.ok(figures.length > 20);
+  const wrongFigures = figures.filter(
+    (name) => !(name in known || reference.includes(`\n| \`${name}\``) || ['default_config', 'node_modules'].includes(name)),
+  );
+  assert.deepEqual([...wrongOptions, ...wrongSettings, ...wrongFigures], []);
+});
 
 test('the words of the glossary are explained once, and the program uses them', () => {
   const glossary = textOf('README.md').split('## Words')[1]?.split('\n## ')[0] ?? '';

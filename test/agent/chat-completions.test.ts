@@ -21,7 +21,7 @@ const opening: ChatMessage[] = [{ role: 'user', content: "Today's date: 2025-11-
 const tools: ToolDescription[] = [{ name: 'buy', description: 'Buy.', parameters: { type: 'object' } }];
 
 function endpointOf(baseUrl: string, changes: Partial<Endpoint> = {}): Endpoint {
-  const patience = { requestTimeoutMs: 5_000, maxRetries: 3, baseDelayMs: BASE_DELAY_MS };
+  const patience = { requestTimeoutMs: 60_000, maxRetries: 3, baseDelayMs: BASE_DELAY_MS };
   return { kind: 'chat_completions', baseUrl, apiKey: KEY, parameters: { model: 'test' }, ...patience, ...changes };
 }
 

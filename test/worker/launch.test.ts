@@ -218,7 +218,7 @@ const endpoint: Start['model'] = {
   baseUrl: 'http://127.0.0.1:1/v1',
   apiKey: null,
   parameters: { model: 'test' },
-  requestTimeoutMs: 5_000,
+  requestTimeoutMs: 60_000,
   maxRetries: 0,
   baseDelayMs: 1,
 };

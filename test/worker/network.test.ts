@@ -21,7 +21,7 @@ const start: Omit<Start, 'model' | 'pastMessages'> = {
 };
 
 function endpointOf(baseUrl: string): Endpoint {
-  const patience = { requestTimeoutMs: 5_000, maxRetries: 0, baseDelayMs: 1 };
+  const patience = { requestTimeoutMs: 60_000, maxRetries: 0, baseDelayMs: 1 };
   return { kind: 'chat_completions', baseUrl, apiKey: null, parameters: { model: 'test' }, ...patience };
 }
 
@@ -40,7 +40,7 @@ async function askInChild(baseUrl: string): Promise<string> {
     { ...start, model: endpointOf(baseUrl) },
     {
       program: await realAgent(),
-      timeoutMs: 10_000,
+      timeoutMs: 600_000,
       patienceMs: 60_000,
       memoryMb: 512,
       signal: new AbortController().signal,
@@ -190,7 +190,7 @@ for (const [name, model, summary] of reaches) {
       { ...start, model, signature: String(server.port) },
       {
         program: agentFixture('tries-to-connect'),
-        timeoutMs: 5_000,
+        timeoutMs: 600_000,
         patienceMs: 60_000,
         memoryMb: 512,
         signal: new AbortController().signal,

@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { agentFixture, scriptedAgent } from '../support/agents.ts';
 import { sendResults, startNewsServer } from '../support/news.ts';
 import { type TestService, type TestServiceOptions, startTestService } from '../support/service.ts';
+import { slowness } from '../support/until.ts';
 
 const KEY = 'jina_secret-key';
 const MONDAY = { start_date: '2025-11-10', end_date: '2025-11-10' };
@@ -105,12 +106,13 @@ for (const deploymentMode of ['DEV', 'PROD'] as const) {
 
 test('a search does not outlive its model-day, and its results are dropped', async (t) => {
   const { url, received, left } = await startNewsServer(t, () => {});
+  const seconds = Math.ceil(2 * slowness()); // the child has to start and to ask before that
   const service = await startWithNews(t, url, {
     agentProgram: scriptedAgent({ '*': [[SEARCH, BUY]] }),
-    settings: { modelDayTimeoutMs: 1_500 },
+    settings: { modelDayTimeoutMs: 1_000 * seconds },
   });
   const status = await service.runJob(MONDAY);
-  assert.equal(status.details[0].error, 'The model-day took longer than 1.5 seconds');
+  assert.equal(status.details[0].error, `The model-day took longer than ${seconds} seconds`);
   assert.equal(received.length, 1);
   await left;
   assert.deepEqual(timedOutSearches(service), []);

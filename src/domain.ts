@@ -28,7 +28,7 @@ export const skipReasons = {
  */
 export const sessionStatuses = ['running', 'active', 'superseded', 'failed'] as const;
 
-export const actionTypes = ['buy', 'sell', 'split', 'no_trade'] as const;
+export const actionTypes = ['buy', 'sell', 'split', 'dividend', 'no_trade'] as const;
 export type ActionType = (typeof actionTypes)[number];
 
 export const messageRoles = ['system', 'user', 'assistant', 'tool'] as const;

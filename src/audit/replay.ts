@@ -55,7 +55,7 @@ function actOf(
   { openOf, costs, note }: { openOf: (symbol: string) => RightPrice; costs: TradingCosts; note: Note },
 ): Act {
   const { actionType, symbol, amount } = record;
-  if (actionType === 'split') return refuse('a split is recorded after the trades of the day');
+  if (actionType === 'split' || actionType === 'dividend') return refuse(`a ${actionType} is recorded after the trades of the day`);
   if (actionType === 'no_trade' || symbol === null || amount === null) return (portfolio) => portfolio; // a constraint ensures it
   const open = openOf(symbol);
   const price = checkPrice(record, typeof open === 'number' ? fillPrice(open, actionType, costs) : open, note);

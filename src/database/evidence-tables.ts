@@ -17,13 +17,14 @@ CREATE TABLE session_prices (
   close_date TEXT CHECK (close_date <= date), -- of its bar
   price_changed INTEGER NOT NULL DEFAULT 0 CHECK (price_changed IN (0, 1)), -- whether its bar of the date differs now
   split_changed INTEGER NOT NULL DEFAULT 0 CHECK (split_changed IN (0, 1)), -- whether a split since held_since does
+  dividend_changed INTEGER NOT NULL DEFAULT 0 CHECK (dividend_changed IN (0, 1)), -- whether a dividend since held_since does
   PRIMARY KEY (session_id, symbol),
   CHECK ((open_e4 IS NULL) = (open_date IS NULL)),
   CHECK ((close_e4 IS NULL) = (close_date IS NULL))
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX session_prices_by_bar ON session_prices (symbol, date);
-CREATE INDEX changed_session_prices ON session_prices (session_id) WHERE price_changed OR split_changed;
+CREATE INDEX changed_session_prices ON session_prices (session_id) WHERE price_changed OR split_changed OR dividend_changed;
 
 -- The splits that a committed session knew of what it held in the morning, since the day it started from.
 CREATE TABLE session_splits (

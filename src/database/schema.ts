@@ -12,6 +12,7 @@ import { sql as evidence } from './migrations/011-evidence.ts';
 import { sql as staleness } from './migrations/012-staleness.ts';
 import { sql as entries } from './migrations/013-entries.ts';
 import { sql as universes } from './migrations/014-universes.ts';
+import { sql as dividends } from './migrations/015-dividends.ts';
 
 export { tables } from './tables.ts';
 
@@ -37,4 +38,5 @@ export const migrations: readonly string[] = [
   staleness,
   entries,
   universes,
+  dividends,
 ];

@@ -1,3 +1,4 @@
+import { dividendTables } from './dividend-tables.ts';
 import { evidenceTables } from './evidence-tables.ts';
 import { priceTables } from './price-tables.ts';
 
@@ -91,6 +92,7 @@ CREATE TABLE trading_sessions (
   active_to INTEGER, -- and of the one that ended that
   start_changed INTEGER NOT NULL DEFAULT 0 CHECK (start_changed IN (0, 1)), -- whether another day is now its latest earlier active one
   note TEXT CHECK (note <> ''), -- the model's note as it is at the end of an active session; null without one
+  pays_dividends INTEGER NOT NULL DEFAULT 0 CHECK (pays_dividends IN (0, 1)), -- whether it was paid dividends of what it held
   FOREIGN KEY (job_id, date, model) REFERENCES job_details (job_id, date, model),
   CHECK ((started_from_session_id IS NULL) = (initial_cash_e4 IS NOT NULL)),
   CHECK ((completed_at IS NULL) = (status = 'running')),
@@ -108,10 +110,10 @@ CREATE TABLE positions (
   position_id INTEGER PRIMARY KEY,
   session_id INTEGER NOT NULL REFERENCES trading_sessions,
   action_id INTEGER NOT NULL CHECK (action_id >= 1),
-  action_type TEXT NOT NULL CHECK (action_type IN ('buy', 'sell', 'split', 'no_trade')),
+  action_type TEXT NOT NULL CHECK (action_type IN ('buy', 'sell', 'split', 'dividend', 'no_trade')),
   symbol TEXT,
-  amount INTEGER, -- whole shares; for a split, the shares it added (negative: removed)
-  price_e4 INTEGER CHECK (price_e4 > 0),
+  amount INTEGER, -- whole shares; for a split, the shares it added (negative: removed); for a dividend, the shares it was paid on
+  price_e4 INTEGER CHECK (price_e4 > 0 OR (price_e4 = 0 AND action_type = 'dividend')), -- for a dividend, cash per share
   cash_e4 INTEGER NOT NULL CHECK (cash_e4 >= 0),
   portfolio_value_e4 INTEGER NOT NULL CHECK (portfolio_value_e4 >= cash_e4),
   daily_profit_e4 INTEGER NOT NULL,
@@ -203,4 +205,4 @@ WHEN new.status <> 'active' AND old.status = 'active'
 BEGIN
   UPDATE trading_sessions SET active_to = (SELECT number FROM last_change) + 1 WHERE session_id = new.session_id;
 END;
-${priceTables}${evidenceTables}`;
+${priceTables}${evidenceTables}${dividendTables}`;

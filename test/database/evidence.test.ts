@@ -23,6 +23,7 @@ const LATER_COLUMNS = [
   ['simulation_runs', 'entry'],
   ['simulation_runs', 'family'],
   ['jobs', 'universe'],
+  ['trading_sessions', 'pays_dividends'],
 ];
 
 /** Removes what the migrations add, and makes another change to the rest. */
@@ -30,7 +31,7 @@ function takeEvidenceAway(path: string, sql: string): void {
   const database = new DatabaseSync(path);
   const added = database
     .prepare(
-      `SELECT type, name FROM sqlite_schema WHERE name IN ('session_prices', 'session_splits')
+      `SELECT type, name FROM sqlite_schema WHERE name IN ('session_prices', 'session_splits', 'session_dividends', 'dividends', 'dividend_coverage', 'dividend_revisions')
          OR (type IN ('view', 'trigger') AND name LIKE 'written_%') OR (type = 'trigger' AND sql LIKE '%written_%')
        ORDER BY type = 'trigger' DESC`,
     )

@@ -1,0 +1,106 @@
+/**
+ * Dividends as sources tell them, the spans for which they are known, the values that changes replaced, and which of them a
+ * committed session knew. Triggers compare the last with what is stored now, as for bars and splits.
+ */
+export const dividendTables = `
+-- Cash per share, paid on the morning of ex_date to whoever held the share at the close before. Other processes may write here.
+CREATE TABLE dividends (
+  symbol TEXT NOT NULL,
+  ex_date TEXT NOT NULL CHECK (ex_date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
+  cash_e6 INTEGER NOT NULL CHECK (cash_e6 BETWEEN 1 AND 1000000000000), -- per share, in 1/1,000,000 dollar
+  basis TEXT NOT NULL DEFAULT 'as_paid' CHECK (basis IN ('as_paid', 'split_adjusted')), -- per share at the time, or per share of today
+  source TEXT NOT NULL DEFAULT 'manual' CHECK (source <> ''),
+  recorded_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+  PRIMARY KEY (symbol, ex_date)
+) STRICT, WITHOUT ROWID;
+
+-- The spans for which a source's dividends of a symbol are known: a date inside one without a row has no dividend.
+CREATE TABLE dividend_coverage (
+  symbol TEXT NOT NULL,
+  source TEXT NOT NULL,
+  start_date TEXT NOT NULL CHECK (start_date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
+  end_date TEXT NOT NULL CHECK (end_date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]' AND start_date <= end_date),
+  recorded_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+  PRIMARY KEY (symbol, source, start_date)
+) STRICT, WITHOUT ROWID;
+
+-- Every dividend as it was before it was changed or removed.
+CREATE TABLE dividend_revisions (
+  revision_id INTEGER PRIMARY KEY,
+  symbol TEXT NOT NULL,
+  ex_date TEXT NOT NULL,
+  cash_e6 INTEGER NOT NULL,
+  basis TEXT NOT NULL,
+  source TEXT NOT NULL,
+  recorded_at TEXT NOT NULL,
+  replaced_at TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX dividend_revisions_by_dividend ON dividend_revisions (symbol, ex_date);
+
+CREATE TRIGGER dividends_revised AFTER UPDATE OF symbol, ex_date, cash_e6, basis ON dividends
+BEGIN
+  INSERT INTO dividend_revisions (symbol, ex_date, cash_e6, basis, source, recorded_at, replaced_at)
+  VALUES (old.symbol, old.ex_date, old.cash_e6, old.basis, old.source, old.recorded_at,
+    CASE WHEN new.recorded_at = old.recorded_at THEN strftime('%Y-%m-%dT%H:%M:%fZ', 'now') ELSE new.recorded_at END);
+  UPDATE dividends SET recorded_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
+  WHERE symbol = new.symbol AND ex_date = new.ex_date AND new.recorded_at = old.recorded_at;
+END;
+
+CREATE TRIGGER dividends_removed AFTER DELETE ON dividends
+BEGIN
+  INSERT INTO dividend_revisions (symbol, ex_date, cash_e6, basis, source, recorded_at, replaced_at)
+  VALUES (old.symbol, old.ex_date, old.cash_e6, old.basis, old.source, old.recorded_at,
+    strftime('%Y-%m-%dT%H:%M:%fZ', 'now'));
+END;
+
+-- The dividends that a committed session knew of what it held in the morning, since the day it started from.
+CREATE TABLE session_dividends (
+  session_id INTEGER NOT NULL REFERENCES trading_sessions,
+  symbol TEXT NOT NULL,
+  ex_date TEXT NOT NULL,
+  cash_e6 INTEGER NOT NULL, -- as the source tells it, with its basis
+  basis TEXT NOT NULL,
+  paid_e6 INTEGER NOT NULL CHECK (paid_e6 >= 0), -- per share as the ledger counted shares on that morning
+  PRIMARY KEY (session_id, symbol, ex_date)
+) STRICT, WITHOUT ROWID;
+
+-- Compares the sessions that held a symbol over an ex-date, and pay dividends, with the dividends that are stored. Readers
+-- of dividend_changed ignore those of a series whose prices contain dividends.
+CREATE VIEW written_dividends AS SELECT symbol, ex_date FROM dividends;
+CREATE TRIGGER dividend_written INSTEAD OF INSERT ON written_dividends
+BEGIN
+  UPDATE session_prices SET dividend_changed = EXISTS (
+    SELECT 1 FROM dividends AS stored
+    WHERE stored.symbol = new.symbol AND stored.ex_date > held_since AND stored.ex_date <= session_prices.date
+      AND NOT EXISTS (SELECT 1 FROM session_dividends AS known
+        WHERE known.session_id = session_prices.session_id AND known.symbol = stored.symbol AND known.ex_date = stored.ex_date
+          AND known.cash_e6 = stored.cash_e6 AND known.basis = stored.basis))
+    OR EXISTS (SELECT 1 FROM session_dividends AS known
+      WHERE known.session_id = session_prices.session_id AND known.symbol = new.symbol
+        AND NOT EXISTS (SELECT 1 FROM dividends AS stored WHERE stored.symbol = known.symbol AND stored.ex_date = known.ex_date))
+  WHERE symbol = new.symbol AND date >= new.ex_date AND held_since < new.ex_date
+    AND (SELECT pays_dividends FROM trading_sessions WHERE trading_sessions.session_id = session_prices.session_id);
+END;
+
+-- While a session ran, a dividend may have been learned.
+CREATE TRIGGER dividend_payer_held AFTER INSERT ON session_prices
+WHEN EXISTS (SELECT 1 FROM dividends AS stored
+  WHERE stored.symbol = new.symbol AND stored.ex_date > new.held_since AND stored.ex_date <= new.date)
+BEGIN
+  INSERT INTO written_dividends VALUES (new.symbol, new.date);
+END;
+
+CREATE TRIGGER dividend_added AFTER INSERT ON dividends
+BEGIN
+  INSERT INTO written_dividends VALUES (new.symbol, new.ex_date);
+END;
+CREATE TRIGGER dividend_changed AFTER UPDATE OF symbol, ex_date, cash_e6, basis ON dividends
+BEGIN
+  INSERT INTO written_dividends VALUES (old.symbol, old.ex_date), (new.symbol, new.ex_date);
+END;
+CREATE TRIGGER dividend_removed AFTER DELETE ON dividends
+BEGIN
+  INSERT INTO written_dividends VALUES (old.symbol, old.ex_date);
+END;
+`;

@@ -1,0 +1,119 @@
+import type { CalendarDate } from '../calendar.ts';
+import type { Database, Reader } from './database.ts';
+import type { Coverage } from './prices.ts';
+import { type RowOf, integer, oneOf, query, text } from './rows.ts';
+
+/** What a source means by its amounts: cash per share as it was paid then, or divided by all later splits. */
+export const dividendBases = ['as_paid', 'split_adjusted'] as const;
+export type DividendBasis = (typeof dividendBases)[number];
+
+/** Cash that one share pays, in 1/1,000,000 dollar. */
+export interface Dividend {
+  symbol: string;
+  exDate: CalendarDate;
+  cash: number;
+}
+
+/** One response or file: its dividends, and the spans for which it names all of them. */
+export interface DividendList {
+  dividends: readonly Dividend[];
+  spans: readonly Coverage[];
+  basis: DividendBasis;
+}
+
+const UPSERT = `
+  INSERT INTO dividends (symbol, ex_date, cash_e6, basis, source, recorded_at) VALUES (?, ?, ?, ?, ?, ?)
+  ON CONFLICT (symbol, ex_date) DO UPDATE SET cash_e6 = excluded.cash_e6, basis = excluded.basis, source = excluded.source,
+    recorded_at = excluded.recorded_at
+  WHERE cash_e6 <> excluded.cash_e6 OR basis <> excluded.basis`;
+
+const TAKE_TOUCHING_SPANS = query(
+  `DELETE FROM dividend_coverage
+   WHERE symbol = ?1 AND source = ?2 AND start_date <= date(?4, '+1 day') AND end_date >= date(?3, '-1 day')
+   RETURNING start_date, end_date`,
+  [text, text],
+);
+
+/**
+ * Stores a list of dividends within the caller's transaction. Several payments of one ex-date add up; the list replaces what
+ * was stored: within its spans, a dividend that it does not name is removed. Returns how many rows are new, changed or gone.
+ */
+export function storeDividends(
+  database: Database,
+  { dividends, spans, basis }: DividendList,
+  { source, recordedAt }: { source: string; recordedAt: string },
+): number {
+  const sums = new Map<string, Dividend>();
+  for (const dividend of dividends) {
+    const key = `${dividend.symbol} ${dividend.exDate}`;
+    sums.set(key, { ...dividend, cash: dividend.cash + (sums.get(key)?.cash ?? 0) });
+  }
+  let changed = 0;
+  const remove = database.statement('DELETE FROM dividends WHERE symbol = ? AND ex_date = ?');
+  for (const span of spans)
+    for (const exDate of exDatesWithin(database, span))
+      if (!sums.has(`${span.symbol} ${exDate}`)) changed += Number(remove.run(span.symbol, exDate).changes);
+  const upsert = database.statement(UPSERT);
+  for (const { symbol, exDate, cash } of sums.values())
+    changed += Number(upsert.run(symbol, exDate, cash, basis, source, recordedAt).changes);
+  for (const span of spans) cover(database, span, { source, recordedAt });
+  return changed;
+}
+
+const EX_DATES = query('SELECT ex_date FROM dividends WHERE symbol = ?1 AND ex_date BETWEEN ?2 AND ?3', [text]);
+
+function exDatesWithin(reader: Reader, { symbol, startDate, endDate }: Coverage): CalendarDate[] {
+  return EX_DATES.all(reader, symbol, startDate, endDate).flat();
+}
+
+/** Records a span for which a source's dividends of a symbol are known; adjoining spans are merged. */
+function cover(
+  database: Database,
+  { symbol, startDate, endDate }: Coverage,
+  { source, recordedAt }: { source: string; recordedAt: string },
+): void {
+  const touching = TAKE_TOUCHING_SPANS.all(database, symbol, source, startDate, endDate);
+  const start = touching.reduce((least, [first]) => (first < least ? first : least), startDate);
+  const end = touching.reduce((most, [, last]) => (last > most ? last : most), endDate);
+  database
+    .statement('INSERT INTO dividend_coverage (symbol, source, start_date, end_date, recorded_at) VALUES (?, ?, ?, ?, ?)')
+    .run(symbol, source, start, end, recordedAt);
+}
+
+/** Series whose prices contain dividends, or that are made up: nothing is paid on them. */
+const WITH_DIVIDENDS_IN_PRICES = `('stooq', 'synthetic')`;
+
+const DIVIDENDS = query(
+  `SELECT symbol, ex_date AS exDate, cash_e6 AS cash, basis FROM dividends
+   WHERE symbol IN (SELECT value FROM json_each(?1)) AND ex_date > ?2 AND ex_date <= ?3
+     AND NOT EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = dividends.symbol AND source IN ${WITH_DIVIDENDS_IN_PRICES})
+   ORDER BY ex_date, symbol`,
+  { symbol: text, exDate: text, cash: integer, basis: oneOf(dividendBases) },
+);
+
+/** A dividend as stored. */
+export type StoredDividend = RowOf<typeof DIVIDENDS>;
+
+/** The dividends of some symbols after one date up to another, in order, without those that prices contain. */
+export function dividendsBetween(
+  reader: Reader,
+  symbols: readonly string[],
+  { after, upTo }: { after: CalendarDate; upTo: CalendarDate },
+): StoredDividend[] {
+  return DIVIDENDS.all(reader, JSON.stringify(symbols), after, upTo);
+}
+
+const COVERAGE = query(
+  `SELECT symbol, start_date AS startDate, end_date AS endDate FROM dividend_coverage
+   WHERE symbol IN (SELECT value FROM json_each(?1)) AND end_date >= ?2 AND start_date <= ?3 ORDER BY symbol, start_date`,
+  { symbol: text, startDate: text, endDate: text },
+);
+
+/** The spans between two dates for which the dividends of some symbols are known, from any source. */
+export function dividendCoverage(
+  reader: Reader,
+  symbols: readonly string[],
+  { from, to }: { from: CalendarDate; to: CalendarDate },
+): Coverage[] {
+  return COVERAGE.all(reader, JSON.stringify(symbols), from, to);
+}

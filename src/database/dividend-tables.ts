@@ -3,7 +3,7 @@
  * committed session knew. Triggers compare the last with what is stored now, as for bars and splits.
  */
 export const dividendTables = `
--- Cash per share, paid on the morning of ex_date to whoever held the share at the close before. Other processes may write here.
+-- Cash per share, paid on the morning of ex_date on shares held at the close before. Other processes may write here.
 CREATE TABLE dividends (
   symbol TEXT NOT NULL,
   ex_date TEXT NOT NULL CHECK (ex_date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
@@ -54,28 +54,41 @@ BEGIN
     strftime('%Y-%m-%dT%H:%M:%fZ', 'now'));
 END;
 
+-- Each dividend with the splits that convert its cash per share to the shares of its series, '' where these are the same:
+-- a split on its ex-date comes after it. An amount as paid is divided by them for a series that is free of split jumps; a
+-- split-adjusted amount is multiplied by them for a raw one.
+CREATE VIEW dividends_with_splits AS SELECT symbol, ex_date, cash_e6, basis,
+  CASE WHEN (basis = 'split_adjusted') <> EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = dividends.symbol AND adjusted)
+    THEN coalesce((SELECT group_concat(date || ' ' || numerator || ':' || denominator, ', ') FROM (
+      SELECT date, numerator, denominator FROM stock_splits
+      WHERE stock_splits.symbol = dividends.symbol AND stock_splits.date >= dividends.ex_date ORDER BY date)), '')
+    ELSE '' END AS splits
+FROM dividends;
+
 -- The dividends that a committed session knew of what it held in the morning, since the day it started from.
 CREATE TABLE session_dividends (
   session_id INTEGER NOT NULL REFERENCES trading_sessions,
   symbol TEXT NOT NULL,
   ex_date TEXT NOT NULL,
-  cash_e6 INTEGER NOT NULL, -- as the source tells it, with its basis
-  basis TEXT NOT NULL,
-  paid_e6 INTEGER NOT NULL CHECK (paid_e6 >= 0), -- per share as the ledger counted shares on that morning
+  cash_e6 INTEGER NOT NULL CHECK (cash_e6 >= 1), -- as its source tells it
+  basis TEXT NOT NULL CHECK (basis IN ('as_paid', 'split_adjusted')),
+  splits TEXT NOT NULL, -- those that converted it, as in dividends_with_splits
+  paid_e6 INTEGER NOT NULL CHECK (paid_e6 >= 0), -- per share as the ledger counted shares then
   PRIMARY KEY (session_id, symbol, ex_date)
 ) STRICT, WITHOUT ROWID;
 
--- Compares the sessions that held a symbol over an ex-date, and pay dividends, with the dividends that are stored. Readers
--- of dividend_changed ignore those of a series whose prices contain dividends.
+-- Compares the sessions that held a symbol over an ex-date, and pay dividends, with the dividends that are stored: one that
+-- was learned, corrected or removed has changed. Readers of dividend_changed ignore those of a series whose prices contain
+-- dividends.
 CREATE VIEW written_dividends AS SELECT symbol, ex_date FROM dividends;
 CREATE TRIGGER dividend_written INSTEAD OF INSERT ON written_dividends
 BEGIN
   UPDATE session_prices SET dividend_changed = EXISTS (
-    SELECT 1 FROM dividends AS stored
+    SELECT 1 FROM dividends_with_splits AS stored
     WHERE stored.symbol = new.symbol AND stored.ex_date > held_since AND stored.ex_date <= session_prices.date
       AND NOT EXISTS (SELECT 1 FROM session_dividends AS known
         WHERE known.session_id = session_prices.session_id AND known.symbol = stored.symbol AND known.ex_date = stored.ex_date
-          AND known.cash_e6 = stored.cash_e6 AND known.basis = stored.basis))
+          AND known.cash_e6 = stored.cash_e6 AND known.basis = stored.basis AND known.splits = stored.splits))
     OR EXISTS (SELECT 1 FROM session_dividends AS known
       WHERE known.session_id = session_prices.session_id AND known.symbol = new.symbol
         AND NOT EXISTS (SELECT 1 FROM dividends AS stored WHERE stored.symbol = known.symbol AND stored.ex_date = known.ex_date))
@@ -83,10 +96,11 @@ BEGIN
     AND (SELECT pays_dividends FROM trading_sessions WHERE trading_sessions.session_id = session_prices.session_id);
 END;
 
--- While a session ran, a dividend may have been learned.
+-- While a session ran, a dividend may have been learned or removed.
 CREATE TRIGGER dividend_payer_held AFTER INSERT ON session_prices
 WHEN EXISTS (SELECT 1 FROM dividends AS stored
-  WHERE stored.symbol = new.symbol AND stored.ex_date > new.held_since AND stored.ex_date <= new.date)
+    WHERE stored.symbol = new.symbol AND stored.ex_date > new.held_since AND stored.ex_date <= new.date)
+  OR EXISTS (SELECT 1 FROM session_dividends AS known WHERE known.session_id = new.session_id AND known.symbol = new.symbol)
 BEGIN
   INSERT INTO written_dividends VALUES (new.symbol, new.date);
 END;
@@ -102,5 +116,20 @@ END;
 CREATE TRIGGER dividend_removed AFTER DELETE ON dividends
 BEGIN
   INSERT INTO written_dividends VALUES (old.symbol, old.ex_date);
+END;
+
+-- A split changes what the dividends before it pay per share of a series that counts shares otherwise than their source.
+CREATE TRIGGER dividends_split_added AFTER INSERT ON stock_splits
+BEGIN
+  INSERT INTO written_dividends SELECT symbol, ex_date FROM dividends WHERE symbol = new.symbol AND ex_date <= new.date;
+END;
+CREATE TRIGGER dividends_split_changed AFTER UPDATE OF symbol, date, numerator, denominator ON stock_splits
+BEGIN
+  INSERT INTO written_dividends SELECT symbol, ex_date FROM dividends WHERE symbol = old.symbol AND ex_date <= old.date;
+  INSERT INTO written_dividends SELECT symbol, ex_date FROM dividends WHERE symbol = new.symbol AND ex_date <= new.date;
+END;
+CREATE TRIGGER dividends_split_removed AFTER DELETE ON stock_splits
+BEGIN
+  INSERT INTO written_dividends SELECT symbol, ex_date FROM dividends WHERE symbol = old.symbol AND ex_date <= old.date;
 END;
 `;

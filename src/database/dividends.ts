@@ -1,4 +1,5 @@
 import type { CalendarDate } from '../calendar.ts';
+import { sourcesWithDividendsInSql } from './adjusted-sources.ts';
 import type { Database, Reader } from './database.ts';
 import type { Coverage } from './prices.ts';
 import { type RowOf, integer, oneOf, query, text } from './rows.ts';
@@ -80,15 +81,18 @@ function cover(
     .run(symbol, source, start, end, recordedAt);
 }
 
-/** Series whose prices contain dividends, or that are made up: nothing is paid on them. */
-const WITH_DIVIDENDS_IN_PRICES = `('stooq', 'synthetic')`;
-
 const DIVIDENDS = query(
-  `SELECT symbol, ex_date AS exDate, cash_e6 AS cash, basis FROM dividends
+  `SELECT symbol, ex_date AS exDate, cash_e6 AS cash, basis, splits FROM dividends_with_splits AS stored
    WHERE symbol IN (SELECT value FROM json_each(?1)) AND ex_date > ?2 AND ex_date <= ?3
-     AND NOT EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = dividends.symbol AND source IN ${WITH_DIVIDENDS_IN_PRICES})
+     AND NOT EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = stored.symbol AND source IN (${sourcesWithDividendsInSql}))
    ORDER BY ex_date, symbol`,
-  { symbol: text, exDate: text, cash: integer, basis: oneOf(dividendBases) },
+  {
+    symbol: text,
+    exDate: text,
+    cash: integer, // as its source tells it
+    basis: oneOf(dividendBases),
+    splits: text, // those that convert it to the shares of its series, as '2024-06-10 10:1, 2025-01-02 2:1'
+  },
 );
 
 /** A dividend as stored. */

@@ -31,7 +31,8 @@ function takeEvidenceAway(path: string, sql: string): void {
   const database = new DatabaseSync(path);
   const added = database
     .prepare(
-      `SELECT type, name FROM sqlite_schema WHERE name IN ('session_prices', 'session_splits', 'session_dividends', 'dividends', 'dividend_coverage', 'dividend_revisions')
+      `SELECT type, name FROM sqlite_schema WHERE name IN ('session_prices', 'session_splits')
+         OR type IN ('table', 'view') AND (name LIKE 'dividend%' OR name = 'session_dividends')
          OR (type IN ('view', 'trigger') AND name LIKE 'written_%') OR (type = 'trigger' AND sql LIKE '%written_%')
        ORDER BY type = 'trigger' DESC`,
     )

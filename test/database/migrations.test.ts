@@ -32,6 +32,7 @@ const released: [file: string, sha256: string][] = [
   ['012-staleness.ts', '36fa5d6fdfec0a42b25af54a653a90574fb23a54cb1419b9c221314a84d6166e'],
   ['013-entries.ts', '89a4af3bf4aaca310b8c82b9ed4ca1d6f48e6a800ad33f59f642b55b89bdf7b9'],
   ['014-universes.ts', '1982c14b145e323d94f00d574d4136fd696f7177f522d1e2af151e7587efc325'],
+  ['015-dividends.ts', '9ffda2e5dc6d259b68603428271e486bf573626597df4f05fda1d46b9af72231'],
 ];
 
 test('a released migration is never edited; a change of the schema is a new migration', () => {

@@ -8,7 +8,7 @@ import { SEED, accepted, forbidden } from '../support/schema-rows.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 /** What the schema's expressions may call: each means the same in every SQLite from 3.37 on, with values that are not null. */
-const FUNCTIONS_SINCE_3_37 = ['coalesce', 'count', 'json_valid', 'julianday', 'length', 'max', 'round', 'strftime'];
+const FUNCTIONS_SINCE_3_37 = ['coalesce', 'count', 'group_concat', 'json_valid', 'julianday', 'length', 'max', 'round', 'strftime'];
 /** Until 3.41 `json_valid(NULL)` is 0 and `unixepoch` has no 'subsec'. */
 const FIRST_SAME_AS_OURS = '3.42';
 

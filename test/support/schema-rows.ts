@@ -13,6 +13,11 @@ const SPLIT = `INSERT INTO stock_splits (symbol, date, numerator, denominator, r
 const SPLIT_REVISION = `INSERT INTO stock_split_revisions (symbol, date, numerator, denominator, source, recorded_at, replaced_at) VALUES`;
 const USED = `INSERT INTO session_prices (session_id, symbol, date, held_since, open_e4, open_date, close_e4, close_date) VALUES`;
 
+const DIVIDEND = `INSERT INTO dividends (symbol, ex_date, cash_e6, recorded_at) VALUES`;
+const DIVIDEND_COVERAGE = `INSERT INTO dividend_coverage VALUES`;
+const DIVIDEND_REVISION = `INSERT INTO dividend_revisions (symbol, ex_date, cash_e6, basis, source, recorded_at, replaced_at) VALUES`;
+const KNOWN_DIVIDEND = `INSERT INTO session_dividends VALUES`;
+
 /** One running model-day of one job, one active session. */
 export const SEED: readonly string[] = [
   `${JOB} ('j', 'running', '2025-01-06', '2025-01-06', '[]', 0, '{}', 't')`,
@@ -82,6 +87,22 @@ export const forbidden: readonly [name: string, sql: string][] = [
   ['a known split that gets half a ratio', `UPDATE session_splits SET numerator = 2`],
   ['splits known through a sloppy date', `INSERT INTO stock_split_coverage VALUES ('AAPL', '2025-1-6', 's', 't')`],
   ['splits that come to be known through none', `UPDATE stock_split_coverage SET end_date = ''`],
+  ['a dividend of nothing', `${DIVIDEND} ('MSFT', '2025-01-06', 0, 't')`],
+  ['an absurd dividend', `${DIVIDEND} ('MSFT', '2025-01-06', 1000000000001, 't')`],
+  ['a dividend on a sloppy date', `${DIVIDEND} ('MSFT', '2025-1-6', 1, 't')`],
+  ['a dividend that comes to mean something else', `UPDATE dividends SET basis = 'guessed'`],
+  ['a dividend from nowhere', `UPDATE dividends SET source = ''`],
+  ['dividends known until before they are', `${DIVIDEND_COVERAGE} ('A', 'csv', '2025-01-07', '2025-01-06', 't')`],
+  ['dividends that come to be known until before they are', `UPDATE dividend_coverage SET start_date = '2026-01-01'`],
+  ['a revision of a dividend without cash', `${DIVIDEND_REVISION} ('AAPL', '2025-01-06', NULL, 'as_paid', 's', 't', 't')`],
+  ['a revision of a dividend that becomes text', `UPDATE dividend_revisions SET cash_e6 = 'two'`],
+  ['a dividend that an unknown session knew', `${KNOWN_DIVIDEND} (99, 'AAPL', '2025-01-06', 1, 'as_paid', '', 1)`],
+  ['a known dividend that took cash', `UPDATE session_dividends SET paid_e6 = -1`],
+  ['a session that half pays dividends', `UPDATE trading_sessions SET pays_dividends = 2`],
+  ['a dividend on no share', `${POSITION} (1, 9, 'dividend', 'AAPL', 0, 1, 5, 20, 0, 't')`],
+  ['a dividend without cash per share', `${POSITION} (1, 9, 'dividend', 'AAPL', 1, NULL, 5, 20, 0, 't')`],
+  ['a dividend that takes cash', `${POSITION} (1, 9, 'dividend', 'AAPL', 1, -1, 5, 20, 0, 't')`],
+  ['a purchase at the price 0', `${POSITION} (1, 9, 'buy', 'AAPL', 1, 0, 5, 20, 0, 't')`],
   ['a tool message without a tool', `${MESSAGE} (1, 9, 'tool', '', NULL, NULL, NULL, 't')`],
   ['an unknown role', `${MESSAGE} (1, 9, 'oracle', '', NULL, NULL, NULL, 't')`],
   ['tool calls that are no JSON', `${MESSAGE} (1, 9, 'assistant', '', NULL, '[{', NULL, 't')`],
@@ -142,4 +163,16 @@ export const accepted: readonly [name: string, sql: string][] = [
   ['splits that are known further', `UPDATE stock_split_coverage SET end_date = '2025-01-07'`],
   ['an idempotency key', `INSERT INTO idempotency_keys VALUES ('key', 'j', 'h', '{}')`],
   ['a remembered answer that changes', `UPDATE idempotency_keys SET answer = '[1]'`],
+  ['a dividend', `${DIVIDEND} ('AAPL', '2025-01-06', 250000, 't')`],
+  ['a dividend that is revised', `UPDATE dividends SET cash_e6 = 260000`],
+  ['a dividend that comes to be split-adjusted', `UPDATE dividends SET basis = 'split_adjusted'`],
+  ['a revision of a dividend', `${DIVIDEND_REVISION} ('X', '2025-01-06', 1, 'as_paid', 's', 't', 't')`],
+  ['a revision of a dividend that changes', `UPDATE dividend_revisions SET source = 'r' WHERE symbol = 'X'`],
+  ['dividends that are known', `${DIVIDEND_COVERAGE} ('AAPL', 'csv', '2025-01-06', '2025-01-06', 't')`],
+  ['dividends that are known further', `UPDATE dividend_coverage SET end_date = '2025-01-07'`],
+  ['a session that pays dividends', `UPDATE trading_sessions SET pays_dividends = 1 WHERE session_id = 1`],
+  ['a dividend that a session knew', `${KNOWN_DIVIDEND} (1, 'AAPL', '2025-01-06', 260000, 'split_adjusted', '2025-01-06 3:1', 780000)`],
+  ['a known dividend that is too small to pay', `UPDATE session_dividends SET paid_e6 = 0`],
+  ['a dividend that was paid', `${POSITION} (1, 4, 'dividend', 'AAPL', 3, 7800, 5, 20, -1, 't')`],
+  ['a dividend of less than 1/10000 dollar a share', `UPDATE positions SET price_e4 = 0 WHERE action_type = 'dividend'`],
 ];

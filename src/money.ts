@@ -34,3 +34,26 @@ export function formatDollars(amount: Money): string {
   sentenceFormat ??= new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 4 });
   return sentenceFormat.format(toDollars(amount));
 }
+
+const DECIMAL = /^(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?$/;
+const MAX_DECIMAL_LENGTH = 100;
+const MICRO_DIGITS = 6;
+
+/**
+ * Dollars as decimal text, exactly, in 1/1,000,000 dollar; a finer amount is rounded half to even. Null for text that is no
+ * such number, is negative or is too large to be held exactly.
+ */
+export function microDollars(text: string): number | null {
+  const [, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(text.slice(0, MAX_DECIMAL_LENGTH + 1)) ?? [];
+  if (whole + fraction === '' || text.length > MAX_DECIMAL_LENGTH) return null;
+  const digits = BigInt(whole + fraction);
+  const shift = MICRO_DIGITS + Number(exponent) - fraction.length;
+  const units = shift >= 0 ? digits * 10n ** BigInt(shift) : dividedHalfEven(digits, 10n ** BigInt(-shift));
+  return units <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(units) : null;
+}
+
+function dividedHalfEven(dividend: bigint, divisor: bigint): bigint {
+  const quotient = dividend / divisor;
+  const twiceRest = (dividend % divisor) * 2n;
+  return twiceRest > divisor || (twiceRest === divisor && quotient % 2n === 1n) ? quotient + 1n : quotient;
+}

@@ -21,6 +21,9 @@ import { isReadable, readTarget } from '../src/http/target.ts';
 import { validateBody, validateHeaders, validateQuery } from '../src/http/validate.ts';
 import { createLog } from '../src/log.ts';
 import { checkBar } from '../src/prices/formats/bar.ts';
+import { takeHeader } from '../src/prices/formats/cells.ts';
+import { checkDividend } from '../src/prices/formats/dividends.ts';
+import { intradayBars } from '../src/prices/formats/intraday.ts';
 import { readLines } from '../src/prices/formats/lines.ts';
 import { importFile } from '../src/prices/import.ts';
 import { childMessageSchema, decodeLine } from '../src/protocol.ts';
@@ -192,6 +195,10 @@ const readers: Record<string, (text: string) => unknown> = {
       { symbol: 'A', date: '2024-01-02', open: text, high: text, low: text, close: text, volume: text },
       '2025-01-01',
     ),
+  'the header of a file': (text) => takeHeader({ firstLine: 1, lines: [text], bytesRead: 0 }),
+  'the time of a bar': (text) => intradayBars([{ symbol: 'A', text }], { isTimeBeside: false }),
+  'a dividend': (text) => checkDividend({ symbol: text, exDate: text, amount: text, currency: text }, '2025-01-01'),
+  'the amount of a dividend': (text) => checkDividend({ symbol: 'A', exDate: '2024-01-02', amount: text }, '2025-01-01'),
 };
 const SETTINGS = ['API_PORT', 'LOG_LEVEL', 'OPENAI_API_BASE', 'PRESERVE_DEV_DATA', 'API_TOKEN', 'ALLOWED_HOSTS'];
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { weekdays } from '../src/calendar.ts';
 import { createRandom } from '../src/agent/players/random.ts';
-import { importFile } from '../src/prices/import.ts';
 import { isLong } from './support/long.ts';
 import { naiveFigures } from './support/naive-performance.ts';
+import { importPriceFile } from './support/prices.ts';
 import { type ActionRecord, findErrors } from './support/recompute.ts';
 import { type TestService, clockFrom, startTestService } from './support/service.ts';
 
@@ -52,7 +52,7 @@ test('an independent bookkeeper derives every figure from only the records and t
   const file = makeMergedFile();
   const path = join(service.folder, 'merged.jsonl');
   writeFileSync(path, file);
-  const { bars } = await importFile(service.database, path, { clock: clockFrom('2025-09-29') });
+  const { bars } = await importPriceFile(service.database, path, { clock: clockFrom('2025-09-29') });
   assert.ok(bars > 200);
 
   const first = await service.runJob({ start_date: '2025-08-28', end_date: '2025-09-03' });

@@ -13,24 +13,27 @@ const IMPORT_CACHE_MB = 64;
 /** Refused rows of a file that are printed for each reason; the others are only counted. */
 const MAX_PRINTED_ROWS = 20;
 
-/** The command `import-prices FILE...`: 0 when every file had bars to import, otherwise 1; the other files are imported anyway. */
+/**
+ * The command `import-prices FILE...`: 0 when every file had bars or dividends to import, otherwise 1; the other files are
+ * imported anyway.
+ */
 export async function importPrices(paths: readonly string[]): Promise<number> {
   const settings = readSettings(process.env);
   // Whatever a power cut loses can be imported again, and rows in any order touch many pages.
   const database = openDatabase(settings.databasePath, { durability: 'process-end', cacheMb: IMPORT_CACHE_MB });
-  let filesWithBars = 0;
+  let filesImported = 0;
   for (const path of paths) {
     try {
       const summary = await importWithProgress(database, path);
       process.stdout.write(describe(path, summary));
-      if (summary.bars > 0) filesWithBars += 1;
+      if (hasImported(summary)) filesImported += 1;
     } catch (error) {
       process.stderr.write(`${forTerminal(messageOf(error))}\n`);
     }
   }
   database.close();
-  if (filesWithBars > 0) process.stdout.write(resetNote(settings));
-  return filesWithBars === paths.length ? 0 : NOT_ALL_IMPORTED;
+  if (filesImported > 0) process.stdout.write(resetNote(settings));
+  return filesImported === paths.length ? 0 : NOT_ALL_IMPORTED;
 }
 
 async function importWithProgress(database: ReturnType<typeof openDatabase>, path: string): Promise<ImportSummary> {
@@ -58,16 +61,35 @@ async function importWithProgress(database: ReturnType<typeof openDatabase>, pat
   }
 }
 
+function hasImported(summary: ImportSummary): boolean {
+  return summary.kind === 'prices' ? summary.bars > 0 : summary.symbols > 0;
+}
+
 function describe(path: string, summary: ImportSummary): string {
-  const { format, symbols, bars, changed, dates, firstDate, lastDate, syntheticReplaced, refused } = summary;
   const lines = [
-    `${forTerminal(path)}: ${format}`,
-    bars === 0
-      ? '  nothing imported'
-      : `  imported ${number(bars)} bars (${number(changed)} new or changed) of ${number(symbols)} symbols` +
-        ` on ${number(dates)} dates, ${firstDate} to ${lastDate}`,
-    ...(syntheticReplaced > 0 ? [`  synthetic prices of ${number(syntheticReplaced)} symbols were replaced`] : []),
-    ...[...refused].map(([reason, count]) => `  refused ${number(count)} rows: ${reason}`),
+    `${forTerminal(path)}: ${summary.format}`,
+    ...(hasImported(summary) ? describeImport(summary) : ['  nothing imported']),
+    ...[...summary.refused].map(([reason, count]) => `  refused ${number(count)} rows: ${reason}`),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function describeImport(summary: ImportSummary): string[] {
+  const { symbols, changed, firstDate, lastDate } = summary;
+  if (summary.kind === 'prices') {
+    const { bars, dates, syntheticReplaced } = summary;
+    return [
+      `  imported ${number(bars)} bars (${number(changed)} new or changed) of ${number(symbols)} symbols` +
+        ` on ${number(dates)} dates, ${firstDate} to ${lastDate}`,
+      ...(syntheticReplaced > 0 ? [`  synthetic prices of ${number(syntheticReplaced)} symbols were replaced`] : []),
+    ];
+  }
+  const { dividends, incomplete } = summary;
+  return [
+    `  imported ${number(dividends)} dividends (${number(changed)} new, changed or removed) of ${number(symbols)} symbols,` +
+      ` ex-dates ${firstDate} to ${lastDate}`,
+    ...(incomplete > 0
+      ? [`  dividends of ${number(incomplete)} symbols are not known to be complete, because rows were refused`]
+      : []),
+  ];
 }

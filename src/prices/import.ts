@@ -1,27 +1,21 @@
 import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type CalendarDate, type Clock, addDays, dateOf, timestamp } from '../calendar.ts';
+import { type CalendarDate, addDays, dateOf, timestamp } from '../calendar.ts';
 import type { CommandDatabase, Database } from '../database/database.ts';
 import { adjustedSources } from '../database/adjusted-sources.ts';
 import { type Bar, addCoverage, dropSyntheticPrices, seriesOf, storeBars } from '../database/prices.ts';
 import { ServiceError, messageOf } from '../domain.ts';
-import type { ParsedFile, Refusal, Row } from './formats/bar.ts';
+import type { PriceFile, Refusal, Row } from './formats/bar.ts';
+import { takeHeader } from './formats/cells.ts';
 import { readCsv } from './formats/csv.ts';
+import { type DividendFile, namesDividends, readDividendCsv } from './formats/dividends.ts';
 import { readJson } from './formats/json.ts';
 import { type LineBatch, readLines } from './formats/lines.ts';
+import { type DividendSummary, importDividends } from './import-dividends.ts';
+import { type ImportOptions, PAUSE_MS, ROWS_PER_TRANSACTION, countRefusal } from './import-options.ts';
 
-/** Rows per transaction: a server running beside the import waits for one at most, a few milliseconds. */
-const ROWS_PER_TRANSACTION = 10_000;
-/** The pause between two transactions, which gives a waiting server its turn. */
-const PAUSE_MS = 1;
-
-export interface ImportOptions {
-  clock: Clock;
-  onProgress?: (progress: { bytesRead: number; totalBytes: number }) => void;
-  onRefused?: (line: number, refusal: Refusal) => void;
-}
-
-export interface ImportSummary {
+export interface PriceSummary {
+  kind: 'prices';
   format: string;
   symbols: number;
   /** Rows that are now in the database, including those that already were. */
@@ -37,10 +31,12 @@ export interface ImportSummary {
   refused: Map<string, number>;
 }
 
+export type ImportSummary = PriceSummary | DividendSummary;
+
 /**
- * Imports the daily bars of one file in transactions of bounded size. Bad rows are reported and skipped; a file in no known
- * format throws a `ServiceError` and changes nothing. Afterwards, every symbol is covered from its first to its last complete
- * bar.
+ * Imports the daily bars or the dividends of one file in transactions of bounded size. Bad rows are reported and skipped; a
+ * file in no known format, or a compressed one that is torn, throws a `ServiceError` and changes nothing. Afterwards, every
+ * symbol is covered from its first to its last complete bar, or ex-date.
  */
 export async function importFile(
   database: CommandDatabase,
@@ -53,6 +49,7 @@ export async function importFile(
     const batches = readLines(path);
     const tracked = track(batches, (bytesRead) => options.onProgress?.({ bytesRead, totalBytes }));
     const file = await detect(tracked, { path, today });
+    if (file.kind === 'dividends') return await importDividends(database, file, { ...options, today });
     return await importRows(database, file, { ...options, today });
   } catch (error) {
     throw new ServiceError('invalid_file', `Cannot import ${path}: ${messageOf(error)}`, { cause: error });
@@ -62,13 +59,15 @@ export async function importFile(
 async function detect(
   batches: AsyncGenerator<LineBatch>,
   { path, today }: { path: string; today: CalendarDate },
-): Promise<ParsedFile> {
+): Promise<PriceFile | DividendFile> {
   const { value: first, done } = await batches.next();
   if (done === true) throw new ServiceError('invalid_file', 'it is empty');
   const [line = ''] = first.lines;
   const trimmed = { ...first, lines: [line.replace(/^\ufeff/, ''), ...first.lines.slice(1)] };
   const start = trimmed.lines.find((text) => text.trim() !== '')?.trimStart()[0];
-  return start === '{' ? readJson(batches, trimmed, today) : readCsv(batches, trimmed, { path, today });
+  if (start === '{') return readJson(batches, trimmed, today);
+  const header = takeHeader(trimmed);
+  return namesDividends(header) ? readDividendCsv(batches, header, { path, today }) : readCsv(batches, header, { path, today });
 }
 
 /** What is known of a symbol while its file is read. */
@@ -79,16 +78,17 @@ interface SymbolState {
 }
 
 interface Progress {
-  summary: ImportSummary;
+  summary: PriceSummary;
   symbols: Map<string, SymbolState>;
   dates: Set<CalendarDate>;
 }
 
 type RowOptions = ImportOptions & { today: CalendarDate };
 
-async function importRows(database: CommandDatabase, file: ParsedFile, options: RowOptions): Promise<ImportSummary> {
+async function importRows(database: CommandDatabase, file: PriceFile, options: RowOptions): Promise<PriceSummary> {
   const progress: Progress = {
     summary: {
+      kind: 'prices',
       format: file.format,
       symbols: 0,
       bars: 0,
@@ -119,7 +119,7 @@ async function importRows(database: CommandDatabase, file: ParsedFile, options: 
 function storeRows(
   database: CommandDatabase,
   rows: readonly Row[],
-  { file, progress, options }: { file: ParsedFile; progress: Progress; options: RowOptions },
+  { file, progress, options }: { file: PriceFile; progress: Progress; options: RowOptions },
 ): void {
   const { summary, dates } = progress;
   const stamp = { source: file.source, recordedAt: timestamp(options.clock()) };
@@ -129,8 +129,7 @@ function storeRows(
       const state = bar && stateOf(database, bar.symbol, { file, progress });
       const problem = refusal ?? state?.refusal ?? null;
       if (problem !== null) {
-        summary.refused.set(problem.reason, (summary.refused.get(problem.reason) ?? 0) + 1);
-        options.onRefused?.(line, problem);
+        countRefusal(summary.refused, { line, refusal: problem }, options);
       } else if (bar !== undefined && state !== undefined) {
         bars.push(bar);
         dates.add(bar.date);
@@ -146,7 +145,7 @@ function storeRows(
 function stateOf(
   database: Database,
   symbol: string,
-  { file, progress }: { file: ParsedFile; progress: Progress },
+  { file, progress }: { file: PriceFile; progress: Progress },
 ): SymbolState {
   const known = progress.symbols.get(symbol);
   if (known !== undefined) return known;
@@ -160,7 +159,7 @@ function stateOf(
   return state;
 }
 
-function mixingProblem(database: Database, symbol: string, { source }: ParsedFile): Refusal | null {
+function mixingProblem(database: Database, symbol: string, { source }: PriceFile): Refusal | null {
   const series = seriesOf(database, symbol);
   const isAdjusted = adjustedSources.includes(source);
   if (series === null || series.adjusted === isAdjusted) return null;
@@ -180,7 +179,7 @@ function noteComplete(state: SymbolState, { date, high, low, close }: Bar): void
 /** Only days before today are covered: today's bar may still change. */
 function coverSymbols(
   database: CommandDatabase,
-  { source }: ParsedFile,
+  { source }: PriceFile,
   { progress, options }: { progress: Progress; options: RowOptions },
 ): void {
   const yesterday = addDays(options.today, -1);
@@ -197,7 +196,7 @@ function coverSymbols(
   });
 }
 
-function summarise({ summary, symbols, dates }: Progress): ImportSummary {
+function summarise({ summary, symbols, dates }: Progress): PriceSummary {
   const ordered = [...dates].sort();
   return {
     ...summary,

@@ -12,12 +12,11 @@ import { splitsBetween } from '../../src/database/market.ts';
 import { storeSplits } from '../../src/database/splits.ts';
 import type { BaselineStrategy } from '../../src/domain.ts';
 import { fromDollars } from '../../src/money.ts';
-import { importFile } from '../../src/prices/import.ts';
 import { closingMark, openMarket } from '../../src/trading/market.ts';
 import { type Portfolio, applySplit, quantityOf, valueOf } from '../../src/trading/portfolio.ts';
 import { briefOf } from '../../src/trading/trading-day.ts';
 import { compare, model } from '../support/comparisons.ts';
-import { storePrices } from '../support/prices.ts';
+import { importPriceFile, storePrices } from '../support/prices.ts';
 import { copyTemplate, temporaryFolder } from '../support/service.ts';
 import { type LedgerDay, callTool } from '../support/trading-day.ts';
 
@@ -65,7 +64,7 @@ before(async (t) => {
   const key = drawKey('river', SYMBOLS, { weeks: null, from });
   const out = join(folder, 'control');
   const { bars } = await writeControlMarket(path, out, { key, from, to, name: 'control', signal: new AbortController().signal });
-  const imported = await importFile(database, join(out, 'prices.csv'), { clock: () => new Date() });
+  const imported = await importPriceFile(database, join(out, 'prices.csv'), { clock: () => new Date() });
   assert.deepEqual([bars, imported.bars, imported.refused.size], [SYMBOLS.length * DATES.length, bars, 0]);
   real = { database, symbols: SYMBOLS, dates: DAYS };
   control = { database, symbols: key.disguises.map(({ code }) => code), dates: DAYS.map((date) => shiftBack(date, key)) };

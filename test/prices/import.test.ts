@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type CommandDatabase, type Database, openDatabase } from '../../src/database/database.ts';
 import { storeBars } from '../../src/database/prices.ts';
-import { type ImportSummary, importFile } from '../../src/prices/import.ts';
+import { type PriceSummary, importFile } from '../../src/prices/import.ts';
 import { clockFrom, temporaryFolder } from '../support/service.ts';
-import { storePrices } from '../support/prices.ts';
+import { importPriceFile, storePrices } from '../support/prices.ts';
+import { rowsAsText } from '../support/tables.ts';
 
 interface Import {
   database: CommandDatabase;
-  summary: ImportSummary;
+  summary: PriceSummary;
   refused: string[];
   /** Stored bars as `symbol date open high low close volume source`. */
   bars: string[];
@@ -26,30 +27,18 @@ async function importText(
   const path = join(temporaryFolder(t), name);
   writeFileSync(path, text);
   const refused: string[] = [];
-  const summary = await importFile(database, path, {
+  const summary = await importPriceFile(database, path, {
     clock: clockFrom('2025-01-10'),
     onRefused: (line, { reason, value }) => refused.push(`${line}: ${reason}: ${value}`),
   });
   return { database, summary, refused, bars: barsIn(database), coverage: coverageIn(database) };
 }
 
-function barsIn(database: Database): string[] {
-  const rows = database
-    .statement('SELECT symbol, date, open, high, low, close, volume, source FROM price_data ORDER BY symbol, date')
-    .all();
-  return rows.map((row) =>
-    Object.values(row)
-      .map((value) => value ?? '-')
-      .join(' '),
-  );
-}
+const barsIn = (database: Database) =>
+  rowsAsText(database, 'SELECT symbol, date, open, high, low, close, volume, source FROM price_data ORDER BY symbol, date');
 
-function coverageIn(database: Database): string[] {
-  const rows = database
-    .statement('SELECT symbol, source, start_date, end_date FROM price_data_coverage ORDER BY symbol')
-    .all();
-  return rows.map((row) => `${row['symbol']} ${row['source']} ${row['start_date']}..${row['end_date']}`);
-}
+const coverageIn = (database: Database) =>
+  rowsAsText(database, `SELECT symbol, source, start_date || '..' || end_date FROM price_data_coverage ORDER BY symbol`);
 
 const alphaVantage = (symbol: string, days: Record<string, Record<string, string>>) => ({
   'Meta Data': { '1. Information': 'Daily Prices', '2. Symbol': symbol },
@@ -157,6 +146,24 @@ const formats: [name: string, file: string, text: string, format: string, bars: 
     ['AAPL stooq 2025-01-06..2025-01-06'],
   ],
   [
+    "Tushare's CSV, whose volume is in lots of 100",
+    'daily.csv',
+    ',ts_code,trade_date,open,high,low,close,pre_close,change,pct_chg,vol,amount\n' +
+      '0,000001.SZ,20250107,11.5,12,11,11.75,11.5,0.25,2.1739,525152.77,460697.377\n' +
+      '1,000001.SZ,20250106,11,12,9,11.5,11,0.5,4.5455,,\n',
+    'Tushare CSV',
+    ['000001.SZ 2025-01-06 11 12 9 11.5 - tushare', '000001.SZ 2025-01-07 11.5 12 11 11.75 52515277 tushare'],
+    ['000001.SZ tushare 2025-01-06..2025-01-07'],
+  ],
+  [
+    'CSV that has the time of the close beside each date',
+    'closes.csv',
+    'symbol,date,time,open,close\nAAPL,2025-01-06,16:00:00,10,10.5\n',
+    'CSV',
+    ['AAPL 2025-01-06 10 - - 10.5 - csv'],
+    [],
+  ],
+  [
     'a control market',
     'prices.csv',
     'symbol,date,open,high,low,close,volume,source\nQXKZVA,2025-01-06,10,12,9,10.5,1000,disguise\nQXKZVA,2025-01-07,11,,,,,disguise\n',
@@ -239,8 +246,19 @@ const unreadable: [name: string, text: string | Buffer, message: RegExp][] = [
   [
     'an intraday series',
     JSON.stringify({ 'Meta Data': { '2. Symbol': 'A' }, 'Time Series (5min)': {} }),
-    /no "Time Series \(Daily\)"/,
+    /: it holds 5-minute bars; daily ones are needed$/,
   ],
+  [
+    'a weekly series',
+    JSON.stringify({ 'Meta Data': { '2. Symbol': 'A' }, 'Weekly Adjusted Time Series': {} }),
+    /: it holds weekly bars; daily ones are needed$/,
+  ],
+  [
+    "the AI-Trader family's hourly lines",
+    [1, 2].map(() => JSON.stringify({ 'Meta Data': { '2. Symbol': 'A' }, 'Time Series (60min)': {} })).join('\n'),
+    /: it holds 60-minute bars; daily ones are needed$/,
+  ],
+  ['splits', '{"symbol": "AAPL", "data": [{"effective_date": "2020-08-31", "split_factor": "4.0000"}]}', /: it holds splits/],
   ['two columns of one name', 'date,open,OPEN\n2025-01-06,1,2\n', /two columns for open/],
 ];
 for (const [name, text, message] of unreadable) {

@@ -1,5 +1,7 @@
+import assert from 'node:assert/strict';
 import type { CommandDatabase } from '../../src/database/database.ts';
 import { type Bar, type PriceSource, addCoverage, storeBars } from '../../src/database/prices.ts';
+import { type PriceSummary, importFile } from '../../src/prices/import.ts';
 
 /**
  * Reads a table of prices: a line per bar, `SYMBOL DATE OPEN CLOSE`; `-` for a close that is not known. High, low and
@@ -32,6 +34,13 @@ export function storePrices(database: CommandDatabase, table: string, source: Pr
       if (startDate && endDate) addCoverage(database, { symbol, startDate, endDate }, stamp);
     }
   });
+}
+
+/** Imports a file that must be one of prices. */
+export async function importPriceFile(...args: Parameters<typeof importFile>): Promise<PriceSummary> {
+  const summary = await importFile(...args);
+  assert(summary.kind === 'prices', `${args[1]} is a file of prices`);
+  return summary;
 }
 
 /** The words of a text table, line by line. */

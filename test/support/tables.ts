@@ -23,3 +23,11 @@ export async function undone(database: Database, statements: readonly string[], 
     database.statement('PRAGMA foreign_keys = ON').run();
   }
 }
+
+/** The rows of a query, each as a line of its values; `-` for null. */
+export function rowsAsText(database: Database, sql: string): string[] {
+  return database
+    .statement(sql)
+    .all()
+    .map((row) => Object.values(row).map((value) => value ?? '-').join(' '));
+}

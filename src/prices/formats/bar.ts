@@ -27,8 +27,9 @@ export interface Refusal {
 /** One row of a file: its place there, and the bar or why there is none. */
 export type Row = { line: number } & ({ bar: Bar; refusal?: never } | { refusal: Refusal; bar?: never });
 
-/** A file in a known format: its name, the source of its bars, and its rows one by one. */
-export interface ParsedFile {
+/** A file of prices in a known format: its name, the source of its bars, and its rows one by one. */
+export interface PriceFile {
+  kind: 'prices';
   format: string;
   source: PriceSource;
   rows: AsyncIterable<readonly Row[]>;
@@ -66,7 +67,7 @@ export function checkBar(
 }
 
 /** What exporters write for unknown values. */
-function isAbsent(text: string): boolean {
+export function isAbsent(text: string): boolean {
   return text === '' || /^(null|none|nan|n\/a|-)$/i.test(text);
 }
 
@@ -82,6 +83,7 @@ function readVolume(text: string): number | null {
   return volume >= 0 && volume <= MAX_VOLUME ? volume : null;
 }
 
-function refuse(reason: string, value: string | undefined): { refusal: Refusal } {
+/** A refusal that shows the beginning of the value. */
+export function refuse(reason: string, value: string | undefined): { refusal: Refusal } {
   return { refusal: { reason, value: (value ?? 'nothing').slice(0, 60) } };
 }

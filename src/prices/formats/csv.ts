@@ -1,8 +1,9 @@
-import { basename, extname } from 'node:path';
 import type { CalendarDate } from '../../calendar.ts';
 import type { PriceSource } from '../../database/prices.ts';
 import { ServiceError } from '../../domain.ts';
-import { type ParsedFile, type RawBar, type Row, checkBar } from './bar.ts';
+import { type PriceFile, type RawBar, type Row, checkBar } from './bar.ts';
+import { type Header, dashedDate, rowsOfCells, splitRow, symbolFromName } from './cells.ts';
+import { intradayBars, notDaily } from './intraday.ts';
 import { type LineBatch, startingWith } from './lines.ts';
 
 /** CSV with a header and columns in any order, including Yahoo's and Stooq's headers, whose prices are split-adjusted. */
@@ -19,10 +20,17 @@ const COLUMN_NAMES = new Map<string, keyof RawBar>([
   ['volume', 'volume'],
   ['vol', 'volume'],
 ]);
+/** Tushare's own names; its volume is in lots. */
+const TUSHARE_NAMES = new Map<string, keyof RawBar>([
+  ['ts_code', 'symbol'],
+  ['trade_date', 'date'],
+]);
+const SHARES_PER_LOT = 100;
+/** Columns with the date and the time of a bar; daily files have none. */
+const STAMP_NAMES = ['timestamp', 'datetime', 'trade_time'];
 /** The columns of a control market's `prices.csv`. Its bars name their source, so that they count as adjusted for splits. */
 export const DISGUISE_COLUMNS = ['symbol', 'date', 'open', 'high', 'low', 'close', 'volume', 'source'];
 const DISGUISE = 'disguise';
-const SEPARATORS = [',', ';', '\t'];
 const STOOQ_HEADER = 'Date,Open,High,Low,Close,Volume';
 
 interface Layout {
@@ -38,44 +46,59 @@ interface Layout {
   symbol: string;
 }
 
-/** Reads a CSV file. Throws a `ServiceError` when its first line is not a header of daily prices. */
+/** Reads a CSV file of prices. Throws a `ServiceError` when its first lines are not a header of daily prices and such rows. */
 export function readCsv(
   batches: AsyncIterator<LineBatch>,
-  first: LineBatch,
+  header: Header,
   { path, today }: { path: string; today: CalendarDate },
-): ParsedFile {
-  const headerIndex = first.lines.findIndex((line) => line.trim() !== '');
-  const header = (first.lines[headerIndex] ?? '').trim();
-  const firstRow = first.lines.slice(headerIndex + 1).find((line) => line.trim() !== '') ?? '';
-  const layout = readHeader(header, { path, firstRow });
-  const rest = { ...first, firstLine: first.firstLine + headerIndex + 1, lines: first.lines.slice(headerIndex + 1) };
-  return { format: layout.format, source: layout.source, rows: rowsOf(batches, rest, { layout, today }) };
+): PriceFile {
+  const layout = readLayout(header, path);
+  return { kind: 'prices', format: layout.format, source: layout.source, rows: rowsOf(batches, header.rest, { layout, today }) };
 }
 
-function readHeader(header: string, { path, firstRow }: { path: string; firstRow: string }): Layout {
-  const separator = SEPARATORS.find((candidate) => header.includes(candidate)) ?? ',';
-  const names = splitRow(header, separator).map((name) => name.trim().toLowerCase().replace(/^<|>$/g, ''));
+function readLayout(header: Header, path: string): Layout {
+  const { line, names, separator, rest } = header;
+  const isTushare = [...TUSHARE_NAMES.keys()].every((name) => names.includes(name));
   const columns = { symbol: -1, date: -1, open: -1, high: -1, low: -1, close: -1, volume: -1 };
   names.forEach((name, index) => {
-    const field = COLUMN_NAMES.get(name);
+    const field = (isTushare ? TUSHARE_NAMES.get(name) : undefined) ?? COLUMN_NAMES.get(name);
     if (field === undefined) return;
     if (columns[field] !== -1) throw new ServiceError('invalid_file', `its header has two columns for ${field}`);
     columns[field] = index;
   });
+  refuseIntraday(header, columns);
   const missing = (['date', 'open'] as const).filter((field) => columns[field] === -1);
   if (missing.length > 0)
     throw new ServiceError('invalid_file', `it is not JSON, and as CSV its header lacks ${missing.join(', ')}`);
   const sourceColumn = names.indexOf('source');
+  const firstRow = rest.lines.find((text) => text.trim() !== '') ?? '';
   const isControl = isDisguised(splitRow(firstRow.trim(), separator)[sourceColumn]);
-  const kind = isControl ? { format: 'control market CSV', source: DISGUISE } as const : kindOf(header, names);
+  const kind = isControl ? { format: 'control market CSV', source: DISGUISE } as const : kindOf(line, { names, isTushare });
   return { ...kind, separator, columns, sourceColumn, width: names.length, symbol: symbolFromName(path) };
+}
+
+/** Looks at the rows that were read with the header. */
+function refuseIntraday({ names, separator, rest }: Header, { symbol, date, open }: Layout['columns']): void {
+  const time = names.indexOf('time');
+  const stamp = date === -1 ? names.findIndex((name) => STAMP_NAMES.includes(name)) : date;
+  if (open === -1 || stamp === -1) return;
+  const stamps = rowsOfCells(rest, separator).map(({ cells }) => ({
+    symbol: cells[symbol] ?? '',
+    text: [cells[stamp], cells[time]].filter((text) => text !== undefined).join(' '),
+  }));
+  const bars = intradayBars(stamps, { isTimeBeside: time !== -1 });
+  if (bars !== null) throw notDaily(bars);
 }
 
 function isDisguised(source: string | undefined): boolean {
   return source?.trim() === DISGUISE;
 }
 
-function kindOf(header: string, names: readonly string[]): { format: string; source: PriceSource } {
+function kindOf(
+  header: string,
+  { names, isTushare }: { names: readonly string[]; isTushare: boolean },
+): { format: string; source: PriceSource } {
+  if (isTushare) return { format: 'Tushare CSV', source: 'tushare' };
   if (names.includes('adj close')) return { format: 'Yahoo CSV', source: 'yahoo' };
   if (header === STOOQ_HEADER || names.includes('openint')) return { format: 'Stooq CSV', source: 'stooq' };
   return { format: 'CSV', source: 'csv' };
@@ -84,59 +107,39 @@ function kindOf(header: string, names: readonly string[]): { format: string; sou
 async function* rowsOf(
   batches: AsyncIterator<LineBatch>,
   first: LineBatch,
-  options: { layout: Layout; today: CalendarDate },
+  { layout, today }: { layout: Layout; today: CalendarDate },
 ): AsyncGenerator<Row[]> {
-  for await (const batch of startingWith(first, batches)) {
-    const rows: Row[] = [];
-    for (const [index, line] of batch.lines.entries()) {
-      if (line !== '' && line !== '\r') rows.push(rowOf(line, batch.firstLine + index, options));
-    }
-    yield rows;
-  }
+  for await (const batch of startingWith(first, batches))
+    yield rowsOfCells(batch, layout.separator)
+      .map(({ line, text, cells }) => ({ line, ...readRow(cells, { text, layout, today }) }))
+      .toArray();
 }
 
-function rowOf(text: string, line: number, { layout, today }: { layout: Layout; today: CalendarDate }): Row {
+function readRow(
+  cells: readonly string[],
+  { text, layout, today }: { text: string; layout: Layout; today: CalendarDate },
+): ReturnType<typeof checkBar> {
   const { columns, sourceColumn, source } = layout;
-  const cells = splitRow(text.endsWith('\r') ? text.slice(0, -1) : text, layout.separator);
   if (cells.length !== layout.width)
-    return { line, refusal: { reason: `not ${layout.width} columns`, value: text.slice(0, 60) } };
+    return { refusal: { reason: `not ${layout.width} columns`, value: text.slice(0, 60) } };
   if (isDisguised(cells[sourceColumn]) !== (source === DISGUISE))
-    return { line, refusal: { reason: 'bars of a control market and others in one file', value: cells[sourceColumn] ?? '' } };
+    return { refusal: { reason: 'bars of a control market and others in one file', value: cells[sourceColumn] ?? '' } };
   const symbol = columns.symbol === -1 ? layout.symbol : cells[columns.symbol];
-  const date = cells[columns.date];
+  const volume = cells[columns.volume];
   const raw: RawBar = {
     symbol: source === 'stooq' ? symbol?.replace(/\.US$/i, '') : symbol,
-    date: date?.length === 8 ? date.replace(/^(\d{4})(\d{2})(\d{2})$/, '$1-$2-$3') : date,
+    date: dashedDate(cells[columns.date]),
     open: cells[columns.open],
     high: cells[columns.high],
     low: cells[columns.low],
     close: cells[columns.close],
-    volume: cells[columns.volume],
+    volume: source === 'tushare' ? sharesOf(volume) : volume,
   };
-  return { line, ...checkBar(raw, today) };
+  return checkBar(raw, today);
 }
 
-/** The cells of one row; quoted ones may contain the separator and doubled quotes. */
-function splitRow(row: string, separator: string): string[] {
-  if (!row.includes('"')) return row.split(separator);
-  const cells: string[] = [];
-  let cell = '';
-  let quoted = false;
-  for (let index = 0; index < row.length; index += 1) {
-    const character = row.charAt(index);
-    if (character === '"' && quoted && row[index + 1] === '"') {
-      cell += '"';
-      index += 1;
-    } else if (character === '"') quoted = !quoted;
-    else if (character === separator && !quoted) {
-      cells.push(cell);
-      cell = '';
-    } else cell += character;
-  }
-  return [...cells, cell];
-}
-
-/** `AAPL.csv`, `600519.SH.csv`, Stooq's `aapl_us_d.csv`. */
-function symbolFromName(path: string): string {
-  return basename(path, extname(path)).replace(/_us_d$/i, '');
+/** Lots with decimals as whole shares; other text is left as it is and refused later. */
+function sharesOf(lots: string | undefined): string | undefined {
+  const shares = lots?.trim() ? Math.round(Number(lots) * SHARES_PER_LOT) : NaN;
+  return Number.isNaN(shares) ? lots : String(shares);
 }

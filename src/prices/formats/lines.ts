@@ -1,8 +1,7 @@
-import { createReadStream } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { ServiceError } from '../../domain.ts';
+import { readContent } from './content.ts';
 
-const READ_BYTES = 128 * 1024;
 /** One line, or one whole JSON document, is held in memory; a symbol's bars of fifty years take a tenth of this. */
 export const MAX_DOCUMENT_LENGTH = 32 * 1024 * 1024;
 
@@ -20,17 +19,20 @@ export async function* startingWith(first: LineBatch, rest: AsyncIterator<LineBa
   for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
 }
 
-/** Reads a text file in batches of whole lines, in memory that does not grow with the file. */
+/**
+ * Reads a text file, compressed or not, in batches of whole lines, in memory that does not grow with the file. The text is
+ * UTF-8, or UTF-16 where a byte order mark says so.
+ */
 export async function* readLines(path: string): AsyncGenerator<LineBatch> {
-  const decoder = new StringDecoder('utf8');
+  let decode: ((bytes: Buffer) => string) | undefined;
   let unfinished: string[] = []; // the pieces of a line, joined once, however many there are
   let unfinishedLength = 0;
   let firstLine = 1;
   let bytesRead = 0;
-  for await (const chunk of createReadStream(path, { highWaterMark: READ_BYTES })) {
-    const bytes: Buffer = chunk;
-    bytesRead += bytes.length;
-    const lines = decoder.write(bytes).split('\n');
+  for await (const piece of readContent(path)) {
+    bytesRead = piece.bytesRead;
+    decode ??= createDecoder(piece.bytes);
+    const lines = decode(piece.bytes).split('\n');
     const rest = lines.pop() ?? '';
     if (lines.length > 0) {
       lines[0] = [...unfinished, lines[0]].join('');
@@ -48,4 +50,15 @@ export async function* readLines(path: string): AsyncGenerator<LineBatch> {
     firstLine += lines.length;
   }
   if (unfinishedLength > 0) yield { firstLine, lines: [unfinished.join('')], bytesRead };
+}
+
+/** The decoder of a text that begins with these bytes; it keeps back what a piece has of an unfinished character. */
+function createDecoder(start: Buffer): (bytes: Buffer) => string {
+  const mark = start.toString('hex', 0, 2);
+  if (mark === 'fffe' || mark === 'feff') {
+    const utf16 = new TextDecoder(mark === 'fffe' ? 'utf-16le' : 'utf-16be');
+    return (bytes) => utf16.decode(bytes, { stream: true });
+  }
+  const utf8 = new StringDecoder('utf8');
+  return (bytes) => utf8.write(bytes);
 }

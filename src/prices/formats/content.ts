@@ -1,0 +1,137 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { pipeline } from 'node:stream';
+import { createGunzip, createZstdDecompress } from 'node:zlib';
+import { ServiceError, codeOf, messageOf } from '../../domain.ts';
+import { endsWithinFrame } from './zstd-frames.ts';
+
+/** The content of a file, decompressed where its first bytes say that it is compressed, whatever its name. */
+
+const READ_BYTES = 128 * 1024;
+/** As many first bytes as tell every format, and every byte order mark. */
+const TELLING_BYTES = 4;
+
+/** The next bytes of the content, and how many bytes of the file have been read for them. */
+export interface Piece {
+  bytes: Buffer;
+  bytesRead: number;
+}
+
+interface Compression {
+  name: string;
+  /** The first bytes in hexadecimal. */
+  magic: RegExp;
+  create: typeof createGunzip | typeof createZstdDecompress;
+  /** Whether Node's decoder ends after one of several parts, and before Node 24.21 takes a torn part for whole. */
+  needsHelp: boolean;
+}
+
+const COMPRESSIONS: readonly Compression[] = [
+  { name: 'gzip', magic: /^1f8b/, create: createGunzip, needsHelp: false },
+  { name: 'zstd', magic: /^(28b52ffd|5.2a4d18)/, create: createZstdDecompress, needsHelp: true },
+];
+const ARCHIVES = [
+  { name: 'a ZIP archive', magic: /^504b0304/ },
+  { name: 'compressed by bzip2', magic: /^425a68/ },
+  { name: 'compressed by xz', magic: /^fd377a58/ },
+  { name: 'a 7-Zip archive', magic: /^377abcaf/ },
+];
+
+/**
+ * Reads a file in pieces, in memory that grows neither with the file nor with what it decompresses to. A compressed file is
+ * read to its end first, so that a torn or damaged one throws before its first piece.
+ */
+export async function* readContent(path: string): AsyncGenerator<Piece> {
+  const plain = withTellingBytes(readPlain(path));
+  const { value: first, done } = await plain.next();
+  if (done === true) return;
+  const compression = formatOf(first.bytes, COMPRESSIONS);
+  if (compression === undefined) {
+    refuseArchive(first.bytes);
+    yield first;
+    yield* plain;
+    return;
+  }
+  await plain.return(undefined);
+  if (!(await stat(path)).isFile())
+    throw new ServiceError('invalid_file', `it is compressed by ${compression.name} and not a regular file: decompress it first`);
+  await checkWhole(path, compression);
+  let isFirst = true;
+  for await (const piece of withTellingBytes(decompress(path, compression))) {
+    if (isFirst && formatOf(piece.bytes, COMPRESSIONS))
+      throw new ServiceError('invalid_file', 'it is compressed twice: decompress it once');
+    isFirst = false;
+    yield piece;
+  }
+}
+
+function formatOf<Format extends { magic: RegExp }>(bytes: Buffer, formats: readonly Format[]): Format | undefined {
+  const start = bytes.toString('hex', 0, TELLING_BYTES);
+  return formats.find(({ magic }) => magic.test(start));
+}
+
+function refuseArchive(bytes: Buffer): void {
+  const archive = formatOf(bytes, ARCHIVES);
+  if (archive !== undefined)
+    throw new ServiceError('invalid_file', `it is ${archive.name}: extract it first, or compress it by gzip or zstd`);
+}
+
+/** Joins the first pieces until they tell the format; a pipe may deliver single bytes. */
+async function* withTellingBytes(pieces: AsyncGenerator<Piece>): AsyncGenerator<Piece> {
+  let first: Piece | undefined;
+  for await (const { bytes, bytesRead } of pieces) {
+    const isToldAlready = first !== undefined && first.bytes.length >= TELLING_BYTES;
+    if (isToldAlready) {
+      yield { bytes, bytesRead };
+      continue;
+    }
+    first = { bytes: Buffer.concat([first?.bytes ?? Buffer.alloc(0), bytes]), bytesRead };
+    if (first.bytes.length >= TELLING_BYTES) yield first;
+  }
+  if (first !== undefined && first.bytes.length < TELLING_BYTES) yield first;
+}
+
+async function* readPlain(path: string): AsyncGenerator<Piece> {
+  let bytesRead = 0;
+  for await (const chunk of createReadStream(path, { highWaterMark: READ_BYTES })) {
+    const bytes: Buffer = chunk;
+    bytesRead += bytes.length;
+    yield { bytes, bytesRead };
+  }
+}
+
+async function* decompress(path: string, { name, create, needsHelp }: Compression): AsyncGenerator<Piece> {
+  const { size } = await stat(path);
+  for (let start = 0; start < size; ) {
+    const file = createReadStream(path, { start, highWaterMark: READ_BYTES });
+    const decoder = create();
+    pipeline(file, decoder, () => {}); // its error ends the loop below too
+    try {
+      for await (const bytes of decoder) yield { bytes, bytesRead: start + file.bytesRead };
+    } catch (error) {
+      throw faultOf(error, name);
+    }
+    if (!needsHelp) return;
+    if (decoder.bytesWritten === 0) throw damaged(name, 'nothing can be decoded');
+    start += decoder.bytesWritten;
+  }
+}
+
+async function checkWhole(path: string, compression: Compression): Promise<void> {
+  if (compression.needsHelp && (await endsWithinFrame(readPlain(path)))) throw torn(compression.name);
+  for await (const _ of decompress(path, compression));
+}
+
+function faultOf(error: unknown, name: string): unknown {
+  const code = String(codeOf(error));
+  if (code === 'Z_BUF_ERROR') return torn(name);
+  return /^(Z_|ZSTD_)/.test(code) ? damaged(name, messageOf(error)) : error;
+}
+
+function torn(name: string): ServiceError {
+  return new ServiceError('invalid_file', `its ${name} data ends in the middle: the file is torn, so nothing of it is imported`);
+}
+
+function damaged(name: string, why: string): ServiceError {
+  return new ServiceError('invalid_file', `its ${name} data is damaged (${why}), so nothing of it is imported`);
+}

@@ -1,0 +1,140 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type CalendarDate, addDays, timestamp } from '../calendar.ts';
+import type { CommandDatabase } from '../database/database.ts';
+import { type Dividend, storeDividends } from '../database/dividends.ts';
+import type { Coverage } from '../database/prices.ts';
+import { ServiceError } from '../domain.ts';
+import type { Refusal } from './formats/bar.ts';
+import { type DividendFile, MAX_CASH } from './formats/dividends.ts';
+import { type ImportOptions, PAUSE_MS, ROWS_PER_TRANSACTION, countRefusal } from './import-options.ts';
+
+/** Ex-dates of one file that are held in memory; all dividends of the US market of ten years are about half of it. */
+const MAX_EX_DATES = 1_000_000;
+/** A file's amounts are those that were paid at the time. */
+const BASIS = 'as_paid';
+
+export interface DividendSummary {
+  kind: 'dividends';
+  format: string;
+  symbols: number;
+  /** Dividends that are now in the database, including those that already were. */
+  dividends: number;
+  /** How many are new, were changed or, because the file does not name them, removed. */
+  changed: number;
+  firstDate: CalendarDate | null;
+  lastDate: CalendarDate | null;
+  /** Symbols that are not known to be complete, because rows that were refused may have named further dividends. */
+  incomplete: number;
+  /** How many rows were refused, by reason. */
+  refused: Map<string, number>;
+}
+
+/** A file's dividends of a symbol, by ex-date, in 1/1,000,000 dollar. */
+type Payments = Map<CalendarDate, number>;
+
+interface Collected {
+  symbols: Map<string, Payments>;
+  /** Symbols with a refused row; null once a row was refused whose symbol cannot be read. */
+  doubtful: Set<string> | null;
+  refused: Map<string, number>;
+}
+
+/**
+ * Imports the dividends of one file. Several of one ex-date add up. The file replaces what was stored of a symbol from its
+ * first to its last ex-date, and they are known there afterwards, up to yesterday; where a row of a symbol was refused, its
+ * other dividends are only added.
+ */
+export async function importDividends(
+  database: CommandDatabase,
+  file: DividendFile,
+  options: ImportOptions & { today: CalendarDate },
+): Promise<DividendSummary> {
+  const collected = await collect(file, options);
+  let changed = 0;
+  for (const symbols of inTransactions([...collected.symbols])) {
+    const list = {
+      basis: BASIS,
+      dividends: symbols.flatMap(([symbol, payments]) => dividendsOf(symbol, payments)),
+      spans: symbols.flatMap(([symbol, payments]) => (isDoubtful(symbol, collected) ? [] : spanOf(symbol, payments, options.today))),
+    } as const;
+    const stamp = { source: file.source, recordedAt: timestamp(options.clock()) };
+    changed += database.transaction(() => storeDividends(database, list, stamp));
+    await sleep(PAUSE_MS);
+  }
+  return summarise(file, collected, changed);
+}
+
+async function collect(file: DividendFile, options: ImportOptions): Promise<Collected> {
+  const collected: Collected = { symbols: new Map(), doubtful: new Set(), refused: new Map() };
+  let exDates = 0;
+  for await (const rows of file.rows) {
+    for (const { line, symbol, dividend, refusal } of rows) {
+      const problem = refusal ?? add(collected.symbols, dividend);
+      if (problem === null) continue;
+      countRefusal(collected.refused, { line, refusal: problem }, options);
+      if (symbol === null) collected.doubtful = null;
+      else collected.doubtful?.add(symbol);
+    }
+    exDates += rows.length;
+    if (exDates > MAX_EX_DATES) throw new ServiceError('invalid_file', `it has more than ${MAX_EX_DATES} rows: split it`);
+  }
+  return collected;
+}
+
+/** Returns why the dividend is not added, or null. */
+function add(symbols: Collected['symbols'], { symbol, exDate, cash }: Dividend): Refusal | null {
+  const payments = symbols.get(symbol) ?? new Map<CalendarDate, number>();
+  const sum = (payments.get(exDate) ?? 0) + cash;
+  if (sum > MAX_CASH) return { reason: 'the amounts of one ex-date add up to no plausible number', value: `${symbol} ${exDate}` };
+  payments.set(exDate, sum);
+  symbols.set(symbol, payments);
+  return null;
+}
+
+/** A date with cash of 0 belongs to the span, but nothing was paid. */
+function dividendsOf(symbol: string, payments: Payments): Dividend[] {
+  return [...payments].flatMap(([exDate, cash]) => (cash > 0 ? [{ symbol, exDate, cash }] : []));
+}
+
+function spanOf(symbol: string, payments: Payments, today: CalendarDate): Coverage[] {
+  const exDates = [...payments.keys()].sort();
+  const [startDate, last] = [exDates[0], exDates.at(-1)];
+  const yesterday = addDays(today, -1);
+  if (startDate === undefined || last === undefined || startDate > yesterday) return [];
+  return [{ symbol, startDate, endDate: last < yesterday ? last : yesterday }];
+}
+
+function isDoubtful(symbol: string, { doubtful }: Collected): boolean {
+  return doubtful === null || doubtful.has(symbol);
+}
+
+/** Symbols in groups of a bounded number of dividends; a symbol is never divided. */
+function inTransactions(symbols: [symbol: string, payments: Payments][]): (typeof symbols)[] {
+  const groups: (typeof symbols)[] = [];
+  let left = 0;
+  for (const entry of symbols) {
+    if (left <= 0) {
+      groups.push([]);
+      left = ROWS_PER_TRANSACTION;
+    }
+    groups.at(-1)?.push(entry);
+    left -= entry[1].size;
+  }
+  return groups;
+}
+
+function summarise({ format }: DividendFile, { symbols, refused, ...rest }: Collected, changed: number): DividendSummary {
+  const exDates = [...symbols.values()].flatMap((payments) => [...payments.keys()]);
+  exDates.sort();
+  return {
+    kind: 'dividends',
+    format,
+    symbols: symbols.size,
+    dividends: [...symbols].reduce((sum, [symbol, payments]) => sum + dividendsOf(symbol, payments).length, 0),
+    changed,
+    firstDate: exDates[0] ?? null,
+    lastDate: exDates.at(-1) ?? null,
+    incomplete: [...symbols.keys()].filter((symbol) => isDoubtful(symbol, { symbols, refused, ...rest })).length,
+    refused,
+  };
+}

@@ -1,0 +1,25 @@
+import type { Clock } from '../calendar.ts';
+import type { Refusal } from './formats/bar.ts';
+
+/** What imports of prices and of dividends have in common. */
+
+/** Rows per transaction: a server running beside the import waits for one at most, a few milliseconds. */
+export const ROWS_PER_TRANSACTION = 10_000;
+/** The pause between two transactions, which gives a waiting server its turn. */
+export const PAUSE_MS = 1;
+
+export interface ImportOptions {
+  clock: Clock;
+  onProgress?: (progress: { bytesRead: number; totalBytes: number }) => void;
+  onRefused?: (line: number, refusal: Refusal) => void;
+}
+
+/** Counts a refused row by its reason and reports it. */
+export function countRefusal(
+  refused: Map<string, number>,
+  { line, refusal }: { line: number; refusal: Refusal },
+  { onRefused }: ImportOptions,
+): void {
+  refused.set(refusal.reason, (refused.get(refusal.reason) ?? 0) + 1);
+  onRefused?.(line, refusal);
+}

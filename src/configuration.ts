@@ -130,6 +130,8 @@ const agentConfigSchema = v.object({
   /** What one model may cost in one job; a model's own limit takes precedence. */
   max_cost_usd: v.optional(v.nullable(dollars), null),
   stock_symbols: v.optional(v.nullable(symbolsSchema), null),
+  /** Whether dividends of what is held are paid. */
+  dividends: v.optional(v.boolean(), true),
 });
 
 function pathTo(input: ModelConfiguration[], index: number, key: keyof ModelConfiguration): [v.ArrayPathItem, v.ObjectPathItem] {
@@ -187,10 +189,7 @@ export function parseConfiguration(value: unknown, source: string): Configuratio
   const result = v.safeParse(configurationSchema, value);
   if (result.success) return result.output;
   const problems = result.issues.map((issue) => `${pathOf(issue)}: ${describe(issue)}`);
-  throw new ServiceError(
-    'broken_configuration',
-    `Cannot use the server configuration ${source}: ${problems.join('; ')}`,
-  );
+  throw new ServiceError('broken_configuration', `Cannot use the server configuration ${source}: ${problems.join('; ')}`);
 }
 
 /** Parses a JSON file of bounded size; the error says whether it is missing, unreadable or not JSON. */
@@ -259,9 +258,9 @@ function isUnknownBaseline(entry: NamedModel): boolean {
   return basemodelOf(entry).startsWith(BASELINE_PREFIX) && baselineOf(entry) === null;
 }
 
-/** An agent configuration as stored with a job. */
+/** An agent configuration as stored with a job. Jobs of before dividends, which have no word on them, pay none. */
 export function parseAgentConfiguration(stored: string): AgentConfiguration {
-  return v.parse(agentConfigSchema, JSON.parse(stored));
+  return v.parse(agentConfigSchema, { dividends: false, ...JSON.parse(stored) });
 }
 
 /** As above for several jobs, by job; jobs with the same configuration share one object. */

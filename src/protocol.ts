@@ -50,6 +50,10 @@ const briefSchema = v.object({
   cash: dollars,
   portfolioValue: dollars,
   holdings: v.array(v.object({ symbol: v.string(), quantity: v.number(), price: dollars })),
+  /** Dividends that were paid this morning on what was held; left out when there are none. Cash per share has up to six decimals. */
+  dividends: v.optional(
+    v.array(v.object({ symbol: v.string(), exDate: date, shares: v.number(), cashPerShare: dollars, cash: dollars })),
+  ),
   quotes: v.custom<BriefQuote[]>(isQuoteList, 'expected quotes'),
   /** Trading costs; null when there are none. */
   costs: v.nullable(v.object({ commissionPerTrade: dollars, commissionBps: v.number(), slippageBps: v.number() })),

@@ -44,6 +44,7 @@ test('a configuration of the AI-Trader family loads unchanged', () => {
     slippage_bps: 0,
     max_cost_usd: null,
     stock_symbols: null,
+    dividends: true,
   });
 });
 
@@ -68,6 +69,7 @@ test('missing values have their defaults, and the universe is the NASDAQ-100', (
     slippage_bps: 0,
     max_cost_usd: null,
     stock_symbols: null,
+    dividends: true,
   });
   assert.equal(universeOf(agent_config).length, 101);
   assert.deepEqual(universeOf({ ...agent_config, stock_symbols: ['AAPL'] }), ['AAPL']);

@@ -28,8 +28,12 @@ export function openingMessages(brief: Brief, prompt: string | null = null): (Ch
   ];
 }
 
-function morningReport({ date, cash, portfolioValue, holdings, quotes, costs, note }: Brief): string {
+function morningReport({ date, cash, portfolioValue, holdings, dividends = [], quotes, costs, note }: Brief): string {
   const held = holdings.map(({ symbol, quantity, price }) => `${symbol}: ${quantity} shares at ${price}`);
+  const paid = dividends.map(
+    ({ symbol, exDate, shares, cashPerShare, cash: received }) =>
+      `${symbol}: ${received}, which is ${cashPerShare} on each of ${shares} shares (ex-date ${exDate})`,
+  );
   const prices = quotes.map(({ symbol, previousClose, open }) => `${symbol} ${previousClose ?? '-'} ${open ?? '-'}`);
   return [
     `Today's date: ${date}`,
@@ -37,6 +41,7 @@ function morningReport({ date, cash, portfolioValue, holdings, quotes, costs, no
     `Cash: ${cash}`,
     `Portfolio value at today's open: ${portfolioValue}`,
     held.length === 0 ? 'Holdings: none' : `Holdings:\n${held.join('\n')}`,
+    ...(paid.length === 0 ? [] : ['', `Dividends received this morning:\n${paid.join('\n')}`]),
     ...(costs === null ? [] : ['', costsLine(costs)]),
     ...(note === undefined ? [] : ['', note === null ? 'Your note: none' : `Your note:\n${note}`]),
     '',

@@ -11,7 +11,7 @@ import type { Reader } from '../database/database.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { examineDatabase } from '../database/integrity.ts';
 import { withSnapshot } from '../database/snapshot.ts';
-import { createHistory, splitsBySymbol } from './history.ts';
+import { createHistory, dividendsBySymbol, splitsBySymbol } from './history.ts';
 import { SLICE_MS, bySlices, nextTurn } from '../turns.ts';
 import { type AuditedDay, type ClosingState, auditModelDay } from './model-day.ts';
 
@@ -128,11 +128,11 @@ export async function auditLedger(
 ): Promise<void> {
   const { modelDays: total } = await bySlices(countActive(reader));
   const closings = createClosings(reader);
-  const splits = splitsBySymbol(reader);
+  const known = { splits: splitsBySymbol(reader), dividends: dividendsBySymbol(reader) };
   let needed: ReadonlySet<number> | undefined;
   let sliceEnd = 0;
   for (const date of auditedDates(reader)) {
-    const history = createHistory(reader, date, splits);
+    const history = createHistory(reader, date, known);
     for (const session of auditedSessions(reader, date)) {
       if (performance.now() >= sliceEnd) {
         onProgress(report.modelDays, total);

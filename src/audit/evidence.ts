@@ -1,6 +1,7 @@
 import type { AuditedSession, BarVersion } from '../database/audit.ts';
 import type { Evidence, KnownSplit, Mark } from '../database/evidence.ts';
 import { formatDollars, fromDollars } from '../money.ts';
+import { checkDividends, dividendsWithin } from './dividends.ts';
 import {
   type History,
   type TimeSpan,
@@ -12,15 +13,13 @@ import {
   splitsWithin,
   versionAt,
 } from './history.ts';
-import type { Note } from './notes.ts';
+import { LOST, type Note } from './notes.ts';
 
 /**
  * A price is stamped when it is prepared, but others see it only when its transaction commits, which may take a while (an
  * import writes thousands of bars in one). For this long its predecessor may still be read.
  */
 const MAX_COMMIT_DELAY_MS = 60_000;
-
-const LOST = 'what was known at the time has been replaced without a trace';
 
 /** A price that a session used, and which price of a bar it is. */
 interface Used {
@@ -30,12 +29,12 @@ interface Used {
 }
 
 /**
- * Compares a session's evidence with the prices and splits as they were when it read them. `held` are the symbols that it
+ * Compares a session's evidence with the prices, splits and dividends as they were when it read them. `held` are the symbols that it
  * held in the morning.
  */
 export function checkEvidence(
   day: History,
-  { openedAt, startedAt, completedAt, pastDate }: AuditedSession,
+  { openedAt, startedAt, completedAt, pastDate, paysDividends }: AuditedSession,
   { evidence, held, note }: { evidence: Evidence; held: readonly string[]; note: Note },
 ): void {
   const since = (start: string): TimeSpan => ({ from: justBefore(start), to: completedAt });
@@ -45,8 +44,10 @@ export function checkEvidence(
     if (close !== null) checkPrice(day, { symbol, name: 'close', mark: close }, { span: atCommit, note });
   }
   if (pastDate === null) return;
-  // Splits are read at the start, or later by a process that resumed the session.
-  checkSplits(evidence.splits, splitsWithin(day, held, { after: pastDate, span: since(startedAt) }), note);
+  // Splits and dividends are read at the start, or later by a process that resumed the session.
+  const read = { after: pastDate, span: since(startedAt) };
+  checkSplits(evidence.splits, splitsWithin(day, held, read), note);
+  checkDividends(evidence.dividends, paysDividends ? dividendsWithin(day, held, read) : [], note);
 }
 
 /** The open or the close of a bar in dollars; where no close is known, holdings are marked at the open. */

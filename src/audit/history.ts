@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import type { CalendarDate } from '../calendar.ts';
 import {
   type BarVersion,
+  type DividendVersion,
   type SplitVersion,
   barVersions,
+  dividendVersions,
   earlierBarVersions,
   splitVersions,
   wasAdjusted,
@@ -28,21 +30,30 @@ export type Versions<Version extends Lifetime> = readonly Version[];
 /** All versions of each symbol's splits, by date. */
 export type Splits = ReadonlyMap<string, readonly SplitVersion[]>;
 
+/** All versions of each symbol's dividends, by ex-date. */
+export type Dividends = ReadonlyMap<string, readonly DividendVersion[]>;
+
 /** The price history of one date, shared by its model-days. */
 export interface History {
   readonly reader: Reader;
   readonly date: CalendarDate;
   readonly splits: Splits;
+  readonly dividends: Dividends;
   /** All versions of a symbol's bar on the date. */
   bars(symbol: string): Versions<BarVersion>;
 }
 
-export function createHistory(reader: Reader, date: CalendarDate, splits: Splits): History {
+export function createHistory(
+  reader: Reader,
+  date: CalendarDate,
+  { splits, dividends }: { splits: Splits; dividends: Dividends },
+): History {
   const known = new Map<string, BarVersion[]>();
   return {
     reader,
     date,
     splits,
+    dividends,
     bars(symbol) {
       const versions = known.get(symbol) ?? barVersions(reader, symbol, date);
       known.set(symbol, versions);
@@ -53,6 +64,10 @@ export function createHistory(reader: Reader, date: CalendarDate, splits: Splits
 
 export function splitsBySymbol(reader: Reader): Splits {
   return Map.groupBy(splitVersions(reader), ({ symbol }) => symbol);
+}
+
+export function dividendsBySymbol(reader: Reader): Dividends {
+  return Map.groupBy(dividendVersions(reader), ({ symbol }) => symbol);
 }
 
 /** The versions of a symbol's earlier bars, the latest dates first. */
@@ -85,15 +100,24 @@ export function splitsWithin(
   { after, span }: { after: CalendarDate; span: TimeSpan },
 ): PossibleSplit[] {
   const all = symbols.flatMap((symbol) => splits.get(symbol) ?? []).filter(({ date }) => date > after && date <= upTo);
-  const byPlace = [...Map.groupBy(all, ({ symbol, date }) => `${date} ${symbol}`)];
-  return byPlace.sort(([one], [other]) => (one < other ? -1 : 1)).map(([, versions]) => {
-    const [newest] = versions;
-    assert(newest !== undefined, 'a group has a member');
-    const { symbol, date } = newest;
+  return inPlaces(all, ({ date }) => date).map((versions) => {
+    const { symbol, date } = versions[0];
     const adjusted = [span.from, span.to].map((instant) => wasAdjusted(reader, symbol, instant));
     const isCertain = isThereAllThrough(versions, span) && !adjusted.includes(true);
     const known = adjusted.includes(false) ? possibleVersions(versions, span) : [];
     return { symbol, date, choices: isCertain ? [...known] : [...known, null], isComplete: !isLost(versions, span) };
+  });
+}
+
+/** Versions by date and symbol, in that order; each group keeps theirs. */
+export function inPlaces<Version extends { symbol: string }>(
+  all: readonly Version[],
+  dateOf: (version: Version) => CalendarDate,
+): [Version, ...Version[]][] {
+  const byPlace = [...Map.groupBy(all, (version) => `${dateOf(version)} ${version.symbol}`)];
+  return byPlace.sort(([one], [other]) => (one < other ? -1 : 1)).map(([, [newest, ...older]]) => {
+    assert(newest !== undefined, 'a group has a member');
+    return [newest, ...older];
   });
 }
 

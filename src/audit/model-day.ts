@@ -43,6 +43,7 @@ export function auditModelDay(
     records = ledgerRecords(history.reader, session.sessionId);
     checkOrders(session, records, note);
     checkNote(history.reader, session, note);
+    checkTerms(session, note);
     corrected = recompute(history, session, { records, starts: startOf(session, { startsOf, note }), note });
   } catch (error) {
     const isInTheData = error instanceof RangeError || storageFaultOf(error) !== null;
@@ -114,6 +115,12 @@ function checkNote(reader: Reader, session: AuditedSession, note: Note): void {
 /** As it is stored: empty text removes the note. Undefined for what is not text, which no note equals. */
 function asWritten(text: unknown): string | null | undefined {
   return typeof text === 'string' ? text.toWellFormed() || null : undefined;
+}
+
+/** Checks that the session pays dividends where its job does. */
+function checkTerms({ paysDividends, configuredDividends }: AuditedSession, note: Note): void {
+  if (configuredDividends === null || configuredDividends === paysDividends) return;
+  note(paysDividends ? 'it pays dividends, and its job does not' : 'it pays no dividends, and its job does');
 }
 
 /** Checks that every executed order left a record, by the counts in the tool usage, which was committed with them. */

@@ -1,6 +1,9 @@
 /** Sentences listed for one model-day; the rest are only counted. */
 const MAX_SENTENCES = 10;
 
+/** Where a difference may have an innocent reason. */
+export const LOST = 'what was known at the time has been replaced without a trace';
+
 /** What was found in one model-day, as sentences. */
 export interface Notes {
   /** What does not add up. */

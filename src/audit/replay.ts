@@ -3,9 +3,9 @@ import type { CalendarDate } from '../calendar.ts';
 import type { Evidence } from '../database/evidence.ts';
 import { type Portfolio, buy, sell } from '../trading/portfolio.ts';
 import { type TradingCosts, fillPrice } from '../trading/trading-costs.ts';
+import { isOfMorning, replayMorning } from './morning.ts';
 import type { Note } from './notes.ts';
 import { type Act, type RightPrice, afterRecord, atAction, checkPrice, refuse } from './outcome.ts';
-import { replaySplits } from './splits.ts';
 
 /** What a day's actions are replayed with. */
 interface Conditions {
@@ -31,15 +31,13 @@ export function replay(
     if (open === undefined || (asFill && open !== null && open.date !== date)) return null;
     return open === null ? 'unknown' : open.price;
   };
-  const firstTrade = records.findIndex(({ actionType }) => actionType !== 'split');
-  const splitCount = firstTrade === -1 ? records.length : firstTrade;
-  const afterSplits = replaySplits(records.slice(0, splitCount), starts, {
-    splits: evidence.splits,
-    markOf: (symbol) => openOf(symbol, false),
-    note,
-  });
-  let before: readonly Portfolio[] = afterSplits.at(-1) ?? starts;
-  const afterTrades = records.slice(splitCount).map((record) => {
+  const firstTrade = records.findIndex((record) => !isOfMorning(record));
+  const count = firstTrade === -1 ? records.length : firstTrade;
+  const { splits, dividends } = evidence;
+  const markOf = (symbol: string) => openOf(symbol, false);
+  const afterMorning = replayMorning(records.slice(0, count), starts, { splits, dividends, markOf, note });
+  let before: readonly Portfolio[] = afterMorning.at(-1) ?? starts;
+  const afterTrades = records.slice(count).map((record) => {
     const noteHere = atAction(record, note);
     const act = actOf(record, { openOf: (symbol) => openOf(symbol, true), costs, note: noteHere });
     const portfolios = afterRecord(record, before.map(act), noteHere);
@@ -47,7 +45,7 @@ export function replay(
     return portfolios;
   });
   checkOrder(records, note);
-  return [...afterSplits, ...afterTrades];
+  return [...afterMorning, ...afterTrades];
 }
 
 function actOf(

@@ -1,7 +1,8 @@
 import type { CalendarDate } from '../calendar.ts';
 import { type ActionType, actionTypes } from '../domain.ts';
 import type { Reader } from './database.ts';
-import { adjustedSourcesInSql } from './adjusted-sources.ts';
+import { adjustedSourcesInSql, sourcesWithDividendsInSql } from './adjusted-sources.ts';
+import { dividendBases } from './dividends.ts';
 import { type RowOf, amount, distinctValues, flag, integer, oneOf, orNull, query, real, text } from './rows.ts';
 import type { PositionRow } from './sessions.ts';
 
@@ -65,6 +66,8 @@ const SESSIONS = query(
      coalesce(json_extract(agent_config, '$.slippage_bps'), 0) AS slippageBps,
      own.started_from_session_id AS startedFrom, past.model AS pastModel, past.date AS pastDate, past.status AS pastStatus,
      past.completed_at AS pastCompletedAt, ${executed('buy')} AS buys, ${executed('sell')} AS sells,
+     own.pays_dividends AS paysDividends,
+     CASE WHEN jobs.job_id IS NOT NULL THEN coalesce(json_extract(agent_config, '$.dividends'), 0) END AS configuredDividends,
      own.note, past.note AS pastNote, ${executed('write_note')} AS notesWritten
    FROM trading_sessions AS own
      JOIN (SELECT job_id, min(started_at) AS opened_at FROM trading_sessions WHERE date = ?1 GROUP BY job_id) AS market
@@ -93,6 +96,8 @@ const SESSIONS = query(
     pastCompletedAt: orNull(text),
     buys: integer, // orders that the model's calls executed, as the tool usage counts them
     sells: integer,
+    paysDividends: flag,
+    configuredDividends: orNull(flag), // null when its job is missing
     note: orNull(text), // as it is at the end of the day, and of the day it started from
     pastNote: orNull(text),
     notesWritten: integer,
@@ -189,14 +194,36 @@ export function splitVersions(reader: Reader): SplitVersion[] {
   return SPLITS.all(reader);
 }
 
-const IS_ADJUSTED = query(
-  `SELECT EXISTS (SELECT 1 FROM price_data WHERE symbol = ?1 AND adjusted AND recorded_at <= ?2)
-     OR EXISTS (SELECT 1 FROM price_revisions WHERE symbol = ?1 AND source IN (${adjustedSourcesInSql})
-       AND recorded_at <= ?2 AND replaced_at > ?2)`,
-  [flag],
+const DIVIDENDS = query(
+  versions('symbol, ex_date AS exDate, cash_e6 AS cash, basis', ['dividends', 'dividend_revisions'], { where: 'true', order: 'exDate' }),
+  { symbol: text, exDate: text, cash: integer, basis: oneOf(dividendBases), ...lifetime },
 );
+
+/** A version of a dividend as its source tells it, with the time for which it was stored. */
+export type DividendVersion = RowOf<typeof DIVIDENDS>;
+
+/** Every version of all dividends, by ex-date, the newest versions first. */
+export function dividendVersions(reader: Reader): DividendVersion[] {
+  return DIVIDENDS.all(reader);
+}
+
+/** Whether a symbol had a bar of certain sources at an instant. */
+const hadSource = (sources: string) =>
+  query(
+    `SELECT EXISTS (SELECT 1 FROM price_data WHERE symbol = ?1 AND source IN (${sources}) AND recorded_at <= ?2)
+       OR EXISTS (SELECT 1 FROM price_revisions WHERE symbol = ?1 AND source IN (${sources})
+         AND recorded_at <= ?2 AND replaced_at > ?2)`,
+    [flag],
+  );
+const IS_ADJUSTED = hadSource(adjustedSourcesInSql);
+const HAS_DIVIDENDS = hadSource(sourcesWithDividendsInSql);
 
 /** Whether a symbol had bars free of split jumps at an instant; splits were not applied to it then. */
 export function wasAdjusted(reader: Reader, symbol: string, at: string): boolean {
   return IS_ADJUSTED.one(reader, symbol, at)[0] === 1;
+}
+
+/** Whether a symbol had bars whose prices contain dividends at an instant; none were paid on it then. */
+export function hadDividendsInPrices(reader: Reader, symbol: string, at: string): boolean {
+  return HAS_DIVIDENDS.one(reader, symbol, at)[0] === 1;
 }

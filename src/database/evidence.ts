@@ -1,7 +1,8 @@
 import type { CalendarDate } from '../calendar.ts';
 import type { Money } from '../money.ts';
 import type { Database, Reader } from './database.ts';
-import { amount, integer, orNull, query, text } from './rows.ts';
+import { type StoredDividend, dividendBases } from './dividends.ts';
+import { amount, integer, oneOf, orNull, query, text } from './rows.ts';
 
 /** A price used for valuation, adjusted for splits up to the session's date, and the date of its bar. */
 export interface Mark {
@@ -27,22 +28,31 @@ export interface KnownSplit {
   denominator: number | null;
 }
 
-/** What a model-day was computed from: the prices of everything it held or traded, and its splits in order. */
+/** A dividend that a session paid on what it held; `paid` is per share of its series, in 1/1,000,000 dollar. */
+export interface KnownDividend extends StoredDividend {
+  paid: number;
+}
+
+/** What a model-day was computed from: the prices of everything it held or traded, its splits and its dividends in order. */
 export interface Evidence {
   prices: readonly UsedPrice[];
   splits: readonly KnownSplit[];
+  dividends: readonly KnownDividend[];
 }
 
 /** Stores the evidence of a session within the transaction that commits it. */
 export function storeEvidence(
   database: Database,
   { sessionId, date }: { sessionId: number; date: CalendarDate },
-  { prices, splits }: Evidence,
+  { prices, splits, dividends }: Evidence,
 ): void {
-  // Splits first: inserting the prices checks whether a split was learned while the session ran.
+  // Prices last: inserting them checks whether a split or a dividend was learned while the session ran.
   const insertSplit = database.statement('INSERT INTO session_splits VALUES (?, ?, ?, ?, ?)');
   for (const { symbol, date: splitDate, numerator, denominator } of splits)
     insertSplit.run(sessionId, symbol, splitDate, numerator, denominator);
+  const insertDividend = database.statement('INSERT INTO session_dividends VALUES (?, ?, ?, ?, ?, ?, ?)');
+  for (const { symbol, exDate, cash, basis, splits: converting, paid } of dividends)
+    insertDividend.run(sessionId, symbol, exDate, cash, basis, converting, paid);
   const insertPrice = database.statement(
     `INSERT INTO session_prices (session_id, symbol, date, held_since, open_e4, open_date, close_e4, close_date)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -69,6 +79,11 @@ const SPLITS = query(
   'SELECT symbol, date, numerator, denominator FROM session_splits WHERE session_id = ? ORDER BY date, symbol',
   { symbol: text, date, numerator: orNull(integer), denominator: orNull(integer) },
 );
+const DIVIDENDS = query(
+  `SELECT symbol, ex_date AS exDate, cash_e6 AS cash, basis, splits, paid_e6 AS paid FROM session_dividends
+   WHERE session_id = ? ORDER BY ex_date, symbol`,
+  { symbol: text, exDate: date, cash: integer, basis: oneOf(dividendBases), splits: text, paid: integer },
+);
 
 export function evidenceOf(reader: Reader, sessionId: number): Evidence {
   const prices = PRICES.all(reader, sessionId).map(([symbol, heldSince, open, openDate, close, closeDate]) => ({
@@ -78,7 +93,8 @@ export function evidenceOf(reader: Reader, sessionId: number): Evidence {
     close: markOf(close, closeDate),
   }));
   const hasHeld = prices.some(({ heldSince }) => heldSince !== null);
-  return { prices, splits: hasHeld ? SPLITS.all(reader, sessionId) : [] };
+  if (!hasHeld) return { prices, splits: [], dividends: [] };
+  return { prices, splits: SPLITS.all(reader, sessionId), dividends: DIVIDENDS.all(reader, sessionId) };
 }
 
 function markOf(price: Money | null, date: CalendarDate | null): Mark | null {

@@ -111,21 +111,29 @@ export function activeModelDays(
   return ACTIVE.all(database, JSON.stringify(models), startDate, endDate);
 }
 
+/** What a session starts with. */
+interface Start {
+  startedFrom: number | null;
+  initialCash: Money;
+  paysDividends: boolean;
+  startedAt: string;
+}
+
 /** Inserts the session of a model-day that starts now, from a closing state or the initial cash; within the caller's transaction. */
 export function insertSession(
   database: Database,
   { jobId, date, model }: ModelDay,
-  { startedFrom, initialCash, startedAt }: { startedFrom: number | null; initialCash: Money; startedAt: string },
+  { startedFrom, initialCash, paysDividends, startedAt }: Start,
 ): number {
   database
     .statement(`UPDATE job_details SET status = 'running', started_at = ? WHERE job_id = ? AND date = ? AND model = ?`)
     .run(startedAt, jobId, date, model);
   const inserted = database
     .statement(
-      `INSERT INTO trading_sessions (job_id, date, model, started_from_session_id, initial_cash_e4, started_at)
-       VALUES (?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO trading_sessions (job_id, date, model, started_from_session_id, initial_cash_e4, pays_dividends, started_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
     )
-    .run(jobId, date, model, startedFrom, startedFrom === null ? initialCash : null, startedAt);
+    .run(jobId, date, model, startedFrom, startedFrom === null ? initialCash : null, Number(paysDividends), startedAt);
   return Number(inserted.lastInsertRowid);
 }
 

@@ -1,18 +1,22 @@
 import type { Steps } from '../turns.ts';
+import { sourcesWithDividendsInSql } from './adjusted-sources.ts';
 import { committedSessions, lastChange } from './chosen.ts';
 import type { Database, Reader } from './database.ts';
 import { type RowOf, query, text } from './rows.ts';
 
 /**
  * Whether a session, `own`, was computed from a state that has changed since: its latest earlier active day is another one, a
- * bar that valued it differs, or a split of something it held in the morning does. Triggers keep these comparisons; only
- * whether a series is adjusted for splits, and so ignores them, is looked up here.
+ * bar that valued it differs, or a split or a dividend of something it held in the morning does. Triggers keep these
+ * comparisons; only whether a series is adjusted for splits, or contains dividends, and so ignores them, is looked up here.
  */
 const IS_STALE = `
   (own.start_changed OR EXISTS (
     SELECT 1 FROM session_prices AS used
-    WHERE used.session_id = own.session_id AND (used.price_changed OR used.split_changed)
-      AND (used.price_changed OR NOT EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = used.symbol AND adjusted))))`;
+    WHERE used.session_id = own.session_id AND (used.price_changed OR used.split_changed OR used.dividend_changed)
+      AND (used.price_changed
+        OR used.split_changed AND NOT EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = used.symbol AND adjusted)
+        OR used.dividend_changed AND NOT EXISTS (
+          SELECT 1 FROM price_data WHERE price_data.symbol = used.symbol AND source IN (${sourcesWithDividendsInSql})))))`;
 
 const staleIn = (sessions: string) =>
   query(`SELECT model, date FROM ${sessions} WHERE status = 'active' AND ${IS_STALE} ORDER BY model, date`, {

@@ -1,6 +1,6 @@
 import type { CalendarDate } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
-import type { Evidence } from '../database/evidence.ts';
+import type { Evidence, KnownDividend } from '../database/evidence.ts';
 import type { Split } from '../database/market.ts';
 import { type Market, closingMark } from './market.ts';
 import type { Action, Portfolio } from './portfolio.ts';
@@ -12,12 +12,13 @@ interface Inputs {
   readonly startDate: CalendarDate | null;
   readonly startPortfolio: Portfolio;
   readonly knownSplits: readonly Split[];
+  readonly knownDividends: readonly KnownDividend[];
   readonly actions: readonly Action[];
 }
 
 /** The evidence of a session at its commit: opens as its market read them, closes as they are now. */
 export function gatherEvidence(session: Inputs): Evidence {
-  const { database, market, startDate, startPortfolio, knownSplits, actions } = session;
+  const { database, market, startDate, startPortfolio, actions } = session;
   const held = new Set(startPortfolio.holdings.keys());
   const prices = [...held.union(new Set(actions.map(({ symbol }) => symbol)))].map((symbol) => ({
     symbol,
@@ -25,5 +26,5 @@ export function gatherEvidence(session: Inputs): Evidence {
     open: market.knownMark(symbol),
     close: closingMark(database, market.date, symbol),
   }));
-  return { prices, splits: knownSplits };
+  return { prices, splits: session.knownSplits, dividends: session.knownDividends };
 }

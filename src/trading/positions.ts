@@ -16,7 +16,7 @@ export function positionsOf(
   marks: ReadonlyMap<string, Money>,
 ): PositionRow[] {
   const noTrade = { actionType: 'no_trade', symbol: null, amount: null, price: null, portfolio: last } as const;
-  const hasTraded = actions.some(({ actionType }) => actionType !== 'split');
+  const hasTraded = actions.some(({ actionType }) => actionType === 'buy' || actionType === 'sell');
   const ledger = hasTraded ? actions : [...actions, noTrade];
   return ledger.map(({ portfolio, ...action }, index) => {
     const portfolioValue = valueOf(portfolio, marks);

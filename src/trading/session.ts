@@ -73,6 +73,8 @@ export interface SessionOptions {
   market: Market;
   universe: ReadonlySet<string>;
   initialCash: Money;
+  /** Whether dividends of what it holds are paid. */
+  paysDividends: boolean;
   /** What the model's tokens cost; null when unknown. */
   tokenPrices: TokenPrices | null;
   news: NewsSearch | null;
@@ -132,6 +134,7 @@ function begin(context: SessionContext, modelDay: ModelDay, options: SessionOpti
     get portfolio() {
       return actions.at(-1)?.portfolio ?? beginning.startPortfolio;
     },
+    received: beginning.morning.received,
     get note() {
       return options.hasNotes ? state.ownNote : undefined;
     },
@@ -141,7 +144,7 @@ function begin(context: SessionContext, modelDay: ModelDay, options: SessionOpti
     messageCount: beginning.log.length,
     hasEnded: false,
   };
-  for (const split of beginning.splits) enter(state, split);
+  for (const action of beginning.morning.actions) enter(state, action);
   return state;
 }
 

@@ -2,6 +2,7 @@ import { type Money, toDollars } from '../money.ts';
 import type { Brief } from '../protocol.ts';
 import type { Market } from './market.ts';
 import type { NewsSearch } from './news.ts';
+import type { ReceivedDividend } from './morning.ts';
 import { type Action, type Portfolio, quantityOf, valueOf } from './portfolio.ts';
 import { NO_COSTS, type TradingCosts, describeCosts } from './trading-costs.ts';
 
@@ -14,6 +15,8 @@ export interface TradingDay {
   /** None when left out. */
   readonly costs?: TradingCosts;
   readonly portfolio: Portfolio;
+  /** The dividends that were paid this morning. */
+  readonly received?: readonly ReceivedDividend[];
   /** The model's note from an earlier day; null without one, undefined when it may not keep notes. */
   readonly note?: string | null | undefined;
 }
@@ -25,13 +28,24 @@ export type Reply =
 
 /** What the model reads in the morning: the same cash, holdings and opens that its tools will use. */
 export function briefOf(day: TradingDay): Brief {
-  const { market, universe, portfolio, costs = NO_COSTS, note } = day;
+  const { market, universe, portfolio, received = [], costs = NO_COSTS, note } = day;
   const symbols = [...new Set([...universe, ...portfolio.holdings.keys()])].sort();
   const quotes = symbols.map((symbol) => {
     const { open, previousClose } = market.quote(symbol);
     return { symbol, previousClose: dollarsOrNull(previousClose), open: dollarsOrNull(open) };
   });
-  return { date: market.date, ...describePortfolio(day), quotes, costs: describeCosts(costs), ...(note !== undefined && { note }) };
+  return {
+    date: market.date,
+    ...describePortfolio(day),
+    ...(received.length > 0 && { dividends: received.map(describeDividend) }),
+    quotes,
+    costs: describeCosts(costs),
+    ...(note !== undefined && { note }),
+  };
+}
+
+function describeDividend({ symbol, exDate, shares, perShare, cash }: ReceivedDividend) {
+  return { symbol, exDate, shares, cashPerShare: perShare / 1_000_000, cash: toDollars(cash) };
 }
 
 /** Cash and holdings at today's open, in dollars: the same for the brief and for `get_portfolio`. */

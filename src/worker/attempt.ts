@@ -50,6 +50,7 @@ export async function attempt(
     market,
     universe,
     initialCash: fromDollars(job.agentConfig.initial_cash),
+    paysDividends: job.agentConfig.dividends,
     tokenPrices: entry.price_per_million_tokens,
     news: entry.tools.includes('search_news') ? newsFor(context, modelDay, over.signal) : null,
     costs: tradingCostsOf(job.agentConfig),

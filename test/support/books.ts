@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type AuditReport, auditLedger, emptyReport } from '../../src/audit/audit.ts';
 import { parseConfiguration } from '../../src/configuration.ts';
 import { type CommandDatabase, type Database, openDatabase } from '../../src/database/database.ts';
+import type { DividendBasis } from '../../src/database/dividends.ts';
 import { insertJob } from '../../src/database/jobs.ts';
 import { STALE, type StaleModelDay, staleModelDays } from '../../src/database/stale.ts';
 import { fromDollars } from '../../src/money.ts';
@@ -35,7 +36,9 @@ export interface Books {
   /** As an import does: now, with the revision log. A close of null is not known. */
   setBar(symbol: string, date: string, bar: { open: number; close: number | null }): void;
   setSplit(symbol: string, date: string, numerator: number, denominator: number): void;
-  remove(table: 'price_data' | 'stock_splits', symbol: string, date: string): void;
+  /** Cash per share in dollars. */
+  setDividend(symbol: string, exDate: string, cash: number, basis?: DividendBasis): void;
+  remove(table: 'price_data' | 'stock_splits' | 'dividends', symbol: string, date: string): void;
 }
 
 const OPTIONS = {
@@ -49,10 +52,13 @@ const OPTIONS = {
 const EMPTY_ANSWER = { type: 'answer', content: '', reasoning: null, usage: null, note: null } as const;
 
 /** Books in a database of their own at a path, or in one that is given, which is emptied. */
-export function createBooks(place: string | CommandDatabase = ':memory:'): Books {
+export function createBooks(
+  place: string | CommandDatabase = ':memory:',
+  { paysDividends = true }: { paysDividends?: boolean } = {},
+): Books {
   const database = typeof place === 'string' ? openDatabase(place) : place;
   if (typeof place !== 'string') emptyTables(place);
-  const { agent_config: agentConfig } = parseConfiguration({ models: [] }, 'test');
+  const { agent_config: agentConfig } = parseConfiguration({ models: [], agent_config: { dividends: paysDividends } }, 'test');
   let ms = Date.parse(START);
   const clock = () => new Date((ms += 1_000));
   const now = () => clock().toISOString();
@@ -67,7 +73,7 @@ export function createBooks(place: string | CommandDatabase = ':memory:'): Books
     );
     database.statement(`UPDATE jobs SET status = 'completed', completed_at = ? WHERE job_id = ?`).run(createdAt, jobId);
     const market = openMarket(database, date, SYMBOLS);
-    return openSession(context, { jobId, date, model }, { ...OPTIONS, market });
+    return openSession(context, { jobId, date, model }, { ...OPTIONS, paysDividends, market });
   };
   const complete = async (session: Session, orders: readonly Order[] = []) => {
     for (const [name, symbol, amount] of orders) {
@@ -100,12 +106,21 @@ export function createBooks(place: string | CommandDatabase = ':memory:'): Books
         )
         .run(symbol, date, numerator, denominator, now());
     },
-    remove(table, symbol, date) {
-      database.statement(`DELETE FROM ${table} WHERE symbol = ? AND date = ?`).run(symbol, date);
-      // The trigger's clock is the real one; here it is ours.
-      const log = table === 'price_data' ? 'price_revisions' : 'stock_split_revisions';
+    setDividend(symbol, exDate, cash, basis = 'as_paid') {
       database
-        .statement(`UPDATE ${log} SET replaced_at = ? WHERE symbol = ? AND date = ? AND replaced_at NOT LIKE '2020-%'`)
+        .statement(
+          `INSERT INTO dividends (symbol, ex_date, cash_e6, basis, recorded_at) VALUES (?, ?, ?, ?, ?)
+           ON CONFLICT DO UPDATE SET cash_e6 = excluded.cash_e6, basis = excluded.basis, recorded_at = excluded.recorded_at`,
+        )
+        .run(symbol, exDate, Math.round(cash * 1_000_000), basis, now());
+    },
+    remove(table, symbol, date) {
+      const day = table === 'dividends' ? 'ex_date' : 'date';
+      database.statement(`DELETE FROM ${table} WHERE symbol = ? AND ${day} = ?`).run(symbol, date);
+      // The trigger's clock is the real one; here it is ours.
+      const log = { price_data: 'price_revisions', stock_splits: 'stock_split_revisions', dividends: 'dividend_revisions' }[table];
+      database
+        .statement(`UPDATE ${log} SET replaced_at = ? WHERE symbol = ? AND ${day} = ? AND replaced_at NOT LIKE '2020-%'`)
         .run(now(), symbol, date);
     },
   };

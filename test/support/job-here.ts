@@ -68,8 +68,15 @@ async function runModelDay(
 ): Promise<void> {
   const universe = new Set(universeOf(agentConfig));
   const market = openMarket(database, modelDay.date, [...universe]);
-  const initialCash = fromDollars(agentConfig.initial_cash);
-  const options = { market, universe, initialCash, tokenPrices: null, news: null, costs: tradingCostsOf(agentConfig) };
+  const options = {
+    market,
+    universe,
+    initialCash: fromDollars(agentConfig.initial_cash),
+    paysDividends: agentConfig.dividends,
+    tokenPrices: null,
+    news: null,
+    costs: tradingCostsOf(agentConfig),
+  };
   const session = await openSession({ database, clock }, modelDay, options);
   const handle = handleMessages(session, { log, maxSteps: agentConfig.max_steps, maxFailures: 0 });
   await handle({ type: 'prompt', messages: [{ role: 'user', content: JSON.stringify(session.brief) }] });

@@ -3,7 +3,7 @@ import { addDays } from '../../src/calendar.ts';
 import type { CommandDatabase } from '../../src/database/database.ts';
 import { type Books, type Order, SYMBOLS, createBooks } from './books.ts';
 
-/** Random pasts of books: days that trade, bars, splits and removals, also while sessions run. */
+/** Random pasts of books: days that trade, bars, splits, dividends and removals, also while sessions run. */
 
 const FIRST = '2025-01-01';
 const DAYS = 12;
@@ -34,9 +34,16 @@ const anySplit = fc
     denominator: anyPart,
   })
   .filter(({ numerator, denominator }) => numerator !== denominator);
+const anyDividend = fc.record({
+  type: fc.constant('dividend' as const),
+  symbol: anySymbol,
+  date: anyDate,
+  cash: fc.integer({ min: 1, max: 3_000_000 }).map((millionths) => millionths / 1_000_000),
+  basis: fc.constantFrom('as_paid' as const, 'as_paid' as const, 'split_adjusted' as const),
+});
 const anyRemoval = fc.record({
   type: fc.constant('removal' as const),
-  table: fc.constantFrom('price_data', 'stock_splits'),
+  table: fc.constantFrom('price_data', 'stock_splits', 'dividends'),
   symbol: anySymbol,
   date: anyDate.filter((date) => date > FIRST), // what is held has at least one price
 });
@@ -46,13 +53,14 @@ const anyDay = fc.record({
   date: anyDate,
   model: fc.constantFrom('model-a', 'model-b'),
   orders: fc.array(anyOrder, { maxLength: 5 }),
-  /** What happens to the prices while the session runs. */
-  meanwhile: fc.array(fc.oneof(anyBar, anySplit, anyPause), { maxLength: 3 }),
+  /** What happens to prices, splits and dividends while the session runs. */
+  meanwhile: fc.array(fc.oneof(anyBar, anySplit, anyDividend, anyPause), { maxLength: 3 }),
 });
 const anyEvent = fc.oneof(
   { weight: 5, arbitrary: anyDay },
   { weight: 3, arbitrary: anyBar },
   { weight: 2, arbitrary: anySplit },
+  { weight: 3, arbitrary: anyDividend },
   { weight: 1, arbitrary: anyRemoval },
   { weight: 2, arbitrary: anyPause },
 );
@@ -64,6 +72,8 @@ async function happen(books: Books, event: Event): Promise<void> {
       return books.setBar(event.symbol, event.date, event);
     case 'split':
       return books.setSplit(event.symbol, event.date, event.numerator, event.denominator);
+    case 'dividend':
+      return books.setDividend(event.symbol, event.date, event.cash, event.basis);
     case 'removal':
       return books.remove(event.table, event.symbol, event.date);
     case 'pause':
@@ -81,8 +91,9 @@ export async function booksIn(
   database: CommandDatabase,
   bars: readonly Event[],
   events: readonly Event[],
+  options?: { paysDividends?: boolean },
 ): Promise<Books> {
-  const books = createBooks(database);
+  const books = createBooks(database, options);
   for (const symbol of SYMBOLS) books.setBar(symbol, FIRST, { open: 100, close: 101 });
   for (const event of [...bars, ...events]) await happen(books, event);
   return books;

@@ -7,7 +7,7 @@ import type { Database } from '../../src/database/database.ts';
  */
 const stale = (opensReadAt: 'started_at' | 'completed_at') => `
   WITH active AS (
-    SELECT session_id, model, date, started_at, completed_at, started_from_session_id,
+    SELECT session_id, model, date, started_at, completed_at, started_from_session_id, pays_dividends,
       lag(session_id) OVER days AS previous_session_id, lag(date) OVER days AS previous_date,
       (SELECT position_id FROM positions WHERE positions.session_id = own.session_id ORDER BY action_id DESC LIMIT 1) AS last_position_id
     FROM trading_sessions AS own WHERE status = 'active' AND model IN (SELECT value FROM json_each(?))
@@ -21,6 +21,24 @@ const stale = (opensReadAt: 'started_at' | 'completed_at') => `
         AND positions.action_id = (SELECT max(action_id) FROM positions AS other WHERE other.session_id = positions.session_id)
         AND stock_splits.date > active.previous_date AND stock_splits.date <= active.date AND stock_splits.recorded_at > active.started_at
         AND NOT EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = stock_splits.symbol AND adjusted))
+    OR pays_dividends AND EXISTS ( -- a dividend of something it held in the morning is another now than when it started, or gone
+      SELECT 1 FROM positions JOIN holdings USING (position_id) JOIN (
+        SELECT symbol, ex_date FROM dividends UNION SELECT symbol, ex_date FROM dividend_revisions) AS told ON told.symbol = holdings.symbol
+      WHERE positions.session_id = active.started_from_session_id
+        AND positions.action_id = (SELECT max(action_id) FROM positions AS other WHERE other.session_id = positions.session_id)
+        AND told.ex_date > active.previous_date AND told.ex_date <= active.date
+        AND (SELECT cash_e6 || basis FROM dividends WHERE dividends.symbol = told.symbol AND dividends.ex_date = told.ex_date) IS NOT (
+          SELECT cash_e6 || basis FROM (
+            SELECT * FROM (SELECT symbol, ex_date, cash_e6, basis, recorded_at, '9999' AS replaced_at FROM dividends)
+            UNION ALL SELECT symbol, ex_date, cash_e6, basis, recorded_at, replaced_at FROM dividend_revisions) AS version
+          WHERE version.symbol = told.symbol AND version.ex_date = told.ex_date
+            AND version.recorded_at <= active.started_at AND version.replaced_at > active.started_at))
+    OR pays_dividends AND EXISTS ( -- a split that converts a split-adjusted dividend is another now
+      SELECT 1 FROM session_dividends AS paid JOIN dividends USING (symbol, ex_date)
+        LEFT JOIN stock_splits ON stock_splits.symbol = paid.symbol AND stock_splits.date >= paid.ex_date
+      WHERE paid.session_id = active.session_id AND dividends.basis = 'split_adjusted'
+      GROUP BY paid.symbol, paid.ex_date
+      HAVING coalesce(group_concat(stock_splits.date || ' ' || numerator || ':' || denominator, ', ' ORDER BY stock_splits.date), '') <> max(splits))
     OR EXISTS ( -- the close it was marked at, or an open it read, is another now
       SELECT 1 FROM price_data AS bar
       WHERE bar.date = active.date

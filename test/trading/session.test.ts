@@ -32,6 +32,7 @@ interface OpenOptions {
   news?: NewsSearch;
   change?: (market: Market) => Market;
   hasNotes?: boolean;
+  paysDividends?: boolean;
   /** A model-day to resume, instead of one of a new job. */
   again?: ModelDay;
 }
@@ -64,9 +65,9 @@ function createTrader(
   const universe = new Set(['AAPL', 'MSFT', 'ORLY']);
   let jobs = 0;
   const openDay = (modelDay: ModelDay, options: Omit<OpenOptions, 'again'>) => {
-    const { news = null, change = (market: Market) => market, hasNotes = false } = options;
+    const { news = null, change = (market: Market) => market, hasNotes = false, paysDividends = true } = options;
     const market = change(openMarket(database, modelDay.date, [...universe]));
-    const amounts = { initialCash: fromDollars(10_000), tokenPrices: null, costs: NO_COSTS };
+    const amounts = { initialCash: fromDollars(10_000), tokenPrices: null, costs: NO_COSTS, paysDividends };
     return openSession(context, modelDay, { market, universe, ...amounts, news, hasNotes });
   };
   const open: Trader['open'] = (date, { again, ...options } = {}) => {
@@ -389,7 +390,7 @@ for (const [name, change, said] of badCommits) {
       dailyReturnPct: 0,
     };
     const price = { price: money(100), date: '2025-01-03' };
-    const evidence = { prices: [{ symbol: 'AAPL', heldSince: null, open: price, close: price }], splits: [] };
+    const evidence = { prices: [{ symbol: 'AAPL', heldSince: null, open: price, close: price }], splits: [], dividends: [] };
     const commitOf = (positions: PositionRow[]) => () =>
       database.transaction(() =>
         commitSession(

@@ -12,9 +12,8 @@ const MESSAGE_COUNT = `
   CASE status WHEN 'running'
     THEN (SELECT count(*) FROM reasoning_logs WHERE reasoning_logs.session_id = trading_sessions.session_id)
     ELSE total_messages END AS total_messages`;
-const SESSION = jsonObject([
-  ...['session_id', 'job_id', 'date', 'model', 'session_summary', 'note', 'started_at', 'completed_at', MESSAGE_COUNT],
-]);
+const SESSION_COLUMNS = ['session_id', 'job_id', 'date', 'model', 'session_summary', 'note', 'started_at', 'completed_at'];
+const SESSION = jsonObject([...SESSION_COLUMNS, MESSAGE_COUNT]);
 const POSITION = jsonObject([
   ...['action_id', 'action_type', 'symbol', 'amount', 'price_e4 / 10000.0 AS price', 'cash_e4 / 10000.0 AS cash_after'],
   'portfolio_value_e4 / 10000.0 AS portfolio_value',

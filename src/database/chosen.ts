@@ -1,16 +1,25 @@
 import type { CalendarDate } from '../calendar.ts';
-import type { Database } from './database.ts';
-import { type RowOf, integer, orNull, query, text } from './rows.ts';
+import type { Database, Reader } from './database.ts';
+import { type RowOf, distinctValues, integer, orNull, query, text } from './rows.ts';
+
+/** A range of dates, both ends included; an absent end is open. */
+export interface Window {
+  startDate?: CalendarDate | undefined;
+  endDate?: CalendarDate | undefined;
+}
+
+/** Which model-days a response covers; an absent filter matches everything. */
+export interface SessionFilters extends Window {
+  jobId?: string | undefined;
+  model?: string | undefined;
+}
 
 /** Sorts after every date, including any text that other programs may have stored as one. */
 const LAST_DATE = '~';
 
-/** Which model-days a response covers; an absent filter matches everything. Both ends of the date range are included. */
-export interface SessionFilters {
-  jobId?: string | undefined;
-  model?: string | undefined;
-  startDate?: CalendarDate | undefined;
-  endDate?: CalendarDate | undefined;
+/** The ends of a window as texts to compare dates with. */
+export function boundsOf({ startDate = '', endDate = LAST_DATE }: Window): [start: string, end: string] {
+  return [startDate, endDate];
 }
 
 /** Index entries that one statement reads: bounds its result, and how long other requests wait for it. */
@@ -52,8 +61,9 @@ export type ChosenSession = Omit<NumberedSession, 'activeFrom' | 'activeTo'>;
 /** All sessions that match the filters, whatever their status; in batches, some of them empty. */
 function* filteredSessions(
   database: Database,
-  { jobId, model, startDate = '', endDate = LAST_DATE }: SessionFilters,
+  { jobId, model, ...window }: SessionFilters,
 ): Generator<NumberedSession[]> {
+  const [startDate, endDate] = boundsOf(window);
   const steps = model === undefined ? (jobId === undefined ? ALL : OF_JOB) : jobId === undefined ? OF_MODEL : OF_MODEL_IN_JOB;
   const values = [model, jobId].filter((value) => value !== undefined);
   let last: [date: string, model: string, sessionId: number] | null = [startDate, '', 0];
@@ -103,4 +113,30 @@ function countedAt({ activeFrom, activeTo }: NumberedSession, at: number): boole
 
 function chosen({ sessionId, jobId, date, model }: NumberedSession): ChosenSession {
   return { sessionId, jobId, date, model };
+}
+
+/** The ids of some sessions as a JSON array, which a statement takes as one parameter. */
+export function jsonIds(sessions: readonly { sessionId: number }[]): string {
+  return JSON.stringify(sessions.map(({ sessionId }) => sessionId));
+}
+
+/** Reads only the index of active generations. */
+const ACTIVE_DAYS = query(
+  `SELECT count(*) FROM trading_sessions WHERE model = ? AND status = 'active' AND date BETWEEN ? AND ?`,
+  [integer],
+);
+
+/** How many active model-days a model has in a window. */
+export function countActiveDays(reader: Reader, model: string, window: Window = {}): number {
+  return ACTIVE_DAYS.one(reader, model, ...boundsOf(window))[0];
+}
+
+const NEXT_MODEL = query(
+  'SELECT model FROM trading_sessions INDEXED BY sessions_by_model WHERE model > ? ORDER BY model LIMIT 1',
+  [text],
+);
+
+/** The models that have sessions, by name. */
+export function modelsWithSessions(reader: Reader): Generator<string> {
+  return distinctValues(reader, NEXT_MODEL);
 }

@@ -1,7 +1,8 @@
 import type { CalendarDate } from '../calendar.ts';
 import { MIN_DAYS } from '../comparison/input.ts';
+import type { Window } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
-import { type DayOfRun, type Window, daysOfRun } from '../database/records/returns.ts';
+import { type DayOfRun, daysOfRun } from '../database/records/returns.ts';
 import { count } from '../sentences.ts';
 import type { Steps } from '../turns.ts';
 import type { Asked, AskedReader } from './asked.ts';

@@ -1,6 +1,7 @@
 import type { CalendarDate } from '../calendar.ts';
+import type { Window } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
-import { type Window, firstTriedDate, marketDates } from '../database/records/returns.ts';
+import { firstTriedDate, marketDates } from '../database/records/returns.ts';
 import type { Steps } from '../turns.ts';
 import { type Family, daysOf, earliestOf, latestOf } from './family.ts';
 

@@ -1,6 +1,7 @@
 import { MIN_DAYS } from '../comparison/input.ts';
+import type { Window } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
-import { type RunInWindow, type Window, runsInWindow } from '../database/records/returns.ts';
+import { type RunInWindow, runsInWindow } from '../database/records/returns.ts';
 import { ServiceError } from '../domain.ts';
 import { count } from '../sentences.ts';
 import type { Steps } from '../turns.ts';

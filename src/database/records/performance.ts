@@ -1,12 +1,12 @@
 import { type CalendarDate, EARLIEST_DATE } from '../../calendar.ts';
-import { actionTypes } from '../../domain.ts';
+import { type ActionType, actionTypes } from '../../domain.ts';
 import type { Money } from '../../money.ts';
 import type { Steps } from '../../turns.ts';
-import { type ChosenSession, type SessionFilters, SESSIONS_PER_STEP, committedSessions } from '../chosen.ts';
+import { type ChosenSession, type SessionFilters, SESSIONS_PER_STEP, committedSessions, jsonIds } from '../chosen.ts';
 import type { Database } from '../database.ts';
 import { type RowOf, amount, integer, oneOf, orNull, query, real, text } from '../rows.ts';
 import { sumOf } from '../usage.ts';
-import { PARTS, jsonIds, portionsOf } from './results.ts';
+import { PARTS, portionsOf } from './results.ts';
 
 /** An active model-day, with the date of the day it started from; null when it started from the initial cash. */
 export interface ChosenDay extends ChosenSession {
@@ -48,7 +48,7 @@ const LEDGER = query(
 
 /** One action with the cash after it. */
 export interface LedgerAction {
-  actionType: (typeof actionTypes)[number];
+  actionType: ActionType;
   symbol: string | null;
   amount: number | null;
   price: Money | null;

@@ -1,4 +1,4 @@
-import { type SessionFilters, committedSessions, lastChange } from '../chosen.ts';
+import { type SessionFilters, committedSessions, jsonIds, lastChange } from '../chosen.ts';
 import type { Database } from '../database.ts';
 import { type Column, type Query, integer, orNull, query, real, text } from '../rows.ts';
 import { jsonObject } from './json-object.ts';
@@ -32,11 +32,6 @@ export function* portionsOf(database: Database, sessions: readonly { sessionId: 
     } while (first <= count);
   }
   if (portion.length > 0) yield portion;
-}
-
-/** The ids of some sessions as a JSON array, which a statement takes as one parameter. */
-export function jsonIds(sessions: readonly { sessionId: number }[]): string {
-  return JSON.stringify(sessions.map(({ sessionId }) => sessionId));
 }
 
 /** Joins the parts of a portion, given as JSON, with their sessions and positions. */

@@ -1,7 +1,7 @@
 import { actionTypes } from '../../domain.ts';
-import { type SessionFilters, committedSessions } from '../chosen.ts';
+import { type SessionFilters, committedSessions, modelsWithSessions } from '../chosen.ts';
 import type { Database } from '../database.ts';
-import { type RowOf, amount, distinctValues, integer, oneOf, orNull, query, text } from '../rows.ts';
+import { type RowOf, amount, integer, oneOf, orNull, query, text } from '../rows.ts';
 import { PARTS, portionsOf } from './results.ts';
 
 /** The cash before a day's first action is the cash at the close it started from, or the initial cash. */
@@ -46,14 +46,4 @@ export function* tradesOf(database: Database, filters: SessionFilters, at: numbe
       }
     }
   }
-}
-
-const NEXT_MODEL = query(
-  'SELECT model FROM trading_sessions INDEXED BY sessions_by_model WHERE model > ? ORDER BY model LIMIT 1',
-  [text],
-);
-
-/** By name. */
-function modelsWithSessions(database: Database): Generator<string> {
-  return distinctValues(database, NEXT_MODEL);
 }

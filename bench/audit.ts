@@ -37,24 +37,24 @@ export async function measureAudit(): Promise<Measurement[]> {
   await server.stop();
   if (status !== 'sound' || counts.positions !== MODELS * DAYS * RECORDS_PER_DAY)
     throw new Error(`The books of the bench are ${status}: ${JSON.stringify(counts)}`);
-  const told = { peer: '', ratio: '' };
+  const noPeer = { peer: '', ratio: '' };
   return [
     {
       what: `/audit of ${counts.positions.toLocaleString('en-US')} positions, seconds`,
       ours: seconds.toFixed(1),
       aim: `< ${AIM_SECONDS}`,
       met: seconds < AIM_SECONDS,
-      ...told,
+      ...noPeer,
     },
     {
       what: 'the slowest /health meanwhile, ms',
       ours: slowestMs.toFixed(0),
       peer: `${withoutMs.toFixed(0)} (without an audit)`,
       ratio: (slowestMs / withoutMs).toFixed(1),
-      aim: 'told',
+      aim: 'none',
       met: null,
     },
-    { what: 'peak memory of the process after it', ours: `${peak.toFixed(0)} MB`, aim: 'told', met: null, ...told },
+    { what: 'peak memory of the process after it', ours: `${peak.toFixed(0)} MB`, aim: 'none', met: null, ...noPeer },
   ];
 }
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Figure } from '../performance/figure.ts';
+import type { Steps } from '../turns.ts';
 import { probabilitiesOfBest } from './best.ts';
 import { type Calendar, type LeftOut, calendarOf, leftOutDays } from './common-days.ts';
 import type { Period } from './difference.ts';
-import type { ComparisonInput, Day, Steps } from './input.ts';
+import type { ComparisonInput, Day } from './input.ts';
 import { type LeaderReport, reportLeader } from './leader.ts';
 import { type MeasuredPairs, measurePairs } from './measured-pairs.ts';
 import { type ModelReport, reportLeftOut, reportModel } from './models.ts';
@@ -36,7 +37,7 @@ export function* compareModels<OfDay extends Day>(input: ComparisonInput<OfDay>)
   const numbers: DayNumbers<OfDay> = new Map();
   const records = yield* readRecords(input.models, numbers);
   const calendar = calendarOf(numbers);
-  yield;
+  yield null;
   const part = yield* findTakingPart(records, calendar);
   const period = { days: part.days.length, confidence: input.confidence };
   const pairs = yield* measurePairs(part.series);
@@ -87,7 +88,7 @@ function* reportModels({ records, part, pairs, period, seed }: ReportOptions): S
   const compared: ModelReport[] = [];
   for (const { own, probability } of order) {
     compared.push(reportModel(own, probability, period));
-    yield;
+    yield null;
   }
   const leftOut = records.flatMap((record) => {
     const reason = reasons.get(record.model);

@@ -35,6 +35,3 @@ export interface ComparisonInput<OfDay extends Day> {
   /** How many models have active model-days in the window, compared or not: the number of trials. */
   trials: number;
 }
-
-/** Work in steps of at most about a millisecond, so that requests can be answered between them; see `bySlices`. */
-export type Steps<Result> = Generator<undefined, Result>;

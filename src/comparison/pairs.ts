@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Figure } from '../performance/figure.ts';
+import type { Steps } from '../turns.ts';
 import { type Interval, type Period, intervalOf, overPeriod, twoSidedP } from './difference.ts';
 import { holm } from './holm.ts';
-import type { Steps } from './input.ts';
 import type { MeasuredPair } from './measured-pairs.ts';
 import { daysNeeded, smallestDifference } from './planning.ts';
 import { sentenceOf } from './sentence.ts';
@@ -57,7 +57,7 @@ export function* reportPairs(chosen: readonly ChosenPair[], period: Period): Ste
   for (const { measured } of chosen) {
     const uncertainty = 'mean' in measured ? measured.uncertainty : null;
     pValues.push('mean' in measured && uncertainty !== null ? twoSidedP(measured.mean, uncertainty) : null);
-    yield;
+    yield null;
   }
   const compared = pValues.filter((pValue) => pValue !== null);
   const adjusted = holm(compared).values();
@@ -73,13 +73,13 @@ export function* reportPairs(chosen: readonly ChosenPair[], period: Period): Ste
       assert(pValueHolm !== undefined, 'each p-value has been adjusted');
       reports.push(reportPair({ ...pair, mean, uncertainty, pValue, pValueHolm, pairs: compared.length }, period));
     }
-    yield;
+    yield null;
   }
   return reports;
 }
 
-function reportPair(evidence: PairBasis, period: Period): PairReport {
-  const { model, against, mean, uncertainty, pValue, pValueHolm, pairs, singleRuns } = evidence;
+function reportPair(basis: PairBasis, period: Period): PairReport {
+  const { model, against, mean, uncertainty, pValue, pValueHolm, pairs, singleRuns } = basis;
   const shared = {
     model,
     against,
@@ -98,7 +98,7 @@ function reportPair(evidence: PairBasis, period: Period): PairReport {
     pValue,
     pValueHolm,
     varianceShareOfRuns: uncertainty.ofRuns / uncertainty.total,
-    sentence: sentenceOf({ ...shared, days: period.days, pairs, isShownAlone: pValue < 1 - period.confidence }),
+    sentence: sentenceOf({ ...shared, days: period.days, pairs, isShownAsOnlyPair: pValue < 1 - period.confidence }),
   };
 }
 

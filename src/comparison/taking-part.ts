@@ -1,8 +1,9 @@
 import { count } from '../sentences.ts';
-import { type Calendar, commonDays } from './common-days.ts';
-import { type Day, MIN_DAYS, type Steps } from './input.ts';
+import type { Steps } from '../turns.ts';
+import { type Calendar, calendarOf, commonDays } from './common-days.ts';
+import { type ComparedModel, type Day, MIN_DAYS } from './input.ts';
 import { type Series, seriesOf } from './series.ts';
-import type { TrackRecord } from './track-record.ts';
+import { type TrackRecord, readRecord } from './track-record.ts';
 
 /** Which models are compared, and over which days. */
 export interface TakingPart {
@@ -26,32 +27,41 @@ const FLAT = 'Its daily returns do not vary';
 export function* findTakingPart(all: readonly TrackRecord[], calendar: Calendar<Day>): Steps<TakingPart> {
   const reasons = new Map<string, string>();
   for (const record of all) {
-    const reason = record.unusable ?? (yield* whyNotAlone(record, calendar));
+    const reason = yield* whyNotByItself(record, calendar);
     if (reason !== null) reasons.set(record.model, reason);
   }
   for (;;) {
     const records = all.filter(({ model }) => !reasons.has(model));
-    const common = commonDays(records, calendar);
-    if (records.length === 0 || common.length < MIN_DAYS) {
-      for (const { model } of records) reasons.set(model, tooFewInCommon(common.length));
-      return { days: records.length === 0 ? [] : common, records, series: [], reasons };
+    const days = records.length === 0 ? [] : commonDays(records, calendar);
+    if (days.length < MIN_DAYS) {
+      for (const { model } of records) reasons.set(model, tooFewInCommon(days.length));
+      return { days, records, series: [], reasons };
     }
     const series: Series[] = [];
-    for (const record of records) series.push(yield* seriesOf(record, common));
-    const flat = series.filter(({ uncertainty }) => uncertainty === null);
-    if (flat.length === 0) return { days: common, records, series, reasons };
-    for (const { record } of flat) reasons.set(record.model, FLAT);
+    for (const record of records) {
+      const own = yield* seriesOf(record, days);
+      if (own === null) reasons.set(record.model, FLAT);
+      else series.push(own);
+    }
+    if (series.length === records.length) return { days, records, series, reasons };
   }
 }
 
-function* whyNotAlone(record: TrackRecord, calendar: Calendar<Day>): Steps<string | null> {
+/** Why a model has no figures even over its own days, whatever it is compared with; null when it has some. */
+export function* whyWithoutFigures<OfDay extends Day>(model: ComparedModel<OfDay>): Steps<string | null> {
+  const numbers = new Map<OfDay, number>();
+  const record = yield* readRecord(model, numbers);
+  return yield* whyNotByItself(record, calendarOf(numbers));
+}
+
+function* whyNotByItself(record: TrackRecord, calendar: Calendar<Day>): Steps<string | null> {
+  if (record.unusable !== null) return record.unusable;
   const own = commonDays([record], calendar);
   if (own.length < MIN_DAYS) {
     const has = record.runs.length === 1 ? 'it has' : 'its runs have in common';
     return `Needs ${count(MIN_DAYS, 'day')} with a return; ${has} ${own.length}`;
   }
-  const { uncertainty } = yield* seriesOf(record, own);
-  return uncertainty === null ? FLAT : null;
+  return (yield* seriesOf(record, own)) === null ? FLAT : null;
 }
 
 function tooFewInCommon(days: number): string {

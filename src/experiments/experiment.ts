@@ -2,10 +2,12 @@ import type { CalendarDate } from '../calendar.ts';
 import { type Comparison, compareModels } from '../comparison/comparison.ts';
 import type { ComparedModel, Day } from '../comparison/input.ts';
 import type { Cutoff } from '../comparison/response.ts';
+import { whyWithoutFigures } from '../comparison/taking-part.ts';
 import { type Window, lastChange } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
+import type { Steps } from '../turns.ts';
 import { createAskedReader } from './asked.ts';
-import { type AskedDay, type Family, daysAfter, daysOf, earliestOf, hasEnoughDays, latestOf, readFamily, whyUnusable } from './family.ts';
+import { type AskedDay, type Family, daysAfter, daysOf, earliestOf, latestOf, readFamily, whyUnusable } from './family.ts';
 import { type Numbering, numberDates } from './numbering.ts';
 import { type ChosenModel, type WantedModels, selectModels } from './selection.ts';
 
@@ -32,9 +34,6 @@ export interface Experiment {
   /** By model. */
   cutoffs: ReadonlyMap<string, Cutoff>;
 }
-
-/** Work in steps of a few milliseconds at most. */
-type Steps<Result> = Generator<null | undefined, Result>;
 
 /** Reads the returns and compares them, as of one moment. Throws a `ServiceError` as `selectModels` does. */
 export function* runExperiment(database: Database, request: ExperimentRequest): Steps<Experiment> {
@@ -76,15 +75,15 @@ function* readFamilies(database: Database, models: readonly ChosenModel[], windo
   return families;
 }
 
-/** The latest cutoff of the models that have figures over their own clean days: the others must not cost them any days. */
+/** The latest cutoff of the models that have figures over their own clean days: the others must not cost these any days. */
 function* latestCutoff(families: readonly Family[]): Steps<CalendarDate | null> {
   let latest: CalendarDate | null = null;
   for (const family of families) {
     const { knowledgeCutoff } = family;
     yield null;
     if (knowledgeCutoff === null || (latest !== null && knowledgeCutoff <= latest)) continue;
-    const clean = daysAfter(family, knowledgeCutoff);
-    if (hasEnoughDays(clean) && (yield* whyUnusable(clean)) === null) latest = knowledgeCutoff;
+    const clean = yield* comparedModel(daysAfter(family, knowledgeCutoff), null);
+    if ((yield* whyWithoutFigures(clean)) === null) latest = knowledgeCutoff;
   }
   return latest;
 }
@@ -115,9 +114,10 @@ function* comparedModel(family: Family, numberings: Numberings | null): Steps<Co
   };
 }
 
+/** A model without figures may have no date for a number compared: such a day counts as after its cutoff. */
 function cutoffOf({ model, knowledgeCutoff }: Family, days: readonly Day[], numberings: Numberings | null): Cutoff {
   if (knowledgeCutoff === null) return { knowledgeCutoff, daysBefore: 0 };
-  const dates = new Map(numberings?.get(model)?.entries().map(([date, number]) => [number, date]));
-  const dateOf = (day: Day) => (typeof day === 'string' ? day : (dates.get(day) ?? ''));
-  return { knowledgeCutoff, daysBefore: days.filter((day) => dateOf(day) <= knowledgeCutoff).length };
+  const dates = new Map<Day, CalendarDate>(numberings?.get(model)?.entries().map(([date, number]) => [number, date]));
+  const dated = days.map((day) => (typeof day === 'string' ? day : dates.get(day)));
+  return { knowledgeCutoff, daysBefore: dated.filter((date) => date !== undefined && date <= knowledgeCutoff).length };
 }

@@ -1,5 +1,4 @@
 import type { CalendarDate } from '../calendar.ts';
-import { MIN_DAYS } from '../comparison/input.ts';
 import type { Window } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
 import { type DayOfRun, daysOfRun } from '../database/records/returns.ts';
@@ -115,12 +114,4 @@ function changeOf(family: Family, keyOf: (day: AskedDay) => string | null): Chan
   const isOther = (key: string | null) => key !== null && key !== first;
   const after = earliestOf(daysOf(family).filter((day) => isOther(keyOf(day))));
   return after === undefined ? null : [before, after];
-}
-
-/** Whether all its runs have returns on enough days to have figures. */
-export function hasEnoughDays({ runs }: Family): boolean {
-  const counts = new Map<CalendarDate, number>();
-  for (const { days } of runs)
-    for (const { date, dailyReturn } of days) if (dailyReturn !== null) counts.set(date, (counts.get(date) ?? 0) + 1);
-  return counts.values().reduce((sum, runsOnDay) => sum + (runsOnDay === runs.length ? 1 : 0), 0) >= MIN_DAYS;
 }

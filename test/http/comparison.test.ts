@@ -30,7 +30,7 @@ const returns = {
 };
 
 const past = weekdays('2024-06-03', '2024-08-23');
-const pastModels = ['plain', 'other', 'refilled', 'changed', 'prompted', 'unstored', 'recalls', 'unclean'];
+const pastModels = ['plain', 'other', 'refilled', 'changed', 'prompted', 'unstored', 'recalls', 'unclean', 'idle', 'ruined'];
 
 const control = weekdays('2023-01-02', '2023-02-10');
 const real = weekdays('2024-01-01', '2024-02-09');
@@ -66,6 +66,8 @@ function insertPast(database: TestService['database']): void {
       refilled: { returns: someReturns('refilled', past.length, [10]) },
       ...of('recalls', { entry: { knowledge_cutoff: past[24] } }),
       ...of('unclean', { entry: { knowledge_cutoff: '2025-01-01' } }),
+      idle: { returns: past.map(() => 0), entry: { knowledge_cutoff: past[29] as string } },
+      ruined: { returns: [...someReturns('ruined', past.length - 1), -1], entry: { knowledge_cutoff: past[29] as string } },
     },
   });
   insertReturns(database, { dates: past.slice(10, 11), runs: { refilled: { returns: [0.01] } } });
@@ -80,7 +82,10 @@ function insertPast(database: TestService['database']): void {
   }
 }
 
-/** A market and its control, with a holiday each; in each a model-day failed, and one of the control was never tried. */
+/**
+ * A market and its control, with a holiday each; in each a model-day failed, and one of the control was never tried. A
+ * newcomer has only a few days.
+ */
 function insertMarkets(database: TestService['database']): void {
   const HOLIDAY = 12;
   const markets = [
@@ -99,6 +104,8 @@ function insertMarkets(database: TestService['database']): void {
       insertReturns(database, { dates: open.slice(from, to), agentConfig, runs: { [run]: { returns: all.slice(from, to) } } });
     });
   }
+  const newcomer = { returns: someReturns('newcomer', 5), entry: { knowledge_cutoff: real[2] as string } };
+  insertReturns(database, { dates: real.slice(0, 5), agentConfig: { stock_symbols: ['REAL'] }, runs: { newcomer } });
 }
 
 async function ask(query: string): Promise<any> {
@@ -244,6 +251,13 @@ test('clean days are those after the latest cutoff of the models with figures; a
   assert.equal((await ask(`${PAST}&models=plain,other&days=clean`)).days, 60);
 });
 
+test('the cutoff of a model whose clean days give no figures costs the others no days', async () => {
+  const clean = await ask(`${PAST}&models=plain,recalls,idle,ruined&days=clean`);
+  assert.deepEqual([clean.days, clean.clean_after], [35, past[24]]);
+  assert.match(modelIn(clean, 'idle').unavailable.interval, /do not vary$/);
+  assert.match(modelIn(clean, 'ruined').unavailable.interval, /lost everything/);
+});
+
 test('by number, the days of two markets meet; failed and untried days are gaps at their numbers', async () => {
   const query = 'end_date=2024-02-09&models=trader,trader-control';
   const body = await ask(`${query}&align=number`);
@@ -254,6 +268,9 @@ test('by number, the days of two markets meet; failed and untried days are gaps 
     { number: 8, runs: ['trader-control'] },
     { number: 21, runs: ['trader-control'] },
   ]);
+  const withNewcomer = await ask(`${query},newcomer&align=number`);
+  assert.equal(withNewcomer.days, 29 - 4);
+  assert.equal(modelIn(withNewcomer, 'newcomer').days_before_cutoff, 2, 'numbers 2 and 3; later ones are not among its days');
   const byDate = await ask(query);
   assert.equal(byDate.days, 0);
   assert.match(modelIn(byDate, 'trader').unavailable.interval, /on which every run compared has a return; there are 0/);
@@ -293,7 +310,7 @@ const refusals: [query: string, status: number, detail: RegExp][] = [
   ['models=alpha,stranger', 422, /^models: no job has run stranger; GET \/models lists the models$/],
   ['models=alpha,alpha', 422, /^models: a name is repeated/],
   ['models=alpha,,beta', 422, /^models: expected names separated by commas$/],
-  ['against=delta', 422, /^models: no job has run delta/],
+  ['against=delta', 422, /^against: no job has run delta; GET \/models lists the models$/],
   [`models=${Array.from({ length: 51 }, (_, index) => `model-${index}`)}`, 422, /^models: expected at most 50, there are 51 models/],
   ['confidence=1', 422, /^confidence: expected a number from 0\.0001 to 0\.9999$/],
   ['confidence=0.0', 422, /^confidence: expected/],

@@ -22,7 +22,7 @@ export function repeatProblems(entries: readonly Repeated[], maxLength: number):
     const { family = '', run = 0 } = repeatIn(signature) ?? {};
     const isTaken = run > 1 && run <= (repeats.get(family) ?? 1);
     const isTooLong = [...runName(signature, own)].length > maxLength;
-    const isPointless = own > 1 && baseline !== null && baseline !== 'random';
+    const isPointless = own > 1 && baseline !== null && isDeterministic(baseline);
     const problems = [
       isTaken && ({ key: 'signature', message: `is the name of a repeat of '${family}' as well` } as const),
       isTooLong && ({ key: 'signature', message: `leaves no room for '#${own}' in the names of its repeats` } as const),
@@ -30,4 +30,9 @@ export function repeatProblems(entries: readonly Repeated[], maxLength: number):
     ];
     return problems.filter((problem) => problem !== false).map((problem) => ({ index, ...problem }));
   });
+}
+
+/** Whether every run of a baseline would do the same. */
+export function isDeterministic(baseline: BaselineStrategy): boolean {
+  return baseline !== 'random';
 }

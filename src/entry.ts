@@ -51,17 +51,6 @@ export const entrySchema = v.pipe(
 
 export type Entry = v.InferOutput<typeof entrySchema>;
 
-/** The name of one of an entry's runs, in every table and response: run 1 keeps the signature. */
-export function runName(signature: string, run: number): string {
-  return run === 1 ? signature : `${signature}#${run}`;
-}
-
-/** A name as one of an entry's repeats: `gpt-5#2` is run 2 of `gpt-5`. Null for any other name. */
-export function repeatIn(name: string): { family: string; run: number } | null {
-  const [, family, run] = /^(.+)#([1-9]\d{0,8})$/s.exec(name) ?? [];
-  return family === undefined ? null : { family, run: Number(run) };
-}
-
 /** An entry as text: keys sorted, so that equal entries are equal texts. */
 export function encodeEntry(entry: Entry): string {
   return canonicalJson(entry);
@@ -90,7 +79,11 @@ export function askedHash(entry: Entry | null, terms: Terms): string {
   const universe = [...(stock_symbols ?? nasdaq100)].sort();
   const { seed: _seed, ...parameters } = entry?.parameters ?? {};
   const asked = entry && {
-    ...{ kind: entry.kind, basemodel: entry.basemodel, parameters, prompt: entry.prompt, notes: entry.notes },
+    kind: entry.kind,
+    basemodel: entry.basemodel,
+    parameters,
+    prompt: entry.prompt,
+    notes: entry.notes,
     tools: [...entry.tools].sort(),
   };
   const all = { asked, universe, max_steps, commission_per_trade, commission_bps, slippage_bps };
@@ -117,11 +110,16 @@ export function fillSecrets(fields: Json, from: Json): { fields: Json; missing: 
   const missing: string[] = [];
   const filled = eachField(fields, (name, value, path) => {
     if (!isSecret(name, value) || value !== '') return value;
-    const found = path.reduce<unknown>((part, key) => (asObject(part) ?? (asArray(part) as unknown as Json))?.[key], from);
-    if (typeof found !== 'string') missing.push(path.join('.'));
-    return found ?? '';
+    const found = path.reduce(partOf, from);
+    if (typeof found === 'string') return found;
+    missing.push(path.join('.'));
+    return value;
   });
   return { fields: filled, missing };
+}
+
+function partOf(value: unknown, key: string): unknown {
+  return asArray(value)?.[Number(key)] ?? asObject(value)?.[key];
 }
 
 function isSecret(name: string, value: unknown): boolean {

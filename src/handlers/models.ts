@@ -4,8 +4,9 @@ import { countActiveDays } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
 import { namedModels, seenModel } from '../database/records/models.ts';
 import { ServiceError } from '../domain.ts';
-import { decodeEntry, entrySchema, runName } from '../entry.ts';
+import { decodeEntry, entrySchema } from '../entry.ts';
 import { toDollars } from '../money.ts';
+import { runNames } from '../repeats.ts';
 import { type Context, type ResponseBody, deploymentFields, listBody } from './handler.ts';
 import { countSchema, dateText, deploymentEntries, jobStatus, named, timestampText } from './schemas.ts';
 
@@ -56,8 +57,7 @@ export function models({ database, settings }: Context): ResponseBody {
 function* items(database: Database, configured: Configuration['models']): Generator<string> {
   const listed = new Set<string>();
   for (const entry of configured)
-    for (let run = 1; run <= entry.repeats; run += 1) {
-      const signature = runName(entry.signature, run);
+    for (const signature of runNames(entry)) {
       listed.add(signature);
       yield JSON.stringify({
         signature,

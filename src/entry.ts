@@ -100,16 +100,16 @@ function canonicalJson(value: unknown): string {
 /** Fields of a request that hold a secret, by their names: `api_key`, `accessToken`, `Authorization`. */
 const SECRET_NAME = /(key|token|secret|password|authorization|credentials?)$/i;
 
-/** A request's fields with the secrets among them blank, at any depth. */
+/** A request's fields with all text in or below a secret field blank, at any depth. */
 export function blankSecrets(fields: Json): Json {
-  return eachField(fields, (name, value) => (isSecret(name, value) ? '' : value));
+  return eachField(fields, (path, value) => (isSecret(path, value) ? '' : value));
 }
 
 /** Fields that were blanked, with their secrets from other fields of the same shape. `missing` names those that have none. */
 export function fillSecrets(fields: Json, from: Json): { fields: Json; missing: string[] } {
   const missing: string[] = [];
-  const filled = eachField(fields, (name, value, path) => {
-    if (!isSecret(name, value) || value !== '') return value;
+  const filled = eachField(fields, (path, value) => {
+    if (!isSecret(path, value) || value !== '') return value;
     const found = path.reduce(partOf, from);
     if (typeof found === 'string') return found;
     missing.push(path.join('.'));
@@ -122,11 +122,11 @@ function partOf(value: unknown, key: string): unknown {
   return asArray(value)?.[Number(key)] ?? asObject(value)?.[key];
 }
 
-function isSecret(name: string, value: unknown): boolean {
-  return typeof value === 'string' && SECRET_NAME.test(name);
+function isSecret(path: readonly string[], value: unknown): boolean {
+  return typeof value === 'string' && path.some((name) => SECRET_NAME.test(name));
 }
 
-type Field = (name: string, value: unknown, path: readonly string[]) => unknown;
+type Field = (path: readonly string[], value: unknown) => unknown;
 
 /** A copy in which `field` replaces every value except objects and arrays. */
 function eachField(fields: Json, field: Field): Json {
@@ -136,7 +136,7 @@ function eachField(fields: Json, field: Field): Json {
       return Object.fromEntries(Object.entries(object).map(([name, part]) => [name, visit(part, [...path, name])]));
     const list = asArray(value);
     if (list !== undefined) return list.map((part, index) => visit(part, [...path, String(index)]));
-    return field(path.at(-1) ?? '', value, path);
+    return field(path, value);
   };
   return visit(fields, []) as Json;
 }

@@ -109,6 +109,15 @@ test('what was cut from a URL and a body is found again in the entry, and otherw
   assert.equal((resolve({ entry: cut, later: moved, settings: { openaiApiBase: whole } }) as Endpoint).baseUrl, whole);
 });
 
+test('no text in or below a secret field of a body is stored, and all of it is found again', () => {
+  const extra_body = { tokens: 'kept', token: ['secret-1', { value: 'secret-2' }], credentials: { user: 'secret-3', tries: 2 } };
+  const stored = encodeEntry(entryWith({ ...own, extra_body }));
+  assert.doesNotMatch(stored, /secret|own-key/);
+  assert.match(stored, /"tokens":"kept"/);
+  const found = resolve({ entry: { ...own, extra_body } }) as Endpoint;
+  assert.deepEqual(found.parameters, { model: 'model-a', ...extra_body });
+});
+
 const withoutSig = { ...cut, openai_base_url: 'http://me:pass@own/v1?api-version=1' };
 const lost: [name: string, sources: Sources, error: RegExp][] = [
   [

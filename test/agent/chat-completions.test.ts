@@ -355,15 +355,25 @@ async function historyAfter(t: TestContext, body: unknown): Promise<any[]> {
   return server.requests[1]?.body.messages.slice(1);
 }
 
+interface FixtureMessage {
+  reasoning_details?: unknown;
+  tool_calls: [{ id: string }];
+}
+
+function messageIn(name: string): FixtureMessage {
+  const { choices } = fixture(name) as { choices: [{ message: FixtureMessage }] };
+  return choices[0].message;
+}
+
 const histories: [name: string, message: object][] = [
   ['openai-tool-call', {}],
   ['deepseek-reasoner', { reasoning_content: 'AAPL looks cheap.' }],
-  ['openrouter', { reasoning_details: (fixture('openrouter') as any).choices[0].message.reasoning_details }],
+  ['openrouter', { reasoning_details: messageIn('openrouter').reasoning_details }],
   ['groq', {}], // refuses its own `reasoning`
 ];
 for (const [name, message] of histories) {
   test(`the history is sent back to ${name} in its own form`, async (t) => {
-    const { id } = (fixture(name) as any).choices[0].message.tool_calls[0];
+    const [{ id }] = messageIn(name).tool_calls;
     assert.deepEqual(await historyAfter(t, fixture(name)), [
       {
         role: 'assistant',

@@ -2,7 +2,7 @@ import type { CalendarDate } from '../calendar.ts';
 import { type Comparison, compareModels } from '../comparison/comparison.ts';
 import type { ComparedModel, Day } from '../comparison/input.ts';
 import type { Cutoff } from '../comparison/response.ts';
-import { whyWithoutFigures } from '../comparison/taking-part.ts';
+import { whyWithoutFigures } from '../comparison/participants.ts';
 import { type Window, lastChange } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
 import type { Steps } from '../turns.ts';

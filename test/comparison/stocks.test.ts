@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { jointCovariance, probabilitiesOfBest } from '../../src/comparison/best.ts';
 import { calendarOf } from '../../src/comparison/common-days.ts';
 import { measurePairs } from '../../src/comparison/measured-pairs.ts';
-import { findTakingPart } from '../../src/comparison/taking-part.ts';
+import { findParticipants } from '../../src/comparison/participants.ts';
 import { readRecords } from '../../src/comparison/track-record.ts';
 import { measureUncertainty } from '../../src/comparison/uncertainty.ts';
 import { atOnce } from '../support/at-once.ts';
@@ -101,6 +101,6 @@ test("the degrees of freedom of two groups of runs agree with another library's 
 
 function measureStocks() {
   const days = new Map<string, number>();
-  const { series } = atOnce(findTakingPart(atOnce(readRecords(stockModels(), days)), calendarOf(days)));
+  const { series } = atOnce(findParticipants(atOnce(readRecords(stockModels(), days)), calendarOf(days)));
   return { series, pairs: atOnce(measurePairs(series)) };
 }

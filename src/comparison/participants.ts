@@ -6,7 +6,7 @@ import { type Series, seriesOf } from './series.ts';
 import { type TrackRecord, readRecord } from './track-record.ts';
 
 /** Which models are compared, and over which days. */
-export interface TakingPart {
+export interface Participants {
   /** By number, in order: the days on which every run of these models has a return. */
   days: number[];
   /** The models that determine the days, ordered by name. */
@@ -24,7 +24,7 @@ const FLAT = 'Its daily returns do not vary';
  * checked over its own days. Then the models that do not vary over the common days are dropped and the common days
  * recomputed, until all vary.
  */
-export function* findTakingPart(all: readonly TrackRecord[], calendar: Calendar<Day>): Steps<TakingPart> {
+export function* findParticipants(all: readonly TrackRecord[], calendar: Calendar<Day>): Steps<Participants> {
   const reasons = new Map<string, string>();
   for (const record of all) {
     const reason = yield* whyNotByItself(record, calendar);

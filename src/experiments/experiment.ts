@@ -47,6 +47,7 @@ export function* runExperiment(database: Database, request: ExperimentRequest): 
   for (const family of all) {
     ends.push(...[earliestOf(daysOf(family)), latestOf(daysOf(family))].filter((day) => day !== undefined));
     yield null;
+    // Only a model without figures has a later cutoff; the reason is about its own clean days.
     const own = request.days === 'clean' ? daysAfter(daysAfter(family, cleanAfter), family.knowledgeCutoff) : family;
     compared.push(yield* comparedModel(own, numberings));
   }
@@ -64,7 +65,7 @@ export function* runExperiment(database: Database, request: ExperimentRequest): 
     cleanAfter,
     leftOutModels: leftOut,
     comparison,
-    cutoffs: new Map(all.map((family) => [family.model, cutoffOf(family, comparison.days, numberings)])),
+    cutoffs: yield* cutoffsOf(all, comparison.days, numberings),
   };
 }
 
@@ -112,6 +113,20 @@ function* comparedModel(family: Family, numberings: Numberings | null): Steps<Co
       returns: days.flatMap(({ date, dailyReturn }) => (dailyReturn === null ? [] : [[dayOf(date), dailyReturn] as const])),
     })),
   };
+}
+
+/** By model. */
+function* cutoffsOf(
+  families: readonly Family[],
+  days: readonly Day[],
+  numberings: Numberings | null,
+): Steps<Map<string, Cutoff>> {
+  const cutoffs = new Map<string, Cutoff>();
+  for (const family of families) {
+    cutoffs.set(family.model, cutoffOf(family, days, numberings));
+    yield null;
+  }
+  return cutoffs;
 }
 
 /** A model without figures may have no date for a number compared: such a day counts as after its cutoff. */

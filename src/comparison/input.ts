@@ -19,7 +19,7 @@ export interface ComparedModel<OfDay extends Day> {
   runs: readonly Run<OfDay>[];
   /** Whether all its runs would be identical, as with most baselines, so that one run is enough. */
   isDeterministic: boolean;
-  /** Why it has no figures, whatever its returns are: a stale chain, or requests that differ between its runs. */
+  /** Why it has no figures regardless of its returns: a stale chain, or requests that differ between its runs. */
   unusable: string | null;
 }
 

@@ -47,7 +47,7 @@ export function* findParticipants(all: readonly TrackRecord[], calendar: Calenda
   }
 }
 
-/** Why a model has no figures even over its own days, whatever it is compared with; null when it has some. */
+/** Why a model has no figures even over its own days, regardless of what it is compared with; null when it has some. */
 export function* whyWithoutFigures<OfDay extends Day>(model: ComparedModel<OfDay>): Steps<string | null> {
   const numbers = new Map<OfDay, number>();
   const record = yield* readRecord(model, numbers);

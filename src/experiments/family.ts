@@ -77,7 +77,7 @@ export function daysAfter(family: Family, date: CalendarDate | null): Family {
   return { ...family, runs };
 }
 
-/** Why a family has no figures whatever its returns are; null when it can have some. */
+/** Why a family has no figures regardless of its returns; null when it can have some. */
 export function* whyUnusable(family: Family): Steps<string | null> {
   const stale = staleness(family);
   yield null;

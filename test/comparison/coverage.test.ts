@@ -11,7 +11,7 @@ import { isLong, runs } from '../support/long.ts';
  * do not depend on each other: then it covers 92 to 93 % over 20 days, 93 to 94 % over 60 and 94 to 95 % over 250.
  */
 const SIMULATIONS = runs(600, 10_000);
-/** Four standard deviations of a share of 5 % in so many simulations. */
+/** Four standard deviations of a share of 5 % in that many simulations. */
 const CHANCE = 4 * Math.sqrt((0.05 * 0.95) / SIMULATIONS);
 
 function assertCoverage(scenario: Scenario, least: number): void {

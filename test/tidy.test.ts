@@ -189,6 +189,11 @@ test('SQL is only in src/database/', () => {
   assert.deepEqual(elsewhere, []);
 });
 
+test('no module of the service creates an Intl format when it loads: the first of a process takes 15 ms', () => {
+  const eager = sources.filter((path) => !path.startsWith('src/browser/') && /^(?:export )?const .*new Intl\./m.test(textOf(path)));
+  assert.deepEqual(eager, []);
+});
+
 test('every setting is in the reference', () => {
   const reference = textOf('docs/reference.md');
   const settings = [...textOf('src/settings.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(([, name]) => name as string);

@@ -1,6 +1,6 @@
 import { type AgentConfiguration, type Configuration, type ModelConfiguration, baselineOf } from '../configuration.ts';
 import { type Entry, fillSecrets } from '../entry.ts';
-import { fillUrl, isHeaderKey } from '../http-values.ts';
+import { fillUrl, isHeaderKey, isSameServer } from '../http-values.ts';
 import type { Endpoint, Start } from '../protocol.ts';
 import type { Settings } from '../settings.ts';
 import { DEFAULT_BASE_URL, configuredEntry, parametersOf } from './entries.ts';
@@ -36,8 +36,10 @@ export function resolveModel(entry: Entry, sources: EndpointSources): Start['mod
   return describeEndpoint(sources, { baseUrl: url, apiKey: key, parameters: body.fields });
 }
 
-function liveEntry({ signature }: Entry, { configuration }: EndpointSources): ModelConfiguration | undefined {
-  return configuredEntry(signature, configuration);
+/** The entry as it is now; undefined when it names another server, whose secrets the run's server must not get. */
+function liveEntry({ signature, url }: Entry, { configuration }: EndpointSources): ModelConfiguration | undefined {
+  const live = configuredEntry(signature, configuration);
+  return live?.openai_base_url && !isSameServer(live.openai_base_url, url ?? DEFAULT_BASE_URL) ? undefined : live;
 }
 
 /** The URL with what was cut from it, which its entry or OPENAI_API_BASE still has. */

@@ -8,7 +8,7 @@ import type { Database } from '../database/database.ts';
 import type { Steps } from '../turns.ts';
 import { createAskedReader } from './asked.ts';
 import { type AskedDay, type Family, daysAfter, daysOf, earliestOf, latestOf, readFamily, whyUnusable } from './family.ts';
-import { type Numbering, numberDates } from './numbering.ts';
+import { type Numbering, dateUpTo, numberDates, numberUpTo } from './numbering.ts';
 import { type ChosenModel, type WantedModels, selectModels } from './selection.ts';
 
 /** Which models to compare over which of their days. */
@@ -42,14 +42,13 @@ export function* runExperiment(database: Database, request: ExperimentRequest): 
   const all = yield* readFamilies(database, models, window);
   const cleanAfter = request.days === 'clean' ? yield* latestCutoff(all) : null;
   const numberings = request.align === 'number' ? yield* numberAll(database, all, window) : null;
+  const clean = cleaner(all, cleanAfter, numberings);
   const compared: ComparedModel<Day>[] = [];
   const ends: AskedDay[] = [];
   for (const family of all) {
     ends.push(...[earliestOf(daysOf(family)), latestOf(daysOf(family))].filter((day) => day !== undefined));
     yield null;
-    // Only a model without figures has a later cutoff; the reason is about its own clean days.
-    const own = request.days === 'clean' ? daysAfter(daysAfter(family, cleanAfter), family.knowledgeCutoff) : family;
-    compared.push(yield* comparedModel(own, numberings));
+    compared.push(yield* comparedModel(request.days === 'clean' ? clean(family) : family, numberings));
   }
   const { startDate, endDate } = window;
   const comparison = yield* compareModels<Day>({
@@ -87,6 +86,21 @@ function* latestCutoff(families: readonly Family[]): Steps<CalendarDate | null> 
     if ((yield* whyWithoutFigures(clean)) === null) latest = knowledgeCutoff;
   }
   return latest;
+}
+
+/**
+ * Keeps the clean days of a family. By number, the dates of a model without a cutoff say nothing, as in a control market: its
+ * clean days are those that meet clean ones. Only a model without figures has a later cutoff than the latest; its reason is
+ * about its own clean days.
+ */
+function cleaner(families: readonly Family[], after: CalendarDate | null, numberings: Numberings | null) {
+  const latest = after === null ? [] : families.filter(({ knowledgeCutoff }) => knowledgeCutoff === after);
+  const last = Math.max(0, ...latest.map(({ model }) => numberUpTo(numberings?.get(model), after ?? '')));
+  return (family: Family): Family => {
+    const { model, knowledgeCutoff } = family;
+    if (numberings !== null && knowledgeCutoff === null) return daysAfter(family, dateUpTo(numberings.get(model), last));
+    return daysAfter(daysAfter(family, after), knowledgeCutoff);
+  };
 }
 
 type Numberings = ReadonlyMap<string, Numbering>;

@@ -26,3 +26,17 @@ export function* numberDates(database: Database, family: Family, window: Window)
   for (const { date } of daysOf(family)) dates.add(date);
   return new Map([...dates].sort().map((date, index) => [date, index + 1]));
 }
+
+/** The last number in a market up to a date; 0 before its first one. */
+export function numberUpTo(numbering: Numbering | undefined, date: CalendarDate): number {
+  let last = 0;
+  for (const [own, number] of numbering ?? []) if (own <= date) last = number;
+  return last;
+}
+
+/** The last date in a market up to a number; null before its first one. */
+export function dateUpTo(numbering: Numbering | undefined, number: number): CalendarDate | null {
+  let last: CalendarDate | null = null;
+  for (const [date, own] of numbering ?? []) if (own <= number) last = date;
+  return last;
+}

@@ -98,10 +98,11 @@ function insertMarkets(database: TestService['database']): void {
     const all = someReturns(run, open.length, lost);
     const agentConfig = { stock_symbols: [symbol] };
     const untried = run === 'trader' ? [] : [20];
+    const entry = run === 'trader' ? { knowledge_cutoff: real[3] as string } : {};
     const parts = [0, ...untried.map((day) => day + 1)];
     parts.forEach((from, part) => {
       const to = untried[part] ?? open.length;
-      insertReturns(database, { dates: open.slice(from, to), agentConfig, runs: { [run]: { returns: all.slice(from, to) } } });
+      insertReturns(database, { dates: open.slice(from, to), agentConfig, runs: { [run]: { returns: all.slice(from, to), entry } } });
     });
   }
   const newcomer = { returns: someReturns('newcomer', 5), entry: { knowledge_cutoff: real[2] as string } };
@@ -264,6 +265,9 @@ test('by number, the days of two markets meet; failed and untried days are gaps 
   const withNewcomer = await ask(`${query},newcomer&align=number`);
   assert.equal(withNewcomer.days, 29 - 4);
   assert.equal(modelIn(withNewcomer, 'newcomer').days_before_cutoff, 2, 'numbers 2 and 3; later ones are not among its days');
+  const clean = await ask(`${query}&align=number&days=clean`);
+  assert.deepEqual([clean.days, clean.clean_after], [22, real[3]], 'the days of the control market with clean numbers are clean');
+  assert.deepEqual(clean.left_out, body.left_out.slice(1));
   const byDate = await ask(query);
   assert.equal(byDate.days, 0);
   assert.match(modelIn(byDate, 'trader').unavailable.interval, /on which every run compared has a return; there are 0/);

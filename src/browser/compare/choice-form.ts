@@ -1,4 +1,5 @@
 import { field, onSubmit, section } from '../parts/blocks.ts';
+import { modelBox, othersInput } from '../parts/choices.ts';
 import { h, newId, replace } from '../parts/element.ts';
 import { goTo } from '../parts/page.ts';
 import type { KnownModels } from '../service/responses.ts';
@@ -26,7 +27,7 @@ const CONFIDENCES = ['0.8', '0.9', '0.95', '0.99'].map((value) => [value, `${Num
 export function choiceForm(choice: Choice): ChoiceForm {
   const models = h('div.choices');
   const list = h('datalist', { id: newId() });
-  const others = h('input', { name: 'others', autocomplete: 'off', spellcheck: 'false', placeholder: 'signature, gpt-5#2' });
+  const others = othersInput('signature, gpt-5#2');
   others.value = choice.models.join(', ');
   const form = h(
     'form.trigger',
@@ -47,17 +48,11 @@ export function choiceForm(choice: Choice): ChoiceForm {
     offer({ models: known }) {
       const withDays = known.filter(({ completed_model_days: days }) => days > 0);
       const offered = [...new Set(withDays.map(({ family }) => family))];
-      replace(models, ...offered.map((name) => tick(name, choice.models.includes(name))));
+      replace(models, ...offered.map((name) => modelBox(name, { isChosen: choice.models.includes(name) })));
       replace(list, ...offered.map((name) => h('option', { value: name })));
       others.value = choice.models.filter((name) => !offered.includes(name)).join(', ');
     },
   };
-}
-
-function tick(value: string, isChosen: boolean): HTMLElement {
-  const box = h('input', { type: 'checkbox', name: 'models', value });
-  box.checked = isChosen;
-  return h('label.check', box, h('span', value));
 }
 
 function textInput(name: string, value: string, list: string): HTMLElement {

@@ -31,15 +31,11 @@ export function cutUrl(text: string): { url: string; isCut: boolean } {
 export function fillUrl(cut: string, from: string): string | null {
   if (!isSameServer(cut, from)) return null;
   const [url, source] = [new URL(cut), new URL(from)];
-  const names = [...url.searchParams.keys()];
+  const names = new Set(url.searchParams.keys());
   const hasUser = source.username !== '' || source.password !== '';
-  if (names.length === 0 && !hasUser) return null;
+  if ((names.size === 0 && !hasUser) || ![...names].every((name) => source.searchParams.has(name))) return null;
   url.username = source.username;
   url.password = source.password;
-  for (const name of names) {
-    const value = source.searchParams.get(name);
-    if (value === null) return null;
-    url.searchParams.set(name, value);
-  }
+  url.search = new URLSearchParams([...source.searchParams].filter(([name]) => names.has(name))).toString();
   return url.href;
 }

@@ -111,6 +111,11 @@ test('what was cut from a URL and a body is found again in the entry, and otherw
   assert.equal((resolve(sources) as Endpoint).baseUrl, whole);
 });
 
+test('of a name that a query has twice both values are found again', () => {
+  const openai_base_url = 'http://own/v1?tag=one&tag=two';
+  assert.equal((resolve({ entry: { ...own, openai_base_url } }) as Endpoint).baseUrl, openai_base_url);
+});
+
 test('no text in or below a secret field of a body is stored, and all of it is found again', () => {
   const extra_body = { tokens: 'kept', token: ['secret-1', { value: 'secret-2' }], credentials: { user: 'secret-3', tries: 2 } };
   const stored = encodeEntry(entryWith({ ...own, extra_body }));

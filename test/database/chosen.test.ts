@@ -143,6 +143,8 @@ test('no statement of a long response returns more rows than a step, and the ste
   const database = modelDays(t);
   const watched = watch(database);
   const records = [...resultRecords(watched.database, {})].filter((record) => record !== null);
+  database.statement('PRAGMA reverse_unordered_selects = ON').run();
+  assert.deepEqual([...resultRecords(database, {})].filter((record) => record !== null), records, 'their order is asked for');
   const rows = [...resultRows(watched.database, {})].filter((row) => row !== null);
   let sessions = 0;
   const pieces = [...sessionPieces(watched.database, {}, { conversation: true, onSession: () => (sessions += 1) })];

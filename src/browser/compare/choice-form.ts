@@ -13,12 +13,12 @@ interface ChoiceForm {
 
 const MARKS = [
   ['all', 'All'],
-  ['clean', 'Only after every knowledge cutoff'],
+  ['clean', 'Only after the latest knowledge cutoff'],
 ] as const;
 
 const ALIGNMENTS = [
-  ['date', 'Their date'],
-  ['number', 'Their number in its own market'],
+  ['date', 'Date'],
+  ['number', 'Number in each model’s market'],
 ] as const;
 
 const CONFIDENCES = ['0.8', '0.9', '0.95', '0.99'].map((value) => [value, `${Number(value) * 100} %`] as const);
@@ -32,13 +32,13 @@ export function choiceForm(choice: Choice): ChoiceForm {
   const form = h(
     'form.trigger',
     { novalidate: true },
-    h('fieldset', h('legend', 'Models'), h('p.quiet', 'Choose none for every model with 20 days'), models),
+    h('fieldset', h('legend', 'Models'), h('p.quiet', 'Choose none to compare every model with at least 20 days'), models),
     field('Other models, or single runs', others),
     field('Against', textInput('against', choice.against, list.id), 'Empty: every pair'),
     list,
     h('div.pair', field('First date', dateInput('start_date', choice)), field('Last date', dateInput('end_date', choice))),
     field('Days', picker('days', choice.days || 'all', MARKS)),
-    field('Days belong together by', picker('align', choice.align || 'date', ALIGNMENTS)),
+    field('Match days by', picker('align', choice.align || 'date', ALIGNMENTS)),
     field('Confidence', picker('confidence', choice.confidence || '0.95', CONFIDENCES)),
     h('button.primary', { type: 'submit' }, 'Compare'),
   );

@@ -1,6 +1,5 @@
 // Builds the one file that is the whole program: dist/server.js.
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
-import { SourceMap } from 'node:module';
 import { basename } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { build } from 'esbuild';
@@ -146,25 +145,6 @@ On Linux and macOS "npm ci" brings one along, which npm's scripts then use; else
   process.exit(1);
 }
 
-/** Replaced by the names of the functions once the program is built, because only then are their short names known. */
-const NAMES_GO_HERE = 'NAMES_GO_HERE';
-
-/**
- * The project's functions and classes as pairs of short and full names, for the log's stack traces. Functions inside
- * others share their short names, so they have none here.
- */
-function functionNames(program, map) {
-  const defined = /(?<=\b(?:function\*? ?|class ))[\w$]+|[\w$]+(?==(?:async ?)?(?:function\b|class\b|\([^()]*\)=>|[\w$]+=>))/g;
-  const names = new Map();
-  for (const [row, line] of program.split('\n').entries())
-    for (const { 0: short, index } of line.matchAll(defined)) {
-      const { generatedLine, generatedColumn, originalSource, name } = map.findEntry(row, index);
-      if (generatedLine !== row || generatedColumn !== index || !name || /node_modules/.test(originalSource)) continue;
-      names.set(short, names.has(short) && names.get(short) !== name ? null : name);
-    }
-  return [...names].filter(([, name]) => name !== null);
-}
-
 async function buildProgram() {
   const [agent, pages] = await Promise.all([bundleAgent(), bundlePages()]);
   const { outputFiles, metafile } = await build({
@@ -173,22 +153,18 @@ async function buildProgram() {
     outfile: 'dist/server.js',
     write: false,
     banner: { js: bundled.banner.js + versionCheck },
-    sourcemap: 'external', // for the names of functions
-    sourcesContent: false,
+    keepNames: true, // functions keep their names in the log's stack traces
     define: {
       AGENT_PROGRAM: JSON.stringify(packed(agent.text)),
       PAGES: JSON.stringify(pages.files),
-      FUNCTION_NAMES: JSON.stringify(NAMES_GO_HERE),
       'import.meta.filename': '__filename', // the output is CommonJS
     },
     plugins: [madeAtBuild],
   });
-  const [map, program] = outputFiles.map(({ text }) => text);
-  const names = packed(JSON.stringify(functionNames(program, new SourceMap(JSON.parse(map)))));
   const packages = new Set([...packagesIn(metafile), ...agent.packages, ...pages.packages]);
   const licences = [`Trading Simulation Service\n\n${licenceIn('.')}`, ...[...packages].sort().map(packageLicence)];
   mkdirSync('dist', { recursive: true });
-  writeFileSync('dist/server.js', licenceComment(licences) + program.replace(NAMES_GO_HERE, names)); // `--licenses` prints this comment
+  writeFileSync('dist/server.js', licenceComment(licences) + outputFiles[0].text); // `--licenses` prints this comment
   // The file is CommonJS although this repository's package is not; copied elsewhere, it needs no other file.
   writeFileSync('dist/package.json', '{ "type": "commonjs" }\n');
 }

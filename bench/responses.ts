@@ -1,9 +1,12 @@
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Measurement, median } from './support.ts';
+import { type Measurement, type Server, benchFolder, median, startServer } from './support.ts';
+import { fillWithTrackRecords } from './track-records.ts';
 
 /** How long responses take, and what another request waits for them. */
 
 const ROUNDS = 9;
+const PAUSE_BETWEEN_CHECKS_MS = 1;
 
 export function limit(what: string, milliseconds: number, aim: number): Measurement {
   const ours = `${milliseconds.toFixed(0)} ms`;
@@ -26,17 +29,33 @@ export async function millisecondsOf(url: string): Promise<number> {
   return performance.now() - startedAt;
 }
 
-/** The median, over some rounds, of the longest /health while the work runs. */
-export async function waitsBeside(url: string, work: () => Promise<number>): Promise<number> {
-  return rounds(async () => {
-    let isRunning = true;
-    let longest = 0;
-    const working = work().finally(() => (isRunning = false));
-    while (isRunning) {
-      longest = Math.max(longest, await millisecondsOf(`${url}/health`));
-      await sleep(1);
-    }
-    await working;
-    return longest;
-  });
+/** The longest /health while the work runs, in milliseconds, and the result of the work. */
+export async function longestHealth<Result>(
+  { url }: Server,
+  work: () => Promise<Result>,
+  ask = millisecondsOf,
+): Promise<{ longestMs: number; result: Result }> {
+  let isRunning = true;
+  let longestMs = 0;
+  const working = work().finally(() => (isRunning = false));
+  while (isRunning) {
+    longestMs = Math.max(longestMs, await ask(`${url}/health`));
+    await sleep(PAUSE_BETWEEN_CHECKS_MS);
+  }
+  return { longestMs, result: await working };
+}
+
+/** Measures a service whose database has this many models and days, all traded. */
+export async function withTrackRecords<Result>(
+  size: { models: number; days: number },
+  measure: (server: Server) => Promise<Result>,
+): Promise<Result> {
+  const folder = benchFolder();
+  fillWithTrackRecords(join(folder, 'data/jobs_dev.db'), size);
+  const server = await startServer(['model-0'], { folder });
+  try {
+    return await measure(server);
+  } finally {
+    await server.stop();
+  }
 }

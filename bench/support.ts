@@ -33,7 +33,7 @@ export function benchFolder(): string {
   return folder;
 }
 
-/** Starts the built program in DEV mode in a folder of its own; `entry` is what every model's entry has besides. */
+/** Starts the built program in DEV mode in a folder of its own; `entry` is further fields of every model's entry. */
 export async function startServer(
   models: readonly string[],
   { folder = benchFolder(), env = {} as Record<string, string>, entry = {} } = {},

@@ -288,7 +288,7 @@ function describe(issue: Issue): string {
   if (issue.input === undefined) return 'is missing';
   if (!issue.message.startsWith('Invalid')) return issue.message;
   const got = issue.input === null ? 'null' : Array.isArray(issue.input) ? 'array' : typeof issue.input;
-  return issue.kind === 'schema' ? `expected ${issue.expected}, got ${got}` : `must be ${issue.expected}`;
+  return issue.kind === 'schema' ? `expected ${issue.expected}, got ${got}` : `must be ${issue.expected ?? 'a whole number'}`;
 }
 
 /** Only the position: the parser's own message quotes the text around it, which may be a key. */

@@ -51,17 +51,6 @@ export const entrySchema = v.pipe(
 
 export type Entry = v.InferOutput<typeof entrySchema>;
 
-/** The name of one of an entry's runs, in every table and response: run 1 keeps the signature. */
-export function runName(signature: string, run: number): string {
-  return run === 1 ? signature : `${signature}#${run}`;
-}
-
-/** A name as one of an entry's repeats: `gpt-5#2` is run 2 of `gpt-5`. Null for any other name. */
-export function repeatIn(name: string): { family: string; run: number } | null {
-  const [, family, run] = /^(.+)#([1-9]\d{0,8})$/s.exec(name) ?? [];
-  return family === undefined ? null : { family, run: Number(run) };
-}
-
 /** An entry as text: keys sorted, so that equal entries are equal texts. */
 export function encodeEntry(entry: Entry): string {
   return canonicalJson(entry);
@@ -90,7 +79,11 @@ export function askedHash(entry: Entry | null, terms: Terms): string {
   const universe = [...(stock_symbols ?? nasdaq100)].sort();
   const { seed: _seed, ...parameters } = entry?.parameters ?? {};
   const asked = entry && {
-    ...{ kind: entry.kind, basemodel: entry.basemodel, parameters, prompt: entry.prompt, notes: entry.notes },
+    kind: entry.kind,
+    basemodel: entry.basemodel,
+    parameters,
+    prompt: entry.prompt,
+    notes: entry.notes,
     tools: [...entry.tools].sort(),
   };
   const all = { asked, universe, max_steps, commission_per_trade, commission_bps, slippage_bps };
@@ -107,28 +100,33 @@ function canonicalJson(value: unknown): string {
 /** Fields of a request that hold a secret, by their names: `api_key`, `accessToken`, `Authorization`. */
 const SECRET_NAME = /(key|token|secret|password|authorization|credentials?)$/i;
 
-/** A request's fields with the secrets among them blank, at any depth. */
+/** A request's fields with all text in or below a secret field blank, at any depth. */
 export function blankSecrets(fields: Json): Json {
-  return eachField(fields, (name, value) => (isSecret(name, value) ? '' : value));
+  return eachField(fields, (path, value) => (isSecret(path, value) ? '' : value));
 }
 
 /** Fields that were blanked, with their secrets from other fields of the same shape. `missing` names those that have none. */
 export function fillSecrets(fields: Json, from: Json): { fields: Json; missing: string[] } {
   const missing: string[] = [];
-  const filled = eachField(fields, (name, value, path) => {
-    if (!isSecret(name, value) || value !== '') return value;
-    const found = path.reduce<unknown>((part, key) => (asObject(part) ?? (asArray(part) as unknown as Json))?.[key], from);
-    if (typeof found !== 'string') missing.push(path.join('.'));
-    return found ?? '';
+  const filled = eachField(fields, (path, value) => {
+    if (!isSecret(path, value) || value !== '') return value;
+    const found = path.reduce(partOf, from);
+    if (typeof found === 'string') return found;
+    missing.push(path.join('.'));
+    return value;
   });
   return { fields: filled, missing };
 }
 
-function isSecret(name: string, value: unknown): boolean {
-  return typeof value === 'string' && SECRET_NAME.test(name);
+function partOf(value: unknown, key: string): unknown {
+  return asArray(value)?.[Number(key)] ?? asObject(value)?.[key];
 }
 
-type Field = (name: string, value: unknown, path: readonly string[]) => unknown;
+function isSecret(path: readonly string[], value: unknown): boolean {
+  return typeof value === 'string' && path.some((name) => SECRET_NAME.test(name));
+}
+
+type Field = (path: readonly string[], value: unknown) => unknown;
 
 /** A copy in which `field` replaces every value except objects and arrays. */
 function eachField(fields: Json, field: Field): Json {
@@ -138,7 +136,7 @@ function eachField(fields: Json, field: Field): Json {
       return Object.fromEntries(Object.entries(object).map(([name, part]) => [name, visit(part, [...path, name])]));
     const list = asArray(value);
     if (list !== undefined) return list.map((part, index) => visit(part, [...path, String(index)]));
-    return field(path.at(-1) ?? '', value, path);
+    return field(path, value);
   };
   return visit(fields, []) as Json;
 }

@@ -12,6 +12,10 @@ export function isHeaderKey(text: string): boolean {
   return /^[\x21-\x7e]+$/.test(text);
 }
 
+export function isSameServer(one: string, other: string): boolean {
+  return new URL(one).origin === new URL(other).origin;
+}
+
 /** A URL without user, password and fragment, the values of its query blank; `isCut` says whether it had any of these. */
 export function cutUrl(text: string): { url: string; isCut: boolean } {
   const url = new URL(text);
@@ -25,16 +29,13 @@ export function cutUrl(text: string): { url: string; isCut: boolean } {
 
 /** A URL that was cut, with what was cut from another one of the same server; null where that does not have it. */
 export function fillUrl(cut: string, from: string): string | null {
+  if (!isSameServer(cut, from)) return null;
   const [url, source] = [new URL(cut), new URL(from)];
-  const names = [...url.searchParams.keys()];
+  const names = new Set(url.searchParams.keys());
   const hasUser = source.username !== '' || source.password !== '';
-  if (source.origin !== url.origin || !(names.length > 0 || hasUser)) return null;
+  if ((names.size === 0 && !hasUser) || ![...names].every((name) => source.searchParams.has(name))) return null;
   url.username = source.username;
   url.password = source.password;
-  for (const name of names) {
-    const value = source.searchParams.get(name);
-    if (value === null) return null;
-    url.searchParams.set(name, value);
-  }
+  url.search = new URLSearchParams([...source.searchParams].filter(([name]) => names.has(name))).toString();
   return url.href;
 }

@@ -1,5 +1,4 @@
 import { type Clock, timestamp } from './calendar.ts';
-import { stackOf } from './stack.ts';
 import { forTerminal, printableJson } from './text.ts';
 
 export const logLevels = ['DEBUG', 'INFO', 'WARNING', 'ERROR'] as const;
@@ -68,7 +67,7 @@ export function logUnexpected(log: Log, error: unknown, fields: LogFields = {}):
   log.error('unexpected failure', {
     reference,
     ...fields,
-    error: error instanceof Error ? stackOf(error) : String(error),
+    error: error instanceof Error ? (error.stack ?? error.message) : String(error),
   });
   return reference;
 }

@@ -40,7 +40,7 @@ test('the program is one small file that needs no other, from the trigger to the
   const names: string[] = (await ask(`${server.url}/comparison`)).left_out_models;
   const compared = await ask(`${server.url}/comparison?models=${names}`);
   assert.deepEqual(compared.models.map(({ unavailable }: any) => unavailable.interval), names.map(() => 'Needs 20 days with a return; it has 3'));
-  assert.deepEqual([names.length, compared.conventions], [2, conventions], 'what is packed is unpacked');
+  assert.deepEqual([names.length, compared.conventions], [2, conventions]);
   assert.deepEqual(await ask(`${server.url}/openapi.json`), document, 'the description that its schemas make');
   server.process.kill('SIGTERM');
   assert.deepEqual((({ code, signal }) => ({ code, signal }))(await server.ended), { code: 0, signal: null });

@@ -214,6 +214,7 @@ const wrong: [name: string, content: unknown, message: RegExp][] = [
   ],
   ['a knowledge cutoff that is not a date', { models: [{ signature: 'a', knowledge_cutoff: '2025-02-30' }] }, /cutoff: must be a date YYYY-MM-DD$/],
   ['no repeats', { models: [{ signature: 'a', repeats: 0 }] }, /models\[0\]\.repeats: must be >=1/],
+  ['half a repeat', { models: [{ signature: 'a', repeats: 2.5 }] }, /models\[0\]\.repeats: must be a whole number/],
   ['more repeats than anyone reads', { models: [{ signature: 'a', repeats: 101 }] }, /models\[0\]\.repeats: must be <=100/],
   [
     'a signature that a repeat has as well',

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import * as v from 'valibot';
@@ -145,7 +144,6 @@ const frames: [before: string, after: string][] = [
   ['```', '```'],
 ];
 
-const request = (parts: object) => parts as unknown as IncomingMessage;
 const rules = createAccessRules([], []);
 const router = createRouter(routes);
 const bodyOf = (message: unknown) => ({ choices: [{ message, finish_reason: 'stop' }] });
@@ -170,8 +168,8 @@ const readers: Record<string, (text: string) => unknown> = {
   'a header of the trigger': (text) => validateHeaders(triggerHeaders, { 'idempotency-key': [text] }),
   'a query of /jobs': (text) => validateQuery(jobsQuery, `limit=${text}&status=${text}&before=${text}`),
   'a query of /reasoning': (text) => validateQuery(reasoningQuery, text),
-  'an address': (text) => readTarget(request({ url: text, headers: {} })),
-  'an address with a host': (text) => readTarget(request({ url: `http://${text}`, headers: {} })),
+  'an address': (text) => readTarget({ url: text, headers: {} }),
+  'an address with a host': (text) => readTarget({ url: `http://${text}`, headers: {} }),
   'a path': (text) => router('GET', `/simulate/status/${text}`),
   'an Authorization header': (text) => rightsOf([], text),
   'an Origin header': (text) => checkOrigin(rules, `http://${text}`, 'localhost'),

@@ -78,8 +78,8 @@ test('an independent bookkeeper derives every figure from only the records and t
 async function checkPerformance(service: TestService, results: readonly ActionRecord[]): Promise<void> {
   const { models } = (await service.get('/performance')).body;
   assert.equal(models.length, MODELS.length);
-  for (const told of models) {
-    const records = results.filter(({ model }) => model === told.model);
+  for (const reported of models) {
+    const records = results.filter(({ model }) => model === reported.model);
     const {
       isClear,
       cost,
@@ -91,18 +91,18 @@ async function checkPerformance(service: TestService, results: readonly ActionRe
       initialCash: 10_000,
     });
     const naive = isClear ? { ...rest, win_rate, profit_factor } : rest;
-    const figures = { ...told, ...told.trading, ...told.round_trips, ...told.max_drawdown };
+    const figures = { ...reported, ...reported.trading, ...reported.round_trips, ...reported.max_drawdown };
     for (const [name, expected] of Object.entries(naive)) {
       if (expected === null) assert.equal(figures[name], null, name);
       else assert.ok(Math.abs(figures[name] - expected) < 1e-3, `${name} is ${figures[name]}, should be ${expected}`);
     }
-    const positions: { symbol: string; quantity: number; since: string; cost_basis: number }[] = told.open_positions;
+    const positions: { symbol: string; quantity: number; since: string; cost_basis: number }[] = reported.open_positions;
     assert.deepEqual(
       positions.map(({ symbol, quantity, since }) => [symbol, quantity, since]),
       open,
     );
     assert.ok(Math.abs(positions.reduce((sum, { cost_basis }) => sum + cost_basis, 0) - cost) < 0.01);
-    assert.equal(told.sharpe_ratio === null, told.model === MODELS[0], 'enough days for risk, but of the first model');
+    assert.equal(reported.sharpe_ratio === null, reported.model === MODELS[0], 'enough days for risk, but of the first model');
   }
 }
 

@@ -5,31 +5,16 @@ import { type BackupSummary, backupDatabase } from '../database/backup.ts';
 import { makeFolder } from '../database/storage/folder.ts';
 import { type Settings, readSettings } from '../settings.ts';
 import { forTerminal } from '../text.ts';
-import { createProgressLine } from './progress.ts';
+import { writeStoppably } from './stoppable.ts';
 import { number, size } from './words.ts';
-
-/** The exit code of a command stopped by SIGINT, as shells number it. */
-const STOPPED = 130;
 
 /** The command `backup [FILE]`: copies the database while the service runs. 0 when the copy was made, otherwise 1. */
 export async function backup(file?: string): Promise<number> {
   const settings = readSettings(process.env);
   const target = file ?? defaultTarget(settings);
-  const stopping = new AbortController();
-  const stop = () => stopping.abort();
-  process.on('SIGINT', stop).on('SIGTERM', stop);
-  const line = createProgressLine(process.stderr);
-  try {
-    const onProgress = (share: number) => line.draw(share, 1, target);
-    const summary = await backupDatabase(settings.databasePath, target, { onProgress, signal: stopping.signal });
-    line.clear();
-    process.stdout.write(describe(target, summary));
-    return 0;
-  } catch (error) {
-    line.clear();
-    if (stopping.signal.aborted) return STOPPED;
-    throw error;
-  }
+  return writeStoppably(target, async (watched) =>
+    describe(target, await backupDatabase(settings.databasePath, target, watched)),
+  );
 }
 
 function describe(target: string, { bytes, jobs, modelDays, positions, bars }: BackupSummary): string {

@@ -8,11 +8,9 @@ import { type Settings, readSettings } from '../settings.ts';
 import { forTerminal } from '../text.ts';
 import { WrongUsage } from './arguments.ts';
 import { checkDates } from './connect.ts';
-import { createProgressLine } from './progress.ts';
+import { writeStoppably } from './stoppable.ts';
 import { number } from './words.ts';
 
-/** The exit code of a command stopped by SIGINT, as shells number it. */
-const STOPPED = 130;
 const DEFAULT_NAME = 'control';
 const MAX_SEED_LENGTH = 200;
 
@@ -30,24 +28,9 @@ interface Arguments {
 export async function disguise(args: Arguments): Promise<number> {
   const settings = readSettings(process.env);
   const market = readMarket(args, settings);
-  const stopping = new AbortController();
-  const stop = () => stopping.abort();
-  process.on('SIGINT', stop).on('SIGTERM', stop);
-  const line = createProgressLine(process.stderr);
-  try {
-    const onProgress = (share: number) => line.draw(share, 1, args.out);
-    const options = { ...market, signal: stopping.signal, onProgress };
-    const written = await writeControlMarket(settings.databasePath, args.out, options);
-    line.clear();
-    process.stdout.write(describe(args.out, market, written));
-    return 0;
-  } catch (error) {
-    line.clear();
-    if (stopping.signal.aborted) return STOPPED;
-    throw error;
-  } finally {
-    process.off('SIGINT', stop).off('SIGTERM', stop);
-  }
+  return writeStoppably(args.out, async (watched) =>
+    describe(args.out, market, await writeControlMarket(settings.databasePath, args.out, { ...market, ...watched })),
+  );
 }
 
 /** Throws a `WrongUsage` for invalid values. */

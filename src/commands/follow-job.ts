@@ -19,15 +19,15 @@ export async function followJob(
 ): Promise<JobStatusResponse> {
   const block = createLiveBlock(stream);
   const path = `/simulate/status/${encodeURIComponent(jobId)}`;
-  let printed = 0;
+  const printed = new Set<string>();
   let status = await client.get(path, statusResponse);
   try {
     for (;;) {
       const view = jobView(status, sizeOf(stream));
       block.draw(view);
-      const finished = finishedDates(status);
-      if (!stream.isTTY) for (const line of finished.slice(printed)) stream.write(`${line}\n`);
-      printed = finished.length;
+      const finished = finishedDates(status).filter((line) => !printed.has(line));
+      if (!stream.isTTY) for (const line of finished) stream.write(`${line}\n`);
+      for (const line of finished) printed.add(line);
       if (status.completed_at !== null) return status;
       await sleep(POLL_INTERVAL_MS);
       status = await askPatiently(client, path, (problem) => {

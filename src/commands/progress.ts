@@ -4,6 +4,14 @@ const BAR_WIDTH = 30;
 const DEFAULT_COLUMNS = 80;
 const DEFAULT_ROWS = 24;
 
+/** Where a block is drawn: a terminal, or any other stream, which shows nothing of it. */
+interface Screen {
+  write(text: string): unknown;
+  isTTY?: boolean;
+  columns?: number;
+  rows?: number;
+}
+
 /** Lines at the bottom of a terminal that are redrawn; nothing is drawn elsewhere. */
 export interface LiveBlock {
   draw(lines: readonly string[]): void;
@@ -18,7 +26,7 @@ export function sizeOf({ columns, rows }: { columns?: number; rows?: number }): 
   return { columns: (columns || DEFAULT_COLUMNS) - 1, rows: Math.max(1, (rows || DEFAULT_ROWS) - 1) };
 }
 
-export function createLiveBlock(stream: NodeJS.WriteStream): LiveBlock {
+export function createLiveBlock(stream: Screen): LiveBlock {
   let drawn: readonly string[] = [];
   const write = (lines: readonly string[]) => {
     const isSame = lines.length === drawn.length && lines.every((line, index) => line === drawn[index]);
@@ -49,7 +57,7 @@ export interface ProgressLine extends Omit<LiveBlock, 'draw'> {
   draw(done: number, total: number, text: string): void;
 }
 
-export function createProgressLine(stream: NodeJS.WriteStream): ProgressLine {
+export function createProgressLine(stream: Screen): ProgressLine {
   const block = createLiveBlock(stream);
   return { ...block, draw: (done, total, text) => block.draw([progressBar(done, total, text)]) };
 }

@@ -1,7 +1,7 @@
 import { at } from '../statistics/at.ts';
 import { cholesky, dot } from '../statistics/cholesky.ts';
 import { createNormals } from '../statistics/random.ts';
-import type { Steps } from './input.ts';
+import type { Steps } from '../turns.ts';
 import type { MeasuredPairs } from './measured-pairs.ts';
 import type { Series } from './series.ts';
 
@@ -30,7 +30,7 @@ export function* probabilitiesOfBest(
   const covariance = jointCovariance(series, pairs);
   const lower = cholesky(covariance);
   const tie = TIE * Math.sqrt(Math.max(...covariance.map((row, index) => at(row, index))));
-  yield;
+  yield null;
   const normal = createNormals(seed);
   const wins = new Float64Array(series.length);
   const [noise, values] = [new Float64Array(series.length), new Float64Array(series.length)];
@@ -38,7 +38,7 @@ export function* probabilitiesOfBest(
     for (let index = 0; index < noise.length; index += 1) noise[index] = normal();
     for (const [index, { mean }] of series.entries()) values[index] = mean + dot(at(lower, index), noise, index + 1);
     shareDraw(values, wins, tie);
-    if (draw % DRAWS_PER_STEP === 0) yield;
+    if (draw % DRAWS_PER_STEP === 0) yield null;
   }
   return [...wins].map((won) => won / draws);
 }
@@ -51,15 +51,11 @@ export function* probabilitiesOfBest(
 export function jointCovariance(series: readonly Series[], pairs: MeasuredPairs): Float64Array[] {
   return series.map((one) =>
     Float64Array.from(series, (other) => {
-      const sum = variance(one) + variance(other);
-      if (one === other) return variance(one);
+      if (one === other) return one.uncertainty.total;
+      const sum = one.uncertainty.total + other.uncertainty.total;
       return (sum - (pairs(one.record.model, other.record.model).uncertainty?.total ?? 0)) / 2;
     }),
   );
-}
-
-function variance({ uncertainty }: Series): number {
-  return uncertainty?.total ?? 0;
 }
 
 function shareDraw(values: Float64Array, wins: Float64Array, tie: number): void {

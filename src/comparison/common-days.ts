@@ -1,4 +1,5 @@
-import type { Day, Steps } from './input.ts';
+import type { Steps } from '../turns.ts';
+import type { Day } from './input.ts';
 import type { DayNumbers, TrackRecord } from './track-record.ts';
 
 /** All days in their order, each with its number. */
@@ -31,7 +32,7 @@ export function* leftOutDays<OfDay extends Day>(
     const isMet = records.some(({ presence }) => (presence[number] ?? 0) > 0);
     const runs = isMet ? records.flatMap((record) => missingRuns(record, number)) : [];
     if (runs.length > 0) leftOut.push({ day, runs });
-    yield;
+    yield null;
   }
   return leftOut;
 }

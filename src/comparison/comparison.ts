@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import type { Figure } from '../performance/figure.ts';
+import type { Steps } from '../turns.ts';
 import { probabilitiesOfBest } from './best.ts';
 import { type Calendar, type LeftOut, calendarOf, leftOutDays } from './common-days.ts';
 import type { Period } from './difference.ts';
-import type { ComparisonInput, Day, Steps } from './input.ts';
+import type { ComparisonInput, Day } from './input.ts';
 import { type LeaderReport, reportLeader } from './leader.ts';
 import { type MeasuredPairs, measurePairs } from './measured-pairs.ts';
 import { type ModelReport, reportLeftOut, reportModel } from './models.ts';
 import { type ChosenPair, type PairReport, reportPairs } from './pairs.ts';
 import type { Series } from './series.ts';
-import { type TakingPart, findTakingPart } from './taking-part.ts';
+import { type Participants, findParticipants } from './participants.ts';
 import { type DayNumbers, type TrackRecord, readRecords } from './track-record.ts';
 
 /** Models compared over the same days. */
@@ -36,18 +37,18 @@ export function* compareModels<OfDay extends Day>(input: ComparisonInput<OfDay>)
   const numbers: DayNumbers<OfDay> = new Map();
   const records = yield* readRecords(input.models, numbers);
   const calendar = calendarOf(numbers);
-  yield;
-  const part = yield* findTakingPart(records, calendar);
-  const period = { days: part.days.length, confidence: input.confidence };
-  const pairs = yield* measurePairs(part.series);
-  const models = yield* reportModels({ records, part, pairs, period, seed: seedOf(part.series, input) });
-  const chosen = choosePairs(models, input.against).map((pair) => measuredOf(pair, part, pairs));
+  yield null;
+  const participants = yield* findParticipants(records, calendar);
+  const period = { days: participants.days.length, confidence: input.confidence };
+  const pairs = yield* measurePairs(participants.series);
+  const models = yield* reportModels({ records, participants, pairs, period, seed: seedOf(participants.series, input) });
+  const chosen = choosePairs(models, input.against).map((pair) => measuredOf(pair, participants, pairs));
   return {
-    days: namesOf(part.days, calendar),
-    leftOut: yield* leftOutDays(part.records, calendar),
+    days: namesOf(participants.days, calendar),
+    leftOut: yield* leftOutDays(participants.records, calendar),
     models,
     pairs: yield* reportPairs(chosen, period),
-    leader: reportLeader(part.series, input.trials),
+    leader: reportLeader(participants.series, input.trials),
   };
 }
 
@@ -71,14 +72,14 @@ function seedOf<OfDay extends Day>(series: readonly Series[], { window }: Compar
 interface ReportOptions {
   /** Ordered by name, as the series are. */
   records: readonly TrackRecord[];
-  part: TakingPart;
+  participants: Participants;
   pairs: MeasuredPairs;
   period: Period;
   seed: string;
 }
 
-function* reportModels({ records, part, pairs, period, seed }: ReportOptions): Steps<ModelReport[]> {
-  const { series, reasons } = part;
+function* reportModels({ records, participants, pairs, period, seed }: ReportOptions): Steps<ModelReport[]> {
+  const { series, reasons } = participants;
   const probabilities: Figure[] =
     series.length < 2 ? series.map(() => NOTHING_TO_COMPARE) : yield* probabilitiesOfBest(series, pairs, { seed });
   const order = series
@@ -87,7 +88,7 @@ function* reportModels({ records, part, pairs, period, seed }: ReportOptions): S
   const compared: ModelReport[] = [];
   for (const { own, probability } of order) {
     compared.push(reportModel(own, probability, period));
-    yield;
+    yield null;
   }
   const leftOut = records.flatMap((record) => {
     const reason = reasons.get(record.model);
@@ -111,7 +112,7 @@ function choosePairs(models: readonly ModelReport[], against: string | null): [M
 
 function measuredOf(
   [one, other]: readonly [ModelReport, ModelReport],
-  { reasons }: TakingPart,
+  { reasons }: Participants,
   pairs: MeasuredPairs,
 ): ChosenPair {
   const without = [one.model, other.model].find((model) => reasons.has(model));

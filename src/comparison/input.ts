@@ -19,7 +19,7 @@ export interface ComparedModel<OfDay extends Day> {
   runs: readonly Run<OfDay>[];
   /** Whether all its runs would be identical, as with most baselines, so that one run is enough. */
   isDeterministic: boolean;
-  /** Why it has no figures, whatever its returns are: a stale chain, or requests that differ between its runs. */
+  /** Why it has no figures regardless of its returns: a stale chain, or requests that differ between its runs. */
   unusable: string | null;
 }
 
@@ -35,6 +35,3 @@ export interface ComparisonInput<OfDay extends Day> {
   /** How many models have active model-days in the window, compared or not: the number of trials. */
   trials: number;
 }
-
-/** Work in steps of at most about a millisecond, so that requests can be answered between them; see `bySlices`. */
-export type Steps<Result> = Generator<undefined, Result>;

@@ -1,5 +1,5 @@
 import { mean } from '../statistics/moments.ts';
-import type { Steps } from './input.ts';
+import type { Steps } from '../turns.ts';
 import type { Series } from './series.ts';
 import { type Uncertainty, measureUncertainty } from './uncertainty.ts';
 
@@ -22,7 +22,7 @@ export function* measurePairs(series: readonly Series[]): Steps<MeasuredPairs> {
     measured.set(one.record.model, row);
     for (const other of series.slice(index + 1)) {
       row.set(other.record.model, measurePair(one, other));
-      yield;
+      yield null;
     }
   }
   return (model, against) => {

@@ -28,7 +28,6 @@ export function isSingleRun({ runs, isDeterministic }: TrackRecord): boolean {
 
 export function reportModel(series: Series, probabilityBest: Figure, period: Period): ModelReport {
   const { record, runMeans, mean, uncertainty } = series;
-  if (uncertainty === null) throw new Error(`Cannot report ${record.model}: its returns do not vary`);
   return {
     model: record.model,
     runs: record.runs.map(({ run }) => run),

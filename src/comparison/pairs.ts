@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Figure } from '../performance/figure.ts';
+import { at } from '../statistics/at.ts';
+import type { Steps } from '../turns.ts';
 import { type Interval, type Period, intervalOf, overPeriod, twoSidedP } from './difference.ts';
 import { holm } from './holm.ts';
-import type { Steps } from './input.ts';
 import type { MeasuredPair } from './measured-pairs.ts';
 import { daysNeeded, smallestDifference } from './planning.ts';
 import { sentenceOf } from './sentence.ts';
@@ -39,47 +40,53 @@ export interface PairReport {
   sentence: string;
 }
 
-/** What a pair's figures are computed from. */
-interface PairBasis extends ChosenPair {
+/** A measured difference, and how likely one of its size is by chance. */
+interface Difference {
   mean: number;
   uncertainty: Uncertainty;
   pValue: number;
+}
+
+/** What a pair's figures are computed from. */
+interface PairBasis extends ChosenPair, Difference {
   pValueHolm: number;
   /** How many pairs the p-value is adjusted for. */
   pairs: number;
 }
 
-const SAME = 'The difference does not vary from day to day';
+const SAME = { reason: 'The difference does not vary from day to day' };
 
 /** The pairs in the order given, with p-values adjusted over all of them that have figures. */
 export function* reportPairs(chosen: readonly ChosenPair[], period: Period): Steps<PairReport[]> {
-  const pValues: (number | null)[] = [];
+  const differences: (Difference | { reason: string })[] = [];
   for (const { measured } of chosen) {
-    const uncertainty = 'mean' in measured ? measured.uncertainty : null;
-    pValues.push('mean' in measured && uncertainty !== null ? twoSidedP(measured.mean, uncertainty) : null);
-    yield;
+    differences.push(differenceOf(measured));
+    yield null;
   }
-  const compared = pValues.filter((pValue) => pValue !== null);
-  const adjusted = holm(compared).values();
+  const pValues = differences.flatMap((difference) => ('pValue' in difference ? [difference.pValue] : []));
+  const adjusted = holm(pValues).values();
   const reports: PairReport[] = [];
   for (const [index, pair] of chosen.entries()) {
-    const { measured } = pair;
-    const pValue = pValues[index] ?? null;
-    if (!('mean' in measured)) reports.push(withoutFigures(pair, measured.reason));
-    else if (measured.uncertainty === null || pValue === null) reports.push(withoutFigures(pair, SAME));
+    const difference = at(differences, index);
+    if ('reason' in difference) reports.push(withoutFigures(pair, difference.reason));
     else {
-      const { mean, uncertainty } = measured;
       const { value: pValueHolm } = adjusted.next();
       assert(pValueHolm !== undefined, 'each p-value has been adjusted');
-      reports.push(reportPair({ ...pair, mean, uncertainty, pValue, pValueHolm, pairs: compared.length }, period));
+      reports.push(reportPair({ ...pair, ...difference, pValueHolm, pairs: pValues.length }, period));
     }
-    yield;
+    yield null;
   }
   return reports;
 }
 
-function reportPair(evidence: PairBasis, period: Period): PairReport {
-  const { model, against, mean, uncertainty, pValue, pValueHolm, pairs, singleRuns } = evidence;
+function differenceOf(measured: ChosenPair['measured']): Difference | { reason: string } {
+  if ('reason' in measured) return measured;
+  const { mean, uncertainty } = measured;
+  return uncertainty === null ? SAME : { mean, uncertainty, pValue: twoSidedP(mean, uncertainty) };
+}
+
+function reportPair(basis: PairBasis, period: Period): PairReport {
+  const { model, against, mean, uncertainty, pValue, pValueHolm, pairs, singleRuns } = basis;
   const shared = {
     model,
     against,
@@ -98,7 +105,7 @@ function reportPair(evidence: PairBasis, period: Period): PairReport {
     pValue,
     pValueHolm,
     varianceShareOfRuns: uncertainty.ofRuns / uncertainty.total,
-    sentence: sentenceOf({ ...shared, days: period.days, pairs, isShownAlone: pValue < 1 - period.confidence }),
+    sentence: sentenceOf({ ...shared, days: period.days, pairs, isShownAsOnlyPair: pValue < 1 - period.confidence }),
   };
 }
 

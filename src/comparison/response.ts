@@ -9,21 +9,21 @@ import type { PairReport } from './pairs.ts';
 
 /** The parts of a comparison, named as in the response. */
 
-/** More than the exactness of any figure here. */
+/** Significant digits: more than the exactness of any figure here. */
 const DIGITS = 12;
 
-function rounded(number: number): number {
+function toDigits(number: number): number {
   return Number(number.toPrecision(DIGITS)) + 0; // no -0
 }
 
 function figuresOf<Name extends string>(figures: Record<Name, Figure>): ReportedFigures<Name> {
-  return reportFigures(figures, rounded);
+  return reportFigures(figures, toDigits);
 }
 
 /** An interval, null when it has a reason; and the reason by its name in the response. */
-function intervalOf(value: Interval | { reason: string }): [interval: Interval | null, reasons: Record<string, string>] {
+function reportInterval(value: Interval | { reason: string }): [interval: Interval | null, reasons: Record<string, string>] {
   if ('reason' in value) return [null, { interval: value.reason }];
-  return [{ low: rounded(value.low), high: rounded(value.high) }, {}];
+  return [{ low: toDigits(value.low), high: toDigits(value.high) }, {}];
 }
 
 /** What a model may remember: its knowledge cutoff, and how many of the days compared are on or before it. */
@@ -40,13 +40,13 @@ export function modelOf(report: ModelReport, { knowledgeCutoff, daysBefore }: Cu
     variance_share_of_runs: report.varianceShareOfRuns,
     probability_best: report.probabilityBest,
   });
-  const [range, rangeReasons] = intervalOf(report.interval);
+  const [range, rangeReasons] = reportInterval(report.interval);
   const missing = report.runReturns.find((own) => typeof own !== 'number');
   const runReasons = missing === undefined ? {} : { run_returns: missing.reason };
   return {
     model: report.model,
     runs: report.runs,
-    run_returns: report.runReturns.map((own) => (typeof own === 'number' ? rounded(own) : null)),
+    run_returns: report.runReturns.map((own) => (typeof own === 'number' ? toDigits(own) : null)),
     ...figures,
     interval: range,
     interval_is_lower_bound: report.isSingleRun,
@@ -68,7 +68,7 @@ export function pairOf(report: PairReport) {
     days_needed: report.daysNeeded,
     variance_share_of_runs: report.varianceShareOfRuns,
   });
-  const [range, rangeReasons] = intervalOf(report.interval);
+  const [range, rangeReasons] = reportInterval(report.interval);
   return {
     model: report.model,
     against: report.against,

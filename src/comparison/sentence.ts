@@ -10,7 +10,7 @@ export interface PairFacts {
   days: number;
   isShown: boolean;
   /** Whether the difference would be shown if this were the only pair. */
-  isShownAlone: boolean;
+  isShownAsOnlyPair: boolean;
   pairs: number;
   smallestDifference: Figure;
   daysNeeded: Figure;
@@ -30,17 +30,17 @@ function claim(facts: PairFacts): string {
   const isBehind = typeof difference === 'number' && difference < 0;
   const [first, second] = isBehind ? [against, model] : [model, against];
   const ends = 'low' in interval ? (isBehind ? turned(interval) : interval) : null;
-  const range = ends === null ? '' : `, [${signed(ends.low)}, ${signed(ends.high)}]`;
+  const range = ends === null || ends.high === Infinity ? '' : `, [${signed(ends.low)}, ${signed(ends.high)}]`;
   return `${first} ${lead(difference, second)} over ${days} days${range}: ${isShown ? 'shown' : 'not shown'}.`;
 }
 
 function lead(difference: Figure, second: string): string {
   if (difference === 0) return `level with ${second}`;
-  if (typeof difference !== 'number') return `far ahead of ${second}`;
-  return `ahead of ${second} by ${percent(difference < 0 ? opposite(difference) : difference)}`;
+  const ahead = typeof difference === 'number' && difference < 0 ? opposite(difference) : difference;
+  return typeof ahead === 'number' && ahead < Infinity ? `ahead of ${second} by ${percent(ahead)}` : `far ahead of ${second}`;
 }
 
-/** The second model's growth over the first one's, minus 1. */
+/** The second model's growth over the first one's, minus 1; infinite when that is too large for a number. */
 function opposite(difference: number): number {
   return -difference / (1 + difference);
 }
@@ -49,8 +49,8 @@ function turned({ low, high }: Interval): Interval {
   return { low: opposite(high), high: opposite(low) };
 }
 
-function whyNotAmongMany({ isShown, isShownAlone, pairs }: PairFacts): string {
-  if (isShown || !isShownAlone) return '';
+function whyNotAmongMany({ isShown, isShownAsOnlyPair, pairs }: PairFacts): string {
+  if (isShown || !isShownAsOnlyPair) return '';
   return `As the only pair it would be shown; the best of ${grouped(pairs)} pairs can look like this by chance.`;
 }
 
@@ -68,18 +68,31 @@ function lowerBound({ singleRuns }: PairFacts): string {
   return `${who}, the interval is a lower bound: one run tells nothing about a model's own chance.`;
 }
 
-const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
-const onePlace = new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
-const twoDigits = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 2 });
 /** Below this, a percentage with one decimal would be 0.0. */
 const LEAST_FOR_ONE_PLACE = 0.001;
 
+let known: ReturnType<typeof createFormats> | undefined;
+
+/** Created at their first use: the first Intl format of a process takes 15 ms, which would delay the service's start. */
+function formats() {
+  return (known ??= createFormats());
+}
+
+function createFormats() {
+  return {
+    whole: new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 }),
+    onePlace: new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 }),
+    twoDigits: new Intl.NumberFormat('en-US', { maximumSignificantDigits: 2 }),
+  };
+}
+
 function grouped(number: number): string {
-  return whole.format(number);
+  return formats().whole.format(number);
 }
 
 /** `7.7 %`; very small ones keep two digits. */
 function percent(fraction: number): string {
+  const { onePlace, twoDigits } = formats();
   const format = fraction !== 0 && Math.abs(fraction) < LEAST_FOR_ONE_PLACE ? twoDigits : onePlace;
   return `${format.format(fraction * 100).replace('-', '−')} %`;
 }

@@ -1,5 +1,5 @@
 import { mean, sampleVariance } from '../statistics/moments.ts';
-import type { Steps } from './input.ts';
+import type { Steps } from '../turns.ts';
 import type { TrackRecord } from './track-record.ts';
 import { type RunSpread, type Uncertainty, measureUncertainty } from './uncertainty.ts';
 
@@ -13,22 +13,22 @@ export interface Series {
   spread: RunSpread;
   /** The mean of the mean run's daily log returns. */
   mean: number;
-  /** The uncertainty of that mean; null when nothing varies. */
-  uncertainty: Uncertainty | null;
+  /** The uncertainty of that mean. */
+  uncertainty: Uncertainty;
 }
 
-/** At least two days, by number; every run must have a return on each. */
-export function* seriesOf(record: TrackRecord, days: readonly number[]): Steps<Series> {
+/** Null when nothing varies. At least two days, by number; every run must have a return on each. */
+export function* seriesOf(record: TrackRecord, days: readonly number[]): Steps<Series | null> {
   const sums = new Float64Array(days.length);
   const runMeans = new Float64Array(record.runs.length);
   for (const [run, own] of record.runs.entries()) {
     runMeans[run] = addUp(own.logReturns, days, sums) / days.length;
-    yield;
+    yield null;
   }
   const logReturns = sums.map((sum) => sum / record.runs.length);
   const spread = { runs: record.runs.length, variance: sampleVariance(runMeans) };
   const uncertainty = measureUncertainty(logReturns, [spread]);
-  return { record, logReturns, runMeans, spread, mean: mean(logReturns), uncertainty };
+  return uncertainty && { record, logReturns, runMeans, spread, mean: mean(logReturns), uncertainty };
 }
 
 /** Adds a run's log returns on these days to the sums by day; returns the run's own sum. */

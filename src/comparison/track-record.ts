@@ -1,4 +1,5 @@
-import type { ComparedModel, Day, Run, Steps } from './input.ts';
+import type { Steps } from '../turns.ts';
+import type { ComparedModel, Day, Run } from './input.ts';
 
 /** All days on which any run has a return, numbered in the order in which they were first read. */
 export type DayNumbers<OfDay extends Day> = Map<OfDay, number>;
@@ -31,7 +32,8 @@ export function* readRecords<OfDay extends Day>(
   return records;
 }
 
-function* readRecord<OfDay extends Day>(
+/** Reads the returns of one model, and numbers the days that are new. */
+export function* readRecord<OfDay extends Day>(
   { model, runs, isDeterministic, unusable }: ComparedModel<OfDay>,
   days: DayNumbers<OfDay>,
 ): Steps<TrackRecord> {
@@ -41,12 +43,12 @@ function* readRecord<OfDay extends Day>(
     const { record, ruin } = readRun(run, days);
     read.push(record);
     reason ??= ruin === null ? null : `${run.run} lost everything on ${ruin}, which has no logarithm`;
-    yield;
+    yield null;
   }
   const presence = new Uint16Array(days.size);
   for (const { logReturns } of read) {
     countPresent(logReturns, presence);
-    yield;
+    yield null;
   }
   return { model, runs: read, presence, isDeterministic, unusable: reason };
 }

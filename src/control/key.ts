@@ -36,7 +36,7 @@ export function drawKey(
   const uniform = createUniforms(`disguise ${seed}`);
   const drawnWeeks = LEAST_DRAWN_WEEKS + Math.floor(uniform() * (MOST_DRAWN_WEEKS - LEAST_DRAWN_WEEKS + 1));
   const key = { disguises: drawDisguises(symbols, uniform), weeks: weeks ?? drawnWeeks };
-  if (key.weeks > weeksBetween(EARLIEST_DATE, from)) {
+  if (shiftBack(from, key) < EARLIEST_DATE) {
     const problem = `${key.weeks} weeks before ${from} is before ${EARLIEST_DATE}; give fewer weeks`;
     throw new ServiceError('invalid_dates', `Cannot disguise the prices: ${problem}`);
   }
@@ -61,8 +61,4 @@ function drawDisguises(symbols: readonly string[], uniform: () => number): Disgu
 
 function drawCode(uniform: () => number): string {
   return Array.from({ length: CODE_LENGTH }, () => LETTERS[Math.floor(uniform() * LETTERS.length)]).join('');
-}
-
-function weeksBetween(first: CalendarDate, last: CalendarDate): number {
-  return Math.floor((Date.parse(last) - Date.parse(first)) / (DAYS_PER_WEEK * 86_400_000));
 }

@@ -1,12 +1,10 @@
 import type { Split } from '../database/market.ts';
 import type { DatedBar } from '../database/prices.ts';
 import { ServiceError } from '../domain.ts';
+import { UNITS_PER_DOLLAR } from '../money.ts';
 import { MAX_PRICE, MAX_VOLUME } from '../prices/formats/bar.ts';
 import { DISGUISE_COLUMNS } from '../prices/formats/csv.ts';
 import { type Disguise, shiftBack } from './key.ts';
-
-/** Prices have four decimals, as everywhere in the service. */
-const UNITS_PER_DOLLAR = 10_000;
 
 export const HEADER = `${DISGUISE_COLUMNS.join()}\n`;
 

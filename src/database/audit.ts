@@ -1,5 +1,6 @@
 import type { CalendarDate } from '../calendar.ts';
 import { type ActionType, actionTypes } from '../domain.ts';
+import { countActiveDays, modelsWithSessions } from './chosen.ts';
 import type { Reader } from './database.ts';
 import { adjustedSourcesInSql, sourcesWithDividendsInSql } from './adjusted-sources.ts';
 import { dividendBases } from './dividends.ts';
@@ -8,15 +9,9 @@ import type { PositionRow } from './sessions.ts';
 
 /** What the audit reads. A model-day is read with everything it was computed from; no query here reads current prices or settings. */
 
-const NEXT_MODEL = query(
-  'SELECT model FROM trading_sessions INDEXED BY sessions_by_model WHERE model > ? ORDER BY model LIMIT 1',
-  [text],
-);
-const COUNT = query(`SELECT count(*) FROM trading_sessions WHERE model = ? AND status = 'active'`, [integer]);
-
 /** The number of active model-days of each model, one at a time. */
 export function* activeModelDaysByModel(reader: Reader): Generator<number> {
-  for (const model of distinctValues(reader, NEXT_MODEL)) yield COUNT.one(reader, model)[0];
+  for (const model of modelsWithSessions(reader)) yield countActiveDays(reader, model);
 }
 
 const NEXT_DATE = query(

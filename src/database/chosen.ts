@@ -1,16 +1,25 @@
 import type { CalendarDate } from '../calendar.ts';
-import type { Database } from './database.ts';
-import { type RowOf, integer, orNull, query, text } from './rows.ts';
+import type { Database, Reader } from './database.ts';
+import { type RowOf, distinctValues, integer, orNull, query, text } from './rows.ts';
+
+/** A range of dates, both ends included; an absent end is open. */
+export interface Window {
+  startDate?: CalendarDate | undefined;
+  endDate?: CalendarDate | undefined;
+}
+
+/** Which model-days a response covers; an absent filter matches everything. */
+export interface SessionFilters extends Window {
+  jobId?: string | undefined;
+  model?: string | undefined;
+}
 
 /** Sorts after every date, including any text that other programs may have stored as one. */
 const LAST_DATE = '~';
 
-/** Which model-days a response covers; an absent filter matches everything. Both ends of the date range are included. */
-export interface SessionFilters {
-  jobId?: string | undefined;
-  model?: string | undefined;
-  startDate?: CalendarDate | undefined;
-  endDate?: CalendarDate | undefined;
+/** The ends of a window as texts to compare dates with. */
+export function boundsOf({ startDate = '', endDate = LAST_DATE }: Window): [start: string, end: string] {
+  return [startDate, endDate];
 }
 
 /** Index entries that one statement reads: bounds its result, and how long other requests wait for it. */
@@ -32,11 +41,11 @@ export function lastChange(database: Database): number {
  */
 const sessionSteps = (index: string, condition: string) =>
   query(
-    `SELECT session_id AS sessionId, job_id AS jobId, date, model, active_from AS activeFrom, active_to AS activeTo
+    `SELECT session_id, job_id, date, model, active_from, active_to
      FROM trading_sessions INDEXED BY ${index}
      WHERE (date, model, session_id) > (?1, ?2, ?3) AND date <= ?4 ${condition}
      ORDER BY date, model, session_id LIMIT ${SESSIONS_PER_STEP}`,
-    { sessionId: integer, jobId: text, date: text, model: text, activeFrom: orNull(integer), activeTo: orNull(integer) },
+    [integer, text, text, text, orNull(integer), orNull(integer)],
   );
 const ALL = sessionSteps('sessions_in_answer_order', '');
 const OF_MODEL = sessionSteps('sessions_by_model', 'AND model = ?5');
@@ -47,22 +56,32 @@ const OF_MODEL_IN_JOB = sessionSteps('sessions_by_model', 'AND model = ?5 AND jo
 type NumberedSession = RowOf<typeof ALL>;
 
 /** A session in a response. */
-export type ChosenSession = Omit<NumberedSession, 'activeFrom' | 'activeTo'>;
+export interface ChosenSession {
+  sessionId: number;
+  jobId: string;
+  date: CalendarDate;
+  model: string;
+}
 
 /** All sessions that match the filters, whatever their status; in batches, some of them empty. */
 function* filteredSessions(
   database: Database,
-  { jobId, model, startDate = '', endDate = LAST_DATE }: SessionFilters,
+  { jobId, model, ...window }: SessionFilters,
 ): Generator<NumberedSession[]> {
+  const [startDate, endDate] = boundsOf(window);
   const steps = model === undefined ? (jobId === undefined ? ALL : OF_JOB) : jobId === undefined ? OF_MODEL : OF_MODEL_IN_JOB;
   const values = [model, jobId].filter((value) => value !== undefined);
-  let last: [date: string, model: string, sessionId: number] | null = [startDate, '', 0];
+  let last: ReturnType<typeof placeOf> | null = [startDate, '', 0];
   while (last !== null) {
     const sessions: NumberedSession[] = steps.all(database, ...last, endDate, ...values);
     const end = sessions[SESSIONS_PER_STEP - 1];
-    last = end === undefined ? null : [end.date, end.model, end.sessionId];
+    last = end === undefined ? null : placeOf(end);
     yield sessions;
   }
+}
+
+function placeOf([sessionId, , date, model]: NumberedSession): [date: string, model: string, sessionId: number] {
+  return [date, model, sessionId];
 }
 
 /** The sessions active at a change, by date and model; in batches, some of them empty. */
@@ -82,11 +101,11 @@ const NEWEST = query('SELECT coalesce(max(session_id), 0) FROM trading_sessions'
  */
 export function* visibleSessions(database: Database, filters: SessionFilters, at: number): Generator<ChosenSession[]> {
   const [newest] = NEWEST.one(database);
-  const isVisible = (session: NumberedSession) =>
-    countedAt(session, at) ||
-    ((session.activeTo === null || session.activeTo > at) &&
-      session.sessionId <= newest &&
-      !COMPLETED.has(database, session.model, session.date, at));
+  const isVisible = (session: NumberedSession) => {
+    const [sessionId, , date, model, , activeTo] = session;
+    if (countedAt(session, at)) return true;
+    return (activeTo === null || activeTo > at) && sessionId <= newest && !COMPLETED.has(database, model, date, at);
+  };
   for (const sessions of filteredSessions(database, filters)) yield sessions.filter(isVisible).map(chosen);
 }
 
@@ -97,10 +116,36 @@ const COMPLETED = query(
   [integer],
 );
 
-function countedAt({ activeFrom, activeTo }: NumberedSession, at: number): boolean {
+function countedAt([, , , , activeFrom, activeTo]: NumberedSession, at: number): boolean {
   return activeFrom !== null && activeFrom <= at && (activeTo === null || activeTo > at);
 }
 
-function chosen({ sessionId, jobId, date, model }: NumberedSession): ChosenSession {
+function chosen([sessionId, jobId, date, model]: NumberedSession): ChosenSession {
   return { sessionId, jobId, date, model };
+}
+
+/** The ids of some sessions as a JSON array, which a statement takes as one parameter. */
+export function jsonIds(sessions: readonly { sessionId: number }[]): string {
+  return JSON.stringify(sessions.map(({ sessionId }) => sessionId));
+}
+
+/** Reads only the index of active generations. */
+const ACTIVE_DAYS = query(
+  `SELECT count(*) FROM trading_sessions WHERE model = ? AND status = 'active' AND date BETWEEN ? AND ?`,
+  [integer],
+);
+
+/** How many active model-days a model has in a window. */
+export function countActiveDays(reader: Reader, model: string, window: Window = {}): number {
+  return ACTIVE_DAYS.one(reader, model, ...boundsOf(window))[0];
+}
+
+const NEXT_MODEL = query(
+  'SELECT model FROM trading_sessions INDEXED BY sessions_by_model WHERE model > ? ORDER BY model LIMIT 1',
+  [text],
+);
+
+/** The models that have sessions, by name. */
+export function modelsWithSessions(reader: Reader): Generator<string> {
+  return distinctValues(reader, NEXT_MODEL);
 }

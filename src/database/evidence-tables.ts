@@ -94,28 +94,12 @@ WHEN EXISTS (SELECT 1 FROM session_prices WHERE symbol = new.symbol AND date = n
 BEGIN
   INSERT INTO written_bars VALUES (new.symbol, new.date);
 END;
-CREATE TRIGGER bar_changed AFTER UPDATE OF symbol, date, open, close ON price_data
-BEGIN
-  INSERT INTO written_bars VALUES (old.symbol, old.date), (new.symbol, new.date);
-END;
-CREATE TRIGGER bar_removed AFTER DELETE ON price_data
-BEGIN
-  INSERT INTO written_bars VALUES (old.symbol, old.date);
-END;
-
+${changesOf('bar', 'price_data', ['open', 'close'])}
 CREATE TRIGGER split_added AFTER INSERT ON stock_splits
 BEGIN
   INSERT INTO written_splits VALUES (new.symbol, new.date);
 END;
-CREATE TRIGGER split_changed AFTER UPDATE OF symbol, date, numerator, denominator ON stock_splits
-BEGIN
-  INSERT INTO written_splits VALUES (old.symbol, old.date), (new.symbol, new.date);
-END;
-CREATE TRIGGER split_removed AFTER DELETE ON stock_splits
-BEGIN
-  INSERT INTO written_splits VALUES (old.symbol, old.date);
-END;
-
+${changesOf('split', 'stock_splits', ['numerator', 'denominator'])}
 CREATE TRIGGER start_added AFTER INSERT ON trading_sessions WHEN new.status = 'active'
 BEGIN
   INSERT INTO written_sessions VALUES (new.session_id, new.model, new.date);
@@ -130,3 +114,17 @@ BEGIN
   INSERT INTO written_sessions VALUES (old.session_id, old.model, old.date);
 END;
 `;
+
+/** Writes the old and the new place of a changed row of a table to the view that compares it, and the place of a removed one. */
+function changesOf(row: string, table: string, columns: readonly string[]): string {
+  return `
+CREATE TRIGGER ${row}_changed AFTER UPDATE OF symbol, date, ${columns.join(', ')} ON ${table}
+BEGIN
+  INSERT INTO written_${row}s VALUES (old.symbol, old.date), (new.symbol, new.date);
+END;
+CREATE TRIGGER ${row}_removed AFTER DELETE ON ${table}
+BEGIN
+  INSERT INTO written_${row}s VALUES (old.symbol, old.date);
+END;
+`;
+}

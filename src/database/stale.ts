@@ -1,6 +1,6 @@
 import type { Steps } from '../turns.ts';
 import { sourcesWithDividendsInSql } from './adjusted-sources.ts';
-import { committedSessions, lastChange } from './chosen.ts';
+import { committedSessions, jsonIds, lastChange } from './chosen.ts';
 import type { Database, Reader } from './database.ts';
 import { type RowOf, query, text } from './rows.ts';
 
@@ -33,8 +33,8 @@ const STALE_SESSIONS = staleIn('json_each(?) AS chosen CROSS JOIN trading_sessio
 export type StaleModelDay = RowOf<typeof STALE>;
 
 /** The stale model-days among some sessions, by model and date. */
-export function staleAmong(reader: Reader, sessionIds: readonly number[]): StaleModelDay[] {
-  return STALE_SESSIONS.all(reader, JSON.stringify(sessionIds));
+export function staleAmong(reader: Reader, sessions: readonly { sessionId: number }[]): StaleModelDay[] {
+  return STALE_SESSIONS.all(reader, jsonIds(sessions));
 }
 
 /** The stale model-days of some models, in the order of the models and by date, step by step. */
@@ -42,7 +42,7 @@ export function* staleModelDays(database: Database, models: readonly string[]): 
   const stale: StaleModelDay[] = [];
   for (const model of models) {
     for (const sessions of committedSessions(database, { model }, lastChange(database))) {
-      stale.push(...staleAmong(database, sessions.map(({ sessionId }) => sessionId)));
+      stale.push(...staleAmong(database, sessions));
       yield null;
     }
   }

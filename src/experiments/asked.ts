@@ -1,8 +1,9 @@
 import type { CalendarDate } from '../calendar.ts';
-import { parseAgentConfiguration, universeOf } from '../configuration.ts';
+import { baselineOf, parseAgentConfiguration, universeOf } from '../configuration.ts';
 import type { Database } from '../database/database.ts';
 import { storedRequests } from '../database/records/returns.ts';
 import { askedHash, decodeEntry } from '../entry.ts';
+import { isDeterministic } from '../repeats.ts';
 
 /** What a run was asked in a job, as far as it is stored. */
 export interface Asked {
@@ -36,11 +37,12 @@ export function createAskedReader(database: Database): AskedReader {
 function readAsked(storedEntry: string | null, agentConfig: string): Asked {
   const entry = decodeEntry(storedEntry);
   const configuration = parseAgentConfiguration(agentConfig);
+  const baseline = entry && baselineOf(entry);
   return {
     terms: askedHash(null, configuration),
     way: entry && askedHash(entry, configuration),
     universe: universeOf(configuration),
     knowledgeCutoff: entry?.knowledge_cutoff ?? null,
-    isDeterministic: entry?.kind === 'baseline' && entry.basemodel !== 'baseline/random',
+    isDeterministic: baseline !== null && isDeterministic(baseline),
   };
 }

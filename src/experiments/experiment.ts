@@ -2,12 +2,13 @@ import type { CalendarDate } from '../calendar.ts';
 import { type Comparison, compareModels } from '../comparison/comparison.ts';
 import type { ComparedModel, Day } from '../comparison/input.ts';
 import type { Cutoff } from '../comparison/response.ts';
-import { lastChange } from '../database/chosen.ts';
+import { whyWithoutFigures } from '../comparison/participants.ts';
+import { type Window, lastChange } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
-import type { Window } from '../database/records/returns.ts';
+import type { Steps } from '../turns.ts';
 import { createAskedReader } from './asked.ts';
-import { type AskedDay, type Family, daysAfter, daysOf, earliestOf, hasEnoughDays, latestOf, readFamily, whyUnusable } from './family.ts';
-import { type Numbering, numberDates } from './numbering.ts';
+import { type AskedDay, type Family, daysAfter, daysOf, earliestOf, latestOf, readFamily, whyUnusable } from './family.ts';
+import { type Numbering, dateUpTo, numberDates, numberUpTo } from './numbering.ts';
 import { type ChosenModel, type WantedModels, selectModels } from './selection.ts';
 
 /** Which models to compare over which of their days. */
@@ -34,9 +35,6 @@ export interface Experiment {
   cutoffs: ReadonlyMap<string, Cutoff>;
 }
 
-/** Work in steps of a few milliseconds at most. */
-type Steps<Result> = Generator<null | undefined, Result>;
-
 /** Reads the returns and compares them, as of one moment. Throws a `ServiceError` as `selectModels` does. */
 export function* runExperiment(database: Database, request: ExperimentRequest): Steps<Experiment> {
   const { window, against = null, confidence } = request;
@@ -44,13 +42,13 @@ export function* runExperiment(database: Database, request: ExperimentRequest): 
   const all = yield* readFamilies(database, models, window);
   const cleanAfter = request.days === 'clean' ? yield* latestCutoff(all) : null;
   const numberings = request.align === 'number' ? yield* numberAll(database, all, window) : null;
+  const clean = cleaner(all, cleanAfter, numberings);
   const compared: ComparedModel<Day>[] = [];
   const ends: AskedDay[] = [];
   for (const family of all) {
     ends.push(...[earliestOf(daysOf(family)), latestOf(daysOf(family))].filter((day) => day !== undefined));
     yield null;
-    const own = request.days === 'clean' ? daysAfter(daysAfter(family, cleanAfter), family.knowledgeCutoff) : family;
-    compared.push(yield* comparedModel(own, numberings));
+    compared.push(yield* comparedModel(request.days === 'clean' ? clean(family) : family, numberings));
   }
   const { startDate, endDate } = window;
   const comparison = yield* compareModels<Day>({
@@ -66,7 +64,7 @@ export function* runExperiment(database: Database, request: ExperimentRequest): 
     cleanAfter,
     leftOutModels: leftOut,
     comparison,
-    cutoffs: new Map(all.map((family) => [family.model, cutoffOf(family, comparison.days, numberings)])),
+    cutoffs: yield* cutoffsOf(all, comparison.days, numberings),
   };
 }
 
@@ -77,17 +75,32 @@ function* readFamilies(database: Database, models: readonly ChosenModel[], windo
   return families;
 }
 
-/** The latest cutoff of the models that have figures over their own clean days: the others must not cost them any days. */
+/** The latest cutoff of the models that have figures over their own clean days: the others must not cost these any days. */
 function* latestCutoff(families: readonly Family[]): Steps<CalendarDate | null> {
   let latest: CalendarDate | null = null;
   for (const family of families) {
     const { knowledgeCutoff } = family;
     yield null;
     if (knowledgeCutoff === null || (latest !== null && knowledgeCutoff <= latest)) continue;
-    const clean = daysAfter(family, knowledgeCutoff);
-    if (hasEnoughDays(clean) && (yield* whyUnusable(clean)) === null) latest = knowledgeCutoff;
+    const clean = yield* comparedModel(daysAfter(family, knowledgeCutoff), null);
+    if ((yield* whyWithoutFigures(clean)) === null) latest = knowledgeCutoff;
   }
   return latest;
+}
+
+/**
+ * Keeps the clean days of a family. By number, the dates of a model without a cutoff say nothing, as in a control market: its
+ * clean days are those that meet clean ones. Only a model without figures has a later cutoff than the latest; its reason is
+ * about its own clean days.
+ */
+function cleaner(families: readonly Family[], after: CalendarDate | null, numberings: Numberings | null) {
+  const latest = after === null ? [] : families.filter(({ knowledgeCutoff }) => knowledgeCutoff === after);
+  const last = Math.max(0, ...latest.map(({ model }) => numberUpTo(numberings?.get(model), after ?? '')));
+  return (family: Family): Family => {
+    const { model, knowledgeCutoff } = family;
+    if (numberings !== null && knowledgeCutoff === null) return daysAfter(family, dateUpTo(numberings.get(model), last));
+    return daysAfter(daysAfter(family, after), knowledgeCutoff);
+  };
 }
 
 type Numberings = ReadonlyMap<string, Numbering>;
@@ -116,9 +129,24 @@ function* comparedModel(family: Family, numberings: Numberings | null): Steps<Co
   };
 }
 
+/** By model. */
+function* cutoffsOf(
+  families: readonly Family[],
+  days: readonly Day[],
+  numberings: Numberings | null,
+): Steps<Map<string, Cutoff>> {
+  const cutoffs = new Map<string, Cutoff>();
+  for (const family of families) {
+    cutoffs.set(family.model, cutoffOf(family, days, numberings));
+    yield null;
+  }
+  return cutoffs;
+}
+
+/** A model without figures may have no date for a number compared: such a day counts as after its cutoff. */
 function cutoffOf({ model, knowledgeCutoff }: Family, days: readonly Day[], numberings: Numberings | null): Cutoff {
   if (knowledgeCutoff === null) return { knowledgeCutoff, daysBefore: 0 };
-  const dates = new Map(numberings?.get(model)?.entries().map(([date, number]) => [number, date]));
-  const dateOf = (day: Day) => (typeof day === 'string' ? day : (dates.get(day) ?? ''));
-  return { knowledgeCutoff, daysBefore: days.filter((day) => dateOf(day) <= knowledgeCutoff).length };
+  const dates = new Map<Day, CalendarDate>(numberings?.get(model)?.entries().map(([date, number]) => [number, date]));
+  const dated = days.map((day) => (typeof day === 'string' ? day : dates.get(day)));
+  return { knowledgeCutoff, daysBefore: dated.filter((date) => date !== undefined && date <= knowledgeCutoff).length };
 }

@@ -1,7 +1,7 @@
 import type { CalendarDate } from '../calendar.ts';
-import { MIN_DAYS } from '../comparison/input.ts';
+import type { Window } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
-import { type DayOfRun, type Window, daysOfRun } from '../database/records/returns.ts';
+import { type DayOfRun, daysOfRun } from '../database/records/returns.ts';
 import { count } from '../sentences.ts';
 import type { Steps } from '../turns.ts';
 import type { Asked, AskedReader } from './asked.ts';
@@ -77,7 +77,7 @@ export function daysAfter(family: Family, date: CalendarDate | null): Family {
   return { ...family, runs };
 }
 
-/** Why a family has no figures whatever its returns are; null when it can have some. */
+/** Why a family has no figures regardless of its returns; null when it can have some. */
 export function* whyUnusable(family: Family): Steps<string | null> {
   const stale = staleness(family);
   yield null;
@@ -114,12 +114,4 @@ function changeOf(family: Family, keyOf: (day: AskedDay) => string | null): Chan
   const isOther = (key: string | null) => key !== null && key !== first;
   const after = earliestOf(daysOf(family).filter((day) => isOther(keyOf(day))));
   return after === undefined ? null : [before, after];
-}
-
-/** Whether all its runs have returns on enough days to have figures. */
-export function hasEnoughDays({ runs }: Family): boolean {
-  const counts = new Map<CalendarDate, number>();
-  for (const { days } of runs)
-    for (const { date, dailyReturn } of days) if (dailyReturn !== null) counts.set(date, (counts.get(date) ?? 0) + 1);
-  return counts.values().reduce((sum, runsOnDay) => sum + (runsOnDay === runs.length ? 1 : 0), 0) >= MIN_DAYS;
 }

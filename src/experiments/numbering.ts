@@ -1,6 +1,7 @@
 import type { CalendarDate } from '../calendar.ts';
+import type { Window } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
-import { type Window, firstTriedDate, marketDates } from '../database/records/returns.ts';
+import { firstTriedDate, marketDates } from '../database/records/returns.ts';
 import type { Steps } from '../turns.ts';
 import { type Family, daysOf, earliestOf, latestOf } from './family.ts';
 
@@ -24,4 +25,18 @@ export function* numberDates(database: Database, family: Family, window: Window)
   const dates = yield* marketDates(database, latest.asked.universe, { startDate: first, endDate: latest.date });
   for (const { date } of daysOf(family)) dates.add(date);
   return new Map([...dates].sort().map((date, index) => [date, index + 1]));
+}
+
+/** The last number in a market up to a date; 0 before its first one. */
+export function numberUpTo(numbering: Numbering | undefined, date: CalendarDate): number {
+  let last = 0;
+  for (const [own, number] of numbering ?? []) if (own <= date) last = number;
+  return last;
+}
+
+/** The last date in a market up to a number; null before its first one. */
+export function dateUpTo(numbering: Numbering | undefined, number: number): CalendarDate | null {
+  let last: CalendarDate | null = null;
+  for (const [date, own] of numbering ?? []) if (own <= number) last = date;
+  return last;
 }

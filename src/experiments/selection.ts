@@ -1,6 +1,7 @@
 import { MIN_DAYS } from '../comparison/input.ts';
+import type { Window } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
-import { type RunInWindow, type Window, runsInWindow } from '../database/records/returns.ts';
+import { type RunInWindow, runsInWindow } from '../database/records/returns.ts';
 import { ServiceError } from '../domain.ts';
 import { count } from '../sentences.ts';
 import type { Steps } from '../turns.ts';
@@ -40,7 +41,7 @@ export function* selectModels(database: Database, { models, against }: WantedMod
   if (against !== undefined) names.add(against);
   if (names.size > MAX_MODELS) throw tooMany(names.size);
   return {
-    models: [...names].map((name) => ({ model: name, runs: runsOf(name, families) })),
+    models: [...names].map((name) => ({ model: name, runs: runsOf(name, families, name === against ? 'against' : 'models') })),
     leftOut: models === undefined ? present.filter((family) => !names.has(family)).sort() : [],
     trials: present.length,
   };
@@ -51,14 +52,18 @@ function modelDaysOf(runs: readonly RunInWindow[]): number {
 }
 
 /** The runs of an entry that have model-days in the window; where none has, the first. A run's own name means that run. */
-function runsOf(name: string, families: ReadonlyMap<string, readonly RunInWindow[]>): string[] {
+function runsOf(
+  name: string,
+  families: ReadonlyMap<string, readonly RunInWindow[]>,
+  parameter: keyof WantedModels,
+): string[] {
   const family = families.get(name);
   if (family !== undefined) {
     const present = family.filter(({ modelDays }) => modelDays > 0);
     return (present.length > 0 ? present : family.slice(0, 1)).map(({ run }) => run);
   }
   if (families.values().some((runs) => runs.some(({ run }) => run === name))) return [name];
-  throw new ServiceError('invalid_filter', `models: no job has run ${name}; GET /models lists the models`);
+  throw new ServiceError('invalid_filter', `${parameter}: no job has run ${name}; GET /models lists the models`);
 }
 
 function tooMany(models: number): ServiceError {

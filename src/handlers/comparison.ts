@@ -4,9 +4,11 @@ import { type Cutoff, leaderOf, leftOutOf, modelOf, pairOf } from '../comparison
 import { columns, modelRow, pairRow } from '../comparison/table.ts';
 import { type Experiment, runExperiment } from '../experiments/experiment.ts';
 import { MAX_MODELS } from '../experiments/selection.ts';
+import type { Steps } from '../turns.ts';
+import type { comparisonResponse } from './comparison-response.ts';
 import { type Cell, csvTable, formatQuery } from './csv.ts';
 import { dateRangeEntries, filtersOf } from './date-filters.ts';
-import { type Context, type Input, type ResponseBody, deploymentFields } from './handler.ts';
+import { type Context, type Input, type ResponseBody, deploymentFields, listMember } from './handler.ts';
 
 const DEFAULT_CONFIDENCE = '0.95';
 const [MIN_CONFIDENCE, MAX_CONFIDENCE] = [0.0001, 0.9999];
@@ -65,24 +67,16 @@ export function comparison(context: Context, { query, format }: Input<Query>): R
   const { startDate, endDate } = filtersOf(query);
   const { against, days, align, confidence, table } = query;
   const models = query.models?.split(',');
-  const steps = runExperiment(context.database, { models, against, window: { startDate, endDate }, days, align, confidence });
-  if (format !== 'csv') return inJson(context, steps, query);
-  return csvTable(`${table}.csv`, columns[table], rowsOf(steps, table));
+  const work = runExperiment(context.database, { models, against, window: { startDate, endDate }, days, align, confidence });
+  if (format !== 'csv') return inJson(context, work, query);
+  return csvTable(`${table}.csv`, columns[table], rowsOf(work, table));
 }
 
-type Work = ReturnType<typeof runExperiment>;
+type Work = Steps<Experiment>;
+type Response = v.InferOutput<typeof comparisonResponse>;
 
-/** Waits for the work, yielding as often as it does. */
-function* finished<Pause>(steps: Work, pause: Pause): Generator<Pause, Experiment> {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-    yield pause;
-  }
-}
-
-function* inJson({ settings }: Context, steps: Work, { align, confidence }: Query): Generator<string> {
-  const experiment = yield* finished(steps, '');
+function* inJson({ settings }: Context, work: Work, { align, confidence }: Query): Generator<string> {
+  const experiment = yield* inEmptyPieces(work);
   const { models, pairs, leader, leftOut, days } = experiment.comparison;
   const { startDate, endDate, cleanAfter, leftOutModels } = experiment;
   const head = {
@@ -93,32 +87,35 @@ function* inJson({ settings }: Context, steps: Work, { align, confidence }: Quer
     confidence,
     clean_after: cleanAfter,
     left_out_models: leftOutModels,
-  };
+  } satisfies Partial<Response>;
   yield JSON.stringify(head).slice(0, -1);
-  yield* listMember('left_out', leftOut.values().map(leftOutOf));
-  yield* listMember('models', models.values().map((report) => modelOf(report, cutoffIn(experiment, report))));
-  yield* listMember('pairs', pairs.values().map(pairOf));
-  const tail = { leader: leaderOf(leader), conventions, ...deploymentFields(settings) };
+  yield* list('left_out', leftOut.values().map(leftOutOf));
+  yield* list('models', models.values().map((report) => modelOf(report, cutoffIn(experiment, report))));
+  yield* list('pairs', pairs.values().map(pairOf));
+  const tail = { leader: leaderOf(leader), conventions, ...deploymentFields(settings) } satisfies Partial<Response>;
   yield `,${JSON.stringify(tail).slice(1)}`;
+}
+
+/** Waits for the work with an empty piece at each of its pauses. */
+function* inEmptyPieces(work: Work): Generator<string, Experiment> {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+    yield '';
+  }
+}
+
+function list<Name extends 'left_out' | 'models' | 'pairs'>(name: Name, items: IteratorObject<Response[Name][number]>) {
+  return listMember(name, items.map((item) => JSON.stringify(item)));
 }
 
 function cutoffIn({ cutoffs }: Experiment, { model }: { model: string }): Cutoff {
   return cutoffs.get(model) ?? { knowledgeCutoff: null, daysBefore: 0 };
 }
 
-/** A further member of a JSON object, a list, item by item. */
-function* listMember(name: string, items: Iterable<object>): Generator<string> {
-  let separator = `,"${name}":[`;
-  for (const item of items) {
-    yield separator + JSON.stringify(item);
-    separator = ',';
-  }
-  yield separator === ',' ? ']' : `${separator}]`;
-}
-
 /** One of both tables, made when the work is finished. */
-function* rowsOf(steps: Work, table: Query['table']): Generator<Cell[] | null> {
-  const experiment = yield* finished(steps, null);
+function* rowsOf(work: Work, table: Query['table']): Generator<Cell[] | null> {
+  const experiment = yield* work;
   const { models, pairs } = experiment.comparison;
   if (table === 'models') for (const report of models) yield modelRow(report, cutoffIn(experiment, report));
   else for (const report of pairs) yield pairRow(report);

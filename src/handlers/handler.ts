@@ -60,10 +60,17 @@ export function* listBody(
   others: (count: number) => object,
   before = '{}',
 ): Generator<string> {
+  const count = yield* listMember(name, items, before === '{}' ? '{' : `${before.slice(0, -1)},`);
+  yield `,${JSON.stringify(others(count)).slice(1)}`;
+}
+
+/** A list as a member of a JSON object, item by item, after the text `before`; returns how many items it has. */
+export function* listMember(name: string, items: Iterable<string | null>, before = ','): Generator<string, number> {
   let count = 0;
-  yield `${before === '{}' ? '{' : `${before.slice(0, -1)},`}"${name}":[`;
+  yield `${before}"${name}":[`;
   for (const item of items) yield item === null ? '' : `${count++ === 0 ? '' : ','}${item}`;
-  yield `],${JSON.stringify(others(count)).slice(1)}`;
+  yield ']';
+  return count;
 }
 
 /** The JSON of an object, with further members added. */

@@ -1,10 +1,12 @@
 import * as v from 'valibot';
 import { type Configuration, basemodelOf, readConfiguration } from '../configuration.ts';
+import { countActiveDays } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
-import { modelDaysUntil, namedModels, seenModel } from '../database/records/models.ts';
+import { namedModels, seenModel } from '../database/records/models.ts';
 import { ServiceError } from '../domain.ts';
-import { decodeEntry, entrySchema, runName } from '../entry.ts';
+import { decodeEntry, entrySchema } from '../entry.ts';
 import { toDollars } from '../money.ts';
+import { runNames } from '../repeats.ts';
 import { type Context, type ResponseBody, deploymentFields, listBody } from './handler.ts';
 import { countSchema, dateText, deploymentEntries, jobStatus, named, timestampText } from './schemas.ts';
 
@@ -55,8 +57,7 @@ export function models({ database, settings }: Context): ResponseBody {
 function* items(database: Database, configured: Configuration['models']): Generator<string> {
   const listed = new Set<string>();
   for (const entry of configured)
-    for (let run = 1; run <= entry.repeats; run += 1) {
-      const signature = runName(entry.signature, run);
+    for (const signature of runNames(entry)) {
       listed.add(signature);
       yield JSON.stringify({
         signature,
@@ -85,7 +86,7 @@ function describe(database: Database, signature: string, listed?: Configuration[
     completed_model_days: modelDays,
     portfolio_value: portfolioValue === null ? null : toDollars(portfolioValue),
     knowledge_cutoff: cutoff,
-    model_days_before_cutoff: cutoff === null ? 0 : modelDaysUntil(database, signature, cutoff),
+    model_days_before_cutoff: cutoff === null ? 0 : countActiveDays(database, signature, { endDate: cutoff }),
     family: listed?.signature ?? seen?.family ?? signature,
     entry,
     last_job: seen ? { job_id: seen.jobId, status: seen.jobStatus, created_at: seen.jobCreatedAt } : null,

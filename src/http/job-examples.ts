@@ -1,3 +1,5 @@
+import type { Entry } from '../entry.ts';
+
 export interface Example {
   request?: unknown;
   response: unknown;
@@ -8,8 +10,8 @@ export interface Example {
 export const jobId = '3f0c9a52-7d1e-4b8a-9c46-2f5d8e7b1a90';
 export const deployment = { deployment_mode: 'DEV', is_dev_mode: true, preserve_dev_data: false };
 
-/** What ran, as an entry with these fields has it. */
-export function entryOf(signature: string, basemodel: string, others: object = {}): object {
+/** What ran, as stored with a run. */
+export function entryOf(signature: string, basemodel: string): Entry {
   return {
     signature,
     run: 1,
@@ -27,7 +29,6 @@ export function entryOf(signature: string, basemodel: string, others: object = {
     price_per_million_tokens: { input: 1.25, output: 10, cached_input: 0.125 },
     max_cost_usd: 5,
     tools: ['buy', 'sell', 'get_price', 'get_price_history', 'get_portfolio', 'calculate'],
-    ...others,
   };
 }
 

@@ -27,7 +27,7 @@ export interface Route {
   tag: Tag;
   summary: string;
   query?: Fields;
-  body?: v.GenericSchema;
+  body?: v.GenericSchema & { entries: v.ObjectEntries };
   headers?: Fields;
   response: v.GenericSchema;
   /** Its own error statuses, with their conditions; those that every route can return are added. */

@@ -11,7 +11,7 @@ export interface Target {
 }
 
 /** Reads the request target, which may be a whole URL (RFC 9112, 3.2.2). */
-export function readTarget({ url = '', headers }: IncomingMessage): Target {
+export function readTarget({ url = '', headers }: Pick<IncomingMessage, 'url' | 'headers'>): Target {
   const { host = '' } = headers;
   if (url.startsWith('/')) return splitAtQuery(url, host);
   const [, authority = host, rest = url] = /^https?:\/\/([^/?#]*)(.*)$/i.exec(url) ?? [];

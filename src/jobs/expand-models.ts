@@ -1,6 +1,6 @@
 import type { Configuration, ModelConfiguration } from '../configuration.ts';
 import { ServiceError } from '../domain.ts';
-import { repeatIn, runName } from '../entry.ts';
+import { repeatIn, runNames } from '../repeats.ts';
 import { count, list } from '../sentences.ts';
 
 /** Bounds how many model-days a trigger inserts. */
@@ -44,17 +44,13 @@ export function expandModels(requested: readonly string[], { models }: Configura
 function runsOf(name: string, entries: ReadonlyMap<string, ModelConfiguration>): ModelRun[] {
   const entry = entries.get(name);
   if (entry !== undefined)
-    return runsIn(entry).map((run) => ({ model: runName(name, run), family: name, run }));
+    return runNames(entry).map((model, index) => ({ model, family: name, run: index + 1 }));
   const { family = '', run = 0 } = repeatIn(name) ?? {};
   const owner = entries.get(family);
   if (owner === undefined) return [{ model: name, family: name, run: 1 }];
   if (run > 1 && run <= owner.repeats) return [{ model: name, family, run }];
-  const names = runsIn(owner).map((one) => `'${runName(family, one)}'`);
+  const names = runNames(owner).map((one) => `'${one}'`);
   throw new ServiceError('invalid_models', `Cannot run '${name}': the runs of '${family}' are ${list(names)}`);
-}
-
-function runsIn({ repeats }: Pick<ModelConfiguration, 'repeats'>): number[] {
-  return Array.from({ length: repeats }, (_, index) => index + 1);
 }
 
 /** What is known of a run's model-days; null without any. */

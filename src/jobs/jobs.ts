@@ -1,12 +1,11 @@
 import { dateOf, timestamp } from '../calendar.ts';
-import { type AgentConfiguration, type Configuration, agentConfigurationFor, readConfiguration } from '../configuration.ts';
+import { type AgentConfiguration, agentConfigurationFor, readConfiguration } from '../configuration.ts';
 import { cancelJob, insertJob, statusOfJob, unfinishedJobId } from '../database/jobs.ts';
 import { noteRestart } from '../database/restarts.ts';
 import { firstActiveDate, lastActiveDate } from '../database/sessions.ts';
 import { ServiceError } from '../domain.ts';
-import { encodeEntry } from '../entry.ts';
+import { type Entry, encodeEntry } from '../entry.ts';
 import { logUnexpected } from '../log.ts';
-import type { Settings } from '../settings.ts';
 import type { WorkerContext } from '../worker/context.ts';
 import { resolveEntry } from '../worker/entries.ts';
 import { endJob, warnOfStale } from '../worker/worker.ts';
@@ -103,6 +102,11 @@ function isCancellable(database: WorkerContext['database'], jobId: string): bool
   throw new ServiceError('job_ended', `Job ${jobId} cannot be cancelled: it is ${status}`);
 }
 
+/** A run and what it asks, which is stored with it: the job runs from that, whatever becomes of the file. */
+interface ResolvedRun extends ModelRun {
+  entry: Entry;
+}
+
 interface Submission {
   job: SubmittedJob;
   isNew: boolean;
@@ -118,13 +122,17 @@ async function submitOnce(
     idempotencyKey === undefined ? null : submittedBefore(context.database, idempotencyKey, request);
   const earlier = findEarlier();
   if (earlier !== null) return { job: earlier, isNew: false };
-  const configuration = readConfiguration(context.settings.configurationPath);
-  const models = expandModels(request.models, configuration);
+  const { settings } = context;
+  const configuration = readConfiguration(settings.configurationPath);
+  const models = expandModels(request.models, configuration).map((run) => ({
+    ...run,
+    entry: resolveEntry(run, { configuration, settings }),
+  }));
   const agentConfig = agentConfigurationFor(configuration, request.universe);
   return context.database.write(() => {
     const meanwhile = findEarlier();
     if (meanwhile !== null) return { job: meanwhile, isNew: false };
-    return { job: create(context, request, { configuration, models, agentConfig, idempotencyKey }), isNew: true };
+    return { job: create(context, request, { models, agentConfig, idempotencyKey }), isNew: true };
   });
 }
 
@@ -133,11 +141,10 @@ function create(
   { database, clock, settings }: WorkerContext,
   request: JobRequest,
   {
-    configuration,
     models,
     agentConfig,
     idempotencyKey,
-  }: { configuration: Configuration; models: readonly ModelRun[]; agentConfig: AgentConfiguration; idempotencyKey: string | undefined },
+  }: { models: readonly ResolvedRun[]; agentConfig: AgentConfiguration; idempotencyKey: string | undefined },
 ): SubmittedJob {
   const now = clock();
   const { startDate, dates, runs } = resolveRange(
@@ -153,15 +160,16 @@ function create(
     throw new ServiceError('another_job_unfinished', `Another simulation job is already running or pending: ${other}`);
   const jobId = crypto.randomUUID();
   const warnings = [
-    ...(settings.deploymentMode === 'PROD' ? warnOfUnknownModels(models, configuration) : []),
+    ...warnOfUnlisted(models),
     ...(request.startDate === null ? warnOfNewRuns(models, request.endDate, factsOf(database)) : []),
   ];
+  const stored = models.map(({ family, entry }) => ({ family, entry: encodeEntry(entry) }));
   insertJob(database, {
     ...request,
     jobId,
     startDate,
     dates,
-    runs: runs.map((run, index) => ({ ...run, ...entryOf(models[index] as ModelRun, { configuration, settings }) })),
+    runs: runs.map((run, index) => ({ ...run, ...stored[index] })),
     agentConfig,
     createdAt: timestamp(now),
     warnings,
@@ -177,14 +185,6 @@ function create(
   return job;
 }
 
-/** What a run asks, to be stored with it: the job runs from that, whatever becomes of the file. */
-function entryOf(
-  run: ModelRun,
-  sources: { configuration: Configuration; settings: Settings },
-): { family: string; entry: string } {
-  return { family: run.family, entry: encodeEntry(resolveEntry(run, sources)) };
-}
-
 function factsOf(database: WorkerContext['database']) {
   return {
     simulatedThrough: (model: string) => lastActiveDate(database, model),
@@ -192,9 +192,8 @@ function factsOf(database: WorkerContext['database']) {
   };
 }
 
-function warnOfUnknownModels(runs: readonly ModelRun[], configuration: Configuration): string[] {
-  const known = new Set(configuration.models.map(({ signature }) => signature));
+function warnOfUnlisted(runs: readonly ResolvedRun[]): string[] {
   return runs
-    .filter(({ family }) => !known.has(family))
+    .filter(({ entry }) => entry.kind === 'unlisted')
     .map(({ model }) => `Model '${model}' is not in the server configuration; its model-days will fail`);
 }

@@ -1,5 +1,6 @@
+import { mean } from '../statistics/moments.ts';
 import { type Figure, reportFigures } from './figure.ts';
-import { mean, sampleDeviation } from './risk.ts';
+import { sampleDeviation } from './risk.ts';
 
 /** What the figures of a family need of each of its runs. */
 export interface RunOfFamily {

@@ -78,7 +78,7 @@ export function* readRecord(
   for (const step of chosenDays(database, { ...filters, model }, at)) {
     for (const { sessionId, startDate } of step) chosen.set(sessionId, startDate);
     yield null;
-    for (const { date } of staleAmong(database, step.map(({ sessionId }) => sessionId))) staleDates.add(date);
+    for (const { date } of staleAmong(database, step)) staleDates.add(date);
     yield null;
   }
   const sessionIds = [...chosen.keys()];

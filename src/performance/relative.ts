@@ -1,7 +1,8 @@
+import { mean } from '../statistics/moments.ts';
 import { MIN_DAYS_FOR_RISK, TRADING_DAYS_PER_YEAR } from './conventions.ts';
 import type { Figure } from './figure.ts';
 import { type ReturnSeries, returnsOf, tooFew, totalReturn, whyNotAnnualised } from './returns.ts';
-import { annualisedDeviation, annualisedRatio, covariance, mean, pairs, sampleDeviation } from './risk.ts';
+import { annualisedDeviation, annualisedRatio, covariance, pairs, sampleDeviation } from './risk.ts';
 
 /** A model and the benchmark over the same days: those on which both have a return. */
 export interface Comparison {

@@ -1,10 +1,10 @@
 import type { LedgerDay } from '../database/records/performance.ts';
 import { type Money, money, toDollars } from '../money.ts';
 import { list } from '../sentences.ts';
+import { mean } from '../statistics/moments.ts';
 import { ratio, reportFigures } from './figure.ts';
 import { type RoundTrip, holdingDaysOf, profitOf } from './lots.ts';
 import type { ModelRecord } from './record.ts';
-import { mean } from './risk.ts';
 import { type OpenPosition, openPositions, tradingOf } from './trading.ts';
 
 /** The response lists at most this many of a model's round trips, the latest. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { LedgerDay, UsageTotals } from '../database/records/performance.ts';
 import { type Money, money, toDollars } from '../money.ts';
 import { count } from '../sentences.ts';
+import { mean } from '../statistics/moments.ts';
 import { type Levels, benchmarkReturns } from './benchmark.ts';
 import { LEAST_RETURN } from './conventions.ts';
 import { type Drawdown, calmarRatio, maxDrawdown } from './drawdown.ts';
@@ -19,7 +20,7 @@ import {
   totalReturn,
   winningDaysShare,
 } from './returns.ts';
-import { annualisedVolatility, mean, sharpeRatio, sortinoRatio, valueAtRisk95 } from './risk.ts';
+import { annualisedVolatility, sharpeRatio, sortinoRatio, valueAtRisk95 } from './risk.ts';
 
 /** All figures of a model, named as in the response: dollars and fractions as numbers, a reason for each null. */
 export function reportModel(record: ModelRecord) {

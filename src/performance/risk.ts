@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
+import { mean } from '../statistics/moments.ts';
 import { MIN_DAYS_FOR_RISK, TRADING_DAYS_PER_YEAR } from './conventions.ts';
 import { type Figure, mapFigure, ratio } from './figure.ts';
 import { type ReturnSeries, returnsOf, tooFew, whyNotAnnualised } from './returns.ts';
 
 const YEAR_ROOT = Math.sqrt(TRADING_DAYS_PER_YEAR);
-
-export function mean(numbers: readonly number[]): number {
-  return numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
-}
 
 /** The items of two lists of the same length, in pairs. */
 export function pairs(ones: readonly number[], others: readonly number[]): [one: number, other: number][] {

@@ -57,7 +57,7 @@ export interface Channel {
 
 /** Opens the channel over the child's stdin and stdout. */
 export function openChannel(
-  { stdin, stdout }: ChildProcess,
+  { stdin, stdout }: Pick<ChildProcess, 'stdin' | 'stdout'>,
   { onMessage, onFirstLine, onSettled }: ChannelOptions,
 ): Channel {
   const { promise: outcome, resolve, reject } = Promise.withResolvers<Outcome | Lost>();

@@ -31,7 +31,7 @@ export async function warnOfUnknownCost(
   modelDay: ModelDay,
 ): Promise<void> {
   const entry = activeJob.entries.get(modelDay.model);
-  const isLimited = entry != null && entry.price_per_million_tokens !== null && entry.max_cost_usd !== null;
+  const isLimited = entry !== undefined && entry.price_per_million_tokens !== null && entry.max_cost_usd !== null;
   if (!isLimited || !hasUnknownCost(database, modelDay)) return;
   const warning = `The cost limit of '${entry.signature}' cannot be enforced: its provider does not report how many tokens it uses`;
   await database.write(() => addWarnings(database, activeJob.job.jobId, [warning]), activeJob);

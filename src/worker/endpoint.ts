@@ -1,6 +1,6 @@
 import { type AgentConfiguration, type Configuration, type ModelConfiguration, baselineOf } from '../configuration.ts';
 import { type Entry, fillSecrets } from '../entry.ts';
-import { fillUrl, isHeaderKey } from '../http-values.ts';
+import { fillUrl, isHeaderKey, isSameServer } from '../http-values.ts';
 import type { Endpoint, Start } from '../protocol.ts';
 import type { Settings } from '../settings.ts';
 import { DEFAULT_BASE_URL, configuredEntry, parametersOf } from './entries.ts';
@@ -29,14 +29,17 @@ export function resolveModel(entry: Entry, sources: EndpointSources): Start['mod
   if (typeof url === 'object') return url;
   const key = keyOf(entry, sources);
   if (typeof key === 'object' && key !== null) return key;
-  const body = fillSecrets(entry.parameters, parametersOf(liveEntry(entry, sources) ?? entry));
+  const live = liveEntry(entry, sources);
+  const body = fillSecrets(entry.parameters, live === undefined ? {} : parametersOf(live));
   if (body.missing.length > 0)
     return { error: `Model '${signature}' cannot be asked: ${body.missing.join(', ')} of its extra_body is no longer in its entry` };
   return describeEndpoint(sources, { baseUrl: url, apiKey: key, parameters: body.fields });
 }
 
-function liveEntry({ signature }: Entry, { configuration }: EndpointSources): ModelConfiguration | undefined {
-  return configuredEntry(signature, configuration);
+/** The entry as it is now; undefined when it names another server, whose secrets the run's server must not get. */
+function liveEntry({ signature, url }: Entry, { configuration }: EndpointSources): ModelConfiguration | undefined {
+  const live = configuredEntry(signature, configuration);
+  return live?.openai_base_url && !isSameServer(live.openai_base_url, url ?? DEFAULT_BASE_URL) ? undefined : live;
 }
 
 /** The URL with what was cut from it, which its entry or OPENAI_API_BASE still has. */
@@ -50,22 +53,25 @@ function urlOf(entry: Entry, sources: EndpointSources): string | Missing {
   return { error: `Model '${entry.signature}' cannot be asked: ${lost} is in neither its entry nor OPENAI_API_BASE` };
 }
 
-/** The run's key, from where the trigger found it; one that the entry held may have moved to a variable since, and back. */
+/** The run's key; null for a server that needs none. */
 function keyOf(entry: Entry, sources: EndpointSources): string | null | Missing {
-  const { signature, key_source: source, key_variable: variable, url } = entry;
-  const { settings, environment } = sources;
+  const key = keysOf(entry, sources).find((one) => one?.trim())?.trim();
+  if (key === undefined) return withoutKey(entry);
+  if (isHeaderKey(key)) return key;
+  return { error: `Model '${entry.signature}' has a key that cannot be sent: it contains blanks or characters beyond ASCII` };
+}
+
+/** Where the key may be: where the trigger found it, or, of a key of the entry, moved to a variable since, and back. */
+function keysOf(entry: Entry, sources: EndpointSources): (string | null | undefined)[] {
+  const { key_source: source, key_variable: stored } = entry;
+  if (source === 'service') return [sources.settings.openaiApiKey];
   const live = liveEntry(entry, sources);
-  const of = (name: string | null | undefined) => (name ? environment[name]?.trim() : '');
-  const ofEntry = live?.openai_api_key?.trim();
-  const key =
-    (source === 'service'
-      ? settings.openaiApiKey
-      : source === 'entry'
-        ? ofEntry || of(live?.openai_api_key_env)
-        : of(variable) || ofEntry || of(live?.openai_api_key_env)) || null;
-  if (key !== null && !isHeaderKey(key))
-    return { error: `Model '${signature}' has a key that cannot be sent: it contains blanks or characters beyond ASCII` };
-  if (key !== null) return key;
+  const of = (variable: string | null | undefined) => (variable ? sources.environment[variable] : null);
+  const now = [live?.openai_api_key, of(live?.openai_api_key_env)];
+  return source === 'entry' ? now : [of(stored), ...now];
+}
+
+function withoutKey({ signature, key_source: source, key_variable: variable, url }: Entry): null | Missing {
   if (source === 'variable')
     return { error: `Model '${signature}' has no key: the variable ${variable}, which its entry names, is not set` };
   if (source === 'entry')

@@ -19,15 +19,14 @@ export async function runModelDay(
   activeJob: ActiveJob,
   { modelDay, market }: { modelDay: ModelDay; market: Market },
 ): Promise<void> {
-  const model = resolve(context, activeJob, modelDay.model);
-  if ('error' in model) {
+  const resolved = resolve(context, activeJob, modelDay.model);
+  if ('error' in resolved) {
     const completedAt = timestamp(context.clock());
-    const end = { status: 'failed', error: model.error, completedAt } as const;
+    const end = { status: 'failed', error: resolved.error, completedAt } as const;
     return context.database.write(() => endModelDay(context.database, modelDay, end), activeJob);
   }
   const shortage = createShortage(context.limits);
-  const { entry } = model;
-  await attemptUntilOver(context, activeJob, { modelDay, market, model: model.model, entry, shortage });
+  await attemptUntilOver(context, activeJob, { modelDay, market, ...resolved, shortage });
   await warnOfUnknownCost(context, activeJob, modelDay);
 }
 

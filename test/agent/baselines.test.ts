@@ -205,8 +205,8 @@ for (const [strategy, priced, all, options, bought] of thin) {
     const day = morning(rows.join('\n'), '2025-11-10', options);
     const conversation = await play(strategy, day);
     assert.equal(ordersOf(day).filter((order) => order.startsWith('buy')).length, bought);
-    const told = `I wait: ${priced} of ${all} symbols ${priced === 1 ? 'has' : 'have'} a price today`;
-    assert.equal(String(conversation.at(-1)?.content).startsWith(told), bought === 0);
+    const words = `I wait: ${priced} of ${all} symbols ${priced === 1 ? 'has' : 'have'} a price today`;
+    assert.equal(String(conversation.at(-1)?.content).startsWith(words), bought === 0);
   });
 }
 

@@ -14,6 +14,7 @@ import {
   says,
   startModelServer,
 } from '../support/model-server.ts';
+import { slowness } from '../support/until.ts';
 
 const KEY = 'sk-test-0123456789abcdef';
 const BASE_DELAY_MS = 4;
@@ -184,11 +185,12 @@ test('when all tries are used up the error says how many there were, and the wai
 
 test('a provider that never responds is retried, each time within the time limit', async (t) => {
   const server = await startModelServer(t, ['never', 'never', says('Done.')]);
-  const { answer, failures } = await askOnce(endpointOf(server.baseUrl, { requestTimeoutMs: 150 }));
+  const requestTimeoutMs = Math.ceil(150 * slowness()); // the answer has to come within it
+  const { answer, failures } = await askOnce(endpointOf(server.baseUrl, { requestTimeoutMs }));
   assert.equal(answer?.content, 'Done.');
   assert.deepEqual(
     failures.map(({ reason }) => reason),
-    Array(2).fill('could not be reached: no response within 0.15 seconds'),
+    Array(2).fill(`could not be reached: no response within ${requestTimeoutMs / 1000} seconds`),
   );
 });
 
@@ -355,15 +357,25 @@ async function historyAfter(t: TestContext, body: unknown): Promise<any[]> {
   return server.requests[1]?.body.messages.slice(1);
 }
 
+interface FixtureMessage {
+  reasoning_details?: unknown;
+  tool_calls: [{ id: string }];
+}
+
+function messageIn(name: string): FixtureMessage {
+  const { choices } = fixture(name) as { choices: [{ message: FixtureMessage }] };
+  return choices[0].message;
+}
+
 const histories: [name: string, message: object][] = [
   ['openai-tool-call', {}],
   ['deepseek-reasoner', { reasoning_content: 'AAPL looks cheap.' }],
-  ['openrouter', { reasoning_details: (fixture('openrouter') as any).choices[0].message.reasoning_details }],
+  ['openrouter', { reasoning_details: messageIn('openrouter').reasoning_details }],
   ['groq', {}], // refuses its own `reasoning`
 ];
 for (const [name, message] of histories) {
   test(`the history is sent back to ${name} in its own form`, async (t) => {
-    const { id } = (fixture(name) as any).choices[0].message.tool_calls[0];
+    const [{ id }] = messageIn(name).tool_calls;
     assert.deepEqual(await historyAfter(t, fixture(name)), [
       {
         role: 'assistant',

@@ -6,10 +6,10 @@ import { createSimulatedModel, temperamentOf, temperaments } from '../../src/age
 import { addDays } from '../../src/calendar.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { storeBars } from '../../src/database/prices.ts';
-import { runName } from '../../src/entry.ts';
 import { fromDollars } from '../../src/money.ts';
 import type { Brief } from '../../src/protocol.ts';
 import { syntheticBars } from '../../src/prices/synthetic.ts';
+import { runNames } from '../../src/repeats.ts';
 import { openMarket } from '../../src/trading/market.ts';
 import { describePortfolio } from '../../src/trading/trading-day.ts';
 import { type LedgerDay, callTool } from '../support/trading-day.ts';
@@ -114,7 +114,7 @@ test('a model without prices ends its day', async () => {
 
 test('repeats of an entry trade by one temperament and draw independently', async () => {
   for (const [index, family] of signatures.entries()) {
-    const runs = await Promise.all([1, 2, 3].map((run) => tradeOn(runName(family, run), family)));
+    const runs = await Promise.all(runNames({ signature: family, repeats: 3 }).map((name) => tradeOn(name, family)));
     const words = runs.map(({ conversations }) => conversations.map((messages) => messages.find(({ role }) => role === 'assistant')?.content));
     const names = new Set(words.flat().map((text) => /^As a (\S+) trader/.exec(String(text))?.[1]));
     assert.deepEqual([...names], [temperaments[index]?.name]);

@@ -191,6 +191,15 @@ test('a service that is briefly unreachable is waited for', async (t) => {
   );
 });
 
+test('each date is said once, when it has ended; a holiday has ended before earlier dates', async (t) => {
+  const holiday = { date: '2025-11-11', model: 'a', status: 'skipped' } as const;
+  const open = { date: '2025-11-10', model: 'a', status: 'running' } as const;
+  const answers = [open, ...oneDay].map((day) => ({ body: jobStatusAnswer([day, holiday]) }));
+  const { url } = await farService(t, answers);
+  const { code, stderr } = await run(['watch', 'the-job', '--url', url]);
+  assert.deepEqual([code, stderr], [0, '2025-11-11 1 skipped\n2025-11-10 simulated\n']);
+});
+
 test('another service is reported, not followed and not trusted', async (t) => {
   const rows: [answer: Parameters<typeof farService>[1][number], says: RegExp][] = [
     [

@@ -110,7 +110,7 @@ function screenAfter(text: string): string[] {
 
 function terminal(columns: number, rows: number) {
   const stream = new PassThrough({ encoding: 'utf8' });
-  return Object.assign(stream as unknown as NodeJS.WriteStream, { isTTY: true, columns, rows });
+  return Object.assign(stream, { isTTY: true, columns, rows });
 }
 
 test('a block on a terminal takes its own place again, longer or shorter, and is cut to what fits', () => {
@@ -142,7 +142,7 @@ test('a progress line is cleared for other text, and an unchanged line is not wr
 });
 
 test('where there is no terminal, nothing is drawn', () => {
-  const stream = new PassThrough() as unknown as NodeJS.WriteStream;
+  const stream = new PassThrough();
   const block = createLiveBlock(stream);
   block.draw(['one', 'two']);
   block.end();

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { compareModels } from '../../src/comparison/comparison.ts';
 import type { ComparedModel } from '../../src/comparison/input.ts';
 import { createNormals } from '../../src/statistics/random.ts';
-import { type Options, compare, finish, inputOf, model } from '../support/comparisons.ts';
+import { atOnce } from '../support/at-once.ts';
+import { type Options, compare, inputOf, model } from '../support/comparisons.ts';
 
 /** Returns of about 1 % a day around a mean, the same for the same name. */
 function returns(name: string, { days = 30, mean = 0 } = {}): number[] {
@@ -107,8 +108,8 @@ test('models come in the order of their chances, then of their returns; pairs in
     model('first', { first: returns('first', { mean: 0.02 }) }),
     model('middle', { middle: returns('middle') }),
   ];
-  const { models: told, pairs, leader } = compare(models);
-  assert.deepEqual(told.map((one) => one.model), ['first', 'middle', 'last', 'none']);
+  const { models: ordered, pairs, leader } = compare(models);
+  assert.deepEqual(ordered.map((one) => one.model), ['first', 'middle', 'last', 'none']);
   assert.deepEqual(
     pairs.map((pair) => `${pair.model} ${pair.against}`),
     ['first middle', 'first last', 'first none', 'middle last', 'middle none', 'last none'],
@@ -128,11 +129,11 @@ test('against one model, every pair has it second, and p-values are adjusted for
 test('a pair that would be shown only without the others says so', () => {
   const many = Array.from({ length: 9 }, (_, index) => model(`m${index}`, { [`m${index}`]: returns(`many ${index}`) }));
   const { pairs } = compare([model('good', { good: returns('good', { mean: 0.004 }) }), ...many]);
-  const alone = pairs.filter(({ pValue, isShown }) => (pValue as number) < 0.05 && !isShown);
-  assert.ok(alone.length > 0);
+  const shownAsOnlyPair = pairs.filter(({ pValue, isShown }) => (pValue as number) < 0.05 && !isShown);
+  assert.ok(shownAsOnlyPair.length > 0);
   assert.deepEqual(
     pairs.filter(({ sentence }) => sentence.includes('As the only pair it would be shown; the best of 45 pairs')),
-    alone,
+    shownAsOnlyPair,
   );
 });
 
@@ -197,5 +198,5 @@ const refused: [models: ComparedModel<number>[], options: Options<number>, messa
 
 test('an invalid input is a bug of the caller', () => {
   for (const [models, options, message] of refused)
-    assert.throws(() => finish(compareModels(inputOf(models, options))), message);
+    assert.throws(() => atOnce(compareModels(inputOf(models, options))), message);
 });

@@ -39,7 +39,7 @@ test('days and runs add up, and degrees of freedom follow the larger part', () =
   assertNear(both?.degreesOfFreedom, 64 / 9 / (16 / 27 + 4 / 9 + 2 / 9)); // (4/3)²/3, (2/3)²/1, (2/3)²/2
   const still = Float64Array.of(1, 1, 1, 1);
   assert.equal(measureUncertainty(still, [{ runs: 1, variance: 0 }]), null);
-  assertNear(measureUncertainty(still, [{ runs: 2, variance: 2 }])?.degreesOfFreedom, 1, 'runs alone');
+  assertNear(measureUncertainty(still, [{ runs: 2, variance: 2 }])?.degreesOfFreedom, 1, 'only runs vary');
 });
 
 test('differences by rounding do not count as variation', () => {

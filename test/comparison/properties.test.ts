@@ -101,18 +101,18 @@ test('the same input gives the same result, whatever the order of the models and
 });
 
 test('a model without figures changes nothing but the list of models and pairs', () => {
-  const lone: [string, ComparedModel<number>][] = [
+  const withoutFigures: [string, ComparedModel<number>][] = [
     ['stale', model('zero', { zero: noise(40) }, { unusable: 'Its chain is stale' })],
     ['flat', model('zero', { zero: Array.from({ length: 30 }, () => 0) })],
     ['short', model('zero', { zero: noise(19) })],
     ['ruined', model('zero', { zero: [...noise(30), -1] })],
     ['first by name', model('a', { a: noise(19) })],
   ];
-  const property = fc.property(someModels, fc.constantFrom(...lone), (some, [, nobody]) => {
+  const property = fc.property(someModels, fc.constantFrom(...withoutFigures), (some, [, added]) => {
     const without = compare(toModels(some), { trials: 9 });
-    const withIt = compare([...toModels(some), nobody], { trials: 9 });
-    const kept = withIt.models.filter(({ model: name }) => name !== nobody.model);
-    const pairs = withIt.pairs.filter((pair) => pair.model !== nobody.model && pair.against !== nobody.model);
+    const withIt = compare([...toModels(some), added], { trials: 9 });
+    const kept = withIt.models.filter(({ model: name }) => name !== added.model);
+    const pairs = withIt.pairs.filter((pair) => pair.model !== added.model && pair.against !== added.model);
     assert.deepEqual({ ...withIt, models: kept, pairs }, without);
     assert.equal(withIt.models.length, without.models.length + 1);
   });

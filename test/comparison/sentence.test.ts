@@ -9,7 +9,7 @@ const example: PairFacts = {
   interval: { low: -0.047, high: 0.069 },
   days: 20,
   isShown: false,
-  isShownAlone: false,
+  isShownAsOnlyPair: false,
   pairs: 3,
   smallestDifference: 0.077,
   daysNeeded: 1180,
@@ -31,12 +31,12 @@ const table: [name: string, change: Partial<PairFacts>, sentence: string][] = [
   ],
   [
     'a difference that is shown',
-    { difference: 0.152, interval: { low: 0.021, high: 0.29 }, isShown: true, isShownAlone: true, daysNeeded: 6 },
+    { difference: 0.152, interval: { low: 0.021, high: 0.29 }, isShown: true, isShownAsOnlyPair: true, daysNeeded: 6 },
     'gpt-5 ahead of claude by 15.2 % over 20 days, [+2.1 %, +29.0 %]: shown. These 20 days can show 7.7 % or more.',
   ],
   [
     'a difference that would be shown if it were the only one',
-    { isShownAlone: true, pairs: 1225, daysNeeded: 15 },
+    { isShownAsOnlyPair: true, pairs: 1225, daysNeeded: 15 },
     'gpt-5 ahead of claude by 1.0 % over 20 days, [−4.7 %, +6.9 %]: not shown. As the only pair it would be shown; the best of 1,225 ' +
       'pairs can look like this by chance. These 20 days can show 7.7 % or more.',
   ],
@@ -61,6 +61,16 @@ const table: [name: string, change: Partial<PairFacts>, sentence: string][] = [
     'figures that are too large are left out',
     { interval: { reason: 'too large' }, smallestDifference: { reason: 'too large' } },
     'gpt-5 ahead of claude by 1.0 % over 20 days: not shown.',
+  ],
+  [
+    'a difference whose opposite is too large for a number',
+    { difference: -1, interval: { low: -1, high: -0.5 }, isShown: true },
+    'claude far ahead of gpt-5 over 20 days: shown. These 20 days can show 7.7 % or more.',
+  ],
+  [
+    'an end whose opposite is too large for a number',
+    { difference: -0.01, interval: { low: -1, high: 0.25 } },
+    'claude ahead of gpt-5 by 1.0 % over 20 days: not shown. These 20 days can show 7.7 % or more; this would need about 1,180.',
   ],
   [
     'one run each',

@@ -4,10 +4,11 @@ import { test } from 'node:test';
 import { jointCovariance, probabilitiesOfBest } from '../../src/comparison/best.ts';
 import { calendarOf } from '../../src/comparison/common-days.ts';
 import { measurePairs } from '../../src/comparison/measured-pairs.ts';
-import { findTakingPart } from '../../src/comparison/taking-part.ts';
+import { findParticipants } from '../../src/comparison/participants.ts';
 import { readRecords } from '../../src/comparison/track-record.ts';
 import { measureUncertainty } from '../../src/comparison/uncertainty.ts';
-import { compare, finish, stockModels } from '../support/comparisons.ts';
+import { atOnce } from '../support/at-once.ts';
+import { compare, stockModels } from '../support/comparisons.ts';
 
 /**
  * Real return series against other libraries (numpy 2.4, scipy 1.17, statsmodels 0.15). The variance of the days is that of
@@ -84,7 +85,7 @@ test('the probability of being best is within 0.02 of 2,000,000 draws', () => {
     assert.ok(Math.abs((probabilityBest as number) - wanted) < 0.01, `${model}: ${probabilityBest} is not ${wanted}`);
   }
   const { series, pairs } = measureStocks();
-  const others = finish(probabilitiesOfBest(series, pairs, { seed: 'another' }));
+  const others = atOnce(probabilitiesOfBest(series, pairs, { seed: 'another' }));
   assert.notDeepEqual(others.toSorted(), models.map(({ probabilityBest }) => probabilityBest).toSorted());
 });
 
@@ -100,6 +101,6 @@ test("the degrees of freedom of two groups of runs agree with another library's 
 
 function measureStocks() {
   const days = new Map<string, number>();
-  const { series } = finish(findTakingPart(finish(readRecords(stockModels(), days)), calendarOf(days)));
-  return { series, pairs: finish(measurePairs(series)) };
+  const { series } = atOnce(findParticipants(atOnce(readRecords(stockModels(), days)), calendarOf(days)));
+  return { series, pairs: atOnce(measurePairs(series)) };
 }

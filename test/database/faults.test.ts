@@ -7,6 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { openDatabase } from '../../src/database/database.ts';
 import { contentVersion, isDatabaseHealthy } from '../../src/database/state.ts';
 import { storageFaultOf } from '../../src/database/storage/faults.ts';
+import { watchFiles } from '../../src/database/storage/guard.ts';
 import { ServiceError } from '../../src/domain.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -135,6 +136,18 @@ test('nothing is written once the opened file was replaced', (t) => {
   write();
   assert.equal(isDatabaseHealthy(database), true);
   database.close();
+});
+
+test('files found in their places are looked for again after 10 ms, missing ones at once', (t) => {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  const connection = new DatabaseSync(path);
+  t.after(() => connection.close());
+  const guard = watchFiles(path, connection, () => {});
+  assert.equal(guard.isWhole(1_000), true);
+  renameSync(path, `${path}.away`);
+  assert.deepEqual([1_009, 1_010, 1_011].map((now) => guard.isWhole(now)), [true, false, false]);
+  renameSync(`${path}.away`, path);
+  assert.equal(guard.isWhole(1_012), true);
 });
 
 /** A database with so many bars, and what the guard said. */

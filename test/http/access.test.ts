@@ -47,9 +47,9 @@ for (const [name, text, expected] of files) {
     writeFileSync(apiTokensFile, text);
     const read = () => readAccessTokens({ apiToken: null, apiTokensFile });
     if (expected instanceof RegExp) {
-      const told = (error: Error & { code?: string }) =>
+      const isRefusal = (error: Error & { code?: string }) =>
         error.code === 'cannot_start' && expected.test(error.message) && !error.message.includes('SECRET');
-      return assert.throws(read, told);
+      return assert.throws(read, isRefusal);
     }
     const tokens = read();
     for (const [token, rights] of Object.entries(expected)) {

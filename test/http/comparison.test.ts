@@ -30,7 +30,7 @@ const returns = {
 };
 
 const past = weekdays('2024-06-03', '2024-08-23');
-const pastModels = ['plain', 'other', 'refilled', 'changed', 'prompted', 'unstored', 'recalls', 'unclean'];
+const pastModels = ['plain', 'other', 'refilled', 'changed', 'prompted', 'unstored', 'recalls', 'unclean', 'idle', 'ruined'];
 
 const control = weekdays('2023-01-02', '2023-02-10');
 const real = weekdays('2024-01-01', '2024-02-09');
@@ -66,6 +66,8 @@ function insertPast(database: TestService['database']): void {
       refilled: { returns: someReturns('refilled', past.length, [10]) },
       ...of('recalls', { entry: { knowledge_cutoff: past[24] } }),
       ...of('unclean', { entry: { knowledge_cutoff: '2025-01-01' } }),
+      idle: { returns: past.map(() => 0), entry: { knowledge_cutoff: past[29] as string } },
+      ruined: { returns: [...someReturns('ruined', past.length - 1), -1], entry: { knowledge_cutoff: past[29] as string } },
     },
   });
   insertReturns(database, { dates: past.slice(10, 11), runs: { refilled: { returns: [0.01] } } });
@@ -80,7 +82,10 @@ function insertPast(database: TestService['database']): void {
   }
 }
 
-/** A market and its control, with a holiday each; in each a model-day failed, and one of the control was never tried. */
+/**
+ * A market and its control, with a holiday each; in each a model-day failed, and one of the control was never tried. A
+ * newcomer has only a few days.
+ */
 function insertMarkets(database: TestService['database']): void {
   const HOLIDAY = 12;
   const markets = [
@@ -93,12 +98,15 @@ function insertMarkets(database: TestService['database']): void {
     const all = someReturns(run, open.length, lost);
     const agentConfig = { stock_symbols: [symbol] };
     const untried = run === 'trader' ? [] : [20];
+    const entry = run === 'trader' ? { knowledge_cutoff: real[3] as string } : {};
     const parts = [0, ...untried.map((day) => day + 1)];
     parts.forEach((from, part) => {
       const to = untried[part] ?? open.length;
-      insertReturns(database, { dates: open.slice(from, to), agentConfig, runs: { [run]: { returns: all.slice(from, to) } } });
+      insertReturns(database, { dates: open.slice(from, to), agentConfig, runs: { [run]: { returns: all.slice(from, to), entry } } });
     });
   }
+  const newcomer = { returns: someReturns('newcomer', 5), entry: { knowledge_cutoff: real[2] as string } };
+  insertReturns(database, { dates: real.slice(0, 5), agentConfig: { stock_symbols: ['REAL'] }, runs: { newcomer } });
 }
 
 async function ask(query: string): Promise<any> {
@@ -120,31 +128,21 @@ function assertClose(actual: unknown, figure: unknown, what: string): void {
   assert.ok(Math.abs((actual as number) - expected) < 1e-9, `${what} is ${actual}, should be ${expected}`);
 }
 
-const modelFields: [name: string, read: (report: ModelReport) => unknown][] = [
-  ['model', ({ model }) => model],
-  ['runs', ({ runs }) => runs],
-  ['total_return', ({ totalReturn }) => totalReturn],
-  ['standard_error_daily', ({ standardErrorDaily }) => standardErrorDaily],
-  ['degrees_of_freedom', ({ degreesOfFreedom }) => degreesOfFreedom],
-  ['variance_share_of_runs', ({ varianceShareOfRuns }) => varianceShareOfRuns],
-  ['probability_best', ({ probabilityBest }) => probabilityBest],
-  ['interval_is_lower_bound', ({ isSingleRun }) => isSingleRun],
+const modelFields = [
+  ...['model', 'runs', 'total_return', 'standard_error_daily', 'degrees_of_freedom', 'variance_share_of_runs'],
+  'probability_best',
 ];
-const pairFields: [name: string, read: (report: PairReport) => unknown][] = [
-  ['model', ({ model }) => model],
-  ['against', ({ against }) => against],
-  ['difference', ({ difference }) => difference],
-  ['mean_daily_difference', ({ meanDailyDifference }) => meanDailyDifference],
-  ['standard_error_daily', ({ standardErrorDaily }) => standardErrorDaily],
-  ['degrees_of_freedom', ({ degreesOfFreedom }) => degreesOfFreedom],
-  ['p_value', ({ pValue }) => pValue],
-  ['p_value_holm', ({ pValueHolm }) => pValueHolm],
-  ['shown', ({ isShown }) => isShown],
-  ['smallest_difference', ({ smallestDifference }) => smallestDifference],
-  ['days_needed', ({ daysNeeded }) => daysNeeded],
-  ['variance_share_of_runs', ({ varianceShareOfRuns }) => varianceShareOfRuns],
-  ['sentence', ({ sentence }) => sentence],
+const pairFields = [
+  ...['model', 'against', 'difference', 'mean_daily_difference', 'standard_error_daily', 'degrees_of_freedom', 'p_value'],
+  ...['p_value_holm', 'smallest_difference', 'days_needed', 'variance_share_of_runs', 'sentence'],
 ];
+
+/** The figure of a report that a field of the response is named after: `p_value` is `pValue`. */
+function figureOf(report: ModelReport | PairReport, field: string): unknown {
+  const name = field.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+  assert.ok(name in report, name);
+  return report[name as keyof typeof report];
+}
 
 test('the ledger and the arithmetic meet: entries with their runs, the days they share, and every figure', async () => {
   const body = await ask(RECENT);
@@ -165,14 +163,17 @@ test('the ledger and the arithmetic meet: entries with their runs, the days they
   assert.equal(body.pairs.length, 6);
   for (const [index, report] of expected.models.entries()) {
     const own = body.models[index];
-    for (const [name, read] of modelFields) assertClose(own[name], read(report), `${report.model}: ${name}`);
+    for (const name of modelFields) assertClose(own[name], figureOf(report, name), `${report.model}: ${name}`);
+    assert.equal(own.interval_is_lower_bound, report.isSingleRun, report.model);
     report.runReturns.forEach((value, run) => assertClose(own.run_returns[run], value, `${report.model}: run ${run}`));
     assert.ok('low' in report.interval);
     assertClose(own.interval.low, report.interval.low, `${report.model}: low`);
     assertClose(own.interval.high, report.interval.high, `${report.model}: high`);
   }
-  for (const [index, report] of expected.pairs.entries())
-    for (const [name, read] of pairFields) assertClose(body.pairs[index][name], read(report), `pair ${index}: ${name}`);
+  for (const [index, report] of expected.pairs.entries()) {
+    for (const name of pairFields) assertClose(body.pairs[index][name], figureOf(report, name), `pair ${index}: ${name}`);
+    assert.equal(body.pairs[index].shown, report.isShown, `pair ${index}`);
+  }
   const { leader } = expected;
   assertClose(body.leader.model, leader.model, 'leader');
   assertClose(body.leader.sharpe_ratio_daily, leader.sharpeRatioDaily, 'sharpe_ratio_daily');
@@ -244,6 +245,13 @@ test('clean days are those after the latest cutoff of the models with figures; a
   assert.equal((await ask(`${PAST}&models=plain,other&days=clean`)).days, 60);
 });
 
+test('the cutoff of a model whose clean days give no figures costs the others no days', async () => {
+  const clean = await ask(`${PAST}&models=plain,recalls,idle,ruined&days=clean`);
+  assert.deepEqual([clean.days, clean.clean_after], [35, past[24]]);
+  assert.match(modelIn(clean, 'idle').unavailable.interval, /do not vary$/);
+  assert.match(modelIn(clean, 'ruined').unavailable.interval, /lost everything/);
+});
+
 test('by number, the days of two markets meet; failed and untried days are gaps at their numbers', async () => {
   const query = 'end_date=2024-02-09&models=trader,trader-control';
   const body = await ask(`${query}&align=number`);
@@ -254,6 +262,12 @@ test('by number, the days of two markets meet; failed and untried days are gaps 
     { number: 8, runs: ['trader-control'] },
     { number: 21, runs: ['trader-control'] },
   ]);
+  const withNewcomer = await ask(`${query},newcomer&align=number`);
+  assert.equal(withNewcomer.days, 29 - 4);
+  assert.equal(modelIn(withNewcomer, 'newcomer').days_before_cutoff, 2, 'numbers 2 and 3; later ones are not among its days');
+  const clean = await ask(`${query}&align=number&days=clean`);
+  assert.deepEqual([clean.days, clean.clean_after], [22, real[3]], 'the days of the control market with clean numbers are clean');
+  assert.deepEqual(clean.left_out, body.left_out.slice(1));
   const byDate = await ask(query);
   assert.equal(byDate.days, 0);
   assert.match(modelIn(byDate, 'trader').unavailable.interval, /on which every run compared has a return; there are 0/);
@@ -293,7 +307,7 @@ const refusals: [query: string, status: number, detail: RegExp][] = [
   ['models=alpha,stranger', 422, /^models: no job has run stranger; GET \/models lists the models$/],
   ['models=alpha,alpha', 422, /^models: a name is repeated/],
   ['models=alpha,,beta', 422, /^models: expected names separated by commas$/],
-  ['against=delta', 422, /^models: no job has run delta/],
+  ['against=delta', 422, /^against: no job has run delta; GET \/models lists the models$/],
   [`models=${Array.from({ length: 51 }, (_, index) => `model-${index}`)}`, 422, /^models: expected at most 50, there are 51 models/],
   ['confidence=1', 422, /^confidence: expected a number from 0\.0001 to 0\.9999$/],
   ['confidence=0.0', 422, /^confidence: expected/],

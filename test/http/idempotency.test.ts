@@ -14,7 +14,8 @@ async function trigger({ url }: TestService, key: string | string[], body: unkno
   for (const value of [key].flat()) headers.append('idempotency-key', value);
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const response = await fetch(`${url}/simulate/trigger`, { method: 'POST', headers, body: text });
-  return { status: response.status, body: (await response.json()) as any };
+  const answer: any = await response.json();
+  return { status: response.status, body: answer };
 }
 
 test('the same key and request return the first job again: while it runs, after its end, after a restart', async (t) => {

@@ -44,7 +44,7 @@ for (const route of routes) {
       ...Object.keys(route.headers?.entries ?? {}),
     ]);
     const body = resolved.requestBody?.content['application/json'].schema;
-    assert.deepEqual(Object.keys(body?.properties ?? {}), Object.keys((route.body as any)?.entries ?? {}));
+    assert.deepEqual(Object.keys(body?.properties ?? {}), Object.keys(route.body?.entries ?? {}));
   });
 }
 

@@ -320,7 +320,7 @@ test('the reasons why a model is incomparable are listed with the model, and for
     incomparable,
     models[0].incomparable.map((one: any) => ({ model: 'late', ...one })),
   );
-  assert.deepEqual((await ask('?model=late', mixed)).incomparable, [], 'alone it is compared with nobody');
+  assert.deepEqual((await ask('?model=late', mixed)).incomparable, [], 'by itself it has nothing to be compared with');
 });
 
 test('extreme token counts and costs, which a database may hold, do not break the response', async (t) => {
@@ -328,17 +328,17 @@ test('extreme token counts and costs, which a database may hold, do not break th
   const huge = await startTestService(t, { configuration, prices: PRICES });
   const { job_id: id } = await runJobHere(huge, script, job);
   const LARGEST = 9_007_199_254_740_991; // twice this is more than node:sqlite hands out
-  const rows: [tokens: string, cost: string, told: unknown[]][] = [
+  const rows: [tokens: string, cost: string, sums: unknown[]][] = [
     [`${LARGEST}`, '1e300', [2 * LARGEST, 2e300, 5e-298]],
     ['9223372036854775807', '9e999', [2 * 2 ** 63, null, null]],
     ['9223372036854775807', '1e-320', [2 * 2 ** 63, 0, null]],
   ];
-  for (const [tokens, cost, told] of rows) {
+  for (const [tokens, cost, sums] of rows) {
     huge.database
       .statement(`UPDATE job_details SET prompt_tokens = ${tokens}, reasoning_tokens = ${tokens}, cost_usd = ${cost}`)
       .run();
     const [{ usage }] = (await ask('', huge)).models;
-    assert.deepEqual([usage.prompt_tokens, usage.cost_usd], told.slice(0, 2));
+    assert.deepEqual([usage.prompt_tokens, usage.cost_usd], sums.slice(0, 2));
     assert.equal(usage.reasoning_tokens, usage.prompt_tokens);
     if (cost !== '1e300') assert.match(usage.unavailable.profit_per_cost_usd, /too large for a number/);
     for (const path of [`/simulate/status/${id}`, '/jobs', '/models', '/results', '/reasoning', '/audit']) {

@@ -6,7 +6,6 @@ import { forestScale } from '../../src/browser/compare/forest-scale.ts';
 import { costOf, leftOutModels } from '../../src/browser/compare/missing.ts';
 import { lookupIn, neighbours } from '../../src/browser/compare/pairs.ts';
 import { type Box, cutoffMarks, cutoffWords, freeRow } from '../../src/browser/plot/marks.ts';
-import type { Performance } from '../../src/browser/service/responses.ts';
 import { comparedModel, comparedPair, comparisonAnswer, modelWithout } from '../support/comparison-answer.ts';
 
 const queries: [search: string, again: string][] = [
@@ -59,13 +58,13 @@ test('sentences are those of neighbours in the order; with one model against all
 const dates = ['2025-06-02', '2025-06-03', '2025-06-04', '2025-06-05'];
 
 /** A benchmark that gains one, two, three and four percent, and models with a return on some of the dates. */
-function performance(days: Record<string, readonly number[]>): Performance {
+function performance(days: Record<string, readonly number[]>): Parameters<typeof benchmarkOver>[1] {
   const models = Object.entries(days).map(([model, own]) => ({
     model,
-    curve: dates.map((date, index) => ({ date, value: 1, stale: false, daily_return: own.includes(index) ? 0 : null })),
+    curve: dates.map((date, index) => ({ date, daily_return: own.includes(index) ? 0 : null })),
   }));
-  const curve = dates.map((date, index) => ({ date, value: 1, daily_return: (index + 1) / 100 }));
-  return { models, benchmark: { name: 'universe', curve } } as unknown as Performance;
+  const curve = dates.map((date, index) => ({ date, daily_return: (index + 1) / 100 }));
+  return { models, benchmark: { name: 'universe', curve } };
 }
 
 test('the benchmark is compounded over the days compared, or not drawn', () => {

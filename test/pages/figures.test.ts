@@ -4,7 +4,7 @@ import { type Day, daysOf, drawdowns, holdingSpans } from '../../src/browser/mod
 import { chance, change, cost, count, duration, longDate, money, pValue, price, profit, share, tone } from '../../src/browser/parts/format.ts';
 import { secondsToGo } from '../../src/browser/job/pace.ts';
 import { axisSplits, dateLabels, paddedRange, withoutEmptyCents } from '../../src/browser/plot/scale.ts';
-import type { ResultsRecord } from '../../src/browser/service/responses.ts';
+import type { Detail, ResultsRecord } from '../../src/browser/service/responses.ts';
 
 const texts: [text: string, expected: string][] = [
   [money(10_113.04), '10,113.04'],
@@ -79,7 +79,9 @@ test('a plot has a margin above and below, none beyond zero; a flat or empty one
 
 function record(date: string, holdings: Record<string, number>, value = 100): ResultsRecord {
   const list = Object.entries(holdings).map(([symbol, quantity]) => ({ symbol, quantity }));
-  return { job_id: 'job', date, holdings: list, portfolio_value: value } as unknown as ResultsRecord;
+  const action = { id: 1, action_id: 1, action_type: null, symbol: null, amount: null, price: null };
+  const unused = { model: 'model', cash: 0, daily_profit: null, daily_return_pct: null, created_at: `${date}T08:00:00.000Z` };
+  return { ...action, ...unused, job_id: 'job', date, holdings: list, portfolio_value: value };
 }
 
 test('the last record of a day is its close', () => {
@@ -114,7 +116,7 @@ test('a drawdown is measured from the highest value so far, including the start'
 
 test('the time to go follows the pace of the model-days that ran', () => {
   const at = (second: number) => new Date(Date.UTC(2025, 8, 15, 8, 0, second)).toISOString();
-  const detail = (status: string, from: number | null, to: number | null) => ({
+  const detail = (status: Detail['status'], from: number | null, to: number | null) => ({
     status,
     started_at: from === null ? null : at(from),
     completed_at: to === null ? null : at(to),
@@ -126,7 +128,7 @@ test('the time to go follows the pace of the model-days that ran', () => {
     detail('running', 20, null),
     detail('pending', null, null),
   ];
-  const job = { started_at: at(0), completed_at: null, details } as unknown as Parameters<typeof secondsToGo>[0];
+  const job = { started_at: at(0), completed_at: null, details };
   assert.equal(secondsToGo(job), 20);
   assert.equal(secondsToGo({ ...job, completed_at: at(30) }), null);
   assert.equal(secondsToGo({ ...job, details: [] }), null);

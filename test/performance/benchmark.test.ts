@@ -206,18 +206,18 @@ test('alpha, beta and the rest agree with the normal equations', () => {
             dailyReturn: pair[side],
           })),
         );
-      const told = relativeFigures({ own: series(0), benchmark: series(1) }, daily);
+      const ours = relativeFigures({ own: series(0), benchmark: series(1) }, daily);
       const naive = naiveRelative(
         pairs.map(([own]) => own),
         pairs.map(([, other]) => other),
         daily,
       );
       const figures = {
-        alpha: told.alpha,
-        beta: told.beta,
-        correlation: told.correlation,
-        tracking_error: told.tracking_error,
-        information_ratio: told.information_ratio,
+        alpha: ours.alpha,
+        beta: ours.beta,
+        correlation: ours.correlation,
+        tracking_error: ours.tracking_error,
+        information_ratio: ours.information_ratio,
       };
       for (const [name, expected] of Object.entries(naive)) {
         const actual = figures[name as keyof typeof figures] as number;

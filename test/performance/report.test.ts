@@ -64,18 +64,18 @@ test('on any ledger the figures are those of a naive implementation that shares 
     fc.property(anyDays, anyLife, fc.constantFrom(0, 0.04, -0.01), (days, life, yearlyRate) => {
       const ledger = liveThrough(days, life);
       fc.pre(ledger.length > 0);
-      const told = report(ledger, { riskFree: dailyRate(yearlyRate) });
+      const reported = report(ledger, { riskFree: dailyRate(yearlyRate) });
       const records = recordsOf(ledger);
       const naive = naiveFigures(records, { initialCash: life.initialCash / 10_000, yearlyRate });
       const { open_positions: positions, cost, isClear, win_rate, profit_factor, ...rest } = naive;
       const figures = isClear ? { ...rest, win_rate, profit_factor } : rest;
-      const all = { ...told, ...told.trading, ...told.round_trips, ...told.max_drawdown };
+      const all = { ...reported, ...reported.trading, ...reported.round_trips, ...reported.max_drawdown };
       for (const [name, expected] of Object.entries(figures))
         assertClose(all[name as keyof typeof all] as number | null, expected, name);
-      const open = told.open_positions.map(({ symbol, quantity, since }) => [symbol, quantity, since]);
+      const open = reported.open_positions.map(({ symbol, quantity, since }) => [symbol, quantity, since]);
       assert.deepEqual(open.sort(), positions);
       assertClose(
-        told.open_positions.reduce((sum, { cost_basis }) => sum + cost_basis, 0),
+        reported.open_positions.reduce((sum, { cost_basis }) => sum + cost_basis, 0),
         cost,
         'cost',
       );
@@ -96,12 +96,12 @@ test('realised and unrealised profit add up to the profit through any splits and
     fc.property(fc.array(anyDay, { minLength: 1, maxLength: 40 }), anyLife, (days, life) => {
       const ledger = liveThrough(days, life);
       fc.pre(ledger.length > 0);
-      const told = report(ledger);
+      const reported = report(ledger);
       const last = ledger.at(-1) as LedgerDay;
-      const cost = told.open_positions.reduce((sum, position) => sum + units(position.cost_basis), 0);
-      assert.equal(units(told.trading.realised_profit) + (last.value - last.cash - cost), units(told.profit));
-      assert.equal(units(told.start_value) + units(told.profit), units(told.end_value));
-      assert.equal(units(told.start_value), life.initialCash);
+      const cost = reported.open_positions.reduce((sum, position) => sum + units(position.cost_basis), 0);
+      assert.equal(units(reported.trading.realised_profit) + (last.value - last.cash - cost), units(reported.profit));
+      assert.equal(units(reported.start_value) + units(reported.profit), units(reported.end_value));
+      assert.equal(units(reported.start_value), life.initialCash);
     }),
     { numRuns: runs(200, 500) },
   );
@@ -112,12 +112,12 @@ const buyOne = { side: 'buy' as const, symbol: 'AAPL', amount: 1 };
 
 test('a total loss is -100 %, and no figure is infinite', () => {
   const days = [{ ...quiet, orders: [buyOne] }, { ...quiet, moves: [-1, 0, 0] }, quiet];
-  const told = report(liveThrough(days, { initialCash: 1_000_000 }));
+  const reported = report(liveThrough(days, { initialCash: 1_000_000 }));
   assert.deepEqual(
-    [told.total_return, told.max_drawdown.depth, told.trading.exposure, told.curve.map((day) => day.daily_return)],
+    [reported.total_return, reported.max_drawdown.depth, reported.trading.exposure, reported.curve.map((day) => day.daily_return)],
     [-1, 1, 0.3333333333, [0, -1, null]],
   );
-  JSON.stringify(told, (name, value) => {
+  JSON.stringify(reported, (name, value) => {
     assert.ok(typeof value !== 'number' || Number.isFinite(value), name);
     return value;
   });
@@ -166,8 +166,8 @@ const granularities: [name: string, changes: number[], figures: Record<(typeof m
 ];
 for (const [name, changes, figures] of granularities) {
   test(`a curve that ${name}: no figure divides by an amount below the ledger's precision`, () => {
-    const told = report(ledgerOf(10_000_000, repeated(252, changes)));
-    const kinds = measures.map((measure) => [measure, told[measure] === null || told[measure] === 0 ? told[measure] : 'number']);
+    const reported = report(ledgerOf(10_000_000, repeated(252, changes)));
+    const kinds = measures.map((measure) => [measure, reported[measure] === null || reported[measure] === 0 ? reported[measure] : 'number']);
     assert.deepEqual(Object.fromEntries(kinds), figures);
   });
 }
@@ -188,10 +188,10 @@ test("there is no beta or information ratio against a benchmark whose moves are 
 });
 
 test('after a total loss the reason counts the days with a return', () => {
-  const told = report(ledgerOf(1_000, [...repeated(30, [10, -10]), -1_000, ...repeated(29, [0])]));
-  assert.equal(told.model_days, 60);
+  const reported = report(ledgerOf(1_000, [...repeated(30, [10, -10]), -1_000, ...repeated(29, [0])]));
+  assert.equal(reported.model_days, 60);
   assert.equal(
-    told.unavailable.sharpe_ratio,
+    reported.unavailable.sharpe_ratio,
     'Annualising needs a day with a return on two of three weekdays; there are 31 on 60 weekdays',
   );
 });
@@ -210,8 +210,8 @@ test('an open position is worth its shares at the last close; without a price it
 
 test('stale days are flagged in the curve and counted', () => {
   const ledger = liveThrough([quiet, quiet], { initialCash: 1_000_000 });
-  const told = report(ledger, { staleDates: new Set(['2025-01-07', '2025-02-03']) });
-  assert.deepEqual([told.stale_model_days, told.curve.map(({ stale }) => stale)], [1, [false, true]]);
+  const reported = report(ledger, { staleDates: new Set(['2025-01-07', '2025-02-03']) });
+  assert.deepEqual([reported.stale_model_days, reported.curve.map(({ stale }) => stale)], [1, [false, true]]);
 });
 
 const costs: [
@@ -235,8 +235,8 @@ const costs: [
 for (const [name, usage, cost, perDollar, reason] of costs) {
   test(`profit per dollar of a cost that is ${name}`, () => {
     const ledger = liveThrough([{ ...quiet, orders: [buyOne], moves: [0.1, 0, 0] }], { initialCash: 1_000_000 });
-    const told = report(ledger, { usage: { ...NO_USAGE, ...usage } }).usage;
-    assert.deepEqual([told.cost_usd, told.profit_per_cost_usd], [cost, perDollar]);
-    assert.equal(told.unavailable.profit_per_cost_usd ?? '', reason);
+    const reported = report(ledger, { usage: { ...NO_USAGE, ...usage } }).usage;
+    assert.deepEqual([reported.cost_usd, reported.profit_per_cost_usd], [cost, perDollar]);
+    assert.equal(reported.unavailable.profit_per_cost_usd ?? '', reason);
   });
 }

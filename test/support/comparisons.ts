@@ -1,16 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { type Comparison, compareModels } from '../../src/comparison/comparison.ts';
-import type { ComparedModel, ComparisonInput, Day, Steps } from '../../src/comparison/input.ts';
+import type { ComparedModel, ComparisonInput, Day } from '../../src/comparison/input.ts';
+import { atOnce } from './at-once.ts';
 
 /** Comparisons for tests: models from lists of returns, work done in one go. */
-
-/** Runs all steps without a pause. */
-export function finish<Result>(steps: Steps<Result>): Result {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
-}
 
 /** Returns by run name; day 1, 2, … each, null where there is none. */
 export type Returns = Record<string, readonly (number | null)[]>;
@@ -45,7 +38,7 @@ export function compare<OfDay extends Day>(
   models: readonly ComparedModel<OfDay>[],
   options: Options<OfDay> = {},
 ): Comparison<OfDay> {
-  return finish(compareModels(inputOf(models, options)));
+  return atOnce(compareModels(inputOf(models, options)));
 }
 
 /**

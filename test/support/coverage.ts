@@ -75,7 +75,7 @@ export interface Coverage {
   shown: number;
 }
 
-/** The share over so many simulations, the same for the same seed. */
+/** The shares over that many simulations, the same for the same seed. */
 export function measureCoverage(scenario: Scenario, { simulations, seed }: { simulations: number; seed: string }): Coverage {
   const normal = createNormals(`${seed} ${JSON.stringify(scenario)}`);
   const { difference = 0, days } = scenario;

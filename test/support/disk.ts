@@ -13,7 +13,7 @@ export const noDisk: string | false = (() => {
     execFileSync('unshare', [...NAMESPACE, 'sh', '-c', 'mount -t tmpfs tmpfs /mnt'], { stdio: 'ignore' });
     return false;
   } catch {
-    return 'this system lets nobody mount a disk of his own';
+    return 'this system lets no user mount a disk';
   }
 })();
 

@@ -10,6 +10,7 @@ import { routes } from '../../src/http/routes.ts';
 import { fits } from './json-schema.ts';
 import { installProgram, startServer } from './program.ts';
 import { type Operation, type WholeRequest, brokenRequest, wholeRequest } from './requests.ts';
+import { slowness, until } from './until.ts';
 import { type WireAnswer, openWire, readAnswers } from './wire.ts';
 
 /** Per round: whole requests go over one connection, one after the other; each broken one gets a connection of its own. */
@@ -83,8 +84,10 @@ let measurements = 0;
 
 /** The server's memory after garbage collection, while no job runs. */
 async function memoryOf(server: Awaited<ReturnType<typeof startProbedServer>>): Promise<Memory> {
-  while (((await (await fetch(`${server.url}/jobs?limit=1`)).json()) as any).jobs[0]?.completed_at === null)
-    await sleep(20);
+  await until('the job to end', async () => {
+    const { jobs } = (await (await fetch(`${server.url}/jobs?limit=1`)).json()) as { jobs: { completed_at: string | null }[] };
+    return jobs[0]?.completed_at !== null;
+  });
   server.process.kill('SIGUSR2');
   measurements += 1;
   const [, text] = await server.waitFor(new RegExp(`(?:MEMORY .*[^]*?){${measurements - 1}}MEMORY (.*)`));
@@ -150,11 +153,15 @@ async function sendBroken(url: string, bytes: Buffer): Promise<void> {
   assert.match(text, /^(HTTP\/1\.1 [1-4]\d\d |$)/, JSON.stringify(bytes.toString('latin1')));
 }
 
+/** Rejects with the message where nothing has come of the work within `HANG_MS`, or longer on a slow machine. */
 async function within<Result>(work: Promise<Result>, message: string): Promise<Result> {
   const timer = new AbortController();
-  const late = sleep(HANG_MS, null, { signal: timer.signal }).then(() => {
-    throw new Error(message);
-  });
+  const pause = (ms: number) => sleep(ms, null, { signal: timer.signal });
+  const late = pause(HANG_MS)
+    .then(() => pause(HANG_MS * (slowness() - 1)))
+    .then(() => {
+      throw new Error(message);
+    });
   late.catch(() => {});
   return Promise.race([work, late]).finally(() => timer.abort());
 }

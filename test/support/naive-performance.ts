@@ -2,8 +2,8 @@ import { addDays, isWeekday } from '../../src/calendar.ts';
 import type { ActionRecord } from './recompute.ts';
 
 /**
- * The figures of GET /performance a second time, the slow and simple way: from the records of GET /results of one model
- * alone, by definition and by counting, one share at a time. It shares no formula with the service: deviations come from
+ * The figures of GET /performance a second time, the slow and simple way: only from the records of GET /results of one
+ * model, by definition and by counting, one share at a time. It shares no formula with the service: deviations come from
  * the differences of all pairs, returns from neighbouring values, drawdowns from every high with every later low.
  */
 export function naiveFigures(records: readonly ActionRecord[], { initialCash, yearlyRate = 0 }: NaiveOptions) {

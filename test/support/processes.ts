@@ -3,7 +3,7 @@ import { existsSync, readFileSync, readdirSync, readlinkSync } from 'node:fs';
 /** Why tests that look at other processes cannot run here, or false. Each of them names it as its reason to be skipped. */
 export const noProc: string | false = existsSync('/proc/self/task')
   ? false
-  : 'this system has no /proc, which tells about other processes';
+  : 'this system has no /proc, which shows other processes';
 
 /** For programs that need /proc: exits with the reason where there is none. */
 export function requireProc(what: string): void {

@@ -35,7 +35,7 @@ export function replaceAgent(folder: string, agent: string): void {
   const packed = [...text.matchAll(/[A-Za-z0-9+/]{1000,}=*/g)].map(([base64]) => base64);
   const isAgent = (base64: string) => brotliDecompressSync(Buffer.from(base64, 'base64')).includes('failed_request');
   const [current, ...others] = packed.filter(isAgent);
-  if (current === undefined || others.length > 0) throw new Error('The agent cannot be told in dist/server.js');
+  if (current === undefined || others.length > 0) throw new Error('Cannot replace the agent in dist/server.js: it is not there exactly once');
   writeFileSync(path, text.replace(current, brotliCompressSync(agent).toString('base64')));
 }
 
@@ -65,7 +65,7 @@ export interface Program {
   waitFor(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
-/** Starts the program in a folder, with an environment that holds the given variables alone. */
+/** Starts the program in a folder, with an environment of only the given variables. */
 export function startProgram(args: readonly string[], { cwd, env = {}, detached = false }: RunOptions): Program {
   const own = { RUNTIME_CONFIG_PATH: RUNTIME_CONFIG, ...env };
   return followProgram(spawn(process.execPath, ['server.js', ...args], { cwd, env: own, detached }));

@@ -1,5 +1,5 @@
 /**
- * An independent bookkeeper: from the action records and the price file alone it recomputes every cash figure, holding
+ * An independent bookkeeper: from nothing but the action records and the price file it recomputes every cash figure, holding
  * and portfolio value. It shares no code with the service, and computes in whole 1/10000 dollars by BigInt.
  */
 export interface ActionRecord {

@@ -14,7 +14,7 @@ const LOGS = [['-wal'], ['-shm'], ['-wal', '-shm']];
 
 /**
  * Removes SQLite's log under the service at random moments while jobs run, then asks for its health and kills it: what the
- * service had told by then must be there at the next start.
+ * service had reported by then must be there at the next start.
  */
 export async function lostLog({ rounds, seed }: { rounds: number; seed: number }): Promise<{ removed: number; modelDays: number }> {
   const random = randomNumbers(seed);
@@ -35,14 +35,14 @@ export async function lostLog({ rounds, seed }: { rounds: number; seed: number }
       await sleep(random() * MOST_PAUSE_MS);
       for (const suffix of LOGS[round % LOGS.length] as string[]) rmSync(join(folder, `data/jobs.db${suffix}`));
       await sleep(random() * MOST_PAUSE_MS);
-      const told = await completedIn(server, jobId);
+      const reported = await completedIn(server, jobId);
       const { status } = await ask(`${server.url}/health`);
       if (status !== 'healthy') throw new Error('The service did not save its log');
       await kill(server, { signal: 'SIGKILL', models });
       server = await startServer(folder);
       const found = await completedIn(server, jobId);
-      if (found < told)
-        throw new Error(`${told} model-days were completed, ${found} are there after the log was removed`);
+      if (found < reported)
+        throw new Error(`${reported} model-days were completed, ${found} are there after the log was removed`);
     }
     await untilEnd(server, jobId);
     const modelDays = check({ folder, records: await readRecords(server) });

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { ActionRecord } from '../support/recompute.ts';
-
-const START_TIMEOUT_MS = 20_000;
+import { until } from '../support/until.ts';
 
 /** The built service while it runs. */
 export interface Server {
@@ -44,14 +43,15 @@ export function startServer(
   let log = '';
   const jobs = watchJobs();
   const ended = new Promise<void>((end) => child.on('close', () => end()));
-  const timer = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT_MS);
+  let isStarting = true;
+  until('the service to listen', () => !isStarting).catch(() => child.kill('SIGKILL'));
   child.stderr.on('data', (chunk) => {
     log = (log + chunk).slice(-20_000);
     onLog(String(chunk));
     jobs.read(log);
     const port = /"message":"listening".*?"port":(\d+)/.exec(log)?.[1];
     if (port === undefined) return;
-    clearTimeout(timer);
+    isStarting = false;
     const stop = async () => {
       child.kill('SIGTERM');
       await ended;
@@ -59,6 +59,7 @@ export function startServer(
     resolve({ url: `http://127.0.0.1:${port}`, process: child, jobEnd: jobs.jobEnd, stop });
   });
   void ended.then(() => {
+    isStarting = false;
     reject(new Error(`The service did not start: ${log}`));
     jobs.giveUp(new Error(`The service ended before its job: ${log}`));
   });

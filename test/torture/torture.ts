@@ -108,6 +108,10 @@ export async function torture({ kills, seed, days = 12 }: { kills: number; seed:
   }
 }
 
+/**
+ * Whether a job ends within a random life of its service. Nothing is expected of that time: where it is over, the service is
+ * killed, at a later point of the job on a fast machine than on a slow one.
+ */
 async function endsWithin({ url, jobEnd }: Server, jobId: string, ms: number): Promise<boolean> {
   if ((await ask(`${url}/simulate/status/${jobId}`)).completed_at !== null) return true;
   return Promise.race([jobEnd(jobId).then(() => true), sleep(ms, false)]);

@@ -5,7 +5,7 @@ import { addDays } from '../../src/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import type { PriceSource } from '../../src/database/prices.ts';
 import { type Money, fromDollars, toDollars } from '../../src/money.ts';
-import { closingMark, openMarket } from '../../src/trading/market.ts';
+import { type Market, closingMark, openMarket } from '../../src/trading/market.ts';
 import { storePrices } from '../support/prices.ts';
 import { runs } from '../support/long.ts';
 
@@ -24,8 +24,8 @@ function withPrices(
 
 test('an assertion stops a market whose database has no row for a symbol', () => {
   const database = withPrices('AAPL 2025-01-03 10 11');
-  const broken = { ...database, statement: (sql: string) => ({ ...database.statement(sql), all: () => [] }) };
-  const market = openMarket(broken as unknown as Database, '2025-01-07', ['AAPL']);
+  const broken: Database = { ...database, statement: (sql) => database.statement(`SELECT * FROM (${sql}) WHERE false`) };
+  const market = openMarket(broken, '2025-01-07', ['AAPL']);
   assert.throws(() => market.quote('AAPL'), { name: 'AssertionError', message: /has a quote/ });
 });
 
@@ -69,6 +69,12 @@ test('a holding without any price is an error, not worth 0', () => {
   assert.throws(() => openMarket(withPrices(''), '2025-01-07', []).mark('AAPL'), /no price of it is stored/);
 });
 
+/** ORLY's last close before the date of a market, in dollars. */
+function previousClose(market: Market): number | null {
+  const { previousClose: close } = market.quote('ORLY');
+  return close && toDollars(close);
+}
+
 test('prices before a split are converted to the shares of the session date', () => {
   const prices = `ORLY 2025-06-06 1500 1350
     ORLY 2025-06-09 1365 1360.5
@@ -77,9 +83,9 @@ test('prices before a split are converted to the shares of the session date', ()
   const splits: [string, string, number, number][] = [['ORLY', '2025-06-10', 15, 1]];
   const database = withPrices(prices, { splits });
   const before = openMarket(database, '2025-06-09', ['ORLY']);
-  assert.equal(toDollars(before.quote('ORLY').previousClose ?? (0 as never)), 1350);
+  assert.equal(previousClose(before), 1350);
   const onDay = openMarket(database, '2025-06-10', ['ORLY']);
-  assert.equal(toDollars(onDay.quote('ORLY').previousClose ?? (0 as never)), 90.7);
+  assert.equal(previousClose(onDay), 90.7);
   assert.deepEqual(onDay.bar('ORLY', '2025-06-06'), {
     symbol: 'ORLY',
     date: '2025-06-06',
@@ -93,16 +99,13 @@ test('prices before a split are converted to the shares of the session date', ()
     onDay.bars('ORLY', 5).map(({ open }) => open),
     [100, 91, 91],
   );
-  assert.equal(toDollars(openMarket(database, '2025-06-11', ['ORLY']).quote('ORLY').previousClose ?? (0 as never)), 92);
+  assert.equal(previousClose(openMarket(database, '2025-06-11', ['ORLY'])), 92);
 });
 
 test('a series that is adjusted by its source is never split again', () => {
   const splits: [string, string, number, number][] = [['ORLY', '2025-06-10', 15, 1]];
   const database = withPrices('ORLY 2025-06-09 91 90.7\nORLY 2025-06-10 91 92', { splits, source: 'yahoo' });
-  assert.equal(
-    toDollars(openMarket(database, '2025-06-10', ['ORLY']).quote('ORLY').previousClose ?? (0 as never)),
-    90.7,
-  );
+  assert.equal(previousClose(openMarket(database, '2025-06-10', ['ORLY'])), 90.7);
 });
 
 test('the mark of a day without a bar is adjusted for splits since the last one', () => {

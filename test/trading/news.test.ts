@@ -162,7 +162,7 @@ function jinaError(code: number, name: string, message: string): (response: Serv
 const faults: [
   name: string,
   respond: (response: ServerResponse) => void,
-  told: string,
+  forModel: string,
   reason: RegExp,
   options?: SearchOptions,
 ][] = [
@@ -272,10 +272,10 @@ const faults: [
     { changeUrl: (url) => url.replace('http:', 'https:') },
   ],
 ];
-for (const [name, respond, told, reason, options] of faults) {
+for (const [name, respond, forModel, reason, options] of faults) {
   test(`${name}: a refusal for the model, the reason for the log, the key for neither`, async (t) => {
     const { answer, reasons } = await search(t, respond, options);
-    assert.deepEqual(answer, { refusal: `The news search failed: ${told}.` });
+    assert.deepEqual(answer, { refusal: `The news search failed: ${forModel}.` });
     assert.match(reasons.join('\n'), reason);
     assert.doesNotMatch(reasons.join('\n'), /soars|secret/);
   });

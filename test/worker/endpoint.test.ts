@@ -105,8 +105,24 @@ test('what was cut from a URL and a body is found again in the entry, and otherw
   const whole = 'http://me:pass@own/v1?api-version=1&sig=x%26y';
   const found = resolve({ entry: { ...cut, ...extra }, later: { ...cut, ...extra, temperature: 1, basemodel: 'other' } }) as Endpoint;
   assert.deepEqual([found.baseUrl, found.parameters], [whole, { model: 'model-a', ...extra.extra_body }]);
-  const moved = { ...cut, openai_base_url: 'http://elsewhere/v1' };
-  assert.equal((resolve({ entry: cut, later: moved, settings: { openaiApiBase: whole } }) as Endpoint).baseUrl, whole);
+  const entry = { openai_base_url: cut.openai_base_url, openai_api_key_env: 'KEY' };
+  const moved = { ...entry, openai_base_url: 'http://elsewhere/v1' };
+  const sources = { entry, later: moved, settings: { openaiApiBase: whole }, environment: { KEY: 'own-key' } };
+  assert.equal((resolve(sources) as Endpoint).baseUrl, whole);
+});
+
+test('of a name that a query has twice both values are found again', () => {
+  const openai_base_url = 'http://own/v1?tag=one&tag=two';
+  assert.equal((resolve({ entry: { ...own, openai_base_url } }) as Endpoint).baseUrl, openai_base_url);
+});
+
+test('no text in or below a secret field of a body is stored, and all of it is found again', () => {
+  const extra_body = { tokens: 'kept', token: ['secret-1', { value: 'secret-2' }], credentials: { user: 'secret-3', tries: 2 } };
+  const stored = encodeEntry(entryWith({ ...own, extra_body }));
+  assert.doesNotMatch(stored, /secret|own-key/);
+  assert.match(stored, /"tokens":"kept"/);
+  const found = resolve({ entry: { ...own, extra_body } }) as Endpoint;
+  assert.deepEqual(found.parameters, { model: 'model-a', ...extra_body });
 });
 
 const withoutSig = { ...cut, openai_base_url: 'http://me:pass@own/v1?api-version=1' };
@@ -126,6 +142,19 @@ const lost: [name: string, sources: Sources, error: RegExp][] = [
     'the key that the entry held',
     { entry: own, later: { openai_base_url: own.openai_base_url } },
     /has no key: openai_api_key, which its entry held, is no longer in the server configuration$/,
+  ],
+  [
+    'the key that the entry held, in an entry of another server',
+    { entry: own, later: { openai_base_url: 'http://elsewhere/v1', openai_api_key: 'secret-of-elsewhere' } },
+    /has no key: openai_api_key, which its entry held, is no longer in the server configuration$/,
+  ],
+  [
+    'a secret of the body, in an entry of another server',
+    {
+      entry: { openai_base_url: 'http://own/v1', extra_body: { api_key: 'secret' } },
+      later: { openai_base_url: 'https://own/v1', extra_body: { api_key: 'secret-of-elsewhere' } },
+    },
+    /cannot be asked: api_key of its extra_body is no longer in its entry$/,
   ],
   [
     'a secret of the body',

@@ -25,7 +25,7 @@ const MODELS = ['held-1', 'held-2', 'held-3', 'held-4', 'named', 'service'];
 const keyOf = (model: string) => `sk-${model}-5f2a9c7e1b`;
 const keys = MODELS.map(keyOf);
 
-/** Everything that anybody is told, as one text. */
+/** All that the service responds about a job, as one text. */
 async function allAnswers({ get }: TestService, jobId: string): Promise<string> {
   const paths = [
     `/simulate/status/${jobId}`,

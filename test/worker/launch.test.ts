@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import childProcess, { type ChildProcess } from 'node:child_process';
-import { EventEmitter } from 'node:events';
+import childProcess, { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { getPriority } from 'node:os';
@@ -179,7 +178,7 @@ test('a child for which the machine has no memory is lost; other start errors ar
 test('a child for which the machine has no process is lost; a missing program is a failure', async (t) => {
   const codes = ['EAGAIN', 'ENOENT'];
   mockSpawn(t, () => {
-    const child = Object.assign(new EventEmitter(), { exitCode: -11 }) as unknown as ChildProcess;
+    const child = Object.assign(new ChildProcess(), { exitCode: -11 });
     setImmediate(() => {
       child.emit('error', coded(codes.shift() ?? ''));
       child.emit('close', -11, null);
@@ -267,7 +266,7 @@ for (const [name, lines, handled, error] of endings) {
     const stdout = new PassThrough();
     const signals: string[] = [];
     let count = 0;
-    const { outcome, fail } = openChannel({ stdin: new PassThrough(), stdout } as unknown as ChildProcess, {
+    const { outcome, fail } = openChannel({ stdin: new PassThrough(), stdout }, {
       onMessage: async () => {
         count += 1;
         return new Promise((resolve) => setImmediate(resolve, null));

@@ -29,7 +29,7 @@ function startWithNews(t: TestContext, url: string | null, options: TestServiceO
   });
 }
 
-/** Log lines of searches that ended by their own time limit, as one that nobody aborts would. */
+/** Log lines of searches that ended by their own time limit, as one that is not aborted would. */
 function timedOutSearches({ logLines }: TestService) {
   return logLines.filter(({ message }) => message === 'news search failed');
 }

@@ -74,16 +74,16 @@ test('a provider that fails every third request leaves the same positions as one
 
 test('tokens, requests and costs are in the details, and unknown values are null', async (t) => {
   const { body } = says('Done.');
-  const silent = { body: { ...body, usage: null } };
-  const [told, untold] = await Promise.all([startModelServer(t, [says('Done.')]), startModelServer(t, [silent])]);
+  const withoutUsage = { body: { ...body, usage: null } };
+  const [reporting, silent] = await Promise.all([startModelServer(t, [says('Done.')]), startModelServer(t, [withoutUsage])]);
   const prices = { input: 10, output: 30 };
   const service = await startProdService(t, {
     models: [
-      { signature: 'cached', openai_base_url: told.baseUrl, price_per_million_tokens: { ...prices, cached_input: 1 } },
-      { signature: 'priced', openai_base_url: told.baseUrl, price_per_million_tokens: prices },
-      { signature: 'unpriced', openai_base_url: told.baseUrl },
-      { signature: 'free', openai_base_url: told.baseUrl, price_per_million_tokens: { input: 0, output: 0 } },
-      { signature: 'untold', openai_base_url: untold.baseUrl, price_per_million_tokens: prices },
+      { signature: 'cached', openai_base_url: reporting.baseUrl, price_per_million_tokens: { ...prices, cached_input: 1 } },
+      { signature: 'priced', openai_base_url: reporting.baseUrl, price_per_million_tokens: prices },
+      { signature: 'unpriced', openai_base_url: reporting.baseUrl },
+      { signature: 'free', openai_base_url: reporting.baseUrl, price_per_million_tokens: { input: 0, output: 0 } },
+      { signature: 'unreported', openai_base_url: silent.baseUrl, price_per_million_tokens: prices },
     ],
   });
   const { details } = await service.runJob(ONE_DAY);
@@ -104,7 +104,7 @@ test('tokens, requests and costs are in the details, and unknown values are null
     'free 1 1 1000 100 400 60 0',
     'priced 1 1 1000 100 400 60 0.013', // (1,000 × 10 + 100 × 30) / 1,000,000
     'unpriced 1 1 1000 100 400 60 ',
-    'untold 1 1     ',
+    'unreported 1 1     ',
   ]);
 });
 
@@ -137,7 +137,7 @@ test('a model over its cost limit runs no further model-days of the job, and oth
       { signature: 'lower-limit', ...cheap, max_cost_usd: 0.006 },
       { signature: 'no-money', ...priced, max_cost_usd: 0 },
       { signature: 'unpriced', openai_base_url: server.baseUrl },
-      { signature: 'untold', ...priced, openai_base_url: silent.baseUrl },
+      { signature: 'unreported', ...priced, openai_base_url: silent.baseUrl },
     ],
     agentConfig: { max_cost_usd: 0.013 },
   });
@@ -155,7 +155,7 @@ test('a model over its cost limit runs no further model-days of the job, and oth
     status.warnings.filter((warning: string) => /cost/i.test(warning)),
     [
       "The cost limit of 'unpriced' cannot be enforced: its entry has no price_per_million_tokens",
-      "The cost limit of 'untold' cannot be enforced: its provider does not report how many tokens it uses",
+      "The cost limit of 'unreported' cannot be enforced: its provider does not report how many tokens it uses",
     ],
   );
   // The limit is one job's.

@@ -1,5 +1,5 @@
 import { benchmarkName } from '../plot/lines.ts';
-import type { Comparison, Performance } from '../service/responses.ts';
+import type { Comparison } from '../service/responses.ts';
 import { measured } from './pairs.ts';
 
 /** The benchmark over the days compared, or why it cannot be placed beside the models. */
@@ -7,10 +7,20 @@ export type BenchmarkReturn = { name: string; value: number } | { reason: string
 
 const OTHER_DAYS = { reason: 'The benchmark is not drawn: its days are not those compared.' };
 
+interface Curve {
+  curve: readonly { date: string; daily_return: number | null }[];
+}
+
+/** What is read of `GET /performance`. */
+interface Curves {
+  models: readonly (Curve & { model: string })[];
+  benchmark: Curve & { name: string };
+}
+
 /** The benchmark's return over the days compared: those on which every run has a return; if only clean days, the last of them. */
 export function benchmarkOver(
   { align, days, models }: Pick<Comparison, 'align' | 'days' | 'models'>,
-  { models: reports, benchmark }: Pick<Performance, 'models' | 'benchmark'>,
+  { models: reports, benchmark }: Curves,
   { isClean }: { isClean: boolean },
 ): BenchmarkReturn {
   if (align === 'number') return { reason: 'The benchmark is not drawn: days with the same number are not the same dates.' };

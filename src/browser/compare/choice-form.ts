@@ -1,4 +1,5 @@
 import { field, onSubmit, section } from '../parts/blocks.ts';
+import { modelBox, othersInput } from '../parts/choices.ts';
 import { h, newId, replace } from '../parts/element.ts';
 import { goTo } from '../parts/page.ts';
 import type { KnownModels } from '../service/responses.ts';
@@ -12,12 +13,12 @@ interface ChoiceForm {
 
 const MARKS = [
   ['all', 'All'],
-  ['clean', 'Only after every knowledge cutoff'],
+  ['clean', 'Only after the latest knowledge cutoff'],
 ] as const;
 
 const ALIGNMENTS = [
-  ['date', 'Their date'],
-  ['number', 'Their number in its own market'],
+  ['date', 'Date'],
+  ['number', 'Number in each model’s market'],
 ] as const;
 
 const CONFIDENCES = ['0.8', '0.9', '0.95', '0.99'].map((value) => [value, `${Number(value) * 100} %`] as const);
@@ -26,18 +27,18 @@ const CONFIDENCES = ['0.8', '0.9', '0.95', '0.99'].map((value) => [value, `${Num
 export function choiceForm(choice: Choice): ChoiceForm {
   const models = h('div.choices');
   const list = h('datalist', { id: newId() });
-  const others = h('input', { name: 'others', autocomplete: 'off', spellcheck: 'false', placeholder: 'signature, gpt-5#2' });
+  const others = othersInput('signature, gpt-5#2');
   others.value = choice.models.join(', ');
   const form = h(
     'form.trigger',
     { novalidate: true },
-    h('fieldset', h('legend', 'Models'), h('p.quiet', 'Choose none for every model with 20 days'), models),
+    h('fieldset', h('legend', 'Models'), h('p.quiet', 'Choose none to compare every model with at least 20 days'), models),
     field('Other models, or single runs', others),
     field('Against', textInput('against', choice.against, list.id), 'Empty: every pair'),
     list,
     h('div.pair', field('First date', dateInput('start_date', choice)), field('Last date', dateInput('end_date', choice))),
     field('Days', picker('days', choice.days || 'all', MARKS)),
-    field('Days belong together by', picker('align', choice.align || 'date', ALIGNMENTS)),
+    field('Match days by', picker('align', choice.align || 'date', ALIGNMENTS)),
     field('Confidence', picker('confidence', choice.confidence || '0.95', CONFIDENCES)),
     h('button.primary', { type: 'submit' }, 'Compare'),
   );
@@ -47,17 +48,11 @@ export function choiceForm(choice: Choice): ChoiceForm {
     offer({ models: known }) {
       const withDays = known.filter(({ completed_model_days: days }) => days > 0);
       const offered = [...new Set(withDays.map(({ family }) => family))];
-      replace(models, ...offered.map((name) => tick(name, choice.models.includes(name))));
+      replace(models, ...offered.map((name) => modelBox(name, { isChosen: choice.models.includes(name) })));
       replace(list, ...offered.map((name) => h('option', { value: name })));
       others.value = choice.models.filter((name) => !offered.includes(name)).join(', ');
     },
   };
-}
-
-function tick(value: string, isChosen: boolean): HTMLElement {
-  const box = h('input', { type: 'checkbox', name: 'models', value });
-  box.checked = isChosen;
-  return h('label.check', box, h('span', value));
 }
 
 function textInput(name: string, value: string, list: string): HTMLElement {

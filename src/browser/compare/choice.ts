@@ -1,3 +1,5 @@
+import { chosenModels, namesIn } from '../parts/names.ts';
+
 /** What a reader compares, in the words of `GET /comparison`; empty means the service's default. */
 export interface Choice {
   models: readonly string[];
@@ -10,6 +12,7 @@ export interface Choice {
 }
 
 const words = ['against', 'start_date', 'end_date', 'days', 'align', 'confidence'] as const;
+type Word = (typeof words)[number];
 
 /** The choice in the page's address; parameters that it does not know are ignored. */
 export function choiceOf(search: string): Choice {
@@ -19,25 +22,23 @@ export function choiceOf(search: string): Choice {
 
 /** The choice in a form: ticked models, and those written into its field for others. */
 export function choiceIn(form: FormData): Choice {
-  const ticked = form.getAll('models').map(String);
-  const names = new Set([...ticked, ...namesIn(String(form.get('others') ?? ''))]);
-  return choiceFrom((name) => String(form.get(name) ?? '').trim(), [...names]);
+  return choiceFrom((name) => String(form.get(name) ?? '').trim(), chosenModels(form));
 }
 
-function choiceFrom(read: (name: string) => string, models: readonly string[]): Choice {
-  const [against, start_date, end_date, days, align, confidence] = words.map(read) as [
-    string, string, string, string, string, string,
-  ];
-  return { models, against, start_date, end_date, days, align, confidence };
-}
-
-/** Names separated by commas. */
-function namesIn(text: string): string[] {
-  return text.split(',').flatMap((name) => name.trim() || []);
+function choiceFrom(read: (name: Word) => string, models: readonly string[]): Choice {
+  return {
+    models,
+    against: read('against'),
+    start_date: read('start_date'),
+    end_date: read('end_date'),
+    days: read('days'),
+    align: read('align'),
+    confidence: read('confidence'),
+  };
 }
 
 /** What the service does anyway; the address need not say it. */
-const DEFAULTS: Partial<Record<(typeof words)[number], string>> = { days: 'all', align: 'date', confidence: '0.95' };
+const DEFAULTS: Partial<Record<Word, string>> = { days: 'all', align: 'date', confidence: '0.95' };
 
 /** The same choice as a query, for the address and for the request: `?models=gpt-5,claude%232&days=clean`, or nothing. */
 export function queryOf(choice: Choice): string {

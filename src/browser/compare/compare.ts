@@ -41,7 +41,7 @@ export const showCompare: Page = async (host, _params, signal) => {
 function parts(comparison: Comparison, benchmark: BenchmarkReturn): (HTMLElement | null)[] {
   const models = measured(comparison.models);
   if (models.length === 0) {
-    const words = 'There is nothing to compare: no model has figures in this window, which take 20 days. Start a job on the ';
+    const words = 'There is nothing to compare: no model has figures in this window. Figures need 20 days. Start a job on the ';
     return [h('p.notice', words, link('/', 'overview'), '.'), leftOutModels(comparison).length > 0 ? leftOut(comparison) : null];
   }
   const confidence = inPercent(comparison.confidence);

@@ -31,7 +31,7 @@ function matrixParts(names: readonly string[], pairs: readonly ComparedPair[]): 
     h('thead', h('tr', h('td'), ...columns.map((name) => h('th', { scope: 'col', title: name }, name)))),
     h('tbody', ...rows.map((name, index) => h('tr', h('th', { scope: 'row' }, name), ...(cells[index] ?? [])))),
   );
-  enableArrows(grid, cells, say);
+  enableArrows(grid, { rows: cells, open: say });
   on(grid, 'click', ({ target }) => say(target));
   const words =
     'By how much more the model of the row grew than the model of the column, with the p-value after Holm; ✓ where the ' +

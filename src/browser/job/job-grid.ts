@@ -73,7 +73,7 @@ function gridTable(models: readonly string[], dates: readonly string[], cells: M
     h('thead', h('tr', h('td'), ...months), h('tr', h('td'), ...days)),
     h('tbody', ...rows.map((row, index) => h('tr', h('th', { scope: 'row' }, models[index]), ...row))),
   );
-  enableArrows(grid, rows, (cell) => cell.querySelector('a')?.click());
+  enableArrows(grid, { rows, open: (cell) => cell.querySelector('a')?.click() });
   return grid;
 }
 

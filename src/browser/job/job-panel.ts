@@ -1,7 +1,7 @@
 import { jobPath } from '../../page-paths.ts';
+import { entryView } from '../model/entry.ts';
 import { button, link, messageOf, openDialog } from '../parts/blocks.ts';
 import { changeDetector, h, replace } from '../parts/element.ts';
-import { entryView } from '../parts/entry.ts';
 import { count, counted, duration } from '../parts/format.ts';
 import { localTime } from '../parts/time.ts';
 import { pollSoon } from '../service/poll.ts';

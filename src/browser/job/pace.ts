@@ -1,14 +1,16 @@
-import type { Status } from '../service/responses.ts';
+import type { Detail, Status } from '../service/responses.ts';
 
 /** Before this time, the pace of a job is not meaningful. */
 const LEAST_SECONDS = 3;
 
+type Times = 'started_at' | 'completed_at';
+
+interface Timed extends Pick<Status, Times> {
+  details: readonly Pick<Detail, Times | 'status'>[];
+}
+
 /** The remaining time of a job at its pace so far; null if unknown. Skipped model-days took no time, so they do not count. */
-export function secondsToGo({
-  started_at,
-  completed_at,
-  details,
-}: Pick<Status, 'started_at' | 'completed_at' | 'details'>): number | null {
+export function secondsToGo({ started_at, completed_at, details }: Timed): number | null {
   if (started_at === null || completed_at !== null) return null;
   const ended = details.flatMap((detail) =>
     detail.started_at !== null && detail.completed_at !== null ? [Date.parse(detail.completed_at)] : [],

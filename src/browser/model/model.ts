@@ -1,11 +1,11 @@
 import { section } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
 import { counted } from '../parts/format.ts';
-import { entryView } from '../parts/entry.ts';
 import { type Page, heading } from '../parts/page.ts';
 import { getModels, getPerformance, getResults } from '../service/requests.ts';
 import type { ModelReport } from '../service/responses.ts';
 import { daysOf } from './days.ts';
+import { entryView } from './entry.ts';
 import { figures } from './figures.ts';
 import { holdingsOverTime } from './holdings.ts';
 import { plots } from './model-plots.ts';

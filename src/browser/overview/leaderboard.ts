@@ -2,7 +2,7 @@ import { modelPath } from '../../page-paths.ts';
 import { link, section } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
 import { change, cost, count, money, ratio, share } from '../parts/format.ts';
-import { liveTable, numberColumn, table } from '../parts/table.ts';
+import { liveTable, numberColumn, table, textColumn } from '../parts/table.ts';
 import type { ModelReport, Performance } from '../service/responses.ts';
 import { lookOf } from './curves.ts';
 
@@ -61,7 +61,7 @@ function familyTable({ families, conventions: { definitions: meanings } }: Perfo
   const figure = (title: string, name: 'mean_total_return' | 'total_return_deviation', format: typeof change) =>
     numberColumn<Family>(title, (row) => row[name], format, { meaning: meanings[name] });
   const columns = [
-    { title: 'Runs of', isName: true, by: ({ family }: Family) => family, cell: ({ family }: Family) => family },
+    textColumn<Family>('Runs of', ({ family }) => family, { isName: true }),
     figure('Mean return', 'mean_total_return', change),
     figure('Deviation', 'total_return_deviation', share),
     { title: 'Return of each run', cell: runsOf },

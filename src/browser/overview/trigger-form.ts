@@ -1,5 +1,7 @@
 import { field, messageOf, onSubmit, section } from '../parts/blocks.ts';
+import { modelBox, othersInput } from '../parts/choices.ts';
 import { h, replace } from '../parts/element.ts';
+import { chosenModels } from '../parts/names.ts';
 import { pollSoon } from '../service/poll.ts';
 import { triggerJob } from '../service/requests.ts';
 import type { KnownModels, TriggerRequest } from '../service/responses.ts';
@@ -38,7 +40,9 @@ export function triggerForm(): TriggerForm {
     offer({ models: known, universes: names, configuration_error: fault }) {
       const chosen = new Set(new FormData(form).getAll('models'));
       const entries = known.filter(({ signature, family }) => signature === family); // each means all its repeats
-      const choices = entries.map((model) => choice(model, runsOf(model, known), chosen.has(model.signature)));
+      const choices = entries.map((entry) =>
+        modelBox(entry.signature, { isChosen: chosen.has(entry.signature), about: aboutEntry(entry, runsOf(entry, known)) }),
+      );
       replace(models, fault !== null && h('p.notice', fault), ...choices);
       universes.hidden = names.length === 0;
       replace(universe, h('option', { value: '' }, 'as configured'), ...names.map((value) => h('option', { value }, value)));
@@ -49,7 +53,6 @@ export function triggerForm(): TriggerForm {
 function formOf(models: HTMLElement, universes: HTMLElement, ...notices: readonly HTMLElement[]): HTMLFormElement {
   const first = h('input', { type: 'date', name: 'start_date' });
   const last = h('input', { type: 'date', name: 'end_date', required: true });
-  const others = { name: 'others', autocomplete: 'off', spellcheck: 'false', placeholder: 'signature, signature' };
   return h(
     'form.trigger',
     { novalidate: true },
@@ -59,7 +62,7 @@ function formOf(models: HTMLElement, universes: HTMLElement, ...notices: readonl
       field('Last date', last, 'Not in the future'),
     ),
     h('fieldset', h('legend', 'Models'), h('p.quiet', 'Choose none to run all enabled models'), models),
-    field('Other models', h('input', others)),
+    field('Other models', othersInput('signature, signature')),
     universes,
     h('label.check', h('input', { type: 'checkbox', name: 'replace_existing' }), 'Replace existing results'),
     ...notices,
@@ -74,21 +77,17 @@ function runsOf({ signature }: KnownModel, known: readonly KnownModel[]): number
   return known.filter(({ family, configured }) => configured && family === signature).length;
 }
 
-function choice({ signature, enabled }: KnownModel, runs: number, isChosen: boolean): HTMLElement {
-  const box = h('input', { type: 'checkbox', name: 'models', value: signature });
-  box.checked = isChosen;
-  const about = [...(runs > 1 ? [`${runs} runs`] : []), ...(enabled ? [] : ['not enabled'])].join(', ');
-  return h('label.check', box, h('span', signature), about !== '' && h('span.quiet', about));
+/** What is unusual about an entry. */
+function aboutEntry({ enabled }: KnownModel, runs: number): string {
+  return [...(runs > 1 ? [`${runs} runs`] : []), ...(enabled ? [] : ['not enabled'])].join(', ');
 }
 
 function requestOf(form: FormData): TriggerRequest {
-  const others = String(form.get('others') ?? '').split(',');
-  const models = [...form.getAll('models').map(String), ...others].map((name) => name.trim());
-  const named = new Set(models.filter((name) => name !== ''));
+  const models = chosenModels(form);
   return {
     start_date: String(form.get('start_date') ?? '') || null,
     end_date: String(form.get('end_date') ?? ''),
-    models: named.size === 0 ? null : [...named],
+    models: models.length === 0 ? null : models,
     universe: String(form.get('universe') ?? '') || null,
     replace_existing: form.get('replace_existing') !== null,
   };

@@ -10,8 +10,7 @@ const moves: Record<string, readonly [rows: number, columns: number]> = {
 /** The tab key reaches one cell of a grid; the arrow keys move between cells, and Enter opens one. */
 export function enableArrows(
   grid: HTMLElement,
-  rows: readonly (readonly HTMLElement[])[],
-  open: (cell: HTMLElement) => void,
+  { rows, open }: { rows: readonly (readonly HTMLElement[])[]; open: (cell: HTMLElement) => void },
 ): void {
   let [row, column] = [0, 0];
   const cellAt = () => rows[row]?.[column];

@@ -1,10 +1,10 @@
-/** A knowledge cutoff, which a plot shows as a vertical line, and whose it is. */
+/** A knowledge cutoff and the entries that have it; a plot shows it as a vertical line. */
 export interface Mark {
   date: string;
   names: string;
 }
 
-/** From where to where a label reaches in a plot, and in which row. */
+/** The place of a label in a plot: its ends in pixels of the canvas, and its row. */
 export interface Box {
   left: number;
   right: number;

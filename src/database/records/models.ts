@@ -1,4 +1,3 @@
-import type { CalendarDate } from '../../calendar.ts';
 import { jobStatuses } from '../../domain.ts';
 import type { Money } from '../../money.ts';
 import type { Database } from '../database.ts';
@@ -17,16 +16,6 @@ const DAYS = query(
    FROM trading_sessions WHERE model = ? AND status = 'active'`,
   { firstDate: orNull(text), lastDate: orNull(text), modelDays: integer },
 );
-
-const DAYS_UNTIL = query(
-  `SELECT count(*) FROM trading_sessions WHERE model = ? AND status = 'active' AND date <= ?`,
-  [integer],
-);
-
-/** How many of a model's active model-days are on or before a date. */
-export function modelDaysUntil(database: Database, model: string, date: CalendarDate): number {
-  return DAYS_UNTIL.one(database, model, date)[0];
-}
 
 const CLOSING_VALUE = query(
   `SELECT portfolio_value_e4 FROM positions WHERE session_id = (

@@ -1,12 +1,12 @@
 import { type CalendarDate, EARLIEST_DATE } from '../../calendar.ts';
-import { actionTypes } from '../../domain.ts';
+import { type ActionType, actionTypes } from '../../domain.ts';
 import type { Money } from '../../money.ts';
 import type { Steps } from '../../turns.ts';
-import { type ChosenSession, type SessionFilters, SESSIONS_PER_STEP, committedSessions } from '../chosen.ts';
+import { type ChosenSession, type SessionFilters, SESSIONS_PER_STEP, committedSessions, jsonIds } from '../chosen.ts';
 import type { Database } from '../database.ts';
 import { type RowOf, amount, integer, oneOf, orNull, query, real, text } from '../rows.ts';
 import { sumOf } from '../usage.ts';
-import { PARTS, jsonIds, portionsOf } from './results.ts';
+import { PORTION, portionsOf } from './results.ts';
 
 /** An active model-day, with the date of the day it started from; null when it started from the initial cash. */
 export interface ChosenDay extends ChosenSession {
@@ -30,7 +30,7 @@ export function* chosenDays(database: Database, filters: SessionFilters, at: num
 
 const LEDGER = query(
   `SELECT trading_sessions.session_id, date, started_from_session_id, initial_cash_e4, action_type, symbol, amount, price_e4,
-     cash_e4, portfolio_value_e4, daily_profit_e4 ${PARTS}`,
+     cash_e4, portfolio_value_e4, daily_profit_e4 ${PORTION}`,
   [
     integer,
     text,
@@ -48,7 +48,7 @@ const LEDGER = query(
 
 /** One action with the cash after it. */
 export interface LedgerAction {
-  actionType: (typeof actionTypes)[number];
+  actionType: ActionType;
   symbol: string | null;
   amount: number | null;
   price: Money | null;
@@ -78,7 +78,7 @@ export function* ledgerDays(database: Database, sessionIds: readonly number[]): 
   const all = [...sessionIds, ...(yield* pastOf(database, sessionIds))].map((sessionId) => ({ sessionId }));
   for (const sessions of slicesOf(all)) {
     for (const portion of portionsOf(database, sessions)) {
-      for (const row of LEDGER.all(database, JSON.stringify(portion))) addRow(days, row);
+      for (const row of LEDGER.all(database, ...portion.values)) addRow(days, row);
       yield null;
     }
   }

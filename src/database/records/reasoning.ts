@@ -12,9 +12,8 @@ const MESSAGE_COUNT = `
   CASE status WHEN 'running'
     THEN (SELECT count(*) FROM reasoning_logs WHERE reasoning_logs.session_id = trading_sessions.session_id)
     ELSE total_messages END AS total_messages`;
-const SESSION = jsonObject([
-  ...['session_id', 'job_id', 'date', 'model', 'session_summary', 'note', 'started_at', 'completed_at', MESSAGE_COUNT],
-]);
+const SESSION_COLUMNS = ['session_id', 'job_id', 'date', 'model', 'session_summary', 'note', 'started_at', 'completed_at'];
+const SESSION = jsonObject([...SESSION_COLUMNS, MESSAGE_COUNT]);
 const POSITION = jsonObject([
   ...['action_id', 'action_type', 'symbol', 'amount', 'price_e4 / 10000.0 AS price', 'cash_e4 / 10000.0 AS cash_after'],
   'portfolio_value_e4 / 10000.0 AS portfolio_value',
@@ -24,9 +23,9 @@ const SESSIONS = query(
   `SELECT ${SESSION},
      (SELECT json_group_array(${POSITION} ORDER BY action_id)
        FROM positions WHERE positions.session_id = trading_sessions.session_id
-         AND action_id BETWEEN part.value ->> 1 AND part.value ->> 2)
-   FROM json_each(?) AS part CROSS JOIN trading_sessions ON trading_sessions.session_id = part.value ->> 0
-   ORDER BY part.key`,
+         AND action_id BETWEEN ?2 AND ?3)
+   FROM json_each(?1) AS chosen CROSS JOIN trading_sessions ON trading_sessions.session_id = chosen.value
+   ORDER BY chosen.key`,
   [text, text],
 );
 
@@ -43,15 +42,15 @@ export function* sessionPieces(
   let separator = '';
   for (const sessions of visibleSessions(database, filters, lastChange(database))) {
     yield null;
-    for (const portion of portionsOf(database, sessions)) {
-      const rows = SESSIONS.all(database, JSON.stringify(portion));
-      assert.equal(rows.length, portion.length, 'a session that was chosen is still there');
-      for (const [index, [sessionId, first, last, actions]] of portion.entries()) {
+    for (const { sessionIds, values, isFirst, isLast } of portionsOf(database, sessions)) {
+      const rows = SESSIONS.all(database, ...values);
+      assert.equal(rows.length, sessionIds.length, 'a session that was chosen is still there');
+      for (const [index, sessionId] of sessionIds.entries()) {
         const [head = '', positions = ''] = rows[index] ?? [];
-        if (first === 1) onSession();
-        yield first === 1 ? `${separator}${head.slice(0, -1)},"positions":[` : ',';
+        if (isFirst) onSession();
+        yield isFirst ? `${separator}${head.slice(0, -1)},"positions":[` : ',';
         yield positions.slice(1, -1);
-        if (last < actions) continue;
+        if (!isLast) continue;
         yield '],"conversation":';
         yield* conversation ? conversationPieces(database, sessionId) : ['null'];
         yield '}';

@@ -1,4 +1,4 @@
-import { type SessionFilters, committedSessions, lastChange } from '../chosen.ts';
+import { type SessionFilters, committedSessions, jsonIds, lastChange } from '../chosen.ts';
 import type { Database } from '../database.ts';
 import { type Column, type Query, integer, orNull, query, real, text } from '../rows.ts';
 import { jsonObject } from './json-object.ts';
@@ -6,8 +6,15 @@ import { jsonObject } from './json-object.ts';
 /** Positions that one statement reads: bounds the memory of a long response, and how long other requests wait for it. */
 export const RECORDS_PER_STEP = 100;
 
-/** A part of a session's positions: those from one action to another, out of so many. */
-export type Part = readonly [sessionId: number, firstAction: number, lastAction: number, actions: number];
+/** Positions that one statement reads: all those of some sessions, or some of those of one session. */
+export interface Portion {
+  sessionIds: readonly number[];
+  /** For a statement with PORTION: the ids as JSON, and from which action to which it reads. */
+  values: readonly [sessionIds: string, firstAction: number, lastAction: number];
+  /** Whether it begins its sessions, and whether it ends them. */
+  isFirst: boolean;
+  isLast: boolean;
+}
 
 const RECORD_COUNTS = query(
   `SELECT value, coalesce((SELECT max(action_id) FROM positions WHERE positions.session_id = value), 0)
@@ -15,37 +22,43 @@ const RECORD_COUNTS = query(
   [integer, integer],
 );
 
-/** The positions of some sessions in portions of at most RECORDS_PER_STEP. A session without positions has an empty part. */
-export function* portionsOf(database: Database, sessions: readonly { sessionId: number }[]): Generator<Part[]> {
-  let portion: Part[] = [];
+/**
+ * The positions of some sessions in portions of at most RECORDS_PER_STEP. A session without positions has an empty portion,
+ * because it may be committed before that is read.
+ */
+export function* portionsOf(database: Database, sessions: readonly { sessionId: number }[]): Generator<Portion> {
+  let whole: number[] = [];
   let space = RECORDS_PER_STEP;
   for (const [sessionId, count] of RECORD_COUNTS.all(database, jsonIds(sessions))) {
-    let first = 1;
-    do {
-      const last = Math.min(count, first + space - 1);
-      portion.push([sessionId, first, last, count]);
-      space -= Math.max(1, last - first + 1);
-      first = last + 1;
-      if (space > 0) continue;
-      yield portion;
-      [portion, space] = [[], RECORDS_PER_STEP];
-    } while (first <= count);
+    if (count > space || count === 0) {
+      if (whole.length > 0) yield portionOf(whole);
+      [whole, space] = [[], RECORDS_PER_STEP];
+    }
+    if (count > RECORDS_PER_STEP || count === 0) yield* portionsOfSession(sessionId, count);
+    else {
+      whole.push(sessionId);
+      space -= count;
+    }
   }
-  if (portion.length > 0) yield portion;
+  if (whole.length > 0) yield portionOf(whole);
 }
 
-/** The ids of some sessions as a JSON array, which a statement takes as one parameter. */
-export function jsonIds(sessions: readonly { sessionId: number }[]): string {
-  return JSON.stringify(sessions.map(({ sessionId }) => sessionId));
+function* portionsOfSession(sessionId: number, count: number): Generator<Portion> {
+  for (let first = 1; first === 1 || first <= count; first += RECORDS_PER_STEP) yield portionOf([sessionId], { first, count });
 }
 
-/** Joins the parts of a portion, given as JSON, with their sessions and positions. */
-export const PARTS = `
-  FROM json_each(?) AS part
-    CROSS JOIN trading_sessions ON trading_sessions.session_id = part.value ->> 0
-    CROSS JOIN positions ON positions.session_id = trading_sessions.session_id
-      AND action_id BETWEEN part.value ->> 1 AND part.value ->> 2
-  ORDER BY part.key, action_id`;
+/** A portion of sessions with at most `count` positions each, from an action on. */
+function portionOf(sessionIds: readonly number[], { first, count } = { first: 1, count: RECORDS_PER_STEP }): Portion {
+  const last = Math.min(count, first + RECORDS_PER_STEP - 1);
+  return { sessionIds, values: [JSON.stringify(sessionIds), first, last], isFirst: first === 1, isLast: last === count };
+}
+
+/** Joins the sessions of a portion with its positions. */
+export const PORTION = `
+  FROM json_each(?1) AS chosen
+    CROSS JOIN trading_sessions ON trading_sessions.session_id = chosen.value
+    CROSS JOIN positions ON positions.session_id = trading_sessions.session_id AND action_id BETWEEN ?2 AND ?3
+  ORDER BY chosen.key, action_id`;
 
 type Cell = string | number | null;
 
@@ -67,13 +80,16 @@ const FIELDS: readonly (readonly [sql: string, column: Column<Cell>])[] = [
   ['created_at', text],
 ];
 const COLUMNS = FIELDS.map(([sql]) => sql);
-const holdings = (list: string) => `(SELECT ${list} FROM holdings WHERE holdings.position_id = positions.position_id) AS holdings`;
-const HOLDINGS = holdings(`json_group_array(json_object('symbol', symbol, 'quantity', quantity) ORDER BY symbol)`);
+/** Their key has the order; an aggregate that orders by itself sorts once more, a seventh of the time of a response. */
+const holdings = (list: string) => `
+  (SELECT ${list} FROM (
+    SELECT symbol, quantity FROM holdings WHERE holdings.position_id = positions.position_id ORDER BY symbol)) AS holdings`;
+const HOLDINGS = holdings(`json_group_array(json_object('symbol', symbol, 'quantity', quantity))`);
 /** As `AAPL:10 MSFT:2`. */
-const HOLDINGS_TEXT = holdings(`group_concat(symbol || ':' || quantity, ' ' ORDER BY symbol)`);
+const HOLDINGS_TEXT = holdings(`group_concat(symbol || ':' || quantity, ' ')`);
 
-const RECORDS = query(`SELECT ${jsonObject([...COLUMNS, HOLDINGS])} ${PARTS}`, [text]);
-const ROWS = query(`SELECT ${[...COLUMNS, HOLDINGS_TEXT].join(', ')} ${PARTS}`, [
+const RECORDS = query(`SELECT ${jsonObject([...COLUMNS, HOLDINGS])} ${PORTION}`, [text]);
+const ROWS = query(`SELECT ${[...COLUMNS, HOLDINGS_TEXT].join(', ')} ${PORTION}`, [
   ...FIELDS.map(([, column]) => column),
   orNull(text),
 ]);
@@ -83,21 +99,24 @@ export const resultColumns = [...COLUMNS, HOLDINGS_TEXT].map((sql) => sql.replac
 
 /** The matching records as JSON texts, as they are at the first step. Null between steps, where other work may run. */
 export function* resultRecords(database: Database, filters: SessionFilters): Generator<string | null> {
-  for (const record of stepByStep(database, RECORDS, filters)) yield record && record[0];
+  for (const records of stepByStep(database, RECORDS, filters)) {
+    for (const [json] of records) yield json;
+    yield null;
+  }
 }
 
 /** As `resultRecords`, but as table rows, with holdings as `AAPL:10 MSFT:2`. */
-export function resultRows(database: Database, filters: SessionFilters): Generator<readonly Cell[] | null> {
-  return stepByStep(database, ROWS, filters);
+export function* resultRows(database: Database, filters: SessionFilters): Generator<readonly Cell[] | null> {
+  for (const rows of stepByStep(database, ROWS, filters)) {
+    yield* rows;
+    yield null;
+  }
 }
 
-/** The rows of a query over PARTS, read at most RECORDS_PER_STEP at a time; null between steps. */
-function* stepByStep<Row>(database: Database, records: Query<Row>, filters: SessionFilters): Generator<Row | null> {
+/** The rows of a query over PORTION, at most RECORDS_PER_STEP at a time; none after a step that only finds sessions. */
+function* stepByStep<Row>(database: Database, records: Query<Row>, filters: SessionFilters): Generator<readonly Row[]> {
   for (const sessions of committedSessions(database, filters, lastChange(database))) {
-    yield null;
-    for (const portion of portionsOf(database, sessions)) {
-      yield null;
-      yield* records.all(database, JSON.stringify(portion));
-    }
+    yield [];
+    for (const portion of portionsOf(database, sessions)) yield records.all(database, ...portion.values);
   }
 }

@@ -1,32 +1,11 @@
 import type { CalendarDate } from '../../calendar.ts';
 import type { Steps } from '../../turns.ts';
-import { type SessionFilters, committedSessions } from '../chosen.ts';
+import { type Window, boundsOf, committedSessions, countActiveDays, jsonIds } from '../chosen.ts';
 import type { Database } from '../database.ts';
-import { amount, integer, orNull, query, text } from '../rows.ts';
+import { amount, orNull, query, text } from '../rows.ts';
 import { staleAmong } from '../stale.ts';
 import { namedModels } from './models.ts';
-import { jsonIds } from './results.ts';
-
-/** The dates of a comparison, both ends included; an absent end is open. */
-export type Window = Pick<SessionFilters, 'startDate' | 'endDate'>;
-
-/** Before and after every date. */
-const [FIRST_DATE, LAST_DATE] = ['', '~'];
-
-function boundsOf({ startDate = FIRST_DATE, endDate = LAST_DATE }: Window): [start: string, end: string] {
-  return [startDate, endDate];
-}
-
-const FAMILY = query(
-  'SELECT coalesce(family, model) FROM simulation_runs WHERE model = ? ORDER BY created_at DESC LIMIT 1',
-  [text],
-);
-
-/** Reads only the index of active generations. */
-const ACTIVE_DAYS = query(
-  `SELECT count(*) FROM trading_sessions WHERE model = ? AND status = 'active' AND date BETWEEN ? AND ?`,
-  [integer],
-);
+import { newestRun } from './runs.ts';
 
 /** A run, the family it belongs to, and how many active model-days it has in the window. */
 export interface RunInWindow {
@@ -39,8 +18,8 @@ export interface RunInWindow {
 export function* runsInWindow(database: Database, window: Window): Steps<RunInWindow[]> {
   const runs: RunInWindow[] = [];
   for (const run of namedModels(database)) {
-    const [modelDays] = ACTIVE_DAYS.one(database, run, ...boundsOf(window));
-    runs.push({ run, family: FAMILY.one(database, run)[0], modelDays });
+    const { family = run } = newestRun(database, run) ?? {};
+    runs.push({ run, family, modelDays: countActiveDays(database, run, window) });
     yield null;
   }
   return runs;
@@ -82,13 +61,13 @@ export interface DayOfRun {
 export function* daysOfRun(
   database: Database,
   run: string,
-  { window: { startDate, endDate }, at }: { window: Window; at: number },
+  { window, at }: { window: Window; at: number },
 ): Steps<DayOfRun[]> {
   const days: DayOfRun[] = [];
-  for (const sessions of committedSessions(database, { model: run, startDate, endDate }, at)) {
+  for (const sessions of committedSessions(database, { model: run, ...window }, at)) {
     const closings = CLOSINGS.all(database, jsonIds(sessions));
     yield null;
-    const stale = new Set(staleAmong(database, sessions.map(({ sessionId }) => sessionId)).map(({ date }) => date));
+    const stale = new Set(staleAmong(database, sessions).map(({ date }) => date));
     for (const [index, { date, jobId }] of sessions.entries()) {
       const [value, profit] = closings[index] ?? [null, null];
       days.push({ date, jobId, dailyReturn: returnOf(value, profit), isStale: stale.has(date) });

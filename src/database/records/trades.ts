@@ -1,8 +1,8 @@
 import { actionTypes } from '../../domain.ts';
-import { type SessionFilters, committedSessions } from '../chosen.ts';
+import { type SessionFilters, committedSessions, modelsWithSessions } from '../chosen.ts';
 import type { Database } from '../database.ts';
-import { type RowOf, amount, distinctValues, integer, oneOf, orNull, query, text } from '../rows.ts';
-import { PARTS, portionsOf } from './results.ts';
+import { type RowOf, amount, integer, oneOf, orNull, query, text } from '../rows.ts';
+import { PORTION, portionsOf } from './results.ts';
 
 /** The cash before a day's first action is the cash at the close it started from, or the initial cash. */
 const ACTIONS = query(
@@ -12,7 +12,7 @@ const ACTIONS = query(
          WHERE before.session_id = positions.session_id AND before.action_id = positions.action_id - 1),
        (SELECT cash_e4 FROM positions AS past
          WHERE past.session_id = trading_sessions.started_from_session_id ORDER BY action_id DESC LIMIT 1),
-       initial_cash_e4, 0) AS cashBefore ${PARTS}`,
+       initial_cash_e4, 0) AS cashBefore ${PORTION}`,
   {
     model: text,
     date: text,
@@ -41,19 +41,9 @@ export function* tradesOf(database: Database, filters: SessionFilters, at: numbe
     for (const sessions of committedSessions(database, { ...filters, model }, at)) {
       yield null;
       for (const portion of portionsOf(database, sessions)) {
-        yield* ACTIONS.all(database, JSON.stringify(portion)).filter(isTrade);
+        yield* ACTIONS.all(database, ...portion.values).filter(isTrade);
         yield null;
       }
     }
   }
-}
-
-const NEXT_MODEL = query(
-  'SELECT model FROM trading_sessions INDEXED BY sessions_by_model WHERE model > ? ORDER BY model LIMIT 1',
-  [text],
-);
-
-/** By name. */
-function modelsWithSessions(database: Database): Generator<string> {
-  return distinctValues(database, NEXT_MODEL);
 }

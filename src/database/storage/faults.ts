@@ -48,8 +48,3 @@ function sentence(what: string): string {
 function primaryCodeOf(thrown: unknown): number {
   return Number(asObject(thrown)?.['errcode']) & 0xff;
 }
-
-/** The system's error code, such as `ENOENT`. */
-export function codeOf(thrown: unknown): unknown {
-  return asObject(thrown)?.['code'];
-}

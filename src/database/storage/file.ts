@@ -1,6 +1,6 @@
 import { lstatSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { codeOf } from './faults.ts';
+import { codeOf } from '../../domain.ts';
 
 /** As many symbolic links as Linux itself follows. */
 const MAX_LINKS = 40;

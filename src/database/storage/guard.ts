@@ -26,8 +26,8 @@ export interface Guard {
    * A log that was only removed is saved and begun anew.
    */
   check(): void;
-  /** Whether every file is in its place, or was a few milliseconds ago. */
-  isWhole(): boolean;
+  /** Whether every file is in its place, or was a few milliseconds ago. `now` is in milliseconds, of any origin. */
+  isWhole(now?: number): boolean;
 }
 
 /** The guard of a database without a file. */
@@ -45,8 +45,7 @@ export function watchFiles(path: string, connection: DatabaseSync, onRepair: OnR
   const lostParts = () => LOG_SUFFIXES.filter((suffix, index) => isOther(place + suffix, log[index]));
   let wholeUntil = 0;
   return {
-    isWhole() {
-      const now = performance.now();
+    isWhole(now = performance.now()) {
       if (now < wholeUntil) return true;
       const isWhole = !isGone() && lostParts().length === 0;
       if (isWhole) wholeUntil = now + LOOK_AGAIN_MS;

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { codeOf } from './faults.ts';
+import { codeOf } from '../../domain.ts';
 import { tryLock } from './lock.ts';
 
 /** As `beginPartial` names them; older versions wrote neither a random part nor a lock. */

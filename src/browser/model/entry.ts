@@ -1,21 +1,8 @@
-import { definitions } from './blocks.ts';
-import { h } from './element.ts';
+import { definitions } from '../parts/blocks.ts';
+import { h } from '../parts/element.ts';
+import type { JobEntry } from '../service/responses.ts';
 
-/** What a response says of a run's entry. */
-interface Entry {
-  kind: 'provider' | 'simulated' | 'baseline' | 'unlisted';
-  run: number;
-  repeats: number;
-  basemodel: string;
-  url: string | null;
-  parameters: Record<string, unknown>;
-  prompt: string | null;
-  notes: boolean;
-  knowledge_cutoff: string | null;
-  price_per_million_tokens: { input: number; output: number } | null;
-  max_cost_usd: number | null;
-  tools: readonly string[];
-}
+type Entry = NonNullable<JobEntry['entry']>;
 
 const KINDS: Record<Entry['kind'], string> = {
   provider: 'real model',
@@ -24,7 +11,7 @@ const KINDS: Record<Entry['kind'], string> = {
   unlisted: 'not in the configuration',
 };
 
-/** What a run asks, as it was stored with it. */
+/** What a run asks its model, as it was stored with the run. */
 export function entryView(entry: Entry | null): HTMLElement {
   if (entry === null) return h('p.quiet', 'This run is from before entries were stored with their runs.');
   const { kind, basemodel, url, parameters, repeats, knowledge_cutoff: cutoff, max_cost_usd: limit } = entry;

@@ -26,6 +26,9 @@ test('without a variable everything has its default', () => {
     agentDataPath: 'data/agent_data',
     openaiApiBase: null,
     openaiApiKey: null,
+    massiveApiKey: null,
+    massiveBaseUrl: 'https://api.massive.com',
+    priceHistoryDays: 10,
     alphaVantageApiKey: null,
     alphaVantageBaseUrl: 'https://www.alphavantage.co',
     jinaApiKey: null,
@@ -53,6 +56,7 @@ test('values are read as people write them, and an empty one counts as absent', 
     API_PORT: ' 9000 ',
     MAX_SIMULATION_DAYS: '',
     ALPHAVANTAGE_API_KEY: 'key',
+    POLYGON_API_KEY: 'other-key',
     DEPLOYMENT_MODE: 'DEV',
     PRESERVE_DEV_DATA: 'yes',
     RISK_FREE_RATE: '0.045',
@@ -63,6 +67,7 @@ test('values are read as people write them, and an empty one counts as absent', 
   assert.equal(settings.apiPort, 9000);
   assert.equal(settings.maxSimulationDays, 30);
   assert.equal(settings.alphaVantageApiKey, 'key');
+  assert.equal(settings.massiveApiKey, 'other-key');
   assert.equal(settings.preserveDevData, true);
   assert.equal(settings.riskFreeRate, 0.045);
 });
@@ -86,6 +91,10 @@ const unreadable: [variable: string, value: string][] = [
   ['RISK_FREE_RATE', 'NaN'],
   ['OPENAI_API_BASE', 'api.example.com'],
   ['ALPHAVANTAGE_BASE_URL', 'ftp://mirror'],
+  ['MASSIVE_BASE_URL', 'api.massive.com'],
+  ['MASSIVE_API_KEY', 'two words'],
+  ['PRICE_HISTORY_DAYS', '-1'],
+  ['PRICE_HISTORY_DAYS', '251'],
   ['JINA_API_KEY', 'jina_\u201ckey\u201d'],
   ['JINA_API_KEY', 'jina key'],
   ['API_TOKEN', 'two words'],

@@ -3,6 +3,7 @@ import { readConfiguration, universeOf } from '../configuration.ts';
 import { openDatabase } from '../database/database.ts';
 import { ServiceError, normaliseSymbol } from '../domain.ts';
 import { silentLog } from '../log.ts';
+import { NO_PRICE_PROVIDER, hasPriceProvider } from '../prices/providers.ts';
 import { type PriceSupply, supplyPrices } from '../prices/supply.ts';
 import { count, list } from '../sentences.ts';
 import { type Settings, readSettings } from '../settings.ts';
@@ -35,8 +36,7 @@ interface Order {
 export async function downloadPrices(args: Arguments): Promise<number> {
   const settings = readSettings(process.env);
   const order = readOrder(args, settings);
-  if (settings.alphaVantageApiKey === null)
-    throw new ServiceError('cannot_start', 'Cannot download prices: ALPHAADVANTAGE_API_KEY is not set');
+  if (!hasPriceProvider(settings)) throw new ServiceError('cannot_start', `Cannot download prices: ${NO_PRICE_PROVIDER}`);
   const database = openDatabase(settings.databasePath);
   const line = createProgressLine(process.stderr);
   const stopping = new AbortController();
@@ -51,12 +51,13 @@ export async function downloadPrices(args: Arguments): Promise<number> {
         models: [],
         signal: stopping.signal,
         downloadsLeft: order.limit,
-        onProgress: ({ done, total, symbol }) => line.draw(done, total, symbol),
+        waitsForHistory: true,
+        onProgress: ({ done, total, item }) => line.draw(done, total, item),
       },
     );
     line.end();
     process.stdout.write(describe(supply, order));
-    if (supply.report?.downloaded.length) process.stdout.write(resetNote(settings));
+    if (supply.reports.some(({ downloaded }) => downloaded.length > 0)) process.stdout.write(resetNote(settings));
     return supply.dates.every(({ missing }) => missing.length === 0) ? 0 : SOMETHING_MISSING;
   } finally {
     line.end();
@@ -82,13 +83,14 @@ function readOrder({ from, to, symbols, limit }: Arguments, { configurationPath 
   return { dates, symbols: [...new Set(named)], limit: limit === undefined ? null : Number(limit) };
 }
 
-function describe({ dates, warnings, report }: PriceSupply, { symbols }: Order): string {
+function describe({ dates, warnings, reports }: PriceSupply, { symbols }: Order): string {
   const missing = new Set(dates.flatMap((date) => date.missing));
   const known = dates.filter((date) => date.missing.length === 0).length;
+  const needed = reports.filter(({ wanted }) => wanted > 0);
   return [
-    report === null
-      ? 'Nothing to download: every price is known.'
-      : `Downloaded ${report.downloaded.length} of ${count(report.wanted, 'symbol')}.`,
+    ...(needed.length === 0
+      ? ['Nothing to download: every price is known.']
+      : needed.map(({ downloaded, wanted, unit }) => `Downloaded ${downloaded.length} of ${count(wanted, unit)}.`)),
     ...warnings,
     `${known} of ${count(dates.length, 'weekday')} known for all ${count(symbols.length, 'symbol')}` +
       (missing.size > 0 ? `; still missing on some of the others: ${list([...missing].sort())}` : ''),

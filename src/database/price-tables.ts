@@ -63,6 +63,14 @@ CREATE TABLE price_data_coverage (
   PRIMARY KEY (symbol, source, start_date)
 ) STRICT, WITHOUT ROWID;
 
+-- The days of the whole market that a provider answered with bars, and when it last did.
+CREATE TABLE market_days (
+  source TEXT NOT NULL,
+  date TEXT NOT NULL CHECK (date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
+  recorded_at TEXT NOT NULL,
+  PRIMARY KEY (source, date)
+) STRICT, WITHOUT ROWID;
+
 -- numerator new shares for denominator old ones, before the open of date.
 CREATE TABLE stock_splits (
   symbol TEXT NOT NULL,
@@ -80,6 +88,16 @@ CREATE TABLE stock_split_coverage (
   end_date TEXT NOT NULL CHECK (end_date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
   source TEXT NOT NULL,
   recorded_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The spans for which a source's splits of a symbol are known: a date inside one without a row has no split.
+CREATE TABLE stock_split_spans (
+  symbol TEXT NOT NULL,
+  source TEXT NOT NULL,
+  start_date TEXT NOT NULL CHECK (start_date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
+  end_date TEXT NOT NULL CHECK (end_date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]' AND start_date <= end_date),
+  recorded_at TEXT NOT NULL,
+  PRIMARY KEY (symbol, source, start_date)
 ) STRICT, WITHOUT ROWID;
 
 -- Every split as it was before it was changed or removed.

@@ -14,7 +14,7 @@ export interface Bar {
 }
 
 /** Which series a bar belongs to; those of `adjustedSources` are adjusted for splits. */
-export type PriceSource = 'alpha-vantage' | 'ai-trader' | 'csv' | 'tushare' | 'yahoo' | 'stooq' | 'synthetic' | 'disguise';
+export type PriceSource = 'massive' | 'alpha-vantage' | 'ai-trader' | 'csv' | 'tushare' | 'yahoo' | 'stooq' | 'synthetic' | 'disguise';
 
 export interface Coverage {
   symbol: string;

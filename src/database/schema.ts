@@ -13,6 +13,7 @@ import { sql as staleness } from './migrations/012-staleness.ts';
 import { sql as entries } from './migrations/013-entries.ts';
 import { sql as universes } from './migrations/014-universes.ts';
 import { sql as dividends } from './migrations/015-dividends.ts';
+import { sql as marketDays } from './migrations/016-market-days.ts';
 
 export { tables } from './tables.ts';
 
@@ -39,4 +40,5 @@ export const migrations: readonly string[] = [
   entries,
   universes,
   dividends,
+  marketDays,
 ];

@@ -1,6 +1,7 @@
 import type { CalendarDate } from '../calendar.ts';
-import type { Database } from './database.ts';
+import type { Database, Reader } from './database.ts';
 import type { Split } from './market.ts';
+import type { Coverage } from './prices.ts';
 import { type RowOf, query, real, text } from './rows.ts';
 
 /** Raw prices that open this far below or above the previous close look like a split. */
@@ -19,6 +20,8 @@ const JUMPS = query(
        WHERE stock_splits.symbol = nights.symbol AND stock_splits.date > previous_date AND stock_splits.date <= nights.date)
      AND NOT EXISTS (SELECT 1 FROM stock_split_coverage AS asked
        WHERE asked.symbol = nights.symbol AND asked.end_date >= nights.date)
+     AND NOT EXISTS (SELECT 1 FROM stock_split_spans AS known
+       WHERE known.symbol = nights.symbol AND known.start_date <= date(previous_date, '+1 day') AND known.end_date >= nights.date)
    ORDER BY symbol, date`,
   { symbol: text, date: text, previousClose: real, open: real },
 );
@@ -38,18 +41,19 @@ export function unexplainedJumps(
   return JUMPS.all(database, JSON.stringify(symbols), from, to);
 }
 
+const UPSERT = `
+  INSERT INTO stock_splits (symbol, date, numerator, denominator, source, recorded_at) VALUES (?, ?, ?, ?, ?, ?)
+  ON CONFLICT (symbol, date) DO UPDATE SET numerator = excluded.numerator, denominator = excluded.denominator,
+    source = excluded.source, recorded_at = excluded.recorded_at
+  WHERE numerator <> excluded.numerator OR denominator <> excluded.denominator`;
+
 /** Stores a provider's splits of a symbol, and the date through which they are known; within the caller's transaction. */
 export function storeSplits(
   database: Database,
   { symbol, splits, endDate }: { symbol: string; splits: readonly Split[]; endDate: CalendarDate },
   { source, recordedAt }: { source: string; recordedAt: string },
 ): void {
-  const upsert = database.statement(
-    `INSERT INTO stock_splits (symbol, date, numerator, denominator, source, recorded_at) VALUES (?, ?, ?, ?, ?, ?)
-     ON CONFLICT (symbol, date) DO UPDATE SET numerator = excluded.numerator, denominator = excluded.denominator,
-       source = excluded.source, recorded_at = excluded.recorded_at
-     WHERE numerator <> excluded.numerator OR denominator <> excluded.denominator`,
-  );
+  const upsert = database.statement(UPSERT);
   for (const { date, numerator, denominator } of splits)
     upsert.run(symbol, date, numerator, denominator, source, recordedAt);
   database
@@ -59,4 +63,57 @@ export function storeSplits(
        WHERE end_date < excluded.end_date`,
     )
     .run(symbol, endDate, source, recordedAt);
+}
+
+const TAKE_TOUCHING_SPANS = query(
+  `DELETE FROM stock_split_spans
+   WHERE symbol = ?1 AND source = ?2 AND start_date <= date(?4, '+1 day') AND end_date >= date(?3, '-1 day')
+   RETURNING start_date, end_date`,
+  [text, text],
+);
+const SPLIT_DATES = query('SELECT date FROM stock_splits WHERE symbol = ?1 AND source = ?2 AND date BETWEEN ?3 AND ?4', [text]);
+
+/**
+ * Stores the splits that a provider names for some spans, within the caller's transaction. Within its spans the list replaces
+ * the provider's earlier one: a split that it does not name any more is removed. `knownThrough` ends what is known of a span;
+ * later splits are announced, and may change.
+ */
+export function storeSplitSpans(
+  database: Database,
+  { splits, spans, knownThrough }: { splits: readonly Split[]; spans: readonly Coverage[]; knownThrough: CalendarDate },
+  { source, recordedAt }: { source: string; recordedAt: string },
+): void {
+  const named = new Set(splits.map(({ symbol, date }) => `${symbol} ${date}`));
+  const remove = database.statement('DELETE FROM stock_splits WHERE symbol = ? AND date = ?');
+  for (const { symbol, startDate, endDate } of spans)
+    for (const [date] of SPLIT_DATES.all(database, symbol, source, startDate, endDate))
+      if (!named.has(`${symbol} ${date}`)) remove.run(symbol, date);
+  const upsert = database.statement(UPSERT);
+  for (const { symbol, date, numerator, denominator } of splits) upsert.run(symbol, date, numerator, denominator, source, recordedAt);
+  const cover = database.statement(
+    'INSERT INTO stock_split_spans (symbol, source, start_date, end_date, recorded_at) VALUES (?, ?, ?, ?, ?)',
+  );
+  for (const { symbol, startDate, endDate } of spans) {
+    const last = endDate < knownThrough ? endDate : knownThrough;
+    if (last < startDate) continue;
+    const touching = TAKE_TOUCHING_SPANS.all(database, symbol, source, startDate, last);
+    const start = touching.reduce((least, [first]) => (first < least ? first : least), startDate);
+    const end = touching.reduce((most, [, until]) => (until > most ? until : most), last);
+    cover.run(symbol, source, start, end, recordedAt);
+  }
+}
+
+const SPANS = query(
+  `SELECT symbol, start_date AS startDate, end_date AS endDate FROM stock_split_spans
+   WHERE symbol IN (SELECT value FROM json_each(?1)) AND end_date >= ?2 AND start_date <= ?3 ORDER BY symbol, start_date`,
+  { symbol: text, startDate: text, endDate: text },
+);
+
+/** The spans between two dates for which the splits of some symbols are known, from any source that names spans. */
+export function splitSpans(
+  reader: Reader,
+  symbols: readonly string[],
+  { from, to }: { from: CalendarDate; to: CalendarDate },
+): Coverage[] {
+  return SPANS.all(reader, JSON.stringify(symbols), from, to);
 }

@@ -6,7 +6,7 @@ import { type HttpResponse, httpRequest } from '../http-client.ts';
 import { asArray, asObject, tryParse } from '../json.ts';
 import { quote } from '../text.ts';
 import { readDocument, rowsOf } from './formats/json.ts';
-import type { PriceProvider, Problem, ProviderResponse } from './provider.ts';
+import type { Problem, ProviderResponse, SymbolProvider } from './provider.ts';
 
 /** Alpha Vantage over HTTP: daily bars as they traded, and splits. It reports errors as sentences, with status 200. */
 
@@ -27,7 +27,7 @@ export interface AlphaVantageOptions {
   today: () => CalendarDate;
 }
 
-export function createAlphaVantage({ baseUrl, apiKey, today }: AlphaVantageOptions): PriceProvider {
+export function createAlphaVantage({ baseUrl, apiKey, today }: AlphaVantageOptions): SymbolProvider {
   const ask = async <Value>(
     parameters: Record<string, string>,
     { read, signal }: { read: (body: unknown) => Value; signal: AbortSignal },
@@ -39,6 +39,7 @@ export function createAlphaVantage({ baseUrl, apiKey, today }: AlphaVantageOptio
     return response.problem === undefined ? response : { ...response, message: response.message.replaceAll(apiKey, '[key]') };
   };
   return {
+    by: 'symbol',
     source: 'alpha-vantage',
     daily: (symbol, outputSize, signal) =>
       ask(

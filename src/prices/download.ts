@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import { type CalendarDate, type Clock, addDays, dateOf, timestamp, weekdaysBefore } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
+import { datesOfOtherProviders } from '../database/market-days.ts';
 import { type Bar, addCoverage, countRevisions, dropSyntheticPrices, storeBars } from '../database/prices.ts';
 import type { Patience } from './patience.ts';
-import { COMPACT_BARS, type OutputSize, type PriceProvider, type Problem, type ProviderResponse } from './provider.ts';
+import { COMPACT_BARS, type OutputSize, type PriceProvider, type ProviderResponse, type SymbolProvider } from './provider.ts';
+import { type DownloadReport, emptyReport } from './report.ts';
 
 /** Bars per transaction; requests are answered between transactions. */
 const BARS_PER_TRANSACTION = 500;
@@ -20,32 +22,16 @@ export interface SymbolNeed {
   last: CalendarDate;
 }
 
-export interface DownloadContext {
+export interface DownloadContext<Provider extends PriceProvider = PriceProvider> {
   database: Database;
   clock: Clock;
-  provider: PriceProvider;
+  provider: Provider;
+  /** The setting that holds the provider's key. */
+  keyVariable: string;
   patience: Patience;
   signal: AbortSignal;
-  onProgress?: ((progress: { done: number; total: number; symbol: string }) => void) | undefined;
-}
-
-export interface DownloadReport {
-  wanted: number;
-  downloaded: string[];
-  /** Why the downloads ended before the last symbol. */
-  stop: { problem: Problem; message: string } | null;
-  /** Symbols that the provider does not know. */
-  unknown: string[];
-  /** Symbols whose response could not be read, with the reason. */
-  unreadable: Map<string, string>;
-  /** Whether the provider limits more than the last 100 bars to paying customers. */
-  isFullRefused: boolean;
-  /** Bars that differ from those stored, by symbol. */
-  revisions: Map<string, number>;
-  /** Implausible bars, which were not stored, by symbol. */
-  refusedBars: Map<string, number>;
-  /** Symbols whose synthetic prices were replaced. */
-  syntheticReplaced: string[];
+  /** `item`: a symbol or a date. */
+  onProgress?: ((progress: { done: number; total: number; item: string }) => void) | undefined;
 }
 
 /**
@@ -53,22 +39,15 @@ export interface DownloadReport {
  * stored as soon as it arrives, with its coverage, so a symbol that the provider does not know, or a day without trading, is
  * not requested again.
  */
-export async function downloadPrices(context: DownloadContext, needs: readonly SymbolNeed[]): Promise<DownloadReport> {
-  const report: DownloadReport = {
-    wanted: needs.length,
-    downloaded: [],
-    stop: null,
-    unknown: [],
-    unreadable: new Map(),
-    isFullRefused: false,
-    revisions: new Map(),
-    refusedBars: new Map(),
-    syntheticReplaced: [],
-  };
+export async function downloadPrices(
+  context: DownloadContext<SymbolProvider>,
+  needs: readonly SymbolNeed[],
+): Promise<DownloadReport> {
+  const report: DownloadReport = { ...emptyReport('symbol', context.keyVariable), wanted: needs.length };
   const lastBars = new Map<string, CalendarDate>();
   let unreadableInARow = 0;
   for (const [index, need] of needs.entries()) {
-    context.onProgress?.({ done: index, total: needs.length, symbol: need.symbol });
+    context.onProgress?.({ done: index, total: needs.length, item: need.symbol });
     const asked = await askFor(context, need, report);
     if (context.signal.aborted) break;
     if (asked === null) continue;
@@ -93,7 +72,7 @@ type DailyResponse = ProviderResponse<{ bars: Bar[]; refused: number }>;
 
 /** Null when no response available to this customer would help. */
 async function askFor(
-  { provider, patience, signal, clock }: DownloadContext,
+  { provider, patience, signal, clock }: DownloadContext<SymbolProvider>,
   { symbol, first, last }: SymbolNeed,
   report: DownloadReport,
 ): Promise<{ response: DailyResponse; size: OutputSize } | null> {
@@ -127,10 +106,12 @@ async function store(
   const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
   const today = dateOf(clock());
   if (refused > 0) report.refusedBars.set(symbol, refused);
-  for (let from = 0; from < bars.length; from += BARS_PER_TRANSACTION) {
+  const others = datesOfOtherProviders(database, symbol, provider.source);
+  const own = bars.filter(({ date }) => !others.has(date));
+  for (let from = 0; from < own.length; from += BARS_PER_TRANSACTION) {
     await database.write(() => {
       if (from === 0 && dropSyntheticPrices(database, symbol)) report.syntheticReplaced.push(symbol);
-      storeBars(database, bars.slice(from, from + BARS_PER_TRANSACTION), stamp);
+      storeBars(database, own.slice(from, from + BARS_PER_TRANSACTION), stamp);
     });
     await setImmediate();
   }

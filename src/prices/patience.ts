@@ -5,6 +5,8 @@ import type { ProviderResponse } from './provider.ts';
 /** The first wait at a short limit; it doubles with every further try of the same request. */
 const FIRST_LIMIT_WAIT_MS = 2_000;
 const MAX_LIMIT_WAIT_MS = 60_000;
+/** How often one request is put off: `Retry-After: 0` may be all that a provider says. */
+const MAX_LIMITS = 100;
 /** How often an unreachable provider is tried again, after waits that double. */
 const MAX_TRIES = 3;
 const FIRST_RETRY_WAIT_MS = 500;
@@ -19,26 +21,37 @@ export interface PatienceOptions {
 
 /** Repeats a request until the provider answers it or further tries are pointless. */
 export interface Patience {
-  ask<Value>(request: () => Promise<ProviderResponse<Value>>): Promise<ProviderResponse<Value>>;
+  /** With `waits` false a short limit is not waited out. */
+  ask<Value>(request: () => Promise<ProviderResponse<Value>>, options?: { waits?: boolean }): Promise<ProviderResponse<Value>>;
   /** The total wait for short limits so far. */
   readonly waitedMs: number;
 }
 
-/** Short limits are waited out within the total allowed; an unreachable provider is tried a few times. */
+/**
+ * Short limits are waited out within the total allowed, as long as the provider asks; where it does not say, as long as the
+ * limit before took to pass, and longer from try to try. An unreachable provider is tried a few times.
+ */
 export function createPatience({ maxLimitWaitMs, signal, wait = sleepUnlessAborted }: PatienceOptions): Patience {
   let waitedMs = 0;
+  let lastLimitMs = FIRST_LIMIT_WAIT_MS;
   return {
     get waitedMs() {
       return waitedMs;
     },
-    async ask(request) {
+    async ask(request, { waits = true } = {}) {
+      const firstMs = lastLimitMs;
       let limits = 0;
+      let limitMs = 0;
       for (let tries = 1; ; tries += 1) {
         const response = await request();
+        if (response.problem !== 'short_limit' && limitMs > 0)
+          lastLimitMs = Math.max(FIRST_LIMIT_WAIT_MS, Math.min(limitMs, MAX_LIMIT_WAIT_MS));
         if (signal.aborted) return response;
-        const limitWaitMs = backOff(limits + 1, { firstMs: FIRST_LIMIT_WAIT_MS, maxMs: MAX_LIMIT_WAIT_MS });
-        if (response.problem === 'short_limit' && waitedMs + limitWaitMs <= maxLimitWaitMs) {
+        const guessMs = backOff(limits + 1, { firstMs, maxMs: MAX_LIMIT_WAIT_MS });
+        const limitWaitMs = (response.problem === undefined ? undefined : response.retryAfterMs) ?? guessMs;
+        if (response.problem === 'short_limit' && waits && limits < MAX_LIMITS && waitedMs + limitWaitMs <= maxLimitWaitMs) {
           limits += 1;
+          limitMs += limitWaitMs;
           waitedMs += limitWaitMs;
           await wait(limitWaitMs, signal);
           tries = 0; // a limit is not a failure

@@ -1,24 +1,41 @@
+import type { CalendarDate } from '../calendar.ts';
+import type { Dividend } from '../database/dividends.ts';
 import type { Split } from '../database/market.ts';
 import type { Bar, PriceSource } from '../database/prices.ts';
 
 /**
  * What a price provider may return instead of prices. `short_limit` passes within a minute, `daily_quota` by tomorrow;
- * `premium` and `unknown_symbol` concern the request, `bad_key` all requests; `unreachable` is a network failure,
- * `unreadable` a response that makes no sense.
+ * `premium`, `beyond_plan` (of one date, or of splits or dividends) and `unknown_symbol` concern the request, `bad_key` all
+ * requests; `unreachable` is a network failure, `unreadable` a response that makes no sense.
  */
 export type Problem =
-  'short_limit' | 'daily_quota' | 'premium' | 'unknown_symbol' | 'bad_key' | 'unreachable' | 'unreadable';
+  | 'short_limit'
+  | 'daily_quota'
+  | 'premium'
+  | 'beyond_plan'
+  | 'unknown_symbol'
+  | 'bad_key'
+  | 'unreachable'
+  | 'unreadable';
 
 export type ProviderResponse<Value> =
   | { value: Value; problem?: never }
-  | { problem: Problem; /** The provider's own words, without the key. */ message: string; value?: never };
+  | {
+      problem: Problem;
+      /** The provider's own words, without the key. */
+      message: string;
+      /** At a short limit: how long the provider asks to wait. */
+      retryAfterMs?: number;
+      value?: never;
+    };
 
 /** `compact`: the last 100 bars; `full`: the whole history. */
 export type OutputSize = 'compact' | 'full';
 export const COMPACT_BARS = 100;
 
-/** Each method makes one request and throws nothing for what a provider returns. */
-export interface PriceProvider {
+/** One request answers one symbol. Each method makes one request and throws nothing for what a provider returns. */
+export interface SymbolProvider {
+  by: 'symbol';
   source: PriceSource;
   /** The bars, oldest first, and how many of the response's were implausible. */
   daily(
@@ -28,3 +45,43 @@ export interface PriceProvider {
   ): Promise<ProviderResponse<{ bars: Bar[]; refused: number }>>;
   splits(symbol: string, signal: AbortSignal): Promise<ProviderResponse<Split[]>>;
 }
+
+/** One day of the whole market, reduced to some symbols. */
+export interface MarketDay {
+  /** At most one per symbol. */
+  bars: Bar[];
+  /** The symbols with an implausible bar. */
+  refused: string[];
+  /** Bars of symbols that were not asked for. */
+  others: number;
+}
+
+/** A span of dates and some symbols. */
+export interface ActionQuery {
+  from: CalendarDate;
+  to: CalendarDate;
+  symbols: readonly string[];
+}
+
+/** One page of a list of splits or dividends. */
+export interface ActionPage<Action> {
+  /** Each with the provider's identifier, where it has one: the same action may be on two pages. */
+  actions: { id: string | null; action: Action }[];
+  /** Those that cannot be used; `unreadable` ones leave it open what the symbol paid or how it split. */
+  refused: { symbol: string; reason: string; isUnreadable: boolean }[];
+  /** Where the next page is; null on the last. */
+  next: string | null;
+}
+
+/** One request answers one date, for all symbols. Each method makes one request and throws nothing for what a provider returns. */
+export interface DateProvider {
+  by: 'date';
+  source: PriceSource;
+  bars(date: CalendarDate, symbols: readonly string[], signal: AbortSignal): Promise<ProviderResponse<MarketDay>>;
+  /** The first page, or a later one by the `next` of the page before. */
+  splits(query: ActionQuery, page: string | null, signal: AbortSignal): Promise<ProviderResponse<ActionPage<Split>>>;
+  /** As it was paid, per share of the time, in dollars. */
+  dividends(query: ActionQuery, page: string | null, signal: AbortSignal): Promise<ProviderResponse<ActionPage<Dividend>>>;
+}
+
+export type PriceProvider = SymbolProvider | DateProvider;

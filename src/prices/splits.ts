@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type CalendarDate, addDays, dateOf, timestamp } from '../calendar.ts';
 import { type Jump, storeSplits, unexplainedJumps } from '../database/splits.ts';
 import type { DownloadContext } from './download.ts';
+import type { SymbolProvider } from './provider.ts';
 
 /** Jumps this long before the first date still matter: models look at past prices. */
 export const SPLIT_HISTORY_DAYS = 150;
@@ -31,7 +32,7 @@ export async function findJumps(
  * Requests from the provider the splits of the symbols that jump, and stores them. Stops when the provider returns none; the
  * remaining jumps stay unexplained.
  */
-export async function askForSplits(context: DownloadContext, jumps: readonly Jump[]): Promise<void> {
+export async function askForSplits(context: DownloadContext<SymbolProvider>, jumps: readonly Jump[]): Promise<void> {
   const { database, clock, provider, patience, signal } = context;
   for (const symbol of new Set(jumps.map((jump) => jump.symbol))) {
     const { value: splits, problem } = await patience.ask(() => provider.splits(symbol, signal));

@@ -1,147 +1,163 @@
-import assert from 'node:assert/strict';
-import { type CalendarDate, type Clock, addDays, dateOf } from '../calendar.ts';
-import type { Database } from '../database/database.ts';
-import { storedPrices, symbolsWithAdjustedPrices } from '../database/prices.ts';
+import { type CalendarDate, addDays, dateOf } from '../calendar.ts';
+import { symbolsWithAdjustedPrices } from '../database/prices.ts';
 import { heldBefore } from '../database/sessions.ts';
 import type { Log } from '../log.ts';
 import type { Settings } from '../settings.ts';
-import { createAlphaVantage } from './alpha-vantage.ts';
-import { type DatePrices, examineDates } from './coverage.ts';
-import { type DownloadContext, type DownloadReport, type SymbolNeed, downloadPrices } from './download.ts';
-import { downloadOrder } from './download-order.ts';
+import { downloadSplits } from './corporate-actions.ts';
+import type { DatePrices } from './coverage.ts';
+import { type DownloadContext, downloadPrices } from './download.ts';
+import { downloadDates } from './download-dates.ts';
+import { examine, missingOn, symbolNeeds, wantedDays } from './needs.ts';
 import { createPatience } from './patience.ts';
+import type { DateProvider, SymbolProvider } from './provider.ts';
+import { NO_PRICE_PROVIDER, connectProviders, hasPriceProvider, usesSyntheticPrices } from './providers.ts';
+import { type DownloadReport, emptyReport } from './report.ts';
+import type { PriceContext, PriceRequest } from './request.ts';
 import { SPLIT_HISTORY_DAYS, askForSplits, findJumps } from './splits.ts';
 import { makeSyntheticPrices } from './synthetic.ts';
-import { downloadWarnings, gapWarnings, jumpWarnings } from './warnings.ts';
-
-export interface PriceContext {
-  database: Database;
-  clock: Clock;
-  log: Log;
-  settings: Settings;
-}
-
-export interface PriceRequest {
-  /** In order; none in the future. */
-  dates: readonly CalendarDate[];
-  universe: readonly string[];
-  /** The models whose holdings are supplied with prices too, where possible. */
-  models: readonly string[];
-  signal: AbortSignal;
-  /** How many downloads the provider still allows, where that is known. */
-  downloadsLeft?: number | null;
-  onProgress?: DownloadContext['onProgress'];
-}
+import { downloadWarnings, gapWarnings, jumpWarnings, waitWarnings } from './warnings.ts';
 
 export interface PriceSupply {
   dates: DatePrices[];
   warnings: string[];
-  /** Null when the provider was not needed. */
-  report: DownloadReport | null;
+  /** One for each provider that was needed. */
+  reports: DownloadReport[];
 }
 
-/** Supplies the missing prices as far as mode and provider allow, and reports what is still missing. */
+/** Supplies the missing prices as far as mode and providers allow, and reports what is still missing. */
 export async function supplyPrices(context: PriceContext, request: PriceRequest): Promise<PriceSupply> {
   const { database, settings } = context;
   const [firstDate, lastDate] = [request.dates[0], request.dates.at(-1)];
-  if (firstDate === undefined || lastDate === undefined) return { dates: [], warnings: [], report: null };
+  if (firstDate === undefined || lastDate === undefined) return { dates: [], warnings: [], reports: [] };
   const held = heldBefore(database, request.models, firstDate);
   const outside = held.symbols.filter((symbol) => !request.universe.includes(symbol));
-  const needs = symbolNeeds(context, request, outside);
-  const warnings: string[] = [];
-  let report: DownloadReport | null = null;
-  const reason = reasonForNoDownload(settings);
-  const download = reason === null ? connect(context, request) : null;
-  if (needs.length > 0) {
-    if (usesSyntheticPrices(settings)) await makeSyntheticPrices(context, examine(context, request));
-    else if (download !== null) report = await downloadPrices(download, needs);
-    else warnings.push(`Price data is not downloaded: ${reason}`);
-  }
-  const from = addDays(held.since < firstDate ? held.since : firstDate, -SPLIT_HISTORY_DAYS);
   const symbols = [...request.universe, ...outside];
-  const jumps = () => findJumps(database, symbols, { from, to: lastDate });
-  if (download !== null && report?.stop == null) await askForSplits(download, await jumps());
-  const dates = examine(context, request, requiredSymbols(context, request.universe, report));
-  if (report !== null) {
-    warnings.push(...downloadWarnings(report, { dates, waitedMs: download?.patience.waitedMs ?? 0 }));
+  const warnings: string[] = [];
+  const reason = reasonForNoDownload(settings);
+  if (usesSyntheticPrices(settings)) await makeSyntheticPrices(context, examine(context, request));
+  else if (reason !== null && missingOn(context, { ...request, universe: symbols }).length > 0)
+    warnings.push(`Price data is not downloaded: ${reason}`);
+  const providers = reason === null ? connectProviders(settings, () => dateOf(context.clock())) : [];
+  const { reports, waitedMs, unsupplied, jumps } = await download(context, request, {
+    providers,
+    outside,
+    heldSince: held.since,
+    findJumps: () => findJumps(database, symbols, { from: firstOf(held.since, firstDate), to: lastDate }),
+  });
+  const dates = examineAfter(context, request, { reports, unsupplied });
+  for (const report of reports) {
+    warnings.push(...downloadWarnings(report, dates));
     logReport(context.log, report);
   }
-  warnings.push(...gapWarnings(dates, request.universe), ...jumpWarnings(await jumps()));
-  return { dates, warnings, report };
+  warnings.push(...waitWarnings(waitedMs), ...gapWarnings(dates, request.universe), ...jumpWarnings(await jumps()));
+  return { dates, warnings, reports };
 }
 
-/** In DEV without a provider's key, prices are made up. */
-function usesSyntheticPrices({ deploymentMode, alphaVantageApiKey }: Settings): boolean {
-  return deploymentMode === 'DEV' && alphaVantageApiKey === null;
+/** Jumps matter since the models' holdings are known, and as far back as models look. */
+function firstOf(heldSince: CalendarDate, firstDate: CalendarDate): CalendarDate {
+  return addDays(heldSince < firstDate ? heldSince : firstDate, -SPLIT_HISTORY_DAYS);
 }
 
-function reasonForNoDownload({ autoDownloadPriceData, alphaVantageApiKey }: Settings): string | null {
-  if (alphaVantageApiKey === null) return 'ALPHAADVANTAGE_API_KEY is not set';
-  return autoDownloadPriceData ? null : 'AUTO_DOWNLOAD_PRICE_DATA is false';
+function reasonForNoDownload(settings: Settings): string | null {
+  if (!hasPriceProvider(settings)) return NO_PRICE_PROVIDER;
+  return settings.autoDownloadPriceData ? null : 'AUTO_DOWNLOAD_PRICE_DATA is false';
 }
 
-function connect({ database, clock, settings }: PriceContext, { signal, onProgress }: PriceRequest): DownloadContext {
-  const { alphaVantageBaseUrl: baseUrl, alphaVantageApiKey: apiKey } = settings;
-  assert(apiKey !== null, 'nothing is downloaded without a key');
-  const provider = createAlphaVantage({
-    baseUrl,
-    apiKey,
-    today: () => dateOf(clock()),
-  });
-  const patience = createPatience({ maxLimitWaitMs: settings.maxRateLimitWaitMs, signal });
-  return { database, clock, provider, patience, signal, onProgress };
+interface Missing {
+  providers: ReturnType<typeof connectProviders>;
+  outside: readonly string[];
+  heldSince: CalendarDate;
+  findJumps: () => ReturnType<typeof findJumps>;
 }
 
-/** Which dates the stored prices allow. Without `required` symbols any known price is enough. */
-function examine(
-  { database, settings }: PriceContext,
-  { dates, universe }: { dates: readonly CalendarDate[]; universe: readonly string[] },
-  required: ReadonlySet<string> = new Set(),
-): DatePrices[] {
-  const [startDate, endDate] = [dates.at(0), dates.at(-1)];
-  assert(startDate !== undefined && endDate !== undefined, 'a request for prices has dates');
-  const stored = storedPrices(database, universe, { startDate, endDate, synthetic: usesSyntheticPrices(settings) });
-  return examineDates(dates, { universe, stored, required });
+interface Downloaded {
+  reports: DownloadReport[];
+  waitedMs: number;
+  /** Dates that no provider supplies: what is stored has to do. */
+  unsupplied: ReadonlySet<CalendarDate>;
+  jumps: () => ReturnType<typeof findJumps>;
 }
 
-/**
- * What to download, the most useful first: symbols that dates require, then those with partial bars, then holdings outside
- * the universe.
- */
-function symbolNeeds(context: PriceContext, request: PriceRequest, outside: readonly string[]): SymbolNeed[] {
-  const today = dateOf(context.clock());
-  const inUniverse = examine(context, request);
-  const ofHeld = outside.length > 0 ? examine(context, { ...request, universe: outside }) : [];
-  const spans = new Map<string, SymbolNeed>();
-  for (const { date, missing, partial } of [...inUniverse, ...ofHeld]) {
-    for (const symbol of date < today ? [...missing, ...partial] : missing)
-      spans.set(symbol, { symbol, first: spans.get(symbol)?.first ?? date, last: date });
+/** The first provider supplies what it reaches, each further one the dates that are beyond those before it. */
+async function download(
+  context: PriceContext,
+  request: PriceRequest,
+  { providers, outside, heldSince, findJumps: jumps }: Missing,
+): Promise<Downloaded> {
+  const { settings, clock, database, wait } = context;
+  const { signal, onProgress } = request;
+  const reports: DownloadReport[] = [];
+  let waitedMs = 0;
+  let open: readonly CalendarDate[] = request.dates;
+  const unreadable: CalendarDate[] = [];
+  for (const { provider, keyVariable } of providers) {
+    const maxLimitWaitMs = Math.max(0, settings.maxRateLimitWaitMs - waitedMs);
+    const patience = createPatience({ maxLimitWaitMs, signal, ...(wait && { wait }) });
+    const base = { database, clock, keyVariable, patience, signal, onProgress };
+    const rest = { ...request, dates: open };
+    const report =
+      open.length === 0
+        ? null
+        : provider.by === 'date'
+          ? await downloadDates({ ...base, provider }, wantedDays(context, rest, { outside, heldSince }))
+          : await downloadSymbols({ ...base, provider }, symbolNeeds(context, rest, outside));
+    if (report !== null) reports.push(report);
+    if (report?.stop == null && !signal.aborted)
+      await (provider.by === 'date'
+        ? explainByDates({ ...base, provider }, await jumps())
+        : askForSplits({ ...base, provider }, await jumps()));
+    waitedMs += patience.waitedMs;
+    if (report?.unit === 'day') unreadable.push(...open.filter((date) => report.unreadable.has(date)));
+    open = report === null ? [] : open.filter((date) => isOutOfReach(report, date));
   }
-  const order = new Set([...downloadOrder(inUniverse, request.downloadsLeft ?? null), ...spans.keys()]);
-  const adjusted = symbolsWithAdjustedPrices(context.database, [...order]);
-  return [...order]
-    .filter((symbol) => !adjusted.has(symbol))
-    .slice(0, request.downloadsLeft ?? undefined)
-    .flatMap((symbol) => spans.get(symbol) ?? []);
+  return { reports, waitedMs, unsupplied: new Set([...open, ...unreadable]), jumps };
 }
+
+/** Whether a provider will not supply a date tomorrow either. */
+function isOutOfReach({ stop, beyond }: DownloadReport, date: CalendarDate): boolean {
+  const isUseless = stop !== null && stop.problem !== 'short_limit' && stop.problem !== 'daily_quota';
+  return isUseless || beyond.dates.includes(date);
+}
+
+async function downloadSymbols(
+  context: DownloadContext<SymbolProvider>,
+  needs: ReturnType<typeof symbolNeeds>,
+): Promise<DownloadReport | null> {
+  return needs.length === 0 ? null : downloadPrices(context, needs);
+}
+
+/** Splits of jumps before the period of which the splits are known. */
+async function explainByDates(context: DownloadContext<DateProvider>, jumps: Awaited<ReturnType<typeof findJumps>>): Promise<void> {
+  const dates = jumps.map(({ date }) => date).sort();
+  const [from, to] = [dates[0], dates.at(-1)];
+  if (from === undefined || to === undefined) return;
+  const symbols = [...new Set(jumps.map(({ symbol }) => symbol))];
+  // The jump warnings say what stays unexplained.
+  await downloadSplits(context, { symbols, from: addDays(from, -SETTLED_SPLIT_DAYS), to }, emptyReport('day', context.keyVariable));
+}
+
+/** A split may be dated on a day without trading before the jump. */
+const SETTLED_SPLIT_DAYS = 7;
 
 /**
- * The symbols without which a date is not run: all that the provider can still supply; none when nothing can be downloaded.
- * Symbols with adjusted prices from another source are never required.
+ * Which dates can be simulated with what is stored now: those that a provider can still supply only with all symbols, apart
+ * from symbols with adjusted prices from another source and unreadable ones; the others with any.
  */
-function requiredSymbols(
-  { database, settings }: PriceContext,
-  universe: readonly string[],
-  report: DownloadReport | null,
-): Set<string> {
-  if (reasonForNoDownload(settings) !== null) return new Set();
-  const isUseless = report?.stop && report.stop.problem !== 'short_limit' && report.stop.problem !== 'daily_quota';
-  if (isUseless) return new Set();
-  const adjusted = symbolsWithAdjustedPrices(database, universe);
-  return new Set(universe.filter((symbol) => !adjusted.has(symbol) && !report?.unreadable.has(symbol)));
+function examineAfter(
+  context: PriceContext,
+  { dates, universe }: PriceRequest,
+  { reports, unsupplied }: Pick<Downloaded, 'reports' | 'unsupplied'>,
+): DatePrices[] {
+  const any = examine(context, { dates, universe });
+  if (reasonForNoDownload(context.settings) !== null) return any;
+  const adjusted = symbolsWithAdjustedPrices(context.database, universe);
+  const unreadable = new Set(reports.flatMap((report) => (report.unit === 'symbol' ? [...report.unreadable.keys()] : [])));
+  const required = universe.filter((symbol) => !adjusted.has(symbol) && !unreadable.has(symbol));
+  const whole = examine(context, { dates, universe }, new Set(required));
+  return dates.flatMap((date, index) => (unsupplied.has(date) ? any[index] : whole[index]) ?? []);
 }
 
-function logReport(log: Log, { wanted, downloaded, stop, unreadable }: DownloadReport): void {
-  log.info('price data downloaded', { downloaded: downloaded.length, wanted, ...(stop && { stop: stop.message }) });
-  for (const [symbol, problem] of unreadable) log.warning('price data of a symbol cannot be read', { symbol, problem });
+function logReport(log: Log, { unit, wanted, downloaded, stop, unreadable }: DownloadReport): void {
+  log.info('price data downloaded', { unit, downloaded: downloaded.length, wanted, ...(stop && { stop: stop.message }) });
+  for (const [item, problem] of unreadable) log.warning('a response of a price provider cannot be read', { [unit]: item, problem });
 }

@@ -1,8 +1,8 @@
 import type { Jump } from '../database/splits.ts';
 import { count, list } from '../sentences.ts';
 import type { DatePrices } from './coverage.ts';
-import type { DownloadReport } from './download.ts';
 import type { Problem } from './provider.ts';
+import type { DownloadReport } from './report.ts';
 
 /** The warnings of a job about prices. */
 
@@ -10,6 +10,9 @@ const WHEN_TO_TRY_AGAIN: Partial<Record<Problem, string>> = {
   daily_quota: "try again tomorrow, when the provider's daily quota is reset",
   short_limit: 'try again in a few minutes',
 };
+
+/** Splits and dividends that one warning names. */
+const MAX_NAMED_ACTIONS = 5;
 
 /** Symbols that cannot be traded on some of the available dates, because their prices are unknown. */
 export function gapWarnings(dates: readonly DatePrices[], universe: readonly string[]): string[] {
@@ -20,32 +23,63 @@ export function gapWarnings(dates: readonly DatePrices[], universe: readonly str
     : [`${missing.size} of ${universe.length} symbols have no price data on some of the dates`];
 }
 
-/** The warnings about a job's downloads. */
-export function downloadWarnings(
-  report: DownloadReport,
-  { dates, waitedMs }: { dates: readonly DatePrices[]; waitedMs: number },
-): string[] {
-  const { unknown, unreadable, revisions, refusedBars, syntheticReplaced, isFullRefused } = report;
+/** The wait at the limits of all providers. */
+export function waitWarnings(waitedMs: number): string[] {
+  return waitedMs > 0 ? [`Waited ${count(Math.round(waitedMs / 1000), 'second')} at the price provider's rate limit`] : [];
+}
+
+/** The warnings about a job's downloads from one provider. */
+export function downloadWarnings(report: DownloadReport, dates: readonly DatePrices[]): string[] {
+  return [...stopWarnings(report, dates), ...reachWarnings(report, dates), ...contentWarnings(report)];
+}
+
+/** What the provider or the customer's plan does not have. */
+function reachWarnings(report: DownloadReport, dates: readonly DatePrices[]): string[] {
+  const { isFullRefused, beyond, withoutActions, unpublished, history, unknown, unit } = report;
+  const left = leftOut(dates).filter((date) => beyond.dates.includes(date));
+  return [
+    ...(isFullRefused
+      ? ['The price provider limits more than the last 100 days to paying customers (premium): older dates stay without prices']
+      : []),
+    ...(left.length > 0
+      ? [`The price provider's plan does not include ${count(left.length, 'date')} (${beyond.message}): ${list(left)}`]
+      : []),
+    ...[...withoutActions].map(([kind, message]) => `The price provider's plan does not include ${kind}, so none are known (${message})`),
+    ...(unpublished.length > 0
+      ? [`The price provider has no prices of ${count(unpublished.length, 'date')} yet, and is asked again: ${list(unpublished)}`]
+      : []),
+    ...(history === null ? [] : [historyWarning(history)]),
+    ...(unknown.length === 0
+      ? []
+      : unit === 'symbol'
+        ? [`The price provider does not know ${count(unknown.length, 'symbol')}: ${list(unknown)}`]
+        : [`The price provider has no prices of ${count(unknown.length, 'symbol')} on these dates: ${list(unknown)}`]),
+  ];
+}
+
+function historyWarning({ before, wanted, found }: NonNullable<DownloadReport['history']>): string {
+  const which = found === 0 ? 'none' : `only ${found}`;
+  return `Of the ${count(wanted, 'trading day')} before ${before}, ${which} have prices: models have less to look back on`;
+}
+
+/** What was wrong or new in the provider's responses. */
+function contentWarnings({ unreadable, revisions, refusedBars, refusedActions, syntheticReplaced }: DownloadReport): string[] {
   const sum = (counts: Map<string, number>) => [...counts.values()].reduce((total, number) => total + number, 0);
   const symbolsOf = (counts: ReadonlyMap<string, unknown>) => list([...counts.keys()].sort());
   const [firstUnreadable] = unreadable.values();
   return [
-    ...stopWarnings(report, dates),
-    ...(waitedMs > 0
-      ? [`Waited ${count(Math.round(waitedMs / 1000), 'second')} at the price provider's rate limit`]
-      : []),
-    ...(isFullRefused
-      ? ['The price provider limits more than the last 100 days to paying customers (premium): older dates stay without prices']
-      : []),
-    ...(unknown.length > 0
-      ? [`The price provider does not know ${count(unknown.length, 'symbol')}: ${list(unknown)}`]
-      : []),
     ...(unreadable.size > 0
       ? [`The price provider's responses for ${symbolsOf(unreadable)} could not be used: ${firstUnreadable}`]
       : []),
     ...(revisions.size > 0 ? [revisionWarning(sum(revisions), symbolsOf(revisions))] : []),
     ...(refusedBars.size > 0
       ? [`${count(sum(refusedBars), 'bar')} were not plausible and not stored: ${symbolsOf(refusedBars)}`]
+      : []),
+    ...(refusedActions.length > 0
+      ? [
+          `${refusedActions.length} of the provider's splits and dividends could not be used: ` +
+            list(refusedActions.map(({ symbol, reason }) => `${symbol} (${reason})`), MAX_NAMED_ACTIONS),
+        ]
       : []),
     ...(syntheticReplaced.length > 0
       ? [
@@ -59,23 +93,26 @@ function revisionWarning(bars: number, symbols: string): string {
   return `${count(bars, 'bar')} differ from those stored before (${symbols}); the old values are kept in price_revisions`;
 }
 
-function stopWarnings({ stop, downloaded, wanted }: DownloadReport, dates: readonly DatePrices[]): string[] {
+function leftOut(dates: readonly DatePrices[]): string[] {
+  return dates.filter(({ availability }) => availability === 'missing').map(({ date }) => date);
+}
+
+function stopWarnings({ stop, downloaded, wanted, unit, keyVariable }: DownloadReport, dates: readonly DatePrices[]): string[] {
   if (stop === null) return [];
-  const progress = `${downloaded.length} of ${wanted} symbols downloaded`;
+  const progress = `${downloaded.length} of ${wanted} ${unit}s downloaded`;
   const again = WHEN_TO_TRY_AGAIN[stop.problem];
-  if (again === undefined)
-    return [`${REASONS[stop.problem] ?? 'The price provider returned nothing'} (${stop.message}): ${progress}`];
-  const left = dates.filter(({ availability }) => availability === 'missing').map(({ date }) => date);
+  if (again === undefined) return [`${reasonOf(stop.problem, keyVariable)} (${stop.message}): ${progress}`];
+  const left = leftOut(dates);
   const consequence =
     left.length === 0 ? 'No date is left out' : `${count(left.length, 'date')} left out: ${list(left)}`;
   return [`Rate limit reached: ${progress}`, `${consequence}; ${again}`];
 }
 
-const REASONS: Partial<Record<Problem, string>> = {
-  bad_key: 'The price provider does not accept the key in ALPHAADVANTAGE_API_KEY',
-  premium: 'The price provider limits daily prices to paying customers',
-  unreachable: 'The price provider cannot be reached',
-};
+function reasonOf(problem: Problem, keyVariable: string): string {
+  if (problem === 'bad_key') return `The price provider does not accept the key in ${keyVariable}`;
+  if (problem === 'premium') return 'The price provider limits daily prices to paying customers';
+  return problem === 'unreachable' ? 'The price provider cannot be reached' : 'The price provider returned nothing';
+}
 
 /** Jumps of raw prices that no provider has explained. */
 export function jumpWarnings(jumps: readonly Jump[]): string[] {

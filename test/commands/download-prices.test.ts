@@ -87,7 +87,7 @@ const wrong: [name: string, args: string[], code: number, stderr: RegExp, env?: 
     'without a key',
     RANGE,
     1,
-    /Cannot download prices: ALPHAADVANTAGE_API_KEY is not set/,
+    /Cannot download prices: neither MASSIVE_API_KEY nor ALPHAADVANTAGE_API_KEY is set/,
     { ALPHAADVANTAGE_API_KEY: '' },
   ],
 ];

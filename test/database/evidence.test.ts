@@ -32,7 +32,7 @@ function takeEvidenceAway(path: string, sql: string): void {
   const added = database
     .prepare(
       `SELECT type, name FROM sqlite_schema WHERE name IN ('session_prices', 'session_splits')
-         OR type IN ('table', 'view') AND (name LIKE 'dividend%' OR name = 'session_dividends')
+         OR type IN ('table', 'view') AND (name LIKE 'dividend%' OR name IN ('session_dividends', 'market_days', 'stock_split_spans'))
          OR (type IN ('view', 'trigger') AND name LIKE 'written_%') OR (type = 'trigger' AND sql LIKE '%written_%')
        ORDER BY type = 'trigger' DESC`,
     )

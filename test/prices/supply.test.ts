@@ -201,7 +201,7 @@ for (const [name, fault, warning] of useless) {
 
 const off: [name: string, settings: Partial<Settings>, warning: string][] = [
   ['switched off', { autoDownloadPriceData: false }, 'Price data is not downloaded: AUTO_DOWNLOAD_PRICE_DATA is false'],
-  ['without a key', { alphaVantageApiKey: null }, 'Price data is not downloaded: ALPHAADVANTAGE_API_KEY is not set'],
+  ['without a key', { alphaVantageApiKey: null }, 'Price data is not downloaded: neither MASSIVE_API_KEY nor ALPHAADVANTAGE_API_KEY is set'],
 ];
 for (const [name, settings, warning] of off) {
   test(`downloads ${name}: no request is made, one bar is enough`, async (t) => {

@@ -1,0 +1,133 @@
+import { type CalendarDate, addDays, dateOf, timestamp } from '../calendar.ts';
+import { type Dividend, dividendCoverage, storeDividends } from '../database/dividends.ts';
+import type { Split } from '../database/market.ts';
+import type { Coverage } from '../database/prices.ts';
+import { splitSpans, storeSplitSpans } from '../database/splits.ts';
+import { combineSplits } from './action-amounts.ts';
+import type { DownloadContext } from './download.ts';
+import type { ActionPage, ActionQuery, DateProvider, ProviderResponse } from './provider.ts';
+import type { DownloadReport } from './report.ts';
+
+/** The splits and dividends of a period, from a provider that answers them by range of dates. */
+
+/** With more pages than this, a list does not end. */
+const MAX_PAGES = 50;
+
+/**
+ * Requests and stores the splits and dividends of some symbols in a period, unless they are known. What the provider or the
+ * customer's plan does not answer is in the report, and the downloads go on; a limit or a bad key stops them.
+ */
+export async function downloadActions(
+  context: DownloadContext<DateProvider>,
+  query: ActionQuery,
+  report: DownloadReport,
+): Promise<void> {
+  const { provider, clock, database } = context;
+  const today = dateOf(clock());
+  // Prices that are adjusted for splits are adjusted for those up to today.
+  const splitQuery = { ...query, to: today > query.to ? today : query.to };
+  if (!isKnown(query, splitSpans(database, query.symbols, query), today))
+    await downloadSplits(context, splitQuery, report);
+  if (report.stop !== null || context.signal.aborted) return;
+  if (isKnown(query, dividendCoverage(database, query.symbols, query), today)) return;
+  const dividends = await readPages(context, 'dividends', {
+    ask: (page) => provider.dividends(query, page, context.signal),
+    report,
+  });
+  if (dividends === null) return;
+  const spans = spansOf(query, dividends.unreadable, yesterday(today));
+  const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
+  const list: { dividends: Dividend[]; spans: Coverage[]; basis: 'as_paid' } = {
+    dividends: dividends.actions,
+    spans,
+    basis: 'as_paid',
+  };
+  await database.write(() => storeDividends(database, list, stamp));
+}
+
+/** Requests and stores the splits of some symbols in a period. */
+export async function downloadSplits(
+  context: DownloadContext<DateProvider>,
+  query: ActionQuery,
+  report: DownloadReport,
+): Promise<void> {
+  const { provider, clock, database, signal } = context;
+  const splits = await readPages<Split>(context, 'splits', { ask: (page) => provider.splits(query, page, signal), report });
+  if (splits === null) return;
+  const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
+  const knownThrough = yesterday(dateOf(clock()));
+  const list = { splits: combineSplits(splits.actions), spans: spansOf(query, splits.unreadable, query.to), knownThrough };
+  await database.write(() => storeSplitSpans(database, list, stamp));
+}
+
+function yesterday(today: CalendarDate): CalendarDate {
+  return addDays(today, -1);
+}
+
+/** Whether each symbol's spans, in order, reach over the whole period. */
+function isKnown({ symbols, from, to }: ActionQuery, spans: readonly Coverage[], today: CalendarDate): boolean {
+  if (to >= today) return false; // what is announced for today may still change
+  const spansOfSymbol = Map.groupBy(spans, ({ symbol }) => symbol);
+  return symbols.every((symbol) => {
+    let known = yesterday(from);
+    for (const { startDate, endDate } of spansOfSymbol.get(symbol) ?? [])
+      if (startDate <= addDays(known, 1) && endDate > known) known = endDate;
+    return known >= to;
+  });
+}
+
+/** The period for each symbol whose actions could all be read. */
+function spansOf({ symbols, from, to }: ActionQuery, unreadable: ReadonlySet<string>, last: CalendarDate): Coverage[] {
+  const endDate = to < last ? to : last;
+  if (endDate < from) return [];
+  return symbols.filter((symbol) => !unreadable.has(symbol)).map((symbol) => ({ symbol, startDate: from, endDate }));
+}
+
+interface Actions<Action> {
+  actions: Action[];
+  /** Symbols with an action that cannot be read. */
+  unreadable: Set<string>;
+}
+
+/** All pages of a list; null where it is not answered, which the report says. An action that is on two pages counts once. */
+async function readPages<Action>(
+  { patience, signal }: DownloadContext<DateProvider>,
+  kind: 'splits' | 'dividends',
+  { ask, report }: { ask: (page: string | null) => Promise<ProviderResponse<ActionPage<Action>>>; report: DownloadReport },
+): Promise<Actions<Action> | null> {
+  const list: Actions<Action> = { actions: [], unreadable: new Set() };
+  const ids = new Set<string>();
+  let page: string | null = null;
+  for (let pages = 1; ; pages += 1) {
+    const response: ProviderResponse<ActionPage<Action>> = await patience.ask(() => ask(page));
+    if (signal.aborted) return null;
+    if (response.value === undefined) {
+      noteProblem(report, kind, response);
+      return null;
+    }
+    const { actions, refused, next } = response.value;
+    for (const { id, action } of actions) {
+      if (id !== null && ids.has(id)) continue;
+      if (id !== null) ids.add(id);
+      list.actions.push(action);
+    }
+    for (const { symbol, isUnreadable } of refused) if (isUnreadable) list.unreadable.add(symbol);
+    report.refusedActions.push(...refused);
+    if (next === null) return list;
+    if (next === page || pages === MAX_PAGES) {
+      report.unreadable.set(kind, next === page ? 'its next page is the same page' : `it has more than ${MAX_PAGES} pages`);
+      return null;
+    }
+    page = next;
+  }
+}
+
+function noteProblem(
+  report: DownloadReport,
+  kind: 'splits' | 'dividends',
+  { problem, message }: Extract<ProviderResponse<unknown>, { message: string }>,
+): void {
+  if (problem === 'beyond_plan' || problem === 'premium') report.withoutActions.set(kind, message);
+  else if (problem === 'unreadable' || problem === 'unknown_symbol') report.unreadable.set(kind, message);
+  else report.stop = { problem, message };
+}

@@ -1,0 +1,240 @@
+import { type CalendarDate, addDays, dateOf, isWeekday, timestamp } from '../calendar.ts';
+import {
+  daysAnsweredEarly,
+  hasLaterBars,
+  storeMarketDay,
+  symbolsRevisedOn,
+  symbolsWithBarsOfOthers,
+  symbolsWithoutBars,
+} from '../database/market-days.ts';
+import { addCoverage, dropSyntheticPrices, storeBars } from '../database/prices.ts';
+import { downloadActions } from './corporate-actions.ts';
+import { type DayNeed, type Horizon, dateOrder, isBeyond, nextDate, noteAnswer, noteRefusal, weekdayBefore } from './date-order.ts';
+import type { DownloadContext } from './download.ts';
+import type { DateProvider, MarketDay } from './provider.ts';
+import { type DownloadReport, addTo, emptyReport } from './report.ts';
+
+/** A date this long past has certainly been published: without bars, it was a day without trading. */
+const PUBLISHED_AFTER_DAYS = 2;
+/** A day that was answered earlier than this after it was may have been corrected since; it is requested once more. */
+const SETTLED_AFTER_DAYS = 3;
+/** After this many unreadable responses in a row, the provider counts as unreachable. */
+const MAX_UNREADABLE_IN_A_ROW = 3;
+
+/** What to download from a provider that answers whole days. */
+export interface WantedDays {
+  /** The job's dates on which something is missing. */
+  needs: readonly DayNeed[];
+  /** The job's first and last date. */
+  first: CalendarDate;
+  last: CalendarDate;
+  /** The symbols to store, the universe first. Those with prices that are adjusted for splits are not among them. */
+  symbols: readonly string[];
+  /** Whose splits and dividends are to be known, and from which date on. */
+  actions: { symbols: readonly string[]; from: CalendarDate };
+  history: {
+    /** Trading days before the first date. */
+    days: number;
+    /** What is stored of a date before the first one: all bars, some, none, or the knowledge that there are none. */
+    stateOf: (date: CalendarDate) => 'whole' | 'partial' | 'unknown' | 'no_trading';
+    /** Whether a limit is waited out for all of them, not only for the nearest. */
+    isWaitedFor: boolean;
+  };
+  /** The most requests of days; null without a bound. */
+  downloadsLeft: number | null;
+}
+
+interface Progress extends DownloadContext<DateProvider> {
+  wanted: WantedDays;
+  report: DownloadReport;
+  horizon: Horizon;
+  /** Dates answered in this run: with bars, and without any. */
+  answered: Set<CalendarDate>;
+  empty: Set<CalendarDate>;
+  unreadableInARow: number;
+  /** Requests of any kind, and days of the market that were requested. */
+  requests: number;
+  days: number;
+}
+
+/**
+ * Downloads the splits and dividends of the period, then the job's dates, then the trading days before them from the nearest
+ * on, and last the days that may have been corrected. Each answer is stored as it arrives, with what it covers, so nothing is
+ * requested twice. Null when nothing is to be requested.
+ */
+export async function downloadDates(context: DownloadContext<DateProvider>, wanted: WantedDays): Promise<DownloadReport | null> {
+  const report: DownloadReport = { ...emptyReport('day', context.keyVariable), wanted: wanted.needs.length };
+  const horizon: Horizon = { tooOld: null, tooNew: null, answered: null };
+  const state: Progress = {
+    ...context,
+    provider: counting(context.provider, () => (state.requests += 1)),
+    wanted,
+    report,
+    horizon,
+    answered: new Set(),
+    empty: new Set(),
+    unreadableInARow: 0,
+    requests: 0,
+    days: 0,
+  };
+  if (wanted.actions.symbols.length > 0)
+    await downloadActions(state, { ...wanted.actions, to: wanted.last }, report);
+  await downloadNeeds(state);
+  await downloadHistory(state);
+  await downloadEarlyDays(state);
+  await coverEmptyDays(state);
+  if (report.downloaded.length > 0) report.unknown = symbolsWithoutBars(context.database, wanted.symbols);
+  return state.requests === 0 ? null : report;
+}
+
+function counting(provider: DateProvider, onRequest: () => void): DateProvider {
+  return {
+    ...provider,
+    bars: (...request) => (onRequest(), provider.bars(...request)),
+    splits: (...request) => (onRequest(), provider.splits(...request)),
+    dividends: (...request) => (onRequest(), provider.dividends(...request)),
+  };
+}
+
+function isOver({ report, signal, days, wanted: { downloadsLeft } }: Progress): boolean {
+  return report.stop !== null || signal.aborted || (downloadsLeft !== null && days >= downloadsLeft);
+}
+
+async function downloadNeeds(state: Progress): Promise<void> {
+  const { report, horizon, wanted, onProgress } = state;
+  let left = dateOrder(wanted.needs);
+  for (;;) {
+    const beyond = left.filter((date) => isBeyond(horizon, date));
+    report.beyond.dates.push(...beyond);
+    left = left.filter((date) => !beyond.includes(date));
+    const date = nextDate(left, horizon);
+    if (date === undefined || isOver(state)) break;
+    onProgress?.({ done: wanted.needs.length - left.length, total: wanted.needs.length, item: date });
+    const end = await download(state, date, { waits: true });
+    if (end === 'stopped') break;
+    if (end === 'stored' || end === 'empty') report.downloaded.push(date);
+    if (end !== 'refused') left = left.filter((other) => other !== date);
+  }
+  report.beyond.dates.sort();
+}
+
+/** The trading days before the first date, the nearest first: the first morning needs the closes of that one. */
+async function downloadHistory(state: Progress): Promise<void> {
+  const { wanted, report, horizon } = state;
+  const { days, stateOf, isWaitedFor } = wanted.history;
+  if (days === 0) return;
+  let found = 0;
+  let isAsking = wanted.downloadsLeft === null;
+  let date = wanted.first;
+  // Holidays are at most every fourth weekday, and a few days may be unknown.
+  for (let steps = 0; found < days && steps < 2 * days + 5; steps += 1) {
+    date = weekdayBefore(date);
+    let known = stateOf(date);
+    if ((known === 'unknown' || known === 'partial') && isAsking && !isOver(state) && !isBeyond(horizon, date)) {
+      const end = await download(state, date, { waits: isWaitedFor || found === 0 });
+      if (end === 'stored') known = 'whole';
+      if (end === 'empty') known = 'no_trading';
+      isAsking = end !== 'limited' && end !== 'stopped';
+    }
+    if (known === 'whole' || known === 'partial') found += 1;
+  }
+  if (found < days) report.history = { before: wanted.first, wanted: days, found };
+}
+
+/** Days that were answered soon after they were, which the provider may have corrected. */
+async function downloadEarlyDays(state: Progress): Promise<void> {
+  const { database, provider, clock, wanted, answered } = state;
+  if (wanted.downloadsLeft !== null) return;
+  const span = {
+    from: addDays(wanted.first, -2 * wanted.history.days),
+    to: addDays(dateOf(clock()), -SETTLED_AFTER_DAYS),
+    settledAfterDays: SETTLED_AFTER_DAYS,
+  };
+  for (const date of daysAnsweredEarly(database, provider.source, span)) {
+    if (answered.has(date) || isOver(state)) continue;
+    const end = await download(state, date, { waits: false });
+    if (end === 'limited' || end === 'stopped') return;
+  }
+}
+
+/** How the request of a day ended; `limited`: a limit that was not waited out. */
+type End = 'stored' | 'empty' | 'refused' | 'unreadable' | 'limited' | 'stopped';
+
+async function download(state: Progress, date: CalendarDate, { waits }: { waits: boolean }): Promise<End> {
+  const { provider, patience, signal, wanted, report, horizon, clock } = state;
+  state.days += 1;
+  const response = await patience.ask(() => provider.bars(date, wanted.symbols, signal), { waits });
+  if (signal.aborted) return 'stopped';
+  const { problem } = response;
+  state.unreadableInARow = problem === 'unreadable' ? state.unreadableInARow + 1 : 0;
+  if (problem === undefined) {
+    noteAnswer(horizon, date);
+    return keep(state, date, response.value);
+  }
+  if (problem === 'beyond_plan' || problem === 'premium') {
+    noteRefusal(horizon, date, dateOf(clock()));
+    report.beyond.message = response.message;
+    return 'refused';
+  }
+  if (problem === 'short_limit' && !waits) return 'limited';
+  if (problem === 'unreadable' && state.unreadableInARow < MAX_UNREADABLE_IN_A_ROW) {
+    report.unreadable.set(date, response.message);
+    return 'unreadable';
+  }
+  report.stop = { problem: problem === 'unreadable' ? 'unreachable' : problem, message: response.message };
+  return 'stopped';
+}
+
+/** Stores what a day's response has of the symbols, and that it covers all of them, in one transaction. */
+async function keep(state: Progress, date: CalendarDate, { bars, refused, others }: MarketDay): Promise<'stored' | 'empty'> {
+  const { database, provider, clock, wanted, report, answered, empty } = state;
+  const { source } = provider;
+  addTo(report.refusedBars, refused);
+  if (bars.length + refused.length + others === 0) {
+    empty.add(date);
+    await coverEmptyDays(state);
+    return 'empty';
+  }
+  answered.add(date);
+  const today = dateOf(clock());
+  const kept = symbolsWithBarsOfOthers(database, date, { symbols: wanted.symbols, source });
+  const own = bars.filter(({ symbol }) => !kept.has(symbol));
+  const isPublished = date <= addDays(today, -PUBLISHED_AFTER_DAYS) || 2 * bars.length >= wanted.symbols.length;
+  const stamp = { source, recordedAt: timestamp(clock()) };
+  await database.write(() => {
+    for (const { symbol } of own) if (dropSyntheticPrices(database, symbol)) report.syntheticReplaced.push(symbol);
+    storeBars(database, own, stamp);
+    storeMarketDay(database, date, stamp);
+    if (isPublished && date < today) cover(state, date, stamp.recordedAt);
+  });
+  const symbols = own.map(({ symbol }) => symbol);
+  addTo(report.revisions, symbolsRevisedOn(database, date, { symbols, recordedAt: stamp.recordedAt }));
+  return 'stored';
+}
+
+/** Within the caller's transaction. A weekend is covered with the days beside it, so that the spans of a year are one. */
+function cover({ database, provider: { source }, clock, wanted }: Progress, date: CalendarDate, recordedAt: string): void {
+  const yesterday = addDays(dateOf(clock()), -1);
+  const startDate = addDays(weekdayBefore(date), 1);
+  let endDate = date;
+  while (endDate < yesterday && !isWeekday(addDays(endDate, 1))) endDate = addDays(endDate, 1);
+  for (const symbol of wanted.symbols) addCoverage(database, { symbol, startDate, endDate }, { source, recordedAt });
+}
+
+/** Covers the days without bars that are certainly over: a later day has bars, or they are long enough past. */
+async function coverEmptyDays(state: Progress): Promise<void> {
+  const { database, provider, clock, wanted, empty, answered, report } = state;
+  const today = dateOf(clock());
+  const published = addDays(today, -PUBLISHED_AFTER_DAYS);
+  const isPast = (date: CalendarDate) =>
+    date <= published ||
+    [...answered].some((other) => other > date) ||
+    hasLaterBars(database, date, { symbols: wanted.symbols, source: provider.source });
+  const past = [...empty].filter((date) => date < today && isPast(date));
+  if (past.length > 0) {
+    const recordedAt = timestamp(clock());
+    await database.write(() => past.forEach((date) => cover(state, date, recordedAt)));
+    for (const date of past) empty.delete(date);
+  }
+  report.unpublished = [...empty].filter((date) => date >= wanted.first).sort();
+}

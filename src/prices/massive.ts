@@ -1,0 +1,156 @@
+import type { CalendarDate } from '../calendar.ts';
+import { messageOf } from '../domain.ts';
+import { type HttpResponse, httpRequest } from '../http-client.ts';
+import { type Json, asObject, asText, tryParse } from '../json.ts';
+import { quote } from '../text.ts';
+import { readDividends, readMarketDay, readSplits, tickerOf } from './massive-rows.ts';
+import type { ActionPage, ActionQuery, DateProvider, Problem, ProviderResponse } from './provider.ts';
+
+/**
+ * Massive (formerly Polygon) over HTTP: a date of the whole US market per request, as it traded; splits and dividends by range
+ * of dates, in pages.
+ */
+
+const REQUEST_TIMEOUT_MS = 60_000;
+/** A day of the US market is 1.5 MB. */
+const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
+const BARS_PATH = '/v2/aggs/grouped/locale/us/market/stocks';
+const SPLITS_PATH = '/stocks/v1/splits';
+const DIVIDENDS_PATH = '/stocks/v1/dividends';
+/** The most that the provider puts on a page. */
+const PAGE_SIZE = 5_000;
+/** With more symbols than this, a request does not name them: its URL would become too long. */
+const MAX_NAMED_SYMBOLS = 250;
+/** A longer wait than this is not meant for a program. */
+const MAX_RETRY_AFTER_MS = 3_600_000;
+
+export interface MassiveOptions {
+  baseUrl: string;
+  apiKey: string;
+  /** Today in UTC: of today only the open is final. */
+  today: () => CalendarDate;
+}
+
+export function createMassive({ baseUrl, apiKey, today }: MassiveOptions): DateProvider {
+  const base = baseUrl.replace(/\/+$/, '');
+  const ask = async <Value>(
+    target: string,
+    { read, signal }: { read: (body: Json) => Value; signal: AbortSignal },
+  ): Promise<ProviderResponse<Value>> => {
+    const headers = { authorization: `Bearer ${apiKey}` };
+    const limits = { timeoutMs: REQUEST_TIMEOUT_MS, maxBytes: MAX_RESPONSE_BYTES, signal };
+    // Before a text is cut, so that no part of the key is left at the cut.
+    const say = (text: string) => quote(text.replaceAll(apiKey, '[key]'));
+    const response = readResult(await httpRequest(base + target, { headers, ...limits }), { read, say });
+    return response.problem === undefined ? response : { ...response, message: response.message.replaceAll(apiKey, '[key]') };
+  };
+  const askForPage = <Action>(
+    target: string,
+    { path, read, signal }: { path: string; read: (body: Json) => Omit<ActionPage<Action>, 'next'>; signal: AbortSignal },
+  ) => ask(target, { signal, read: (body) => ({ ...read(body), next: nextTarget(body, { base, path }) }) });
+  return {
+    by: 'date',
+    source: 'massive',
+    bars: (date, symbols, signal) =>
+      ask(`${BARS_PATH}/${date}?adjusted=false`, {
+        read: (body) => readMarketDay(body, { date, symbols, today: today() }),
+        signal,
+      }),
+    splits: (query, page, signal) =>
+      askForPage(page ?? firstTarget(SPLITS_PATH, 'execution_date', query), {
+        path: SPLITS_PATH,
+        read: (body) => readSplits(body, query),
+        signal,
+      }),
+    dividends: (query, page, signal) =>
+      askForPage(page ?? firstTarget(DIVIDENDS_PATH, 'ex_dividend_date', query), {
+        path: DIVIDENDS_PATH,
+        read: (body) => readDividends(body, query),
+        signal,
+      }),
+  };
+}
+
+function firstTarget(path: string, dateField: string, { from, to, symbols }: ActionQuery): string {
+  const parameters = new URLSearchParams({ [`${dateField}.gte`]: from, [`${dateField}.lte`]: to });
+  if (symbols.length <= MAX_NAMED_SYMBOLS) parameters.set('ticker.any_of', [...new Set(symbols.map(tickerOf))].join(','));
+  parameters.set('limit', String(PAGE_SIZE));
+  parameters.set('sort', `${dateField}.asc`);
+  return `${path}?${parameters}`;
+}
+
+/**
+ * The path and query of the next page, to be asked of our own base: a mirror passes on the provider's `next_url`, and no other
+ * host may get the key. Throws for a URL of anything but the same list.
+ */
+function nextTarget({ next_url: next }: Json, { base, path }: { base: string; path: string }): string | null {
+  if (next === undefined || next === null || next === '') return null;
+  const url = typeof next === 'string' ? URL.parse(next, `${base}/`) : null;
+  if (url === null || !url.pathname.endsWith(path))
+    throw new Error(`a next_url that cannot be followed: ${quote(String(next))}`);
+  url.searchParams.delete('apiKey');
+  return path + url.search;
+}
+
+interface Reading<Value> {
+  read: (body: Json) => Value;
+  /** The beginning of a text from the provider, without the key. */
+  say: (text: string) => string;
+}
+
+function readResult<Value>(
+  result: Awaited<ReturnType<typeof httpRequest>>,
+  { read, say }: Reading<Value>,
+): ProviderResponse<Value> {
+  if (result.failure === 'too_large') return { problem: 'unreadable', message: result.message };
+  if (result.failure !== undefined) return { problem: 'unreachable', message: result.message };
+  const { status, text } = result;
+  const body = asObject(tryParse(text));
+  if (status === 200) return readBody(result, body, { read, say });
+  const message = `status ${status}: ${say(wordsOf(body) ?? text)}`;
+  if (status === 429) return { problem: 'short_limit', message, ...retryAfter(result) };
+  return { problem: problemOf(status), message };
+}
+
+function problemOf(status: number): Problem {
+  if (status === 401) return 'bad_key';
+  if (status === 403) return 'beyond_plan';
+  return status >= 500 ? 'unreachable' : 'unreadable';
+}
+
+/** `DELAYED` is an OK on plans whose prices come fifteen minutes late. Gateways may send an error with status 200. */
+function readBody<Value>(
+  { headers, text }: HttpResponse,
+  body: Json | undefined,
+  { read, say }: Reading<Value>,
+): ProviderResponse<Value> {
+  if (body === undefined) {
+    const type = headers['content-type'] ?? 'no content type';
+    return { problem: 'unreadable', message: `a response that is not a JSON object (${say(type)}): ${say(text)}` };
+  }
+  const { status } = body;
+  if (status !== 'OK' && status !== 'DELAYED') {
+    const words = say(`${String(status ?? 'no status')}: ${wordsOf(body) ?? text}`);
+    if (/requests per minute/i.test(words)) return { problem: 'short_limit', message: words };
+    if (/unknown api ?key/i.test(words)) return { problem: 'bad_key', message: words };
+    return { problem: status === 'NOT_AUTHORIZED' ? 'beyond_plan' : 'unreadable', message: words };
+  }
+  try {
+    return { value: read(body) };
+  } catch (error) {
+    return { problem: 'unreadable', message: messageOf(error) };
+  }
+}
+
+/** The provider's own sentence in an error. */
+function wordsOf(body: Json | undefined): string | undefined {
+  return asText(body?.['error']) ?? asText(body?.['message']);
+}
+
+/** Seconds, or the date of an HTTP header. */
+function retryAfter({ headers }: HttpResponse): { retryAfterMs?: number } {
+  const text = headers['retry-after']?.trim();
+  if (text === undefined) return {};
+  const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.parse(headers.date ?? '');
+  return Number.isFinite(ms) ? { retryAfterMs: Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS) } : {};
+}

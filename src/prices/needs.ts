@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { type CalendarDate, addDays, dateOf, isWeekday } from '../calendar.ts';
+import { storedPrices, symbolsWithAdjustedPrices } from '../database/prices.ts';
+import { type DatePrices, examineDates } from './coverage.ts';
+import type { DayNeed } from './date-order.ts';
+import type { WantedDays } from './download-dates.ts';
+import type { SymbolNeed } from './download.ts';
+import { downloadOrder } from './download-order.ts';
+import { usesSyntheticPrices } from './providers.ts';
+import type { PriceContext, PriceRequest } from './request.ts';
+
+/** What is missing, as each kind of provider needs to know it. */
+
+/** Which dates the stored prices allow. Without `required` symbols any known price is enough. */
+export function examine(
+  { database, settings }: PriceContext,
+  { dates, universe }: { dates: readonly CalendarDate[]; universe: readonly string[] },
+  required: ReadonlySet<string> = new Set(),
+): DatePrices[] {
+  const [startDate, endDate] = [dates.at(0), dates.at(-1)];
+  if (startDate === undefined || endDate === undefined) return [];
+  const stored = storedPrices(database, universe, { startDate, endDate, synthetic: usesSyntheticPrices(settings) });
+  return examineDates(dates, { universe, stored, required });
+}
+
+/** The dates on which something is missing that can be known by now, with its symbols; closes of today are not. */
+export function missingOn(
+  context: PriceContext,
+  request: { dates: readonly CalendarDate[]; universe: readonly string[] },
+): { date: CalendarDate; symbols: string[] }[] {
+  const today = dateOf(context.clock());
+  return examine(context, request).flatMap(({ date, missing, partial }) => {
+    const symbols = date < today ? [...missing, ...partial] : missing;
+    return symbols.length > 0 ? [{ date, symbols }] : [];
+  });
+}
+
+/**
+ * What to download symbol by symbol, the most useful first: symbols that dates require, then those with partial bars, then
+ * holdings outside the universe.
+ */
+export function symbolNeeds(context: PriceContext, request: PriceRequest, outside: readonly string[]): SymbolNeed[] {
+  const inUniverse = missingOn(context, request);
+  const ofHeld = outside.length > 0 ? missingOn(context, { ...request, universe: outside }) : [];
+  const spans = new Map<string, SymbolNeed>();
+  for (const { date, symbols } of [...inUniverse, ...ofHeld])
+    for (const symbol of symbols) spans.set(symbol, { symbol, first: spans.get(symbol)?.first ?? date, last: date });
+  const order = new Set([...downloadOrder(examine(context, request), request.downloadsLeft ?? null), ...spans.keys()]);
+  const adjusted = symbolsWithAdjustedPrices(context.database, [...order]);
+  return [...order]
+    .filter((symbol) => !adjusted.has(symbol))
+    .slice(0, request.downloadsLeft ?? undefined)
+    .flatMap((symbol) => spans.get(symbol) ?? []);
+}
+
+/** What to download day by day. `heldSince` is the earliest of the days that the models last closed. */
+export function wantedDays(
+  context: PriceContext,
+  request: PriceRequest,
+  { outside, heldSince }: { outside: readonly string[]; heldSince: CalendarDate },
+): WantedDays {
+  const { database, settings } = context;
+  const [first, last] = [request.dates.at(0), request.dates.at(-1)];
+  assert(first !== undefined && last !== undefined, 'a request for prices has dates');
+  const everything = [...request.universe, ...outside];
+  const adjusted = symbolsWithAdjustedPrices(database, everything);
+  const universe = request.universe.filter((symbol) => !adjusted.has(symbol));
+  const symbols = everything.filter((symbol) => !adjusted.has(symbol));
+  const days = symbols.length > 0 ? settings.priceHistoryDays : 0;
+  const from = addDays(first, -historySpan(days));
+  return {
+    needs: dayNeeds(context, { dates: request.dates, universe, symbols }),
+    first,
+    last,
+    symbols,
+    actions: { symbols: everything, from: heldSince < from ? addDays(heldSince, 1) : from },
+    history: { days, stateOf: historyStates(context, { from, first, symbols }), isWaitedFor: request.waitsForHistory ?? false },
+    downloadsLeft: request.downloadsLeft ?? null,
+  };
+}
+
+/** Calendar days that certainly contain so many trading days. */
+export function historySpan(days: number): number {
+  return days === 0 ? 0 : 2 * days + 7;
+}
+
+function dayNeeds(
+  context: PriceContext,
+  { dates, universe, symbols }: { dates: readonly CalendarDate[]; universe: readonly string[]; symbols: readonly string[] },
+): DayNeed[] {
+  const missing = new Set(examine(context, { dates, universe }).flatMap((day) => (day.missing.length > 0 ? [day.date] : [])));
+  return missingOn(context, { dates, universe: symbols }).map(({ date }) => ({ date, isRequired: missing.has(date) }));
+}
+
+function historyStates(
+  context: PriceContext,
+  { from, first, symbols }: { from: CalendarDate; first: CalendarDate; symbols: readonly string[] },
+): WantedDays['history']['stateOf'] {
+  const dates: CalendarDate[] = [];
+  for (let date = from; date < first; date = addDays(date, 1)) if (isWeekday(date)) dates.push(date);
+  const days = new Map(examine(context, { dates, universe: symbols }, new Set(symbols)).map((day) => [day.date, day]));
+  return (date) => {
+    const day = days.get(date);
+    if (day === undefined) return 'unknown';
+    const isWhole = day.missing.length === 0 && day.partial.length === 0;
+    if (isWhole) return day.availability === 'no_trading' ? 'no_trading' : 'whole';
+    return day.missing.length < symbols.length ? 'partial' : 'unknown';
+  };
+}

@@ -42,14 +42,15 @@ export const commands: Record<string, Command> = {
     run: async () => (await import('./demo.ts')).demo(),
   }),
   'import-prices': command({
-    summary: 'Imports daily prices from files.',
+    summary: 'Imports daily prices and dividends from files.',
     details: lines(
-      "Reads Alpha Vantage JSON, merged JSON lines, and CSV with a header (including Yahoo's and Stooq's). Bad rows are",
-      'reported and skipped. Exit code 0 if every file had prices to import, otherwise 1.',
+      "Prices: Alpha Vantage JSON, merged JSON lines, and CSV with a header (including Yahoo's, Stooq's and Tushare's).",
+      'Dividends: CSV with symbol,ex_date,amount, and Alpha Vantage JSON. A file may be compressed by gzip or zstd. Bad rows',
+      'are reported and skipped. Exit code 0 if every file had something to import, otherwise 1.',
     ),
     options: {},
     positionals: { name: 'FILE', least: 1, most: Infinity },
-    example: 'import-prices prices.jsonl more.csv',
+    example: 'import-prices prices.jsonl more.csv.gz dividends.csv',
     run: async ({ rest }) => (await import('./import-prices.ts')).importPrices(rest),
   }),
   'download-prices': command({

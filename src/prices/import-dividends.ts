@@ -8,8 +8,8 @@ import type { Refusal } from './formats/bar.ts';
 import { type DividendFile, MAX_CASH } from './formats/dividends.ts';
 import { type ImportOptions, PAUSE_MS, ROWS_PER_TRANSACTION, countRefusal } from './import-options.ts';
 
-/** Ex-dates of one file that are held in memory; all dividends of the US market of ten years are about half of it. */
-const MAX_EX_DATES = 1_000_000;
+/** A file's dividends are held in memory until its end, because they are added up: a few hundred megabytes at most. */
+const MAX_DIVIDENDS = 1_000_000;
 /** A file's amounts are those that were paid at the time. */
 const BASIS = 'as_paid';
 
@@ -66,17 +66,20 @@ export async function importDividends(
 
 async function collect(file: DividendFile, options: ImportOptions): Promise<Collected> {
   const collected: Collected = { symbols: new Map(), doubtful: new Set(), refused: new Map() };
-  let exDates = 0;
+  let dividends = 0;
   for await (const rows of file.rows) {
     for (const { line, symbol, dividend, refusal } of rows) {
       const problem = refusal ?? add(collected.symbols, dividend);
-      if (problem === null) continue;
+      if (problem === null) {
+        dividends += 1;
+        continue;
+      }
       countRefusal(collected.refused, { line, refusal: problem }, options);
       if (symbol === null) collected.doubtful = null;
       else collected.doubtful?.add(symbol);
     }
-    exDates += rows.length;
-    if (exDates > MAX_EX_DATES) throw new ServiceError('invalid_file', `it has more than ${MAX_EX_DATES} rows: split it`);
+    if (dividends > MAX_DIVIDENDS)
+      throw new ServiceError('invalid_file', `it has more than ${MAX_DIVIDENDS} dividends: split it by symbols`);
   }
   return collected;
 }

@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { progressBar } from '../../src/commands/progress.ts';
 import { hostileStrings } from '../support/hostile.ts';
 import { runInProcess } from '../support/in-process.ts';
@@ -42,6 +43,29 @@ test('a file that cannot be imported is exit code 1, and the others are stored',
       'good.csv:27: refused, not a date YYYY-MM-DD: "soon"',
     ],
   );
+});
+
+test('dividends are imported beside prices, and those in other currencies are warned of, twenty times at most', async (t) => {
+  const cwd = installProgram(t);
+  writeFileSync(join(cwd, 'good.csv.gz'), gzipSync('symbol,date,open\nAAPL,2024-05-10,1\n'));
+  const foreign = Array.from({ length: 25 }, (_, index) => `ENB,2024-01-${10 + (index % 20)},0.915,CAD\n`).join('');
+  writeFileSync(join(cwd, 'dividends.csv'), `symbol,ex_date,amount,currency\nAAPL,2024-05-10,0.25,USD\nENB,2024-05-14,0.1,\n${foreign}`);
+  writeFileSync(join(cwd, 'none.json'), '{"symbol": "BRK-B", "data": []}');
+  const { code, stdout, stderr } = await runInProcess(['import-prices', 'good.csv.gz', 'dividends.csv', 'none.json'], { cwd });
+  assert.equal(code, 1);
+  assert.deepEqual(stdout.split('\n'), [
+    'good.csv.gz: CSV',
+    '  imported 1 bars (1 new or changed) of 1 symbols on 1 dates, 2024-05-10 to 2024-05-10',
+    'dividends.csv: CSV of dividends',
+    '  imported 2 dividends (2 new, changed or removed) of 2 symbols, ex-dates 2024-05-10 to 2024-05-14',
+    '  dividends of 1 symbols are not known to be complete, because rows were refused',
+    '  refused 25 rows: not in USD',
+    'none.json: Alpha Vantage JSON of dividends',
+    '  nothing imported',
+    '',
+  ]);
+  assert.equal(stderr.trim().split('\n').length, 21);
+  assert.match(stderr, /^dividends\.csv:4: refused, not in USD: "CAD"\n/);
 });
 
 /** What a name of a file, a setting or a value may be: the end of one order to a terminal, and a mark of writing direction. */

@@ -85,9 +85,9 @@ for (const [name, bytes, ends] of [
 const rows = Array.from({ length: 12_000 }, (_, index) => `S${index % 1000},2024-12-${10 + (index % 12)},10,12,9,10.5,1000\n`);
 const unpackable: [name: string, bytes: Buffer, message: RegExp][] = [
   ['torn after more rows than a transaction', gzipSync(`${HEADER}\n${rows.join('')}`).subarray(0, -9), /its gzip data ends in the middle/],
-  ['with a wrong checksum at its end', withFlippedByte(gzipSync(`${HEADER}\n${rows.join('')}`), -7), /its gzip data is damaged \(/],
-  ['with a wrong checksum of zstd', withFlippedByte(checksummed(CSV), -1), /its zstd data is damaged \(/],
-  ['with other data behind it', Buffer.concat([zstdCompressSync(CSV), Buffer.from(CSV)]), /its zstd data is damaged \(/],
+  ['with a wrong checksum at its end', withFlippedByte(gzipSync(`${HEADER}\n${rows.join('')}`), -7), /its gzip data cannot be decompressed \(/],
+  ['with a wrong checksum of zstd', withFlippedByte(checksummed(CSV), -1), /its zstd data cannot be decompressed \(/],
+  ['with other data behind it', Buffer.concat([zstdCompressSync(CSV), Buffer.from(CSV)]), /its zstd data cannot be decompressed \(/],
   ['compressed twice', gzipSync(zstdCompressSync(CSV)), /it is compressed twice: decompress it once/],
   ['a ZIP archive', Buffer.from('504b0304140000000800', 'hex'), /it is a ZIP archive: extract it first/],
   ['compressed by xz', Buffer.from('fd377a585a000004', 'hex'), /it is compressed by xz: extract it first/],

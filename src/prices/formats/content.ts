@@ -133,5 +133,5 @@ function torn(name: string): ServiceError {
 }
 
 function damaged(name: string, why: string): ServiceError {
-  return new ServiceError('invalid_file', `its ${name} data is damaged (${why}), so nothing of it is imported`);
+  return new ServiceError('invalid_file', `its ${name} data cannot be decompressed (${why}), so nothing of it is imported`);
 }

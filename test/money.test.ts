@@ -46,6 +46,7 @@ const microAmounts: [text: string, units: number | null][] = [
   ['1 ', null],
   ['NaN', null],
   ['1'.repeat(1_000_000), null],
+  [`0.${'3'.repeat(200)}`, null],
 ];
 test('decimal text becomes millionths of a dollar exactly, and finer amounts are rounded half to even', () => {
   for (const [text, units] of microAmounts) assert.equal(microDollars(text), units, text.slice(0, 40));

@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { readContent } from '../../src/prices/formats/content.ts';
+import { endsWithinFrame } from '../../src/prices/formats/zstd-frames.ts';
 import { importFile } from '../../src/prices/import.ts';
 import { importPriceFile } from '../support/prices.ts';
 import { clockFrom, temporaryFolder } from '../support/service.ts';
@@ -81,6 +82,15 @@ for (const [name, bytes, ends] of [
     }
   });
 }
+
+test('the end of zstd data within a frame is found without a decoder, however the data arrives', async () => {
+  const whole = [0, 11, 11 + checksummed(HALF).length, 22 + checksummed(HALF).length, frames.length - 11, frames.length];
+  const byteByByte = async function* (bytes: Buffer) {
+    for (const byte of bytes) yield { bytes: Buffer.of(byte) };
+  };
+  for (let length = 0; length <= frames.length; length += 1)
+    assert.equal(await endsWithinFrame(byteByByte(frames.subarray(0, length))), !whole.includes(length), `${length} bytes`);
+});
 
 const rows = Array.from({ length: 12_000 }, (_, index) => `S${index % 1000},2024-12-${10 + (index % 12)},10,12,9,10.5,1000\n`);
 const unpackable: [name: string, bytes: Buffer, message: RegExp][] = [

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { agentConfigurationFor, baselineOf, parseConfiguration, readConfiguration, universeOf } from '../src/configuration.ts';
+import {
+  agentConfigurationFor,
+  baselineOf,
+  parseAgentConfiguration,
+  parseConfiguration,
+  readConfiguration,
+  universeOf,
+} from '../src/configuration.ts';
 import { temporaryFolder } from './support/service.ts';
 
 test('a configuration of the AI-Trader family loads unchanged', () => {
@@ -73,6 +80,14 @@ test('missing values have their defaults, and the universe is the NASDAQ-100', (
   });
   assert.equal(universeOf(agent_config).length, 101);
   assert.deepEqual(universeOf({ ...agent_config, stock_symbols: ['AAPL'] }), ['AAPL']);
+});
+
+test('dividends are paid unless the file says not to; a job stored before there were any pays none', () => {
+  const paid = (agent_config: object) => parseConfiguration({ models: [], agent_config }, 'file').agent_config.dividends;
+  assert.deepEqual([paid({}), paid({ dividends: false })], [true, false]);
+  const stored = ['{"max_steps":30}', '{"dividends":true}', '{"dividends":false}'];
+  assert.deepEqual(stored.map((text) => parseAgentConfiguration(text).dividends), [false, true, false]);
+  assert.throws(() => paid({ dividends: 'no' }), /agent_config\.dividends: expected boolean, got string/);
 });
 
 test('universes: lists of symbols by name, one of which takes the place of stock_symbols', () => {

@@ -12,7 +12,7 @@ const RUNS = Number(process.env['AUDIT_RUNS'] ?? runs(60, 200));
 /** Books to which every change is done. */
 const CHANGED_RUNS = Math.ceil(Number(process.env['AUDIT_RUNS'] ?? runs(40, 200)) / 10);
 
-test('whatever is traded, replaced, split and revised: the books add up, and the stored staleness agrees with the time stamps', async () => {
+test('whatever is traded, replaced, split, paid and revised: the books add up, and the stored staleness agrees with the time stamps', async () => {
   const database = openDatabase(':memory:');
   await fc.assert(
     fc.asyncProperty(anyBars, anyEvents, async (bars, events) => {
@@ -53,6 +53,13 @@ const evidenceChanges = [
   `UPDATE session_splits SET numerator = numerator + 100 WHERE ${OWN}`,
   `UPDATE session_splits SET numerator = NULL, denominator = NULL WHERE ${OWN} AND symbol IN (SELECT symbol FROM positions WHERE action_type = 'split' AND positions.session_id = session_splits.session_id)`,
   `UPDATE session_splits SET date = date(date, '+10 years') WHERE ${OWN}`,
+  `UPDATE session_dividends SET cash_e6 = cash_e6 + 1 WHERE ${OWN}`,
+  `UPDATE session_dividends SET basis = CASE basis WHEN 'as_paid' THEN 'split_adjusted' ELSE 'as_paid' END WHERE ${OWN}`,
+  `UPDATE session_dividends SET splits = splits || ' 2:1' WHERE ${OWN}`,
+  `UPDATE session_dividends SET paid_e6 = paid_e6 + 1 WHERE ${OWN}`,
+  `UPDATE session_dividends SET ex_date = date(ex_date, '+10 years') WHERE ${OWN}`,
+  `DELETE FROM session_dividends WHERE ${OWN}`,
+  `UPDATE trading_sessions SET pays_dividends = 0 WHERE ${OWN}`,
 ];
 
 test('whatever figure is changed in them or in their evidence, the audit finds it', async () => {

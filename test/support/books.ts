@@ -4,6 +4,7 @@ import { parseConfiguration } from '../../src/configuration.ts';
 import { type CommandDatabase, type Database, openDatabase } from '../../src/database/database.ts';
 import type { DividendBasis } from '../../src/database/dividends.ts';
 import { insertJob } from '../../src/database/jobs.ts';
+import type { ModelDay } from '../../src/database/sessions.ts';
 import { STALE, type StaleModelDay, staleModelDays } from '../../src/database/stale.ts';
 import { fromDollars } from '../../src/money.ts';
 import { openMarket } from '../../src/trading/market.ts';
@@ -29,12 +30,14 @@ export interface Books {
   wait(seconds: number): void;
   /** Opens a session of a new job. */
   open(date: string, model?: string): Promise<Session>;
+  /** Opens a model-day again, whose session was left. */
+  reopen(modelDay: ModelDay): Promise<Session>;
   /** Trades and commits. */
   complete(session: Session, orders?: readonly Order[]): Promise<void>;
   day(date: string, orders?: readonly Order[], model?: string): Promise<void>;
   fail(date: string): Promise<void>;
   /** As an import does: now, with the revision log. A close of null is not known. */
-  setBar(symbol: string, date: string, bar: { open: number; close: number | null }): void;
+  setBar(symbol: string, date: string, bar: { open: number; close: number | null; source?: string }): void;
   setSplit(symbol: string, date: string, numerator: number, denominator: number): void;
   /** Cash per share in dollars. */
   setDividend(symbol: string, exDate: string, cash: number, basis?: DividendBasis): void;
@@ -64,6 +67,10 @@ export function createBooks(
   const now = () => clock().toISOString();
   const context = { database, clock };
   let jobs = 0;
+  const reopen = (modelDay: ModelDay) => {
+    const market = openMarket(database, modelDay.date, SYMBOLS);
+    return openSession(context, modelDay, { ...OPTIONS, paysDividends, market });
+  };
   const open = (date: string, model = 'model-a') => {
     const jobId = `job-${(jobs += 1)}`;
     const createdAt = now();
@@ -72,8 +79,7 @@ export function createBooks(
       insertJob(database, { ...range, jobId, replaceExisting: false, agentConfig, createdAt, warnings: [] }),
     );
     database.statement(`UPDATE jobs SET status = 'completed', completed_at = ? WHERE job_id = ?`).run(createdAt, jobId);
-    const market = openMarket(database, date, SYMBOLS);
-    return openSession(context, { jobId, date, model }, { ...OPTIONS, paysDividends, market });
+    return reopen({ jobId, date, model });
   };
   const complete = async (session: Session, orders: readonly Order[] = []) => {
     for (const [name, symbol, amount] of orders) {
@@ -87,16 +93,17 @@ export function createBooks(
     now,
     wait: (seconds) => void (ms += seconds * 1_000),
     open,
+    reopen,
     complete,
     day: async (date, orders, model) => complete(await open(date, model), orders),
     fail: async (date) => (await open(date)).end({ status: 'failed', error: 'broken' }),
-    setBar(symbol, date, { open: first, close }) {
+    setBar(symbol, date, { open: first, close, source = 'csv' }) {
       database
         .statement(
-          `INSERT INTO price_data (symbol, date, open, close, source, recorded_at) VALUES (?, ?, ?, ?, 'csv', ?)
+          `INSERT INTO price_data (symbol, date, open, close, source, recorded_at) VALUES (?, ?, ?, ?, ?, ?)
            ON CONFLICT DO UPDATE SET open = excluded.open, close = excluded.close, recorded_at = excluded.recorded_at`,
         )
-        .run(symbol, date, first, close, now());
+        .run(symbol, date, first, close, source, now());
     },
     setSplit(symbol, date, numerator, denominator) {
       database

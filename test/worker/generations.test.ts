@@ -140,6 +140,11 @@ const lateNews: [name: string, sql: string, stale: RegExp | null][] = [
     `INSERT INTO stock_splits (symbol, date, numerator, denominator, recorded_at) VALUES ('AAPL', '2025-11-10', 2, 1, '2030-01-01')`,
     null,
   ],
+  [
+    'a dividend that was due',
+    `INSERT INTO dividends (symbol, ex_date, cash_e6, recorded_at) VALUES ('AAPL', '2025-11-11', 1, '2030-01-01')`,
+    /: model-a 2025-11-11$/,
+  ],
 ];
 for (const [name, sql, stale] of lateNews) {
   test(`learned late: ${name} makes ${stale === null ? 'nothing' : 'its day'} stale`, async (t) => {

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Books, auditOf, createBooks } from '../support/books.ts';
+import { ledger, ledgerOf } from '../support/ledger.ts';
+import { undone } from '../support/tables.ts';
+
+/** Positions 1 to 4, sessions 1 and 2: a dividend and a split of ORLY on one day, and a dividend of AAPL since. */
+const LEDGER = `
+  2025-01-03 buy AAPL 10 100    => 9000 10000 0 AAPL:10
+  2025-01-03 buy ORLY 3 40      => 8880 10000 0 AAPL:10 ORLY:3
+  2025-01-07 dividend ORLY 3 1.5    => 8884.5 9944.5 -55.5 AAPL:10 ORLY:3
+  2025-01-07 split ORLY 3 20        => 8884.5 10004.5 4.5 AAPL:10 ORLY:6
+  2025-01-07 dividend AAPL 10 0.1   => 8885.5 10005.5 5.5 AAPL:10 ORLY:6
+  2025-01-07 no_trade               => 8885.5 10005.5 5.5 AAPL:10 ORLY:6`;
+
+async function twoDays(): Promise<Books> {
+  const books = createBooks();
+  for (const [symbol, first, second] of [['AAPL', 100, 100], ['ORLY', 40, 20]] as const) {
+    books.setBar(symbol, '2025-01-03', { open: first, close: first });
+    books.setBar(symbol, '2025-01-07', { open: second, close: second });
+  }
+  books.setSplit('ORLY', '2025-01-06', 2, 1);
+  books.setDividend('ORLY', '2025-01-06', 1.5);
+  books.setDividend('AAPL', '2025-01-07', 0.1, 'split_adjusted');
+  books.wait(3600);
+  await books.day('2025-01-03', [['buy', 'AAPL', 10], ['buy', 'ORLY', 3]]);
+  await books.day('2025-01-07');
+  books.wait(3600);
+  return books;
+}
+
+const books = twoDays();
+
+test('a morning of dividends and splits adds up', async () => {
+  const { database } = await books;
+  assert.deepEqual(ledgerOf(database, 'model-a'), ledger(LEDGER));
+  assert.deepEqual(await auditOf(database), { problems: [], unverifiable: [], stale: [] });
+});
+
+const position = (id: number, change: string) => `UPDATE positions SET ${change} WHERE position_id = ${id}`;
+const gone = (id: number) => `DELETE FROM holdings WHERE position_id = ${id}; DELETE FROM positions WHERE position_id = ${id}`;
+const LATER = `recorded_at = '2031-01-01T00:00:00.000Z'`;
+const DIVIDEND = 'INTO dividends (symbol, ex_date, cash_e6, recorded_at) VALUES';
+const LOST = 'what was known at the time has been replaced without a trace';
+const STALE = ['2025-01-07'];
+
+interface Said {
+  problems?: string[];
+  unverifiable?: string[];
+  stale?: string[];
+}
+
+/** What is done to the books, or happens to the dividends later, and what the audit says of 2025-01-07. */
+const done: [name: string, sql: string, said: Said][] = [
+  ['the cash after a dividend', position(3, 'cash_e4 = cash_e4 + 1, portfolio_value_e4 = portfolio_value_e4 + 1'), { problems: ['action 1: cash is 8,884.5001, should be 8,884.50'] }],
+  ['the amount of a dividend', position(3, 'amount = 6'), { problems: ['action 1: amount of ORLY is 6, the dividend is paid on 3'] }],
+  ['the cash per share in the record', position(3, 'price_e4 = 15001'), { problems: ['action 1: price of ORLY is 1.5001, should be 1.50'] }],
+  [
+    'a dividend, taken away',
+    gone(3),
+    {
+      problems: [
+        'the dividend of ORLY on 2025-01-06 (1.5) has no record',
+        'action 2: cash is 8,884.50, should be 8,880.00',
+        'action 1 is missing',
+      ],
+    },
+  ],
+  [
+    'the last dividend of the morning, taken away',
+    gone(5),
+    {
+      problems: [
+        'the dividend of AAPL on 2025-01-07 (0.1 (split-adjusted)) has no record',
+        'action 4: cash is 8,885.50, should be 8,884.50',
+        'action 3 is missing',
+      ],
+    },
+  ],
+  [
+    'a dividend into one of another symbol',
+    position(5, `symbol = 'MSFT', amount = 1`),
+    {
+      problems: [
+        'action 3: no dividend of MSFT was known',
+        'the dividend of AAPL on 2025-01-07 (0.1 (split-adjusted)) has no record',
+      ],
+    },
+  ],
+  [
+    'a dividend after the end of the day',
+    `INSERT INTO positions SELECT 99, session_id, 5, 'dividend', 'AAPL', 10, 1000, cash_e4, portfolio_value_e4, daily_profit_e4, daily_return_pct, 't' FROM positions WHERE position_id = 6;
+     INSERT INTO holdings SELECT 99, symbol, quantity FROM holdings WHERE position_id = 6`,
+    { problems: ['action 5: a dividend is recorded after the trades of the day'] },
+  ],
+  [
+    'the cash of a dividend that was known',
+    `UPDATE session_dividends SET cash_e6 = 1600000 WHERE symbol = 'ORLY'`,
+    {
+      problems: [
+        'it paid 1.5 per share for the dividend of ORLY on 2025-01-06, should be 1.6',
+        'it used 1.6 as the dividend of ORLY on 2025-01-06, which is not what was known at the time',
+      ],
+    },
+  ],
+  [
+    'what a dividend that was known paid',
+    `UPDATE session_dividends SET paid_e6 = 1500100 WHERE symbol = 'ORLY'`,
+    {
+      problems: [
+        'action 1: price of ORLY is 1.50, should be 1.5001',
+        'action 1: cash is 8,884.50, should be 8,884.5003',
+        'it paid 1.5001 per share for the dividend of ORLY on 2025-01-06, should be 1.5',
+      ],
+    },
+  ],
+  [
+    'a dividend that was known, to another date',
+    `UPDATE session_dividends SET ex_date = '2025-01-07' WHERE symbol = 'ORLY'`,
+    {
+      problems: [
+        'the split of ORLY on 2025-01-06 (2:1) has no record',
+        'the dividend of AAPL on 2025-01-07 (0.1 (split-adjusted)) has no record',
+        'action 2: no split of ORLY was known',
+        'action 3: no dividend of AAPL was known',
+        'it used no dividend of ORLY on 2025-01-06, which is not what was known at the time',
+        'it used 1.5 as the dividend of ORLY on 2025-01-07, and none was known at the time',
+      ],
+    },
+  ],
+  [
+    'a dividend that was known, converted by a split that was not',
+    `UPDATE session_dividends SET splits = '2025-06-02 2:1', paid_e6 = 200000 WHERE symbol = 'AAPL'`,
+    {
+      problems: [
+        'action 3: price of AAPL is 0.10, should be 0.20',
+        'action 3: cash is 8,885.50, should be 8,886.50',
+        'it used 0.1 (split-adjusted, 2025-06-02 2:1) as the dividend of AAPL on 2025-01-07, which is not what was known at the time',
+      ],
+    },
+  ],
+  [
+    'whether it pays dividends',
+    'UPDATE trading_sessions SET pays_dividends = 0 WHERE session_id = 2',
+    {
+      problems: [
+        'it pays no dividends, and its job does',
+        'it used 1.5 as the dividend of ORLY on 2025-01-06, and none was known at the time',
+        'it used 0.1 (split-adjusted) as the dividend of AAPL on 2025-01-07, and none was known at the time',
+      ],
+    },
+  ],
+  [
+    'whether its job pays dividends',
+    `UPDATE jobs SET agent_config = json_remove(agent_config, '$.dividends') WHERE job_id = 'job-2'`,
+    { problems: ['it pays dividends, and its job does not'] },
+  ],
+  ['all dividends, removed later', 'DELETE FROM dividends', { stale: STALE }],
+  ['a dividend, corrected later', `UPDATE dividends SET cash_e6 = 7, ${LATER} WHERE symbol = 'ORLY'`, { stale: STALE }],
+  ['a dividend, learned later', `INSERT ${DIVIDEND} ('AAPL', '2025-01-06', 5, '2031-01-01')`, { stale: STALE }],
+  ['a dividend, corrected and as it was again', `UPDATE dividends SET cash_e6 = cash_e6 + 1; UPDATE dividends SET cash_e6 = cash_e6 - 1`, {}],
+  [
+    'a dividend, replaced without a trace by another',
+    `INSERT OR REPLACE ${DIVIDEND} ('ORLY', '2025-01-06', 7, '2031-01-01T00:00:00.000Z')`,
+    { unverifiable: [`it used 1.5 as the dividend of ORLY on 2025-01-06; ${LOST}`], stale: STALE },
+  ],
+  [
+    'a dividend, replaced without a trace by the same',
+    `INSERT OR REPLACE ${DIVIDEND} ('ORLY', '2025-01-06', 1500000, '2031-01-01T00:00:00.000Z')`,
+    {},
+  ],
+  [
+    'a dividend that was known for long, and was not used',
+    `INSERT ${DIVIDEND} ('AAPL', '2025-01-06', 5, '2020-01-01T00:00:01.000Z')`,
+    { problems: ['it used no dividend of AAPL on 2025-01-06, which is not what was known at the time'], stale: STALE },
+  ],
+  [
+    'a series whose prices came to contain dividends',
+    `INSERT ${DIVIDEND} ('AAPL', '2025-01-06', 5, '2031-01-01'); UPDATE price_data SET source = 'stooq', ${LATER} WHERE symbol = 'AAPL'`,
+    {},
+  ],
+  [
+    'a series whose prices contained dividends all the time',
+    `UPDATE price_data SET source = 'stooq' WHERE symbol = 'AAPL'; DELETE FROM price_revisions; UPDATE price_data SET recorded_at = '2020-01-01'`,
+    { problems: ['it used 0.1 (split-adjusted) as the dividend of AAPL on 2025-01-07, which is not what was known at the time'] },
+  ],
+  ['a split that converts a dividend, learned later', `INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('AAPL', '2025-06-02', 2, 1)`, { stale: STALE }],
+];
+for (const [name, sql, said] of done) {
+  test(`dividends in the audit: ${name}`, async () => {
+    const { database } = await books;
+    const expected = Object.entries({ problems: [], unverifiable: [], stale: [], ...said }).map(([list, lines]) => [
+      list,
+      lines.map((line: string) => (list === 'stale' ? `model-a ${line}` : `model-a 2025-01-07: ${line}`)),
+    ]);
+    await undone(database, sql.split(';'), async () => {
+      assert.deepEqual(await auditOf(database), Object.fromEntries(expected));
+    });
+  });
+}

@@ -17,41 +17,39 @@ export function dateOrder(needs: readonly DayNeed[]): CalendarDate[] {
   return [...new Set(ordered.map(({ date }) => date))];
 }
 
-/** What a provider refused and answered so far: its plan begins somewhere in between. */
+/** Which dates a provider refused, because the plan does not include them, and which it answered: the plan is a span of dates. */
 export interface Horizon {
-  /** The latest date that was refused because it is too old. */
-  tooOld: CalendarDate | null;
-  /** The earliest date that was refused because it is too new. */
-  tooNew: CalendarDate | null;
-  /** The earliest date that was answered. */
-  answered: CalendarDate | null;
+  refused: readonly CalendarDate[];
+  answered: readonly CalendarDate[];
 }
 
-/** Refused later than this many days before today, a date is too new: plans end with today or yesterday. */
-const TOO_NEW_DAYS = 4;
-
-export function noteRefusal(horizon: Horizon, date: CalendarDate, today: CalendarDate): void {
-  if (date > addDays(today, -TOO_NEW_DAYS)) {
-    if (horizon.tooNew === null || date < horizon.tooNew) horizon.tooNew = date;
-  } else if (horizon.tooOld === null || date > horizon.tooOld) horizon.tooOld = date;
+export function noteRefusal(horizon: Horizon, date: CalendarDate): void {
+  horizon.refused = [...horizon.refused, date].sort();
 }
 
 export function noteAnswer(horizon: Horizon, date: CalendarDate): void {
-  if (horizon.answered === null || date < horizon.answered) horizon.answered = date;
+  horizon.answered = [...horizon.answered, date].sort();
 }
 
-export function isBeyond({ tooOld, tooNew }: Horizon, date: CalendarDate): boolean {
-  return (tooOld !== null && date <= tooOld) || (tooNew !== null && date >= tooNew);
+/**
+ * Whether a date need not be requested: it was refused, or is as old as one that is too old, or as new as one that is too new.
+ * Before any answer it is open which of the two a refusal means; two refusals are taken to mean that dates are too old.
+ */
+export function isBeyond({ refused, answered }: Horizon, date: CalendarDate): boolean {
+  const [first, last] = [answered[0], answered.at(-1)];
+  if (refused.includes(date)) return true;
+  if (first === undefined || last === undefined) return refused.some((other) => date < other) && refused.length > 1;
+  return refused.some((other) => (other < first && date < other) || (other > last && date > other));
 }
 
 /**
  * The next of the dates to request, which are in order. Once a date was too old, the middle one of those that may be too old as
  * well: a plan that begins within the job costs a few refused requests, not one for each date.
  */
-export function nextDate(order: readonly CalendarDate[], horizon: Horizon): CalendarDate | undefined {
-  const { tooOld, answered } = horizon;
-  if (tooOld === null) return order[0];
-  const doubtful = order.filter((date) => answered === null || date < answered).sort();
+export function nextDate(order: readonly CalendarDate[], { refused, answered }: Horizon): CalendarDate | undefined {
+  const [first] = answered;
+  if (!refused.some((date) => first === undefined || date < first)) return order[0];
+  const doubtful = order.filter((date) => first === undefined || date < first).sort();
   return doubtful.length > 0 ? doubtful[Math.floor(doubtful.length / 2)] : order[0];
 }
 

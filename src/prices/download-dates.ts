@@ -55,6 +55,8 @@ interface Progress extends DownloadContext<DateProvider> {
   /** Requests of any kind, and days of the market that were requested. */
   requests: number;
   days: number;
+  /** Whether a limit was met that is not waited out. */
+  isLimited: boolean;
 }
 
 /**
@@ -64,7 +66,7 @@ interface Progress extends DownloadContext<DateProvider> {
  */
 export async function downloadDates(context: DownloadContext<DateProvider>, wanted: WantedDays): Promise<DownloadReport | null> {
   const report: DownloadReport = { ...emptyReport('day', context.keyVariable), wanted: wanted.needs.length };
-  const horizon: Horizon = { tooOld: null, tooNew: null, answered: null };
+  const horizon: Horizon = { refused: [], answered: [] };
   const state: Progress = {
     ...context,
     provider: counting(context.provider, () => (state.requests += 1)),
@@ -76,6 +78,7 @@ export async function downloadDates(context: DownloadContext<DateProvider>, want
     unreadableInARow: 0,
     requests: 0,
     days: 0,
+    isLimited: false,
   };
   if (wanted.actions.symbols.length > 0)
     await downloadActions(state, { ...wanted.actions, to: wanted.last }, report);
@@ -110,7 +113,7 @@ async function downloadNeeds(state: Progress): Promise<void> {
     const date = nextDate(left, horizon);
     if (date === undefined || isOver(state)) break;
     onProgress?.({ done: wanted.needs.length - left.length, total: wanted.needs.length, item: date });
-    const end = await download(state, date, { waits: true });
+    const end = await download(state, date, { waits: true, isOwn: true });
     if (end === 'stopped') break;
     if (end === 'stored' || end === 'empty') report.downloaded.push(date);
     if (end !== 'refused') left = left.filter((other) => other !== date);
@@ -144,7 +147,7 @@ async function downloadHistory(state: Progress): Promise<void> {
 /** Days that were answered soon after they were, which the provider may have corrected. */
 async function downloadEarlyDays(state: Progress): Promise<void> {
   const { database, provider, clock, wanted, answered } = state;
-  if (wanted.downloadsLeft !== null) return;
+  if (wanted.downloadsLeft !== null || state.isLimited) return;
   const span = {
     from: addDays(wanted.first, -2 * wanted.history.days),
     to: addDays(dateOf(clock()), -SETTLED_AFTER_DAYS),
@@ -152,16 +155,20 @@ async function downloadEarlyDays(state: Progress): Promise<void> {
   };
   for (const date of daysAnsweredEarly(database, provider.source, span)) {
     if (answered.has(date) || isOver(state)) continue;
-    const end = await download(state, date, { waits: false });
-    if (end === 'limited' || end === 'stopped') return;
+    if ((await download(state, date, { waits: false })) === 'limited') return;
   }
 }
 
-/** How the request of a day ended; `limited`: a limit that was not waited out. */
+/** How the request of a day ended; `limited`: at a limit that was not, or could not be, waited out. */
 type End = 'stored' | 'empty' | 'refused' | 'unreadable' | 'limited' | 'stopped';
 
-async function download(state: Progress, date: CalendarDate, { waits }: { waits: boolean }): Promise<End> {
-  const { provider, patience, signal, wanted, report, horizon, clock } = state;
+/** At a limit, the downloads stop where the date is the job's own; otherwise they only end early. */
+async function download(
+  state: Progress,
+  date: CalendarDate,
+  { waits, isOwn = false }: { waits: boolean; isOwn?: boolean },
+): Promise<End> {
+  const { provider, patience, signal, wanted, report, horizon } = state;
   state.days += 1;
   const response = await patience.ask(() => provider.bars(date, wanted.symbols, signal), { waits });
   if (signal.aborted) return 'stopped';
@@ -172,11 +179,14 @@ async function download(state: Progress, date: CalendarDate, { waits }: { waits:
     return keep(state, date, response.value);
   }
   if (problem === 'beyond_plan' || problem === 'premium') {
-    noteRefusal(horizon, date, dateOf(clock()));
+    noteRefusal(horizon, date);
     report.beyond.message = response.message;
     return 'refused';
   }
-  if (problem === 'short_limit' && !waits) return 'limited';
+  if (problem === 'short_limit' && !isOwn) {
+    state.isLimited = true;
+    return 'limited';
+  }
   if (problem === 'unreadable' && state.unreadableInARow < MAX_UNREADABLE_IN_A_ROW) {
     report.unreadable.set(date, response.message);
     return 'unreadable';

@@ -102,7 +102,7 @@ async function download(
           ? await downloadDates({ ...base, provider }, wantedDays(context, rest, { outside, heldSince }))
           : await downloadSymbols({ ...base, provider }, symbolNeeds(context, rest, outside));
     if (report !== null) reports.push(report);
-    if (report?.stop == null && !signal.aborted)
+    if (report?.stop == null && !report?.withoutActions.has('splits') && !signal.aborted)
       await (provider.by === 'date'
         ? explainByDates({ ...base, provider }, await jumps())
         : askForSplits({ ...base, provider }, await jumps()));

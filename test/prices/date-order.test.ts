@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { addDays, weekdays } from '../../src/calendar.ts';
+import { type DayNeed, type Horizon, dateOrder, isBeyond, nextDate, noteAnswer, noteRefusal, weekdayBefore } from '../../src/prices/date-order.ts';
+import { runs } from '../support/long.ts';
+
+const DATES = weekdays('2025-11-03', '2025-11-10');
+
+const arbitraryNeeds = fc
+  .array(fc.record({ date: fc.constantFrom(...DATES), isRequired: fc.boolean() }), { maxLength: 6 })
+  .map((needs) => [...new Map(needs.map((need) => [need.date, need])).values()]);
+
+/** How many dates can be simulated after some requests, how many gaps are filled, and which dates these are. */
+function worthOf(needs: readonly DayNeed[], requested: readonly string[]): [number, number, string] {
+  const done = needs.filter(({ date }) => requested.includes(date));
+  const complete = done.filter(({ isRequired }) => isRequired).map(({ date }) => date);
+  return [complete.length, done.length, complete.sort().join()];
+}
+
+/** The most that any choice of k requests achieves: dates, then gaps, then the earliest dates. */
+function optimum(needs: readonly DayNeed[], k: number): [number, number, string] {
+  let best: [number, number, string] = [-1, -1, ''];
+  for (let choice = 0; choice < 2 ** needs.length; choice += 1) {
+    const requested = needs.filter((_, index) => (choice >> index) & 1).map(({ date }) => date);
+    const worth = worthOf(needs, requested);
+    const isBetter =
+      worth[0] > best[0] || (worth[0] === best[0] && (worth[1] > best[1] || (worth[1] === best[1] && worth[2] < best[2])));
+    if (requested.length <= k && isBetter) best = worth;
+  }
+  return best;
+}
+
+test('wherever the limit stops it, no choice of days completes more dates of the job, or earlier ones', () => {
+  fc.assert(
+    fc.property(arbitraryNeeds, (needs) => {
+      const order = dateOrder(needs);
+      assert.deepEqual([...order].sort(), needs.map(({ date }) => date).sort(), 'every date once');
+      for (let k = 0; k <= order.length; k += 1) assert.deepEqual(worthOf(needs, order.slice(0, k)), optimum(needs, k));
+    }),
+    { numRuns: runs(300, 2_000) },
+  );
+});
+
+test('the first date of a plan is found with a logarithm of refused requests, and every date within is requested once', () => {
+  const span = fc.tuple(fc.integer({ min: 1, max: 64 }), fc.integer({ min: -3, max: 70 }));
+  fc.assert(
+    fc.property(span, ([length, begin]) => {
+      const dates = weekdays('2025-01-06', addDays('2025-01-06', 400)).slice(0, length);
+      const first = addDays('2025-01-06', Math.round((begin * 7) / 5));
+      const horizon: Horizon = { refused: [], answered: [] };
+      const requested: string[] = [];
+      let left: readonly string[] = dates;
+      for (;;) {
+        left = left.filter((date) => !isBeyond(horizon, date) && !requested.includes(date));
+        const date = nextDate(left, horizon);
+        if (date === undefined) break;
+        requested.push(date);
+        if (date < first) noteRefusal(horizon, date);
+        else noteAnswer(horizon, date);
+      }
+      assert.deepEqual(requested.filter((date) => date >= first).sort(), dates.filter((date) => date >= first));
+      const refused = requested.filter((date) => date < first).length;
+      assert.ok(refused <= Math.ceil(Math.log2(length)) + 2, `${refused} of ${length}`);
+    }),
+    { numRuns: runs(300, 2_000) },
+  );
+});
+
+test('older than an answer, a refused date is too old; newer, it is too new', () => {
+  const horizon: Horizon = { refused: [], answered: [] };
+  const beyond = () => DATES.filter((date) => isBeyond(horizon, date)).map((date) => date.slice(-2)).join(' ');
+  noteRefusal(horizon, '2025-11-07');
+  assert.equal(beyond(), '07', 'it may be either');
+  noteAnswer(horizon, '2025-11-05');
+  assert.equal(beyond(), '07 10');
+  noteRefusal(horizon, '2025-11-04');
+  assert.equal(beyond(), '03 04 07 10');
+});
+
+test('two refusals without an answer are taken for dates that are too old', () => {
+  const horizon: Horizon = { refused: [], answered: [] };
+  noteRefusal(horizon, '2025-11-04');
+  noteRefusal(horizon, '2025-11-06');
+  assert.deepEqual(['2025-11-03', '2025-11-05', '2025-11-07'].map((date) => isBeyond(horizon, date)), [true, true, false]);
+});
+
+test('the weekday before a Monday is a Friday', () => {
+  assert.deepEqual([weekdayBefore('2025-12-01'), weekdayBefore('2025-11-28')], ['2025-11-28', '2025-11-27']);
+});

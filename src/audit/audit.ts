@@ -48,7 +48,7 @@ export interface AuditReport {
   problems: Listed<Finding>;
   /** Model-days that do not match what is still known of their prices, where part of that has been lost. */
   unverifiable: Listed<Finding>;
-  /** Model-days whose start or prices have changed since they ran; these are not errors. */
+  /** Model-days whose start, prices, splits or dividends have changed since they ran; these are not errors. */
   stale: Listed<{ model: string; date: CalendarDate }>;
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
+import { type DividendList, dividendCoverage, storeDividends } from '../../src/database/dividends.ts';
 import { migrateTo } from '../support/migrate-to.ts';
 import { migrations } from '../../src/database/schema.ts';
 import { SEED, accepted, forbidden } from '../support/schema-rows.ts';
@@ -201,4 +202,65 @@ test('a split that is changed or removed stays in the revision log', () => {
     ],
   );
   assert.equal(log()[1]?.['replaced_at'], log()[2]?.['recorded_at']);
+});
+
+test('a dividend that is changed or removed stays in the revision log', () => {
+  const database = seeded();
+  const log = () =>
+    database
+      .statement('SELECT ex_date, cash_e6, basis, recorded_at, replaced_at FROM dividend_revisions')
+      .all()
+      .map((row) => ({ ...row }));
+  const all = () => log().map(({ ex_date, cash_e6, basis }) => [ex_date, cash_e6, basis]);
+  database
+    .statement(
+      `INSERT INTO dividends (symbol, ex_date, cash_e6, recorded_at) VALUES ('AAPL', '2025-01-06', 260000, '2025-01-06T10:00:00.000Z')`,
+    )
+    .run();
+  database.statement(`UPDATE dividends SET cash_e6 = 270000, recorded_at = '2025-01-07T10:00:00.000Z'`).run();
+  const first = { ex_date: '2025-01-06', cash_e6: 260_000, basis: 'as_paid', recorded_at: '2025-01-06T10:00:00.000Z' };
+  assert.deepEqual(log(), [{ ...first, replaced_at: '2025-01-07T10:00:00.000Z' }]);
+  database.statement(`UPDATE dividends SET basis = 'split_adjusted'`).run();
+  database.statement(`UPDATE dividends SET ex_date = '2025-01-07'`).run();
+  database.statement('DELETE FROM dividends').run();
+  assert.deepEqual(all().slice(1), [
+    ['2025-01-06', 270_000, 'as_paid'],
+    ['2025-01-06', 270_000, 'split_adjusted'],
+    ['2025-01-07', 270_000, 'split_adjusted'],
+  ]);
+  assert.equal(log()[1]?.['replaced_at'], log()[2]?.['recorded_at']);
+});
+
+test('a list of dividends adds up the payments of a date, replaces what its spans contain, and extends what is known', () => {
+  const database = openDatabase(':memory:');
+  const store = (list: DividendList, source: string) =>
+    database.transaction(() => storeDividends(database, list, { source, recordedAt: '2025-01-06T10:00:00.000Z' }));
+  const all = (sql: string) => database.statement(sql).all().map((row) => Object.values(row).join(' '));
+  const dividends = () => all('SELECT symbol, ex_date, cash_e6, basis, source FROM dividends');
+  const span = (symbol: string, startDate: string, endDate: string) => ({ symbol, startDate, endDate });
+  const told = (exDate: string, cash: number, symbol = 'AAPL') => ({ symbol, exDate, cash });
+  const first: DividendList = {
+    dividends: [told('2025-01-06', 5), told('2025-01-06', 7), told('2025-02-06', 1), told('2025-03-06', 2), told('2025-02-06', 3, 'MSFT')],
+    spans: [span('AAPL', '2025-01-01', '2025-03-31')],
+    basis: 'as_paid',
+  };
+  assert.equal(store(first, 'one'), 4);
+  assert.equal(store(first, 'one'), 0);
+  assert.deepEqual(dividends(), [
+    'AAPL 2025-01-06 12 as_paid one',
+    'AAPL 2025-02-06 1 as_paid one',
+    'AAPL 2025-03-06 2 as_paid one',
+    'MSFT 2025-02-06 3 as_paid one',
+  ]);
+  const later: DividendList = { dividends: [told('2025-03-06', 9)], spans: [span('AAPL', '2025-02-01', '2025-04-30')], basis: 'as_paid' };
+  assert.equal(store(later, 'two'), 2);
+  assert.deepEqual(dividends(), ['AAPL 2025-01-06 12 as_paid one', 'AAPL 2025-03-06 9 as_paid two', 'MSFT 2025-02-06 3 as_paid one']);
+  for (const [from, to] of [['2025-05-02', '2025-05-03'], ['2025-04-01', '2025-05-01']] as const)
+    store({ dividends: [], spans: [span('AAPL', from, to)], basis: 'as_paid' }, 'one');
+  assert.deepEqual(all('SELECT symbol, source, start_date, end_date FROM dividend_coverage'), [
+    'AAPL one 2025-01-01 2025-05-03',
+    'AAPL two 2025-02-01 2025-04-30',
+  ]);
+  const known = dividendCoverage(database, ['AAPL', 'MSFT'], { from: '2025-05-01', to: '2025-06-01' });
+  assert.deepEqual(known.map((row) => ({ ...row })), [span('AAPL', '2025-01-01', '2025-05-03')]);
 });

@@ -76,6 +76,7 @@ for (const [place, list] of words) {
   });
 }
 
+const DIVIDENDS = 15;
 const DURATION = `round(unixepoch(completed_at, ''subsec'') - unixepoch(started_at, ''subsec''), 3)`;
 
 /** A database of version 6 with one model-day, whose duration an older SQLite computed as null. */
@@ -109,6 +110,24 @@ test('migrating to version 7 restores lost durations, and open connections learn
   );
   assert.deepEqual({ ...database.statement('PRAGMA integrity_check').get() }, { integrity_check: 'ok' });
   assert.throws(() => database.statement(`UPDATE sqlite_schema SET sql = ''`).run(), /may not be modified/);
+  database.close();
+  other.close();
+});
+
+test('migrating to dividends copies no ledger, keeps old sessions without them, and open connections learn the new words', (t) => {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  const other = versionSix(path);
+  migrateTo(other, DIVIDENDS - 1);
+  const purchase = `UPDATE positions SET action_type = 'dividend', symbol = 'AAPL', amount = 3, price_e4 = 0 WHERE position_id = 1`;
+  assert.throws(() => other.exec(purchase), /CHECK constraint failed/);
+  const ledger = () => other.prepare('SELECT * FROM positions').all();
+  const before = ledger();
+  const database = openDatabase(path);
+  assert.deepEqual(ledger(), before);
+  assert.deepEqual({ ...other.prepare('SELECT sum(pays_dividends) AS paying, count(*) AS all_of_them FROM trading_sessions').get() }, { paying: 0, all_of_them: 1 });
+  other.exec(purchase);
+  assert.throws(() => other.exec(`UPDATE positions SET action_type = 'buy'`), /CHECK constraint failed/);
+  assert.deepEqual({ ...database.statement('PRAGMA integrity_check').get() }, { integrity_check: 'ok' });
   database.close();
   other.close();
 });

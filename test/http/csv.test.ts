@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, before, test } from 'node:test';
+import { actionTypes } from '../../src/domain.ts';
 import { resultColumns } from '../../src/database/records/results.ts';
 import { exampleOf } from '../../src/http/examples.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
+import { storePrices } from '../support/prices.ts';
 import { type TestService, startTestService, twoModels } from '../support/service.ts';
 
 const FORMULA = '=cmd("x"), or so';
@@ -99,4 +101,18 @@ test('an error before the first line is an error response, also for CSV', async 
   assert.equal(response.status, 500);
   assert.match(JSON.parse(text).detail, /^Internal server error: /);
   assert.equal(response.headers.get('content-disposition'), null);
+});
+
+test('a dividend is a record like any other, in JSON, in CSV and in the interface description', async () => {
+  const { database } = service;
+  storePrices(database, 'AAPL 2025-11-11 100 100\nMSFT 2025-11-11 200 200');
+  database.statement(`INSERT INTO dividends (symbol, ex_date, cash_e6) VALUES ('AAPL', '2025-11-11', 123456)`).run();
+  await runJobHere(service, {}, { start_date: '2025-11-11', end_date: '2025-11-11', models: ['model-a'] });
+  const { results } = (await service.get('/results?model=model-a&date=2025-11-11')).body;
+  const { action_id, action_type, symbol, amount, price, cash } = results[0];
+  assert.deepEqual([action_id, action_type, symbol, amount, price, cash], [1, 'dividend', 'AAPL', 30, 0.1235, 6588.7037]);
+  const { text } = await ask('/results?format=csv&model=model-a&date=2025-11-11');
+  assert.match(text, /,1,dividend,AAPL,30,0.1235,6588.7037,9988.7037,24.2037,0.2429,[^,]+,AAPL:30 MSFT:2\r\n.*,2,no_trade,/);
+  const { schemas } = (await service.get('/openapi.json')).body.components;
+  assert.deepEqual(schemas.ActionType.enum, actionTypes);
 });

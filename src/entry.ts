@@ -68,6 +68,7 @@ interface Terms {
   commission_bps: number;
   slippage_bps: number;
   stock_symbols: readonly string[] | null;
+  dividends: boolean;
 }
 
 /**
@@ -75,7 +76,7 @@ interface Terms {
  * key, `seed`, repeats, prices, cost limits and the knowledge cutoff are not part of it.
  */
 export function askedHash(entry: Entry | null, terms: Terms): string {
-  const { max_steps, commission_per_trade, commission_bps, slippage_bps, stock_symbols } = terms;
+  const { max_steps, commission_per_trade, commission_bps, slippage_bps, stock_symbols, dividends } = terms;
   const universe = [...(stock_symbols ?? nasdaq100)].sort();
   const { seed: _seed, ...parameters } = entry?.parameters ?? {};
   const asked = entry && {
@@ -86,7 +87,7 @@ export function askedHash(entry: Entry | null, terms: Terms): string {
     notes: entry.notes,
     tools: [...entry.tools].sort(),
   };
-  const all = { asked, universe, max_steps, commission_per_trade, commission_bps, slippage_bps };
+  const all = { asked, universe, max_steps, commission_per_trade, commission_bps, slippage_bps, dividends };
   return sha256(canonicalJson(all)).toString('hex');
 }
 

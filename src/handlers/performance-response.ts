@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { incomparabilityKinds } from '../performance/comparability.ts';
+import { dividendStatuses } from '../performance/report.ts';
 import { countSchema as count, dateText, deploymentEntries, named, unavailable, usageEntries } from './schemas.ts';
 
 /** The response of GET /performance. Dollars and fractions (0.01 is one percent); a null has its reason in `unavailable`. */
@@ -111,11 +112,17 @@ export const performanceResponse = named('PerformanceResponse', {
       end_date: dateText,
       model_days: count,
       stale_model_days: count,
+      /** Of jobs with `dividends` off, or from before dividends were paid. */
+      model_days_without_dividends: count,
+      /** That held a symbol over a morning for which its dividends are neither stored nor covered. */
+      model_days_with_unknown_dividends: count,
       /** Empty for a model that is comparable with most of the others. */
       incomparable: v.array(named('Incomparability', incomparability)),
       start_value: v.number(),
       end_value: v.number(),
       profit: v.number(),
+      /** Received in cash, and part of the profit. */
+      dividends: v.number(),
       ...returnEntries,
       relative,
       trading,
@@ -123,7 +130,15 @@ export const performanceResponse = named('PerformanceResponse', {
       open_positions: openPositions,
       usage,
       curve: v.array(
-        named('CurvePoint', { date: dateText, value: v.number(), daily_return: figure, stale: v.boolean() }),
+        named('CurvePoint', {
+          date: dateText,
+          value: v.number(),
+          daily_return: figure,
+          stale: v.boolean(),
+          /** Received that morning. */
+          dividends: v.number(),
+          dividend_status: v.pipe(v.picklist(dividendStatuses), v.title('DividendStatus')),
+        }),
       ),
     }),
   ),
@@ -162,6 +177,7 @@ export const performanceResponse = named('PerformanceResponse', {
     min_days_for_annual_return: count,
     min_days_for_risk: count,
     min_share_of_weekdays: v.number(),
+    dividends: v.string(),
     universe_benchmark: v.string(),
     benchmark_gaps: v.string(),
     survivorship: v.string(),

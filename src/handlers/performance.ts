@@ -17,7 +17,10 @@ import { dateRangeEntries, filtersOf } from './date-filters.ts';
 import { type Context, type Input, type ResponseBody, deploymentFields, listBody } from './handler.ts';
 import { jobFilter, modelFilter } from './schemas.ts';
 
-const curveColumns = ['model', 'date', 'value', 'daily_return', 'stale', 'benchmark_value', 'family', 'before_cutoff'];
+const curveColumns = [
+  ...['model', 'date', 'value', 'daily_return', 'stale', 'benchmark_value', 'family', 'before_cutoff'],
+  ...['dividends', 'dividend_status'],
+];
 const tradeColumns = ['model', 'date', 'side', 'symbol', 'amount', 'price', 'commission', 'cash'];
 
 export const performanceQuery = v.object({
@@ -85,17 +88,20 @@ function* curveRows(request: ReportRequest): Generator<Cell[] | null> {
   const values = new Map(basis.benchmarkReport.curve.map(({ date, value }) => [date, value]));
   for (const period of basis.periods) {
     const { model, family, knowledge_cutoff: cutoff, curve } = yield* reportSteps(request, basis, period);
-    for (const { date, value, daily_return: dailyReturn, stale } of curve)
-      yield [model, date, value, dailyReturn, stale, values.get(date) ?? null, family, cutoff !== null && date <= cutoff];
+    for (const { date, value, daily_return: dailyReturn, stale, dividends, dividend_status: status } of curve) {
+      const isBeforeCutoff = cutoff !== null && date <= cutoff;
+      yield [model, date, value, dailyReturn, stale, values.get(date) ?? null, family, isBeforeCutoff, dividends, status];
+    }
   }
 }
 
-/** A row per executed order, by model, date and action. */
+/** A row per executed order and per dividend, by model, date and action. */
 function* tradeRows({ database, filters, at }: Choice): Generator<Cell[] | null> {
   for (const trade of tradesOf(database, filters, at)) yield trade === null ? null : tradeRow(trade);
 }
 
 function tradeRow({ model, date, side, symbol, amount, price, cashBefore, cash }: Trade): Cell[] {
-  const commission = commissionOf({ side, traded: money(amount * price), change: money(cash - cashBefore) });
+  const order = { traded: money(amount * price), change: money(cash - cashBefore) };
+  const commission = side === 'dividend' ? money(0) : commissionOf({ side, ...order });
   return [model, date, side, symbol, amount, toDollars(price), toDollars(commission), toDollars(cash)];
 }

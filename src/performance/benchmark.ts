@@ -1,50 +1,14 @@
 import assert from 'node:assert/strict';
 import { type CalendarDate, addDays } from '../calendar.ts';
-import type { Split } from '../database/market.ts';
 import type { Steps } from '../turns.ts';
 import { MAX_STILL_DAYS } from './conventions.ts';
 import type { DayOfCurve } from './returns.ts';
-
-/** A day's prices of a symbol in raw dollars; the close is null while unknown. */
-export interface BenchmarkBar {
-  date: CalendarDate;
-  open: number;
-  close: number | null;
-}
-
-/** What a benchmark is worth at the open and close of a day. Only ratios of levels are meaningful. */
-export interface Level {
-  date: CalendarDate;
-  open: number;
-  close: number;
-}
-
-/** The levels of all days on which a benchmark has a bar, in order. */
-export type Levels = readonly Level[];
+import type { Level, Levels } from './symbol-levels.ts';
 
 /** The open or close of a day, at which a curve can start. */
 export interface PriceTime {
   date: CalendarDate;
   at: 'open' | 'close';
-}
-
-/**
- * The levels of one symbol: its prices times the shares into which splits have turned one share since the first bar. The open
- * replaces an unknown close, as in the value of portfolios.
- */
-export function symbolLevels(bars: readonly BenchmarkBar[], splits: readonly Split[]): Levels {
-  const levels: Level[] = [];
-  const left = [...splits];
-  let shares = 1;
-  for (const { date, open, close } of bars) {
-    for (let [split] = left; split !== undefined && split.date <= date; [split] = left) {
-      // The prices of the first bar already reflect the splits before it.
-      if (levels.length > 0) shares *= split.numerator / split.denominator;
-      left.shift();
-    }
-    levels.push({ date, open: open * shares, close: (close ?? open) * shares });
-  }
-  return levels;
 }
 
 /** The members' returns on one date, and how many members begin and end on it. */
@@ -127,11 +91,25 @@ export function levelAt(levels: Levels, { date, at }: PriceTime): number | null 
   return date <= addDays(last.date, MAX_STILL_DAYS) ? last.close : null;
 }
 
+/** A benchmark twice: with the dividends that it reinvests, and by its prices only. The same where it has none. */
+export interface BothLevels {
+  withDividends: Levels;
+  ofPrices: Levels;
+}
+
+/** A day that a benchmark is compared with: it gets dividends where the model-day does. */
+export type ComparedDay = Pick<DayOfCurve, 'date' | 'startDate'> & { paysDividends: boolean };
+
+function levelsFor({ paysDividends }: Pick<ComparedDay, 'paysDividends'>, { withDividends, ofPrices }: BothLevels): Levels {
+  return paysDividends ? withDividends : ofPrices;
+}
+
 /** The benchmark's return over the same time as each day of a curve: from its start to its close; null where unknown. */
-export function benchmarkReturns(levels: Levels, curve: readonly DayOfCurve[]): (number | null)[] {
+export function benchmarkReturns(levels: BothLevels, curve: readonly ComparedDay[]): (number | null)[] {
   return curve.map((day) => {
-    const start = levelAt(levels, startOf(day));
-    const end = levelAt(levels, { date: day.date, at: 'close' });
+    const own = levelsFor(day, levels);
+    const start = levelAt(own, startOf(day));
+    const end = levelAt(own, { date: day.date, at: 'close' });
     return start === null || end === null ? null : end / start - 1;
   });
 }
@@ -149,19 +127,23 @@ export interface Base {
 
 /** The benchmark's own curve through some dates, from its base; days without a level are left out. */
 export function benchmarkCurve(
-  levels: Levels,
+  levels: BothLevels,
   { date: firstDate, start }: Base,
-  dates: readonly CalendarDate[],
+  days: readonly Pick<ComparedDay, 'date' | 'paysDividends'>[],
 ): (DayOfCurve & { value: number; dailyReturn: number })[] {
-  const first = levelAt(levels, start);
-  if (first === null) return [];
-  let [startDate, previous] = [start.at === 'close' ? start.date : null, first];
-  return dates.flatMap((date) => {
-    const level = date < firstDate ? null : levelAt(levels, { date, at: 'close' });
-    if (level === null) return [];
-    const day = { date, startDate, value: level / first, dailyReturn: level / previous - 1 };
-    [startDate, previous] = [date, level];
-    return [day];
+  let [previous, value, first] = [start, 1, NaN];
+  let followed: Levels | null = null;
+  return days.flatMap((day) => {
+    const { date } = day;
+    const own = levelsFor(day, levels);
+    const level = date < firstDate ? null : levelAt(own, { date, at: 'close' });
+    const before = levelAt(own, previous);
+    if (level === null || before === null) return [];
+    if (followed !== own) [followed, first] = [own, before / value]; // its own level at which the value would have been 1
+    value = level / first;
+    const startDate = previous.at === 'close' ? previous.date : null;
+    previous = { date, at: 'close' };
+    return [{ date, startDate, value, dailyReturn: level / before - 1 }];
   });
 }
 

@@ -1,25 +1,22 @@
 import type { CalendarDate } from '../calendar.ts';
 import { parseAgentConfiguration, universeOf } from '../configuration.ts';
 import type { Database } from '../database/database.ts';
+import { dividendsBetween } from '../database/dividends.ts';
 import { splitsBetween } from '../database/market.ts';
 import { type ChosenDay, barsBetween, priceSpan } from '../database/records/performance.ts';
 import { newestConfiguration } from '../database/records/trading-terms.ts';
 import { ServiceError } from '../domain.ts';
+import { cashPerShare } from '../trading/dividends.ts';
 import type { Steps } from '../turns.ts';
-import {
-  type Base,
-  type Levels,
-  equalWeightLevels,
-  isBefore,
-  levelAt,
-  startOf,
-  symbolLevels,
-} from './benchmark.ts';
+import { type Base, type BothLevels, equalWeightLevels, isBefore, levelAt, startOf } from './benchmark.ts';
+import { type Levels, symbolLevels } from './symbol-levels.ts';
 
 /** The name of the equal-weight universe as a benchmark. No symbol is written in lower case. */
 export const UNIVERSE = 'universe';
 /** The default benchmark if its prices are stored: a fund that follows the NASDAQ-100. */
 export const DEFAULT_SYMBOL = 'QQQ';
+/** Cash per share comes in 1/1,000,000 dollar. */
+const MILLIONTHS = 1_000_000;
 /** After every date. */
 const NEVER = '9999-12-31';
 
@@ -28,7 +25,7 @@ export interface Benchmark {
   name: string;
   /** How many symbols it has. */
   symbols: number;
-  levels: Levels;
+  levels: BothLevels;
   /** Where its own curve begins: with the first day of a model at whose start it has a level, or null. */
   base: Base | null;
 }
@@ -54,9 +51,22 @@ export function* benchmarkSteps(
   const last = days.reduce((latest, { date }) => (date > latest ? date : latest), '');
   const name = wanted ?? (covers(database, { first: start, last }) ? DEFAULT_SYMBOL : UNIVERSE);
   const symbols = name === UNIVERSE ? universeOfDays(database, days) : [name];
-  const members = symbols.values().map((symbol) => levelsOfSymbol(database, symbol, { from: start, to: last }));
-  const levels = name === UNIVERSE ? yield* equalWeightLevels(members) : (members.next().value ?? []);
-  return { name, symbols: symbols.length, levels, base: baseOf(days, levels) };
+  const levelsOf = (paysDividends: boolean) =>
+    levelsOfAll(database, symbols, { name, from: start, to: last, paysDividends });
+  const [first = false, ...others] = new Set(days.map((day) => day.paysDividends));
+  const own = yield* levelsOf(first);
+  const other = others.length === 0 ? own : yield* levelsOf(!first);
+  const levels = first ? { withDividends: own, ofPrices: other } : { withDividends: other, ofPrices: own };
+  return { name, symbols: symbols.length, levels, base: baseOf(days, own) };
+}
+
+function* levelsOfAll(
+  database: Database,
+  symbols: readonly string[],
+  { name, ...options }: Span & { name: string; paysDividends: boolean },
+): Steps<Levels> {
+  const members = symbols.values().map((symbol) => levelsOfSymbol(database, symbol, options));
+  return name === UNIVERSE ? yield* equalWeightLevels(members) : (members.next().value ?? []);
 }
 
 /** The universe of the newest job that ran a model-day of the first date, so that later jobs do not change the benchmark. */
@@ -77,11 +87,16 @@ interface Span {
   to: CalendarDate;
 }
 
-function levelsOfSymbol(database: Database, symbol: string, span: Span): Levels {
+function levelsOfSymbol(database: Database, symbol: string, { paysDividends, ...span }: Span & { paysDividends: boolean }): Levels {
   const bars = barsBetween(database, symbol, span);
   const [first] = bars;
-  const splits = first === undefined ? [] : splitsBetween(database, [symbol], { after: first.date, upTo: span.to });
-  return symbolLevels(bars, splits);
+  if (first === undefined) return [];
+  const since = { after: first.date, upTo: span.to };
+  const dividends = paysDividends ? dividendsBetween(database, [symbol], since) : [];
+  return symbolLevels(bars, {
+    splits: splitsBetween(database, [symbol], since),
+    dividends: dividends.map((dividend) => ({ exDate: dividend.exDate, cash: cashPerShare(dividend) / MILLIONTHS })),
+  });
 }
 
 /**

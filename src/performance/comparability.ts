@@ -4,7 +4,7 @@ import { type Money, toDollars } from '../money.ts';
 import { count, list } from '../sentences.ts';
 
 /** The respects in which a model's figures may not be comparable with the others', as machine-readable codes. */
-export const incomparabilityKinds = ['period', 'missing_days', 'stale', 'costs', 'universe', 'initial_cash'] as const;
+export const incomparabilityKinds = ['period', 'missing_days', 'stale', 'costs', 'universe', 'initial_cash', 'dividends'] as const;
 
 /** A respect in which a model is not comparable, and a sentence that explains it. */
 export interface Incomparability {
@@ -39,6 +39,7 @@ interface Terms {
   costs: ReadonlyMap<string, string>;
   universe: ReadonlyMap<string, string>;
   initial_cash: ReadonlyMap<string, string>;
+  dividends: ReadonlyMap<string, string>;
 }
 
 export type IncomparableModel = Incomparability & { model: string };
@@ -70,6 +71,7 @@ function termsOf({ model, start, end, days, jobIds }: ModelPeriod, { configurati
     costs: new Map([...used].map(costsOf)),
     universe: new Map([...used].map(symbolsOf)),
     initial_cash: new Map(cash === null ? [] : [[`${cash}`, `${toDollars(cash)} dollars`]]),
+    dividends: new Map([...used].map(({ dividends }) => (dividends ? ['on', 'paid'] : ['off', 'not paid']))),
   };
 }
 
@@ -110,8 +112,8 @@ function periodOf({ start, end, days }: Terms): string {
   return `${start} to ${end} (${count(days, 'model-day')})`;
 }
 
-const respects = ['costs', 'universe', 'initial_cash'] as const;
-const nouns = { costs: 'trading costs', universe: 'universe', initial_cash: 'initial cash' };
+const respects = ['costs', 'universe', 'initial_cash', 'dividends'] as const;
+const nouns = { costs: 'trading costs', universe: 'universe', initial_cash: 'initial cash', dividends: 'treatment of dividends' };
 
 function compareTerms(kind: (typeof respects)[number], all: readonly Terms[]): IncomparableModel[] {
   const single = all.filter((terms) => terms[kind].size === 1);

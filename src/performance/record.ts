@@ -13,8 +13,9 @@ import { staleAmong } from '../database/stale.ts';
 import type { Money } from '../money.ts';
 import { closingMark } from '../trading/market.ts';
 import type { Steps } from '../turns.ts';
-import type { Levels } from './benchmark.ts';
+import type { BothLevels } from './benchmark.ts';
 import type { ModelPeriod } from './comparability.ts';
+import { createUnknownSearch } from './unknown-dividends.ts';
 
 /** Which model-days the figures cover: those that match the filters, as of a change of the ledger. */
 export interface Choice {
@@ -59,8 +60,11 @@ export interface ModelRecord {
   /** The chosen days by session, each with the date of the day it started from; null for the initial cash. */
   chosen: ReadonlyMap<number, CalendarDate | null>;
   staleDates: ReadonlySet<CalendarDate>;
+  /** Of the model-days that pay no dividends, and of those that pay them but lie in an unknown span of what they held. */
+  unpaidDates: ReadonlySet<CalendarDate>;
+  unknownDates: ReadonlySet<CalendarDate>;
   usage: UsageTotals;
-  benchmark: Levels;
+  benchmark: BothLevels;
   /** The value of a share at the last day's close; null when no price of the symbol is stored. */
   markOf: (symbol: string) => Money | null;
   /** Per day. */
@@ -74,10 +78,15 @@ export function* readRecord(
   { benchmark, riskFree }: Pick<ModelRecord, 'benchmark' | 'riskFree'>,
 ): Steps<ModelRecord> {
   const chosen = new Map<number, CalendarDate | null>();
-  const staleDates = new Set<CalendarDate>();
+  const [staleDates, unpaidDates, unknownDates] = [new Set<CalendarDate>(), new Set<CalendarDate>(), new Set<CalendarDate>()];
+  const findUnknown = createUnknownSearch(database);
   for (const step of chosenDays(database, { ...filters, model }, at)) {
-    for (const { sessionId, startDate } of step) chosen.set(sessionId, startDate);
+    for (const { sessionId, date, startDate, paysDividends } of step) {
+      chosen.set(sessionId, startDate);
+      if (!paysDividends) unpaidDates.add(date);
+    }
     yield null;
+    for (const { date } of yield* findUnknown(step)) unknownDates.add(date);
     for (const { date } of staleAmong(database, step)) staleDates.add(date);
     yield null;
   }
@@ -87,6 +96,8 @@ export function* readRecord(
     ledger: yield* ledgerDays(database, sessionIds),
     chosen,
     staleDates,
+    unpaidDates,
+    unknownDates,
     usage: yield* usageTotals(database, sessionIds),
     benchmark,
     markOf(symbol) {

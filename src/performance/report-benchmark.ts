@@ -10,8 +10,10 @@ import { seriesOf } from './returns.ts';
 /** A benchmark's own figures on the dates of some model-days, as in the response. `riskFree` is per day. */
 export function reportBenchmark(benchmark: Benchmark, days: readonly ChosenDay[], riskFree: number) {
   const { name, symbols, levels, base } = benchmark;
+  const paying = new Set(days.flatMap(({ date, paysDividends }) => (paysDividends ? [date] : [])));
   const dates = [...new Set(days.map(({ date }) => date))].sort();
-  const curve = base === null ? [] : benchmarkCurve(levels, base, dates);
+  const compared = dates.map((date) => ({ date, paysDividends: paying.has(date) }));
+  const curve = base === null ? [] : benchmarkCurve(levels, base, compared);
   return {
     name,
     symbols,
@@ -33,7 +35,7 @@ function whyIncomplete(
   { dates, covered }: { dates: readonly CalendarDate[]; covered: readonly CalendarDate[] },
 ): string | null {
   const subject = name === UNIVERSE ? 'The universe' : name;
-  const [lastBar, lastDate] = [levels.at(-1)?.date, dates.at(-1)];
+  const [lastBar, lastDate] = [levels.ofPrices.at(-1)?.date, dates.at(-1)];
   if (lastDate === undefined) return null;
   if (lastBar === undefined || covered.length === 0) return `${subject} has no price at the start of any of these days`;
   const sentences: string[] = [];

@@ -5,7 +5,7 @@ import { mean } from '../statistics/moments.ts';
 import { ratio, reportFigures } from './figure.ts';
 import { type RoundTrip, holdingDaysOf, profitOf } from './lots.ts';
 import type { ModelRecord } from './record.ts';
-import { type OpenPosition, openPositions, tradingOf } from './trading.ts';
+import { type ModelTrading, type OpenPosition, openPositions } from './trading.ts';
 
 /** The response lists at most this many of a model's round trips, the latest. */
 const MAX_LISTED_ROUND_TRIPS = 100;
@@ -14,8 +14,7 @@ const MAX_LISTED_ROUND_TRIPS = 100;
  * What a model traded, named as in the response. Turnover is the lesser of purchases and sales over the mean closing value
  * (SEC Form N-1A, item 13, but with cash counted in the value), for the whole curve and not per year.
  */
-export function reportTrading({ ledger, chosen, markOf }: ModelRecord, days: readonly LedgerDay[]) {
-  const trading = tradingOf(ledger, new Set(chosen.keys()));
+export function reportTrading({ markOf }: ModelRecord, days: readonly LedgerDay[], trading: ModelTrading) {
   const { trades, bought, sold, commission, roundTrips, fractionProfit } = trading;
   const positions = openPositions(trading.book, markOf);
   const unpriced = positions.filter(({ value }) => value === null).map(({ symbol }) => symbol);

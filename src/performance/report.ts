@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import type { CalendarDate } from '../calendar.ts';
 import type { LedgerDay, UsageTotals } from '../database/records/performance.ts';
 import { type Money, money, toDollars } from '../money.ts';
 import { count } from '../sentences.ts';
 import { mean } from '../statistics/moments.ts';
-import { type Levels, benchmarkReturns } from './benchmark.ts';
+import { type BothLevels, type ComparedDay, benchmarkReturns } from './benchmark.ts';
 import { LEAST_RETURN } from './conventions.ts';
 import { type Drawdown, calmarRatio, maxDrawdown } from './drawdown.ts';
 import { type Figure, mapFigure, ratio, rounded, reportFigures } from './figure.ts';
@@ -21,6 +22,7 @@ import {
   winningDaysShare,
 } from './returns.ts';
 import { annualisedVolatility, sharpeRatio, sortinoRatio, valueAtRisk95 } from './risk.ts';
+import { tradingOf } from './trading.ts';
 
 /** All figures of a model, named as in the response: dollars and fractions as numbers, a reason for each null. */
 export function reportModel(record: ModelRecord) {
@@ -30,25 +32,39 @@ export function reportModel(record: ModelRecord) {
   const curve = days.map((day) => dayOfCurve(day, record));
   const leastReturn = leastReturnOf(days);
   const profit = money(days.reduce((sum, day) => sum + day.profit, 0));
+  const trading = tradingOf(record.ledger, new Set(record.chosen.keys()));
   return {
     start_date: first.date,
     end_date: last.date,
     model_days: days.length,
     stale_model_days: days.filter(({ date }) => record.staleDates.has(date)).length,
+    model_days_without_dividends: days.filter(({ date }) => record.unpaidDates.has(date)).length,
+    model_days_with_unknown_dividends: days.filter(({ date }) => record.unknownDates.has(date)).length,
     start_value: toDollars(startValueOf(first)),
     end_value: toDollars(last.value),
     profit: toDollars(profit),
+    dividends: toDollars(money([...trading.dividends.values()].reduce<number>((sum, cash) => sum + cash, 0))),
     ...reportReturns(seriesOf(curve, leastReturn), record.riskFree),
     relative: reportRelative(compare(curve, record.benchmark, leastReturn), record.riskFree),
-    ...reportTrading(record, days),
+    ...reportTrading(record, days, trading),
     usage: reportUsage(record.usage, profit),
-    curve: days.map(({ date, value }, index) => ({
+    curve: days.map(({ sessionId, date, value }, index) => ({
       date,
       value: toDollars(value),
       daily_return: returnAt(curve, index),
       stale: record.staleDates.has(date),
+      dividends: toDollars(trading.dividends.get(sessionId) ?? money(0)),
+      dividend_status: dividendStatus(date, record),
     })),
   };
+}
+
+/** `unknown`: it held something over a morning for which dividends are neither stored nor covered. */
+export const dividendStatuses = ['known', 'unknown', 'not_paid'] as const;
+
+function dividendStatus(date: CalendarDate, record: ModelRecord): (typeof dividendStatuses)[number] {
+  if (record.unpaidDates.has(date)) return 'not_paid';
+  return record.unknownDates.has(date) ? 'unknown' : 'known';
 }
 
 function startValueOf({ value, profit }: LedgerDay): Money {
@@ -61,10 +77,11 @@ function leastReturnOf(days: readonly LedgerDay[]): number {
   return values.length === 0 ? LEAST_RETURN : 1 / mean(values);
 }
 
-function dayOfCurve(day: LedgerDay, { chosen }: ModelRecord): DayOfCurve {
+function dayOfCurve(day: LedgerDay, { chosen, unpaidDates }: ModelRecord): DayOfCurve & ComparedDay {
   const startValue = startValueOf(day);
   const dailyReturn = startValue === 0 ? null : day.profit / startValue;
-  return { date: day.date, startDate: chosen.get(day.sessionId) ?? null, dailyReturn };
+  const startDate = chosen.get(day.sessionId) ?? null;
+  return { date: day.date, startDate, dailyReturn, paysDividends: !unpaidDates.has(day.date) };
 }
 
 /** The figures of a series of daily returns, a model's or a benchmark's. */
@@ -98,7 +115,7 @@ function reportDay(day: DailyReturn | null) {
 }
 
 /** A model and the benchmark on the days on which both have a return. */
-function compare(curve: readonly DayOfCurve[], benchmark: Levels, leastReturn: number): Comparison {
+function compare(curve: readonly (DayOfCurve & ComparedDay)[], benchmark: BothLevels, leastReturn: number): Comparison {
   const theirs = benchmarkReturns(benchmark, curve);
   const isCommon = curve.map(({ dailyReturn }, index) => dailyReturn !== null && theirs[index] !== null);
   const common = (returns: readonly (number | null)[]) =>

@@ -15,14 +15,19 @@ export interface Trading {
   roundTrips: RoundTrip[];
   /** Profit on the fractions of shares that splits paid in cash. */
   fractionProfit: Money;
+  /** The dividends received, by session; none where there were none. */
+  dividends: Map<number, Money>;
 }
+
+/** What a model traded, and the lots that it still holds. */
+export type ModelTrading = Trading & { book: LotBook };
 
 /**
  * What the chosen days traded, and the lots at the close of the last of them. `ledger` holds them and all days that they
  * depend on, each after the day it started from. Lots follow the day that a day really started from, which for a stale day is
  * not the active day before it.
  */
-export function tradingOf(ledger: readonly LedgerDay[], chosen: ReadonlySet<number>): Trading & { book: LotBook } {
+export function tradingOf(ledger: readonly LedgerDay[], chosen: ReadonlySet<number>): ModelTrading {
   const days = new Map(ledger.map((day) => [day.sessionId, day]));
   const trading = noTrading();
   let book: LotBook = new Map();
@@ -40,7 +45,10 @@ export function tradingOf(ledger: readonly LedgerDay[], chosen: ReadonlySet<numb
 
 function noTrading(): Trading {
   const nothing = money(0);
-  return { trades: 0, bought: nothing, sold: nothing, commission: nothing, roundTrips: [], fractionProfit: nothing };
+  return {
+    ...{ trades: 0, bought: nothing, sold: nothing, commission: nothing },
+    ...{ roundTrips: [], fractionProfit: nothing, dividends: new Map() },
+  };
 }
 
 /** The days strictly between the last one applied (or the start of the ledger) and the given one, in order. */
@@ -79,10 +87,13 @@ interface Accounts {
  * Applies a day's actions. The cost or proceeds of a trade are the change in cash, so the profit includes everything that an
  * order is charged beside its price.
  */
-function applyDay(accounts: Accounts, { date, actions }: LedgerDay, openingCash: Money): void {
+function applyDay(accounts: Accounts, { sessionId, date, actions }: LedgerDay, openingCash: Money): void {
+  const { dividends } = accounts.trading;
   let cash = openingCash;
   for (const action of actions) {
-    applyAction(accounts, action, { date, change: money(action.cash - cash) });
+    const change = money(action.cash - cash);
+    if (action.actionType === 'dividend') dividends.set(sessionId, money((dividends.get(sessionId) ?? 0) + change));
+    else applyAction(accounts, action, { date, change });
     cash = action.cash;
   }
 }

@@ -29,9 +29,9 @@ const tables: [query: string, fileName: string, lines: string[]][] = [
     'format=csv',
     'curve.csv',
     [
-      'model,date,value,daily_return,stale,benchmark_value,family,before_cutoff',
-      'model-a,2025-11-10,10099,0.0099,false,1.01,model-a,true',
-      'model-a,2025-11-11,10258,0.0157441331,false,1.0302,model-a,false',
+      'model,date,value,daily_return,stale,benchmark_value,family,before_cutoff,dividends,dividend_status',
+      'model-a,2025-11-10,10099,0.0099,false,1.01,model-a,true,0,known',
+      'model-a,2025-11-11,10258,0.0157441331,false,1.0302,model-a,false,0,unknown',
     ],
   ],
   [
@@ -43,7 +43,7 @@ const tables: [query: string, fileName: string, lines: string[]][] = [
       'model-a,2025-11-11,sell,AAPL,4,120,1,9478',
     ],
   ],
-  ['format=csv&model=unknown', 'curve.csv', ['model,date,value,daily_return,stale,benchmark_value,family,before_cutoff']],
+  ['format=csv&model=unknown', 'curve.csv', ['model,date,value,daily_return,stale,benchmark_value,family,before_cutoff,dividends,dividend_status']],
   [
     'format=csv&table=trades&start_date=2025-11-11',
     'trades.csv',

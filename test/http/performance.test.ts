@@ -63,10 +63,13 @@ test('a model, figure by figure', async () => {
     end_date: '2025-11-12',
     model_days: 3,
     stale_model_days: 0,
+    model_days_without_dividends: 0,
+    model_days_with_unknown_dividends: 2, // AAPL was held over two mornings
     incomparable: [],
     start_value: 10_000,
     end_value: 11_160, // 7,200 in cash and 30 AAPL at 132
     profit: 1_160,
+    dividends: 0,
     total_return: 0.116,
     annualised_return: null,
     annualised_volatility: null,
@@ -89,9 +92,9 @@ test('a model, figure by figure', async () => {
       },
     ],
     curve: [
-      { date: '2025-11-10', value: 10_400, daily_return: 0.04, stale: false },
-      { date: '2025-11-11', value: 10_500, daily_return: 0.0096153846, stale: false },
-      { date: '2025-11-12', value: 11_160, daily_return: 0.0628571429, stale: false },
+      { date: '2025-11-10', value: 10_400, daily_return: 0.04, stale: false, dividends: 0, dividend_status: 'known' },
+      { date: '2025-11-11', value: 10_500, daily_return: 0.0096153846, stale: false, dividends: 0, dividend_status: 'unknown' },
+      { date: '2025-11-12', value: 11_160, daily_return: 0.0628571429, stale: false, dividends: 0, dividend_status: 'unknown' },
     ],
   });
   assert.equal(unavailable.annualised_return, 'Needs 252 days with a return, has 3');

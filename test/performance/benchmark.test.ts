@@ -2,23 +2,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { weekdays } from '../../src/calendar.ts';
-import {
-  type BenchmarkBar,
-  type Levels,
-  type PriceTime,
-  benchmarkCurve,
-  benchmarkReturns,
-  equalWeightLevels,
-  levelAt,
-  symbolLevels,
-} from '../../src/performance/benchmark.ts';
+import { type PriceTime, benchmarkCurve, benchmarkReturns, equalWeightLevels, levelAt } from '../../src/performance/benchmark.ts';
 import { relativeFigures } from '../../src/performance/relative.ts';
 import { seriesOf } from '../../src/performance/returns.ts';
+import { type BenchmarkBar, type Levels, symbolLevels } from '../../src/performance/symbol-levels.ts';
 import { atOnce } from '../support/at-once.ts';
 import { naiveRelative } from '../support/naive-performance.ts';
 import { rowsOf } from '../support/prices.ts';
 
 const equalWeight = (members: Levels[]) => atOnce(equalWeightLevels(members));
+/** Levels of a benchmark without dividends, as the functions of curves take them. */
+const same = (levels: Levels) => ({ withDividends: levels, ofPrices: levels });
 const closesOf = (levels: Levels) => levels.map(({ close }) => close);
 
 /** `DAY OPEN CLOSE` of November 2025; `-` for an unknown close. */
@@ -59,7 +53,7 @@ const times: [time: string, level: number | null, why: string][] = [
 for (const [time, level, why] of times) {
   test(`the benchmark at ${time}: ${why}`, () => {
     const [day, at] = time.split(' ');
-    const found = levelAt(symbolLevels(WEEK, []), { date: `2025-11-${day}`, at: at as PriceTime['at'] });
+    const found = levelAt(symbolLevels(WEEK), { date: `2025-11-${day}`, at: at as PriceTime['at'] });
     assert.equal(found, level);
   });
 }
@@ -69,7 +63,7 @@ test('splits are not returns: raw prices are multiplied by the shares that one s
     03 300 300
     04 20 21
     05 42 42`);
-  const levels = symbolLevels(table, [split('04', 15, 1), split('05', 1, 2)]);
+  const levels = symbolLevels(table, { splits: [split('04', 15, 1), split('05', 1, 2)] });
   assert.deepEqual(
     [levels.map(({ open }) => open), closesOf(levels)],
     [
@@ -80,20 +74,78 @@ test('splits are not returns: raw prices are multiplied by the shares that one s
 });
 
 test('the price of the first bar already reflects splits before it or on its day', () => {
-  assert.deepEqual(closesOf(symbolLevels(WEEK.slice(0, 2), [split('01', 2, 1), split('03', 2, 1)])), [110, 121]);
+  assert.deepEqual(closesOf(symbolLevels(WEEK.slice(0, 2), { splits: [split('01', 2, 1), split('03', 2, 1)] })), [110, 121]);
 });
 
 test('a split on a day without a bar counts from the next bar on', () => {
-  assert.deepEqual(closesOf(symbolLevels(bars('03 10 10\n06 5 5'), [split('05', 2, 1)])), [10, 10]);
+  assert.deepEqual(closesOf(symbolLevels(bars('03 10 10\n06 5 5'), { splits: [split('05', 2, 1)] })), [10, 10]);
+});
+
+const dividend = (day: string, cash: number) => ({ exDate: `2025-11-${day}`, cash });
+/** `QQQ` at 100 on every day: bars by day, what happened, and closes as multiples of the first. */
+const reinvested: [name: string, days: string, events: Parameters<typeof symbolLevels>[1], growth: number[]][] = [
+  ['a dividend is reinvested at the close of the ex-date', '03 04 05', { dividends: [dividend('04', 2)] }, [1, 1.02, 1.02]],
+  ['dividends compound', '03 04 05', { dividends: [dividend('04', 2), dividend('05', 2)] }, [1, 1.02, 1.02 * 1.02]],
+  ['the price of the first bar is without its dividend', '03 04', { dividends: [dividend('01', 2), dividend('03', 2)] }, [1, 1]],
+  ['an ex-date without a bar waits for the next bar', '03 06', { dividends: [dividend('04', 2), dividend('05', 3)] }, [1, 1.05]],
+  [
+    'on one day the dividend comes before the split, and pays on the old shares',
+    '03 04',
+    { splits: [split('04', 4, 1)], dividends: [dividend('04', 2)] },
+    [1, 4.02],
+  ],
+  [
+    'in one gap each dividend pays on the shares of its day',
+    '03 07',
+    { splits: [split('05', 4, 1)], dividends: [dividend('04', 2), dividend('06', 2)] },
+    [1, 4.1],
+  ],
+];
+for (const [name, days, events, growth] of reinvested) {
+  test(`levels with dividends: ${name}`, () => {
+    const table = bars(days.split(' ').map((day) => `${day} 100 100`).join('\n'));
+    const closes = closesOf(symbolLevels(table, events));
+    assert.deepEqual(closes.map((close) => rounded(close / 100)), growth.map(rounded));
+  });
+}
+
+test('who starts at the open of the ex-date gets no dividend; who held at the close before gets it', () => {
+  const levels = symbolLevels(bars('03 100 110\n04 105 115.5'), { dividends: [dividend('04', 5.775)] });
+  const curve = [
+    { date: '2025-11-04', startDate: null, paysDividends: true },
+    { date: '2025-11-04', startDate: '2025-11-03', paysDividends: true },
+    { date: '2025-11-04', startDate: '2025-11-03', paysDividends: false },
+  ];
+  const returns = benchmarkReturns({ withDividends: levels, ofPrices: symbolLevels(bars('03 100 110\n04 105 115.5')) }, curve);
+  assert.deepEqual(returns.map((one) => rounded(one ?? NaN)), [0.1, 0.1025, 0.05]); // 115.5 + 5.775 over 110 is 1.1025
+});
+
+test('on days that pay no dividends, the curve of the benchmark follows its prices only', () => {
+  const table = bars('03 100 100\n04 100 100\n05 100 110\n06 110 110');
+  const events = { dividends: [dividend('04', 2), dividend('05', 11), dividend('06', 11)] };
+  const levels = { withDividends: symbolLevels(table, events), ofPrices: symbolLevels(table) };
+  const base = { date: '2025-11-03', start: { date: '2025-11-03', at: 'open' as const } };
+  const days = ['03 +', '04 +', '05 -', '06 +'].map((day) => ({ date: `2025-11-${day.slice(0, 2)}`, paysDividends: day.endsWith('+') }));
+  const curve = benchmarkCurve(levels, base, days);
+  assert.deepEqual(curve.map(({ dailyReturn }) => rounded(dailyReturn)), [0, 0.02, 0.1, 0.1]);
+  assert.deepEqual(curve.map(({ value }) => rounded(value)), [1, 1.02, 1.122, 1.2342]);
+});
+
+test('equal weight: each member reinvests its own dividends; a portfolio bought at the open gets none of them', () => {
+  const payer = symbolLevels(bars('03 100 100\n04 100 100'), { dividends: [dividend('04', 2)] });
+  const other = symbolLevels(bars('03 50 50\n04 50 50'));
+  const levels = equalWeight([payer, other]);
+  assert.deepEqual(closesOf(levels).map(rounded), [1, 1.01]);
+  assert.equal(rounded(levels[1]?.open ?? NaN), 1.01, 'so the return from the open to the close is 0');
 });
 
 test('days of a curve are compared from the same close to the same close, across gaps; a first day from its open', () => {
   const curve = [
-    { date: '2025-11-03', startDate: null, dailyReturn: 0 },
-    { date: '2025-11-06', startDate: '2025-11-03', dailyReturn: 0 },
-    { date: '2025-11-24', startDate: '2025-11-06', dailyReturn: 0 },
+    { date: '2025-11-03', startDate: null, paysDividends: true },
+    { date: '2025-11-06', startDate: '2025-11-03', paysDividends: true },
+    { date: '2025-11-24', startDate: '2025-11-06', paysDividends: false },
   ];
-  const returns = benchmarkReturns(symbolLevels(WEEK, []), curve);
+  const returns = benchmarkReturns(same(symbolLevels(WEEK)), curve);
   assert.deepEqual(
     returns.map((dailyReturn) => dailyReturn && rounded(dailyReturn)),
     [0.1, 0.2, null],
@@ -101,8 +153,8 @@ test('days of a curve are compared from the same close to the same close, across
 });
 
 test("the benchmark's own curve starts at 1 with the first of the models, and ends two weeks after its last bar", () => {
-  const levels = symbolLevels(WEEK, []);
-  const dates = ['2025-11-03', '2025-11-05', '2025-11-06', '2025-11-24'];
+  const levels = same(symbolLevels(WEEK));
+  const dates = ['2025-11-03', '2025-11-05', '2025-11-06', '2025-11-24'].map((date) => ({ date, paysDividends: true }));
   const fromOpen = benchmarkCurve(levels, { date: '2025-11-03', start: { date: '2025-11-03', at: 'open' } }, dates);
   assert.deepEqual(
     fromOpen.map(({ value, dailyReturn }) => [rounded(value), rounded(dailyReturn)]),
@@ -121,29 +173,29 @@ test("the benchmark's own curve starts at 1 with the first of the models, and en
 });
 
 test('equal weight: the mean of the returns, not of the prices, rebalanced every day', () => {
-  const cheap = symbolLevels(bars('03 10 10\n04 10 20\n05 20 10'), []);
-  const dear = symbolLevels(bars('03 1000 1000\n04 1000 1000\n05 1000 1000'), []);
+  const cheap = symbolLevels(bars('03 10 10\n04 10 20\n05 20 10'));
+  const dear = symbolLevels(bars('03 1000 1000\n04 1000 1000\n05 1000 1000'));
   assert.deepEqual(closesOf(equalWeight([cheap, dear])).map(rounded), [1, 1.5, 1.125]); // +100 % and 0 %, then -50 % and 0 %
 });
 
 test('equal weight: the first day starts at the opens, and a member that joins later counts from its second day', () => {
-  const first = symbolLevels(bars('03 10 11\n04 11 11\n05 11 22'), []);
-  const late = symbolLevels(bars('04 50 100\n05 100 100'), []);
+  const first = symbolLevels(bars('03 10 11\n04 11 11\n05 11 22'));
+  const late = symbolLevels(bars('04 50 100\n05 100 100'));
   const levels = equalWeight([first, late]);
   assert.deepEqual(closesOf(levels).map(rounded), [1, 1, 1.5]);
   assert.equal(rounded(levels[0]?.open ?? NaN), rounded(1 / 1.1));
 });
 
 test('equal weight: a member without a bar returns 0 for two weeks, then leaves; when it is back it counts from its second day', () => {
-  const every = symbolLevels(bars('03 10 10\n04 10 10\n17 10 10\n18 10 20\n19 20 20\n20 20 40'), []);
-  const rare = symbolLevels(bars('03 50 50\n04 50 50\n19 90 90\n20 90 90'), []);
+  const every = symbolLevels(bars('03 10 10\n04 10 10\n17 10 10\n18 10 20\n19 20 20\n20 20 40'));
+  const rare = symbolLevels(bars('03 50 50\n04 50 50\n19 90 90\n20 90 90'));
   // On the 18th it has had no bar for two weeks and still counts: +100 % and 0 %. On the 19th it does not: a new start.
   assert.deepEqual(closesOf(equalWeight([every, rare])).map(rounded), [1, 1, 1, 1.5, 1.5, 2.25]);
 });
 
 test('equal weight without members has no level', () => {
   assert.deepEqual(equalWeight([]), []);
-  assert.equal(levelAt(equalWeight([symbolLevels([], [])]), { date: '2025-11-03', at: 'close' }), null);
+  assert.equal(levelAt(equalWeight([symbolLevels([])]), { date: '2025-11-03', at: 'close' }), null);
 });
 
 const DATES = weekdays('2025-11-03', '2025-12-12');
@@ -165,7 +217,6 @@ test('equal weight agrees with a walk through the days, one member after another
               const close = prices[index] ?? null;
               return close === null ? [] : [{ date, open: close, close }];
             }),
-            [],
           ),
         ),
       );

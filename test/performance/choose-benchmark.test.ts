@@ -23,12 +23,13 @@ function databaseWith(prices: string): Database {
   return database;
 }
 
-const day = (model: string, date: string, startDate: string | null): ChosenDay => ({
+const day = (model: string, date: string, startDate: string | null, paysDividends = true): ChosenDay => ({
   sessionId: 1,
   jobId: 'job-1',
   model,
   date,
   startDate,
+  paysDividends,
 });
 
 const benchmarkOf = (...given: Parameters<typeof benchmarkSteps>) => atOnce(benchmarkSteps(...given));
@@ -74,7 +75,7 @@ test('a start on a day without a bar uses the last bar before it, and recorded s
   const { levels, name } = benchmarkOf(database, undefined, [day('a', '2025-11-11', '2025-11-07')]);
   assert.equal(name, 'QQQ');
   assert.deepEqual(
-    ['2025-11-07', '2025-11-10', '2025-11-11'].map((date) => levelAt(levels, { date, at: 'close' })),
+    ['2025-11-07', '2025-11-10', '2025-11-11'].map((date) => levelAt(levels.withDividends, { date, at: 'close' })),
     [500, 550, 550],
   );
 });
@@ -86,7 +87,40 @@ test('prices of an adjusted source are not split again', () => {
     .statement(`INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('QQQ', '2025-11-11', 5, 1)`)
     .run();
   const { levels } = benchmarkOf(database, 'QQQ', [day('a', '2025-11-11', '2025-11-10')]);
-  assert.equal(levelAt(levels, { date: '2025-11-11', at: 'close' }), 110);
+  assert.equal(levelAt(levels.ofPrices, { date: '2025-11-11', at: 'close' }), 110);
+});
+
+/** Dividends of QQQ: 11 dollars on 2025-11-11, where 1 share becomes 5 on the same day. The close of the 11th, by source. */
+const paid: [source: 'csv' | 'yahoo' | 'stooq', basis: string, paysDividends: boolean, close: number][] = [
+  ['csv', 'as_paid', true, 561], // 5 shares at 110 and 11 dollars
+  ['csv', 'split_adjusted', true, 605], // 11 dollars on each of 5
+  ['yahoo', 'as_paid', true, 112.2], // 110 and a fifth of 11 dollars
+  ['yahoo', 'split_adjusted', true, 121],
+  ['stooq', 'as_paid', true, 110], // its prices contain the dividend
+  ['csv', 'as_paid', false, 550],
+];
+for (const [source, basis, paysDividends, close] of paid) {
+  test(`a benchmark reinvests dividends: a ${source} series, ${basis}, ${paysDividends ? '' : 'not '}paid to the model`, () => {
+    const database = openDatabase(':memory:');
+    storePrices(database, PRICES, source);
+    database.statement(`INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('QQQ', '2025-11-11', 5, 1)`).run();
+    database
+      .statement(`INSERT INTO dividends (symbol, ex_date, cash_e6, basis) VALUES ('QQQ', '2025-11-11', 11000000, ?)`)
+      .run(basis);
+    const { levels } = benchmarkOf(database, 'QQQ', [day('a', '2025-11-11', '2025-11-10', paysDividends)]);
+    for (const own of [levels.withDividends, levels.ofPrices])
+      assert.equal(levelAt(own, { date: '2025-11-11', at: 'close' })?.toFixed(9), close.toFixed(9));
+  });
+}
+
+test('where some model-days are paid dividends and others are not, each is compared with its own benchmark', () => {
+  const database = databaseWith(PRICES);
+  database.statement(`INSERT INTO dividends (symbol, ex_date, cash_e6) VALUES ('QQQ', '2025-11-10', 11000000)`).run();
+  const days = [true, false].map((paysDividends) => day('a', '2025-11-10', '2025-11-07', paysDividends));
+  for (const order of [days, days.toReversed()]) {
+    const { levels } = benchmarkOf(database, 'QQQ', order);
+    assert.deepEqual(benchmarkReturns(levels, days).map((one) => one?.toFixed(9)), ['0.122000000', '0.100000000']);
+  }
 });
 
 /** A completed job with this universe that ran one day of model a, as the session of that number. */
@@ -148,6 +182,8 @@ interface Series {
   prices: ([number, number] | null)[];
   ends: [number, number];
   gap: { at: number; length: number };
+  /** On any of the dates, whether there is a bar or not. */
+  dividends: (number | null)[];
 }
 
 const everyDate = { minLength: DATES.length, maxLength: DATES.length };
@@ -156,10 +192,16 @@ const anySeries: fc.Arbitrary<Series> = fc.record({
   prices: fc.array(fc.option(fc.tuple(anyPrice, anyPrice), { freq: 4 }), everyDate),
   ends: fc.tuple(fc.nat(DATES.length), fc.nat(DATES.length)),
   gap: fc.record({ at: fc.nat(DATES.length), length: fc.nat(20) }),
+  dividends: fc.array(fc.option(fc.integer({ min: 1, max: 20_000_000 }), { freq: 1, nil: null }), everyDate),
 });
 
 function storeSeries(database: Database, series: readonly Series[]): void {
   database.statement('DELETE FROM price_data').run();
+  database.statement('DELETE FROM dividends').run();
+  const insert = database.statement('INSERT INTO dividends (symbol, ex_date, cash_e6) VALUES (?, ?, ?)');
+  for (const [index, { dividends }] of series.entries())
+    for (const [place, cash] of dividends.entries())
+      if (cash !== null && place % 7 === index) insert.run(SYMBOLS[index] ?? '', DATES[place] ?? '', cash);
   const bars = series.flatMap(({ prices, ends, gap }, index) =>
     prices.flatMap((price, place) => {
       const isIn = place >= Math.min(...ends) && place <= Math.max(...ends);
@@ -170,14 +212,19 @@ function storeSeries(database: Database, series: readonly Series[]): void {
   storeBars(database, readPrices(bars.join('\n')), { source: 'csv', recordedAt: 't' });
 }
 
-/** For each date, whether each of two models ran on it. */
-const anyRuns = fc.array(fc.tuple(fc.boolean(), fc.boolean()), everyDate);
+/** For each date, whether each of two models ran on it, and with dividends. */
+const anyRun = fc.constantFrom('not', 'paying', 'paying', 'without');
+type Run = 'not' | 'paying' | 'without';
+const anyRuns: fc.Arbitrary<[Run, Run][]> = fc.array(fc.tuple(anyRun, anyRun) as fc.Arbitrary<[Run, Run]>, everyDate);
 
 /** By model and date, each day with the one that it started from. */
-function daysOf(runs: readonly [boolean, boolean][]): ChosenDay[] {
+function daysOf(runs: readonly [Run, Run][]): ChosenDay[] {
   return ['a', 'b'].flatMap((model, index) => {
-    const dates = DATES.filter((_, place) => runs[place]?.[index]);
-    return dates.map((date, place) => day(model, date, dates[place - 1] ?? null));
+    const ran = DATES.flatMap((date, place) => {
+      const run = runs[place]?.[index];
+      return run === undefined || run === 'not' ? [] : [{ date, paysDividends: run === 'paying' }];
+    });
+    return ran.map(({ date, paysDividends }, place) => day(model, date, ran[place - 1]?.date ?? null, paysDividends));
   });
 }
 
@@ -185,11 +232,10 @@ function daysOf(runs: readonly [boolean, boolean][]): ChosenDay[] {
 function figuresOf(database: Database, name: string, days: readonly ChosenDay[]) {
   const { levels, base } = benchmarkOf(database, name, days);
   const dates = DATES.filter((date) => days.some((one) => one.date === date));
-  const curve = base === null ? [] : benchmarkCurve(levels, base, dates);
-  const returns = benchmarkReturns(
-    levels,
-    days.map((one) => ({ ...one, dailyReturn: null })),
-  );
+  const paysOn = (date: string) => days.some((one) => one.date === date && one.paysDividends);
+  const compared = dates.map((date) => ({ date, paysDividends: paysOn(date) }));
+  const curve = base === null ? [] : benchmarkCurve(levels, base, compared);
+  const returns = benchmarkReturns(levels, days);
   return {
     returns: new Map(days.map(({ model, date }, index) => [`${model} ${date}`, returns[index]])),
     values: new Map(curve.map(({ date, value }) => [date, value])),

@@ -13,6 +13,7 @@ const agentConfigs: Record<string, object> = {
   small: { stock_symbols: ['MSFT', 'AAPL'] },
   turned: { stock_symbols: ['AAPL', 'MSFT'] },
   other: { stock_symbols: ['AAPL', 'NVDA'] },
+  unpaid: { dividends: false },
 };
 const configurations = new Map(
   Object.entries(agentConfigs).map(([job, config]) => [
@@ -83,6 +84,16 @@ const cases: [name: string, table: string, expected: string[]][] = [
       'c universe: Its universe is not that of a and 1 more: 2 symbols against 101 symbols',
       'c initial_cash: Its initial cash is not that of a and 1 more: 5000 dollars against 10000 dollars',
     ],
+  ],
+  [
+    'dividends that are paid to some',
+    'a 02 06 plain\nb 02 06 unpaid\nc 02 06 again',
+    ['b dividends: Its treatment of dividends is not that of a and 1 more: not paid against paid'],
+  ],
+  [
+    'dividends that are paid from some job on',
+    'a 02 06 plain\nb 02 06 unpaid-plain',
+    ['b dividends: Its treatment of dividends changed from one job to another'],
   ],
 ];
 for (const [name, table, expected] of cases)

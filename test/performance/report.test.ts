@@ -7,6 +7,7 @@ import { money } from '../../src/money.ts';
 import { dailyRate } from '../../src/performance/conventions.ts';
 import type { ModelRecord } from '../../src/performance/record.ts';
 import { reportModel } from '../../src/performance/report.ts';
+import type { Levels } from '../../src/performance/symbol-levels.ts';
 import { naiveFigures } from '../support/naive-performance.ts';
 import { type Day, anyDay, liveThrough, recordsOf } from '../support/random-ledger.ts';
 import { runs } from '../support/long.ts';
@@ -22,13 +23,17 @@ const NO_USAGE: UsageTotals = {
   daysWithoutCost: 0,
 };
 
+const same = (levels: Levels) => ({ withDividends: levels, ofPrices: levels });
+
 function report(ledger: readonly LedgerDay[], differences: Partial<ModelRecord> = {}) {
   return reportModel({
     ledger,
     chosen: new Map(ledger.map(({ sessionId }, index) => [sessionId, ledger[index - 1]?.date ?? null])),
     staleDates: new Set(),
+    unpaidDates: new Set(),
+    unknownDates: new Set(),
     usage: NO_USAGE,
-    benchmark: [],
+    benchmark: same([]),
     markOf: () => null,
     riskFree: 0,
     ...differences,
@@ -36,7 +41,7 @@ function report(ledger: readonly LedgerDay[], differences: Partial<ModelRecord> 
 }
 
 /** The tolerance of figures that come from amounts divided among shares; all others agree to about eight digits. */
-const LEEWAY: Record<string, number> = { cost: 0.01, realised_profit: 0.01 };
+const LEEWAY: Record<string, number> = { cost: 0.01, realised_profit: 0.01, dividends: 0.0001 };
 const RELATIVE_LEEWAY: Record<string, number> = { profit_factor: 0.01 };
 
 /** Equal within the leeway; null only with null. */
@@ -84,7 +89,7 @@ test('on any ledger the figures are those of a naive implementation that shares 
   );
 });
 
-test('realised and unrealised profit add up to the profit through any splits and commissions, to 1/10000 dollar', () => {
+test('profit is realised profit, unrealised profit and dividends, through any splits and commissions, to 1/10000 dollar', () => {
   const anyLife = fc.record({
     initialCash: anyCash,
     commission: fc.constantFrom(0, 12_345),
@@ -92,6 +97,7 @@ test('realised and unrealised profit add up to the profit through any splits and
     splits: fc.constant({ most: 100, forward: false }),
   });
   const units = (dollars: number | null) => Math.round((dollars ?? NaN) * 10_000);
+  let withDividends = 0;
   fc.assert(
     fc.property(fc.array(anyDay, { minLength: 1, maxLength: 40 }), anyLife, (days, life) => {
       const ledger = liveThrough(days, life);
@@ -99,12 +105,17 @@ test('realised and unrealised profit add up to the profit through any splits and
       const reported = report(ledger);
       const last = ledger.at(-1) as LedgerDay;
       const cost = reported.open_positions.reduce((sum, position) => sum + units(position.cost_basis), 0);
-      assert.equal(units(reported.trading.realised_profit) + (last.value - last.cash - cost), units(reported.profit));
+      const unrealised = last.value - last.cash - cost;
+      assert.equal(units(reported.trading.realised_profit) + unrealised + units(reported.dividends), units(reported.profit));
+      const received = reported.curve.reduce((sum, { dividends }) => sum + units(dividends), 0);
+      assert.equal(received, units(reported.dividends));
+      if (ledger.some(({ actions }) => actions.some(({ actionType }) => actionType === 'dividend'))) withDividends += 1;
       assert.equal(units(reported.start_value) + units(reported.profit), units(reported.end_value));
       assert.equal(units(reported.start_value), life.initialCash);
     }),
     { numRuns: runs(200, 500) },
   );
+  assert.ok(withDividends > 50, `${withDividends} ledgers with dividends`);
 });
 
 const quiet: Day = { isLeftOut: false, orders: [], moves: [0, 0, 0], split: null };
@@ -179,11 +190,11 @@ test("there is no beta or information ratio against a benchmark whose moves are 
       const level = 1 + step * (index % 2);
       return { date, open: level, close: level };
     });
-  const { relative } = report(ledger, { benchmark: levels(1e-8) });
+  const { relative } = report(ledger, { benchmark: same(levels(1e-8)) });
   assert.deepEqual([relative.beta, relative.correlation, relative.information_ratio], [null, null, null]);
   assert.equal(relative.unavailable.beta, 'The benchmark does not move');
   assert.equal(relative.unavailable.information_ratio, 'The differences to the benchmark do not vary');
-  const moved = report(ledger, { benchmark: levels(0.01) }).relative;
+  const moved = report(ledger, { benchmark: same(levels(0.01)) }).relative;
   assert.deepEqual([typeof moved.beta, moved.correlation], ['number', null]);
 });
 

@@ -160,6 +160,20 @@ test('trades, their sums and their commission', () => {
   assert.deepEqual([trades, ...[bought, sold, commission].map(toDollars)], [2, 1000, 300, 7.5]);
 });
 
+test('dividends are received on their days, and are neither trades nor part of a round trip', () => {
+  const ledger = ledgerFrom(`
+    03 buy      AAPL 10 100
+    04 dividend AAPL 10 0.1235 1.2346
+    05 dividend AAPL 10 0.1 1
+    05 split    AAPL 10 50 0
+    05 dividend AAPL 20 0.5 10
+    05 sell     AAPL 20 60`);
+  const { trades, bought, sold, commission, fractionProfit, dividends, roundTrips } = tradingOf(ledger, new Set([2, 3]));
+  assert.deepEqual([...dividends].map(([session, cash]) => [session, toDollars(cash)]), [[2, 1.2346], [3, 11]]);
+  assert.deepEqual([trades, ...[bought, sold, commission, fractionProfit].map(toDollars)], [1, 0, 1200, 0, 0]);
+  assert.deepEqual(roundTrips.map(profitOf).map(toDollars), [200]);
+});
+
 test('only the trades of the chosen days count, with lots that earlier days bought', () => {
   const ledger = ledgerFrom(`
     03 buy  AAPL 10 100

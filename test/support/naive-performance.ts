@@ -105,7 +105,7 @@ interface Share {
 function naiveTrading(records: readonly ActionRecord[], days: readonly ActionRecord[], initialCash: number) {
   const held = new Map<string, Share[]>();
   const trips = new Map<string, { profit: number; days: number }>();
-  let [cash, bought, sold, trades, realised] = [initialCash, 0, 0, 0, 0];
+  let [cash, bought, sold, trades, realised, dividends] = [initialCash, 0, 0, 0, 0, 0];
   records.forEach((record, order) => {
     const { symbol, amount, price, date } = record;
     const change = record.cash - cash;
@@ -113,6 +113,10 @@ function naiveTrading(records: readonly ActionRecord[], days: readonly ActionRec
     if (symbol === null || amount === null || price === null) return;
     const shares = held.get(symbol) ?? [];
     held.set(symbol, shares);
+    if (record.action_type === 'dividend') {
+      dividends += change;
+      return;
+    }
     if (record.action_type === 'split') {
       const factor = 1 + amount / shares.length;
       held.set(
@@ -145,6 +149,7 @@ function naiveTrading(records: readonly ActionRecord[], days: readonly ActionRec
     turnover: finite(Math.min(bought, sold) / average(days.map((day) => day.portfolio_value))),
     count: profits.length,
     realised_profit: realised,
+    dividends,
     win_rate: finite(profits.filter((profit) => profit > 0).length / profits.length),
     profit_factor: finite(sum(profits.map((p) => Math.max(p, 0))) / sum(profits.map((p) => Math.max(-p, 0)))),
     mean_holding_days: finite(average([...trips.values()].map((trip) => trip.days))),

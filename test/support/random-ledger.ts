@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { weekdays } from '../../src/calendar.ts';
 import type { LedgerDay } from '../../src/database/records/performance.ts';
 import { type Money, money, toDollars } from '../../src/money.ts';
+import { dividendOn, payDividend } from '../../src/trading/dividends.ts';
 import { type Portfolio, applySplit, buy, sell, valueOf } from '../../src/trading/portfolio.ts';
 import type { ActionRecord } from './recompute.ts';
 
@@ -23,18 +24,21 @@ const anyOrder = fc.record({
 });
 const anyRatio = fc.record({ numerator: fc.integer({ min: 1, max: 5 }), denominator: fc.integer({ min: 1, max: 5 }) });
 
-/** What happens on a day: no model-day at all, orders, a split of AAPL in the morning, and how prices move. */
+/** What happens on a day: no model-day at all, orders, a dividend and a split of AAPL in the morning, and how prices move. */
 export const anyDay = fc.record({
   isLeftOut: fc.boolean(),
   orders: fc.array(anyOrder, { maxLength: 3 }),
   moves: fc.array(anyMove, { minLength: 3, maxLength: 3 }),
   split: fc.option(anyRatio, { freq: 12 }),
+  dividend: fc.option(fc.integer({ min: 1, max: 3_000_000 }), { freq: 6 }),
 });
 export interface Day {
   isLeftOut: boolean;
   orders: { side: 'buy' | 'sell'; symbol: string; amount: number }[];
   moves: number[];
   split: { numerator: number; denominator: number } | null;
+  /** Per share, in 1/1,000,000 dollar. */
+  dividend?: number | null;
 }
 
 export interface Life {
@@ -66,11 +70,19 @@ export function liveThrough(days: readonly Day[], life: Life): LedgerDay[] {
   const ledger: LedgerDay[] = [];
   days.forEach((day, index) => {
     const takesPart = !(life.withGaps && day.isLeftOut);
-    const actions = takesPart ? [...split(state, day, life), ...trade(state, day, life)] : [];
+    const actions = takesPart ? [...pay(state, day), ...split(state, day, life), ...trade(state, day, life)] : [];
     movePrices(state, day);
     if (takesPart) ledger.push(closeDay(state, { date: dates[index] as string, actions, past: ledger.at(-1), life }));
   });
   return ledger;
+}
+
+function pay(state: State, { dividend: perShare }: Day): Actions {
+  if (!perShare || !state.portfolio.holdings.has('AAPL')) return [];
+  const { portfolio, shares } = payDividend(state.portfolio, { symbol: 'AAPL', perShare });
+  state.portfolio = portfolio;
+  const price = dividendOn(1, perShare);
+  return [{ actionType: 'dividend', symbol: 'AAPL', amount: shares, price, cash: portfolio.cash }];
 }
 
 function split(state: State, day: Day, { splits }: Life): Actions {
@@ -109,7 +121,7 @@ function closeDay(
 ): LedgerDay {
   const { cash } = portfolio;
   const value = valueOf(portfolio, prices);
-  const isQuiet = actions.every(({ actionType }) => actionType === 'split');
+  const isQuiet = actions.every(({ actionType }) => actionType === 'split' || actionType === 'dividend');
   return {
     sessionId: (past?.sessionId ?? 0) + 1,
     date,

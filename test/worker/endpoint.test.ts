@@ -199,9 +199,9 @@ test('what can change what a model does is asked in another way', () => {
     askedHash(entryWith(entry), terms),
   );
   const news = askedHash(entryWith({}, { jinaApiKey: 'key' }), terms);
-  const changed = [{ max_steps: 1 }, { commission_per_trade: 1 }, { commission_bps: 1 }, { slippage_bps: 1 }, { stock_symbols: ['AAPL'] }];
+  const changed = [{ max_steps: 1 }, { commission_per_trade: 1 }, { commission_bps: 1 }, { slippage_bps: 1 }, { stock_symbols: ['AAPL'] }, { dividends: false }];
   const traded = changed.map((change) => askedHash(entryWith({}), { ...terms, ...change }));
-  assert.equal(new Set([plain, ...asked, news, ...traded, askedHash(null, terms)]).size, 13);
+  assert.equal(new Set([plain, ...asked, news, ...traded, askedHash(null, terms)]).size, 14);
 });
 
 const bodies: [entry: object, parameters: object][] = [

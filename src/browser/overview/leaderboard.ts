@@ -80,6 +80,7 @@ const CAVEATS: Record<ModelReport['incomparable'][number]['kind'], string> = {
   costs: 'different costs',
   universe: 'different universe',
   initial_cash: 'different initial cash',
+  dividends: 'dividends treated differently',
 };
 
 /** Why a model should not be compared with the others: in a few words, and in sentences on hover. */

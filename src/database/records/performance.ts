@@ -4,27 +4,31 @@ import type { Money } from '../../money.ts';
 import type { Steps } from '../../turns.ts';
 import { type ChosenSession, type SessionFilters, SESSIONS_PER_STEP, committedSessions, jsonIds } from '../chosen.ts';
 import type { Database } from '../database.ts';
-import { type RowOf, amount, integer, oneOf, orNull, query, real, text } from '../rows.ts';
+import { type RowOf, amount, flag, integer, oneOf, orNull, query, real, text } from '../rows.ts';
 import { sumOf } from '../usage.ts';
 import { PORTION, portionsOf } from './results.ts';
 
 /** An active model-day, with the date of the day it started from; null when it started from the initial cash. */
 export interface ChosenDay extends ChosenSession {
   startDate: CalendarDate | null;
+  paysDividends: boolean;
 }
 
 const STARTS = query(
-  `SELECT past.date FROM json_each(?) AS chosen JOIN trading_sessions AS own ON own.session_id = chosen.value
+  `SELECT past.date, own.pays_dividends FROM json_each(?) AS chosen JOIN trading_sessions AS own ON own.session_id = chosen.value
      LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
    ORDER BY chosen.key`,
-  [orNull(text)],
+  [orNull(text), flag],
 );
 
 /** The matching model-days active at a change of the ledger, by date and model; in batches. */
 export function* chosenDays(database: Database, filters: SessionFilters, at: number): Generator<ChosenDay[]> {
   for (const sessions of committedSessions(database, filters, at)) {
     const starts = STARTS.all(database, jsonIds(sessions));
-    yield sessions.map((session, index) => ({ ...session, startDate: starts[index]?.[0] ?? null }));
+    yield sessions.map((session, index) => {
+      const [startDate, pays] = starts[index] ?? [null, 0];
+      return { ...session, startDate, paysDividends: pays === 1 };
+    });
   }
 }
 

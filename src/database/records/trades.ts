@@ -27,14 +27,14 @@ const ACTIONS = query(
 
 type Action = RowOf<typeof ACTIONS>;
 
-/** An executed order: the schema requires a symbol, a number of shares and a price. */
-export type Trade = { [Field in keyof Action]: NonNullable<Action[Field]> } & { side: 'buy' | 'sell' };
+/** An executed order or a dividend: the schema requires a symbol, a number of shares and a price. */
+export type Trade = { [Field in keyof Action]: NonNullable<Action[Field]> } & { side: 'buy' | 'sell' | 'dividend' };
 
 function isTrade(action: Action): action is Trade {
-  return action.side === 'buy' || action.side === 'sell';
+  return action.side === 'buy' || action.side === 'sell' || action.side === 'dividend';
 }
 
-/** The executed orders of the matching model-days, by model, date and action. Null between steps. */
+/** The executed orders and the dividends of the matching model-days, by model, date and action. Null between steps. */
 export function* tradesOf(database: Database, filters: SessionFilters, at: number): Generator<Trade | null> {
   const models = filters.model === undefined ? modelsWithSessions(database) : [filters.model];
   for (const model of models) {

@@ -1,0 +1,60 @@
+import { type CalendarDate, addDays, weekdays } from '../calendar.ts';
+import type { Database } from '../database/database.ts';
+import { dividendCoverage } from '../database/dividends.ts';
+import type { Coverage } from '../database/prices.ts';
+import { type HeldSymbol, exDatesOf, heldUncovered, paysNothing } from '../database/records/held.ts';
+import type { ChosenDay } from '../database/records/performance.ts';
+import type { Steps } from '../turns.ts';
+
+/** Before and after every date. */
+const EVER = { from: '', to: '~' };
+
+/** What is known of the dividends of one symbol. */
+interface Known {
+  /** Whether its prices contain its dividends, or are made up: there are none that could be unknown. */
+  isComplete: boolean;
+  spans: readonly Coverage[];
+  exDates: ReadonlySet<CalendarDate>;
+}
+
+/** Model-days that are looked at in one step. */
+const SESSIONS_PER_STEP = 50;
+
+/** Those of some sessions that held a symbol over a morning for which its dividends are neither stored nor covered. */
+export type UnknownSearch = (sessions: readonly ChosenDay[]) => Steps<ChosenDay[]>;
+
+/** Reads what is known of each symbol once. Sessions that pay no dividends are never found. */
+export function createUnknownSearch(database: Database): UnknownSearch {
+  const known = new Map<string, Known>();
+  const isUnknown = ({ symbol, since, date }: HeldSymbol) => {
+    const own = known.get(symbol) ?? readKnown(database, symbol);
+    known.set(symbol, own);
+    return !own.isComplete && !isKnown(own, { first: addDays(since, 1), last: date });
+  };
+  return function* (sessions) {
+    const paying = sessions.filter(({ paysDividends }) => paysDividends);
+    const found = new Set<number>();
+    for (let start = 0; start < paying.length; start += SESSIONS_PER_STEP) {
+      const ids = paying.slice(start, start + SESSIONS_PER_STEP).map(({ sessionId }) => sessionId);
+      for (const held of heldUncovered(database, ids))
+        if (!found.has(held.sessionId) && isUnknown(held)) found.add(held.sessionId);
+      yield null;
+    }
+    return paying.filter(({ sessionId }) => found.has(sessionId));
+  };
+}
+
+function readKnown(database: Database, symbol: string): Known {
+  return {
+    isComplete: paysNothing(database, symbol),
+    spans: dividendCoverage(database, [symbol], EVER),
+    exDates: exDatesOf(database, symbol),
+  };
+}
+
+/** Ex-dates are weekdays, so a weekend need not be covered. */
+function isKnown({ spans, exDates }: Known, { first, last }: { first: CalendarDate; last: CalendarDate }): boolean {
+  const isCovered = (from: CalendarDate, to: CalendarDate) =>
+    spans.some(({ startDate, endDate }) => startDate <= from && to <= endDate);
+  return isCovered(first, last) || weekdays(first, last).every((date) => isCovered(date, date) || exDates.has(date));
+}

@@ -3,7 +3,9 @@ import { readConfiguration, universeOf } from '../configuration.ts';
 import { openDatabase } from '../database/database.ts';
 import { ServiceError, normaliseSymbol } from '../domain.ts';
 import { silentLog } from '../log.ts';
+import { supplyDividends } from '../prices/download-dividends.ts';
 import { NO_PRICE_PROVIDER, hasPriceProvider } from '../prices/providers.ts';
+import type { PriceContext, PriceRequest } from '../prices/request.ts';
 import { type PriceSupply, supplyPrices } from '../prices/supply.ts';
 import { count, list } from '../sentences.ts';
 import { type Settings, readSettings } from '../settings.ts';
@@ -19,50 +21,103 @@ interface Arguments {
   to: string;
   symbols: string | undefined;
   limit: string | undefined;
+  dividends: boolean;
 }
 
 interface Order {
+  from: CalendarDate;
+  to: CalendarDate;
+  /** The weekdays of the range. */
   dates: CalendarDate[];
   symbols: readonly string[];
   /** The limit on downloads; with one, those that complete the most dates come first. */
   limit: number | null;
 }
 
+/** What a download came to. */
+interface Outcome {
+  text: string;
+  hasStored: boolean;
+  isComplete: boolean;
+}
+
+type Download = (
+  context: PriceContext,
+  order: Order,
+  options: { signal: AbortSignal; onProgress: NonNullable<PriceRequest['onProgress']> },
+) => Promise<Outcome>;
+
 /**
- * The command `download-prices`: supplies missing prices as a job does, without a job. 0 when every weekday of the range is
- * known for every symbol afterwards, 1 when something is missing. Every download is stored as it arrives, so the command can
- * be stopped and repeated.
+ * The command `download-prices`: supplies missing prices as a job does, without a job, or with `--dividends` missing dividends.
+ * 0 when they are known for every symbol and weekday of the range afterwards, 1 when something is missing. Every download is
+ * stored as it arrives, so the command can be stopped and repeated.
  */
 export async function downloadPrices(args: Arguments): Promise<number> {
   const settings = readSettings(process.env);
   const order = readOrder(args, settings);
   if (!hasPriceProvider(settings)) throw new ServiceError('cannot_start', `Cannot download prices: ${NO_PRICE_PROVIDER}`);
+  const download: Download = args.dividends ? dividendsByCommand : pricesByCommand;
   const database = openDatabase(settings.databasePath);
   const line = createProgressLine(process.stderr);
   const stopping = new AbortController();
   const stop = (signal: NodeJS.Signals) => stopping.abort(`stopped by ${signal}`);
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
-    const supply = await supplyPrices(
-      { database, settings: { ...settings, autoDownloadPriceData: true }, clock: () => new Date(), log: silentLog },
-      {
-        dates: order.dates,
-        universe: order.symbols,
-        models: [],
-        signal: stopping.signal,
-        downloadsLeft: order.limit,
-        waitsForHistory: true,
-        onProgress: ({ done, total, item }) => line.draw(done, total, item),
-      },
-    );
+    const context = { database, settings, clock: () => new Date(), log: silentLog };
+    const { text, hasStored, isComplete } = await download(context, order, {
+      signal: stopping.signal,
+      onProgress: ({ done, total, item }) => line.draw(done, total, item),
+    });
     line.end();
-    process.stdout.write(describe(supply, order));
-    if (supply.reports.some(({ downloaded }) => downloaded.length > 0)) process.stdout.write(resetNote(settings));
-    return supply.dates.every(({ missing }) => missing.length === 0) ? 0 : SOMETHING_MISSING;
+    process.stdout.write(text);
+    if (hasStored) process.stdout.write(resetNote(settings));
+    return isComplete ? 0 : SOMETHING_MISSING;
   } finally {
     line.end();
     database.close();
   }
+}
+
+async function pricesByCommand(
+  { settings, ...context }: PriceContext,
+  order: Order,
+  options: Parameters<Download>[2],
+): Promise<Outcome> {
+  const supply = await supplyPrices(
+    { ...context, settings: { ...settings, autoDownloadPriceData: true } },
+    {
+      dates: order.dates,
+      universe: order.symbols,
+      models: [],
+      downloadsLeft: order.limit,
+      waitsForHistory: true,
+      ...options,
+    },
+  );
+  return {
+    text: describe(supply, order),
+    hasStored: supply.reports.some(({ downloaded }) => downloaded.length > 0),
+    isComplete: supply.dates.every(({ missing }) => missing.length === 0),
+  };
+}
+
+async function dividendsByCommand(
+  context: PriceContext,
+  { symbols, from, to, limit }: Order,
+  options: Parameters<Download>[2],
+): Promise<Outcome> {
+  const { report, warnings, missing } = await supplyDividends(context, { symbols, from, to, downloadsLeft: limit, ...options });
+  const { downloaded, wanted } = report;
+  const lines = [
+    wanted === 0
+      ? 'Nothing to download: every dividend is known.'
+      : `Downloaded the dividends of ${downloaded.length} of ${count(wanted, 'symbol')}.`,
+    ...warnings,
+    `Dividends of ${symbols.length - missing.length} of ${count(symbols.length, 'symbol')} known from ${from} to ${to}` +
+      (missing.length > 0 ? `; still unknown on some of these dates: ${list(missing)}` : ''),
+    '',
+  ];
+  return { text: lines.join('\n'), hasStored: downloaded.length > 0, isComplete: missing.length === 0 };
 }
 
 /** Throws a `WrongUsage` for invalid values. */
@@ -80,7 +135,7 @@ function readOrder({ from, to, symbols, limit }: Arguments, { configurationPath 
   }
   const dates = weekdays(from, to);
   if (dates.length === 0) throw new WrongUsage(`${from} to ${to} has no weekday`);
-  return { dates, symbols: [...new Set(named)], limit: limit === undefined ? null : Number(limit) };
+  return { from, to, dates, symbols: [...new Set(named)], limit: limit === undefined ? null : Number(limit) };
 }
 
 function describe({ dates, warnings, reports }: PriceSupply, { symbols }: Order): string {

@@ -61,6 +61,7 @@ export const commands: Record<string, Command> = {
       to: { value: 'DATE', text: 'Last date.', isRequired: true },
       symbols: { value: 'A,B,...', text: 'Symbols to download. Default: the universe of the configuration.' },
       limit: { value: 'N', text: 'Download at most N symbols, chosen to complete the most dates.' },
+      dividends: { text: 'Download dividends instead, a request per symbol, from Alpha Vantage.' },
     },
     example: 'download-prices --from 2025-09-15 --to 2025-10-10 --limit 25',
     run: async ({ values }) => (await import('./download-prices.ts')).downloadPrices(values),

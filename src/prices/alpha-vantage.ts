@@ -5,10 +5,11 @@ import { messageOf } from '../domain.ts';
 import { type HttpResponse, httpRequest } from '../http-client.ts';
 import { asArray, asObject, tryParse } from '../json.ts';
 import { quote } from '../text.ts';
+import { asDividendDocument, rowsOfDividends } from './formats/dividends.ts';
 import { readDocument, rowsOf } from './formats/json.ts';
-import type { Problem, ProviderResponse, SymbolProvider } from './provider.ts';
+import type { DividendHistory, Problem, ProviderResponse, SymbolProvider } from './provider.ts';
 
-/** Alpha Vantage over HTTP: daily bars as they traded, and splits. It reports errors as sentences, with status 200. */
+/** Alpha Vantage over HTTP: daily bars as they traded, splits, and dividends as they were paid. It reports errors as sentences, with status 200. */
 
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Thirty years of daily bars are 1.5 MB. */
@@ -16,6 +17,8 @@ const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
 /** Factors have four decimals: 0.3333 means a third. */
 const FACTOR_TOLERANCE = 0.00005;
 const MAX_FACTOR = 10_000;
+/** Its dividends begin in 1999, as its prices do, however long a company had paid some. */
+const DIVIDENDS_SINCE: CalendarDate = '2000-01-01';
 /** Old shares in a split; the last three take the decimals literally where no small number fits. */
 const DENOMINATORS = [...Array.from({ length: 30 }, (_, index) => index + 1), 100, 1_000, 10_000];
 
@@ -48,6 +51,8 @@ export function createAlphaVantage({ baseUrl, apiKey, today }: AlphaVantageOptio
       ),
     splits: (symbol, signal) =>
       ask({ function: 'SPLITS', symbol }, { read: (body) => readSplits(body, symbol), signal }),
+    dividends: (symbol, signal) =>
+      ask({ function: 'DIVIDENDS', symbol }, { read: (body) => readDividends(body, { symbol, today: today() }), signal }),
   };
 }
 
@@ -124,6 +129,19 @@ function readSplits(body: unknown, symbol: string): Split[] {
       throw new Error(`a split that cannot be read: ${quote(JSON.stringify(entry))}`);
     return [{ symbol, date, ...fraction }];
   });
+}
+
+/** Throws for a dividend that cannot be read, unless it is older than any price: it must not be taken for none. */
+function readDividends(body: unknown, { symbol, today }: { symbol: string; today: CalendarDate }): DividendHistory {
+  const document = asDividendDocument(body);
+  if (document === null) throw new Error('the response has no "data" with dividends');
+  const entries = document.entries.filter((entry) => !isTooEarly(asObject(entry)?.['ex_dividend_date']));
+  const rows = rowsOfDividends({ symbol, entries }, { line: 1, today });
+  const refusal = rows.find(({ refusal }) => refusal !== undefined)?.refusal;
+  if (refusal !== undefined) throw new Error(`a dividend that cannot be read: ${refusal.reason} (${quote(refusal.value)})`);
+  const dividends = rows.flatMap(({ dividend }) => dividend ?? []);
+  const from = dividends.reduce((first, { exDate }) => (exDate < first ? exDate : first), DIVIDENDS_SINCE);
+  return { dividends: dividends.filter(({ cash }) => cash > 0), from };
 }
 
 /** The fraction of new to old shares that a split factor means; null for an implausible factor. */

@@ -65,7 +65,7 @@ function yesterday(today: CalendarDate): CalendarDate {
 }
 
 /** Whether each symbol's spans, in order, reach over the whole period. */
-function isKnown({ symbols, from, to }: ActionQuery, spans: readonly Coverage[], today: CalendarDate): boolean {
+export function isKnown({ symbols, from, to }: ActionQuery, spans: readonly Coverage[], today: CalendarDate): boolean {
   if (to >= today) return false; // what is announced for today may still change
   const spansOfSymbol = Map.groupBy(spans, ({ symbol }) => symbol);
   return symbols.every((symbol) => {

@@ -13,7 +13,7 @@ const BARS_PER_TRANSACTION = 500;
 /** After this many days a provider has certainly published a day; a bar still missing then will never come. */
 const SETTLED_AFTER_DAYS = 3;
 /** After this many unreadable responses in a row, the provider counts as unreachable. */
-const MAX_UNREADABLE_IN_A_ROW = 3;
+export const MAX_UNREADABLE_IN_A_ROW = 3;
 
 /** A symbol to download, with the first and last date that lack its price. */
 export interface SymbolNeed {

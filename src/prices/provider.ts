@@ -44,6 +44,15 @@ export interface SymbolProvider {
     signal: AbortSignal,
   ): Promise<ProviderResponse<{ bars: Bar[]; refused: number }>>;
   splits(symbol: string, signal: AbortSignal): Promise<ProviderResponse<Split[]>>;
+  dividends(symbol: string, signal: AbortSignal): Promise<ProviderResponse<DividendHistory>>;
+}
+
+/** The dividends of a symbol. */
+export interface DividendHistory {
+  /** With cash per share as it was paid then, in any order. */
+  dividends: Dividend[];
+  /** The first date from which they are all of them. */
+  from: CalendarDate;
 }
 
 /** One day of the whole market, reduced to some symbols. */

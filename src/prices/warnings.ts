@@ -28,9 +28,9 @@ export function waitWarnings(waitedMs: number): string[] {
   return waitedMs > 0 ? [`Waited ${count(Math.round(waitedMs / 1000), 'second')} at the price provider's rate limit`] : [];
 }
 
-/** The warnings about a job's downloads from one provider. */
-export function downloadWarnings(report: DownloadReport, dates: readonly DatePrices[]): string[] {
-  return [...stopWarnings(report, dates), ...reachWarnings(report, dates), ...contentWarnings(report)];
+/** The warnings about downloads from one provider: of prices for some dates, or for null of dividends. */
+export function downloadWarnings(report: DownloadReport, dates: readonly DatePrices[] | null): string[] {
+  return [...stopWarnings(report, dates), ...reachWarnings(report, dates ?? []), ...contentWarnings(report)];
 }
 
 /** What the provider or the customer's plan does not have. */
@@ -97,11 +97,12 @@ function leftOut(dates: readonly DatePrices[]): string[] {
   return dates.filter(({ availability }) => availability === 'missing').map(({ date }) => date);
 }
 
-function stopWarnings({ stop, downloaded, wanted, unit, keyVariable }: DownloadReport, dates: readonly DatePrices[]): string[] {
+function stopWarnings({ stop, downloaded, wanted, unit, keyVariable }: DownloadReport, dates: readonly DatePrices[] | null): string[] {
   if (stop === null) return [];
   const progress = `${downloaded.length} of ${wanted} ${unit}s downloaded`;
   const again = WHEN_TO_TRY_AGAIN[stop.problem];
   if (again === undefined) return [`${reasonOf(stop.problem, keyVariable)} (${stop.message}): ${progress}`];
+  if (dates === null) return [`Rate limit reached: ${progress}; ${again}`];
   const left = leftOut(dates);
   const consequence =
     left.length === 0 ? 'No date is left out' : `${count(left.length, 'date')} left out: ${list(left)}`;

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { weekdaysBefore } from '../../src/calendar.ts';
+import { join } from 'node:path';
+import { addDays, weekdaysBefore } from '../../src/calendar.ts';
+import { openDatabase } from '../../src/database/database.ts';
 import { runInProcess } from '../support/in-process.ts';
-import { type PriceServerOptions, faults, startPriceServer } from '../support/price-server.ts';
+import { type Fault, type PriceServerOptions, faults, startPriceServer } from '../support/price-server.ts';
 import { installProgram, runProgram, startProgram } from '../support/program.ts';
+import { rowsAsText } from '../support/tables.ts';
 
 const KEY = 'SECRET0123456789';
 const TODAY = new Date().toISOString().slice(0, 10);
@@ -19,7 +22,7 @@ async function install(t: TestContext, options: PriceServerOptions) {
   const env = { ALPHAADVANTAGE_API_KEY: KEY, ALPHAVANTAGE_BASE_URL: server.url, PRESERVE_DEV_DATA: 'true' };
   const run = (args: readonly string[], more: Record<string, string> = {}) =>
     runInProcess(['download-prices', ...args], { cwd, env: { ...env, ...more } });
-  return { server, run };
+  return { server, run, cwd };
 }
 
 test('it downloads what is missing, and nothing the second time', async (t) => {
@@ -64,6 +67,68 @@ test('in DEV it says that the next start resets the database', async (t) => {
   );
 });
 
+const PAID = WEEK[2] as string;
+const dividends = `AAPL ${PAID} 0.26\nAAPL 1999-12-01 0.1\nMSFT ${PAID} 0.83\nMSFT ${PAID} 0.17`;
+const YESTERDAY = addDays(TODAY, -1);
+const KNOWN = `known from ${WEEK[0]} to ${WEEK[4]}`;
+
+test('--dividends downloads dividends and no prices, and nothing the second time', async (t) => {
+  const { server, run, cwd } = await install(t, { dividends });
+  const first = await run([...RANGE, '--dividends']);
+  assert.equal(first.stdout, `Downloaded the dividends of 3 of 3 symbols.\nDividends of 3 of 3 symbols ${KNOWN}\n`);
+  assert.deepEqual([first.code, first.stderr], [0, '']);
+  const again = await run([...RANGE, '--dividends']);
+  assert.equal(again.stdout, `Nothing to download: every dividend is known.\nDividends of 3 of 3 symbols ${KNOWN}\n`);
+  assert.deepEqual(server.requests, ['AAPL dividends', 'MSFT dividends', 'NVDA dividends']);
+  const database = openDatabase(join(cwd, 'data', 'jobs.db'));
+  t.after(() => database.close());
+  assert.deepEqual(rowsAsText(database, 'SELECT symbol, ex_date, cash_e6, basis, source FROM dividends ORDER BY symbol, ex_date'), [
+    'AAPL 1999-12-01 100000 as_paid alpha-vantage',
+    `AAPL ${PAID} 260000 as_paid alpha-vantage`,
+    `MSFT ${PAID} 1000000 as_paid alpha-vantage`,
+  ]);
+  assert.deepEqual(rowsAsText(database, 'SELECT symbol, start_date, end_date FROM dividend_coverage ORDER BY symbol'), [
+    `AAPL 1999-12-01 ${YESTERDAY}`,
+    `MSFT 2000-01-01 ${YESTERDAY}`,
+    `NVDA 2000-01-01 ${YESTERDAY}`,
+  ]);
+  assert.deepEqual(rowsAsText(database, 'SELECT symbol FROM price_data'), []);
+});
+
+test('--dividends keeps what it has at the daily quota, and continues from there', async (t) => {
+  const { server, run } = await install(t, {
+    dividends,
+    fault: (_request, index) => [undefined, faults.empty, faults.dailyQuota(KEY)][index],
+  });
+  const first = await run([...RANGE, '--dividends']);
+  assert.deepEqual(first.stdout.replace(/(limit reached).*/, '$1').split('\n'), [
+    'Downloaded the dividends of 1 of 3 symbols.',
+    'Rate limit reached',
+    'The price provider\'s responses for MSFT could not be used: the response has no "data" with dividends',
+    `Dividends of 1 of 3 symbols ${KNOWN}; still unknown on some of these dates: MSFT, NVDA`,
+    '',
+  ]);
+  assert.match(first.stdout, /Rate limit reached: 1 of 3 symbols downloaded; try again tomorrow, when the provider's daily quota is reset/);
+  assert.deepEqual([first.code, first.stdout.includes(KEY)], [1, false]);
+  assert.equal((await run([...RANGE, '--dividends', '--limit', '1'])).code, 1);
+  assert.equal((await run([...RANGE, '--dividends', '--limit', '1'])).code, 0);
+  assert.deepEqual(server.requests.slice(3), ['MSFT dividends', 'NVDA dividends']);
+});
+
+const stopped: [name: string, fault: Fault, requests: number, stdout: RegExp][] = [
+  ['a bad key', faults.badKey, 1, /does not accept the key in ALPHAADVANTAGE_API_KEY \(.*: 0 of 3 symbols downloaded/],
+  ['three responses that cannot be read', faults.html, 3, /The price provider cannot be reached \(.*Welcome to the hotel/],
+  ['symbols that are not known', faults.unknownSymbol, 3, /does not know 3 symbols: AAPL, MSFT, NVDA\nDividends of 0 of 3/],
+];
+for (const [name, fault, requests, stdout] of stopped) {
+  test(`--dividends says what is wrong after ${name}`, async (t) => {
+    const { server, run } = await install(t, { fault: () => fault });
+    const ended = await run([...RANGE, '--dividends']);
+    assert.match(ended.stdout, stdout);
+    assert.deepEqual([ended.code, server.requests.length], [1, requests]);
+  });
+}
+
 const wrong: [name: string, args: string[], code: number, stderr: RegExp, env?: Record<string, string>][] = [
   ['without dates', [], 2, /^Cannot run download-prices: --from DATE is missing; --to DATE is missing\. Run "node server\.js download-prices --help" to see what it takes\.\n$/],
   [
@@ -83,6 +148,13 @@ const wrong: [name: string, args: string[], code: number, stderr: RegExp, env?: 
   ['with a strange symbol', [...RANGE, '--symbols', 'AAPL,../x'], 2, /: --symbols: "\.\.\/x" is not a ticker symbol/],
   ['with a strange limit', [...RANGE, '--limit', '0'], 2, /: --limit: expected a whole number from 1, got 0/],
   ['with an unknown option', [...RANGE, '--fast'], 2, /there is no option --fast\./],
+  [
+    "with dividends and only the other provider's key",
+    [...RANGE, '--dividends'],
+    1,
+    /Cannot download dividends by symbol: ALPHAADVANTAGE_API_KEY is not set/,
+    { ALPHAADVANTAGE_API_KEY: '', MASSIVE_API_KEY: KEY },
+  ],
   [
     'without a key',
     RANGE,

@@ -73,6 +73,46 @@ test('a split whose date cannot be read is not taken for none', async (t) => {
   });
 });
 
+test('dividends come as they were paid then, with the date from which they are all', async (t) => {
+  const server = await startPriceServer(t, {
+    dividends: `
+      AAPL 2025-08-11 0.26
+      AAPL 2025-05-12 0.26
+      IBM  1999-05-06 0.24
+      IBM  1999-08-06 0.1200001
+      IBM  1899-12-29 1
+      IBM  2024-05-29 0`,
+  });
+  const { dividends } = connect(server.url);
+  assert.deepEqual((await dividends('IBM', never)).value, {
+    dividends: [
+      { symbol: 'IBM', exDate: '1999-05-06', cash: 240_000 },
+      { symbol: 'IBM', exDate: '1999-08-06', cash: 120_000 },
+    ],
+    from: '1999-05-06',
+  });
+  assert.deepEqual((await dividends('AAPL', never)).value?.dividends.map(({ exDate }) => exDate), ['2025-08-11', '2025-05-12']);
+  assert.deepEqual((await dividends('BRK-B', never)).value, { dividends: [], from: '2000-01-01' });
+  assert.deepEqual(server.requests, ['IBM dividends', 'AAPL dividends', 'BRK-B dividends']);
+});
+
+const noDividends: [name: string, options: Parameters<typeof startPriceServer>[1], problem: Problem, message: RegExp][] = [
+  ['a date that cannot be read', { dividends: 'A None 1' }, 'unreadable', /^a dividend that cannot be read: not an ex-date YYYY-MM-DD \(None\)$/],
+  ['an amount that is not known', { dividends: 'A 2024-05-29 None' }, 'unreadable', /cannot be read: no amount \(2024-05-29\)/],
+  ['a negative amount', { dividends: 'A 2024-05-29 -1' }, 'unreadable', /not a plausible number \(-1\)/],
+  ['an empty object', { fault: () => faults.empty }, 'unreadable', /^the response has no "data" with dividends$/],
+  ['splits', { fault: () => faults.splitsInstead }, 'unreadable', /^the response has no "data" with dividends$/],
+  ['the daily quota', { fault: () => faults.dailyQuota(KEY) }, 'daily_quota', /API key as \[key\]/],
+];
+for (const [name, options, problem, message] of noDividends) {
+  test(`a response with ${name} is not taken for no dividends`, async (t) => {
+    const server = await startPriceServer(t, options);
+    const answer = await connect(server.url).dividends('A', never);
+    assert.equal(answer.problem, problem);
+    assert.match(answer.message ?? '', message);
+  });
+}
+
 const fractions: [factor: number, fraction: string | null][] = [
   [15, '15/1'],
   [2, '2/1'],

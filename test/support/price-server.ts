@@ -27,6 +27,8 @@ export const faults = {
     'Invalid API call. Please retry or visit the documentation for TIME_SERIES_DAILY.',
   ),
   badKey: sentence('Error Message', 'the parameter apikey is invalid or missing. Please claim your free API key.'),
+  empty: answer(200, '{}'),
+  splitsInstead: answer(200, '{"symbol": "A", "data": [{"effective_date": "2020-08-31", "split_factor": "4.0"}]}'),
   html: answer(200, '<html><body>Welcome to the hotel</body></html>', { 'content-type': 'text/html' }),
   unavailable: answer(503, 'upstream is away', { 'content-type': 'text/plain' }),
   tooManyRequests: answer(429, 'slow down'),
@@ -46,13 +48,15 @@ export interface PriceServerOptions {
   prices?: string;
   /** A line per split: `SYMBOL DATE FACTOR`. */
   splits?: string;
+  /** A line per dividend: `SYMBOL DATE AMOUNT`. */
+  dividends?: string;
   /** What to respond instead; called for every request with its number, from 0. */
   fault?: (request: string, index: number) => Fault | undefined;
 }
 
 export interface PriceServer {
   url: string;
-  /** One entry per request: `AAPL compact`, `AAPL splits`. */
+  /** One entry per request: `AAPL compact`, `AAPL splits`, `AAPL dividends`. */
   requests: string[];
   /** Changes what is known from now on. */
   set(options: PriceServerOptions): void;
@@ -65,11 +69,15 @@ export async function startPriceServer(t: TestContext, options: PriceServerOptio
   const server = createServer((request, response) => {
     const query = new URL(request.url ?? '/', 'http://localhost').searchParams;
     const symbol = query.get('symbol') ?? '';
-    const name = `${symbol} ${query.get('function') === 'SPLITS' ? 'splits' : query.get('outputsize')}`;
+    const asked = query.get('function') ?? '';
+    const name = `${symbol} ${query.get('outputsize') ?? asked.toLowerCase()}`;
     requests.push(name);
     const fault = current.fault?.(name, requests.length - 1);
     if (fault !== undefined) return fault(response);
-    const body = query.get('function') === 'SPLITS' ? splitsOf(symbol, current) : seriesOf(symbol, name, current);
+    const body =
+      asked === 'SPLITS' ? splitsOf(symbol, current)
+      : asked === 'DIVIDENDS' ? dividendsOf(symbol, current)
+      : seriesOf(symbol, name, current);
     (body === null ? faults.unknownSymbol : answer(200, JSON.stringify(body)))(response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -98,6 +106,12 @@ function seriesOf(symbol: string, name: string, { prices = '' }: PriceServerOpti
 function splitsOf(symbol: string, { splits = '' }: PriceServerOptions): unknown {
   const own = rowsOf(splits).filter((row) => row[0] === symbol);
   return { symbol, data: own.map(([, date, factor]) => ({ effective_date: date, split_factor: factor })) };
+}
+
+function dividendsOf(symbol: string, { dividends = '' }: PriceServerOptions): unknown {
+  const own = rowsOf(dividends).filter((row) => row[0] === symbol);
+  const unknown = { declaration_date: 'None', record_date: 'None', payment_date: 'None' };
+  return { symbol, data: own.map(([, date, amount]) => ({ ex_dividend_date: date, ...unknown, amount })) };
 }
 
 function answer(status: number, text: string, headers: Record<string, string> = {}): Fault {

@@ -1,0 +1,100 @@
+import { type CalendarDate, addDays, dateOf, timestamp } from '../calendar.ts';
+import { dividendCoverage, storeDividends } from '../database/dividends.ts';
+import { ServiceError } from '../domain.ts';
+import { isKnown } from './corporate-actions.ts';
+import { type DownloadContext, MAX_UNREADABLE_IN_A_ROW } from './download.ts';
+import { createPatience } from './patience.ts';
+import type { DividendHistory, SymbolProvider } from './provider.ts';
+import { connectProviders } from './providers.ts';
+import { type DownloadReport, emptyReport } from './report.ts';
+import type { PriceContext } from './request.ts';
+import { downloadWarnings, waitWarnings } from './warnings.ts';
+
+/** The dividends of symbols one by one, from a provider that answers a symbol per request. */
+
+export interface DividendRequest {
+  symbols: readonly string[];
+  from: CalendarDate;
+  to: CalendarDate;
+  signal: AbortSignal;
+  /** The limit on downloads. */
+  downloadsLeft: number | null;
+  onProgress?: DownloadContext['onProgress'];
+}
+
+export interface DividendSupply {
+  report: DownloadReport;
+  warnings: string[];
+  /** The symbols whose dividends are still unknown on some of the dates. */
+  missing: string[];
+}
+
+/** Downloads the dividends that are not known. Throws a `ServiceError` without the key of a provider by symbol. */
+export async function supplyDividends(
+  { database, clock, settings, wait }: Omit<PriceContext, 'log'>,
+  { signal, onProgress, downloadsLeft, ...request }: DividendRequest,
+): Promise<DividendSupply> {
+  const connected = connectProviders(settings, () => dateOf(clock()));
+  const [first] = connected.flatMap(({ provider, keyVariable }) => (provider.by === 'symbol' ? { provider, keyVariable } : []));
+  if (first === undefined)
+    throw new ServiceError('cannot_start', 'Cannot download dividends by symbol: ALPHAADVANTAGE_API_KEY is not set');
+  const patience = createPatience({ maxLimitWaitMs: settings.maxRateLimitWaitMs, signal, ...(wait && { wait }) });
+  const context = { ...first, database, clock, patience, signal, onProgress };
+  const needed = symbolsWithoutDividends(context, request).slice(0, downloadsLeft ?? undefined);
+  const report = await downloadDividends(context, needed);
+  const warnings = [...downloadWarnings(report, null), ...waitWarnings(patience.waitedMs)];
+  return { report, warnings, missing: symbolsWithoutDividends(context, request) };
+}
+
+/** The symbols whose dividends are not known on every date from one to another, or to yesterday. */
+function symbolsWithoutDividends(
+  { database, clock }: Pick<DownloadContext, 'database' | 'clock'>,
+  { symbols, from, to }: Pick<DividendRequest, 'symbols' | 'from' | 'to'>,
+): string[] {
+  const today = dateOf(clock());
+  const yesterday = addDays(today, -1);
+  const span = { from, to: to < yesterday ? to : yesterday };
+  const known = Map.groupBy(dividendCoverage(database, symbols, span), ({ symbol }) => symbol);
+  return symbols.filter((symbol) => !isKnown({ symbols: [symbol], ...span }, known.get(symbol) ?? [], today));
+}
+
+/**
+ * Downloads the dividends of symbols one after another, until all are stored or the provider stops it. Each symbol is stored as
+ * it arrives, and known through yesterday from then on; what is declared for later may still change.
+ */
+async function downloadDividends(
+  context: DownloadContext<SymbolProvider>,
+  symbols: readonly string[],
+): Promise<DownloadReport> {
+  const { provider, patience, signal, onProgress, keyVariable } = context;
+  const report: DownloadReport = { ...emptyReport('symbol', keyVariable), wanted: symbols.length };
+  let unreadableInARow = 0;
+  for (const [index, symbol] of symbols.entries()) {
+    onProgress?.({ done: index, total: symbols.length, item: symbol });
+    const response = await patience.ask(() => provider.dividends(symbol, signal));
+    if (signal.aborted) break;
+    unreadableInARow = response.problem === 'unreadable' ? unreadableInARow + 1 : 0;
+    if (response.problem === undefined) {
+      await store(context, symbol, response.value);
+      report.downloaded.push(symbol);
+    } else if (response.problem === 'unknown_symbol') report.unknown.push(symbol);
+    else if (response.problem === 'unreadable' && unreadableInARow < MAX_UNREADABLE_IN_A_ROW)
+      report.unreadable.set(symbol, response.message);
+    else {
+      report.stop = response.problem === 'unreadable' ? { ...response, problem: 'unreachable' } : response;
+      break;
+    }
+  }
+  return report;
+}
+
+async function store(
+  { database, clock, provider }: DownloadContext<SymbolProvider>,
+  symbol: string,
+  { dividends, from }: DividendHistory,
+): Promise<void> {
+  const endDate = addDays(dateOf(clock()), -1);
+  const list = { dividends, spans: [{ symbol, startDate: from, endDate }], basis: 'as_paid' } as const;
+  const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
+  await database.write(() => storeDividends(database, list, stamp));
+}

@@ -1,12 +1,12 @@
 import type { Split } from '../database/market.ts';
+import { microDollars } from '../money.ts';
+import { MAX_CASH } from './formats/dividends.ts';
 
 /** Amounts of splits and dividends, read exactly from decimal text. */
 
 const DECIMAL = /^(\d{1,40})(?:\.(\d{0,20}))?(?:[eE]([+-]?\d{1,2}))?$/;
-/** The database holds no larger number of shares in a split, and no larger cash per share. */
+/** The database holds no larger number of shares in a split. */
 const MAX_SHARES = 1_000_000n;
-const MAX_CASH = 1_000_000_000_000n;
-const CASH_DECIMALS = 6;
 
 /** An exact fraction; null for text that is not a decimal number from 0. */
 function fractionOf(text: string): { over: bigint; under: bigint } | null {
@@ -48,13 +48,8 @@ function nearest(over: bigint, under: bigint): { over: bigint; under: bigint } {
 
 /** Cash per share in 1/1,000,000 dollar, rounded half even; null unless it is a plausible amount above 0. */
 export function cashOf(text: string): number | null {
-  const fraction = fractionOf(text);
-  if (fraction === null) return null;
-  const scaled = fraction.over * 10n ** BigInt(CASH_DECIMALS);
-  const [down, rest] = [scaled / fraction.under, scaled % fraction.under];
-  const isUp = 2n * rest > fraction.under || (2n * rest === fraction.under && down % 2n === 1n);
-  const cash = isUp ? down + 1n : down;
-  return cash > 0n && cash <= MAX_CASH ? Number(cash) : null;
+  const cash = microDollars(text.trim());
+  return cash !== null && cash > 0 && cash <= MAX_CASH ? cash : null;
 }
 
 /** A provider may name a split twice (which counts once), or two of one day (which multiply); a product of 1 is none. */

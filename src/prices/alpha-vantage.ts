@@ -9,7 +9,7 @@ import { asDividendDocument, rowsOfDividends } from './formats/dividends.ts';
 import { readDocument, rowsOf } from './formats/json.ts';
 import type { DividendHistory, Problem, ProviderResponse, SymbolProvider } from './provider.ts';
 
-/** Alpha Vantage over HTTP: daily bars as they traded, splits, and dividends as they were paid. It reports errors as sentences, with status 200. */
+/** Alpha Vantage over HTTP: daily bars as they traded, splits, and dividends as they were paid. Errors are sentences, with status 200. */
 
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Thirty years of daily bars are 1.5 MB. */

@@ -42,17 +42,16 @@ const ARCHIVES = [
  * read to its end first, so that a torn or damaged one throws before its first piece.
  */
 export async function* readContent(path: string): AsyncGenerator<Piece> {
-  const plain = withTellingBytes(readPlain(path));
-  const { value: first, done } = await plain.next();
-  if (done === true) return;
-  const compression = formatOf(first.bytes, COMPRESSIONS);
-  if (compression === undefined) {
-    refuseArchive(first.bytes);
-    yield first;
-    yield* plain;
-    return;
+  let compression: Compression | undefined;
+  for await (const piece of withTellingBytes(readPlain(path))) {
+    if (isStart(piece)) {
+      compression = formatOf(piece.bytes, COMPRESSIONS);
+      if (compression !== undefined) break;
+      refuseArchive(piece.bytes);
+    }
+    yield piece;
   }
-  await plain.return(undefined);
+  if (compression === undefined) return;
   if (!(await stat(path)).isFile())
     throw new ServiceError('invalid_file', `it is compressed by ${compression.name} and not a regular file: decompress it first`);
   await checkWhole(path, compression);
@@ -63,6 +62,11 @@ export async function* readContent(path: string): AsyncGenerator<Piece> {
     isFirst = false;
     yield piece;
   }
+}
+
+/** Whether these are the first bytes of a file that is not compressed. */
+function isStart({ bytes, bytesRead }: Piece): boolean {
+  return bytesRead === bytes.length;
 }
 
 function formatOf<Format extends { magic: RegExp }>(bytes: Buffer, formats: readonly Format[]): Format | undefined {

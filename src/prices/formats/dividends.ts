@@ -64,7 +64,7 @@ export function checkDividend(raw: RawDividend, today: CalendarDate): CheckedDiv
 
 /** Whether a header is that of a file of dividends. */
 export function namesDividends({ names }: Header): boolean {
-  return names.includes('ex_date') || names.includes('ex_dividend_date');
+  return (names.includes('ex_date') || names.includes('ex_dividend_date')) && !names.includes('open');
 }
 
 /** Reads a CSV file of dividends. Throws a `ServiceError` when a column is missing or there twice. */

@@ -50,15 +50,16 @@ function readMarket({ seed, weeks, universe, name = DEFAULT_NAME, from, to }: Ar
   return { key, from, to, name };
 }
 
-function describe(folder: string, { key, from, to, name }: ControlMarket, { disguises, bars }: Written): string {
+function describe(folder: string, { key, from, to, name }: ControlMarket, { disguises, bars, dividends, files }: Written): string {
   const shown = forTerminal(folder);
   const without = key.disguises.filter((disguise) => !disguises.includes(disguise)).map(({ symbol }) => symbol);
+  const toImport = files.map((file) => `${shown}/${file}`).join(' ');
   const span = `${shiftBack(from, key)} to ${shiftBack(to, key)}, ${count(key.weeks, 'week')} earlier`;
   return [
-    `${shown}: ${number(bars)} bars of ${count(disguises.length, 'symbol')}, ${span}`,
+    `${shown}: ${number(bars)} bars and ${count(dividends, 'dividend')} of ${count(disguises.length, 'symbol')}, ${span}`,
     ...(without.length > 0 ? [`  left out, without prices then: ${list(without.sort())}`] : []),
     'Keep key.csv and the seed away from models.',
-    `Next: import-prices ${shown}/prices.csv, merge universe.json into the configuration, trigger --universe ${forTerminal(name)}`,
+    `Next: import-prices ${toImport}, merge universe.json into the configuration, trigger --universe ${forTerminal(name)}`,
     '',
   ].join('\n');
 }

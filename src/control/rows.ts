@@ -18,8 +18,7 @@ export function disguisedRows(
   { symbol, code, factor, weeks, splits }: Disguise & { weeks: number; splits: readonly Split[] },
 ): string[] {
   return bars.map(({ date, open, high, low, close, volume }) => {
-    const later = splits.filter((split) => split.date > date);
-    const scale = later.reduce((value, { numerator, denominator }) => (value * denominator) / numerator, factor);
+    const scale = scaleOf(splits.filter((split) => split.date > date), factor);
     const prices = [open, high, low, close].map(
       (price) => price && Math.round(price * scale * UNITS_PER_DOLLAR) / UNITS_PER_DOLLAR,
     );
@@ -28,4 +27,9 @@ export function disguisedRows(
       throw new ServiceError('no_prices', `Cannot disguise ${symbol}: its bar of ${date} would be out of range; try another seed`);
     return `${[code, shiftBack(date, { weeks }), ...prices, traded, 'disguise'].join()}\n`;
   });
+}
+
+/** What dollars per share are multiplied by: the factor, divided by the new shares for an old one of the splits that follow. */
+export function scaleOf(later: readonly Split[], factor: number): number {
+  return later.reduce((value, { numerator, denominator }) => (value * denominator) / numerator, factor);
 }

@@ -1,5 +1,12 @@
 import * as v from 'valibot';
-import { countBars, coverageSpans, symbolPrices } from '../database/records/price-coverage.ts';
+import {
+  type CoverageSpan,
+  countBars,
+  coverageSpans,
+  dividendSpans,
+  storedDividends,
+  symbolPrices,
+} from '../database/records/price-coverage.ts';
 import { SYMBOL_TEXT, normaliseSymbol } from '../domain.ts';
 import { gapsBetween } from '../prices/coverage.ts';
 import { type ResponseBody, type Context, type Input, deploymentFields } from './handler.ts';
@@ -18,6 +25,14 @@ export const coverageQuery = v.object({
   date: v.optional(dateText),
 });
 
+const span = named('CoverageSpan', {
+  source: v.string(),
+  start_date: dateText,
+  end_date: dateText,
+  recorded_at: timestampText,
+});
+const gap = named('CoverageGap', { start_date: dateText, end_date: dateText, weekdays: countSchema });
+
 export const coverageResponse = named('CoverageResponse', {
   symbols: v.array(
     named('SymbolCoverage', {
@@ -30,28 +45,31 @@ export const coverageResponse = named('CoverageResponse', {
       bars: v.nullable(countSchema),
       /** When a download or an import last recorded a span. */
       last_download: v.nullable(timestampText),
-      spans: v.array(
-        named('CoverageSpan', {
-          source: v.string(),
-          start_date: dateText,
-          end_date: dateText,
-          recorded_at: timestampText,
-        }),
-      ),
-      gaps: v.array(named('CoverageGap', { start_date: dateText, end_date: dateText, weekdays: countSchema })),
+      spans: v.array(span),
+      gaps: v.array(gap),
+      dividends: named('DividendCoverage', {
+        /** How many are stored. */
+        count: countSchema,
+        last_ex_date: v.nullable(dateText),
+        /** A date outside them all, without a stored dividend, may have had one. */
+        spans: v.array(span),
+        gaps: v.array(gap),
+      }),
     }),
   ),
   count: countSchema,
   ...deploymentEntries,
 });
 
-/** The stored prices of all symbols, of one symbol, or of those with a bar on a date. */
+/** The stored prices and dividends of all symbols, of one symbol, or of those with a bar on a date. */
 export function priceCoverage(
   { database, settings }: Context,
   { query }: Input<v.InferOutput<typeof coverageQuery>>,
 ): ResponseBody {
   const chosen = query.symbol ?? null;
   const spansOf = Map.groupBy(coverageSpans(database, chosen), ({ symbol }) => symbol);
+  const dividendSpansOf = Map.groupBy(dividendSpans(database, chosen), ({ symbol }) => symbol);
+  const dividendsOf = new Map(storedDividends(database, chosen).map((stored) => [stored.symbol, stored]));
   const symbols = symbolPrices(database, { symbol: chosen, date: query.date ?? null }).map(({ symbol, source, firstDate, lastDate }) => {
     const spans = spansOf.get(symbol) ?? [];
     return {
@@ -61,14 +79,26 @@ export function priceCoverage(
       last_bar: lastDate,
       bars: chosen === null ? null : countBars(database, symbol),
       last_download: spans.map(({ recordedAt }) => recordedAt).sort().at(-1) ?? null,
-      spans: spans.map(({ source: spanSource, startDate, endDate, recordedAt }) => ({
-        source: spanSource,
-        start_date: startDate,
-        end_date: endDate,
-        recorded_at: recordedAt,
-      })),
-      gaps: gapsBetween(spans).map(({ startDate, endDate, weekdays }) => ({ start_date: startDate, end_date: endDate, weekdays })),
+      ...describeSpans(spans),
+      dividends: {
+        count: dividendsOf.get(symbol)?.count ?? 0,
+        last_ex_date: dividendsOf.get(symbol)?.lastExDate ?? null,
+        ...describeSpans(dividendSpansOf.get(symbol) ?? []),
+      },
     };
   });
   return JSON.stringify({ symbols, count: symbols.length, ...deploymentFields(settings) });
+}
+
+/** What is covered, and what is not between it. */
+function describeSpans(spans: readonly CoverageSpan[]) {
+  return {
+    spans: spans.map(({ source, startDate, endDate, recordedAt }) => ({
+      source,
+      start_date: startDate,
+      end_date: endDate,
+      recorded_at: recordedAt,
+    })),
+    gaps: gapsBetween(spans).map(({ startDate, endDate, weekdays }) => ({ start_date: startDate, end_date: endDate, weekdays })),
+  };
 }

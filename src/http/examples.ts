@@ -135,6 +135,19 @@ export const examples: Record<string, Example> = {
             },
           ],
           gaps: [{ start_date: '2025-07-01', end_date: '2025-07-13', weekdays: 9 }],
+          dividends: {
+            count: 1,
+            last_ex_date: '2025-08-11',
+            spans: [
+              {
+                source: 'massive',
+                start_date: '2025-05-20',
+                end_date: '2025-10-10',
+                recorded_at: '2025-10-11T08:00:02.500Z',
+              },
+            ],
+            gaps: [],
+          },
         },
       ],
       count: 1,

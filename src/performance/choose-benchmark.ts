@@ -10,6 +10,7 @@ import { cashPerShare } from '../trading/dividends.ts';
 import type { Steps } from '../turns.ts';
 import { type Base, type BothLevels, equalWeightLevels, isBefore, levelAt, startOf } from './benchmark.ts';
 import { type Levels, symbolLevels } from './symbol-levels.ts';
+import { symbolsWithUnknown } from './unknown-dividends.ts';
 
 /** The name of the equal-weight universe as a benchmark. No symbol is written in lower case. */
 export const UNIVERSE = 'universe';
@@ -26,6 +27,8 @@ export interface Benchmark {
   /** How many symbols it has. */
   symbols: number;
   levels: BothLevels;
+  /** Those of its symbols of which a dividend may be missing. */
+  withUnknownDividends: readonly string[];
   /** Where its own curve begins: with the first day of a model at whose start it has a level, or null. */
   base: Base | null;
 }
@@ -51,13 +54,20 @@ export function* benchmarkSteps(
   const last = days.reduce((latest, { date }) => (date > latest ? date : latest), '');
   const name = wanted ?? (covers(database, { first: start, last }) ? DEFAULT_SYMBOL : UNIVERSE);
   const symbols = name === UNIVERSE ? universeOfDays(database, days) : [name];
-  const levelsOf = (paysDividends: boolean) =>
-    levelsOfAll(database, symbols, { name, from: start, to: last, paysDividends });
-  const [first = false, ...others] = new Set(days.map((day) => day.paysDividends));
-  const own = yield* levelsOf(first);
-  const other = others.length === 0 ? own : yield* levelsOf(!first);
-  const levels = first ? { withDividends: own, ofPrices: other } : { withDividends: other, ofPrices: own };
-  return { name, symbols: symbols.length, levels, base: baseOf(days, own) };
+  const levels = yield* bothLevels(days, (paysDividends) =>
+    levelsOfAll(database, symbols, { name, from: start, to: last, paysDividends }),
+  );
+  const pays = days.some(({ paysDividends }) => paysDividends);
+  const unknown = pays ? yield* symbolsWithUnknown(database, symbols, { after: start, upTo: last }) : [];
+  return { name, symbols: symbols.length, levels, withUnknownDividends: unknown, base: baseOf(days, levels.ofPrices) };
+}
+
+/** Levels with and without dividends; where the model-days are all of one kind, the same twice. */
+function* bothLevels(days: readonly ChosenDay[], levelsOf: (paysDividends: boolean) => Steps<Levels>): Steps<BothLevels> {
+  const kinds = new Set(days.map(({ paysDividends }) => paysDividends));
+  const withDividends = kinds.has(true) ? yield* levelsOf(true) : [];
+  const ofPrices = kinds.has(false) || kinds.size === 0 ? yield* levelsOf(false) : withDividends;
+  return { withDividends: kinds.has(true) ? withDividends : ofPrices, ofPrices };
 }
 
 function* levelsOfAll(

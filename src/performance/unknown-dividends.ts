@@ -3,7 +3,7 @@ import type { Database } from '../database/database.ts';
 import { dividendCoverage } from '../database/dividends.ts';
 import type { Coverage } from '../database/prices.ts';
 import { type HeldSymbol, exDatesOf, heldUncovered, paysNothing } from '../database/records/held.ts';
-import type { ChosenDay } from '../database/records/performance.ts';
+import { type ChosenDay, priceSpan } from '../database/records/performance.ts';
 import type { Steps } from '../turns.ts';
 
 /** Before and after every date. */
@@ -25,22 +25,42 @@ export type UnknownSearch = (sessions: readonly ChosenDay[]) => Steps<ChosenDay[
 
 /** Reads what is known of each symbol once. Sessions that pay no dividends are never found. */
 export function createUnknownSearch(database: Database): UnknownSearch {
-  const known = new Map<string, Known>();
-  const isUnknown = ({ symbol, since, date }: HeldSymbol) => {
-    const own = known.get(symbol) ?? readKnown(database, symbol);
-    known.set(symbol, own);
-    return !own.isComplete && !isKnown(own, { first: addDays(since, 1), last: date });
-  };
+  const isUnknown = createUnknownTest(database);
   return function* (sessions) {
     const paying = sessions.filter(({ paysDividends }) => paysDividends);
     const found = new Set<number>();
     for (let start = 0; start < paying.length; start += SESSIONS_PER_STEP) {
       const ids = paying.slice(start, start + SESSIONS_PER_STEP).map(({ sessionId }) => sessionId);
-      for (const held of heldUncovered(database, ids))
-        if (!found.has(held.sessionId) && isUnknown(held)) found.add(held.sessionId);
+      for (const { sessionId, ...held } of heldUncovered(database, ids))
+        if (!found.has(sessionId) && isUnknown(held)) found.add(sessionId);
       yield null;
     }
     return paying.filter(({ sessionId }) => found.has(sessionId));
+  };
+}
+
+/** Those of some symbols that have prices, and may have had an unknown dividend after one date up to another; one per step. */
+export function* symbolsWithUnknown(
+  database: Database,
+  symbols: readonly string[],
+  { after, upTo }: { after: CalendarDate; upTo: CalendarDate },
+): Steps<string[]> {
+  const isUnknown = createUnknownTest(database);
+  const found: string[] = [];
+  for (const symbol of symbols) {
+    if (priceSpan(database, symbol) !== null && isUnknown({ symbol, since: after, date: upTo })) found.push(symbol);
+    yield null;
+  }
+  return found;
+}
+
+/** Whether a dividend of a symbol after a date up to another may be neither stored nor covered. */
+function createUnknownTest(database: Database): (held: Omit<HeldSymbol, 'sessionId'>) => boolean {
+  const known = new Map<string, Known>();
+  return ({ symbol, since, date }) => {
+    const own = known.get(symbol) ?? readKnown(database, symbol);
+    known.set(symbol, own);
+    return !own.isComplete && !isKnown(own, { first: addDays(since, 1), last: date });
   };
 }
 

@@ -8,12 +8,16 @@ import { type CalendarDate, weekdays } from '../../src/calendar.ts';
 import { drawKey, shiftBack } from '../../src/control/key.ts';
 import { writeControlMarket } from '../../src/control/market.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
+import { dividendsBetween, storeDividends } from '../../src/database/dividends.ts';
 import { splitsBetween } from '../../src/database/market.ts';
 import { storeSplits } from '../../src/database/splits.ts';
 import type { BaselineStrategy } from '../../src/domain.ts';
 import { fromDollars } from '../../src/money.ts';
-import { closingMark, openMarket } from '../../src/trading/market.ts';
-import { type Portfolio, applySplit, quantityOf, valueOf } from '../../src/trading/portfolio.ts';
+import { importFile } from '../../src/prices/import.ts';
+import { cashPerShare } from '../../src/trading/dividends.ts';
+import { type Market, closingMark, openMarket } from '../../src/trading/market.ts';
+import { morningOf } from '../../src/trading/morning.ts';
+import { type Portfolio, quantityOf, valueOf } from '../../src/trading/portfolio.ts';
 import { briefOf } from '../../src/trading/trading-day.ts';
 import { compare, model } from '../support/comparisons.ts';
 import { importPriceFile, storePrices } from '../support/prices.ts';
@@ -29,6 +33,13 @@ const DATES = weekdays('2025-05-05', '2025-09-01').filter((date) => !HOLIDAYS.in
 const DAYS = DATES.slice(-60);
 const SPLIT_DATE = DAYS[25] as CalendarDate;
 const SPLIT = { symbol: 'STOCK3', date: SPLIT_DATE, numerator: 4, denominator: 1 };
+/** One of them pays on the day of its split, and pays on the old shares: about 3 percent each. */
+const DIVIDENDS = [
+  { symbol: 'STOCK0', exDate: DAYS[10] as CalendarDate, cash: 2_437_501 },
+  { symbol: 'STOCK3', exDate: SPLIT_DATE, cash: 6_100_000 },
+  { symbol: 'STOCK3', exDate: DAYS[40] as CalendarDate, cash: 1_500_000 },
+  { symbol: 'STOCK6', exDate: DAYS[20] as CalendarDate, cash: 9_999_999 },
+];
 /** So much that the rounding to whole shares hardly matters. */
 const CASH = 100_000_000;
 
@@ -61,11 +72,16 @@ before(async (t) => {
   const stamp = { source: 'csv', recordedAt: '2025-10-01T00:00:00.000Z' };
   database.transaction(() => storeSplits(database, { symbol: 'STOCK3', splits: [SPLIT], endDate: '2025-09-30' }, stamp));
   const [from, to] = [DATES[0] as CalendarDate, DATES.at(-1) as CalendarDate];
+  const spans = SYMBOLS.map((symbol) => ({ symbol, startDate: from, endDate: to }));
+  database.transaction(() => storeDividends(database, { dividends: DIVIDENDS, spans, basis: 'as_paid' }, stamp));
   const key = drawKey('river', SYMBOLS, { weeks: null, from });
   const out = join(folder, 'control');
-  const { bars } = await writeControlMarket(path, out, { key, from, to, name: 'control', signal: new AbortController().signal });
+  const { bars, dividends } = await writeControlMarket(path, out, { key, from, to, name: 'control', signal: new AbortController().signal });
   const imported = await importPriceFile(database, join(out, 'prices.csv'), { clock: () => new Date() });
   assert.deepEqual([bars, imported.bars, imported.refused.size], [SYMBOLS.length * DATES.length, bars, 0]);
+  const paid = await importFile(database, join(out, 'dividends.csv'), { clock: () => new Date() });
+  assert.ok(paid.kind === 'dividends');
+  assert.deepEqual([dividends, paid.dividends, paid.symbols, paid.refused.size], [DIVIDENDS.length, 4, SYMBOLS.length, 0]);
   real = { database, symbols: SYMBOLS, dates: DAYS };
   control = { database, symbols: key.disguises.map(({ code }) => code), dates: DAYS.map((date) => shiftBack(date, key)) };
 });
@@ -80,8 +96,7 @@ async function play({ database, symbols, dates }: World, trader: Trader): Promis
   const returns: number[] = [];
   for (const date of dates) {
     const market = openMarket(database, date, symbols);
-    for (const split of before === null ? [] : splitsBetween(database, [...portfolio.holdings.keys()], { after: before, upTo: date }))
-      portfolio = applySplit(portfolio, { ...split, price: market.mark(split.symbol) }).portfolio;
+    if (before !== null) portfolio = morning(database, portfolio, { market, before });
     const day: LedgerDay = { market, universe: new Set(symbols), actions: [], portfolio };
     await trader(day);
     portfolio = day.portfolio;
@@ -91,6 +106,19 @@ async function play({ database, symbols, dates }: World, trader: Trader): Promis
     [value, before] = [close, date];
   }
   return returns;
+}
+
+/** What is held at a close, after the dividends and splits up to the next morning. */
+function morning(
+  database: CommandDatabase,
+  portfolio: Portfolio,
+  { market, before }: { market: Market; before: CalendarDate },
+): Portfolio {
+  const held = [...portfolio.holdings.keys()];
+  const since = { after: before, upTo: market.date };
+  const dividends = dividendsBetween(database, held, since).map((dividend) => ({ ...dividend, paid: cashPerShare(dividend) }));
+  const { actions } = morningOf(portfolio, { splits: splitsBetween(database, held, since), dividends }, market);
+  return actions.at(-1)?.portfolio ?? portfolio;
 }
 
 function baseline(strategy: BaselineStrategy): Trader {
@@ -135,7 +163,7 @@ async function comparePlays(trader: Trader) {
 }
 
 for (const strategy of ['buy-and-hold', 'equal-weight', 'momentum'] as const) {
-  test(`${strategy} does the same in both markets over ${DAYS.length} days with a split, up to whole shares`, async () => {
+  test(`${strategy} does the same in both markets over ${DAYS.length} days with a split and dividends, up to whole shares`, async () => {
     const { there, here, pair } = await comparePlays(baseline(strategy));
     const apart = there.map((value, day) => Math.abs(value - (here[day] as number)));
     const worst = Math.max(...apart);

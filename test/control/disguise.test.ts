@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { addDays, isWeekday } from '../../src/calendar.ts';
 import { drawKey, shiftBack } from '../../src/control/key.ts';
+import { disguisedDividends } from '../../src/control/dividends.ts';
 import { writeControlMarket } from '../../src/control/market.ts';
 import { HEADER, disguisedRows } from '../../src/control/rows.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
+import { dividendCoverage, storeDividends } from '../../src/database/dividends.ts';
+import type { PriceSource } from '../../src/database/prices.ts';
 import { storeSplits } from '../../src/database/splits.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { storePrices } from '../support/prices.ts';
@@ -27,6 +30,19 @@ const configuration = {
 };
 const SPAN = ['--from', '2025-06-05', '--to', '2025-06-10'];
 
+/** Of AAA before its split, on the day of its split and after it; of BBB it is known that there was none. */
+const DIVIDENDS = [
+  { symbol: 'AAA', exDate: '2025-06-05', cash: 9_000_000 },
+  { symbol: 'AAA', exDate: '2025-06-06', cash: 800_001 },
+  { symbol: 'AAA', exDate: '2025-06-09', cash: 2_000_000 },
+  { symbol: 'AAA', exDate: '2025-06-10', cash: 500_000 },
+];
+const KNOWN = [
+  { symbol: 'AAA', startDate: '2025-05-01', endDate: '2025-06-30' },
+  { symbol: 'BBB', startDate: '2025-06-06', endDate: '2025-06-06' },
+  { symbol: 'BBB', startDate: '2025-06-09', endDate: '2025-06-09' },
+];
+
 /** A folder with a configuration and a database of these prices, as the program finds them. */
 function installed(t: TestContext): { cwd: string; database: CommandDatabase } {
   const cwd = temporaryFolder(t);
@@ -38,6 +54,7 @@ function installed(t: TestContext): { cwd: string; database: CommandDatabase } {
   storePrices(database, PRICES);
   const stamp = { source: 'csv', recordedAt: '2025-07-01T00:00:00.000Z' };
   database.transaction(() => storeSplits(database, { symbol: 'AAA', splits: SPLIT, endDate: '2025-06-30' }, stamp));
+  database.transaction(() => storeDividends(database, { dividends: DIVIDENDS, spans: KNOWN, basis: 'as_paid' }, stamp));
   return { cwd, database };
 }
 
@@ -89,11 +106,48 @@ for (const [name, change, factor, expected] of rows) {
   });
 }
 
-test('disguise writes three files; import-prices takes them as an adjusted series with coverage', async (t) => {
+/** Dividends of AAA on Friday 2025-06-06 and Monday 2025-06-09, of 1 dollar → rows of 2 dollars, `DAY AMOUNT`. */
+const spansOfDividends: [name: string, source: PriceSource, spans: [from: string, to: string][], rows: string[]][] = [
+  ['nothing is known to be complete', 'csv', [], ['06 2', '09 2']],
+  ['known before and after', 'csv', [['2025-01-01', '2025-12-31']], ['05 0', '10 0', '06 2', '09 2']],
+  ['known from a day on', 'csv', [['2025-06-09', '2025-12-31']], ['09 0', '10 0', '06 2', '09 2']],
+  ['known on one day', 'csv', [['2025-06-09', '2025-06-09']], ['09 0', '06 2', '09 2']],
+  ['known in two spans with a weekday between', 'csv', [['2025-06-05', '2025-06-05'], ['2025-06-09', '2025-06-10']], ['06 2', '09 2']],
+  ['contained in the prices', 'stooq', [], ['05 0', '10 0']],
+];
+for (const [name, source, spans, rowsExpected] of spansOfDividends) {
+  test(`disguised dividends: ${name}`, () => {
+    const database = openDatabase(':memory:');
+    storePrices(database, PRICES, source);
+    const dividends = ['2025-06-06', '2025-06-09'].map((exDate) => ({ symbol: 'AAA', exDate, cash: 1_000_000 }));
+    const stamp = { recordedAt: '2025-07-01T00:00:00.000Z' };
+    storeDividends(database, { dividends, spans: [], basis: 'as_paid' }, { ...stamp, source: 'manual' });
+    for (const [startDate, endDate] of spans)
+      database.statement(`INSERT INTO dividend_coverage VALUES ('AAA', 'csv', ?, ?, 't')`).run(startDate, endDate);
+    const key = { symbol: 'AAA', code: 'CODE', factor: 2, weeks: 1, splits: [] };
+    const found = disguisedDividends(database, key, { from: '2025-06-05', to: '2025-06-10' });
+    const expected = rowsExpected.map((row) => row.split(' ') as [day: string, amount: string]);
+    assert.deepEqual(found.map(({ row }) => row), expected.map(([day, amount]) => `CODE,${addDays(`2025-06-${day}`, -7)},${amount}\n`));
+  });
+}
+
+test('a disguised dividend above the highest is refused', () => {
+  const database = openDatabase(':memory:');
+  storePrices(database, PRICES);
+  const dividends = [{ symbol: 'AAA', exDate: '2025-06-06', cash: 600_000_000_000 }];
+  storeDividends(database, { dividends, spans: [], basis: 'as_paid' }, { source: 'manual', recordedAt: '2025-07-01T00:00:00.000Z' });
+  const key = { symbol: 'AAA', code: 'CODE', factor: 2, weeks: 1, splits: [] };
+  assert.throws(() => disguisedDividends(database, key, { from: '2025-06-05', to: '2025-06-10' }), {
+    code: 'no_prices',
+    message: 'Cannot disguise AAA: its dividend of 2025-06-06 would be out of range; try another seed',
+  });
+});
+
+test('disguise writes prices and dividends, and import-prices takes them as an adjusted series with coverage', async (t) => {
   const { cwd, database } = installed(t);
   const first = await runInProcess(['disguise', '--seed', 'river', ...SPAN, '--out', 'control'], { cwd });
   assert.deepEqual([first.code, first.stderr], [0, '']);
-  assert.deepEqual(readdirSync(join(cwd, 'control')).sort(), ['key.csv', 'prices.csv', 'universe.json']);
+  assert.deepEqual(readdirSync(join(cwd, 'control')).sort(), ['dividends.csv', 'key.csv', 'prices.csv', 'universe.json']);
   const read = (name: string) => readFileSync(join(cwd, name), 'utf8');
   const [header, ...keys] = rowsOf(read('control/key.csv'));
   assert.deepEqual(header, ['code', 'symbol', 'factor', 'weeks']);
@@ -102,19 +156,38 @@ test('disguise writes three files; import-prices takes them as an adjusted serie
   assert.deepEqual(JSON.parse(read('control/universe.json')), { universes: { control: keys.map(([code]) => code) } });
   const weeks = Number(keys[0]?.[3]);
   const lastDate = addDays('2025-06-10', -7 * weeks);
-  assert.match(first.stdout, /^control: 6 bars of 2 symbols, [^]*\n {2}left out, without prices then: NONE\n/);
-  assert.match(first.stdout, new RegExp(` to ${lastDate}, ${weeks} weeks? earlier\n[^]*, trigger --universe control\n$`));
+  assert.match(first.stdout, /^control: 6 bars and 3 dividends of 2 symbols, [^]*\n {2}left out, without prices then: NONE\n/);
+  assert.match(first.stdout, new RegExp(` to ${lastDate}, ${weeks} weeks? earlier\n[^]*Next: import-prices control/prices.csv control/dividends.csv, [^]*, trigger --universe control\n$`));
   const prices = read('control/prices.csv');
   assert.equal(prices.slice(0, HEADER.length), 'symbol,date,open,high,low,close,volume,source\n');
   assert.equal(prices.split('\n').length, 8);
-  assert.doesNotMatch(prices + read('control/universe.json'), /AAA|BBB|NONE|2025/);
+  const [dividendHeader, ...dividends] = rowsOf(read('control/dividends.csv'));
+  assert.deepEqual(dividendHeader, ['symbol', 'ex_date', 'amount']);
+  const factor = Number(keys.find(([, symbol]) => symbol === 'AAA')?.[2]);
+  const disguised = (millionths: number) => `${Math.round(millionths * factor) / 1e6}`;
+  const back = (date: string) => addDays(date, -7 * weeks);
+  const expected = [
+    ['AAA', '2025-06-05', '0'], // the ends of what is known; there is no close before the first date to be paid on
+    ['AAA', '2025-06-10', '0'],
+    ['AAA', '2025-06-06', disguised(800_001 / 4)],
+    ['AAA', '2025-06-09', disguised(2_000_000 / 4)], // before the split of its day
+    ['AAA', '2025-06-10', disguised(500_000)],
+    ['BBB', '2025-06-06', '0'], // the weekend between its two spans needs no dividends
+    ['BBB', '2025-06-09', '0'],
+  ].map(([symbol = '', date = '', amount]) => [codeOf[symbol], back(date), amount]);
+  const byCode = (one: unknown[], other: unknown[]) => String(one[0]).localeCompare(String(other[0]));
+  assert.deepEqual(dividends.toSorted(byCode), expected.toSorted(byCode));
+  assert.doesNotMatch(prices + read('control/dividends.csv') + read('control/universe.json'), /AAA|BBB|NONE|2025/);
 
   const again = await runInProcess(['disguise', '--seed', 'river', ...SPAN, '--out', 'again'], { cwd });
   assert.equal(again.code, 0);
-  for (const name of ['prices.csv', 'key.csv', 'universe.json']) assert.equal(read(`again/${name}`), read(`control/${name}`));
+  for (const name of ['prices.csv', 'dividends.csv', 'key.csv', 'universe.json']) assert.equal(read(`again/${name}`), read(`control/${name}`));
 
-  const imported = await runInProcess(['import-prices', 'control/prices.csv'], { cwd });
+  const imported = await runInProcess(['import-prices', 'control/prices.csv', 'control/dividends.csv'], { cwd });
   assert.match(imported.stdout, /control market CSV\n  imported 6 bars \(6 new or changed\) of 2 symbols/);
+  assert.match(imported.stdout, /CSV of dividends\n  imported 3 dividends \(3 new, changed or removed\) of 2 symbols/);
+  const spans = dividendCoverage(database, [codeOf['AAA'] ?? ''], { from: '', to: '~' });
+  assert.deepEqual(spans.map(({ startDate, endDate }) => [startDate, endDate]), [[back('2025-06-05'), back('2025-06-10')]]);
   const series = database.statement('SELECT symbol, count(*) AS bars, min(adjusted) AS adjusted, max(source) AS source FROM price_data GROUP BY symbol');
   const found = new Map(series.all().map(({ symbol, ...row }) => [symbol, { ...row }]));
   assert.deepEqual(found.get(codeOf['AAA']), { bars: 4, adjusted: 1, source: 'disguise' });
@@ -151,14 +224,19 @@ test('disguise refuses what cannot be done, and leaves nothing behind', async (t
   assert.deepEqual(readdirSync(join(cwd, 'configs')), ['default_config.json']);
 });
 
-test('an empty folder is taken; a universe and a name can be chosen', async (t) => {
-  const { cwd } = installed(t);
+test('an empty folder is taken; a universe and a name can be chosen; without known dividends there are three files', async (t) => {
+  const { cwd, database } = installed(t);
   mkdirSync(join(cwd, 'empty'));
   const args = ['--seed', 'x', ...SPAN, '--weeks', '3', '--universe', 'small', '--name', 'other', '--out', 'empty'];
   assert.equal((await runInProcess(['disguise', ...args], { cwd })).code, 0);
   assert.deepEqual(Object.keys(JSON.parse(readFileSync(join(cwd, 'empty/universe.json'), 'utf8')).universes), ['other']);
   const dates = rowsOf(readFileSync(join(cwd, 'empty/prices.csv'), 'utf8')).slice(1).map(([, date]) => date);
   assert.deepEqual(dates, ['2025-05-16', '2025-05-20']);
+
+  database.statement('DELETE FROM dividend_coverage').run();
+  const without = await runInProcess(['disguise', ...args.slice(0, -1), 'without'], { cwd });
+  assert.match(without.stdout, /^without: 2 bars and 0 dividends of 1 symbol, [^]*Next: import-prices without\/prices.csv, merge/);
+  assert.deepEqual(readdirSync(join(cwd, 'without')).sort(), ['key.csv', 'prices.csv', 'universe.json']);
 });
 
 test('a control market that is stopped or fails half-way leaves nothing', async (t) => {

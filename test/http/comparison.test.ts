@@ -30,7 +30,7 @@ const returns = {
 };
 
 const past = weekdays('2024-06-03', '2024-08-23');
-const pastModels = ['plain', 'other', 'refilled', 'changed', 'prompted', 'unstored', 'recalls', 'unclean', 'idle', 'ruined'];
+const pastModels = ['plain', 'other', 'refilled', 'changed', 'paid', 'unpaid', 'prompted', 'unstored', 'recalls', 'unclean', 'idle', 'ruined'];
 
 const control = weekdays('2023-01-02', '2023-02-10');
 const real = weekdays('2024-01-01', '2024-02-09');
@@ -75,6 +75,11 @@ function insertPast(database: TestService['database']): void {
   for (const [half, dates] of halves.entries()) {
     const own = (name: string) => someReturns(`${name} ${half}`, dates.length);
     insertReturns(database, { dates, agentConfig: { max_steps: 10 + half }, runs: { changed: { returns: own('changed') } } });
+    // A job without a word on dividends is from before they were paid.
+    for (const [run, dividends] of Object.entries({ paid: true, unpaid: false })) {
+      const agentConfig = half === 0 ? {} : { dividends };
+      insertReturns(database, { dates, agentConfig, runs: { [run]: { returns: own(run) } } });
+    }
     const entry = { prompt: half === 0 ? null : 'Be bold.' };
     insertReturns(database, { dates, runs: { prompted: { returns: own('prompted'), entry } } });
     const stored = half === 0 ? {} : { entry: { repeats: 3 } };
@@ -209,6 +214,8 @@ const reasons: [query: string, model: string, reason: RegExp | null][] = [
   [`${PAST}&start_date=${past[12]}&models=plain,other,refilled`.replace('start_date=2024-06-03&', ''), 'refilled', null],
   [`${PAST}&models=plain,other,changed`, 'changed', new RegExp(`changed on ${past[30]} is not .* changed on ${past[0]};`)],
   [`${PAST}&models=plain,other,prompted`, 'prompted', new RegExp(`prompted on ${past[30]} is not .* prompted on ${past[0]};`)],
+  [`${PAST}&models=plain,other,paid`, 'paid', new RegExp(`paid on ${past[30]} is not .* paid on ${past[0]};`)],
+  [`${PAST}&models=plain,other,unpaid`, 'unpaid', null],
   [`end_date=${past[29]}&models=plain,other,changed`, 'changed', null],
   [`${PAST}&models=plain,other,unstored`, 'unstored', null],
 ];

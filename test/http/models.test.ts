@@ -6,6 +6,7 @@ import { modelsResponse } from '../../src/handlers/models.ts';
 import { coverageResponse } from '../../src/handlers/price-coverage.ts';
 import { namedModels, seenModel } from '../../src/database/records/models.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
+import { storeDividends } from '../../src/database/dividends.ts';
 import { addCoverage, storeBars } from '../../src/database/prices.ts';
 import { coverageSpans, symbolPrices } from '../../src/database/records/price-coverage.ts';
 import { gapsBetween } from '../../src/prices/coverage.ts';
@@ -147,6 +148,14 @@ test('coverage: per symbol its bars, spans, gaps and last download', async (t) =
     addCoverage(priced.database, { symbol, startDate, endDate }, { source, recordedAt: at });
   cover('AAPL', '2025-11-10', '2025-11-12', 'alpha-vantage', late);
   cover('AAPL', '2025-10-01', '2025-10-31', 'csv', early);
+  const stamp = { source: 'massive', recordedAt: late };
+  const known = { dividends: [{ symbol: 'AAPL', exDate: '2025-10-10', cash: 260_000 }, { symbol: 'AAPL', exDate: '2025-07-11', cash: 1 }] };
+  const spans = ['2025-07-01 2025-10-31', '2025-11-10 2025-11-12'].map((text) => text.split(' ') as [string, string]);
+  storeDividends(
+    priced.database,
+    { ...known, spans: spans.map(([startDate, endDate]) => ({ symbol: 'AAPL', startDate, endDate })), basis: 'as_paid' },
+    stamp,
+  );
   cover('GONE', '2025-10-01', '2025-10-31', 'alpha-vantage', early);
   priced.database.statement(`INSERT INTO price_data (symbol, date, open) VALUES ('BARE', '2025-11-10', 5)`).run();
 
@@ -167,8 +176,15 @@ test('coverage: per symbol its bars, spans, gaps and last download', async (t) =
     last_download: late,
     spans: [span('csv', '2025-10-01', '2025-10-31', early), span('alpha-vantage', '2025-11-10', '2025-11-12', late)],
     gaps: [{ start_date: '2025-11-01', end_date: '2025-11-09', weekdays: 5 }],
+    dividends: {
+      count: 2,
+      last_ex_date: '2025-10-10',
+      spans: spans.map(([start, end]) => span('massive', start, end, late)),
+      gaps: [{ start_date: '2025-11-01', end_date: '2025-11-09', weekdays: 5 }],
+    },
   };
-  const nothing = { last_download: null, spans: [], gaps: [], bars: null };
+  const dividends = { count: 0, last_ex_date: null, spans: [], gaps: [] };
+  const nothing = { last_download: null, spans: [], gaps: [], bars: null, dividends };
   const bare = { symbol: 'BARE', source: 'manual', first_bar: '2025-11-10', last_bar: '2025-11-10', ...nothing };
   const gone = {
     ...nothing,
@@ -210,6 +226,8 @@ test('coverage: unreadable dates that other programs stored are left out', async
   cover.run('AAPL', 'other', '2025-11-07', '2025-11-10');
   cover.run('AAPL', 'worse', '2025-11-31', '9999-99-99');
   cover.run('OLD', 'csv', '1800-01-01', '1899-12-29');
+  const pay = priced.database.statement(`INSERT INTO dividends (symbol, ex_date, cash_e6) VALUES ('AAPL', ?, 1)`);
+  for (const exDate of ['0000-01-03', '2025-10-10', '2025-99-99']) pay.run(exDate);
   const { status, body } = await priced.get('/prices/coverage?symbol=AAPL');
   assert.equal(status, 200, body.detail);
   const [{ first_bar: first, last_bar: last, source, bars, spans, gaps }] = body.symbols;
@@ -219,6 +237,8 @@ test('coverage: unreadable dates that other programs stored are left out', async
     ['csv 1900-01-01 2025-10-31', 'other 2025-11-07 2025-11-10'],
   );
   assert.deepEqual(gaps, [{ start_date: '2025-11-01', end_date: '2025-11-06', weekdays: 4 }]);
+  const { count, last_ex_date } = body.symbols[0].dividends;
+  assert.deepEqual([count, last_ex_date], [1, '2025-10-10']);
   const [old] = (await priced.get('/prices/coverage?symbol=OLD')).body.symbols;
   assert.deepEqual([old.first_bar, old.spans], [null, []]);
 });

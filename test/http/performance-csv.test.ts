@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, before, test } from 'node:test';
+import { storeDividends } from '../../src/database/dividends.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { type TestService, startTestService } from '../support/service.ts';
@@ -17,6 +18,8 @@ before(async (t) => {
       QQQ  2025-11-10 500 505
       QQQ  2025-11-11 505 515.1`,
   });
+  const list = { dividends: [{ symbol: 'AAPL', exDate: '2025-11-11', cash: 512_350 }], spans: [], basis: 'as_paid' } as const;
+  storeDividends(service.database, list, { source: 'csv', recordedAt: '2025-11-12T00:00:00.000Z' });
   const script: Script = {
     'model-a 2025-11-10': [[['buy', { symbol: 'AAPL', amount: 10 }]]],
     'model-a 2025-11-11': [[['sell', { symbol: 'AAPL', amount: 4 }]]],
@@ -31,7 +34,7 @@ const tables: [query: string, fileName: string, lines: string[]][] = [
     [
       'model,date,value,daily_return,stale,benchmark_value,family,before_cutoff,dividends,dividend_status',
       'model-a,2025-11-10,10099,0.0099,false,1.01,model-a,true,0,known',
-      'model-a,2025-11-11,10258,0.0157441331,false,1.0302,model-a,false,0,unknown',
+      'model-a,2025-11-11,10263.1235,0.0162514605,false,1.0302,model-a,false,5.1235,known',
     ],
   ],
   [
@@ -40,14 +43,19 @@ const tables: [query: string, fileName: string, lines: string[]][] = [
     [
       'model,date,side,symbol,amount,price,commission,cash',
       'model-a,2025-11-10,buy,AAPL,10,100,1,8999',
-      'model-a,2025-11-11,sell,AAPL,4,120,1,9478',
+      'model-a,2025-11-11,dividend,AAPL,10,0.5124,0,9004.1235',
+      'model-a,2025-11-11,sell,AAPL,4,120,1,9483.1235',
     ],
   ],
   ['format=csv&model=unknown', 'curve.csv', ['model,date,value,daily_return,stale,benchmark_value,family,before_cutoff,dividends,dividend_status']],
   [
     'format=csv&table=trades&start_date=2025-11-11',
     'trades.csv',
-    ['model,date,side,symbol,amount,price,commission,cash', 'model-a,2025-11-11,sell,AAPL,4,120,1,9478'],
+    [
+      'model,date,side,symbol,amount,price,commission,cash',
+      'model-a,2025-11-11,dividend,AAPL,10,0.5124,0,9004.1235',
+      'model-a,2025-11-11,sell,AAPL,4,120,1,9483.1235',
+    ],
   ],
 ];
 for (const [query, fileName, lines] of tables) {

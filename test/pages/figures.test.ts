@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Day, daysOf, drawdowns, holdingSpans } from '../../src/browser/model/days.ts';
+import { type Day, amountOf, daysOf, dividendsOf, drawdowns, holdingSpans } from '../../src/browser/model/days.ts';
 import { chance, change, cost, count, duration, longDate, money, pValue, price, profit, share, tone } from '../../src/browser/parts/format.ts';
 import { secondsToGo } from '../../src/browser/job/pace.ts';
 import { axisSplits, dateLabels, paddedRange, withoutEmptyCents } from '../../src/browser/plot/scale.ts';
@@ -107,6 +107,35 @@ test('a holding is one span while its shares stay the same, and another after it
     { symbol: 'A', quantity: 2, from: 2, to: 2 },
     { symbol: 'A', quantity: 2, from: 4, to: 4 },
   ]);
+});
+
+/** `SHARES PRICE CASH`: dividends after a record that left 1,000 dollars → what each paid, and what the day received. */
+const received: [name: string, dividends: string[], amounts: number[], sum: number][] = [
+  ['the change in cash, where the price is rounded', ['1000 0.1235 1123.456'], [123.456], 123.456],
+  ['each from the record before it', ['10 0.5 1005', '20 0.25 1010'], [5, 5], 10],
+  ['shares times price on a stale day, which started from other cash', ['10 0.5 3000'], [5], 5],
+  ['nothing, below the ledger’s unit', ['1 0 1000'], [0], 0],
+];
+for (const [name, dividends, amounts, sum] of received) {
+  test(`dollars of a dividend: ${name}`, () => {
+    const previous = { ...record('2025-09-12', {}), cash: 1_000 };
+    const records = dividends.map((text) => {
+      const [amount = 0, price = 0, cash = 0] = text.split(' ').map(Number);
+      return { ...record('2025-09-15', {}), action_type: 'dividend' as const, amount, price, cash };
+    });
+    const all = [previous, ...records];
+    assert.deepEqual(records.map((one, index) => Number(amountOf(one, all[index])?.toFixed(6))), amounts);
+    const [before, day] = daysOf(all);
+    assert.ok(before !== undefined && day !== undefined);
+    assert.equal(dividendsOf(day, before)?.toFixed(6), sum.toFixed(6));
+    assert.equal(dividendsOf(before, undefined), null);
+  });
+}
+
+test('the dollars of a trade are shares times price', () => {
+  const sale = { ...record('2025-09-15', {}), action_type: 'sell' as const, amount: 10, price: 5, cash: 1_049 };
+  assert.equal(amountOf(sale, { ...record('2025-09-12', {}), cash: 1_000 }), 50, 'without the commission');
+  assert.equal(amountOf({ ...sale, price: null }, undefined), null);
 });
 
 test('a drawdown is measured from the highest value so far, including the start', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, before, test } from 'node:test';
+import { storeDividends } from '../../src/database/dividends.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { overflow, visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
@@ -40,6 +41,9 @@ before(async (t) => {
   const agent = scriptedAgent(script, HOSTILE);
   const prices = wavyPrices(SYMBOLS, dates);
   service = await startTestService(t as TestContext, { configuration, prices, agentProgram: agent, pages: true });
+  const dividends = [{ symbol: 'AAPL', exDate: secondDate, cash: 500_000 }];
+  const stamp = { source: 'csv', recordedAt: '2025-01-01T00:00:00.000Z' };
+  storeDividends(service.database, { dividends, spans: [], basis: 'as_paid' }, stamp);
   jobId = (await service.runJob({ start_date: firstDate, end_date: lastDate })).job_id;
   const hostile = encodeURIComponent(HOSTILE_MODEL);
   pages = {
@@ -83,6 +87,8 @@ test(
       await reader.page.locator('.dev').waitFor();
       const text = await reader.page.locator('body').innerText();
       if (name === 'model' || name === 'job') assert.match(text, /What ran/);
+      if (name === 'model') assert.match(text, /● dividend[^]*Dividends\s+15\.00 unknown on [^]*Model-days/);
+      if (name === 'model-day') assert.match(text, /Dividends received\s+\+15\.00/);
       assert.doesNotMatch(text, /undefined|NaN|\[object|Invalid Date/, name);
       assert.match(await reader.page.title(), /^DEV · .+ · Trading Simulation$/, name);
       assert.equal(await overflow(reader), 0, `${name} is wider than a phone`);

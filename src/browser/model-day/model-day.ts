@@ -1,5 +1,5 @@
 import { jobPath, modelDayPath, modelPath } from '../../page-paths.ts';
-import { type Day, daysOf } from '../model/days.ts';
+import { type Day, daysOf, dividendsOf } from '../model/days.ts';
 import { tradesOfDay } from '../model/model-tables.ts';
 import { definitions, link, section } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
@@ -51,7 +51,7 @@ function show(content: HTMLElement, { session, day, before, usage }: Parts): voi
   const noResults = isRunning ? 'This session is running.' : 'This session failed: it has no results.';
   replace(
     content,
-    day === undefined ? h('p.notice', noResults) : summary(day),
+    day === undefined ? h('p.notice', noResults) : summary(day, before),
     usage,
     day !== undefined && h('div.two', portfolio(day, before), tradesOfDay(day.records)),
     section(
@@ -68,13 +68,16 @@ function show(content: HTMLElement, { session, day, before, usage }: Parts): voi
   );
 }
 
-function summary({ close: { portfolio_value, daily_profit, daily_return_pct }, jobId }: Day): HTMLElement {
+function summary(day: Day, before: Day | undefined): HTMLElement {
+  const { portfolio_value, daily_profit, daily_return_pct } = day.close;
+  const dividends = dividendsOf(day, before);
   const fraction = daily_return_pct === null ? null : daily_return_pct / 100;
   return definitions('figures', [
     ['Value at the close', money(portfolio_value)],
     ['Profit of the day', h(`span.${tone(daily_profit)}`, profit(daily_profit))],
     ['Return of the day', h(`span.${tone(fraction)}`, change(fraction))],
-    ['Job', link(jobPath(jobId), jobId.slice(0, 8))],
+    ...(dividends === null ? [] : [['Dividends received', h('span.gain', profit(dividends))] as const]),
+    ['Job', link(jobPath(day.jobId), day.jobId.slice(0, 8))],
   ]);
 }
 

@@ -26,6 +26,30 @@ export function sharesIn({ holdings }: ResultsRecord): Map<string, number> {
   return new Map(holdings.map(({ symbol, quantity }) => [symbol, quantity]));
 }
 
+/** In dollars: a price has four decimals, so a dividend may have paid this much more or less per share. */
+const MAX_ROUNDED_OFF = 0.00005;
+
+/** The dollars of a trade, or those that a dividend paid; `before` is the model's record before it. */
+export function amountOf(
+  { action_type, price, amount, cash }: ResultsRecord,
+  before: ResultsRecord | undefined,
+): number | null {
+  if (price === null || amount === null) return null;
+  const product = price * amount;
+  if (action_type !== 'dividend' || before === undefined) return product;
+  // The change in cash is exact, but a stale day started from another record than the one before it.
+  const change = cash - before.cash;
+  return Math.abs(change - product) <= MAX_ROUNDED_OFF * (amount + 1) ? change : product;
+}
+
+/** The dividends received on a day, in dollars; null when there were none. */
+export function dividendsOf({ records }: Day, previous: Day | undefined): number | null {
+  const amounts = records.flatMap((record, index) =>
+    record.action_type === 'dividend' ? [amountOf(record, records[index - 1] ?? previous?.close) ?? 0] : [],
+  );
+  return amounts.length === 0 ? null : amounts.reduce((sum, amount) => sum + amount, 0);
+}
+
 /** A holding over a stretch of model-days with the same number of shares. */
 export interface Span {
   symbol: string;

@@ -1,5 +1,5 @@
 import { type Child, h, newId } from '../parts/element.ts';
-import { MISSING, change, cost, count, money, profit, ratio, share, tone } from '../parts/format.ts';
+import { MISSING, change, cost, count, counted, money, profit, ratio, share, tone } from '../parts/format.ts';
 import type { ModelReport, Performance } from '../service/responses.ts';
 
 interface Figure {
@@ -58,6 +58,7 @@ function performanceGroups(report: ModelReport, benchmark: string): Group[] {
   const returns = [
     own('end_value', money),
     own('profit', profit),
+    { label: 'Dividends', name: 'dividends', text: dividendsText(report) },
     own('total_return', change),
     own('annualised_return', change),
     own('best_day', dayText),
@@ -118,6 +119,16 @@ function dayText(day: ModelReport['best_day']): Child {
   if (day === null) return MISSING;
   const { date, daily_return } = day;
   return h(`span.${tone(daily_return)}`, change(daily_return), h('small.quiet', ` ${date}`));
+}
+
+/** What was received, and on how many model-days that is not known, or nothing is paid. */
+function dividendsText(report: ModelReport): Child {
+  const { model_days_with_unknown_dividends: unknown, model_days_without_dividends: unpaid } = report;
+  const words = [
+    ...(unknown > 0 ? [`unknown on ${counted(unknown, 'model-day')}`] : []),
+    ...(unpaid > 0 ? [`not paid on ${counted(unpaid, 'model-day')}`] : []),
+  ];
+  return h('span', money(report.dividends), h('small.quiet', words.map((part) => ` ${part}`).join(',')));
 }
 
 function drawdownText({ depth, peak_date, trough_date, recovery_date, length }: ModelReport['max_drawdown']): Child {

@@ -31,9 +31,10 @@ export function plots(days: readonly Day[], { report, performance, signal }: Sou
     createPlot({ label, dates, lines, format: money, height: SIDE_HEIGHT, group: 'model', marks, ...options }, signal).element;
   const value: Line = { label: 'Value', values, look: 'series-0', width: 2 };
   const benchmark = benchmarkLines(performance.benchmark, dates, start);
-  const curve = plot('Portfolio value by date, with trades', [value, ...benchmark], {
+  const curveLabel = `Portfolio value by date, with trades${days.some(hasDividend) ? ' and dividends' : ''}`;
+  const curve = plot(curveLabel, [value, ...benchmark], {
     height: CURVE_HEIGHT,
-    drawOver: (plot) => drawTrades(plot, days),
+    drawOver: (plot) => drawRecords(plot, days),
   });
   const loss: Line = { label: 'Drawdown', values: drawdowns(values, start), look: 'loss', isFilled: true };
   const drawdown = plot('Drawdown by date', [loss], { format: share, fromZero: true });
@@ -43,7 +44,8 @@ export function plots(days: readonly Day[], { report, performance, signal }: Sou
     { label: 'Cash', values: cash, look: 'series-2' },
   ];
   const split = plot('Cash and holdings by date', parts, { fromZero: true });
-  const key = [h('span.mark.gain', '▲'), ' bought   ', h('span.mark.loss', '▼'), ' sold'];
+  const dividend = days.some(hasDividend) ? ['   ', h('span.mark.dividend', '●'), ' dividend'] : [];
+  const key = [h('span.mark.gain', '▲'), ' bought   ', h('span.mark.loss', '▼'), ' sold', ...dividend];
   const element = section(
     'Portfolio value',
     h('p.quiet.key-line', ...key, '   Drag to zoom, double-click for all dates'),
@@ -53,14 +55,19 @@ export function plots(days: readonly Day[], { report, performance, signal }: Sou
   return Object.assign(element, { className: 'plots' });
 }
 
-/** One triangle per day for its purchases, under the curve, and one for its sales, above. */
-function drawTrades(plot: uPlot, days: readonly Day[]): void {
+function hasDividend({ records }: Day): boolean {
+  return records.some(({ action_type }) => action_type === 'dividend');
+}
+
+/** One triangle per day for its purchases, under the curve, one for its sales, above, and a dot on it for its dividends. */
+function drawRecords(plot: uPlot, days: readonly Day[]): void {
   const { ctx } = plot;
-  const colours = coloursOf(['gain', 'loss']);
+  const colours = coloursOf(['gain', 'loss', 'dividend']);
   const size = MARK * devicePixelRatio;
   const { left, width } = plot.bbox;
   ctx.save();
-  for (const { date, close, records } of days) {
+  for (const day of days) {
+    const { date, close, records } = day;
     const x = plot.valToPos(Date.parse(date) / 1000, 'x', true);
     if (x < left || x > left + width) continue;
     const y = plot.valToPos(close.portfolio_value, 'y', true);
@@ -68,8 +75,19 @@ function drawTrades(plot: uPlot, days: readonly Day[]): void {
       triangle(ctx, { x, y: y + size * 1.6, size, colour: colours.gain });
     if (records.some(({ action_type }) => action_type === 'sell'))
       triangle(ctx, { x, y: y - size * 1.6, size: -size, colour: colours.loss });
+    if (hasDividend(day)) dot(ctx, { x, y, size, colour: colours.dividend });
   }
   ctx.restore();
+}
+
+function dot(
+  ctx: CanvasRenderingContext2D,
+  { x, y, size, colour }: { x: number; y: number; size: number; colour: string },
+): void {
+  ctx.fillStyle = colour;
+  ctx.beginPath();
+  ctx.arc(x, y, size * 0.7, 0, 2 * Math.PI);
+  ctx.fill();
 }
 
 /** Points up for a positive size, down for a negative one. */

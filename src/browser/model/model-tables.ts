@@ -4,7 +4,7 @@ import { h } from '../parts/element.ts';
 import { count, money, price, profit } from '../parts/format.ts';
 import { numberColumn, table, textColumn } from '../parts/table.ts';
 import type { ModelReport, ResultsRecord } from '../service/responses.ts';
-import type { Day } from './days.ts';
+import { type Day, amountOf, dividendsOf } from './days.ts';
 
 /** How many items of a longer list are shown until the reader asks for all. */
 const ROWS_AT_FIRST = 25;
@@ -36,18 +36,20 @@ const order = [
 ];
 const cashAfter = numberColumn<ResultsRecord>('Cash after', (row) => row.cash, money);
 
-/** Every executed order and every split of a model, newest first. */
+/** Every executed order, split and dividend of a model, newest first. */
 export function trades(caption: string, records: readonly ResultsRecord[]): HTMLElement {
+  const before = new Map(records.map((record, index) => [record, records[index - 1]]));
   const rows = tradesIn(records).toReversed();
   if (rows.length === 0) return section('Trades', h('p.quiet', 'The model has not traded.'));
   const date = textColumn<ResultsRecord>('Date', (row) => row.date, {
     cell: (row) => link(modelDayPath(row.model, row.date), row.date),
   });
-  const columns = [date, ...order, numberColumn('Amount', amountOf, money), cashAfter];
+  const amount = numberColumn<ResultsRecord>('Amount', (row) => amountOf(row, before.get(row)), money);
+  const columns = [date, ...order, amount, cashAfter];
   return section('Trades', table({ caption, rows, most: ROWS_AT_FIRST, columns }));
 }
 
-/** The executed orders and splits of one model-day, in the order in which they happened. */
+/** The executed orders, splits and dividends of one model-day, in the order in which they happened. */
 export function tradesOfDay(records: readonly ResultsRecord[]): HTMLElement {
   const rows = tradesIn(records);
   if (rows.length === 0) return section('Trades', h('p.quiet', 'The model did not trade.'));
@@ -59,12 +61,11 @@ function tradesIn(records: readonly ResultsRecord[]): ResultsRecord[] {
   return records.filter(({ action_type }) => action_type !== 'no_trade');
 }
 
-function amountOf({ price: paid, amount }: ResultsRecord): number | null {
-  return paid === null || amount === null ? null : paid * amount;
-}
-
-/** The days of a model, newest first. */
+/** The days of a model, newest first; with their dividends where there were any. */
 export function dayTable(model: string, days: readonly Day[]): HTMLElement {
+  const received = new Map(days.map((day, index) => [day, dividendsOf(day, days[index - 1])]));
+  const hasDividends = received.values().some((dividends) => dividends !== null);
+  const dividends = numberColumn<Day>('Dividends', (day) => received.get(day) ?? null, money);
   return section(
     'Model-days',
     table<Day>({
@@ -78,6 +79,7 @@ export function dayTable(model: string, days: readonly Day[]): HTMLElement {
         }),
         numberColumn('Value', ({ close }) => close.portfolio_value, money),
         numberColumn('Profit', ({ close }) => close.daily_profit, profit, { isToned: true }),
+        ...(hasDividends ? [dividends] : []),
         numberColumn('Trades', tradesOn, count),
         {
           title: 'Holdings',

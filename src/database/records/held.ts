@@ -1,6 +1,6 @@
 import type { CalendarDate } from '../../calendar.ts';
 import { sourcesWithDividendsInSql } from '../adjusted-sources.ts';
-import type { Database } from '../database.ts';
+import type { Database, Reader } from '../database.ts';
 import { type RowOf, flag, integer, query, text } from '../rows.ts';
 
 const HELD = query(
@@ -26,8 +26,8 @@ const PAYS_NOTHING = query(
 );
 
 /** Whether nothing is ever paid on a symbol, because its prices contain its dividends or are made up. */
-export function paysNothing(database: Database, symbol: string): boolean {
-  return PAYS_NOTHING.one(database, symbol)[0] === 1;
+export function paysNothing(reader: Reader, symbol: string): boolean {
+  return PAYS_NOTHING.one(reader, symbol)[0] === 1;
 }
 
 const EX_DATES = query('SELECT ex_date FROM dividends WHERE symbol = ?', [text]);

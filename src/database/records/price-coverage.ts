@@ -38,20 +38,39 @@ export function symbolPrices(database: Database, { symbol, date }: SymbolFilters
   return SYMBOL_PRICES.all(database, symbol, date);
 }
 
-const SPANS = query(
-  `SELECT symbol, source, max(start_date, '${EARLIEST_DATE}') AS startDate, end_date AS endDate, recorded_at AS recordedAt
-   FROM price_data_coverage
-   WHERE (?1 IS NULL OR symbol = ?1) AND start_date IS date(start_date) AND ${readable('end_date')}
-   ORDER BY symbol, start_date, source`,
-  { symbol: text, source: text, startDate: text, endDate: text, recordedAt: text },
-);
+const spansIn = (table: string) =>
+  query(
+    `SELECT symbol, source, max(start_date, '${EARLIEST_DATE}') AS startDate, end_date AS endDate, recorded_at AS recordedAt
+     FROM ${table}
+     WHERE (?1 IS NULL OR symbol = ?1) AND start_date IS date(start_date) AND ${readable('end_date')}
+     ORDER BY symbol, start_date, source`,
+    { symbol: text, source: text, startDate: text, endDate: text, recordedAt: text },
+  );
+const PRICE_SPANS = spansIn('price_data_coverage');
+const DIVIDEND_SPANS = spansIn('dividend_coverage');
 
-/** A span in which a source's series of a symbol is known, both ends included. */
-export type CoverageSpan = RowOf<typeof SPANS>;
+/** A span in which a source's prices or dividends of a symbol are known, both ends included. */
+export type CoverageSpan = RowOf<typeof PRICE_SPANS>;
 
 /** The covered spans of all symbols, or of the given one, by start within each symbol, without those that begin too early. */
 export function coverageSpans(database: Database, symbol: string | null): CoverageSpan[] {
-  return SPANS.all(database, symbol);
+  return PRICE_SPANS.all(database, symbol);
+}
+
+/** As `coverageSpans`, of dividends. */
+export function dividendSpans(database: Database, symbol: string | null): CoverageSpan[] {
+  return DIVIDEND_SPANS.all(database, symbol);
+}
+
+const STORED_DIVIDENDS = query(
+  `SELECT symbol, count(*) AS count, max(ex_date) AS lastExDate FROM dividends
+   WHERE (?1 IS NULL OR symbol = ?1) AND ${readable('ex_date')} GROUP BY symbol`,
+  { symbol: text, count: integer, lastExDate: text },
+);
+
+/** How many dividends of each symbol that has some, or of the given one, are stored, and the last ex-date. */
+export function storedDividends(database: Database, symbol: string | null): RowOf<typeof STORED_DIVIDENDS>[] {
+  return STORED_DIVIDENDS.all(database, symbol);
 }
 
 const BAR_COUNT = query(`SELECT count(*) FROM price_data WHERE symbol = ? AND ${readable('date')}`, [integer]);

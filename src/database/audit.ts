@@ -62,7 +62,7 @@ const SESSIONS = query(
      own.started_from_session_id AS startedFrom, past.model AS pastModel, past.date AS pastDate, past.status AS pastStatus,
      past.completed_at AS pastCompletedAt, ${executed('buy')} AS buys, ${executed('sell')} AS sells,
      own.pays_dividends AS paysDividends,
-     CASE WHEN jobs.job_id IS NOT NULL THEN coalesce(json_extract(agent_config, '$.dividends'), 0) END AS configuredDividends,
+     CASE WHEN jobs.job_id IS NOT NULL THEN coalesce(json_extract(agent_config, '$.dividends') = 1, 0) END AS configuredDividends,
      own.note, past.note AS pastNote, ${executed('write_note')} AS notesWritten
    FROM trading_sessions AS own
      JOIN (SELECT job_id, min(started_at) AS opened_at FROM trading_sessions WHERE date = ?1 GROUP BY job_id) AS market

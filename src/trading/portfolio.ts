@@ -13,8 +13,9 @@ export interface Portfolio {
 export interface Action {
   readonly actionType: Exclude<ActionType, 'no_trade'>;
   readonly symbol: string;
-  /** Shares; for a split, how many were added (negative in a reverse split). */
+  /** Shares; for a split, how many were added (negative in a reverse split); for a dividend, how many it was paid on. */
   readonly amount: number;
+  /** Per share; for a dividend, the cash. */
   readonly price: Money;
   readonly portfolio: Portfolio;
 }

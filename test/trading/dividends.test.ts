@@ -253,12 +253,17 @@ for (const [name, change, dividends] of meanwhile) {
 
 test('the brief says which dividends were received, and the tools see the same cash', async () => {
   const books = await booksOf({ dividends: [['AAPL', '2025-01-03', 0.260001], ['AAPL', '2025-01-05', 1]], days: [['2025-01-02', TEN]] });
-  const { brief } = await books.open('2025-01-06');
+  const session = await books.open('2025-01-06');
+  const { brief } = session;
   assert.deepEqual(brief.dividends, [
     { symbol: 'AAPL', exDate: '2025-01-03', shares: 10, cashPerShare: 0.260001, cash: 2.6 },
     { symbol: 'AAPL', exDate: '2025-01-05', shares: 10, cashPerShare: 1, cash: 10 },
   ]);
-  assert.equal(brief.cash, 9012.6);
+  const toolCalls = [{ id: '1', name: 'get_portfolio', arguments: '{}' }];
+  const { results } = await session.answer({ type: 'answer', content: '', toolCalls, reasoning: null, usage: null, note: null });
+  const { cash, holdings, portfolioValue } = brief;
+  assert.deepEqual(JSON.parse(results[0]?.content ?? ''), { cash, holdings, portfolio_value: portfolioValue });
+  assert.equal(cash, 9012.6);
   const [, user] = openingMessages(brief);
   assert.match(
     String(user?.content),

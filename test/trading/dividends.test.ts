@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { openingMessages } from '../../src/agent/prompt.ts';
-import { addDays } from '../../src/calendar.ts';
+import { addDays, weekdays } from '../../src/calendar.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { type DividendBasis, dividendBases } from '../../src/database/dividends.ts';
 import { fromDollars, money } from '../../src/money.ts';
@@ -395,6 +395,63 @@ test('along any history cash is what was there, plus sales and dividends, minus 
     { numRuns: runs(15, 200) },
   );
   database.close();
+});
+
+/** Dollars with four decimals, as prices are stored. */
+const rounded = (dollars: number) => Math.round(dollars * 10_000) / 10_000;
+
+/** A year of raw bars whose opens fall by exactly what a dividend or a split takes out of the share. */
+function rawYear(dates: readonly string[], paid: ReadonlyMap<string, number>, ratios: ReadonlyMap<string, number>) {
+  let close = 2;
+  return dates.map((date, day) => {
+    const open = rounded((close - (paid.get(date) ?? 0)) / (ratios.get(date) ?? 1));
+    close = rounded(open * (1 + Math.sin(day * 1.7) / 50 + 0.001));
+    return { date, open, close };
+  });
+}
+
+/** The same year as sources of adjusted closes show it: earlier prices are scaled by every dividend and split after them. */
+function adjustedYear(bars: ReturnType<typeof rawYear>, paid: ReadonlyMap<string, number>, ratios: ReadonlyMap<string, number>) {
+  let factor = 1;
+  return bars.toReversed().map(({ date, open, close }, index) => {
+    const adjusted = { date, open: rounded(open * factor), close: rounded(close * factor) };
+    const before = bars.at(-2 - index)?.close ?? 1;
+    factor *= (before - (paid.get(date) ?? 0)) / before / (ratios.get(date) ?? 1);
+    return adjusted;
+  });
+}
+
+test('a year of buy-and-hold: raw prices, splits and reinvested dividends make what adjusted closes do, but for whole shares and cents', async () => {
+  const dates = weekdays('2024-01-02', '2024-12-31');
+  const exDates = [30, 95, 160, 225].map((day) => dates[day] as string);
+  const paid = new Map(exDates.map((date, quarter) => [date, 0.012 + quarter / 1_000]));
+  const ratios = new Map([[dates[120] as string, 2]]);
+  const books = createBooks();
+  const raw = rawYear(dates, paid, ratios);
+  for (const { date, ...bar } of raw) books.setBar('AAPL', date, bar);
+  for (const { date, ...bar } of adjustedYear(raw, paid, ratios)) books.setBar('MSFT', date, { ...bar, source: 'stooq' });
+  for (const [date, cash] of paid) books.setDividend('AAPL', date, cash);
+  for (const [date, ratio] of ratios) books.setSplit('AAPL', date, ratio, 1);
+  books.wait(3600);
+  const invest = async (date: string, symbol: string, model: string) => {
+    const session = await books.open(date, model);
+    const open = session.brief.quotes.find((quote) => quote.symbol === symbol)?.open ?? NaN;
+    await books.complete(session, [['buy', symbol, Math.floor(session.brief.cash / open)]]);
+  };
+  await invest(dates[0] as string, 'AAPL', 'model-a');
+  await invest(dates[0] as string, 'MSFT', 'model-b');
+  for (const date of exDates) await invest(date, 'AAPL', 'model-a');
+  for (const model of ['model-a', 'model-b']) await books.day(dates.at(-1) as string, [], model);
+  const rows = books.database
+    .statement(`SELECT model, portfolio_value_e4 / 10000.0 AS value FROM positions JOIN trading_sessions USING (session_id) WHERE date = ?`)
+    .all(dates.at(-1) as string);
+  const [own, other] = ['model-a', 'model-b'].map((model) => Number(rows.findLast((row) => row['model'] === model)?.['value']));
+  const share = Math.max(...raw.map(({ close }) => close));
+  const difference = Math.abs((own ?? NaN) - (other ?? NaN));
+  assert.ok(difference < 6 * share, `${own} and ${other} differ by more than the shares that six purchases could not buy`);
+  const received = books.database.statement(`SELECT sum(amount * price_e4) / 10000.0 AS dollars FROM positions WHERE action_type = 'dividend'`).get();
+  assert.ok(Number(received?.['dollars']) > 20 * difference, `dividends of ${received?.['dollars']} matter`);
+  assert.deepEqual(await auditOf(books.database), { problems: [], unverifiable: [], stale: [] });
 });
 
 /** All that a session leaves, without its time stamps. */

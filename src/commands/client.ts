@@ -27,6 +27,18 @@ export class Unavailable extends ServiceError {
   }
 }
 
+/** Thrown for a response that refuses the request. `detail` is the service's own words. */
+export class Refused extends ServiceError {
+  readonly status: number;
+  readonly detail: string;
+
+  constructor(message: string, { status, detail }: { status: number; detail: string }) {
+    super('service_unavailable', message);
+    this.status = status;
+    this.detail = detail;
+  }
+}
+
 /** Throws error responses with the service's own words. `token` is null when the service needs none. */
 export function createClient(baseUrl: string, token: string | null): Client {
   const base = baseUrl.replace(/\/+$/, '');
@@ -67,10 +79,11 @@ function isGood(status: number): boolean {
 
 /** With the `detail` of the response, or with whatever a proxy sent instead. */
 function refusal(what: string, status: number, text: string): ServiceError {
-  const words = quote(asText(asObject(tryParse(text))?.['detail']) ?? text, MAX_QUOTED_LENGTH);
+  const detail = asText(asObject(tryParse(text))?.['detail']) ?? text;
+  const words = quote(detail, MAX_QUOTED_LENGTH);
   const note = status < 400 ? ' (a redirect, which is not followed)' : '';
   const message = `${what.replace(/\?.*/, '')}: ${`${status} ${words}`.trim()}${note}`;
-  return PASSING_STATUSES.has(status) ? new Unavailable(message) : new ServiceError('service_unavailable', message);
+  return PASSING_STATUSES.has(status) ? new Unavailable(message) : new Refused(message, { status, detail });
 }
 
 function read<Schema extends v.GenericSchema>(

@@ -86,10 +86,15 @@ export const commands: Record<string, Command> = {
   }),
   trigger: command({
     summary: 'Creates a job on a running service and prints its id.',
-    details: lines(CLIENT, 'Exit code 0 if the job was created (with --watch: completed), otherwise 1.'),
+    details: lines(
+      CLIENT,
+      'Exit code 0 if the job was created (with --watch: completed), otherwise 1.',
+      'With --end last-session, for schedulers: the last weekday that is over in New York and had trading, as far as the',
+      'service knows. Then 0 also if nothing is left to do, or (with --watch) if the prices are not out yet: see docs/live.md.',
+    ),
     options: {
       start: { value: 'DATE', text: 'First date, YYYY-MM-DD. Default: each model continues after its last completed day.' },
-      end: { value: 'DATE', text: 'Last date.', isRequired: true },
+      end: { value: 'DATE', text: 'Last date, or last-session.', isRequired: true },
       models: { value: 'A,B,...', text: 'Models to run with all repeats, or single runs such as gpt-5#2. Default: those enabled.' },
       universe: { value: 'NAME', text: 'What they may buy: a universe of the configuration. Default: the default one.' },
       replace: { text: 'Run completed model-days again.' },

@@ -1,9 +1,13 @@
 import * as v from 'valibot';
-import { ServiceError } from '../domain.ts';
+import { ServiceError, skipReasons } from '../domain.ts';
+import { NOT_OUT_YET } from '../prices/warnings.ts';
+import { cleanText } from '../text.ts';
+import { NO_DATES } from '../worker/plan.ts';
 import type { Client } from './client.ts';
 import { connect } from './connect.ts';
 import { followJob } from './follow-job.ts';
-import { describeEnd } from './job-view.ts';
+import { type JobStatusResponse, describeEnd } from './job-view.ts';
+import { hadNoTrading } from './last-session.ts';
 
 const NOT_COMPLETED = 1;
 /** The fields of the list of jobs that are needed here. */
@@ -18,11 +22,37 @@ export async function watch(jobId: string | undefined, { url }: { url: string | 
   return watchJob(client, jobId ?? (await newestJobId(client)));
 }
 
-/** Follows a job to its end and prints its result; resolves to the exit code. */
-export async function watchJob(client: Client, jobId: string): Promise<number> {
+/**
+ * Follows a job to its end and prints its result; resolves to the exit code. With `waitsForPrices`, a job whose only trouble
+ * is that the prices of its dates are not out yet does not count as failed: a holiday looks like that until the next session.
+ */
+export async function watchJob(
+  client: Client,
+  jobId: string,
+  { waitsForPrices = false }: { waitsForPrices?: boolean } = {},
+): Promise<number> {
   const status = await followJob(client, jobId, { stream: process.stderr });
+  const missing = waitsForPrices ? await datesNotOutYet(client, status) : null;
+  if (missing !== null) {
+    const warnings = status.warnings?.map((warning) => `${cleanText(warning)}\n`) ?? [];
+    const lines = [`Nothing to do yet: ${missing.join(', ')} had no trading, or the prices are late. A later run tries again.\n`];
+    process.stdout.write([...lines, ...warnings].join(''));
+    return 0;
+  }
   process.stdout.write(`${describeEnd(status)}\n`);
   return status.status === 'completed' ? 0 : NOT_COMPLETED;
+}
+
+/**
+ * The dates of a job that failed only because the provider has no prices of them yet, apart from days without trading; null
+ * for any other job.
+ */
+async function datesNotOutYet(client: Client, { error, details, warnings }: JobStatusResponse): Promise<string[] | null> {
+  const notOut = warnings?.find((warning) => warning.startsWith(NOT_OUT_YET));
+  if (error !== NO_DATES || notOut === undefined) return null;
+  const unpriced = [...new Set(details.filter((day) => day.error === skipReasons.noPriceData).map(({ date }) => date))];
+  for (const date of unpriced) if (!notOut.includes(date) && !(await hadNoTrading(client, date))) return null;
+  return unpriced.filter((date) => notOut.includes(date));
 }
 
 async function newestJobId(client: Client): Promise<string> {

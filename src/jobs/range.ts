@@ -3,6 +3,9 @@ import { type CalendarDate, addDays, countDays, weekdays } from '../calendar.ts'
 import type { Run } from '../database/jobs.ts';
 import { ServiceError } from '../domain.ts';
 
+/** The beginning of the refusal when resume mode has nothing left to do; the command line knows it by these words. */
+export const NOTHING_TO_RESUME = 'Nothing to resume up to';
+
 export interface RangeRequest {
   /** Null means resume mode. */
   startDate: CalendarDate | null;
@@ -37,7 +40,7 @@ export function resolveRange({ startDate, endDate, models }: RangeRequest, facts
   const [earliest] = runs.map((run) => run.startDate).sort();
   assert(earliest, 'a job has at least one model');
   if (startDate === null && earliest > endDate) {
-    refuse(`Nothing to resume up to ${endDate}: every model is already simulated through ${addDays(earliest, -1)}`);
+    refuse(`${NOTHING_TO_RESUME} ${endDate}: every model is already simulated through ${addDays(earliest, -1)}`);
   }
   checkRange(earliest, endDate, facts);
   const dates = weekdays(earliest, endDate);

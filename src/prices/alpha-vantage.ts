@@ -26,11 +26,13 @@ export interface AlphaVantageOptions {
   /** Without `/query`. */
   baseUrl: string;
   apiKey: string;
-  /** Today in UTC: there is no later price, and of today only the open is final. */
+  /** Today in UTC: there is no later price. */
   today: () => CalendarDate;
+  /** The last date whose trading is over: of a later one only the open is final. */
+  closedThrough: () => CalendarDate;
 }
 
-export function createAlphaVantage({ baseUrl, apiKey, today }: AlphaVantageOptions): SymbolProvider {
+export function createAlphaVantage({ baseUrl, apiKey, today, closedThrough }: AlphaVantageOptions): SymbolProvider {
   const ask = async <Value>(
     parameters: Record<string, string>,
     { read, signal }: { read: (body: unknown) => Value; signal: AbortSignal },
@@ -47,7 +49,7 @@ export function createAlphaVantage({ baseUrl, apiKey, today }: AlphaVantageOptio
     daily: (symbol, outputSize, signal) =>
       ask(
         { function: 'TIME_SERIES_DAILY', symbol, outputsize: outputSize },
-        { read: (body) => readBars(body, symbol, today()), signal },
+        { read: (body) => readBars(body, symbol, { today: today(), closedThrough: closedThrough() }), signal },
       ),
     splits: (symbol, signal) =>
       ask({ function: 'SPLITS', symbol }, { read: (body) => readSplits(body, symbol), signal }),
@@ -105,13 +107,17 @@ function classify(sentence: string) {
   return /premium/i.test(sentence) ? 'premium' : 'unreadable';
 }
 
-/** The plausible bars, oldest first. Of today's, only the open is taken: its day is not over. */
-function readBars(body: unknown, symbol: string, today: CalendarDate): { bars: Bar[]; refused: number } {
+/** The plausible bars, oldest first. Of a day that is not over, only the open is taken. */
+function readBars(
+  body: unknown,
+  symbol: string,
+  { today, closedThrough }: { today: CalendarDate; closedThrough: CalendarDate },
+): { bars: Bar[]; refused: number } {
   const rows = rowsOf({ ...readDocument(body), symbol }, 1, today);
   const bars = rows.flatMap(({ bar }) => (bar === undefined ? [] : [bar]));
   return {
     bars: bars
-      .map((bar) => (bar.date < today ? bar : { ...bar, high: null, low: null, close: null, volume: null }))
+      .map((bar) => (bar.date <= closedThrough ? bar : { ...bar, high: null, low: null, close: null, volume: null }))
       .sort((one, other) => (one.date < other.date ? -1 : 1)),
     refused: rows.length - bars.length,
   };

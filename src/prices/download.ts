@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
-import { type CalendarDate, type Clock, addDays, dateOf, timestamp, weekdaysBefore } from '../calendar.ts';
+import { type CalendarDate, type Clock, addDays, dateOf, timestamp, weekdays, weekdaysBefore } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
 import { datesOfOtherProviders } from '../database/market-days.ts';
 import { type Bar, addCoverage, countRevisions, dropSyntheticPrices, storeBars } from '../database/prices.ts';
@@ -45,6 +45,7 @@ export async function downloadPrices(
 ): Promise<DownloadReport> {
   const report: DownloadReport = { ...emptyReport('symbol', context.keyVariable), wanted: needs.length };
   const lastBars = new Map<string, CalendarDate>();
+  const newestBars: CalendarDate[] = [];
   let unreadableInARow = 0;
   for (const [index, need] of needs.entries()) {
     context.onProgress?.({ done: index, total: needs.length, item: need.symbol });
@@ -54,6 +55,7 @@ export async function downloadPrices(
     const { response, size } = asked;
     unreadableInARow = response.problem === 'unreadable' ? unreadableInARow + 1 : 0;
     if (response.problem === undefined) {
+      newestBars.push(...response.value.bars.slice(-1).map(({ date }) => date));
       const last = await store(context, { ...need, ...response.value, size }, report);
       if (last !== undefined) lastBars.set(need.symbol, last);
     } else if (response.problem === 'unknown_symbol') await coverUnknown(context, need, report);
@@ -65,6 +67,7 @@ export async function downloadPrices(
     }
   }
   await coverPublished(context, lastBars);
+  if (report.stop === null) report.unpublished = unpublishedDates(context, needs, newestBars);
   return report;
 }
 
@@ -141,13 +144,30 @@ async function coverUnknown(
   if (startDate <= endDate) await database.write(() => addCoverage(database, { symbol, startDate, endDate }, stamp));
 }
 
+/** The last date on which at least half of the symbols have a bar, given the date of each one's last bar. */
+function publishedThrough(lastBars: readonly CalendarDate[]): CalendarDate | undefined {
+  return [...lastBars].sort().reverse()[Math.ceil(lastBars.length / 2) - 1];
+}
+
+/** The weekdays that were asked for, and of which the provider may still publish the prices. */
+function unpublishedDates(
+  { clock }: DownloadContext<SymbolProvider>,
+  needs: readonly SymbolNeed[],
+  newestBars: readonly CalendarDate[],
+): CalendarDate[] {
+  const published = publishedThrough(newestBars);
+  const last = needs.map((need) => need.last).sort().at(-1);
+  if (published === undefined || last === undefined) return [];
+  const settled = addDays(dateOf(clock()), -SETTLED_AFTER_DAYS);
+  return weekdays(addDays(published > settled ? published : settled, 1), last);
+}
+
 /** A day on which the provider has bars of at least half the symbols is published: the others did not trade. */
 async function coverPublished(
   { database, clock, provider }: DownloadContext,
   lastBars: Map<string, CalendarDate>,
 ): Promise<void> {
-  const newestFirst = [...lastBars.values()].sort().reverse();
-  const published = newestFirst[Math.ceil(newestFirst.length / 2) - 1];
+  const published = publishedThrough([...lastBars.values()]);
   if (published === undefined) return;
   const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
   await database.write(() => {

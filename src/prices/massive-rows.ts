@@ -28,10 +28,18 @@ function resultsIn(body: Json): unknown[] {
   return rows;
 }
 
-/** The bars of some symbols. Of today's, only the open is taken: its day is not over. */
+interface DayQuestion {
+  date: CalendarDate;
+  symbols: readonly string[];
+  today: CalendarDate;
+  /** The last date whose trading is over. */
+  closedThrough: CalendarDate;
+}
+
+/** The bars of some symbols. Of a day that is not over, only the open is taken. */
 export function readMarketDay(
   body: Json,
-  { date, symbols, today }: { date: CalendarDate; symbols: readonly string[]; today: CalendarDate },
+  { date, symbols, today, closedThrough }: DayQuestion,
 ): MarketDay {
   const rows = resultsIn(body);
   if (body['adjusted'] === true && rows.length > 0)
@@ -54,7 +62,7 @@ export function readMarketDay(
   }
   const whole = [...bars.values()];
   return {
-    bars: date < today ? whole : whole.map((bar) => ({ ...bar, high: null, low: null, close: null, volume: null })),
+    bars: date <= closedThrough ? whole : whole.map((bar) => ({ ...bar, high: null, low: null, close: null, volume: null })),
     refused: [...refused].filter((symbol) => !bars.has(symbol)),
     others,
   };

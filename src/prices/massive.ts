@@ -27,11 +27,13 @@ const MAX_RETRY_AFTER_MS = 3_600_000;
 export interface MassiveOptions {
   baseUrl: string;
   apiKey: string;
-  /** Today in UTC: of today only the open is final. */
+  /** Today in UTC: there is no later price. */
   today: () => CalendarDate;
+  /** The last date whose trading is over: of a later one only the open is final. */
+  closedThrough: () => CalendarDate;
 }
 
-export function createMassive({ baseUrl, apiKey, today }: MassiveOptions): DateProvider {
+export function createMassive({ baseUrl, apiKey, today, closedThrough }: MassiveOptions): DateProvider {
   const base = baseUrl.replace(/\/+$/, '');
   const ask = async <Value>(
     target: string,
@@ -53,7 +55,7 @@ export function createMassive({ baseUrl, apiKey, today }: MassiveOptions): DateP
     source: 'massive',
     bars: (date, symbols, signal) =>
       ask(`${BARS_PATH}/${date}?adjusted=false`, {
-        read: (body) => readMarketDay(body, { date, symbols, today: today() }),
+        read: (body) => readMarketDay(body, { date, symbols, today: today(), closedThrough: closedThrough() }),
         signal,
       }),
     splits: (query, page, signal) =>

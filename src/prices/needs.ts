@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { type CalendarDate, addDays, dateOf, isWeekday } from '../calendar.ts';
+import { type CalendarDate, addDays, isWeekday } from '../calendar.ts';
 import { storedPrices, symbolsWithAdjustedPrices } from '../database/prices.ts';
+import { closedThrough } from '../new-york.ts';
 import { type DatePrices, examineDates } from './coverage.ts';
 import type { DayNeed } from './date-order.ts';
 import type { WantedDays } from './download-dates.ts';
@@ -23,14 +24,14 @@ export function examine(
   return examineDates(dates, { universe, stored, required });
 }
 
-/** The dates on which something is missing that can be known by now, with its symbols; closes of today are not. */
+/** The dates on which something is missing that can be known by now, with its symbols; the closes of a day that is not over are not. */
 export function missingOn(
   context: PriceContext,
   request: { dates: readonly CalendarDate[]; universe: readonly string[] },
 ): { date: CalendarDate; symbols: string[] }[] {
-  const today = dateOf(context.clock());
+  const closed = closedThrough(context.clock());
   return examine(context, request).flatMap(({ date, missing, partial }) => {
-    const symbols = date < today ? [...missing, ...partial] : missing;
+    const symbols = date <= closed ? [...missing, ...partial] : missing;
     return symbols.length > 0 ? [{ date, symbols }] : [];
   });
 }

@@ -1,4 +1,5 @@
-import type { CalendarDate } from '../calendar.ts';
+import { type CalendarDate, type Clock, dateOf } from '../calendar.ts';
+import { closedThrough } from '../new-york.ts';
 import type { Settings } from '../settings.ts';
 import { createAlphaVantage } from './alpha-vantage.ts';
 import { createMassive } from './massive.ts';
@@ -12,7 +13,7 @@ interface ProviderRow {
   /** The setting that holds its key, for messages. */
   keyVariable: string;
   keyOf(settings: Settings): string | null;
-  create(options: { settings: Settings; apiKey: string; today: () => CalendarDate }): PriceProvider;
+  create(options: Days & { settings: Settings; apiKey: string }): PriceProvider;
 }
 
 const priceProviders: readonly ProviderRow[] = [
@@ -28,6 +29,13 @@ const priceProviders: readonly ProviderRow[] = [
   },
 ];
 
+interface Days {
+  /** Today in UTC. */
+  today: () => CalendarDate;
+  /** The last date whose trading is over. */
+  closedThrough: () => CalendarDate;
+}
+
 /** A provider whose key is set. */
 export interface ConnectedProvider {
   keyVariable: string;
@@ -35,10 +43,11 @@ export interface ConnectedProvider {
 }
 
 /** The providers whose keys are set, in order of precedence. */
-export function connectProviders(settings: Settings, today: () => CalendarDate): ConnectedProvider[] {
+export function connectProviders(settings: Settings, clock: Clock): ConnectedProvider[] {
+  const days: Days = { today: () => dateOf(clock()), closedThrough: () => closedThrough(clock()) };
   return priceProviders.flatMap(({ keyVariable, keyOf, create }) => {
     const apiKey = keyOf(settings);
-    return apiKey === null ? [] : [{ keyVariable, provider: create({ settings, apiKey, today }) }];
+    return apiKey === null ? [] : [{ keyVariable, provider: create({ settings, apiKey, ...days }) }];
   });
 }
 

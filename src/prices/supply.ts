@@ -1,4 +1,4 @@
-import { type CalendarDate, addDays, dateOf } from '../calendar.ts';
+import { type CalendarDate, addDays } from '../calendar.ts';
 import { symbolsWithAdjustedPrices } from '../database/prices.ts';
 import { heldBefore } from '../database/sessions.ts';
 import type { Log } from '../log.ts';
@@ -37,7 +37,7 @@ export async function supplyPrices(context: PriceContext, request: PriceRequest)
   if (usesSyntheticPrices(settings)) await makeSyntheticPrices(context, examine(context, request));
   else if (reason !== null && missingOn(context, { ...request, universe: symbols }).length > 0)
     warnings.push(`Price data is not downloaded: ${reason}`);
-  const providers = reason === null ? connectProviders(settings, () => dateOf(context.clock())) : [];
+  const providers = reason === null ? connectProviders(settings, context.clock) : [];
   const { reports, waitedMs, unsupplied, jumps } = await download(context, request, {
     providers,
     outside,

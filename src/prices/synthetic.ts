@@ -12,6 +12,7 @@ import {
 } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
 import { type Bar, addCoverage, storeBars, symbolsWithRealPrices } from '../database/prices.ts';
+import { closedThrough } from '../new-york.ts';
 import { hashOn, hashText } from '../text-hash.ts';
 import type { DatePrices } from './coverage.ts';
 
@@ -51,9 +52,10 @@ export async function makeSyntheticPrices(
   dates: readonly DatePrices[],
 ): Promise<void> {
   const today = dateOf(clock());
+  const unfinished = addDays(closedThrough(clock()), 1);
   const lacking = dates.map(({ date, missing, partial }) => ({
     date,
-    symbols: date < today ? [...missing, ...partial] : missing,
+    symbols: date < unfinished ? [...missing, ...partial] : missing,
   }));
   const incomplete = lacking.filter(({ symbols }) => symbols.length > 0).map(({ date }) => date);
   const [first, last] = [incomplete[0], incomplete.at(-1)];
@@ -65,7 +67,7 @@ export async function makeSyntheticPrices(
   const days = weekdays(startDate, last);
   const stamp = { source: 'synthetic', recordedAt: timestamp(clock()) } as const;
   for (const symbol of symbols.filter((name) => !real.has(name))) {
-    const bars = syntheticBars(symbol, days, today);
+    const bars = syntheticBars(symbol, days, unfinished);
     const endDate = last < today ? last : addDays(today, -1);
     await database.write(() => {
       storeBars(database, bars, stamp);
@@ -75,11 +77,11 @@ export async function makeSyntheticPrices(
   }
 }
 
-/** The bars of the weekdays among some dates. Of today, only the open exists, as with real prices. */
-export function syntheticBars(symbol: string, dates: readonly CalendarDate[], today: CalendarDate): Bar[] {
+/** The bars of the weekdays among some dates. Of an unfinished day, only the open exists, as with real prices. */
+export function syntheticBars(symbol: string, dates: readonly CalendarDate[], unfinished: CalendarDate): Bar[] {
   return dates.filter(isWeekday).map((date) => {
     const bar = wholeBar(symbol, date);
-    return date < today ? bar : { ...bar, high: null, low: null, close: null, volume: null };
+    return date < unfinished ? bar : { ...bar, high: null, low: null, close: null, volume: null };
   });
 }
 

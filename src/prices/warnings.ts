@@ -11,6 +11,9 @@ const WHEN_TO_TRY_AGAIN: Partial<Record<Problem, string>> = {
   short_limit: 'try again in a few minutes',
 };
 
+/** The beginning of the warning about dates that may still be published; the command line knows it by these words. */
+export const NOT_OUT_YET = 'The price provider has no prices yet of';
+
 /** Splits and dividends that one warning names. */
 const MAX_NAMED_ACTIONS = 5;
 
@@ -37,6 +40,7 @@ export function downloadWarnings(report: DownloadReport, dates: readonly DatePri
 function reachWarnings(report: DownloadReport, dates: readonly DatePrices[]): string[] {
   const { isFullRefused, beyond, withoutActions, unpublished, history, unknown, unit } = report;
   const left = leftOut(dates).filter((date) => beyond.dates.includes(date));
+  const pending = leftOut(dates).filter((date) => unpublished.includes(date));
   return [
     ...(isFullRefused
       ? ['The price provider limits more than the last 100 days to paying customers (premium): older dates stay without prices']
@@ -45,8 +49,8 @@ function reachWarnings(report: DownloadReport, dates: readonly DatePrices[]): st
       ? [`The price provider's plan does not include ${count(left.length, 'date')} (${beyond.message}): ${list(left)}`]
       : []),
     ...[...withoutActions].map(([kind, message]) => `The price provider's plan does not include ${kind}, so none are known (${message})`),
-    ...(unpublished.length > 0
-      ? [`The price provider has no prices of ${count(unpublished.length, 'date')} yet, and is asked again: ${list(unpublished)}`]
+    ...(pending.length > 0
+      ? [`${NOT_OUT_YET} ${count(pending.length, 'date')}, and is asked again: ${list(pending)}`]
       : []),
     ...(history === null ? [] : [historyWarning(history)]),
     ...(unknown.length === 0

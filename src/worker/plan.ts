@@ -5,6 +5,9 @@ import { skipReasons } from '../domain.ts';
 import type { DatePrices } from '../prices/coverage.ts';
 import { count, list } from '../sentences.ts';
 
+/** Why a job fails that has model-days to run, and prices for none of their dates. */
+export const NO_DATES = 'No trading dates available after price data preparation';
+
 export interface Skip {
   modelDay: ModelDay;
   reason: string;

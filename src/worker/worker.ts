@@ -25,9 +25,8 @@ import { createCrew } from './crew.ts';
 import { entriesOf } from './entries.ts';
 import { type Life, watchLife } from './life.ts';
 import { runModelDay } from './model-day.ts';
-import { type Plan, planModelDays, skipUnpricedDates, skipWarnings } from './plan.ts';
+import { NO_DATES, type Plan, planModelDays, skipUnpricedDates, skipWarnings } from './plan.ts';
 
-const NO_DATES = 'No trading dates available after price data preparation';
 /** Stale model-days named in a job's warning. */
 const MAX_NAMED_MODEL_DAYS = 20;
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { addDays } from '../../src/calendar.ts';
 import { createAlphaVantage, fractionOf } from '../../src/prices/alpha-vantage.ts';
 import type { Problem } from '../../src/prices/provider.ts';
 import { type Fault, faults, startPriceServer } from '../support/price-server.ts';
@@ -7,8 +8,8 @@ import { type Fault, faults, startPriceServer } from '../support/price-server.ts
 const KEY = 'SECRET0123456789';
 const never = new AbortController().signal;
 
-const connect = (baseUrl: string, today = '2025-06-12') =>
-  createAlphaVantage({ baseUrl, apiKey: KEY, today: () => today });
+const connect = (baseUrl: string, today = '2025-06-12', closed = addDays(today, -1)) =>
+  createAlphaVantage({ baseUrl, apiKey: KEY, today: () => today, closedThrough: () => closed });
 
 const answers: [name: string, fault: Fault, problem: Problem, message: RegExp][] = [
   ['so many requests per second', faults.perSecond, 'short_limit', /1 request per second/],
@@ -38,7 +39,7 @@ test('a provider that accepts no connection is unreachable', async () => {
   assert.equal((await connect('http://127.0.0.1:1').daily('AAPL', 'full', never)).problem, 'unreachable');
 });
 
-test('bars come oldest first; of today only the open, of tomorrow nothing', async (t) => {
+test('bars come oldest first; of today only the open while trading is not over, of tomorrow nothing', async (t) => {
   const server = await startPriceServer(t, {
     prices: `
       AAPL 2025-06-11 100 101
@@ -55,6 +56,8 @@ test('bars come oldest first; of today only the open, of tomorrow nothing', asyn
     refused: 2,
   });
   assert.deepEqual(server.requests, ['AAPL compact']);
+  const evening = await connect(server.url, '2025-06-12', '2025-06-12').daily('AAPL', 'compact', never);
+  assert.deepEqual(evening.value?.bars.map(({ date, close }) => [date, close]), [['2025-06-11', 101], ['2025-06-12', 103]]);
 });
 
 test('splits come as fractions', async (t) => {

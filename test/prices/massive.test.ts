@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { addDays } from '../../src/calendar.ts';
 import { cashOf, combineSplits, ratioOf } from '../../src/prices/action-amounts.ts';
 import { createMassive } from '../../src/prices/massive.ts';
 import type { Problem } from '../../src/prices/provider.ts';
@@ -11,7 +12,8 @@ const never = new AbortController().signal;
 const DATE = '2025-11-17';
 const PERIOD = { from: '2025-11-03', to: '2025-11-28' };
 
-const connect = (baseUrl: string, today = '2025-12-01') => createMassive({ baseUrl, apiKey: MASSIVE_KEY, today: () => today });
+const connect = (baseUrl: string, today = '2025-12-01', closed = addDays(today, -1)) =>
+  createMassive({ baseUrl, apiKey: MASSIVE_KEY, today: () => today, closedThrough: () => closed });
 
 const answers: [name: string, fault: Fault, problem: Problem, message: RegExp][] = [
   ['an unknown key', massiveFaults.unknownKey, 'bad_key', /^status 401: Unknown API Key$/],
@@ -83,10 +85,12 @@ test('of a day the bars of the symbols are taken as they traded; null, double an
   assert.deepEqual(server.targets, [`/v2/aggs/grouped/locale/us/market/stocks/${DATE}?adjusted=false`]);
 });
 
-test('of today only the open is taken, and a day without trading has no bars', async (t) => {
+test('of today only the open is taken while trading is not over, and a day without trading has no bars', async (t) => {
   const server = await startMassiveServer(t, { prices: `AAPL ${DATE} 100 101` });
   const { value } = await connect(server.url, DATE).bars(DATE, ['AAPL'], never);
   assert.deepEqual(value?.bars, [{ symbol: 'AAPL', date: DATE, open: 100, high: null, low: null, close: null, volume: null }]);
+  const evening = await connect(server.url, DATE, DATE).bars(DATE, ['AAPL'], never);
+  assert.deepEqual(evening.value?.bars.map(({ close }) => close), [101]);
   for (const fault of [massiveFaults.nullResults, massiveFaults.noResults]) {
     server.set({ fault: () => fault });
     assert.deepEqual((await connect(server.url).bars(DATE, ['AAPL'], never)).value, { bars: [], refused: [], others: 0 });

@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type CalendarDate, addDays, isWeekday, weekdays } from '../../src/calendar.ts';
+import { commands } from '../../src/commands/table.ts';
+import { addCoverage } from '../../src/database/prices.ts';
+import { lastWeekdayClosed } from '../../src/new-york.ts';
+import type { Settings } from '../../src/settings.ts';
+import { scriptedAgent } from '../support/agents.ts';
+import { runInProcess } from '../support/in-process.ts';
+import { runs } from '../support/long.ts';
+import { MASSIVE_KEY, massiveFaults, startMassiveServer } from '../support/massive-server.ts';
+import { type Fault, startPriceServer } from '../support/price-server.ts';
+import { storePrices } from '../support/prices.ts';
+import { type TestService, startTestService, temporaryFolder } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { readYaml } from '../support/yaml.ts';
+
+/** A benchmark that runs every day by itself, over a month of a made-up calendar: 20 October to 18 November 2025. */
+
+const DAYS = Array.from({ length: 30 }, (_, index) => addDays('2025-10-20', index));
+const [FIRST, LAST] = [DAYS[0] as string, DAYS.at(-1) as string];
+const HOLIDAYS = ['2025-10-29', '2025-11-07'];
+const SESSIONS = weekdays('2025-09-01', LAST).filter((date) => !HOLIDAYS.includes(date));
+/** On these days the provider has not published the session yet; both are sessions, and so is the day after the second. */
+const LATE: Record<CalendarDate, CalendarDate> = { '2025-10-24': '2025-10-25', '2025-11-11': '2025-11-13', '2025-11-12': '2025-11-13' };
+const CORRECTED = { date: '2025-11-04', on: '2025-11-06' };
+/** 17:30 in New York until 1 November, 16:30 from the 2nd on. */
+const EVENING = 'T21:30:00Z';
+
+/** What the provider has published by a day. */
+function published(day: CalendarDate): string {
+  const known = SESSIONS.filter((date) => (LATE[date] ?? date) <= day);
+  const rows = known.map((date, index) => {
+    const close = 101 + index + (date === CORRECTED.date && day >= CORRECTED.on ? 0.5 : 0);
+    return `AAPL ${date} ${100 + index} ${close}\nMSFT ${date} 200 201`;
+  });
+  return rows.join('\n');
+}
+
+interface Provider {
+  settings: Partial<Settings>;
+  /** After so many days a day without prices counts as one without trading. */
+  settledAfterDays: number;
+  requests: string[];
+  set(options: { prices?: string; fault?: () => Fault }): void;
+}
+
+const providers: Record<string, (t: TestContext) => Promise<Provider>> = {
+  Massive: async (t) => {
+    const { url, requests, set } = await startMassiveServer(t, {});
+    return { requests, set, settledAfterDays: 2, settings: { massiveApiKey: MASSIVE_KEY, massiveBaseUrl: url, priceHistoryDays: 2 } };
+  },
+  'Alpha Vantage': async (t) => {
+    const { url, requests, set } = await startPriceServer(t, {});
+    return { requests, set, settledAfterDays: 3, settings: { alphaVantageApiKey: 'KEY', alphaVantageBaseUrl: url } };
+  },
+};
+
+/** A service that can be restarted, at a time that is set, and the command as a scheduler runs it. */
+async function startLive(t: TestContext, provider: Provider, models: readonly string[]) {
+  let now = { start: Date.parse(`${FIRST}${EVENING}`), since: performance.now() };
+  const options = {
+    settings: provider.settings,
+    clock: () => new Date(now.start + performance.now() - now.since),
+    configuration: {
+      models: models.map((signature) => ({ signature, enabled: true })),
+      agent_config: { stock_symbols: ['AAPL', 'MSFT'] },
+    },
+    agentProgram: scriptedAgent(Object.fromEntries(models.map((model) => [`${model} ${FIRST}`, [[['buy', { symbol: 'AAPL', amount: 10 }]]]]))),
+  };
+  const live = {
+    service: await startTestService(t, options),
+    setTime: (time: string) => void (now = { start: Date.parse(time), since: performance.now() }),
+    async restart() {
+      await live.service.stop();
+      live.service = await startTestService(t, { ...options, folder: live.service.folder });
+    },
+    run: (...args: string[]) => runInProcess(args, { cwd: live.service.folder, env: { API_URL: live.service.url } }),
+    trigger: (...args: string[]) => live.run('trigger', '--end', 'last-session', ...args),
+  };
+  return live;
+}
+
+/** The dates that a model was simulated on, each as often as it has a result. */
+async function datesOf(service: TestService, model: string): Promise<string[]> {
+  const { body } = await service.get(`/results?model=${model}`);
+  return body.results.map(({ date }: { date: string }) => date);
+}
+
+for (const [name, start] of Object.entries(providers).slice(0, runs(1, 2)))
+  test(`run every evening, each session of a month is simulated once, late, corrected or neither (${name})`, async (t) => {
+    const provider = await start(t);
+    provider.set({ prices: published(FIRST) });
+    const models = ['live', 'other'].slice(0, runs(1, 2));
+    const live = await startLive(t, provider, models);
+    const said = new Map<CalendarDate, string>();
+    for (const day of DAYS) {
+      provider.set({ prices: published(day) });
+      live.setTime(`${day}${EVENING}`);
+      if (['2025-10-22', '2025-10-25', '2025-11-07', '2025-11-12'].includes(day)) await live.restart();
+      if (day === '2025-11-13') {
+        // In the middle of the job that catches up three days.
+        const created = await live.trigger();
+        assert.equal(created.code, 0, created.stderr);
+        const begun = live.service.database.statement(`SELECT 1 FROM job_details WHERE job_id = ? AND status IN ('running', 'completed')`);
+        await until('the job to run model-days', () => begun.get(created.stdout.trim()));
+        await live.restart();
+        const watched = await live.run('watch', created.stdout.trim());
+        assert.equal(watched.code, 0, watched.stdout + watched.stderr);
+        said.set(day, created.stderr + watched.stdout);
+        continue;
+      }
+      const { code, stdout, stderr } = await live.trigger('--watch');
+      assert.equal(code, 0, `${day}: ${stdout}${stderr}`);
+      said.set(day, stderr + stdout);
+      if (stdout.startsWith('The job is completed')) await assertNothingLeft(live, day);
+    }
+    const sessions = SESSIONS.filter((date) => date >= FIRST);
+    for (const model of models)
+      assert.deepEqual(await datesOf(live.service, model), sessions);
+    const generations = live.service.database.statement('SELECT count(*) AS n FROM trading_sessions').get();
+    assert.equal(generations?.['n'], models.length * sessions.length, 'no session was simulated twice or in vain');
+    assertSaid(said, provider.settledAfterDays);
+    const { status, stale, problems } = (await live.service.get('/audit')).body;
+    assert.deepEqual([status, problems], ['sound', []]);
+    assert.deepEqual(stale, models.map((model) => ({ model, date: CORRECTED.date })));
+    const named = models.map((model) => `${model} ${CORRECTED.date}`).join(', ');
+    assert.ok(said.get(LAST)?.includes(`, whose start or prices have changed since they ran: ${named}\n`), said.get(LAST));
+  });
+
+/** A second run on a day that is done. */
+async function assertNothingLeft({ trigger }: Awaited<ReturnType<typeof startLive>>, day: CalendarDate): Promise<void> {
+  const newest = SESSIONS.findLast((date) => date <= day);
+  const { code, stdout, stderr } = await trigger('--watch');
+  assert.deepEqual([code, stdout], [0, '']);
+  assert.match(stderr, new RegExp(`^The last session is ${newest}.*\nNothing to resume up to ${newest}: `));
+}
+
+function assertSaid(said: ReadonlyMap<CalendarDate, string>, settledAfterDays: number): void {
+  const days = (pattern: RegExp) => [...said].flatMap(([day, words]) => (pattern.test(words) ? [day] : []));
+  const weekends = DAYS.filter((day) => !isWeekday(day));
+  const isOnTime = (day: CalendarDate) => !weekends.includes(day) && !HOLIDAYS.includes(day) && LATE[day] === undefined;
+  const caughtUp = Object.values(LATE).slice(0, 1);
+  // A Friday without trading is unknown over its weekend, until it counts as settled.
+  const [holidayFriday = ''] = HOLIDAYS.slice(-1);
+  const settled = addDays(holidayFriday, settledAfterDays);
+  const notOut = DAYS.filter((day) => HOLIDAYS.includes(day) || LATE[day] !== undefined || (holidayFriday < day && day < settled && weekends.includes(day)));
+  assert.deepEqual(days(/^Nothing to do yet: /m), notOut);
+  const idle = weekends.filter((day) => !notOut.includes(day) && !caughtUp.includes(day) && day !== settled);
+  assert.deepEqual(days(/^Nothing to resume up to /m), idle);
+  assert.deepEqual(days(/^The job is completed /m), DAYS.filter((day) => isOnTime(day) || [...caughtUp, settled].includes(day)));
+  assert.deepEqual(days(/differ from those stored before \(AAPL\)/).length, 1, 'the correction is reported once');
+}
+
+const instants: [instant: string, date: CalendarDate, why: string][] = [
+  ['2025-11-12T20:59:59Z', '2025-11-11', 'a second before the close, in winter time'],
+  ['2025-11-12T21:00:00Z', '2025-11-12', 'the close, in winter time'],
+  ['2025-10-29T19:59:59Z', '2025-10-28', 'a second before the close, in summer time'],
+  ['2025-10-29T20:00:00Z', '2025-10-29', 'the close, in summer time'],
+  ['2025-10-31T20:00:00Z', '2025-10-31', 'the last close of summer time'],
+  ['2025-11-03T20:59:59Z', '2025-10-31', 'the first Monday of winter time, an hour after the close of last Friday'],
+  ['2025-03-07T20:59:59Z', '2025-03-06', 'the last Friday of winter time'],
+  ['2025-03-10T20:00:00Z', '2025-03-10', 'the first Monday of summer time'],
+  ['2025-11-13T03:00:00Z', '2025-11-12', 'the evening in New York, the next date in UTC'],
+  ['2025-11-13T05:30:00Z', '2025-11-12', 'after midnight in New York'],
+  ['2025-11-15T12:00:00Z', '2025-11-14', 'a Saturday'],
+  ['2025-11-16T23:59:59Z', '2025-11-14', 'a Sunday'],
+  ['2026-01-01T04:59:00Z', '2025-12-31', "New Year's Eve in New York"],
+];
+test('the last session is the last weekday that is over in New York', () => {
+  for (const [instant, date, why] of instants) assert.equal(lastWeekdayClosed(new Date(instant)), date, why);
+});
+
+test('a date of which the stored prices show that there was no trading is not the last session', async (t) => {
+  const provider = await (providers['Massive'] as (typeof providers)[string])(t);
+  const live = await startLive(t, provider, ['live']);
+  const { database } = live.service;
+  const cover = (symbol: string, startDate: string, endDate: string) =>
+    database.transaction(() =>
+      addCoverage(database, { symbol, startDate, endDate }, { source: 'massive', recordedAt: '2025-11-20T00:00:00.000Z' }),
+    );
+  storePrices(database, 'AAPL 2025-11-17 1 1\nAAPL 2025-11-18 1 1\nMSFT 2025-11-18 1 1\nOLD 2024-11-18 1 1', 'massive');
+  const lastSession = async (time: string) => {
+    live.setTime(time);
+    const { stderr } = await live.trigger('--start', '2099-01-01'); // which the service refuses
+    return stderr.split('\n')[0];
+  };
+  assert.equal(await lastSession('2025-11-20T22:00:00Z'), 'The last session is 2025-11-20');
+  cover('AAPL', '2025-11-19', '2025-11-20');
+  assert.equal(await lastSession('2025-11-20T22:00:00Z'), 'The last session is 2025-11-20', 'of MSFT nothing is known');
+  cover('MSFT', '2025-11-19', '2025-11-20');
+  const closed = 'The last session is 2025-11-18; no trading on 2025-11-19, 2025-11-20';
+  assert.equal(await lastSession('2025-11-20T22:00:00Z'), closed);
+  storePrices(database, 'AAPL 2025-11-20 1 1', 'massive');
+  assert.equal(await lastSession('2025-11-20T22:00:00Z'), 'The last session is 2025-11-20');
+});
+
+test('what keeps a run from its work ends it with exit code 1, holiday or not', async (t) => {
+  const provider = await (providers['Massive'] as (typeof providers)[string])(t);
+  provider.set({ prices: published('2025-10-17') });
+  const live = await startLive(t, provider, ['live']);
+  const waiting = await live.trigger('--watch');
+  assert.deepEqual([waiting.code, waiting.stdout.split('\n')[0]], [0, `Nothing to do yet: ${FIRST} had no trading, or the prices are late. A later run tries again.`]);
+  const dated = await live.run('trigger', '--end', FIRST, '--watch');
+  assert.deepEqual([dated.code, dated.stdout.split('\n')[1]], [1, 'No trading dates available after price data preparation'], 'a date of its own');
+  provider.set({ fault: () => massiveFaults.unknownKey });
+  const keyless = await live.trigger('--watch');
+  assert.equal(keyless.code, 1);
+  assert.match(keyless.stdout, /does not accept the key in MASSIVE_API_KEY/);
+  const done = await live.run('trigger', '--end', '2025-10-19');
+  assert.match(done.stderr, /400 Invalid date range: 2025-10-19 to 2025-10-19 has no weekday/);
+  const nowhere = await live.trigger('--url', 'http://127.0.0.1:9');
+  assert.deepEqual([nowhere.code, nowhere.stdout], [1, '']);
+});
+
+const PAGE = readFileSync(new URL('../../docs/live.md', import.meta.url), 'utf8');
+
+test('the commands in docs/live.md exist, with their options', () => {
+  const lines = [...PAGE.matchAll(/server\.js ([a-z]+)((?: [^\s`|>#]+)*)/g), ...PAGE.matchAll(/`(trigger)((?: [^\s`]+)*)`/g)];
+  assert.ok(lines.length > 5);
+  for (const [line, name = '', args = ''] of lines) {
+    const options = Object.keys(commands[name]?.options ?? {}).map((option) => `--${option}`);
+    assert.deepEqual(args.split(' ').filter((arg) => arg.startsWith('--') && !options.includes(arg)), [], line);
+  }
+});
+
+test('the CronJob in docs/live.md runs the command in the image, never twice at once, with no more rights than it needs', () => {
+  const [, yaml = ''] = /^```yaml\n([^]*?)^```/m.exec(PAGE) ?? [];
+  const { apiVersion, kind, spec } = readYaml(yaml) as any;
+  assert.deepEqual([apiVersion, kind, spec.concurrencyPolicy, spec.timeZone], ['batch/v1', 'CronJob', 'Forbid', 'Etc/UTC']);
+  assert.match(spec.schedule, /^\d{1,2} \d{1,2},\d{1,2} \* \* \*$/);
+  const pod = spec.jobTemplate.spec.template.spec;
+  assert.equal(pod.restartPolicy, 'Never');
+  const [{ args, securityContext, env }] = pod.containers;
+  const dockerfile = readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8');
+  const [, command = ''] = /^CMD (\[.*\])$/m.exec(dockerfile) ?? [];
+  assert.deepEqual(args, [...JSON.parse(command).slice(0, 2), 'trigger', '--end', 'last-session', '--watch']);
+  assert.equal(String(pod.securityContext.runAsUser), /^USER (\d+):/m.exec(dockerfile)?.[1]);
+  assert.deepEqual(securityContext, {
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+  });
+  assert.deepEqual(env.map(({ name }: { name: string }) => name), ['API_URL', 'API_TOKEN']);
+});
+
+test('what readYaml does not know it refuses', () => {
+  const wrong = ['a: 1\na: 2', 'a:', 'a: b c', 'a: 1\n   b: 2', '- a: 1\n b: 2', 'a:\n\tb: 1', 'a: {b: 1}', 'a: [b]', 'a: "b'];
+  for (const yaml of wrong) assert.throws(() => readYaml(yaml), /./, yaml);
+  assert.deepEqual(readYaml('a:\n  - b: 1\n    c:\n      d: ["x"]\n  - e\n# no\nf: true'), { a: [{ b: 1, c: { d: ['x'] } }, 'e'], f: true });
+});
+
+const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
+test('systemd accepts the units in docs/live.md', { skip: !hasSystemd && 'there is no systemd-analyze here' }, (t) => {
+  const folder = temporaryFolder(t);
+  const units = [...PAGE.matchAll(/^`([a-z-]+\.(?:service|timer))`:\n\n```ini\n([^]*?)^```/gm)];
+  assert.deepEqual(units.map(([, name]) => name), ['trading-simulation.service', 'trading-live.service', 'trading-live.timer']);
+  for (const [, name = '', text = ''] of units)
+    writeFileSync(join(folder, name), text.replaceAll('/usr/local/bin/node', process.execPath));
+  const paths = units.map(([, name = '']) => join(folder, name));
+  const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...paths], { encoding: 'utf8' });
+  assert.deepEqual([status, stderr.split('\n').filter((line) => line.includes(folder))], [0, []]);
+});

@@ -15,7 +15,7 @@ const MAX_PAGES = 50;
 
 /**
  * Requests and stores the splits and dividends of some symbols in a period, unless they are known. What the provider or the
- * customer's plan does not answer is in the report, and the downloads go on; a limit or a bad key stops them.
+ * customer's plan does not answer is in the report, and the downloads continue; a limit or a bad key stops them.
  */
 export async function downloadActions(
   context: DownloadContext<DateProvider>,

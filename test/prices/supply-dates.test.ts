@@ -94,14 +94,14 @@ test('twenty dates of the NASDAQ-100 on the free plan', async (t) => {
   assert.equal(server.requests.length, 33);
 });
 
-test('for the closes before the first morning a limit is waited out; of older days it is told what is missing', async (t) => {
+test('for the closes before the first morning a limit is waited out; of older days a warning says what is missing', async (t) => {
   const { server, supply } = await start(t, { limit: { requests: 7, windowMs: 60_000, now: () => 0 } });
   const supplied = await supply({ settings: { priceHistoryDays: 10 } });
   assert.deepEqual(server.requests.slice(7), NEAREST_FIRST.slice(0, 7));
   assert.match(supplied.warnings[0] ?? '', /^Of the 10 trading days before 2025-11-17, only 7 have prices/);
 });
 
-test('past the longest wait the job goes on with the dates that are complete, the earliest', async (t) => {
+test('past the longest wait the job continues with the dates that are complete, the earliest', async (t) => {
   const { server, supply } = await start(t, { limit: { requests: 5, windowMs: 60_000, now: () => 0 } });
   const supplied = await supply({ settings: { maxRateLimitWaitMs: 0 } });
   assert.deepEqual(availabilityOf(supplied), [...all('available', 3), ...all('missing', 2)]);
@@ -130,7 +130,7 @@ test('a holiday is one when it is two days past, or when a later day has bars; o
   assert.deepEqual(daysOf(server.requests), [...dates, '2025-11-28']);
 });
 
-test('a day of yesterday without bars is no holiday until a later day has some', async (t) => {
+test('yesterday without bars is not a holiday until a later day has some', async (t) => {
   const { server, supply } = await start(t, { prices: series('A B C', HISTORY.slice(0, -2)) });
   const dates = ['2025-11-27', '2025-11-28'];
   assert.deepEqual(availabilityOf(await supply({ dates, today: '2025-11-28' })), all('missing', 2));
@@ -206,7 +206,7 @@ test('a bad key is tried once', async (t) => {
   assert.equal(server.requests.length, 1);
 });
 
-test('splits and dividends that the plan does not include are told, and the job goes on', async (t) => {
+test('splits and dividends that the plan does not include are named in a warning, and the job continues', async (t) => {
   const { supply } = await start(t, { fault: (name) => (/^\d/.test(name) ? undefined : massiveFaults.notEntitled) });
   const supplied = await supply();
   assert.deepEqual(availabilityOf(supplied), all('available'));
@@ -244,7 +244,7 @@ for (const [name, next, reason] of [
   });
 }
 
-test('dividends in other currencies and ones that cannot be read are told; the latter leave their span unknown', async (t) => {
+test('dividends in other currencies and ones that cannot be read are in the warnings; the latter leave their span unknown', async (t) => {
   const { supply, column } = await start(t, { dividends: 'A 2025-11-18 0.5 EUR\nB 2025-11-18 -1\nC 2025-11-18 0.5' });
   const { warnings } = await supply();
   assert.match(warnings[0] ?? '', /^2 of the provider's splits and dividends could not be used: A \(a dividend in EUR\), B \(a dividend that cannot be read: /);
@@ -298,7 +298,7 @@ test('bars of another source are left as they are, adjusted series are left alon
   ]);
 });
 
-test('a symbol without any prices is told, and blocks nothing', async (t) => {
+test('a symbol without any prices is named in a warning, and blocks nothing', async (t) => {
   const { supply } = await start(t);
   const supplied = await supply({ universe: 'A B GONE' });
   assert.deepEqual(availabilityOf(supplied), all('available'));

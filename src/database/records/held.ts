@@ -4,7 +4,7 @@ import type { Database, Reader } from '../database.ts';
 import { type RowOf, flag, integer, query, text } from '../rows.ts';
 
 const HELD = query(
-  `SELECT session_id AS sessionId, symbol, held_since AS since, used.date FROM json_each(?) AS chosen
+  `SELECT session_id AS sessionId, symbol, coalesce(held_since, '') AS since, used.date FROM json_each(?) AS chosen
      CROSS JOIN session_prices AS used ON used.session_id = chosen.value
    WHERE held_since IS NOT NULL AND NOT EXISTS (
      SELECT 1 FROM dividend_coverage AS span

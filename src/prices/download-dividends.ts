@@ -34,7 +34,7 @@ export async function supplyDividends(
   { database, clock, settings, wait }: Omit<PriceContext, 'log'>,
   { signal, onProgress, downloadsLeft, ...request }: DividendRequest,
 ): Promise<DividendSupply> {
-  const connected = connectProviders(settings, () => dateOf(clock()));
+  const connected = connectProviders(settings, clock);
   const [first] = connected.flatMap(({ provider, keyVariable }) => (provider.by === 'symbol' ? { provider, keyVariable } : []));
   if (first === undefined)
     throw new ServiceError('cannot_start', 'Cannot download dividends by symbol: ALPHAADVANTAGE_API_KEY is not set');

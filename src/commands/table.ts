@@ -55,12 +55,15 @@ export const commands: Record<string, Command> = {
   }),
   'download-prices': command({
     summary: 'Downloads missing daily prices, as a job does.',
-    details: 'Needs ALPHAADVANTAGE_API_KEY. Exit code 0 if every price of the range is known at the end, otherwise 1.',
+    details: lines(
+      'Needs MASSIVE_API_KEY or ALPHAADVANTAGE_API_KEY. Also downloads the trading days before the first date, splits and',
+      'dividends, as far as the provider has them. Exit code 0 if every price of the range is known at the end, otherwise 1.',
+    ),
     options: {
       from: { value: 'DATE', text: 'First date, YYYY-MM-DD.', isRequired: true },
       to: { value: 'DATE', text: 'Last date.', isRequired: true },
       symbols: { value: 'A,B,...', text: 'Symbols to download. Default: the universe of the configuration.' },
-      limit: { value: 'N', text: 'Download at most N symbols, chosen to complete the most dates.' },
+      limit: { value: 'N', text: 'At most N downloads (days or symbols, by provider), chosen to complete the most dates.' },
       dividends: { text: 'Download dividends instead, a request per symbol, from Alpha Vantage.' },
     },
     example: 'download-prices --from 2025-09-15 --to 2025-10-10 --limit 25',

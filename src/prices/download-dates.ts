@@ -200,6 +200,7 @@ async function keep(state: Progress, date: CalendarDate, { bars, refused, others
   const { database, provider, clock, wanted, report, answered, empty } = state;
   const { source } = provider;
   addTo(report.refusedBars, refused);
+  report.others += others;
   if (bars.length + refused.length + others === 0) {
     empty.add(date);
     await coverEmptyDays(state);

@@ -25,7 +25,7 @@ export function examine(
 }
 
 /** The dates on which something is missing that can be known by now, with its symbols; the closes of a day that is not over are not. */
-export function missingOn(
+function missingOn(
   context: PriceContext,
   request: { dates: readonly CalendarDate[]; universe: readonly string[] },
 ): { date: CalendarDate; symbols: string[] }[] {
@@ -81,7 +81,7 @@ export function wantedDays(
 }
 
 /** Calendar days that certainly contain so many trading days. */
-export function historySpan(days: number): number {
+function historySpan(days: number): number {
   return days === 0 ? 0 : 2 * days + 7;
 }
 

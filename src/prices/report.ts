@@ -22,6 +22,8 @@ export interface DownloadReport {
   revisions: Map<string, number>;
   /** Implausible bars, which were not stored, by symbol. */
   refusedBars: Map<string, number>;
+  /** Bars of symbols that were not asked for. */
+  others: number;
   /** Symbols whose synthetic prices were replaced. */
   syntheticReplaced: string[];
   /** Dates that the customer's plan does not include, and the provider's words for it. */
@@ -48,6 +50,7 @@ export function emptyReport(unit: DownloadReport['unit'], keyVariable: string): 
     isFullRefused: false,
     revisions: new Map(),
     refusedBars: new Map(),
+    others: 0,
     syntheticReplaced: [],
     beyond: { dates: [], message: '' },
     unpublished: [],

@@ -7,7 +7,7 @@ import { downloadSplits } from './corporate-actions.ts';
 import type { DatePrices } from './coverage.ts';
 import { type DownloadContext, downloadPrices } from './download.ts';
 import { downloadDates } from './download-dates.ts';
-import { examine, missingOn, symbolNeeds, wantedDays } from './needs.ts';
+import { examine, symbolNeeds, wantedDays } from './needs.ts';
 import { createPatience } from './patience.ts';
 import type { DateProvider, SymbolProvider } from './provider.ts';
 import { NO_PRICE_PROVIDER, connectProviders, hasPriceProvider, usesSyntheticPrices } from './providers.ts';
@@ -35,7 +35,7 @@ export async function supplyPrices(context: PriceContext, request: PriceRequest)
   const warnings: string[] = [];
   const reason = reasonForNoDownload(settings);
   if (usesSyntheticPrices(settings)) await makeSyntheticPrices(context, examine(context, request));
-  else if (reason !== null && missingOn(context, { ...request, universe: symbols }).length > 0)
+  else if (reason !== null && symbolNeeds(context, request, outside).length > 0)
     warnings.push(`Price data is not downloaded: ${reason}`);
   const providers = reason === null ? connectProviders(settings, context.clock) : [];
   const { reports, waitedMs, unsupplied, jumps } = await download(context, request, {
@@ -157,7 +157,11 @@ function examineAfter(
   return dates.flatMap((date, index) => (unsupplied.has(date) ? any[index] : whole[index]) ?? []);
 }
 
-function logReport(log: Log, { unit, wanted, downloaded, stop, unreadable }: DownloadReport): void {
-  log.info('price data downloaded', { unit, downloaded: downloaded.length, wanted, ...(stop && { stop: stop.message }) });
+function logReport(log: Log, { unit, wanted, downloaded, others, stop, unreadable }: DownloadReport): void {
+  log.info('price data downloaded', {
+    ...{ unit, downloaded: downloaded.length, wanted },
+    ...(others > 0 && { others }),
+    ...(stop && { stop: stop.message }),
+  });
   for (const [item, problem] of unreadable) log.warning('a response of a price provider cannot be read', { [unit]: item, problem });
 }

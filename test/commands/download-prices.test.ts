@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { addDays, weekdaysBefore } from '../../src/calendar.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { runInProcess } from '../support/in-process.ts';
+import { MASSIVE_KEY, massiveFaults, startMassiveServer } from '../support/massive-server.ts';
 import { type Fault, type PriceServerOptions, faults, startPriceServer } from '../support/price-server.ts';
 import { installProgram, runProgram, startProgram } from '../support/program.ts';
 import { rowsAsText } from '../support/tables.ts';
@@ -191,4 +192,31 @@ test('downloads are kept when the process is killed in the middle', async (t) =>
   await program.ended;
   assert.equal((await runProgram(['download-prices', ...RANGE], { cwd, env })).code, 0);
   assert.deepEqual(server.requests, ['AAPL compact', 'MSFT compact', 'NVDA compact', 'NVDA compact']);
+});
+
+test('from Massive it downloads days, with the trading days before them; killed in the middle, it asks for nothing twice', async (t) => {
+  const history = weekdaysBefore(WEEK[0] as string, 10);
+  const days = [...history, ...WEEK].flatMap((date) => ['AAPL', 'MSFT'].map((symbol) => `${symbol} ${date} 100 101`));
+  const fifth = Promise.withResolvers<void>();
+  const server = await startMassiveServer(t, {
+    prices: days.join('\n'),
+    fault(_request, index) {
+      if (index !== 4) return undefined;
+      fifth.resolve();
+      return massiveFaults.hang;
+    },
+  });
+  const cwd = installProgram(t);
+  const env = { POLYGON_API_KEY: MASSIVE_KEY, MASSIVE_BASE_URL: server.url };
+  const program = startProgram(['download-prices', ...RANGE, '--symbols', 'AAPL,MSFT'], { cwd, env });
+  await fifth.promise;
+  program.process.kill('SIGKILL');
+  await program.ended;
+  const run = () => runInProcess(['download-prices', ...RANGE, '--symbols', 'AAPL,MSFT'], { cwd, env });
+  const again = await run();
+  assert.equal(again.stdout, 'Downloaded 3 of 3 days.\n5 of 5 weekdays known for all 2 symbols\n');
+  assert.deepEqual([again.code, again.stderr], [0, '']);
+  assert.match((await run()).stdout, /^Nothing to download: every price is known\.\n/);
+  const [first, second, ...later] = WEEK;
+  assert.deepEqual(server.requests, ['splits', 'dividends', first, second, later[0], ...later, ...history.reverse()]);
 });

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { weekdays, weekdaysBefore } from '../../src/calendar.ts';
 import { nasdaq100 } from '../../src/universe.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
-import { ledgerOf } from '../support/ledger.ts';
+import { ledger, ledgerOf } from '../support/ledger.ts';
 import { MASSIVE_KEY, type MassiveServerOptions, massiveFaults, startMassiveServer } from '../support/massive-server.ts';
 import { TODAY, type TestServiceOptions, clockFrom, startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -92,5 +92,34 @@ test('the ledger is that of the same prices imported from a file, to the last di
   assert.deepEqual(
     [covered[0].source, covered[0].bars, covered[0].gaps, covered[0].spans.map((span: any) => [span.source, span.start_date, span.end_date])],
     ['massive', 16, [], [['massive', '2025-11-01', '2025-11-24']]],
+  );
+});
+
+test('splits and dividends come with the prices, for what is held outside the universe too', async (t) => {
+  const table = (symbol: string, open: number, dates: readonly string[]) => dates.map((date) => `${symbol} ${date} ${open} ${open}`).join('\n');
+  const before = HISTORY.filter((date) => date < '2025-11-19');
+  const after = HISTORY.filter((date) => date >= '2025-11-19');
+  const server = await serve(t, {
+    prices: [table('AAPL', 100, HISTORY), table('ORLY', 1500, before), table('ORLY', 100, after)].join('\n'),
+    splits: 'ORLY 2025-11-19 1 15\nAAPL 2024-01-02 1 2',
+    dividends: 'ORLY 2025-11-19 3\nAAPL 2025-11-20 0.25\nMSFT 2025-11-19 9',
+  });
+  const script: Script = { 'model-a 2025-11-18': [[['buy', { symbol: 'ORLY', amount: 2 }], ['buy', { symbol: 'AAPL', amount: 4 }]]] };
+  const first = await start(t, { url: server.url, symbols: ['AAPL', 'ORLY'], script });
+  await first.runJob({ start_date: '2025-11-18', end_date: '2025-11-18' });
+  await first.stop();
+  const requests = server.requests.length;
+  const later = await start(t, { url: server.url, symbols: ['AAPL'], folder: first.folder });
+  const status = await later.runJob({ start_date: '2025-11-19', end_date: '2025-11-20' });
+  assert.deepEqual([status.status, status.warnings], ['completed', null]);
+  assert.deepEqual(server.requests.slice(requests), ['dividends', '2025-11-19', '2025-11-20']);
+  assert.deepEqual(
+    ledgerOf(later.database, 'model-a').slice(2),
+    ledger(`
+      2025-11-19 dividend ORLY 2 3    => 6606 10006 6 AAPL:4 ORLY:2
+      2025-11-19 split ORLY 28 100    => 6606 10006 6 AAPL:4 ORLY:30
+      2025-11-19 no_trade             => 6606 10006 6 AAPL:4 ORLY:30
+      2025-11-20 dividend AAPL 4 0.25 => 6607 10007 1 AAPL:4 ORLY:30
+      2025-11-20 no_trade             => 6607 10007 1 AAPL:4 ORLY:30`),
   );
 });

@@ -3,9 +3,9 @@ import type { Database, Reader } from './database.ts';
 import type { PriceSource } from './prices.ts';
 import { query, text } from './rows.ts';
 
-/** Days of the whole market that a provider answered. */
+/** Days of the whole market from a provider. */
 
-/** Records within the caller's transaction that a provider answered a day with bars. */
+/** Records within the caller's transaction that a provider returned a day with bars. */
 export function storeMarketDay(
   database: Database,
   date: CalendarDate,
@@ -25,8 +25,8 @@ const EARLY_DAYS = query(
   [text],
 );
 
-/** The days between two dates that a provider last answered less than `settledAfterDays` after they were. */
-export function daysAnsweredEarly(
+/** The days between two dates that were last downloaded from a provider less than `settledAfterDays` after they were. */
+export function daysStoredEarly(
   reader: Reader,
   source: PriceSource,
   { from, to, settledAfterDays }: { from: CalendarDate; to: CalendarDate; settledAfterDays: number },
@@ -40,7 +40,7 @@ const BARS_AFTER = query(
   [text],
 );
 
-/** Whether a provider answered a day after this one with bars, or some symbol has a real bar after it. */
+/** Whether a provider returned a day after this one with bars, or some symbol has a real bar after it. */
 export function hasLaterBars(
   reader: Reader,
   date: CalendarDate,
@@ -55,7 +55,7 @@ const KEPT = query(
   [text],
 );
 
-/** Those of these symbols that have a whole bar of another source on a date: a provider that answers the whole day leaves it. */
+/** Those of these symbols that have a whole bar of another source on a date: a provider of whole days leaves it. */
 export function symbolsWithBarsOfOthers(
   reader: Reader,
   date: CalendarDate,

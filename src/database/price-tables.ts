@@ -63,7 +63,7 @@ CREATE TABLE price_data_coverage (
   PRIMARY KEY (symbol, source, start_date)
 ) STRICT, WITHOUT ROWID;
 
--- The days of the whole market that a provider answered with bars, and when it last did.
+-- The days of the whole market that a provider returned with bars, and when it last did.
 CREATE TABLE market_days (
   source TEXT NOT NULL,
   date TEXT NOT NULL CHECK (date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),

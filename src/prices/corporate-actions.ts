@@ -8,14 +8,14 @@ import type { DownloadContext } from './download.ts';
 import type { ActionPage, ActionQuery, DateProvider, ProviderResponse } from './provider.ts';
 import type { DownloadReport } from './report.ts';
 
-/** The splits and dividends of a period, from a provider that answers them by range of dates. */
+/** The splits and dividends of a period, from a provider that lists them by range of dates. */
 
 /** With more pages than this, a list does not end. */
 const MAX_PAGES = 50;
 
 /**
  * Requests and stores the splits and dividends of some symbols in a period, unless they are known. What the provider or the
- * customer's plan does not answer is in the report, and the downloads continue; a limit or a bad key stops them.
+ * customer's plan does not have is in the report, and the downloads continue; a limit or a bad key stops them.
  */
 export async function downloadActions(
   context: DownloadContext<DateProvider>,
@@ -89,7 +89,7 @@ interface Actions<Action> {
   unreadable: Set<string>;
 }
 
-/** All pages of a list; null where it is not answered, which the report says. An action that is on two pages counts once. */
+/** All pages of a list; null where the provider does not return it, which the report says. An action that is on two pages counts once. */
 async function readPages<Action>(
   { patience, signal }: DownloadContext<DateProvider>,
   kind: 'splits' | 'dividends',

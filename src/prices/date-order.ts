@@ -17,26 +17,26 @@ export function dateOrder(needs: readonly DayNeed[]): CalendarDate[] {
   return [...new Set(ordered.map(({ date }) => date))];
 }
 
-/** Which dates a provider refused, because the plan does not include them, and which it answered: the plan is a span of dates. */
+/** Which dates a provider refused, because the plan does not include them, and which it supplied: the plan is a span of dates. */
 export interface Horizon {
   refused: readonly CalendarDate[];
-  answered: readonly CalendarDate[];
+  supplied: readonly CalendarDate[];
 }
 
 export function noteRefusal(horizon: Horizon, date: CalendarDate): void {
   horizon.refused = [...horizon.refused, date].sort();
 }
 
-export function noteAnswer(horizon: Horizon, date: CalendarDate): void {
-  horizon.answered = [...horizon.answered, date].sort();
+export function noteSupply(horizon: Horizon, date: CalendarDate): void {
+  horizon.supplied = [...horizon.supplied, date].sort();
 }
 
 /**
  * Whether a date need not be requested: it was refused, or is as old as one that is too old, or as new as one that is too new.
- * Before any answer it is open which of the two a refusal means; two refusals are taken to mean that dates are too old.
+ * Before any date was supplied, it is open which of the two a refusal means; two refusals are taken to mean that dates are too old.
  */
-export function isBeyond({ refused, answered }: Horizon, date: CalendarDate): boolean {
-  const [first, last] = [answered[0], answered.at(-1)];
+export function isBeyond({ refused, supplied }: Horizon, date: CalendarDate): boolean {
+  const [first, last] = [supplied[0], supplied.at(-1)];
   if (refused.includes(date)) return true;
   if (first === undefined || last === undefined) return refused.some((other) => date < other) && refused.length > 1;
   return refused.some((other) => (other < first && date < other) || (other > last && date > other));
@@ -46,8 +46,8 @@ export function isBeyond({ refused, answered }: Horizon, date: CalendarDate): bo
  * The next of the dates to request, which are in order. Once a date was too old, the middle one of those that may be too old as
  * well: a plan that begins within the job costs a few refused requests, not one for each date.
  */
-export function nextDate(order: readonly CalendarDate[], { refused, answered }: Horizon): CalendarDate | undefined {
-  const [first] = answered;
+export function nextDate(order: readonly CalendarDate[], { refused, supplied }: Horizon): CalendarDate | undefined {
+  const [first] = supplied;
   if (!refused.some((date) => first === undefined || date < first)) return order[0];
   const doubtful = order.filter((date) => first === undefined || date < first).sort();
   return doubtful.length > 0 ? doubtful[Math.floor(doubtful.length / 2)] : order[0];

@@ -1,6 +1,6 @@
 import { type CalendarDate, addDays, dateOf, isWeekday, timestamp } from '../calendar.ts';
 import {
-  daysAnsweredEarly,
+  daysStoredEarly,
   hasLaterBars,
   storeMarketDay,
   symbolsRevisedOn,
@@ -9,19 +9,19 @@ import {
 } from '../database/market-days.ts';
 import { addCoverage, dropSyntheticPrices, storeBars } from '../database/prices.ts';
 import { downloadActions } from './corporate-actions.ts';
-import { type DayNeed, type Horizon, dateOrder, isBeyond, nextDate, noteAnswer, noteRefusal, weekdayBefore } from './date-order.ts';
+import { type DayNeed, type Horizon, dateOrder, isBeyond, nextDate, noteSupply, noteRefusal, weekdayBefore } from './date-order.ts';
 import type { DownloadContext } from './download.ts';
 import type { DateProvider, MarketDay } from './provider.ts';
 import { type DownloadReport, addTo, emptyReport } from './report.ts';
 
 /** A date this long past has certainly been published: without bars, it was a day without trading. */
 const PUBLISHED_AFTER_DAYS = 2;
-/** A day that was answered earlier than this after it was may have been corrected since; it is requested once more. */
+/** A day that was downloaded earlier than this after it was may have been corrected since; it is requested once more. */
 const SETTLED_AFTER_DAYS = 3;
 /** After this many unreadable responses in a row, the provider counts as unreachable. */
 const MAX_UNREADABLE_IN_A_ROW = 3;
 
-/** What to download from a provider that answers whole days. */
+/** What to download from a provider of whole days. */
 export interface WantedDays {
   /** The job's dates on which something is missing. */
   needs: readonly DayNeed[];
@@ -48,8 +48,8 @@ interface Progress extends DownloadContext<DateProvider> {
   wanted: WantedDays;
   report: DownloadReport;
   horizon: Horizon;
-  /** Dates answered in this run: with bars, and without any. */
-  answered: Set<CalendarDate>;
+  /** Dates whose response had bars in this run, and those without. */
+  supplied: Set<CalendarDate>;
   empty: Set<CalendarDate>;
   unreadableInARow: number;
   /** Requests of any kind, and days of the market that were requested. */
@@ -61,19 +61,19 @@ interface Progress extends DownloadContext<DateProvider> {
 
 /**
  * Downloads the splits and dividends of the period, then the job's dates, then the trading days before them from the nearest
- * on, and last the days that may have been corrected. Each answer is stored as it arrives, with what it covers, so nothing is
+ * on, and last the days that may have been corrected. Each response is stored as it arrives, with what it covers, so nothing is
  * requested twice. Null when nothing is to be requested.
  */
 export async function downloadDates(context: DownloadContext<DateProvider>, wanted: WantedDays): Promise<DownloadReport | null> {
   const report: DownloadReport = { ...emptyReport('day', context.keyVariable), wanted: wanted.needs.length };
-  const horizon: Horizon = { refused: [], answered: [] };
+  const horizon: Horizon = { refused: [], supplied: [] };
   const state: Progress = {
     ...context,
     provider: counting(context.provider, () => (state.requests += 1)),
     wanted,
     report,
     horizon,
-    answered: new Set(),
+    supplied: new Set(),
     empty: new Set(),
     unreadableInARow: 0,
     requests: 0,
@@ -144,17 +144,17 @@ async function downloadHistory(state: Progress): Promise<void> {
   if (found < days) report.history = { before: wanted.first, wanted: days, found };
 }
 
-/** Days that were answered soon after they were, which the provider may have corrected. */
+/** Days that were downloaded soon after they were, which the provider may have corrected. */
 async function downloadEarlyDays(state: Progress): Promise<void> {
-  const { database, provider, clock, wanted, answered } = state;
+  const { database, provider, clock, wanted, supplied } = state;
   if (wanted.downloadsLeft !== null || state.isLimited) return;
   const span = {
     from: addDays(wanted.first, -2 * wanted.history.days),
     to: addDays(dateOf(clock()), -SETTLED_AFTER_DAYS),
     settledAfterDays: SETTLED_AFTER_DAYS,
   };
-  for (const date of daysAnsweredEarly(database, provider.source, span)) {
-    if (answered.has(date) || isOver(state)) continue;
+  for (const date of daysStoredEarly(database, provider.source, span)) {
+    if (supplied.has(date) || isOver(state)) continue;
     if ((await download(state, date, { waits: false })) === 'limited') return;
   }
 }
@@ -175,7 +175,7 @@ async function download(
   const { problem } = response;
   state.unreadableInARow = problem === 'unreadable' ? state.unreadableInARow + 1 : 0;
   if (problem === undefined) {
-    noteAnswer(horizon, date);
+    noteSupply(horizon, date);
     return keep(state, date, response.value);
   }
   if (problem === 'beyond_plan' || problem === 'premium') {
@@ -197,7 +197,7 @@ async function download(
 
 /** Stores what a day's response has of the symbols, and that it covers all of them, in one transaction. */
 async function keep(state: Progress, date: CalendarDate, { bars, refused, others }: MarketDay): Promise<'stored' | 'empty'> {
-  const { database, provider, clock, wanted, report, answered, empty } = state;
+  const { database, provider, clock, wanted, report, supplied, empty } = state;
   const { source } = provider;
   addTo(report.refusedBars, refused);
   report.others += others;
@@ -206,7 +206,7 @@ async function keep(state: Progress, date: CalendarDate, { bars, refused, others
     await coverEmptyDays(state);
     return 'empty';
   }
-  answered.add(date);
+  supplied.add(date);
   const today = dateOf(clock());
   const kept = symbolsWithBarsOfOthers(database, date, { symbols: wanted.symbols, source });
   const own = bars.filter(({ symbol }) => !kept.has(symbol));
@@ -234,12 +234,12 @@ function cover({ database, provider: { source }, clock, wanted }: Progress, date
 
 /** Covers the days without bars that are certainly over: a later day has bars, or they are long enough past. */
 async function coverEmptyDays(state: Progress): Promise<void> {
-  const { database, provider, clock, wanted, empty, answered, report } = state;
+  const { database, provider, clock, wanted, empty, supplied, report } = state;
   const today = dateOf(clock());
   const published = addDays(today, -PUBLISHED_AFTER_DAYS);
   const isPast = (date: CalendarDate) =>
     date <= published ||
-    [...answered].some((other) => other > date) ||
+    [...supplied].some((other) => other > date) ||
     hasLaterBars(database, date, { symbols: wanted.symbols, source: provider.source });
   const past = [...empty].filter((date) => date < today && isPast(date));
   if (past.length > 0) {

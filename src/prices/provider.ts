@@ -33,7 +33,7 @@ export type ProviderResponse<Value> =
 export type OutputSize = 'compact' | 'full';
 export const COMPACT_BARS = 100;
 
-/** One request answers one symbol. Each method makes one request and throws nothing for what a provider returns. */
+/** One request supplies one symbol. Each method makes one request and throws nothing for what a provider returns. */
 export interface SymbolProvider {
   by: 'symbol';
   source: PriceSource;
@@ -82,7 +82,7 @@ export interface ActionPage<Action> {
   next: string | null;
 }
 
-/** One request answers one date, for all symbols. Each method makes one request and throws nothing for what a provider returns. */
+/** One request supplies one date, for all symbols. Each method makes one request and throws nothing for what a provider returns. */
 export interface DateProvider {
   by: 'date';
   source: PriceSource;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { addDays, weekdays } from '../../src/calendar.ts';
-import { type DayNeed, type Horizon, dateOrder, isBeyond, nextDate, noteAnswer, noteRefusal, weekdayBefore } from '../../src/prices/date-order.ts';
+import { type DayNeed, type Horizon, dateOrder, isBeyond, nextDate, noteSupply, noteRefusal, weekdayBefore } from '../../src/prices/date-order.ts';
 import { runs } from '../support/long.ts';
 
 const DATES = weekdays('2025-11-03', '2025-11-10');
@@ -48,7 +48,7 @@ test('the first date of a plan is found with a logarithm of refused requests, an
     fc.property(span, ([length, begin]) => {
       const dates = weekdays('2025-01-06', addDays('2025-01-06', 400)).slice(0, length);
       const first = addDays('2025-01-06', Math.round((begin * 7) / 5));
-      const horizon: Horizon = { refused: [], answered: [] };
+      const horizon: Horizon = { refused: [], supplied: [] };
       const requested: string[] = [];
       let left: readonly string[] = dates;
       for (;;) {
@@ -57,7 +57,7 @@ test('the first date of a plan is found with a logarithm of refused requests, an
         if (date === undefined) break;
         requested.push(date);
         if (date < first) noteRefusal(horizon, date);
-        else noteAnswer(horizon, date);
+        else noteSupply(horizon, date);
       }
       assert.deepEqual(requested.filter((date) => date >= first).sort(), dates.filter((date) => date >= first));
       const refused = requested.filter((date) => date < first).length;
@@ -67,19 +67,19 @@ test('the first date of a plan is found with a logarithm of refused requests, an
   );
 });
 
-test('older than an answer, a refused date is too old; newer, it is too new', () => {
-  const horizon: Horizon = { refused: [], answered: [] };
+test('older than one that was supplied, a refused date is too old; newer, it is too new', () => {
+  const horizon: Horizon = { refused: [], supplied: [] };
   const beyond = () => DATES.filter((date) => isBeyond(horizon, date)).map((date) => date.slice(-2)).join(' ');
   noteRefusal(horizon, '2025-11-07');
   assert.equal(beyond(), '07', 'it may be either');
-  noteAnswer(horizon, '2025-11-05');
+  noteSupply(horizon, '2025-11-05');
   assert.equal(beyond(), '07 10');
   noteRefusal(horizon, '2025-11-04');
   assert.equal(beyond(), '03 04 07 10');
 });
 
-test('two refusals without an answer are taken for dates that are too old', () => {
-  const horizon: Horizon = { refused: [], answered: [] };
+test('two refusals before any supply are taken for dates that are too old', () => {
+  const horizon: Horizon = { refused: [], supplied: [] };
   noteRefusal(horizon, '2025-11-04');
   noteRefusal(horizon, '2025-11-06');
   assert.deepEqual(['2025-11-03', '2025-11-05', '2025-11-07'].map((date) => isBeyond(horizon, date)), [true, true, false]);

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { weekdays, weekdaysBefore } from '../../src/calendar.ts';
+import fc from 'fast-check';
+import { addDays, weekdays, weekdaysBefore } from '../../src/calendar.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { silentLog } from '../../src/log.ts';
 import { type PriceSupply, supplyPrices } from '../../src/prices/supply.ts';
 import { type Settings, readSettings } from '../../src/settings.ts';
 import { nasdaq100 } from '../../src/universe.ts';
 import { MASSIVE_KEY, type MassiveServerOptions, massiveFaults, startMassiveServer } from '../support/massive-server.ts';
+import { runs } from '../support/long.ts';
 import { faults, startPriceServer } from '../support/price-server.ts';
 import { storePrices } from '../support/prices.ts';
 
@@ -354,4 +356,64 @@ test('with both keys Alpha Vantage steps in where Massive cannot be used, and no
   assert.deepEqual(alpha.requests, ['A compact']);
   assert.match(warnings[0] ?? '', /MASSIVE_API_KEY/);
   assert.match(warnings[1] ?? '', /^Rate limit reached: 0 of 3 symbols downloaded$/);
+});
+
+/** Two months of a made-up market: which weekdays are holidays, and which days are published a day late. */
+const SPAN = weekdays('2025-10-01', '2025-11-28');
+const arbitraryMarket = fc.record({
+  holidays: fc.subarray(SPAN, { maxLength: 8 }),
+  late: fc.subarray(SPAN, { maxLength: 8 }),
+  begin: fc.integer({ min: 0, max: 12 }),
+  jobs: fc.array(
+    fc.record({
+      first: fc.integer({ min: 5, max: SPAN.length - 2 }),
+      length: fc.integer({ min: 1, max: 6 }),
+      age: fc.integer({ min: 1, max: 5 }),
+      limitAfter: fc.integer({ min: 1, max: 30 }),
+    }),
+    { minLength: 1, maxLength: 6 },
+  ),
+});
+
+test('whatever is late, closed, refused or limited: nothing is taken for a holiday that is none, and nothing known is requested', async (t) => {
+  const server = await startMassiveServer(t, {});
+  const settings = {
+    ...readSettings({ MASSIVE_API_KEY: MASSIVE_KEY, MASSIVE_BASE_URL: server.url, PRICE_HISTORY_DAYS: '4' }),
+    maxRateLimitWaitMs: 0,
+  };
+  await fc.assert(
+    fc.asyncProperty(arbitraryMarket, async ({ holidays, late, begin, jobs }) => {
+      const database = openDatabase(':memory:');
+      const answeredOn = new Map<string, string>();
+      const plan = { from: SPAN[begin] as string, to: '2025-12-31' };
+      for (const { first, length, age, limitAfter } of [...jobs].sort((one, other) => one.first - other.first)) {
+        const dates = SPAN.slice(first, first + length);
+        const today = addDays(dates.at(-1) as string, age);
+        const isOut = (date: string) => date < (late.includes(date) ? addDays(today, -1) : today);
+        const traded = SPAN.filter((date) => !holidays.includes(date));
+        const before = server.requests.length;
+        server.set({
+          ...{ plan, prices: series('A B', traded.filter(isOut)) },
+          fault: (_name, index) => (index - before >= limitAfter ? massiveFaults.limit : undefined),
+        });
+        const context = { database, log: silentLog, settings, clock: () => new Date(`${today}T12:00:00.000Z`), wait: async () => {} };
+        const supplied = await supplyPrices(context, { dates, universe: ['A', 'B'], models: [], signal: new AbortController().signal });
+        const answered = server.requests.slice(before, before + limitAfter).filter((name) => /^\d/.test(name) && name >= plan.from);
+        for (const date of answered) {
+          const last = answeredOn.get(date);
+          const wasSettled = last !== undefined && last >= addDays(date, 3);
+          assert.ok(!wasSettled, `${date} was settled on ${last} and is requested on ${today}`);
+          assert.ok(last === undefined || last < today || !isOut(date), `${date} is requested twice on ${today}`);
+          if (!traded.includes(date) ? today >= addDays(date, 2) : isOut(date)) answeredOn.set(date, today);
+        }
+        for (const { date, availability } of supplied.dates) {
+          const isTraded = traded.includes(date);
+          assert.ok(availability !== (isTraded ? 'no_trading' : 'available'), `${date} is ${availability}`);
+          if (answeredOn.has(date)) assert.equal(availability, isTraded ? 'available' : 'no_trading', date);
+        }
+      }
+      database.close();
+    }),
+    { numRuns: runs(12, 300) },
+  );
 });

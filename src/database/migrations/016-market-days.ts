@@ -1,8 +1,8 @@
 /**
- * A provider that answers whole days: which days, and for which spans it named the splits. Released: never edit it.
+ * A provider of whole days: which days it returned, and for which spans it named the splits. Released: never edit it.
  */
 export const sql = `
-  -- The days of the whole market that a provider answered with bars, and when it last did.
+  -- The days of the whole market that a provider returned with bars, and when it last did.
   CREATE TABLE market_days (
     source TEXT NOT NULL,
     date TEXT NOT NULL CHECK (date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),

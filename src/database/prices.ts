@@ -147,8 +147,8 @@ const WITH_ADJUSTED_PRICES = query(
 );
 
 /** Those of these symbols whose series is free of split jumps: raw bars must not be added to it. */
-export function symbolsWithAdjustedPrices(database: Database, symbols: readonly string[]): Set<string> {
-  return new Set(WITH_ADJUSTED_PRICES.all(database, JSON.stringify(symbols)).flat());
+export function symbolsWithAdjustedPrices(reader: Reader, symbols: readonly string[]): Set<string> {
+  return new Set(WITH_ADJUSTED_PRICES.all(reader, JSON.stringify(symbols)).flat());
 }
 
 const WHOLE_BARS = query(

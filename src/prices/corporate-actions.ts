@@ -1,7 +1,8 @@
 import { type CalendarDate, addDays, dateOf, timestamp } from '../calendar.ts';
+import type { Reader } from '../database/database.ts';
 import { type Dividend, dividendCoverage, storeDividends } from '../database/dividends.ts';
 import type { Split } from '../database/market.ts';
-import type { Coverage } from '../database/prices.ts';
+import { type Coverage, symbolsWithAdjustedPrices } from '../database/prices.ts';
 import { splitSpans, storeSplitSpans } from '../database/splits.ts';
 import { combineSplits } from './action-amounts.ts';
 import type { DownloadContext } from './download.ts';
@@ -24,10 +25,8 @@ export async function downloadActions(
 ): Promise<void> {
   const { provider, clock, database } = context;
   const today = dateOf(clock());
-  // Prices that are adjusted for splits are adjusted for those up to today.
-  const splitQuery = { ...query, to: today > query.to ? today : query.to };
-  if (!isKnown(query, splitSpans(database, query.symbols, query), today))
-    await downloadSplits(context, splitQuery, report);
+  if (!areSplitsKnown(database, query, today))
+    await downloadSplits(context, { ...query, to: today > query.to ? today : query.to }, report);
   if (report.stop !== null || context.signal.aborted) return;
   if (isKnown(query, dividendCoverage(database, query.symbols, query), today)) return;
   const dividends = await readPages(context, 'dividends', {
@@ -43,6 +42,14 @@ export async function downloadActions(
     basis: 'as_paid',
   };
   await database.write(() => storeDividends(database, list, stamp));
+}
+
+/** Prices that are adjusted for splits are adjusted for all up to today, by which their dividends are divided. */
+function areSplitsKnown(reader: Reader, query: ActionQuery, today: CalendarDate): boolean {
+  const spans = splitSpans(reader, query.symbols, { from: query.from, to: today });
+  const adjusted = [...symbolsWithAdjustedPrices(reader, query.symbols)];
+  const throughToday = { symbols: adjusted, from: query.from, to: yesterday(today) };
+  return isKnown(query, spans, today) && isKnown(throughToday, spans, today);
 }
 
 /** Requests and stores the splits of some symbols in a period. */

@@ -316,6 +316,16 @@ test('a day that cannot be read loses only itself', async (t) => {
   ]);
 });
 
+test('of prices that are adjusted for splits all splits up to today are known, and none of their bars is requested', async (t) => {
+  const { database, server, supply, column } = await start(t, { splits: 'A 2025-11-26 1 2\nA 2025-12-03 1 3' });
+  storePrices(database, series('A', WEEK), 'yahoo');
+  await supply({ universe: 'A' });
+  assert.deepEqual(column('SELECT date FROM stock_splits'), ['2025-11-26']);
+  await supply({ universe: 'A', today: '2025-12-05' });
+  assert.deepEqual(column('SELECT date FROM stock_splits'), ['2025-11-26', '2025-12-03']);
+  assert.deepEqual(server.requests, ['splits', 'dividends', 'splits']);
+});
+
 test('--limit bounds the days', async (t) => {
   const { server, supply } = await start(t);
   await supply({ downloadsLeft: 2, settings: { priceHistoryDays: 10 } });

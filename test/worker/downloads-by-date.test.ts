@@ -116,7 +116,7 @@ test('splits and dividends come with the prices, for what is held outside the un
   assert.deepEqual(
     ledgerOf(later.database, 'model-a').slice(2),
     ledger(`
-      2025-11-19 dividend ORLY 2 3    => 6606 10006 6 AAPL:4 ORLY:2
+      2025-11-19 dividend ORLY 2 3    => 6606 7206 -2794 AAPL:4 ORLY:2
       2025-11-19 split ORLY 28 100    => 6606 10006 6 AAPL:4 ORLY:30
       2025-11-19 no_trade             => 6606 10006 6 AAPL:4 ORLY:30
       2025-11-20 dividend AAPL 4 0.25 => 6607 10007 1 AAPL:4 ORLY:30

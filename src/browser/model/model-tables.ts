@@ -83,6 +83,7 @@ export function dayTable(model: string, days: readonly Day[]): HTMLElement {
         numberColumn('Trades', tradesOn, count),
         {
           title: 'Holdings',
+          look: () => 'held-then',
           cell: ({ close }) =>
             close.holdings.map(({ symbol, quantity }) => `${symbol} ${count(quantity)}`).join(', ') || 'none',
         },

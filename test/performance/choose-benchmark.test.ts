@@ -7,6 +7,7 @@ import { type ChosenDay, priceSpan } from '../../src/database/records/performanc
 import { storeBars } from '../../src/database/prices.ts';
 import { benchmarkCurve, benchmarkReturns, levelAt } from '../../src/performance/benchmark.ts';
 import { benchmarkSteps } from '../../src/performance/choose-benchmark.ts';
+import { reportBenchmark } from '../../src/performance/report-benchmark.ts';
 import { atOnce } from '../support/at-once.ts';
 import { readPrices, storePrices } from '../support/prices.ts';
 
@@ -123,6 +124,16 @@ test('where some model-days are paid dividends and others are not, each is compa
   }
 });
 
+test('the curve of a benchmark has its dividends on the dates on which a model-day is paid some', () => {
+  const database = databaseWith(PRICES);
+  database.statement(`INSERT INTO dividends (symbol, ex_date, cash_e6) VALUES ('QQQ', '2025-11-10', 11000000)`).run();
+  const valueWith = (...paysDividends: boolean[]) => {
+    const days = [...paysDividends.map((pays) => day('a', '2025-11-10', '2025-11-07', pays)), day('b', '2025-11-11', '2025-11-10')];
+    return reportBenchmark(benchmarkOf(database, 'QQQ', days), days, 0).curve[0]?.value;
+  };
+  assert.deepEqual([valueWith(false), valueWith(true), valueWith(false, true), valueWith(true, false)], [1.1, 1.122, 1.122, 1.122]);
+});
+
 /** Spans of QQQ and paying or not, on Tuesday 2025-11-11 after Friday 2025-11-07 → whether a dividend may be missing. */
 const knowledge: [name: string, spans: [string, string][], paysDividends: boolean, unknown: string[]][] = [
   ['nothing covered', [], true, ['QQQ']],
@@ -230,19 +241,20 @@ function storeSeries(database: Database, series: readonly Series[]): void {
   storeBars(database, readPrices(bars.join('\n')), { source: 'csv', recordedAt: 't' });
 }
 
-/** For each date, whether each of two models ran on it, and with dividends. */
-const anyRun = fc.constantFrom('not', 'paying', 'paying', 'without');
+/** For each date, whether each of three models ran on it, and with dividends. */
+const anyRun = fc.constantFrom<Run>('not', 'paying', 'paying', 'without');
 type Run = 'not' | 'paying' | 'without';
-const anyRuns: fc.Arbitrary<[Run, Run][]> = fc.array(fc.tuple(anyRun, anyRun) as fc.Arbitrary<[Run, Run]>, everyDate);
+const anyRuns = fc.array(fc.tuple(anyRun, anyRun, anyRun), everyDate);
 
-/** By model and date, each day with the one that it started from. */
-function daysOf(runs: readonly [Run, Run][]): ChosenDay[] {
-  return ['a', 'b'].flatMap((model, index) => {
+/** By model and date, each day with the one that it started from; those of model c all start at their own open. */
+function daysOf(runs: readonly [Run, Run, Run][]): ChosenDay[] {
+  return ['a', 'b', 'c'].flatMap((model, index) => {
     const ran = DATES.flatMap((date, place) => {
       const run = runs[place]?.[index];
       return run === undefined || run === 'not' ? [] : [{ date, paysDividends: run === 'paying' }];
     });
-    return ran.map(({ date, paysDividends }, place) => day(model, date, ran[place - 1]?.date ?? null, paysDividends));
+    const startOf = (place: number) => (model === 'c' ? null : (ran[place - 1]?.date ?? null));
+    return ran.map(({ date, paysDividends }, place) => day(model, date, startOf(place), paysDividends));
   });
 }
 

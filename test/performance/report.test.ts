@@ -219,6 +219,16 @@ test('an open position is worth its shares at the last close; without a price it
   assert.equal(unpriced.trading.unavailable.unrealised_profit, 'No price of AAPL is stored');
 });
 
+test('a model-day that is paid no dividends is compared with the prices of the benchmark, and told apart', () => {
+  const ledger = liveThrough([quiet, quiet, quiet], { initialCash: 1_000_000 });
+  const rising = (step: number) => ledger.map(({ date }, index) => ({ date, open: 1, close: (1 + step) ** index }));
+  const benchmark = { withDividends: rising(0.1), ofPrices: rising(0.05) };
+  const reported = report(ledger, { benchmark, unpaidDates: new Set(['2025-01-07']), unknownDates: new Set(['2025-01-08']) });
+  assert.equal(reported.relative.benchmark_return, 0.155, '5 % on the second day, 10 % on the third');
+  assert.deepEqual(reported.curve.map((day) => day.dividend_status), ['known', 'not_paid', 'unknown']);
+  assert.deepEqual([reported.model_days_without_dividends, reported.model_days_with_unknown_dividends], [1, 1]);
+});
+
 test('stale days are flagged in the curve and counted', () => {
   const ledger = liveThrough([quiet, quiet], { initialCash: 1_000_000 });
   const reported = report(ledger, { staleDates: new Set(['2025-01-07', '2025-02-03']) });

@@ -96,6 +96,12 @@ test('--dividends downloads dividends and no prices, and nothing the second time
   assert.deepEqual(rowsAsText(database, 'SELECT symbol FROM price_data'), []);
 });
 
+test('--dividends up to today needs what is known through yesterday', async (t) => {
+  const { server, run } = await install(t, { dividends });
+  const toToday = ['--from', WEEK[0] as string, '--to', TODAY, '--symbols', 'AAPL', '--dividends'];
+  assert.deepEqual([(await run(toToday)).code, (await run(toToday)).code, server.requests], [0, 0, ['AAPL dividends']]);
+});
+
 test('--dividends keeps what it has at the daily quota, and continues from there', async (t) => {
   const { server, run } = await install(t, {
     dividends,

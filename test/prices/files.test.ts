@@ -83,6 +83,14 @@ for (const [name, bytes, ends] of [
   });
 }
 
+test('only the first bytes of a file tell its format, not those that a later read begins with', async (t) => {
+  const start = `${HEADER},name\nAAPL,2025-01-06,10,12,9,10.5,1000,`.padEnd(128 * 1024, 'x');
+  for (const magic of ['1f8b0800', '504b0304', '28b52ffd']) {
+    const { bars } = await importBytes(t, Buffer.concat([Buffer.from(start), Buffer.from(magic, 'hex'), Buffer.from(`\n${row('MSFT').trim()},y\n`)]));
+    assert.deepEqual(bars, ['AAPL 2025-01-06', 'MSFT 2025-01-06']);
+  }
+});
+
 test('the end of zstd data within a frame is found without a decoder, however the data arrives', async () => {
   const whole = [0, 11, 11 + checksummed(HALF).length, 22 + checksummed(HALF).length, frames.length - 11, frames.length];
   const byteByByte = async function* (bytes: Buffer) {

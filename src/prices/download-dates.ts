@@ -51,6 +51,8 @@ interface Progress extends DownloadContext<DateProvider> {
   /** Dates whose response had bars in this run, and those without. */
   supplied: Set<CalendarDate>;
   empty: Set<CalendarDate>;
+  /** Dates with bars of only some symbols that are too recent to be covered. */
+  incomplete: Set<CalendarDate>;
   unreadableInARow: number;
   /** Requests of any kind, and days of the market that were requested. */
   requests: number;
@@ -75,6 +77,7 @@ export async function downloadDates(context: DownloadContext<DateProvider>, want
     horizon,
     supplied: new Set(),
     empty: new Set(),
+    incomplete: new Set(),
     unreadableInARow: 0,
     requests: 0,
     days: 0,
@@ -211,14 +214,16 @@ async function keep(state: Progress, date: CalendarDate, { bars, refused, others
   const kept = symbolsWithBarsOfOthers(database, date, { symbols: wanted.symbols, source });
   const own = bars.filter(({ symbol }) => !kept.has(symbol));
   const isPublished = date <= addDays(today, -PUBLISHED_AFTER_DAYS) || 2 * bars.length >= wanted.symbols.length;
+  const isCovered = isPublished && date < today;
   const stamp = { source, recordedAt: timestamp(clock()) };
   await database.write(() => {
     for (const { symbol } of own) if (dropSyntheticPrices(database, symbol)) report.syntheticReplaced.push(symbol);
     storeBars(database, own, stamp);
     storeMarketDay(database, date, stamp);
-    if (isPublished && date < today) cover(state, date, stamp.recordedAt);
+    if (isCovered) cover(state, date, stamp.recordedAt);
   });
   const symbols = own.map(({ symbol }) => symbol);
+  if (!isCovered && bars.length < wanted.symbols.length) state.incomplete.add(date);
   addTo(report.revisions, symbolsRevisedOn(database, date, { symbols, recordedAt: stamp.recordedAt }));
   return 'stored';
 }
@@ -234,7 +239,7 @@ function cover({ database, provider: { source }, clock, wanted }: Progress, date
 
 /** Covers the days without bars that are certainly over: a later day has bars, or they are long enough past. */
 async function coverEmptyDays(state: Progress): Promise<void> {
-  const { database, provider, clock, wanted, empty, supplied, report } = state;
+  const { database, provider, clock, wanted, empty, incomplete, supplied, report } = state;
   const today = dateOf(clock());
   const published = addDays(today, -PUBLISHED_AFTER_DAYS);
   const isPast = (date: CalendarDate) =>
@@ -247,5 +252,5 @@ async function coverEmptyDays(state: Progress): Promise<void> {
     await database.write(() => past.forEach((date) => cover(state, date, recordedAt)));
     for (const date of past) empty.delete(date);
   }
-  report.unpublished = [...empty].filter((date) => date >= wanted.first).sort();
+  report.unpublished = [...empty, ...incomplete].filter((date) => date >= wanted.first).sort();
 }

@@ -45,7 +45,6 @@ export async function downloadPrices(
 ): Promise<DownloadReport> {
   const report: DownloadReport = { ...emptyReport('symbol', context.keyVariable), wanted: needs.length };
   const lastBars = new Map<string, CalendarDate>();
-  const newestBars: CalendarDate[] = [];
   let unreadableInARow = 0;
   for (const [index, need] of needs.entries()) {
     context.onProgress?.({ done: index, total: needs.length, item: need.symbol });
@@ -55,7 +54,6 @@ export async function downloadPrices(
     const { response, size } = asked;
     unreadableInARow = response.problem === 'unreadable' ? unreadableInARow + 1 : 0;
     if (response.problem === undefined) {
-      newestBars.push(...response.value.bars.slice(-1).map(({ date }) => date));
       const last = await store(context, { ...need, ...response.value, size }, report);
       if (last !== undefined) lastBars.set(need.symbol, last);
     } else if (response.problem === 'unknown_symbol') await coverUnknown(context, need, report);
@@ -67,7 +65,7 @@ export async function downloadPrices(
     }
   }
   await coverPublished(context, lastBars);
-  if (report.stop === null) report.unpublished = unpublishedDates(context, needs, newestBars);
+  if (report.stop === null) report.unpublished = unpublishedDates(context, needs, lastBars);
   return report;
 }
 
@@ -149,13 +147,13 @@ function publishedThrough(lastBars: readonly CalendarDate[]): CalendarDate | und
   return [...lastBars].sort().reverse()[Math.ceil(lastBars.length / 2) - 1];
 }
 
-/** The weekdays that were asked for, and of which the provider may still publish the prices. */
+/** The weekdays that were asked for, and of which the provider may still publish prices, today included. */
 function unpublishedDates(
   { clock }: DownloadContext<SymbolProvider>,
   needs: readonly SymbolNeed[],
-  newestBars: readonly CalendarDate[],
+  lastBars: ReadonlyMap<string, CalendarDate>,
 ): CalendarDate[] {
-  const published = publishedThrough(newestBars);
+  const published = publishedThrough([...lastBars.values()]);
   const last = needs.map((need) => need.last).sort().at(-1);
   if (published === undefined || last === undefined) return [];
   const settled = addDays(dateOf(clock()), -SETTLED_AFTER_DAYS);

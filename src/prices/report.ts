@@ -28,7 +28,7 @@ export interface DownloadReport {
   syntheticReplaced: string[];
   /** Dates that the customer's plan does not include, and the provider's words for it. */
   beyond: { dates: CalendarDate[]; message: string };
-  /** Dates without bars that may still be published. */
+  /** Dates of which bars may still be published. */
   unpublished: CalendarDate[];
   /** Lists that the customer's plan does not include, with the provider's words. */
   withoutActions: Map<'splits' | 'dividends', string>;

@@ -12,7 +12,7 @@ const WHEN_TO_TRY_AGAIN: Partial<Record<Problem, string>> = {
 };
 
 /** The beginning of the warning about dates that may still be published; the command line knows it by these words. */
-export const NOT_OUT_YET = 'The price provider has no prices yet of';
+export const NOT_OUT_YET = 'The price provider does not have all prices yet of';
 
 /** Splits and dividends that one warning names. */
 const MAX_NAMED_ACTIONS = 5;

@@ -45,7 +45,7 @@ interface Provider {
   /** After so many days a day without prices counts as one without trading. */
   settledAfterDays: number;
   requests: string[];
-  set(options: { prices?: string; fault?: () => Fault }): void;
+  set(options: { prices?: string; fault?: (request: string) => Fault | undefined }): void;
 }
 
 const providers: Record<string, (t: TestContext) => Promise<Provider>> = {
@@ -204,7 +204,15 @@ test('what keeps a run from its work ends it with exit code 1, holiday or not', 
   const live = await startLive(t, provider, ['live']);
   const waiting = await live.trigger('--watch');
   assert.deepEqual([waiting.code, waiting.stdout.split('\n')[0]], [0, `Nothing to do yet: ${FIRST} had no trading, or the prices are late. A later run tries again.`]);
-  const dated = await live.run('trigger', '--end', FIRST, '--watch');
+  provider.set({ prices: `${published('2025-10-17')}\nAAPL ${FIRST} 135 136` });
+  assert.equal((await live.trigger('--watch')).code, 0, 'some symbols are not out yet');
+  live.setTime(`2025-10-22${EVENING}`);
+  provider.set({ fault: (request) => (request === '2025-10-21' ? massiveFaults.html : undefined) });
+  const unread = await live.trigger('--start', '2025-10-21', '--watch');
+  assert.equal(unread.code, 1, '2025-10-22 is not out yet, but 2025-10-21 cannot be read');
+  assert.match(unread.stdout, /does not have all prices yet of 1 date, and is asked again: 2025-10-22\n/);
+  provider.set({ fault: () => undefined });
+  const dated = await live.run('trigger', '--end', '2025-10-22', '--watch');
   assert.deepEqual([dated.code, dated.stdout.split('\n')[1]], [1, 'No trading dates available after price data preparation'], 'a date of its own');
   provider.set({ fault: () => massiveFaults.unknownKey });
   const keyless = await live.trigger('--watch');

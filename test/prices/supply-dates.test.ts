@@ -126,7 +126,7 @@ test('a holiday is one when it is two days past, or when a later day has bars; o
   const dates = ['2025-11-19', '2025-11-26', '2025-11-27', '2025-11-28'];
   const early = await supply({ dates, today: '2025-11-29' });
   assert.deepEqual(availabilityOf(early), ['no_trading', 'available', 'no_trading', 'missing'], 'Thursday is two days past');
-  assert.deepEqual(early.warnings, ['The price provider has no prices yet of 1 date, and is asked again: 2025-11-28']);
+  assert.deepEqual(early.warnings, ['The price provider does not have all prices yet of 1 date, and is asked again: 2025-11-28']);
   server.set({ prices: series('A B C', HISTORY.filter((date) => date !== '2025-11-19' && date !== '2025-11-27')) });
   assert.deepEqual(availabilityOf(await supply({ dates, today: '2025-11-29' })), ['no_trading', 'available', 'no_trading', 'available']);
   assert.deepEqual(daysOf(server.requests), [...dates, '2025-11-28']);

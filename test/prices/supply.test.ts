@@ -29,6 +29,8 @@ interface Setting {
   universe?: string;
   dates?: readonly string[];
   today?: string;
+  /** In UTC. */
+  time?: string;
   settings?: Partial<Settings>;
 }
 
@@ -37,9 +39,9 @@ async function start(t: TestContext, options: PriceServerOptions) {
   const memory = openDatabase(':memory:');
   t.after(() => memory.close());
   const supply = (setting: Setting = {}): Promise<PriceSupply> => {
-    const { database = memory, universe = 'A B C', dates = WEEK, today = TODAY, settings = {} } = setting;
+    const { database = memory, universe = 'A B C', dates = WEEK, today = TODAY, time = '12:00', settings = {} } = setting;
     const found = readSettings({ ALPHAADVANTAGE_API_KEY: KEY, ALPHAVANTAGE_BASE_URL: server.url });
-    const clock = () => new Date(`${today}T12:00:00.000Z`);
+    const clock = () => new Date(`${today}T${time}:00.000Z`);
     const context = { database, clock, log: silentLog, settings: { ...found, ...settings } };
     const signal = new AbortController().signal;
     return supplyPrices(context, { dates, universe: universe.split(' '), models: [], signal });
@@ -97,21 +99,34 @@ test('a day that is not published yet is requested again; one that others have i
   const yesterday = '2025-11-28';
   const { server, supply } = await start(t, { prices: series('A B C', HISTORY.slice(0, -1)) });
   const dates = ['2025-11-27', yesterday];
-  const ask = async () => availabilityOf(await supply({ dates, today: '2025-11-29' }));
+  const warnings: string[][] = [];
+  const ask = async () => {
+    const supplied = await supply({ dates, today: '2025-11-29' });
+    warnings.push(supplied.warnings);
+    return availabilityOf(supplied);
+  };
   assert.deepEqual(await ask(), ['available', 'missing']);
+  server.set({ prices: `${series('A', HISTORY)}\n${series('B C', HISTORY.slice(0, -1))}` });
+  assert.deepEqual(await ask(), ['available', 'missing'], 'most symbols lack it');
   server.set({ prices: `${series('A B', HISTORY)}\n${series('C', HISTORY.slice(0, -1))}` });
   assert.deepEqual(await ask(), ['available', 'available'], 'C did not trade');
-  assert.equal(server.requests.length, 6);
+  assert.equal(server.requests.length, 8);
   assert.deepEqual(await ask(), ['available', 'available']);
-  assert.equal(server.requests.length, 6);
+  assert.equal(server.requests.length, 8);
+  const again = [`The price provider does not have all prices yet of 1 date, and is asked again: ${yesterday}`];
+  assert.deepEqual(warnings, [again, again, [], []]);
+  const settled = await supply({ dates: ['2025-12-02', '2025-12-03', '2025-12-04'], today: '2025-12-06' });
+  assert.deepEqual(settled.warnings, [again[0]?.replace(yesterday, '2025-12-04')], 'days further past had no trading');
 });
 
-test('of today only the open is stored, and the rest is fetched when the day is over', async (t) => {
+test('of today only the open is stored, and the rest is fetched when New York has closed', async (t) => {
   const { server, database, supply } = await start(t, { prices: series('A', [...HISTORY, TODAY]) });
   const close = () => database.statement('SELECT close FROM price_data WHERE date = ?').get(TODAY)?.['close'];
   assert.deepEqual(availabilityOf(await supply({ universe: 'A', dates: [TODAY] })), ['available']);
   assert.equal(close(), null);
-  const { warnings } = await supply({ universe: 'A', dates: [TODAY], today: '2025-12-02' });
+  await supply({ universe: 'A', dates: [TODAY], time: '20:59' });
+  assert.equal(server.requests.length, 1);
+  const { warnings } = await supply({ universe: 'A', dates: [TODAY], time: '21:00' });
   assert.equal(close(), 101);
   assert.deepEqual(warnings, [], 'filling a partial bar is no revision');
   assert.equal(server.requests.length, 2);

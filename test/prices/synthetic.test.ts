@@ -35,6 +35,19 @@ test('of today only the open exists', () => {
   assert.deepEqual([bar.high, bar.low, bar.close, bar.volume], [null, null, null, null]);
 });
 
+test('the close of today exists once New York has closed', async (t) => {
+  const database = openDatabase(':memory:');
+  t.after(() => database.close());
+  const closeAt = async (time: string, lacks: object) => {
+    const day = { date: TODAY, availability: 'missing' as const, missing: [], partial: [], ...lacks };
+    await makeSyntheticPrices({ database, clock: () => new Date(`${TODAY}T${time}Z`) }, [day]);
+    return database.statement('SELECT close FROM price_data WHERE date = ?').get(TODAY)?.['close'];
+  };
+  assert.equal(await closeAt('20:59:59', { missing: ['AAPL'] }), null);
+  assert.equal(await closeAt('20:59:59', { partial: ['AAPL'] }), null);
+  assert.equal(await closeAt('21:00:00', { partial: ['AAPL'] }), syntheticBars('AAPL', [TODAY], '2025-12-02')[0]?.close);
+});
+
 test('bars are plausible: in cents, high above, low below, nights and days of a few percent, and symbols differ', () => {
   for (const symbol of nasdaq100.slice(0, 20)) {
     let previous: number | null = null;

@@ -1,8 +1,8 @@
 import type { CalendarDate } from '../calendar.ts';
 import { sourcesWithDividendsInSql } from './adjusted-sources.ts';
 import type { Database, Reader } from './database.ts';
-import type { Coverage } from './prices.ts';
 import { type RowOf, integer, oneOf, query, text } from './rows.ts';
+import { type Coverage, dividendSpans } from './spans.ts';
 
 /** What a source means by its amounts: cash per share as it was paid then, or divided by all later splits. */
 export const dividendBases = ['as_paid', 'split_adjusted'] as const;
@@ -28,13 +28,6 @@ const UPSERT = `
     recorded_at = excluded.recorded_at
   WHERE cash_e6 <> excluded.cash_e6 OR basis <> excluded.basis`;
 
-const TAKE_TOUCHING_SPANS = query(
-  `DELETE FROM dividend_coverage
-   WHERE symbol = ?1 AND source = ?2 AND start_date <= date(?4, '+1 day') AND end_date >= date(?3, '-1 day')
-   RETURNING start_date, end_date`,
-  [text, text],
-);
-
 /**
  * Stores a list of dividends within the caller's transaction. Several payments of one ex-date add up; the list replaces what
  * was stored: within its spans, a dividend that it does not name is removed. Returns how many rows are new, changed or gone.
@@ -57,7 +50,7 @@ export function storeDividends(
   const upsert = database.statement(UPSERT);
   for (const { symbol, exDate, cash } of sums.values())
     changed += Number(upsert.run(symbol, exDate, cash, basis, source, recordedAt).changes);
-  for (const span of spans) cover(database, span, { source, recordedAt });
+  for (const span of spans) dividendSpans.add(database, span, { source, recordedAt });
   return changed;
 }
 
@@ -65,20 +58,6 @@ const EX_DATES = query('SELECT ex_date FROM dividends WHERE symbol = ?1 AND ex_d
 
 function exDatesWithin(reader: Reader, { symbol, startDate, endDate }: Coverage): CalendarDate[] {
   return EX_DATES.all(reader, symbol, startDate, endDate).flat();
-}
-
-/** Records a span for which a source's dividends of a symbol are known; adjoining spans are merged. */
-function cover(
-  database: Database,
-  { symbol, startDate, endDate }: Coverage,
-  { source, recordedAt }: { source: string; recordedAt: string },
-): void {
-  const touching = TAKE_TOUCHING_SPANS.all(database, symbol, source, startDate, endDate);
-  const start = touching.reduce((least, [first]) => (first < least ? first : least), startDate);
-  const end = touching.reduce((most, [, last]) => (last > most ? last : most), endDate);
-  database
-    .statement('INSERT INTO dividend_coverage (symbol, source, start_date, end_date, recorded_at) VALUES (?, ?, ?, ?, ?)')
-    .run(symbol, source, start, end, recordedAt);
 }
 
 const DIVIDENDS = query(
@@ -107,17 +86,5 @@ export function dividendsBetween(
   return DIVIDENDS.all(reader, JSON.stringify(symbols), after, upTo);
 }
 
-const COVERAGE = query(
-  `SELECT symbol, start_date AS startDate, end_date AS endDate FROM dividend_coverage
-   WHERE symbol IN (SELECT value FROM json_each(?1)) AND end_date >= ?2 AND start_date <= ?3 ORDER BY symbol, start_date`,
-  { symbol: text, startDate: text, endDate: text },
-);
-
 /** The spans between two dates for which the dividends of some symbols are known, from any source. */
-export function dividendCoverage(
-  reader: Reader,
-  symbols: readonly string[],
-  { from, to }: { from: CalendarDate; to: CalendarDate },
-): Coverage[] {
-  return COVERAGE.all(reader, JSON.stringify(symbols), from, to);
-}
+export const dividendCoverage = dividendSpans.between;

@@ -1,6 +1,7 @@
 import type { CalendarDate } from '../calendar.ts';
 import type { Database, Reader } from './database.ts';
 import { type RowOf, flag, integer, orNull, query, real, text } from './rows.ts';
+import { type Coverage, priceSpans } from './spans.ts';
 
 /** One day of one symbol in dollars, as it traded. Unknown values are null, never 0. */
 export interface Bar {
@@ -16,11 +17,7 @@ export interface Bar {
 /** Which series a bar belongs to; those of `adjustedSources` are adjusted for splits. */
 export type PriceSource = 'massive' | 'alpha-vantage' | 'ai-trader' | 'csv' | 'tushare' | 'yahoo' | 'stooq' | 'synthetic' | 'disguise';
 
-export interface Coverage {
-  symbol: string;
-  startDate: CalendarDate;
-  endDate: CalendarDate;
-}
+export type { Coverage };
 
 const UPSERT_BAR = `
   INSERT INTO price_data (symbol, date, open, high, low, close, volume, source, recorded_at)
@@ -64,28 +61,8 @@ export function seriesOf(database: Database, symbol: string): { source: string; 
   return source === undefined ? null : { source, adjusted: adjusted === 1 };
 }
 
-const TAKE_TOUCHING_SPANS = query(
-  `DELETE FROM price_data_coverage
-   WHERE symbol = ?1 AND source = ?2 AND start_date <= date(?4, '+1 day') AND end_date >= date(?3, '-1 day')
-   RETURNING start_date, end_date`,
-  [text, text],
-);
-
 /** Records that a source's series of a symbol is known from start to end; adjoining spans are merged. */
-export function addCoverage(
-  database: Database,
-  { symbol, startDate, endDate }: Coverage,
-  { source, recordedAt }: { source: PriceSource; recordedAt: string },
-): void {
-  const spans = [[startDate, endDate] as const, ...TAKE_TOUCHING_SPANS.all(database, symbol, source, startDate, endDate)];
-  const start = spans.reduce((least, [first]) => (first < least ? first : least), startDate);
-  const end = spans.reduce((most, [, last]) => (last > most ? last : most), endDate);
-  database
-    .statement(
-      'INSERT INTO price_data_coverage (symbol, source, start_date, end_date, recorded_at) VALUES (?, ?, ?, ?, ?)',
-    )
-    .run(symbol, source, start, end, recordedAt);
-}
+export const addCoverage = priceSpans.add;
 
 /** Whether synthetic prices count as known: only in DEV without a provider. */
 export interface Trust {

@@ -1,8 +1,8 @@
 import type { CalendarDate } from '../calendar.ts';
-import type { Database, Reader } from './database.ts';
+import type { Database } from './database.ts';
 import type { Split } from './market.ts';
-import type { Coverage } from './prices.ts';
 import { type RowOf, query, real, text } from './rows.ts';
+import { type Coverage, splitSpans } from './spans.ts';
 
 /** Raw prices that open this far below or above the previous close look like a split. */
 const JUMP_RATIO = 0.3;
@@ -65,12 +65,6 @@ export function storeSplits(
     .run(symbol, endDate, source, recordedAt);
 }
 
-const TAKE_TOUCHING_SPANS = query(
-  `DELETE FROM stock_split_spans
-   WHERE symbol = ?1 AND source = ?2 AND start_date <= date(?4, '+1 day') AND end_date >= date(?3, '-1 day')
-   RETURNING start_date, end_date`,
-  [text, text],
-);
 const SPLIT_DATES = query('SELECT date FROM stock_splits WHERE symbol = ?1 AND source = ?2 AND date BETWEEN ?3 AND ?4', [text]);
 
 /**
@@ -90,30 +84,8 @@ export function storeSplitSpans(
       if (!named.has(`${symbol} ${date}`)) remove.run(symbol, date);
   const upsert = database.statement(UPSERT);
   for (const { symbol, date, numerator, denominator } of splits) upsert.run(symbol, date, numerator, denominator, source, recordedAt);
-  const cover = database.statement(
-    'INSERT INTO stock_split_spans (symbol, source, start_date, end_date, recorded_at) VALUES (?, ?, ?, ?, ?)',
-  );
   for (const { symbol, startDate, endDate } of spans) {
     const last = endDate < knownThrough ? endDate : knownThrough;
-    if (last < startDate) continue;
-    const touching = TAKE_TOUCHING_SPANS.all(database, symbol, source, startDate, last);
-    const start = touching.reduce((least, [first]) => (first < least ? first : least), startDate);
-    const end = touching.reduce((most, [, until]) => (until > most ? until : most), last);
-    cover.run(symbol, source, start, end, recordedAt);
+    if (startDate <= last) splitSpans.add(database, { symbol, startDate, endDate: last }, { source, recordedAt });
   }
-}
-
-const SPANS = query(
-  `SELECT symbol, start_date AS startDate, end_date AS endDate FROM stock_split_spans
-   WHERE symbol IN (SELECT value FROM json_each(?1)) AND end_date >= ?2 AND start_date <= ?3 ORDER BY symbol, start_date`,
-  { symbol: text, startDate: text, endDate: text },
-);
-
-/** The spans between two dates for which the splits of some symbols are known, from any source that names spans. */
-export function splitSpans(
-  reader: Reader,
-  symbols: readonly string[],
-  { from, to }: { from: CalendarDate; to: CalendarDate },
-): Coverage[] {
-  return SPANS.all(reader, JSON.stringify(symbols), from, to);
 }

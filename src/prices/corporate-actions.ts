@@ -3,7 +3,8 @@ import type { Reader } from '../database/database.ts';
 import { type Dividend, dividendCoverage, storeDividends } from '../database/dividends.ts';
 import type { Split } from '../database/market.ts';
 import { type Coverage, symbolsWithAdjustedPrices } from '../database/prices.ts';
-import { splitSpans, storeSplitSpans } from '../database/splits.ts';
+import { splitSpans } from '../database/spans.ts';
+import { storeSplitSpans } from '../database/splits.ts';
 import { combineSplits } from './action-amounts.ts';
 import type { DownloadContext } from './download.ts';
 import type { ActionPage, ActionQuery, DateProvider, ProviderResponse } from './provider.ts';
@@ -46,7 +47,7 @@ export async function downloadActions(
 
 /** Prices that are adjusted for splits are adjusted for all up to today, by which their dividends are divided. */
 function areSplitsKnown(reader: Reader, query: ActionQuery, today: CalendarDate): boolean {
-  const spans = splitSpans(reader, query.symbols, { from: query.from, to: today });
+  const spans = splitSpans.between(reader, query.symbols, { from: query.from, to: today });
   const adjusted = [...symbolsWithAdjustedPrices(reader, query.symbols)];
   const throughToday = { symbols: adjusted, from: query.from, to: yesterday(today) };
   return isKnown(query, spans, today) && isKnown(throughToday, spans, today);

@@ -54,8 +54,7 @@ interface Progress extends DownloadContext<DateProvider> {
   /** Dates with bars of only some symbols that are too recent to be covered. */
   incomplete: Set<CalendarDate>;
   unreadableInARow: number;
-  /** Requests of any kind, and days of the market that were requested. */
-  requests: number;
+  /** Days of the market that were requested. */
   days: number;
   /** Whether a limit was met that is not waited out. */
   isLimited: boolean;
@@ -71,7 +70,6 @@ export async function downloadDates(context: DownloadContext<DateProvider>, want
   const horizon: Horizon = { refused: [], supplied: [] };
   const state: Progress = {
     ...context,
-    provider: counting(context.provider, () => (state.requests += 1)),
     wanted,
     report,
     horizon,
@@ -79,7 +77,6 @@ export async function downloadDates(context: DownloadContext<DateProvider>, want
     empty: new Set(),
     incomplete: new Set(),
     unreadableInARow: 0,
-    requests: 0,
     days: 0,
     isLimited: false,
   };
@@ -90,16 +87,7 @@ export async function downloadDates(context: DownloadContext<DateProvider>, want
   await downloadEarlyDays(state);
   await coverEmptyDays(state);
   if (report.downloaded.length > 0) report.unknown = symbolsWithoutBars(context.database, wanted.symbols);
-  return state.requests === 0 ? null : report;
-}
-
-function counting(provider: DateProvider, onRequest: () => void): DateProvider {
-  return {
-    ...provider,
-    bars: (...request) => (onRequest(), provider.bars(...request)),
-    splits: (...request) => (onRequest(), provider.splits(...request)),
-    dividends: (...request) => (onRequest(), provider.dividends(...request)),
-  };
+  return context.patience.requests === 0 ? null : report;
 }
 
 function isOver({ report, signal, days, wanted: { downloadsLeft } }: Progress): boolean {

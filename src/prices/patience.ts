@@ -25,6 +25,8 @@ export interface Patience {
   ask<Value>(request: () => Promise<ProviderResponse<Value>>, options?: { waits?: boolean }): Promise<ProviderResponse<Value>>;
   /** The total wait for short limits so far. */
   readonly waitedMs: number;
+  /** How many requests were made, with those repeated. */
+  readonly requests: number;
 }
 
 /**
@@ -33,16 +35,21 @@ export interface Patience {
  */
 export function createPatience({ maxLimitWaitMs, signal, wait = sleepUnlessAborted }: PatienceOptions): Patience {
   let waitedMs = 0;
+  let requests = 0;
   let lastLimitMs = FIRST_LIMIT_WAIT_MS;
   return {
     get waitedMs() {
       return waitedMs;
+    },
+    get requests() {
+      return requests;
     },
     async ask(request, { waits = true } = {}) {
       const firstMs = lastLimitMs;
       let limits = 0;
       let limitMs = 0;
       for (let tries = 1; ; tries += 1) {
+        requests += 1;
         const response = await request();
         if (response.problem !== 'short_limit' && limitMs > 0)
           lastLimitMs = Math.max(FIRST_LIMIT_WAIT_MS, Math.min(limitMs, MAX_LIMIT_WAIT_MS));

@@ -9,14 +9,14 @@ const HELD = query(
    WHERE held_since IS NOT NULL AND NOT EXISTS (
      SELECT 1 FROM dividend_coverage AS span
      WHERE span.symbol = used.symbol AND start_date <= date(held_since, '+1 day') AND end_date >= used.date)`,
-  { sessionId: integer, symbol: text, since: text, date: text },
+  [integer, text, text, text],
 );
 
-/** What a session held in its morning, since the close of the day it started from. */
-export type HeldSymbol = RowOf<typeof HELD>;
-
-/** What some committed sessions held in their mornings while no single span covered its dividends. */
-export function heldUncovered(database: Database, sessionIds: readonly number[]): HeldSymbol[] {
+/**
+ * What some committed sessions held in their mornings while no single span covered its dividends: session, symbol, the date
+ * since whose close it was held, and the session's.
+ */
+export function heldUncovered(database: Database, sessionIds: readonly number[]): RowOf<typeof HELD>[] {
   return HELD.all(database, JSON.stringify(sessionIds));
 }
 

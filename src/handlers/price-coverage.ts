@@ -3,7 +3,6 @@ import {
   type CoverageSpan,
   countBars,
   coverageSpans,
-  dividendSpans,
   storedDividends,
   symbolPrices,
 } from '../database/records/price-coverage.ts';
@@ -67,8 +66,8 @@ export function priceCoverage(
   { query }: Input<v.InferOutput<typeof coverageQuery>>,
 ): ResponseBody {
   const chosen = query.symbol ?? null;
-  const spansOf = Map.groupBy(coverageSpans(database, chosen), ({ symbol }) => symbol);
-  const dividendSpansOf = Map.groupBy(dividendSpans(database, chosen), ({ symbol }) => symbol);
+  const spansOf = coverageSpans(database, chosen);
+  const dividendSpansOf = coverageSpans(database, chosen, 'dividends');
   const dividendsOf = new Map(storedDividends(database, chosen).map((stored) => [stored.symbol, stored]));
   const symbols = symbolPrices(database, { symbol: chosen, date: query.date ?? null }).map(({ symbol, source, firstDate, lastDate }) => {
     const spans = spansOf.get(symbol) ?? [];

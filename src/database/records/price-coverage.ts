@@ -46,20 +46,21 @@ const spansIn = (table: string) =>
      ORDER BY symbol, start_date, source`,
     { symbol: text, source: text, startDate: text, endDate: text, recordedAt: text },
   );
-const PRICE_SPANS = spansIn('price_data_coverage');
-const DIVIDEND_SPANS = spansIn('dividend_coverage');
+const SPANS = { prices: spansIn('price_data_coverage'), dividends: spansIn('dividend_coverage') };
 
 /** A span in which a source's prices or dividends of a symbol are known, both ends included. */
-export type CoverageSpan = RowOf<typeof PRICE_SPANS>;
+export type CoverageSpan = RowOf<typeof SPANS.prices>;
 
-/** The covered spans of all symbols, or of the given one, by start within each symbol, without those that begin too early. */
-export function coverageSpans(database: Database, symbol: string | null): CoverageSpan[] {
-  return PRICE_SPANS.all(database, symbol);
-}
-
-/** As `coverageSpans`, of dividends. */
-export function dividendSpans(database: Database, symbol: string | null): CoverageSpan[] {
-  return DIVIDEND_SPANS.all(database, symbol);
+/**
+ * The covered spans of all symbols, or of the given one, by symbol and in order of their starts, without those that begin too
+ * early.
+ */
+export function coverageSpans(
+  database: Database,
+  symbol: string | null,
+  kind: keyof typeof SPANS = 'prices',
+): Map<string, CoverageSpan[]> {
+  return Map.groupBy(SPANS[kind].all(database, symbol), (span) => span.symbol);
 }
 
 const STORED_DIVIDENDS = query(

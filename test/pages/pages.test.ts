@@ -117,7 +117,7 @@ test('a model-day shows its trades and the portfolio before and after', inLongFo
   const rows = await page.locator('.portfolio tbody tr').allInnerTexts();
   assert.match(rows[1] ?? '', /^AAPL\t30\t20\t−10$/);
   const { results } = (await service.get(`/results?model=model-a&date=${secondDate}`)).body;
-  const value = results[0].portfolio_value.toLocaleString('en-US', {
+  const value = results.at(-1).portfolio_value.toLocaleString('en-US', {
     minimumFractionDigits: 2,
     maximumFractionDigits: 2,
   });

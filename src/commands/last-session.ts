@@ -48,9 +48,9 @@ export async function findLastSession(client: Client): Promise<LastSession> {
 export async function hadNoTrading(client: Client, date: CalendarDate): Promise<boolean> {
   if ((await client.get(`/prices/coverage?date=${date}`, coverage)).symbols.length > 0) return false;
   const { symbols } = await client.get('/prices/coverage', coverage);
-  const newestBar = symbols.map(({ last_bar }) => last_bar ?? '').sort().at(-1) ?? '';
-  const current = symbols.filter(({ last_bar }) => last_bar === newestBar);
+  const newestBar = symbols.flatMap(({ last_bar }) => last_bar ?? []).sort().at(-1);
+  if (newestBar === undefined) return false;
   const isCovered = ({ spans }: (typeof symbols)[number]) =>
     spans.some(({ start_date, end_date }) => start_date <= date && date <= end_date);
-  return current.length > 0 && current.every(isCovered);
+  return symbols.filter(({ last_bar }) => last_bar === newestBar).every(isCovered);
 }

@@ -65,7 +65,7 @@ export async function downloadPrices(
     }
   }
   await coverPublished(context, lastBars);
-  if (report.stop === null) report.unpublished = unpublishedDates(context, needs, lastBars);
+  if (report.stop === null) report.unpublished = unpublishedDates(needs, lastBars);
   return report;
 }
 
@@ -147,17 +147,14 @@ function publishedThrough(lastBars: readonly CalendarDate[]): CalendarDate | und
   return [...lastBars].sort().reverse()[Math.ceil(lastBars.length / 2) - 1];
 }
 
-/** The weekdays that were asked for, and of which the provider may still publish prices, today included. */
+/** The weekdays that were asked for and of which the provider may still publish prices, unless they are covered by now. */
 function unpublishedDates(
-  { clock }: DownloadContext<SymbolProvider>,
   needs: readonly SymbolNeed[],
   lastBars: ReadonlyMap<string, CalendarDate>,
 ): CalendarDate[] {
   const published = publishedThrough([...lastBars.values()]);
   const last = needs.map((need) => need.last).sort().at(-1);
-  if (published === undefined || last === undefined) return [];
-  const settled = addDays(dateOf(clock()), -SETTLED_AFTER_DAYS);
-  return weekdays(addDays(published > settled ? published : settled, 1), last);
+  return published === undefined || last === undefined ? [] : weekdays(addDays(published, 1), last);
 }
 
 /** A day on which the provider has bars of at least half the symbols is published: the others did not trade. */

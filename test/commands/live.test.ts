@@ -24,8 +24,9 @@ const DAYS = Array.from({ length: 30 }, (_, index) => addDays('2025-10-20', inde
 const [FIRST, LAST] = [DAYS[0] as string, DAYS.at(-1) as string];
 const HOLIDAYS = ['2025-10-29', '2025-11-07'];
 const SESSIONS = weekdays('2025-09-01', LAST).filter((date) => !HOLIDAYS.includes(date));
-/** On these days the provider has not published the session yet; both are sessions, and so is the day after the second. */
-const LATE: Record<CalendarDate, CalendarDate> = { '2025-10-24': '2025-10-25', '2025-11-11': '2025-11-13', '2025-11-12': '2025-11-13' };
+/** A late Friday; and two late days, directly after a Friday without trading. */
+const CATCH_UP = '2025-11-12';
+const LATE: Record<CalendarDate, CalendarDate> = { '2025-10-24': '2025-10-25', '2025-11-10': CATCH_UP, '2025-11-11': CATCH_UP };
 const CORRECTED = { date: '2025-11-04', on: '2025-11-06' };
 /** 17:30 in New York until 1 November, 16:30 from the 2nd on. */
 const EVENING = 'T21:30:00Z';
@@ -100,8 +101,8 @@ for (const [name, start] of Object.entries(providers).slice(0, runs(1, 2)))
     for (const day of DAYS) {
       provider.set({ prices: published(day) });
       live.setTime(`${day}${EVENING}`);
-      if (['2025-10-22', '2025-10-25', '2025-11-07', '2025-11-12'].includes(day)) await live.restart();
-      if (day === '2025-11-13') {
+      if (['2025-10-22', '2025-10-25', '2025-11-07', '2025-11-11'].includes(day)) await live.restart();
+      if (day === CATCH_UP) {
         // In the middle of the job that catches up three days.
         const created = await live.trigger();
         assert.equal(created.code, 0, created.stderr);
@@ -124,6 +125,7 @@ for (const [name, start] of Object.entries(providers).slice(0, runs(1, 2)))
     const generations = live.service.database.statement('SELECT count(*) AS n FROM trading_sessions').get();
     assert.equal(generations?.['n'], models.length * sessions.length, 'no session was simulated twice or in vain');
     assertSaid(said, provider.settledAfterDays);
+    assert.equal((await live.run('trigger', '--end', LAST)).code, 1, 'with a date of its own it is a refusal');
     const { status, stale, problems } = (await live.service.get('/audit')).body;
     assert.deepEqual([status, problems], ['sound', []]);
     assert.deepEqual(stale, models.map((model) => ({ model, date: CORRECTED.date })));
@@ -151,7 +153,7 @@ function assertSaid(said: ReadonlyMap<CalendarDate, string>, settledAfterDays: n
   assert.deepEqual(days(/^Nothing to do yet: /m), notOut);
   const idle = weekends.filter((day) => !notOut.includes(day) && !caughtUp.includes(day) && day !== settled);
   assert.deepEqual(days(/^Nothing to resume up to /m), idle);
-  assert.deepEqual(days(/^The job is completed /m), DAYS.filter((day) => isOnTime(day) || [...caughtUp, settled].includes(day)));
+  assert.deepEqual(days(/^The job is completed /m), DAYS.filter((day) => isOnTime(day) || caughtUp.includes(day) || (day === settled && weekends.includes(day))));
   assert.deepEqual(days(/differ from those stored before \(AAPL\)/).length, 1, 'the correction is reported once');
 }
 
@@ -182,12 +184,15 @@ test('a date of which the stored prices show that there was no trading is not th
     database.transaction(() =>
       addCoverage(database, { symbol, startDate, endDate }, { source: 'massive', recordedAt: '2025-11-20T00:00:00.000Z' }),
     );
-  storePrices(database, 'AAPL 2025-11-17 1 1\nAAPL 2025-11-18 1 1\nMSFT 2025-11-18 1 1\nOLD 2024-11-18 1 1', 'massive');
   const lastSession = async (time: string) => {
     live.setTime(time);
-    const { stderr } = await live.trigger('--start', '2099-01-01'); // which the service refuses
+    const { code, stderr } = await live.trigger('--start', '2099-01-01'); // which the service refuses
+    assert.equal(code, 1);
     return stderr.split('\n')[0];
   };
+  cover('GONE', '2025-11-19', '2025-11-20');
+  assert.equal(await lastSession('2025-11-20T22:00:00Z'), 'The last session is 2025-11-20', 'nothing has a bar');
+  storePrices(database, 'AAPL 2025-11-17 1 1\nAAPL 2025-11-18 1 1\nMSFT 2025-11-18 1 1\nOLD 2024-11-18 1 1', 'massive');
   assert.equal(await lastSession('2025-11-20T22:00:00Z'), 'The last session is 2025-11-20');
   cover('AAPL', '2025-11-19', '2025-11-20');
   assert.equal(await lastSession('2025-11-20T22:00:00Z'), 'The last session is 2025-11-20', 'of MSFT nothing is known');
@@ -220,6 +225,10 @@ test('what keeps a run from its work ends it with exit code 1, holiday or not', 
   assert.match(keyless.stdout, /does not accept the key in MASSIVE_API_KEY/);
   const done = await live.run('trigger', '--end', '2025-10-19');
   assert.match(done.stderr, /400 Invalid date range: 2025-10-19 to 2025-10-19 has no weekday/);
+  provider.set({ prices: published('2025-10-21'), fault: () => undefined });
+  const some = await live.trigger('--start', '2025-10-21', '--watch');
+  assert.equal(some.code, 0);
+  assert.match(some.stdout, /^The job is completed .*\n.*2025-10-22\nSkipped 1 date without price data: 2025-10-22\n$/);
   const nowhere = await live.trigger('--url', 'http://127.0.0.1:9');
   assert.deepEqual([nowhere.code, nowhere.stdout], [1, '']);
 });

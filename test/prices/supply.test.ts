@@ -113,6 +113,10 @@ test('a day that is not published yet is requested again; one that others have i
   assert.equal(server.requests.length, 8);
   assert.deepEqual(await ask(), ['available', 'available']);
   assert.equal(server.requests.length, 8);
+  server.set({ fault: (request) => (request === 'C compact' ? faults.dailyQuota(KEY) : undefined) });
+  const stopped = await supply({ dates: ['2025-12-01'], today: '2025-12-02' });
+  assert.match(stopped.warnings.join('\n'), /^Rate limit reached: 2 of 3 symbols downloaded\n1 date left out: 2025-12-01; [^\n]*$/);
+  server.set({ fault: () => undefined });
   const again = [`The price provider does not have all prices yet of 1 date, and is asked again: ${yesterday}`];
   assert.deepEqual(warnings, [again, again, [], []]);
   const settled = await supply({ dates: ['2025-12-02', '2025-12-03', '2025-12-04'], today: '2025-12-06' });

@@ -7,7 +7,7 @@ import { type Portfolio, applySplit, quantityOf } from '../trading/portfolio.ts'
 import { nameOfDividend } from './dividends.ts';
 import { nameOf } from './evidence.ts';
 import type { Note } from './notes.ts';
-import { type Act, type RightPrice, afterRecord, atAction, checkPrice, refuse } from './outcome.ts';
+import { type Act, type RightPrice, afterRecord, atAction, checkPrice, refuse } from './effect.ts';
 
 /** The splits and dividends that a session knew, and the value of its holdings in the morning. */
 export interface MorningEvidence {

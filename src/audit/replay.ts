@@ -5,7 +5,7 @@ import { type Portfolio, buy, sell } from '../trading/portfolio.ts';
 import { type TradingCosts, fillPrice } from '../trading/trading-costs.ts';
 import { isOfMorning, replayMorning } from './morning.ts';
 import type { Note } from './notes.ts';
-import { type Act, type RightPrice, afterRecord, atAction, checkPrice, refuse } from './outcome.ts';
+import { type Act, type RightPrice, afterRecord, atAction, checkPrice, refuse } from './effect.ts';
 
 /** What a day's actions are replayed with. */
 interface Conditions {

@@ -143,8 +143,8 @@ function readDividends(body: unknown, { symbol, today }: { symbol: string; today
   if (document === null) throw new Error('the response has no "data" with dividends');
   const entries = document.entries.filter((entry) => !isTooEarly(asObject(entry)?.['ex_dividend_date']));
   const rows = rowsOfDividends({ symbol, entries }, { line: 1, today });
-  const refusal = rows.find(({ refusal }) => refusal !== undefined)?.refusal;
-  if (refusal !== undefined) throw new Error(`a dividend that cannot be read: ${refusal.reason} (${quote(refusal.value)})`);
+  const defect = rows.find(({ defect }) => defect !== undefined)?.defect;
+  if (defect !== undefined) throw new Error(`a dividend that cannot be read: ${defect.reason} (${quote(defect.value)})`);
   const dividends = rows.flatMap(({ dividend }) => dividend ?? []);
   const from = dividends.reduce((first, { exDate }) => (exDate < first ? exDate : first), DIVIDENDS_SINCE);
   return { dividends: dividends.filter(({ cash }) => cash > 0), from };

@@ -4,9 +4,9 @@ import type { CommandDatabase } from '../database/database.ts';
 import { type Dividend, storeDividends } from '../database/dividends.ts';
 import type { Coverage } from '../database/prices.ts';
 import { ServiceError } from '../domain.ts';
-import type { Refusal } from './formats/bar.ts';
+import type { Defect } from './formats/bar.ts';
 import { type DividendFile, MAX_CASH } from './formats/dividends.ts';
-import { type ImportOptions, PAUSE_MS, ROWS_PER_TRANSACTION, countRefusal } from './import-options.ts';
+import { type ImportOptions, PAUSE_MS, ROWS_PER_TRANSACTION, countDefect } from './import-options.ts';
 
 /** A file's dividends are held in memory until its end, because they are added up: a few hundred megabytes at most. */
 const MAX_DIVIDENDS = 1_000_000;
@@ -68,13 +68,13 @@ async function collect(file: DividendFile, options: ImportOptions): Promise<Coll
   const collected: Collected = { symbols: new Map(), doubtful: new Set(), refused: new Map() };
   let dividends = 0;
   for await (const rows of file.rows) {
-    for (const { line, symbol, dividend, refusal } of rows) {
-      const problem = refusal ?? add(collected.symbols, dividend);
+    for (const { line, symbol, dividend, defect } of rows) {
+      const problem = defect ?? add(collected.symbols, dividend);
       if (problem === null) {
         dividends += 1;
         continue;
       }
-      countRefusal(collected.refused, { line, refusal: problem }, options);
+      countDefect(collected.refused, { line, defect: problem }, options);
       if (symbol === null) collected.doubtful = null;
       else collected.doubtful?.add(symbol);
     }
@@ -85,7 +85,7 @@ async function collect(file: DividendFile, options: ImportOptions): Promise<Coll
 }
 
 /** Returns why the dividend is not added, or null. */
-function add(symbols: Collected['symbols'], { symbol, exDate, cash }: Dividend): Refusal | null {
+function add(symbols: Collected['symbols'], { symbol, exDate, cash }: Dividend): Defect | null {
   const payments = symbols.get(symbol) ?? new Map<CalendarDate, number>();
   const sum = (payments.get(exDate) ?? 0) + cash;
   if (sum > MAX_CASH) return { reason: 'the amounts of one ex-date add up to no plausible number', value: `${symbol} ${exDate}` };

@@ -1,5 +1,5 @@
 import type { Clock } from '../calendar.ts';
-import type { Refusal } from './formats/bar.ts';
+import type { Defect } from './formats/bar.ts';
 
 /** What imports of prices and of dividends have in common. */
 
@@ -11,15 +11,15 @@ export const PAUSE_MS = 1;
 export interface ImportOptions {
   clock: Clock;
   onProgress?: (progress: { bytesRead: number; totalBytes: number }) => void;
-  onRefused?: (line: number, refusal: Refusal) => void;
+  onRefused?: (line: number, defect: Defect) => void;
 }
 
 /** Counts a refused row by its reason and reports it. */
-export function countRefusal(
+export function countDefect(
   refused: Map<string, number>,
-  { line, refusal }: { line: number; refusal: Refusal },
+  { line, defect }: { line: number; defect: Defect },
   { onRefused }: ImportOptions,
 ): void {
-  refused.set(refusal.reason, (refused.get(refusal.reason) ?? 0) + 1);
-  onRefused?.(line, refusal);
+  refused.set(defect.reason, (refused.get(defect.reason) ?? 0) + 1);
+  onRefused?.(line, defect);
 }

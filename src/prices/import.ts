@@ -5,14 +5,14 @@ import type { CommandDatabase, Database } from '../database/database.ts';
 import { adjustedSources } from '../database/adjusted-sources.ts';
 import { type Bar, addCoverage, dropSyntheticPrices, seriesOf, storeBars } from '../database/prices.ts';
 import { ServiceError, messageOf } from '../domain.ts';
-import type { PriceFile, Refusal, Row } from './formats/bar.ts';
+import type { PriceFile, Defect, Row } from './formats/bar.ts';
 import { takeHeader } from './formats/cells.ts';
 import { readCsv } from './formats/csv.ts';
 import { type DividendFile, namesDividends, readDividendCsv } from './formats/dividends.ts';
 import { readJson } from './formats/json.ts';
 import { type LineBatch, readLines } from './formats/lines.ts';
 import { type DividendSummary, importDividends } from './import-dividends.ts';
-import { type ImportOptions, PAUSE_MS, ROWS_PER_TRANSACTION, countRefusal } from './import-options.ts';
+import { type ImportOptions, PAUSE_MS, ROWS_PER_TRANSACTION, countDefect } from './import-options.ts';
 
 export interface PriceSummary {
   kind: 'prices';
@@ -72,7 +72,7 @@ async function detect(
 
 /** What is known of a symbol while its file is read. */
 interface SymbolState {
-  refusal: Refusal | null;
+  defect: Defect | null;
   firstComplete: CalendarDate | null;
   lastComplete: CalendarDate | null;
 }
@@ -125,11 +125,11 @@ function storeRows(
   const stamp = { source: file.source, recordedAt: timestamp(options.clock()) };
   database.transaction(() => {
     const bars: Bar[] = [];
-    for (const { line, bar, refusal } of rows) {
+    for (const { line, bar, defect } of rows) {
       const state = bar && stateOf(database, bar.symbol, { file, progress });
-      const problem = refusal ?? state?.refusal ?? null;
+      const problem = defect ?? state?.defect ?? null;
       if (problem !== null) {
-        countRefusal(summary.refused, { line, refusal: problem }, options);
+        countDefect(summary.refused, { line, defect: problem }, options);
       } else if (bar !== undefined && state !== undefined) {
         bars.push(bar);
         dates.add(bar.date);
@@ -150,16 +150,16 @@ function stateOf(
   const known = progress.symbols.get(symbol);
   if (known !== undefined) return known;
   const state: SymbolState = {
-    refusal: mixingProblem(database, symbol, file),
+    defect: mixingProblem(database, symbol, file),
     firstComplete: null,
     lastComplete: null,
   };
   progress.symbols.set(symbol, state);
-  if (state.refusal === null && dropSyntheticPrices(database, symbol)) progress.summary.syntheticReplaced += 1;
+  if (state.defect === null && dropSyntheticPrices(database, symbol)) progress.summary.syntheticReplaced += 1;
   return state;
 }
 
-function mixingProblem(database: Database, symbol: string, { source }: PriceFile): Refusal | null {
+function mixingProblem(database: Database, symbol: string, { source }: PriceFile): Defect | null {
   const series = seriesOf(database, symbol);
   const isAdjusted = adjustedSources.includes(source);
   if (series === null || series.adjusted === isAdjusted) return null;
@@ -200,7 +200,7 @@ function summarise({ summary, symbols, dates }: Progress): PriceSummary {
   const ordered = [...dates].sort();
   return {
     ...summary,
-    symbols: [...symbols.values()].filter(({ refusal }) => refusal === null).length,
+    symbols: [...symbols.values()].filter(({ defect }) => defect === null).length,
     dates: ordered.length,
     firstDate: ordered[0] ?? null,
     lastDate: ordered.at(-1) ?? null,

@@ -53,16 +53,16 @@ const text = (body: string, type: string, status = 200): Reply => ({ status, hea
 
 // Faults that may pass: the same request once more, and then the answer.
 const passing: [name: string, fault: Reply, reason: RegExp][] = [
-  ['408', fails(408, 'Timed out'), /^answered 408: Timed out$/],
-  ['409', fails(409, 'Conflict'), /^answered 409: Conflict$/],
-  ['429', fails(429, 'Slow down'), /^answered 429: Slow down$/],
-  ['500', fails(500, 'Oops'), /^answered 500: Oops$/],
-  ['503 with a page', page(503, 'Overloaded'), /^answered 503: text\/html instead of JSON: Overloaded Overloaded$/],
-  ['502 with a page', page(502, 'Bad Gateway'), /^answered 502: text\/html instead of JSON: Bad Gateway/],
-  ['529 without a body', { status: 529, body: '' }, /^answered 529: text\/html instead of JSON: $/],
-  ['200 with a status inside', { body: { error: { code: 429, message: 'Busy' } } }, /^answered 429: Busy$/],
-  ['200 with a status as text', { body: { error: { code: '503', message: 'Busy' } } }, /^answered 503: Busy$/],
-  ['an error in the choice', { body: fixture('error-openrouter-in-choice') }, /^answered 502: Upstream idle timeout$/],
+  ['408', fails(408, 'Timed out'), /^returned 408: Timed out$/],
+  ['409', fails(409, 'Conflict'), /^returned 409: Conflict$/],
+  ['429', fails(429, 'Slow down'), /^returned 429: Slow down$/],
+  ['500', fails(500, 'Oops'), /^returned 500: Oops$/],
+  ['503 with a page', page(503, 'Overloaded'), /^returned 503: text\/html instead of JSON: Overloaded Overloaded$/],
+  ['502 with a page', page(502, 'Bad Gateway'), /^returned 502: text\/html instead of JSON: Bad Gateway/],
+  ['529 without a body', { status: 529, body: '' }, /^returned 529: text\/html instead of JSON: $/],
+  ['200 with a status inside', { body: { error: { code: 429, message: 'Busy' } } }, /^returned 429: Busy$/],
+  ['200 with a status as text', { body: { error: { code: '503', message: 'Busy' } } }, /^returned 503: Busy$/],
+  ['an error in the choice', { body: fixture('error-openrouter-in-choice') }, /^returned 502: Upstream idle timeout$/],
   ['a cut answer', { cut: 'sized' }, /^could not be reached: the connection was cut in the middle of the response$/],
   ['a cut answer without a length', { cut: 'chunked' }, /^could not be reached: the connection was cut/],
   [
@@ -87,40 +87,40 @@ for (const [name, fault, reason] of passing) {
 
 // Faults that will not pass: one request, and the provider's own words.
 const lasting: [name: string, fault: Reply, error: string | RegExp][] = [
-  ['400', fails(400, 'Unknown parameter: seed'), 'The model provider answered 400: Unknown parameter: seed'],
-  ['401', fails(401, `Incorrect API key provided: ${KEY}.`), /answered 401: Incorrect API key provided: \[key\]\.$/],
-  ['402', fails(402, 'Insufficient credits'), /answered 402: Insufficient credits$/],
-  ['403', fails(403, 'Country not supported'), /answered 403: Country not supported$/],
-  ['404', fails(404, 'No such model'), /answered 404: No such model$/],
+  ['400', fails(400, 'Unknown parameter: seed'), 'The model provider returned 400: Unknown parameter: seed'],
+  ['401', fails(401, `Incorrect API key provided: ${KEY}.`), /returned 401: Incorrect API key provided: \[key\]\.$/],
+  ['402', fails(402, 'Insufficient credits'), /returned 402: Insufficient credits$/],
+  ['403', fails(403, 'Country not supported'), /returned 403: Country not supported$/],
+  ['404', fails(404, 'No such model'), /returned 404: No such model$/],
   [
     '422',
     { status: 422, body: fixture('error-fastapi') },
-    /answered 422: \[\{"type":"missing","loc":\["body","model"\]/,
+    /returned 422: \[\{"type":"missing","loc":\["body","model"\]/,
   ],
   [
     'an error in a list',
     { status: 400, body: fixture('error-gemini-array') },
-    /answered 400: API key not valid\. Please/,
+    /returned 400: API key not valid\. Please/,
   ],
   [
     "an error with another provider's words behind it",
     { status: 400, body: fixture('error-openrouter-metadata') },
-    /answered 400: Provider returned error: \{"error":\{"message":"max_tokens is too large: 999999"\}\}$/,
+    /returned 400: Provider returned error: \{"error":\{"message":"max_tokens is too large: 999999"\}\}$/,
   ],
   [
     'an error without "error"',
     { status: 400, body: fixture('error-vllm') },
-    /answered 400: This model's maximum context/,
+    /returned 400: This model's maximum context/,
   ],
-  ['an error that is text', { status: 404, body: fixture('error-ollama') }, /answered 404: model "llama9" not found/],
+  ['an error that is text', { status: 404, body: fixture('error-ollama') }, /returned 404: model "llama9" not found/],
   ['an error with details', { status: 422, body: fixture('error-mistral') }, /Extra inputs are not permitted/],
-  ['200 with an error text', { body: { error: 'model is loading' } }, /answered 200: model is loading$/],
-  ['200 with plain text', text('Not today', 'text/plain'), /answered 200: text\/plain instead of JSON: Not today$/],
-  ['200 with a page', page(200, 'Sign in'), /answered 200: text\/html instead of JSON: Sign in Sign in$/],
+  ['200 with an error text', { body: { error: 'model is loading' } }, /returned 200: model is loading$/],
+  ['200 with plain text', text('Not today', 'text/plain'), /returned 200: text\/plain instead of JSON: Not today$/],
+  ['200 with a page', page(200, 'Sign in'), /returned 200: text\/html instead of JSON: Sign in Sign in$/],
   [
     '200 with events',
     text('data: {"choices":[]}\n\n', 'text/event-stream'),
-    /answered 200: text\/event-stream instead of/,
+    /returned 200: text\/event-stream instead of/,
   ],
   [
     '200 without choices',
@@ -136,14 +136,14 @@ const lasting: [name: string, fault: Reply, error: string | RegExp][] = [
   [
     'a redirect',
     { status: 308, headers: { location: `https://elsewhere.example/?key=${KEY}` }, body: '' },
-    'The model provider answered 308: a redirect to https://elsewhere.example/?key=[key], which is not followed; check the base URL',
+    'The model provider returned 308: a redirect to https://elsewhere.example/?key=[key], which is not followed; check the base URL',
   ],
   [
     'an error that spells the key in escapes',
     text(`{"error":{"message":"Wrong key ${KEY.replaceAll('-', '\\u002d')}"}}`, 'application/json', 401),
-    'The model provider answered 401: Wrong key [key]',
+    'The model provider returned 401: Wrong key [key]',
   ],
-  ['a content type that is the key', text('Hello', KEY), /answered 200: \[key\] instead of JSON: Hello$/],
+  ['a content type that is the key', text('Hello', KEY), /returned 200: \[key\] instead of JSON: Hello$/],
   ['an error that repeats the key where it is cut', fails(400, `${'x'.repeat(290)} ${KEY}`), /400: x{290} \[key\]$/],
 ];
 for (const [name, fault, error] of lasting) {
@@ -169,7 +169,7 @@ test('an empty answer beside an empty error is an answer', async (t) => {
 test('when all tries are used up the error says how many there were, and the waits have doubled', async (t) => {
   const server = await startModelServer(t, [fails(500, 'Oops')]);
   const { error, failures } = await askOnce(endpointOf(server.baseUrl));
-  assert.equal(error, 'The model provider answered 500: Oops (after 4 tries)');
+  assert.equal(error, 'The model provider returned 500: Oops (after 4 tries)');
   assert.equal(server.requests.length, 4);
   const waits = failures.map(({ waitMs }) => waitMs);
   assert.equal(waits[3], null);
@@ -179,7 +179,7 @@ test('when all tries are used up the error says how many there were, and the wai
   });
   assert.equal(
     (await askOnce(endpointOf(server.baseUrl, { maxRetries: 0 }))).error,
-    'The model provider answered 500: Oops',
+    'The model provider returned 500: Oops',
   );
 });
 
@@ -239,7 +239,7 @@ test('a redirect is not followed, so that the key goes nowhere else', async (t) 
     const reply = { status, headers: { location: `${other.baseUrl}/chat/completions` }, body: '' };
     const server = await startModelServer(t, [reply]);
     const { error } = await askOnce(endpointOf(server.baseUrl));
-    assert.match(error as string, new RegExp(`answered ${status}: a redirect to ${other.baseUrl}`));
+    assert.match(error as string, new RegExp(`returned ${status}: a redirect to ${other.baseUrl}`));
   }
   assert.equal(other.requests.length, 0);
 });

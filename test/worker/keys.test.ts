@@ -113,5 +113,5 @@ test('six models with keys and endpoints of their own, side by side: no key is w
     );
   }
   assert.match(answers, /You sent Bearer \[key\]\./);
-  assert.match(places.log, /answered 500: Overloaded, Bearer \[key\]/);
+  assert.match(places.log, /returned 500: Overloaded, Bearer \[key\]/);
 });

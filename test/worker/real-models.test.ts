@@ -200,7 +200,7 @@ test("a provider's refusal fails the model-day immediately, in its own words and
   assert.equal(status.status, 'failed');
   for (const [code, message] of Object.entries(words)) {
     const shown = message.replace(KEY, '[key]');
-    assert.equal(errorOf(status, `m${code}`), `The model provider answered ${code}: ${shown}`);
+    assert.equal(errorOf(status, `m${code}`), `The model provider returned ${code}: ${shown}`);
   }
   assert.deepEqual(
     servers.map(({ requests }) => requests.length),

@@ -4,7 +4,7 @@ import { type Endpoint, MAX_LINE_BYTES, type ToolDescription } from '../../proto
 import { asObject, tryParse } from '../../json.ts';
 import type { ChatMessage, Model } from '../model.ts';
 import { waitAfter } from './retry.ts';
-import { judge } from './verdict.ts';
+import { classify } from './verdict.ts';
 
 /**
  * A longer response is a mistake. The answer from a shorter one fits a line of the pipe, although it contains the thoughts
@@ -33,7 +33,7 @@ export function createChatModel(endpoint: Endpoint, { tools, onFailure }: ChatOp
     const step = conversation.filter(({ role }) => role === 'assistant').length + 1;
     const body = JSON.stringify({ ...endpoint.parameters, messages: conversation.map(wireMessage), tools: toolList });
     for (let tries = 1; ; tries += 1) {
-      const verdict = judge(await post(endpoint, body), step);
+      const verdict = classify(await post(endpoint, body), step);
       if ('answer' in verdict) return verdict.answer;
       const { reason } = verdict;
       const isLast = !verdict.passes || tries > endpoint.maxRetries;

@@ -13,7 +13,7 @@ const PASSING_STATUSES = new Set([408, 409, 429]);
 export type Verdict = { answer: ModelAnswer } | { reason: string; passes: boolean; retryAfterMs?: number | undefined };
 
 /** Classifies the result of one request. */
-export function judge(result: HttpResponse | HttpFailure, step: number): Verdict {
+export function classify(result: HttpResponse | HttpFailure, step: number): Verdict {
   if (result.failure !== undefined) {
     const passes = result.failure === 'connection' || result.failure === 'timeout';
     return { reason: `could not be reached: ${result.message}`, passes };
@@ -21,11 +21,11 @@ export function judge(result: HttpResponse | HttpFailure, step: number): Verdict
   const body = tryParse(result.text);
   const isGood = result.status >= 200 && result.status < 300;
   if (body === undefined)
-    return isGood ? judgeForeign(result) : judgeError(result, result.status, foreignWords(result));
+    return isGood ? classifyForeign(result) : classifyError(result, result.status, foreignWords(result));
   const error = errorIn(body);
   // Gateways put the status of the provider behind them into a response with status 200.
   const status = isGood ? (statusIn(error) ?? result.status) : result.status;
-  if (!isGood || error !== undefined) return judgeError(result, status, quote(errorWords(error ?? body)));
+  if (!isGood || error !== undefined) return classifyError(result, status, quote(errorWords(error ?? body)));
   try {
     return { answer: readCompletion(body, step) };
   } catch (problem) {
@@ -35,19 +35,19 @@ export function judge(result: HttpResponse | HttpFailure, step: number): Verdict
 }
 
 /** A response that should be JSON but is not. One that was cut off may be complete the next time. */
-function judgeForeign(answer: HttpResponse): Verdict {
-  const isCut = answer.text.trim() === '' || /json/i.test(answer.headers['content-type'] ?? '');
-  if (isCut) return { reason: `sent JSON that is cut off: ${quote(answer.text) || 'nothing'}`, passes: true };
-  return { reason: `answered ${answer.status}: ${foreignWords(answer)}`, passes: false };
+function classifyForeign(response: HttpResponse): Verdict {
+  const isCut = response.text.trim() === '' || /json/i.test(response.headers['content-type'] ?? '');
+  if (isCut) return { reason: `sent JSON that is cut off: ${quote(response.text) || 'nothing'}`, passes: true };
+  return { reason: `returned ${response.status}: ${foreignWords(response)}`, passes: false };
 }
 
-function judgeError({ headers }: HttpResponse, status: number, words: string): Verdict {
+function classifyError({ headers }: HttpResponse, status: number, words: string): Verdict {
   const target = headers.location === undefined ? '' : ` to ${quote(headers.location)}`;
   const isRedirect = status >= 300 && status < 400;
   return {
     reason: isRedirect
-      ? `answered ${status}: a redirect${target}, which is not followed; check the base URL`
-      : `answered ${status}: ${words}`,
+      ? `returned ${status}: a redirect${target}, which is not followed; check the base URL`
+      : `returned ${status}: ${words}`,
     passes: PASSING_STATUSES.has(status) || status >= 500,
     retryAfterMs: readRetryAfter(headers, Date.now()),
   };

@@ -19,13 +19,13 @@ export interface RawBar {
 }
 
 /** Why a row is refused: the kind of problem, for counting, and the value that shows it. */
-export interface Refusal {
+export interface Defect {
   reason: string;
   value: string;
 }
 
 /** One row of a file: its place there, and the bar or why there is none. */
-export type Row = { line: number } & ({ bar: Bar; refusal?: never } | { refusal: Refusal; bar?: never });
+export type Row = { line: number } & ({ bar: Bar; defect?: never } | { defect: Defect; bar?: never });
 
 /** A file of prices in a known format: its name, the source of its bars, and its rows one by one. */
 export interface PriceFile {
@@ -39,7 +39,7 @@ export interface PriceFile {
 export function checkBar(
   raw: RawBar,
   today: CalendarDate,
-): { bar: Bar; refusal?: never } | { refusal: Refusal; bar?: never } {
+): { bar: Bar; defect?: never } | { defect: Defect; bar?: never } {
   const symbol = normaliseSymbol(raw.symbol ?? '');
   if (symbol === null) return refuse('not a ticker symbol', raw.symbol);
   const date = raw.date?.trim();
@@ -83,7 +83,7 @@ function readVolume(text: string): number | null {
   return volume >= 0 && volume <= MAX_VOLUME ? volume : null;
 }
 
-/** A refusal that shows the beginning of the value. */
-export function refuse(reason: string, value: string | undefined): { refusal: Refusal } {
-  return { refusal: { reason, value: (value ?? 'nothing').slice(0, 60) } };
+/** A defect, with the beginning of the value. */
+export function refuse(reason: string, value: string | undefined): { defect: Defect } {
+  return { defect: { reason, value: (value ?? 'nothing').slice(0, 60) } };
 }

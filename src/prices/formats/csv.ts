@@ -121,9 +121,9 @@ function readRow(
 ): ReturnType<typeof checkBar> {
   const { columns, sourceColumn, source } = layout;
   if (cells.length !== layout.width)
-    return { refusal: { reason: `not ${layout.width} columns`, value: text.slice(0, 60) } };
+    return { defect: { reason: `not ${layout.width} columns`, value: text.slice(0, 60) } };
   if (isDisguised(cells[sourceColumn]) !== (source === DISGUISE))
-    return { refusal: { reason: 'bars of a control market and others in one file', value: cells[sourceColumn] ?? '' } };
+    return { defect: { reason: 'bars of a control market and others in one file', value: cells[sourceColumn] ?? '' } };
   const symbol = columns.symbol === -1 ? layout.symbol : cells[columns.symbol];
   const volume = cells[columns.volume];
   const raw: RawBar = {

@@ -3,7 +3,7 @@ import type { Dividend } from '../../database/dividends.ts';
 import { ServiceError, normaliseSymbol } from '../../domain.ts';
 import { asArray, asObject } from '../../json.ts';
 import { microDollars } from '../../money.ts';
-import { type Refusal, isAbsent, refuse } from './bar.ts';
+import { type Defect, isAbsent, refuse } from './bar.ts';
 import { type Header, dashedDate, rowsOfCells, symbolFromName } from './cells.ts';
 import { type LineBatch, startingWith } from './lines.ts';
 
@@ -35,7 +35,7 @@ interface RawDividend {
  * that nothing was paid.
  */
 export type DividendRow = { line: number; symbol: string | null } & CheckedDividend;
-type CheckedDividend = { dividend: Dividend; refusal?: never } | { refusal: Refusal; dividend?: never };
+type CheckedDividend = { dividend: Dividend; defect?: never } | { defect: Defect; dividend?: never };
 
 /** A file of dividends in a known format. */
 export interface DividendFile {

@@ -2,7 +2,7 @@ import type { CalendarDate } from '../../calendar.ts';
 import type { PriceSource } from '../../database/prices.ts';
 import { ServiceError, messageOf } from '../../domain.ts';
 import { type Json, asArray, asObject, tryParse } from '../../json.ts';
-import { type PriceFile, type RawBar, type Refusal, type Row, checkBar, refuse } from './bar.ts';
+import { type PriceFile, type RawBar, type Defect, type Row, checkBar, refuse } from './bar.ts';
 import { type DividendFile, type DividendRow, asDividendDocument, rowsOfDividends } from './dividends.ts';
 import { notDaily } from './intraday.ts';
 import { MAX_DOCUMENT_LENGTH, type LineBatch, startingWith } from './lines.ts';
@@ -104,12 +104,12 @@ export function rowsOf({ symbol, days }: Document, line: number, today: Calendar
 async function* valuesOfLines(
   batches: AsyncIterator<LineBatch>,
   first: LineBatch,
-): AsyncGenerator<{ line: number; value: unknown; refusal: Refusal | null }> {
+): AsyncGenerator<{ line: number; value: unknown; defect: Defect | null }> {
   for await (const batch of startingWith(first, batches)) {
     for (const [index, text] of batch.lines.entries()) {
       if (text.trim() === '') continue;
       const value = tryParse(text);
-      yield { line: batch.firstLine + index, value, refusal: value === undefined ? refuse('not JSON', text).refusal : null };
+      yield { line: batch.firstLine + index, value, defect: value === undefined ? refuse('not JSON', text).defect : null };
     }
   }
 }
@@ -119,8 +119,8 @@ async function* dividendsOfLines(
   first: LineBatch,
   today: CalendarDate,
 ): AsyncGenerator<DividendRow[]> {
-  for await (const { line, value, refusal } of valuesOfLines(batches, first))
-    yield refusal !== null ? [{ line, symbol: null, refusal }] : dividendsOfLine(value, { line, today });
+  for await (const { line, value, defect } of valuesOfLines(batches, first))
+    yield defect !== null ? [{ line, symbol: null, defect }] : dividendsOfLine(value, { line, today });
 }
 
 function dividendsOfLine(value: unknown, { line, today }: { line: number; today: CalendarDate }): DividendRow[] {
@@ -134,8 +134,8 @@ async function* rowsOfLines(
   first: LineBatch,
   { source, today }: { source: PriceSource; today: CalendarDate },
 ): AsyncGenerator<Row[]> {
-  for await (const { line, value, refusal } of valuesOfLines(batches, first))
-    yield refusal !== null ? [{ line, refusal }] : rowsOfLine(value, line, { source, today });
+  for await (const { line, value, defect } of valuesOfLines(batches, first))
+    yield defect !== null ? [{ line, defect }] : rowsOfLine(value, line, { source, today });
 }
 
 function rowsOfLine(

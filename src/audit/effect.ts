@@ -4,9 +4,9 @@ import type { Portfolio } from '../trading/portfolio.ts';
 import type { Note } from './notes.ts';
 
 /** A portfolio after an action, or why the action cannot have happened. */
-type Outcome = Portfolio | string;
+type Effect = Portfolio | string;
 
-export type Act = (portfolio: Portfolio) => Outcome;
+export type Act = (portfolio: Portfolio) => Effect;
 
 /** An action that is impossible whatever was held. */
 export function refuse(sentence: string): Act {
@@ -30,12 +30,12 @@ export function checkPrice({ price: stored, symbol }: PositionRow, right: RightP
   return right === 'unknown' || right === null ? stored : right;
 }
 
-/** The outcomes that match the record; if none does, notes that and returns the likeliest one and the record itself. */
-export function afterRecord(record: PositionRow, outcomes: readonly Outcome[], note: Note): Portfolio[] {
-  const portfolios = outcomes.filter((outcome) => typeof outcome !== 'string');
+/** The effects that match the record; if none does, notes that and returns the likeliest one and the record itself. */
+export function afterRecord(record: PositionRow, effects: readonly Effect[], note: Note): Portfolio[] {
+  const portfolios = effects.filter((effect) => typeof effect !== 'string');
   const fitting = portfolios.filter(({ cash, holdings }) => cash === record.cash && isSameHoldings(holdings, record.holdings));
   if (fitting.length > 0) return fitting;
-  const [likeliest = outcomes[0]] = portfolios;
+  const [likeliest = effects[0]] = portfolios;
   if (typeof likeliest === 'string') note(likeliest);
   if (likeliest === undefined || typeof likeliest === 'string') return [record];
   if (likeliest.cash !== record.cash)

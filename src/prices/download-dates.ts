@@ -232,7 +232,6 @@ async function coverEmptyDays(state: Progress): Promise<void> {
   const published = addDays(today, -PUBLISHED_AFTER_DAYS);
   const isPast = (date: CalendarDate) =>
     date <= published ||
-    [...supplied].some((other) => other > date) ||
     hasLaterBars(database, date, { symbols: wanted.symbols, source: provider.source });
   const past = [...empty].filter((date) => date < today && isPast(date));
   if (past.length > 0) {

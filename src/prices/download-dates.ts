@@ -227,12 +227,11 @@ function cover({ database, provider: { source }, clock, wanted }: Progress, date
 
 /** Covers the days without bars that are certainly over: a later day has bars, or they are long enough past. */
 async function coverEmptyDays(state: Progress): Promise<void> {
-  const { database, provider, clock, wanted, empty, incomplete, supplied, report } = state;
+  const { database, provider, clock, wanted, empty, incomplete, report } = state;
   const today = dateOf(clock());
   const published = addDays(today, -PUBLISHED_AFTER_DAYS);
   const isPast = (date: CalendarDate) =>
     date <= published ||
-    [...supplied].some((other) => other > date) ||
     hasLaterBars(database, date, { symbols: wanted.symbols, source: provider.source });
   const past = [...empty].filter((date) => date < today && isPast(date));
   if (past.length > 0) {

@@ -218,12 +218,26 @@ test('splits and dividends that the plan does not include are named in a warning
   ]);
 });
 
-test('pages are followed on our own base to the last, and an action on two pages counts once', async (t) => {
+test('pages are followed on our own base to the last', async (t) => {
   const dividends = WEEK.map((date) => `A ${date} 0.1`).join('\n');
   const { server, supply, column } = await start(t, { dividends, pageSize: 2, nextHost: 'https://api.massive.com' });
   assert.deepEqual((await supply()).warnings, []);
   assert.deepEqual(server.requests.slice(1, 4), ['dividends', 'dividends page 2', 'dividends page 3']);
   assert.equal(column('SELECT ex_date FROM dividends').length, 5);
+});
+
+test('a dividend that is on two pages counts once, and one outside the period not at all', async (t) => {
+  const row = (id: string, date = '2025-11-18') => ({ id, ticker: 'A', ex_dividend_date: date, cash_amount: 0.1, currency: 'USD' });
+  const pages = { dividends: [row('E1'), row('E2')], 'dividends page 2': [row('E2'), row('E3'), row('E4', '2025-12-30')] };
+  const { supply, column } = await start(t, {
+    fault(name) {
+      const results = pages[name as keyof typeof pages];
+      const next = name === 'dividends' && { next_url: '/stocks/v1/dividends?cursor=2' };
+      return results && massiveFaults.json({ status: 'OK', results, ...next });
+    },
+  });
+  assert.deepEqual((await supply()).warnings, []);
+  assert.deepEqual(column('SELECT ex_date, cash_e6 FROM dividends'), ['2025-11-18 300000']);
 });
 
 for (const [name, next, reason] of [

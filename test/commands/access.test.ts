@@ -24,7 +24,7 @@ test('with a token set, the server requires it, the health check does not, and n
 });
 
 test('the demo knows its own token, from the environment or the file, and does not print it', async (t) => {
-  const cwd = installProgram(t);
+  const cwd = installProgram(t, { models: [{ signature: 'gpt-5', enabled: true }] });
   writeFileSync(join(cwd, 'tokens.txt'), `another read-only\n${TOKEN}\n`);
   for (const access of [{ API_TOKEN: TOKEN }, { API_TOKENS_FILE: 'tokens.txt' }]) {
     const demo = startProgram(['demo'], { cwd, env: { API_PORT: '0', ...access } });

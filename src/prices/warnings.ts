@@ -62,8 +62,8 @@ function reachWarnings(report: DownloadReport, dates: readonly DatePrices[]): st
 }
 
 function historyWarning({ before, wanted, found }: NonNullable<DownloadReport['history']>): string {
-  const which = found === 0 ? 'none' : `only ${found}`;
-  return `Of the ${count(wanted, 'trading day')} before ${before}, ${which} have prices: models have less to look back on`;
+  const which = found === 0 ? 'none have' : found === 1 ? 'only 1 has' : `only ${found} have`;
+  return `Of the ${count(wanted, 'trading day')} before ${before}, ${which} prices: models have less to look back on`;
 }
 
 /** What was wrong or new in the provider's responses. */

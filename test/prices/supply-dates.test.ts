@@ -103,6 +103,12 @@ test('for the closes before the first morning a limit is waited out; of older da
   assert.match(supplied.warnings[0] ?? '', /^Of the 10 trading days before 2025-11-17, only 7 have prices/);
 });
 
+test('one trading day before the first is counted as one', async (t) => {
+  const { supply } = await start(t, { prices: series('A', ['2025-11-14', ...WEEK]), plan: { from: '2025-11-14', to: '2025-12-31' } });
+  const { warnings } = await supply({ universe: 'A', settings: { priceHistoryDays: 2 } });
+  assert.deepEqual(warnings, ['Of the 2 trading days before 2025-11-17, only 1 has prices: models have less to look back on']);
+});
+
 test('past the longest wait the job continues with the dates that are complete, the earliest', async (t) => {
   const { server, supply } = await start(t, { limit: { requests: 5, windowMs: 60_000, now: () => 0 } });
   const supplied = await supply({ settings: { maxRateLimitWaitMs: 0 } });

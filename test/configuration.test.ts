@@ -2,14 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import {
-  agentConfigurationFor,
-  baselineOf,
-  parseAgentConfiguration,
-  parseConfiguration,
-  readConfiguration,
-  universeOf,
-} from '../src/configuration.ts';
+import { baselineOf } from '../src/configuration-schema.ts';
+import { agentConfigurationFor, parseAgentConfiguration, parseConfiguration, readConfiguration, universeOf } from '../src/configuration.ts';
 import { temporaryFolder } from './support/service.ts';
 
 test('a configuration of the AI-Trader family loads unchanged', () => {

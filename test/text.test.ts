@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
 import { weekdays } from '../src/calendar.ts';
-import { signatureSchema } from '../src/configuration.ts';
+import { signatureSchema } from '../src/configuration-schema.ts';
 import { createLog } from '../src/log.ts';
 import { count, list } from '../src/sentences.ts';
 import { cleanText, cutText, forTerminal, printableJson, showLines, unprintableIn } from '../src/text.ts';

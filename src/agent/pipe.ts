@@ -1,5 +1,6 @@
 import { read, readSync, writeSync } from 'node:fs';
-import { type ChildMessage, createLineReader, encodeLine } from '../protocol.ts';
+import { createLineReader } from '../line-reader.ts';
+import { type ChildMessage, encodeLine } from '../protocol.ts';
 
 const STDIN = 0;
 const STDOUT = 1;

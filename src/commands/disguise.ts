@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { dateOf } from '../calendar.ts';
-import { agentConfigurationFor, readConfiguration, signatureSchema, universeOf } from '../configuration.ts';
+import { signatureSchema } from '../configuration-schema.ts';
+import { agentConfigurationFor, readConfiguration, universeOf } from '../configuration.ts';
 import { drawKey, shiftBack } from '../control/key.ts';
 import { type ControlMarket, type Written, writeControlMarket } from '../control/market.ts';
 import { count, list } from '../sentences.ts';

@@ -24,7 +24,7 @@ interface Arguments {
   dividends: boolean;
 }
 
-interface Order {
+interface DownloadRequest {
   from: CalendarDate;
   to: CalendarDate;
   /** The weekdays of the range. */
@@ -43,7 +43,7 @@ interface Outcome {
 
 type Download = (
   context: PriceContext,
-  order: Order,
+  request: DownloadRequest,
   options: { signal: AbortSignal; onProgress: NonNullable<PriceRequest['onProgress']> },
 ) => Promise<Outcome>;
 
@@ -54,7 +54,7 @@ type Download = (
  */
 export async function downloadPrices(args: Arguments): Promise<number> {
   const settings = readSettings(process.env);
-  const order = readOrder(args, settings);
+  const request = readRequest(args, settings);
   if (!hasPriceProvider(settings)) throw new ServiceError('cannot_start', `Cannot download prices: ${NO_PRICE_PROVIDER}`);
   const download: Download = args.dividends ? dividendsByCommand : pricesByCommand;
   const database = openDatabase(settings.databasePath);
@@ -64,7 +64,7 @@ export async function downloadPrices(args: Arguments): Promise<number> {
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
     const context = { database, settings, clock: () => new Date(), log: silentLog };
-    const { text, hasStored, isComplete } = await download(context, order, {
+    const { text, hasStored, isComplete } = await download(context, request, {
       signal: stopping.signal,
       onProgress: ({ done, total, item }) => line.draw(done, total, item),
     });
@@ -80,22 +80,22 @@ export async function downloadPrices(args: Arguments): Promise<number> {
 
 async function pricesByCommand(
   { settings, ...context }: PriceContext,
-  order: Order,
+  request: DownloadRequest,
   options: Parameters<Download>[2],
 ): Promise<Outcome> {
   const supply = await supplyPrices(
     { ...context, settings: { ...settings, autoDownloadPriceData: true } },
     {
-      dates: order.dates,
-      universe: order.symbols,
+      dates: request.dates,
+      universe: request.symbols,
       models: [],
-      downloadsLeft: order.limit,
+      downloadsLeft: request.limit,
       waitsForHistory: true,
       ...options,
     },
   );
   return {
-    text: describe(supply, order),
+    text: describe(supply, request),
     hasStored: supply.reports.some(({ downloaded }) => downloaded.length > 0),
     isComplete: supply.dates.every(({ missing }) => missing.length === 0),
   };
@@ -103,7 +103,7 @@ async function pricesByCommand(
 
 async function dividendsByCommand(
   context: PriceContext,
-  { symbols, from, to, limit }: Order,
+  { symbols, from, to, limit }: DownloadRequest,
   options: Parameters<Download>[2],
 ): Promise<Outcome> {
   const { report, warnings, missing } = await supplyDividends(context, { symbols, from, to, downloadsLeft: limit, ...options });
@@ -121,7 +121,7 @@ async function dividendsByCommand(
 }
 
 /** Throws a `WrongUsage` for invalid values. */
-function readOrder({ from, to, symbols, limit }: Arguments, { configurationPath }: Settings): Order {
+function readRequest({ from, to, symbols, limit }: Arguments, { configurationPath }: Settings): DownloadRequest {
   checkDates({ from, to });
   if (from > to) throw new WrongUsage(`--from ${from} is after --to ${to}`);
   if (to > dateOf(new Date())) throw new WrongUsage(`--to ${to} is in the future`);
@@ -138,7 +138,7 @@ function readOrder({ from, to, symbols, limit }: Arguments, { configurationPath 
   return { from, to, dates, symbols: [...new Set(named)], limit: limit === undefined ? null : Number(limit) };
 }
 
-function describe({ dates, warnings, reports }: PriceSupply, { symbols }: Order): string {
+function describe({ dates, warnings, reports }: PriceSupply, { symbols }: DownloadRequest): string {
   const missing = new Set(dates.flatMap((date) => date.missing));
   const known = dates.filter((date) => date.missing.length === 0).length;
   const needed = reports.filter(({ wanted }) => wanted > 0);

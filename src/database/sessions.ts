@@ -4,7 +4,7 @@ import type { ActionType, MessageRole } from '../domain.ts';
 import type { Money } from '../money.ts';
 import type { Database } from './database.ts';
 import { type Evidence, marksIn, storeEvidence } from './evidence.ts';
-import { type RowOf, amount, integer, orNull, query, text } from './rows.ts';
+import { query, text } from './rows.ts';
 
 /** One model on one date of one job. */
 export interface ModelDay {
@@ -44,71 +44,6 @@ export interface ToolUsageRow {
   calls: number;
   refused: number;
   durationMs: number;
-}
-
-const CLOSING = query(
-  `SELECT session_id AS sessionId, date, position_id AS positionId, cash_e4 AS cash, portfolio_value_e4 AS portfolioValue,
-     note
-   FROM trading_sessions JOIN positions USING (session_id)
-   WHERE session_id = (SELECT session_id FROM trading_sessions
-     WHERE model = ?1 AND date < ?2 AND status = 'active' ORDER BY date DESC LIMIT 1)
-   ORDER BY action_id DESC LIMIT 1`,
-  { sessionId: integer, date: text, positionId: integer, cash: amount, portfolioValue: amount, note: orNull(text) },
-);
-
-const HOLDINGS = query('SELECT symbol, quantity FROM holdings WHERE position_id = ? ORDER BY symbol', {
-  symbol: text,
-  quantity: integer,
-});
-
-/** The end of a model's active day, from which its next day starts. */
-export type ClosingState = RowOf<typeof CLOSING> & { holdings: RowOf<typeof HOLDINGS>[] };
-
-/** A model's latest active day strictly before a date, whichever job ran it; null when there is none. */
-export function latestActiveDayBefore(database: Database, model: string, date: CalendarDate): ClosingState | null {
-  const closing = CLOSING.get(database, model, date);
-  return closing === undefined ? null : { ...closing, holdings: HOLDINGS.all(database, closing.positionId) };
-}
-
-/** What some models hold when a date begins; `since` is the earliest of the days that they last closed, or that date without any. */
-export function heldBefore(
-  database: Database,
-  models: readonly string[],
-  date: CalendarDate,
-): { symbols: string[]; since: CalendarDate } {
-  const states = models.map((model) => latestActiveDayBefore(database, model, date)).filter((state) => state !== null);
-  return {
-    symbols: [...new Set(states.flatMap(({ holdings }) => holdings.map(({ symbol }) => symbol)))].sort(),
-    since: states.reduce((earliest, state) => (state.date < earliest ? state.date : earliest), date),
-  };
-}
-
-const FIRST_DATE = query(`SELECT min(date) FROM trading_sessions WHERE model = ? AND status = 'active'`, [orNull(text)]);
-const LAST_DATE = query(`SELECT max(date) FROM trading_sessions WHERE model = ? AND status = 'active'`, [orNull(text)]);
-
-/** A model's first active day; null when it has none. */
-export function firstActiveDate(database: Database, model: string): CalendarDate | null {
-  return FIRST_DATE.one(database, model)[0];
-}
-
-/** The date through which a model is simulated: its last active day; null when it has none. */
-export function lastActiveDate(database: Database, model: string): CalendarDate | null {
-  return LAST_DATE.one(database, model)[0];
-}
-
-const ACTIVE = query(
-  `SELECT date, model FROM trading_sessions
-   WHERE status = 'active' AND model IN (SELECT value FROM json_each(?)) AND date BETWEEN ? AND ?`,
-  { date: text, model: text },
-);
-
-/** The model-days of some models between two dates that have an active generation. */
-export function activeModelDays(
-  database: Database,
-  models: readonly string[],
-  { startDate, endDate }: { startDate: CalendarDate; endDate: CalendarDate },
-): RowOf<typeof ACTIVE>[] {
-  return ACTIVE.all(database, JSON.stringify(models), startDate, endDate);
 }
 
 /** What a session starts with. */

@@ -1,5 +1,6 @@
 import type { CalendarDate } from '../calendar.ts';
-import { baselineOf, parseAgentConfiguration, universeOf } from '../configuration.ts';
+import { baselineOf } from '../configuration-schema.ts';
+import { parseAgentConfiguration, universeOf } from '../configuration.ts';
 import type { Database } from '../database/database.ts';
 import { storedRequests } from '../database/records/returns.ts';
 import { askedHash, decodeEntry } from '../entry.ts';

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { type Configuration, basemodelOf, readConfiguration } from '../configuration.ts';
+import { type Configuration, basemodelOf } from '../configuration-schema.ts';
+import { readConfiguration } from '../configuration.ts';
 import { countActiveDays } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
 import { namedModels, seenModel } from '../database/records/models.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { signatureSchema } from '../configuration.ts';
+import { signatureSchema } from '../configuration-schema.ts';
 import { type ResponseBody, type Context, type Input, deploymentFields } from './handler.ts';
 import { dateText, deploymentEntries, describedAsDate, existsInCalendar, integer, invalidDate, named } from './schemas.ts';
 

@@ -1,4 +1,4 @@
-import type { Configuration, ModelConfiguration } from '../configuration.ts';
+import type { Configuration, ModelConfiguration } from '../configuration-schema.ts';
 import { ServiceError } from '../domain.ts';
 import { repeatIn, runNames } from '../repeats.ts';
 import { count, list } from '../sentences.ts';

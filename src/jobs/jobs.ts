@@ -1,8 +1,9 @@
 import { dateOf, timestamp } from '../calendar.ts';
-import { type AgentConfiguration, agentConfigurationFor, readConfiguration } from '../configuration.ts';
+import type { AgentConfiguration } from '../configuration-schema.ts';
+import { agentConfigurationFor, readConfiguration } from '../configuration.ts';
 import { cancelJob, insertJob, statusOfJob, unfinishedJobId } from '../database/jobs.ts';
 import { noteRestart } from '../database/restarts.ts';
-import { firstActiveDate, lastActiveDate } from '../database/sessions.ts';
+import { firstActiveDate, lastActiveDate } from '../database/active-days.ts';
 import { ServiceError } from '../domain.ts';
 import { type Entry, encodeEntry } from '../entry.ts';
 import { logUnexpected } from '../log.ts';

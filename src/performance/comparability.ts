@@ -1,5 +1,6 @@
 import type { CalendarDate } from '../calendar.ts';
-import { type AgentConfiguration, universeOf } from '../configuration.ts';
+import type { AgentConfiguration } from '../configuration-schema.ts';
+import { universeOf } from '../configuration.ts';
 import { type Money, toDollars } from '../money.ts';
 import { count, list } from '../sentences.ts';
 

@@ -1,6 +1,6 @@
 import { type CalendarDate, addDays } from '../calendar.ts';
 import { symbolsWithAdjustedPrices } from '../database/prices.ts';
-import { heldBefore } from '../database/sessions.ts';
+import { heldBefore } from '../database/active-days.ts';
 import type { Log } from '../log.ts';
 import type { Settings } from '../settings.ts';
 import { downloadSplits } from './corporate-actions.ts';

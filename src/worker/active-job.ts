@@ -1,4 +1,5 @@
-import { type AgentConfiguration, type Configuration, parseAgentConfiguration } from '../configuration.ts';
+import type { AgentConfiguration, Configuration } from '../configuration-schema.ts';
+import { parseAgentConfiguration } from '../configuration.ts';
 import type { Database } from '../database/database.ts';
 import { type StoredJob, loadJob } from '../database/jobs.ts';
 import type { Entry } from '../entry.ts';

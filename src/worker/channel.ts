@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { messageOf } from '../domain.ts';
+import { createLineReader } from '../line-reader.ts';
 import {
   type ChildMessage,
   MAX_LINE_BYTES,
@@ -8,7 +9,6 @@ import {
   type Start,
   type ToolResults,
   childMessageSchema,
-  createLineReader,
   decodeLine,
   encodeLine,
 } from '../protocol.ts';

@@ -1,4 +1,4 @@
-import { type AgentConfiguration, type Configuration, type ModelConfiguration, baselineOf } from '../configuration.ts';
+import { type AgentConfiguration, type Configuration, type ModelConfiguration, baselineOf } from '../configuration-schema.ts';
 import { type Entry, fillSecrets } from '../entry.ts';
 import { fillUrl, isHeaderKey, isSameServer } from '../http-values.ts';
 import type { Endpoint, Start } from '../protocol.ts';

@@ -1,4 +1,4 @@
-import { type Configuration, type ModelConfiguration, baselineOf, basemodelOf } from '../configuration.ts';
+import { type Configuration, type ModelConfiguration, baselineOf, basemodelOf } from '../configuration-schema.ts';
 import { type Entry, blankSecrets, decodeEntry } from '../entry.ts';
 import { cutUrl } from '../http-values.ts';
 import type { Json } from '../json.ts';

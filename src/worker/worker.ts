@@ -1,5 +1,6 @@
 import { timestamp } from '../calendar.ts';
-import { type Configuration, readConfiguration, universeOf } from '../configuration.ts';
+import type { Configuration } from '../configuration-schema.ts';
+import { readConfiguration, universeOf } from '../configuration.ts';
 import {
   addWarnings,
   failRemainingModelDays,
@@ -9,7 +10,8 @@ import {
   skipModelDays,
 } from '../database/jobs.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
-import { type ModelDay, activeModelDays } from '../database/sessions.ts';
+import { activeModelDays } from '../database/active-days.ts';
+import type { ModelDay } from '../database/sessions.ts';
 import { type StaleModelDay, staleModelDays } from '../database/stale.ts';
 import { messageOf } from '../domain.ts';
 import { logUnexpected } from '../log.ts';

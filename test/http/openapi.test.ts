@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { isCalendarDate } from '../../src/calendar.ts';
-import { signatureSchema } from '../../src/configuration.ts';
+import { signatureSchema } from '../../src/configuration-schema.ts';
 import { errorsOf } from '../../src/http/openapi.ts';
 import { exampleOf, examples } from '../../src/http/examples.ts';
 import { routes } from '../../src/http/routes.ts';

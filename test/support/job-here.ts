@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { type CalendarDate, timestamp, weekdays } from '../../src/calendar.ts';
-import { type AgentConfiguration, readConfiguration, universeOf } from '../../src/configuration.ts';
+import type { AgentConfiguration } from '../../src/configuration-schema.ts';
+import { readConfiguration, universeOf } from '../../src/configuration.ts';
 import { type Run, finishJob, insertJob, setJobStatus, skipModelDays } from '../../src/database/jobs.ts';
-import { type ModelDay, activeModelDays } from '../../src/database/sessions.ts';
+import { activeModelDays } from '../../src/database/active-days.ts';
+import type { ModelDay } from '../../src/database/sessions.ts';
 import { encodeEntry } from '../../src/entry.ts';
 import { expandModels } from '../../src/jobs/expand-models.ts';
 import { createLog } from '../../src/log.ts';

@@ -1,0 +1,180 @@
+import * as v from 'valibot';
+import { type CalendarDate, isCalendarDate } from './calendar.ts';
+import { type BaselineStrategy, SYMBOL_PATTERN, baselineStrategies } from './domain.ts';
+import { HTTP_URL, isHttpUrl } from './http-values.ts';
+import { MAX_PROMPT_LENGTH, fitsPrompt } from './prompt-file.ts';
+import { repeatProblems } from './repeats.ts';
+import { unprintableIn } from './text.ts';
+
+/** The server's configuration file: models, how they trade, and universes. Each key with its bounds. */
+
+const MAX_SIGNATURE_LENGTH = 200;
+const MAX_REPEATS = 100;
+const MAX_UNIVERSES = 200;
+/** More than any research desk holds, and far below the largest integer of 1/10000 dollar. */
+const MAX_INITIAL_CASH = 1_000_000_000;
+
+/** Counts characters as JSON Schema does: an emoji is one, though its length is 2. */
+const hasSignatureLength = v.check(
+  (text: string) => text.length <= MAX_SIGNATURE_LENGTH || [...text].length <= MAX_SIGNATURE_LENGTH,
+  `must not be longer than ${MAX_SIGNATURE_LENGTH} characters`,
+);
+const isPrintable = v.check(
+  (text: string) => unprintableIn(text) === null,
+  ({ input }) => `must not contain ${unprintableIn(input)}`,
+);
+
+/** Unprintable characters (text.ts), as a range of a pattern that other languages can read too; JSON excludes half characters. */
+const UNPRINTABLE = String.raw`\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069`;
+
+/** A model's name in every table and response, and the name of a universe: printable text. */
+export const signatureSchema = v.pipe(
+  v.string('expected a string'),
+  v.check((text) => text.trim() !== '', 'must not be empty'),
+  hasSignatureLength,
+  isPrintable,
+  v.metadata({
+    maxLength: MAX_SIGNATURE_LENGTH,
+    pattern: String.raw`^[^${UNPRINTABLE}\S]*[^${UNPRINTABLE}\s][^${UNPRINTABLE}]*$`,
+  }),
+);
+
+const symbolSchema = v.pipe(v.string(), v.trim(), v.toUpperCase(), v.regex(SYMBOL_PATTERN, 'is not a ticker symbol'));
+
+const symbolsSchema = v.pipe(
+  v.array(symbolSchema),
+  v.minLength(1),
+  v.maxLength(1_000),
+  v.transform((symbols) => [...new Set(symbols)]),
+);
+
+/** Lists of symbols by name; a trigger picks one. */
+const universesSchema = v.pipe(
+  v.record(signatureSchema, symbolsSchema),
+  v.check((universes) => Object.keys(universes).length <= MAX_UNIVERSES, `must not name more than ${MAX_UNIVERSES} universes`),
+);
+
+/** Half of the traded amount; more is a typing error. */
+const MAX_BASIS_POINTS = 5_000;
+const MAX_COMMISSION = 1_000_000;
+const basisPoints = v.pipe(v.number(), v.minValue(0), v.maxValue(MAX_BASIS_POINTS));
+const dollars = v.pipe(v.number(), v.minValue(0));
+/** Dollars per million tokens: a dollar a token. With `MAX_TOKENS_OF_ANSWER` it keeps every cost finite. */
+const MAX_TOKEN_PRICE = 1_000_000;
+const tokenPrice = v.pipe(dollars, v.maxValue(MAX_TOKEN_PRICE));
+const httpUrl = v.pipe(
+  v.string(),
+  v.check((text) => text === '' || isHttpUrl(text), `must be ${HTTP_URL}`),
+);
+
+/** The prefix of a `basemodel` that selects a rule instead of a provider's model. */
+const BASELINE_PREFIX = 'baseline/';
+
+const modelFields = v.object({
+  signature: signatureSchema,
+  name: v.nullish(v.string()),
+  basemodel: v.nullish(v.string()),
+  enabled: v.optional(v.boolean(), false),
+  openai_base_url: v.nullish(httpUrl),
+  openai_api_key: v.nullish(v.string()),
+  /** The name of the environment variable with the key, for files that should not contain one. */
+  openai_api_key_env: v.nullish(v.pipe(v.string(), v.regex(/^([A-Za-z_]\w*)?$/, 'must be the name of a variable, not a key'))),
+  temperature: v.nullish(v.number()),
+  top_p: v.nullish(v.number()),
+  seed: v.nullish(v.pipe(v.number(), v.integer())),
+  max_tokens: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  reasoning_effort: v.nullish(v.string()),
+  /** Further fields of the request's body, sent as they are. */
+  extra_body: v.nullish(v.record(v.string(), v.unknown())),
+  price_per_million_tokens: v.nullish(
+    v.object({ input: tokenPrice, output: tokenPrice, cached_input: v.nullish(tokenPrice) }),
+  ),
+  max_cost_usd: v.nullish(dollars),
+  /** How many independent runs a job makes of it. */
+  repeats: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_REPEATS)), 1),
+  /** Instructions added to the system prompt; or the file that has them, relative to the configuration's. */
+  prompt: v.nullish(v.pipe(v.string(), v.check(fitsPrompt, `must not be longer than ${MAX_PROMPT_LENGTH} characters`))),
+  prompt_file: v.nullish(v.string()),
+  /** Whether it may keep a note from day to day. */
+  notes: v.nullish(v.boolean(), false),
+  /** The last date that the model may remember from its training. */
+  knowledge_cutoff: v.nullish(v.custom<CalendarDate>(isCalendarDate, 'must be a date YYYY-MM-DD')),
+});
+
+const modelSchema = v.pipe(
+  modelFields,
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    if (dataset.value.prompt && dataset.value.prompt_file) addIssue({ message: 'has both prompt and prompt_file; keep one' });
+    if (!isUnknownBaseline(dataset.value)) return;
+    const key = dataset.value.basemodel ? 'basemodel' : 'signature';
+    const message = `must be one of ${baselineStrategies.map((strategy) => BASELINE_PREFIX + strategy).join(', ')}`;
+    const input = dataset.value;
+    addIssue({ message, path: [{ type: 'object', origin: 'value', input, key, value: input[key] }] });
+  }),
+);
+
+export const agentConfigSchema = v.object({
+  max_steps: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000)), 30),
+  max_retries: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)), 3),
+  base_delay: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(3_600)), 1),
+  initial_cash: v.optional(v.pipe(v.number(), v.gtValue(0), v.maxValue(MAX_INITIAL_CASH)), 10_000),
+  /** Dollars per executed order, and basis points of the traded amount. */
+  commission_per_trade: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(MAX_COMMISSION)), 0),
+  commission_bps: v.optional(basisPoints, 0),
+  /** How much worse than the open an order fills. */
+  slippage_bps: v.optional(basisPoints, 0),
+  /** What one model may cost in one job; a model's own limit takes precedence. */
+  max_cost_usd: v.optional(v.nullable(dollars), null),
+  stock_symbols: v.optional(v.nullable(symbolsSchema), null),
+  /** Whether dividends of what is held are paid. */
+  dividends: v.optional(v.boolean(), true),
+});
+
+function pathTo(input: ModelConfiguration[], index: number, key: keyof ModelConfiguration): [v.ArrayPathItem, v.ObjectPathItem] {
+  const value = input[index] as ModelConfiguration;
+  return [
+    { type: 'array', origin: 'value', input, key: index, value },
+    { type: 'object', origin: 'value', input: value, key, value: value[key] },
+  ];
+}
+
+export const configurationSchema = v.object({
+  models: v.pipe(
+    v.array(modelSchema),
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (!dataset.typed) return;
+      const seen = new Set<string>();
+      for (const { signature } of dataset.value) {
+        if (seen.has(signature)) addIssue({ message: `lists the signature '${signature}' twice` });
+        seen.add(signature);
+      }
+      const entries = dataset.value.map((entry) => ({ ...entry, baseline: baselineOf(entry) }));
+      for (const { index, key, message } of repeatProblems(entries, MAX_SIGNATURE_LENGTH))
+        addIssue({ message, path: pathTo(dataset.value, index, key) });
+    }),
+  ),
+  agent_config: v.optional(agentConfigSchema, {}),
+  universes: v.optional(universesSchema, {}),
+});
+
+export type ModelConfiguration = v.InferOutput<typeof modelSchema>;
+/** How every model of a job trades; stored with the job, so that changing the file does not affect a running job. */
+export type AgentConfiguration = v.InferOutput<typeof agentConfigSchema>;
+export type Configuration = v.InferOutput<typeof configurationSchema>;
+
+type NamedModel = Pick<v.InferOutput<typeof modelFields>, 'signature' | 'basemodel'>;
+
+/** What a model's entry requests: the `model` of a provider's request, or a baseline. */
+export function basemodelOf({ signature, basemodel }: NamedModel): string {
+  return basemodel || signature;
+}
+
+/** The rule that trades for an entry, or null for a model. */
+export function baselineOf(entry: NamedModel): BaselineStrategy | null {
+  return baselineStrategies.find((strategy) => basemodelOf(entry) === BASELINE_PREFIX + strategy) ?? null;
+}
+
+function isUnknownBaseline(entry: NamedModel): boolean {
+  return basemodelOf(entry).startsWith(BASELINE_PREFIX) && baselineOf(entry) === null;
+}

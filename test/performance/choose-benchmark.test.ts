@@ -134,24 +134,6 @@ test('the curve of a benchmark has its dividends on the dates on which a model-d
   assert.deepEqual([valueWith(false), valueWith(true), valueWith(false, true), valueWith(true, false)], [1.1, 1.122, 1.122, 1.122]);
 });
 
-/** Spans of QQQ and paying or not, on Tuesday 2025-11-11 after Friday 2025-11-07 → whether a dividend may be missing. */
-const knowledge: [name: string, spans: [string, string][], paysDividends: boolean, unknown: string[]][] = [
-  ['nothing covered', [], true, ['QQQ']],
-  ['covered', [['2025-11-08', '2025-11-11']], true, []],
-  ['covered but for a weekend', [['2025-11-10', '2025-11-11']], true, []],
-  ['covered but for a weekday', [['2025-11-11', '2025-11-11']], true, ['QQQ']],
-  ['not paid', [], false, []],
-];
-for (const [name, spans, paysDividends, unknown] of knowledge) {
-  test(`whether a benchmark may lack dividends: ${name}`, () => {
-    const database = databaseWith(PRICES);
-    const insert = database.statement(`INSERT INTO dividend_coverage VALUES ('QQQ', 'csv', ?, ?, 't')`);
-    for (const span of spans) insert.run(...span);
-    const days = [day('a', '2025-11-11', '2025-11-07', paysDividends)];
-    assert.deepEqual(benchmarkOf(database, 'QQQ', days).withUnknownDividends, unknown);
-  });
-}
-
 /** A completed job with this universe that ran one day of model a, as the session of that number. */
 function runJob(
   database: Database,

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { weekdays } from '../../src/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
+import { dividendsBetween } from '../../src/database/dividends.ts';
 import { type ChosenDay, priceSpan } from '../../src/database/records/performance.ts';
 import { storeBars } from '../../src/database/prices.ts';
 import { benchmarkCurve, benchmarkReturns, levelAt } from '../../src/performance/benchmark.ts';
@@ -132,6 +133,21 @@ test('the curve of a benchmark has its dividends on the dates on which a model-d
     return reportBenchmark(benchmarkOf(database, 'QQQ', days), days, 0).curve[0]?.value;
   };
   assert.deepEqual([valueWith(false), valueWith(true), valueWith(false, true), valueWith(true, false)], [1.1, 1.122, 1.122, 1.122]);
+});
+
+test('the bars of a symbol are looked through once for all of its dividends, not for each of them', () => {
+  const database = openDatabase(':memory:');
+  const texts: string[] = [];
+  const watched: Database = { ...database, statement: (sql, rows) => (texts.push(sql), database.statement(sql, rows)) };
+  dividendsBetween(watched, ['QQQ'], { after: '2005-01-01', upTo: '2025-01-01' });
+  const plan = database.statement(`EXPLAIN QUERY PLAN ${texts[0]}`).all('[]', '', '');
+  const steps = new Map(plan.map(({ id, parent, detail }) => [id, { parent, detail: String(detail) }]));
+  const isInSeries = (id: unknown): boolean => {
+    const { parent, detail = '' } = steps.get(id as number) ?? {};
+    return parent !== undefined && (detail === 'MATERIALIZE series' || isInSeries(parent));
+  };
+  const looks = [...steps].filter(([, { detail }]) => detail.includes('price_data'));
+  assert.deepEqual([looks.length, looks.filter(([id]) => !isInSeries(id))], [2, []]);
 });
 
 /** A completed job with this universe that ran one day of model a, as the session of that number. */

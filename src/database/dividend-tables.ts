@@ -1,3 +1,5 @@
+import { SPLITS_SINCE } from './splits-since.ts';
+
 /**
  * Dividends as sources tell them, the spans for which they are known, the values that changes replaced, and which of them a
  * committed session knew. Triggers compare the last with what is stored now, as for bars and splits.
@@ -59,9 +61,7 @@ END;
 -- split-adjusted amount is multiplied by them for a raw one.
 CREATE VIEW dividends_with_splits AS SELECT symbol, ex_date, cash_e6, basis,
   CASE WHEN (basis = 'split_adjusted') <> EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = dividends.symbol AND adjusted)
-    THEN coalesce((SELECT group_concat(date || ' ' || numerator || ':' || denominator, ', ') FROM (
-      SELECT date, numerator, denominator FROM stock_splits
-      WHERE stock_splits.symbol = dividends.symbol AND stock_splits.date >= dividends.ex_date ORDER BY date)), '')
+    THEN ${SPLITS_SINCE}
     ELSE '' END AS splits
 FROM dividends;
 

@@ -3,6 +3,7 @@ import { sourcesWithDividendsInSql } from './adjusted-sources.ts';
 import type { Database, Reader } from './database.ts';
 import { type RowOf, integer, oneOf, query, text } from './rows.ts';
 import { type Coverage, dividendSpans } from './spans.ts';
+import { SPLITS_SINCE } from './splits-since.ts';
 
 /** What a source means by its amounts: cash per share as it was paid then, or divided by all later splits. */
 export const dividendBases = ['as_paid', 'split_adjusted'] as const;
@@ -60,11 +61,18 @@ function exDatesWithin(reader: Reader, { symbol, startDate, endDate }: Coverage)
   return EX_DATES.all(reader, symbol, startDate, endDate).flat();
 }
 
+/** As the view `dividends_with_splits`, but looks through the bars of each symbol once, not once for each of its dividends. */
 const DIVIDENDS = query(
-  `SELECT symbol, ex_date AS exDate, cash_e6 AS cash, basis, splits FROM dividends_with_splits AS stored
-   WHERE symbol IN (SELECT value FROM json_each(?1)) AND ex_date > ?2 AND ex_date <= ?3
-     AND NOT EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = stored.symbol AND source IN (${sourcesWithDividendsInSql}))
-   ORDER BY ex_date, symbol`,
+  `WITH due AS MATERIALIZED (
+     SELECT symbol, ex_date, cash_e6, basis FROM dividends
+     WHERE symbol IN (SELECT value FROM json_each(?1)) AND ex_date > ?2 AND ex_date <= ?3),
+   series AS MATERIALIZED (
+     SELECT symbol, EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = payer.symbol AND adjusted) AS adjusted
+     FROM (SELECT DISTINCT symbol FROM due) AS payer
+     WHERE NOT EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = payer.symbol AND source IN (${sourcesWithDividendsInSql})))
+   SELECT symbol, ex_date AS exDate, cash_e6 AS cash, basis,
+     CASE WHEN (basis = 'split_adjusted') <> adjusted THEN ${SPLITS_SINCE} ELSE '' END AS splits
+   FROM due AS dividends JOIN series USING (symbol) ORDER BY ex_date, symbol`,
   {
     symbol: text,
     exDate: text,

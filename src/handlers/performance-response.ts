@@ -164,8 +164,6 @@ export const performanceResponse = named('PerformanceResponse', {
     days: count,
     /** Why it does not cover all days of the models; null when it does. */
     incomplete: v.nullable(v.string()),
-    /** Of which of its symbols a dividend may be missing; null when of none, or when no model-day is paid dividends. */
-    unknown_dividends: v.nullable(v.string()),
     ...returnEntries,
     curve: v.array(named('BenchmarkPoint', { date: dateText, value: v.number(), daily_return: v.number() })),
   }),

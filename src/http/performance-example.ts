@@ -146,7 +146,6 @@ export const performance = {
       start_date: '2025-09-15',
       days: 2,
       incomplete: null,
-      unknown_dividends: null,
       total_return: 0.003,
       ...noFigures,
       winning_days_share: 1,

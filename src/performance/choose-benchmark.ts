@@ -10,7 +10,6 @@ import { cashPerShare } from '../trading/dividends.ts';
 import type { Steps } from '../turns.ts';
 import { type Base, type BothLevels, equalWeightLevels, isBefore, levelAt, startOf } from './benchmark.ts';
 import { type Levels, symbolLevels } from './symbol-levels.ts';
-import { symbolsWithUnknown } from './unknown-dividends.ts';
 
 /** The name of the equal-weight universe as a benchmark. No symbol is written in lower case. */
 export const UNIVERSE = 'universe';
@@ -27,8 +26,6 @@ export interface Benchmark {
   /** How many symbols it has. */
   symbols: number;
   levels: BothLevels;
-  /** Those of its symbols of which a dividend may be missing. */
-  withUnknownDividends: readonly string[];
   /** Where its own curve begins: with the first day of a model at whose start it has a level, or null. */
   base: Base | null;
 }
@@ -57,9 +54,7 @@ export function* benchmarkSteps(
   const levels = yield* bothLevels(days, (paysDividends) =>
     levelsOfAll(database, symbols, { name, from: start, to: last, paysDividends }),
   );
-  const pays = days.some(({ paysDividends }) => paysDividends);
-  const unknown = pays ? yield* symbolsWithUnknown(database, symbols, { after: start, upTo: last }) : [];
-  return { name, symbols: symbols.length, levels, withUnknownDividends: unknown, base: baseOf(days, levels.ofPrices) };
+  return { name, symbols: symbols.length, levels, base: baseOf(days, levels.ofPrices) };
 }
 
 /** Levels with and without dividends; where the model-days are all of one kind, the same twice. */

@@ -29,7 +29,7 @@ export const definitions = {
   trades: 'Orders executed; splits and refused orders do not count',
   commission: 'What orders cost beside shares times price',
   realised_profit: 'Profit on shares sold, and on fractions of shares that splits paid in cash',
-  dividends: 'Cash received as dividends; profit is realised profit, unrealised profit and dividends',
+  dividends: 'Cash received; profit is realised profit, unrealised profit and dividends',
   unrealised_profit: 'Value of the open positions at the last close minus what they cost',
   round_trips: 'Shares bought together and sold together, first in, first out',
   win_rate: 'Round trips with a profit above 0, as a share of all',
@@ -67,8 +67,8 @@ export function reportConventions(yearlyRiskFreeRate: number) {
     min_days_for_risk: MIN_DAYS_FOR_RISK,
     min_share_of_weekdays: MIN_SHARE_OF_WEEKDAYS,
     dividends:
-      'Dividends are part of the profit and of every return, where the job pays them (agent_config.dividends); a benchmark ' +
-      'reinvests its own at the close of the ex-date, and is measured without them where the model-day is',
+      'Part of the profit and of every return where the job pays them; a benchmark reinvests its own at the close of the ' +
+      'ex-date, and is measured without them where the model-day is',
     universe_benchmark:
       'Equal amounts in every symbol of the universe that has a price, rebalanced at every close, without costs',
     benchmark_gaps: `${STILL}; then it has no return until its next bar, and a symbol is not in the universe`,

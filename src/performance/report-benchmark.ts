@@ -20,7 +20,6 @@ export function reportBenchmark(benchmark: Benchmark, days: readonly ChosenDay[]
     start_date: base?.start.date ?? null,
     days: curve.length,
     incomplete: whyIncomplete(benchmark, { dates, covered: curve.map(({ date }) => date) }),
-    unknown_dividends: whatIsUnknown(benchmark),
     ...reportReturns(seriesOf(curve), riskFree),
     curve: curve.map(({ date, value, dailyReturn }) => ({
       date,
@@ -28,14 +27,6 @@ export function reportBenchmark(benchmark: Benchmark, days: readonly ChosenDay[]
       daily_return: rounded(dailyReturn),
     })),
   };
-}
-
-/** Of which symbols a dividend may be missing; null when of none. */
-function whatIsUnknown({ name, symbols, withUnknownDividends }: Benchmark): string | null {
-  const unknown = withUnknownDividends.length;
-  if (unknown === 0) return null;
-  const of = name === UNIVERSE ? `${unknown} of ${count(symbols, 'symbol')} of the universe` : name;
-  return `The dividends of ${of} are unknown on some of these days: the benchmark may lack some`;
 }
 
 /** Why a benchmark does not cover all days of the models; null when it does. */

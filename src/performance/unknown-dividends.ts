@@ -3,7 +3,7 @@ import type { Database } from '../database/database.ts';
 import { dividendCoverage } from '../database/dividends.ts';
 import type { Coverage } from '../database/prices.ts';
 import { exDatesOf, heldUncovered, paysNothing } from '../database/records/held.ts';
-import { type ChosenDay, priceSpan } from '../database/records/performance.ts';
+import type { ChosenDay } from '../database/records/performance.ts';
 import type { Steps } from '../turns.ts';
 
 /** Before and after every date. */
@@ -25,7 +25,7 @@ export type UnknownSearch = (sessions: readonly ChosenDay[]) => Steps<ChosenDay[
 
 /** Reads what is known of each symbol once. Sessions that pay no dividends are never found. */
 export function createUnknownSearch(database: Database): UnknownSearch {
-  const readOnce = createReader(database);
+  const read = new Map<string, Known>();
   return function* (sessions) {
     const paying = sessions.filter(({ paysDividends }) => paysDividends);
     const found = new Set<number>();
@@ -33,36 +33,14 @@ export function createUnknownSearch(database: Database): UnknownSearch {
       const ids = paying.slice(start, start + SESSIONS_PER_STEP).map(({ sessionId }) => sessionId);
       for (const [sessionId, symbol, since, date] of heldUncovered(database, ids)) {
         if (found.has(sessionId)) continue;
-        const known = yield* readOnce(symbol);
+        const known = read.get(symbol) ?? readKnown(database, symbol);
+        if (!read.has(symbol)) yield null; // it may have looked at every bar of the symbol
+        read.set(symbol, known);
         if (isUnknown(known, { after: since, upTo: date })) found.add(sessionId);
       }
       yield null;
     }
     return paying.filter(({ sessionId }) => found.has(sessionId));
-  };
-}
-
-/** Those of some symbols that have prices, and may have had an unknown dividend after one date up to another. */
-export function* symbolsWithUnknown(database: Database, symbols: readonly string[], span: Span): Steps<string[]> {
-  const readOnce = createReader(database);
-  const found: string[] = [];
-  for (const symbol of symbols) {
-    const known = yield* readOnce(symbol);
-    if (priceSpan(database, symbol) !== null && isUnknown(known, span)) found.push(symbol);
-  }
-  return found;
-}
-
-/** Reads what is known of a symbol at its first mention, which may mean to look at every bar of it: in a step of its own. */
-function createReader(database: Database): (symbol: string) => Steps<Known> {
-  const known = new Map<string, Known>();
-  return function* (symbol) {
-    const before = known.get(symbol);
-    if (before !== undefined) return before;
-    const own = readKnown(database, symbol);
-    known.set(symbol, own);
-    yield null;
-    return own;
   };
 }
 
@@ -74,13 +52,8 @@ function readKnown(database: Database, symbol: string): Known {
   };
 }
 
-interface Span {
-  after: CalendarDate;
-  upTo: CalendarDate;
-}
-
 /** Ex-dates are weekdays, so a weekend need not be covered. */
-function isUnknown({ isComplete, spans, exDates }: Known, { after, upTo }: Span): boolean {
+function isUnknown({ isComplete, spans, exDates }: Known, { after, upTo }: { after: CalendarDate; upTo: CalendarDate }): boolean {
   const isCovered = (date: CalendarDate) => spans.some(({ startDate, endDate }) => startDate <= date && date <= endDate);
   return !isComplete && weekdays(addDays(after, 1), upTo).some((date) => !isCovered(date) && !exDates.has(date));
 }

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { weekdays } from '../../src/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
+import { dividendsBetween } from '../../src/database/dividends.ts';
 import { type ChosenDay, priceSpan } from '../../src/database/records/performance.ts';
 import { storeBars } from '../../src/database/prices.ts';
 import { benchmarkCurve, benchmarkReturns, levelAt } from '../../src/performance/benchmark.ts';
@@ -134,23 +135,20 @@ test('the curve of a benchmark has its dividends on the dates on which a model-d
   assert.deepEqual([valueWith(false), valueWith(true), valueWith(false, true), valueWith(true, false)], [1.1, 1.122, 1.122, 1.122]);
 });
 
-/** Spans of QQQ and paying or not, on Tuesday 2025-11-11 after Friday 2025-11-07 → whether a dividend may be missing. */
-const knowledge: [name: string, spans: [string, string][], paysDividends: boolean, unknown: string[]][] = [
-  ['nothing covered', [], true, ['QQQ']],
-  ['covered', [['2025-11-08', '2025-11-11']], true, []],
-  ['covered but for a weekend', [['2025-11-10', '2025-11-11']], true, []],
-  ['covered but for a weekday', [['2025-11-11', '2025-11-11']], true, ['QQQ']],
-  ['not paid', [], false, []],
-];
-for (const [name, spans, paysDividends, unknown] of knowledge) {
-  test(`whether a benchmark may lack dividends: ${name}`, () => {
-    const database = databaseWith(PRICES);
-    const insert = database.statement(`INSERT INTO dividend_coverage VALUES ('QQQ', 'csv', ?, ?, 't')`);
-    for (const span of spans) insert.run(...span);
-    const days = [day('a', '2025-11-11', '2025-11-07', paysDividends)];
-    assert.deepEqual(benchmarkOf(database, 'QQQ', days).withUnknownDividends, unknown);
-  });
-}
+test('the bars of a symbol are looked through once for all of its dividends, not for each of them', () => {
+  const database = openDatabase(':memory:');
+  const texts: string[] = [];
+  const watched: Database = { ...database, statement: (sql, rows) => (texts.push(sql), database.statement(sql, rows)) };
+  dividendsBetween(watched, ['QQQ'], { after: '2005-01-01', upTo: '2025-01-01' });
+  const plan = database.statement(`EXPLAIN QUERY PLAN ${texts[0]}`).all('[]', '', '');
+  const steps = new Map(plan.map(({ id, parent, detail }) => [id, { parent, detail: String(detail) }]));
+  const isInSeries = (id: unknown): boolean => {
+    const { parent, detail = '' } = steps.get(id as number) ?? {};
+    return parent !== undefined && (detail === 'MATERIALIZE series' || isInSeries(parent));
+  };
+  const looks = [...steps].filter(([, { detail }]) => detail.includes('price_data'));
+  assert.deepEqual([looks.length, looks.filter(([id]) => !isInSeries(id))], [2, []]);
+});
 
 /** A completed job with this universe that ran one day of model a, as the session of that number. */
 function runJob(

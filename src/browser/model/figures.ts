@@ -2,7 +2,7 @@ import { type Child, h, newId } from '../parts/element.ts';
 import { MISSING, change, cost, count, counted, money, profit, ratio, share, tone } from '../parts/format.ts';
 import type { ModelReport, Performance } from '../service/responses.ts';
 
-interface Figure {
+interface ShownFigure {
   label: string;
   /** Its name in the response, which has its definition. */
   name: string;
@@ -12,7 +12,7 @@ interface Figure {
   reason?: string | undefined;
 }
 
-type Group = [title: string, figures: Figure[]];
+type Group = [title: string, figures: ShownFigure[]];
 
 /** All figures of a model; each explains itself when the reader points at it or moves the focus to it. */
 export function figures(report: ModelReport, { conventions, benchmark }: Performance): HTMLElement {
@@ -24,7 +24,7 @@ export function figures(report: ModelReport, { conventions, benchmark }: Perform
   return h('div.figure-groups', ...groups);
 }
 
-function entry({ label, text, look, reason }: Figure, definition: string | undefined): HTMLElement {
+function entry({ label, text, look, reason }: ShownFigure, definition: string | undefined): HTMLElement {
   const value = h('dd', { class: look }, text);
   const meaning = [definition, text === MISSING ? reason : undefined].filter((part) => part !== undefined).join('. ');
   if (meaning === '') return h('div', h('dt', label), value);
@@ -42,7 +42,7 @@ function reader<Source extends { unavailable: Record<string, string> }>(source: 
     name: Name,
     format: (value: Source[Name]) => Child,
     { label = inWords(name), isToned = TONED.includes(format) }: { label?: string; isToned?: boolean } = {},
-  ): Figure => {
+  ): ShownFigure => {
     const value = source[name];
     const look = isToned && { look: tone(typeof value === 'number' ? value : null) };
     return { label, name, text: format(value), reason: source.unavailable[name], ...look };

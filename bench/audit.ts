@@ -94,7 +94,7 @@ function tradeEveryDay(database: CommandDatabase, model: string, dates: readonly
   for (const [day, date] of dates.entries()) {
     const startedAt = new Date(Date.parse('2025-01-03') + day * MODEL_DAY_MS).toISOString();
     const modelDay = { jobId: 'bench', date, model };
-    const start = { startedFrom, initialCash: INITIAL_CASH, paysDividends: false, startedAt };
+    const start = { startedFrom, initialCash: INITIAL_CASH, paysDividends: true, startedAt };
     const sessionId: number = database.transaction(() => insertSession(database, modelDay, start));
     const held = portfolio.holdings;
     const positions = Array.from({ length: RECORDS_PER_DAY }, (_, index) => {

@@ -72,7 +72,7 @@ export const commands: Record<string, Command> = {
   disguise: command({
     summary: 'Writes stored prices in disguise: a control market, which shows what a model remembers.',
     details: lines(
-      'FOLDER must be new or empty. It gets prices.csv, universe.json and key.csv: see docs/control-markets.md.',
+      'FOLDER must be new or empty. It gets prices.csv, dividends.csv, universe.json and key.csv: see docs/control-markets.md.',
       'Exit code 0, or 1 with nothing left behind.',
     ),
     options: {

@@ -5,3 +5,6 @@ export const adjustedSourcesInSql = adjustedSources.map((source) => `'${source}'
 /** Series whose prices contain dividends, or that are made up: nothing is paid on them. */
 const sourcesWithDividends = ['stooq', 'synthetic'];
 export const sourcesWithDividendsInSql = sourcesWithDividends.map((source) => `'${source}'`).join(', ');
+
+/** Series of which providers know no splits or dividends, or none that count: a control market's codes, and prices with both. */
+export const closedSourcesInSql = `'disguise', 'stooq'`;

@@ -1,4 +1,5 @@
 import type { CalendarDate } from '../calendar.ts';
+import { closedSourcesInSql } from './adjusted-sources.ts';
 import type { Database, Reader } from './database.ts';
 import { type RowOf, flag, integer, orNull, query, real, text } from './rows.ts';
 import { type Coverage, priceSpans } from './spans.ts';
@@ -126,6 +127,20 @@ const WITH_ADJUSTED_PRICES = query(
 /** Those of these symbols whose series is free of split jumps: raw bars must not be added to it. */
 export function symbolsWithAdjustedPrices(reader: Reader, symbols: readonly string[]): Set<string> {
   return new Set(WITH_ADJUSTED_PRICES.all(reader, JSON.stringify(symbols)).flat());
+}
+
+const WITH_CLOSED_SOURCE = query(
+  `SELECT value FROM json_each(?)
+   WHERE EXISTS (SELECT 1 FROM price_data WHERE symbol = value AND source IN (${closedSourcesInSql}))`,
+  [text],
+);
+
+/**
+ * Those of these symbols whose splits and dividends no provider is asked for. A provider does not know the codes of a control
+ * market: its response would say that there are none, and replace those from the control market's file.
+ */
+export function symbolsWithClosedSource(reader: Reader, symbols: readonly string[]): Set<string> {
+  return new Set(WITH_CLOSED_SOURCE.all(reader, JSON.stringify(symbols)).flat());
 }
 
 const WHOLE_BARS = query(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type CalendarDate, addDays, isWeekday } from '../calendar.ts';
-import { storedPrices, symbolsWithAdjustedPrices } from '../database/prices.ts';
+import { storedPrices, symbolsWithAdjustedPrices, symbolsWithClosedSource } from '../database/prices.ts';
 import { closedThrough } from '../new-york.ts';
 import { type DatePrices, examineDates } from './coverage.ts';
 import type { DayNeed } from './date-order.ts';
@@ -67,6 +67,7 @@ export function wantedDays(
   const adjusted = symbolsWithAdjustedPrices(database, everything);
   const universe = request.universe.filter((symbol) => !adjusted.has(symbol));
   const symbols = everything.filter((symbol) => !adjusted.has(symbol));
+  const closed = symbolsWithClosedSource(database, everything);
   const days = symbols.length > 0 ? settings.priceHistoryDays : 0;
   const from = addDays(first, -historySpan(days));
   return {
@@ -74,7 +75,7 @@ export function wantedDays(
     first,
     last,
     symbols,
-    actions: { symbols: everything, from: heldSince < from ? addDays(heldSince, 1) : from },
+    actions: { symbols: everything.filter((symbol) => !closed.has(symbol)), from: heldSince < from ? addDays(heldSince, 1) : from },
     history: { days, stateOf: historyStates(context, { from, first, symbols }), isWaitedFor: request.waitsForHistory ?? false },
     downloadsLeft: request.downloadsLeft ?? null,
   };

@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { addDays, weekdays, weekdaysBefore } from '../../src/calendar.ts';
 import { openDatabase } from '../../src/database/database.ts';
+import { storeDividends } from '../../src/database/dividends.ts';
 import { silentLog } from '../../src/log.ts';
 import { type PriceSupply, supplyPrices } from '../../src/prices/supply.ts';
 import { type Settings, readSettings } from '../../src/settings.ts';
@@ -345,6 +346,20 @@ test('of prices that are adjusted for splits all splits up to today are known, a
   assert.deepEqual(column('SELECT date FROM stock_splits'), ['2025-11-26', '2025-12-03']);
   assert.deepEqual(server.requests, ['splits', 'dividends', 'splits']);
 });
+
+for (const source of ['disguise', 'stooq'] as const) {
+  test(`splits and dividends of ${source} prices are not requested, so what files say of them stays`, async (t) => {
+    const { database, server, supply, column } = await start(t);
+    storePrices(database, series('CODE', WEEK), source);
+    const span = { symbol: 'CODE', startDate: '2025-11-18', endDate: '2025-11-18' };
+    const list = { dividends: [{ symbol: 'CODE', exDate: '2025-11-18', cash: 1 }], spans: [span], basis: 'as_paid' } as const;
+    storeDividends(database, list, { source: 'csv', recordedAt: `${TODAY}T00:00:00.000Z` });
+    await supply({ universe: 'CODE' });
+    assert.deepEqual([server.requests, column('SELECT symbol, ex_date FROM dividends')], [[], ['CODE 2025-11-18']]);
+    await supply({ universe: 'CODE A' });
+    assert.deepEqual(column('SELECT DISTINCT symbol FROM dividend_coverage WHERE source = \'massive\''), ['A']);
+  });
+}
 
 test('--limit bounds the days', async (t) => {
   const { server, supply } = await start(t);

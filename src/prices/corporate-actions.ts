@@ -114,6 +114,7 @@ async function readPages<Action>(
       return null;
     }
     const { actions, refused, next } = response.value;
+    const problem = endlessness(response.value, { page, pages, ids });
     for (const { id, action } of actions) {
       if (id !== null && ids.has(id)) continue;
       if (id !== null) ids.add(id);
@@ -122,12 +123,26 @@ async function readPages<Action>(
     for (const { symbol, isUnreadable } of refused) if (isUnreadable) list.unreadable.add(symbol);
     report.refusedActions.push(...refused);
     if (next === null) return list;
-    if (next === page || pages === MAX_PAGES) {
-      report.unreadable.set(kind, next === page ? 'its next page is the same page' : `it has more than ${MAX_PAGES} pages`);
+    if (problem !== null) {
+      report.unreadable.set(kind, problem);
       return null;
     }
     page = next;
   }
+}
+
+/**
+ * Why a list that names a next page is given up, or null. A list that has nothing new is given up at once: following it would
+ * use up the provider's limit before any day is downloaded.
+ */
+function endlessness<Action>(
+  { actions, isEmpty, next }: ActionPage<Action>,
+  { page, pages, ids }: { page: string | null; pages: number; ids: ReadonlySet<string> },
+): string | null {
+  if (next === page) return 'its next page is the same page';
+  if (isEmpty) return 'an empty page has a next one';
+  if (actions.length > 0 && actions.every(({ id }) => id !== null && ids.has(id))) return 'its pages repeat what they have';
+  return pages === MAX_PAGES ? `it has more than ${MAX_PAGES} pages` : null;
 }
 
 function noteProblem(

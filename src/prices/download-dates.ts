@@ -120,8 +120,7 @@ async function downloadHistory(state: Progress): Promise<void> {
   let found = 0;
   let isAsking = wanted.downloadsLeft === null;
   let date = wanted.first;
-  // Holidays are at most every fourth weekday, and a few days may be unknown.
-  for (let steps = 0; found < days && steps < 2 * days + 5; steps += 1) {
+  for (let steps = 0; found < days && steps < maxHistorySteps(days); steps += 1) {
     date = weekdayBefore(date);
     let known = stateOf(date);
     if ((known === 'unknown' || known === 'partial') && isAsking && !isOver(state) && !isBeyond(horizon, date)) {
@@ -133,6 +132,22 @@ async function downloadHistory(state: Progress): Promise<void> {
     if (known === 'whole' || known === 'partial') found += 1;
   }
   if (found < days) report.history = { before: wanted.first, wanted: days, found };
+}
+
+/** How many of the wanted trading days before the first date have prices, without a request. */
+export function countHistory({ first, history: { days, stateOf } }: WantedDays): number {
+  let found = 0;
+  let date = first;
+  for (let steps = 0; found < days && steps < maxHistorySteps(days); steps += 1) {
+    date = weekdayBefore(date);
+    if (stateOf(date) === 'whole' || stateOf(date) === 'partial') found += 1;
+  }
+  return found;
+}
+
+/** Weekdays that are looked at: holidays are at most every fourth, and a few days may be unknown. */
+function maxHistorySteps(days: number): number {
+  return 2 * days + 5;
 }
 
 /** Days that were downloaded soon after they were, which the provider may have corrected. */

@@ -114,8 +114,9 @@ function readActions<Action extends Split | Dividend>(
   read: (row: Json, symbol: string) => Action | Refused,
 ): Page<Action> {
   const wanted = symbolsByTicker(symbols);
-  const page: Page<Action> = { actions: [], refused: [] };
-  for (const value of resultsIn(body)) {
+  const rows = resultsIn(body);
+  const page: Page<Action> = { actions: [], refused: [], isEmpty: rows.length === 0 };
+  for (const value of rows) {
     const row = asObject(value);
     const ticker = row?.['ticker'];
     for (const symbol of (row && typeof ticker === 'string' && wanted.get(ticker)) || []) {

@@ -78,6 +78,8 @@ export interface ActionPage<Action> {
   actions: { id: string | null; action: Action }[];
   /** Those that cannot be used; `unreadable` ones leave it open what the symbol paid or how it split. */
   refused: { symbol: string; reason: string; isUnreadable: boolean }[];
+  /** Whether it has no row at all, of any symbol. */
+  isEmpty: boolean;
   /** Where the next page is; null on the last. */
   next: string | null;
 }

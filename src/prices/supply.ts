@@ -6,7 +6,7 @@ import type { Settings } from '../settings.ts';
 import { downloadSplits } from './corporate-actions.ts';
 import type { DatePrices } from './coverage.ts';
 import { type DownloadContext, downloadPrices } from './download.ts';
-import { downloadDates } from './download-dates.ts';
+import { type WantedDays, countHistory, downloadDates } from './download-dates.ts';
 import { examine, symbolNeeds, wantedDays } from './needs.ts';
 import { createPatience } from './patience.ts';
 import type { DateProvider, SymbolProvider } from './provider.ts';
@@ -110,7 +110,15 @@ async function download(
     if (report?.unit === 'day') unreadable.push(...open.filter((date) => report.unreadable.has(date)));
     open = report === null ? [] : open.filter((date) => isOutOfReach(report, date));
   }
+  for (const report of reports.slice(0, -1))
+    if (report.history !== null) report.history = historyNow(report.history, wantedDays(context, request, { outside, heldSince }));
   return { reports, waitedMs, unsupplied: new Set([...open, ...unreadable]), jumps };
+}
+
+/** What is still missing of the days before the first date, after a further provider has supplied some. */
+function historyNow(history: NonNullable<DownloadReport['history']>, wanted: WantedDays): DownloadReport['history'] {
+  const found = countHistory(wanted);
+  return found < history.wanted ? { ...history, found } : null;
 }
 
 /** Whether a provider will not supply a date tomorrow either. */

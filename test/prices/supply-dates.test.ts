@@ -247,23 +247,28 @@ test('a dividend that is on two pages counts once, and one outside the period no
   assert.deepEqual(column('SELECT ex_date, cash_e6 FROM dividends'), ['2025-11-18 300000']);
 });
 
-for (const [name, next, reason] of [
-  ['the same page again', () => '/stocks/v1/dividends?cursor=1', /its next page is the same page/],
-  ['ever new pages', (index: number) => `/stocks/v1/dividends?cursor=${index}`, /it has more than 50 pages/],
-] as const) {
+const dividend = (index: number) => ({ id: `E${index}`, ticker: 'A', ex_dividend_date: '2025-11-18', cash_amount: 1, currency: 'USD' });
+
+for (const [name, pageOf, { reason, atMost }] of [
+  ['the same page again', () => ({ next: 1, results: [dividend(1)] }), { reason: /its next page is the same page/, atMost: 2 }],
+  ['the same dividends on ever new pages', (page) => ({ next: page, results: [dividend(1)] }), { reason: /its pages repeat what they have/, atMost: 2 }],
+  ['ever new pages without dividends', (page) => ({ next: page, results: [] }), { reason: /an empty page has a next one/, atMost: 1 }],
+  ['ever new dividends', (page) => ({ next: page, results: [dividend(page)] }), { reason: /it has more than 50 pages/, atMost: 50 }],
+] as [string, (page: number) => { next: number; results: unknown[] }, { reason: RegExp; atMost: number }][]) {
   test(`a list with ${name} is given up, and its span stays unknown`, async (t) => {
-    const row = { id: 'E1', ticker: 'A', ex_dividend_date: '2025-11-18', cash_amount: 1, currency: 'USD' };
     const { server, supply, column } = await start(t, {
-      fault: (request, index) =>
-        request.startsWith('dividends') || request.startsWith('dividends page')
-          ? massiveFaults.json({ status: 'OK', results: [row], next_url: next(index + 2) })
-          : undefined,
+      fault(request, index) {
+        const { next, results } = pageOf(index + 2);
+        const body = { status: 'OK', results, next_url: `/stocks/v1/dividends?cursor=${next}` };
+        return request.startsWith('dividends') ? massiveFaults.json(body) : undefined;
+      },
     });
     const supplied = await supply();
     assert.deepEqual(availabilityOf(supplied), all('available'));
     assert.match(supplied.warnings[0] ?? '', reason);
     assert.deepEqual(column('SELECT * FROM dividends UNION ALL SELECT *, 1 FROM dividend_coverage'), []);
-    assert.ok(server.requests.length < 60);
+    // The limit of the minute must not be used up by a list without an end: no date would ever be downloaded.
+    assert.equal(server.requests.filter((request) => request.startsWith('dividends')).length, atMost);
   });
 }
 
@@ -378,7 +383,8 @@ test('splits of jumps in older prices are requested too', async (t) => {
 test('with both keys Massive supplies the dates that its plan includes, and Alpha Vantage those beyond it', async (t) => {
   const { server, supply, column } = await start(t, { plan: { from: '2025-11-19', to: '2025-11-30' } });
   const alpha = await startPriceServer(t, { prices: series('A B C', HISTORY, { open: 100, close: 102 }) });
-  const settings = { alphaVantageApiKey: 'KEY', alphaVantageBaseUrl: alpha.url };
+  // The days before the first date are beyond Massive's plan too, and come with Alpha Vantage's responses.
+  const settings = { alphaVantageApiKey: 'KEY', alphaVantageBaseUrl: alpha.url, priceHistoryDays: 2 };
   const supplied = await supply({ settings });
   assert.deepEqual([availabilityOf(supplied), supplied.warnings], [all('available'), []]);
   assert.deepEqual(alpha.requests, ['A compact', 'B compact', 'C compact']);

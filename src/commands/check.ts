@@ -40,7 +40,7 @@ function describe(path: string, report: AuditReport): string {
       ? findings('do not add up', problems)
       : [`  all ${unverifiable.total > 0 ? 'others ' : ''}add up`]),
     ...findings('cannot be verified, because the prices at the time are no longer stored', unverifiable),
-    ...listed('stale (not an error): their start or prices have changed since they ran', stale, ({ model, date }) => [
+    ...listed('stale (not an error): their start, prices, splits or dividends have changed since', stale, ({ model, date }) => [
       `${model} ${date}`,
     ]),
     '',

@@ -181,5 +181,5 @@ function staleWarnings(stale: readonly StaleModelDay[]): string[] {
     stale.map(({ model, date }) => `${model} ${date}`),
     MAX_NAMED_MODEL_DAYS,
   );
-  return [`${count(stale.length, 'stale model-day')}, whose start or prices have changed since they ran: ${named}`];
+  return [`${count(stale.length, 'stale model-day')}, whose start, prices, splits or dividends have changed since: ${named}`];
 }

@@ -71,7 +71,7 @@ test('check: stale and unverifiable model-days are not errors', async (t) => {
     '    model-a 2025-01-07 (session 3)',
     '      it used 104.00 as the open of AAPL; what was known at the time has been replaced without a trace',
     '      it used 105.00 as the close of AAPL; what was known at the time has been replaced without a trace',
-    '  stale (not an error): their start or prices have changed since they ran: 1',
+    '  stale (not an error): their start, prices, splits or dividends have changed since: 1',
     '    model-a 2025-01-07',
     '',
   ]);

@@ -130,7 +130,7 @@ for (const [name, start] of Object.entries(providers).slice(0, runs(1, 2)))
     assert.deepEqual([status, problems], ['sound', []]);
     assert.deepEqual(stale, models.map((model) => ({ model, date: CORRECTED.date })));
     const named = models.map((model) => `${model} ${CORRECTED.date}`).join(', ');
-    assert.ok(said.get(LAST)?.includes(`, whose start or prices have changed since they ran: ${named}\n`), said.get(LAST));
+    assert.ok(said.get(LAST)?.includes(`, whose start, prices, splits or dividends have changed since: ${named}\n`), said.get(LAST));
   });
 
 /** A second run on a day that is done. */

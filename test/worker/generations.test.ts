@@ -81,7 +81,7 @@ test('a failed replacement leaves the old generation in place, and later dates c
       2025-11-12 buy AAPL 2 104 => 9590 10010 6 AAPL:4`),
   );
   assert.deepEqual(status.warnings, [
-    '1 stale model-day, whose start or prices have changed since they ran: model-a 2025-11-11',
+    '1 stale model-day, whose start, prices, splits or dividends have changed since: model-a 2025-11-11',
   ]);
 });
 

@@ -24,6 +24,8 @@ CREATE TABLE session_prices (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX session_prices_by_bar ON session_prices (symbol, date);
+-- Files name decades of dividends: those from before everything that is held are compared with no session.
+CREATE INDEX session_prices_by_holding ON session_prices (symbol, held_since, date) WHERE held_since IS NOT NULL;
 CREATE INDEX changed_session_prices ON session_prices (session_id) WHERE price_changed OR split_changed OR dividend_changed;
 
 -- The splits that a committed session knew of what it held in the morning, since the day it started from.

@@ -14,6 +14,7 @@ import { sql as entries } from './migrations/013-entries.ts';
 import { sql as universes } from './migrations/014-universes.ts';
 import { sql as dividends } from './migrations/015-dividends.ts';
 import { sql as marketDays } from './migrations/016-market-days.ts';
+import { sql as holders } from './migrations/017-holders.ts';
 
 export { tables } from './tables.ts';
 
@@ -41,4 +42,5 @@ export const migrations: readonly string[] = [
   universes,
   dividends,
   marketDays,
+  holders,
 ];

@@ -125,3 +125,14 @@ for (const [name, sql, said] of pasts) {
     database.close();
   });
 }
+
+for (const trigger of ['split_written', 'dividend_written']) {
+  test(`${trigger}: what was before everything that is held is compared with no model-day`, (t) => {
+    const database = openDatabase(':memory:');
+    t.after(() => database.close());
+    const text = String(database.statement('SELECT sql FROM sqlite_schema WHERE name = ?').get(trigger)?.['sql']);
+    const [update = ''] = /UPDATE session_prices[^]*?;/.exec(text) ?? [];
+    const [{ detail } = {}] = database.statement(`EXPLAIN QUERY PLAN ${update.replace(/new\.\w+/g, "'A'")}`).all();
+    assert.match(String(detail), /SEARCH session_prices .*\(symbol=\? AND held_since<\?\)/);
+  });
+}

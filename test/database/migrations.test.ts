@@ -34,6 +34,7 @@ const released: [file: string, sha256: string][] = [
   ['014-universes.ts', '1982c14b145e323d94f00d574d4136fd696f7177f522d1e2af151e7587efc325'],
   ['015-dividends.ts', '9ffda2e5dc6d259b68603428271e486bf573626597df4f05fda1d46b9af72231'],
   ['016-market-days.ts', '35f81670a5f099bd057a853ae9716a632631cb30e74e1b207e3613b343036d29'],
+  ['017-holders.ts', 'ad4dfa721c75a358c421fe0ff65f36f0903a9cb58d5f825568fbce88924f4cc2'],
 ];
 
 test('a released migration is never edited; a change of the schema is a new migration', () => {

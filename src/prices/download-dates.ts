@@ -40,7 +40,7 @@ export interface WantedDays {
     /** Whether a limit is waited out for all of them, not only for the nearest. */
     isWaitedFor: boolean;
   };
-  /** The most requests of days; null without a bound. */
+  /** The most days to download, without those that are refused; null without a bound. */
   downloadsLeft: number | null;
 }
 
@@ -54,7 +54,7 @@ interface Progress extends DownloadContext<DateProvider> {
   /** Dates with bars of only some symbols that are too recent to be covered. */
   incomplete: Set<CalendarDate>;
   unreadableInARow: number;
-  /** Days of the market that were requested. */
+  /** Days of the market that were downloaded. */
   days: number;
   /** Whether a limit was met that is not waited out. */
   isLimited: boolean;
@@ -175,13 +175,13 @@ async function download(
   { waits, isOwn = false }: { waits: boolean; isOwn?: boolean },
 ): Promise<End> {
   const { provider, patience, signal, wanted, report, horizon } = state;
-  state.days += 1;
   const response = await patience.ask(() => provider.bars(date, wanted.symbols, signal), { waits });
   if (signal.aborted) return 'stopped';
   const { problem } = response;
   state.unreadableInARow = problem === 'unreadable' ? state.unreadableInARow + 1 : 0;
   if (problem === undefined) {
     noteSupply(horizon, date);
+    state.days += 1;
     return keep(state, date, response.value);
   }
   if (problem === 'beyond_plan' || problem === 'premium') {

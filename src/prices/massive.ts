@@ -35,21 +35,21 @@ export interface MassiveOptions {
 
 export function createMassive({ baseUrl, apiKey, today, closedThrough }: MassiveOptions): DateProvider {
   const base = baseUrl.replace(/\/+$/, '');
+  // Before a text is cut, so that no part of the key is left at the cut.
+  const say = (text: string) => quote(text.replaceAll(apiKey, '[key]'));
   const ask = async <Value>(
     target: string,
     { read, signal }: { read: (body: Json) => Value; signal: AbortSignal },
   ): Promise<ProviderResponse<Value>> => {
     const headers = { authorization: `Bearer ${apiKey}` };
     const limits = { timeoutMs: REQUEST_TIMEOUT_MS, maxBytes: MAX_RESPONSE_BYTES, signal };
-    // Before a text is cut, so that no part of the key is left at the cut.
-    const say = (text: string) => quote(text.replaceAll(apiKey, '[key]'));
     const response = readResult(await httpRequest(base + target, { headers, ...limits }), { read, say });
     return response.problem === undefined ? response : { ...response, message: response.message.replaceAll(apiKey, '[key]') };
   };
   const askForPage = <Action>(
     target: string,
     { path, read, signal }: { path: string; read: (body: Json) => Omit<ActionPage<Action>, 'next'>; signal: AbortSignal },
-  ) => ask(target, { signal, read: (body) => ({ ...read(body), next: nextTarget(body, { base, path }) }) });
+  ) => ask(target, { signal, read: (body) => ({ ...read(body), next: nextTarget(body, { base, path, say }) }) });
   return {
     by: 'date',
     source: 'massive',
@@ -85,11 +85,14 @@ function firstTarget(path: string, dateField: string, { from, to, symbols }: Act
  * The path and query of the next page, to be asked of our own base: a mirror passes on the provider's `next_url`, and no other
  * host may get the key. Throws for a URL of anything but the same list.
  */
-function nextTarget({ next_url: next }: Json, { base, path }: { base: string; path: string }): string | null {
+function nextTarget(
+  { next_url: next }: Json,
+  { base, path, say }: { base: string; path: string; say: (text: string) => string },
+): string | null {
   if (next === undefined || next === null || next === '') return null;
   const url = typeof next === 'string' ? URL.parse(next, `${base}/`) : null;
   if (url === null || !url.pathname.endsWith(path))
-    throw new Error(`a next_url that cannot be followed: ${quote(String(next))}`);
+    throw new Error(`a next_url that cannot be followed: ${say(String(next))}`);
   url.searchParams.delete('apiKey');
   return path + url.search;
 }

@@ -89,12 +89,13 @@ async function download(
   const reports: DownloadReport[] = [];
   let waitedMs = 0;
   let open: readonly CalendarDate[] = request.dates;
+  let downloadsLeft = request.downloadsLeft ?? null;
   const unreadable: CalendarDate[] = [];
   for (const { provider, keyVariable } of providers) {
     const maxLimitWaitMs = Math.max(0, settings.maxRateLimitWaitMs - waitedMs);
     const patience = createPatience({ maxLimitWaitMs, signal, ...(wait && { wait }) });
     const base = { database, clock, keyVariable, patience, signal, onProgress };
-    const rest = { ...request, dates: open };
+    const rest = { ...request, dates: open, downloadsLeft };
     const report =
       open.length === 0
         ? null
@@ -102,6 +103,7 @@ async function download(
           ? await downloadDates({ ...base, provider }, wantedDays(context, rest, { outside, heldSince }))
           : await downloadSymbols({ ...base, provider }, symbolNeeds(context, rest, outside));
     if (report !== null) reports.push(report);
+    if (downloadsLeft !== null) downloadsLeft = Math.max(0, downloadsLeft - (report?.downloaded.length ?? 0));
     if (report?.stop == null && !report?.withoutActions.has('splits') && !signal.aborted)
       await (provider.by === 'date'
         ? explainByDates({ ...base, provider }, await jumps())

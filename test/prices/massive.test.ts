@@ -135,6 +135,7 @@ const nextUrls: [name: string, next: unknown, target: string | null][] = [
   ['another route', 'https://api.massive.com/v1/account?cursor=2', null],
   ['no URL', 'http://', null],
   ['a number', 7, null],
+  ['the key where the message is cut', `/${'x'.repeat(280)}?apiKey=${MASSIVE_KEY}`, null],
 ];
 for (const [name, next, target] of nextUrls) {
   test(`a next_url with ${name} ${target === null ? 'is not followed' : 'is asked of our own base'}`, async (t) => {
@@ -142,6 +143,7 @@ for (const [name, next, target] of nextUrls) {
     const answer = await connect(server.url).dividends({ ...PERIOD, symbols: ['AAPL'] }, null, never);
     if (target !== null) assert.equal(answer.value?.next, target);
     else assert.match(answer.problem === undefined ? '' : answer.message, /^a next_url that cannot be followed: /);
+    assert.ok(!JSON.stringify(answer).includes(MASSIVE_KEY.slice(0, 8)), 'no part of the key');
   });
 }
 

@@ -372,6 +372,17 @@ test('--limit bounds the days', async (t) => {
   assert.deepEqual(daysOf(server.requests), WEEK.slice(0, 2));
 });
 
+test('--limit bounds what both providers download together, without dates that are refused', async (t) => {
+  const { server, supply, column } = await start(t, { plan: { from: '2025-11-20', to: '2025-11-30' } });
+  const alpha = await startPriceServer(t, { prices: series('A B C', HISTORY) });
+  const settings = { alphaVantageApiKey: 'KEY', alphaVantageBaseUrl: alpha.url };
+  await supply({ settings, downloadsLeft: 1 });
+  assert.deepEqual([column('SELECT COUNT(*) FROM market_days'), alpha.requests], [['1'], []]);
+  await supply({ settings, downloadsLeft: 3 });
+  assert.deepEqual([column('SELECT COUNT(*) FROM market_days'), alpha.requests], [['2'], ['A compact', 'B compact']]);
+  assert.ok(server.requests.length > 4, 'refused dates were requested too');
+});
+
 test('splits of jumps in older prices are requested too', async (t) => {
   const { database, server, supply } = await start(t, { splits: 'A 2025-09-15 1 2' });
   storePrices(database, 'A 2025-09-12 200 200\nA 2025-09-15 100 100');

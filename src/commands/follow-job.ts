@@ -11,16 +11,19 @@ const MAX_SILENCE_MS = 60_000;
 /**
  * Follows a job to its end: a live view on a terminal, a line per finished date elsewhere. Throws a `ServiceError` for an
  * unknown job, and when the service cannot be reached at first or for too long. After `signal` it throws at the first failure.
+ * With `isNew`, the service has just created the job, and may be unreachable at first too: it restarts.
  */
 export async function followJob(
   client: Client,
   jobId: string,
-  { stream, signal }: { stream: NodeJS.WriteStream; signal?: AbortSignal },
+  { stream, signal, isNew = false }: { stream: NodeJS.WriteStream; signal?: AbortSignal; isNew?: boolean },
 ): Promise<JobStatusResponse> {
   const block = createLiveBlock(stream);
   const path = `/simulate/status/${encodeURIComponent(jobId)}`;
   const printed = new Set<string>();
-  let status = await client.get(path, statusResponse);
+  let status = isNew
+    ? await askPatiently(client, path, (problem) => stream.write(`${problem}\n`))
+    : await client.get(path, statusResponse);
   try {
     for (;;) {
       const view = jobView(status, sizeOf(stream));

@@ -39,7 +39,7 @@ export async function trigger({ start, end, models, universe, replace, watch, ur
   const job = await createJob(client, request, { mayHaveNothingToDo: isLive });
   if (job === null) return 0;
   for (const line of [job.message, ...(job.warnings ?? [])]) say(line);
-  if (watch) return watchJob(client, job.job_id, { waitsForPrices: isLive });
+  if (watch) return watchJob(client, job.job_id, { waitsForPrices: isLive, isNew: true });
   process.stdout.write(`${job.job_id}\n`);
   return 0;
 }

@@ -29,9 +29,9 @@ export async function watch(jobId: string | undefined, { url }: { url: string | 
 export async function watchJob(
   client: Client,
   jobId: string,
-  { waitsForPrices = false }: { waitsForPrices?: boolean } = {},
+  { waitsForPrices = false, isNew = false }: { waitsForPrices?: boolean; isNew?: boolean } = {},
 ): Promise<number> {
-  const status = await followJob(client, jobId, { stream: process.stderr });
+  const status = await followJob(client, jobId, { stream: process.stderr, isNew });
   const missing = waitsForPrices ? await datesNotOutYet(client, status) : null;
   if (missing !== null) {
     const warnings = status.warnings?.map((warning) => `${cleanText(warning)}\n`) ?? [];

@@ -191,6 +191,19 @@ test('a service that is briefly unreachable is waited for', async (t) => {
   );
 });
 
+test('a service that restarts right after it has created a job is waited for', async (t) => {
+  const id = '7d0f8c8e-6c1a-4b53-9d0a-2f1f6f1f0a01';
+  const mode = { deployment_mode: 'DEV', is_dev_mode: true, preserve_dev_data: false };
+  const created = { job_id: id, status: 'pending', total_model_days: 1, message: 'created', ...mode, warnings: null };
+  const { url } = await farService(t, [
+    { body: created },
+    { status: 503, body: { detail: 'starting' } },
+    { body: jobStatusAnswer(oneDay) },
+  ]);
+  const { code, stderr } = await run(['trigger', '--end', '2025-11-10', '--watch', '--url', url]);
+  assert.deepEqual([code, stderr], [0, `created\nGET /simulate/status/${id}: 503 starting; trying again\n2025-11-10 simulated\n`]);
+});
+
 test('each date is said once, when it has ended; a holiday has ended before earlier dates', async (t) => {
   const holiday = { date: '2025-11-11', model: 'a', status: 'skipped' } as const;
   const open = { date: '2025-11-10', model: 'a', status: 'running' } as const;

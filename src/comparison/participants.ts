@@ -58,7 +58,7 @@ function* whyNotByItself(record: TrackRecord, calendar: Calendar<Day>): Steps<st
   if (record.unusable !== null) return record.unusable;
   const own = commonDays([record], calendar);
   if (own.length < MIN_DAYS) {
-    const has = record.runs.length === 1 ? 'it has' : 'its runs have in common';
+    const has = record.runs.length === 1 ? 'it has' : 'its runs share';
     return `Needs ${count(MIN_DAYS, 'day')} with a return; ${has} ${own.length}`;
   }
   return (yield* seriesOf(record, own)) === null ? FLAT : null;

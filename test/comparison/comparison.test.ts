@@ -28,7 +28,7 @@ const nulls: [name: string, models: ComparedModel<number>[], reason: string | nu
   [
     'runs that hardly meet',
     [model('m', { m: returns('m'), 'm#2': [...Array.from({ length: 20 }, () => null), ...returns('m#2')] }), a],
-    'Needs 20 days with a return; its runs have in common 10',
+    'Needs 20 days with a return; its runs share 10',
   ],
   [
     'models that hardly meet',

@@ -13,7 +13,7 @@ interface ChoiceForm {
 
 const MARKS = [
   ['all', 'All'],
-  ['clean', 'Only after the latest knowledge cutoff'],
+  ['clean', 'After the latest knowledge cutoff'],
 ] as const;
 
 const ALIGNMENTS = [

@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { commandHelp, generalHelp } from '../src/commands/help.ts';
 import { type Command, commands } from '../src/commands/table.ts';
 import { conventions } from '../src/comparison/conventions.ts';
+import { runs } from './support/long.ts';
 import { agentFixture } from './support/agents.ts';
 import { runInProcess } from './support/in-process.ts';
 import { document } from './support/json-schema.ts';
@@ -301,7 +302,7 @@ test(MID_DEMO, { skip: noProc }, async (t) => {
   const cwd = installProgram(t);
   // A child that ignores everything but SIGKILL keeps the service running until the demo's next request.
   replaceAgent(cwd, agentFixture('ignores-term'));
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  for (const signal of (['SIGINT', 'SIGTERM'] as const).slice(0, runs(1, 2))) {
     const demo = startProgram(['demo'], { cwd, env: { API_PORT: '0' } });
     t.after(() => demo.process.kill('SIGKILL'));
     await until('a model-day that stands still', () => childrenOf(demo.process.pid as number).some(isStopped));

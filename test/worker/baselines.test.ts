@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { baselineStrategies } from '../../src/domain.ts';
+import { runs } from '../support/long.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';
 
@@ -56,7 +57,7 @@ const ledgers = {
     2025-11-11 no_trade          => 0    9100  0    NVDA:91`,
 };
 
-for (const deploymentMode of ['PROD', 'DEV'] as const) {
+for (const deploymentMode of (['PROD', 'DEV'] as const).slice(0, runs(1, 2))) {
   test(`baselines trade by their rules in ${deploymentMode}, without a key and at no cost`, async (t) => {
     const service = await startTestService(t, {
       configuration,

@@ -246,7 +246,7 @@ test('the commands in docs/live.md exist, with their options', () => {
 
 test('the CronJob in docs/live.md runs the command in the image, never twice at once, with no more rights than it needs', () => {
   const [, yaml = ''] = /^```yaml\n([^]*?)^```/m.exec(PAGE) ?? [];
-  const { apiVersion, kind, spec } = readYaml(yaml) as any;
+  const { apiVersion, kind, spec } = readYaml(yaml) as any; // any: the assertions below check the shape that they read
   assert.deepEqual([apiVersion, kind, spec.concurrencyPolicy, spec.timeZone], ['batch/v1', 'CronJob', 'Forbid', 'Etc/UTC']);
   assert.match(spec.schedule, /^\d{1,2} \d{1,2},\d{1,2} \* \* \*$/);
   const pod = spec.jobTemplate.spec.template.spec;

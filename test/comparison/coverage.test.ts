@@ -21,7 +21,7 @@ function assertCoverage(scenario: Scenario, least: number): void {
   assert.ok(coveredWithFewer >= covered, where);
 }
 
-/** Days alone, and as much from the runs as from the days: without either of both the interval would cover far too little. */
+/** Variance from the days only, and as much from the runs as from the days: an interval that leaves out either covers far too little. */
 const shortForm = ({ days, runs: count, runEffect }: Scenario) => days === 60 && (count === 1 || (count === 3 && runEffect === 10));
 
 test('the interval covers the truth as often as it says, where runs differ from day to day', () => {

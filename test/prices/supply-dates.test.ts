@@ -311,7 +311,7 @@ test('a day that was answered soon after it was is requested once more, and a co
   ]);
 });
 
-test('bars of another source are left as they are, adjusted series are left alone, synthetic ones make way', async (t) => {
+test('bars of other sources and adjusted series are not changed, and real bars replace synthetic ones', async (t) => {
   const { database, supply, column } = await start(t, { prices: series('A B C D', HISTORY) });
   storePrices(database, series('A', WEEK, { open: 90, close: 90 }));
   storePrices(database, series('B', WEEK.slice(0, 1), { open: 90, close: 90 }), 'yahoo');

@@ -9,7 +9,9 @@ export const pagePaths = [
   '/compare',
   '/models/{model}',
   '/model-days/{model}/{date}',
+  '/job-list',
   '/jobs/{job_id}',
+  '/decision-feed',
   '/api',
 ] as const;
 export type PagePath = (typeof pagePaths)[number];

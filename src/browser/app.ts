@@ -1,6 +1,8 @@
 import { showReference } from './api/reference.ts';
 import { showCompare } from './compare/compare.ts';
+import { showDecisions } from './decisions/decisions.ts';
 import { showJob } from './job/job.ts';
+import { showJobs } from './job/jobs.ts';
 import { showModelDay } from './model-day/model-day.ts';
 import { showModel } from './model/model.ts';
 import { showOverview } from './overview/overview.ts';
@@ -11,6 +13,15 @@ import { themeSwitch } from './parts/theme.ts';
 import { startRouter } from './router.ts';
 import { SERVER_LOST, SERVER_RESPONDS, getHealth } from './service/requests.ts';
 
+/** The pages that every page links to. */
+const navigation = [
+  ['/', 'Overview'],
+  ['/compare', 'Compare'],
+  ['/decision-feed', 'Decisions'],
+  ['/job-list', 'Jobs'],
+  ['/api', 'API'],
+] as const;
+
 /** Builds the frame around every page and starts the router inside it. */
 function start(): void {
   const main = h('main', { id: 'main', tabindex: -1 });
@@ -20,7 +31,7 @@ function start(): void {
     main.focus();
   });
   const brand = h('a.brand', { href: '/' }, 'Trading Simulation');
-  const nav = h('nav', { 'aria-label': 'Pages' }, link('/', 'Overview'), link('/compare', 'Compare'), link('/api', 'API'));
+  const nav = h('nav', { 'aria-label': 'Pages' }, ...navigation.map(([path, name]) => link(path, name)));
   document.body.append(skip, h('header.top', brand, nav, themeSwitch()), lostNotice(), main);
   void showMode();
   startRouter(main, {
@@ -28,7 +39,9 @@ function start(): void {
     '/compare': showCompare,
     '/models/{model}': showModel,
     '/model-days/{model}/{date}': showModelDay,
+    '/job-list': showJobs,
     '/jobs/{job_id}': showJob,
+    '/decision-feed': showDecisions,
     '/api': showReference,
   });
 }

@@ -1,39 +1,47 @@
 import { type PagePath, matchPage } from '../page-paths.ts';
 import { failure, link } from './parts/blocks.ts';
 import { h, on, replace, setAttributes } from './parts/element.ts';
+import { keepFolds } from './parts/folds.ts';
+import { addEntry, startEntry } from './parts/kept.ts';
 import { type Page, heading } from './parts/page.ts';
+import { startScroll } from './parts/scroll.ts';
 
 let leaving = new AbortController();
 
 /** Shows the page of the current URL, and of every URL that the reader opens from now on. */
 export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): void {
+  history.scrollRestoration = 'manual'; // the browser would scroll before the content is there
   const show = (isFirst: boolean) => {
     leaving.abort();
     leaving = new AbortController();
+    const { signal } = leaving;
+    startEntry();
     const match = matchPage(location.pathname);
     markCurrentLink();
     replace(main);
+    const showScroll = startScroll(main, signal);
+    keepFolds(main, signal);
     if (match === null) return replace(main, ...missingPage(location.pathname));
-    const { signal } = leaving;
     setAttributes(main, { 'aria-busy': 'true' });
     pages[match.page](main, match.params, signal)
       .then((follow) => {
-        if (!signal.aborted) setAttributes(main, { 'aria-busy': null });
+        if (signal.aborted) return;
+        setAttributes(main, { 'aria-busy': null });
+        showScroll();
         return follow?.();
       })
       .catch((error: unknown) => {
         if (!signal.aborted) showFailure(main, error);
       });
-    if (!isFirst) main.querySelector('h1')?.focus();
+    if (!isFirst) main.querySelector('h1')?.focus({ preventScroll: true });
   };
   on(document.documentElement, 'click', (event) => {
     const clicked = linkToPage(event);
     if (clicked === null) return;
     event.preventDefault();
     if (clicked.href === location.href) return;
-    history.pushState(null, '', clicked.href);
+    addEntry(clicked.href);
     show(false);
-    scrollTo(0, 0);
   });
   addEventListener('popstate', () => show(false));
   show(true);

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { type TestContext, before, test } from 'node:test';
 import { storeDividends } from '../../src/database/dividends.ts';
 import { scriptedAgent } from '../support/agents.ts';
-import { overflow, visit } from '../support/browser.ts';
+import { loaded, overflow, visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
 import { comparedModel, comparedPair, comparisonAnswer, modelWithout } from '../support/comparison-answer.ts';
 import { leftToLongForm, runs } from '../support/long.ts';
 import { lastWeekdays, wavyPrices } from '../support/market.ts';
 import { type TestService, startTestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const SYMBOLS = ['AAPL', 'MSFT', 'NVDA'];
 const dates = lastWeekdays(runs(3, 12));
@@ -230,6 +231,44 @@ test('every link leads to a URL that can be reloaded, and the back button works'
   await page.locator('.curves').waitFor();
   await page.reload();
   await page.locator('.curves').waitFor();
+});
+
+test('Back finds a page as it was left: scrolled, sorted, zoomed, with hidden lines and open folds', inBrowser, async (t) => {
+  const { page, open } = await visit(t, service.url, { viewport: { width: 800, height: 300 } });
+  const kept = () => page.evaluate<object>('({ ...history.state, scroll: undefined })');
+  const back = async () => {
+    await page.goBack();
+    await loaded(page);
+  };
+  await open('/');
+  await page.getByRole('button', { name: 'Log scale' }).click();
+  await page.locator('.curves').getByRole('button', { name: 'model-b', exact: true }).click();
+  await page.locator('.curves .canvas').press('+');
+  await until('the zoom to be kept', async () => JSON.stringify(await kept()).includes('"min"'));
+  await page.getByRole('button', { name: 'Trades', exact: true }).click();
+  const left = await kept();
+  await page.getByRole('link', { name: 'model-a', exact: true }).first().scrollIntoViewIfNeeded();
+  const scrolled = await page.evaluate<number>('scrollY');
+  assert.ok(scrolled > 0);
+  await page.getByRole('link', { name: 'model-a', exact: true }).first().click();
+  await loaded(page);
+  assert.equal(await page.evaluate('scrollY'), 0, 'a link leads to the top');
+  await back();
+  await until('the page to be scrolled', async () => (await page.evaluate('scrollY')) === scrolled);
+  assert.equal(await page.locator('[data-action=log]').getAttribute('aria-pressed'), 'true');
+  assert.equal(await page.locator('.curves [aria-pressed=false]').first().innerText(), 'model-b');
+  assert.equal(await page.locator('th[aria-sort=descending]').innerText(), 'Trades');
+  assert.deepEqual(await kept(), left, 'the zoom is the same');
+
+  await open(`/model-days/model-a/${secondDate}`);
+  const call = page.locator('.thread details', { hasText: 'refused' });
+  await call.locator('summary').click();
+  await page.getByRole('link', { name: 'Previous day' }).first().click();
+  await loaded(page);
+  await back();
+  await call.locator('pre').first().waitFor();
+  await page.reload();
+  await call.locator('pre').first().waitFor();
 });
 
 test('the theme is the system’s or the one the switch was set to, which is remembered', inLongForm, async (t) => {

@@ -65,7 +65,7 @@ function controls(plot: Plot): HTMLElement {
     button('+', () => plot.zoom(ZOOM_STEP), { 'aria-label': 'Zoom in' }),
     button('−', () => plot.zoom(1 / ZOOM_STEP), { 'aria-label': 'Zoom out' }),
     button('All dates', () => plot.resetZoom()),
-    toggle('Log scale', (isLog) => plot.setLog(isLog), { 'aria-pressed': 'false', 'data-action': 'log' }),
+    toggle('Log scale', (isLog) => plot.setLog(isLog), { 'aria-pressed': String(plot.isLog()), 'data-action': 'log' }),
   );
 }
 
@@ -73,7 +73,7 @@ function controls(plot: Plot): HTMLElement {
 function legend(plot: Plot, lines: readonly Line[]): HTMLElement {
   const items = lines.map(({ label, look, dash }, index) => {
     const swatch = h(`span.swatch.${look}${dash ? '.dashed' : ''}`);
-    const attributes = { class: 'legend', 'aria-pressed': 'true', title: 'Hide or show this line' };
+    const attributes = { class: 'legend', 'aria-pressed': String(plot.isVisible(index)), title: 'Hide or show this line' };
     return h('li', toggle([swatch, label], (isShown) => plot.setVisible(index, isShown), attributes));
   });
   return h('ul.legends', { 'aria-label': 'Lines of the plot' }, ...items);

@@ -1,4 +1,5 @@
 import { h } from './element.ts';
+import { addEntry } from './kept.ts';
 
 /**
  * Fills the main element and resolves once its content is complete; to a function if the page then follows changes. The
@@ -33,6 +34,6 @@ export function markTabAsDev(): void {
 
 /** Goes to another of our pages, as a link to it would. */
 export function goTo(url: string): void {
-  if (url !== location.pathname + location.search) history.pushState(null, '', url);
+  if (url !== location.pathname + location.search) addEntry(url);
   dispatchEvent(new PopStateEvent('popstate'));
 }

@@ -1,6 +1,8 @@
+import { asObject } from '../../json.ts';
 import { button, scroller } from './blocks.ts';
 import { type Child, h, replace, replaceKeepingFocus } from './element.ts';
 import { count, tone } from './format.ts';
+import { keep } from './kept.ts';
 
 /** A column: its heading, what a row shows in it, and what it sorts by. */
 interface Column<Row> {
@@ -68,8 +70,15 @@ interface LiveTable<Row> {
 export function liveTable<Row>(options: TableOptions<Row>): LiveTable<Row> {
   const { caption, columns, isFixed = false, footer = [] } = options;
   let { rows, most: limit = Infinity } = options;
-  const start = columns.findIndex(({ title }) => title === options.sortedBy);
-  let sorting: Sorting = start === -1 ? null : { column: start, isDescending: true };
+  const kept = keep(`table ${caption}`);
+  const before = asObject(kept.read());
+  const start = columns.findIndex(({ title }) => title === (before?.['by'] ?? options.sortedBy));
+  let sorting: Sorting = start === -1 ? null : { column: start, isDescending: before?.['isDescending'] !== false };
+  if (before?.['isWhole'] === true) limit = Infinity;
+  const remember = () => {
+    const isWhole = limit === Infinity;
+    kept.write({ by: sorting && columns[sorting.column]?.title, isDescending: sorting?.isDescending, isWhole });
+  };
   const body = h('tbody');
   const rowOf = (row: Row) => h('tr', ...columns.map((column) => cellOf(column, row)));
   const draw = () => {
@@ -81,10 +90,12 @@ export function liveTable<Row>(options: TableOptions<Row>): LiveTable<Row> {
   const sortBy = (column: number) => {
     const isDescending = sorting?.column === column ? !sorting.isDescending : columns[column]?.isNumber === true;
     sorting = { column, isDescending };
+    remember();
     draw();
   };
   const showAll = () => {
     limit = Infinity;
+    remember();
     draw();
   };
   const more = button(null, showAll, { class: 'ghost' });

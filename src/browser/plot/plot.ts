@@ -1,13 +1,18 @@
 import uPlot from 'uplot';
 import { h, on, replace } from '../parts/element.ts';
+import type { Kept } from '../parts/kept.ts';
 import { THEME_CHANGE } from '../parts/theme.ts';
 import { AXIS_WIDTH, drawingOptions } from './drawing.ts';
+import { keptHidden, keptRange, keptView } from './kept-view.ts';
 import type { Line, PlotOptions } from './lines.ts';
 import { fillTip, handleKey, isWhole, placeTip, showAll, spokenValues, zoom } from './reading.ts';
 
 export interface Plot {
   element: HTMLElement;
   setVisible(line: number, isVisible: boolean): void;
+  /** Which lines are hidden, and whether the scale is logarithmic, when the reader comes back to the page. */
+  isVisible(line: number): boolean;
+  isLog(): boolean;
   setLog(isLog: boolean): void;
   /** Zooms in with a factor below 1, out with one above. */
   zoom(factor: number): void;
@@ -19,8 +24,9 @@ export interface Plot {
 /** A plot of values over session dates: drag to zoom, hover to read, or do both with the keyboard. */
 export function createPlot(options: PlotOptions, signal: AbortSignal): Plot {
   let shown = options;
-  const hidden = new Set<number>();
-  let isLog = false;
+  const kept = keptView(options);
+  const hidden = keptHidden(kept, options);
+  let isLog = kept.isLog.read() === true;
   let plot: uPlot | null = null;
   const { element, canvas, tip, spoken } = frame(options);
   const showTip = ({ cursor: { idx: index, left = -1 } }: uPlot) => {
@@ -31,11 +37,12 @@ export function createPlot(options: PlotOptions, signal: AbortSignal): Plot {
   };
   const draw = () => {
     if (canvas.clientWidth === 0) return;
-    const range = plot === null || isWhole(plot) ? null : { ...plot.scales['x'] };
+    const range = plot === null ? keptRange(kept, shown.dates) : isWhole(plot) ? null : { ...plot.scales['x'] };
     plot?.destroy();
     const drawing = drawingOptions(shown, { isLog, hidden, width: canvas.clientWidth, showTip });
     plot = new uPlot(drawing, dataOf(shown), canvas);
     if (range?.min != null && range.max != null) plot.setScale('x', { min: range.min, max: range.max });
+    keepZoom(plot, kept.zoom);
   };
   on(canvas, 'keydown', (event) => {
     if (plot === null || !handleKey(plot, event.key)) return;
@@ -51,10 +58,14 @@ export function createPlot(options: PlotOptions, signal: AbortSignal): Plot {
     setVisible(line, isVisible) {
       if (isVisible) hidden.delete(line);
       else hidden.add(line);
+      kept.hidden.write([...hidden].map((place) => shown.lines[place]?.label));
       plot?.setSeries(line + 1, { show: isVisible });
     },
+    isVisible: (line) => !hidden.has(line),
+    isLog: () => isLog,
     setLog(wanted) {
       isLog = wanted;
+      kept.isLog.write(isLog);
       draw();
     },
     zoom: (factor) => plot && zoom(plot, factor),
@@ -66,6 +77,16 @@ export function createPlot(options: PlotOptions, signal: AbortSignal): Plot {
       if (!resetsZoom) plot?.redraw();
     },
   };
+}
+
+/** Keeps the dates in view from now on. */
+function keepZoom(plot: uPlot, zoom: Kept): void {
+  const keepRange = (_plot: uPlot, scale: string) => {
+    const { min, max } = plot.scales['x'] ?? {};
+    const range = isWhole(plot) ? null : { min, max };
+    if (scale === 'x' && range !== (zoom.read() ?? null)) zoom.write(range);
+  };
+  plot.hooks.setScale = [keepRange];
 }
 
 function frame({ label, height }: PlotOptions): Record<'element' | 'canvas' | 'tip' | 'spoken', HTMLElement> {

@@ -228,3 +228,11 @@ export function readWarnings(stored: unknown): string[] | null {
   const warnings = typeof stored === 'string' ? tryParse(stored) : null;
   return Array.isArray(warnings) && warnings.every((warning) => typeof warning === 'string') ? warnings : null;
 }
+
+const WARNINGS_WITH = query('SELECT DISTINCT warnings FROM jobs WHERE instr(warnings, ?) > 0', [text]);
+
+/** The warnings of all jobs that contain these words, which must not need escaping in JSON. */
+export function warningsWith(database: Database, words: string): string[] {
+  const stored = WARNINGS_WITH.all(database, words).flatMap(([warnings]) => readWarnings(warnings) ?? []);
+  return stored.filter((warning) => warning.includes(words));
+}

@@ -15,7 +15,7 @@ import { type DownloadReport, emptyReport } from './report.ts';
 import type { PriceContext, PriceRequest } from './request.ts';
 import { SPLIT_HISTORY_DAYS, askForSplits, findJumps } from './splits.ts';
 import { makeSyntheticPrices } from './synthetic.ts';
-import { downloadWarnings, gapWarnings, jumpWarnings, waitWarnings } from './warnings.ts';
+import { downloadWarnings, gapWarnings, jumpWarnings, jumpsToWarnOf, waitWarnings } from './warnings.ts';
 
 export interface PriceSupply {
   dates: DatePrices[];
@@ -49,7 +49,8 @@ export async function supplyPrices(context: PriceContext, request: PriceRequest)
     warnings.push(...downloadWarnings(report, dates));
     logReport(context.log, report);
   }
-  warnings.push(...waitWarnings(waitedMs), ...gapWarnings(dates, request.universe), ...jumpWarnings(await jumps()));
+  const toWarnOf = jumpsToWarnOf(database, await jumps(), firstDate);
+  warnings.push(...waitWarnings(waitedMs), ...gapWarnings(dates, request.universe), ...jumpWarnings(toWarnOf));
   return { dates, warnings, reports };
 }
 

@@ -1,3 +1,6 @@
+import type { CalendarDate } from '../calendar.ts';
+import type { Database } from '../database/database.ts';
+import { warningsWith } from '../database/jobs.ts';
 import type { Jump } from '../database/splits.ts';
 import { count, list } from '../sentences.ts';
 import type { DatePrices } from './coverage.ts';
@@ -119,11 +122,24 @@ function reasonOf(problem: Problem, keyVariable: string): string {
   return problem === 'unreachable' ? 'The price provider cannot be reached' : 'The price provider returned nothing';
 }
 
+/** The beginning of the warning about jumps; the warnings of earlier jobs are found by these words. */
+const POSSIBLE_SPLIT = 'Possible split';
+
 /** Jumps of raw prices that no provider has explained. */
 export function jumpWarnings(jumps: readonly Jump[]): string[] {
   if (jumps.length === 0) return [];
-  const named = jumps.map(
-    ({ symbol, date, previousClose, open }) => `${symbol} on ${date} (${previousClose} to ${open})`,
-  );
-  return [`Possible ${jumps.length === 1 ? 'split' : 'splits'}, not confirmed by a provider: ${list(named, 10)}`];
+  return [`${POSSIBLE_SPLIT}${jumps.length === 1 ? '' : 's'}, not confirmed by a provider: ${list(jumps.map(nameOf), 10)}`];
+}
+
+function nameOf({ symbol, date, previousClose, open }: Jump): string {
+  return `${symbol} on ${date} (${previousClose} to ${open})`;
+}
+
+/**
+ * The jumps that are news to the readers of a job: those on its own dates, which are in its results, and the earlier ones that
+ * no job has warned of.
+ */
+export function jumpsToWarnOf(database: Database, jumps: readonly Jump[], firstDate: CalendarDate): Jump[] {
+  const said = jumps.some(({ date }) => date < firstDate) ? warningsWith(database, POSSIBLE_SPLIT) : [];
+  return jumps.filter((jump) => jump.date >= firstDate || !said.some((warning) => warning.includes(` ${nameOf(jump)}`)));
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { weekdays, weekdaysBefore } from '../../src/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
+import { insertJob } from '../../src/database/jobs.ts';
 import { silentLog } from '../../src/log.ts';
 import { type PriceSupply, supplyPrices } from '../../src/prices/supply.ts';
 import { type Settings, readSettings } from '../../src/settings.ts';
@@ -342,6 +343,29 @@ test('until the provider has answered, the job warns of a possible split', async
   server.set({ fault: () => undefined });
   assert.deepEqual((await supply({ universe: 'A' })).warnings, []);
   assert.deepEqual(splitsIn(database), [`A ${SPLIT_DAY} 15 1`]);
+});
+
+test('a possible split before a job is said by one job only; one on its own dates, by every job with these dates', async (t) => {
+  const { database, supply } = await start(t, { prices: RAW });
+  storePrices(database, `${RAW}\n${RAW.replaceAll(/\bA\b/g, 'BA')}`);
+  const settings = { alphaVantageApiKey: null };
+  const possible = (symbol: string) => `Possible split, not confirmed by a provider: ${symbol} on ${SPLIT_DAY} (1500 to 100)`;
+  const warningsOf = async (universe: string, dates = weekdays('2025-11-24', '2025-11-26')) => {
+    const { warnings } = await supply({ universe, dates, settings });
+    return warnings.filter((warning) => warning.startsWith('Possible'));
+  };
+  const endWith = (warnings: readonly string[]) => {
+    const range = { startDate: WEEK[0] as string, endDate: WEEK[0] as string, dates: [WEEK[0] as string] };
+    const job = { ...range, jobId: crypto.randomUUID(), runs: [], replaceExisting: false, agentConfig: {}, createdAt: TODAY };
+    insertJob(database, { ...job, warnings });
+    database.statement(`UPDATE jobs SET status = 'completed', completed_at = ?`).run(TODAY);
+  };
+  endWith(['Skipped 1 date']);
+  endWith(await warningsOf('BA'));
+  assert.deepEqual(await warningsOf('A'), [possible('A')], 'another symbol, of which no job has said it');
+  assert.deepEqual(await warningsOf('BA'), []);
+  assert.deepEqual(await warningsOf('BA', WEEK.slice(2)), [possible('BA')], 'it is in the results of this job too');
+  assert.deepEqual(await warningsOf('BA', WEEK.slice(3)), []);
 });
 
 test('a history of decades is stored in slices, and another request is answered between them', async (t) => {

@@ -140,6 +140,6 @@ function nameOf({ symbol, date, previousClose, open }: Jump): string {
  * no job has warned of.
  */
 export function jumpsToWarnOf(database: Database, jumps: readonly Jump[], firstDate: CalendarDate): Jump[] {
-  const said = jumps.some(({ date }) => date < firstDate) ? warningsWith(database, POSSIBLE_SPLIT) : [];
+  const said = jumps.length > 0 ? warningsWith(database, POSSIBLE_SPLIT) : [];
   return jumps.filter((jump) => jump.date >= firstDate || !said.some((warning) => warning.includes(` ${nameOf(jump)}`)));
 }

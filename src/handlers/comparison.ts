@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { Cell } from '../csv-line.ts';
 import { conventions } from '../comparison/conventions.ts';
 import { type Cutoff, leaderOf, leftOutOf, modelOf, pairOf } from '../comparison/response.ts';
 import { columns, modelRow, pairRow } from '../comparison/table.ts';
@@ -6,7 +7,7 @@ import { type Experiment, runExperiment } from '../experiments/experiment.ts';
 import { MAX_MODELS } from '../experiments/selection.ts';
 import type { Steps } from '../turns.ts';
 import type { comparisonResponse } from './comparison-response.ts';
-import { type Cell, csvTable, formatQuery } from './csv.ts';
+import { csvTable, formatQuery } from './csv.ts';
 import { dateRangeEntries, filtersOf } from './date-filters.ts';
 import { type Context, type Input, type ResponseBody, deploymentFields, listMember } from './handler.ts';
 

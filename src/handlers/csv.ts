@@ -1,13 +1,6 @@
 import * as v from 'valibot';
+import { type Cell, csvLine } from '../csv-line.ts';
 import type { Table } from './handler.ts';
-
-/** The value of a cell; null leaves it empty. */
-export type Cell = string | number | boolean | null;
-
-const LINE_END = '\r\n';
-/** The beginning of text that a spreadsheet would run as a formula. */
-const FORMULA_START = /^[=+\-@\t\r\n]/;
-const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
 
 /** `format=csv` in the query has the effect of `Accept: text/csv`, for clients that cannot set headers. */
 export const formatQuery = {
@@ -30,18 +23,4 @@ export function csvTable(fileName: string, columns: readonly string[], rows: Ite
 function* csvLines(columns: readonly string[], rows: Iterable<readonly Cell[] | null>): Generator<string> {
   yield csvLine(columns);
   for (const row of rows) yield row === null ? '' : csvLine(row);
-}
-
-function csvLine(cells: readonly Cell[]): string {
-  return cells.map(csvCell).join(',') + LINE_END;
-}
-
-/**
- * Numbers stay numbers, even negative ones. Text that a spreadsheet would run as a formula gets a leading apostrophe, which
- * marks it as text.
- */
-function csvCell(cell: Cell): string {
-  if (typeof cell !== 'string') return cell === null ? '' : String(cell);
-  const text = FORMULA_START.test(cell) ? `'${cell}` : cell;
-  return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

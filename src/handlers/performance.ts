@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { Cell } from '../csv-line.ts';
 import { lastChange } from '../database/chosen.ts';
 import { jobExists } from '../database/jobs.ts';
 import { type Trade, tradesOf } from '../database/records/trades.ts';
@@ -12,7 +13,7 @@ import { type RunOfFamily, reportFamilies } from '../performance/families.ts';
 import type { Choice } from '../performance/record.ts';
 import { type Basis, type ReportRequest, prepareReports, reportSteps } from '../performance/reports.ts';
 import { commissionOf } from '../performance/trading.ts';
-import { type Cell, csvTable, formatQuery } from './csv.ts';
+import { csvTable, formatQuery } from './csv.ts';
 import { dateRangeEntries, filtersOf } from './date-filters.ts';
 import { type Context, type Input, type ResponseBody, deploymentFields, listBody } from './handler.ts';
 import { jobFilter, modelFilter } from './schemas.ts';

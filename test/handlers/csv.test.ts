@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Cell, csvTable } from '../../src/handlers/csv.ts';
+import type { Cell } from '../../src/csv-line.ts';
+import { csvTable } from '../../src/handlers/csv.ts';
 
 const write = (columns: string[], rows: Cell[][]) => [...csvTable('x.csv', columns, rows).lines].join('');
 

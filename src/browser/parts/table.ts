@@ -1,5 +1,7 @@
+import type { Cell } from '../../csv-line.ts';
 import { asObject } from '../../json.ts';
 import { button, scroller } from './blocks.ts';
+import { csvButton } from './download.ts';
 import { type Child, h, replace, replaceKeepingFocus } from './element.ts';
 import { count, tone } from './format.ts';
 import { keep } from './kept.ts';
@@ -10,6 +12,8 @@ interface Column<Row> {
   cell: (row: Row) => Child;
   /** Nulls come last in both directions. A column without it does not sort. */
   by?: (row: Row) => number | string | null;
+  /** What a row has in a file; if absent, what it sorts by, else the text that it shows. */
+  raw?: (row: Row) => Cell;
   /** Numbers are aligned right. */
   isNumber?: boolean;
   /** The class of a row's cell. */
@@ -40,6 +44,9 @@ export function numberColumn<Row>(
   return isToned ? { ...column, look: (row) => tone(by(row)) } : column;
 }
 
+/** How many rows the reader gets for asking: a page with tens of thousands of cells would no longer react. */
+const MORE_ROWS = 500;
+
 interface TableOptions<Row> {
   caption: string;
   rows: readonly Row[];
@@ -48,7 +55,7 @@ interface TableOptions<Row> {
   sortedBy?: string;
   /** Whether the rows keep the given order. */
   isFixed?: boolean;
-  /** How many rows are shown before the reader asks for all. */
+  /** How many rows are shown before the reader asks for more. */
   most?: number;
   footer?: readonly Row[];
 }
@@ -74,17 +81,17 @@ export function liveTable<Row>(options: TableOptions<Row>): LiveTable<Row> {
   const before = asObject(kept.read());
   const start = columns.findIndex(({ title }) => title === (before?.['by'] ?? options.sortedBy));
   let sorting: Sorting = start === -1 ? null : { column: start, isDescending: before?.['isDescending'] !== false };
-  if (before?.['isWhole'] === true) limit = Infinity;
+  if (typeof before?.['limit'] === 'number') limit = before['limit'];
   const remember = () => {
-    const isWhole = limit === Infinity;
-    kept.write({ by: sorting && columns[sorting.column]?.title, isDescending: sorting?.isDescending, isWhole });
+    kept.write({ by: sorting && columns[sorting.column]?.title, isDescending: sorting?.isDescending, limit });
   };
   const body = h('tbody');
   const rowOf = (row: Row) => h('tr', ...columns.map((column) => cellOf(column, row)));
   const draw = () => {
     markSorting(head, sorting);
     replaceKeepingFocus(body, ...sorted(rows, columns, sorting).slice(0, limit).map(rowOf));
-    replace(more, `Show all ${count(rows.length)}`);
+    const isRest = rows.length <= limit + MORE_ROWS;
+    replace(more, isRest ? `Show all ${count(rows.length)}` : `Show ${count(MORE_ROWS)} more of ${count(rows.length)}`);
     more.hidden = rows.length <= limit;
   };
   const sortBy = (column: number) => {
@@ -93,16 +100,21 @@ export function liveTable<Row>(options: TableOptions<Row>): LiveTable<Row> {
     remember();
     draw();
   };
-  const showAll = () => {
-    limit = Infinity;
+  const showMore = () => {
+    limit += MORE_ROWS;
     remember();
     draw();
   };
-  const more = button(null, showAll, { class: 'ghost' });
+  const more = button(null, showMore, { class: 'ghost' });
   const head = h('tr', ...columns.map((column, index) => headingOf(column, isFixed ? null : () => sortBy(index))));
   draw();
   const foot = footer.length > 0 && h('tfoot', ...footer.map(rowOf));
-  const element = scroller(caption, h('table', h('caption.unseen', caption), h('thead', head), body, foot), more);
+  const all = () => ({
+    columns: columns.map(({ title }) => title),
+    rows: sorted(rows, columns, sorting).map((row) => columns.map((column) => rawOf(column, row))),
+  });
+  const parts = h('table', h('caption.unseen', caption), h('thead', head), body, foot);
+  const element = h('div', scroller(caption, parts), h('div.exports', more, csvButton(caption, all)));
   const update = (later: readonly Row[]) => {
     rows = later;
     draw();
@@ -118,6 +130,14 @@ function headingOf<Row>({ title, by, isNumber, meaning }: Column<Row>, sort: (()
 function cellOf<Row>({ cell, isNumber, look, isName }: Column<Row>, row: Row): HTMLElement {
   const attributes = { class: [isNumber ? 'number' : '', look?.(row) ?? ''].join(' ').trim() || null };
   return isName ? h('th', { ...attributes, scope: 'row' }, cell(row)) : h('td', attributes, cell(row));
+}
+
+/** A row's cell for a file. */
+function rawOf<Row>({ raw, by, cell }: Column<Row>, row: Row): Cell {
+  if (raw !== undefined) return raw(row);
+  if (by !== undefined) return by(row);
+  const shown = cell(row);
+  return shown instanceof Node ? shown.textContent : shown || null;
 }
 
 function markSorting(head: HTMLElement, sorting: Sorting): void {

@@ -3,6 +3,7 @@ import { h, on, replace } from '../parts/element.ts';
 import type { Kept } from '../parts/kept.ts';
 import { THEME_CHANGE } from '../parts/theme.ts';
 import { AXIS_WIDTH, drawingOptions } from './drawing.ts';
+import { plotExports } from './exports.ts';
 import { keptHidden, keptRange, keptView } from './kept-view.ts';
 import type { Line, PlotOptions } from './lines.ts';
 import { fillTip, handleKey, isWhole, placeTip, showAll, spokenValues, zoom } from './reading.ts';
@@ -29,6 +30,8 @@ export function createPlot(options: PlotOptions, signal: AbortSignal): Plot {
   let isLog = kept.isLog.read() === true;
   let plot: uPlot | null = null;
   const { element, canvas, tip, spoken } = frame(options);
+  const exports = plotExports(canvas, () => shown);
+  element.append(exports.element);
   const showTip = ({ cursor: { idx: index, left = -1 } }: uPlot) => {
     tip.hidden = index == null || left < 0;
     if (index == null || left < 0) return;
@@ -72,6 +75,7 @@ export function createPlot(options: PlotOptions, signal: AbortSignal): Plot {
     resetZoom: () => plot && showAll(plot),
     update(dates, lines) {
       shown = { ...shown, dates, lines };
+      exports.update();
       const resetsZoom = plot !== null && isWhole(plot);
       plot?.setData(dataOf(shown), resetsZoom);
       if (!resetsZoom) plot?.redraw();

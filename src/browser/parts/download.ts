@@ -1,0 +1,25 @@
+import { button } from './blocks.ts';
+import { pictureOf } from './picture.ts';
+import { type Sheet, csvOf, fileName } from './sheet.ts';
+
+/** Files that the browser makes of what a page shows, without a request. */
+
+/** A button that saves a table as CSV; the table is made when the button is pressed. */
+export function csvButton(caption: string, sheet: () => Sheet): HTMLButtonElement {
+  const save = () => saveFile(`${fileName(caption)}.csv`, new Blob([csvOf(sheet())], { type: 'text/csv' }));
+  return button('CSV', save, { class: 'export', 'aria-label': `${caption} as CSV` });
+}
+
+/** A button that saves elements, one below the other as they look now, as PNG. */
+export function pngButton(caption: string, parts: () => readonly Element[]): HTMLButtonElement {
+  const save = async () => saveFile(`${fileName(caption)}.png`, await pictureOf(parts()));
+  return button('PNG', () => void save(), { class: 'export', 'aria-label': `${caption} as PNG` });
+}
+
+function saveFile(name: string, content: Blob): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(content);
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}

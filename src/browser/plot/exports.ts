@@ -1,0 +1,41 @@
+import { h, on, replace } from '../parts/element.ts';
+import { pngButton } from '../parts/download.ts';
+import { numberColumn, table, textColumn } from '../parts/table.ts';
+import type { PlotOptions } from './lines.ts';
+
+/** A plot's values as a table, for readers who cannot see it, and for a file; and the plot as a picture. */
+
+/** Rows at first; the reader may ask for more. */
+const ROWS = 20;
+
+interface Exports {
+  element: HTMLElement;
+  /** Shows later values. */
+  update(): void;
+}
+
+/** The table is made when it is unfolded. */
+export function plotExports(canvas: HTMLElement, shown: () => PlotOptions): Exports {
+  const place = h('div');
+  const update = () => replace(place, fold.open && valueTable(shown()));
+  const fold: HTMLDetailsElement = on(h('details.fold', h('summary', 'Values as a table'), place), 'toggle', update);
+  const png = pngButton(shown().label, () => pictureParts(canvas));
+  return { element: h('div.exports.of-plot', fold, png), update };
+}
+
+/** Its heading and its legend, where there are some, and the plot. */
+function pictureParts(canvas: HTMLElement): Element[] {
+  const home = canvas.closest('.two > *, section') ?? canvas;
+  const others = [home.querySelector('h2, h3'), home.querySelector('.legends, .key-line, .key')];
+  return [...others, canvas].filter((part) => part !== null);
+}
+
+function valueTable({ label, dates, lines, format }: PlotOptions): HTMLElement {
+  const columns = lines.map((line) => numberColumn<number>(line.label, (index) => line.values[index] ?? null, format));
+  return table<number>({
+    caption: label,
+    rows: [...dates.keys()].reverse(),
+    most: ROWS,
+    columns: [textColumn('Date', (index) => dates[index] ?? null, { isName: true }), ...columns],
+  });
+}

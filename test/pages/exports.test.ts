@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { csvOf, fileName } from '../../src/browser/parts/sheet.ts';
+
+test('a table as CSV: plain numbers, quoted text, and no text that a spreadsheet runs as a formula', () => {
+  const rows = [
+    ['model-a', 0.0218822, null],
+    ['=HYPERLINK("x")', -1.5, 'a, b'],
+    ['+1', 1e-7, '"quoted"\nlines'],
+    ['モデル', -0, ' edge'],
+  ];
+  const lines = ['Model,Return,Note', 'model-a,0.0218822,', `"'=HYPERLINK(""x"")",-1.5,"a, b"`, `'+1,1e-7,"""quoted""\nlines"`, 'モデル,0," edge"'];
+  assert.equal(csvOf({ columns: ['Model', 'Return', 'Note'], rows }), `\ufeff${lines.join('\r\n')}\r\n`);
+});
+
+test('a file is named after its caption, in any script, without what a file system may refuse', () => {
+  const names: [caption: string, name: string][] = [
+    ['Portfolio value of 6 models by date', 'portfolio-value-of-6-models-by-date'],
+    ['Model-days of ../../x:"y"', 'model-days-of-x-y'],
+    ['Trades of Модель मॉडल', 'trades-of-модель-मॉडल'],
+    ['…', 'table'],
+    ['𝒳'.repeat(200), '𝒳'.repeat(60)],
+  ];
+  assert.deepEqual(names.map(([caption]) => [caption, fileName(caption)]), names);
+});

@@ -1,4 +1,5 @@
 import { type PagePath, matchPage } from '../page-paths.ts';
+import { carryFilters } from './filters/carry.ts';
 import { failure, link } from './parts/blocks.ts';
 import { h, on, replace, setAttributes } from './parts/element.ts';
 import { keepFolds } from './parts/folds.ts';
@@ -66,7 +67,9 @@ function linkToPage(event: MouseEvent): HTMLAnchorElement | null {
 }
 
 function markCurrentLink(): void {
-  for (const entry of document.querySelectorAll<HTMLAnchorElement>('header nav a'))
+  const entries = document.querySelectorAll<HTMLAnchorElement>('header nav a');
+  carryFilters(entries);
+  for (const entry of entries)
     setAttributes(entry, { 'aria-current': entry.pathname === location.pathname && 'page' });
 }
 

@@ -7,3 +7,11 @@ export function chosenModels(form: FormData): string[] {
 export function namesIn(text: string): string[] {
   return text.split(',').flatMap((name) => name.trim() || []);
 }
+
+let order: Intl.Collator | undefined;
+
+/** Compares names as people count: model-2 before model-10. Names that differ only in case or accents keep one order. */
+export function byName(one: string, other: string): number {
+  order ??= new Intl.Collator('en', { numeric: true });
+  return order.compare(one, other) || (one < other ? -1 : Number(one > other));
+}

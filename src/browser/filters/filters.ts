@@ -1,0 +1,68 @@
+import { namesIn } from '../parts/names.ts';
+
+/**
+ * What a reader looks at, in the words of the address and of the requests; an empty one means the service's default. Values
+ * from the address are not checked here: the service refuses what it cannot read, in words that the page shows.
+ */
+export interface Filters {
+  start_date: string;
+  end_date: string;
+  job_id: string;
+  models: readonly string[];
+  benchmark: string;
+  /** `clean`: only days after the latest knowledge cutoff of the models. */
+  days: string;
+  /** `false`: each model over all its days, not only those that the models have in common. */
+  common: string;
+}
+
+export type FilterName = keyof Filters;
+
+/** In the order in which an address has them. */
+export const filterNames = ['models', 'start_date', 'end_date', 'job_id', 'benchmark', 'days', 'common'] as const;
+
+/** What the service or the page does anyway; the address need not say it. */
+const DEFAULTS: Partial<Record<FilterName, string>> = { days: 'all', common: 'true' };
+
+/** The filters in an address; other parameters are ignored. */
+export function filtersIn(search: string): Filters {
+  const query = new URLSearchParams(search);
+  const read = (name: FilterName) => query.get(name)?.trim() ?? '';
+  return {
+    start_date: read('start_date'),
+    end_date: read('end_date'),
+    job_id: read('job_id'),
+    models: [...new Set(namesIn(read('models')))],
+    benchmark: read('benchmark'),
+    days: read('days'),
+    common: read('common'),
+  };
+}
+
+/** Whether the reader has chosen anything under one of the names. */
+export function hasFilters(filters: Filters, names: readonly FilterName[] = filterNames): boolean {
+  return names.some((name) => given(filters, name) !== null);
+}
+
+/** The filters as a query, for the address and for requests: `?models=gpt-5,claude%232&days=clean`, or nothing. */
+export function queryOf(filters: Filters, names: readonly FilterName[] = filterNames): string {
+  return queryWith('', filters, names);
+}
+
+/** The query with these filters in place of its own; its other parameters stay. */
+export function queryWith(search: string, filters: Filters, names: readonly FilterName[] = filterNames): string {
+  const others = [...new URLSearchParams(search)].filter(([name]) => !(filterNames as readonly string[]).includes(name));
+  const own = filterNames.flatMap((name) => (names.includes(name) ? (given(filters, name) ?? []) : []));
+  const all = [...own, ...others.map(([name, value]) => `${name}=${encodeURIComponent(value)}`)];
+  return all.length === 0 ? '' : `?${all.join('&')}`;
+}
+
+/** One filter as it is written in a query; null for the default. */
+function given(filters: Filters, name: FilterName): string | null {
+  if (name === 'models') return filters.models.length === 0 ? null : `models=${filters.models.map(encodeURIComponent).join(',')}`;
+  const value = filters[name];
+  return value === '' || value === DEFAULTS[name] ? null : `${name}=${encodeURIComponent(value)}`;
+}
+
+/** No filters at all. */
+export const NO_FILTERS: Filters = filtersIn('');

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Filters, NO_FILTERS, filtersIn, hasFilters, queryOf, queryWith } from '../../src/browser/filters/filters.ts';
+import { lookOf, looksOf } from '../../src/browser/parts/look.ts';
+import { byName } from '../../src/browser/parts/names.ts';
+
+const addresses: [search: string, filters: Partial<Filters>, query: string][] = [
+  ['', {}, ''],
+  ['?days=all&common=true&job_id=%20', { days: 'all', common: 'true' }, ''],
+  ['?days=clean&models=b,a%232,b', { models: ['b', 'a#2'], days: 'clean' }, '?models=b,a%232&days=clean'],
+  [
+    '?common=false&benchmark=QQQ&end_date=2025-10-31&start_date=2025-10-01&job_id=j%2F1',
+    { start_date: '2025-10-01', end_date: '2025-10-31', job_id: 'j/1', benchmark: 'QQQ', common: 'false' },
+    '?start_date=2025-10-01&end_date=2025-10-31&job_id=j%2F1&benchmark=QQQ&common=false',
+  ],
+  ['?start_date=soon&other=1', { start_date: 'soon' }, '?start_date=soon'],
+];
+
+test('filters are read from an address, and written into one in the same words without what is the default', () => {
+  for (const [search, filters, query] of addresses) {
+    assert.deepEqual(filtersIn(search), { ...NO_FILTERS, ...filters }, search);
+    assert.equal(queryOf(filtersIn(search)), query);
+    assert.equal(hasFilters(filtersIn(search)), query !== '');
+  }
+});
+
+test('a page takes some filters, and a change keeps the parameters that are not filters', () => {
+  const filters = filtersIn('?models=a&days=clean&common=false');
+  assert.equal(queryOf(filters, ['days', 'start_date']), '?days=clean');
+  assert.equal(hasFilters(filters, ['start_date', 'job_id']), false);
+  assert.equal(queryWith('?against=b&days=all&models=x', filters), '?models=a&days=clean&common=false&against=b');
+  assert.equal(queryWith('?against=b%232&models=x', NO_FILTERS), '?against=b%232');
+});
+
+/** Written once and never changed: readers know their models by these. */
+const looks: [name: string, colour: string, dash: string][] = [
+  ['', 'series-1', '9,4'],
+  ['gpt-5', 'series-2', 'solid'],
+  ['gpt-5#2', 'series-5', '2,3'],
+  ['claude-opus-4.5', 'series-7', '5,2,5,8'],
+  ['model-7', 'series-4', '9,3,2,3'],
+  ['buy-and-hold', 'series-5', 'solid'],
+  ['模型', 'series-3', '5,2,5,8'],
+  ['Модель', 'series-7', 'solid'],
+];
+
+test('the colour and the dash of a name are the same forever', () => {
+  const now = looks.map(([name]) => [name, lookOf(name).colour, lookOf(name).dash?.join() ?? 'solid']);
+  assert.deepEqual(now, looks);
+  const many = Array.from({ length: 5_000 }, (_, index) => lookOf(`model-${index}`));
+  const used = Map.groupBy(many, ({ colour, dash }) => `${colour} ${dash}`);
+  assert.equal(used.size, 50);
+  for (const [look, { length }] of used) assert.ok(length > 50 && length < 200, `${look} is used ${length} times`);
+});
+
+test('names on one page never look the same: those that share colour and dash have different markers', () => {
+  const names = Array.from({ length: 100 }, (_, index) => `model-${index}`);
+  const all = looksOf(names.toReversed());
+  assert.deepEqual([...all.keys()], names);
+  assert.equal(new Set([...all.values()].map((look) => JSON.stringify(look))).size, names.length);
+  for (const [name, { colour, dash }] of all) assert.deepEqual({ colour, dash }, lookOf(name));
+  assert.equal([...looksOf(['gpt-5', 'gpt-5']).values()][0]?.marker, undefined);
+});
+
+test('names sort as people count', () => {
+  const sorted = ['Model-1', 'model-1', 'model-2', 'model-2#2', 'model-2#10', 'model-10', 'модель-9', 'модель-10', '模型'];
+  assert.deepEqual(sorted.toReversed().sort(byName).map((name) => name.toLowerCase()), sorted.map((name) => name.toLowerCase()));
+  assert.notEqual(byName('model-1', 'Model-1'), 0);
+  assert.notEqual(byName('model-01', 'model-1'), 0);
+  assert.equal(byName('model-1', 'model-1'), 0);
+});

@@ -4,6 +4,7 @@ import type { Steps } from '../turns.ts';
 import { probabilitiesOfBest } from './best.ts';
 import { type Calendar, type LeftOut, calendarOf, leftOutDays } from './common-days.ts';
 import type { Period } from './difference.ts';
+import { differenceCurve } from './difference-curve.ts';
 import type { ComparisonInput, Day } from './input.ts';
 import { type LeaderReport, reportLeader } from './leader.ts';
 import { type MeasuredPairs, measurePairs } from './measured-pairs.ts';
@@ -42,7 +43,7 @@ export function* compareModels<OfDay extends Day>(input: ComparisonInput<OfDay>)
   const period = { days: participants.days.length, confidence: input.confidence };
   const pairs = yield* measurePairs(participants.series);
   const models = yield* reportModels({ records, participants, pairs, period, seed: seedOf(participants.series, input) });
-  const chosen = choosePairs(models, input.against).map((pair) => measuredOf(pair, participants, pairs));
+  const chosen = choosePairs(models, input.against).map((pair) => measuredOf(pair, participants, { pairs, curves: input.curves }));
   return {
     days: namesOf(participants.days, calendar),
     leftOut: yield* leftOutDays(participants.records, calendar),
@@ -112,12 +113,14 @@ function choosePairs(models: readonly ModelReport[], against: string | null): [M
 
 function measuredOf(
   [one, other]: readonly [ModelReport, ModelReport],
-  { reasons }: Participants,
-  pairs: MeasuredPairs,
+  { reasons, series }: Participants,
+  { pairs, curves }: { pairs: MeasuredPairs; curves: boolean },
 ): ChosenPair {
   const without = [one.model, other.model].find((model) => reasons.has(model));
   const singleRuns = [one, other].filter((model) => model.isSingleRun).map(({ model }) => model);
   const measured =
     without === undefined ? pairs(one.model, other.model) : { reason: `No figures for ${without}: ${reasons.get(without)}` };
-  return { model: one.model, against: other.model, measured, singleRuns };
+  const [first, second] = [one, other].map(({ model }) => series.find(({ record }) => record.model === model));
+  const curve = first === undefined || second === undefined ? [] : differenceCurve(first, second);
+  return { model: one.model, against: other.model, measured, curve: curves ? curve : null, singleRuns };
 }

@@ -29,6 +29,10 @@ export const conventions = {
   smallest_difference: `What these days and runs can show at 5 %, two-sided, with 80 % power (z = ${DETECTION}), at any confidence`,
   days_needed: 'Days with which these runs would show this difference, at the same level and power',
   variance_share_of_runs: 'V_runs / V: more runs reduce this part, more days the rest',
+  correlation: 'Pearson’s correlation (1896) of the daily log returns of both models, each the mean of its runs',
+  difference_curve:
+    'With curves=true, exp(Σ d) − 1 after each day compared, d the daily differences of log returns: by how much more the first ' +
+    'model has grown than the second up to that day. The last one is difference',
   probability_best:
     'How often the model has the highest mean in 10,000 draws from the joint normal distribution of the means; the same draws for the ' +
     'same models and window',

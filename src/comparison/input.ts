@@ -32,6 +32,8 @@ export interface ComparisonInput<OfDay extends Day> {
   window: { start: CalendarDate; end: CalendarDate };
   /** Above 0 and below 1. */
   confidence: number;
+  /** Whether each pair has the curve of its difference. */
+  curves: boolean;
   /** How many models have active model-days in the window, compared or not: the number of trials. */
   trials: number;
 }

@@ -1,5 +1,7 @@
+import type { Figure } from '../performance/figure.ts';
 import { mean } from '../statistics/moments.ts';
 import type { Steps } from '../turns.ts';
+import { correlationOf } from './correlation.ts';
 import type { Series } from './series.ts';
 import { type Uncertainty, measureUncertainty } from './uncertainty.ts';
 
@@ -9,6 +11,8 @@ export interface MeasuredPair {
   mean: number;
   /** The uncertainty of that mean; null when the difference is the same on every day. */
   uncertainty: Uncertainty | null;
+  /** Of both models' daily log returns. */
+  correlation: Figure;
 }
 
 /** The measures of two compared models, in either order. */
@@ -30,11 +34,15 @@ export function* measurePairs(series: readonly Series[]): Steps<MeasuredPairs> {
     if (pair !== undefined) return pair;
     const opposite = measured.get(against)?.get(model);
     if (opposite === undefined) throw new Error(`Cannot compare ${model} with ${against}: the pair has not been measured`);
-    return { mean: 0 - opposite.mean, uncertainty: opposite.uncertainty };
+    return { ...opposite, mean: 0 - opposite.mean };
   };
 }
 
 function measurePair(one: Series, other: Series): MeasuredPair {
   const differences = one.logReturns.map((logReturn, day) => logReturn - (other.logReturns[day] ?? NaN));
-  return { mean: mean(differences), uncertainty: measureUncertainty(differences, [one.spread, other.spread]) };
+  return {
+    mean: mean(differences),
+    uncertainty: measureUncertainty(differences, [one.spread, other.spread]),
+    correlation: correlationOf(one, other),
+  };
 }

@@ -14,6 +14,8 @@ export interface ChosenPair {
   model: string;
   against: string;
   measured: MeasuredPair | { reason: string };
+  /** The difference after each of the days, in order; null when the curves are not wanted. */
+  curve: Figure[] | null;
   /** Those of the two that have a single run although their runs would differ by chance. */
   singleRuns: string[];
 }
@@ -35,6 +37,10 @@ export interface PairReport {
   smallestDifference: Figure;
   daysNeeded: Figure;
   varianceShareOfRuns: Figure;
+  /** Of both models' daily log returns, from −1 to 1; known also where the difference does not vary. */
+  correlation: Figure;
+  /** The difference after each of the days, in order; empty where there are no figures, null when the curves are not wanted. */
+  curve: Figure[] | null;
   /** Those of the two for which the interval is a lower bound, because one run does not show how much a model itself varies. */
   singleRuns: string[];
   sentence: string;
@@ -86,7 +92,7 @@ function differenceOf(measured: ChosenPair['measured']): Difference | { reason: 
 }
 
 function reportPair(basis: PairBasis, period: Period): PairReport {
-  const { model, against, mean, uncertainty, pValue, pValueHolm, pairs, singleRuns } = basis;
+  const { model, against, measured, curve, mean, uncertainty, pValue, pValueHolm, pairs, singleRuns } = basis;
   const shared = {
     model,
     against,
@@ -105,11 +111,17 @@ function reportPair(basis: PairBasis, period: Period): PairReport {
     pValue,
     pValueHolm,
     varianceShareOfRuns: uncertainty.ofRuns / uncertainty.total,
+    correlation: correlationIn(measured),
+    curve,
     sentence: sentenceOf({ ...shared, days: period.days, pairs, isShownAsOnlyPair: pValue < 1 - period.confidence }),
   };
 }
 
-function withoutFigures({ model, against, singleRuns }: ChosenPair, reason: string): PairReport {
+function correlationIn(measured: ChosenPair['measured']): Figure {
+  return 'reason' in measured ? measured : measured.correlation;
+}
+
+function withoutFigures({ model, against, measured, curve, singleRuns }: ChosenPair, reason: string): PairReport {
   const none = { reason };
   return {
     model,
@@ -125,6 +137,8 @@ function withoutFigures({ model, against, singleRuns }: ChosenPair, reason: stri
     smallestDifference: none,
     daysNeeded: none,
     varianceShareOfRuns: none,
+    correlation: correlationIn(measured),
+    curve,
     singleRuns,
     sentence: `${model} and ${against}: no figures. ${reason}.`,
   };

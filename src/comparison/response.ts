@@ -1,5 +1,6 @@
 import type { CalendarDate } from '../calendar.ts';
 import { type Figure, type ReportedFigures, reportFigures } from '../performance/figure.ts';
+import { at } from '../statistics/at.ts';
 import type { LeftOut } from './common-days.ts';
 import type { Interval } from './difference.ts';
 import type { Day } from './input.ts';
@@ -56,7 +57,8 @@ export function modelOf(report: ModelReport, { knowledgeCutoff, daysBefore }: Cu
   };
 }
 
-export function pairOf(report: PairReport) {
+/** The pair; `days` are those of its curve, which it has only where the curves are wanted. */
+export function pairOf(report: PairReport, days: readonly Day[]) {
   const { unavailable: reasons, ...figures } = figuresOf({
     difference: report.difference,
     mean_daily_difference: report.meanDailyDifference,
@@ -67,8 +69,10 @@ export function pairOf(report: PairReport) {
     smallest_difference: report.smallestDifference,
     days_needed: report.daysNeeded,
     variance_share_of_runs: report.varianceShareOfRuns,
+    correlation: report.correlation,
   });
   const [range, rangeReasons] = reportInterval(report.interval);
+  const missing = report.curve?.find((difference) => typeof difference !== 'number');
   return {
     model: report.model,
     against: report.against,
@@ -77,8 +81,13 @@ export function pairOf(report: PairReport) {
     interval_is_lower_bound: report.singleRuns.length > 0,
     shown: report.isShown,
     sentence: report.sentence,
-    unavailable: { ...reasons, ...rangeReasons },
+    ...(report.curve !== null && { curve: report.curve.map((difference, index) => pointOf(difference, at(days, index))) }),
+    unavailable: { ...reasons, ...rangeReasons, ...(missing !== undefined && { curve: missing.reason }) },
   };
+}
+
+function pointOf(difference: Figure, day: Day) {
+  return { ...dayOf(day), difference: typeof difference === 'number' ? toDigits(difference) : null };
 }
 
 export function leaderOf(report: LeaderReport) {
@@ -92,5 +101,9 @@ export function leaderOf(report: LeaderReport) {
 }
 
 export function leftOutOf({ day, runs }: LeftOut<Day>) {
-  return typeof day === 'number' ? { number: day, runs } : { date: day, runs };
+  return { ...dayOf(day), runs };
+}
+
+function dayOf(day: Day): { date: CalendarDate } | { number: number } {
+  return typeof day === 'number' ? { number: day } : { date: day };
 }

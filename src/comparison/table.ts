@@ -61,9 +61,11 @@ function modelCells(report: ModelReport, cutoff: Cutoff) {
   return { ...model, runs: model.runs.length, run_returns: returns.join(' '), ...commonCells(model) };
 }
 
+/** Correlation and curve are not in the table, so neither are their reasons. */
 function pairCells(report: PairReport) {
-  const pair = pairOf(report);
-  return { ...pair, ...commonCells(pair) };
+  const { correlation: _, ...pair } = pairOf({ ...report, curve: null }, []);
+  const { correlation: _reason, ...unavailable } = pair.unavailable;
+  return { ...pair, ...commonCells({ ...pair, unavailable }) };
 }
 
 function commonCells({ interval, unavailable }: { interval: Interval | null; unavailable: Record<string, string | undefined> }) {

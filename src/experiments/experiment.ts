@@ -1,10 +1,13 @@
 import type { CalendarDate } from '../calendar.ts';
 import { type Comparison, compareModels } from '../comparison/comparison.ts';
+import { MAX_CURVE_MODELS, MIN_CURVE_MODELS } from '../comparison/difference-curve.ts';
 import type { ComparedModel, Day } from '../comparison/input.ts';
 import type { Cutoff } from '../comparison/response.ts';
 import { whyWithoutFigures } from '../comparison/participants.ts';
 import { type Window, lastChange } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
+import { ServiceError } from '../domain.ts';
+import { count } from '../sentences.ts';
 import type { Steps } from '../turns.ts';
 import { createAskedReader } from './asked.ts';
 import { type AskedDay, type Family, daysAfter, daysOf, earliestOf, latestOf, readFamily, whyUnusable } from './family.ts';
@@ -20,6 +23,8 @@ export interface ExperimentRequest extends WantedModels {
   align: 'date' | 'number';
   /** Above 0 and below 1. */
   confidence: number;
+  /** Whether each pair has the curve of its difference: of two to four models. */
+  curves: boolean;
 }
 
 export interface Experiment {
@@ -35,10 +40,14 @@ export interface Experiment {
   cutoffs: ReadonlyMap<string, Cutoff>;
 }
 
-/** Reads the returns and compares them, as of one moment. Throws a `ServiceError` as `selectModels` does. */
+/**
+ * Reads the returns and compares them, as of one moment. Throws a `ServiceError` as `selectModels` does, and for curves of too few
+ * or too many models.
+ */
 export function* runExperiment(database: Database, request: ExperimentRequest): Steps<Experiment> {
   const { window, against = null, confidence } = request;
   const { models, leftOut, trials } = yield* selectModels(database, request, window);
+  if (request.curves) checkCurves(models.length);
   const all = yield* readFamilies(database, models, window);
   const cleanAfter = request.days === 'clean' ? yield* latestCutoff(all) : null;
   const numberings = request.align === 'number' ? yield* numberAll(database, all, window) : null;
@@ -56,6 +65,7 @@ export function* runExperiment(database: Database, request: ExperimentRequest): 
     against,
     window: { start: startDate ?? '', end: endDate ?? '' },
     confidence,
+    curves: request.curves,
     trials,
   });
   return {
@@ -66,6 +76,13 @@ export function* runExperiment(database: Database, request: ExperimentRequest): 
     comparison,
     cutoffs: yield* cutoffsOf(all, comparison.days, numberings),
   };
+}
+
+function checkCurves(models: number): void {
+  if (models >= MIN_CURVE_MODELS && models <= MAX_CURVE_MODELS) return;
+  const wanted = `expected ${MIN_CURVE_MODELS} to ${MAX_CURVE_MODELS} models`;
+  const verb = models === 1 ? 'is' : 'are';
+  throw new ServiceError('invalid_filter', `curves: ${wanted}, there ${verb} ${count(models, 'model')}; name those to compare`);
 }
 
 function* readFamilies(database: Database, models: readonly ChosenModel[], window: Window): Steps<Family[]> {

@@ -59,6 +59,12 @@ export const comparisonResponse = named('ComparisonResponse', {
       shown: v.boolean(),
       smallest_difference: figure,
       days_needed: figure,
+      /** Of the daily log returns of both models. */
+      correlation: figure,
+      /** The difference after each day compared; only with `curves=true`. */
+      curve: v.optional(
+        v.array(named('DifferencePoint', { date: v.optional(dateText), number: v.optional(count), difference: figure })),
+      ),
       sentence: v.string(),
       ...uncertaintyEntries,
     }),

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { Cell } from '../csv-line.ts';
 import { conventions } from '../comparison/conventions.ts';
+import { MAX_CURVE_MODELS, MIN_CURVE_MODELS } from '../comparison/difference-curve.ts';
 import { type Cutoff, leaderOf, leftOutOf, modelOf, pairOf } from '../comparison/response.ts';
 import { columns, modelRow, pairRow } from '../comparison/table.ts';
 import { type Experiment, runExperiment } from '../experiments/experiment.ts';
@@ -10,6 +11,7 @@ import type { comparisonResponse } from './comparison-response.ts';
 import { csvTable, formatQuery } from './csv.ts';
 import { dateRangeEntries, filtersOf } from './date-filters.ts';
 import { type Context, type Input, type ResponseBody, deploymentFields, listMember } from './handler.ts';
+import { flagInQuery } from './schemas.ts';
 
 const DEFAULT_CONFIDENCE = '0.95';
 const [MIN_CONFIDENCE, MAX_CONFIDENCE] = [0.0001, 0.9999];
@@ -54,6 +56,15 @@ export const comparisonQuery = v.object({
     ),
     DEFAULT_CONFIDENCE,
   ),
+  curves: v.optional(
+    v.pipe(
+      flagInQuery,
+      v.description(
+        `Whether each pair has the curve of its difference, for ${MIN_CURVE_MODELS} to ${MAX_CURVE_MODELS} models. Not in the CSV.`,
+      ),
+    ),
+    'false',
+  ),
   ...formatQuery,
   table: v.optional(
     v.pipe(v.picklist(['models', 'pairs'], 'expected models or pairs'), v.description('Which of the tables, as CSV.')),
@@ -68,7 +79,8 @@ export function comparison(context: Context, { query, format }: Input<Query>): R
   const { startDate, endDate } = filtersOf(query);
   const { against, days, align, confidence, table } = query;
   const models = query.models?.split(',');
-  const work = runExperiment(context.database, { models, against, window: { startDate, endDate }, days, align, confidence });
+  const wanted = { models, against, window: { startDate, endDate }, days, align, confidence };
+  const work = runExperiment(context.database, { ...wanted, curves: query.curves && format !== 'csv' });
   if (format !== 'csv') return inJson(context, work, query);
   return csvTable(`${table}.csv`, columns[table], rowsOf(work, table));
 }
@@ -92,7 +104,7 @@ function* inJson({ settings }: Context, work: Work, { align, confidence }: Query
   yield JSON.stringify(head).slice(0, -1);
   yield* list('left_out', leftOut.values().map(leftOutOf));
   yield* list('models', models.values().map((report) => modelOf(report, cutoffIn(experiment, report))));
-  yield* list('pairs', pairs.values().map(pairOf));
+  yield* list('pairs', pairs.values().map((report) => pairOf(report, days)));
   const tail = { leader: leaderOf(leader), conventions, ...deploymentFields(settings) } satisfies Partial<Response>;
   yield `,${JSON.stringify(tail).slice(1)}`;
 }

@@ -64,6 +64,7 @@ export const comparison = {
         smallest_difference: 0.0853,
         days_needed: null,
         variance_share_of_runs: 0.104,
+        correlation: 0.871,
         sentence: SENTENCE,
         unavailable: { days_needed: 'More days cannot show it, more runs can' },
       },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compareModels } from '../../src/comparison/comparison.ts';
 import type { ComparedModel } from '../../src/comparison/input.ts';
+import { pairRow } from '../../src/comparison/table.ts';
 import { createNormals } from '../../src/statistics/random.ts';
 import { atOnce } from '../support/at-once.ts';
 import { type Options, compare, inputOf, model } from '../support/comparisons.ts';
@@ -91,6 +92,29 @@ test('two identical models have no figures as a pair, and are not counted among 
   const [first, second] = pairs.filter((pair) => pair !== same);
   assert.equal(first?.pValueHolm, Math.min(1, 2 * (first?.pValue as number)), 'two pairs, not three');
   assert.equal(first?.pValue, second?.pValue);
+});
+
+test('a correlation is 1 where all days are the same, −1 where they are opposite, and has a reason where one does not vary', () => {
+  const opposite = returns('one').map((value) => 1 / (1 + value) - 1);
+  const twoWays = model('still', { still: Array(30).fill(0), 'still#2': Array(30).fill(0.001) });
+  const alike = ['one', 'same'].map((name) => model(name, { [name]: returns('one') }));
+  const { pairs } = compare([...alike, model('opposite', { opposite }), twoWays, model('none', { none: [] })] as ComparedModel<number>[]);
+  const correlation = (...names: string[]) => pairs.find((pair) => names.includes(pair.model) && names.includes(pair.against))?.correlation;
+  assert.equal(correlation('one', 'same'), 1, 'although their difference does not vary');
+  assert.ok(Math.abs((correlation('one', 'opposite') as number) + 1) < 1e-12);
+  assert.deepEqual(correlation('one', 'still'), { reason: 'The daily returns of the mean run of still do not vary' });
+  const rowOfStill = pairs.filter((pair) => pair.model === 'still' || pair.against === 'still').map(pairRow);
+  assert.ok(rowOfStill.every((row) => !String(row.at(-1)).includes('of the mean run')), 'the table has no correlation to explain');
+  assert.deepEqual(correlation('one', 'none'), { reason: 'No figures for none: Needs 20 days with a return; it has 0' });
+});
+
+test('the curve of a difference ends with the difference; without figures it is empty, and there is none unless wanted', () => {
+  const { days, pairs } = compare([a, b, model('none', { none: [] })], { curves: true });
+  const [pair, ...without] = pairs;
+  assert.equal(pair?.curve?.length, days.length);
+  assert.ok(Math.abs((pair?.curve?.at(-1) as number) - (pair?.difference as number)) < 1e-12);
+  assert.deepEqual(without.map(({ curve }) => curve), [[], []]);
+  assert.equal(compare([a, b]).pairs[0]?.curve, null);
 });
 
 test('returns cover only the days compared', () => {

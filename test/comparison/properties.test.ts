@@ -55,7 +55,7 @@ test('a second, naive implementation computes the same figures', () => {
       Object.fromEntries(Object.entries(returns).map(([run, values]) => [run, byDay(values)])),
     ]);
     const naive = naiveComparison(Object.fromEntries(entries));
-    const { days, models, pairs, leader } = compare(toModels(some));
+    const { days, models, pairs, leader } = compare(toModels(some), { curves: true });
     assert.deepEqual(days, naive.days);
     if (days.length < 20) return;
     for (const own of models) {
@@ -64,7 +64,13 @@ test('a second, naive implementation computes the same figures', () => {
       assertNear((own.standardErrorDaily as number) / Math.sqrt(wanted.variance), 1, `${own.model} standard error`);
       assertNear(own.degreesOfFreedom, wanted.degreesOfFreedom, `${own.model} degrees of freedom`);
     }
-    for (const pair of pairs) assertPair(pair, naive.pair(pair.model, pair.against));
+    for (const pair of pairs) {
+      assertPair(pair, naive.pair(pair.model, pair.against));
+      assertNear(pair.correlation, naive.correlation(pair.model, pair.against), `${pair.model} ${pair.against} correlation`);
+      const curve = naive.curve(pair.model, pair.against);
+      assert.equal(pair.curve?.length, curve.length);
+      for (const [day, wanted] of curve.entries()) assertNear(pair.curve?.[day], wanted, `${pair.model} ${pair.against} day ${day}`);
+    }
     const pValues = pairs.map(({ pValue }) => pValue as number);
     for (const [index, pValueHolm] of naiveHolm(pValues).entries()) assertNear(pairs[index]?.pValueHolm, pValueHolm, 'Holm');
     const ratios = models.map((own) => naive.sharpeRatio(own.model));

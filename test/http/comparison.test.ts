@@ -139,7 +139,7 @@ const modelFields = [
 ];
 const pairFields = [
   ...['model', 'against', 'difference', 'mean_daily_difference', 'standard_error_daily', 'degrees_of_freedom', 'p_value'],
-  ...['p_value_holm', 'smallest_difference', 'days_needed', 'variance_share_of_runs', 'sentence'],
+  ...['p_value_holm', 'smallest_difference', 'days_needed', 'variance_share_of_runs', 'correlation', 'sentence'],
 ];
 
 /** The figure of a report that a field of the response is named after: `p_value` is `pValue`. */
@@ -310,12 +310,39 @@ test('the tables have the figures of the response', async () => {
   assert.ok(pairs[0]?.includes(`"${sentence}"`));
 });
 
+test('curves come with each pair when they are wanted, a point per day compared; the tables stay as they are', async () => {
+  const query = `${RECENT}&models=alpha,gamma,short`;
+  const [plain, body] = [await ask(query), await ask(`${query}&curves=true`)];
+  const [pair, ...without] = body.pairs;
+  const { pairs } = compare(
+    [model('alpha', { alpha: returns.alpha }), model('gamma', { gamma: returns.gamma, 'gamma#2': returns['gamma#2'] })],
+    { curves: true },
+  );
+  const expected = pairs[0]?.curve?.map((difference, day) => ({ date: recent[day], difference }));
+  assert.deepEqual(pair.curve.map(({ date }: any) => date), expected?.map(({ date }) => date));
+  for (const [day, point] of pair.curve.entries()) assertClose(point.difference, expected?.[day]?.difference, `day ${day}`);
+  assertClose(pair.curve.at(-1).difference, pair.difference, 'the last point');
+  assert.deepEqual(without.map(({ curve, correlation, unavailable }: any) => [curve, correlation, unavailable.correlation]), [
+    [[], null, 'No figures for short: Needs 20 days with a return; it has 5'],
+    [[], null, 'No figures for short: Needs 20 days with a return; it has 5'],
+  ]);
+  assert.deepEqual({ ...body, pairs: body.pairs.map(({ curve: _, ...one }: any) => one) }, plain);
+  const byNumber = await ask('end_date=2024-02-09&models=trader,trader-control&align=number&curves=true');
+  assert.deepEqual(byNumber.pairs[0].curve.slice(0, 4).map(({ number }: any) => number), [2, 3, 4, 6]);
+  const csv = async (more: string) => (await fetch(`${service.url}/comparison?${query},beta,hold&format=csv&table=pairs${more}`)).text();
+  assert.equal(await csv('&curves=true'), await csv(''));
+  assert.doesNotMatch(await csv(''), /correlation|curve/);
+});
+
 const refusals: [query: string, status: number, detail: RegExp][] = [
   ['models=alpha,stranger', 422, /^models: no job has run stranger; GET \/models lists the models$/],
   ['models=alpha,alpha', 422, /^models: a name is repeated/],
   ['models=alpha,,beta', 422, /^models: expected names separated by commas$/],
   ['against=delta', 422, /^against: no job has run delta; GET \/models lists the models$/],
   [`models=${Array.from({ length: 51 }, (_, index) => `model-${index}`)}`, 422, /^models: expected at most 50, there are 51 models/],
+  [`${RECENT}&curves=true&models=alpha`, 422, /^curves: expected 2 to 4 models, there is 1 model; name those to compare$/],
+  [`${RECENT}&curves=true&models=alpha,beta,gamma,hold,short`, 422, /^curves: expected 2 to 4 models, there are 5 models; /],
+  ['curves=perhaps', 422, /^curves: expected true or false$/],
   ['confidence=1', 422, /^confidence: expected a number from 0\.0001 to 0\.9999$/],
   ['confidence=0.0', 422, /^confidence: expected/],
   ['days=dirty', 422, /^days: expected all or clean$/],

@@ -31,7 +31,7 @@ export function inputOf<OfDay extends Day>(
   options: Options<OfDay> = {},
 ): ComparisonInput<OfDay> {
   const window = { start: '2025-01-01', end: '2025-12-31' };
-  return { models, against: null, window, confidence: 0.95, trials: models.length, ...options };
+  return { models, against: null, window, confidence: 0.95, curves: false, trials: models.length, ...options };
 }
 
 export function compare<OfDay extends Day>(

@@ -16,22 +16,27 @@ export function naiveComparison(models: NaiveModels) {
     return {
       model,
       daily: days.map((_, day) => average(each.map((run) => run[day] as number))),
+      growths: days.map((day) => geometricMean(Object.values(own).map((run) => 1 + (run.get(day) as number)))),
       ofRuns: allPairsVariance(each.map(average)) / each.length,
       runs: each.length,
     };
   });
   const names = series.map(({ model }) => model);
+  const of = (name: string) => series[names.indexOf(name)] as NaiveSeries;
   return {
     days,
-    model: (name: string) => naiveEstimate([series[names.indexOf(name)] as NaiveSeries]),
-    pair: (one: string, other: string) =>
-      naiveEstimate([series[names.indexOf(one)] as NaiveSeries, series[names.indexOf(other)] as NaiveSeries]),
-    sharpeRatio: (name: string) => naiveSharpe((series[names.indexOf(name)] as NaiveSeries).daily),
+    model: (name: string) => naiveEstimate([of(name)]),
+    pair: (one: string, other: string) => naiveEstimate([of(one), of(other)]),
+    correlation: (one: string, other: string) => naiveCorrelation(of(one).daily, of(other).daily),
+    curve: (one: string, other: string) => naiveCurve(of(one).growths, of(other).growths),
+    sharpeRatio: (name: string) => naiveSharpe(of(name).daily),
   };
 }
 
 interface NaiveSeries {
   daily: number[];
+  /** The geometric mean of the runs' 1 + daily return. */
+  growths: number[];
   ofRuns: number;
   runs: number;
 }
@@ -56,6 +61,28 @@ function naiveEstimate(series: readonly NaiveSeries[]) {
     growth: Math.exp(daily.reduce((sum, value) => sum + value, 0)) - 1,
     pValue: naiveTwoSidedP(Math.abs(mean) / Math.sqrt(variance), degreesOfFreedom),
   };
+}
+
+/** Sums of two series vary more than their differences as far as both move together: var(x + y) − var(x − y) = 4 cov(x, y). */
+function naiveCorrelation(one: readonly number[], other: readonly number[]): number {
+  const sums = one.map((value, day) => value + (other[day] as number));
+  const differences = one.map((value, day) => value - (other[day] as number));
+  const covariance = (spread(sums) - spread(differences)) / 4;
+  return covariance / Math.sqrt(spread(one) * spread(other));
+}
+
+function spread(numbers: readonly number[]): number {
+  return allPairsVariance(numbers) * numbers.length;
+}
+
+/** What a dollar in the first model has become, over what one in the second has, after each day. */
+function naiveCurve(one: readonly number[], other: readonly number[]): number[] {
+  const grown = (growths: readonly number[], day: number) => growths.slice(0, day + 1).reduce((value, growth) => value * growth, 1);
+  return one.map((_, day) => grown(one, day) / grown(other, day) - 1);
+}
+
+function geometricMean(numbers: readonly number[]): number {
+  return numbers.reduce((product, number) => product * number, 1) ** (1 / numbers.length);
 }
 
 /** A matrix of weights between all days: 1 on the diagonal, falling in a straight line to 0 beyond the last lag. */

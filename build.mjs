@@ -1,4 +1,5 @@
-// Builds the one file that is the whole program: dist/server.js.
+// Builds the one file that is the whole program, dist/server.js, and its source map, which only stack traces need.
+import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
@@ -145,6 +146,22 @@ On Linux and macOS "npm ci" brings one along, which npm's scripts then use; else
   process.exit(1);
 }
 
+/** As long as the identity that replaces it, so that no column in the source map changes. */
+const ID_PLACEHOLDER = 'x'.repeat(64);
+
+/**
+ * Writes the program and its source map. Both contain the hash of the code: a map of another build would name wrong lines.
+ * The comment at the top, which `--licenses` prints, is prepended after the map was made, so its lines are added there.
+ */
+function writeProgram(code, sourceMap, comment) {
+  const id = createHash('sha256').update(code).digest('hex');
+  const map = { ...JSON.parse(sourceMap), programId: id };
+  map.mappings = ';'.repeat(comment.split('\n').length - 1) + map.mappings;
+  mkdirSync('dist', { recursive: true });
+  writeFileSync('dist/server.js', comment + code.replaceAll(ID_PLACEHOLDER, id));
+  writeFileSync('dist/server.js.map', JSON.stringify(map));
+}
+
 async function buildProgram() {
   const [agent, pages] = await Promise.all([bundleAgent(), bundlePages()]);
   const { outputFiles, metafile } = await build({
@@ -153,8 +170,10 @@ async function buildProgram() {
     outfile: 'dist/server.js',
     write: false,
     banner: { js: bundled.banner.js + versionCheck },
-    keepNames: true, // functions keep their names in the log's stack traces
+    sourcemap: 'external', // for the log's stack traces: src/stack-trace.ts
+    sourcesContent: false,
     define: {
+      PROGRAM_ID: JSON.stringify(ID_PLACEHOLDER),
       AGENT_PROGRAM: JSON.stringify(packed(agent.text)),
       PAGES: JSON.stringify(pages.files),
       'import.meta.filename': '__filename', // the output is CommonJS
@@ -163,8 +182,8 @@ async function buildProgram() {
   });
   const packages = new Set([...packagesIn(metafile), ...agent.packages, ...pages.packages]);
   const licences = [`Trading Simulation Service\n\n${licenceIn('.')}`, ...[...packages].sort().map(packageLicence)];
-  mkdirSync('dist', { recursive: true });
-  writeFileSync('dist/server.js', licenceComment(licences) + outputFiles[0].text); // `--licenses` prints this comment
+  const [sourceMap, code] = outputFiles;
+  writeProgram(code.text, sourceMap.text, licenceComment(licences));
   // The file is CommonJS although this repository's package is not; copied elsewhere, it needs no other file.
   writeFileSync('dist/package.json', '{ "type": "commonjs" }\n');
 }

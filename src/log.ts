@@ -1,4 +1,5 @@
 import { type Clock, timestamp } from './calendar.ts';
+import { stackTraceOf } from './stack-trace.ts';
 import { forTerminal, printableJson } from './text.ts';
 
 export const logLevels = ['DEBUG', 'INFO', 'WARNING', 'ERROR'] as const;
@@ -64,10 +65,6 @@ export function logUnexpected(log: Log, error: unknown, fields: LogFields = {}):
   const reference = Math.floor(Math.random() * 16 ** 8)
     .toString(16)
     .padStart(8, '0');
-  log.error('unexpected failure', {
-    reference,
-    ...fields,
-    error: error instanceof Error ? (error.stack ?? error.message) : String(error),
-  });
+  log.error('unexpected failure', { reference, ...fields, error: stackTraceOf(error) });
   return reference;
 }

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { parseEnv } from 'node:util';
 import { readSettings } from '../src/settings.ts';
-import { followProgram, installProgram } from './support/program.ts';
+import { ask, followProgram, installProgram, startServer } from './support/program.ts';
 import { until } from './support/until.ts';
 
 /** What a clone or an image brings along beside the program. */
@@ -48,11 +48,48 @@ test('the program contains the licences of the project and of everything bundled
   assert.equal(printed.match(/, included here under this licence:$/gm)?.length, texts.length - 1);
 });
 
-test('the program runs in strict mode, and its stack traces name the functions of the source files', () => {
+test('the program runs in strict mode; a failed command prints a stack trace with the lines of the source files', () => {
   assert.match(textOf('dist/server.js'), /^\/\*![^]*?\*\/\n'use strict';/);
   const hook = 'data:text/javascript,process.stdout.write = () => { throw new Error("no room"); }';
   const { stderr } = spawnSync(process.execPath, ['--import', hook, 'dist/server.js', '--version'], { cwd: ROOT, encoding: 'utf8' });
-  assert.match(stderr, /^Unexpected failure: Error: no room\n.*\n +at print \(.*\n +at runCommandLine \(/);
+  assert.match(stderr, /^Unexpected failure: Error: no room\n/);
+  assert.equal(sourcesOf(stderr)[0], 'write(text);');
+});
+
+/** What the source files have at the places that a stack trace names: from there to the end of the line. */
+function sourcesOf(stack: string): (string | undefined)[] {
+  const places = [...stack.matchAll(/\((src\/\S+\.ts):(\d+):(\d+)\)/g)];
+  return places.map(([, path = '', line, column]) => textOf(path).split('\n')[Number(line) - 1]?.slice(Number(column) - 1));
+}
+
+test('the log names the lines of the source files if the source map of the same build is beside the program', async (t) => {
+  const cwd = installProgram(t);
+  const hook = `const { StatementSync } = process.getBuiltinModule('node:sqlite');
+    const { all } = StatementSync.prototype;
+    StatementSync.prototype.all = function (...values) {
+      if (process.getBuiltinModule('node:fs').existsSync('broken')) throw new Error('no room');
+      return all.apply(this, values);
+    };`;
+  writeFileSync(join(cwd, 'hook.mjs'), hook);
+  const server = await startServer(t, { cwd, env: { DEPLOYMENT_MODE: 'DEV', NODE_OPTIONS: '--import ./hook.mjs' } });
+  writeFileSync(join(cwd, 'broken'), '');
+  const logged = async () => {
+    const { detail } = await ask(`${server.url}/prices/coverage`);
+    const [, reference] = /^Internal server error: unexpected failure \(reference (\w+)\)$/.exec(detail) ?? [];
+    assert.ok(reference, detail);
+    const [, error] = await server.waitFor(new RegExp(`"reference":"${reference}","error":(".*")}`));
+    return JSON.parse(error as string);
+  };
+  const map = textOf('dist/server.js.map');
+  for (const foreign of [null, '', 'no map', '{}', 'null', map.replace(/"programId":"./, '"programId":"x')]) {
+    if (foreign !== null) writeFileSync(join(cwd, 'server.js.map'), foreign);
+    assert.match(await logged(), /^Error: no room\n.*hook\.mjs.*\n(    at .*\/server\.js:\d+:\d+\)?\n)+/, String(foreign).slice(0, 20));
+  }
+  writeFileSync(join(cwd, 'server.js.map'), map);
+  const stack = await logged();
+  assert.doesNotMatch(stack, /server\.js/);
+  assert.equal(sourcesOf(stack)[0], 'all(...values) as unknown[] as Row[],');
+  server.process.kill('SIGTERM');
 });
 
 test('.env.example names every setting and no other, and what it sets are the defaults', () => {
@@ -92,6 +129,7 @@ test('compose.yaml runs the image as the Dockerfile builds it: port, volumes, se
   const [, command] = /^HEALTHCHECK .* CMD (\[.*\])$/m.exec(dockerfile) ?? [];
   const [, tested] = /test: \["CMD", (.*)$/m.exec(compose) ?? [];
   assert.equal(`[${tested}`, command);
+  assert.match(dockerfile, / cp -r dist\/server\.js dist\/server\.js\.map configs \/out\/$/m);
   assert.match(dockerfile, /^EXPOSE 8080$/m);
   assert.match(dockerfile, /^VOLUME \/app\/data$/m);
   assert.match(compose, /^ {4}restart: unless-stopped$/m);

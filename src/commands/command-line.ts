@@ -1,5 +1,6 @@
 import { storageFaultOf } from '../database/storage/faults.ts';
-import { ServiceError, messageOf } from '../domain.ts';
+import { ServiceError } from '../domain.ts';
+import { stackTraceOf } from '../stack-trace.ts';
 import { forTerminal, showLines } from '../text.ts';
 import { VERSION } from '../version.ts';
 import { WrongUsage, asksForHelp, readArguments } from './arguments.ts';
@@ -36,8 +37,7 @@ export async function runCommandLine([first = 'serve', ...others]: readonly stri
 /** Prints why a command failed; a failure that nothing foresaw is printed with its stack trace. Returns the exit code. */
 export function explainFailure(error: unknown): number {
   const expected = error instanceof ServiceError ? error.message : storageFaultOf(error);
-  const unexpected = error instanceof Error ? (error.stack ?? error.message) : messageOf(error);
-  process.stderr.write(`${showLines(expected ?? `Unexpected failure: ${unexpected}`)}\n`);
+  process.stderr.write(`${showLines(expected ?? `Unexpected failure: ${stackTraceOf(error)}`)}\n`);
   return FAILED;
 }
 

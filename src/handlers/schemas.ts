@@ -73,6 +73,8 @@ export const jobCourseEntries = {
   completed_at: v.nullable(timestampText),
   total_duration_seconds: v.nullable(v.number()),
   error: v.nullable(v.string()),
+  /** Of all its model-days, failed ones too; null when none has a known cost. */
+  cost_usd: v.nullable(v.number()),
 };
 
 /** What model-days used. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
+import { parseAgentConfiguration, universeOf } from '../configuration.ts';
 import type { Database } from '../database/database.ts';
 import { contentVersion } from '../database/state.ts';
 import { jobExists, readWarnings } from '../database/jobs.ts';
@@ -8,6 +9,7 @@ import { ServiceError, modelDayStatuses } from '../domain.ts';
 import { entrySchema } from '../entry.ts';
 import { type ResponseBody, type Context, type Input, deploymentFields, listBody } from './handler.ts';
 import {
+  countSchema,
   dateText,
   deploymentEntries,
   jobCourseEntries,
@@ -28,6 +30,22 @@ export const statusResponse = named('JobStatusResponse', {
   entries: v.array(
     named('JobEntry', { family: v.string(), runs: v.array(v.string()), entry: v.nullable(entrySchema) }),
   ),
+  /** On which terms all its models trade. */
+  terms: named('JobTerms', {
+    initial_cash: v.number(),
+    commission_per_trade: v.number(),
+    commission_bps: v.number(),
+    slippage_bps: v.number(),
+    /** Whether dividends of what is held are paid. */
+    dividends: v.boolean(),
+    /** Of one model-day. */
+    max_steps: countSchema,
+    /** What one model may cost in this job; an entry's own limit takes precedence. */
+    max_cost_usd: v.nullable(v.number()),
+    /** Those that may be bought. */
+    symbols: v.array(v.string()),
+  }),
+  replace_existing: v.boolean(),
   details: v.array(
     named('ModelDay', {
       date: dateText,
@@ -56,11 +74,23 @@ export function status({ database, settings }: Context, { params }: Input): Resp
   const pieces = function* (): Generator<string> {
     const job = jobStatus(database, jobId);
     assert(job !== undefined, 'jobs are never removed');
-    const others = { warnings: readWarnings(job.warnings), ...deploymentFields(settings) };
+    const others = {
+      terms: termsOf(job.agentConfig),
+      replace_existing: job.replaceExisting === 1,
+      warnings: readWarnings(job.warnings),
+      ...deploymentFields(settings),
+    };
     yield* listBody('details', modelDaysOf(database, jobId), () => others, job.json);
   };
   // If the database changes meanwhile, the version is outdated, and this body is not reused.
   return remembering(pieces(), (body) => remember(jobId, { database, version, body }));
+}
+
+function termsOf(agentConfig: string): v.InferOutput<typeof statusResponse>['terms'] {
+  const configuration = parseAgentConfiguration(agentConfig);
+  const { initial_cash, commission_per_trade, commission_bps, slippage_bps, dividends, max_steps, max_cost_usd } = configuration;
+  const costs = { commission_per_trade, commission_bps, slippage_bps };
+  return { initial_cash, ...costs, dividends, max_steps, max_cost_usd, symbols: [...universeOf(configuration)] };
 }
 
 /** Clients poll the same few jobs. */

@@ -376,6 +376,18 @@ test('the status, field by field', async () => {
     models: ['model-a', 'model-b'],
     universe: null,
     error: null,
+    cost_usd: null,
+    terms: {
+      initial_cash: 10_000,
+      commission_per_trade: 0,
+      commission_bps: 0,
+      slippage_bps: 0,
+      dividends: true,
+      max_steps: 30,
+      max_cost_usd: null,
+      symbols: ['AAPL', 'MSFT'],
+    },
+    replace_existing: false,
     warnings: null,
     ...DEPLOYMENT,
   });

@@ -21,6 +21,9 @@ before(async (t) => {
   );
 });
 
+const costs = { commission_per_trade: 1, commission_bps: 2, slippage_bps: 3 };
+const terms = { ...costs, initial_cash: 4, dividends: false, max_steps: 5, max_cost_usd: 6, stock_symbols: ['AAPL'] };
+
 function insertOldJob(jobId: string, createdAt: string, status: 'completed' | 'failed'): void {
   const { database } = service;
   database.transaction(() => {
@@ -34,13 +37,16 @@ function insertOldJob(jobId: string, createdAt: string, status: 'completed' | 'f
         { model: 'b', startDate: '2025-09-15' },
         { model: 'a', startDate: '2025-09-15' },
       ],
-      replaceExisting: false,
-      agentConfig: parseAgentConfiguration('{}'),
+      replaceExisting: jobId === 'job-0',
+      agentConfig: parseAgentConfiguration(JSON.stringify(terms)),
       warnings: jobId === 'job-0' ? ['Skipped 2 dates'] : [],
     });
     const ends = `UPDATE job_details SET status = ?, error = ?, started_at = ?, completed_at = ? WHERE job_id = ? AND model = ?`;
     const error = status === 'failed' ? 'No answer' : null;
     database.statement(ends).run(status, error, createdAt, createdAt, jobId, 'b');
+    // A cost that is unknown adds nothing.
+    const costs = `UPDATE job_details SET cost_usd = CASE date WHEN '2025-09-15' THEN ? ELSE 0.5 END WHERE job_id = ? AND model = 'b'`;
+    database.statement(costs).run(jobId === 'job-0' ? 1.25 : null, jobId);
     database.statement(ends).run('skipped', 'Already completed', createdAt, createdAt, jobId, 'a');
     database
       .statement('UPDATE jobs SET status = ?, started_at = created_at, completed_at = ? WHERE job_id = ?')
@@ -100,9 +106,17 @@ test('a job of the list, field by field', async () => {
       completed_at: '2025-10-01T08:00:01.500Z',
       total_duration_seconds: 1.5,
       error: null,
+      cost_usd: 1.75,
       warnings: ['Skipped 2 dates'],
     },
   ]);
+});
+
+test('the status of a job says on which terms it ran', async () => {
+  const { body } = await service.get('/simulate/status/job-0');
+  const { stock_symbols: symbols, ...others } = terms;
+  assert.deepEqual([body.terms, body.replace_existing, body.cost_usd], [{ ...others, symbols }, true, 1.75]);
+  assert.equal((await service.get('/simulate/status/job-1')).body.replace_existing, false);
 });
 
 const refusals: [query: string, detail: RegExp][] = [

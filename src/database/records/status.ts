@@ -1,7 +1,7 @@
 import type { JobStatus } from '../../domain.ts';
 import type { Database } from '../database.ts';
-import { type RowOf, integer, orNull, query, text } from '../rows.ts';
-import { finite } from '../usage.ts';
+import { type RowOf, flag, integer, orNull, query, text } from '../rows.ts';
+import { finite, sumOf } from '../usage.ts';
 import { jsonObject } from './json-object.ts';
 
 /** Skipped model-days count as done, except those skipped by a cancellation. */
@@ -13,6 +13,9 @@ const PROGRESS = `
       count(*) FILTER (WHERE status = 'failed') AS failed
       FROM job_details WHERE job_details.job_id = jobs.job_id)) AS progress`;
 
+/** Of all its model-days, failed ones too; null when it is unknown for each. */
+const COST = `(SELECT ${finite(sumOf('cost_usd'))} FROM job_details WHERE job_details.job_id = jobs.job_id) AS cost_usd`;
+
 const MODELS = `
   (SELECT json_group_array(model ORDER BY model_index) FROM simulation_runs WHERE simulation_runs.job_id = jobs.job_id) AS models`;
 
@@ -23,12 +26,13 @@ const ENTRIES = `
         min(model_index) AS place, entry
       FROM simulation_runs WHERE simulation_runs.job_id = jobs.job_id GROUP BY coalesce(family, model))) AS entries`;
 
-const TIMES = [
+const COURSE = [
   'created_at',
   'started_at',
   'completed_at',
   `round(unixepoch(completed_at, 'subsec') - unixepoch(started_at, 'subsec'), 3) AS total_duration_seconds`,
   'error',
+  COST,
 ];
 
 const MODEL_DAY = jsonObject([
@@ -59,12 +63,15 @@ export function* modelDaysOf(database: Database, jobId: string): Generator<strin
 }
 
 const STATUS = query(
-  `SELECT ${jsonObject(['job_id', 'status', PROGRESS, 'json(dates) AS date_range', MODELS, 'universe', ENTRIES, ...TIMES])} AS json,
-     warnings FROM jobs WHERE job_id = ?`,
-  { json: text, warnings: orNull(text) },
+  `SELECT ${jsonObject(['job_id', 'status', PROGRESS, 'json(dates) AS date_range', MODELS, 'universe', ENTRIES, ...COURSE])} AS json,
+     warnings, agent_config AS agentConfig, replace_existing AS replaceExisting FROM jobs WHERE job_id = ?`,
+  { json: text, warnings: orNull(text), agentConfig: text, replaceExisting: flag },
 );
 
-/** A job's status as JSON text without its model-days, and its warnings separately, as stored. Undefined for an unknown job. */
+/**
+ * A job's status as JSON text without its model-days; separately, as stored, what has to be read before it is sent. Undefined for
+ * an unknown job.
+ */
 export function jobStatus(database: Database, jobId: string): RowOf<typeof STATUS> | undefined {
   return STATUS.get(database, jobId);
 }
@@ -82,7 +89,7 @@ export interface JobFilters {
 
 const NEXT = query(
   `SELECT job_id AS jobId, warnings,
-     ${jsonObject(['job_id', 'status', PROGRESS, 'start_date', 'end_date', MODELS, 'universe', ...TIMES])} AS json
+     ${jsonObject(['job_id', 'status', PROGRESS, 'start_date', 'end_date', MODELS, 'universe', ...COURSE])} AS json
    FROM jobs
    WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR (created_at, rowid) < (?2, ?3))
    ORDER BY created_at DESC, rowid DESC LIMIT 1`,

@@ -10,7 +10,7 @@ import type { Steps } from '../turns.ts';
 import type { comparisonResponse } from './comparison-response.ts';
 import { csvTable, formatQuery } from './csv.ts';
 import { dateRangeEntries, filtersOf } from './date-filters.ts';
-import { type Context, type Input, type ResponseBody, deploymentFields, listMember } from './handler.ts';
+import { type Context, type Input, type ResponseBody, deploymentFields, inEmptyPieces, listMember } from './handler.ts';
 import { flagInQuery } from './schemas.ts';
 
 const DEFAULT_CONFIDENCE = '0.95';
@@ -107,15 +107,6 @@ function* inJson({ settings }: Context, work: Work, { align, confidence }: Query
   yield* list('pairs', pairs.values().map((report) => pairOf(report, days)));
   const tail = { leader: leaderOf(leader), conventions, ...deploymentFields(settings) } satisfies Partial<Response>;
   yield `,${JSON.stringify(tail).slice(1)}`;
-}
-
-/** Waits for the work with an empty piece at each of its pauses. */
-function* inEmptyPieces(work: Work): Generator<string, Experiment> {
-  for (;;) {
-    const step = work.next();
-    if (step.done === true) return step.value;
-    yield '';
-  }
 }
 
 function list<Name extends 'left_out' | 'models' | 'pairs'>(name: Name, items: IteratorObject<Response[Name][number]>) {

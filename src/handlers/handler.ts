@@ -3,6 +3,7 @@ import type { Database } from '../database/database.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Log } from '../log.ts';
 import type { Settings } from '../settings.ts';
+import type { Steps } from '../turns.ts';
 
 /** What every handler works with. */
 export interface Context {
@@ -76,4 +77,13 @@ export function* listMember(name: string, items: Iterable<string | null>, before
 /** The JSON of an object, with further members added. */
 export function appendMembers(objectJson: string, members: Record<string, unknown>): string {
   return `${objectJson.slice(0, -1)},${JSON.stringify(members).slice(1)}`;
+}
+
+/** Steps as pieces of a response: an empty piece at each pause. */
+export function* inEmptyPieces<Result>(work: Steps<Result>): Generator<string, Result> {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+    yield '';
+  }
 }

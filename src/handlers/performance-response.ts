@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { incomparabilityKinds } from '../performance/comparability.ts';
 import { dividendStatuses } from '../performance/report.ts';
+import { drawdown, modelDetails } from './performance-details.ts';
 import { countSchema as count, dateText, deploymentEntries, named, unavailable, usageEntries } from './schemas.ts';
 
 /** The response of GET /performance. Dollars and fractions (0.01 is one percent); a null has its reason in `unavailable`. */
@@ -16,15 +17,16 @@ const returnEntries = {
   sortino_ratio: figure,
   calmar_ratio: figure,
   value_at_risk_95: figure,
+  expected_shortfall_95: figure,
+  skewness: figure,
+  /** In excess of a normal distribution's. */
+  kurtosis: figure,
   winning_days_share: figure,
   unavailable,
-  max_drawdown: named('Drawdown', {
-    depth: v.number(),
-    peak_date: v.nullable(dateText),
-    trough_date: v.nullable(dateText),
-    recovery_date: v.nullable(dateText),
-    length: count,
-  }),
+  max_drawdown: drawdown,
+  /** In days with a return. */
+  longest_winning_run: count,
+  longest_losing_run: count,
   best_day: day,
   worst_day: day,
 };
@@ -58,6 +60,12 @@ const roundTrips = named('RoundTrips', {
   profit: v.number(),
   win_rate: figure,
   profit_factor: figure,
+  /** Dollars; a loss above 0. */
+  average_win: figure,
+  average_loss: figure,
+  /** Dollars per round trip. */
+  expectancy: figure,
+  payoff_ratio: figure,
   mean_holding_days: figure,
   unavailable,
   latest: v.array(
@@ -99,6 +107,8 @@ const incomparability = {
   reason: v.string(),
 };
 
+const leftOutModel = named('LeftOutModel', { model: v.string(), reason: v.string() });
+
 export const performanceResponse = named('PerformanceResponse', {
   models: v.array(
     named('ModelPerformance', {
@@ -111,6 +121,8 @@ export const performanceResponse = named('PerformanceResponse', {
       start_date: dateText,
       end_date: dateText,
       model_days: count,
+      /** In the chosen period and jobs: those that have failed and were not completed. */
+      failed_model_days: count,
       stale_model_days: count,
       /** Of jobs with `dividends` off, or from before dividends were paid. */
       model_days_without_dividends: count,
@@ -138,11 +150,29 @@ export const performanceResponse = named('PerformanceResponse', {
           /** Received that morning. */
           dividends: v.number(),
           dividend_status: v.pipe(v.picklist(dividendStatuses), v.title('DividendStatus')),
+          /** What one dollar has become since the start of the first day. */
+          growth: v.number(),
         }),
       ),
+      /** Null unless they are asked for. */
+      details: v.nullable(modelDetails),
     }),
   ),
   count,
+  /** Only later days count; null unless only clean ones are asked for and a knowledge cutoff restricts them. */
+  clean_after: v.nullable(dateText),
+  /** Models that would be here if all days counted, not only clean ones. */
+  without_clean_days: v.array(leftOutModel),
+  /** The dates on which every ranked model has a return; null unless only these are asked for. */
+  common: v.nullable(
+    named('CommonDays', {
+      start_date: v.nullable(dateText),
+      end_date: v.nullable(dateText),
+      days: count,
+      /** Models with too few days to be ranked. */
+      left_out: v.array(leftOutModel),
+    }),
+  ),
   /** Shared by all models. */
   incomparable: v.array(named('IncomparableModel', { model: v.string(), ...incomparability })),
   /** Entries of which several runs match, with the spread of their returns. */
@@ -177,6 +207,7 @@ export const performanceResponse = named('PerformanceResponse', {
     min_days_for_annual_return: count,
     min_days_for_risk: count,
     min_share_of_weekdays: v.number(),
+    rolling_window: count,
     dividends: v.string(),
     universe_benchmark: v.string(),
     benchmark_gaps: v.string(),

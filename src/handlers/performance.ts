@@ -1,33 +1,32 @@
 import * as v from 'valibot';
 import type { Cell } from '../csv-line.ts';
-import { lastChange } from '../database/chosen.ts';
-import { jobExists } from '../database/jobs.ts';
+import { modelsWithSessions } from '../database/chosen.ts';
 import { type Trade, tradesOf } from '../database/records/trades.ts';
-import { SYMBOL_TEXT, ServiceError, normaliseSymbol } from '../domain.ts';
+import { SYMBOL_TEXT, normaliseSymbol } from '../domain.ts';
 import { money, toDollars } from '../money.ts';
+import { type Choice, chosenBatches } from '../performance/choice.ts';
 import { UNIVERSE, checkBenchmark } from '../performance/choose-benchmark.ts';
 import type { IncomparableModel } from '../performance/comparability.ts';
 import { dailyRate } from '../performance/conventions.ts';
 import { reportConventions } from '../performance/definitions.ts';
 import { type RunOfFamily, reportFamilies } from '../performance/families.ts';
-import type { Choice } from '../performance/record.ts';
-import { type Basis, type ReportRequest, prepareReports, reportSteps } from '../performance/reports.ts';
+import type { NarrowedChoice } from '../performance/narrow.ts';
+import { type ReportRequest, prepareReports, reportSteps } from '../performance/reports.ts';
 import { commissionOf } from '../performance/trading.ts';
 import { csvTable, formatQuery } from './csv.ts';
-import { dateRangeEntries, filtersOf } from './date-filters.ts';
-import { type Context, type Input, type ResponseBody, deploymentFields, listBody } from './handler.ts';
-import { jobFilter, modelFilter } from './schemas.ts';
+import { type Context, type Input, type ResponseBody, deploymentFields, inEmptyPieces, listBody } from './handler.ts';
+import { checkChoice, choiceEntries, readChoice } from './performance-choice.ts';
+import type { performanceResponse } from './performance-response.ts';
+import { flagInQuery } from './schemas.ts';
 
 const curveColumns = [
   ...['model', 'date', 'value', 'daily_return', 'stale', 'benchmark_value', 'family', 'before_cutoff'],
-  ...['dividends', 'dividend_status'],
+  ...['dividends', 'dividend_status', 'growth'],
 ];
 const tradeColumns = ['model', 'date', 'side', 'symbol', 'amount', 'price', 'commission', 'cash'];
 
 export const performanceQuery = v.object({
-  job_id: jobFilter,
-  model: modelFilter,
-  ...dateRangeEntries,
+  ...choiceEntries,
   benchmark: v.optional(
     v.pipe(
       v.string(),
@@ -35,6 +34,13 @@ export const performanceQuery = v.object({
       v.description(`A ticker symbol, in either case, or ${UNIVERSE}.`),
       v.transform((text) => (text.toLowerCase() === UNIVERSE ? UNIVERSE : (normaliseSymbol(text) ?? undefined))),
     ),
+  ),
+  details: v.optional(
+    v.pipe(
+      flagInQuery,
+      v.description('Whether each model has details: returns by month, rolling figures, drawdowns, profit by symbol, a histogram.'),
+    ),
+    'false',
   ),
   ...formatQuery,
   table: v.optional(
@@ -46,25 +52,30 @@ export const performanceQuery = v.object({
   ),
 });
 
+type Query = v.InferOutput<typeof performanceQuery>;
+type Response = v.InferOutput<typeof performanceResponse>;
+
 /** The figures of every model over its active model-days that match the filters, a model at a time. */
-export function performance(
-  { database, settings }: Context,
-  { query, format }: Input<v.InferOutput<typeof performanceQuery>>,
-): ResponseBody {
-  const filters = filtersOf(query);
-  const { jobId } = filters;
-  if (jobId !== undefined && !jobExists(database, jobId)) throw new ServiceError('job_not_found', `Job ${jobId} not found`);
-  checkBenchmark(database, query.benchmark);
-  const choice = { database, filters, at: lastChange(database) };
-  if (format === 'csv' && query.table === 'trades') return csvTable('trades.csv', tradeColumns, tradeRows(choice));
-  const request = { ...choice, wanted: query.benchmark, riskFree: dailyRate(settings.riskFreeRate) };
-  if (format === 'csv') return csvTable('curve.csv', curveColumns, curveRows(request));
+export function performance(context: Context, { query, format }: Input<Query>): ResponseBody {
+  checkChoice(context.database, query);
+  checkBenchmark(context.database, query.benchmark);
+  if (format !== 'csv') return inJson(context, query);
+  if (query.table === 'trades') return csvTable('trades.csv', tradeColumns, tradeRows(context, query));
+  return csvTable('curve.csv', curveColumns, curveRows(context, query));
+}
+
+function requestOf(choice: Choice, { settings }: Context, { benchmark, details }: Query): ReportRequest {
+  return { ...choice, wanted: benchmark, riskFree: dailyRate(settings.riskFreeRate), withDetails: details };
+}
+
+function* inJson(context: Context, query: Query): Generator<string> {
+  const { database, settings } = context;
+  const narrowed = yield* inEmptyPieces(readChoice(database, query));
+  const request = requestOf(narrowed.choice, context, query);
+  const basis = yield* inEmptyPieces(prepareReports(request));
   const all: IncomparableModel[] = [];
   const runs: RunOfFamily[] = [];
-  let benchmark: Basis['benchmarkReport'];
   const items = function* (): Generator<string | null> {
-    const basis = yield* prepareReports(request);
-    benchmark = basis.benchmarkReport;
     for (const period of basis.periods) {
       const report = yield* reportSteps(request, basis, period);
       all.push(...report.incomparable.map((one) => ({ model: report.model, ...one })));
@@ -73,32 +84,51 @@ export function performance(
       yield JSON.stringify(report);
     }
   };
-  return listBody('models', items(), (count) => ({
+  yield* listBody('models', items(), (count) => ({
     count,
+    ...reportChoice(narrowed),
     incomparable: all,
     families: reportFamilies(runs),
-    benchmark,
+    benchmark: basis.benchmarkReport,
     conventions: reportConventions(settings.riskFreeRate),
     ...deploymentFields(settings),
   }));
 }
 
+function reportChoice({ cleanAfter, unclean, common }: NarrowedChoice) {
+  return {
+    clean_after: cleanAfter,
+    without_clean_days: unclean,
+    common: common && { start_date: common.start, end_date: common.end, days: common.days, left_out: common.leftOut },
+  } satisfies Partial<Response>;
+}
+
 /** A row per model-day, with the value of one dollar in the benchmark. */
-function* curveRows(request: ReportRequest): Generator<Cell[] | null> {
+function* curveRows(context: Context, query: Query): Generator<Cell[] | null> {
+  const { choice } = yield* readChoice(context.database, query);
+  const request = requestOf(choice, context, { ...query, details: false });
   const basis = yield* prepareReports(request);
   const values = new Map(basis.benchmarkReport.curve.map(({ date, value }) => [date, value]));
   for (const period of basis.periods) {
     const { model, family, knowledge_cutoff: cutoff, curve } = yield* reportSteps(request, basis, period);
-    for (const { date, value, daily_return: dailyReturn, stale, dividends, dividend_status: status } of curve) {
+    for (const { date, value, daily_return: dailyReturn, stale, dividends, dividend_status: status, growth } of curve) {
       const isBeforeCutoff = cutoff !== null && date <= cutoff;
-      yield [model, date, value, dailyReturn, stale, values.get(date) ?? null, family, isBeforeCutoff, dividends, status];
+      const own = [value, dailyReturn, stale, values.get(date) ?? null, family, isBeforeCutoff];
+      yield [model, date, ...own, dividends, status, growth];
     }
   }
 }
 
 /** A row per executed order and per dividend, by model, date and action. */
-function* tradeRows({ database, filters, at }: Choice): Generator<Cell[] | null> {
-  for (const trade of tradesOf(database, filters, at)) yield trade === null ? null : tradeRow(trade);
+function* tradeRows({ database }: Context, query: Query): Generator<Cell[] | null> {
+  const { choice } = yield* readChoice(database, query);
+  const models = choice.models ?? (query.model === undefined ? modelsWithSessions(database) : [query.model]);
+  for (const model of models) {
+    for (const sessions of chosenBatches({ ...choice, models: [model] })) {
+      yield null;
+      for (const trade of tradesOf(database, sessions)) yield trade === null ? null : tradeRow(trade);
+    }
+  }
 }
 
 function tradeRow({ model, date, side, symbol, amount, price, cashBefore, cash }: Trade): Cell[] {

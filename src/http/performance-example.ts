@@ -9,6 +9,7 @@ function tooFew(least: number, names: readonly string[]): Record<string, string>
 const OTHER_PERIOD =
   'Its period, 2025-09-15 to 2025-09-16 (2 model-days), is not that of gpt-5 and 3 more, 2025-09-01 to 2025-09-30 (22 model-days)';
 
+const shapes = ['value_at_risk_95', 'expected_shortfall_95', 'skewness', 'kurtosis'];
 const noFigures = {
   annualised_return: null,
   annualised_volatility: null,
@@ -16,10 +17,32 @@ const noFigures = {
   sortino_ratio: null,
   calmar_ratio: null,
   value_at_risk_95: null,
+  expected_shortfall_95: null,
+  skewness: null,
+  kurtosis: null,
   unavailable: {
     ...tooFew(252, ['annualised_return', 'calmar_ratio']),
-    ...tooFew(20, ['annualised_volatility', 'sharpe_ratio', 'sortino_ratio', 'value_at_risk_95']),
+    ...tooFew(20, ['annualised_volatility', 'sharpe_ratio', 'sortino_ratio', ...shapes]),
   },
+};
+
+const details = {
+  months: [{ month: '2025-09', return: 0.005, days: 2 }],
+  years: [{ year: '2025', return: 0.005, days: 2 }],
+  drawdowns: [{ depth: 0.003, peak_date: null, trough_date: '2025-09-15', recovery_date: '2025-09-16', length: 2 }],
+  rolling: { window: 20, points: [], unavailable: { points: 'Needs 20 days with a return, has 2' } },
+  symbols: [
+    {
+      symbol: 'AAPL',
+      trades: 2,
+      realised_profit: 12,
+      dividends: 0,
+      unrealised_profit: 38,
+      profit: 50,
+      unavailable: {},
+    },
+  ],
+  histogram: { edges: [-0.005, 0, 0.005, 0.01], counts: [1, 0, 1] },
 };
 
 /** The example of the largest response. */
@@ -34,6 +57,7 @@ export const performance = {
         start_date: '2025-09-15',
         end_date: '2025-09-16',
         model_days: 2,
+        failed_model_days: 0,
         stale_model_days: 0,
         model_days_without_dividends: 0,
         model_days_with_unknown_dividends: 0,
@@ -52,6 +76,8 @@ export const performance = {
           recovery_date: '2025-09-16',
           length: 2,
         },
+        longest_winning_run: 1,
+        longest_losing_run: 1,
         best_day: { date: '2025-09-16', daily_return: 0.0080240722 },
         worst_day: { date: '2025-09-15', daily_return: -0.003 },
         relative: {
@@ -81,8 +107,16 @@ export const performance = {
           profit: 12,
           win_rate: 1,
           profit_factor: null,
+          average_win: 12,
+          average_loss: null,
+          expectancy: 12,
+          payoff_ratio: null,
           mean_holding_days: 1,
-          unavailable: { profit_factor: 'No round trip lost' },
+          unavailable: {
+            profit_factor: 'No round trip lost',
+            average_loss: 'No round trip lost',
+            payoff_ratio: 'No round trip lost',
+          },
           latest: [
             {
               symbol: 'AAPL',
@@ -119,12 +153,39 @@ export const performance = {
           unavailable: {},
         },
         curve: [
-          { date: '2025-09-15', value: 9970, daily_return: -0.003, stale: false, dividends: 0, dividend_status: 'known' },
-          { date: '2025-09-16', value: 10_050, daily_return: 0.0080240722, stale: false, dividends: 0, dividend_status: 'known' },
+          {
+            date: '2025-09-15',
+            value: 9970,
+            daily_return: -0.003,
+            stale: false,
+            dividends: 0,
+            dividend_status: 'known',
+            growth: 0.997,
+          },
+          {
+            date: '2025-09-16',
+            value: 10_050,
+            daily_return: 0.0080240722,
+            stale: false,
+            dividends: 0,
+            dividend_status: 'known',
+            growth: 1.005,
+          },
         ],
+        details,
       },
     ],
     count: 1,
+    clean_after: '2025-07-31',
+    without_clean_days: [
+      { model: 'o5', reason: 'Its last model-day, 2025-09-30, is not after its knowledge cutoff, 2025-12-31' },
+    ],
+    common: {
+      start_date: '2025-09-15',
+      end_date: '2025-09-16',
+      days: 2,
+      left_out: [{ model: 'grok-5', reason: 'It has 0 days with a return, fewer than half of the 22 of the median model' }],
+    },
     incomparable: [{ model: 'claude-sonnet-4.5', kind: 'period', reason: OTHER_PERIOD }],
     families: [
       {
@@ -150,6 +211,8 @@ export const performance = {
       ...noFigures,
       winning_days_share: 1,
       max_drawdown: { depth: 0, peak_date: null, trough_date: null, recovery_date: null, length: 0 },
+      longest_winning_run: 2,
+      longest_losing_run: 0,
       best_day: { date: '2025-09-16', daily_return: 0.001998002 },
       worst_day: { date: '2025-09-15', daily_return: 0.001 },
       curve: [
@@ -161,9 +224,9 @@ export const performance = {
     ...deployment,
   },
   csv: [
-    'model,date,value,daily_return,stale,benchmark_value,family,before_cutoff',
-    'gpt-5,2025-09-15,10012.5,0.00125,false,1.001,gpt-5,false',
-    'gpt-5,2025-09-16,10040.25,0.002771536,false,1.003,gpt-5,false',
+    'model,date,value,daily_return,stale,benchmark_value,family,before_cutoff,dividends,dividend_status,growth',
+    'gpt-5,2025-09-15,10012.5,0.00125,false,1.001,gpt-5,false,0,known,1.00125',
+    'gpt-5,2025-09-16,10040.25,0.002771536,false,1.003,gpt-5,false,0,known,1.004025',
     '',
   ].join('\r\n'),
 };

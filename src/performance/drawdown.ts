@@ -1,7 +1,7 @@
 import type { CalendarDate } from '../calendar.ts';
 import { ROUNDING } from './conventions.ts';
 import { type Figure, ratio } from './figure.ts';
-import type { ReturnSeries } from './returns.ts';
+import type { DailyReturn, ReturnSeries } from './returns.ts';
 
 /** The deepest fall from a high. */
 export interface Drawdown {
@@ -24,29 +24,57 @@ interface Fall {
 }
 
 /** The maximum drawdown of the linked daily returns, the start included as a possible high (Bacon 2008). */
-export function maxDrawdown({ days }: ReturnSeries): Drawdown {
-  let deepest: Fall = { depth: 0, peak: -1, trough: -1, recovery: null };
-  let [growth, high, peak] = [1, 1, -1];
-  days.forEach(({ dailyReturn }, index) => {
-    growth *= 1 + dailyReturn;
-    const depth = 1 - growth / high;
-    if (depth > deepest.depth + ROUNDING) deepest = { depth, peak, trough: index, recovery: null };
-    if (depth > ROUNDING) return;
-    if (deepest.depth > 0) deepest.recovery ??= index;
-    high = Math.max(high, growth);
-    peak = index;
-  });
-  const { depth, trough, recovery } = deepest;
-  if (depth === 0) return { depth, peakDate: null, troughDate: null, recoveryDate: null, length: 0 };
+export function maxDrawdown(series: ReturnSeries): Drawdown {
+  const [deepest] = deepestDrawdowns(series, 1);
+  return deepest ?? { depth: 0, peakDate: null, troughDate: null, recoveryDate: null, length: 0 };
+}
+
+/**
+ * The deepest drawdowns, each from a high until that is reached again, so that no two share a day; the deepest first, the
+ * earlier of equals first.
+ */
+export function deepestDrawdowns({ days }: ReturnSeries, most: number): Drawdown[] {
   const dateOf = (index: number | null) => days[index ?? -1]?.date ?? null;
-  const end = recovery ?? days.length - 1;
-  return {
+  return deepestFalls(fallsOf(days), most).map(({ depth, peak, trough, recovery }) => ({
     depth,
-    peakDate: dateOf(deepest.peak),
+    peakDate: dateOf(peak),
     troughDate: dateOf(trough),
     recoveryDate: dateOf(recovery),
-    length: end - deepest.peak,
-  };
+    length: (recovery ?? days.length - 1) - peak,
+  }));
+}
+
+/** Every fall from a high, in order; the last one may have no recovery. */
+function fallsOf(days: readonly DailyReturn[]): Fall[] {
+  const falls: Fall[] = [];
+  let fall: Fall | null = null;
+  let [growth, high, peak] = [1, 1, -1];
+  for (const [index, { dailyReturn }] of days.entries()) {
+    growth *= 1 + dailyReturn;
+    const depth = 1 - growth / high;
+    if (depth > ROUNDING) {
+      if (fall === null) falls.push((fall = { depth, peak, trough: index, recovery: null }));
+      else if (depth > fall.depth + ROUNDING) [fall.depth, fall.trough] = [depth, index];
+      continue;
+    }
+    if (fall !== null) fall.recovery = index;
+    fall = null;
+    high = Math.max(high, growth);
+    peak = index;
+  }
+  return falls;
+}
+
+/** A later fall counts as deeper only by more than rounding. */
+function deepestFalls(falls: readonly Fall[], most: number): Fall[] {
+  const left = [...falls];
+  const found: Fall[] = [];
+  while (found.length < most && left.length > 0) {
+    const deepest = left.reduce((one, other) => (other.depth > one.depth + ROUNDING ? other : one));
+    found.push(deepest);
+    left.splice(left.indexOf(deepest), 1);
+  }
+  return found;
 }
 
 /** The annualised return over the depth of the maximum drawdown (Young, Calmar Ratio, Futures, 1991), over the whole curve. */

@@ -4,7 +4,7 @@ import { count } from '../sentences.ts';
 import { benchmarkCurve } from './benchmark.ts';
 import { type Benchmark, UNIVERSE } from './choose-benchmark.ts';
 import { rounded } from './figure.ts';
-import { reportReturns } from './report.ts';
+import { reportReturns } from './report-returns.ts';
 import { seriesOf } from './returns.ts';
 
 /** A benchmark's own figures on the dates of some model-days, as in the response. `riskFree` is per day. */

@@ -4,8 +4,7 @@ import { list } from '../sentences.ts';
 import { mean } from '../statistics/moments.ts';
 import { ratio, reportFigures } from './figure.ts';
 import { type RoundTrip, holdingDaysOf, profitOf } from './lots.ts';
-import type { ModelRecord } from './record.ts';
-import { type ModelTrading, type OpenPosition, openPositions } from './trading.ts';
+import { type ModelTrading, type OpenPosition } from './trading.ts';
 
 /** The response lists at most this many of a model's round trips, the latest. */
 const MAX_LISTED_ROUND_TRIPS = 100;
@@ -14,9 +13,8 @@ const MAX_LISTED_ROUND_TRIPS = 100;
  * What a model traded, named as in the response. Turnover is the lesser of purchases and sales over the mean closing value
  * (SEC Form N-1A, item 13, but with cash counted in the value), for the whole curve and not per year.
  */
-export function reportTrading({ markOf }: ModelRecord, days: readonly LedgerDay[], trading: ModelTrading) {
+export function reportTrading(days: readonly LedgerDay[], trading: ModelTrading, positions: readonly OpenPosition[]) {
   const { trades, bought, sold, commission, roundTrips, fractionProfit } = trading;
-  const positions = openPositions(trading.book, markOf);
   const unpriced = positions.filter(({ value }) => value === null).map(({ symbol }) => symbol);
   const unrealised = sum(positions.map(({ value, cost }) => (value ?? cost) - cost));
   return {
@@ -49,19 +47,28 @@ function exposureOf(days: readonly LedgerDay[]): number {
 
 /**
  * Win rate is the fraction of round trips with a profit above 0; profit factor is gross profit over gross loss (Dormeier,
- * Investing with Volume Analysis, 2011). Both after commission.
+ * Investing with Volume Analysis, 2011). Expectancy is the mean profit of a round trip: win rate times average win minus the
+ * rate of losses times average loss; payoff is average win over average loss (Vince, The Mathematics of Money Management,
+ * 1992). All after commission, in dollars.
  */
 function reportRoundTrips(trips: readonly RoundTrip[]) {
   const profits = trips.map(profitOf);
-  const gained = sum(profits.filter((profit) => profit > 0));
-  const lost = 0 - sum(profits.filter((profit) => profit < 0));
+  const wins = profits.filter((profit) => profit > 0);
+  const losses = profits.filter((profit) => profit < 0);
+  const [gained, lost] = [sum(wins), 0 - sum(losses)];
+  const averageWin = ratio(toDollars(gained), wins.length, 'No round trip won');
+  const averageLoss = ratio(toDollars(money(lost)), losses.length, 'No round trip lost');
   const none = trips.length === 0 ? { reason: 'Nothing was sold' } : null;
   return {
     count: trips.length,
     profit: toDollars(sum(profits)),
     ...reportFigures({
-      win_rate: none ?? profits.filter((profit) => profit > 0).length / trips.length,
+      win_rate: none ?? wins.length / trips.length,
       profit_factor: none ?? ratio(gained, lost, 'No round trip lost'),
+      average_win: none ?? averageWin,
+      average_loss: none ?? averageLoss,
+      expectancy: none ?? toDollars(sum(profits)) / trips.length,
+      payoff_ratio: none ?? ratio(averageWin, averageLoss, 'No round trip lost'),
       mean_holding_days: none ?? mean(trips.map(holdingDaysOf)),
     }),
     latest: trips.slice(-MAX_LISTED_ROUND_TRIPS).map(reportRoundTrip),

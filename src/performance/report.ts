@@ -3,26 +3,18 @@ import type { CalendarDate } from '../calendar.ts';
 import type { LedgerDay, UsageTotals } from '../database/records/performance.ts';
 import { type Money, money, toDollars } from '../money.ts';
 import { count } from '../sentences.ts';
+import { at } from '../statistics/at.ts';
 import { mean } from '../statistics/moments.ts';
 import { type BothLevels, type ComparedDay, benchmarkReturns } from './benchmark.ts';
 import { LEAST_RETURN } from './conventions.ts';
-import { type Drawdown, calmarRatio, maxDrawdown } from './drawdown.ts';
 import { type Figure, mapFigure, ratio, rounded, reportFigures } from './figure.ts';
 import type { ModelRecord } from './record.ts';
 import { type Comparison, relativeFigures } from './relative.ts';
+import { reportDetails } from './report-details.ts';
+import { reportReturns } from './report-returns.ts';
 import { reportTrading } from './report-trading.ts';
-import {
-  type DailyReturn,
-  type DayOfCurve,
-  type ReturnSeries,
-  annualisedReturn,
-  extremeDay,
-  seriesOf,
-  totalReturn,
-  winningDaysShare,
-} from './returns.ts';
-import { annualisedVolatility, sharpeRatio, sortinoRatio, valueAtRisk95 } from './risk.ts';
-import { tradingOf } from './trading.ts';
+import { type DayOfCurve, seriesOf } from './returns.ts';
+import { openPositions, tradingOf } from './trading.ts';
 
 /** All figures of a model, named as in the response: dollars and fractions as numbers, a reason for each null. */
 export function reportModel(record: ModelRecord) {
@@ -33,6 +25,10 @@ export function reportModel(record: ModelRecord) {
   const leastReturn = leastReturnOf(days);
   const profit = money(days.reduce((sum, day) => sum + day.profit, 0));
   const trading = tradingOf(record.ledger, new Set(record.chosen.keys()));
+  const positions = openPositions(trading.book, record.markOf);
+  const series = seriesOf(curve, leastReturn);
+  const { gains, riskFree } = record;
+  const growth = growthOf(curve);
   return {
     start_date: first.date,
     end_date: last.date,
@@ -44,9 +40,9 @@ export function reportModel(record: ModelRecord) {
     end_value: toDollars(last.value),
     profit: toDollars(profit),
     dividends: toDollars(money([...trading.dividends.values()].reduce<number>((sum, cash) => sum + cash, 0))),
-    ...reportReturns(seriesOf(curve, leastReturn), record.riskFree),
-    relative: reportRelative(compare(curve, record.benchmark, leastReturn), record.riskFree),
-    ...reportTrading(record, days, trading),
+    ...reportReturns(series, riskFree),
+    relative: reportRelative(compare(curve, record.benchmark, leastReturn), riskFree),
+    ...reportTrading(days, trading, positions),
     usage: reportUsage(record.usage, profit),
     curve: days.map(({ sessionId, date, value }, index) => ({
       date,
@@ -55,7 +51,9 @@ export function reportModel(record: ModelRecord) {
       stale: record.staleDates.has(date),
       dividends: toDollars(trading.dividends.get(sessionId) ?? money(0)),
       dividend_status: dividendStatus(date, record),
+      growth: at(growth, index),
     })),
+    details: gains === null ? null : reportDetails({ curve, series, riskFree, trading, positions, gains }),
   };
 }
 
@@ -82,36 +80,6 @@ function dayOfCurve(day: LedgerDay, { chosen, unpaidDates }: ModelRecord): DayOf
   const dailyReturn = startValue === 0 ? null : day.profit / startValue;
   const startDate = chosen.get(day.sessionId) ?? null;
   return { date: day.date, startDate, dailyReturn, paysDividends: !unpaidDates.has(day.date) };
-}
-
-/** The figures of a series of daily returns, a model's or a benchmark's. */
-export function reportReturns(series: ReturnSeries, riskFree: number) {
-  const drawdown = maxDrawdown(series);
-  const annualised = annualisedReturn(series);
-  const figures = reportFigures({
-    total_return: totalReturn(series),
-    annualised_return: annualised,
-    annualised_volatility: annualisedVolatility(series),
-    sharpe_ratio: sharpeRatio(series, riskFree),
-    sortino_ratio: sortinoRatio(series, riskFree),
-    calmar_ratio: calmarRatio(annualised, drawdown),
-    value_at_risk_95: valueAtRisk95(series),
-    winning_days_share: winningDaysShare(series),
-  });
-  return {
-    ...figures,
-    max_drawdown: reportDrawdown(drawdown),
-    best_day: reportDay(extremeDay(series, 1)),
-    worst_day: reportDay(extremeDay(series, -1)),
-  };
-}
-
-function reportDrawdown({ depth, peakDate, troughDate, recoveryDate, length }: Drawdown) {
-  return { depth: rounded(depth), peak_date: peakDate, trough_date: troughDate, recovery_date: recoveryDate, length };
-}
-
-function reportDay(day: DailyReturn | null) {
-  return day === null ? null : { date: day.date, daily_return: rounded(day.dailyReturn) };
 }
 
 /** A model and the benchmark on the days on which both have a return. */
@@ -147,6 +115,12 @@ function reportUsage(usage: UsageTotals, profit: Money) {
       profit_per_cost_usd: mapFigure(perDollar, (share) => toDollars(profit) * share),
     }),
   };
+}
+
+/** What one dollar has become by each day's close: the product of (1 + daily return) up to that day. */
+function growthOf(curve: readonly DayOfCurve[]): number[] {
+  let growth = 1;
+  return curve.map(({ dailyReturn }) => rounded((growth *= 1 + (dailyReturn ?? 0))));
 }
 
 function returnAt(curve: readonly DayOfCurve[], index: number): number | null {

@@ -4,7 +4,8 @@ import { newestRun } from '../database/records/runs.ts';
 import type { Steps } from '../turns.ts';
 import { type Benchmark, benchmarkSteps } from './choose-benchmark.ts';
 import { type Incomparability, type ModelPeriod, compareModels, staleness } from './comparability.ts';
-import { type Choice, readChosenDays, readRecord } from './record.ts';
+import { type Choice, readChosenDays } from './choice.ts';
+import { readRecord } from './record.ts';
 import { reportBenchmark } from './report-benchmark.ts';
 import { reportModel } from './report.ts';
 
@@ -13,6 +14,8 @@ export interface ReportRequest extends Choice {
   wanted: string | undefined;
   /** Per day. */
   riskFree: number;
+  /** Whether the reports have details. */
+  withDetails?: boolean;
 }
 
 /** What the figures of all models share. */
@@ -21,11 +24,13 @@ export interface Basis {
   benchmark: Benchmark;
   benchmarkReport: ReturnType<typeof reportBenchmark>;
   incomparable: ReadonlyMap<string, Incomparability[]>;
+  /** By model: model-days that have failed and were not completed. */
+  failed: ReadonlyMap<string, number>;
 }
 
 export function* prepareReports(request: ReportRequest): Steps<Basis> {
   const { database, wanted, riskFree } = request;
-  const { periods, days } = yield* readChosenDays(request);
+  const { periods, days, failed } = yield* readChosenDays(request);
   const benchmark = yield* benchmarkSteps(database, wanted, days);
   const stored = storedConfigurations(database, new Set(days.map(({ jobId }) => jobId)));
   const configurations = parseAgentConfigurations(stored);
@@ -35,19 +40,22 @@ export function* prepareReports(request: ReportRequest): Steps<Basis> {
     benchmark,
     benchmarkReport: reportBenchmark(benchmark, days, riskFree),
     incomparable: compareModels(periods, { configurations, initialCash }),
+    failed,
   };
 }
 
 /** The figures of one model, and why they are not comparable with others. Keeps none of its ledger in memory. */
-export function* reportSteps(request: ReportRequest, { benchmark, incomparable }: Basis, period: ModelPeriod) {
+export function* reportSteps(request: ReportRequest, { benchmark, incomparable, failed }: Basis, period: ModelPeriod) {
   const { model } = period;
+  const { riskFree, withDetails = false } = request;
   const { family = model, knowledgeCutoff = null } = newestRun(request.database, model) ?? {};
-  const record = yield* readRecord(request, period, { benchmark: benchmark.levels, riskFree: request.riskFree });
+  const record = yield* readRecord(request, period, { benchmark: benchmark.levels, riskFree, withDetails });
   yield null;
   const figures = reportModel(record);
   yield null;
   const stale = staleness(figures.stale_model_days, figures.model_days);
   const known = figures.curve.filter(({ date }) => knowledgeCutoff !== null && date <= knowledgeCutoff);
   const memory = { knowledge_cutoff: knowledgeCutoff, days_before_cutoff: known.length };
-  return { model, family, ...memory, ...figures, incomparable: [...(incomparable.get(model) ?? []), ...stale] };
+  const failures = { failed_model_days: failed.get(model) ?? 0 };
+  return { model, family, ...memory, ...failures, ...figures, incomparable: [...(incomparable.get(model) ?? []), ...stale] };
 }

@@ -84,3 +84,13 @@ export function winningDaysShare({ days }: ReturnSeries): Figure {
   if (days.length === 0) return { reason: NO_RETURN };
   return days.filter(({ dailyReturn }) => dailyReturn > 0).length / days.length;
 }
+
+/** The most days in a row with a return above 0 (`sign` 1) or below 0 (-1); a day with a return of 0 ends both. */
+export function longestRun({ days }: ReturnSeries, sign: 1 | -1): number {
+  let [longest, length] = [0, 0];
+  for (const { dailyReturn } of days) {
+    length = sign * dailyReturn > 0 ? length + 1 : 0;
+    longest = Math.max(longest, length);
+  }
+  return longest;
+}

@@ -91,3 +91,17 @@ export function valueAtRisk95(series: ReturnSeries): Figure {
   assert(quantile !== undefined);
   return 0 - quantile;
 }
+
+/**
+ * The mean loss of the worst twentieth of the days, as a fraction: the mean of the value at risk over all levels beyond 95
+ * percent. A day at the edge that belongs to the twentieth only in part counts for that part (Acerbi & Tasche, On the Coherence
+ * of Expected Shortfall, Journal of Banking & Finance, 2002). Never below the value at risk.
+ */
+export function expectedShortfall95(series: ReturnSeries): Figure {
+  const count = series.days.length;
+  if (count < MIN_DAYS_FOR_RISK) return { reason: tooFew(count, MIN_DAYS_FOR_RISK) };
+  const sorted = returnsOf(series).sort((one, other) => one - other);
+  const twentieth = count / 20;
+  const sum = sorted.reduce((total, dailyReturn, index) => total + dailyReturn * Math.min(1, Math.max(0, twentieth - index)), 0);
+  return 0 - sum / twentieth;
+}

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { CalendarDate } from '../calendar.ts';
 import type { LedgerAction, LedgerDay } from '../database/records/performance.ts';
 import { type Money, money } from '../money.ts';
-import { type LotBook, type RoundTrip, buyLot, quantityOf, sellLots, splitLots } from './lots.ts';
+import { type LotBook, type RoundTrip, buyLot, profitOf, quantityOf, sellLots, splitLots } from './lots.ts';
 
 /** What some model-days traded, in exact money. */
 export interface Trading {
@@ -17,6 +17,18 @@ export interface Trading {
   fractionProfit: Money;
   /** The dividends received, by session; none where there were none. */
   dividends: Map<number, Money>;
+  /** By symbol, of every action that names one. */
+  symbols: Map<string, SymbolTrading>;
+}
+
+/** What some model-days traded in one symbol, and received for holding it. */
+export interface SymbolTrading {
+  trades: number;
+  /** Profit on shares sold, and on the fractions that splits paid in cash. */
+  realised: Money;
+  dividends: Money;
+  /** All that came in minus all that was paid, dividends and commission included. */
+  cash: Money;
 }
 
 /** What a model traded, and the lots that it still holds. */
@@ -47,8 +59,19 @@ function noTrading(): Trading {
   const nothing = money(0);
   return {
     ...{ trades: 0, bought: nothing, sold: nothing, commission: nothing },
-    ...{ roundTrips: [], fractionProfit: nothing, dividends: new Map() },
+    ...{ roundTrips: [], fractionProfit: nothing, dividends: new Map(), symbols: new Map() },
   };
+}
+
+export function noSymbolTrading(): SymbolTrading {
+  return { trades: 0, realised: money(0), dividends: money(0), cash: money(0) };
+}
+
+/** The sums of a symbol, to be changed. */
+function tradingIn({ symbols }: Trading, symbol: string): SymbolTrading {
+  let own = symbols.get(symbol);
+  if (own === undefined) symbols.set(symbol, (own = noSymbolTrading()));
+  return own;
 }
 
 /** The days strictly between the last one applied (or the start of the ledger) and the given one, in order. */
@@ -88,37 +111,46 @@ interface Accounts {
  * order is charged beside its price.
  */
 function applyDay(accounts: Accounts, { sessionId, date, actions }: LedgerDay, openingCash: Money): void {
-  const { dividends } = accounts.trading;
+  const { trading } = accounts;
   let cash = openingCash;
   for (const action of actions) {
     const change = money(action.cash - cash);
-    if (action.actionType === 'dividend') dividends.set(sessionId, money((dividends.get(sessionId) ?? 0) + change));
-    else applyAction(accounts, action, { date, change });
     cash = action.cash;
+    if (action.symbol === null) continue;
+    const own = tradingIn(trading, action.symbol);
+    own.cash = money(own.cash + change);
+    if (action.actionType === 'dividend') {
+      own.dividends = money(own.dividends + change);
+      trading.dividends.set(sessionId, money((trading.dividends.get(sessionId) ?? 0) + change));
+    } else applyAction(accounts, action, { date, change, own });
   }
 }
 
 function applyAction(
   { book, trading }: Accounts,
   { actionType, symbol, amount, price }: LedgerAction,
-  { date, change }: { date: CalendarDate; change: Money },
+  { date, change, own }: { date: CalendarDate; change: Money; own: SymbolTrading },
 ): void {
   if (symbol === null || amount === null) return;
   if (actionType === 'split') {
     const profit = splitLots(book, symbol, { date, added: amount, cash: change, price });
     trading.fractionProfit = money(trading.fractionProfit + profit);
+    own.realised = money(own.realised + profit);
     return;
   }
   const side = actionType === 'buy' ? 'buy' : 'sell';
   const traded = money(amount * (price ?? 0));
   trading.trades += 1;
+  own.trades += 1;
   trading.commission = money(trading.commission + commissionOf({ side, traded, change }));
   if (side === 'buy') {
     trading.bought = money(trading.bought + traded);
     buyLot(book, symbol, { date, quantity: amount, cost: money(-change) });
   } else {
     trading.sold = money(trading.sold + traded);
-    trading.roundTrips.push(...sellLots(book, symbol, { date, quantity: amount, proceeds: change }));
+    const trips = sellLots(book, symbol, { date, quantity: amount, proceeds: change });
+    trading.roundTrips.push(...trips);
+    own.realised = money(trips.reduce<number>((sum, trip) => sum + profitOf(trip), own.realised));
   }
 }
 

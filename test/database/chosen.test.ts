@@ -214,13 +214,14 @@ test('figures are computed step by step, back to the first day of a model', (t) 
   const used: Pick<Context, 'database' | 'settings'> = { database: watched.database, settings: readSettings({ DEPLOYMENT_MODE: 'DEV' }) };
   const context = used as Context; // the handler reads nothing else of it
   // The last day but one sells what the day before it bought.
-  const query = { start_date: dates.at(-1) as string, benchmark: 'AAPL', table: 'trades' } as const;
+  const every = { benchmark: 'AAPL', table: 'trades', days: 'all', common: false, details: false } as const;
+  const query = { ...every, start_date: dates.at(-1) as string };
   const input = { params: {}, body: undefined, headers: undefined };
   const ask = (format: 'json' | 'csv') => performance(context, { ...input, query, format });
   const { models } = JSON.parse([...(ask('json') as Iterable<string>)].join(''));
   assert.deepEqual([models[0].round_trips.count, models[0].trading.realised_profit], [2, 0]);
   assert.equal([...(ask('csv') as Table).lines].join('').split('\r\n').length, 1 + 2 + 1);
-  const all = performance(context, { ...input, query: { benchmark: 'AAPL', table: 'trades' }, format: 'csv' }) as Table;
+  const all = performance(context, { ...input, query: every, format: 'csv' }) as Table;
   assert.equal([...all.lines].join('').split('\r\n').length, 1 + 2 * dates.length + 1);
   assert.equal(watched.mostRows(), SESSIONS_PER_STEP);
 });

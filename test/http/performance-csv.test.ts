@@ -32,9 +32,9 @@ const tables: [query: string, fileName: string, lines: string[]][] = [
     'format=csv',
     'curve.csv',
     [
-      'model,date,value,daily_return,stale,benchmark_value,family,before_cutoff,dividends,dividend_status',
-      'model-a,2025-11-10,10099,0.0099,false,1.01,model-a,true,0,known',
-      'model-a,2025-11-11,10263.1235,0.0162514605,false,1.0302,model-a,false,5.1235,known',
+      'model,date,value,daily_return,stale,benchmark_value,family,before_cutoff,dividends,dividend_status,growth',
+      'model-a,2025-11-10,10099,0.0099,false,1.01,model-a,true,0,known,1.0099',
+      'model-a,2025-11-11,10263.1235,0.0162514605,false,1.0302,model-a,false,5.1235,known,1.02631235',
     ],
   ],
   [
@@ -47,7 +47,7 @@ const tables: [query: string, fileName: string, lines: string[]][] = [
       'model-a,2025-11-11,sell,AAPL,4,120,1,9483.1235',
     ],
   ],
-  ['format=csv&model=unknown', 'curve.csv', ['model,date,value,daily_return,stale,benchmark_value,family,before_cutoff,dividends,dividend_status']],
+  ['format=csv&model=unknown', 'curve.csv', ['model,date,value,daily_return,stale,benchmark_value,family,before_cutoff,dividends,dividend_status,growth']],
   [
     'format=csv&table=trades&start_date=2025-11-11',
     'trades.csv',

@@ -62,6 +62,7 @@ test('a model, figure by figure', async () => {
     start_date: '2025-11-10',
     end_date: '2025-11-12',
     model_days: 3,
+    failed_model_days: 0,
     stale_model_days: 0,
     model_days_without_dividends: 0,
     model_days_with_unknown_dividends: 2, // AAPL was held over two mornings
@@ -77,8 +78,13 @@ test('a model, figure by figure', async () => {
     sortino_ratio: null,
     calmar_ratio: null,
     value_at_risk_95: null,
+    expected_shortfall_95: null,
+    skewness: null,
+    kurtosis: null,
     winning_days_share: 1,
     max_drawdown: { depth: 0, peak_date: null, trough_date: null, recovery_date: null, length: 0 },
+    longest_winning_run: 3,
+    longest_losing_run: 0,
     best_day: { date: '2025-11-12', daily_return: 0.0628571429 }, // 660 on 10,500
     worst_day: { date: '2025-11-11', daily_return: 0.0096153846 }, // 100 on 10,400
     open_positions: [
@@ -92,10 +98,11 @@ test('a model, figure by figure', async () => {
       },
     ],
     curve: [
-      { date: '2025-11-10', value: 10_400, daily_return: 0.04, stale: false, dividends: 0, dividend_status: 'known' },
-      { date: '2025-11-11', value: 10_500, daily_return: 0.0096153846, stale: false, dividends: 0, dividend_status: 'unknown' },
-      { date: '2025-11-12', value: 11_160, daily_return: 0.0628571429, stale: false, dividends: 0, dividend_status: 'unknown' },
+      { date: '2025-11-10', value: 10_400, daily_return: 0.04, stale: false, dividends: 0, dividend_status: 'known', growth: 1.04 },
+      { date: '2025-11-11', value: 10_500, daily_return: 0.0096153846, stale: false, dividends: 0, dividend_status: 'unknown', growth: 1.05 },
+      { date: '2025-11-12', value: 11_160, daily_return: 0.0628571429, stale: false, dividends: 0, dividend_status: 'unknown', growth: 1.116 },
     ],
+    details: null,
   });
   assert.equal(unavailable.annualised_return, 'Needs 252 days with a return, has 3');
   assert.equal(unavailable.sharpe_ratio, 'Needs 20 days with a return, has 3');
@@ -115,8 +122,12 @@ test('a model, figure by figure', async () => {
     profit: 200,
     win_rate: 1,
     profit_factor: null,
+    average_win: 200,
+    average_loss: null,
+    expectancy: 200,
+    payoff_ratio: null,
     mean_holding_days: 1,
-    unavailable: { profit_factor: 'No round trip lost' },
+    unavailable: Object.fromEntries(['profit_factor', 'average_loss', 'payoff_ratio'].map((name) => [name, 'No round trip lost'])),
     latest: [
       {
         symbol: 'AAPL',
@@ -164,6 +175,8 @@ const filters: [query: string, days: Record<string, number>][] = [
   ['?start_date=2025-11-11&end_date=2025-11-11', { 'model-a': 1, 'model-b': 1 }],
   ['?model=&job_id=&start_date=&end_date=&benchmark=', { 'model-a': 3, 'model-b': 3 }],
   ['?model=stranger', {}],
+  ['?models=model-b,model-a&start_date=2025-11-11', { 'model-a': 2, 'model-b': 2 }],
+  ['?models=model-b', { 'model-b': 3 }],
   ['?start_date=2025-11-13', {}],
 ];
 for (const [query, days] of filters) {

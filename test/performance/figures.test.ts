@@ -4,7 +4,7 @@ import { addDays, weekdays } from '../../src/calendar.ts';
 import { dailyRate } from '../../src/performance/conventions.ts';
 import { reportFigures } from '../../src/performance/figure.ts';
 import { relativeFigures } from '../../src/performance/relative.ts';
-import { reportReturns } from '../../src/performance/report.ts';
+import { reportReturns } from '../../src/performance/report-returns.ts';
 import { type ReturnSeries, seriesOf } from '../../src/performance/returns.ts';
 
 /** Daily returns on the weekdays from a Monday on. */

@@ -36,6 +36,7 @@ function report(ledger: readonly LedgerDay[], differences: Partial<ModelRecord> 
     benchmark: same([]),
     markOf: () => null,
     riskFree: 0,
+    gains: null,
     ...differences,
   });
 }

@@ -65,16 +65,20 @@ export function* daysOfRun(
 ): Steps<DayOfRun[]> {
   const days: DayOfRun[] = [];
   for (const sessions of committedSessions(database, { model: run, ...window }, at)) {
-    const closings = CLOSINGS.all(database, jsonIds(sessions));
+    const returns = dailyReturns(database, sessions);
     yield null;
     const stale = new Set(staleAmong(database, sessions).map(({ date }) => date));
     for (const [index, { date, jobId }] of sessions.entries()) {
-      const [value, profit] = closings[index] ?? [null, null];
-      days.push({ date, jobId, dailyReturn: returnOf(value, profit), isStale: stale.has(date) });
+      days.push({ date, jobId, dailyReturn: returns[index] ?? null, isStale: stale.has(date) });
     }
     yield null;
   }
   return days;
+}
+
+/** The daily returns of some committed sessions, in their order; null for one that started from a value of 0. */
+export function dailyReturns(database: Database, sessions: readonly { sessionId: number }[]): (number | null)[] {
+  return CLOSINGS.all(database, jsonIds(sessions)).map(([value, profit]) => returnOf(value, profit));
 }
 
 function returnOf(value: number | null, profit: number | null): number | null {

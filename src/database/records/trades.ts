@@ -1,5 +1,4 @@
 import { actionTypes } from '../../domain.ts';
-import { type SessionFilters, committedSessions, modelsWithSessions } from '../chosen.ts';
 import type { Database } from '../database.ts';
 import { type RowOf, amount, integer, oneOf, orNull, query, text } from '../rows.ts';
 import { PORTION, portionsOf } from './results.ts';
@@ -34,16 +33,10 @@ function isTrade(action: Action): action is Trade {
   return action.side === 'buy' || action.side === 'sell' || action.side === 'dividend';
 }
 
-/** The executed orders and the dividends of the matching model-days, by model, date and action. Null between steps. */
-export function* tradesOf(database: Database, filters: SessionFilters, at: number): Generator<Trade | null> {
-  const models = filters.model === undefined ? modelsWithSessions(database) : [filters.model];
-  for (const model of models) {
-    for (const sessions of committedSessions(database, { ...filters, model }, at)) {
-      yield null;
-      for (const portion of portionsOf(database, sessions)) {
-        yield* ACTIONS.all(database, ...portion.values).filter(isTrade);
-        yield null;
-      }
-    }
+/** The executed orders and the dividends of some committed sessions, by action. Null between steps. */
+export function* tradesOf(database: Database, sessions: readonly { sessionId: number }[]): Generator<Trade | null> {
+  for (const portion of portionsOf(database, sessions)) {
+    yield* ACTIONS.all(database, ...portion.values).filter(isTrade);
+    yield null;
   }
 }

@@ -1,0 +1,63 @@
+import * as v from 'valibot';
+import type { Database } from '../database/database.ts';
+import { lastChange } from '../database/chosen.ts';
+import { jobExists } from '../database/jobs.ts';
+import { ServiceError } from '../domain.ts';
+import { MAX_MODELS, selectModels } from '../experiments/selection.ts';
+import { type NarrowedChoice, narrowChoice } from '../performance/narrow.ts';
+import type { Steps } from '../turns.ts';
+import { dateRangeEntries, filtersOf } from './date-filters.ts';
+import { flagInQuery, jobFilter, modelFilter } from './schemas.ts';
+
+/** The model-days that the figures cover, in the query of GET /performance. */
+export const choiceEntries = {
+  job_id: jobFilter,
+  model: modelFilter,
+  models: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^[^,]+(,[^,]+)*$/, 'expected names separated by commas'),
+      v.description(
+        `Up to ${MAX_MODELS} models, separated by commas: entries by signature, with all their runs, or single runs, with # ` +
+          'percent-encoded. Not together with model.',
+      ),
+    ),
+  ),
+  ...dateRangeEntries,
+  days: v.optional(
+    v.pipe(
+      v.picklist(['all', 'clean'], 'expected all or clean'),
+      v.description('All days, or only those after the latest knowledge cutoff of the chosen models.'),
+    ),
+    'all',
+  ),
+  common: v.optional(
+    v.pipe(flagInQuery, v.description('Whether only dates count on which every ranked model has a return.')),
+    'false',
+  ),
+};
+
+const choiceQuery = v.object(choiceEntries);
+type ChoiceQuery = v.InferOutput<typeof choiceQuery>;
+
+/** Throws a `ServiceError` for a job that does not exist, for dates out of order and for both `model` and `models`. */
+export function checkChoice(database: Database, query: ChoiceQuery): void {
+  const { jobId } = filtersOf(query);
+  if (jobId !== undefined && !jobExists(database, jobId)) throw new ServiceError('job_not_found', `Job ${jobId} not found`);
+  if (query.model !== undefined && query.models !== undefined)
+    throw new ServiceError('invalid_filter', 'models: cannot be combined with model; name all models in models');
+}
+
+/** The choice as of now. Throws a `ServiceError` (`invalid_filter`) for names in `models` that are unknown, repeated or too many. */
+export function* readChoice(database: Database, query: ChoiceQuery): Steps<NarrowedChoice> {
+  const filters = filtersOf(query);
+  const models = query.models === undefined ? undefined : yield* runsOf(database, query.models.split(','), filters);
+  const choice = { database, filters, at: lastChange(database), models };
+  return yield* narrowChoice(choice, { isClean: query.days === 'clean', isCommon: query.common });
+}
+
+/** All runs of the named models, by name. */
+function* runsOf(database: Database, names: readonly string[], filters: ReturnType<typeof filtersOf>): Steps<string[]> {
+  const { models } = yield* selectModels(database, { models: names, against: undefined }, filters);
+  return [...new Set(models.flatMap(({ runs }) => runs))].sort();
+}

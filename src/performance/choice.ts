@@ -1,0 +1,62 @@
+import type { CalendarDate } from '../calendar.ts';
+import type { SessionFilters } from '../database/chosen.ts';
+import type { Database } from '../database/database.ts';
+import { failedModelDays } from '../database/records/failed-days.ts';
+import { type ChosenDay, chosenDays } from '../database/records/performance.ts';
+import type { Steps } from '../turns.ts';
+import type { ModelPeriod } from './comparability.ts';
+
+/** Which model-days the figures cover: those that match the filters, as of a change of the ledger. */
+export interface Choice {
+  database: Database;
+  filters: SessionFilters;
+  at: number;
+  /** Instead of the one model of the filters, if given. */
+  models?: readonly string[] | undefined;
+  /** Only these dates, if given. */
+  dates?: ReadonlySet<CalendarDate> | undefined;
+}
+
+/** All chosen model-days in brief, read before the figures of each model. */
+export interface ChosenDays {
+  /** By model. */
+  periods: ModelPeriod[];
+  /** One per date, start and job: all that the benchmark needs. */
+  days: ChosenDay[];
+  /** By model: how many model-days of the chosen period have failed and were not completed. */
+  failed: ReadonlyMap<string, number>;
+}
+
+/** The chosen model-days in batches, some of them empty: by date and model or, where models are named, by model and date. */
+export function* chosenBatches({ database, filters, at, models, dates }: Choice): Generator<ChosenDay[]> {
+  for (const model of models ?? [filters.model]) {
+    for (const batch of chosenDays(database, { ...filters, model }, at))
+      yield dates === undefined ? batch : batch.filter(({ date }) => dates.has(date));
+  }
+}
+
+/** Reads every model-day once and keeps only a little of each. */
+export function* readChosenDays(choice: Choice): Steps<ChosenDays> {
+  const failed = yield* failedModelDays(choice.database, choice.filters);
+  const periods = new Map<string, ModelPeriod & { jobIds: Set<string> }>();
+  const days = new Map<string, ChosenDay>();
+  const { dates } = choice;
+  for (const batch of chosenBatches({ ...choice, dates: undefined })) {
+    for (const day of batch) {
+      const { model, date, jobId, startDate } = day;
+      failed.get(model)?.delete(date);
+      if (dates?.has(date) === false) continue;
+      const period = periods.get(model) ?? { model, start: date, end: date, days: 0, jobIds: new Set() };
+      period.end = date;
+      period.days += 1;
+      period.jobIds.add(jobId);
+      periods.set(model, period);
+      const key = `${date} ${startDate} ${jobId}`;
+      if (!days.has(key)) days.set(key, day);
+    }
+    yield null;
+  }
+  const byModel = [...periods.values()].sort((one, other) => (one.model < other.model ? -1 : 1));
+  const failedDays = new Map([...failed].map(([model, failures]) => [model, failures.size]));
+  return { periods: byModel, days: [...days.values()], failed: failedDays };
+}

@@ -1,0 +1,49 @@
+import type { CalendarDate } from '../calendar.ts';
+import { count } from '../sentences.ts';
+
+/** The dates on which a model has a daily return, in order. */
+export interface DatesOfModel {
+  model: string;
+  dates: readonly CalendarDate[];
+}
+
+/** A model that is not ranked over the common dates, and why. */
+export interface LeftOutModel {
+  model: string;
+  reason: string;
+}
+
+/** What the ranked models have in common. */
+export interface CommonDates {
+  dates: ReadonlySet<CalendarDate>;
+  /** Those that are ranked. */
+  models: string[];
+  leftOut: LeftOutModel[];
+}
+
+/**
+ * The dates on which every ranked model has a return. A model with fewer than half as many as the median model is not ranked:
+ * it would cost the others more days than it has.
+ */
+export function commonDatesOf(all: readonly DatesOfModel[]): CommonDates {
+  const median = medianOf(all.map(({ dates }) => dates.length));
+  const ranked = all.filter(({ dates }) => dates.length >= median / 2);
+  const leftOut = all.filter(({ dates }) => dates.length < median / 2);
+  const met = new Map<CalendarDate, number>();
+  for (const { dates } of ranked) for (const date of dates) met.set(date, (met.get(date) ?? 0) + 1);
+  return {
+    dates: new Set([...met].filter(([, models]) => models === ranked.length).map(([date]) => date)),
+    models: ranked.map(({ model }) => model),
+    leftOut: leftOut.map(({ model, dates }) => ({
+      model,
+      reason: `It has ${count(dates.length, 'day')} with a return, fewer than half of the ${median} of the median model`,
+    })),
+  };
+}
+
+/** The middle number, or the mean of the two in the middle; 0 of none. */
+function medianOf(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((one, other) => one - other);
+  const [low, high] = [sorted[(sorted.length - 1) >> 1] ?? 0, sorted[sorted.length >> 1] ?? 0];
+  return (low + high) / 2;
+}

@@ -1,0 +1,49 @@
+import { rounded } from './figure.ts';
+
+/** How many numbers lie in each bin. */
+export interface Histogram {
+  /** Ascending, one more than counts: bin i holds the numbers from edge i up to, but without, edge i + 1. None without numbers. */
+  edges: number[];
+  counts: number[];
+}
+
+/** More bins than that are not seen as a shape. */
+export const MAX_BINS = 40;
+/** Numbers and edges are compared as whole numbers of the last decimal, so that none falls on the wrong side of an edge. */
+const UNITS = 1e10;
+
+/**
+ * A histogram with an edge at 0, so that no bin has gains and losses, and with a width of 1, 2 or 5 times a power of ten: the
+ * first that is at least 2 · IQR / ∛n (Freedman & Diaconis, On the Histogram as a Density Estimator, Probability Theory and
+ * Related Fields, 1981) and needs at most `MAX_BINS` bins. The numbers are those of the response, with ten decimals.
+ */
+export function histogramOf(numbers: readonly number[]): Histogram {
+  const units = numbers.map((number) => Math.round(number * UNITS)).sort((one, other) => one - other);
+  const [least, most] = [units[0], units.at(-1)];
+  if (least === undefined || most === undefined) return { edges: [], counts: [] };
+  const width = widthOf(units, { least, most });
+  const first = Math.floor(least / width);
+  const counts = Array.from({ length: Math.floor(most / width) - first + 1 }, () => 0);
+  for (const unit of units) {
+    const bin = Math.floor(unit / width) - first;
+    counts[bin] = (counts[bin] ?? 0) + 1;
+  }
+  return { edges: Array.from({ length: counts.length + 1 }, (_, index) => rounded(((first + index) * width) / UNITS)), counts };
+}
+
+/** In units; `units` are in order. */
+function widthOf(units: readonly number[], { least, most }: { least: number; most: number }): number {
+  const range = (2 * (quartile(units, 3) - quartile(units, 1))) / Math.cbrt(units.length);
+  for (let power = SMALLEST_WIDTH; ; power *= 10) {
+    for (const width of [power, 2 * power, 5 * power])
+      if (width >= range && Math.floor(most / width) - Math.floor(least / width) < MAX_BINS) return width;
+  }
+}
+
+/** One basis point: of numbers that do not vary, there is one bin of it. */
+const SMALLEST_WIDTH = 0.0001 * UNITS;
+
+/** Without interpolation: type 1 in Hyndman & Fan 1996. */
+function quartile(sorted: readonly number[], number: 1 | 3): number {
+  return sorted[Math.ceil((sorted.length * number) / 4) - 1] ?? NaN;
+}

@@ -5,9 +5,9 @@ import { type Page, heading } from '../parts/page.ts';
 import { poll } from '../service/poll.ts';
 import { getJobs, getModels, getPerformance } from '../service/requests.ts';
 import type { Status } from '../service/responses.ts';
-import { type Curves, equityCurves } from './curves.ts';
+import { type Curves, equityCurves } from '../board/curves.ts';
 import { jobList } from './job-list.ts';
-import { type Leaderboard, leaderboard } from './leaderboard.ts';
+import { type Leaderboard, leaderboard } from '../board/leaderboard.ts';
 import { triggerForm } from './trigger-form.ts';
 
 const LATEST_JOBS = 8;

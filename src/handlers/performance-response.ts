@@ -152,6 +152,7 @@ export const performanceResponse = named('PerformanceResponse', {
           dividend_status: v.pipe(v.picklist(dividendStatuses), v.title('DividendStatus')),
           /** What one dollar has become since the start of the first day. */
           growth: v.number(),
+          drawdown: v.number(),
         }),
       ),
       /** Null unless they are asked for. */

@@ -21,9 +21,9 @@ import { flagInQuery } from './schemas.ts';
 
 const curveColumns = [
   ...['model', 'date', 'value', 'daily_return', 'stale', 'benchmark_value', 'family', 'before_cutoff'],
-  ...['dividends', 'dividend_status', 'growth'],
+  ...['dividends', 'dividend_status', 'growth', 'drawdown'],
 ];
-const tradeColumns = ['model', 'date', 'side', 'symbol', 'amount', 'price', 'commission', 'cash'];
+const tradeColumns = ['model', 'date', 'side', 'symbol', 'amount', 'price', 'commission', 'cash', 'cash_change'];
 
 export const performanceQuery = v.object({
   ...choiceEntries,
@@ -111,10 +111,10 @@ function* curveRows(context: Context, query: Query): Generator<Cell[] | null> {
   const values = new Map(basis.benchmarkReport.curve.map(({ date, value }) => [date, value]));
   for (const period of basis.periods) {
     const { model, family, knowledge_cutoff: cutoff, curve } = yield* reportSteps(request, basis, period);
-    for (const { date, value, daily_return: dailyReturn, stale, dividends, dividend_status: status, growth } of curve) {
+    for (const { date, value, daily_return: dailyReturn, stale, dividends, dividend_status: status, growth, drawdown } of curve) {
       const isBeforeCutoff = cutoff !== null && date <= cutoff;
       const own = [value, dailyReturn, stale, values.get(date) ?? null, family, isBeforeCutoff];
-      yield [model, date, ...own, dividends, status, growth];
+      yield [model, date, ...own, dividends, status, growth, drawdown];
     }
   }
 }
@@ -134,5 +134,5 @@ function* tradeRows({ database }: Context, query: Query): Generator<Cell[] | nul
 function tradeRow({ model, date, side, symbol, amount, price, cashBefore, cash }: Trade): Cell[] {
   const order = { traded: money(amount * price), change: money(cash - cashBefore) };
   const commission = side === 'dividend' ? money(0) : commissionOf({ side, ...order });
-  return [model, date, side, symbol, amount, toDollars(price), toDollars(commission), toDollars(cash)];
+  return [model, date, side, symbol, amount, ...[money(price), commission, cash, order.change].map(toDollars)];
 }

@@ -161,6 +161,7 @@ export const performance = {
             dividends: 0,
             dividend_status: 'known',
             growth: 0.997,
+            drawdown: 0.003,
           },
           {
             date: '2025-09-16',
@@ -170,6 +171,7 @@ export const performance = {
             dividends: 0,
             dividend_status: 'known',
             growth: 1.005,
+            drawdown: 0,
           },
         ],
         details,
@@ -224,9 +226,9 @@ export const performance = {
     ...deployment,
   },
   csv: [
-    'model,date,value,daily_return,stale,benchmark_value,family,before_cutoff,dividends,dividend_status,growth',
-    'gpt-5,2025-09-15,10012.5,0.00125,false,1.001,gpt-5,false,0,known,1.00125',
-    'gpt-5,2025-09-16,10040.25,0.002771536,false,1.003,gpt-5,false,0,known,1.004025',
+    'model,date,value,daily_return,stale,benchmark_value,family,before_cutoff,dividends,dividend_status,growth,drawdown',
+    'gpt-5,2025-09-15,10012.5,0.00125,false,1.001,gpt-5,false,0,known,1.00125,0',
+    'gpt-5,2025-09-16,10040.25,0.002771536,false,1.003,gpt-5,false,0,known,1.004025,0',
     '',
   ].join('\r\n'),
 };

@@ -30,6 +30,7 @@ export const definitions = {
   kurtosis: 'Sample kurtosis of the daily returns, minus the 3 of a normal distribution',
   longest_winning_run: 'The most days in a row with a return above 0',
   longest_losing_run: 'The most days in a row with a return below 0',
+  drawdown: 'How far growth is below its highest so far, the start included, as a fraction of that',
   growth: 'What one dollar has become since the start of the first day: the product of (1 + daily return)',
   failed_model_days: 'Model-days of the chosen period that have failed and were not completed',
   exposure: 'Mean share of the closing value that is in holdings',

@@ -28,7 +28,7 @@ export function reportModel(record: ModelRecord) {
   const positions = openPositions(trading.book, record.markOf);
   const series = seriesOf(curve, leastReturn);
   const { gains, riskFree } = record;
-  const growth = growthOf(curve);
+  const linked = linkedReturns(curve);
   return {
     start_date: first.date,
     end_date: last.date,
@@ -51,7 +51,7 @@ export function reportModel(record: ModelRecord) {
       stale: record.staleDates.has(date),
       dividends: toDollars(trading.dividends.get(sessionId) ?? money(0)),
       dividend_status: dividendStatus(date, record),
-      growth: at(growth, index),
+      ...at(linked, index),
     })),
     details: gains === null ? null : reportDetails({ curve, series, riskFree, trading, positions, gains }),
   };
@@ -117,10 +117,14 @@ function reportUsage(usage: UsageTotals, profit: Money) {
   };
 }
 
-/** What one dollar has become by each day's close: the product of (1 + daily return) up to that day. */
-function growthOf(curve: readonly DayOfCurve[]): number[] {
-  let growth = 1;
-  return curve.map(({ dailyReturn }) => rounded((growth *= 1 + (dailyReturn ?? 0))));
+/** What one dollar has become by each day's close, and how far that is below its highest so far, as a fraction of it. */
+function linkedReturns(curve: readonly DayOfCurve[]): { growth: number; drawdown: number }[] {
+  let [growth, high] = [1, 1];
+  return curve.map(({ dailyReturn }) => {
+    growth *= 1 + (dailyReturn ?? 0);
+    high = Math.max(high, growth);
+    return { growth: rounded(growth), drawdown: rounded(1 - growth / high) };
+  });
 }
 
 function returnAt(curve: readonly DayOfCurve[], index: number): number | null {

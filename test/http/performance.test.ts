@@ -98,9 +98,9 @@ test('a model, figure by figure', async () => {
       },
     ],
     curve: [
-      { date: '2025-11-10', value: 10_400, daily_return: 0.04, stale: false, dividends: 0, dividend_status: 'known', growth: 1.04 },
-      { date: '2025-11-11', value: 10_500, daily_return: 0.0096153846, stale: false, dividends: 0, dividend_status: 'unknown', growth: 1.05 },
-      { date: '2025-11-12', value: 11_160, daily_return: 0.0628571429, stale: false, dividends: 0, dividend_status: 'unknown', growth: 1.116 },
+      { date: '2025-11-10', value: 10_400, daily_return: 0.04, stale: false, dividends: 0, dividend_status: 'known', growth: 1.04, drawdown: 0 },
+      { date: '2025-11-11', value: 10_500, daily_return: 0.0096153846, stale: false, dividends: 0, dividend_status: 'unknown', growth: 1.05, drawdown: 0 },
+      { date: '2025-11-12', value: 11_160, daily_return: 0.0628571429, stale: false, dividends: 0, dividend_status: 'unknown', growth: 1.116, drawdown: 0 },
     ],
     details: null,
   });

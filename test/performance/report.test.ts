@@ -78,6 +78,11 @@ test('on any ledger the figures are those of a naive implementation that shares 
       const all = { ...reported, ...reported.trading, ...reported.round_trips, ...reported.max_drawdown };
       for (const [name, expected] of Object.entries(figures))
         assertClose(all[name as keyof typeof all] as number | null, expected, name);
+      reported.curve.forEach(({ growth, drawdown }, index) => {
+        const highest = Math.max(1, ...reported.curve.slice(0, index + 1).map((day) => day.growth));
+        assertClose(drawdown, 1 - growth / highest, 'drawdown');
+      });
+      assertClose(Math.max(0, ...reported.curve.map(({ drawdown }) => drawdown)), naive['depth'] as number, 'deepest drawdown');
       const open = reported.open_positions.map(({ symbol, quantity, since }) => [symbol, quantity, since]);
       assert.deepEqual(open.sort(), positions);
       assertClose(

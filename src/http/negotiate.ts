@@ -23,6 +23,40 @@ export function prefersHtml(accept: string | undefined): boolean {
   return accept !== undefined && isPreferredToJson(HTML, accept);
 }
 
+/** A content coding that saves room. */
+export type Coding = 'zstd' | 'br' | 'gzip';
+
+export interface AcceptedCoding {
+  /** Null for none. */
+  coding: Coding | null;
+  /** Whether the client has ruled out a body without any coding. */
+  isPlainRefused: boolean;
+}
+
+/** Ranks a body without coding behind every coding that a client names, unless it names `identity` too. */
+const UNNAMED_IDENTITY = Number.MIN_VALUE;
+
+/**
+ * The content coding that an Accept-Encoding header prefers (RFC 9110, 12.5.3) of those that are offered, best first. None
+ * for a client that sends no header, prefers `identity`, or accepts nothing that is offered.
+ */
+export function chooseCoding(accept: string | undefined, offered: readonly Coding[]): AcceptedCoding {
+  if (accept === undefined) return { coding: null, isPlainRefused: false };
+  const qualities = new Map<string, number>();
+  for (const part of accept.toLowerCase().split(',')) {
+    const [name = '', ...parameters] = part.split(';').map((word) => word.trim());
+    qualities.set(name === 'x-gzip' ? 'gzip' : name, qualityIn(parameters));
+  }
+  const any = qualities.get('*');
+  const identity = qualities.get('identity') ?? (any === 0 ? 0 : UNNAMED_IDENTITY);
+  let best: { coding: Coding | null; quality: number } = { coding: null, quality: 0 };
+  for (const coding of offered) {
+    const quality = qualities.get(coding) ?? any ?? 0;
+    if (quality > best.quality && quality >= identity) best = { coding, quality };
+  }
+  return { coding: best.coding, isPlainRefused: identity === 0 };
+}
+
 function isPreferredToJson(mediaType: string, accept: string): boolean {
   const [json, other] = [preferenceFor(MEDIA_TYPES.json, accept), preferenceFor(mediaType, accept)];
   if (other.quality === 0) return false;

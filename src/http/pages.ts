@@ -1,16 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
+import { brotliDecompressSync, gzipSync } from 'node:zlib';
 import { pagePaths } from '../page-paths.ts';
 import { sha256 } from '../digest.ts';
+import { codingHeaders } from './compress.ts';
+import { type Coding, chooseCoding } from './negotiate.ts';
 
 /** The built files of src/browser/, by name: compressed with Brotli, as base64. Empty when the program was not built. */
 export type BuiltPages = Readonly<Record<string, string>>;
 
-/** A file for browsers, as it goes over the wire. */
+/** A file for browsers. Most accept Brotli, and get it as it is stored; the other forms are made when one is requested. */
 interface PageFile {
   contentType: string;
+  /** Weak, because it names the content whatever its coding. */
   etag: string;
-  gzipped: Buffer;
+  brotli: Buffer;
+  gzipped: () => Buffer;
 }
 
 /** A path for browsers. It is not part of the JSON API, so the interface description leaves it out; it needs no token. */
@@ -83,10 +87,15 @@ function openedOnce(name: string, base64: string): () => PageFile {
 }
 
 function openFile(name: string, base64: string): PageFile {
-  const plain = brotliDecompressSync(Buffer.from(base64, 'base64'));
-  const gzipped = gzipSync(plain);
-  const etag = `"${sha256(plain).toString('base64url').slice(0, 22)}"`;
-  return { contentType: contentTypes[name] ?? 'application/octet-stream', etag, gzipped };
+  const brotli = Buffer.from(base64, 'base64');
+  const etag = `W/"${sha256(brotli).toString('base64url').slice(0, 22)}"`;
+  let gzipped: Buffer | undefined;
+  return {
+    contentType: contentTypes[name] ?? 'application/octet-stream',
+    etag,
+    brotli,
+    gzipped: () => (gzipped ??= gzipSync(brotliDecompressSync(brotli))),
+  };
 }
 
 interface ErrorStatus {
@@ -102,16 +111,26 @@ function redirect(response: ServerResponse, target: string): void {
 function sendFile(
   request: IncomingMessage,
   response: ServerResponse,
-  { contentType, etag, gzipped }: PageFile,
+  file: PageFile,
   error?: ErrorStatus,
 ): void {
-  const headers = ['Content-Type', contentType, 'ETag', etag, ...PAGE_HEADERS, ...(error?.headers ?? [])];
-  if (error === undefined && request.headers['if-none-match']?.includes(etag)) {
+  const headers = ['Content-Type', file.contentType, 'ETag', file.etag, ...PAGE_HEADERS, ...(error?.headers ?? [])];
+  if (error === undefined && isKnown(file, request.headers['if-none-match'])) {
     response.writeHead(304, headers).end();
     return;
   }
-  const takesGzip = /\bgzip\b(?!\s*;\s*q=0(\.0+)?\s*(,|$))/i.test(String(request.headers['accept-encoding'] ?? ''));
-  const body = takesGzip ? gzipped : gunzipSync(gzipped);
-  const encoding = takesGzip ? ['Content-Encoding', 'gzip'] : [];
-  response.writeHead(error?.status ?? 200, [...headers, ...encoding, 'Content-Length', String(body.length)]).end(body);
+  const { coding } = chooseCoding(request.headers['accept-encoding'], ['br', 'gzip']);
+  const body = bodyIn(file, coding);
+  const sizes = ['Content-Length', String(body.length), ...codingHeaders(coding)];
+  response.writeHead(error?.status ?? 200, [...headers, ...sizes]).end(body);
+}
+
+function bodyIn({ brotli, gzipped }: PageFile, coding: Coding | null): Buffer {
+  if (coding === 'br') return brotli;
+  return coding === 'gzip' ? gzipped() : brotliDecompressSync(brotli);
+}
+
+/** Whether the tags of If-None-Match include the file's, weak or not. */
+function isKnown({ etag }: PageFile, tags: string | undefined): boolean {
+  return tags?.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag.slice(2)) ?? false;
 }

@@ -1,7 +1,11 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
+import { codingFor, codingHeaders, encodeWhole } from './compress.ts';
 
 export const JSON_TYPE = ['Content-Type', 'application/json'];
-/** On every response of the API, whatever its status: data for its client, which no page may run, frame or cache. */
+/**
+ * On every response of the API, whatever its status: data for its client, which no page may run, frame or cache, and whose
+ * bytes depend on the codings that the client accepts.
+ */
 export const SAFETY_HEADERS = [
   'Cache-Control',
   'no-store',
@@ -13,6 +17,8 @@ export const SAFETY_HEADERS = [
   'no-referrer',
   'Cross-Origin-Resource-Policy',
   'same-origin',
+  'Vary',
+  'Accept-Encoding',
 ];
 
 export function sendJson(
@@ -24,15 +30,16 @@ export function sendJson(
   sendText(response, status, { type: JSON_TYPE, text: json, headers });
 }
 
-/** Sends a whole response. */
+/** Sends a whole response, compressed if the client accepts that and the text is not small. */
 export function sendText(
   response: ServerResponse,
   status: number,
   { type, text, headers }: { type: readonly string[]; text: string; headers: readonly string[] },
 ): void {
-  const length = String(Buffer.byteLength(text));
-  response.writeHead(status, [...type, 'Content-Length', length, ...SAFETY_HEADERS, ...headers]);
-  response.end(text);
+  const { body, coding } = encodeWhole(text, codingFor(response));
+  const sizes = ['Content-Length', String(Buffer.byteLength(body)), ...codingHeaders(coding)];
+  response.writeHead(status, [...type, ...sizes, ...SAFETY_HEADERS, ...headers]);
+  response.end(body);
 }
 
 /** The last response on a connection that Node no longer serves, as it goes over the wire. */

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { LateBody, ResponseBody, Table } from '../handlers/handler.ts';
 import { SLICE_MS, nextTurn } from '../turns.ts';
+import { type Outlet, codingFor, codingHeaders, openOutlet } from './compress.ts';
 import { HttpError } from './http-error.ts';
 import type { HttpLimits } from './limits.ts';
 import { JSON_TYPE, SAFETY_HEADERS, sendJson, sendText } from './reply.ts';
@@ -117,23 +118,36 @@ async function sendChunks(
   { heartbeatMs }: StreamLimits,
 ): Promise<void> {
   const client = watchClient(response);
+  const open = () => openLong(response, head);
+  let outlet: Outlet | undefined;
   let { text, isLast } = first;
-  let writtenAt = performance.now();
+  let beatAt = performance.now();
   while (!response.closed) {
-    const isDue = text !== '' && performance.now() - writtenAt >= heartbeatMs;
-    if (text.length >= STREAM_CHUNK_LENGTH || isLast || isDue) {
-      if (!response.headersSent) response.writeHead(200, head);
-      if (response.req.method === 'HEAD' || isLast) {
+    const isDue = performance.now() - beatAt >= heartbeatMs;
+    if (text.length >= STREAM_CHUNK_LENGTH || isLast || (isDue && text !== '')) {
+      outlet ??= open();
+      if (response.req.method === 'HEAD') isLast = true;
+      if (isLast) {
         client.done();
-        return void response.end(text);
+        return outlet.end(text);
       }
-      if (!response.write(text)) await client.drained();
+      if (!outlet.sink.write(text)) await client.drained(outlet);
       text = '';
-      writtenAt = performance.now();
+    }
+    if (isDue) {
+      outlet?.flush();
+      beatAt = performance.now();
     }
     await nextTurn();
     ({ text, isLast } = fill(pieces, text));
   }
+}
+
+/** Begins a long response, in the coding that its client prefers. A response to HEAD has no body, so nothing to compress. */
+function openLong(response: ServerResponse, head: readonly string[]): Outlet {
+  const { coding } = codingFor(response);
+  response.writeHead(200, [...head, ...codingHeaders(coding)]);
+  return openOutlet(response, response.req.method === 'HEAD' ? null : coding);
 }
 
 /**
@@ -149,9 +163,13 @@ export async function sendLate(
   text.catch(() => {}); // it may fail before it is awaited
   response.once('close', stop);
   try {
-    const json = await long.during(() => beatUntil(text, response, { headers, heartbeatMs: long.limits.heartbeatMs }));
-    if (response.headersSent) response.end(json);
-    else sendJson(response, 200, json, headers);
+    await long.during(async () => {
+      const head = [...JSON_TYPE, ...SAFETY_HEADERS, ...headers];
+      const { json, outlet } = await beatUntil(text, response, { head, heartbeatMs: long.limits.heartbeatMs });
+      if (outlet !== undefined) await outlet.end(json);
+      else if (json.length <= STREAM_CHUNK_LENGTH) sendJson(response, 200, json, headers);
+      else await openLong(response, head).end(json);
+    });
   } catch (error) {
     if (response.closed) return;
     response.off('close', stop);
@@ -165,23 +183,29 @@ export async function sendLate(
 async function beatUntil(
   text: Promise<string>,
   response: ServerResponse,
-  { headers, heartbeatMs }: { headers: readonly string[]; heartbeatMs: number },
-): Promise<string> {
+  { head, heartbeatMs }: { head: readonly string[]; heartbeatMs: number },
+): Promise<{ json: string; outlet: Outlet | undefined }> {
   const client = watchClient(response);
+  let outlet: Outlet | undefined;
   const beat = setInterval(() => {
-    if (!response.headersSent) response.writeHead(200, [...JSON_TYPE, ...SAFETY_HEADERS, ...headers]);
-    if (!response.writableNeedDrain && response.req.method !== 'HEAD') response.write(' ');
+    if (response.closed) return;
+    outlet ??= openLong(response, head);
+    if (response.writableNeedDrain || response.req.method === 'HEAD') return;
+    outlet.sink.write(' ');
+    outlet.flush();
   }, heartbeatMs);
-  return text.finally(() => {
+  try {
+    return { json: await text, outlet };
+  } finally {
     clearInterval(beat);
     client.done();
-  });
+  }
 }
 
 /** The client while a long response is made for it. */
 interface Client {
-  /** Resolves when it has read what was written, or has left. */
-  drained(): Promise<void>;
+  /** Resolves when it has read what was written to the outlet, or has left. */
+  drained(outlet: Outlet): Promise<void>;
   done(): void;
 }
 
@@ -193,12 +217,14 @@ function watchClient(response: ServerResponse): Client {
   };
   response.on('timeout', onTimeout);
   return {
-    async drained() {
+    async drained({ sink }) {
       const { promise, resolve } = Promise.withResolvers<void>();
       isAwaited = true;
-      response.once('drain', resolve).once('close', resolve);
+      sink.once('drain', resolve);
+      response.once('close', resolve);
       await promise;
-      response.off('drain', resolve).off('close', resolve);
+      sink.off('drain', resolve);
+      response.off('close', resolve);
       isAwaited = false;
     },
     done: () => void response.off('timeout', onTimeout),

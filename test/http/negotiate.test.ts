@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Format } from '../../src/handlers/handler.ts';
-import { chooseFormat, prefersHtml } from '../../src/http/negotiate.ts';
+import { type Coding, chooseCoding, chooseFormat, prefersHtml } from '../../src/http/negotiate.ts';
 
 const rows: [accept: string | undefined, format: Format][] = [
   [undefined, 'json'],
@@ -44,3 +44,38 @@ test('the format in the query takes precedence over the header', () => {
   assert.equal(chooseFormat('csv', 'application/json'), 'csv');
   assert.equal(chooseFormat('json', 'text/csv'), 'json');
 });
+
+const codings: [accept: string | undefined, coding: Coding | null, isPlainRefused?: true][] = [
+  [undefined, null],
+  ['', null],
+  ['gzip', 'gzip'],
+  ['GZIP', 'gzip'],
+  ['x-gzip', 'gzip'],
+  ['gzip, deflate', 'gzip'],
+  ['gzip, deflate, br, zstd', 'zstd'],
+  ['gzip, deflate, br', 'br'],
+  ['gzip;q=1.0, zstd;q=0.5', 'gzip'],
+  ['gzip; q=0.001', 'gzip'],
+  ['gzip;q=0', null],
+  ['gzip;q=0, *', 'zstd'],
+  ['zstd;q=0, br;q=0.0, *;q=0.1', 'gzip'],
+  ['*', 'zstd'],
+  ['*;q=0', null, true],
+  ['identity', null],
+  ['identity, gzip', 'gzip'],
+  ['identity;q=1, gzip;q=0.5', null],
+  ['identity;q=0.5, gzip;q=1', 'gzip'],
+  ['identity;q=0.5, *;q=0.4', null],
+  ['identity;q=0', null, true],
+  ['gzip, identity;q=0', 'gzip', true],
+  ['gzip;q=0.1, *;q=0', 'gzip', true],
+  ['identity, *;q=0', null],
+  ['deflate, compress', null],
+  ['gzip;q=banana', null],
+  ['gzip;q=2', null],
+  ['x-gzippy, brr', null],
+  [',;,=', null],
+];
+for (const [accept, coding, isPlainRefused = false] of codings)
+  test(`Accept-Encoding: ${accept} gets ${coding ?? 'no coding'}`, () =>
+    assert.deepEqual(chooseCoding(accept, ['zstd', 'br', 'gzip']), { coding, isPlainRefused }));

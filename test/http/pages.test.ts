@@ -40,29 +40,42 @@ for (const [path, contentType, content] of files) {
   });
 }
 
-/** The client's Accept-Encoding → whether it gets gzip. */
-const encodings: [accepts: string, isGzip: boolean][] = [
-  ['gzip', true],
-  ['br, gzip;q=0.5', true],
-  ['identity', false],
-  ['gzip;q=0', false],
-  ['x-gzippy', false],
+/** The client's Accept-Encoding → the coding of the script. */
+const codings: [accepts: string | null, coding: string | null][] = [
+  ['gzip, deflate, br, zstd', 'br'],
+  ['gzip', 'gzip'],
+  ['br;q=0.5, gzip', 'gzip'],
+  ['identity', null],
+  ['gzip;q=0', null],
+  ['x-gzippy', null],
+  [null, null],
 ];
 
-for (const [accepts, isGzip] of encodings) {
-  test(`a client that accepts ${accepts} gets the script ${isGzip ? 'with' : 'without'} gzip`, async () => {
-    const head = `GET /app.js HTTP/1.1\r\nHost: x\r\nAccept-Encoding: ${accepts}\r\nConnection: close\r\n\r\n`;
-    assert.equal(/^content-encoding: gzip/im.test(await send(service.url, head)), isGzip);
-  });
-}
+test('the script comes in the coding that the client prefers, and is the same in each', async () => {
+  const request = (accepts: string | null) =>
+    `GET /app.js HTTP/1.1\r\nHost: x\r\n${accepts === null ? '' : `Accept-Encoding: ${accepts}\r\n`}Connection: close\r\n\r\n`;
+  const plain = await (await fetch(`${service.url}/app.js`, { headers: { 'accept-encoding': 'identity' } })).text();
+  for (const [accepts, coding] of codings) {
+    assert.equal(/^content-encoding: (.*)\r$/im.exec(await send(service.url, request(accepts)))?.[1] ?? null, coding, String(accepts));
+    const init = { headers: { 'accept-encoding': accepts ?? 'identity' } };
+    const response = await fetch(`${service.url}/app.js`, init);
+    assert.equal(response.headers.get('vary'), 'Accept-Encoding');
+    assert.ok((await response.text()) === plain, 'the same text');
+  }
+});
 
-test('the file is the same with gzip', async () => {
-  const [script, plain] = await Promise.all(
-    [{}, { 'accept-encoding': 'identity' }].map(async (headers) =>
-      (await fetch(`${service.url}/app.js`, { headers })).text(),
-    ),
-  );
-  assert.equal(script, plain);
+test('a tag of the file says that it is known, in whatever list and whether it is weak', async () => {
+  const tag = (await fetch(service.url)).headers.get('etag') as string;
+  const known: [tags: string, status: number][] = [
+    [tag, 304],
+    [tag.replace('W/', ''), 304],
+    [`"other", ${tag}`, 304],
+    ['*', 304],
+    ['"other"', 200],
+    [tag.slice(0, -2) + '"', 200],
+  ];
+  for (const [tags, status] of known)
+    assert.equal((await fetch(service.url, { headers: { 'if-none-match': tags } })).status, status, tags);
 });
 
 test('pages hide no route, and unknown paths remain errors in JSON', async () => {

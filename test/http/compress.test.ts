@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
+import { type IncomingMessage, type OutgoingHttpHeaders, type Server, type ServerResponse, createServer, request } from 'node:http';
+import { type AddressInfo, type Socket, connect } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import zlib from 'node:zlib';
+import { MIN_COMPRESSED_BYTES, openOutlet } from '../../src/http/compress.ts';
+import type { Coding } from '../../src/http/negotiate.ts';
+import { STREAM_CHUNK_LENGTH, createLongResponses, sendBody, sendLate } from '../../src/http/stream.ts';
+import { nextTurn } from '../../src/turns.ts';
+import { startTestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const CODINGS: readonly Coding[] = ['zstd', 'br', 'gzip'];
+const decoders = { zstd: zlib.createZstdDecompress, br: zlib.createBrotliDecompress, gzip: zlib.createGunzip };
+const long = createLongResponses({ maxLongResponses: 100, heartbeatMs: 5 });
+
+type Answer = (response: ServerResponse) => Promise<void>;
+
+async function serve(t: TestContext, answer: Answer): Promise<Server> {
+  const server = createServer((_request, response) => void answer(response).catch(() => response.destroy()));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close().closeAllConnections());
+  return server;
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}
+
+/** The response as it comes over the wire, not decoded. */
+async function ask(port: number, { path = '/', method = 'GET', headers = {} as OutgoingHttpHeaders }): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  request({ port, path, method, headers, agent: false }, resolve).on('error', reject).end();
+  return promise;
+}
+
+async function decoded(response: IncomingMessage): Promise<string> {
+  const coding = response.headers['content-encoding'] as Coding | undefined;
+  const body = coding === undefined ? response : response.pipe(decoders[coding]());
+  return Buffer.concat(await (body as IncomingMessage).toArray()).toString();
+}
+
+/** Every compressor that is created from now on. */
+function watchCompressors(t: TestContext): zlib.Gzip[] {
+  const created: zlib.Gzip[] = [];
+  for (const name of ['createGzip', 'createBrotliCompress', 'createZstdCompress'] as const) {
+    const create = zlib[name] as (options: object) => zlib.Gzip;
+    t.mock.method(zlib, name, (options: object) => {
+      const compressor = create(options);
+      created.push(compressor);
+      return compressor;
+    });
+  }
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  return created;
+}
+
+const words = (length: number) => 'naïve 😀 words '.repeat(Math.ceil(length / 15)).slice(0, length);
+function* pieces(): Generator<string> {
+  for (let index = 0; index < 3_000; index += 1) yield `${index} ${words(90)}\n`;
+}
+const bodies: [name: string, make: () => Parameters<typeof sendBody>[1], isSmall?: true][] = [
+  ['a small text', () => words(MIN_COMPRESSED_BYTES / 4), true],
+  ['a text that is not small', () => words(MIN_COMPRESSED_BYTES)],
+  ['a text of several chunks', () => words(STREAM_CHUNK_LENGTH * 3)],
+  ['a few pieces', () => ['{"a":', words(2_000), '}']],
+  ['many pieces', pieces],
+  ['a table', () => ({ fileName: 'a.csv', lines: pieces() })],
+  ['a text that takes long to make', () => ({ text: nextTurn().then(() => words(5_000)), stop() {} })],
+  ['a long text that takes long to make', () => ({ text: nextTurn().then(() => words(STREAM_CHUNK_LENGTH * 2)), stop() {} })],
+];
+
+test('every body is the same after decoding, in the coding that was accepted; a small one is not compressed', async (t) => {
+  const created = watchCompressors(t);
+  let make: () => Parameters<typeof sendBody>[1] = () => '';
+  const server = await serve(t, (response) => sendBody(response, make(), { long, headers: [] }));
+  for (const [name, body, isSmall] of bodies) {
+    make = body;
+    const plain = await decoded(await ask(portOf(server), {}));
+    assert.ok(plain.length > 0);
+    for (const coding of CODINGS) {
+      const response = await ask(portOf(server), { headers: { 'accept-encoding': coding } });
+      const { 'content-encoding': given, 'content-length': length, vary } = response.headers;
+      assert.deepEqual([given, vary], [isSmall ? undefined : coding, 'Accept-Encoding'], name);
+      if (length !== undefined && !isSmall) assert.ok(Number(length) < Buffer.byteLength(plain), name);
+      assert.ok((await decoded(response)) === plain, `${name} in ${coding}`);
+      const before = created.length;
+      const head = await ask(portOf(server), { method: 'HEAD', headers: { 'accept-encoding': coding } });
+      assert.deepEqual([head.headers['content-encoding'], head.headers['content-length']], [given, length], `HEAD of ${name}`);
+      assert.deepEqual([(await head.toArray()).length, created.length], [0, before]);
+    }
+  }
+  make = bodies[0]?.[1] as typeof make;
+  const needed = await ask(portOf(server), { headers: { 'accept-encoding': 'br, identity;q=0' } });
+  assert.equal(needed.headers['content-encoding'], 'br', 'a client that refuses plain bodies gets no small one either');
+  assert.equal(await decoded(needed), words(MIN_COMPRESSED_BYTES / 4));
+  await until('all compressors to be closed', () => created.every(({ closed }) => closed));
+  assert.ok(created.length >= 3 * 4);
+});
+
+test('what was made so far reaches the client at each heartbeat', async (t) => {
+  let isSeen = false;
+  function* slow(): Generator<string> {
+    yield words(STREAM_CHUNK_LENGTH);
+    yield 'the last words of the chunk';
+    while (!isSeen) yield '';
+    yield 'the end';
+  }
+  const server = await serve(t, (response) => sendBody(response, slow(), { long, headers: [] }));
+  for (const coding of CODINGS) {
+    isSeen = false;
+    let text = '';
+    const response = await ask(portOf(server), { headers: { 'accept-encoding': coding } });
+    for await (const bytes of response.pipe(decoders[coding]())) {
+      text += String(bytes);
+      isSeen ||= text.includes('the last words of the chunk');
+    }
+    assert.match(text, /the last words of the chunkthe end$/);
+  }
+});
+
+test('the white space before a late response reaches the client at once', async (t) => {
+  let answer = Promise.withResolvers<string>();
+  const server = await serve(t, (response) => sendLate(response, { text: answer.promise, stop() {} }, { long, headers: [] }));
+  for (const coding of CODINGS) {
+    answer = Promise.withResolvers<string>();
+    const response = await ask(portOf(server), { headers: { 'accept-encoding': coding } });
+    let text = '';
+    for await (const bytes of response.pipe(decoders[coding]())) {
+      text += String(bytes);
+      if (text.length >= 3) answer.resolve('{"late":true}');
+    }
+    assert.match(text, /^ {3,}\{"late":true\}$/);
+  }
+});
+
+test('an error in the middle cuts the response off, and its compressor ends', async (t) => {
+  const created = watchCompressors(t);
+  function* broken(): Generator<string> {
+    for (let index = 0; index < 100; index += 1) yield words(STREAM_CHUNK_LENGTH);
+    throw new Error('no database');
+  }
+  const server = await serve(t, (response) => sendBody(response, broken(), { long, headers: [] }));
+  for (const coding of CODINGS) {
+    const response = await ask(portOf(server), { headers: { 'accept-encoding': coding } });
+    await assert.rejects(response.toArray(), /aborted/);
+  }
+  await until('all compressors to be closed', () => created.length === 3 && created.every(({ closed }) => closed));
+});
+
+/** More than any window, so that nothing in it repeats. */
+const NOISE = randomBytes(1_000_000).toString('base64');
+
+/** A body without end that does not compress well. */
+function* endless(state: { pieces: number; open: number }): Generator<string> {
+  state.open += 1;
+  try {
+    for (let at = 0; ; at = (at + 8_192) % NOISE.length) {
+      state.pieces += 1;
+      yield NOISE.slice(at, at + 8_192);
+    }
+  } finally {
+    state.open -= 1;
+  }
+}
+
+test('many clients that stop reading hold a bounded part of their responses; when they leave, their compressors end', async (t) => {
+  const created = watchCompressors(t);
+  const state = { pieces: 0, open: 0 };
+  const responses: ServerResponse[] = [];
+  const server = await serve(t, (response) => {
+    responses.push(response);
+    return sendBody(response, endless(state), { long, headers: [] });
+  });
+  const sockets: Socket[] = [];
+  for (const coding of [...CODINGS, ...CODINGS]) {
+    const socket = connect(portOf(server), '127.0.0.1').pause();
+    socket.on('error', () => {});
+    socket.write(`GET / HTTP/1.1\r\nHost: x\r\nAccept-Encoding: ${coding}\r\n\r\n`);
+    sockets.push(socket);
+  }
+  t.after(() => sockets.forEach((socket) => socket.destroy()));
+  let turns = 0;
+  let seen = -1;
+  await until('all responses to stall', async () => {
+    const areFull = responses.length === sockets.length && responses.every(({ writableNeedDrain }) => writableNeedDrain);
+    turns = seen === state.pieces && areFull ? turns + 1 : 0;
+    seen = state.pieces;
+    for (let round = 0; round < 20; round += 1) await nextTurn();
+    return turns > 20;
+  });
+  for (const { writableLength } of responses) assert.ok(writableLength <= 2 * STREAM_CHUNK_LENGTH, `${writableLength} wait for the client`);
+  for (const { writableLength, readableLength, writableHighWaterMark: mark } of created) {
+    assert.ok(writableLength <= 2 * STREAM_CHUNK_LENGTH, `${writableLength} wait for the compressor`);
+    assert.ok(readableLength <= 2 * Math.max(mark, STREAM_CHUNK_LENGTH), `${readableLength} wait behind it`);
+  }
+  assert.equal(state.open, sockets.length);
+  sockets.forEach((socket) => socket.destroy());
+  await until('all work to stop', () => state.open === 0);
+  await until('all compressors to be closed', () => created.every(({ closed }) => closed));
+  assert.equal(created.length, sockets.length);
+});
+
+test('a client that left before its response begins leaves no compressor', async (t) => {
+  const created = watchCompressors(t);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const server = await serve(t, async (response) => {
+    await new Promise((left) => response.once('close', left));
+    await openOutlet(response, 'gzip').end('too late');
+    resolve();
+  });
+  const socket = connect(portOf(server), '127.0.0.1');
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n', () => socket.destroy());
+  await promise;
+  assert.deepEqual(created.map(({ closed }) => closed), [true]);
+});
+
+test('the service compresses JSON, CSV and errors alike, and programs that do not ask get them plain', async (t) => {
+  const service = await startTestService(t);
+  const port = Number(new URL(service.url).port);
+  const plain = await ask(port, { path: '/openapi.json' });
+  assert.equal(plain.headers['content-encoding'], undefined);
+  const text = await decoded(plain);
+  const browser = { 'accept-encoding': 'gzip, deflate, br, zstd' };
+  const described = await ask(port, { path: '/openapi.json', headers: browser });
+  assert.equal(described.headers['content-encoding'], 'zstd');
+  assert.ok((await decoded(described)) === text);
+  const health = await ask(port, { path: '/health', headers: browser });
+  assert.equal(health.headers['content-encoding'], undefined, 'a small one');
+  const refused = await ask(port, { path: `/${'x'.repeat(190)}`, headers: { 'accept-encoding': 'gzip, *;q=0' } });
+  assert.deepEqual([refused.statusCode, refused.headers['content-encoding']], [404, 'gzip']);
+  assert.match(await decoded(refused), /There is no /);
+});

@@ -50,10 +50,10 @@ test('numbers and dates are formatted for people', () => {
 });
 
 test('an axis is labelled with round values inside its range', () => {
-  assert.deepEqual(axisSplits(9_480, 11_120, 340), [9_500, 10_000, 10_500, 11_000]);
-  assert.deepEqual(axisSplits(-0.028, 0, 150), [-0.02, 0]);
-  assert.deepEqual(axisSplits(-0.1788, 0.1182, 400), [-0.15, -0.1, -0.05, 0, 0.05, 0.1]);
-  assert.deepEqual(axisSplits(-0.04, 0.9, 150), [0, 0.5]);
+  assert.deepEqual(axisSplits(9_480, 11_120, 150), [9_500, 10_000, 10_500, 11_000]);
+  assert.deepEqual(axisSplits(-0.028, 0, 150), [-0.02, -0.01, 0]);
+  assert.deepEqual(axisSplits(-0.1788, 0.1182, 255), [-0.15, -0.1, -0.05, 0, 0.05, 0.1]);
+  assert.deepEqual(axisSplits(-0.04, 0.9, 150), [0, 0.25, 0.5, 0.75]);
   assert.deepEqual(axisSplits(5, 5, 150), [5]);
   assert.deepEqual(withoutEmptyCents(['10,000.00', '10,500.00']), ['10,000', '10,500']);
   assert.deepEqual(withoutEmptyCents(['−2.00 %', '−2.50 %']), ['−2.00 %', '−2.50 %']);

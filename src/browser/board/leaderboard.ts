@@ -1,10 +1,12 @@
 import { modelPath } from '../../page-paths.ts';
+import { queryForModel } from '../filters/carry.ts';
 import { link, section } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
 import { change, cost, count, money, ratio, share } from '../parts/format.ts';
+import { type Look, looksOf } from '../parts/look.ts';
+import { swatch } from '../parts/swatch.ts';
 import { liveTable, numberColumn, table, textColumn } from '../parts/table.ts';
 import type { ModelReport, Performance } from '../service/responses.ts';
-import { lookOf } from './curves.ts';
 
 export interface Leaderboard {
   element: HTMLElement;
@@ -18,7 +20,7 @@ export function leaderboard(performance: Performance): Leaderboard {
     models,
     conventions: { definitions: meanings },
   } = performance;
-  const place = new Map(models.map(({ model }, index) => [model, index]));
+  const looks = looksOf(models.map(({ model }) => model));
   const excess = meanings['excess_return'];
   const board = liveTable<ModelReport>({
     caption: 'Leaderboard of the models',
@@ -28,8 +30,8 @@ export function leaderboard(performance: Performance): Leaderboard {
       {
         title: 'Model',
         isName: true,
-        by: ({ model }) => model.toLowerCase(),
-        cell: (row) => h('span', nameOf(row, place.get(row.model) ?? 0), caveat(row)),
+        by: ({ model }) => model,
+        cell: (row) => h('span', nameOf(row, looks.get(row.model)), caveat(row)),
       },
       numberColumn('Value', (row) => row.end_value, money, { meaning: 'Portfolio value at the last close' }),
       numberColumn('Return', (row) => row.total_return, change, { meaning: meanings['total_return'], isToned: true }),
@@ -69,8 +71,8 @@ function familyTable({ families, conventions: { definitions: meanings } }: Perfo
   return table({ caption: 'Runs of the same entry', rows: families, columns });
 }
 
-function nameOf({ model }: ModelReport, place: number): HTMLElement {
-  return link(modelPath(model), h(`span.swatch.${lookOf(place)}`), model);
+function nameOf({ model }: ModelReport, look: Look | undefined): HTMLElement {
+  return link(modelPath(model) + queryForModel(location.search), look !== undefined && swatch(look), model);
 }
 
 const CAVEATS: Record<ModelReport['incomparable'][number]['kind'], string> = {

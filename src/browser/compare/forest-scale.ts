@@ -8,8 +8,8 @@ export interface Scale {
   percent(value: number): number;
 }
 
-/** `axisSplits` makes a label per 56 pixels of height; this makes about six side by side. */
-const AXIS_ROOM = 400;
+/** `axisSplits` makes a label per 36 pixels of height; this makes about six side by side. */
+const AXIS_ROOM = 255;
 
 /** From the lowest to the highest of all intervals, runs and the benchmark, with zero and a margin. */
 export function forestScale(models: readonly ComparedModel[], benchmark: number | null): Scale {

@@ -5,6 +5,7 @@ import { csvButton } from './download.ts';
 import { type Child, h, replace, replaceKeepingFocus } from './element.ts';
 import { count, tone } from './format.ts';
 import { keep } from './kept.ts';
+import { byName } from './names.ts';
 
 /** A column: its heading, what a row shows in it, and what it sorts by. */
 interface Column<Row> {
@@ -154,7 +155,13 @@ function sorted<Row>(rows: readonly Row[], columns: readonly Column<Row>[], sort
   const keyed = rows.map((row) => ({ row, key: by(row) }));
   keyed.sort((one, other) => {
     if (one.key === null || other.key === null) return Number(one.key === null) - Number(other.key === null);
-    return (one.key < other.key ? -1 : one.key > other.key ? 1 : 0) * direction;
+    return compareKeys(one.key, other.key) * direction;
   });
   return keyed.map(({ row }) => row);
+}
+
+/** Numbers by size, text as people count. */
+function compareKeys(one: number | string, other: number | string): number {
+  if (typeof one === 'string' && typeof other === 'string') return byName(one, other);
+  return one < other ? -1 : Number(one > other);
 }

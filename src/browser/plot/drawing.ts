@@ -1,8 +1,10 @@
 import uPlot from 'uplot';
 import { coloursOf } from '../parts/theme.ts';
-import { DAY_SECONDS, type Line, type PlotOptions } from './lines.ts';
+import type { Line, PlotOptions } from './lines.ts';
 import { drawMarks } from './mark-lines.ts';
+import { drawMarkers } from './markers.ts';
 import { axisSplits, dateLabels, paddedRange, withoutEmptyCents } from './scale.ts';
+import { DAY_SECONDS } from './values.ts';
 
 export const AXIS_WIDTH = 74;
 const AXIS_HEIGHT = 32;
@@ -39,7 +41,11 @@ export function drawingOptions(options: PlotOptions, { isLog, hidden, width, sho
     ],
     hooks: {
       setCursor: [showTip],
-      draw: [(plot) => drawMarks(plot, marks, colours['axis'] ?? ''), ...(drawOver ? [drawOver] : [])],
+      draw: [
+        (plot) => drawMarkers(plot, lines, colours),
+        (plot) => drawMarks(plot, marks, colours['axis'] ?? ''),
+        ...(drawOver ? [drawOver] : []),
+      ],
     },
   };
 }
@@ -72,7 +78,7 @@ function seriesOf({ label, width = 1.5, values, dash, isFilled }: Line, stroke: 
     width,
     spanGaps: true,
     points: { show: values.length === 1 },
-    ...(dash && { dash }),
+    ...(dash && { dash: dash.map((length) => length * devicePixelRatio) }), // the library scales widths, not dashes
     ...(isFilled && { fill: stroke.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.16)'), fillTo: 0 }),
   };
 }

@@ -1,6 +1,7 @@
 import { asArray, asObject } from '../../json.ts';
 import { type Kept, keep } from '../parts/kept.ts';
-import { DAY_SECONDS, type PlotOptions } from './lines.ts';
+import type { PlotOptions } from './lines.ts';
+import { DAY_SECONDS } from './values.ts';
 
 /** The part of the dates in view, in seconds. */
 export interface Range {

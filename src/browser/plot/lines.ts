@@ -1,15 +1,16 @@
 import type uPlot from 'uplot';
+import { BENCHMARK_LOOK, type Look } from '../parts/look.ts';
 import type { Performance } from '../service/responses.ts';
 import type { Mark } from './marks.ts';
+import { valuesFromStart } from './values.ts';
 
 /** One line of a plot. */
-export interface Line {
+export interface Line extends Pick<Look, 'dash' | 'marker'> {
   label: string;
   /** One value per date; null where there is none. */
   values: readonly (number | null)[];
   /** The class of the style sheet that gives its colour. */
   look: string;
-  dash?: number[];
   width?: number;
   /** Whether the area between the line and zero is filled. */
   isFilled?: boolean;
@@ -31,18 +32,20 @@ export interface PlotOptions {
   drawOver?: (plot: uPlot) => void;
   /** Whether the values start from zero. */
   fromZero?: boolean;
+  /** Whether the first date is only where the curves start: no model has a day on it. */
+  hasStart?: boolean;
+  /** Opens a day when the reader clicks on a curve, or chooses one with the keyboard; a benchmark has no days. */
+  onOpen?: (label: string, date: string) => void;
 }
 
-/** Session dates have no hours: a plot's axis and zoom use whole days. */
-export const DAY_SECONDS = 86_400;
+/** How a line looks beside its name. */
+export function lookOfLine({ look, dash, marker }: Line): Look {
+  return { colour: look, dash, marker };
+}
 
-/** The values of a curve on the dates; null on dates that it lacks. */
-export function valuesOn(
-  dates: readonly string[],
-  curve: readonly { date: string; value: number }[],
-): (number | null)[] {
-  const byDate = new Map(curve.map(({ date, value }) => [date, value]));
-  return dates.map((date) => byDate.get(date) ?? null);
+/** Whether a line's days can be opened. */
+export function isOpenable({ look }: Line): boolean {
+  return look !== BENCHMARK_LOOK.colour;
 }
 
 /** The benchmark, whose curve starts from 1, scaled to start with the models' value; no line without a curve. */
@@ -54,7 +57,8 @@ export function benchmarkLines(
   if (curve.length === 0) return [];
   const label = `${benchmarkName(name)} (benchmark)`;
   const scaled = curve.map(({ date, value }) => ({ date, value: value * start }));
-  return [{ label, values: valuesOn(dates, scaled), look: 'benchmark', dash: [4, 4], width: 2 }];
+  const { colour: look, dash } = BENCHMARK_LOOK;
+  return [{ label, values: valuesFromStart(dates, scaled, start), look, dash, width: 2 }];
 }
 
 export function benchmarkName(name: string): string {

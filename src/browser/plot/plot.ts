@@ -1,12 +1,14 @@
 import uPlot from 'uplot';
-import { h, on, replace } from '../parts/element.ts';
+import { h, on } from '../parts/element.ts';
 import type { Kept } from '../parts/kept.ts';
 import { THEME_CHANGE } from '../parts/theme.ts';
 import { AXIS_WIDTH, drawingOptions } from './drawing.ts';
 import { plotExports } from './exports.ts';
+import { KEYS, listenToKeys } from './keys.ts';
 import { keptHidden, keptRange, keptView } from './kept-view.ts';
 import type { Line, PlotOptions } from './lines.ts';
-import { fillTip, handleKey, isWhole, placeTip, showAll, spokenValues, zoom } from './reading.ts';
+import { openOnClick } from './opening.ts';
+import { fillTip, isWhole, placeTip, showAll, zoom } from './reading.ts';
 
 export interface Plot {
   element: HTMLElement;
@@ -32,10 +34,12 @@ export function createPlot(options: PlotOptions, signal: AbortSignal): Plot {
   const { element, canvas, tip, spoken } = frame(options);
   const exports = plotExports(canvas, () => shown);
   element.append(exports.element);
-  const showTip = ({ cursor: { idx: index, left = -1 } }: uPlot) => {
+  const choice = { line: null };
+  const showTip = (plot: uPlot) => {
+    const { idx: index, left = -1, top = 0 } = plot.cursor;
     tip.hidden = index == null || left < 0;
     if (index == null || left < 0) return;
-    fillTip(tip, shown, { index, hidden });
+    fillTip(tip, shown, { plot, index, hidden, pointer: { top, chosen: choice.line } });
     placeTip(tip, left + AXIS_WIDTH, canvas.clientWidth);
   };
   const draw = () => {
@@ -47,12 +51,9 @@ export function createPlot(options: PlotOptions, signal: AbortSignal): Plot {
     if (range?.min != null && range.max != null) plot.setScale('x', { min: range.min, max: range.max });
     keepZoom(plot, kept.zoom);
   };
-  on(canvas, 'keydown', (event) => {
-    if (plot === null || !handleKey(plot, event.key)) return;
-    event.preventDefault();
-    const index = plot.cursor.idx;
-    if (index != null) replace(spoken, spokenValues(shown, { index, hidden }));
-  });
+  const now = () => ({ plot, options: shown, hidden });
+  listenToKeys(canvas, { now, choice, spoken, showTip });
+  openOnClick(canvas, now);
   on(canvas, 'blur', () => (tip.hidden = true));
   watch(canvas, { draw, signal, resize: (width) => plot?.setSize({ width, height: options.height }) });
   signal.addEventListener('abort', () => plot?.destroy());
@@ -93,14 +94,14 @@ function keepZoom(plot: uPlot, zoom: Kept): void {
   plot.hooks.setScale = [keepRange];
 }
 
-function frame({ label, height }: PlotOptions): Record<'element' | 'canvas' | 'tip' | 'spoken', HTMLElement> {
+function frame({ label, height, onOpen }: PlotOptions): Record<'element' | 'canvas' | 'tip' | 'spoken', HTMLElement> {
   const tip = h('div.tip', { hidden: true });
   const spoken = h('div.unseen', { role: 'status' });
   const canvas = h('div.canvas', {
     tabindex: 0,
     role: 'application',
     'aria-roledescription': 'plot',
-    'aria-label': `${label}. Arrow keys read the values, plus and minus zoom, Escape shows all dates.`,
+    'aria-label': `${label}. ${KEYS}${onOpen === undefined ? '' : ', Enter opens a day'}.`,
   });
   canvas.style.setProperty('height', `${height}px`);
   return { element: h('div.plot', canvas, tip, spoken), canvas, tip, spoken };

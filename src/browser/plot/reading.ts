@@ -1,42 +1,71 @@
 import type uPlot from 'uplot';
 import { h, replace } from '../parts/element.ts';
-import { MISSING, longDate } from '../parts/format.ts';
-import { DAY_SECONDS, type Line, type PlotOptions } from './lines.ts';
+import { MISSING, count, longDate } from '../parts/format.ts';
+import { swatch } from '../parts/swatch.ts';
+import { type Line, type PlotOptions, lookOfLine } from './lines.ts';
+import { nearest, roomFor } from './tip-rows.ts';
+import { DAY_SECONDS } from './values.ts';
 
-/** How readers read a plot: the values at the cursor, by mouse and by keyboard, and the dates in view. */
+/** How readers read a plot: the values at the cursor, and the dates in view. */
 
 export const ZOOM_STEP = 0.7;
-const MAX_TIP_ROWS = 24;
 
 interface Place {
   index: number;
   hidden: ReadonlySet<number>;
 }
 
-function rowsAt({ lines }: PlotOptions, { index, hidden }: Place): { line: Line; value: number | null }[] {
+interface RowOfTip {
+  /** Its place among the lines. */
+  place: number;
+  line: Line;
+  value: number;
+}
+
+/** The values of the shown lines on one date, highest first. */
+export function rowsAt({ lines }: PlotOptions, { index, hidden }: Place): RowOfTip[] {
   return lines
-    .map((line) => ({ line, value: line.values[index] ?? null }))
-    .filter((_row, position) => !hidden.has(position))
-    .sort((one, other) => (other.value ?? -Infinity) - (one.value ?? -Infinity));
+    .flatMap((line, place) => {
+      const value = line.values[index] ?? null;
+      return value === null || hidden.has(place) ? [] : [{ place, line, value }];
+    })
+    .sort((one, other) => other.value - one.value);
 }
 
-/** Shows the values of one date, highest first. */
-export function fillTip(tip: HTMLElement, options: PlotOptions, place: Place): void {
-  const rows = rowsAt(options, place).filter(({ value }) => value !== null);
-  const shown = rows
-    .slice(0, MAX_TIP_ROWS)
-    .map(({ line: { look, label }, value }) =>
-      h('tr', h('th', { scope: 'row' }, h(`span.swatch.${look}`), label), h('td', options.format(value))),
-    );
-  replace(tip, h('p', longDate(options.dates[place.index] ?? '')), h('table', h('tbody', ...shown)));
+interface Pointed extends Place {
+  plot: uPlot;
+  /** A height in pixels, or with the keyboard a line. */
+  pointer: { top: number; chosen: number | null };
 }
 
-/** The same in words, for screen readers. */
-export function spokenValues(options: PlotOptions, place: Place): string {
-  const values = rowsAt(options, place).map(
-    ({ line, value }) => `${line.label} ${value === null ? MISSING : options.format(value)}`,
-  );
-  return `${longDate(options.dates[place.index] ?? '')}: ${values.join(', ')}`;
+/** Shows the values of one date, highest first; of many, those nearest to the pointer. */
+export function fillTip(tip: HTMLElement, options: PlotOptions, { plot, pointer, ...place }: Pointed): void {
+  const all = rowsAt(options, place);
+  const heightOf = (value: number) => plot.valToPos(value, 'y');
+  const target = all.find((row) => row.place === pointer.chosen);
+  const top = target === undefined ? pointer.top : heightOf(target.value);
+  const rows = all.map((row) => ({ ...row, distance: Math.abs(heightOf(row.value) - top) }));
+  const { shown, more } = nearest(rows, roomFor(options.height));
+  const cells = shown.map((row) => {
+    const name = h('th', { scope: 'row' }, swatch(lookOfLine(row.line)), row.line.label);
+    return h('tr', { class: row.place === pointer.chosen && 'chosen' }, name, h('td', options.format(row.value)));
+  });
+  const rest = more > 0 && h('tr', h('th', { colspan: 2 }, `and ${count(more)} more`));
+  replace(tip, h('p', dateAt(options, place.index)), h('table', h('tbody', ...cells, rest)));
+}
+
+function dateAt({ dates, hasStart = false }: PlotOptions, index: number): string {
+  return hasStart && index === 0 ? 'Start' : longDate(dates[index] ?? '');
+}
+
+/** The same in words, for screen readers; with a chosen line only its value. */
+export function spokenValues(options: PlotOptions, place: Place, chosen: number | null = null): string {
+  const rows = rowsAt(options, place);
+  const target = rows.findIndex((row) => row.place === chosen);
+  const wanted = rows[target] === undefined ? rows : [rows[target]];
+  const values = wanted.map(({ line, value }) => `${line.label} ${options.format(value)}`);
+  const rank = target === -1 ? '' : `, number ${target + 1} of ${rows.length}`;
+  return `${dateAt(options, place.index)}: ${values.join(', ') || MISSING}${rank}`;
 }
 
 /** Moves the tip beside the cursor, to the side with room. */
@@ -44,30 +73,6 @@ export function placeTip(tip: HTMLElement, x: number, width: number): void {
   const gap = 14;
   const left = x + gap + tip.offsetWidth <= width ? x + gap : Math.max(0, x - gap - tip.offsetWidth);
   tip.style.setProperty('transform', `translate(${Math.round(left)}px, 8px)`);
-}
-
-/** The arrows move the cursor, plus and minus zoom, Escape shows all dates. Returns whether the key has a function. */
-export function handleKey(plot: uPlot, key: string): boolean {
-  const at = plot.cursor.idx ?? -1;
-  const last = plot.data[0].length - 1;
-  const places: Record<string, number> = {
-    ArrowLeft: Math.max(0, at - 1),
-    ArrowRight: Math.min(last, at + 1),
-    Home: 0,
-    End: last,
-  };
-  const place = Object.hasOwn(places, key) ? places[key] : undefined;
-  if (place !== undefined) moveTo(plot, place);
-  else if (key === '+' || key === '=') zoom(plot, ZOOM_STEP);
-  else if (key === '-') zoom(plot, 1 / ZOOM_STEP);
-  else if (key === 'Escape' || key === '0') showAll(plot);
-  else return false;
-  return true;
-}
-
-function moveTo(plot: uPlot, index: number): void {
-  const x = plot.data[0][index];
-  if (x !== undefined) plot.setCursor({ left: plot.valToPos(x, 'x'), top: plot.over.clientHeight / 2 });
 }
 
 /** The first and last moment of the data, and of the part in view; null while there is none. */

@@ -3,7 +3,10 @@ import { monthOf } from '../parts/format.ts';
 /** The range of a plot and the labels of its axes. */
 
 const PADDING = 0.06;
-const PIXELS_PER_LABEL = 56;
+/** How far a plot reaches above and below values that are all zero. */
+const FLAT = 0.01;
+/** Small plots, such as those of drawdowns, are to have three labels at least. */
+const PIXELS_PER_LABEL = 36;
 
 /** The values from the lowest to the highest with a margin; from zero where zero is meaningful. */
 export function paddedRange(
@@ -18,17 +21,25 @@ export function paddedRange(
     return [floor / margin, Math.max(high, floor) * margin];
   }
   const [bottom, top] = fromZero ? [Math.min(0, low), Math.max(0, high)] : [low, high];
+  if (fromZero && bottom === top) return [-FLAT, FLAT];
   const margin = (top - bottom || Math.abs(top) || 1) * PADDING;
   return [fromZero && bottom === 0 ? 0 : bottom - margin, fromZero && top === 0 ? 0 : top + margin];
 }
 
-/** Round values inside the range, as many as fit; on a logarithmic scale the same ones serve within a decade or two. */
+const STEPS = [1, 2, 2.5, 5, 10];
+
+/** Round values inside the range, as many as fit but at least two; on a logarithmic scale the same ones serve within a decade or two. */
 export function axisSplits(low: number, high: number, height: number): number[] {
   const wanted = Math.max(2, Math.floor(height / PIXELS_PER_LABEL));
   const rough = (high - low) / wanted;
   if (!(rough > 0)) return [low];
   const magnitude = 10 ** Math.floor(Math.log10(rough));
-  const step = ([1, 2, 2.5, 5, 10].find((factor) => factor * magnitude >= rough) ?? 10) * magnitude;
+  const place = STEPS.findIndex((factor) => factor * magnitude >= rough);
+  const wide = splitsEvery((STEPS[place] ?? 10) * magnitude, low, high);
+  return wide.length > 1 ? wide : splitsEvery((STEPS[place - 1] ?? 0.5) * magnitude, low, high);
+}
+
+function splitsEvery(step: number, low: number, high: number): number[] {
   const splits: number[] = [];
   // Steps are counted, because added they miss zero by a little.
   for (let steps = Math.ceil(low / step) + 0; steps * step <= high + step * 1e-9; steps += 1)

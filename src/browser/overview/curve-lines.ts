@@ -1,0 +1,37 @@
+import { money } from '../parts/format.ts';
+import { looksOf } from '../parts/look.ts';
+import { type Line, benchmarkLines } from '../plot/lines.ts';
+import { datesFromStart, valuesFromStart } from '../plot/values.ts';
+import type { ModelReport, Performance } from '../service/responses.ts';
+
+interface EquityCurves {
+  /** The first one is where the curves start, before the first day. */
+  dates: string[];
+  lines: Line[];
+  title: string;
+}
+
+/**
+ * The curves of all models and the benchmark, which start together at the initial cash. Where a model had another value before
+ * its first day of these, its curve is what the initial cash would have grown to with its daily returns.
+ */
+export function curvesFromStart({ models, benchmark }: Pick<Performance, 'models' | 'benchmark'>): EquityCurves {
+  const start = usualStart(models);
+  const dates = datesFromStart([...new Set(models.flatMap(({ curve }) => curve.map(({ date }) => date)))].sort());
+  const looks = looksOf(models.map(({ model }) => model));
+  const own = models.map(({ model, curve, start_value: own }): Line => {
+    const values = curve.map(({ date, value }) => ({ date, value: (value / own) * start }));
+    const { colour: look = '', dash, marker } = looks.get(model) ?? {};
+    return { label: model, values: valuesFromStart(dates, values, start), look, dash, marker };
+  });
+  const isValue = models.every(({ start_value: own }) => own === start);
+  const title = isValue ? 'Portfolio value' : `Growth of ${money(start).replace(/\.00$/, '')} dollars`;
+  return { dates, lines: [...own, ...benchmarkLines(benchmark, dates, start)], title };
+}
+
+/** The value that most models started from; the highest of those equally common. */
+function usualStart(models: readonly ModelReport[]): number {
+  const groups = [...Map.groupBy(models, ({ start_value: start }) => start)];
+  const [usual] = groups.sort(([one, a], [other, b]) => b.length - a.length || other - one);
+  return usual?.[0] ?? 0;
+}

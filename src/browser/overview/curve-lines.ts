@@ -19,8 +19,8 @@ export function curvesFromStart({ models, benchmark }: Pick<Performance, 'models
   const start = usualStart(models);
   const dates = datesFromStart([...new Set(models.flatMap(({ curve }) => curve.map(({ date }) => date)))].sort());
   const looks = looksOf(models.map(({ model }) => model));
-  const own = models.map(({ model, curve, start_value: own }): Line => {
-    const values = curve.map(({ date, value }) => ({ date, value: (value / own) * start }));
+  const own = models.map(({ model, curve }): Line => {
+    const values = curve.map(({ date, growth }) => ({ date, value: growth * start }));
     const { colour: look = '', dash, marker } = looks.get(model) ?? {};
     return { label: model, values: valuesFromStart(dates, values, start), look, dash, marker };
   });

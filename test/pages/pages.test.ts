@@ -136,7 +136,7 @@ test('a plot shows values on hover, zooms by dragging, hides lines, and has a lo
     return page.locator('.curves .tip p').innerText();
   };
   const day = (date: string) => new RegExp(` ${Number(date.slice(8))} `);
-  assert.match(await dateAt(0.001), day(firstDate));
+  assert.match(await dateAt(0.001), /^Start$/);
   const { models } = (await service.get('/performance')).body;
   const last = models.find(({ model }: { model: string }) => model === 'model-a').curve.at(-1).value;
   assert.match(await dateAt(0.999), day(lastDate));
@@ -150,16 +150,16 @@ test('a plot shows values on hover, zooms by dragging, hides lines, and has a lo
   await page.mouse.down();
   await page.mouse.move(box.x + box.width * 0.8, box.y + 60, { steps: 4 });
   await page.mouse.up();
-  assert.doesNotMatch(await dateAt(0.001), day(firstDate));
+  assert.doesNotMatch(await dateAt(0.001), /^Start$/);
   await page.getByRole('button', { name: 'All dates' }).click();
-  assert.match(await dateAt(0.001), day(firstDate));
+  assert.match(await dateAt(0.001), /^Start$/);
 
   await page.getByRole('button', { name: 'model-a', exact: true }).click();
   await dateAt(0.5);
   assert.doesNotMatch(await tip.innerText(), /model-a/);
   await page.getByRole('button', { name: 'Log scale' }).click();
   assert.equal(await page.locator('[data-action=log]').getAttribute('aria-pressed'), 'true');
-  assert.match(await dateAt(0.001), day(firstDate));
+  assert.match(await dateAt(0.001), /^Start$/);
 });
 
 test('the leaderboard sorts by any figure in both directions, and marks models that cannot be compared', inLongForm, async (t) => {

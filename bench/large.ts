@@ -1,6 +1,8 @@
 import { type Socket, connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MAX_COMPRESSOR_BYTES } from '../src/http/compress.ts';
+import { httpLimits } from '../src/http/limits.ts';
 import { MILLION, POSITIONS_PER_DAY, fillWithModelDays } from './large-database.ts';
 import { longestHealth } from './responses.ts';
 import { type Measurement, type Server, benchFolder, getJson, median, peakMemoryMb, run, startServer } from './support.ts';
@@ -8,7 +10,16 @@ import { type Measurement, type Server, benchFolder, getJson, median, peakMemory
 const ROUNDS = 3;
 const AIM_MS = 100;
 const MEMORY_AIM_MB = 250;
-const SILENT_CLIENTS = [40, 200];
+/** How many clients, and the coding that they accept; null for none. */
+const SILENT_CLIENTS = [
+  [40, null],
+  [200, null],
+  [200, 'zstd'],
+  [200, 'br'],
+  [200, 'gzip'],
+] as const;
+/** What the compressors of all long responses may hold together. */
+const COMPRESSORS_MB = (httpLimits.maxLongResponses * MAX_COMPRESSOR_BYTES) / 2 ** 20;
 /** How long the clients that read nothing are watched. */
 const SILENT_MS = 8_000;
 const PATHS = [
@@ -71,12 +82,12 @@ async function waitFor(url: string): Promise<number> {
 
 /** Clients that request all results but read nothing: the memory they hold, and how long others wait meanwhile. */
 async function* measureSilentClients(folder: string): AsyncGenerator<Measurement> {
-  for (const count of SILENT_CLIENTS) {
+  for (const [count, coding] of SILENT_CLIENTS) {
     const server = await startServer(['model-0'], { folder });
     const sockets: Socket[] = [];
     let triggerMs = 0;
     const work = async () => {
-      for (let index = 0; index < count; index += 1) sockets.push(askInSilence(server));
+      for (let index = 0; index < count; index += 1) sockets.push(askInSilence(server, coding));
       const startedAt = performance.now();
       await getTrigger(server);
       triggerMs = performance.now() - startedAt;
@@ -87,8 +98,9 @@ async function* measureSilentClients(folder: string): AsyncGenerator<Measurement
     sockets.forEach((socket) => socket.destroy());
     await server.stop();
     const noPeer = { peer: '', ratio: '' };
-    const what = `${count} clients that ask for /results and read nothing`;
-    yield { what: `${what}: peak memory`, ours: `${peak.toFixed(0)} MB`, aim: `< ${MEMORY_AIM_MB} MB`, met: peak < MEMORY_AIM_MB, ...noPeer };
+    const what = `${count} clients that ask for /results${coding === null ? '' : ` in ${coding}`} and read nothing`;
+    const aimMb = MEMORY_AIM_MB + (coding === null ? 0 : COMPRESSORS_MB);
+    yield { what: `${what}: peak memory`, ours: `${peak.toFixed(0)} MB`, aim: `< ${aimMb} MB`, met: peak < aimMb, ...noPeer };
     yield { what: `${what}: longest /health`, ours: `${longest.toFixed(0)} ms`, aim: `< ${AIM_MS} ms`, met: longest < AIM_MS, ...noPeer };
     yield { what: `${what}: a trigger`, ours: `${triggerMs.toFixed(0)} ms`, aim: 'none', met: null, ...noPeer };
   }
@@ -101,11 +113,12 @@ async function getTrigger({ url }: Server): Promise<void> {
   if (response.status !== 400) throw new Error(`The trigger of a weekend answered ${response.status}`);
 }
 
-function askInSilence({ url }: Server): Socket {
+function askInSilence({ url }: Server, coding: string | null): Socket {
   const { port, hostname } = new URL(url);
   const socket = connect(Number(port), hostname);
   socket.pause();
   socket.on('error', () => {});
-  socket.write('GET /results HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  const accepts = coding === null ? '' : `Accept-Encoding: ${coding}\r\n`;
+  socket.write(`GET /results HTTP/1.1\r\nHost: localhost\r\n${accepts}\r\n`);
   return socket;
 }

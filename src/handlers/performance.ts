@@ -99,7 +99,13 @@ function reportChoice({ cleanAfter, unclean, common }: NarrowedChoice) {
   return {
     clean_after: cleanAfter,
     without_clean_days: unclean,
-    common: common && { start_date: common.start, end_date: common.end, days: common.days, left_out: common.leftOut },
+    common: common && {
+      start_date: common.start,
+      end_date: common.end,
+      days: common.days,
+      left_out: common.leftOut,
+      left_out_days: common.leftOutDays,
+    },
   } satisfies Partial<Response>;
 }
 

@@ -13,9 +13,21 @@ export interface LeftOutModel {
   reason: string;
 }
 
+/** A date on which only some ranked models have a return: how many lack one, and the first of their names. */
+export interface LeftOutDay {
+  date: CalendarDate;
+  missing: number;
+  models: string[];
+}
+
+/** The names per left-out day; a response must not grow with the product of days and models. */
+const MAX_NAMED = 5;
+
 /** What the ranked models have in common. */
 export interface CommonDates {
   dates: ReadonlySet<CalendarDate>;
+  /** In order. */
+  leftOutDays: LeftOutDay[];
   /** Those that are ranked. */
   models: string[];
   leftOut: LeftOutModel[];
@@ -31,14 +43,24 @@ export function commonDatesOf(all: readonly DatesOfModel[]): CommonDates {
   const leftOut = all.filter(({ dates }) => dates.length < median / 2);
   const met = new Map<CalendarDate, number>();
   for (const { dates } of ranked) for (const date of dates) met.set(date, (met.get(date) ?? 0) + 1);
+  const partly = [...met].filter(([, models]) => models < ranked.length).map(([date]) => date);
   return {
     dates: new Set([...met].filter(([, models]) => models === ranked.length).map(([date]) => date)),
+    leftOutDays: leftOutDaysOf(ranked, partly.sort()),
     models: ranked.map(({ model }) => model),
     leftOut: leftOut.map(({ model, dates }) => ({
       model,
       reason: `It has ${count(dates.length, 'day')} with a return, fewer than half of the ${median} of the median model`,
     })),
   };
+}
+
+function leftOutDaysOf(ranked: readonly DatesOfModel[], dates: readonly CalendarDate[]): LeftOutDay[] {
+  const own = dates.length === 0 ? [] : ranked.map(({ model, dates }) => ({ model, dates: new Set(dates) }));
+  return dates.map((date) => {
+    const without = own.filter((one) => !one.dates.has(date));
+    return { date, missing: without.length, models: without.slice(0, MAX_NAMED).map(({ model }) => model) };
+  });
 }
 
 /** The middle number, or the mean of the two in the middle; 0 of none. */

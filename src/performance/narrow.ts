@@ -3,7 +3,7 @@ import { dailyReturns } from '../database/records/returns.ts';
 import { newestRun } from '../database/records/runs.ts';
 import type { Steps } from '../turns.ts';
 import { type Choice, chosenBatches } from './choice.ts';
-import { type LeftOutModel, commonDatesOf } from './common-dates.ts';
+import { type LeftOutDay, type LeftOutModel, commonDatesOf } from './common-dates.ts';
 
 /** Which of the chosen model-days count. */
 export interface Restrictions {
@@ -30,14 +30,15 @@ export interface CommonDays {
   end: CalendarDate | null;
   days: number;
   leftOut: LeftOutModel[];
+  leftOutDays: LeftOutDay[];
 }
 
 export function* narrowChoice(wanted: Choice, { isClean, isCommon }: Restrictions): Steps<NarrowedChoice> {
   const { choice, cleanAfter, unclean } = isClean ? yield* cleanDays(wanted) : { choice: wanted, cleanAfter: null, unclean: [] };
   if (!isCommon) return { choice, cleanAfter, unclean, common: null };
-  const { dates, models, leftOut } = commonDatesOf(yield* returnDates(choice));
+  const { dates, models, leftOut, leftOutDays } = commonDatesOf(yield* returnDates(choice));
   const ordered = [...dates].sort();
-  const common = { start: ordered[0] ?? null, end: ordered.at(-1) ?? null, days: dates.size, leftOut };
+  const common = { start: ordered[0] ?? null, end: ordered.at(-1) ?? null, days: dates.size, leftOut, leftOutDays };
   return { choice: { ...choice, models, dates }, cleanAfter, unclean, common };
 }
 

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CalendarDate } from '../../src/calendar.ts';
+import { commonDatesOf } from '../../src/performance/common-dates.ts';
+
+const day = (number: number): CalendarDate => `2025-10-${String(number).padStart(2, '0')}`;
+const model = (name: string, ...days: number[]) => ({ model: name, dates: days.map(day) });
+
+test('days on which a ranked model has no return are left out by name; one with few days costs the others none', () => {
+  const models = [model('a', 1, 2, 3, 6, 7), model('b', 1, 3, 6, 7), model('c', 1, 3, 7, 8), model('late', 7)];
+  const { dates, leftOut, leftOutDays } = commonDatesOf(models);
+  assert.deepEqual([...dates], [1, 3, 7].map(day));
+  assert.deepEqual(leftOut.map(({ model }) => model), ['late']);
+  assert.deepEqual(leftOutDays, [
+    { date: day(2), missing: 2, models: ['b', 'c'] },
+    { date: day(6), missing: 1, models: ['c'] },
+    { date: day(8), missing: 2, models: ['a', 'b'] },
+  ]);
+  assert.deepEqual(commonDatesOf([]).leftOutDays, []);
+});
+
+test('at most five models are named for a day, and all are counted', () => {
+  const others = Array.from({ length: 9 }, (_, index) => model(`m${index}`, 1, 2));
+  const [left] = commonDatesOf([...others, model('more', 1, 2, 3)]).leftOutDays;
+  assert.deepEqual(left, { date: day(3), missing: 9, models: ['m0', 'm1', 'm2', 'm3', 'm4'] });
+});

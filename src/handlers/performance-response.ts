@@ -173,7 +173,7 @@ export const performanceResponse = named('PerformanceResponse', {
       /** Models with too few days to be ranked. */
       left_out: v.array(leftOutModel),
       /** Dates on which only some ranked models have a return: how many lack one, and up to five of their names. */
-      left_out_days: v.array(named('LeftOutDay', { date: dateText, missing: count, models: v.array(v.string()) })),
+      left_out_days: v.array(named('PartlyCommonDay', { date: dateText, missing: count, models: v.array(v.string()) })),
     }),
   ),
   /** Shared by all models. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { launchBrowser, noBrowser } from '../test/support/chromium.ts';
 import { type Measurement, benchFolder, median, startServer } from './support.ts';
-import { fillWithTrackRecords } from './track-records.ts';
+import { fillWithTrackRecords, modelNames } from '../test/support/track-records.ts';
 
 const MODELS = 20;
 const DAYS = 500;
@@ -17,7 +17,7 @@ const pages: [name: string, path: string, data: RegExp][] = [
   ['overview', '/', /\/(performance|simulate\/status)/],
   ['model', '/models/model-7', /\/(performance|results)/],
   ['model-day', '/model-days/model-7/2024-05-15', /\/(reasoning|results)/],
-  ['job', '/jobs/bench', /\/simulate\/status/],
+  ['job', '/jobs/bench-0000', /\/simulate\/status/],
   ['API', '/api', /\/openapi\.json/],
 ];
 
@@ -37,7 +37,7 @@ export async function measurePages(): Promise<Measurement[]> {
     return [size, none];
   }
   const folder = benchFolder();
-  fillWithTrackRecords(join(folder, 'data/jobs_dev.db'), { models: MODELS, days: DAYS });
+  fillWithTrackRecords(join(folder, 'data/jobs_dev.db'), { models: modelNames(MODELS), days: DAYS });
   const server = await startServer(['model-0'], { folder });
   const browser = await launchBrowser();
   const measurements = [size];

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Measurement, type Server, benchFolder, median, startServer } from './support.ts';
-import { fillWithTrackRecords } from './track-records.ts';
+import { fillWithTrackRecords, modelNames } from '../test/support/track-records.ts';
 
 /** How long responses take, and what another request waits for them. */
 
@@ -51,7 +51,7 @@ export async function withTrackRecords<Result>(
   measure: (server: Server) => Promise<Result>,
 ): Promise<Result> {
   const folder = benchFolder();
-  fillWithTrackRecords(join(folder, 'data/jobs_dev.db'), size);
+  fillWithTrackRecords(join(folder, 'data/jobs_dev.db'), { models: modelNames(size.models), days: size.days });
   const server = await startServer(['model-0'], { folder });
   try {
     return await measure(server);

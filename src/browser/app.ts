@@ -25,7 +25,7 @@ const navigation = [
 /** Builds the frame around every page and starts the router inside it. */
 function start(): void {
   const main = h('main', { id: 'main', tabindex: -1 });
-  const skip = on(h('a.skip', { href: '/' }, 'Skip to content'), 'click', (event) => {
+  const skip = on(h('a.skip', { href: '/#main' }, 'Skip to content'), 'click', (event) => {
     event.preventDefault();
     event.stopPropagation();
     main.focus();
@@ -61,7 +61,7 @@ async function showMode(): Promise<void> {
   if (!health?.is_dev_mode) return;
   const kept = health.preserve_dev_data ? 'kept across restarts' : 'erased at the next start';
   const words = `Models are simulated and prices may be synthetic. Nothing here is a real result; data is ${kept}.`;
-  const banner = { role: 'note', 'aria-label': 'Development mode' };
+  const banner = { role: 'region', 'aria-label': 'Development mode' };
   document.body.prepend(h('div.dev', banner, h('strong', 'DEV'), h('span', words)));
   document.documentElement.classList.add('is-dev');
   markTabAsDev();

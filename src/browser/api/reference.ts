@@ -32,7 +32,7 @@ function operationView(endpoint: Endpoint, schemas: Schemas): HTMLElement {
   const success = Object.entries(responses['200']?.content ?? {}).map(([type, { schema, example }]) => {
     const shown = typeof example === 'string' ? example : JSON.stringify(example, null, 2);
     const name = h('summary', `Response as ${type}`);
-    return h('details', name, schemaTable(schema, schemas), example !== undefined && h('pre', shown));
+    return h('details', name, schemaTable(schema, schemas), example !== undefined && h('pre', { tabindex: 0 }, shown));
   });
   return h(
     'details.operation',

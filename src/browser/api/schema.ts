@@ -14,7 +14,7 @@ export function schemaTable(schema: Schema, schemas: Schemas): HTMLElement {
     columns: [
       { title: 'Field', isName: true, cell: ({ name }) => h('code', name) },
       { title: 'Type', cell: ({ type }) => type },
-      { title: '', cell: ({ note }) => note, look: () => 'quiet note' },
+      { title: 'Meaning', cell: ({ note }) => note, look: () => 'quiet note' },
     ],
   });
 }

@@ -32,7 +32,7 @@ export function forest(models: readonly ComparedModel[], options: ForestOptions)
   const benchmarkAt = benchmark === null ? null : scale.percent(benchmark.value);
   const titles = ['Return', `${confidence} interval`].map((title) => h('th.number', { scope: 'col' }, title));
   const best = h('th.number', { scope: 'col', title: BEST }, 'Best');
-  const axis = h('th.at', { scope: 'col', 'aria-label': 'Plot' }, axisOf(scale, benchmarkAt));
+  const axis = h('th.at', { scope: 'col' }, h('span.unseen', 'Plot'), axisOf(scale, benchmarkAt));
   const rows = models.map((model) => rowOf(model, plotOf(model, scale, benchmarkAt), options));
   const table = h(
     'table.forest',

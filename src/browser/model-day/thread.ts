@@ -49,9 +49,9 @@ function toolCall({ tool_name, tool_input, content }: Message): HTMLElement {
     refusal === null ? 'details.call' : 'details.call.refused',
     h('summary', h('code', `${tool_name}(${shortArguments(tool_input ?? '')})`), h('span.outcome', outcome)),
     h('h4', 'Arguments'),
-    h('pre', prettyJson(tool_input ?? '')),
+    h('pre', { tabindex: 0 }, prettyJson(tool_input ?? '')),
     h('h4', 'Result'),
-    h('pre', prettyJson(content)),
+    h('pre', { tabindex: 0 }, prettyJson(content)),
   );
 }
 

@@ -30,7 +30,7 @@ export function toggle(label: Label, act: (isOn: boolean) => void, attributes: A
 
 /** Content that may be wider than the page; it scrolls by itself, with the keyboard as well. */
 export function scroller(label: string, ...children: readonly Child[]): HTMLElement {
-  return h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': label }, ...children);
+  return h('div.scroll', { tabindex: 0, role: 'group', 'aria-label': label }, ...children);
 }
 
 /** A list of names and their meanings. */

@@ -61,6 +61,9 @@ interface TableOptions<Row> {
   footer?: readonly Row[];
 }
 
+/** Longer headings may be cut off, and show the rest on hover. */
+const MAX_HEADING = 20;
+
 type Sorting = { column: number; isDescending: boolean } | null;
 
 /** A table that sorts by its headings. */
@@ -125,12 +128,15 @@ export function liveTable<Row>(options: TableOptions<Row>): LiveTable<Row> {
 
 function headingOf<Row>({ title, by, isNumber, meaning }: Column<Row>, sort: (() => void) | null): HTMLElement {
   const content = by === undefined || sort === null ? title : button(title, sort, { class: 'sort' });
-  return h('th', { scope: 'col', class: isNumber && 'number', title: meaning }, content);
+  return h('th', { scope: 'col', class: isNumber && 'number', title: meaning ?? (title.length > MAX_HEADING && title) }, content);
 }
 
 function cellOf<Row>({ cell, isNumber, look, isName }: Column<Row>, row: Row): HTMLElement {
   const attributes = { class: [isNumber ? 'number' : '', look?.(row) ?? ''].join(' ').trim() || null };
-  return isName ? h('th', { ...attributes, scope: 'row' }, cell(row)) : h('td', attributes, cell(row));
+  const shown = cell(row);
+  if (!isName) return h('td', attributes, shown);
+  const name = shown instanceof Node ? shown : h('span.name', shown);
+  return h('th', { ...attributes, scope: 'row', title: name.textContent }, name);
 }
 
 /** A row's cell for a file. */

@@ -7,7 +7,7 @@ import { createRandom } from '../src/agent/players/random.ts';
 import { isLong } from './support/long.ts';
 import { naiveFigures } from './support/naive-performance.ts';
 import { importPriceFile } from './support/prices.ts';
-import { type ActionRecord, findErrors } from './support/recompute.ts';
+import { type ActionRecord, closeOf, findErrors, readMergedFile } from './support/recompute.ts';
 import { type TestService, clockFrom, startTestService } from './support/service.ts';
 
 const SYMBOLS = ['AAPL', 'BRK-B', 'MSFT', 'NVDA', 'ORLY', 'QCOM'];
@@ -72,6 +72,7 @@ test('an independent bookkeeper derives every figure from only the records and t
     'models really trade',
   );
   await checkPerformance(service, results);
+  for (const model of MODELS) await checkHoldings(service, file, results.filter((record: ActionRecord) => record.model === model));
 });
 
 /** The figures of GET /performance against those that a naive implementation makes of the records of GET /results. */
@@ -80,17 +81,8 @@ async function checkPerformance(service: TestService, results: readonly ActionRe
   assert.equal(models.length, MODELS.length);
   for (const reported of models) {
     const records = results.filter(({ model }) => model === reported.model);
-    const {
-      isClear,
-      cost,
-      open_positions: open,
-      win_rate,
-      profit_factor,
-      ...rest
-    } = naiveFigures(records, {
-      initialCash: 10_000,
-    });
-    const naive = isClear ? { ...rest, win_rate, profit_factor } : rest;
+    const { wins, cost, open_positions: open, ...rest } = naiveFigures(records, { initialCash: 10_000 });
+    const naive = { ...rest, ...wins };
     const figures = { ...reported, ...reported.trading, ...reported.round_trips, ...reported.max_drawdown };
     for (const [name, expected] of Object.entries(naive)) {
       if (expected === null) assert.equal(figures[name], null, name);
@@ -104,6 +96,37 @@ async function checkPerformance(service: TestService, results: readonly ActionRe
     assert.ok(Math.abs(positions.reduce((sum, { cost_basis }) => sum + cost_basis, 0) - cost) < 0.01);
     assert.equal(reported.sharpe_ratio === null, reported.model === MODELS[0], 'enough days for risk, but of the first model');
   }
+}
+
+/** GET /holdings and the profit by symbol, against what the records and the price file make of them in whole 1/10000 dollars. */
+async function checkHoldings(service: TestService, file: string, records: readonly ActionRecord[]): Promise<void> {
+  const prices = readMergedFile(file);
+  const closings = records.filter((record, index) => records[index + 1]?.date !== record.date);
+  const model = closings[0]?.model ?? '';
+  const { days } = (await service.get(`/holdings?model=${model}`)).body;
+  const unitsOf = (dollars: number) => BigInt(Math.round(dollars * 10_000));
+  const shown = days.map(({ date, cash, value, holdings }: any) => [date, cash, value, new Set(holdings.map((one: any) => `${one.symbol} ${one.quantity} ${unitsOf(one.price)} ${unitsOf(one.value)}`))]);
+  const expected = closings.map(({ date, cash, portfolio_value, holdings }) => {
+    const valued = holdings.map(({ symbol, quantity }) => {
+      const price = closeOf(prices.get(symbol) ?? {}, date);
+      return `${symbol} ${quantity} ${price} ${price * BigInt(quantity)}`;
+    });
+    return [date, cash, portfolio_value, new Set(valued)];
+  });
+  assert.deepEqual(shown, expected);
+  for (const { holdings, cash_weight: cashWeight } of days) {
+    assert.ok(Math.abs(holdings.reduce((sum: number, { weight }: any) => sum + weight, cashWeight) - 1) < 1e-8);
+    assert.deepEqual(holdings, holdings.toSorted((one: any, other: any) => other.value - one.value));
+  }
+  const last = closings.at(-1);
+  const { symbols } = (await service.get(`/performance?model=${model}&details=true`)).body.models[0].details;
+  const profits = new Map<string, bigint>();
+  const add = (symbol: string | null, units: bigint) => symbol !== null && profits.set(symbol, (profits.get(symbol) ?? 0n) + units);
+  for (const { action_type: type, symbol, amount, price } of records)
+    add(symbol, unitsOf(price ?? 0) * BigInt(amount ?? 0) * (type === 'buy' ? -1n : 1n));
+  for (const { symbol, quantity } of last?.holdings ?? []) add(symbol, closeOf(prices.get(symbol) ?? {}, last?.date ?? '') * BigInt(quantity));
+  assert.deepEqual(new Map(symbols.map((one: any) => [one.symbol, unitsOf(one.profit)])), profits);
+  assert.ok(symbols.length > 1 && days.length === closings.length);
 }
 
 test('the bookkeeper notices a wrong figure', () => {

@@ -67,6 +67,26 @@ export const examples: Record<string, Example> = {
     },
   },
   'GET /performance': performance,
+  'GET /holdings': {
+    response: {
+      days: [
+        {
+          date: '2025-09-15',
+          cash: 7630,
+          value: 10_012.5,
+          cash_weight: 0.7620474407,
+          holdings: [{ symbol: 'AAPL', quantity: 10, price: 238.25, value: 2382.5, weight: 0.2379525593 }],
+        },
+      ],
+      count: 1,
+      ...deployment,
+    },
+    csv: [
+      'date,cash,portfolio_value,cash_weight,symbol,quantity,price,value,weight',
+      '2025-09-15,7630,10012.5,0.7620474407,AAPL,10,238.25,2382.5,0.2379525593',
+      '',
+    ].join('\r\n'),
+  },
   'GET /comparison': comparison,
   'GET /models': {
     response: {

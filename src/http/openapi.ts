@@ -130,7 +130,7 @@ function parametersOf(fields: Route['query'], place: 'query' | 'header', names: 
   return Object.entries(fields?.entries ?? {}).map(([name, field]) => {
     const { description, ...schema } = describeSchema(field, { names, side: 'output' });
     const value = 'default' in schema && { default: v.parse(field, undefined) };
-    return { name, in: place, required: false, description, schema: { ...schema, ...value } };
+    return { name, in: place, required: !v.is(field, undefined), description, schema: { ...schema, ...value } };
   });
 }
 

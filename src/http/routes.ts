@@ -5,6 +5,7 @@ import { comparison, comparisonQuery } from '../handlers/comparison.ts';
 import { comparisonResponse } from '../handlers/comparison-response.ts';
 import type { ResponseBody, Context, Input } from '../handlers/handler.ts';
 import { health, healthResponse } from '../handlers/health.ts';
+import { holdings, holdingsQuery, holdingsResponse } from '../handlers/holdings.ts';
 import { jobs, jobsQuery, jobsResponse } from '../handlers/jobs.ts';
 import { models, modelsResponse } from '../handlers/models.ts';
 import { performance, performanceQuery } from '../handlers/performance.ts';
@@ -125,6 +126,17 @@ export const routes: readonly Route[] = [
     },
     hasTable: true,
     handle: performance,
+  },
+  {
+    method: 'GET',
+    path: '/holdings',
+    tag: 'results',
+    summary: 'What a model held at the close of each day: shares, prices, values and weights.',
+    query: holdingsQuery,
+    response: holdingsResponse,
+    errors: { 400: 'The start date is after the end date.', 404: 'There is no such job.', ...BUSY },
+    hasTable: true,
+    handle: holdings,
   },
   {
     method: 'GET',

@@ -76,7 +76,8 @@ function validate<Schema extends v.GenericSchema>(schema: Schema, value: unknown
 
 function describeIssue(issue: v.BaseIssue<unknown>): string {
   const field = pathOf(issue);
-  if (issue.type !== 'strict_object') return `${field}: ${issue.message}`;
+  const isAbsent = issue.type === 'object' && issue.path !== undefined; // a parameter that a query must have
+  if (issue.type !== 'strict_object' && !isAbsent) return `${field}: ${issue.message}`;
   if (issue.expected === 'never') return `${field}: ${RETIRED_FIELDS.get(field) ?? 'is not a field of this request'}`;
   return `${field}: ${field} is required and cannot be null or empty`;
 }

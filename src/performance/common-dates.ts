@@ -34,8 +34,8 @@ export interface CommonDates {
 }
 
 /**
- * The dates on which every ranked model has a return. A model with fewer than half as many as the median model is not ranked:
- * it would cost the others more days than it has.
+ * The dates on which every ranked model has a return. A model with fewer than half of the median number of them is not ranked: it
+ * would cost the others too many.
  */
 export function commonDatesOf(all: readonly DatesOfModel[]): CommonDates {
   const median = medianOf(all.map(({ dates }) => dates.length));
@@ -50,7 +50,7 @@ export function commonDatesOf(all: readonly DatesOfModel[]): CommonDates {
     models: ranked.map(({ model }) => model),
     leftOut: leftOut.map(({ model, dates }) => ({
       model,
-      reason: `It has ${count(dates.length, 'day')} with a return, fewer than half of the ${median} of the median model`,
+      reason: `It has ${count(dates.length, 'day')} with a return, fewer than half of the median, ${median}`,
     })),
   };
 }

@@ -135,7 +135,7 @@ function textsFor(parameters: Operation['parameters']): fc.Arbitrary<Record<stri
 }
 
 function isAllowed(parameters: Operation['parameters'], texts: Record<string, string | undefined>): boolean {
-  return parameters.every(({ name, schema }) => !texts[name] || fits(schema, typed(schema, texts[name])));
+  return parameters.every(({ name, schema, required }) => (texts[name] ? fits(schema, typed(schema, texts[name])) : !required));
 }
 
 for (const { method, path, parameters, body } of operations) {

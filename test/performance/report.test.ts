@@ -5,45 +5,17 @@ import { weekdays } from '../../src/calendar.ts';
 import type { LedgerDay, UsageTotals } from '../../src/database/records/performance.ts';
 import { money } from '../../src/money.ts';
 import { dailyRate } from '../../src/performance/conventions.ts';
-import type { ModelRecord } from '../../src/performance/record.ts';
-import { reportModel } from '../../src/performance/report.ts';
 import type { Levels } from '../../src/performance/symbol-levels.ts';
 import { naiveFigures } from '../support/naive-performance.ts';
 import { type Day, anyDay, liveThrough, recordsOf } from '../support/random-ledger.ts';
 import { runs } from '../support/long.ts';
-
-const NO_USAGE: UsageTotals = {
-  steps: 0,
-  requests: 0,
-  promptTokens: null,
-  completionTokens: null,
-  cachedTokens: null,
-  reasoningTokens: null,
-  costUsd: null,
-  daysWithoutCost: 0,
-};
+import { NO_USAGE, reportOf as report } from '../support/report-of.ts';
 
 const same = (levels: Levels) => ({ withDividends: levels, ofPrices: levels });
 
-function report(ledger: readonly LedgerDay[], differences: Partial<ModelRecord> = {}) {
-  return reportModel({
-    ledger,
-    chosen: new Map(ledger.map(({ sessionId }, index) => [sessionId, ledger[index - 1]?.date ?? null])),
-    staleDates: new Set(),
-    unpaidDates: new Set(),
-    unknownDates: new Set(),
-    usage: NO_USAGE,
-    benchmark: same([]),
-    markOf: () => null,
-    riskFree: 0,
-    gains: null,
-    ...differences,
-  });
-}
-
 /** The tolerance of figures that come from amounts divided among shares; all others agree to about eight digits. */
-const LEEWAY: Record<string, number> = { cost: 0.01, realised_profit: 0.01, dividends: 0.0001 };
-const RELATIVE_LEEWAY: Record<string, number> = { profit_factor: 0.01 };
+const LEEWAY: Record<string, number> = { cost: 0.01, realised_profit: 0.01, dividends: 0.0001, expectancy: 0.001 };
+const RELATIVE_LEEWAY: Record<string, number> = { profit_factor: 0.01, average_win: 0.01, average_loss: 0.01, payoff_ratio: 0.01 };
 
 /** Equal within the leeway; null only with null. */
 function assertClose(actual: number | null, expected: number | null, what: string): void {
@@ -73,8 +45,8 @@ test('on any ledger the figures are those of a naive implementation that shares 
       const reported = report(ledger, { riskFree: dailyRate(yearlyRate) });
       const records = recordsOf(ledger);
       const naive = naiveFigures(records, { initialCash: life.initialCash / 10_000, yearlyRate });
-      const { open_positions: positions, cost, isClear, win_rate, profit_factor, ...rest } = naive;
-      const figures = isClear ? { ...rest, win_rate, profit_factor } : rest;
+      const { open_positions: positions, cost, wins, ...rest } = naive;
+      const figures = { ...rest, ...wins };
       const all = { ...reported, ...reported.trading, ...reported.round_trips, ...reported.max_drawdown };
       for (const [name, expected] of Object.entries(figures))
         assertClose(all[name as keyof typeof all] as number | null, expected, name);

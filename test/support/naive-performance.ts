@@ -29,6 +29,10 @@ export function naiveFigures(records: readonly ActionRecord[], { initialCash, ye
     sortino_ratio: scaled(20, () => ((average(returns) - daily) / measurable(downside)) * year),
     calmar_ratio: annualised === null ? null : finite(annualised / depth),
     value_at_risk_95: returns.length < 20 ? null : -worstTwentieth(returns),
+    expected_shortfall_95: returns.length < 20 ? null : -worstTwentiethMean(returns),
+    ...naiveShape(returns, deviation),
+    longest_winning_run: longestRun(returns, /\++/g),
+    longest_losing_run: longestRun(returns, /-+/g),
     winning_days_share: returns.filter((r) => r > 0).length / returns.length,
     depth,
     exposure: average(days.map((day) => (day.portfolio_value === 0 ? 0 : 1 - day.cash / day.portfolio_value))),
@@ -95,6 +99,94 @@ function worstTwentieth(returns: readonly number[]): number {
   return reached.reduce((lowest, r) => Math.min(lowest, r), Infinity);
 }
 
+/** Each day twenty times, so that the worst twentieth is a whole number of them. */
+function worstTwentiethMean(returns: readonly number[]): number {
+  const days = returns.flatMap((r) => Array<number>(20).fill(r)).sort((one, other) => one - other);
+  return average(days.slice(0, returns.length));
+}
+
+/** Skewness and excess kurtosis as ratios of k-statistics, from sums of powers (Fisher 1930). */
+function naiveShape(returns: readonly number[], deviation: number) {
+  const n = returns.length;
+  if (n < 20 || deviation === 0) return { skewness: null, kurtosis: null };
+  const middle = average(returns);
+  const [s1, s2, s3, s4] = [1, 2, 3, 4].map((power) => sum(returns.map((r) => (r - middle) ** power))) as [number, number, number, number];
+  const k2 = (n * s2 - s1 ** 2) / (n * (n - 1));
+  const k3 = (2 * s1 ** 3 - 3 * n * s1 * s2 + n ** 2 * s3) / (n * (n - 1) * (n - 2));
+  const fourth = -6 * s1 ** 4 + 12 * n * s1 ** 2 * s2 - 3 * n * (n - 1) * s2 ** 2 - 4 * n * (n + 1) * s1 * s3 + n ** 2 * (n + 1) * s4;
+  const k4 = fourth / (n * (n - 1) * (n - 2) * (n - 3));
+  return { skewness: k3 / k2 ** 1.5, kurtosis: k4 / k2 ** 2 };
+}
+
+/** Signs as text, of which a pattern finds the runs. */
+function longestRun(returns: readonly number[], pattern: RegExp): number {
+  const signs = returns.map((r) => (r > 0 ? '+' : r < 0 ? '-' : '0')).join('');
+  return Math.max(0, ...(signs.match(pattern) ?? []).map((run) => run.length));
+}
+
+/** The details of one model that the records show; each day starts from the one before it. */
+export function naiveDetails(records: readonly ActionRecord[], { initialCash, yearlyRate = 0 }: NaiveOptions) {
+  const days = closingRecords(records);
+  const returns = returnsOf(days, initialCash);
+  const dates = days.map(({ date }) => date).slice(0, returns.length);
+  const values = [initialCash, ...days.map((day) => day.portfolio_value)].slice(0, returns.length + 1);
+  return {
+    months: naivePeriods(dates, values, 7),
+    years: naivePeriods(dates, values, 4),
+    drawdowns: naiveFalls(['', ...dates], values),
+    rolling: naiveRolling(dates, returns, { daily: Math.exp(Math.log(1 + yearlyRate) / 252) - 1, values }),
+    returns,
+  };
+}
+
+/** The last value of each period over that of the one before. */
+function naivePeriods(dates: readonly string[], values: readonly number[], length: number): [string, number, number][] {
+  const periods = [...new Set(dates.map((date) => date.slice(0, length)))];
+  let before = values[0] as number;
+  return periods.map((period) => {
+    const last = dates.findLastIndex((date) => date.startsWith(period));
+    const change = (values[last + 1] as number) / before - 1;
+    before = values[last + 1] as number;
+    return [period, change, dates.filter((date) => date.startsWith(period)).length];
+  });
+}
+
+/** From every record high to the next value that is as high: the depth, then the dates of high, low and recovery. */
+function naiveFalls(dates: readonly string[], values: readonly number[]) {
+  const isHigh = (index: number) => values.slice(0, index).every((value) => value <= (values[index] as number));
+  const falls = values.flatMap((high, peak) => {
+    if (!isHigh(peak) || high === 0) return [];
+    const next = values.findIndex((value, index) => index > peak && value >= high);
+    const below = values.slice(peak + 1, next === -1 ? undefined : next);
+    if (below.length === 0) return [];
+    const low = Math.min(...below);
+    const length = below.length + (next === -1 ? 0 : 1);
+    const trough = dates[peak + 1 + below.indexOf(low)];
+    return [{ depth: 1 - low / high, peak: dates[peak] || null, trough, recovery: dates[next] ?? null, length }];
+  });
+  return falls.sort((one, other) => other.depth - one.depth).slice(0, 5);
+}
+
+/** Twenty days at a time; sparse where the days before them are further back than thirty weekdays. */
+function naiveRolling(
+  dates: readonly string[],
+  returns: readonly number[],
+  { daily, values }: { daily: number; values: readonly number[] },
+) {
+  const least = 0.0001 / average(values.slice(0, returns.length));
+  return dates.slice(19).map((date, index) => {
+    const own = returns.slice(index, index + 20);
+    const measured = pairDeviation(own);
+    const deviation = measured > least ? measured : 0;
+    let weekdays = 0;
+    const first = index === 0 ? (dates[0] as string) : addDays(dates[index - 1] as string, 1);
+    for (let day = first; day <= date; day = addDays(day, 1)) weekdays += isWeekday(day) ? 1 : 0;
+    if (weekdays * 2 > own.length * 3) return { date, sharpe_ratio: null, annualised_volatility: null };
+    const sharpe = finite(((average(own) - daily) / deviation) * Math.sqrt(252));
+    return { date, sharpe_ratio: sharpe, annualised_volatility: deviation * Math.sqrt(252) };
+  });
+}
+
 interface Share {
   cost: number;
   date: string;
@@ -150,13 +242,23 @@ function naiveTrading(records: readonly ActionRecord[], days: readonly ActionRec
     count: profits.length,
     realised_profit: realised,
     dividends,
-    win_rate: finite(profits.filter((profit) => profit > 0).length / profits.length),
-    profit_factor: finite(sum(profits.map((p) => Math.max(p, 0))) / sum(profits.map((p) => Math.max(-p, 0)))),
     mean_holding_days: finite(average([...trips.values()].map((trip) => trip.days))),
-    /** Whether rounding to 1/10000 dollar cannot turn what round trips won and lost. */
-    isClear: exact.every((profit) => profit === 0 || Math.abs(profit) > 0.1),
+    /** Of round trips that won and that lost; null where rounding to 1/10000 dollar could turn one into the other. */
+    wins: exact.every((profit) => profit === 0 || Math.abs(profit) > 0.1) ? naiveWins(profits) : null,
     cost: sum(open.flatMap(([, shares]) => shares.map(({ cost }) => cost))),
     open_positions: open.map(([symbol, shares]) => [symbol, shares.length, shares[0]?.date]).sort(),
+  };
+}
+
+function naiveWins(profits: readonly number[]) {
+  const [wins, losses] = [profits.filter((profit) => profit > 0), profits.filter((profit) => profit < 0).map((profit) => -profit)];
+  return {
+    win_rate: finite(wins.length / profits.length),
+    profit_factor: finite(sum(wins) / sum(losses)),
+    average_win: finite(average(wins)),
+    average_loss: finite(average(losses)),
+    expectancy: finite(average(profits)),
+    payoff_ratio: finite(average(wins) / average(losses)),
   };
 }
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { weekdays } from '../../src/calendar.ts';
+import type { ClosingHolding } from '../../src/database/records/closings.ts';
 import type { LedgerDay } from '../../src/database/records/performance.ts';
 import { type Money, money, toDollars } from '../../src/money.ts';
 import { dividendOn, payDividend } from '../../src/trading/dividends.ts';
@@ -60,14 +61,17 @@ interface State {
 
 type Actions = LedgerDay['actions'];
 
-export function liveThrough(days: readonly Day[], life: Life): LedgerDay[] {
+/** A day with what is held at its close. */
+export type LivedDay = LedgerDay & { holdings: ClosingHolding[] };
+
+export function liveThrough(days: readonly Day[], life: Life): LivedDay[] {
   const dates = weekdays(life.start ?? '2025-01-06', '2027-12-31');
   const state: State = {
     portfolio: { cash: money(life.initialCash), holdings: new Map() },
     prices: new Map(SYMBOLS.map((symbol, index) => [symbol, money(1_000_000 * (index + 1))])),
     splitsLeft: life.splits?.most ?? 0,
   };
-  const ledger: LedgerDay[] = [];
+  const ledger: LivedDay[] = [];
   days.forEach((day, index) => {
     const takesPart = !(life.withGaps && day.isLeftOut);
     const actions = takesPart ? [...pay(state, day), ...split(state, day, life), ...trade(state, day, life)] : [];
@@ -118,7 +122,7 @@ function movePrices({ prices }: State, { moves }: Day): void {
 function closeDay(
   { portfolio, prices }: State,
   { date, actions, past, life }: { date: string; actions: Actions; past: LedgerDay | undefined; life: Life },
-): LedgerDay {
+): LivedDay {
   const { cash } = portfolio;
   const value = valueOf(portfolio, prices);
   const isQuiet = actions.every(({ actionType }) => actionType === 'split' || actionType === 'dividend');
@@ -133,6 +137,7 @@ function closeDay(
     cash,
     value,
     profit: money(value - (past?.value ?? life.initialCash)),
+    holdings: [...portfolio.holdings].map(([symbol, quantity]) => ({ symbol, quantity, price: prices.get(symbol) ?? null })),
   };
 }
 

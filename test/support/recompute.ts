@@ -74,7 +74,8 @@ export function findErrors(records: readonly ActionRecord[], mergedFile: string,
   return errors;
 }
 
-function readMergedFile(file: string): Map<string, Days> {
+/** The days of each symbol of a file in the merged format. */
+export function readMergedFile(file: string): Map<string, Days> {
   const documents = file
     .split('\n')
     .filter((line) => line !== '')
@@ -82,8 +83,8 @@ function readMergedFile(file: string): Map<string, Days> {
   return new Map(documents.map((document) => [document['Meta Data']['2. Symbol'], document['Time Series (Daily)']]));
 }
 
-/** The close of the date, its open while no close is known, else the last earlier close. */
-function closeOf(days: Days, date: string): bigint {
+/** In 1/10000 dollar: the close of the date, its open while no close is known, else the last earlier close. */
+export function closeOf(days: Days, date: string): bigint {
   const today = days[date];
   if (today !== undefined) return units(today['4. sell price'] ?? today['1. buy price']);
   const earlier = Object.keys(days)

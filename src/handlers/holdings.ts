@@ -1,0 +1,95 @@
+import * as v from 'valibot';
+import type { Cell } from '../csv-line.ts';
+import { committedSessions, lastChange } from '../database/chosen.ts';
+import type { Database } from '../database/database.ts';
+import { jobExists } from '../database/jobs.ts';
+import { CLOSINGS_PER_STEP, type Closing, closingsOf } from '../database/records/closings.ts';
+import { ServiceError } from '../domain.ts';
+import { reportClosing } from '../performance/weights.ts';
+import { csvTable, formatQuery } from './csv.ts';
+import { dateRangeEntries, filtersOf } from './date-filters.ts';
+import { type Context, type Input, type ResponseBody, deploymentFields, listBody } from './handler.ts';
+import { countSchema as count, dateText, deploymentEntries, jobFilter, named } from './schemas.ts';
+
+const figure = v.nullable(v.number());
+
+export const holdingsQuery = v.object({
+  model: v.pipe(
+    v.string('expected the name of a model'),
+    v.description('The name of a model: a signature, or that of a repeat such as `gpt-5#2`.'),
+  ),
+  job_id: jobFilter,
+  ...dateRangeEntries,
+  ...formatQuery,
+});
+
+export const holdingsResponse = named('HoldingsResponse', {
+  /** The active model-days that match the filters, by date. */
+  days: v.array(
+    named('DayHoldings', {
+      date: dateText,
+      /** Dollars, as are all values. */
+      cash: v.number(),
+      value: v.number(),
+      /** Share of the value; null when that is 0. */
+      cash_weight: figure,
+      /** By value, the largest first. */
+      holdings: v.array(
+        named('ValuedHolding', {
+          symbol: v.string(),
+          quantity: count,
+          /** With which the ledger valued a share at the close; null for a session from before that was stored. */
+          price: figure,
+          value: figure,
+          weight: figure,
+        }),
+      ),
+    }),
+  ),
+  count,
+  ...deploymentEntries,
+});
+
+const columns = ['date', 'cash', 'portfolio_value', 'cash_weight', 'symbol', 'quantity', 'price', 'value', 'weight'];
+
+/** What a model held at the close of each of its model-days, as the ledger values it. */
+export function holdings(
+  { database, settings }: Context,
+  { query, format }: Input<v.InferOutput<typeof holdingsQuery>>,
+): ResponseBody {
+  const filters = filtersOf(query);
+  const { jobId } = filters;
+  if (jobId !== undefined && !jobExists(database, jobId)) throw new ServiceError('job_not_found', `Job ${jobId} not found`);
+  if (format === 'csv') return csvTable('holdings.csv', columns, rowsOf(database, filters));
+  const items = function* (): Generator<string | null> {
+    for (const closing of closings(database, filters)) yield closing && JSON.stringify(reportClosing(closing));
+  };
+  return listBody('days', items(), (days) => ({ count: days, ...deploymentFields(settings) }));
+}
+
+/** Null between steps. */
+function* closings(database: Database, filters: ReturnType<typeof filtersOf>): Generator<Closing | null> {
+  for (const sessions of committedSessions(database, filters, lastChange(database))) {
+    yield null;
+    for (let start = 0; start < sessions.length; start += CLOSINGS_PER_STEP) {
+      const slice = sessions.slice(start, start + CLOSINGS_PER_STEP);
+      yield* closingsOf(database, slice.map(({ sessionId }) => sessionId));
+      yield null;
+    }
+  }
+}
+
+/** A row per holding; a day without any has one row without a symbol. */
+function* rowsOf(database: Database, filters: ReturnType<typeof filtersOf>): Generator<Cell[] | null> {
+  for (const closing of closings(database, filters)) {
+    if (closing === null) yield null;
+    else yield* rowsOfDay(closing);
+  }
+}
+
+function rowsOfDay(closing: Closing): Cell[][] {
+  const { date, cash, value, cash_weight: cashWeight, holdings: held } = reportClosing(closing);
+  const day = [date, cash, value, cashWeight];
+  if (held.length === 0) return [[...day, null, null, null, null, null]];
+  return held.map((one) => [...day, one.symbol, one.quantity, one.price, one.value, one.weight]);
+}

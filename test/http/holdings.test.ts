@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { type TestContext, before, test } from 'node:test';
+import * as v from 'valibot';
+import { holdingsResponse } from '../../src/handlers/holdings.ts';
+import type { Script } from '../support/agents.ts';
+import { runJobHere } from '../support/job-here.ts';
+import { type TestService, startTestService } from '../support/service.ts';
+
+/** MSFT has no bar on the second day; AAPL splits two for one on the morning of the third. */
+const PRICES = `
+  AAPL 2025-11-10 100 110
+  AAPL 2025-11-11 110 120
+  AAPL 2025-11-12 60  61
+  MSFT 2025-11-10 200 210
+  MSFT 2025-11-12 215 220`;
+
+let service: TestService;
+let job: string;
+before(async (t) => {
+  service = await startTestService(t as TestContext, {
+    configuration: { models: [{ signature: 'model-a', enabled: true }], agent_config: { stock_symbols: ['AAPL', 'MSFT'] } },
+    prices: PRICES,
+  });
+  service.database
+    .statement(`INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('AAPL', '2025-11-12', 2, 1)`)
+    .run();
+  const script: Script = {
+    'model-a 2025-11-10': [[['buy', { symbol: 'MSFT', amount: 10 }]], [['buy', { symbol: 'AAPL', amount: 20 }]]],
+    'model-a 2025-11-12': [[['sell', { symbol: 'MSFT', amount: 10 }]]],
+  };
+  await runJobHere(service, script, { start_date: '2025-11-10', end_date: '2025-11-12', models: ['model-a'] });
+  job = (await runJobHere(service, {}, { start_date: '2025-11-12', end_date: '2025-11-12', models: ['other'] })).job_id;
+});
+
+/** Date, cash, value; then each holding: symbol, quantity, price, value. By hand. */
+const table: [date: string, cash: number, value: number, holdings: [symbol: string, quantity: number, price: number, value: number][]][] = [
+  ['2025-11-10', 6_000, 10_300, [['AAPL', 20, 110, 2_200], ['MSFT', 10, 210, 2_100]]],
+  ['2025-11-11', 6_000, 10_500, [['AAPL', 20, 120, 2_400], ['MSFT', 10, 210, 2_100]]], // MSFT at its last close
+  ['2025-11-12', 8_150, 10_590, [['AAPL', 40, 61, 2_440]]],
+];
+
+async function ask(query: string): Promise<v.InferOutput<typeof holdingsResponse>> {
+  const { status, body } = await service.get(`/holdings${query}`);
+  assert.equal(status, 200, body.detail);
+  assert.deepEqual(v.parse(holdingsResponse, body), body, 'no field more than the schema has');
+  return body;
+}
+
+test('what a model held at each close, by size, and weights that add up to 1', async () => {
+  const { days, count, deployment_mode: mode } = await ask('?model=model-a');
+  assert.deepEqual(
+    days.map(({ date, cash, value, holdings }) => [date, cash, value, holdings.map((one) => [one.symbol, one.quantity, one.price, one.value])]),
+    table,
+  );
+  assert.deepEqual([count, mode], [3, 'DEV']);
+  for (const { cash, value, cash_weight: cashWeight, holdings } of days) {
+    assert.ok(Math.abs((cashWeight ?? NaN) - cash / value) < 1e-9);
+    for (const one of holdings) assert.ok(Math.abs((one.weight ?? NaN) - (one.value ?? NaN) / value) < 1e-9);
+    assert.ok(Math.abs(holdings.reduce((sum, { weight }) => sum + (weight ?? NaN), cashWeight ?? NaN) - 1) < 1e-9);
+  }
+});
+
+const filters: [query: string, dates: string[]][] = [
+  ['?model=model-a&start_date=2025-11-11', ['2025-11-11', '2025-11-12']],
+  ['?model=model-a&end_date=2025-11-10', ['2025-11-10']],
+  ['?model=model-a&job_id=JOB', []],
+  ['?model=other&job_id=JOB', ['2025-11-12']],
+  ['?model=stranger', []],
+];
+for (const [query, dates] of filters) {
+  test(`GET /holdings${query} has ${dates.length} days`, async () => {
+    const { days, count } = await ask(query.replace('JOB', job));
+    assert.deepEqual([days.map(({ date }) => date), count], [dates, dates.length]);
+  });
+}
+
+test('as a table: a row per holding, and one for a day without any', async () => {
+  const text = async (query: string) => (await (await fetch(`${service.url}/holdings?format=csv&${query}`)).text()).split('\r\n');
+  assert.deepEqual(await text('model=model-a&end_date=2025-11-10'), [
+    'date,cash,portfolio_value,cash_weight,symbol,quantity,price,value,weight',
+    '2025-11-10,6000,10300,0.5825242718,AAPL,20,110,2200,0.213592233',
+    '2025-11-10,6000,10300,0.5825242718,MSFT,10,210,2100,0.2038834951',
+    '',
+  ]);
+  assert.deepEqual((await text('model=other')).slice(1), ['2025-11-12,10000,10000,1,,,,,', '']);
+});
+
+const refusals: [query: string, status: number, detail: RegExp][] = [
+  ['', 422, /^model: model is required and cannot be null or empty$/],
+  ['?model=', 422, /^model: model is required and cannot be null or empty$/],
+  ['?model=model-a&job_id=nothing', 404, /^Job nothing not found$/],
+  ['?model=model-a&start_date=2025-11-12&end_date=2025-11-11', 400, /^Invalid date range: /],
+  ['?model=model-a&date=2025-11-12', 422, /^date: is not a query parameter of this path; there are model, job_id, start_date, end_date, format$/],
+];
+for (const [query, status, detail] of refusals) {
+  test(`GET /holdings${query} is ${status}`, async () => {
+    const response = await service.get(`/holdings${query}`);
+    assert.equal(response.status, status);
+    assert.match(response.body.detail, detail);
+  });
+}
+
+test('a price that was not stored, and a portfolio that is worth nothing: nulls, the largest known value first', async () => {
+  const { database } = service;
+  database.statement(`UPDATE session_prices SET close_e4 = NULL, close_date = NULL WHERE symbol = 'AAPL' AND date = '2025-11-11'`).run();
+  const [day] = (await ask('?model=model-a&start_date=2025-11-11&end_date=2025-11-11')).days;
+  assert.deepEqual(
+    day?.holdings.map(({ symbol, price, value, weight }) => [symbol, price, value, weight]),
+    [['MSFT', 210, 2_100, 0.2], ['AAPL', null, null, null]],
+  );
+  const ofOther = `session_id IN (SELECT session_id FROM trading_sessions WHERE model = 'other')`;
+  database.statement(`UPDATE positions SET cash_e4 = 0, portfolio_value_e4 = 0 WHERE ${ofOther}`).run();
+  assert.deepEqual((await ask('?model=other')).days, [{ date: '2025-11-12', cash: 0, value: 0, cash_weight: null, holdings: [] }]);
+});

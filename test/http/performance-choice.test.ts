@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { type TestContext, before, test } from 'node:test';
+import * as v from 'valibot';
+import { performanceResponse } from '../../src/handlers/performance-response.ts';
+import type { Script } from '../support/agents.ts';
+import { runJobHere } from '../support/job-here.ts';
+import { type TestService, startTestService } from '../support/service.ts';
+
+/** Two weeks of AAPL, of which model-a and each run of the family hold 10 shares from the first day on. */
+const DATES = ['2025-11-10', '2025-11-11', '2025-11-12', '2025-11-13', '2025-11-14', '2025-11-17'];
+const CLOSES = [110, 99, 121, 100, 105, 130];
+const PRICES = DATES.map((date, index) => `AAPL ${date} 100 ${CLOSES[index]}`).join('\n');
+const models = [
+  { signature: 'all', enabled: true },
+  { signature: 'fails', enabled: true, knowledge_cutoff: '2025-11-11' },
+  { signature: 'short', enabled: true },
+  { signature: 'twice', enabled: true, repeats: 2 },
+  { signature: 'unclean', enabled: true, knowledge_cutoff: '2025-12-31' },
+];
+const buys: Script[string] = [[['buy', { symbol: 'AAPL', amount: 10 }]]];
+const script: Script = {
+  'all 2025-11-10': buys,
+  'twice 2025-11-10': buys,
+  'fails 2025-11-12': [[['fail', 'no']]],
+};
+
+let service: TestService;
+let job: string;
+before(async (t) => {
+  service = await startTestService(t as TestContext, {
+    configuration: { models, agent_config: { stock_symbols: ['AAPL'] } },
+    prices: PRICES,
+  });
+  const range = { start_date: '2025-11-10', end_date: '2025-11-17' };
+  job = (await runJobHere(service, script, { ...range, models: ['all', 'fails', 'twice', 'unclean'] })).job_id;
+  await runJobHere(service, script, { ...range, start_date: '2025-11-17', models: ['short'] });
+});
+
+async function ask(query: string): Promise<v.InferOutput<typeof performanceResponse>> {
+  const { status, body } = await service.get(`/performance${query}`);
+  assert.equal(status, 200, body.detail);
+  assert.deepEqual(v.parse(performanceResponse, body), body, 'no field more than the schema has');
+  return body;
+}
+
+const FEW = 'It has 1 day with a return, fewer than half of the median, 6';
+const UNCLEAN = { model: 'unclean', reason: 'Its last model-day, 2025-11-17, is not after its knowledge cutoff, 2025-12-31' };
+const commonOf = (start: string | null, end: string | null, days: number, leftOut: { model: string; reason: string }[] = []) => ({
+  ...{ start_date: start, end_date: end, days },
+  left_out: leftOut,
+});
+
+type Choice = Pick<v.InferOutput<typeof performanceResponse>, 'clean_after' | 'common' | 'without_clean_days'>;
+/** A query → the model-days of each model in the response, and what is said about the choice. */
+const choices: [query: string, days: Record<string, number>, choice: Partial<Choice>][] = [
+  ['', { all: 6, fails: 5, short: 1, twice: 6, 'twice#2': 6, unclean: 6 }, {}],
+  ['?models=twice,short', { short: 1, twice: 6, 'twice#2': 6 }, {}],
+  ['?models=twice%232', { 'twice#2': 6 }, {}],
+  ['?models=twice,twice%232', { twice: 6, 'twice#2': 6 }, {}],
+  ['?models=all,fails&job_id=JOB&start_date=2025-11-13', { all: 3, fails: 3 }, {}],
+  [
+    '?common=true',
+    { all: 5, fails: 5, twice: 5, 'twice#2': 5, unclean: 5 },
+    { common: commonOf('2025-11-10', '2025-11-17', 5, [{ model: 'short', reason: FEW }]) },
+  ],
+  [
+    '?common=true&models=all,short',
+    { all: 6 },
+    { common: commonOf('2025-11-10', '2025-11-17', 6, [{ model: 'short', reason: FEW.replace('6', '3.5') }]) },
+  ],
+  [
+    '?common=true&models=all,short&start_date=2025-11-14',
+    { all: 1, short: 1 },
+    { common: commonOf('2025-11-17', '2025-11-17', 1) },
+  ],
+  ['?common=true&model=fails', { fails: 5 }, { common: commonOf('2025-11-10', '2025-11-17', 5) }],
+  ['?common=true&end_date=2025-11-07', {}, { common: commonOf(null, null, 0) }],
+  [
+    '?days=clean',
+    { all: 4, fails: 3, short: 1, twice: 4, 'twice#2': 4 },
+    { clean_after: '2025-11-11', without_clean_days: [UNCLEAN] },
+  ],
+  ['?days=clean&models=all,twice', { all: 6, twice: 6, 'twice#2': 6 }, {}],
+  ['?days=clean&models=all,unclean', { all: 6 }, { without_clean_days: [UNCLEAN] }],
+  ['?days=clean&model=fails&start_date=2025-11-14', { fails: 2 }, { clean_after: '2025-11-11' }],
+  [
+    '?days=clean&end_date=2025-11-12&models=all,fails',
+    { all: 3 },
+    { without_clean_days: [{ model: 'fails', reason: 'Its last model-day, 2025-11-11, is not after its knowledge cutoff, 2025-11-11' }] },
+  ],
+  [
+    '?days=clean&common=true',
+    { all: 3, fails: 3, twice: 3, 'twice#2': 3 },
+    {
+      clean_after: '2025-11-11',
+      without_clean_days: [UNCLEAN],
+      common: commonOf('2025-11-13', '2025-11-17', 3, [{ model: 'short', reason: FEW.replace('6', '4') }]),
+    },
+  ],
+];
+for (const [query, days, choice] of choices) {
+  test(`GET /performance${query} is about ${JSON.stringify(days)}`, async () => {
+    const { models: reports, clean_after, common, without_clean_days, count } = await ask(query.replace('JOB', job));
+    if (query.includes('end_date=2025-11-12')) assert.equal(clean_after, null, 'the cutoff of a model without clean days does not count');
+    assert.deepEqual(Object.fromEntries(reports.map((report) => [report.model, report.model_days])), days);
+    const said = { clean_after: null, common: null, without_clean_days: [], ...choice };
+    assert.deepEqual([{ clean_after, common, without_clean_days }, count], [said, reports.length]);
+    for (const { curve, knowledge_cutoff: cutoff } of reports)
+      if (query.includes('clean')) assert.ok(curve.every(({ date }) => date > (cutoff ?? '') && date > (clean_after ?? '')));
+  });
+}
+
+test('every figure is over the common days: returns link over the days between, the benchmark has the same dates', async () => {
+  const { models: reports, benchmark } = await ask('?common=true&details=true');
+  const [all] = reports;
+  assert.ok(all !== undefined);
+  const dates = DATES.filter((date) => date !== '2025-11-12');
+  assert.deepEqual([all.curve.map(({ date }) => date), benchmark.curve.map(({ date }) => date)], [dates, dates]);
+  // Of 10,000 dollars 10 shares: 10,100, 9,990, (10,210,) 10,000, 10,050, 10,300
+  const growth = [1.01, 0.999, (0.999 * 10_000) / 10_210, (0.999 * 10_050) / 10_210, (0.999 * 10_300) / 10_210];
+  for (const [index, point] of all.curve.entries()) assert.ok(Math.abs(point.growth - (growth[index] ?? NaN)) < 1e-9);
+  assert.ok(Math.abs((all.total_return ?? NaN) - ((growth.at(-1) ?? NaN) - 1)) < 1e-9);
+  assert.deepEqual([all.profit, all.trading.unrealised_profit], [80, 300], 'without the 220 of the day between');
+  assert.deepEqual(all.details?.symbols.map(({ symbol, profit }) => [symbol, profit]), [['AAPL', 80]]);
+  assert.deepEqual([all.longest_winning_run, all.longest_losing_run], [2, 2]);
+});
+
+test('the tables have the chosen days only', async () => {
+  const lines = async (query: string) => (await (await fetch(`${service.url}/performance?format=csv&${query}`)).text()).split('\r\n').slice(1, -1);
+  assert.deepEqual((await lines('common=true&model=fails')).map((line) => line.slice(0, 16)), DATES.filter((date) => date !== '2025-11-12').map((date) => `fails,${date}`));
+  const trades = 'table=trades&models=twice,all';
+  assert.deepEqual((await lines(trades)).map((line) => line.split(',')[0]), ['all', 'twice']);
+  assert.deepEqual(await lines(`${trades}&days=clean&models=twice,fails`.replace(trades, 'table=trades')), [], 'bought before');
+});
+
+const refusals: [query: string, status: number, detail: RegExp][] = [
+  ['?models=all,nobody', 422, /^models: no job has run nobody; GET \/models lists the models$/],
+  ['?models=all,all', 422, /^models: a name is repeated; name each model once$/],
+  ['?models=all,', 422, /^models: expected names separated by commas$/],
+  ['?models=all&model=fails', 422, /^models: cannot be combined with model; name all models in models$/],
+  ['?days=some', 422, /^days: expected all or clean$/],
+  ['?common=maybe', 422, /^common: expected true or false$/],
+  ['?details=maybe', 422, /^details: expected true or false$/],
+];
+for (const [query, status, detail] of refusals) {
+  for (const format of ['', '&format=csv', '&format=csv&table=trades']) {
+    test(`GET /performance${query}${format} is ${status}`, async () => {
+      const response = await fetch(`${service.url}/performance${query}${format}`);
+      assert.equal(response.status, status);
+      assert.match(((await response.json()) as { detail: string }).detail, detail);
+    });
+  }
+}
+
+test('failed model-days count within the filters until one is completed', async () => {
+  const failed = async (query: string) => {
+    const { models: reports } = await ask(query);
+    return Object.fromEntries(reports.map((report) => [report.model, report.failed_model_days]));
+  };
+  const none = { all: 0, twice: 0, 'twice#2': 0, unclean: 0 };
+  assert.deepEqual(await failed(''), { ...none, fails: 1, short: 0 });
+  assert.deepEqual(await failed('?common=true'), { ...none, fails: 1 });
+  assert.deepEqual(await failed(`?job_id=${job}&model=fails`), { fails: 1 });
+  assert.deepEqual(await failed('?model=fails&start_date=2025-11-13'), { fails: 0 });
+  assert.deepEqual(await failed('?model=fails&end_date=2025-11-11'), { fails: 0 });
+  await runJobHere(service, {}, { start_date: '2025-11-12', end_date: '2025-11-12', models: ['fails'] });
+  assert.deepEqual(await failed('?model=fails'), { fails: 0 });
+  assert.deepEqual(await failed(`?job_id=${job}&model=fails`), { fails: 1 }, 'the job itself still has a failed day');
+});

@@ -1,0 +1,31 @@
+import type { LedgerDay, UsageTotals } from '../../src/database/records/performance.ts';
+import type { ModelRecord } from '../../src/performance/record.ts';
+import { reportModel } from '../../src/performance/report.ts';
+
+export const NO_USAGE: UsageTotals = {
+  steps: 0,
+  requests: 0,
+  promptTokens: null,
+  completionTokens: null,
+  cachedTokens: null,
+  reasoningTokens: null,
+  costUsd: null,
+  daysWithoutCost: 0,
+};
+
+/** The report of a ledger whose days each start from the one before, all of them chosen, without prices or a benchmark. */
+export function reportOf(ledger: readonly LedgerDay[], differences: Partial<ModelRecord> = {}) {
+  return reportModel({
+    ledger,
+    chosen: new Map(ledger.map(({ sessionId }, index) => [sessionId, ledger[index - 1]?.date ?? null])),
+    staleDates: new Set(),
+    unpaidDates: new Set(),
+    unknownDates: new Set(),
+    usage: NO_USAGE,
+    benchmark: { withDividends: [], ofPrices: [] },
+    markOf: () => null,
+    riskFree: 0,
+    gains: null,
+    ...differences,
+  });
+}

@@ -45,10 +45,16 @@ async function ask(query: string): Promise<v.InferOutput<typeof performanceRespo
 
 const FEW = 'It has 1 day with a return, fewer than half of the median, 6';
 const UNCLEAN = { model: 'unclean', reason: 'Its last model-day, 2025-11-17, is not after its knowledge cutoff, 2025-12-31' };
-const commonOf = (start: string | null, end: string | null, days: number, leftOut: { model: string; reason: string }[] = []) => ({
+const commonOf = (start: string | null, end: string | null, days: number, leftOut: LeftOut = []) => ({
   ...{ start_date: start, end_date: end, days },
   left_out: leftOut,
+  left_out_days: [] as { date: string; missing: number; models: string[] }[],
 });
+const lacking = (common: ReturnType<typeof commonOf>, date: string, models: string[]) => ({
+  ...common,
+  left_out_days: [{ date, missing: models.length, models }],
+});
+type LeftOut = { model: string; reason: string }[];
 
 type Choice = Pick<v.InferOutput<typeof performanceResponse>, 'clean_after' | 'common' | 'without_clean_days'>;
 /** A query → the model-days of each model in the response, and what is said about the choice. */
@@ -61,7 +67,7 @@ const choices: [query: string, days: Record<string, number>, choice: Partial<Cho
   [
     '?common=true',
     { all: 5, fails: 5, twice: 5, 'twice#2': 5, unclean: 5 },
-    { common: commonOf('2025-11-10', '2025-11-17', 5, [{ model: 'short', reason: FEW }]) },
+    { common: lacking(commonOf('2025-11-10', '2025-11-17', 5, [{ model: 'short', reason: FEW }]), '2025-11-12', ['fails']) },
   ],
   [
     '?common=true&models=all,short',
@@ -71,7 +77,7 @@ const choices: [query: string, days: Record<string, number>, choice: Partial<Cho
   [
     '?common=true&models=all,short&start_date=2025-11-14',
     { all: 1, short: 1 },
-    { common: commonOf('2025-11-17', '2025-11-17', 1) },
+    { common: lacking(commonOf('2025-11-17', '2025-11-17', 1), '2025-11-14', ['short']) },
   ],
   ['?common=true&model=fails', { fails: 5 }, { common: commonOf('2025-11-10', '2025-11-17', 5) }],
   ['?common=true&end_date=2025-11-07', {}, { common: commonOf(null, null, 0) }],
@@ -94,7 +100,7 @@ const choices: [query: string, days: Record<string, number>, choice: Partial<Cho
     {
       clean_after: '2025-11-11',
       without_clean_days: [UNCLEAN],
-      common: commonOf('2025-11-13', '2025-11-17', 3, [{ model: 'short', reason: FEW.replace('6', '4') }]),
+      common: lacking(commonOf('2025-11-13', '2025-11-17', 3, [{ model: 'short', reason: FEW.replace('6', '4') }]), '2025-11-12', ['fails']),
     },
   ],
 ];
@@ -134,7 +140,7 @@ test('the tables have the chosen days only', async () => {
 });
 
 const refusals: [query: string, status: number, detail: RegExp][] = [
-  ['?models=all,nobody', 422, /^models: no job has run nobody; GET \/models lists the models$/],
+  ['?models=all,stranger', 422, /^models: no job has run stranger; GET \/models lists the models$/],
   ['?models=all,all', 422, /^models: a name is repeated; name each model once$/],
   ['?models=all,', 422, /^models: expected names separated by commas$/],
   ['?models=all&model=fails', 422, /^models: cannot be combined with model; name all models in models$/],

@@ -5,6 +5,7 @@ import type { Database } from '../database/database.ts';
 import { jobExists } from '../database/jobs.ts';
 import { CLOSINGS_PER_STEP, type Closing, closingsOf } from '../database/records/closings.ts';
 import { ServiceError } from '../domain.ts';
+import { collectHeldSymbols } from '../performance/held-symbols.ts';
 import { reportClosing } from '../performance/weights.ts';
 import { csvTable, formatQuery } from './csv.ts';
 import { dateRangeEntries, filtersOf } from './date-filters.ts';
@@ -47,6 +48,19 @@ export const holdingsResponse = named('HoldingsResponse', {
     }),
   ),
   count,
+  /** Every symbol held at a close of these days, the one with the highest mean weight first. */
+  symbols: v.array(
+    named('HeldSymbol', {
+      symbol: v.string(),
+      /** Closes at which it was held. */
+      days: count,
+      first_date: dateText,
+      last_date: dateText,
+      /** Over all days, 0 on those without it; null where one of its weights is unknown. */
+      mean_weight: figure,
+      highest_weight: figure,
+    }),
+  ),
   ...deploymentEntries,
 });
 
@@ -61,10 +75,15 @@ export function holdings(
   const { jobId } = filters;
   if (jobId !== undefined && !jobExists(database, jobId)) throw new ServiceError('job_not_found', `Job ${jobId} not found`);
   if (format === 'csv') return csvTable('holdings.csv', columns, rowsOf(database, filters));
+  const symbols = collectHeldSymbols();
   const items = function* (): Generator<string | null> {
-    for (const closing of closings(database, filters)) yield closing && JSON.stringify(reportClosing(closing));
+    for (const closing of closings(database, filters)) {
+      const day = closing && reportClosing(closing);
+      if (day !== null) symbols.add(day);
+      yield day && JSON.stringify(day);
+    }
   };
-  return listBody('days', items(), (days) => ({ count: days, ...deploymentFields(settings) }));
+  return listBody('days', items(), (days) => ({ count: days, symbols: symbols.report(), ...deploymentFields(settings) }));
 }
 
 /** Null between steps. */

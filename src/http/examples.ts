@@ -79,6 +79,16 @@ export const examples: Record<string, Example> = {
         },
       ],
       count: 1,
+      symbols: [
+        {
+          symbol: 'AAPL',
+          days: 1,
+          first_date: '2025-09-15',
+          last_date: '2025-09-15',
+          mean_weight: 0.2379525593,
+          highest_weight: 0.2379525593,
+        },
+      ],
       ...deployment,
     },
     csv: [

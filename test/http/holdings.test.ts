@@ -60,6 +60,21 @@ test('what a model held at each close, by size, and weights that add up to 1', a
   }
 });
 
+test('each symbol has its mean weight over all days, its highest one, and when it was held', async () => {
+  const { days, symbols } = await ask('?model=model-a');
+  const rounded = (weight: number | null) => Number(weight?.toFixed(6));
+  const [apple = [], microsoft = []] = ['AAPL', 'MSFT'].map((symbol) => days.map(({ value, holdings }) => (holdings.find((one) => one.symbol === symbol)?.value ?? 0) / value));
+  const mean = (weights: readonly number[]) => weights.reduce((sum, weight) => sum + weight, 0) / 3;
+  assert.deepEqual(
+    symbols.map((one) => [one.symbol, one.days, one.first_date, one.last_date, rounded(one.mean_weight), rounded(one.highest_weight)]),
+    [
+      ['AAPL', 3, '2025-11-10', '2025-11-12', rounded(mean(apple)), rounded(2_440 / 10_590)],
+      ['MSFT', 2, '2025-11-10', '2025-11-11', rounded(mean(microsoft)), rounded(2_100 / 10_300)],
+    ],
+  );
+  assert.deepEqual((await ask('?model=other')).symbols, []);
+});
+
 const filters: [query: string, dates: string[]][] = [
   ['?model=model-a&start_date=2025-11-11', ['2025-11-11', '2025-11-12']],
   ['?model=model-a&end_date=2025-11-10', ['2025-11-10']],
@@ -104,6 +119,8 @@ test('a price that was not stored, and a portfolio that is worth nothing: nulls,
   const { database } = service;
   database.statement(`UPDATE session_prices SET close_e4 = NULL, close_date = NULL WHERE symbol = 'AAPL' AND date = '2025-11-11'`).run();
   const [day] = (await ask('?model=model-a&start_date=2025-11-11&end_date=2025-11-11')).days;
+  const { symbols } = await ask('?model=model-a');
+  assert.deepEqual(symbols.map((one) => [one.symbol, one.mean_weight === null, one.highest_weight === null]), [['MSFT', false, false], ['AAPL', true, true]]);
   assert.deepEqual(
     day?.holdings.map(({ symbol, price, value, weight }) => [symbol, price, value, weight]),
     [['MSFT', 210, 2_100, 0.2], ['AAPL', null, null, null]],

@@ -1,6 +1,6 @@
 import { type PagePath, matchPage } from '../page-paths.ts';
 import { carryFilters } from './filters/carry.ts';
-import { failure, link } from './parts/blocks.ts';
+import { failure, link, missing } from './parts/blocks.ts';
 import { h, on, replace, setAttributes } from './parts/element.ts';
 import { keepFolds } from './parts/folds.ts';
 import { addEntry, startEntry } from './parts/kept.ts';
@@ -50,12 +50,8 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
 
 /** The page for an unknown URL. */
 function missingPage(path: string): HTMLElement[] {
-  const ways = ['Go to the ', link('/', 'overview'), ' of models and jobs, or see the '];
-  return [
-    heading('Page not found'),
-    h('p', 'This server has no page at ', h('code', path), '.'),
-    h('p', ...ways, link('/api', 'API reference'), ' for what programs can request.'),
-  ];
+  const reference = ['the ', link('/api', 'API reference'), ' for what programs can request, '];
+  return [heading('Page not found'), ...missing(`This server has no page at ${path}.`, ...reference)];
 }
 
 /** The link to one of our pages that was plainly clicked; the browser itself follows all others. */
@@ -75,5 +71,5 @@ function markCurrentLink(): void {
 
 function showFailure(main: HTMLElement, error: unknown): void {
   setAttributes(main, { 'aria-busy': null });
-  main.append(...failure(error));
+  main.append(...failure(error), h('p', 'Or go to the ', link('/', 'overview'), ' of models and jobs.'));
 }

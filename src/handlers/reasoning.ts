@@ -12,6 +12,7 @@ import {
   describedAsDate,
   deploymentEntries,
   flagInQuery,
+  holdingSchema,
   integer,
   invalidDate,
   jobFilter,
@@ -47,6 +48,16 @@ export const reasoningResponse = named('ReasoningResponse', {
       started_at: timestampText,
       completed_at: v.nullable(timestampText),
       total_messages: v.nullable(integer),
+      /** The model's completed model-days before and after this one; null where there is none. */
+      previous_date: v.nullable(dateText),
+      next_date: v.nullable(dateText),
+      /** What the session started from: the close of the model-day of that date, or the initial cash, without a date. */
+      opening: named('OpeningPortfolio', {
+        date: v.nullable(dateText),
+        cash: v.number(),
+        portfolio_value: v.number(),
+        holdings: v.array(holdingSchema),
+      }),
       positions: v.array(
         named('PositionSummary', {
           ...actionEntries,

@@ -3,7 +3,7 @@ import { resultColumns, resultRecords, resultRows } from '../database/records/re
 import { csvTable, formatQuery } from './csv.ts';
 import { dateRangeEntries, filtersOf } from './date-filters.ts';
 import { type Context, type Input, type ResponseBody, listBody } from './handler.ts';
-import { actionEntries, dateText, integer, jobFilter, modelFilter, named, timestampText } from './schemas.ts';
+import { actionEntries, dateText, holdingSchema, integer, jobFilter, modelFilter, named, timestampText } from './schemas.ts';
 
 export const resultsQuery = v.object({
   job_id: jobFilter,
@@ -31,7 +31,7 @@ export const resultsResponse = named('ResultsResponse', {
       daily_profit: v.nullable(v.number()),
       daily_return_pct: v.nullable(v.number()),
       created_at: timestampText,
-      holdings: v.array(named('Holding', { symbol: v.string(), quantity: v.number() })),
+      holdings: v.array(holdingSchema),
     }),
   ),
   count: integer,

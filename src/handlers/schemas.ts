@@ -96,6 +96,9 @@ export const actionEntries = {
   price: v.nullable(v.number()),
 };
 
+/** Shares of one symbol. */
+export const holdingSchema = named('Holding', { symbol: v.string(), quantity: v.number() });
+
 export const deploymentEntries = {
   deployment_mode: v.pipe(v.picklist(['DEV', 'PROD']), v.title('DeploymentMode')),
   is_dev_mode: v.boolean(),

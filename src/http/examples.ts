@@ -48,6 +48,9 @@ export const examples: Record<string, Example> = {
           started_at: '2025-10-11T08:00:00.120Z',
           completed_at: '2025-10-11T08:00:31.514Z',
           total_messages: 5,
+          previous_date: null,
+          next_date: '2025-09-16',
+          opening: { date: null, cash: 10_000, portfolio_value: 10_000, holdings: [] },
           positions: [
             {
               action_id: 1,

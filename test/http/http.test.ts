@@ -491,6 +491,12 @@ test('reasoning: sessions by date and model, conversations only on request', asy
     cash_after: 9298.5,
     portfolio_value: 10_004.25,
   });
+  const days = body.sessions.map(({ model, date, previous_date, next_date, opening }: any) => [model, date, previous_date, next_date, opening]);
+  const records = (await service.get('/results?model=model-a&date=2025-11-10')).body.results;
+  const { cash, portfolio_value, holdings } = records.at(-1);
+  assert.deepEqual(days[0], ['model-a', '2025-11-10', null, '2025-11-11', { date: null, cash: 10_000, portfolio_value: 10_000, holdings: [] }]);
+  assert.deepEqual(days[2], ['model-a', '2025-11-11', '2025-11-10', null, { date: '2025-11-10', cash, portfolio_value, holdings }]);
+  assert.ok(holdings.length > 0);
   for (const flag of ['true', 'TRUE', '1', 'yes']) {
     const { sessions } = (
       await service.get(`/reasoning?model=model-b&date=2025-11-11&include_full_conversation=${flag}`)

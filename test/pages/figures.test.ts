@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import { type Day, amountOf, daysOf, dividendsOf, drawdowns, holdingSpans } from '../../src/browser/model/days.ts';
 import { chance, change, cost, count, duration, longDate, money, pValue, price, profit, share, tone } from '../../src/browser/parts/format.ts';
 import { secondsToGo } from '../../src/browser/job/pace.ts';
+import { restOfSummary } from '../../src/browser/model-day/summary.ts';
 import { axisSplits, dateLabels, paddedRange, withoutEmptyCents } from '../../src/browser/plot/scale.ts';
-import type { Detail, ResultsRecord } from '../../src/browser/service/responses.ts';
+import type { Detail, ResultsRecord, Session } from '../../src/browser/service/responses.ts';
 
 const texts: [text: string, expected: string][] = [
   [money(10_113.04), '10,113.04'],
@@ -127,7 +128,7 @@ for (const [name, dividends, amounts, sum] of received) {
     assert.deepEqual(records.map((one, index) => Number(amountOf(one, all[index])?.toFixed(6))), amounts);
     const [before, day] = daysOf(all);
     assert.ok(before !== undefined && day !== undefined);
-    assert.equal(dividendsOf(day, before)?.toFixed(6), sum.toFixed(6));
+    assert.equal(dividendsOf(day, before.close)?.toFixed(6), sum.toFixed(6));
     assert.equal(dividendsOf(before, undefined), null);
   });
 }
@@ -161,4 +162,21 @@ test('the time to go follows the pace of the model-days that ran', () => {
   assert.equal(secondsToGo(job), 20);
   assert.equal(secondsToGo({ ...job, completed_at: at(30) }), null);
   assert.equal(secondsToGo({ ...job, details: [] }), null);
+});
+
+/** The last message, the summary → what a page shows of the summary beside the conversation. */
+const summaries: [last: string | null, summary: string | null, shown: string | null][] = [
+  ['I bought.', 'I bought.', null],
+  ['I bought.\n', ' I bought.', null],
+  ['I bought.', 'I bought.\n\nThe answer was cut off.', 'The answer was cut off.'],
+  ['', 'Reached the limit of 3 steps; the day ended there.', 'Reached the limit of 3 steps; the day ended there.'],
+  ['I look.', 'Reached the limit of 3 steps; the day ended there.', 'Reached the limit of 3 steps; the day ended there.'],
+  [null, 'Done.', 'Done.'],
+  ['I bought.', null, null],
+];
+test('a summary that is the last message is not shown again', () => {
+  for (const [last, session_summary, shown] of summaries) {
+    const conversation = last === null ? null : [{ role: 'user', content: 'x' }, { role: 'assistant', content: last }, { role: 'tool', content: 'y' }];
+    assert.equal(restOfSummary({ session_summary, conversation } as unknown as Session), shown, `${last} / ${session_summary}`);
+  }
 });

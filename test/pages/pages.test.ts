@@ -112,9 +112,21 @@ test('a model-day shows the whole conversation as text, with the refusal folded'
   assert.match(await page.locator('.brief').innerText(), /"date"/);
 });
 
-test('a model-day shows its trades and the portfolio before and after', inLongForm, async (t) => {
+test('a model-day asks only for that day, and shows its trades and the portfolio before and after', inBrowser, async (t) => {
   const { page, open } = await visit(t, service.url);
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    const { pathname, searchParams } = new URL(request.url());
+    if (pathname === '/results' || pathname === '/reasoning') asked.push(`${pathname} ${searchParams.get('date')}`);
+  });
   await open(`/model-days/model-a/${secondDate}`);
+  assert.deepEqual(asked.sort(), [`/reasoning ${secondDate}`, `/results ${secondDate}`]);
+  const days = page.getByRole('navigation', { name: 'Other days of this model' }).getByRole('link');
+  assert.deepEqual(await Promise.all((await days.all()).map((day) => day.getAttribute('href'))), [
+    '/models/model-a',
+    `/model-days/model-a/${firstDate}`,
+    `/model-days/model-a/${dates[2]}`,
+  ]);
   const rows = await page.locator('.portfolio tbody tr').allInnerTexts();
   assert.match(rows[1] ?? '', /^AAPL\t30\t20\t−10$/);
   const { results } = (await service.get(`/results?model=model-a&date=${secondDate}`)).body;
@@ -334,15 +346,17 @@ test('the API page lists every operation and tries one', inLongForm, async (t) =
 });
 
 test('what does not exist is explained in a sentence', inBrowser, async (t) => {
-  const { page, open } = await visit(t, service.url, { provokes: [404] });
+  const { page, open } = await visit(t, service.url, { provokes: [404, 400] });
   const missing: [string, RegExp][] = [
     ['/models/unknown', /Model unknown has no completed model-day/],
     ['/model-days/model-a/2020-01-01', /Model model-a has no session on 2020-01-01/],
+    ['/model-days/model-a/yesterday', /Invalid date format: yesterday/],
     ['/jobs/no-such-job', /There is no job no-such-job/],
   ];
   for (const [path, words] of missing) {
     await open(path);
     await page.locator('.notice', { hasText: words }).waitFor();
+    assert.ok((await page.locator('main a[href^="/"]').count()) > 0, `${path} shows no way on`);
   }
 });
 

@@ -1,5 +1,5 @@
 import { modelDayPath, modelPath } from '../../page-paths.ts';
-import { link, section } from '../parts/blocks.ts';
+import { link, missing, section } from '../parts/blocks.ts';
 import { changeDetector, h, replace } from '../parts/element.ts';
 import { cost, count, duration } from '../parts/format.ts';
 import { type Page, heading } from '../parts/page.ts';
@@ -20,7 +20,7 @@ export const showJob: Page = async (host, params, signal) => {
   const hasChanged = changeDetector();
   const refresh = async (): Promise<Status | null> => {
     const status = await panel.refresh(signal);
-    if (status === null) replace(panel.element, h('p.notice', `There is no job ${jobId}.`));
+    if (status === null) replace(panel.element, ...missing(`There is no job ${jobId}.`, link('/job-list', 'all jobs'), ', '));
     else if (hasChanged([status.status, status.progress.pending])) replace(details, detailTable(status));
     return status;
   };

@@ -1,15 +1,16 @@
 import { jobPath, modelDayPath, modelPath } from '../../page-paths.ts';
 import { type Day, daysOf, dividendsOf } from '../model/days.ts';
 import { tradesOfDay } from '../model/model-tables.ts';
-import { definitions, link, section } from '../parts/blocks.ts';
+import { definitions, link, missing, section } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
 import { change, cost, count, counted, duration, longDate, money, profit, tone } from '../parts/format.ts';
 import { type Page, heading } from '../parts/page.ts';
 import { localTime } from '../parts/time.ts';
 import { poll } from '../service/poll.ts';
-import { getResults, getSession, getStatus } from '../service/requests.ts';
+import { getDayResults, getSession, getStatus } from '../service/requests.ts';
 import type { Session } from '../service/responses.ts';
 import { portfolio } from './portfolio.ts';
+import { restOfSummary } from './summary.ts';
 import { text, thread } from './thread.ts';
 
 /** One model on one date: what it read, wrote and did, and the results. */
@@ -18,17 +19,10 @@ export const showModelDay: Page = async (host, params, signal) => {
   const content = h('div.stack');
   const nav = h('nav.way', { 'aria-label': 'Other days of this model' });
   replace(host, heading(`${model}, ${longDate(date)}`), nav, content);
-  const [session, { results }] = await Promise.all([getSession(model, date, signal), getResults(model, signal)]);
-  const days = daysOf(results);
-  const before = days.findLast((one) => one.date < date);
-  const after = days.find((one) => one.date > date);
-  const neighbours = [dayLink('Previous day', model, before), dayLink('Next day', model, after)];
-  replace(nav, link(modelPath(model), model), ...neighbours);
-  if (session === null) {
-    const words = `Model ${model} has no session on ${date}: it was not run, or was skipped.`;
-    return replace(content, h('p.notice', words));
-  }
-  const parts = { session, day: days.find((one) => one.date === date), before, usage: h('div') };
+  const [session, { results }] = await Promise.all([getSession(model, date, signal), getDayResults(model, date, signal)]);
+  if (session === null) return replace(content, ...noSession(model, date));
+  showWays(nav, session);
+  const parts = { session, day: daysOf(results)[0], usage: h('div') };
   show(content, parts);
   return async () => {
     await showUsage(parts.usage, session, signal);
@@ -40,20 +34,32 @@ interface Parts {
   session: Session;
   /** Undefined until the model-day is committed. */
   day: Day | undefined;
-  before: Day | undefined;
   usage: HTMLElement;
 }
 
-function show(content: HTMLElement, { session, day, before, usage }: Parts): void {
+/** What the page of a model-day says that does not exist, with ways on. */
+function noSession(model: string, date: string): HTMLElement[] {
+  const words = `Model ${model} has no session on ${date}: it was not run, or was skipped.`;
+  return missing(words, link(modelPath(model), model), ' with all its days, ');
+}
+
+function showWays(nav: HTMLElement, { model, previous_date: previous, next_date: next }: Session): void {
+  const neighbours = [dayLink('Previous day', model, previous), dayLink('Next day', model, next)];
+  replace(nav, link(modelPath(model), model), ...neighbours);
+}
+
+function show(content: HTMLElement, { session, day, usage }: Parts): void {
   const conversation = session.conversation ?? [];
+  const { opening } = session;
+  const summaryText = restOfSummary(session);
   const brief = conversation.find(({ role }) => role === 'user');
   const isRunning = session.completed_at === null;
   const noResults = isRunning ? 'This session is running.' : 'This session failed: it has no results.';
   replace(
     content,
-    day === undefined ? h('p.notice', noResults) : summary(day, before),
+    day === undefined ? h('p.notice', noResults) : summary(day, session),
     usage,
-    day !== undefined && h('div.two', portfolio(day, before), tradesOfDay(day.records)),
+    day !== undefined && h('div.two', portfolio(day, opening), tradesOfDay(day.records)),
     section(
       'What the model knew',
       brief === undefined ? h('p.quiet', 'The model read nothing.') : h('div.brief', text(brief.content)),
@@ -63,14 +69,14 @@ function show(content: HTMLElement, { session, day, before, usage }: Parts): voi
       h('p.quiet', counted(conversation.length, 'message')),
       thread(conversation.filter((message) => message !== brief)),
     ),
-    session.session_summary !== null && section('The model’s summary', text(session.session_summary)),
+    summaryText !== null && section('How the day ended', text(summaryText)),
     session.note !== null && section('Its note at the end of the day', text(session.note)),
   );
 }
 
-function summary(day: Day, before: Day | undefined): HTMLElement {
+function summary(day: Day, { opening }: Session): HTMLElement {
   const { portfolio_value, daily_profit, daily_return_pct } = day.close;
-  const dividends = dividendsOf(day, before);
+  const dividends = dividendsOf(day, opening);
   const fraction = daily_return_pct === null ? null : daily_return_pct / 100;
   return definitions('figures', [
     ['Value at the close', money(portfolio_value)],
@@ -115,15 +121,15 @@ async function followSession(content: HTMLElement, parts: Parts, signal: AbortSi
       return 'moving';
     }
     over.abort();
-    const { results } = await getResults(model, signal);
-    show(content, { ...parts, session, day: daysOf(results).find((day) => day.date === date) });
+    const { results } = await getDayResults(model, date, signal);
+    show(content, { ...parts, session, day: daysOf(results)[0] });
     await showUsage(parts.usage, session, signal);
     return 'still';
   };
   await poll(refresh, AbortSignal.any([signal, over.signal]));
 }
 
-function dayLink(label: string, model: string, day: Day | undefined): HTMLElement {
-  if (day === undefined) return h('span.quiet', label);
-  return h('a', { href: modelDayPath(model, day.date), 'aria-label': `${label}, ${longDate(day.date)}` }, label);
+function dayLink(label: string, model: string, date: string | null): HTMLElement {
+  if (date === null) return h('span.quiet', label);
+  return h('a', { href: modelDayPath(model, date), 'aria-label': `${label}, ${longDate(date)}` }, label);
 }

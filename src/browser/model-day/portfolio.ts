@@ -1,8 +1,9 @@
-import { type Day, sharesIn, startValue } from '../model/days.ts';
+import { type Day, sharesIn } from '../model/days.ts';
 import { section } from '../parts/blocks.ts';
 import { h } from '../parts/element.ts';
 import { count, longDate, money, profit } from '../parts/format.ts';
 import { table } from '../parts/table.ts';
+import type { Session } from '../service/responses.ts';
 
 /** In dollars: smaller differences are floating-point errors. */
 const SMALLEST = 0.00005;
@@ -15,18 +16,16 @@ interface Row {
   formatChange: (value: number) => string;
 }
 
-/** Cash, holdings and value in the morning and at the close, side by side. */
-export function portfolio(day: Day, before: Day | undefined): HTMLElement {
-  const { close } = day;
+/** Cash, holdings and value before the day and at its close, side by side. */
+export function portfolio({ close }: Day, opening: Session['opening']): HTMLElement {
   const dollars = { format: money, formatChange: profit };
-  const had = before === undefined ? new Map<string, number>() : sharesIn(before.close);
+  const had = sharesIn(opening);
   const has = sharesIn(close);
-  const cash = before?.close.cash ?? startValue(day);
-  const value = before?.close.portfolio_value ?? cash;
+  const { cash, portfolio_value: value } = opening;
   const holdings = [...new Set([...had.keys(), ...has.keys()])].sort().map((name): Row => {
     return { name, before: had.get(name) ?? 0, after: has.get(name) ?? 0, format: count, formatChange: countChange };
   });
-  const start = before === undefined ? 'the initial cash' : `the close of ${longDate(before.date)}`;
+  const start = opening.date === null ? 'the initial cash' : `the close of ${longDate(opening.date)}`;
   const words = `Holdings in shares, cash and value in dollars. Before: ${start}. After: the close of the day.`;
   const content = table<Row>({
     caption: 'Portfolio',

@@ -22,7 +22,7 @@ export function startValue({ close: { portfolio_value, daily_profit } }: Day): n
 }
 
 /** The shares held after a record, by symbol. */
-export function sharesIn({ holdings }: ResultsRecord): Map<string, number> {
+export function sharesIn({ holdings }: Pick<ResultsRecord, 'holdings'>): Map<string, number> {
   return new Map(holdings.map(({ symbol, quantity }) => [symbol, quantity]));
 }
 
@@ -32,7 +32,7 @@ const MAX_ROUNDED_OFF = 0.00005;
 /** The dollars of a trade, or those that a dividend paid; `before` is the model's record before it. */
 export function amountOf(
   { action_type, price, amount, cash }: ResultsRecord,
-  before: ResultsRecord | undefined,
+  before: { cash: number } | undefined,
 ): number | null {
   if (price === null || amount === null) return null;
   const product = price * amount;
@@ -42,10 +42,10 @@ export function amountOf(
   return Math.abs(change - product) <= MAX_ROUNDED_OFF * (amount + 1) ? change : product;
 }
 
-/** The dividends received on a day, in dollars; null when there were none. */
-export function dividendsOf({ records }: Day, previous: Day | undefined): number | null {
+/** The dividends received on a day, in dollars; null when there were none. `before` is the portfolio before the day. */
+export function dividendsOf({ records }: Day, before: { cash: number } | undefined): number | null {
   const amounts = records.flatMap((record, index) =>
-    record.action_type === 'dividend' ? [amountOf(record, records[index - 1] ?? previous?.close) ?? 0] : [],
+    record.action_type === 'dividend' ? [amountOf(record, records[index - 1] ?? before) ?? 0] : [],
   );
   return amounts.length === 0 ? null : amounts.reduce((sum, amount) => sum + amount, 0);
 }

@@ -63,7 +63,7 @@ function tradesIn(records: readonly ResultsRecord[]): ResultsRecord[] {
 
 /** The days of a model, newest first; with their dividends where there were any. */
 export function dayTable(model: string, days: readonly Day[]): HTMLElement {
-  const received = new Map(days.map((day, index) => [day, dividendsOf(day, days[index - 1])]));
+  const received = new Map(days.map((day, index) => [day, dividendsOf(day, days[index - 1]?.close)]));
   const hasDividends = received.values().some((dividends) => dividends !== null);
   const dividends = numberColumn<Day>('Dividends', (day) => received.get(day) ?? null, money);
   return section(

@@ -1,4 +1,4 @@
-import { section } from '../parts/blocks.ts';
+import { missing, section } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
 import { counted } from '../parts/format.ts';
 import { type Page, heading } from '../parts/page.ts';
@@ -27,7 +27,7 @@ export const showModel: Page = async (host, params, signal) => {
   const days = daysOf(results);
   if (days.length === 0) {
     const words = `Model ${model} has no completed model-days. Start a job for it on the overview.`;
-    return replace(content, h('p.notice', words));
+    return replace(content, ...missing(words));
   }
   const report = performance.models.find((one) => one.model === model);
   const known = models.find(({ signature }) => signature === model);

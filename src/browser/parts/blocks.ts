@@ -65,6 +65,12 @@ export function openDialog(title: string, ...children: readonly Child[]): HTMLDi
   return dialog;
 }
 
+/** What a page says of something that does not exist, with ways on: those given, and the overview. */
+export function missing(words: string, ...ways: readonly Child[]): HTMLElement[] {
+  const overview = ['the ', link('/', 'overview'), ' of models and jobs.'];
+  return [h('p.notice', words), h('p', 'Go to ', ...ways, ways.length > 0 && 'or to ', ...overview)];
+}
+
 /** What a page shows in place of what it could not load. */
 export function failure(error: unknown): HTMLElement[] {
   return [

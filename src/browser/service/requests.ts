@@ -95,6 +95,11 @@ export function getResults(model: string, signal: AbortSignal): Promise<{ result
   return request(`/results?${new URLSearchParams({ model })}`, { signal });
 }
 
+/** The records of one model-day; none before it is committed. */
+export function getDayResults(model: string, date: string, signal: AbortSignal): Promise<{ results: ResultsRecord[] }> {
+  return request(`/results?${new URLSearchParams({ model, date })}`, { signal });
+}
+
 /** The session of a model-day with its whole conversation. */
 export async function getSession(model: string, date: string, signal: AbortSignal): Promise<Session | null> {
   const query = new URLSearchParams({ model, date, include_full_conversation: 'true' });

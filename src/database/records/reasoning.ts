@@ -3,7 +3,7 @@ import { type SessionFilters, lastChange, visibleSessions } from '../chosen.ts';
 import type { Database } from '../database.ts';
 import { integer, query, text } from '../rows.ts';
 import { jsonObject } from './json-object.ts';
-import { portionsOf } from './results.ts';
+import { HOLDINGS, portionsOf } from './results.ts';
 
 /** Messages are read in batches of about this many bytes; a longer one is read by itself. */
 const MESSAGE_BYTES_PER_STEP = 64 * 1024;
@@ -12,8 +12,22 @@ const MESSAGE_COUNT = `
   CASE status WHEN 'running'
     THEN (SELECT count(*) FROM reasoning_logs WHERE reasoning_logs.session_id = trading_sessions.session_id)
     ELSE total_messages END AS total_messages`;
+/** The dates of the model's active days before and after; an index has them in order. */
+const neighbour = (order: 'max(date)' | 'min(date)', condition: string) => `
+  (SELECT ${order} FROM trading_sessions AS other
+    WHERE other.model = trading_sessions.model AND other.status = 'active' AND other.date ${condition} trading_sessions.date)`;
+/** The portfolio that the session started from: the close of the day that it continues, else the initial cash. */
+const INITIAL = ['NULL AS date', 'initial_cash_e4 / 10000.0 AS cash', 'initial_cash_e4 / 10000.0 AS portfolio_value'];
+const CLOSE = ['before.date AS date', 'cash_e4 / 10000.0 AS cash', 'portfolio_value_e4 / 10000.0 AS portfolio_value'];
+const OPENING = `
+  CASE WHEN started_from_session_id IS NULL THEN ${jsonObject([...INITIAL, 'json_array() AS holdings'])}
+    ELSE (SELECT ${jsonObject([...CLOSE, HOLDINGS])} FROM trading_sessions AS before JOIN positions USING (session_id)
+      WHERE before.session_id = trading_sessions.started_from_session_id ORDER BY action_id DESC LIMIT 1) END`;
 const SESSION_COLUMNS = ['session_id', 'job_id', 'date', 'model', 'session_summary', 'note', 'started_at', 'completed_at'];
-const SESSION = jsonObject([...SESSION_COLUMNS, MESSAGE_COUNT]);
+const SESSION = jsonObject([
+  ...[...SESSION_COLUMNS, MESSAGE_COUNT],
+  ...[`${neighbour('max(date)', '<')} AS previous_date`, `${neighbour('min(date)', '>')} AS next_date`, `${OPENING} AS opening`],
+]);
 const POSITION = jsonObject([
   ...['action_id', 'action_type', 'symbol', 'amount', 'price_e4 / 10000.0 AS price', 'cash_e4 / 10000.0 AS cash_after'],
   'portfolio_value_e4 / 10000.0 AS portfolio_value',

@@ -84,7 +84,8 @@ const COLUMNS = FIELDS.map(([sql]) => sql);
 const holdings = (list: string) => `
   (SELECT ${list} FROM (
     SELECT symbol, quantity FROM holdings WHERE holdings.position_id = positions.position_id ORDER BY symbol)) AS holdings`;
-const HOLDINGS = holdings(`json_group_array(json_object('symbol', symbol, 'quantity', quantity))`);
+/** Of the row of `positions` in the statement. */
+export const HOLDINGS = holdings(`json_group_array(json_object('symbol', symbol, 'quantity', quantity))`);
 /** As `AAPL:10 MSFT:2`. */
 const HOLDINGS_TEXT = holdings(`group_concat(symbol || ':' || quantity, ' ')`);
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Day, amountOf, daysOf, dividendsOf, drawdowns, holdingSpans } from '../../src/browser/model/days.ts';
+import { amountOf, daysOf, dividendsOf } from '../../src/browser/model/days.ts';
 import { chance, change, cost, count, duration, longDate, money, pValue, price, profit, share, tone } from '../../src/browser/parts/format.ts';
 import { secondsToGo } from '../../src/browser/job/pace.ts';
 import { restOfSummary } from '../../src/browser/model-day/summary.ts';
@@ -96,20 +96,6 @@ test('the last record of a day is its close', () => {
   );
 });
 
-test('a holding is one span while its shares stay the same, and another after it was sold and bought again', () => {
-  const held = [{ A: 1 }, { A: 1, B: 5 }, { A: 2 }, {}, { A: 2 }];
-  const days: Day[] = held.map((holdings, index) => {
-    const close = record(`2025-09-${15 + index}`, holdings);
-    return { date: close.date, jobId: 'job', records: [close], close };
-  });
-  assert.deepEqual(holdingSpans(days), [
-    { symbol: 'A', quantity: 1, from: 0, to: 1 },
-    { symbol: 'B', quantity: 5, from: 1, to: 1 },
-    { symbol: 'A', quantity: 2, from: 2, to: 2 },
-    { symbol: 'A', quantity: 2, from: 4, to: 4 },
-  ]);
-});
-
 /** `SHARES PRICE CASH`: dividends after a record that left 1,000 dollars → what each paid, and what the day received. */
 const received: [name: string, dividends: string[], amounts: number[], sum: number][] = [
   ['the change in cash, where the price is rounded', ['1000 0.1235 1123.456'], [123.456], 123.456],
@@ -137,11 +123,6 @@ test('the dollars of a trade are shares times price', () => {
   const sale = { ...record('2025-09-15', {}), action_type: 'sell' as const, amount: 10, price: 5, cash: 1_049 };
   assert.equal(amountOf(sale, { ...record('2025-09-12', {}), cash: 1_000 }), 50, 'without the commission');
   assert.equal(amountOf({ ...sale, price: null }, undefined), null);
-});
-
-test('a drawdown is measured from the highest value so far, including the start', () => {
-  assert.deepEqual(drawdowns([90, 120, 60, 120], 100), [90 / 100 - 1, 0, -0.5, 0]);
-  assert.deepEqual(drawdowns([0, 0], 0), [0, 0]);
 });
 
 test('the time to go follows the pace of the model-days that ran', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, before, test } from 'node:test';
+import { change, profit, share } from '../../src/browser/parts/format.ts';
 import { storeDividends } from '../../src/database/dividends.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { loaded, overflow, visit } from '../support/browser.ts';
@@ -475,4 +476,41 @@ test('the page shows what the service computes: every model, its benchmark, and 
   assert.deepEqual(await page.locator('.sentences li').allInnerTexts(), [
     (await own.get('/comparison?models=bold&against=held&confidence=0.9')).body.pairs[0].sentence,
   ]);
+});
+
+test('a model’s page shows what the service reports of its days, asks for nothing else, and follows its filters', inBrowser, async (t) => {
+  const { page, open } = await visit(t, service.url);
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url().slice(service.url.length)));
+  await open('/models/model-a');
+  const { details, curve, round_trips: trips } = (await service.get('/performance?model=model-a&details=true')).body.models[0];
+  const held = (await service.get('/holdings?model=model-a')).body;
+  const region = (name: string) => page.getByRole('region', { name, exact: true });
+  const names = (name: string) => region(name).locator('tbody th').allInnerTexts();
+  const percents = details.months.map((month: { return: number }) => change(month.return).replace(' %', ''));
+  const shown = await region('Returns by month, in percent').locator('tbody td:not(.total)').allInnerTexts();
+  assert.deepEqual(shown.filter((text) => text !== ''), percents);
+  assert.equal(await region('Deepest drawdowns').locator('tbody tr').count(), details.drawdowns.length);
+  const bars = region('Distribution of daily returns').locator('.bar');
+  assert.equal(await bars.count(), details.histogram.counts.length);
+  await region('Sharpe ratio over 20 days').getByText(`Needs 20 days with a return, has ${curve.length}.`).waitFor();
+  assert.deepEqual(await names('Profit by symbol'), details.symbols.map(({ symbol }: { symbol: string }) => symbol));
+  assert.deepEqual(await names('Holdings over time'), held.symbols.map(({ symbol }: { symbol: string }) => symbol));
+  assert.equal(await page.locator('.strip').count(), held.symbols.length);
+  assert.match(await region('Figures').innerText(), new RegExp(`Expectancy\\s+${profit(trips.expectancy).replace('+', '\\+')}`));
+  await region('Weights over time').locator('.canvas').focus();
+  await page.keyboard.press('End');
+  const spoken = region('Weights over time').locator('[role=status]');
+  assert.match(await spoken.innerText(), new RegExp(`Cash ${share(held.days.at(-1).cash_weight)}`), 'each layer has its own weight');
+  assert.deepEqual(asked.filter((path) => /^\/(performance|holdings|results|reasoning)/.test(path)).sort(), [
+    '/holdings?model=model-a',
+    '/performance?model=model-a&details=true',
+    '/performance?model=model-a&table=trades&format=csv',
+  ]);
+  await page.getByLabel('First date').fill(secondDate);
+  await page.waitForURL(`**/models/model-a?start_date=${secondDate}`);
+  await page.locator('main:not([aria-busy]) h1').waitFor();
+  assert.deepEqual(await names('Model-days'), dates.slice(1).toReversed());
+  await page.goBack();
+  await page.getByRole('rowheader', { name: firstDate }).waitFor();
 });

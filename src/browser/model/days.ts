@@ -49,37 +49,3 @@ export function dividendsOf({ records }: Day, before: { cash: number } | undefin
   );
   return amounts.length === 0 ? null : amounts.reduce((sum, amount) => sum + amount, 0);
 }
-
-/** A holding over a stretch of model-days with the same number of shares. */
-export interface Span {
-  symbol: string;
-  quantity: number;
-  from: number;
-  to: number;
-}
-
-/** The holdings at the close of each day, joined where nothing changed; `from` and `to` are indexes of `days`. */
-export function holdingSpans(days: readonly Day[]): Span[] {
-  const spans: Span[] = [];
-  const open = new Map<string, Span>();
-  days.forEach(({ close }, index) => {
-    const held = sharesIn(close);
-    for (const [symbol, span] of open) if (held.get(symbol) !== span.quantity) open.delete(symbol);
-    for (const [symbol, quantity] of held) {
-      const span = open.get(symbol) ?? { symbol, quantity, from: index, to: index };
-      span.to = index;
-      if (!open.has(symbol)) spans.push(span);
-      open.set(symbol, span);
-    }
-  });
-  return spans;
-}
-
-/** How far each value is below the highest one so far, as a fraction of it: 0 at a high, -0.1 ten percent below. */
-export function drawdowns(values: readonly number[], start: number): number[] {
-  let high = start;
-  return values.map((value) => {
-    high = Math.max(high, value);
-    return high === 0 ? 0 : value / high - 1;
-  });
-}

@@ -64,14 +64,19 @@ function performanceGroups(report: ModelReport, benchmark: string): Group[] {
     own('best_day', dayText),
     own('worst_day', dayText),
     own('winning_days_share', share, { label: 'Winning days' }),
+    own('longest_winning_run', daysText),
+    own('longest_losing_run', daysText),
   ];
   const risk = [
     own('annualised_volatility', share, { label: 'Volatility' }),
     own('sharpe_ratio', ratio),
     own('sortino_ratio', ratio),
     own('calmar_ratio', ratio),
-    own('max_drawdown', drawdownText, { label: 'Maximum drawdown' }),
+    own('max_drawdown', ({ depth }) => share(depth), { label: 'Maximum drawdown' }),
     own('value_at_risk_95', share, { label: 'Value at risk, 95 %' }),
+    own('expected_shortfall_95', share, { label: 'Expected shortfall' }),
+    own('skewness', ratio),
+    own('kurtosis', ratio, { label: 'Excess kurtosis' }),
   ];
   const comparison = [
     relative('benchmark_return', change),
@@ -100,6 +105,10 @@ function tradingGroups(report: ModelReport): Group[] {
   const roundTrips = [
     { ...trips('count', count, { label: 'Round trips' }), name: 'round_trips' },
     trips('win_rate', share),
+    trips('average_win', money),
+    trips('average_loss', money),
+    trips('expectancy', profit),
+    trips('payoff_ratio', ratio),
     trips('profit_factor', ratio),
     trips('mean_holding_days', ratio, { label: 'Mean holding, days' }),
   ];
@@ -113,6 +122,10 @@ function tradingGroups(report: ModelReport): Group[] {
     usage('reasoning_tokens', count),
   ];
   return [['Trading', trading], ['Round trips', roundTrips], ['Model cost', modelCost]];
+}
+
+function daysText(days: number): string {
+  return counted(days, 'day');
 }
 
 function dayText(day: ModelReport['best_day']): Child {
@@ -129,10 +142,4 @@ function dividendsText(report: ModelReport): Child {
     ...(unpaid > 0 ? [`not paid on ${counted(unpaid, 'model-day')}`] : []),
   ];
   return h('span', money(report.dividends), h('small.quiet', words.map((part) => ` ${part}`).join(',')));
-}
-
-function drawdownText({ depth, peak_date, trough_date, recovery_date, length }: ModelReport['max_drawdown']): Child {
-  const end = recovery_date === null ? 'not recovered' : `recovered ${recovery_date}`;
-  const course = ` ${peak_date ?? 'start'} to ${trough_date}, ${end}, ${count(length)} days`;
-  return h('span', share(depth), h('small.quiet', depth === 0 ? '' : course));
 }

@@ -1,58 +1,54 @@
-import { scroller } from '../parts/blocks.ts';
-import { h, svg } from '../parts/element.ts';
-import { count, counted, longDate } from '../parts/format.ts';
-import { type Day, type Span, holdingSpans } from './days.ts';
+import { section } from '../parts/blocks.ts';
+import { h } from '../parts/element.ts';
+import { count, money, profit, share } from '../parts/format.ts';
+import { dateColumn, numberColumn, table, textColumn } from '../parts/table.ts';
+import type { HeldDay, HeldSymbol, ModelReport } from '../service/responses.ts';
+import { weightStrip } from './strip.ts';
 
-const ROW = 20;
-const BAR = 12;
-const NAMES = 72;
-const WIDTH = 1_000;
-const HEAD = 18;
-const MAX_SYMBOLS = 40;
+/** How many rows are shown until the reader asks for all. */
+const ROWS_AT_FIRST = 20;
 
-/** Which symbols were held when: a row per symbol, thicker the more shares. */
-export function holdingsOverTime(days: readonly Day[]): HTMLElement {
-  const bySymbol = Map.groupBy(holdingSpans(days), ({ symbol }) => symbol);
-  const symbols = [...bySymbol.keys()].sort();
-  if (symbols.length === 0) return h('p.quiet', 'No shares were held at any close.');
-  const shown = symbols.slice(0, MAX_SYMBOLS);
-  const height = HEAD + shown.length * ROW;
-  const edge = { y: 12, class: 'label' };
-  const label = `Holdings of ${counted(symbols.length, 'symbol')} over ${counted(days.length, 'day')}`;
-  const drawing = svg(
-    'svg',
-    { class: 'holdings', viewBox: `0 0 ${WIDTH} ${height}`, width: WIDTH, height, role: 'img', 'aria-label': label },
-    svg('text', { x: NAMES, ...edge }, days[0]?.date),
-    svg('text', { x: WIDTH, 'text-anchor': 'end', ...edge }, days.at(-1)?.date),
-    ...shown.flatMap((symbol, row) => rowOf(symbol, bySymbol.get(symbol) ?? [], { row, days })),
-  );
-  const more = symbols.length - shown.length;
-  return scroller('Holdings over time', drawing, more > 0 && h('p.quiet', `and ${counted(more, 'more symbol')}`));
+/** Every symbol that was held at a close, the heaviest on average first: how much of the portfolio it was, and when. */
+export function holdingsOverTime({ days, symbols }: { days: readonly HeldDay[]; symbols: readonly HeldSymbol[] }): HTMLElement {
+  const title = 'Holdings over time';
+  if (symbols.length === 0) return section(title, h('p.quiet', 'No shares were held at any close.'));
+  const weights = new Map(symbols.map(({ symbol }) => [symbol, new Array<number>(days.length).fill(0)]));
+  days.forEach(({ holdings }, place) => {
+    for (const { symbol, weight } of holdings) {
+      const own = weights.get(symbol);
+      if (own !== undefined) own[place] = weight ?? 0;
+    }
+  });
+  const tallest = symbols.reduce((most, { highest_weight: weight }) => Math.max(most, weight ?? 0), 0);
+  const strip = ({ symbol }: HeldSymbol) => weightStrip(weights.get(symbol) ?? [], tallest);
+  const columns = [
+    textColumn<HeldSymbol>('Symbol', ({ symbol }) => symbol, { isName: true }),
+    { title: 'Weight over time', cell: strip, look: () => 'over-time' },
+    numberColumn<HeldSymbol>('Mean weight', (row) => row.mean_weight, share, { meaning: 'Over all days, also those without it' }),
+    numberColumn<HeldSymbol>('Highest weight', (row) => row.highest_weight, share),
+    numberColumn<HeldSymbol>('Days', (row) => row.days, count),
+    dateColumn<HeldSymbol>('First day', (row) => row.first_date),
+    dateColumn<HeldSymbol>('Last day', (row) => row.last_date),
+  ];
+  return section(title, table({ caption: title, rows: symbols, columns, most: ROWS_AT_FIRST }));
 }
 
-function rowOf(
-  symbol: string,
-  spans: readonly Span[],
-  { row, days }: { row: number; days: readonly Day[] },
-): SVGElement[] {
-  const dayWidth = (WIDTH - NAMES) / days.length;
-  const most = Math.max(...spans.map(({ quantity }) => quantity));
-  const middle = HEAD + row * ROW + ROW / 2;
-  const dateAt = (place: number) => longDate(days[place]?.date ?? '');
-  const bars = spans.map(({ quantity, from, to }) => {
-    const thickness = Math.max(3, BAR * Math.sqrt(quantity / most));
-    const box = {
-      x: (NAMES + from * dayWidth).toFixed(2),
-      y: (middle - thickness / 2).toFixed(2),
-      width: Math.max(1.5, (to - from + 1) * dayWidth - 0.5).toFixed(2),
-      height: thickness.toFixed(2),
-    };
-    const words = `${symbol}: ${count(quantity)} shares, ${dateAt(from)} to ${dateAt(to)}`;
-    return svg('rect', { ...box, class: 'held' }, svg('title', {}, words));
-  });
-  return [
-    svg('line', { x1: NAMES, x2: WIDTH, y1: middle, y2: middle, class: 'rule' }),
-    svg('text', { x: 0, y: middle + 4, class: 'label' }, symbol),
-    ...bars,
+type Position = ModelReport['open_positions'][number] & { weight: number | null };
+
+/** What the model holds, the largest first, with its cost. */
+export function currentHoldings({ open_positions: positions }: ModelReport, last: HeldDay | undefined): HTMLElement {
+  const title = 'Current holdings';
+  if (positions.length === 0) return section(title, h('p.quiet', 'No shares at the last close.'));
+  const weights = new Map(last?.holdings.map(({ symbol, weight }) => [symbol, weight]));
+  const rows = positions.map((position) => ({ ...position, weight: weights.get(position.symbol) ?? null }));
+  const columns = [
+    textColumn<Position>('Symbol', ({ symbol }) => symbol, { isName: true }),
+    numberColumn<Position>('Shares', ({ quantity }) => quantity, count),
+    dateColumn<Position>('Since', ({ since }) => since),
+    numberColumn<Position>('Cost', (row) => row.cost_basis, money),
+    numberColumn<Position>('Value', ({ value }) => value, money),
+    numberColumn<Position>('Weight', ({ weight }) => weight, share),
+    numberColumn<Position>('Profit', (row) => row.unrealised_profit, profit, { isToned: true }),
   ];
+  return section(title, table({ caption: 'Holdings at the last close', rows, columns, sortedBy: 'Value', most: ROWS_AT_FIRST }));
 }

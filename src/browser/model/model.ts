@@ -1,52 +1,80 @@
+import { filterBar } from '../filters/filter-bar.ts';
+import { type FilterName, type Filters, filtersIn, hasFilters } from '../filters/filters.ts';
 import { missing, section } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
 import { counted } from '../parts/format.ts';
 import { type Page, heading } from '../parts/page.ts';
-import { getModels, getPerformance, getResults } from '../service/requests.ts';
+import { getJobs, getModels } from '../service/requests.ts';
 import type { ModelReport } from '../service/responses.ts';
-import { daysOf } from './days.ts';
+import { valueCurve } from './curve.ts';
+import { drawdowns } from './drawdowns.ts';
 import { entryView } from './entry.ts';
 import { figures } from './figures.ts';
-import { holdingsOverTime } from './holdings.ts';
-import { plots } from './model-plots.ts';
-import { dayTable, holdingsTable, trades } from './model-tables.ts';
+import { returnDistribution } from './histogram.ts';
+import { currentHoldings, holdingsOverTime } from './holdings.ts';
+import { dayTable } from './model-days.ts';
+import { monthlyReturns } from './months.ts';
+import { rollingRisk } from './rolling.ts';
+import { type ModelData, modelData } from './sources.ts';
+import { profitBySymbol } from './symbols.ts';
+import { tradesTable } from './trades.ts';
+import { weightsOverTime } from './weights.ts';
 
+/** How many jobs the bar of filters offers: the newest. */
+const OFFERED_JOBS = 50;
 /** How many stale dates are named. */
 const MAX_NAMED = 5;
+/** Filters that have no meaning for a single model. */
+const HIDDEN: FilterName[] = ['models', 'common'];
 
-/** One model: its curve with the trades on it, drawdown, what it held, what it traded, and all its figures. */
+/** One model: its curve with the trades on it, its returns and risk over time, what it held and traded, and all its figures. */
 export const showModel: Page = async (host, params, signal) => {
   const model = params['model'] ?? '';
+  const filters = filtersIn(location.search);
+  const bar = filterBar(filters, { hides: HIDDEN });
   const content = h('div.stack');
-  replace(host, heading(model), content);
-  const [{ results }, performance, { models }] = await Promise.all([
-    getResults(model, signal),
-    getPerformance({ model }, signal),
+  replace(host, heading(model), bar.element, content);
+  const [data, { models }, { jobs }] = await Promise.all([
+    modelData(model, filters, signal),
     getModels(signal),
+    getJobs(OFFERED_JOBS, signal),
   ]);
-  const days = daysOf(results);
-  if (days.length === 0) {
-    const words = `Model ${model} has no completed model-days. Start a job for it on the overview.`;
-    return replace(content, ...missing(words));
-  }
-  const report = performance.models.find((one) => one.model === model);
+  bar.offer({ jobs });
+  if (data === null) return replace(content, ...missing(nothing(model, filters)));
   const known = models.find(({ signature }) => signature === model);
-  replace(
-    content,
-    report !== undefined && report.stale_model_days > 0 && h('p.notice', staleness(report)),
-    report !== undefined && report.days_before_cutoff > 0 && h('p.notice', memory(report)),
-    plots(days, { report, performance, signal }),
-    report !== undefined && section('Figures', figures(report, performance)),
-    section('Holdings over time', holdingsOverTime(days)),
-    h(
-      'div.two',
-      trades(`Trades of ${model}`, results),
-      report !== undefined && report.open_positions.length > 0 && holdingsTable(report),
-    ),
-    dayTable(model, days),
-    known !== undefined && section('What ran', entryView(known.entry)),
-  );
+  replace(content, ...notices(data.report), ...views(data, signal));
+  if (known !== undefined) content.append(section('What ran', entryView(known.entry)));
 };
+
+function views({ report, details, performance, trades, held }: ModelData, signal: AbortSignal): HTMLElement[] {
+  const { definitions } = performance.conventions;
+  return [
+    valueCurve({ report, performance, trades, signal }),
+    drawdowns({ report, details, definitions, signal }),
+    section('Figures', figures(report, performance)),
+    h('div.two.even', monthlyReturns(details, definitions), returnDistribution(report, details, definitions)),
+    rollingRisk({ report, details, definitions, signal }),
+    h('div.two.even', profitBySymbol(details, definitions), currentHoldings(report, held.days.at(-1))),
+    weightsOverTime(held, signal),
+    holdingsOverTime(held),
+    tradesTable(report.model, trades),
+    dayTable(report, { trades, held: held.days }),
+  ];
+}
+
+function nothing(model: string, filters: Filters): string {
+  if (!hasFilters(filters)) return `Model ${model} has no completed model-days. Start a job for it on the overview.`;
+  return `Model ${model} has no completed model-days that match these filters.`;
+}
+
+/** What a reader should know before reading anything into the figures. */
+function notices(report: ModelReport): HTMLElement[] {
+  const words = [
+    ...(report.stale_model_days > 0 ? [staleness(report)] : []),
+    ...(report.days_before_cutoff > 0 ? [memory(report)] : []),
+  ];
+  return words.map((text) => h('p.notice', text));
+}
 
 function memory({ days_before_cutoff: days, model_days: all, knowledge_cutoff: cutoff }: ModelReport): string {
   const are = days === 1 ? 'is' : 'are';

@@ -34,6 +34,11 @@ export function textColumn<Row>(
   return { title, by, cell: by, ...more };
 }
 
+/** A column that shows dates on one line, and words for a missing one. */
+export function dateColumn<Row>(title: string, by: (row: Row) => string | null, missing = ''): Column<Row> {
+  return { title, by, cell: (row) => by(row) ?? missing, look: () => 'date' };
+}
+
 /** A column that shows numbers and sorts by them; with `isToned` gains and losses have colours. */
 export function numberColumn<Row>(
   title: string,

@@ -19,8 +19,8 @@ interface Drawing {
 
 /** How the plot library draws a plot. */
 export function drawingOptions(options: PlotOptions, { isLog, hidden, width, showTip }: Drawing): uPlot.Options {
-  const { lines, height, group, drawOver, fromZero = false, marks = [] } = options;
-  const colours = coloursOf(['axis', 'grid', ...lines.map(({ look }) => look)]);
+  const { lines, height, group, drawOver, fromZero = false, isStacked = false, marks = [] } = options;
+  const colours = coloursOf(['axis', 'grid', 'surface', ...lines.map(({ look }) => look)]);
   return {
     width,
     height,
@@ -32,12 +32,16 @@ export function drawingOptions(options: PlotOptions, { isLog, hidden, width, sho
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'UTC'),
     scales: {
       x: { time: true },
-      y: { distr: isLog ? 3 : 1, range: (_plot, min, max) => paddedRange(min, max, { isLog, fromZero }) },
+      y: { distr: isLog ? 3 : 1, range: (_plot, min, max) => (isStacked ? [0, max] : paddedRange(min, max, { isLog, fromZero })) },
     },
     axes: axesOf(options, colours),
     series: [
       {},
-      ...lines.map((line, index) => ({ ...seriesOf(line, colours[line.look] ?? ''), show: !hidden.has(index) })),
+      ...lines.map((line, index) => {
+        const colour = colours[line.look] ?? '';
+        const series = isStacked ? areaOf(line, colour, colours['surface'] ?? '') : seriesOf(line, colour);
+        return { ...series, show: !hidden.has(index) };
+      }),
     ],
     hooks: {
       setCursor: [showTip],
@@ -81,4 +85,9 @@ function seriesOf({ label, width = 1.5, values, dash, isFilled }: Line, stroke: 
     ...(dash && { dash: dash.map((length) => length * devicePixelRatio) }), // the library scales widths, not dashes
     ...(isFilled && { fill: stroke.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.16)'), fillTo: 0 }),
   };
+}
+
+/** An area down to zero: those drawn later cover its lower part. */
+function areaOf({ label, values }: Line, fill: string, edge: string): uPlot.Series {
+  return { label, stroke: edge, width: 1, fill, fillTo: 0, spanGaps: true, points: { show: values.length === 1 } };
 }

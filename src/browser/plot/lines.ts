@@ -36,6 +36,8 @@ export interface PlotOptions {
   hasStart?: boolean;
   /** Opens a day when the reader clicks on a curve, or chooses one with the keyboard; a benchmark has no days. */
   onOpen?: (label: string, date: string) => void;
+  /** Whether the lines are areas, each on top of those after it. The values that readers read are each line's own. */
+  isStacked?: boolean;
 }
 
 /** How a line looks beside its name. */

@@ -9,6 +9,7 @@ import { keptHidden, keptRange, keptView } from './kept-view.ts';
 import type { Line, PlotOptions } from './lines.ts';
 import { openOnClick } from './opening.ts';
 import { fillTip, isWhole, placeTip, showAll, zoom } from './reading.ts';
+import { stacked } from './stack.ts';
 
 export interface Plot {
   element: HTMLElement;
@@ -107,8 +108,10 @@ function frame({ label, height, onOpen }: PlotOptions): Record<'element' | 'canv
   return { element: h('div.plot', canvas, tip, spoken), canvas, tip, spoken };
 }
 
-function dataOf({ dates, lines }: PlotOptions): uPlot.AlignedData {
-  return [dates.map((date) => Date.parse(date) / 1000), ...lines.map(({ values }) => [...values])];
+function dataOf({ dates, lines, isStacked = false }: PlotOptions): uPlot.AlignedData {
+  const values = lines.map((line) => line.values);
+  const drawn = isStacked ? stacked(values) : values.map((own) => [...own]);
+  return [dates.map((date) => Date.parse(date) / 1000), ...drawn];
 }
 
 /** Draws as soon as there is room and whenever the colours change, and resizes with the canvas. */

@@ -1,6 +1,7 @@
 import { asObject, tryParse } from '../../json.ts';
-import type { Comparison, Health, Jobs, KnownModels, Performance, ResultsRecord, Session, Status } from './responses.ts';
+import type { Comparison, Health, Holdings, Jobs, KnownModels, Performance, ResultsRecord, Session, Status } from './responses.ts';
 import type { TriggerRequest, TriggerResponse } from './responses.ts';
+import { type Trade, tradesIn } from './trades.ts';
 import { accessToken, askForToken } from './token.ts';
 
 /** Fired on the document when a request gets no response, and when one gets any. */
@@ -33,6 +34,10 @@ export async function send(url: string, { method = 'GET', body, headers, signal 
 
 /** The body of a successful response. Rejects with the server's own words, caused by the status. */
 async function request<Body>(url: string, options: RequestOptions): Promise<Body> {
+  return JSON.parse(await requestText(url, options)) as Body;
+}
+
+async function requestText(url: string, options: RequestOptions): Promise<string> {
   let response: Response;
   let text: string;
   try {
@@ -46,10 +51,10 @@ async function request<Body>(url: string, options: RequestOptions): Promise<Body
   document.dispatchEvent(new Event(SERVER_RESPONDS));
   const { ok, status } = response;
   if (!ok) throw new Error(detailOf(text) ?? `The server responded with status ${status}.`, { cause: status });
-  return JSON.parse(text) as Body;
+  return text;
 }
 
-/** As above, but null when the server finds nothing (404). */
+/** As `request`, but null when the server finds nothing (404). */
 async function requestIfFound<Body>(url: string, options: RequestOptions): Promise<Body | null> {
   return request<Body>(url, options).catch((error: unknown) => {
     if (error instanceof Error && error.cause === NOT_FOUND) return null;
@@ -79,11 +84,19 @@ export function getModels(signal: AbortSignal): Promise<KnownModels> {
 }
 
 /** The figures of all models over all dates, or of those that the filters choose. */
-export function getPerformance(
-  filters: { model?: string; start_date?: string; end_date?: string },
-  signal: AbortSignal,
-): Promise<Performance> {
+export function getPerformance(filters: Record<string, string>, signal: AbortSignal): Promise<Performance> {
   return request(`/performance?${new URLSearchParams(filters)}`, { signal });
+}
+
+/** The orders and dividends of the models and dates that the filters choose, by date. */
+export async function getTrades(filters: Record<string, string>, signal: AbortSignal): Promise<Trade[]> {
+  const query = new URLSearchParams({ ...filters, table: 'trades', format: 'csv' });
+  return tradesIn(await requestText(`/performance?${query}`, { signal }));
+}
+
+/** What a model held at the close of each of its days. */
+export function getHoldings(filters: Record<string, string>, signal: AbortSignal): Promise<Holdings> {
+  return request(`/holdings?${new URLSearchParams(filters)}`, { signal });
 }
 
 /** Models compared, as the query (with its question mark, or empty) chooses. */

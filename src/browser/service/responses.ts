@@ -1,6 +1,7 @@
 import type * as v from 'valibot';
 import type { comparisonResponse } from '../../handlers/comparison-response.ts';
 import type { healthResponse } from '../../handlers/health.ts';
+import type { holdingsResponse } from '../../handlers/holdings.ts';
 import type { jobsResponse } from '../../handlers/jobs.ts';
 import type { modelsResponse } from '../../handlers/models.ts';
 import type { performanceResponse } from '../../handlers/performance-response.ts';
@@ -30,3 +31,10 @@ export type Comparison = v.InferOutput<typeof comparisonResponse>;
 export type ComparedModel = Comparison['models'][number];
 export type ComparedPair = Comparison['pairs'][number];
 export type Leader = Comparison['leader'];
+
+export type Details = NonNullable<ModelReport['details']>;
+export type Drawdown = Details['drawdowns'][number];
+
+export type Holdings = v.InferOutput<typeof holdingsResponse>;
+export type HeldDay = Holdings['days'][number];
+export type HeldSymbol = Holdings['symbols'][number];

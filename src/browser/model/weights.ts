@@ -1,0 +1,25 @@
+import { section } from '../parts/blocks.ts';
+import { h } from '../parts/element.ts';
+import { counted, share } from '../parts/format.ts';
+import { createPlot } from '../plot/plot.ts';
+import { datesFromStart } from '../plot/values.ts';
+import type { HeldDay, HeldSymbol } from '../service/responses.ts';
+import { weightLayers } from './weight-layers.ts';
+
+const HEIGHT = 260;
+
+/** What part of the portfolio was in what, at each close. */
+export function weightsOverTime(
+  { days, symbols }: { days: readonly HeldDay[]; symbols: readonly HeldSymbol[] },
+  signal: AbortSignal,
+): HTMLElement {
+  const layers = weightLayers(days, symbols).toReversed();
+  // The start has no weights; it is there so that all plots have the same dates.
+  const lines = layers.map(({ name, look, weights }) => ({ label: name, look, values: [null, ...weights] }));
+  const label = `Weights at the close over ${counted(days.length, 'day')}`;
+  const dates = datesFromStart(days.map(({ date }) => date));
+  const options = { label, dates, lines, format: share, height: HEIGHT, group: 'model', isStacked: true };
+  const { element } = createPlot(options, signal);
+  const key = layers.map(({ name, look }) => h('li', h(`span.block.${look}`), name));
+  return section('Weights over time', h('ul.key', { 'aria-label': 'Layers of the plot, from the top' }, ...key), element);
+}

@@ -9,6 +9,7 @@ import { showOverview } from './overview/overview.ts';
 import { link } from './parts/blocks.ts';
 import { h, on } from './parts/element.ts';
 import { markTabAsDev } from './parts/page.ts';
+import { preparePaper } from './parts/paper.ts';
 import { themeSwitch } from './parts/theme.ts';
 import { startRouter } from './router.ts';
 import { SERVER_LOST, SERVER_RESPONDS, getHealth } from './service/requests.ts';
@@ -33,6 +34,7 @@ function start(): void {
   const brand = h('a.brand', { href: '/' }, 'Trading Simulation');
   const nav = h('nav', { 'aria-label': 'Pages' }, ...navigation.map(([path, name]) => link(path, name)));
   document.body.append(skip, h('header.top', brand, nav, themeSwitch()), lostNotice(), main);
+  preparePaper();
   void showMode();
   startRouter(main, {
     '/': showOverview,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { type TestContext, before, test } from 'node:test';
 import { obstacles } from '../support/axe.ts';
 import { type Visit, loaded, overflow, visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
@@ -84,16 +85,98 @@ async function checkPage(reader: Visit, path: string, form: Form): Promise<void>
   assert.ok(elements < MAX_ELEMENTS, `${what} has ${elements} elements`);
 }
 
+/** What paper would show cut off, or should not show: in CSS pixels, the page is as wide as A4 or Letter inside its margins. */
+const BAD_ON_PAPER = `(() => {
+  const shown = [...document.querySelectorAll('body *')].filter((element) => element.checkVisibility() && !element.closest('.unseen, .canvas'));
+  const nameOf = (element) => element.localName + '.' + element.className + ' ' + element.textContent.slice(0, 40);
+  const wide = shown.filter((element) => element.getBoundingClientRect().right > innerWidth + 1);
+  const cut = shown.filter((element) => getComputedStyle(element).overflowX !== 'visible' && !element.matches('th, .legend *, svg *')
+    && element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0);
+  const controls = shown.filter((element) => element.matches('form, input, select, textarea, button:not(.sort, .legend), nav, .tip'));
+  const ground = getComputedStyle(document.querySelector('section') ?? document.body).backgroundColor;
+  const empty = [...document.querySelectorAll('.canvas')].filter((canvas) => canvas.checkVisibility() && canvas.querySelector('canvas') === null);
+  return [
+    ...wide.map((element) => 'too wide: ' + nameOf(element)),
+    ...cut.map((element) => 'cut off: ' + nameOf(element)),
+    ...controls.map((element) => 'of no use: ' + nameOf(element)),
+    ...empty.map((element) => 'not drawn: ' + nameOf(element)),
+    ...(/rgb\\(255, 255, 255\\)|rgba\\(0, 0, 0, 0\\)/.test(ground) ? [] : ['not light: ' + ground]),
+  ];
+})()`;
+const PAPER_WIDTHS = { A4: 703, Letter: 725 };
+
+/** As the browser prints: it says so, then lays the page out on paper. */
+async function checkPaper(reader: Visit, path: string, format: keyof typeof PAPER_WIDTHS): Promise<void> {
+  await reader.page.setViewportSize({ width: 1440, height: 900 });
+  await reader.page.emulateMedia({ colorScheme: 'dark' });
+  await reader.open(path);
+  await unfold(reader);
+  await reader.page.evaluate("dispatchEvent(new Event('beforeprint'))");
+  const plots = await reader.page.evaluate<number[]>("[...document.querySelectorAll('.canvas canvas')].map((plot) => plot.clientWidth)");
+  assert.ok(plots.every((width) => width <= PAPER_WIDTHS[format]), `plots of ${path.slice(0, 40)} are ${plots} wide on ${format}`);
+  await reader.page.setViewportSize({ width: PAPER_WIDTHS[format], height: 900 });
+  await reader.page.emulateMedia({ media: 'print' });
+  assert.deepEqual(await reader.page.evaluate(BAD_ON_PAPER), [], `${path.slice(0, 40)} on ${format}`);
+  await reader.page.evaluate("dispatchEvent(new Event('afterprint'))");
+  await reader.page.emulateMedia({ media: 'screen' });
+  assert.equal(await reader.page.evaluate("document.documentElement.matches('[data-paper], [data-theme]')"), false);
+}
+
 const few: TrackRecords = { models: LONG_NAMES, days: 24, datesPerJob: 12, failures: 0.05 };
 
-test('pages with names of 200 characters have no obstacles and show their figures', inBrowser, async (t) => {
-  const service = await serviceOn(t, few);
+let service: TestService;
+before(async (t) => {
+  if (!noBrowser) service = await serviceOn(t as TestContext, few);
+});
+
+test('pages with names of 200 characters have no obstacles, show their figures, and fit on paper', inBrowser, async (t) => {
   const reader = await visit(t, service.url, { provokes: [404] });
   const pages = pagesOf(few);
   const shortForms = ['/', `/models/${encodeURIComponent(LONG_NAMES[1] as string)}`, '/compare', pages.at(-2) as string];
   const picked = shortForms.map((path, index) => [path, allForms[[3, 4, 0, 7][index] as number] as Form] as const);
   const visits = isLong ? allForms.flatMap((form) => pages.map((path) => [path, form] as const)) : picked;
   for (const [path, form] of visits) await checkPage(reader, path, form);
+  for (const path of isLong ? pages : ['/']) await checkPaper(reader, path, 'A4');
+});
+
+/** What a button saves: its name and its content. */
+async function saved({ page }: Visit, button: string): Promise<{ name: string; content: Buffer }> {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: button }).click()]);
+  return { name: download.suggestedFilename(), content: readFileSync(await download.path()) };
+}
+
+test('a table is saved as CSV with all rows as shown, a plot as a picture of what it shows', inBrowser, async (t) => {
+  const reader = await visit(t, service.url, { viewport: { width: 1440, height: 900 } });
+  await reader.open('/');
+  const board = await saved(reader, 'Leaderboard of the models as CSV');
+  assert.equal(board.name, 'leaderboard-of-the-models.csv');
+  const [head = '', ...rows] = board.content.toString().slice(1).trim().split('\r\n');
+  const { models } = (await service.get('/performance')).body as { models: { model: string; end_value: number; total_return: number }[] };
+  const expected = models.toSorted((one, other) => other.total_return - one.total_return);
+  assert.match(head, /^Model,Value,Return,/);
+  const shownFirst = rows.map((row) => row.split(',').slice(0, 3));
+  assert.deepEqual(shownFirst, expected.map(({ model, end_value, total_return }) => [model, `${end_value}`, `${total_return}`]));
+
+  const plot = await saved(reader, 'Portfolio value of 4 models by date as PNG');
+  assert.equal(plot.name, 'portfolio-value-of-4-models-by-date.png');
+  const url = `data:image/png;base64,${plot.content.toString('base64')}`;
+  const colours = await reader.page.evaluate<Record<string, number>>(`(async () => {
+    const image = Object.assign(new Image(), { src: '${url}' });
+    await image.decode();
+    const canvas = Object.assign(document.createElement('canvas'), { width: image.width, height: image.height });
+    const ink = canvas.getContext('2d');
+    ink.drawImage(image, 0, 0);
+    const counts = {};
+    const { data } = ink.getImageData(0, 0, canvas.width, canvas.height);
+    for (let at = 0; at < data.length; at += 4) counts[data.slice(at, at + 4)] = (counts[data.slice(at, at + 4)] ?? 0) + 1;
+    return counts;
+  })()`);
+  const looks = await reader.page.evaluate<string[]>(`[...document.querySelectorAll('.legend .swatch')].map((swatch) => {
+    const [red, green, blue] = getComputedStyle(swatch).color.match(/\\d+/g);
+    return red + ',' + green + ',' + blue + ',255';
+  })`);
+  assert.ok(looks.length === 5 && looks.every((look) => (colours[look] ?? 0) > 20), `${JSON.stringify(looks)} are in the picture`);
+  assert.ok((colours['255,255,255,255'] ?? 0) > 100_000, 'on the ground of the page');
 });
 
 const sizes: [name: string, records: TrackRecords | null][] = [
@@ -108,6 +191,7 @@ for (const [name, records] of sizes)
     const service = await serviceOn(t, records);
     const reader = await visit(t, service.url, { provokes: [404] });
     for (const form of allForms) for (const path of pagesOf(records)) await checkPage(reader, path, form);
+    for (const path of pagesOf(records)) await checkPaper(reader, path, 'Letter');
   });
 
 test('every page asks for a token in a dialog without obstacles', inLongForm, async (t) => {

@@ -10,6 +10,7 @@ import { type Client, createClient } from './client.ts';
 import { followJob } from './follow-job.ts';
 import { type JobStatusResponse, describeEnd } from './job-view.ts';
 import { alignColumns } from './text-table.ts';
+import { signed } from './words.ts';
 
 const DEMO_WEEKDAYS = 10;
 
@@ -85,7 +86,7 @@ function dollars(value: number): string {
 }
 
 function percent(fraction: number | null): string {
-  return fraction === null ? '' : `${fraction >= 0 ? '+' : ''}${(fraction * 100).toFixed(2)} %`;
+  return fraction === null ? '' : `${signed(fraction, (fraction * 100).toFixed(2))} %`;
 }
 
 /** Orders that the tools refused: simulated models make the mistakes of real ones. */

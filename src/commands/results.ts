@@ -6,6 +6,7 @@ import { formatDollars, fromDollars } from '../money.ts';
 import { cleanText, showLines } from '../text.ts';
 import { checkDates, connect } from './connect.ts';
 import { alignColumns } from './text-table.ts';
+import { signed } from './words.ts';
 
 const HEADER = ['date', 'model', 'action', 'symbol', 'amount', 'price', 'cash', 'value', 'day profit', 'day return'];
 const TEXT_COLUMNS = 4;
@@ -51,8 +52,8 @@ function cellsOf(record: ResultsRecord): string[] {
     dollars(price),
     dollars(cash),
     dollars(portfolio_value),
-    dollars(daily_profit),
-    daily_return_pct === null ? '' : `${daily_return_pct.toFixed(2)} %`,
+    signed(daily_profit, dollars(daily_profit)),
+    daily_return_pct === null ? '' : `${signed(daily_return_pct, daily_return_pct.toFixed(2))} %`,
   ];
 }
 

@@ -13,3 +13,8 @@ export function size(bytes: number): string {
   for (; value >= BYTES_PER_KB && unit < UNITS.length - 1; unit += 1) value /= BYTES_PER_KB;
   return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`;
 }
+
+/** A change as text with a plus sign for a gain, as on the pages; none where the text shows only zeros. */
+export function signed(change: number | null, text: string): string {
+  return change !== null && change > 0 && /[1-9]/.test(text) ? `+${text}` : text;
+}

@@ -38,11 +38,13 @@ export function* readRecord(
 ): Steps<ModelRecord> {
   const { database } = choice;
   const chosen = new Map<number, CalendarDate | null>();
+  const startedFrom = new Map<number, number | null>();
   const [staleDates, unpaidDates, unknownDates] = [new Set<CalendarDate>(), new Set<CalendarDate>(), new Set<CalendarDate>()];
   const findUnknown = createUnknownSearch(database);
   for (const step of chosenBatches({ ...choice, models: [model] })) {
-    for (const { sessionId, date, startDate, paysDividends } of step) {
+    for (const { sessionId, date, startDate, startedFrom: start, paysDividends } of step) {
       chosen.set(sessionId, startDate);
+      startedFrom.set(sessionId, start);
       if (!paysDividends) unpaidDates.add(date);
     }
     yield null;
@@ -52,7 +54,7 @@ export function* readRecord(
   }
   const sessionIds = [...chosen.keys()];
   const marks = new Map<string, Money | null>();
-  const ledger = yield* ledgerDays(database, sessionIds);
+  const ledger = yield* ledgerDays(database, startedFrom);
   return {
     ledger,
     chosen,

@@ -43,7 +43,7 @@ test('trigger, watch and results are clients of a running server', async () => {
   assert.match(String(header), /^date +model +action +symbol +amount +price +cash +value +day profit +day return$/);
   const { count, results } = await ask(`${server.url}/results?job_id=${jobId}&model=other&date=2025-11-10`);
   assert.equal(lines.length, count);
-  assert.match(String(lines[0]), new RegExp(`^2025-11-10  other  ${results[0].action_type} .* -?\\d+\\.\\d\\d %$`));
+  assert.match(String(lines[0]), new RegExp(`^2025-11-10  other  ${results[0].action_type} .* [-+]?\\d+\\.\\d\\d %$`));
 
   const csv = await runApart(['results', '--job', jobId, '--csv']);
   const served = await fetch(`${server.url}/results?job_id=${jobId}&format=csv`);
@@ -228,6 +228,19 @@ test('another service is reported, not followed and not trusted', async (t) => {
     assert.equal(code, 1);
     assert.match(stderr, says);
   }
+});
+
+test('a gain has a plus sign, as on the pages; a loss a minus sign, and what rounds to zero neither', async (t) => {
+  const record = {
+    ...{ id: 1, job_id: 'j', date: '2025-11-10', model: 'm', action_id: 1, action_type: 'no_trade', symbol: null, amount: null },
+    ...{ price: null, cash: 1, portfolio_value: 1, created_at: '2025-11-11T00:00:00.000Z', holdings: [] },
+  };
+  const changes = [[12.5, 0.125], [-12.5, -0.125], [0.0001, 0.0001], [0, 0], [5, null]];
+  const results = changes.map(([daily_profit, daily_return_pct]) => ({ ...record, daily_profit, daily_return_pct }));
+  const { url } = await farService(t, [{ body: { results, count: results.length } }]);
+  const { stdout } = await run(['results', '--url', url]);
+  const shown = stdout.trimEnd().split('\n').slice(1).map((line) => line.split(/ {2,}/).slice(5).join(' '));
+  assert.deepEqual(shown, ['+12.50 +0.13 %', '-12.50 -0.13 %', '+0.0001 0.00 %', '0.00 0.00 %', '+5.00']);
 });
 
 test('text from the server is shown without control characters', async (t) => {

@@ -31,6 +31,7 @@ const day = (model: string, date: string, startDate: string | null, paysDividend
   model,
   date,
   startDate,
+  startedFrom: null,
   paysDividends,
 });
 

@@ -8,17 +8,18 @@ import { type RowOf, amount, flag, integer, oneOf, orNull, query, real, text } f
 import { sumOf } from '../usage.ts';
 import { PORTION, portionsOf } from './results.ts';
 
-/** An active model-day, with the date of the day it started from; null when it started from the initial cash. */
+/** An active model-day, with the date and the session of the day it started from; null when it started from the initial cash. */
 export interface ChosenDay extends ChosenSession {
   startDate: CalendarDate | null;
+  startedFrom: number | null;
   paysDividends: boolean;
 }
 
 const STARTS = query(
-  `SELECT past.date, own.pays_dividends FROM json_each(?) AS chosen JOIN trading_sessions AS own ON own.session_id = chosen.value
+  `SELECT past.date, own.started_from_session_id, own.pays_dividends FROM json_each(?) AS chosen JOIN trading_sessions AS own ON own.session_id = chosen.value
      LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
    ORDER BY chosen.key`,
-  [orNull(text), flag],
+  [orNull(text), orNull(integer), flag],
 );
 
 /** The matching model-days active at a change of the ledger, by date and model; in batches. */
@@ -26,8 +27,8 @@ export function* chosenDays(database: Database, filters: SessionFilters, at: num
   for (const sessions of committedSessions(database, filters, at)) {
     const starts = STARTS.all(database, jsonIds(sessions));
     yield sessions.map((session, index) => {
-      const [startDate, pays] = starts[index] ?? [null, 0];
-      return { ...session, startDate, paysDividends: pays === 1 };
+      const [startDate, startedFrom, pays] = starts[index] ?? [null, null, 0];
+      return { ...session, startDate, startedFrom, paysDividends: pays === 1 };
     });
   }
 }
@@ -74,12 +75,13 @@ export interface LedgerDay {
 }
 
 /**
- * The ledgers of some model-days of one model and of all that they started from, back to the initial cash, in chain order.
+ * The ledgers of some model-days of one model, given with the sessions that they started from, and of all days before those,
+ * back to the initial cash, in chain order.
  * Committed days never change, so the ledger is still the one that was chosen, though it is read step by step.
  */
-export function* ledgerDays(database: Database, sessionIds: readonly number[]): Steps<LedgerDay[]> {
+export function* ledgerDays(database: Database, startedFrom: ReadonlyMap<number, number | null>): Steps<LedgerDay[]> {
   const days: LedgerDay[] = [];
-  const all = [...sessionIds, ...(yield* pastOf(database, sessionIds))].map((sessionId) => ({ sessionId }));
+  const all = [...startedFrom.keys(), ...(yield* pastOf(database, startedFrom))].map((sessionId) => ({ sessionId }));
   for (const sessions of slicesOf(all)) {
     for (const portion of portionsOf(database, sessions)) {
       for (const row of LEDGER.all(database, ...portion.values)) addRow(days, row);
@@ -106,11 +108,6 @@ function* slicesOf<Item>(items: readonly Item[]): Generator<Item[]> {
   for (let start = 0; start < items.length; start += SESSIONS_PER_STEP) yield items.slice(start, start + SESSIONS_PER_STEP);
 }
 
-const STARTED_FROM = query(
-  `SELECT own.started_from_session_id FROM json_each(?) AS chosen JOIN trading_sessions AS own ON session_id = chosen.value`,
-  [orNull(integer)],
-);
-
 /** A session and those before it, newest first. */
 const CHAIN = query(
   `WITH RECURSIVE chain (session_id, past, place) AS (
@@ -123,24 +120,21 @@ const CHAIN = query(
 );
 
 /** The earlier sessions that some sessions depend on, without these themselves. */
-function* pastOf(database: Database, sessionIds: readonly number[]): Steps<number[]> {
-  const known = new Set(sessionIds);
+function* pastOf(database: Database, startedFrom: ReadonlyMap<number, number | null>): Steps<number[]> {
+  const known = new Set(startedFrom.keys());
   const past: number[] = [];
-  for (const ids of slicesOf(sessionIds)) {
-    for (let [next] of STARTED_FROM.all(database, JSON.stringify(ids))) {
-      while (next !== null && !known.has(next)) {
-        const chain: RowOf<typeof CHAIN>[] = CHAIN.all(database, next);
-        next = null;
-        for (const [id, before] of chain) {
-          if (known.has(id)) break;
-          known.add(id);
-          past.push(id);
-          next = before;
-        }
-        yield null;
+  for (let next of startedFrom.values()) {
+    while (next !== null && !known.has(next)) {
+      const chain: RowOf<typeof CHAIN>[] = CHAIN.all(database, next);
+      next = null;
+      for (const [id, before] of chain) {
+        if (known.has(id)) break;
+        known.add(id);
+        past.push(id);
+        next = before;
       }
+      yield null;
     }
-    yield null;
   }
   return past;
 }

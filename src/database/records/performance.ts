@@ -16,7 +16,7 @@ export interface ChosenDay extends ChosenSession {
 }
 
 const STARTS = query(
-  `SELECT past.date, own.started_from_session_id, own.pays_dividends FROM json_each(?) AS chosen JOIN trading_sessions AS own ON own.session_id = chosen.value
+/** An active model-day, with the date and the session that it started from; both are null for the initial cash. */
      LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
    ORDER BY chosen.key`,
   [orNull(text), orNull(integer), flag],

@@ -73,8 +73,12 @@ export const jobCourseEntries = {
   completed_at: v.nullable(timestampText),
   total_duration_seconds: v.nullable(v.number()),
   error: v.nullable(v.string()),
-  /** Of all its model-days, failed ones too; null when none has a known cost. */
-  cost_usd: v.nullable(v.number()),
+  /** Of all its model-days, failed ones too. */
+  usage: named('JobUsage', {
+    /** What is known of it; null when no model-day has a known cost. */
+    cost_usd: v.nullable(v.number()),
+    model_days_without_cost: countSchema,
+  }),
 };
 
 /** What model-days used. */

@@ -64,7 +64,7 @@ export const jobExamples: Record<string, Example> = {
       completed_at: null,
       total_duration_seconds: null,
       error: null,
-      cost_usd: 0.0431,
+      usage: { cost_usd: 0.0431, model_days_without_cost: 1 },
       terms: {
         initial_cash: 10_000,
         commission_per_trade: 1,
@@ -142,7 +142,7 @@ export const jobExamples: Record<string, Example> = {
           completed_at: '2025-10-11T08:21:14.310Z',
           total_duration_seconds: 1274.306,
           error: null,
-          cost_usd: 1.8342,
+          usage: { cost_usd: 1.8342, model_days_without_cost: 0 },
           warnings: ['Skipped 2 model-days already completed'],
         },
       ],

@@ -376,7 +376,7 @@ test('the status, field by field', async () => {
     models: ['model-a', 'model-b'],
     universe: null,
     error: null,
-    cost_usd: null,
+    usage: { cost_usd: null, model_days_without_cost: 4 },
     terms: {
       initial_cash: 10_000,
       commission_per_trade: 0,

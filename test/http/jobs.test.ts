@@ -46,6 +46,8 @@ function insertOldJob(jobId: string, createdAt: string, status: 'completed' | 'f
     database.statement(ends).run(status, error, createdAt, createdAt, jobId, 'b');
     // A cost that is unknown adds nothing.
     const costs = `UPDATE job_details SET cost_usd = CASE date WHEN '2025-09-15' THEN ? ELSE 0.5 END WHERE job_id = ? AND model = 'b'`;
+    // Of the others, model b asked on the first day, and its cost is unknown.
+    database.statement(`UPDATE job_details SET steps = 1 WHERE job_id = ? AND model = 'b'`).run(jobId);
     database.statement(costs).run(jobId === 'job-0' ? 1.25 : null, jobId);
     database.statement(ends).run('skipped', 'Already completed', createdAt, createdAt, jobId, 'a');
     database
@@ -106,7 +108,7 @@ test('a job of the list, field by field', async () => {
       completed_at: '2025-10-01T08:00:01.500Z',
       total_duration_seconds: 1.5,
       error: null,
-      cost_usd: 1.75,
+      usage: { cost_usd: 1.75, model_days_without_cost: 0 },
       warnings: ['Skipped 2 dates'],
     },
   ]);
@@ -115,8 +117,9 @@ test('a job of the list, field by field', async () => {
 test('the status of a job says on which terms it ran', async () => {
   const { body } = await service.get('/simulate/status/job-0');
   const { stock_symbols: symbols, ...others } = terms;
-  assert.deepEqual([body.terms, body.replace_existing, body.cost_usd], [{ ...others, symbols }, true, 1.75]);
+  assert.deepEqual([body.terms, body.replace_existing, body.usage.cost_usd], [{ ...others, symbols }, true, 1.75]);
   assert.equal((await service.get('/simulate/status/job-1')).body.replace_existing, false);
+  assert.deepEqual((await service.get('/simulate/status/job-1')).body.usage, { cost_usd: 0.5, model_days_without_cost: 1 });
 });
 
 const refusals: [query: string, detail: RegExp][] = [

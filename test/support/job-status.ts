@@ -42,7 +42,7 @@ export function jobStatusAnswer(
     completed_at: pending > 0 ? null : TIME,
     total_duration_seconds: pending > 0 ? null : 1,
     error: null,
-    cost_usd: null,
+    usage: { cost_usd: null, model_days_without_cost: 0 },
     terms: {
       initial_cash: 10_000,
       commission_per_trade: 0,

@@ -8,17 +8,8 @@ import { pollSoon } from '../service/poll.ts';
 import { cancelJob, getStatus } from '../service/requests.ts';
 import type { JobEntry, Status } from '../service/responses.ts';
 import { type JobGrid, jobGrid } from './job-grid.ts';
+import { jobCost, jobStatusWords } from './job-words.ts';
 import { secondsToGo } from './pace.ts';
-
-const words: Record<Status['status'], string> = {
-  pending: 'Waiting to start',
-  downloading_data: 'Preparing prices',
-  running: 'Running',
-  completed: 'Completed',
-  partial: 'Partly completed',
-  failed: 'Failed',
-  cancelled: 'Cancelled',
-};
 
 /** A job with its progress, warnings and model-days, kept up to date while it is unfinished. */
 export interface JobPanel {
@@ -43,12 +34,12 @@ export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPan
   const show = (status: Status) => {
     if (grid === null) {
       grid = jobGrid(status);
-      replace(ran, h('summary', 'What ran'), ...status.entries.map(showEntry));
+      if (titled) replace(ran, h('summary', 'What ran'), ...status.entries.map(showEntry));
       replace(fold, h('summary', 'Model-days'), grid.element);
       fold.open = !titled || status.completed_at === null; // the overview shows the results of a finished job
     } else grid.update(status);
     showState(status, parts);
-    if (stateHasChanged(status.status)) replace(spoken, words[status.status]);
+    if (stateHasChanged(status.status)) replace(spoken, jobStatusWords[status.status]);
     const later = notesOf(status);
     if (notesHaveChanged(later.map(({ textContent }) => textContent))) replace(notes, ...later);
   };
@@ -56,7 +47,7 @@ export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPan
   const title = titled && h('h2', link(jobPath(jobId), name));
   const bar = h('div.bar', title, parts.state, parts.figures, parts.cancel);
   return {
-    element: h('section.job', { 'aria-label': name }, bar, parts.bar, notes, fold, ran, spoken),
+    element: h('section.job', { 'aria-label': name }, bar, parts.bar, notes, fold, titled && ran, spoken),
     async refresh(signal) {
       const status = await getStatus(jobId, signal);
       if (status !== null) show(status);
@@ -71,7 +62,7 @@ function showState(status: Status, { state, figures, bar, cancel }: Parts): void
   const { total_model_days: total, failed, pending } = status.progress;
   const isOver = status.completed_at !== null;
   state.className = `state ${status.status}`;
-  replace(state, words[status.status]);
+  replace(state, jobStatusWords[status.status]);
   const finished = total - pending;
   bar.max = Math.max(1, total);
   bar.value = finished;
@@ -86,6 +77,7 @@ function showState(status: Status, { state, figures, bar, cancel }: Parts): void
     failed > 0 && ', ',
     failed > 0 && h('strong.loss', `${count(failed)} failed`),
     pending > 0 && isOver && `, ${count(pending)} not run`,
+    ` · ${jobCost(status.usage)}`,
     status.universe !== null && ` · universe ${status.universe}`,
     ' · ',
     ...when,

@@ -8,25 +8,45 @@ import { localTime } from '../parts/time.ts';
 import { poll } from '../service/poll.ts';
 import type { Detail, Status } from '../service/responses.ts';
 import { jobPanel } from './job-panel.ts';
+import { leftOutSection } from './left-out-view.ts';
+import { ranWith } from './ran-with.ts';
+import { jobResults } from './results.ts';
 
 const ROWS_AT_FIRST = 50;
 
-/** One job: its progress, and what every model-day used. */
+/** One job: its progress, curves, figures and cost, what it left out, what it ran with, and every model-day. */
 export const showJob: Page = async (host, params, signal) => {
   const jobId = params['job_id'] ?? '';
   const panel = jobPanel(jobId, { titled: false });
-  const details = h('div');
-  replace(host, heading(`Job ${jobId.slice(0, 8)}`), h('p.quiet', jobId), panel.element, details);
-  const hasChanged = changeDetector();
-  const refresh = async (): Promise<Status | null> => {
-    const status = await panel.refresh(signal);
-    if (status === null) replace(panel.element, ...missing(`There is no job ${jobId}.`, link('/job-list', 'all jobs'), ', '));
-    else if (hasChanged([status.status, status.progress.pending])) replace(details, detailTable(status));
-    return status;
+  const results = jobResults(jobId);
+  const parts = { leftOut: h('div'), ran: h('div'), details: h('div') };
+  const way = h('nav.way', { 'aria-label': 'Jobs' }, link('/job-list', 'All jobs'), h('span.quiet', jobId));
+  const title = heading(`Job ${jobId.slice(0, 8)}`);
+  replace(host, title, way, panel.element, results.element, parts.leftOut, parts.ran, parts.details);
+  const [detailsHaveChanged, leftOutHasChanged] = [changeDetector(), changeDetector()];
+  const show = (status: Status) => {
+    if (parts.ran.childElementCount === 0) replace(parts.ran, ranWith(status));
+    if (detailsHaveChanged([status.status, status.progress.pending])) replace(parts.details, detailTable(status));
+    const { progress, completed_at } = status;
+    const skipped = status.details.filter((detail) => detail.status === 'skipped').length;
+    if (leftOutHasChanged([progress.failed, skipped, completed_at])) replace(parts.leftOut, leftOutSection(status));
   };
-  const first = await refresh();
+  const refresh = async (): Promise<{ status: Status | null; hasMoved: boolean }> => {
+    const status = await panel.refresh(signal);
+    if (status === null) {
+      replace(panel.element, ...missing(`There is no job ${jobId}.`, link('/job-list', 'all jobs'), ', '));
+      return { status, hasMoved: false };
+    }
+    show(status);
+    return { status, hasMoved: await results.refreshFor(status, signal) };
+  };
+  const { status: first } = await refresh();
   if (first?.completed_at !== null) return;
-  return () => poll(async () => ((await refresh())?.completed_at === null ? 'moving' : 'still'), signal);
+  return () =>
+    poll(async () => {
+      const { status, hasMoved } = await refresh();
+      return status?.completed_at === null || hasMoved ? 'moving' : 'still';
+    }, signal);
 };
 
 function detailTable({ details }: Status): HTMLElement {
@@ -49,7 +69,7 @@ function detailTable({ details }: Status): HTMLElement {
         numberColumn('Tokens in', (row) => row.prompt_tokens, count),
         numberColumn('Tokens out', (row) => row.completion_tokens, count),
         numberColumn('Cost', (row) => row.cost_usd, cost),
-        { title: 'Reason', cell: ({ error }) => error },
+        { title: 'Reason', cell: ({ error }) => error, look: () => 'reason' },
       ],
     }),
   );

@@ -1,34 +1,102 @@
 import { jobPath } from '../../page-paths.ts';
 import { link, section } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
-import { count } from '../parts/format.ts';
+import { cost, count, duration } from '../parts/format.ts';
 import { type Page, heading } from '../parts/page.ts';
-import { numberColumn, table, textColumn } from '../parts/table.ts';
+import { liveTable, numberColumn, textColumn } from '../parts/table.ts';
 import { localTime } from '../parts/time.ts';
-import { getJobs } from '../service/requests.ts';
+import { poll } from '../service/poll.ts';
+import { getJobPage } from '../service/requests.ts';
 import type { Jobs } from '../service/responses.ts';
+import { type JobChoice, jobChoiceIn, jobListPath, jobsRequest } from './job-choice.ts';
+import { jobCost, jobStatusWords, jobStatuses, shortList } from './job-words.ts';
 
 type Job = Jobs['jobs'][number];
 
-const MOST = 200;
-
-/** The jobs, newest first. */
+/** All jobs, newest first, a page at a time; those that are unfinished are followed. */
 export const showJobs: Page = async (host, _params, signal) => {
+  const choice = jobChoiceIn(location.search);
   const content = h('div.stack');
-  replace(host, heading('Jobs'), content);
-  const { jobs } = await getJobs(MOST, signal);
-  if (jobs.length === 0) return replace(content, h('p.notice', 'There are no jobs yet.'));
-  const columns = [
-    textColumn<Job>('Job', ({ job_id: id }) => id, { isName: true, cell: ({ job_id: id }) => link(jobPath(id), id.slice(0, 8)) }),
-    textColumn<Job>('Status', ({ status }) => status, {
-      cell: ({ status }) => h(`span.state.${status}`, status.replace('_', ' ')),
-    }),
-    textColumn<Job>('First date', (row) => row.start_date),
-    textColumn<Job>('Last date', (row) => row.end_date),
-    numberColumn<Job>('Models', ({ models }) => models.length, count),
-    numberColumn<Job>('Model-days', ({ progress }) => progress.total_model_days, count),
-    numberColumn<Job>('Failed', ({ progress }) => progress.failed, count),
-    textColumn<Job>('Created', (row) => row.created_at, { cell: (row) => localTime(row.created_at) }),
-  ];
-  replace(content, section('All jobs', table({ caption: 'Jobs, newest first', rows: jobs, columns })));
+  replace(host, heading('Jobs'), statusLinks(choice), content);
+  const view = jobsView(content, choice);
+  const refresh = async () => view(await getJobPage(jobsRequest(choice), signal));
+  await refresh();
+  // Older pages never get another job; one that has ended no longer changes.
+  if (choice.before === '') return () => poll(refresh, signal);
 };
+
+/** A link per status: the address keeps the choice, and Back undoes it. */
+function statusLinks({ status: chosen }: JobChoice): HTMLElement {
+  const entries = [['', 'All'] as const, ...jobStatuses.map((status) => [status, jobStatusWords[status]] as const)];
+  const links = entries.map(([status, words]) => {
+    const path = jobListPath({ status, before: '' });
+    return h('a', { href: path, 'aria-current': status === chosen && 'true' }, words);
+  });
+  return h('nav.tabs', { 'aria-label': 'Jobs by status' }, ...links);
+}
+
+/** Shows a page of the jobs, and later states of the same page; resolves to whether any of them is unfinished. */
+function jobsView(content: HTMLElement, choice: JobChoice): (page: Jobs) => 'moving' | 'still' {
+  let board: ReturnType<typeof liveTable<Job>> | null = null;
+  const pager = h('nav.way', { 'aria-label': 'Pages of jobs' });
+  return ({ jobs, next_before: next }) => {
+    replace(pager, ...pagerLinks(choice, next));
+    if (jobs.length === 0) {
+      board = null;
+      replace(content, h('p.notice', ...noJobs(choice)), pager);
+    } else if (board === null) {
+      board = jobTable(jobs);
+      replace(content, section(choice.before === '' ? 'Newest jobs' : 'Older jobs', board.element), pager);
+    } else board.update(jobs);
+    return jobs.some(({ completed_at: end }) => end === null) ? 'moving' : 'still';
+  };
+}
+
+function noJobs({ status, before }: JobChoice): (Node | string)[] {
+  if (before !== '') return ['There are no older jobs.'];
+  if (status !== '') return [`No job has the status “${jobStatusWords[status]}”.`];
+  return ['There are no jobs yet. Start one on the ', link('/', 'overview'), '.'];
+}
+
+/** The service counts jobs from the newest on, so the way back to newer ones is Back, or the first page. */
+function pagerLinks({ status, before }: JobChoice, next: string | null): HTMLElement[] {
+  return [
+    ...(before === '' ? [] : [link(jobListPath({ status, before: '' }), 'Newest jobs')]),
+    ...(next === null ? [] : [link(jobListPath({ status, before: next }), 'Older jobs')]),
+  ];
+}
+
+function jobTable(jobs: readonly Job[]) {
+  return liveTable<Job>({
+    caption: 'Jobs, newest first',
+    rows: jobs,
+    isFixed: true, // the page is a part of the list: sorted, it would look like the whole
+    columns: [
+      textColumn('Job', ({ job_id: id }) => id, { isName: true, cell: ({ job_id: id }) => link(jobPath(id), id.slice(0, 8)) }),
+      textColumn('Status', ({ status }) => status, { cell: stateOf }),
+      textColumn('First date', (row) => row.start_date, { look: () => 'date' }),
+      textColumn('Last date', (row) => row.end_date, { look: () => 'date' }),
+      textColumn('Models', ({ models }) => models.join(', '), { cell: modelsOf, look: () => 'names' }),
+      numberColumn('Model-days', ({ progress }) => progress.total_model_days, count),
+      numberColumn('Left', ({ progress }) => progress.pending, count, { meaning: 'Model-days that have not run' }),
+      numberColumn('Failed', ({ progress }) => progress.failed, count, { meaning: 'Model-days that failed' }),
+      numberColumn('Warnings', ({ warnings }) => warnings?.length ?? 0, count),
+      {
+        ...numberColumn<Job>('Cost', ({ usage }) => usage.cost_usd, cost, { meaning: 'Of all its model-days, as far as it is known' }),
+        cell: ({ usage }) => jobCost(usage),
+      },
+      textColumn('Created', (row) => row.created_at, { cell: (row) => localTime(row.created_at) }),
+      numberColumn('Took', (row) => row.total_duration_seconds, duration),
+    ],
+  });
+}
+
+function stateOf({ status, error }: Job): HTMLElement {
+  return h(`span.state.${status}`, { title: error }, jobStatusWords[status]);
+}
+
+function modelsOf({ models, universe }: Job): HTMLElement {
+  const names = shortList(models);
+  const all = models.join(', ');
+  return h('span', { title: names === all ? null : all }, names, universe !== null && h('small.quiet', ` universe ${universe}`));
+}

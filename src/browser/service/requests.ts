@@ -79,6 +79,11 @@ export function getJobs(limit: number, signal: AbortSignal): Promise<Jobs> {
   return request(`/jobs?limit=${limit}`, { signal });
 }
 
+/** A page of the jobs: the request's path and query say which. */
+export function getJobPage(url: string, signal: AbortSignal): Promise<Jobs> {
+  return request(url, { signal });
+}
+
 export function getModels(signal: AbortSignal): Promise<KnownModels> {
   return request('/models', { signal });
 }

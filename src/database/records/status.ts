@@ -13,8 +13,12 @@ const PROGRESS = `
       count(*) FILTER (WHERE status = 'failed') AS failed
       FROM job_details WHERE job_details.job_id = jobs.job_id)) AS progress`;
 
-/** Of all its model-days, failed ones too; null when it is unknown for each. */
-const COST = `(SELECT ${finite(sumOf('cost_usd'))} FROM job_details WHERE job_details.job_id = jobs.job_id) AS cost_usd`;
+/** Of all its model-days, failed ones too. */
+const USAGE = `
+  (SELECT json_object(
+      'cost_usd', ${finite(sumOf('cost_usd'))},
+      'model_days_without_cost', count(*) FILTER (WHERE steps > 0 AND cost_usd IS NULL))
+    FROM job_details WHERE job_details.job_id = jobs.job_id) AS usage`;
 
 const MODELS = `
   (SELECT json_group_array(model ORDER BY model_index) FROM simulation_runs WHERE simulation_runs.job_id = jobs.job_id) AS models`;
@@ -32,7 +36,7 @@ const COURSE = [
   'completed_at',
   `round(unixepoch(completed_at, 'subsec') - unixepoch(started_at, 'subsec'), 3) AS total_duration_seconds`,
   'error',
-  COST,
+  USAGE,
 ];
 
 const MODEL_DAY = jsonObject([

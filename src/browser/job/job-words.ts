@@ -1,0 +1,39 @@
+import { MISSING, cost, counted } from '../parts/format.ts';
+import type { Status } from '../service/responses.ts';
+
+/** The statuses of a job in words. */
+export const jobStatusWords: Record<Status['status'], string> = {
+  pending: 'Waiting to start',
+  downloading_data: 'Preparing prices',
+  running: 'Running',
+  completed: 'Completed',
+  partial: 'Partly completed',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+};
+
+/** In the order of a job's life. */
+export const jobStatuses = Object.keys(jobStatusWords) as Status['status'][];
+
+/** What a job cost: `$1.83`; `at least $1.83` while the cost of some model-days is not known. */
+export function jobCost({ cost_usd: known, model_days_without_cost: without }: Status['usage']): string {
+  if (known === null || (known === 0 && without > 0)) return without > 0 ? 'cost unknown' : MISSING;
+  return without > 0 ? `at least ${cost(known)}` : cost(known);
+}
+
+/** The cost of a job in words, and for how many of its model-days it is not known. */
+export function totalInWords({ cost_usd: known, model_days_without_cost: without }: Status['usage']): string {
+  const table = 'The table has the completed model-days that are in use.';
+  const unknown = `${counted(without, 'model-day')} ${without === 1 ? 'has' : 'have'} no known cost`;
+  if (known === null) return without === 0 ? `No model has been asked anything. ${table}` : `${unknown}, and no other was run. ${table}`;
+  return `${cost(known)} in all, failed model-days included${without === 0 ? '' : `; ${unknown}`}. ${table}`;
+}
+
+/** How many names a cell has room for; the others are counted. */
+const MAX_NAMED = 3;
+
+/** "gpt-5, claude and 3 more". */
+export function shortList(names: readonly string[], most = MAX_NAMED): string {
+  const named = names.slice(0, most).join(', ');
+  return names.length <= most ? named : `${named} and ${names.length - most} more`;
+}

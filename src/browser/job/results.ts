@@ -1,0 +1,57 @@
+import { equityCurves } from '../board/curves.ts';
+import { leaderboard } from '../board/leaderboard.ts';
+import { h, replace } from '../parts/element.ts';
+import { getPerformance } from '../service/requests.ts';
+import type { Status } from '../service/responses.ts';
+import { type CostTable, costSection } from './cost.ts';
+
+/** While a job runs, its figures are computed again at most this often. */
+const RECOMPUTE_AFTER_MS = 5_000;
+
+/** The curves, the leaderboard and the cost of one job, over its own model-days. */
+export interface JobResults {
+  element: HTMLElement;
+  /** Requests the figures if the job has added something since the last time; resolves to whether it has. */
+  refreshFor(status: Status, signal: AbortSignal): Promise<boolean>;
+}
+
+type Shown = { curves: ReturnType<typeof equityCurves>; board: ReturnType<typeof leaderboard>; cost: CostTable };
+
+export function jobResults(jobId: string): JobResults {
+  const element = h('div.stack');
+  let drawing = new AbortController();
+  let shown: Shown | null = null;
+  let computed = { what: '', at: -Infinity };
+  const refresh = async (status: Status, signal: AbortSignal) => {
+    const performance = await getPerformance({ job_id: jobId }, signal);
+    if (shown?.curves.update(performance)) {
+      shown.board.update(performance);
+      return shown.cost.update(performance, status.usage);
+    }
+    drawing.abort();
+    drawing = new AbortController();
+    shown = null;
+    if (performance.models.length === 0) return replace(element, h('p.notice', noResults(status)));
+    const over = AbortSignal.any([signal, drawing.signal]);
+    const cost = costSection(performance, status.usage);
+    shown = { curves: equityCurves(performance, over), board: leaderboard(performance), cost };
+    replace(element, shown.curves.element, shown.board.element, cost.element);
+  };
+  return {
+    element,
+    async refreshFor(status, signal) {
+      const what = `${status.status} ${status.progress.completed}`;
+      const isDue = status.completed_at !== null || performance.now() - computed.at > RECOMPUTE_AFTER_MS;
+      if (what === computed.what || !isDue) return false;
+      computed = { what, at: performance.now() };
+      await refresh(status, signal);
+      return true;
+    },
+  };
+}
+
+function noResults({ completed_at, progress }: Status): string {
+  if (completed_at === null) return 'Curves and figures appear as model-days complete.';
+  if (progress.completed === 0) return 'This job has no results: none of its model-days was completed.';
+  return 'No results of this job are in use: its model-days were skipped, or later jobs have replaced them.';
+}

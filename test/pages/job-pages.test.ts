@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type JobChoice, jobChoiceIn, jobListPath, jobsRequest } from '../../src/browser/job/job-choice.ts';
+import { jobCost, shortList, totalInWords } from '../../src/browser/job/job-words.ts';
+import { datesInWords, leftOutOf } from '../../src/browser/job/left-out.ts';
+import { termsInWords } from '../../src/browser/job/terms.ts';
+import { jobStatusAnswer } from '../support/job-status.ts';
+
+/** What the pages of jobs make of addresses and responses, without a browser. */
+
+const addresses: [search: string, choice: JobChoice, address: string, request: string][] = [
+  ['', { status: '', before: '' }, '/job-list', '/jobs?limit=25'],
+  ['?status=failed', { status: 'failed', before: '' }, '/job-list?status=failed', '/jobs?status=failed&limit=25'],
+  ['?status=done&more=1', { status: '', before: '' }, '/job-list', '/jobs?limit=25'],
+  ['?status=toString', { status: '', before: '' }, '/job-list', '/jobs?limit=25'],
+  [
+    '?before=a%26b&status=running',
+    { status: 'running', before: 'a&b' },
+    '/job-list?status=running&before=a%26b',
+    '/jobs?status=running&before=a%26b&limit=25',
+  ],
+];
+
+test('the address of the job list has its status and its page, and so has the request', () => {
+  for (const [search, choice, address, request] of addresses) {
+    const read = jobChoiceIn(search);
+    assert.deepEqual([read, jobListPath(read), jobsRequest(read)], [choice, address, request], search);
+  }
+});
+
+test('what a job left out is listed by reason: failed, then never run, then skipped', () => {
+  const modelDay = (date: string, model: string, status: 'completed' | 'failed' | 'skipped' | 'pending', error: string | null) => ({
+    ...(jobStatusAnswer([{ date, model, status }]).details[0] as ReturnType<typeof jobStatusAnswer>['details'][number]),
+    error,
+  });
+  const details = [
+    modelDay('2025-09-15', 'a', 'completed', null),
+    modelDay('2025-09-16', 'a', 'skipped', 'No price data'),
+    modelDay('2025-09-16', 'b', 'skipped', 'No price data'),
+    modelDay('2025-09-15', 'b', 'failed', 'Timeout'),
+    modelDay('2025-09-18', 'b', 'failed', 'Refused'),
+    modelDay('2025-09-17', 'a', 'failed', 'Refused'),
+    modelDay('2025-09-18', 'a', 'pending', null),
+  ];
+  const rows = (completed_at: string | null) =>
+    leftOutOf({ details, completed_at }).map(({ kind, reason, modelDays, dates, models }) => [kind, reason, modelDays, dates.join(), models.join()]);
+  const failed = [
+    ['failed', 'Refused', 2, '2025-09-17,2025-09-18', 'b,a'],
+    ['failed', 'Timeout', 1, '2025-09-15', 'b'],
+  ];
+  const skipped = ['skipped', 'No price data', 2, '2025-09-16', 'a,b'];
+  assert.deepEqual(rows(null), [...failed, skipped], 'a model-day that waits is not left out yet');
+  assert.deepEqual(rows('2025-09-19'), [...failed, ['not run', 'The job ended before it', 1, '2025-09-18', 'a'], skipped]);
+});
+
+test('dates, names and costs are shortened without hiding how many there are, or that some are not known', () => {
+  assert.deepEqual(
+    [['2025-09-15'], ['2025-09-15', '2025-09-16'], ['2025-09-15', '2025-09-16', '2025-09-22']].map(datesInWords),
+    ['2025-09-15', '2025-09-15, 2025-09-16', '2025-09-15 to 2025-09-22, 3 dates'],
+  );
+  assert.deepEqual([shortList(['a', 'b', 'c']), shortList(['a', 'b', 'c', 'd', 'e'])], ['a, b, c', 'a, b, c and 2 more']);
+  const costs: [known: number | null, without: number, words: string, sentence: RegExp][] = [
+    [1.834, 0, '$1.83', /^\$1\.83 in all, failed model-days included\. /],
+    [0.0123, 2, 'at least $0.0123', /^\$0\.0123 in all, failed model-days included; 2 model-days have no known cost\. /],
+    [0, 0, '$0', /^\$0 in all/],
+    [0, 1, 'cost unknown', /; 1 model-day has no known cost\. /],
+    [null, 3, 'cost unknown', /^3 model-days have no known cost, and no other was run\. /],
+    [null, 0, '–', /^No model has been asked anything\. /],
+  ];
+  for (const [cost_usd, model_days_without_cost, words, sentence] of costs) {
+    const usage = { cost_usd, model_days_without_cost };
+    assert.equal(jobCost(usage), words);
+    assert.match(totalInWords(usage), sentence);
+  }
+});
+
+test('the terms of a job are in words, also those that are zero', () => {
+  const status = jobStatusAnswer([{ date: '2025-09-15', model: 'a', status: 'completed' }]);
+  const costs = { commission_per_trade: 1.5, commission_bps: 1, slippage_bps: 2.5, max_cost_usd: 3, dividends: false };
+  const own = { ...status, universe: 'small', replace_existing: true, terms: { ...status.terms, ...costs } };
+  const common = [['Dates', '2025-09-15'], ['Initial cash', '$10,000.00'], ['Steps', 'at most 30 per model-day']];
+  const expected = (...rows: string[][]) => [...common, ...rows].sort();
+  assert.deepEqual(termsInWords(status).sort(), expected(
+    ['Universe', 'the default one, 2 symbols'],
+    ['Commission', 'none'],
+    ['Slippage', 'none'],
+    ['Dividends', 'paid'],
+    ['Cost limit', 'none, unless an entry has its own'],
+    ['Existing results', 'kept: completed model-days are skipped'],
+  ));
+  assert.deepEqual(termsInWords(own).sort(), expected(
+    ['Universe', 'small, 2 symbols'],
+    ['Commission', '$1.50 and 1 basis point of its value per executed order'],
+    ['Slippage', 'orders fill 2.5 basis points worse than the open'],
+    ['Dividends', 'not paid'],
+    ['Cost limit', '$3.00 per model, unless its entry has another'],
+    ['Existing results', 'replaced'],
+  ));
+});

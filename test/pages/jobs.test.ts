@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { parseAgentConfiguration } from '../../src/configuration.ts';
+import { insertJob } from '../../src/database/jobs.ts';
 import { scriptedAgent } from '../support/agents.ts';
-import { type Visit, visit } from '../support/browser.ts';
+import { type Visit, loaded, visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
 import { leftToLongForm } from '../support/long.ts';
 import { lastWeekdays, wavyPrices } from '../support/market.ts';
-import { type TestServiceOptions, startTestService, twoModels } from '../support/service.ts';
+import { type TestService, type TestServiceOptions, startTestService, twoModels } from '../support/service.ts';
 
 const SYMBOLS = ['AAPL', 'MSFT'];
 const dates = lastWeekdays(3);
@@ -42,6 +44,61 @@ test(
     assert.equal(await page.locator('.job progress').isVisible(), false);
   },
 );
+
+/** Finished jobs of one model-day each, an hour apart, before any that the test starts; every fifth has failed. */
+function insertOldJobs(database: TestService['database'], count: number): void {
+  for (let index = 0; index < count; index += 1) {
+    const at = new Date(Date.UTC(2020, 0, 1, index)).toISOString();
+    const range = { startDate: firstDate, endDate: firstDate, dates: [firstDate], runs: [{ model: 'model-a', startDate: firstDate }] };
+    const agentConfig = parseAgentConfiguration('{}');
+    const jobId = `old-${String(index).padStart(3, '0')}`;
+    database.transaction(() => insertJob(database, { ...range, jobId, replaceExisting: false, agentConfig, createdAt: at, warnings: [] }));
+    const status = index % 5 === 0 ? 'failed' : 'completed';
+    database.statement('UPDATE jobs SET status = ?, started_at = ?2, completed_at = ?2 WHERE job_id = ?3').run(status, at, jobId);
+  }
+}
+
+test('a hundred jobs are read page by page, with page and status in the address; a job shows its own results', inBrowser, async (t) => {
+  const service = await start(t, { agentProgram: scriptedAgent({ [`model-b ${lastDate}`]: [[['fail', 'No answer today']]] }) });
+  insertOldJobs(service.database, 100);
+  const { job_id: jobId } = await service.runJob({ start_date: firstDate, end_date: lastDate });
+  const { page, open } = await visit(t, service.url);
+  const rows = page.locator('table tbody tr');
+  const until = (search: string) => page.waitForURL(`**/job-list${search}`).then(() => loaded(page));
+  await open('/job-list');
+  assert.match(await rows.first().innerText(), new RegExp(`^${jobId.slice(0, 8)}\\s+Partly completed`));
+  assert.equal(await rows.count(), 25);
+  const seen = new Set(await rows.allInnerTexts());
+  for (let before = 76; before > 0; before -= 25) {
+    await page.getByRole('link', { name: 'Older jobs' }).click();
+    await until(`?before=old-${String(before).padStart(3, '0')}`);
+    for (const text of await rows.allInnerTexts()) seen.add(text);
+  }
+  assert.equal(await rows.count(), 1, 'the oldest of 101 is on the fifth page');
+  assert.equal(seen.size, 101);
+  assert.equal(await page.getByRole('link', { name: 'Older jobs' }).count(), 0);
+  await page.goBack();
+  await until('?before=old-026');
+  await page.getByRole('link', { name: 'Failed', exact: true }).click();
+  await until('?status=failed');
+  assert.equal(await rows.count(), 20);
+  assert.deepEqual(new Set(await page.locator('table .state').allInnerTexts()), new Set(['Failed']));
+  await page.goBack();
+  await until('?before=old-026');
+  await page.reload();
+  await loaded(page);
+  assert.match(await rows.first().innerText(), /^old-025/);
+  await page.getByRole('link', { name: 'Newest jobs' }).click();
+  await until('');
+  await rows.first().getByRole('link').click();
+  await page.waitForURL(`**/jobs/${jobId}`);
+  await page.locator('.curves').waitFor();
+  const board = page.getByRole('region', { name: 'Leaderboard', exact: true });
+  assert.deepEqual(await board.locator('tbody tr td:nth-last-child(2)').allInnerTexts(), ['3', '2']);
+  const leftOut = page.getByRole('region', { name: 'What it left out', exact: true });
+  assert.match(await leftOut.locator('tbody').innerText(), new RegExp(`^failed\\s+.*No answer today.*\\s1\\s+${lastDate}\\s+model-b$`));
+  assert.match(await page.getByRole('region', { name: 'What it ran with', exact: true }).innerText(), /Initial cash\s+\$10,000\.00/);
+});
 
 test("the form shows the server's own words and sends the choices", inLongForm, async (t) => {
   const configuration = { ...twoModels, agent_config: { stock_symbols: SYMBOLS }, universes: { small: ['AAPL'] } };
@@ -108,6 +165,23 @@ test(
     assert.equal(await page.evaluate('document.activeElement.textContent'), 'model-b');
   },
 );
+
+test("a job's page follows it: curves and board appear while it runs, and what it left out at its end", inLongForm, async (t) => {
+  const agentProgram = scriptedAgent({ [`model-a ${dates[1]}`]: [[['wait', 60_000]]] });
+  const service = await start(t, { agentProgram });
+  const { body } = await service.post('/simulate/trigger', { start_date: firstDate, end_date: lastDate });
+  const { page, open } = await visit(t, service.url);
+  await open(`/jobs/${body.job_id}`);
+  const board = page.getByRole('region', { name: 'Leaderboard', exact: true });
+  await board.waitFor();
+  assert.equal(await page.locator('.job .state').first().innerText(), 'Running');
+  const leftOut = page.getByRole('region', { name: 'What it left out', exact: true });
+  assert.match(await leftOut.innerText(), /Nothing so far/);
+  await service.post(`/simulate/cancel/${body.job_id}`, {});
+  await leftOut.getByText('Cancelled').waitFor();
+  const days = await board.locator('tbody tr td:nth-last-child(2)').allInnerTexts();
+  assert.deepEqual(days.sort(), ['1', '2']);
+});
 
 test('a running model-day is followed to its end, even without a new message', inLongForm, async (t) => {
   const agentProgram = scriptedAgent({ '*': [[['get_portfolio', {}]], [['wait', 60_000]]] });

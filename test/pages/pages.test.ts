@@ -51,6 +51,7 @@ before(async (t) => {
   pages = {
     overview: '/',
     compare: '/compare',
+    jobs: '/job-list',
     model: '/models/model-a',
     'hostile model': `/models/${hostile}`,
     'model-day': `/model-days/model-a/${secondDate}`,
@@ -88,7 +89,8 @@ test(
       await reader.open(path);
       await reader.page.locator('.dev').waitFor();
       const text = await reader.page.locator('body').innerText();
-      if (name === 'model' || name === 'job') assert.match(text, /What ran/);
+      if (name === 'model') assert.match(text, /What ran/);
+      if (name === 'job') assert.match(text, /Portfolio value[^]*Leaderboard[^]*What it left out[^]*What it ran with/);
       if (name === 'model') assert.match(text, /● dividend[^]*Dividends\s+15\.00 unknown on [^]*Model-days/);
       if (name === 'model-day') assert.match(text, /Dividends received\s+\+15\.00/);
       assert.doesNotMatch(text, /undefined|NaN|\[object|Invalid Date/, name);

@@ -8,7 +8,7 @@ import { type RowOf, amount, flag, integer, oneOf, orNull, query, real, text } f
 import { sumOf } from '../usage.ts';
 import { PORTION, portionsOf } from './results.ts';
 
-/** An active model-day, with the date and the session of the day it started from; null when it started from the initial cash. */
+/** An active model-day, with the date and the session that it started from; both are null for the initial cash. */
 export interface ChosenDay extends ChosenSession {
   startDate: CalendarDate | null;
   startedFrom: number | null;
@@ -16,7 +16,8 @@ export interface ChosenDay extends ChosenSession {
 }
 
 const STARTS = query(
-/** An active model-day, with the date and the session that it started from; both are null for the initial cash. */
+  `SELECT past.date, own.started_from_session_id, own.pays_dividends
+   FROM json_each(?) AS chosen JOIN trading_sessions AS own ON own.session_id = chosen.value
      LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
    ORDER BY chosen.key`,
   [orNull(text), orNull(integer), flag],

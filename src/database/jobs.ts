@@ -229,7 +229,7 @@ export function readWarnings(stored: unknown): string[] | null {
   return Array.isArray(warnings) && warnings.every((warning) => typeof warning === 'string') ? warnings : null;
 }
 
-const WARNINGS_WITH = query('SELECT DISTINCT warnings FROM jobs WHERE instr(warnings, ?) > 0', [text]);
+const WARNINGS_WITH = query('SELECT DISTINCT warnings FROM jobs WHERE instr(warnings, ?) > 0', [orNull(text)]);
 
 /** The warnings of all jobs that contain these words, which must not need escaping in JSON. */
 export function warningsWith(database: Database, words: string): string[] {

@@ -15,6 +15,7 @@ import { sql as universes } from './migrations/014-universes.ts';
 import { sql as dividends } from './migrations/015-dividends.ts';
 import { sql as marketDays } from './migrations/016-market-days.ts';
 import { sql as holders } from './migrations/017-holders.ts';
+import { sql as decisionsAndSearch } from './migrations/018-decisions-and-search.ts';
 
 export { tables } from './tables.ts';
 
@@ -43,4 +44,5 @@ export const migrations: readonly string[] = [
   dividends,
   marketDays,
   holders,
+  decisionsAndSearch,
 ];

@@ -1,6 +1,7 @@
 import { dividendTables } from './dividend-tables.ts';
 import { evidenceTables } from './evidence-tables.ts';
 import { priceTables } from './price-tables.ts';
+import { searchTables } from './search-tables.ts';
 
 /**
  * The current schema, which a new database gets directly: what all migrations together make of an empty file, as a test
@@ -72,6 +73,7 @@ CREATE TABLE job_details (
   CHECK ((error IS NOT NULL) = (status IN ('failed', 'skipped'))),
   CHECK (started_at IS NOT NULL OR status NOT IN ('running', 'completed'))
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX failed_model_days ON job_details (date, model, job_id) WHERE status = 'failed';
 
 -- One attempt at a model-day. It starts from the latest earlier active day, or from the initial cash.
 CREATE TABLE trading_sessions (
@@ -205,4 +207,4 @@ WHEN new.status <> 'active' AND old.status = 'active'
 BEGIN
   UPDATE trading_sessions SET active_to = (SELECT number FROM last_change) + 1 WHERE session_id = new.session_id;
 END;
-${priceTables}${evidenceTables}${dividendTables}`;
+${priceTables}${evidenceTables}${dividendTables}${searchTables}`;

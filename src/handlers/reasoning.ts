@@ -3,7 +3,7 @@ import { isCalendarDate } from '../calendar.ts';
 import type { SessionFilters } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
 import { sessionPieces } from '../database/records/reasoning.ts';
-import { ServiceError, messageRoles } from '../domain.ts';
+import { ServiceError } from '../domain.ts';
 import { dateRangeEntries, filtersOf } from './date-filters.ts';
 import { type ResponseBody, type Context, type Input, deploymentFields } from './handler.ts';
 import {
@@ -16,6 +16,7 @@ import {
   integer,
   invalidDate,
   jobFilter,
+  messageRole,
   modelFilter,
   named,
   timestampText,
@@ -69,7 +70,7 @@ export const reasoningResponse = named('ReasoningResponse', {
         v.array(
           named('ReasoningMessage', {
             message_index: integer,
-            role: v.pipe(v.picklist(messageRoles), v.title('MessageRole')),
+            role: messageRole,
             content: v.string(),
             summary: v.nullable(v.string()),
             tool_name: v.nullable(v.string()),

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { EARLIEST_DATE, isCalendarDate, isTooEarly } from '../calendar.ts';
-import { actionTypes, jobStatuses } from '../domain.ts';
+import { actionTypes, jobStatuses, messageRoles } from '../domain.ts';
 import { flag } from '../flag.ts';
 
 /** Schemas that several endpoints share: they check requests and describe responses. */
@@ -51,6 +51,8 @@ export const jobStatus = v.pipe(
   v.picklist(jobStatuses, `expected one of ${jobStatuses.join(', ')}`),
   v.title('JobStatus'),
 );
+
+export const messageRole = v.pipe(v.picklist(messageRoles), v.title('MessageRole'));
 
 /** In model-days. */
 export const progressSchema = named('JobProgress', {

@@ -1,11 +1,13 @@
 import { resultColumns } from '../database/records/results.ts';
 import { comparison } from './comparison-example.ts';
+import { feedExamples } from './feed-examples.ts';
 import { type Example, deployment, entryOf, jobExamples, jobId } from './job-examples.ts';
 import { performance } from './performance-example.ts';
 
 /** The example of each route, by method and path. The build puts them into the interface description, not into the program. */
 export const examples: Record<string, Example> = {
   ...jobExamples,
+  ...feedExamples,
   'GET /results': {
     response: {
       results: [

@@ -3,6 +3,7 @@ import { audit, auditResponse } from '../handlers/audit.ts';
 import { cancel, cancelResponse } from '../handlers/cancel.ts';
 import { comparison, comparisonQuery } from '../handlers/comparison.ts';
 import { comparisonResponse } from '../handlers/comparison-response.ts';
+import { decisions, decisionsQuery, decisionsResponse } from '../handlers/decisions.ts';
 import type { ResponseBody, Context, Input } from '../handlers/handler.ts';
 import { health, healthResponse } from '../handlers/health.ts';
 import { holdings, holdingsQuery, holdingsResponse } from '../handlers/holdings.ts';
@@ -13,6 +14,7 @@ import { performanceResponse } from '../handlers/performance-response.ts';
 import { coverageQuery, coverageResponse, priceCoverage } from '../handlers/price-coverage.ts';
 import { reasoning, reasoningQuery, reasoningResponse } from '../handlers/reasoning.ts';
 import { results, resultsQuery, resultsResponse } from '../handlers/results.ts';
+import { search, searchQuery, searchResponse } from '../handlers/search.ts';
 import { status, statusResponse } from '../handlers/status.ts';
 import { trigger, triggerHeaders, triggerRequest, triggerResponse } from '../handlers/trigger.ts';
 import { openapi, openapiResponse } from './openapi-handler.ts';
@@ -111,6 +113,26 @@ export const routes: readonly Route[] = [
     response: reasoningResponse,
     errors: { 400: 'The date is not YYYY-MM-DD.', 404: 'No session matches the filters.', ...BUSY },
     handle: reasoning,
+  },
+  {
+    method: 'GET',
+    path: '/decisions',
+    tag: 'results',
+    summary: 'What the models did and why, newest first: orders, refusals, failures, days without a trade; a page at a time.',
+    query: decisionsQuery,
+    response: decisionsResponse,
+    errors: { 400: 'The start date is after the end date.', ...BUSY },
+    handle: decisions,
+  },
+  {
+    method: 'GET',
+    path: '/search',
+    tag: 'results',
+    summary: 'The messages of conversations that contain all of some words, newest first; a page at a time.',
+    query: searchQuery,
+    response: searchResponse,
+    errors: { 400: 'The start date is after the end date.', ...BUSY },
+    handle: search,
   },
   {
     method: 'GET',

@@ -68,8 +68,9 @@ function contentOf(path: string): Record<string, unknown[]> {
   return content;
 }
 
+/** Without the index of words, which FTS5 has in tables of its own. */
 function tablesIn(database: DatabaseSync): string[] {
-  const rows = database.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`);
+  const rows = database.prepare(`SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'`);
   return rows.all().map((row) => String(row['name']));
 }
 

@@ -32,7 +32,7 @@ export interface RequestHere {
 /**
  * A job whose model-days run in this process: their sessions take the messages that a child with `scriptedAgent(script)`
  * would send, without a child for each. For tests that read what is stored; the job's own course is tested with children.
- * Resolves to its last status.
+ * Resolves to its last status. A call `['say', words]` or `['think', words]` in the script is what the model says or thinks.
  */
 export async function runJobHere(service: TestService, script: Script, request: RequestHere): Promise<any> {
   const { database, settings, clock } = service;
@@ -85,8 +85,11 @@ async function runModelDay(
   for (const calls of script[`${modelDay.model} ${modelDay.date}`] ?? script['*'] ?? []) {
     const [name, error] = calls[0] ?? [];
     if (name === 'fail') return session.end({ status: 'failed', error: String(error) });
-    const toolCalls = calls.map(([tool, args], id) => ({ id: `${id}`, name: tool, arguments: JSON.stringify(args) }));
-    await handle({ ...ANSWER, content: 'I trade.', toolCalls });
+    const toolCalls = calls
+      .filter(([tool]) => tool !== 'say' && tool !== 'think')
+      .map(([tool, args], id) => ({ id: `${id}`, name: tool, arguments: JSON.stringify(args) }));
+    const wordsOf = (kind: string) => calls.find(([tool]) => tool === kind)?.[1] as string | undefined;
+    await handle({ ...ANSWER, content: wordsOf('say') ?? 'I trade.', reasoning: wordsOf('think') ?? null, toolCalls });
   }
   await handle({ ...ANSWER, content: 'Done.', toolCalls: [] });
   await session.end({ status: 'finished', summary: 'Done.' });

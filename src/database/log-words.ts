@@ -1,0 +1,117 @@
+import { wordsOf } from '../search-text.ts';
+import type { Database } from './database.ts';
+import { type RowOf, integer, orNull, query, text } from './rows.ts';
+
+/**
+ * The index of words of the reasoning logs. A search fills it from the newest message to older ones, as far as it needs to,
+ * and the next search continues from there: commits cost nothing, and no search waits for an index of everything. Messages
+ * never change, so what is in the index stays right; which rows are is in `log_words_spans`, written in the same transactions.
+ */
+
+/** The opening prompt, with the prices of every symbol, is not searched: every search for a symbol would find every model-day. */
+const OPENING_MESSAGES = 2;
+/** Of longer texts only this many characters are searched. */
+const MAX_TEXT_LENGTH = 100_000;
+/** What one step indexes at most: bounds how long other requests wait for it. */
+const MESSAGES_PER_STEP = 200;
+const BYTES_PER_STEP = 96 * 1024;
+
+const NEWEST = query('SELECT coalesce(max(rowid), 0) FROM reasoning_logs', [integer]);
+
+/** The row of the newest message; 0 when there is none. */
+export function newestRow(database: Database): number {
+  return NEWEST.one(database)[0];
+}
+
+const SPAN = query(
+  'SELECT first_row AS first, last_row AS last FROM log_words_spans WHERE first_row <= ? ORDER BY first_row DESC LIMIT 1',
+  { first: integer, last: integer },
+);
+
+/** The first of the rows that are in the index without a gap down from a row; null when that row is not in it. */
+export function firstIndexed(database: Database, row: number): number | null {
+  const span = SPAN.get(database, row);
+  return span !== undefined && span.last >= row ? span.first : null;
+}
+
+/** A row may have gone together with its session, or have another number. */
+const MISPLACED = query(
+  `SELECT 1 FROM log_words_spans AS span LEFT JOIN reasoning_logs AS log ON log.rowid = last_row
+   WHERE (span.session_id, span.message_index) IS NOT (log.session_id, log.message_index) LIMIT 1`,
+  [integer],
+);
+
+/** Whether another program has numbered or replaced the rows of the log since they were indexed. */
+export function isMisplaced(database: Database): boolean {
+  return MISPLACED.has(database);
+}
+
+/** Empties the index within the caller's transaction. */
+export function clearIndex(database: Database): void {
+  database.statement(`INSERT INTO log_words (log_words) VALUES ('delete-all')`).run();
+  database.statement('DELETE FROM log_words_spans').run();
+}
+
+const SIZES = query(
+  `SELECT rowid, octet_length(content) + coalesce(octet_length(summary), 0) + coalesce(octet_length(tool_input), 0)
+   FROM reasoning_logs WHERE rowid <= ? AND rowid > ? ORDER BY rowid DESC LIMIT ?`,
+  [integer, integer],
+);
+
+const TEXTS = `substr(content, 1, ${MAX_TEXT_LENGTH}), substr(tool_input, 1, ${MAX_TEXT_LENGTH}), substr(summary, 1, ${MAX_TEXT_LENGTH})`;
+const ROWS = query(
+  `SELECT rowid, ${TEXTS} FROM reasoning_logs
+   WHERE rowid BETWEEN ? AND ? AND (message_index >= ${OPENING_MESSAGES} OR role IN ('assistant', 'tool')) ORDER BY rowid`,
+  [integer, text, orNull(text), orNull(text)],
+);
+const ROW = query(`SELECT ${TEXTS} FROM reasoning_logs WHERE rowid = ?`, [text, orNull(text), orNull(text)]);
+
+/** What is searched in a message: its content, its arguments, its thoughts. */
+export function searchedTexts(database: Database, row: number): string[] {
+  const texts: (string | null)[] = ROW.get(database, row) ?? [];
+  return texts.filter((one) => one !== null);
+}
+
+/**
+ * Indexes messages from a row that is not in the index down, one step of them, within the caller's transaction. Returns the
+ * first row of the span that the row is in now.
+ */
+export function indexDownFrom(database: Database, row: number, messages: number = MESSAGES_PER_STEP): number {
+  const known = firstIndexed(database, row); // another search may have been faster
+  if (known !== null) return known;
+  const below = SPAN.get(database, row);
+  const floor = below?.last ?? 0;
+  const first = firstOfStep(SIZES.all(database, row, floor, messages), { floor, messages });
+  const insert = database.statement('INSERT INTO log_words (rowid, words) VALUES (?, ?)');
+  for (const [id, ...texts] of ROWS.all(database, first, row)) insert.run(id, texts.flatMap((one) => wordsOf(one ?? '')).join(' '));
+  const isJoined = below !== undefined && first === floor + 1;
+  if (isJoined) database.statement('DELETE FROM log_words_spans WHERE first_row = ?').run(below.first);
+  return addSpan(database, isJoined ? below.first : first, row);
+}
+
+/** The first row of a step, of rows from the newest down with their sizes; without a gap to the floor when it reaches that. */
+function firstOfStep(sizes: readonly RowOf<typeof SIZES>[], { floor, messages }: { floor: number; messages: number }): number {
+  let bytes = 0;
+  let first = floor + 1;
+  for (const [row, size] of sizes) {
+    bytes += size;
+    if (bytes > BYTES_PER_STEP && row !== sizes[0]?.[0]) return first;
+    first = row;
+  }
+  return sizes.length < messages ? floor + 1 : first;
+}
+
+/** Adds a span, or extends the one that begins after it, whose last message stays. */
+function addSpan(database: Database, first: number, last: number): number {
+  const extended = database
+    .statement('UPDATE log_words_spans SET first_row = ? WHERE first_row = ?')
+    .run(first, last + 1);
+  if (extended.changes === 0)
+    database
+      .statement(
+        `INSERT INTO log_words_spans (first_row, last_row, session_id, message_index)
+         SELECT ?1, ?2, session_id, message_index FROM (SELECT 1) LEFT JOIN reasoning_logs ON rowid = ?2`,
+      )
+      .run(first, last);
+  return first;
+}

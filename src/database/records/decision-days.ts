@@ -1,0 +1,120 @@
+import type { CalendarDate } from '../../calendar.ts';
+import { type Window, boundsOf } from '../chosen.ts';
+import type { Database } from '../database.ts';
+import { type RowOf, flag, integer, orNull, query, text } from '../rows.ts';
+
+/** What a decision can be: an executed order, a refused one, a model-day that failed, and one without a trade. */
+export const decisionKinds = ['trade', 'refusal', 'failure', 'no_trade'] as const;
+export type DecisionKind = (typeof decisionKinds)[number];
+
+export interface DecisionFilters extends Window {
+  /** Undefined for all models. */
+  models?: readonly string[] | undefined;
+  jobId?: string | undefined;
+  symbol?: string | undefined;
+  kind?: DecisionKind | undefined;
+}
+
+/** Model-days that one statement reads: bounds how long other requests wait for it. */
+const MODEL_DAYS_PER_STEP = 200;
+
+const LATEST_SESSION = query(
+  'SELECT max(date) FROM trading_sessions INDEXED BY sessions_in_answer_order WHERE date < ?',
+  [orNull(text)],
+);
+const LATEST_FAILURE = query(`SELECT max(date) FROM job_details WHERE status = 'failed' AND date < ?`, [orNull(text)]);
+const JOB_DATES = query('SELECT start_date, end_date FROM jobs WHERE job_id = ?', [text, text]);
+
+/**
+ * What a model-day has: its active session with what that contains, or no session and the error of a failure. A failed
+ * model-day counts as long as no job has completed it.
+ */
+const modelDays = (sessions: string, failures: string) =>
+  query(
+    `SELECT model, job_id AS jobId, session_id AS sessionId, NULL AS error, completed_at AS completedAt,
+       EXISTS (SELECT 1 FROM positions WHERE positions.session_id = own.session_id AND action_type IN ('buy', 'sell')
+         AND (?5 IS NULL OR symbol = ?5)) AS hasTrade,
+       EXISTS (SELECT 1 FROM tool_usage WHERE tool_usage.session_id = own.session_id AND tool_name IN ('buy', 'sell')
+         AND refused > 0) AS hasRefusal,
+       EXISTS (SELECT 1 FROM positions WHERE positions.session_id = own.session_id AND action_type = 'no_trade') AS isQuiet
+     FROM ${sessions} date = ?2 AND own.status = 'active' AND model >= ?3 AND (model, job_id) > (?3, ?4)
+     UNION ALL
+     SELECT model, job_id, NULL, error, completed_at, 0, 0, 0
+     FROM ${failures} date = ?2 AND own.status = 'failed' AND (model, job_id) > (?3, ?4)
+       AND NOT EXISTS (SELECT 1 FROM trading_sessions AS done
+         WHERE done.model = own.model AND done.date = own.date AND done.status = 'active')
+     ORDER BY model, jobId LIMIT ${MODEL_DAYS_PER_STEP}`,
+    {
+      model: text,
+      jobId: text,
+      sessionId: orNull(integer),
+      error: orNull(text),
+      completedAt: orNull(text),
+      hasTrade: flag,
+      hasRefusal: flag,
+      isQuiet: flag,
+    },
+  );
+const OF_ALL = modelDays(
+  'trading_sessions AS own INDEXED BY sessions_in_answer_order WHERE',
+  'job_details AS own INDEXED BY failed_model_days WHERE',
+);
+const WANTED = '(SELECT value FROM json_each(?1)) AS wanted CROSS JOIN';
+const OF_MODELS = modelDays(
+  `${WANTED} trading_sessions AS own ON own.model = wanted.value WHERE`,
+  `${WANTED} job_details AS own INDEXED BY failed_model_days ON own.model = wanted.value WHERE`,
+);
+
+/** A model-day in the feed. */
+export type DecisionDay = RowOf<typeof OF_ALL> & { date: CalendarDate };
+
+/** Where a model-day is in the feed: newest date first, then by model; failures in several jobs by job. */
+export interface DayPlace {
+  date: CalendarDate;
+  model: string;
+  jobId: string;
+}
+
+/** The model-days after a place that may have a decision which the filters want, in batches, many of them empty. */
+export function* decisionDays(
+  database: Database,
+  filters: DecisionFilters,
+  after: DayPlace | null,
+): Generator<DecisionDay[]> {
+  const { models, jobId, symbol = null } = filters;
+  const [start, end] = windowOf(database, filters);
+  const wanted = JSON.stringify(models ?? []);
+  const query = models === undefined ? OF_ALL : OF_MODELS;
+  let date: CalendarDate | null = after !== null && after.date <= end ? after.date : dateBefore(database, `${end}~`);
+  let [model, job] = after !== null && after.date === date ? [after.model, after.jobId] : ['', ''];
+  while (date !== null && date >= start) {
+    const found = query.all(database, wanted, date, model, job, symbol);
+    const day = date;
+    yield found
+      .filter((one) => (jobId === undefined || one.jobId === jobId) && mayHave(one, filters))
+      .map((one) => ({ ...one, date: day }));
+    const last = found[MODEL_DAYS_PER_STEP - 1];
+    if (last === undefined) date = dateBefore(database, date);
+    [model, job] = last === undefined ? ['', ''] : [last.model, last.jobId];
+  }
+}
+
+/** The latest date before another that has a model-day. */
+function dateBefore(database: Database, end: string): CalendarDate | null {
+  const [[session], [failure]] = [LATEST_SESSION.one(database, end), LATEST_FAILURE.one(database, end)];
+  return session !== null && (failure === null || session > failure) ? session : failure;
+}
+
+/** The dates to look at: no more than those of the job. */
+function windowOf(database: Database, filters: DecisionFilters): [start: string, end: string] {
+  const [start, end] = boundsOf(filters);
+  if (filters.jobId === undefined) return [start, end];
+  const [first, last] = JOB_DATES.get(database, filters.jobId) ?? ['~', ''];
+  return [start > first ? start : first, end < last ? end : last];
+}
+
+function mayHave({ error, hasTrade, hasRefusal, isQuiet }: DecisionDay | Omit<DecisionDay, 'date'>, filters: DecisionFilters): boolean {
+  const has = { trade: hasTrade === 1, refusal: hasRefusal === 1, failure: error !== null, no_trade: isQuiet === 1 };
+  const isPossible = (kind: DecisionKind) => has[kind] && (filters.symbol === undefined || kind === 'trade' || kind === 'refusal');
+  return filters.kind === undefined ? decisionKinds.some(isPossible) : isPossible(filters.kind);
+}

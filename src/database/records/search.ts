@@ -1,0 +1,117 @@
+import { messageRoles } from '../../domain.ts';
+import { type Excerpt, type Phrase, excerptOf } from '../../search-text.ts';
+import { SLICE_MS, nextTurn } from '../../turns.ts';
+import { boundsOf } from '../chosen.ts';
+import type { Database } from '../database.ts';
+import { clearIndex, firstIndexed, indexDownFrom, isMisplaced, newestRow, searchedTexts } from '../log-words.ts';
+import { type RowOf, integer, oneOf, orNull, query, text } from '../rows.ts';
+import type { DecisionFilters } from './decision-days.ts';
+
+/** How long a search may take; then it returns what it has found, and where the next one continues. */
+const LONGEST_SEARCH_MS = 3_000;
+/** What one statement reads at most: bounds how long other requests wait for it. */
+const ROWS_PER_STEP = 20_000;
+const HITS_PER_STEP = 200;
+
+const HITS = query(
+  `SELECT log.rowid AS row, session_id AS sessionId, job_id AS jobId, model, date, status, message_index AS messageIndex, role,
+     tool_name AS toolName, timestamp
+   FROM log_words CROSS JOIN reasoning_logs AS log ON log.rowid = log_words.rowid CROSS JOIN trading_sessions USING (session_id)
+   WHERE log_words MATCH ?1 AND log_words.rowid BETWEEN ?2 AND ?3
+   ORDER BY log_words.rowid DESC LIMIT ${HITS_PER_STEP}`,
+  {
+    row: integer,
+    sessionId: integer,
+    jobId: text,
+    model: text,
+    date: text,
+    status: text,
+    messageIndex: integer,
+    role: oneOf(messageRoles),
+    toolName: orNull(text),
+    timestamp: text,
+  },
+);
+type Hit = RowOf<typeof HITS>;
+
+const COMPLETED = query(`SELECT 1 FROM trading_sessions WHERE model = ? AND date = ? AND status = 'active'`, [integer]);
+
+export type FoundMessage = Hit & Excerpt;
+
+export interface SearchResult {
+  messages: FoundMessage[];
+  /** The `before` of the next search; null when there is nothing more. */
+  nextBefore: number | null;
+}
+
+export interface Search {
+  phrases: readonly Phrase[];
+  filters: Omit<DecisionFilters, 'symbol' | 'kind'>;
+  limit: number;
+  /** Only messages before this row. */
+  before: number | undefined;
+}
+
+/**
+ * The messages that contain every phrase, newest first, of the sessions that /reasoning shows. Works in slices, and indexes
+ * what is not in the index yet. Rejects with the signal's reason once that is aborted.
+ */
+export async function searchLogs(database: Database, search: Search, signal: AbortSignal): Promise<SearchResult> {
+  if (isMisplaced(database)) await database.write(() => clearIndex(database), { signal });
+  const pause = pauses(signal);
+  const end = performance.now() + LONGEST_SEARCH_MS;
+  const messages: FoundMessage[] = [];
+  let place = Math.min(search.before ?? Infinity, newestRow(database) + 1);
+  while (place > 1) {
+    await pause();
+    if (performance.now() > end) return { messages, nextBefore: place };
+    const top = place - 1;
+    const first = firstIndexed(database, top);
+    if (first === null) {
+      await database.write(() => indexDownFrom(database, top), { signal });
+      continue;
+    }
+    const low = Math.max(first, top - ROWS_PER_STEP + 1);
+    const hits = HITS.all(database, expressionOf(search.phrases), low, top);
+    for (const hit of hits) {
+      await pause();
+      const message = foundIn(database, hit, search);
+      if (message === null) continue;
+      if (messages.length === search.limit) return { messages, nextBefore: messages.at(-1)?.row ?? null };
+      messages.push(message);
+    }
+    place = hits[HITS_PER_STEP - 1]?.row ?? low;
+  }
+  return { messages, nextBefore: null };
+}
+
+/** Lets other work run when a slice of time is over. */
+function pauses(signal: AbortSignal): () => Promise<void> {
+  let end = 0;
+  return async () => {
+    if (performance.now() < end) return;
+    await nextTurn({ isFirst: end === 0 });
+    signal.throwIfAborted();
+    end = performance.now() + SLICE_MS;
+  };
+}
+
+/** Words consist of letters and digits, so nothing in them has a meaning in SQLite's language of queries. */
+function expressionOf(phrases: readonly Phrase[]): string {
+  return phrases.map((words) => `"${words.join(' ')}"`).join(' AND ');
+}
+
+/** Null for a message that the filters leave out, or that another program has changed since it was indexed. */
+function foundIn(database: Database, hit: Hit, { filters, phrases }: Search): FoundMessage | null {
+  if (!isChosen(database, hit, filters)) return null;
+  const excerpt = excerptOf(searchedTexts(database, hit.row), phrases);
+  return excerpt === null ? null : { ...hit, ...excerpt };
+}
+
+function isChosen(database: Database, { jobId, model, date, status }: Hit, filters: Search['filters']): boolean {
+  if (filters.jobId !== undefined && jobId !== filters.jobId) return false;
+  if (filters.models !== undefined && !filters.models.includes(model)) return false;
+  const [start, end] = boundsOf(filters);
+  if (date < start || date > end) return false;
+  return status === 'active' || (status !== 'superseded' && !COMPLETED.has(database, model, date));
+}

@@ -1,0 +1,130 @@
+/** Scripts without spaces between words, and Hangul, whose particles are joined to the word before. */
+const SCRIPTS = 'Han Hira Kana Bopo Hang Thai Laoo Khmr Mymr'.split(' ').map((script) => `\\p{scx=${script}}`);
+const UNSPACED = `[${SCRIPTS.join('')}]`;
+const WORD = new RegExp(`[${UNSPACED}&&[\\p{L}\\p{N}]]\\p{M}*|[[\\p{L}\\p{N}]--${UNSPACED}][[\\p{L}\\p{N}\\p{M}]--${UNSPACED}]*`, 'gv');
+const ACCENTS = /[\u0300-\u036f]/g;
+/** Of a longer word only the beginning counts. */
+const MAX_WORD_LENGTH = 64;
+
+/** A word as search compares it, and where it is in its text. */
+interface Place {
+  word: string;
+  start: number;
+  end: number;
+}
+
+/**
+ * The words of a text as search compares them: capitals, accents and forms of the same character make no difference. In
+ * scripts without spaces each character is a word of its own, so that every part of such a text can be found.
+ */
+export function wordsOf(text: string): string[] {
+  return [...placesIn(text)].map(({ word }) => word);
+}
+
+function* placesIn(text: string): Generator<Place> {
+  for (const { 0: found, index: start } of text.matchAll(WORD))
+    for (const word of sameForAll(found)) yield { word, start, end: start + found.length };
+}
+
+/** A character such as ½ becomes two words. */
+function sameForAll(found: string): string[] {
+  if (/^[a-z0-9]*$/.test(found)) return [found.slice(0, MAX_WORD_LENGTH)];
+  const folded = found.toLowerCase().normalize('NFKD').replace(ACCENTS, '').normalize('NFC');
+  return (folded.match(WORD) ?? []).map((word) => word.slice(0, MAX_WORD_LENGTH).toWellFormed());
+}
+
+/** A part of a search, written without a space: its words, which stand next to each other. */
+export type Phrase = readonly string[];
+
+/** What a search asks for: each part once. Punctuation and signs have no meaning. */
+export function phrasesOf(search: string): Phrase[] {
+  const phrases = search.split(/\s+/).map(wordsOf).filter((words) => words.length > 0);
+  return [...new Map(phrases.map((words) => [words.join(' '), words])).values()];
+}
+
+/** Part of a text, and where the matches are in it: start and length in Unicode characters. */
+export interface Excerpt {
+  excerpt: string;
+  matches: [start: number, length: number][];
+}
+
+interface Match {
+  phrase: Phrase;
+  start: number;
+  end: number;
+}
+
+/** How much of a text an excerpt shows, and how much of that before its first match; in UTF-16 units. */
+const EXCERPT_LENGTH = 280;
+const LEAD_LENGTH = 80;
+
+/**
+ * An excerpt of the text that has the most of the phrases, from where most of them are together. Null unless each phrase is
+ * in one of the texts.
+ */
+export function excerptOf(texts: readonly string[], phrases: readonly Phrase[]): Excerpt | null {
+  const found = texts.map((text) => ({ text, matches: matchesIn(text, phrases) }));
+  const kinds = (matches: readonly Match[]) => new Set(matches.map(({ phrase }) => phrase)).size;
+  if (kinds(found.flatMap(({ matches }) => matches)) < phrases.length) return null;
+  const { text, matches } = found.reduce((one, other) => (kinds(other.matches) > kinds(one.matches) ? other : one));
+  return cutOut(text, matches, densest(matches));
+}
+
+/** Where the phrases are in a text, in its order. */
+function matchesIn(text: string, phrases: readonly Phrase[]): Match[] {
+  const byFirst = Map.groupBy(phrases, ([first]) => first);
+  const places = [...placesIn(text)];
+  return places.flatMap(({ word, start }, index) =>
+    (byFirst.get(word) ?? [])
+      .filter((phrase) => phrase.every((part, offset) => places[index + offset]?.word === part))
+      .map((phrase) => ({ phrase, start, end: places[index + phrase.length - 1]?.end ?? start })),
+  );
+}
+
+/** The first match from which on most different phrases fit into one excerpt. */
+function densest(matches: readonly Match[]): Match | undefined {
+  const inside = new Map<Phrase, number>();
+  let [best, most, end] = [matches[0], 0, 0];
+  for (const first of matches) {
+    for (; (matches[end]?.end ?? Infinity) <= first.start + EXCERPT_LENGTH - LEAD_LENGTH; end += 1) add(inside, matches[end], 1);
+    if (inside.size > most) [best, most] = [first, inside.size];
+    add(inside, first, -1);
+  }
+  return best;
+}
+
+function add(counts: Map<Phrase, number>, match: Match | undefined, change: 1 | -1): void {
+  if (match === undefined) return;
+  const count = (counts.get(match.phrase) ?? 0) + change;
+  if (count > 0) counts.set(match.phrase, count);
+  else counts.delete(match.phrase);
+}
+
+/** The text around a match; `…` marks a cut, and no character is cut in two. */
+function cutOut(text: string, matches: readonly Match[], first: Match | undefined): Excerpt {
+  const start = edge(text, Math.max(0, (first?.start ?? 0) - LEAD_LENGTH));
+  const end = edge(text, Math.min(text.length, start + EXCERPT_LENGTH));
+  const before = start > 0 ? '…' : '';
+  const lengthOf = (from: number, to: number) => [...text.slice(from, to)].length;
+  const shown = joined(matches.filter((match) => match.start >= start && match.end <= end));
+  return {
+    excerpt: `${before}${text.slice(start, end)}${end < text.length ? '…' : ''}`,
+    matches: shown.map((match) => [before.length + lengthOf(start, match.start), lengthOf(match.start, match.end)]),
+  };
+}
+
+/** Never between the two halves of a character. */
+function edge(text: string, place: number): number {
+  return /[\udc00-\udfff]/.test(text.charAt(place)) ? place + 1 : place;
+}
+
+/** Places that overlap become one. */
+function joined(matches: readonly Match[]): { start: number; end: number }[] {
+  const places: { start: number; end: number }[] = [];
+  for (const { start, end } of matches) {
+    const last = places.at(-1);
+    if (last !== undefined && start < last.end) last.end = Math.max(last.end, end);
+    else places.push({ start, end });
+  }
+  return places;
+}

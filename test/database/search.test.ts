@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
+import { firstIndexed, indexDownFrom, newestRow } from '../../src/database/log-words.ts';
+import { searchLogs } from '../../src/database/records/search.ts';
+import { appendMessages } from '../../src/database/sessions.ts';
+import { phrasesOf } from '../../src/search-text.ts';
+import { runs } from '../support/long.ts';
+import { emptyTables } from '../support/tables.ts';
+
+/** The index of words: whatever happens to the logs, a search finds what a look through all of them finds. */
+
+const MODELS = ['a', 'b'];
+const DATES = ['2025-01-06', '2025-01-07'];
+const WORDS = ['apple', 'cash', 'hold', '苹果', 'the'];
+const NEVER = new AbortController().signal;
+
+const anyText = fc.array(fc.constantFrom(...WORDS), { maxLength: 6 }).map((words) => words.join(' '));
+const small = fc.nat({ max: 9 });
+const anyEvent = fc.oneof(
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('open' as const), model: fc.constantFrom(...MODELS), date: fc.constantFrom(...DATES) }) },
+  { weight: 6, arbitrary: fc.record({ type: fc.constant('say' as const), session: small, texts: fc.array(anyText, { minLength: 1, maxLength: 3 }) }) },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('end' as const), session: small, fails: fc.boolean() }) },
+  { weight: 3, arbitrary: fc.record({ type: fc.constant('index' as const), row: fc.nat({ max: 30 }), messages: fc.integer({ min: 1, max: 4 }) }) },
+  { weight: 4, arbitrary: fc.record({ type: fc.constant('search' as const), words: fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 2 }) }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constantFrom('vacuum' as const, 'renumber' as const) }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('remove' as const), session: small }) },
+);
+type Event = typeof anyEvent extends fc.Arbitrary<infer One> ? One : never;
+
+function prepare(database: CommandDatabase): void {
+  emptyTables(database);
+  const job = `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at)
+    VALUES ('j', 'running', ?, ?, ?, 1, '{}', 't')`;
+  database.statement(job).run(...DATES, JSON.stringify(DATES));
+  MODELS.forEach((model, index) => {
+    database.statement(`INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at) VALUES ('j', ?, ?, ?, 't')`).run(model, index, DATES[0] as string);
+    for (const date of DATES) database.statement(`INSERT INTO job_details (job_id, date, model) VALUES ('j', ?, ?)`).run(date, model);
+  });
+}
+
+const rowsOf = (database: CommandDatabase, sql: string, ...values: (string | number)[]) =>
+  database.statement(sql).all(...values).map((row) => Object.values(row) as any[]);
+
+/** The sessions that are open, by their number among them; undefined when there is none. */
+function openOne(database: CommandDatabase, number: number): any[] | undefined {
+  const all = rowsOf(database, `SELECT session_id, model, date FROM trading_sessions WHERE status = 'running' ORDER BY session_id`);
+  return all[number % all.length];
+}
+
+async function apply(database: CommandDatabase, event: Event): Promise<void> {
+  const run = (sql: string, ...values: (string | number)[]) => database.statement(sql).run(...values);
+  if (event.type === 'open') {
+    const { model, date } = event;
+    run(`INSERT OR IGNORE INTO trading_sessions (job_id, date, model, initial_cash_e4, started_at) VALUES ('j', ?, ?, 5, 't')`, date, model);
+  } else if (event.type === 'say') {
+    const [id] = openOne(database, event.session) ?? [];
+    if (id === undefined) return;
+    const [[firstIndex] = [0]] = rowsOf(database, 'SELECT count(*) FROM reasoning_logs WHERE session_id = ?', id);
+    const messages = event.texts.map((content) => ({ role: 'assistant' as const, content }));
+    database.transaction(() => appendMessages(database, id, { firstIndex, messages, timestamp: 't' }));
+  } else if (event.type === 'end') {
+    const [id, model, date] = openOne(database, event.session) ?? [];
+    if (id === undefined) return;
+    if (event.fails) return void run(`UPDATE trading_sessions SET status = 'failed', error = 'e', completed_at = 't' WHERE session_id = ?`, id);
+    run(`UPDATE trading_sessions SET status = 'superseded' WHERE model = ? AND date = ? AND status = 'active'`, model, date);
+    run(`UPDATE trading_sessions SET status = 'active', completed_at = 't' WHERE session_id = ?`, id);
+  } else if (event.type === 'index') {
+    const row = Math.min(event.row, newestRow(database));
+    if (row > 0) database.transaction(() => indexDownFrom(database, row, event.messages));
+  } else if (event.type === 'vacuum') run('VACUUM');
+  else if (event.type === 'renumber') {
+    run('CREATE TEMP TABLE copy AS SELECT * FROM reasoning_logs ORDER BY rowid');
+    run('DELETE FROM reasoning_logs');
+    run('INSERT INTO reasoning_logs SELECT * FROM copy');
+    run('DROP TABLE temp.copy');
+  } else if (event.type === 'remove') {
+    const ended = rowsOf(database, `SELECT session_id FROM trading_sessions WHERE status <> 'running' ORDER BY 1`);
+    const [id] = ended[event.session % ended.length] ?? [];
+    if (id !== undefined) run('DELETE FROM reasoning_logs WHERE session_id = ?', id);
+  }
+}
+
+/** What a look through all messages finds, newest first. */
+function scanned(database: CommandDatabase, words: readonly string[]): string[] {
+  return rowsOf(
+    database,
+    `SELECT session_id, message_index, content FROM reasoning_logs JOIN trading_sessions AS own USING (session_id)
+     WHERE status = 'active' OR (status <> 'superseded' AND NOT EXISTS (SELECT 1 FROM trading_sessions AS done
+       WHERE done.model = own.model AND done.date = own.date AND done.status = 'active'))
+     ORDER BY reasoning_logs.rowid DESC`,
+  )
+    .filter(([, , content]) => words.every((word) => content.split(' ').includes(word)))
+    .map(([session, index]) => `${session} ${index}`);
+}
+
+async function searched(database: CommandDatabase, words: readonly string[], limit: number): Promise<string[]> {
+  const found: string[] = [];
+  for (let before: number | null | undefined; before !== null; ) {
+    const page = await searchLogs(database, { phrases: phrasesOf(words.join(' ')), filters: {}, limit, before }, NEVER);
+    found.push(...page.messages.map(({ sessionId, messageIndex }) => `${sessionId} ${messageIndex}`));
+    before = page.nextBefore;
+  }
+  return found;
+}
+
+test('whatever is logged, committed, replaced, removed and numbered anew: a search finds what a scan finds', async (t) => {
+  const database = openDatabase(':memory:');
+  t.after(() => database.close());
+  let found = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyEvent, { minLength: 20, maxLength: 50 }), fc.integer({ min: 1, max: 5 }), async (events, limit) => {
+      prepare(database);
+      for (const event of [...events, { type: 'search' as const, words: ['apple'] }]) {
+        if (event.type !== 'search') await apply(database, event);
+        else {
+          const expected = scanned(database, event.words);
+          found += expected.length;
+          assert.deepEqual(await searched(database, event.words, limit), expected);
+        }
+      }
+      assert.equal(firstIndexed(database, newestRow(database)) ?? 1, 1, 'a search to the end indexes everything');
+      database.statement(`INSERT INTO log_words (log_words) VALUES ('integrity-check')`).run();
+    }),
+    { numRuns: runs(40, 2_000) },
+  );
+  assert.ok(found > 100, `the searches found ${found} messages`);
+});

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { type TestContext, before, test } from 'node:test';
+import * as v from 'valibot';
+import { decisionsResponse } from '../../src/handlers/decisions.ts';
+import { searchResponse } from '../../src/handlers/search.ts';
+import { type Script, scriptedAgent } from '../support/agents.ts';
+import { runJobHere } from '../support/job-here.ts';
+import { type TestService, startTestService } from '../support/service.ts';
+
+/** `GET /decisions` and `GET /search`: what all models did, and why, page by page. */
+
+const [MON, TUE, WED] = ['2025-11-10', '2025-11-11', '2025-11-12'] as const;
+
+const PRICES = [MON, TUE, WED].flatMap((date) => [`AAPL ${date} 100 101`, `MSFT ${date} 200 202`]).join('\n');
+
+const script: Script = {
+  [`model-a ${MON}`]: [
+    [['say', '苹果公司的股价今天上涨了。Apple rises, so I buy: “momentum” above all.'], ['buy', { symbol: 'AAPL', amount: 10 }]],
+    [['say', ''], ['think', 'Now the rest into Microsoft.'], ['buy', { symbol: 'msft', amount: 500 }]],
+    [['say', ''], ['buy', { symbol: 'MSFT', amount: 2 }], ['get_price', { symbol: 'NONE' }]],
+  ],
+  [`model-a ${TUE}`]: [[['say', 'I sell what I lack.'], ['sell', { symbol: 'MSFT', amount: 'ten' }]]],
+  [`model-b ${MON}`]: [[['fail', 'The endpoint answered 500']]],
+  [`model-b ${TUE}`]: [[['say', 'An der Börse: drei Anteile.'], ['buy', { symbol: 'AAPL', amount: 3 }]]],
+  [`model-b ${WED}`]: [[['say', 'Before it breaks.'], ['get_portfolio', {}]], [['fail', 'The endpoint answered 501']]],
+};
+
+let service: TestService;
+let jobs: string[];
+before(async (t) => {
+  service = await startTestService(t as TestContext, { agentProgram: scriptedAgent(script), prices: PRICES });
+  const both = await runJobHere(service, script, { start_date: MON, end_date: WED, models: ['model-a', 'model-b'] });
+  // Replaced: what model-b bought on Tuesday no longer counts, nor what it said.
+  const again = { start_date: TUE, end_date: TUE, models: ['model-b'], replace_existing: true };
+  const other = { [`model-b ${TUE}`]: [[['say', 'Für München: sechs Anteile.'], ['buy', { symbol: 'AAPL', amount: 6 }]]] } as Script;
+  const replaced = await runJobHere(service, other, again);
+  // Repeated: the failed Monday is completed now.
+  const repeated = await runJobHere(service, {}, { start_date: MON, end_date: MON, models: ['model-b'] });
+  jobs = [both, replaced, repeated].map(({ job_id }) => job_id);
+});
+
+async function itemsOf(path: string, response: v.GenericSchema, list: string): Promise<any[]> {
+  const { status, body } = await service.get(path);
+  assert.equal(status, 200, JSON.stringify(body));
+  v.parse(response, body);
+  assert.equal(body.count, body[list].length);
+  return body[list];
+}
+const decisionsAt = (query: string) => itemsOf(`/decisions${query}`, decisionsResponse, 'decisions');
+const foundAt = (query: string) => itemsOf(`/search${query}`, searchResponse, 'messages');
+
+const words = ({ kind, date, model, side, amount, symbol, price, reason, detail, message_index }: any) =>
+  [`${date} ${model} ${kind}`, [side, amount, symbol, price].map((one) => one ?? '-').join(' '), reason, detail, message_index] as const;
+
+const REFUSED_SALE = /^sell: amount/;
+const RISES = '苹果公司的股价今天上涨了。Apple rises, so I buy: “momentum” above all.';
+const ALL: [what: string, order: string, reason: string | null, detail: string | RegExp | null, message: number][] = [
+  [`${WED} model-a no_trade`, '- - - -', 'Done.', null, 1],
+  [`${WED} model-b failure`, '- - - -', 'Before it breaks.', 'The endpoint answered 501', 1],
+  [`${TUE} model-a no_trade`, '- - - -', 'Done.', null, 3],
+  [`${TUE} model-a refusal`, 'sell - MSFT -', 'I sell what I lack.', REFUSED_SALE, 2],
+  [`${TUE} model-b trade`, 'buy 6 AAPL 100', 'Für München: sechs Anteile.', null, 2],
+  [`${MON} model-a trade`, 'buy 2 MSFT 200', 'Now the rest into Microsoft.', null, 6],
+  [`${MON} model-a refusal`, 'buy 500 MSFT -', 'Now the rest into Microsoft.', /^Cannot buy 500 MSFT/, 4],
+  [`${MON} model-a trade`, 'buy 10 AAPL 100', RISES, null, 2],
+  [`${MON} model-b no_trade`, '- - - -', 'Done.', null, 1],
+];
+
+test('each decision of the active sessions once, newest first, with the words before it', async () => {
+  const found = (await decisionsAt('')).map(words);
+  assert.deepEqual(found.map(([what]) => what), ALL.map(([what]) => what));
+  found.forEach(([what, order, reason, detail, message], index) => {
+    const [, expectedOrder, expectedReason, expectedDetail, expectedMessage] = ALL[index] as (typeof ALL)[number];
+    assert.deepEqual([order, reason, message], [expectedOrder, expectedReason, expectedMessage], what);
+    if (expectedDetail instanceof RegExp) assert.match(detail, expectedDetail);
+    else assert.equal(detail, expectedDetail);
+  });
+});
+
+const filters: [query: string, places: number[]][] = [
+  ['model=model-b', [1, 4, 8]],
+  ['models=model-b,model-a', [0, 1, 2, 3, 4, 5, 6, 7, 8]],
+  ['symbol=msft', [3, 5, 6]],
+  ['symbol=AAPL&kind=trade', [4, 7]],
+  ['symbol=MSFT&kind=refusal', [3, 6]],
+  ['symbol=MSFT&kind=failure', []],
+  ['symbol=NVDA', []],
+  ['kind=trade', [4, 5, 7]],
+  ['kind=refusal', [3, 6]],
+  ['kind=failure', [1]],
+  ['kind=no_trade', [0, 2, 8]],
+  [`start_date=${TUE}&end_date=${TUE}`, [2, 3, 4]],
+  [`end_date=${MON}&model=model-a&kind=trade`, [5, 7]],
+  ['job_id=0', [0, 1, 2, 3, 5, 6, 7]],
+  ['job_id=1', [4]],
+  ['job_id=2', [8]],
+  ['job_id=nothing', []],
+];
+for (const [query, places] of filters) {
+  test(`decisions with ${query}: the same however long the pages are`, async () => {
+    const chosen = query.replace(/job_id=(\d)/, (_, index: string) => `job_id=${jobs[Number(index)]}`);
+    const expected = places.map((place) => ALL[place]?.[0]);
+    for (const limit of [1, 2, 200]) {
+      const found: string[] = [];
+      for (let before: string | null = ''; before !== null; ) {
+        const { body } = await service.get(`/decisions?${chosen}&limit=${limit}&before=${encodeURIComponent(before)}`);
+        assert.ok(body.count <= limit);
+        found.push(...body.decisions.map((one: any) => words(one)[0]));
+        before = body.next_before;
+      }
+      assert.deepEqual(found, expected);
+    }
+  });
+}
+
+test('a page after a decision that was replaced meanwhile continues with the next model-day', async () => {
+  const sql = `SELECT session_id FROM trading_sessions WHERE status = 'superseded'`;
+  const id = service.database.statement(sql).get()?.['session_id'];
+  const found = await decisionsAt(`?before=${id}&job_id=${jobs[0]}`);
+  assert.deepEqual(found.map((one) => words(one)[0]), [5, 6, 7].map((place) => ALL[place]?.[0]));
+});
+
+const refused: [path: string, status: number, detail: RegExp][] = [
+  ['/decisions?kind=split', 422, /^kind: expected one of trade, refusal, failure, no_trade$/],
+  ['/decisions?symbol=A%20B', 422, /^symbol: expected a ticker symbol$/],
+  ['/decisions?limit=201', 422, /^limit: expected a whole number from 1 to 200$/],
+  ['/decisions?before=99999', 422, /^before: expected the id of a decision$/],
+  ['/decisions?before=nonsense', 422, /^before: expected the id of a decision$/],
+  ['/decisions?models=model-x', 422, /^models: no job has run model-x; GET \/models/],
+  ['/decisions?models=model-a&model=model-a', 422, /^models: cannot be combined with model/],
+  [`/decisions?start_date=${TUE}&end_date=${MON}`, 400, /^Invalid date range/],
+  ['/search', 422, /^q: q is required/],
+  ['/search?q=%22%20*%20-', 422, /^q: expected at least one letter or digit$/],
+  [`/search?q=${'a'.repeat(201)}`, 422, /^q: expected at most 200 characters$/],
+  ['/search?q=a&limit=101', 422, /^limit: expected a whole number from 1 to 100$/],
+  ['/search?q=a&before=0', 422, /^before: expected the next_before of a search$/],
+];
+for (const [path, expected, detail] of refused) {
+  test(`refused: ${path.slice(0, 60)}`, async () => {
+    const { status, body } = await service.get(path);
+    assert.deepEqual([status, detail.test(body.detail)], [expected, true], body.detail);
+  });
+}
+
+/** The words that are marked in an excerpt. */
+const marked = ({ excerpt, matches }: any) => matches.map(([start, length]: [number, number]) => [...excerpt].slice(start, start + length).join(''));
+
+const searches: [what: string, search: string, found: [place: string, marked: string[]][]][] = [
+  ['a word in another case', 'MOMENTUM', [[`model-a ${MON} 1`, ['momentum']]]],
+  ['part of a Chinese sentence', '股价', [[`model-a ${MON} 1`, ['股价']]]],
+  ['parts of it in any order', '上涨 苹果', [[`model-a ${MON} 1`, ['苹果', '上涨']]]],
+  ['words without their accents', 'fur munchen', [[`model-b ${TUE} 1`, ['Für', 'München']]]],
+  ['accents that were not written', 'síx sechs', []],
+  ['what only a superseded session said', 'Börse', []],
+  ['thoughts', 'rest Microsoft', [[`model-a ${MON} 3`, ['rest', 'Microsoft']]]],
+  ['a failed session, as long as its model-day is not completed', 'breaks', [[`model-b ${WED} 1`, ['breaks']]]],
+  ['a refusal', 'cannot buy 500', [[`model-a ${MON} 4`, ['Cannot', 'buy', '500']]]],
+  ['arguments', 'ten', [[`model-a ${TUE} 2`, ['ten']]]],
+  ['words that are in no one message', 'momentum Microsoft', []],
+  ['operators of SQLite as words', 'momentum AND OR NOT NEAR', []],
+  ['quotes, brackets and stars as nothing', '"momentum* (^all:', [[`model-a ${MON} 1`, ['momentum', 'all']]]],
+  ['a word of the opening prompt', 'previousClose', []],
+];
+for (const [what, search, expected] of searches) {
+  test(`search finds ${what}`, async () => {
+    const found = await foundAt(`?q=${encodeURIComponent(search)}`);
+    assert.deepEqual(
+      found.map((one) => [`${one.model} ${one.date} ${one.message_index}`, marked(one)]),
+      expected,
+    );
+  });
+}
+
+test('search: the filters and pages of the feed, newest message first', async () => {
+  const all = await foundAt('?q=done');
+  assert.deepEqual(all.map(({ model, date }) => `${model} ${date}`), [
+    ...[`model-b ${MON}`, `model-b ${TUE}`, `model-a ${WED}`, `model-a ${TUE}`, `model-a ${MON}`],
+  ]);
+  const paged: unknown[] = [];
+  for (let before: string | null = ''; before !== null; ) {
+    const { body } = await service.get(`/search?q=done&limit=2&before=${before}`);
+    paged.push(...body.messages);
+    before = body.next_before;
+  }
+  assert.deepEqual(paged, all);
+  const counts = [`model=model-b`, `models=model-a`, `job_id=${jobs[1]}`, `start_date=${WED}`, `end_date=${MON}&model=model-a`];
+  const found = await Promise.all(counts.map(async (query) => (await foundAt(`?q=done&${query}`)).length));
+  assert.deepEqual(found, [2, 3, 1, 1, 1]);
+});

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { createJobs } from '../../src/jobs/jobs.ts';
 import { silentLog } from '../../src/log.ts';
 import { workerLimits } from '../../src/worker/limits.ts';
-import { type Script, scriptedAgent } from '../support/agents.ts';
+import { type Script, scriptedAgent, scriptedProcess } from '../support/agents.ts';
 import { childrenOf, noProc } from '../support/processes.ts';
 import { TODAY, type TestService, clockFrom, startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -14,13 +14,13 @@ const PRICES = `
   AAPL 2025-11-12 102 103`;
 const RANGE = { start_date: '2025-11-10', end_date: '2025-11-12' };
 
-const serve = (t: TestContext, script: Script) =>
+const serve = (t: TestContext, script: Script, agentOf = scriptedAgent) =>
   startTestService(t, {
     configuration: {
       models: [{ signature: 'model-a', enabled: true }],
       agent_config: { stock_symbols: ['AAPL'], max_steps: 5 },
     },
-    agentProgram: scriptedAgent(script),
+    agentProgram: agentOf(script),
     prices: PRICES,
   });
 
@@ -104,7 +104,7 @@ test('only an unfinished job can be cancelled', async (t) => {
 test('no child is left after a cancellation', { skip: noProc }, async (t) => {
   const others = childrenOf(process.pid); // the bundler's, where a test has built the agent before
   const children = () => childrenOf(process.pid).filter((pid) => !others.includes(pid));
-  const service = await serve(t, { '*': [[['wait', 60_000]]] });
+  const service = await serve(t, { '*': [[['wait', 60_000]]] }, scriptedProcess);
   const { body: job } = await service.post('/simulate/trigger', RANGE);
   await untilRunning(service, job.job_id, '2025-11-10');
   await until('a child', () => children().length > 0);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Start } from '../../src/protocol.ts';
+import { agentHere } from './agent-here.ts';
 
 /** The script of a model's day: its messages in turn, each with its tool calls. */
 export type Script = Record<string, [tool: string, args: unknown][][]>;
@@ -25,7 +26,13 @@ export function agentFixture(name: string): string {
  * An agent that follows a script instead of asking a model: keys are `model date` or `*`; a day that is not in the script
  * ends without a trade. A step `['fail', 'words']` fails the day, `['wait', milliseconds]` waits, and
  * `['killed', N]` is a SIGKILL for a child that has not heard of N past messages. With `says` it says that, whatever it does.
+ * It runs in the process of the test, because most tests are of jobs, and not of processes.
  */
 export function scriptedAgent(script: Script, says?: string): string {
+  return agentHere(scriptedProcess(script, says));
+}
+
+/** The same, always in a process of its own, for tests that look at processes. */
+export function scriptedProcess(script: Script, says?: string): string {
   return agentFixture('scripted').replace("'SCRIPT'", JSON.stringify({ script, says }));
 }

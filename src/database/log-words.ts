@@ -1,4 +1,4 @@
-import { wordsOf } from '../search-text.ts';
+import { type Phrase, wordsOf } from '../search-text.ts';
 import type { Database } from './database.ts';
 import { type RowOf, integer, orNull, query, text } from './rows.ts';
 
@@ -15,6 +15,33 @@ const MAX_TEXT_LENGTH = 100_000;
 /** What one step indexes at most: bounds how long other requests wait for it. */
 const MESSAGES_PER_STEP = 200;
 const BYTES_PER_STEP = 96 * 1024;
+
+/**
+ * Each word is stored with the block of rows that it is in: where SQLite returns the rows of a word from the newest on, it reads
+ * past all that are newer than those asked for, so that a step among old messages would take as long as one through all.
+ */
+const ROWS_PER_BLOCK = 16_384;
+/** Part of a word for SQLite's tokenizer, but not for ours. */
+const BLOCK_MARK = '·';
+
+function blockOf(row: number): number {
+  return Math.floor(row / ROWS_PER_BLOCK);
+}
+
+/** The first row of the block that a row is in. */
+export function blockStart(row: number): number {
+  return blockOf(row) * ROWS_PER_BLOCK;
+}
+
+/** What finds the phrases in the block of a row. Words consist of letters and digits, so none has a meaning in SQLite's queries. */
+export function expressionFor(phrases: readonly Phrase[], row: number): string {
+  return phrases.map((words) => `"${inBlock(words, row)}"`).join(' AND ');
+}
+
+function inBlock(words: readonly string[], row: number): string {
+  const prefix = `${blockOf(row)}${BLOCK_MARK}`;
+  return words.map((word) => prefix + word).join(' ');
+}
 
 const NEWEST = query('SELECT coalesce(max(rowid), 0) FROM reasoning_logs', [integer]);
 
@@ -83,7 +110,7 @@ export function indexDownFrom(database: Database, row: number, messages: number 
   const floor = below?.last ?? 0;
   const first = firstOfStep(SIZES.all(database, row, floor, messages), { floor, messages });
   const insert = database.statement('INSERT INTO log_words (rowid, words) VALUES (?, ?)');
-  for (const [id, ...texts] of ROWS.all(database, first, row)) insert.run(id, texts.flatMap((one) => wordsOf(one ?? '')).join(' '));
+  for (const [id, ...texts] of ROWS.all(database, first, row)) insert.run(id, inBlock(texts.flatMap((one) => wordsOf(one ?? '')), id));
   const isJoined = below !== undefined && first === floor + 1;
   if (isJoined) database.statement('DELETE FROM log_words_spans WHERE first_row = ?').run(below.first);
   return addSpan(database, isJoined ? below.first : first, row);

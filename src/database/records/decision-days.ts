@@ -25,6 +25,12 @@ const LATEST_SESSION = query(
 const LATEST_FAILURE = query(`SELECT max(date) FROM job_details WHERE status = 'failed' AND date < ?`, [orNull(text)]);
 const JOB_DATES = query('SELECT start_date, end_date FROM jobs WHERE job_id = ?', [text, text]);
 
+/** What is asked of each model-day: only what the filters want, because each look takes time. */
+const whereWanted = (kind: DecisionKind, has: string) => `iif(?5 IS NULL OR ?5 = '${kind}', EXISTS (SELECT 1 FROM ${has}), 0)`;
+const TRADE = `positions WHERE positions.session_id = own.session_id AND action_type IN ('buy', 'sell') AND (?4 IS NULL OR symbol = ?4)`;
+const REFUSAL = `tool_usage WHERE tool_usage.session_id = own.session_id AND tool_name IN ('buy', 'sell') AND refused > 0`;
+const NO_TRADE = `positions WHERE positions.session_id = own.session_id AND action_type = 'no_trade'`;
+
 /**
  * What a model-day has: its active session with what that contains, or no session and the error of a failure. A failed
  * model-day counts as long as no job has completed it.
@@ -32,15 +38,14 @@ const JOB_DATES = query('SELECT start_date, end_date FROM jobs WHERE job_id = ?'
 const modelDays = (sessions: string, failures: string) =>
   query(
     `SELECT model, job_id AS jobId, session_id AS sessionId, NULL AS error, completed_at AS completedAt,
-       EXISTS (SELECT 1 FROM positions WHERE positions.session_id = own.session_id AND action_type IN ('buy', 'sell')
-         AND (?5 IS NULL OR symbol = ?5)) AS hasTrade,
-       EXISTS (SELECT 1 FROM tool_usage WHERE tool_usage.session_id = own.session_id AND tool_name IN ('buy', 'sell')
-         AND refused > 0) AS hasRefusal,
-       EXISTS (SELECT 1 FROM positions WHERE positions.session_id = own.session_id AND action_type = 'no_trade') AS isQuiet
-     FROM ${sessions} date = ?2 AND own.status = 'active' AND model >= ?3 AND (model, job_id) > (?3, ?4)
+       ${whereWanted('trade', TRADE)} AS hasTrade, ${whereWanted('refusal', REFUSAL)} AS hasRefusal,
+       iif(?4 IS NULL, ${whereWanted('no_trade', NO_TRADE)}, 0) AS isQuiet
+     FROM ${sessions} date = ?6 AND own.status = 'active' AND model >= ?2 AND (model, job_id) > (?2, ?3)
+       AND (?5 IS NULL OR ?5 <> 'failure')
      UNION ALL
      SELECT model, job_id, NULL, error, completed_at, 0, 0, 0
-     FROM ${failures} date = ?2 AND own.status = 'failed' AND (model, job_id) > (?3, ?4)
+     FROM ${failures} date = ?6 AND own.status = 'failed' AND (model, job_id) > (?2, ?3)
+       AND ?4 IS NULL AND (?5 IS NULL OR ?5 = 'failure')
        AND NOT EXISTS (SELECT 1 FROM trading_sessions AS done
          WHERE done.model = own.model AND done.date = own.date AND done.status = 'active')
      ORDER BY model, jobId LIMIT ${MODEL_DAYS_PER_STEP}`,
@@ -81,28 +86,33 @@ export function* decisionDays(
   filters: DecisionFilters,
   after: DayPlace | null,
 ): Generator<DecisionDay[]> {
-  const { models, jobId, symbol = null } = filters;
+  const { models, jobId, symbol = null, kind = null } = filters;
   const [start, end] = windowOf(database, filters);
   const wanted = JSON.stringify(models ?? []);
   const query = models === undefined ? OF_ALL : OF_MODELS;
-  let date: CalendarDate | null = after !== null && after.date <= end ? after.date : dateBefore(database, `${end}~`);
+  const before = (later: string) => (kind === 'failure' ? failureBefore(database, later) : dateBefore(database, later));
+  let date: CalendarDate | null = after !== null && after.date <= end ? after.date : before(`${end}~`);
   let [model, job] = after !== null && after.date === date ? [after.model, after.jobId] : ['', ''];
   while (date !== null && date >= start) {
-    const found = query.all(database, wanted, date, model, job, symbol);
+    const found = query.all(database, wanted, model, job, symbol, kind, date);
     const day = date;
     yield found
-      .filter((one) => (jobId === undefined || one.jobId === jobId) && mayHave(one, filters))
+      .filter((one) => (jobId === undefined || one.jobId === jobId) && mayHave(one))
       .map((one) => ({ ...one, date: day }));
     const last = found[MODEL_DAYS_PER_STEP - 1];
-    if (last === undefined) date = dateBefore(database, date);
+    if (last === undefined) date = before(date);
     [model, job] = last === undefined ? ['', ''] : [last.model, last.jobId];
   }
 }
 
 /** The latest date before another that has a model-day. */
 function dateBefore(database: Database, end: string): CalendarDate | null {
-  const [[session], [failure]] = [LATEST_SESSION.one(database, end), LATEST_FAILURE.one(database, end)];
+  const [[session], failure] = [LATEST_SESSION.one(database, end), failureBefore(database, end)];
   return session !== null && (failure === null || session > failure) ? session : failure;
+}
+
+function failureBefore(database: Database, end: string): CalendarDate | null {
+  return LATEST_FAILURE.one(database, end)[0];
 }
 
 /** The dates to look at: no more than those of the job. */
@@ -113,8 +123,7 @@ function windowOf(database: Database, filters: DecisionFilters): [start: string,
   return [start > first ? start : first, end < last ? end : last];
 }
 
-function mayHave({ error, hasTrade, hasRefusal, isQuiet }: DecisionDay | Omit<DecisionDay, 'date'>, filters: DecisionFilters): boolean {
-  const has = { trade: hasTrade === 1, refusal: hasRefusal === 1, failure: error !== null, no_trade: isQuiet === 1 };
-  const isPossible = (kind: DecisionKind) => has[kind] && (filters.symbol === undefined || kind === 'trade' || kind === 'refusal');
-  return filters.kind === undefined ? decisionKinds.some(isPossible) : isPossible(filters.kind);
+/** A flag is only set where the filters want it. */
+function mayHave({ error, hasTrade, hasRefusal, isQuiet }: RowOf<typeof OF_ALL>): boolean {
+  return error !== null || hasTrade + hasRefusal + isQuiet > 0;
 }

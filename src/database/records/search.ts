@@ -3,14 +3,13 @@ import { type Excerpt, type Phrase, excerptOf } from '../../search-text.ts';
 import { SLICE_MS, nextTurn } from '../../turns.ts';
 import { boundsOf } from '../chosen.ts';
 import type { Database } from '../database.ts';
-import { clearIndex, firstIndexed, indexDownFrom, isMisplaced, newestRow, searchedTexts } from '../log-words.ts';
+import { blockStart, clearIndex, expressionFor, firstIndexed, indexDownFrom, isMisplaced, newestRow, searchedTexts } from '../log-words.ts';
 import { type RowOf, integer, oneOf, orNull, query, text } from '../rows.ts';
 import type { DecisionFilters } from './decision-days.ts';
 
 /** How long a search may take; then it returns what it has found, and where the next one continues. */
 const LONGEST_SEARCH_MS = 3_000;
-/** What one statement reads at most: bounds how long other requests wait for it. */
-const ROWS_PER_STEP = 20_000;
+/** What one statement returns at most: bounds how long other requests wait for it. */
 const HITS_PER_STEP = 200;
 
 const HITS = query(
@@ -71,11 +70,12 @@ export async function searchLogs(database: Database, search: Search, signal: Abo
       await database.write(() => indexDownFrom(database, top), { signal });
       continue;
     }
-    const low = Math.max(first, top - ROWS_PER_STEP + 1);
-    const hits = HITS.all(database, expressionOf(search.phrases), low, top);
+    const low = Math.max(first, blockStart(top));
+    const hits = HITS.all(database, expressionFor(search.phrases, top), low, top);
     for (const hit of hits) {
+      if (!isChosen(database, hit, search.filters)) continue;
       await pause();
-      const message = foundIn(database, hit, search);
+      const message = foundIn(database, hit, search.phrases);
       if (message === null) continue;
       if (messages.length === search.limit) return { messages, nextBefore: messages.at(-1)?.row ?? null };
       messages.push(message);
@@ -96,14 +96,8 @@ function pauses(signal: AbortSignal): () => Promise<void> {
   };
 }
 
-/** Words consist of letters and digits, so nothing in them has a meaning in SQLite's language of queries. */
-function expressionOf(phrases: readonly Phrase[]): string {
-  return phrases.map((words) => `"${words.join(' ')}"`).join(' AND ');
-}
-
-/** Null for a message that the filters leave out, or that another program has changed since it was indexed. */
-function foundIn(database: Database, hit: Hit, { filters, phrases }: Search): FoundMessage | null {
-  if (!isChosen(database, hit, filters)) return null;
+/** Null for a message that another program has changed since it was indexed. */
+function foundIn(database: Database, hit: Hit, phrases: readonly Phrase[]): FoundMessage | null {
   const excerpt = excerptOf(searchedTexts(database, hit.row), phrases);
   return excerpt === null ? null : { ...hit, ...excerpt };
 }

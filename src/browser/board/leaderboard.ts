@@ -2,11 +2,13 @@ import { modelPath } from '../../page-paths.ts';
 import { queryForModel } from '../filters/carry.ts';
 import { link, section } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
-import { change, cost, count, money, ratio, share } from '../parts/format.ts';
+import { change, cost, count, counted, money, ratio, share } from '../parts/format.ts';
 import { type Look, looksOf } from '../parts/look.ts';
 import { swatch } from '../parts/swatch.ts';
 import { liveTable, numberColumn, table, textColumn } from '../parts/table.ts';
 import type { ModelReport, Performance } from '../service/responses.ts';
+import { marksOf } from './marks.ts';
+import { rankingOf } from './ranking.ts';
 
 export interface Leaderboard {
   element: HTMLElement;
@@ -15,7 +17,7 @@ export interface Leaderboard {
 }
 
 /** Every model with the figures that distinguish it from the others. */
-export function leaderboard(performance: Performance): Leaderboard {
+export function leaderboard(performance: Performance, options: { choice?: HTMLElement } = {}): Leaderboard {
   const {
     models,
     conventions: { definitions: meanings },
@@ -31,7 +33,8 @@ export function leaderboard(performance: Performance): Leaderboard {
         title: 'Model',
         isName: true,
         by: ({ model }) => model,
-        cell: (row) => h('span', nameOf(row, looks.get(row.model)), caveat(row)),
+        cell: (row) => h('div.named', nameOf(row, looks.get(row.model)), caveat(row)),
+        raw: ({ model }) => model,
       },
       numberColumn('Value', (row) => row.end_value, money, { meaning: 'Portfolio value at the last close' }),
       numberColumn('Return', (row) => row.total_return, change, { meaning: meanings['total_return'], isToned: true }),
@@ -43,11 +46,15 @@ export function leaderboard(performance: Performance): Leaderboard {
       numberColumn('Cost', (row) => row.usage.cost_usd, cost, { meaning: meanings['cost_usd'] }),
     ],
   });
-  const families = h('div');
-  const show = (later: Performance) => replace(families, later.families.length > 0 && familyTable(later));
+  const [ranking, marks, families] = [h('div'), h('div'), h('div')];
+  const show = (later: Performance) => {
+    replace(ranking, rankingView(later));
+    replace(marks, markList(later.models));
+    replace(families, later.families.length > 0 && familyTable(later));
+  };
   show(performance);
   return {
-    element: section('Leaderboard', board.element, families),
+    element: section('Leaderboard', options.choice ?? null, ranking, board.element, marks, families),
     update(later) {
       board.update(later.models);
       show(later);
@@ -75,21 +82,34 @@ function nameOf({ model }: ModelReport, look: Look | undefined): HTMLElement {
   return link(modelPath(model) + queryForModel(location.search), look !== undefined && swatch(look), model);
 }
 
-const CAVEATS: Record<ModelReport['incomparable'][number]['kind'], string> = {
-  period: 'different period',
-  missing_days: 'missing days',
-  stale: 'stale days',
-  costs: 'different costs',
-  universe: 'different universe',
-  initial_cash: 'different initial cash',
-  dividends: 'dividends treated differently',
-};
+/** The row's marks in words; each in a sentence on hover, and all of them below the table. */
+function caveat(report: ModelReport): HTMLElement | false {
+  const marks = marksOf(report);
+  if (marks.length === 0) return false;
+  const title = marks.map(({ reason }) => reason).join('. ');
+  return h('small.caveat', { title }, marks.map(({ words }) => words).join(' · '));
+}
 
-/** Why a model should not be compared with the others: in a few words, and in sentences on hover. */
-function caveat({ incomparable, days_before_cutoff: days, knowledge_cutoff: cutoff }: ModelReport): HTMLElement | false {
-  const memory = { words: 'may remember', reason: `${days} of its days are not after its knowledge cutoff, ${cutoff}` };
-  const all = [...incomparable.map(({ kind, reason }) => ({ words: CAVEATS[kind], reason })), ...(days > 0 ? [memory] : [])];
-  if (all.length === 0) return false;
-  const title = all.map(({ reason }) => reason).join('. ');
-  return h('small.caveat', { title }, ` ${all.map(({ words }) => words).join(', ')}`);
+/** What the marks of the rows mean, folded. */
+function markList(models: readonly ModelReport[]): HTMLElement | false {
+  const marked = models.map((report) => ({ report, marks: marksOf(report) })).filter(({ marks }) => marks.length > 0);
+  const items = marked.map(({ report, marks }) =>
+    h('li', h('strong', report.model), `: ${marks.map(({ reason }) => reason).join('. ')}.`),
+  );
+  const title = `Why ${counted(marked.length, 'row')} ${marked.length === 1 ? 'is' : 'are'} marked`;
+  return marked.length > 0 && h('details.fold', h('summary', title), h('ul.reasons', ...items));
+}
+
+/** Which days the ranking covers, and which days and models it leaves out. */
+function rankingView(performance: Performance): HTMLElement {
+  const { words, models, days } = rankingOf(performance);
+  const item = (name: string, reason: string) => h('li', h('strong', name), `: ${reason}`);
+  const unranked = models.map(({ model, reason }) => item(`${model} is not ranked`, reason));
+  const left = days.map(({ date, reason }) => item(date, reason));
+  return h(
+    'div.ranking',
+    h('p', words.join(' ')),
+    unranked.length > 0 && h('ul.reasons', ...unranked),
+    left.length > 0 && h('details.fold', h('summary', `Days that do not count: ${count(left.length)}`), h('ul.reasons', ...left)),
+  );
 }

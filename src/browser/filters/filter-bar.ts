@@ -58,8 +58,8 @@ export function filterBar(filters: Filters, { hides = [] }: { hides?: readonly F
   fillOptions(days, filters.days === 'all' ? '' : filters.days, DAYS);
   offerBenchmarks([]);
   const controls: [FilterName, HTMLElement][] = [
-    ['start_date', field('First date', first)],
-    ['end_date', field('Last date', last)],
+    ['start_date', field('From', first)],
+    ['end_date', field('To', last)],
     ['job_id', field('Job', job)],
     ['models', h('div.field', h('span', 'Models'), models.element)],
     ['benchmark', h('div.field', field('Benchmark', benchmark), symbols)],

@@ -13,5 +13,5 @@ export function jobList(jobs: Jobs['jobs']): HTMLElement {
     const size = h('span.quiet', `${counted(models.length, 'model')}, `, chosen, localTime(created_at));
     return h('li', link(jobPath(job_id), state, ` ${start_date} to ${end_date}`), size);
   });
-  return section('Latest jobs', h('ul.jobs', ...items));
+  return section('Latest jobs', h('ul.jobs', ...items), link('/job-list', 'All jobs'));
 }

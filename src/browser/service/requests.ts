@@ -88,8 +88,8 @@ export function getModels(signal: AbortSignal): Promise<KnownModels> {
   return request('/models', { signal });
 }
 
-/** The figures of all models over all dates, or of those that the filters choose. */
-export function getPerformance(filters: Record<string, string>, signal: AbortSignal): Promise<Performance> {
+/** The figures of all models over all dates, or of those that the filters choose: by name, or as a query. */
+export function getPerformance(filters: Record<string, string> | string, signal: AbortSignal): Promise<Performance> {
   return request(`/performance?${new URLSearchParams(filters)}`, { signal });
 }
 

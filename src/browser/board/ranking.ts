@@ -1,0 +1,40 @@
+import { counted, longDate } from '../parts/format.ts';
+import type { Performance } from '../service/responses.ts';
+
+/** What a ranking covers and what it leaves out. */
+interface Ranking {
+  /** Sentences. */
+  words: string[];
+  /** Models that are not ranked, each with the reason. */
+  models: { model: string; reason: string }[];
+  /** Days that do not count, each with the models that have no return on it. */
+  days: { date: string; reason: string }[];
+}
+
+type Ranked = Pick<Performance, 'common' | 'clean_after' | 'without_clean_days'> & { models: readonly unknown[] };
+
+/** Over which days the models are ranked, and which days and models are left out and why. */
+export function rankingOf({ common, clean_after: cutoff, without_clean_days: unclean, models }: Ranked): Ranking {
+  const clean = cutoff === null ? [] : [`Only days after ${longDate(cutoff)}, the latest knowledge cutoff, count.`];
+  if (common === null) {
+    const own = 'Each model is measured over all its own days. Where these differ, the order says little about which model is better.';
+    return { words: [own, ...clean], models: unclean, days: [] };
+  }
+  const { start_date: first, end_date: last, days, left_out: leftOut, left_out_days: leftOutDays } = common;
+  const all = models.length === 1 ? 'the model has' : `all ${counted(models.length, 'model')} have`;
+  const span = first === null || last === null ? '' : ` from ${longDate(first)} to ${longDate(last)}`;
+  const ranked = `Ranked over the ${counted(days, 'day')}${span} on which ${all} a return.`;
+  const over = days === 0 ? 'The models have no day in common.' : ranked;
+  const number = leftOutDays.length;
+  const less = `${counted(number, 'day')} ${number === 1 ? 'does' : 'do'} not count, because some model has no return then.`;
+  return {
+    words: [over, ...(number > 0 ? [less] : []), ...clean],
+    models: [...leftOut, ...unclean],
+    days: leftOutDays.map(({ date, missing, models: names }) => ({ date, reason: `without ${namesOf(names, missing)}` })),
+  };
+}
+
+function namesOf(names: readonly string[], all: number): string {
+  const more = all - names.length;
+  return names.join(', ') + (more > 0 ? ` and ${counted(more, 'more model')}` : '');
+}

@@ -1,0 +1,17 @@
+import { jobPath } from '../../page-paths.ts';
+import { link } from '../parts/blocks.ts';
+import { h } from '../parts/element.ts';
+import { count, counted } from '../parts/format.ts';
+import type { Jobs } from '../service/responses.ts';
+
+/** The newest job in one line, which has its place on the page before anything is known. */
+export function jobStrip([newest]: Jobs['jobs']): HTMLElement {
+  if (newest === undefined) return h('span.quiet', 'No job has run yet');
+  const { job_id: id, status, progress, completed_at: end } = newest;
+  const { total_model_days: total, pending, failed } = progress;
+  const finished = end === null ? `${count(total - pending)} of ${counted(total, 'model-day')}` : counted(total, 'model-day');
+  const words = [finished, ...(failed > 0 ? [`${count(failed)} failed`] : [])].join(', ');
+  const name = end === null ? 'Job' : 'Last job';
+  const state = h(`span.state.${status}`, status.replace('_', ' '));
+  return h('span', link(jobPath(id), `${name} ${id.slice(0, 8)}`), ' ', state, h('span.quiet', ` ${words}`));
+}

@@ -1,0 +1,111 @@
+import { type Curves, equityCurves } from '../board/curves.ts';
+import { type Leaderboard, leaderboard } from '../board/leaderboard.ts';
+import { type Filters, hasFilters, queryOf } from '../filters/filters.ts';
+import { failure, link, section } from '../parts/blocks.ts';
+import { h, replace } from '../parts/element.ts';
+import { getPerformance } from '../service/requests.ts';
+import type { Performance, Status } from '../service/responses.ts';
+
+/** While a job runs, the figures are computed again at most this often. */
+const RECOMPUTE_AFTER_MS = 5_000;
+
+interface ResultsView {
+  refresh(signal: AbortSignal): Promise<void>;
+  /** Refreshes if the job has added something since the last time. Resolves to whether it has. */
+  refreshFor(status: Status, signal: AbortSignal): Promise<boolean>;
+}
+
+/** Curves and leaderboard of the models that the filters choose. */
+export function resultsView(place: HTMLElement, filters: Filters): ResultsView {
+  let drawing = new AbortController();
+  let computed = { what: '', at: -Infinity };
+  let shown: { curves: Curves; board: Leaderboard } | null = null;
+  const refresh = async (signal: AbortSignal) => {
+    const performance = await getPerformance(requestOf(filters), signal);
+    if (shown?.curves.update(performance)) return shown.board.update(performance);
+    drawing.abort();
+    drawing = new AbortController();
+    shown = null;
+    if (performance.models.length === 0) return replace(place, nothing(performance, filters));
+    const over = AbortSignal.any([signal, drawing.signal]);
+    const board = leaderboard(performance, { choice: rankingChoice(filters) });
+    shown = { curves: equityCurves(performance, over), board };
+    replace(place, shown.curves.element, board.element, comparisonHint(filters));
+  };
+  const show = async (signal: AbortSignal) => {
+    try {
+      await refresh(signal);
+    } catch (error) {
+      if (signal.aborted || shown !== null) throw error;
+      replace(place, ...failure(error));
+    } finally {
+      place.classList.remove('awaited');
+    }
+  };
+  place.classList.add('awaited');
+  return {
+    refresh: show,
+    async refreshFor({ job_id, status, progress, completed_at }, signal) {
+      const what = `${job_id} ${status} ${progress.completed}`;
+      const isDue = completed_at !== null || performance.now() - computed.at > RECOMPUTE_AFTER_MS;
+      if (what === computed.what || !isDue) return false;
+      computed = { what, at: performance.now() };
+      await show(signal);
+      return true;
+    },
+  };
+}
+
+/** Unless all days are asked for, the models are ranked over those that they have in common. */
+function isCommon({ common }: Filters): boolean {
+  return common !== 'false';
+}
+
+function requestOf(filters: Filters): string {
+  const query = queryOf(filters, ['models', 'start_date', 'end_date', 'job_id', 'benchmark', 'days']);
+  return isCommon(filters) ? `${query}${query === '' ? '?' : '&'}common=true` : query;
+}
+
+/** Links to the ranking over the days in common and to that over all days. */
+function rankingChoice(filters: Filters): HTMLElement {
+  const choice = (words: string, common: string) => {
+    const isHere = isCommon(filters) === (common === '');
+    const entry = link(`/${queryOf({ ...filters, common })}`, words);
+    if (isHere) entry.setAttribute('aria-current', 'true');
+    return entry;
+  };
+  return h('nav.segments', { 'aria-label': 'Days of the ranking' }, choice('Days in common', ''), choice('All days', 'false'));
+}
+
+function comparisonHint(filters: Filters): HTMLElement {
+  const query = queryOf(filters, ['models', 'start_date', 'end_date', 'job_id', 'days']);
+  return h('p', 'Is the difference chance? ', link(`/compare${query}`, 'Compare the models with intervals'), '.');
+}
+
+/** What to do while there is nothing to show. */
+function nothing({ common, without_clean_days: unclean }: Performance, filters: Filters): HTMLElement {
+  const leftOut = [...(common?.left_out ?? []), ...unclean];
+  const hasModels = leftOut.length > 0 || (common?.left_out_days.length ?? 0) > 0;
+  if (!hasModels && !hasFilters(filters)) return newcomer();
+  const reasons = leftOut.map(({ model, reason }) => h('li', h('strong', model), `: ${reason}`));
+  const words = hasModels ? 'The models have no day in common. ' : 'No completed model-day matches these filters. ';
+  const all = link(`/${queryOf({ ...filters, common: 'false' })}`, 'Show each model over all its days');
+  const way = hasModels && isCommon(filters) ? [all, '.'] : [];
+  const list = reasons.length > 0 && h('ul.reasons', ...reasons);
+  return Object.assign(section('No results', h('p', words, ...way), list), { className: 'empty' });
+}
+
+/** What to do while there are no results. */
+function newcomer(): HTMLElement {
+  const job =
+    'A job runs every model on every weekday in a range. Each model sees the prices of the morning and trades; its ' +
+    'portfolio is valued at the close.';
+  const steps = [
+    'Choose a first and a last date; two or three weeks make a good start.',
+    'Choose models, or choose none to run every model that the server’s configuration enables.',
+    'Start the job and watch it here. Curves and the leaderboard appear as model-days complete.',
+  ];
+  const help = h('p.quiet', 'To do the same over HTTP, see the examples on the ', link('/api', 'API page'), '.');
+  const list = h('ol', ...steps.map((step) => h('li', step)));
+  return Object.assign(section('No results yet', h('p', job), list, help), { className: 'empty' });
+}

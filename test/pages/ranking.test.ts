@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { curvesFromStart } from '../../src/browser/board/curve-lines.ts';
+import { marksOf } from '../../src/browser/board/marks.ts';
+import { rankingOf } from '../../src/browser/board/ranking.ts';
+import type { ModelReport, Performance } from '../../src/browser/service/responses.ts';
+
+const nothing = { common: null, clean_after: null, without_clean_days: [] };
+const common = { start_date: '2025-10-01', end_date: '2025-10-07', days: 4, left_out: [], left_out_days: [] };
+const [one, three] = [[{}], [{}, {}, {}]];
+
+test('a ranking says over which days it is, and which days and models it leaves out and why', () => {
+  const ranked = rankingOf({
+    models: three,
+    common: {
+      ...common,
+      left_out: [{ model: 'late', reason: 'It has 1 day' }],
+      left_out_days: [
+        { date: '2025-10-02', missing: 1, models: ['b'] },
+        { date: '2025-10-03', missing: 7, models: ['a', 'b'] },
+      ],
+    },
+    clean_after: '2025-09-30',
+    without_clean_days: [{ model: 'old', reason: 'None is clean' }],
+  });
+  assert.deepEqual(ranked.words, [
+    'Ranked over the 4 days from Wed 1 Oct 2025 to Tue 7 Oct 2025 on which all 3 models have a return.',
+    '2 days do not count, because some model has no return then.',
+    'Only days after Tue 30 Sep 2025, the latest knowledge cutoff, count.',
+  ]);
+  assert.deepEqual(ranked.models.map(({ model }) => model), ['late', 'old']);
+  assert.deepEqual(ranked.days, [
+    { date: '2025-10-02', reason: 'without b' },
+    { date: '2025-10-03', reason: 'without a, b and 5 more models' },
+  ]);
+});
+
+test('a ranking over all days says that the order may mislead; one without common days says so', () => {
+  const { words, models, days } = rankingOf({ ...nothing, models: three });
+  assert.match(words.join(), /^Each model is measured over all its own days\. .*little about which model is better\.$/);
+  assert.deepEqual([models, days], [[], []]);
+  const single = rankingOf({ ...nothing, models: one, common: { ...common, days: 1 } });
+  assert.deepEqual(single.words, ['Ranked over the 1 day from Wed 1 Oct 2025 to Tue 7 Oct 2025 on which the model has a return.']);
+  const none = { ...common, start_date: null, end_date: null, days: 0 };
+  assert.deepEqual(rankingOf({ ...nothing, models: [], common: none }).words, ['The models have no day in common.']);
+});
+
+const calm = {
+  incomparable: [],
+  start_date: '2025-10-01',
+  end_date: '2025-10-31',
+  stale_model_days: 0,
+  failed_model_days: 0,
+  days_before_cutoff: 0,
+  knowledge_cutoff: null,
+} satisfies Partial<ModelReport>;
+
+const marks: [report: Partial<ModelReport>, words: string[]][] = [
+  [{}, []],
+  [{ incomparable: [{ kind: 'period', reason: 'Its period' }] }, ['other period: 2025-10-01 to 2025-10-31']],
+  [{ incomparable: [{ kind: 'stale', reason: '' }], stale_model_days: 1 }, ['1 stale day']],
+  [{ incomparable: [{ kind: 'costs', reason: '' }, { kind: 'missing_days', reason: '' }] }, ['other trading costs', 'missing days']],
+  [{ failed_model_days: 2 }, ['2 failed days']],
+  [{ days_before_cutoff: 9, knowledge_cutoff: '2025-10-13' }, ['9 days up to its knowledge cutoff']],
+  [
+    { incomparable: [{ kind: 'stale', reason: '' }], stale_model_days: 3, failed_model_days: 1, days_before_cutoff: 1 },
+    ['3 stale days', '1 failed day', '1 day up to its knowledge cutoff'],
+  ],
+];
+
+test('a row is marked in words for stale, missing and failed days, another period, other costs, and days it may remember', () => {
+  for (const [report, words] of marks) assert.deepEqual(marksOf({ ...calm, ...report }).map((mark) => mark.words), words);
+  const [failed, early] = marksOf({ ...calm, failed_model_days: 1, days_before_cutoff: 2, knowledge_cutoff: '2025-10-13' });
+  assert.equal(failed?.reason, '1 model-day failed and was not completed since');
+  assert.equal(early?.reason, '2 model-days are not after its knowledge cutoff, 2025-10-13: it may remember those prices');
+});
+
+function performanceOf(starts: Record<string, number>, growths: Record<string, [date: string, growth: number][]>): Performance {
+  const models = Object.entries(growths).map(([model, points]) => ({
+    model,
+    start_value: starts[model],
+    curve: points.map(([date, growth]) => ({ date, growth, value: (starts[model] ?? 0) * growth })),
+  }));
+  const benchmark = { name: 'QQQ', curve: [{ date: '2025-10-07', value: 1.1 }, { date: '2025-10-08', value: 1.2 }] };
+  return { models, benchmark } as Partial<Performance> as Performance;
+}
+
+test('all curves start together before the first day, at the value that most models started from', () => {
+  const growths = {
+    a: [['2025-10-07', 1.5]],
+    b: [['2025-10-07', 2], ['2025-10-08', 3]],
+    late: [['2025-10-08', 0.5]],
+  } satisfies Record<string, [string, number][]>;
+  const same = curvesFromStart(performanceOf({ a: 100, b: 100, late: 100 }, growths));
+  assert.equal(same.title, 'Portfolio value');
+  assert.deepEqual(same.dates, ['2025-10-06', '2025-10-07', '2025-10-08']);
+  const values = Object.fromEntries(same.lines.map((line) => [line.label, line.values]));
+  assert.deepEqual(values, {
+    a: [100, 150, null],
+    b: [100, 200, 300],
+    late: [null, 100, 50],
+    'QQQ (benchmark)': [100, 110.00000000000001, 120],
+  });
+  const other = curvesFromStart(performanceOf({ a: 100, b: 250, late: 100 }, growths));
+  assert.equal(other.title, 'Growth of 100 dollars', 'one of them had another value before these days');
+  assert.deepEqual(other.lines.map((line) => line.values), same.lines.map((line) => line.values));
+});

@@ -152,8 +152,9 @@ test('a plot shows values on hover, zooms by dragging, hides lines, and has a lo
   };
   const day = (date: string) => new RegExp(` ${Number(date.slice(8))} `);
   assert.match(await dateAt(0.001), /^Start$/);
-  const { models } = (await service.get('/performance')).body;
-  const last = models.find(({ model }: { model: string }) => model === 'model-a').curve.at(-1).value;
+  const { models } = (await service.get('/performance?common=true')).body;
+  const { start_value: start, curve } = models.find(({ model }: { model: string }) => model === 'model-a');
+  const last = start * curve.at(-1).growth;
   assert.match(await dateAt(0.999), day(lastDate));
   const tip = page.locator('.curves .tip');
   assert.match(
@@ -177,6 +178,55 @@ test('a plot shows values on hover, zooms by dragging, hides lines, and has a lo
   assert.match(await dateAt(0.001), /^Start$/);
 });
 
+test('the overview ranks over common days; filters are in the address, work with Back, and go along to other pages', inBrowser, async (t) => {
+  const { page, open } = await visit(t, service.url);
+  await open('/');
+  const board = page.getByRole('region', { name: 'Leaderboard', exact: true });
+  const days = dates.length - 1;
+  const ranked = board.getByText(`Ranked over the ${days} days`);
+  await ranked.waitFor();
+  assert.equal(await board.locator('.caveat').innerText(), '1 failed day');
+  await page.locator('.choose summary').click();
+  await page.locator('.panel').getByLabel('model-b', { exact: true }).check();
+  await page.getByRole('button', { name: 'Show these' }).click();
+  await page.waitForURL('**/?models=model-b');
+  await board.getByText('Ranked over the ').waitFor();
+  assert.deepEqual(await board.locator('tbody th a').allInnerTexts(), ['model-b']);
+  assert.equal(await page.evaluate('document.activeElement.textContent'), 'model-b', 'the focus stays on the filter');
+  assert.equal(await page.getByRole('link', { name: 'Compare', exact: true }).getAttribute('href'), '/compare?models=model-b');
+  await page.getByLabel('Benchmark').fill('AAPL');
+  await page.getByLabel('Benchmark').press('Enter');
+  await page.waitForURL('**/?models=model-b&benchmark=AAPL');
+  await page.locator('.legend', { hasText: 'AAPL (benchmark)' }).waitFor();
+  assert.equal(await board.locator('tbody th a').getAttribute('href'), '/models/model-b?benchmark=AAPL');
+  for (const path of ['?models=model-b', '']) {
+    await page.goBack();
+    await page.waitForURL(`**/${path}`);
+  }
+  await ranked.waitFor();
+  assert.equal(await board.locator('tbody tr').count(), 3);
+});
+
+test('a click on a curve opens that day, and so does Enter', inBrowser, async (t) => {
+  const { page, open } = await visit(t, service.url);
+  await open('/?models=model-a');
+  const over = page.locator('.curves .u-over');
+  const { x, y, width, height } = (await over.boundingBox()) as { x: number; y: number; width: number; height: number };
+  let top = 0;
+  do {
+    assert.ok((top += 6) < height, 'the pointer does not reach the curve');
+    await page.mouse.move(x + width - 2, y + top);
+  } while (!(await over.evaluate((element) => element.matches('.on-curve'))));
+  await page.mouse.click(x + width - 2, y + top);
+  await page.waitForURL(`**/model-days/model-a/${lastDate}`);
+  await page.goBack();
+  const canvas = page.locator('.curves .canvas');
+  await over.waitFor();
+  await canvas.focus();
+  for (const key of ['Home', 'ArrowRight', 'Enter']) await page.keyboard.press(key);
+  await page.waitForURL(`**/model-days/model-a/${firstDate}`);
+});
+
 test('the leaderboard sorts by any figure in both directions, and marks models that cannot be compared', inLongForm, async (t) => {
   const { page, open } = await visit(t, service.url);
   await open('/');
@@ -184,9 +234,13 @@ test('the leaderboard sorts by any figure in both directions, and marks models t
   const names = () => board.locator('tbody th').allInnerTexts();
   const byReturn = await names();
   const caveat = board.locator('.caveat');
-  assert.equal(await caveat.count(), 1, 'only on the model with a failed day');
-  assert.equal((await caveat.innerText()).trim(), 'missing days');
-  assert.match((await caveat.getAttribute('title')) ?? '', /^It has 11 model-days in its period; model-a has 12$/);
+  assert.deepEqual(await caveat.allInnerTexts(), ['1 failed day'], 'only on the model with a failed day');
+  await board.getByRole('link', { name: 'All days' }).click();
+  await board.getByText('Each model is measured over all its own days.').waitFor();
+  assert.deepEqual(await caveat.allInnerTexts(), ['missing days · 1 failed day']);
+  assert.match((await caveat.getAttribute('title')) ?? '', /^It has 11 model-days in its period; model-a has 12\. 1 model-day failed/);
+  await page.goBack();
+  await board.getByText('Ranked over the 11 days').waitFor();
   await page.getByRole('button', { name: 'Return', exact: true }).click();
   assert.deepEqual(await names(), byReturn.toReversed());
   await page.getByRole('button', { name: 'Trades', exact: true }).click();

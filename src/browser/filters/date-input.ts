@@ -12,9 +12,11 @@ export function onCompleteDate(input: HTMLInputElement, chosen: () => void): voi
     before = input.value;
     chosen();
   };
-  on(input, 'keydown', ({ key }) => {
+  on(input, 'keydown', (event) => {
     isTyped = true;
-    if (key === 'Enter') finish();
+    if (event.key !== 'Enter') return;
+    event.preventDefault(); // the change replaces the form, which then cannot be submitted
+    finish();
   });
   on(input, 'pointerdown', () => (isTyped = false));
   on(input, 'change', () => {

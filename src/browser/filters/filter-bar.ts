@@ -98,6 +98,11 @@ function benchmarkInput(filters: Filters, list: string, change: Change): HTMLEle
   const more = { list, autocomplete: 'off', spellcheck: 'false', placeholder: 'as usual' };
   const input = h('input', { name: 'benchmark', ...more });
   input.value = filters.benchmark;
+  on(input, 'keydown', (event) => {
+    if (event.key !== 'Enter') return;
+    event.preventDefault(); // the change replaces the form, which then cannot be submitted
+    input.blur();
+  });
   return on(input, 'change', () => change({ benchmark: input.value.trim() }, 'benchmark'));
 }
 

@@ -13,5 +13,5 @@ export function jobStrip([newest]: Jobs['jobs']): HTMLElement {
   const words = [finished, ...(failed > 0 ? [`${count(failed)} failed`] : [])].join(', ');
   const name = end === null ? 'Job' : 'Last job';
   const state = h(`span.state.${status}`, status.replace('_', ' '));
-  return h('span', link(jobPath(id), `${name} ${id.slice(0, 8)}`), ' ', state, h('span.quiet', ` ${words}`));
+  return h('span', link(jobPath(id), `${name} ${id.slice(0, 8)}`), state, h('span.quiet', words));
 }

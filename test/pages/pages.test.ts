@@ -563,7 +563,7 @@ test('a model’s page shows what the service reports of its days, asks for noth
     '/performance?model=model-a&details=true',
     '/performance?model=model-a&table=trades&format=csv',
   ]);
-  await page.getByLabel('First date').fill(secondDate);
+  await page.getByLabel('From', { exact: true }).fill(secondDate);
   await page.waitForURL(`**/models/model-a?start_date=${secondDate}`);
   await page.locator('main:not([aria-busy]) h1').waitFor();
   assert.deepEqual(await names('Model-days'), dates.slice(1).toReversed());

@@ -21,7 +21,7 @@ const OFFERED_JOBS = 200;
  */
 export const showOverview: Page = async (host, _params, signal) => {
   const filters = filtersIn(location.search);
-  const places = { strip: h('div.strip'), results: h('div.stack'), job: h('div'), jobs: h('div') };
+  const places = { strip: h('div.newest-job'), results: h('div.stack'), job: h('div'), jobs: h('div') };
   const [form, bar] = [triggerForm(), filterBar(filters)];
   const main = h('div.stack', places.results, places.job);
   const side = h('aside.stack', { 'aria-label': 'Jobs' }, form.element, places.jobs);

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { commandHelp, generalHelp } from '../src/commands/help.ts';
 import { type Command, commands } from '../src/commands/table.ts';
 import { conventions } from '../src/comparison/conventions.ts';
-import { runs } from './support/long.ts';
+import { isLong, runs } from './support/long.ts';
 import { agentFixture } from './support/agents.ts';
 import { runInProcess } from './support/in-process.ts';
 import { document } from './support/json-schema.ts';
@@ -27,6 +27,7 @@ import { until } from './support/until.ts';
 
 const DEV = { DEPLOYMENT_MODE: 'DEV' };
 const DAYS = { start_date: '2025-11-12', end_date: '2025-11-14' };
+const TOKEN = 'a-token-that-nobody-prints';
 const MAX_BUNDLE_BYTES = 544 * 1024;
 
 test('the program is one small file that needs no other, from the trigger to the results', async (t) => {
@@ -105,7 +106,9 @@ test('a server without its configuration starts and answers', async (t) => {
   );
 });
 
-test("PROD starts without a single key; DEV leaves its database untouched, and resets or keeps its own", async (t) => {
+const levelOfHealthChecks = (log: string) => /"level":"(\w+)","message":"health check"/.exec(log)?.[1];
+
+test("PROD starts without a single key; DEV leaves its database untouched, resets or keeps its own, and logs health checks at DEBUG", async (t) => {
   const cwd = installProgram(t);
   const prod = await startServer(t, { cwd });
   const health = await ask(`${prod.url}/health`);
@@ -114,7 +117,7 @@ test("PROD starts without a single key; DEV leaves its database untouched, and r
     ['healthy', 'PROD', false, null],
   );
   prod.process.kill('SIGTERM');
-  await prod.ended;
+  assert.equal(levelOfHealthChecks((await prod.ended).stderr), 'INFO');
   const bytes = readFileSync(join(cwd, 'data/jobs.db'));
 
   const countJobs = async (env: Record<string, string>, trigger: boolean) => {
@@ -125,12 +128,16 @@ test("PROD starts without a single key; DEV leaves its database untouched, and r
         server.url,
         (await ask(`${server.url}/simulate/trigger`, { ...DAYS, start_date: DAYS.end_date })).job_id,
       );
+    await ask(`${server.url}/health`);
     server.process.kill('SIGTERM');
     return { before, stderr: (await server.ended).stderr };
   };
   const first = await countJobs({}, true);
   assert.match(first.stderr, /"level":"WARNING","message":"DEVELOPMENT MODE/);
-  assert.ok((await countJobs({ PRESERVE_DEV_DATA: 'true' }, false)).before >= 2);
+  assert.equal(levelOfHealthChecks(first.stderr), undefined, 'DEBUG, which is not shown');
+  const second = await countJobs({ PRESERVE_DEV_DATA: 'true', LOG_LEVEL: 'DEBUG' }, false);
+  assert.ok(second.before >= 2);
+  assert.equal(levelOfHealthChecks(second.stderr), 'DEBUG');
   assert.equal((await countJobs({}, false)).before, 0);
 
   assert.deepEqual(readFileSync(join(cwd, 'data/jobs.db')), bytes);
@@ -142,23 +149,10 @@ test("PROD starts without a single key; DEV leaves its database untouched, and r
   );
 });
 
-test('health checks are logged at DEBUG in DEV and at INFO in PROD', async (t) => {
-  const cwd = installProgram(t);
-  const logged = async (env: Record<string, string>) => {
-    const server = await startServer(t, { cwd, env });
-    await ask(`${server.url}/health`);
-    server.process.kill('SIGTERM');
-    return /"level":"(\w+)","message":"health check"/.exec((await server.ended).stderr)?.[1];
-  };
-  assert.equal(await logged({}), 'INFO');
-  assert.equal(await logged(DEV), undefined);
-  assert.equal(await logged({ ...DEV, LOG_LEVEL: 'DEBUG' }), 'DEBUG');
-});
-
 test('a second server on the same database does not start, and names the first', async (t) => {
   const cwd = installProgram(t);
   const first = await startServer(t, { cwd, env: DEV });
-  const { job_id } = await ask(`${first.url}/simulate/trigger`, DAYS);
+  const { job_id } = await ask(`${first.url}/simulate/trigger`, { ...DAYS, start_date: DAYS.end_date });
   const second = await runProgram([], { cwd, env: { ...DEV, API_PORT: '0' } });
   assert.equal(second.code, 1);
   assert.match(second.stderr, new RegExp(`in use by process ${first.process.pid}, started `));
@@ -276,14 +270,17 @@ test('prices are imported beside a running server', async (t) => {
   assert.ok(results.every(({ price }: any) => price === null || price === 10));
 });
 
-test('the demo finds a free port, shows trades and refusals, and serves until Ctrl-C', async (t) => {
+test('the demo finds a free port, knows its own token, shows trades and refusals, and serves until Ctrl-C', async (t) => {
   const cwd = installProgram(t, {
     models: [{ signature: 'gpt-5', enabled: true }],
   });
   const occupant = createServer().listen(0);
   t.after(() => occupant.close());
   const port = String((occupant.address() as { port: number }).port);
-  const demo = startProgram(['demo'], { cwd, env: { API_PORT: port } });
+  // With a token it does all that it does without one; in the long form test/commands/access.test.ts runs it with each kind.
+  writeFileSync(join(cwd, 'tokens.txt'), `another read-only\n${TOKEN}\n`);
+  const access = isLong ? {} : { API_TOKENS_FILE: 'tokens.txt' };
+  const demo = startProgram(['demo'], { cwd, env: { API_PORT: port, ...access } });
   t.after(() => demo.process.kill('SIGKILL'));
   const [, url] = await demo.waitFor(/(http:\/\/localhost:\d+)\/results/);
   await demo.waitFor(/curl -X POST/);
@@ -295,6 +292,8 @@ test('the demo finds a free port, shows trades and refusals, and serves until Ct
   assert.match(stdout, /^model +trades +refused orders +end value +return$/m);
   assert.match(stdout, /^gpt-5 +\d+ +\d+ +[\d,]+\.\d\d +[+-]\d+\.\d\d %$/m);
   assert.equal(stderr.match(/simulated$/gm)?.length, 10);
+  assert.equal(stdout.includes('-H "Authorization: Bearer $API_TOKEN"'), !isLong);
+  assert.ok(!(stdout + stderr).includes(TOKEN));
 });
 
 const MID_DEMO = 'Ctrl-C in mid-demo ends it in order, without a word about a service that cannot be reached';

@@ -38,7 +38,7 @@ import { temporaryFolder } from './support/service.ts';
  * What takes text from outside takes time in proportion to its length. A text that takes suspiciously long is measured
  * against one of an eighth of its length: per character it may cost some times as much, but not eight times.
  */
-const LENGTH = runs(16_000, 64_000);
+const LENGTH = runs(8_000, 64_000);
 const SHARE = 8;
 const MAX_GROWTH_PER_CHARACTER = 3;
 /** Anything linear takes a fraction of this; one step per pair of characters would be hundreds of millions of steps. */
@@ -47,7 +47,7 @@ const ROUNDS = 7;
 /** A file of this length in this time; typical is a tenth. */
 const FILE_LENGTH = runs(250_000, 1_000_000);
 const MAX_FILE_MS = 2_000;
-const LINE_LENGTH = runs(1_000_000, 3_000_000);
+const LINE_LENGTH = runs(500_000, 3_000_000);
 
 /** Texts that make regular expressions and parsers go back, look again or nest. */
 const fillers = [

@@ -14,7 +14,8 @@ const SYMBOLS = ['AAPL', 'BRK-B', 'MSFT', 'NVDA', 'ORLY', 'QCOM'];
 const MODELS = ['gpt-5', 'claude-sonnet-4.5', 'deepseek-v3.1', 'qwen3-max'].slice(0, isLong ? 4 : 2);
 const HOLIDAY = '2025-09-01';
 const FIRST = '2025-08-01';
-const LAST = '2025-09-26';
+/** In short too few days for risk: on random ledgers test/performance/report.test.ts compares that with naive formulas. */
+const LAST = isLong ? '2025-09-26' : '2025-09-12';
 
 /** A made-up file in the AI-Trader family's merged format: six symbols, eight weeks, a holiday, a newest day without a close. */
 function makeMergedFile(): string {
@@ -53,7 +54,7 @@ test('an independent bookkeeper derives every figure from only the records and t
   const path = join(service.folder, 'merged.jsonl');
   writeFileSync(path, file);
   const { bars } = await importPriceFile(service.database, path, { clock: clockFrom('2025-09-29') });
-  assert.ok(bars > 200);
+  assert.ok(bars > 150);
 
   const first = await service.runJob({ start_date: '2025-08-28', end_date: '2025-09-03' });
   assert.deepEqual([first.status, first.warnings], ['completed', [`Skipped 1 date without price data: ${HOLIDAY}`]]);
@@ -68,7 +69,7 @@ test('an independent bookkeeper derives every figure from only the records and t
   assert.equal(new Set(results.map(({ date }: { date: string }) => date)).size, tradingDays.length);
   const trades = results.filter(({ action_type }: { action_type: string }) => action_type !== 'no_trade');
   assert.ok(
-    trades.length > 12 * (MODELS.length - 1) && trades.some(({ action_type }: { action_type: string }) => action_type === 'sell'),
+    trades.length > (isLong ? 12 : 6) * (MODELS.length - 1) && trades.some(({ action_type }: { action_type: string }) => action_type === 'sell'),
     'models really trade',
   );
   await checkPerformance(service, results);
@@ -94,7 +95,7 @@ async function checkPerformance(service: TestService, results: readonly ActionRe
       open,
     );
     assert.ok(Math.abs(positions.reduce((sum, { cost_basis }) => sum + cost_basis, 0) - cost) < 0.01);
-    assert.equal(reported.sharpe_ratio === null, reported.model === MODELS[0], 'enough days for risk, but of the first model');
+    assert.equal(reported.sharpe_ratio === null, !isLong || reported.model === MODELS[0], 'enough days for risk, but of the first model');
   }
 }
 

@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { openDatabase } from '../../src/database/database.ts';
 import { fourDays } from '../support/books.ts';
 import { runInProcess } from '../support/in-process.ts';
+import { runs } from '../support/long.ts';
 import { ask, installProgram, runProgram, startProgram, startServer } from '../support/program.ts';
 
 /** A folder with the program and the books of `fourDays` as its database; `sql` is done to them. */
@@ -126,7 +127,7 @@ test('beside a running server: an audit, a check, a backup, and a check of that'
   const server = await startServer(t, { cwd, env });
   await ask(`${server.url}/simulate/trigger`, { start_date: '2025-11-10', end_date: '2025-11-28' });
   const model = 'ledger: \\d+ model-days of';
-  for (let round = 0; round < 3; round += 1) {
+  for (let round = 0; round < runs(2, 3); round += 1) {
     const run = round === 0 ? runProgram : runInProcess;
     assert.equal((await ask(`${server.url}/audit`)).status, 'sound');
     const check = await run(['check'], { cwd, env });

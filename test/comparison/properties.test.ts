@@ -8,7 +8,7 @@ import { compare, model } from '../support/comparisons.ts';
 import { runs } from '../support/long.ts';
 import { naiveComparison, naiveHolm } from '../support/naive-comparison.ts';
 
-const RUNS = runs(20, 1000);
+const RUNS = runs(12, 1000);
 
 /** One to four models of one to four runs over about a month, some days missing; all vary. */
 const someModels = fc

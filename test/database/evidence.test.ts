@@ -12,7 +12,7 @@ import { runs } from '../support/long.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { staleByStamps } from '../support/stale.ts';
 
-const RUNS = Number(process.env['AUDIT_RUNS'] ?? runs(20, 200));
+const RUNS = Number(process.env['AUDIT_RUNS'] ?? runs(12, 200));
 /** The last version without evidence. */
 const WITHOUT_EVIDENCE = 10;
 

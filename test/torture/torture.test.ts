@@ -5,7 +5,7 @@ import { runs } from '../support/long.ts';
 import { torture } from './torture.ts';
 
 const KILLS = runs(2, 20);
-const DAYS = runs(7, 12);
+const DAYS = runs(4, 12);
 
 test('killed at random moments, the service loses nothing and pays for nothing twice', { skip: noProc }, async (t) => {
   const seed = Date.now() % 1_000_000;

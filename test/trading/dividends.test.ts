@@ -297,7 +297,7 @@ test('a session interrupted before a dividend was learned is not resumed: it sta
 
 const anyRatio = fc.tuple(fc.integer({ min: 1, max: 1_000 }), fc.integer({ min: 1, max: 1_000 }));
 const anyCash = fc.integer({ min: 1, max: 1_000_000_000 });
-const RUNS = runs(200, 5_000);
+const RUNS = runs(100, 5_000);
 
 /** Whether `rounded` is numerator / denominator, rounded to the nearest integer and halves to the even one. */
 function isRoundedHalfEven(rounded: bigint, numerator: bigint, denominator: bigint): boolean {

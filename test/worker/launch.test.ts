@@ -108,7 +108,7 @@ const failures: [fixture: string, error: RegExp, options?: FailureOptions][] = [
   ['exits-later', /ended without an outcome \(exit code 3\)/],
   ['crashes', /it ended by itself, exit code 1/, { lost: 'silent' }],
   ['exits', /it ended by itself, exit code 3/, { lost: 'silent' }],
-  ['eats-memory', /it ended by itself, (SIGABRT|exit code 134|SIGTRAP|exit code 133)/, { lost: 'silent' }],
+  ['eats-memory', /it ended by itself, (SIGABRT|exit code 134|SIGTRAP|exit code 133)/, { lost: 'silent', memoryMb: 256 }],
   ['hangs', /it sent nothing for [\d.]+ seconds/, { lost: 'silent', patienceMs: 100 }],
   ['ignores-term', /it sent nothing for [\d.]+ seconds/, { lost: 'silent', patienceMs: 100 }],
   ['works-in-silence', /it sent nothing for [\d.]+ seconds/, { lost: 'silent', patienceMs: 10 }],

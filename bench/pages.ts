@@ -15,7 +15,7 @@ const PROGRAM = new URL('../dist/server.js', import.meta.url);
 /** Each page with the answers that it is made of. */
 const pages: [name: string, path: string, data: RegExp][] = [
   ['overview', '/', /\/(performance|simulate\/status)/],
-  ['model', '/models/model-7', /\/(performance|results)/],
+  ['model', '/models/model-7', /\/(performance|holdings)/],
   ['model-day', '/model-days/model-7/2024-05-15', /\/(reasoning|results)/],
   ['job', '/jobs/bench-0000', /\/simulate\/status/],
   ['API', '/api', /\/openapi\.json/],

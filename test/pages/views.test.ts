@@ -57,7 +57,8 @@ test('a histogram fills its width and its height, and has no line at a fraction 
 });
 
 test('lines are stacked on all those after them; a missing value has no height', () => {
-  assert.deepEqual(stacked([[1, null, null], [2, 3, null], [4, 5, null]]), [[7, 8, null], [6, 8, null], [4, 5, null]]);
+  const lines = [[1, null, null, 1], [2, 3, null, null], [4, 5, null, null]];
+  assert.deepEqual(stacked(lines), [[7, 8, null, 1], [6, 8, null, 0], [4, 5, null, 0]]);
   assert.deepEqual(stacked([]), []);
 });
 
@@ -81,10 +82,10 @@ test('the ten symbols that were heaviest on average have a layer each, the other
   }));
   const layers = weightLayers(heldDays(['S0 0.5 S10 0.125 S11 0.25', '']), symbols);
   assert.equal(layers.length, 12);
-  const shown = layers.filter(({ weights }) => weights.some((weight) => weight !== 0));
+  const shown = layers.filter(({ weights }) => weights.some((weight) => weight !== null));
   assert.deepEqual(shown.map(({ name, weights }) => [name, weights]), [
-    ['S0', [0.5, 0]],
-    ['2 others', [0.375, 0]],
+    ['S0', [0.5, null]],
+    ['2 others', [0.375, null]],
     ['Cash', [0.125, 1]],
   ]);
   assert.equal(new Set(layers.map(({ look }) => look)).size, 12, 'each has its own colour');

@@ -1,7 +1,9 @@
 import type uPlot from 'uplot';
+import { modelDayPath } from '../../page-paths.ts';
 import { section } from '../parts/blocks.ts';
 import { h } from '../parts/element.ts';
 import { count, share } from '../parts/format.ts';
+import { goTo } from '../parts/page.ts';
 import { dateColumn, numberColumn, table } from '../parts/table.ts';
 import { coloursOf } from '../parts/theme.ts';
 import type { Line } from '../plot/lines.ts';
@@ -19,7 +21,8 @@ const LINE = 14;
 const GAP = 3;
 const DOT = 3;
 /** How strongly a fall is shaded, from 0 to 1. */
-const SHADE = 0.12;
+const SHADE = 0.1;
+const EDGE_SHADE = 0.4;
 
 interface Sources {
   report: ModelReport;
@@ -35,9 +38,10 @@ export function drawdowns({ report, details, definitions, signal }: Sources): HT
   const below = report.curve.map(({ date, drawdown }) => ({ date, value: 0 - drawdown }));
   const values = valuesFromStart(dates, below, 0);
   const line: Line = { label: 'Drawdown', values, look: 'loss', isFilled: true };
+  const onOpen = (_label: string, date: string) => goTo(modelDayPath(report.model, date));
   const drawOver = (plot: uPlot) => drawFalls(plot, fallsOf(deepest, dates));
   const options = { label: 'Drawdown by date', dates, lines: [line], format: share, height: HEIGHT, group: 'model' };
-  const { element } = createPlot({ ...options, hasStart: true, fromZero: true, drawOver }, signal);
+  const { element } = createPlot({ ...options, hasStart: true, fromZero: true, drawOver, onOpen }, signal);
   return h(
     'div.two.even',
     section('Drawdown', element, meaningOf(definitions, 'drawdown')),
@@ -66,32 +70,37 @@ function tableOf(deepest: readonly Drawdown[]): HTMLElement {
   });
 }
 
-/** Shades each fall from its high to its recovery, with its number at the top and a dot at its low. */
+/** Shades each fall from its high to its recovery, with a dot at its low and its number on the side where the line is not. */
 function drawFalls(plot: uPlot, falls: readonly Fall[]): void {
   const { ctx, bbox } = plot;
   const pixel = devicePixelRatio;
   const colours = coloursOf(['ink', 'loss']);
   const xOf = (date: string) => plot.valToPos(Date.parse(date) / 1000, 'x', true);
-  const labels: Box[] = [];
+  const labels = { top: [] as Box[], bottom: [] as Box[] };
   ctx.save();
   ctx.beginPath();
   ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
   ctx.clip();
   ctx.font = `600 ${FONT * pixel}px system-ui, sans-serif`;
   ctx.textAlign = 'center';
-  ctx.textBaseline = 'top';
   for (const { number, from, to, low, depth } of falls) {
     const x = xOf(low);
-    const row = freeRow(labels, { left: x - FONT * pixel, right: x + FONT * pixel });
+    const y = plot.valToPos(depth, 'y', true);
+    const side = y - bbox.top < bbox.height / 2 ? 'bottom' : 'top';
+    const row = freeRow(labels[side], { left: x - FONT * pixel, right: x + FONT * pixel });
+    const inside = (GAP + row * LINE) * pixel;
     ctx.globalAlpha = SHADE;
     ctx.fillStyle = colours.loss;
     ctx.fillRect(xOf(from), bbox.top, xOf(to) - xOf(from), bbox.height);
+    ctx.globalAlpha = EDGE_SHADE;
+    for (const edge of [from, to]) ctx.fillRect(xOf(edge), bbox.top, pixel, bbox.height);
     ctx.globalAlpha = 1;
     ctx.beginPath();
-    ctx.arc(x, plot.valToPos(depth, 'y', true), DOT * pixel, 0, 2 * Math.PI);
+    ctx.arc(x, y, DOT * pixel, 0, 2 * Math.PI);
     ctx.fill();
     ctx.fillStyle = colours.ink;
-    ctx.fillText(String(number), x, bbox.top + (GAP + row * LINE) * pixel);
+    ctx.textBaseline = side;
+    ctx.fillText(String(number), x, side === 'top' ? bbox.top + inside : bbox.top + bbox.height - inside);
   }
   ctx.restore();
 }

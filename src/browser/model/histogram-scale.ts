@@ -11,9 +11,9 @@ export interface HistogramScale {
   percent(value: number): number | null;
 }
 
-/** `axisSplits` makes a label for every 36 pixels; this makes six or so across, and three upwards. */
+/** `axisSplits` makes a label for every 36 pixels; this makes six or so across, and up to four upwards. */
 const ACROSS = 216;
-const UPWARDS = 110;
+const UPWARDS = 150;
 
 /** The scale of a histogram; `edges` are one more than `counts`, in rising order. */
 export function histogramScale({ edges, counts }: { edges: readonly number[]; counts: readonly number[] }): HistogramScale {

@@ -1,6 +1,8 @@
 import { section } from '../parts/blocks.ts';
 import { h, svg } from '../parts/element.ts';
 import { change, count, counted } from '../parts/format.ts';
+import { numberColumn, table } from '../parts/table.ts';
+import { drawingExports } from '../plot/exports.ts';
 import { withoutEmptyCents } from '../plot/scale.ts';
 import type { Details, ModelReport } from '../service/responses.ts';
 import { type HistogramScale, histogramScale } from './histogram-scale.ts';
@@ -30,21 +32,33 @@ export function returnDistribution(report: ModelReport, { histogram }: Details, 
   const label = `Distribution of the daily returns of ${counted(days, 'day')}`;
   const drawing = svg(
     'svg',
-    { class: 'histogram', role: 'img', 'aria-label': `${label}. ${inWords(scale)}`, width: '100%', height: HEIGHT },
+    { class: 'histogram', role: 'img', 'aria-label': `${label}; a table below has its values`, width: '100%', height: HEIGHT },
     ...levelsOf(scale),
     ...scale.bars.map(barOf),
     svg('line', { class: 'zero', x1: 0, x2: '100%', y1: FLOOR, y2: FLOOR }),
     ...ticksOf(scale),
     ...losses.flatMap(({ name, loss, y }) => lossLine(scale, { name, loss, y })),
   );
-  return section('Distribution of daily returns', drawing, meaningOf(definitions, 'histogram'));
+  const exports = drawingExports(drawing, label, () => binTable(label, scale.bars)).element;
+  return section('Distribution of daily returns', drawing, exports, meaningOf(definitions, 'histogram'));
+}
+
+type Bar = HistogramScale['bars'][number];
+
+function binTable(caption: string, rows: readonly Bar[]): HTMLElement {
+  const columns = [
+    numberColumn<Bar>('From', ({ from }) => from, change),
+    numberColumn<Bar>('To, without', ({ to }) => to, change),
+    numberColumn<Bar>('Days', (bar) => bar.count, count),
+  ];
+  return table({ caption, rows, columns });
 }
 
 function yOf(height: number): number {
   return FLOOR - height * (FLOOR - CEILING);
 }
 
-function barOf({ from, to, count: days, left, width, height }: HistogramScale['bars'][number]): SVGElement {
+function barOf({ from, to, count: days, left, width, height }: Bar): SVGElement {
   const look = to <= 0 ? 'loss' : from >= 0 ? 'gain' : 'flat';
   const place = { x: `${left}%`, width: `${width}%`, y: yOf(height), height: FLOOR - yOf(height) };
   return svg('rect', { class: `bar ${look}`, ...place }, svg('title', {}, `${rangeOf(from, to)}: ${counted(days, 'day')}`));
@@ -52,10 +66,6 @@ function barOf({ from, to, count: days, left, width, height }: HistogramScale['b
 
 function rangeOf(from: number, to: number): string {
   return `${change(from)} to ${change(to)}`;
-}
-
-function inWords({ bars }: HistogramScale): string {
-  return bars.flatMap(({ from, to, count: days }) => (days > 0 ? `${rangeOf(from, to)}: ${count(days)}` : [])).join(', ');
 }
 
 /** A line across at round numbers of days, with the number above it. */

@@ -7,6 +7,8 @@ import { weightStrip } from './strip.ts';
 
 /** How many rows are shown until the reader asks for all. */
 const ROWS_AT_FIRST = 20;
+/** The same in the table of current holdings, which is beside another of this length. */
+const CURRENT_AT_FIRST = 12;
 
 /** Every symbol that was held at a close, the heaviest on average first: how much of the portfolio it was, and when. */
 export function holdingsOverTime({ days, symbols }: { days: readonly HeldDay[]; symbols: readonly HeldSymbol[] }): HTMLElement {
@@ -23,7 +25,7 @@ export function holdingsOverTime({ days, symbols }: { days: readonly HeldDay[]; 
   const strip = ({ symbol }: HeldSymbol) => weightStrip(weights.get(symbol) ?? [], tallest);
   const columns = [
     textColumn<HeldSymbol>('Symbol', ({ symbol }) => symbol, { isName: true }),
-    { title: 'Weight over time', cell: strip, look: () => 'over-time' },
+    { title: 'Weight over time', cell: strip, look: () => 'over-time', isDrawing: true },
     numberColumn<HeldSymbol>('Mean weight', (row) => row.mean_weight, share, { meaning: 'Over all days, also those without it' }),
     numberColumn<HeldSymbol>('Highest weight', (row) => row.highest_weight, share),
     numberColumn<HeldSymbol>('Days', (row) => row.days, count),
@@ -50,5 +52,5 @@ export function currentHoldings({ open_positions: positions }: ModelReport, last
     numberColumn<Position>('Weight', ({ weight }) => weight, share),
     numberColumn<Position>('Profit', (row) => row.unrealised_profit, profit, { isToned: true }),
   ];
-  return section(title, table({ caption: 'Holdings at the last close', rows, columns, sortedBy: 'Value', most: ROWS_AT_FIRST }));
+  return section(title, table({ caption: 'Holdings at the last close', rows, columns, sortedBy: 'Value', most: CURRENT_AT_FIRST }));
 }

@@ -1,7 +1,9 @@
+import { modelDayPath } from '../../page-paths.ts';
 import { section } from '../parts/blocks.ts';
 import { h } from '../parts/element.ts';
 import { counted, ratio, share } from '../parts/format.ts';
 import { lookOf } from '../parts/look.ts';
+import { goTo } from '../parts/page.ts';
 import { createPlot } from '../plot/plot.ts';
 import { datesFromStart } from '../plot/values.ts';
 import type { Details, ModelReport } from '../service/responses.ts';
@@ -22,6 +24,7 @@ export function rollingRisk({ report, details, definitions, signal }: Sources): 
   const dates = datesFromStart(report.curve.map(({ date }) => date));
   const { colour: look } = lookOf(report.model);
   const byDate = new Map(points.map((point) => [point.date, point]));
+  const onOpen = (_label: string, date: string) => goTo(modelDayPath(report.model, date));
   const plot = (title: string, name: 'sharpe_ratio' | 'annualised_volatility', format: typeof ratio) => {
     const heading = `${title} over ${counted(window, 'day')}`;
     const values = dates.map((date) => byDate.get(date)?.[name] ?? null);
@@ -30,7 +33,8 @@ export function rollingRisk({ report, details, definitions, signal }: Sources): 
       return section(heading, h('p.quiet', `${reason}.`));
     }
     const lines = [{ label: title, values, look }];
-    const { element } = createPlot({ label: heading, dates, lines, format, height: HEIGHT, group: 'model' }, signal);
+    const options = { label: heading, dates, lines, format, height: HEIGHT, group: 'model', hasStart: true, onOpen };
+    const { element } = createPlot(options, signal);
     return section(heading, element, meaningOf(definitions, name));
   };
   return h('div.two.even', plot('Sharpe ratio', 'sharpe_ratio', ratio), plot('Volatility', 'annualised_volatility', share));

@@ -17,7 +17,7 @@ export function profitBySymbol({ symbols }: Details, definitions: Definitions): 
   const barOf = barScale(symbols.map((row) => row.profit ?? 0));
   const columns = [
     textColumn<Row>('Symbol', ({ symbol }) => symbol, { isName: true }),
-    { title: 'Loss and gain', cell: (row: Row) => barOf(row.profit), look: () => 'profit-bar' },
+    { title: 'Loss and gain', cell: (row: Row) => barOf(row.profit), look: () => 'profit-bar', isDrawing: true },
     numberColumn<Row>('Profit', (row) => row.profit, profit, { isToned: true, meaning: definitions['symbols'] }),
     numberColumn<Row>('Realised', (row) => row.realised_profit, profit),
     numberColumn<Row>('Unrealised', (row) => row.unrealised_profit, profit),

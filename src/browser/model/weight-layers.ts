@@ -8,6 +8,7 @@ export interface Layer {
   name: string;
   /** The class of the style sheet that gives its colour. */
   look: string;
+  /** Null where it was not held. */
   weights: (number | null)[];
 }
 
@@ -21,7 +22,7 @@ export function weightLayers(days: readonly HeldDay[], symbols: readonly HeldSym
   const cash: Layer = { name: 'Cash', look: 'layer-cash', weights: [] };
   const all = [...layers, ...(others > 0 ? [rest] : []), cash];
   days.forEach((day, index) => {
-    for (const { weights } of all) weights.push(day.cash_weight === null ? null : 0);
+    for (const { weights } of all) weights.push(null);
     cash.weights[index] = day.cash_weight;
     for (const { symbol, weight } of day.holdings) {
       const { weights } = layers[places.get(symbol) ?? -1] ?? rest;

@@ -21,5 +21,13 @@ export function weightsOverTime(
   const options = { label, dates, lines, format: share, height: HEIGHT, group: 'model', isStacked: true };
   const { element } = createPlot(options, signal);
   const key = layers.map(({ name, look }) => h('li', h(`span.block.${look}`), name));
-  return section('Weights over time', h('ul.key', { 'aria-label': 'Layers of the plot, from the top' }, ...key), element);
+  const list = h('ul.key', { 'aria-label': 'Layers of the plot, from the top' }, ...key);
+  return section('Weights over time', list, element, gapsOf(days));
+}
+
+/** Why the layers do not fill the plot, where they do not; sessions from before closes were stored with them lack prices. */
+function gapsOf(days: readonly HeldDay[]): HTMLElement | null {
+  const gaps = days.filter(({ holdings }) => holdings.some(({ weight }) => weight === null)).length;
+  if (gaps === 0) return null;
+  return h('p.quiet', `On ${counted(gaps, 'day')} the weight of some holdings is unknown, because no price of them was stored.`);
 }

@@ -23,6 +23,8 @@ interface Column<Row> {
   meaning?: string | undefined;
   /** Whether its cell names the row. */
   isName?: boolean;
+  /** Whether its cell only draws what other columns say; files leave it out. */
+  isDrawing?: boolean;
 }
 
 /** A column that shows text and sorts by it. */
@@ -118,9 +120,10 @@ export function liveTable<Row>(options: TableOptions<Row>): LiveTable<Row> {
   const head = h('tr', ...columns.map((column, index) => headingOf(column, isFixed ? null : () => sortBy(index))));
   draw();
   const foot = footer.length > 0 && h('tfoot', ...footer.map(rowOf));
+  const inFile = columns.filter(({ isDrawing }) => !isDrawing);
   const all = () => ({
-    columns: columns.map(({ title }) => title),
-    rows: sorted(rows, columns, sorting).map((row) => columns.map((column) => rawOf(column, row))),
+    columns: inFile.map(({ title }) => title),
+    rows: sorted(rows, columns, sorting).map((row) => inFile.map((column) => rawOf(column, row))),
   });
   const parts = h('table', h('caption.unseen', caption), h('thead', head), body, foot);
   const element = h('div', scroller(caption, parts), h('div.exports', more, csvButton(caption, all)));

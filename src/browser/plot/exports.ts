@@ -14,20 +14,24 @@ interface Exports {
   update(): void;
 }
 
-/** The table is made when it is unfolded. */
 export function plotExports(canvas: HTMLElement, shown: () => PlotOptions): Exports {
+  return drawingExports(canvas, shown().label, () => valueTable(shown()));
+}
+
+/** For any drawing, given the table of its values, which is made when it is unfolded. */
+export function drawingExports(drawing: Element, label: string, values: () => HTMLElement): Exports {
   const place = h('div');
-  const update = () => replace(place, fold.open && valueTable(shown()));
+  const update = () => replace(place, fold.open && values());
   const fold: HTMLDetailsElement = on(h('details.fold', h('summary', 'Values as a table'), place), 'toggle', update);
-  const png = pngButton(shown().label, () => pictureParts(canvas));
+  const png = pngButton(label, () => pictureParts(drawing));
   return { element: h('div.exports.of-plot', fold, png), update };
 }
 
 /** Its heading and its legend, where there are some, and the plot. */
-function pictureParts(canvas: HTMLElement): Element[] {
-  const home = canvas.closest('.two > *, section') ?? canvas;
+function pictureParts(drawing: Element): Element[] {
+  const home = drawing.closest('.two > *, section') ?? drawing;
   const others = [home.querySelector('h2, h3'), home.querySelector('.legends, .key-line, .key')];
-  return [...others, canvas].filter((part) => part !== null);
+  return [...others, drawing].filter((part) => part !== null);
 }
 
 function valueTable({ label, dates, lines, format }: PlotOptions): HTMLElement {

@@ -6,12 +6,9 @@ type Values = readonly (number | null)[];
  */
 export function stacked(lines: readonly Values[]): (number | null)[][] {
   const edges: (number | null)[][] = [];
-  let below: Values = [];
+  let below: Values = (lines[0] ?? []).map((_value, place) => (lines.every((values) => values[place] == null) ? null : 0));
   for (const values of lines.toReversed()) {
-    const edge = values.map((value, place) => {
-      const base = below[place] ?? null;
-      return value === null && base === null ? null : (value ?? 0) + (base ?? 0);
-    });
+    const edge = below.map((base, place) => (base === null ? null : base + (values[place] ?? 0)));
     edges.unshift(edge);
     below = edge;
   }

@@ -12,7 +12,7 @@ import { markTabAsDev } from './parts/page.ts';
 import { preparePaper } from './parts/paper.ts';
 import { themeSwitch } from './parts/theme.ts';
 import { startRouter } from './router.ts';
-import { SERVER_LOST, SERVER_RESPONDS, getHealth } from './service/requests.ts';
+import { SERVER_LOST, SERVER_RESPONDS } from './service/requests.ts';
 
 /** The pages that every page links to. */
 const navigation = [
@@ -35,7 +35,7 @@ function start(): void {
   const nav = h('nav', { 'aria-label': 'Pages' }, ...navigation.map(([path, name]) => link(path, name)));
   document.body.append(skip, h('header.top', brand, nav, themeSwitch()), lostNotice(), main);
   preparePaper();
-  void showMode();
+  showMode();
   startRouter(main, {
     '/': showOverview,
     '/compare': showCompare,
@@ -58,10 +58,10 @@ function lostNotice(): HTMLElement {
 }
 
 /** In DEV every page says so, because none of its figures are real results. */
-async function showMode(): Promise<void> {
-  const health = await getHealth().catch(() => null);
-  if (!health?.is_dev_mode) return;
-  const kept = health.preserve_dev_data ? 'kept across restarts' : 'erased at the next start';
+function showMode(): void {
+  const { dev } = document.body.dataset;
+  if (dev === undefined) return;
+  const kept = dev === 'kept' ? 'kept across restarts' : 'erased at the next start';
   const words = `Models are simulated and prices may be synthetic. Nothing here is a real result; data is ${kept}.`;
   const banner = { role: 'region', 'aria-label': 'Development mode' };
   document.body.prepend(h('div.dev', banner, h('strong', 'DEV'), h('span', words)));

@@ -20,6 +20,7 @@ import {
   modelFilter,
   named,
   timestampText,
+  usageEntries,
 } from './schemas.ts';
 
 /** An invalid date is a 400 here, so the handler checks it. */
@@ -31,7 +32,7 @@ export const reasoningQuery = v.object({
   model: modelFilter,
   ...dateRangeEntries,
   include_full_conversation: v.optional(
-    v.pipe(flagInQuery, v.description('Whether each session comes with its conversation.')),
+    v.pipe(flagInQuery, v.description('Whether each session comes with its conversation, opening portfolio and usage; else these are null.')),
     'false',
   ),
 });
@@ -53,12 +54,23 @@ export const reasoningResponse = named('ReasoningResponse', {
       previous_date: v.nullable(dateText),
       next_date: v.nullable(dateText),
       /** What the session started from: the close of the model-day of that date, or the initial cash, without a date. */
-      opening: named('OpeningPortfolio', {
-        date: v.nullable(dateText),
-        cash: v.number(),
-        portfolio_value: v.number(),
-        holdings: v.array(holdingSchema),
-      }),
+      opening: v.nullable(
+        named('OpeningPortfolio', {
+          date: v.nullable(dateText),
+          cash: v.number(),
+          portfolio_value: v.number(),
+          holdings: v.array(holdingSchema),
+        }),
+      ),
+      /** What the model-day used in its job, over all attempts; and why the session failed, null unless it did. */
+      usage: v.nullable(
+        named('SessionUsage', {
+          error: v.nullable(v.string()),
+          duration_seconds: v.nullable(v.number()),
+          ...usageEntries,
+          cost_usd: v.nullable(v.number()),
+        }),
+      ),
       positions: v.array(
         named('PositionSummary', {
           ...actionEntries,

@@ -52,7 +52,8 @@ export const examples: Record<string, Example> = {
           total_messages: 5,
           previous_date: null,
           next_date: '2025-09-16',
-          opening: { date: null, cash: 10_000, portfolio_value: 10_000, holdings: [] },
+          opening: null,
+          usage: null,
           positions: [
             {
               action_id: 1,

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { brotliDecompressSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, brotliDecompressSync, gzipSync } from 'node:zlib';
 import { pagePaths } from '../page-paths.ts';
 import { sha256 } from '../digest.ts';
+import type { Settings } from '../settings.ts';
 import { codingHeaders } from './compress.ts';
 import { type Coding, chooseCoding } from './negotiate.ts';
 
@@ -63,9 +64,11 @@ export interface Pages {
   sendMissing: ((request: IncomingMessage, response: ServerResponse, error: ErrorStatus) => void) | undefined;
 }
 
+type Mode = Pick<Settings, 'deploymentMode' | 'preserveDevData'>;
+
 /** The routes of the pages: each file under its name, and every page's path with the one HTML file. */
-export function createPages(built: BuiltPages): Pages {
-  const files = new Map(Object.entries(built).map(([name, base64]) => [name, openedOnce(name, base64)]));
+export function createPages(built: BuiltPages, mode: Mode): Pages {
+  const files = new Map(Object.entries(built).map(([name, base64]) => [name, openedOnce(name, base64, mode)]));
   const index = files.get('index.html');
   if (index === undefined) return { routes: [], sendMissing: undefined };
   const pageAt = (path: string, send: PageRoute['send']): PageRoute => ({ method: 'GET', path, isPublic: true, send });
@@ -81,13 +84,14 @@ export function createPages(built: BuiltPages): Pages {
   };
 }
 
-function openedOnce(name: string, base64: string): () => PageFile {
+function openedOnce(name: string, base64: string, mode: Mode): () => PageFile {
   let file: PageFile | undefined;
-  return () => (file ??= openFile(name, base64));
+  return () => (file ??= openFile(name, base64, mode));
 }
 
-function openFile(name: string, base64: string): PageFile {
-  const brotli = Buffer.from(base64, 'base64');
+function openFile(name: string, base64: string, mode: Mode): PageFile {
+  const stored = Buffer.from(base64, 'base64');
+  const brotli = name === 'index.html' && mode.deploymentMode === 'DEV' ? markedAsDev(stored, mode) : stored;
   const etag = `W/"${sha256(brotli).toString('base64url').slice(0, 22)}"`;
   let gzipped: Buffer | undefined;
   return {
@@ -96,6 +100,12 @@ function openFile(name: string, base64: string): PageFile {
     brotli,
     gzipped: () => (gzipped ??= gzipSync(brotliDecompressSync(brotli))),
   };
+}
+
+/** The HTML file of a server in DEV mode, so that a page says so from its first moment, and nothing moves later. */
+function markedAsDev(brotli: Buffer, { preserveDevData }: Mode): Buffer {
+  const html = brotliDecompressSync(brotli).toString();
+  return brotliCompressSync(html.replace('<body>', `<body data-dev="${preserveDevData ? 'kept' : 'erased'}">`));
 }
 
 interface ErrorStatus {

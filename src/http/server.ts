@@ -55,7 +55,7 @@ export function createHttpServer(context: Context, { accessTokens, pages, limits
   server.timeout = limits.stalledTimeoutMs;
   server.maxConnections = limits.maxConnections;
   server.maxHeadersCount = limits.maxHeaders + 1; // Node drops further ones; one too many is enough to refuse the request
-  const { routes: pageRoutes, sendMissing } = createPages(pages);
+  const { routes: pageRoutes, sendMissing } = createPages(pages, context.settings);
   const site: Site = {
     context,
     limits,

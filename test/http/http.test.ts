@@ -491,12 +491,18 @@ test('reasoning: sessions by date and model, conversations only on request', asy
     cash_after: 9298.5,
     portfolio_value: 10_004.25,
   });
-  const days = body.sessions.map(({ model, date, previous_date, next_date, opening }: any) => [model, date, previous_date, next_date, opening]);
+  const neighbours = body.sessions.map(({ previous_date, next_date, opening, usage }: any) => [previous_date, next_date, opening, usage]);
+  assert.deepEqual([neighbours[0], neighbours[2]], [[null, '2025-11-11', null, null], ['2025-11-10', null, null, null]]);
+  const whole = (await service.get('/reasoning?model=model-a&include_full_conversation=true')).body.sessions;
+  const { details } = (await service.get(`/simulate/status/${whole[1].job_id}`)).body;
   const records = (await service.get('/results?model=model-a&date=2025-11-10')).body.results;
   const { cash, portfolio_value, holdings } = records.at(-1);
-  assert.deepEqual(days[0], ['model-a', '2025-11-10', null, '2025-11-11', { date: null, cash: 10_000, portfolio_value: 10_000, holdings: [] }]);
-  assert.deepEqual(days[2], ['model-a', '2025-11-11', '2025-11-10', null, { date: '2025-11-10', cash, portfolio_value, holdings }]);
   assert.ok(holdings.length > 0);
+  assert.deepEqual(whole[0].opening, { date: null, cash: 10_000, portfolio_value: 10_000, holdings: [] });
+  assert.deepEqual(whole[1].opening, { date: '2025-11-10', cash, portfolio_value, holdings });
+  const { status, started_at, completed_at, date, model, ...usage } = details.find((one: any) => one.model === 'model-a' && one.date === '2025-11-11');
+  assert.deepEqual(whole[1].usage, usage, 'as in the status of its job');
+  assert.ok(usage.steps > 0);
   for (const flag of ['true', 'TRUE', '1', 'yes']) {
     const { sessions } = (
       await service.get(`/reasoning?model=model-b&date=2025-11-11&include_full_conversation=${flag}`)

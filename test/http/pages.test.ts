@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type TestContext, before, test } from 'node:test';
+import { brotliCompressSync } from 'node:zlib';
+import { createPages } from '../../src/http/pages.ts';
 import { routes } from '../../src/http/routes.ts';
 import { matchPage, modelDayPath, modelPath, pagePaths } from '../../src/page-paths.ts';
 import { type TestService, startTestService } from '../support/service.ts';
@@ -39,6 +42,19 @@ for (const [path, contentType, content] of files) {
     assert.deepEqual([again.status, await again.text()], [304, '']);
   });
 }
+
+test('the HTML file says from its first byte that the server is in DEV mode, and none of a PROD server does', async () => {
+  assert.match(await (await fetch(service.url)).text(), /<body data-dev="erased">/);
+  const index = brotliCompressSync('<body>').toString('base64');
+  const bodies = (['PROD', 'DEV'] as const).map((deploymentMode) => {
+    let sent = '';
+    const response = { writeHead: () => response, end: (body: Buffer) => (sent = String(body)) };
+    const [page] = createPages({ 'index.html': index }, { deploymentMode, preserveDevData: true }).routes;
+    page?.send({ headers: {} } as IncomingMessage, response as unknown as ServerResponse);
+    return sent;
+  });
+  assert.deepEqual(bodies, ['<body>', '<body data-dev="kept">']);
+});
 
 /** The client's Accept-Encoding → the coding of the script. */
 const codings: [accepts: string | null, coding: string | null][] = [

@@ -120,7 +120,7 @@ test('a model-day asks only for that day, and shows its trades and the portfolio
   const asked: string[] = [];
   page.on('request', (request) => {
     const { pathname, searchParams } = new URL(request.url());
-    if (pathname === '/results' || pathname === '/reasoning') asked.push(`${pathname} ${searchParams.get('date')}`);
+    if (request.resourceType() === 'fetch') asked.push(`${pathname} ${searchParams.get('date')}`);
   });
   await open(`/model-days/model-a/${secondDate}`);
   assert.deepEqual(asked.sort(), [`/reasoning ${secondDate}`, `/results ${secondDate}`]);

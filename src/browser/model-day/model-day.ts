@@ -7,7 +7,7 @@ import { change, cost, count, counted, duration, longDate, money, profit, tone }
 import { type Page, heading } from '../parts/page.ts';
 import { localTime } from '../parts/time.ts';
 import { poll } from '../service/poll.ts';
-import { getDayResults, getSession, getStatus } from '../service/requests.ts';
+import { getDayResults, getSession } from '../service/requests.ts';
 import type { Session } from '../service/responses.ts';
 import { portfolio } from './portfolio.ts';
 import { restOfSummary } from './summary.ts';
@@ -22,19 +22,14 @@ export const showModelDay: Page = async (host, params, signal) => {
   const [session, { results }] = await Promise.all([getSession(model, date, signal), getDayResults(model, date, signal)]);
   if (session === null) return replace(content, ...noSession(model, date));
   showWays(nav, session);
-  const parts = { session, day: daysOf(results)[0], usage: h('div') };
-  show(content, parts);
-  return async () => {
-    await showUsage(parts.usage, session, signal);
-    if (session.completed_at === null) await followSession(content, parts, signal);
-  };
+  show(content, { session, day: daysOf(results)[0] });
+  if (session.completed_at === null) return () => followSession(content, session, signal);
 };
 
 interface Parts {
   session: Session;
   /** Undefined until the model-day is committed. */
   day: Day | undefined;
-  usage: HTMLElement;
 }
 
 /** What the page of a model-day says that does not exist, with ways on. */
@@ -48,9 +43,9 @@ function showWays(nav: HTMLElement, { model, previous_date: previous, next_date:
   replace(nav, link(modelPath(model), model), ...neighbours);
 }
 
-function show(content: HTMLElement, { session, day, usage }: Parts): void {
+function show(content: HTMLElement, { session, day }: Parts): void {
   const conversation = session.conversation ?? [];
-  const { opening } = session;
+  const { opening, usage } = session;
   const summaryText = restOfSummary(session);
   const brief = conversation.find(({ role }) => role === 'user');
   const isRunning = session.completed_at === null;
@@ -58,8 +53,9 @@ function show(content: HTMLElement, { session, day, usage }: Parts): void {
   replace(
     content,
     day === undefined ? h('p.notice', noResults) : summary(day, session),
-    usage,
-    day !== undefined && h('div.two', portfolio(day, opening), tradesOfDay(day.records)),
+    usage !== null && usage.error !== null && h('p.notice.bad', usage.error),
+    usage !== null && usageOf(session.started_at, usage),
+    day !== undefined && opening !== null && h('div.two', portfolio(day, opening), tradesOfDay(day.records)),
     section(
       'What the model knew',
       brief === undefined ? h('p.quiet', 'The model read nothing.') : h('div.brief', text(brief.content)),
@@ -76,7 +72,7 @@ function show(content: HTMLElement, { session, day, usage }: Parts): void {
 
 function summary(day: Day, { opening }: Session): HTMLElement {
   const { portfolio_value, daily_profit, daily_return_pct } = day.close;
-  const dividends = dividendsOf(day, opening);
+  const dividends = dividendsOf(day, opening ?? undefined);
   const fraction = daily_return_pct === null ? null : daily_return_pct / 100;
   return definitions('figures', [
     ['Value at the close', money(portfolio_value)],
@@ -87,43 +83,37 @@ function summary(day: Day, { opening }: Session): HTMLElement {
   ]);
 }
 
-/** Tokens and cost come from the job's status; without it they are left out. */
-async function showUsage(place: HTMLElement, session: Session, signal: AbortSignal): Promise<void> {
-  const status = await getStatus(session.job_id, signal).catch(() => null);
-  const detail = status?.details.find(({ date, model }) => date === session.date && model === session.model);
-  if (detail === undefined) return;
-  const usage = definitions('figures', [
-    ['Started', localTime(session.started_at)],
-    ['Took', duration(detail.duration_seconds)],
-    ['Steps', count(detail.steps)],
-    ['Requests', count(detail.requests)],
-    ['Tokens in', count(detail.prompt_tokens)],
-    ['Cached tokens', count(detail.cached_tokens)],
-    ['Tokens out', count(detail.completion_tokens)],
-    ['Reasoning tokens', count(detail.reasoning_tokens)],
-    ['Cost', cost(detail.cost_usd)],
+function usageOf(startedAt: string, usage: NonNullable<Session['usage']>): HTMLElement {
+  return definitions('figures', [
+    ['Started', localTime(startedAt)],
+    ['Took', duration(usage.duration_seconds)],
+    ['Steps', count(usage.steps)],
+    ['Requests', count(usage.requests)],
+    ['Tokens in', count(usage.prompt_tokens)],
+    ['Cached tokens', count(usage.cached_tokens)],
+    ['Tokens out', count(usage.completion_tokens)],
+    ['Reasoning tokens', count(usage.reasoning_tokens)],
+    ['Cost', cost(usage.cost_usd)],
   ]);
-  replace(place, detail.error !== null && h('p.notice.bad', detail.error), usage);
 }
 
 /** Shows the messages of a running session as they come, and its results at the end. */
-async function followSession(content: HTMLElement, parts: Parts, signal: AbortSignal): Promise<void> {
-  const { model, date } = parts.session;
+async function followSession(content: HTMLElement, first: Session, signal: AbortSignal): Promise<void> {
+  const { model, date } = first;
   const over = new AbortController();
-  let messages = parts.session.total_messages;
+  let messages = first.total_messages;
   const refresh = async () => {
     const session = await getSession(model, date, signal);
     const isRunning = session?.completed_at === null;
     if (session === null || (isRunning && session.total_messages === messages)) return 'still';
     messages = session.total_messages;
     if (isRunning) {
-      show(content, { ...parts, session });
+      show(content, { session, day: undefined });
       return 'moving';
     }
     over.abort();
     const { results } = await getDayResults(model, date, signal);
-    show(content, { ...parts, session, day: daysOf(results)[0] });
-    await showUsage(parts.usage, session, signal);
+    show(content, { session, day: daysOf(results)[0] });
     return 'still';
   };
   await poll(refresh, AbortSignal.any([signal, over.signal]));

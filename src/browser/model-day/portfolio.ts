@@ -17,7 +17,7 @@ interface Row {
 }
 
 /** Cash, holdings and value before the day and at its close, side by side. */
-export function portfolio({ close }: Day, opening: Session['opening']): HTMLElement {
+export function portfolio({ close }: Day, opening: NonNullable<Session['opening']>): HTMLElement {
   const dollars = { format: money, formatChange: profit };
   const had = sharesIn(opening);
   const has = sharesIn(close);

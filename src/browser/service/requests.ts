@@ -1,5 +1,5 @@
 import { asObject, tryParse } from '../../json.ts';
-import type { Comparison, Health, Holdings, Jobs, KnownModels, Performance, ResultsRecord, Session, Status } from './responses.ts';
+import type { Comparison, Holdings, Jobs, KnownModels, Performance, ResultsRecord, Session, Status } from './responses.ts';
 import type { TriggerRequest, TriggerResponse } from './responses.ts';
 import { type Trade, tradesIn } from './trades.ts';
 import { accessToken, askForToken } from './token.ts';
@@ -65,10 +65,6 @@ async function requestIfFound<Body>(url: string, options: RequestOptions): Promi
 function detailOf(text: string): string | null {
   const detail = asObject(tryParse(text))?.['detail'];
   return typeof detail === 'string' ? detail : null;
-}
-
-export function getHealth(): Promise<Health> {
-  return request('/health', {});
 }
 
 export function getStatus(jobId: string, signal: AbortSignal): Promise<Status | null> {

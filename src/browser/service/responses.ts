@@ -1,6 +1,5 @@
 import type * as v from 'valibot';
 import type { comparisonResponse } from '../../handlers/comparison-response.ts';
-import type { healthResponse } from '../../handlers/health.ts';
 import type { holdingsResponse } from '../../handlers/holdings.ts';
 import type { jobsResponse } from '../../handlers/jobs.ts';
 import type { modelsResponse } from '../../handlers/models.ts';
@@ -12,7 +11,6 @@ import type { triggerRequest, triggerResponse } from '../../handlers/trigger.ts'
 
 /** The types of responses, from the schemas that the server is tested against. Nothing here runs. */
 
-export type Health = v.InferOutput<typeof healthResponse>;
 export type Status = v.InferOutput<typeof statusResponse>;
 export type JobEntry = Status['entries'][number];
 export type Detail = Status['details'][number];

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type SessionFilters, lastChange, visibleSessions } from '../chosen.ts';
 import type { Database } from '../database.ts';
 import { integer, query, text } from '../rows.ts';
+import { finite } from '../usage.ts';
 import { jsonObject } from './json-object.ts';
 import { HOLDINGS, portionsOf } from './results.ts';
 
@@ -23,30 +24,39 @@ const OPENING = `
   CASE WHEN started_from_session_id IS NULL THEN ${jsonObject([...INITIAL, 'json_array() AS holdings'])}
     ELSE (SELECT ${jsonObject([...CLOSE, HOLDINGS])} FROM trading_sessions AS before JOIN positions USING (session_id)
       WHERE before.session_id = trading_sessions.started_from_session_id ORDER BY action_id DESC LIMIT 1) END`;
+/** What the model-day used in its job, over all attempts; and why the session failed. */
+const USAGE = `
+  (SELECT ${jsonObject([
+    ...['trading_sessions.error AS error', 'duration_seconds', 'steps', 'requests', 'prompt_tokens', 'completion_tokens'],
+    ...['cached_tokens', 'reasoning_tokens', `${finite('cost_usd')} AS cost_usd`],
+  ])} FROM job_details
+    WHERE (job_details.job_id, job_details.date, job_details.model) =
+      (trading_sessions.job_id, trading_sessions.date, trading_sessions.model))`;
 const SESSION_COLUMNS = ['session_id', 'job_id', 'date', 'model', 'session_summary', 'note', 'started_at', 'completed_at'];
-const SESSION = jsonObject([
-  ...[...SESSION_COLUMNS, MESSAGE_COUNT],
-  ...[`${neighbour('max(date)', '<')} AS previous_date`, `${neighbour('min(date)', '>')} AS next_date`, `${OPENING} AS opening`],
-]);
+const NEIGHBOURS = [`${neighbour('max(date)', '<')} AS previous_date`, `${neighbour('min(date)', '>')} AS next_date`];
 const POSITION = jsonObject([
   ...['action_id', 'action_type', 'symbol', 'amount', 'price_e4 / 10000.0 AS price', 'cash_e4 / 10000.0 AS cash_after'],
   'portfolio_value_e4 / 10000.0 AS portfolio_value',
 ]);
 
-const SESSIONS = query(
-  `SELECT ${SESSION},
+const sessions = (more: readonly string[]) =>
+  query(
+    `SELECT ${jsonObject([...SESSION_COLUMNS, MESSAGE_COUNT, ...NEIGHBOURS, ...more])},
      (SELECT json_group_array(${POSITION} ORDER BY action_id)
        FROM positions WHERE positions.session_id = trading_sessions.session_id
          AND action_id BETWEEN ?2 AND ?3)
    FROM json_each(?1) AS chosen CROSS JOIN trading_sessions ON trading_sessions.session_id = chosen.value
    ORDER BY chosen.key`,
-  [text, text],
-);
+    [text, text],
+  );
+const SESSIONS = sessions(['NULL AS opening', 'NULL AS usage']);
+const WHOLE_SESSIONS = sessions([`${OPENING} AS opening`, `${USAGE} AS usage`]);
 
 /**
  * The matching trading sessions as pieces of JSON text that together form a list without its brackets. Each piece has at most
  * RECORDS_PER_STEP positions or MESSAGE_BYTES_PER_STEP of conversation. Committed model-days are shown as at the first step,
- * a running one as it is when read. Null between steps, where other work may run.
+ * a running one as it is when read. Null between steps, where other work may run. With `conversation` each session is whole:
+ * with its conversation, the portfolio that it started from, and what it used.
  */
 export function* sessionPieces(
   database: Database,
@@ -54,10 +64,10 @@ export function* sessionPieces(
   { conversation, onSession }: { conversation: boolean; onSession: () => void },
 ): Generator<string | null> {
   let separator = '';
-  for (const sessions of visibleSessions(database, filters, lastChange(database))) {
+  for (const batch of visibleSessions(database, filters, lastChange(database))) {
     yield null;
-    for (const { sessionIds, values, isFirst, isLast } of portionsOf(database, sessions)) {
-      const rows = SESSIONS.all(database, ...values);
+    for (const { sessionIds, values, isFirst, isLast } of portionsOf(database, batch)) {
+      const rows = (conversation ? WHOLE_SESSIONS : SESSIONS).all(database, ...values);
       assert.equal(rows.length, sessionIds.length, 'a session that was chosen is still there');
       for (const [index, sessionId] of sessionIds.entries()) {
         const [head = '', positions = ''] = rows[index] ?? [];

@@ -32,7 +32,10 @@ export const reasoningQuery = v.object({
   model: modelFilter,
   ...dateRangeEntries,
   include_full_conversation: v.optional(
-    v.pipe(flagInQuery, v.description('Whether each session comes with its conversation, opening portfolio and usage; else these are null.')),
+    v.pipe(
+      flagInQuery,
+      v.description('Whether each session comes with its conversation, opening portfolio and usage; else these are null.'),
+    ),
     'false',
   ),
 });

@@ -64,9 +64,13 @@ export function weekdays(start: CalendarDate, end: CalendarDate): CalendarDate[]
 
 /** How many Mondays to Fridays there are from start to end, both included; 0 when start is after end. */
 export function countWeekdays(start: CalendarDate, end: CalendarDate): number {
-  const days = Math.max(0, countDays(start, end));
-  const rest = weekdays(start, addDays(start, (days % 7) - 1));
-  return Math.floor(days / 7) * 5 + rest.length;
+  return Math.max(0, weekdaysUntil(Date.parse(end) / DAY_MS + 1) - weekdaysUntil(Date.parse(start) / DAY_MS));
+}
+
+/** Weekdays before a day, which is numbered from 1970-01-01, a Thursday; counted from the Monday before that. */
+function weekdaysUntil(day: number): number {
+  const weeks = Math.floor((day + 3) / 7);
+  return weeks * 5 + Math.min(5, day + 3 - weeks * 7);
 }
 
 /** The last `count` weekdays before a date, in order. */

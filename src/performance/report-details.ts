@@ -25,19 +25,20 @@ export interface DetailsInput {
 }
 
 /** The details of one model, named as in the response. */
-export function reportDetails({ curve, series, riskFree, ...rest }: DetailsInput) {
+export function* reportDetails({ curve, series, riskFree, ...rest }: DetailsInput) {
+  const rolling = yield* reportRolling(curve, series, riskFree);
   return {
     months: monthlyReturns(series).map(({ period, totalReturn, days }) => ({ month: period, return: rounded(totalReturn), days })),
     years: yearlyReturns(series).map(({ period, totalReturn, days }) => ({ year: period, return: rounded(totalReturn), days })),
     drawdowns: deepestDrawdowns(series, MAX_LISTED_DRAWDOWNS).map(reportDrawdown),
-    rolling: reportRolling(curve, series, riskFree),
+    rolling,
     symbols: reportSymbols(rest),
     histogram: histogramOf(returnsOf(series)),
   };
 }
 
-function reportRolling(curve: readonly DayOfCurve[], { days, leastReturn }: ReturnSeries, riskFree: number) {
-  const points = rollingRisk(curve, { leastReturn, riskFree });
+function* reportRolling(curve: readonly DayOfCurve[], { days, leastReturn }: ReturnSeries, riskFree: number) {
+  const points = yield* rollingRisk(curve, { leastReturn, riskFree });
   return {
     window: ROLLING_WINDOW,
     points: points.map(({ date, sharpeRatio, annualisedVolatility }) => ({

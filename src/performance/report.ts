@@ -17,7 +17,7 @@ import { type DayOfCurve, seriesOf } from './returns.ts';
 import { openPositions, tradingOf } from './trading.ts';
 
 /** All figures of a model, named as in the response: dollars and fractions as numbers, a reason for each null. */
-export function reportModel(record: ModelRecord) {
+export function* reportModel(record: ModelRecord) {
   const days = record.ledger.filter(({ sessionId }) => record.chosen.has(sessionId));
   const [first, last] = [days[0], days.at(-1)];
   assert(first !== undefined && last !== undefined, 'a record has a chosen day');
@@ -29,7 +29,7 @@ export function reportModel(record: ModelRecord) {
   const series = seriesOf(curve, leastReturn);
   const { gains, riskFree } = record;
   const linked = linkedReturns(curve);
-  return {
+  const figures = {
     start_date: first.date,
     end_date: last.date,
     model_days: days.length,
@@ -53,8 +53,10 @@ export function reportModel(record: ModelRecord) {
       dividend_status: dividendStatus(date, record),
       ...at(linked, index),
     })),
-    details: gains === null ? null : reportDetails({ curve, series, riskFree, trading, positions, gains }),
   };
+  yield null;
+  const details = gains === null ? null : yield* reportDetails({ curve, series, riskFree, trading, positions, gains });
+  return { ...figures, details };
 }
 
 /** `unknown`: it held something over a morning for which dividends are neither stored nor covered. */

@@ -51,8 +51,7 @@ export function* reportSteps(request: ReportRequest, { benchmark, incomparable, 
   const { family = model, knowledgeCutoff = null } = newestRun(request.database, model) ?? {};
   const record = yield* readRecord(request, period, { benchmark: benchmark.levels, riskFree, withDetails });
   yield null;
-  const figures = reportModel(record);
-  yield null;
+  const figures = yield* reportModel(record);
   const stale = staleness(figures.stale_model_days, figures.model_days);
   const known = figures.curve.filter(({ date }) => knowledgeCutoff !== null && date <= knowledgeCutoff);
   const memory = { knowledge_cutoff: knowledgeCutoff, days_before_cutoff: known.length };

@@ -1,4 +1,5 @@
 import type { CalendarDate } from '../calendar.ts';
+import type { Steps } from '../turns.ts';
 import { ROLLING_WINDOW } from './conventions.ts';
 import type { Figure } from './figure.ts';
 import { type DayOfCurve, seriesOf } from './returns.ts';
@@ -12,17 +13,23 @@ export interface RollingPoint {
   annualisedVolatility: Figure;
 }
 
+/** Windows that are computed in one step. */
+const WINDOWS_PER_STEP = 100;
+
 /**
  * The figures of risk over the last `ROLLING_WINDOW` days with a return, by the formulas of the whole period, for each day on
  * which there are that many.
  */
-export function rollingRisk(
+export function* rollingRisk(
   curve: readonly DayOfCurve[],
   { leastReturn, riskFree }: { leastReturn: number; riskFree: number },
-): RollingPoint[] {
+): Steps<RollingPoint[]> {
   const days = curve.filter(({ dailyReturn }) => dailyReturn !== null);
-  return days.slice(ROLLING_WINDOW - 1).map(({ date }, index) => {
+  const points: RollingPoint[] = [];
+  for (const [index, { date }] of days.slice(ROLLING_WINDOW - 1).entries()) {
     const series = seriesOf(days.slice(index, index + ROLLING_WINDOW), leastReturn);
-    return { date, sharpeRatio: sharpeRatio(series, riskFree), annualisedVolatility: annualisedVolatility(series) };
-  });
+    points.push({ date, sharpeRatio: sharpeRatio(series, riskFree), annualisedVolatility: annualisedVolatility(series) });
+    if (points.length % WINDOWS_PER_STEP === 0) yield null;
+  }
+  return points;
 }

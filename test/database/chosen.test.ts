@@ -8,9 +8,11 @@ import { SESSIONS_PER_STEP, committedSessions, lastChange, visibleSessions } fro
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { migrateTo } from '../support/migrate-to.ts';
 import { sessionPieces } from '../../src/database/records/reasoning.ts';
+import { CLOSINGS_PER_STEP } from '../../src/database/records/closings.ts';
 import { RECORDS_PER_STEP, resultRecords, resultRows } from '../../src/database/records/results.ts';
 import { MODEL_DAYS_PER_STEP, modelDaysOf } from '../../src/database/records/status.ts';
 import type { Context, Table } from '../../src/handlers/handler.ts';
+import { holdings } from '../../src/handlers/holdings.ts';
 import { performance } from '../../src/handlers/performance.ts';
 import { readSettings } from '../../src/settings.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -224,6 +226,22 @@ test('figures are computed step by step, back to the first day of a model', (t) 
   const all = performance(context, { ...input, query: every, format: 'csv' }) as Table;
   assert.equal([...all.lines].join('').split('\r\n').length, 1 + 2 * dates.length + 1);
   assert.equal(watched.mostRows(), SESSIONS_PER_STEP);
+});
+
+test('holdings are read a few sessions at a time, whatever each of them holds', (t) => {
+  const database = modelDays(t, { models: 1, days: 4 * CLOSINGS_PER_STEP });
+  const symbols = Array.from({ length: 60 }, (_, index) => `S${index}`);
+  const insert = database.statement('INSERT OR IGNORE INTO holdings SELECT position_id, ?, 1 FROM positions');
+  for (const symbol of symbols) insert.run(symbol);
+  const watched = watch(database);
+  const { date, model } = database.statement('SELECT date, model FROM trading_sessions LIMIT 1').get() ?? {};
+  const used: Pick<Context, 'database' | 'settings'> = { database: watched.database, settings: readSettings({ DEPLOYMENT_MODE: 'DEV' }) };
+  const input = { params: {}, body: undefined, headers: undefined };
+  const pieces = [...(holdings(used as Context, { ...input, query: { model: String(model) }, format: 'json' }) as Iterable<string>)];
+  const { days } = JSON.parse(pieces.join(''));
+  assert.deepEqual([days.length, days[0].date, days[0].holdings.length >= symbols.length], [4 * CLOSINGS_PER_STEP, date, true]);
+  assert.ok(watched.mostRows() <= CLOSINGS_PER_STEP * days[0].holdings.length);
+  assert.ok(pieces.filter((piece) => piece === '').length >= 4, 'others have their turn after each step');
 });
 
 const filters: [name: string, filters: Parameters<typeof committedSessions>[1], where: string][] = [

@@ -5,7 +5,7 @@ import { startTestService } from '../support/service.ts';
 
 const ONE_DAY = { end_date: '2025-11-10', models: ['model-a'] };
 const FOUR_MODEL_DAYS = { start_date: '2025-11-10', end_date: '2025-11-11' };
-const ONLY_READ = ['/health', '/jobs', '/results', '/reasoning', '/performance', '/models', '/prices/coverage'];
+const ONLY_READ = ['/health', '/jobs', '/results', '/reasoning', '/performance?common=true&details=true', '/holdings?model=model-a', '/models', '/prices/coverage'];
 
 /** A service, and another program that can hold SQLite's write lock. */
 async function startBesideLock(t: TestContext) {

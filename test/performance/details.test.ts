@@ -75,7 +75,7 @@ test('on any ledger the details are those of a naive implementation that shares 
     }),
     { numRuns: runs(30, 500) },
   );
-  assert.ok(seen.months > 2 && seen.drawdowns === 5 && seen.points > 50 && seen.sparse > 0, JSON.stringify(seen));
+  assert.ok(seen.months > 1 && seen.drawdowns > 2 && seen.points > 20 && seen.sparse > 0, JSON.stringify(seen));
 });
 
 /** How many numbers, with ten decimals as in the response, are in each bin; none may be outside. */

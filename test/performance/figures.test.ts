@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addDays, weekdays } from '../../src/calendar.ts';
 import { dailyRate } from '../../src/performance/conventions.ts';
+import { deepestDrawdowns } from '../../src/performance/drawdown.ts';
 import { reportFigures } from '../../src/performance/figure.ts';
 import { relativeFigures } from '../../src/performance/relative.ts';
 import { reportReturns } from '../../src/performance/report-returns.ts';
@@ -47,7 +48,7 @@ const table: [name: string, returns: (number | null)[], yearlyRate: number, expe
     'nineteen days are too few for risk',
     SWINGS.slice(1),
     0,
-    { sharpe_ratio: `${FEW} 19`, value_at_risk_95: `${FEW} 19`, winning_days_share: 0.4736842105 },
+    { sharpe_ratio: `${FEW} 19`, value_at_risk_95: `${FEW} 19`, expected_shortfall_95: `${FEW} 19`, skewness: `${FEW} 19`, kurtosis: `${FEW} 19`, winning_days_share: 0.4736842105 },
   ],
   [
     'twenty days of swings',
@@ -61,8 +62,27 @@ const table: [name: string, returns: (number | null)[], yearlyRate: number, expe
       sortino_ratio: 11.2249721603, // 0.005 / √(10 · 0.01² / 20) · √252: over all 20 days, not over the 10 bad ones
       calmar_ratio: `${NO_YEAR} 20`,
       value_at_risk_95: 0.01,
+      expected_shortfall_95: 0.01, // one day of twenty
+      skewness: 0,
+      kurtosis: -2.2352941176, // of two equally frequent values g₂ is -2: (21 · -2 + 6) · 19 / (18 · 17)
       winning_days_share: 0.5,
     },
+  ],
+  [
+    'one day in twenty loses a fifth, the others nothing',
+    [...times(19, [0]), -0.2],
+    0,
+    {
+      expected_shortfall_95: 0.2,
+      skewness: -4.472135955, // g₁ is -0.9 / √(0.05 · 0.95); · √(20 · 19) / 18 that is -√20
+      kurtosis: 20, // g₂ is (1 - 6 · 0.0475) / 0.0475
+    },
+  ],
+  [
+    'of thirty days one and a half are the worst twentieth',
+    [-0.04, ...times(28, [0.01]), -0.1],
+    0,
+    { value_at_risk_95: 0.04, expected_shortfall_95: 0.08 }, // (0.1 + 0.04 / 2) / 1.5
   ],
   [
     'a risk-free rate of 5 % a year is 0.0193630507 % a day',
@@ -84,6 +104,9 @@ const table: [name: string, returns: (number | null)[], yearlyRate: number, expe
       sharpe_ratio: 'The daily returns do not vary',
       sortino_ratio: 'No day fell measurably below the risk-free rate',
       value_at_risk_95: 0,
+      expected_shortfall_95: 0,
+      skewness: 'The daily returns do not vary',
+      kurtosis: 'The daily returns do not vary',
       winning_days_share: 0,
     },
   ],
@@ -197,6 +220,32 @@ for (const [name, returns, [depth, peak, trough, recovery, length]] of drawdowns
       recovery_date: date(recovery),
       length,
     });
+  });
+}
+
+test('the five deepest drawdowns, the earlier of equals first; what is not yet back counts with its length so far', () => {
+  const depths = [0.1, 0.3, 0.05, 0.2, 0.3, 0.01, 0.2];
+  const days = series([0.5, ...depths.flatMap((depth) => [-depth, 1 / (1 - depth) - 1]).slice(0, -1), 0.1]);
+  const found = deepestDrawdowns(days, 5);
+  assert.deepEqual(found.map(({ depth }) => Number(depth.toFixed(10))), [0.3, 0.3, 0.2, 0.2, 0.1]);
+  const indexOf = (date: string | null) => days.days.findIndex((day) => day.date === date);
+  assert.deepEqual(found.map(({ troughDate }) => indexOf(troughDate)), [3, 9, 7, 13, 1]);
+  assert.deepEqual(found.map(({ peakDate }) => indexOf(peakDate)), [2, 8, 6, 12, 0]);
+  assert.deepEqual(found.map(({ recoveryDate, length }) => [indexOf(recoveryDate), length]), [[4, 2], [10, 2], [8, 2], [-1, 2], [2, 2]]);
+  assert.deepEqual(deepestDrawdowns(series([]), 5), []);
+});
+
+const rows: [returns: (number | null)[], winning: number, losing: number][] = [
+  [[], 0, 0],
+  [[0, 0], 0, 0],
+  [[0.01, 0.01, 0, 0.01], 2, 0],
+  [[-0.1, -0.1, 0.1, -0.1, -0.1, -0.1], 1, 3],
+  [[0.1, -1, null, null], 1, 1],
+];
+for (const [returns, winning, losing] of rows) {
+  test(`longest runs of ${JSON.stringify(returns)}`, () => {
+    const { longest_winning_run: won, longest_losing_run: lost } = reportReturns(series(returns), 0);
+    assert.deepEqual([won, lost], [winning, losing]);
   });
 }
 

@@ -1,6 +1,7 @@
 import type { LedgerDay, UsageTotals } from '../../src/database/records/performance.ts';
 import type { ModelRecord } from '../../src/performance/record.ts';
 import { reportModel } from '../../src/performance/report.ts';
+import { atOnce } from './at-once.ts';
 
 export const NO_USAGE: UsageTotals = {
   steps: 0,
@@ -15,7 +16,7 @@ export const NO_USAGE: UsageTotals = {
 
 /** The report of a ledger whose days each start from the one before, all of them chosen, without prices or a benchmark. */
 export function reportOf(ledger: readonly LedgerDay[], differences: Partial<ModelRecord> = {}) {
-  return reportModel({
+  const record: ModelRecord = {
     ledger,
     chosen: new Map(ledger.map(({ sessionId }, index) => [sessionId, ledger[index - 1]?.date ?? null])),
     staleDates: new Set(),
@@ -27,5 +28,6 @@ export function reportOf(ledger: readonly LedgerDay[], differences: Partial<Mode
     riskFree: 0,
     gains: null,
     ...differences,
-  });
+  };
+  return atOnce(reportModel(record));
 }

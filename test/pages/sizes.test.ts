@@ -71,18 +71,23 @@ const BAD_TABLES = `[...document.querySelectorAll('.scroll')].flatMap((scroller)
   return [!isAlone && share > 0.6 && name + ': its first column takes ' + share.toFixed(2), isGone && name + ': its first column is gone'];
 }).filter(Boolean)`;
 
-async function checkPage(reader: Visit, path: string, form: Form): Promise<void> {
-  const what = `${path.slice(0, 40)} ${JSON.stringify(form)}`;
+/** What is wrong with a page in a form, a line each. */
+async function faultsOf(reader: Visit, path: string, form: Form): Promise<string[]> {
   await reader.page.setViewportSize({ width: form.width, height: 900 });
   await reader.page.emulateMedia({ colorScheme: form.colorScheme });
   await reader.open(path);
   if (form.isUnfolded) await unfold(reader);
-  assert.doesNotMatch(await reader.page.locator('main').innerText(), /undefined|NaN|\[object|Invalid Date/, what);
-  assert.deepEqual(await obstacles(reader.page), [], what);
-  assert.equal(await overflow(reader), 0, `${what} is wider than its window`);
-  assert.deepEqual(await reader.page.evaluate(BAD_TABLES), [], what);
+  const [broken] = /undefined|NaN|\[object|Invalid Date/.exec(await reader.page.locator('main').innerText()) ?? [];
+  const tooWide = await overflow(reader);
   const elements = await reader.page.evaluate<number>("document.querySelectorAll('*').length");
-  assert.ok(elements < MAX_ELEMENTS, `${what} has ${elements} elements`);
+  const faults = [
+    ...(await obstacles(reader.page)),
+    ...(await reader.page.evaluate<string[]>(BAD_TABLES)),
+    broken !== undefined && `it says ${broken}`,
+    tooWide > 0 && `it is ${tooWide} pixels wider than its window`,
+    elements > MAX_ELEMENTS && `it has ${elements} elements`,
+  ].filter((fault) => fault !== false);
+  return faults.map((fault) => `${path.slice(0, 60)} ${form.width} ${form.colorScheme} ${form.isUnfolded ? 'unfolded' : ''}: ${fault}`);
 }
 
 /** What paper would show cut off, or should not show: in CSS pixels, the page is as wide as A4 or Letter inside its margins. */
@@ -105,21 +110,23 @@ const BAD_ON_PAPER = `(() => {
 })()`;
 const PAPER_WIDTHS = { A4: 703, Letter: 725 };
 
-/** As the browser prints: it says so, then lays the page out on paper. */
-async function checkPaper(reader: Visit, path: string, format: keyof typeof PAPER_WIDTHS): Promise<void> {
-  await reader.page.setViewportSize({ width: 1440, height: 900 });
-  await reader.page.emulateMedia({ colorScheme: 'dark' });
+/** What is wrong with a page on paper; as the browser prints: it says so, then lays the page out. */
+async function faultsOnPaper(reader: Visit, path: string, format: keyof typeof PAPER_WIDTHS): Promise<string[]> {
+  const { page } = reader;
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.emulateMedia({ colorScheme: 'dark' });
   await reader.open(path);
   await unfold(reader);
-  await reader.page.evaluate("dispatchEvent(new Event('beforeprint'))");
-  const plots = await reader.page.evaluate<number[]>("[...document.querySelectorAll('.canvas canvas')].map((plot) => plot.clientWidth)");
-  assert.ok(plots.every((width) => width <= PAPER_WIDTHS[format]), `plots of ${path.slice(0, 40)} are ${plots} wide on ${format}`);
-  await reader.page.setViewportSize({ width: PAPER_WIDTHS[format], height: 900 });
-  await reader.page.emulateMedia({ media: 'print' });
-  assert.deepEqual(await reader.page.evaluate(BAD_ON_PAPER), [], `${path.slice(0, 40)} on ${format}`);
-  await reader.page.evaluate("dispatchEvent(new Event('afterprint'))");
-  await reader.page.emulateMedia({ media: 'screen' });
-  assert.equal(await reader.page.evaluate("document.documentElement.matches('[data-paper], [data-theme]')"), false);
+  await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+  const widths = await page.evaluate<number[]>("[...document.querySelectorAll('.canvas canvas')].map((plot) => plot.clientWidth)");
+  await page.setViewportSize({ width: PAPER_WIDTHS[format], height: 900 });
+  await page.emulateMedia({ media: 'print' });
+  const faults = await page.evaluate<string[]>(BAD_ON_PAPER);
+  await page.evaluate("dispatchEvent(new Event('afterprint'))");
+  await page.emulateMedia({ media: 'screen' });
+  if (widths.some((width) => width > PAPER_WIDTHS[format])) faults.push(`plots are ${widths} pixels wide`);
+  if (await page.evaluate("document.documentElement.matches('[data-paper], [data-theme]')")) faults.push('it stays as printed');
+  return faults.map((fault) => `${path.slice(0, 60)} on ${format}: ${fault}`);
 }
 
 const few: TrackRecords = { models: LONG_NAMES, days: 24, datesPerJob: 12, failures: 0.05 };
@@ -135,8 +142,10 @@ test('pages with names of 200 characters have no obstacles, show their figures, 
   const shortForms = ['/', `/models/${encodeURIComponent(LONG_NAMES[1] as string)}`, '/compare', pages.at(-2) as string];
   const picked = shortForms.map((path, index) => [path, allForms[[3, 4, 0, 7][index] as number] as Form] as const);
   const visits = isLong ? allForms.flatMap((form) => pages.map((path) => [path, form] as const)) : picked;
-  for (const [path, form] of visits) await checkPage(reader, path, form);
-  for (const path of isLong ? pages : ['/']) await checkPaper(reader, path, 'A4');
+  const faults: string[] = [];
+  for (const [path, form] of visits) faults.push(...(await faultsOf(reader, path, form)));
+  for (const path of isLong ? pages : ['/']) faults.push(...(await faultsOnPaper(reader, path, 'A4')));
+  assert.deepEqual(faults, []);
 });
 
 /** What a button saves: its name and its content. */
@@ -190,8 +199,10 @@ for (const [name, records] of sizes)
   test(`every page in every form has no obstacles: ${name}`, inLongForm, async (t) => {
     const service = await serviceOn(t, records);
     const reader = await visit(t, service.url, { provokes: [404] });
-    for (const form of allForms) for (const path of pagesOf(records)) await checkPage(reader, path, form);
-    for (const path of pagesOf(records)) await checkPaper(reader, path, 'Letter');
+    const faults: string[] = [];
+    for (const form of allForms) for (const path of pagesOf(records)) faults.push(...(await faultsOf(reader, path, form)));
+    for (const path of pagesOf(records)) faults.push(...(await faultsOnPaper(reader, path, 'Letter')));
+    assert.deepEqual(faults, []);
   });
 
 test('every page asks for a token in a dialog without obstacles', inLongForm, async (t) => {

@@ -1,8 +1,10 @@
 import { modelDayPath } from '../../page-paths.ts';
 import { enableArrows } from '../parts/arrows.ts';
 import { button } from '../parts/blocks.ts';
+import { csvButton } from '../parts/download.ts';
 import { h, replace, setAttributes } from '../parts/element.ts';
 import { longDate, monthOf } from '../parts/format.ts';
+import type { Sheet } from '../parts/sheet.ts';
 import type { Detail, Status } from '../service/responses.ts';
 
 /** Longer jobs are shown page by page. */
@@ -45,7 +47,14 @@ export function jobGrid(first: Status): JobGrid {
   const place = h('span', { role: 'status' });
   const [earlier, later] = [button('Earlier', () => turn(page - 1)), button('Later', () => turn(page + 1))];
   turn(page);
-  return { element: h('div.job-grid', pages > 1 && h('div.tools', earlier, place, later), body, legend()), update };
+  const file = csvButton(`Model-days of ${first.job_id}`, () => sheetOf(latest));
+  const tools = pages > 1 && h('div.tools', earlier, place, later);
+  return { element: h('div.job-grid', tools, body, h('div.exports', legend(), file)), update };
+}
+
+function sheetOf({ details }: Status): Sheet {
+  const rows = details.map(({ model, date, status, error }) => [model, date, status, error]);
+  return { columns: ['Model', 'Date', 'Status', 'Error'], rows };
 }
 
 /** The page with the first date that has not ended. */

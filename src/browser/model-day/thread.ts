@@ -48,9 +48,9 @@ function toolCall({ tool_name, tool_input, content }: Message): HTMLElement {
   return h(
     refusal === null ? 'details.call' : 'details.call.refused',
     h('summary', h('code', `${tool_name}(${shortArguments(tool_input ?? '')})`), h('span.outcome', outcome)),
-    h('h4', 'Arguments'),
+    h('h3', 'Arguments'),
     h('pre', { tabindex: 0 }, prettyJson(tool_input ?? '')),
-    h('h4', 'Result'),
+    h('h3', 'Result'),
     h('pre', { tabindex: 0 }, prettyJson(content)),
   );
 }

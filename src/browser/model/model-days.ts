@@ -31,7 +31,12 @@ export function dayTable({ model, curve }: ModelReport, { trades, held }: Source
     numberColumn<Point>('Return', (day) => day.daily_return, change, { isToned: true }),
     ...(curve.some((day) => day.dividends !== 0) ? [dividends] : []),
     numberColumn<Point>('Trades', ({ date }) => orders.get(date)?.length ?? 0, count),
-    { title: 'Holdings', look: () => 'held-then', cell: ({ date }: Point) => inWords(heldOn.get(date) ?? []) },
+    {
+      title: 'Holdings',
+      look: () => 'held-then',
+      cell: ({ date }: Point) => inWords(heldOn.get(date) ?? []),
+      raw: ({ date }: Point) => heldOn.get(date)?.map(({ symbol, quantity }) => `${symbol} ${quantity}`).join(', ') ?? null,
+    },
   ];
   const rows = curve.toReversed();
   return section('Model-days', table<Point>({ caption: `Model-days of ${model}`, rows, most: ROWS_AT_FIRST, columns }));

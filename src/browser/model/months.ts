@@ -21,7 +21,7 @@ export function monthlyReturns(details: Details, definitions: Definitions): HTML
     column('Total', (year) => year, (value) => `total ${tone(value)}`),
   ];
   const caption = 'Returns by month, in percent';
-  const element = section(caption, table({ caption, rows: yearsOf(details), columns, isFixed: true }), meaningOf(definitions, 'months'));
+  const element = section(caption, table({ caption, rows: yearsOf(details), columns, isFixed: true, isPlot: true }), meaningOf(definitions, 'months'));
   return Object.assign(element, { className: 'months' });
 }
 

@@ -10,10 +10,16 @@ export function csvButton(caption: string, sheet: () => Sheet): HTMLButtonElemen
   return button('CSV', save, { class: 'export', 'aria-label': `${caption} as CSV` });
 }
 
-/** A button that saves elements, one below the other as they look now, as PNG. */
-export function pngButton(caption: string, parts: () => readonly Element[]): HTMLButtonElement {
-  const save = async () => saveFile(`${fileName(caption)}.png`, await pictureOf(parts()));
+/** A button that saves a plot as it looks now, below its heading and its legend, as PNG. */
+export function pngButton(caption: string, plot: () => Element): HTMLButtonElement {
+  const save = async () => saveFile(`${fileName(caption)}.png`, await pictureOf(withWords(plot())));
   return button('PNG', () => void save(), { class: 'export', 'aria-label': `${caption} as PNG` });
+}
+
+function withWords(plot: Element): Element[] {
+  const home = plot.closest('.two > *, section') ?? plot;
+  const words = [home.querySelector('h2, h3'), home.querySelector('.legends, .key-line, .key')];
+  return [...words, plot].filter((part) => part !== null);
 }
 
 function saveFile(name: string, content: Blob): void {

@@ -1,7 +1,7 @@
 import type { Cell } from '../../csv-line.ts';
 import { asObject } from '../../json.ts';
 import { button, scroller } from './blocks.ts';
-import { csvButton } from './download.ts';
+import { csvButton, pngButton } from './download.ts';
 import { type Child, h, replace, replaceKeepingFocus } from './element.ts';
 import { count, tone } from './format.ts';
 import { keep } from './kept.ts';
@@ -21,10 +21,10 @@ interface Column<Row> {
   look?: (row: Row) => string;
   /** What the heading means. */
   meaning?: string | undefined;
+  /** Whether its cells draw what other columns say: a file leaves them out, and the table can be saved as a picture too. */
+  isDrawing?: boolean;
   /** Whether its cell names the row. */
   isName?: boolean;
-  /** Whether its cell only draws what other columns say; files leave it out. */
-  isDrawing?: boolean;
 }
 
 /** A column that shows text and sorts by it. */
@@ -66,6 +66,8 @@ interface TableOptions<Row> {
   /** How many rows are shown before the reader asks for more. */
   most?: number;
   footer?: readonly Row[];
+  /** Whether its colours say something, so that it can be saved as a picture too. */
+  isPlot?: boolean;
 }
 
 /** Longer headings may be cut off, and show the rest on hover. */
@@ -120,13 +122,15 @@ export function liveTable<Row>(options: TableOptions<Row>): LiveTable<Row> {
   const head = h('tr', ...columns.map((column, index) => headingOf(column, isFixed ? null : () => sortBy(index))));
   draw();
   const foot = footer.length > 0 && h('tfoot', ...footer.map(rowOf));
-  const inFile = columns.filter(({ isDrawing }) => !isDrawing);
+  const filed = columns.filter(({ isDrawing }) => !isDrawing);
   const all = () => ({
-    columns: inFile.map(({ title }) => title),
-    rows: sorted(rows, columns, sorting).map((row) => inFile.map((column) => rawOf(column, row))),
+    columns: filed.map(({ title }) => title),
+    rows: sorted(rows, columns, sorting).map((row) => filed.map((column) => rawOf(column, row))),
   });
   const parts = h('table', h('caption.unseen', caption), h('thead', head), body, foot);
-  const element = h('div', scroller(caption, parts), h('div.exports', more, csvButton(caption, all)));
+  const { isPlot = filed.length < columns.length } = options;
+  const exports = h('div.exports', more, csvButton(caption, all), isPlot && pngButton(caption, () => parts));
+  const element = h('div', scroller(caption, parts), exports);
   const update = (later: readonly Row[]) => {
     rows = later;
     draw();

@@ -1,5 +1,5 @@
-import { h, on, replace } from '../parts/element.ts';
 import { pngButton } from '../parts/download.ts';
+import { h, on, replace } from '../parts/element.ts';
 import { numberColumn, table, textColumn } from '../parts/table.ts';
 import type { PlotOptions } from './lines.ts';
 
@@ -23,15 +23,7 @@ export function drawingExports(drawing: Element, label: string, values: () => HT
   const place = h('div');
   const update = () => replace(place, fold.open && values());
   const fold: HTMLDetailsElement = on(h('details.fold', h('summary', 'Values as a table'), place), 'toggle', update);
-  const png = pngButton(label, () => pictureParts(drawing));
-  return { element: h('div.exports.of-plot', fold, png), update };
-}
-
-/** Its heading and its legend, where there are some, and the plot. */
-function pictureParts(drawing: Element): Element[] {
-  const home = drawing.closest('.two > *, section') ?? drawing;
-  const others = [home.querySelector('h2, h3'), home.querySelector('.legends, .key-line, .key')];
-  return [...others, drawing].filter((part) => part !== null);
+  return { element: h('div.exports', fold, pngButton(label, () => drawing)), update };
 }
 
 function valueTable({ label, dates, lines, format }: PlotOptions): HTMLElement {

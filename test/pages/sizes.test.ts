@@ -156,11 +156,12 @@ async function saved({ page }: Visit, button: string): Promise<{ name: string; c
 
 test('a table is saved as CSV with all rows as shown, a plot as a picture of what it shows', inBrowser, async (t) => {
   const reader = await visit(t, service.url, { viewport: { width: 1440, height: 900 } });
+  const answer = reader.page.waitForResponse(/\/performance/);
   await reader.open('/');
   const board = await saved(reader, 'Leaderboard of the models as CSV');
   assert.equal(board.name, 'leaderboard-of-the-models.csv');
   const [head = '', ...rows] = board.content.toString().slice(1).trim().split('\r\n');
-  const { models } = (await service.get('/performance')).body as { models: { model: string; end_value: number; total_return: number }[] };
+  const { models } = (await (await answer).json()) as { models: { model: string; end_value: number; total_return: number }[] };
   const expected = models.toSorted((one, other) => other.total_return - one.total_return);
   assert.match(head, /^Model,Value,Return,/);
   const shownFirst = rows.map((row) => row.split(',').slice(0, 3));

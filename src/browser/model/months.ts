@@ -21,7 +21,8 @@ export function monthlyReturns(details: Details, definitions: Definitions): HTML
     column('Total', (year) => year, (value) => `total ${tone(value)}`),
   ];
   const caption = 'Returns by month, in percent';
-  const element = section(caption, table({ caption, rows: yearsOf(details), columns, isFixed: true, isPlot: true }), meaningOf(definitions, 'months'));
+  const heatmap = table({ caption, rows: yearsOf(details), columns, isFixed: true, isPlot: true });
+  const element = section(caption, heatmap, meaningOf(definitions, 'months'));
   return Object.assign(element, { className: 'months' });
 }
 

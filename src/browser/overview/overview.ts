@@ -37,13 +37,14 @@ export const showOverview: Page = async (host, _params, signal) => {
     bar.offer({ models: withDays.map(({ family }) => family) });
   };
   await Promise.all([results.refresh(signal), offerModels(), showJob()]);
-  bar.offer({ jobs: (await getJobs(OFFERED_JOBS, signal)).jobs });
-  return () =>
-    poll(async () => {
+  return async () => {
+    bar.offer({ jobs: (await getJobs(OFFERED_JOBS, signal)).jobs });
+    await poll(async () => {
       const status = await showJob();
       const hasMoved = status !== null && (await results.refreshFor(status, signal));
       return status?.completed_at === null || hasMoved ? 'moving' : 'still';
     }, signal);
+  };
 };
 
 /** Shows the latest jobs, and returns the newest one; if any job is unfinished, it is that one. */

@@ -2,8 +2,8 @@ import { hashText } from '../../text-hash.ts';
 import { byName } from './names.ts';
 
 /**
- * How a line is told from the others: by colour, by dash and by marker, in the plot and wherever its model is named. Colour
- * and dash follow from the name alone, so that they are the same on every page, every day and on any machine.
+ * How readers recognise a line, in the plot and wherever its model is named: by colour, dash and marker. Colour and dash
+ * follow only from the name, so that they are the same on every page, every day and on any machine.
  */
 export interface Look {
   /** The class of the style sheet that gives the colour. */
@@ -29,7 +29,7 @@ const OUTLINES = {
 export type Marker = keyof typeof OUTLINES;
 const MARKERS: readonly (Marker | undefined)[] = [undefined, ...(Object.keys(OUTLINES) as Marker[])];
 
-/** The benchmark is no model: it has a colour of its own. */
+/** The benchmark is not a model: it has a colour of its own. */
 export const BENCHMARK_LOOK: Look = { colour: 'benchmark', dash: [4, 4] };
 
 /** The colour and the dash of a name: one of fifty looks. */

@@ -4,7 +4,7 @@ import { type Look, outlineOf } from './look.ts';
 /** In pixels; long enough for a whole period of every dash. */
 const [WIDTH, HEIGHT] = [30, 10];
 
-/** A short piece of a line with its colour, dash and marker, to stand beside its name. */
+/** A short piece of a line with its colour, dash and marker, to show beside its name. */
 export function swatch({ colour, dash, marker }: Look): SVGElement {
   const middle = HEIGHT / 2;
   const box = { width: WIDTH, height: HEIGHT, viewBox: `0 0 ${WIDTH} ${HEIGHT}` };

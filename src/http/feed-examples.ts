@@ -5,7 +5,7 @@ export const feedExamples: Record<string, Example> = {
     response: {
       decisions: [
         {
-          id: '2:9:2',
+          id: '2:9',
           kind: 'refusal',
           model: 'claude-sonnet-4.5',
           date: '2025-09-16',

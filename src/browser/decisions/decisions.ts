@@ -1,33 +1,83 @@
-import { modelDayPath, modelPath } from '../../page-paths.ts';
-import { link, section } from '../parts/blocks.ts';
-import { h, replace } from '../parts/element.ts';
-import { count } from '../parts/format.ts';
+import { filterBar } from '../filters/filter-bar.ts';
+import { hasFilters } from '../filters/filters.ts';
+import { link } from '../parts/blocks.ts';
+import { type Child, h, newId, replace } from '../parts/element.ts';
+import { counted, longDate } from '../parts/format.ts';
 import { type Page, heading } from '../parts/page.ts';
-import { numberColumn, table, textColumn } from '../parts/table.ts';
-import { getModels } from '../service/requests.ts';
-import type { KnownModels } from '../service/responses.ts';
+import { getDecisions, getFound, getJobs, getModels } from '../service/requests.ts';
+import type { Decision } from '../service/responses.ts';
+import { type FeedChoice, decisionsRequest, feedChoiceIn, feedFilterNames, searchRequest } from './choice.ts';
+import { findForm } from './find.ts';
+import { decisionItem, messageItem } from './items.ts';
+import { showParts } from './older.ts';
 
-type Known = KnownModels['models'][number];
+const OFFERED_JOBS = 50;
 
-/** What the models decided: each with its latest day, where its conversation and its orders are. */
+/** What all models did and why, newest first, or the messages in which they said something. */
 export const showDecisions: Page = async (host, _params, signal) => {
+  const choice = feedChoiceIn(location.search);
+  const bar = filterBar(choice.filters, { hides: ['benchmark', 'days', 'common'] });
   const content = h('div.stack');
-  replace(host, heading('Decisions'), content);
-  const { models } = await getModels(signal);
-  const rows = models.filter(({ completed_model_days: days }) => days > 0);
-  if (rows.length === 0) return replace(content, h('p.notice', 'No model has decided anything yet.'));
-  const latest = (row: Known) => row.last_completed_date;
-  const columns = [
-    textColumn<Known>('Model', ({ signature }) => signature, {
-      isName: true,
-      cell: ({ signature }) => link(modelPath(signature), signature),
-    }),
-    textColumn<Known>('Latest day', latest, { cell: (row) => linkToDay(row.signature, latest(row)) }),
-    numberColumn<Known>('Days', (row) => row.completed_model_days, count),
-  ];
-  replace(content, section('Latest decisions', table({ caption: 'The latest day of each model', rows, columns })));
+  replace(host, heading('Decisions'), h('section.choosing', { 'aria-label': 'What to show' }, findForm(choice), bar.element), content);
+  const offers = Promise.all([getModels(signal), getJobs(OFFERED_JOBS, signal)]).then(([{ models }, { jobs }]) =>
+    bar.offer({ models: models.filter(({ last_job: job }) => job !== null).map(({ signature }) => signature), jobs }),
+  );
+  offers.catch(() => {}); // the page says so, if it cannot be loaded either
+  await (choice.words === '' ? showFeed : showFound)(content, choice, signal);
 };
 
-function linkToDay(model: string, date: string | null): HTMLElement | null {
-  return date === null ? null : link(modelDayPath(model, date), date);
+/** Decisions by date. */
+async function showFeed(content: HTMLElement, choice: FeedChoice, signal: AbortSignal): Promise<void> {
+  const days = h('div.stack');
+  const foot = h('div.older');
+  replace(content, days, foot);
+  let list = h('ol.feed');
+  let above: Decision | null = null;
+  const add = (decisions: readonly Decision[]) => {
+    for (const decision of decisions) {
+      if (decision.date !== above?.date) list = addDay(days, decision.date);
+      list.append(decisionItem(decision, above));
+      above = decision;
+    }
+  };
+  const load = async (before: string) => {
+    const { decisions, next_before: next } = await getDecisions(decisionsRequest(choice, before), signal);
+    return { items: decisions, next };
+  };
+  const describe = (count: number) => counted(count, 'decision');
+  const count = await showParts(foot, { load, add, describe, more: 'Older decisions', signal });
+  if (count === 0) replace(content, h('p.notice', ...noDecisions(choice)));
+}
+
+function addDay(days: HTMLElement, date: string): HTMLOListElement {
+  const id = newId();
+  const list = h('ol.feed');
+  days.append(h('section', { 'aria-labelledby': id }, h('h2', { id }, longDate(date)), list));
+  return list;
+}
+
+function noDecisions({ filters, kind, symbol }: FeedChoice): Child[] {
+  if (kind !== '' || symbol !== '' || hasFilters(filters, feedFilterNames)) return ['No decisions match these filters.'];
+  return ['No model has decided anything yet. Start a job on the ', link('/', 'overview'), '.'];
+}
+
+/** Messages that contain the words. */
+async function showFound(content: HTMLElement, choice: FeedChoice, signal: AbortSignal): Promise<void> {
+  const list = h('ol.feed');
+  const foot = h('div.older');
+  const id = newId();
+  const title = h('h2', { id }, 'Messages that contain ', h('q', choice.words));
+  replace(content, h('section', { 'aria-labelledby': id }, title, list, foot));
+  const load = async (before: string) => {
+    const { messages, next_before: next } = await getFound(searchRequest(choice, before), signal);
+    return { items: messages, next };
+  };
+  const count = await showParts(foot, {
+    load,
+    add: (messages) => list.append(...messages.map(messageItem)),
+    describe: (found) => counted(found, 'message'),
+    more: 'Older messages',
+    signal,
+  });
+  if (count === 0) replace(foot, h('p.notice', 'No message contains all of these words as whole words.'));
 }

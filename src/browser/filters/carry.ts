@@ -4,6 +4,7 @@ import { type FilterName, filtersIn, queryOf } from './filters.ts';
 /** The pages that have the bar, with the filters that each of them takes from the others. */
 const carried: Record<string, readonly FilterName[]> = {
   '/': ['models', 'start_date', 'end_date', 'job_id', 'benchmark', 'days', 'common'],
+  '/decision-feed': ['models', 'start_date', 'end_date', 'job_id'],
   '/compare': ['models', 'start_date', 'end_date', 'job_id', 'benchmark', 'days'],
 };
 

@@ -1,5 +1,6 @@
 import { asObject, tryParse } from '../../json.ts';
 import type { Comparison, Holdings, Jobs, KnownModels, Performance, ResultsRecord, Session, Status } from './responses.ts';
+import type { Decisions, Found } from './responses.ts';
 import type { TriggerRequest, TriggerResponse } from './responses.ts';
 import { type Trade, tradesIn } from './trades.ts';
 import { accessToken, askForToken } from './token.ts';
@@ -77,6 +78,16 @@ export function getJobs(limit: number, signal: AbortSignal): Promise<Jobs> {
 
 /** A page of the jobs: the request's path and query say which. */
 export function getJobPage(url: string, signal: AbortSignal): Promise<Jobs> {
+  return request(url, { signal });
+}
+
+/** A page of what the models decided. */
+export function getDecisions(url: string, signal: AbortSignal): Promise<Decisions> {
+  return request(url, { signal });
+}
+
+/** A page of messages that contain some words. */
+export function getFound(url: string, signal: AbortSignal): Promise<Found> {
   return request(url, { signal });
 }
 

@@ -1,11 +1,13 @@
 import type * as v from 'valibot';
 import type { comparisonResponse } from '../../handlers/comparison-response.ts';
+import type { decisionsResponse } from '../../handlers/decisions.ts';
 import type { holdingsResponse } from '../../handlers/holdings.ts';
 import type { jobsResponse } from '../../handlers/jobs.ts';
 import type { modelsResponse } from '../../handlers/models.ts';
 import type { performanceResponse } from '../../handlers/performance-response.ts';
 import type { reasoningResponse } from '../../handlers/reasoning.ts';
 import type { resultsResponse } from '../../handlers/results.ts';
+import type { searchResponse } from '../../handlers/search.ts';
 import type { statusResponse } from '../../handlers/status.ts';
 import type { triggerRequest, triggerResponse } from '../../handlers/trigger.ts';
 
@@ -36,3 +38,8 @@ export type Drawdown = Details['drawdowns'][number];
 export type Holdings = v.InferOutput<typeof holdingsResponse>;
 export type HeldDay = Holdings['days'][number];
 export type HeldSymbol = Holdings['symbols'][number];
+
+export type Decisions = v.InferOutput<typeof decisionsResponse>;
+export type Decision = Decisions['decisions'][number];
+export type Found = v.InferOutput<typeof searchResponse>;
+export type FoundMessage = Found['messages'][number];

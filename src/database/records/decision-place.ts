@@ -18,12 +18,13 @@ export interface DecisionPlace extends DayPlace {
 export const ALL_ORDERS: OrderPlace = { message: Number.MAX_SAFE_INTEGER, action: Number.MAX_SAFE_INTEGER };
 
 const FAILURE = /^failure:(\d{4}-\d\d-\d\d):([^:]+):(.+)$/s;
-const IN_SESSION = /^(\d{1,15})(?::(\d{1,15}):(\d{1,16}))?$/;
+const IN_SESSION = /^(\d{1,15})(?::(\d{1,15})(?::(\d{1,15}))?)?$/;
 
 /** The id of a decision, from which its place can be found again. A model's name comes last: it may have any character. */
 export function idOf({ date, model, jobId, sessionId, order }: DecisionPlace): string {
   if (sessionId === null) return `failure:${date}:${jobId}:${model}`;
-  return order === null ? String(sessionId) : `${sessionId}:${order.message}:${order.action}`;
+  const { message, action } = order ?? ALL_ORDERS;
+  return [sessionId, message, action].filter((part) => part !== Number.MAX_SAFE_INTEGER).join(':');
 }
 
 const SESSION = query('SELECT date, model, job_id AS jobId FROM trading_sessions WHERE session_id = ?', {
@@ -40,8 +41,8 @@ export function placeOf(database: Database, id: string): DecisionPlace | undefin
   const [, session, message, action] = IN_SESSION.exec(id) ?? [];
   const day = session === undefined ? undefined : SESSION.get(database, Number(session));
   if (day === undefined) return undefined;
-  const order = message === undefined ? ALL_ORDERS : { message: Number(message), action: Number(action) };
-  return { ...day, sessionId: Number(session), order };
+  const numberOf = (part: string | undefined) => (part === undefined ? Number.MAX_SAFE_INTEGER : Number(part));
+  return { ...day, sessionId: Number(session), order: { message: numberOf(message), action: numberOf(action) } };
 }
 
 const ACTIVE = query(`SELECT session_id FROM trading_sessions WHERE session_id = ? AND status = 'active'`, [integer]);

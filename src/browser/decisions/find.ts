@@ -1,0 +1,53 @@
+import { button, field } from '../parts/blocks.ts';
+import { h, on } from '../parts/element.ts';
+import { goTo } from '../parts/page.ts';
+import { type FeedChoice, feedPath, kindWords } from './choice.ts';
+
+/** The control that the reader used last: the page that a change opens gives the focus to the same one. */
+let lastUsed: string | null = null;
+
+/** The search box, and without a search the kind and the symbol of decisions. Each change becomes the page's address. */
+export function findForm(choice: FeedChoice): HTMLElement {
+  const change = (changed: Partial<FeedChoice>, used: string) => {
+    lastUsed = used;
+    goTo(feedPath({ ...choice, ...changed }));
+  };
+  const words = textInput('q', choice.words, { type: 'search', maxlength: 200, placeholder: 'Words in any order' });
+  const symbol = textInput('symbol', choice.symbol, { placeholder: 'All symbols', size: 10 });
+  const kind = kindSelect(choice.kind);
+  on(kind, 'change', () => change({ kind: kind.value }, 'kind'));
+  const apply = () => {
+    const used = document.activeElement === symbol ? 'symbol' : 'q';
+    change({ words: words.value.trim(), symbol: symbol.value.trim() }, used);
+  };
+  const end = button('Show decisions', () => change({ words: '' }, 'q'), { class: 'ghost' });
+  const box = h('div.search', field('Search in conversations', words), h('button', { type: 'submit' }, 'Search'));
+  const others = choice.words === '' ? [field('Kind', kind), field('Symbol', symbol)] : [end];
+  const form = h('form.find', { role: 'search', 'aria-label': 'Decisions and conversations' }, box, ...others);
+  on(form, 'submit', (event) => {
+    event.preventDefault();
+    apply();
+  });
+  // Enter first changes the symbol and then submits the form, which must still be there.
+  on(symbol, 'change', () => setTimeout(() => form.isConnected && apply()));
+  returnFocus(form);
+  return form;
+}
+
+function kindSelect(chosen: string): HTMLSelectElement {
+  const options = [['', 'All decisions'], ...Object.entries(kindWords)] as const;
+  return h('select', { name: 'kind' }, ...options.map(([value, words]) => h('option', { value, selected: value === chosen }, words)));
+}
+
+function textInput(name: string, value: string, more: Record<string, string | number>): HTMLInputElement {
+  const input = h('input', { name, autocomplete: 'off', spellcheck: 'false', ...more });
+  input.value = value;
+  return input;
+}
+
+/** Gives the focus to the control that was used last, after the page has given it to its heading. */
+function returnFocus(form: HTMLFormElement): void {
+  const name = lastUsed;
+  lastUsed = null;
+  if (name !== null) queueMicrotask(() => form.querySelector<HTMLElement>(`[name="${name}"]`)?.focus({ preventScroll: true }));
+}

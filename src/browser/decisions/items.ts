@@ -1,0 +1,62 @@
+import { modelDayPath } from '../../page-paths.ts';
+import { link } from '../parts/blocks.ts';
+import { type Child, h } from '../parts/element.ts';
+import { count, longDate, price } from '../parts/format.ts';
+import { lookOf } from '../parts/look.ts';
+import { swatch } from '../parts/swatch.ts';
+import { localTime } from '../parts/time.ts';
+import type { Decision, FoundMessage } from '../service/responses.ts';
+import { piecesOf } from './marked.ts';
+
+/**
+ * One decision: what a model did, in its words why, and what became of it. It links to its model-day. Words that are those of
+ * the item above are not repeated.
+ */
+export function decisionItem(decision: Decision, above: Decision | null): HTMLElement {
+  const { kind, model, date, reason, detail, timestamp } = decision;
+  return h(
+    `li.${kind}`,
+    h('p.did', dayLink(model, date), h(`span.act.${kind}`, ...deedOf(decision)), h('span.when.quiet', localTime(timestamp))),
+    detail !== null && h('p.detail', detail),
+    reason !== null && (isSameReason(decision, above) ? h('p.reason.quiet', 'For the same reason.') : h('p.reason', reason)),
+  );
+}
+
+function isSameReason({ session_id: session, reason }: Decision, above: Decision | null): boolean {
+  return above?.session_id === session && above.reason === reason;
+}
+
+/** A message that was found, with the words that were searched for. */
+export function messageItem({ model, date, role, tool_name: tool, excerpt, matches, timestamp }: FoundMessage): HTMLElement {
+  const pieces = piecesOf(excerpt, matches).map(({ text, isMatch }) => (isMatch ? h('mark', text) : text));
+  return h(
+    'li.found',
+    h(
+      'p.did',
+      dayLink(model, date),
+      h('span', longDate(date)),
+      h('span.quiet', tool === null ? speakers[role] : h('code', tool)),
+      h('span.when.quiet', localTime(timestamp)),
+    ),
+    h('p.reason', ...pieces),
+  );
+}
+
+const speakers: Record<FoundMessage['role'], string> = {
+  assistant: 'said by the model',
+  tool: 'a tool',
+  system: 'a note of the service',
+  user: 'said to the model',
+};
+
+function dayLink(model: string, date: string): HTMLElement {
+  return h('span.who-did', swatch(lookOf(model)), link(modelDayPath(model, date), model));
+}
+
+function deedOf({ kind, side, amount, symbol, price: paid }: Decision): Child[] {
+  if (kind === 'no_trade') return ['No trade'];
+  if (kind === 'failure') return ['Failed'];
+  const order = [amount === null ? null : count(amount), symbol].filter((part) => part !== null).join(' ');
+  if (kind === 'refusal') return [`Refused to ${side} ${order}`];
+  return [`${side === 'buy' ? 'Bought' : 'Sold'} ${order} at ${price(paid)}`];
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { decisionsRequest, feedChoiceIn, feedPath, searchRequest } from '../../src/browser/decisions/choice.ts';
+import { piecesOf } from '../../src/browser/decisions/marked.ts';
+import type { Script } from '../support/agents.ts';
+import { loaded, overflow, visit } from '../support/browser.ts';
+import { noBrowser } from '../support/chromium.ts';
+import { runJobHere } from '../support/job-here.ts';
+import { lastWeekdays, wavyPrices } from '../support/market.ts';
+import { startTestService, twoModels } from '../support/service.ts';
+
+/** The page of decisions, and of words in conversations. */
+
+const addresses: [search: string, path: string, requests: [decisions: string, search: string]][] = [
+  ['', '', ['limit=50', 'limit=20']],
+  ['?kind=refusal&symbol=BRK-B&days=clean', '?kind=refusal&symbol=BRK-B', ['kind=refusal&symbol=BRK-B&limit=50', 'limit=20']],
+  ['?models=a%231,b&q=a+%26+b', '?models=a%231,b&q=a%20%26%20b', ['models=a%231,b&limit=50', 'models=a%231,b&q=a%20%26%20b&limit=20']],
+];
+for (const [search, path, [decisions, messages]] of addresses) {
+  test(`the address ${search || 'without filters'} and its requests`, () => {
+    const choice = feedChoiceIn(search);
+    assert.equal(feedPath(choice), `/decision-feed${path}`);
+    assert.deepEqual([decisionsRequest(choice, ''), searchRequest(choice, '')], [`/decisions?${decisions}`, `/search?${messages}`]);
+    assert.equal(decisionsRequest(choice, 'failure:1:#'), `/decisions?${decisions}&before=failure%3A1%3A%23`);
+  });
+}
+
+const excerpts: [excerpt: string, matches: number[][], pieces: string][] = [
+  ['no match', [], 'no match'],
+  ['one two', [[0, 3]], '[one] two'],
+  ['𠀀 two 🚀 three', [[2, 3], [8, 5]], '𠀀 [two] 🚀 [three]'],
+  ['苹果', [[0, 1], [1, 1]], '[苹][果]'],
+];
+for (const [excerpt, matches, expected] of excerpts) {
+  test(`matches in ${excerpt}`, () => {
+    const pieces = piecesOf(excerpt, matches).map(({ text, isMatch }) => (isMatch ? `[${text}]` : text));
+    assert.equal(pieces.join(''), expected);
+  });
+}
+
+const SYMBOLS = ['AAPL', 'MSFT'];
+const dates = lastWeekdays(6);
+const lastDate = dates.at(-1) as string;
+const HOSTILE = '<img src=x onerror="alert(1)"> the market falls';
+/** Six purchases, of which the last costs too much, each in a message of its own. */
+const script: Script = {
+  [`model-b ${lastDate}`]: [[['say', HOSTILE], ['buy', { symbol: 'AAPL', amount: 1 }]]],
+  [`model-b ${dates[0]}`]: [[['fail', 'The endpoint answered 500']]],
+  '*': [1, 2, 3, 4, 5, 1_000_000].map((amount) => [['say', `I want ${amount}.`], ['buy', { symbol: 'MSFT', amount }]]),
+};
+
+test('decisions are filtered, continued and searched, and Back undoes each step', { skip: noBrowser }, async (t) => {
+  const configuration = { ...twoModels, agent_config: { stock_symbols: SYMBOLS, initial_cash: 1_000_000 } };
+  const service = await startTestService(t, { configuration, prices: wavyPrices(SYMBOLS, dates), pages: true });
+  const range = { start_date: dates[0] as string, end_date: lastDate };
+  await runJobHere(service, script, { ...range, models: ['model-a', 'model-b'] });
+  const reader = await visit(t, service.url, { viewport: { width: 360, height: 700 } });
+  const { page } = reader;
+  const items = page.locator('.feed > li');
+  const address = () => page.evaluate<string>('location.pathname + location.search');
+  const settled = async (count: number) => {
+    await loaded(page);
+    assert.equal(await items.count(), count);
+  };
+
+  await reader.open('/decision-feed');
+  await settled(50);
+  assert.equal(await overflow(reader), 0);
+  assert.equal(await items.nth(6).locator('.reason').textContent(), HOSTILE);
+  assert.equal(await page.locator('.feed img').count(), 0);
+  await page.getByRole('button', { name: 'Older decisions' }).click();
+  await page.getByText('62 decisions, all there are.').waitFor();
+  assert.equal(await items.count(), 62);
+
+  // Back finds the older ones again, at the same place.
+  await items.last().scrollIntoViewIfNeeded();
+  await items.last().getByRole('link').click();
+  await page.getByRole('heading', { level: 1, name: /^model-b, / }).waitFor();
+  await page.goBack();
+  await settled(62);
+  assert.ok(await page.evaluate<boolean>('scrollY > innerHeight'));
+
+  await page.getByLabel('Kind').selectOption('refusal');
+  assert.equal(await address(), '/decision-feed?kind=refusal');
+  await settled(10);
+  assert.equal(await items.first().locator('.act').textContent(), 'Refused to buy 1,000,000 MSFT');
+  assert.match((await items.first().locator('.detail').textContent()) ?? '', /^Cannot buy/);
+  await page.getByLabel('Kind').selectOption('failure');
+  await settled(1);
+  assert.equal(await items.first().locator('.detail').textContent(), 'The endpoint answered 500');
+  await page.getByLabel('Symbol').fill('aapl');
+  await page.getByLabel('Symbol').press('Enter');
+  await page.getByText('No decisions match these filters.').waitFor();
+  await page.getByLabel('Kind').selectOption('');
+  await settled(1);
+
+  await page.getByLabel('Search in conversations').fill('FALLS "the" market');
+  await page.getByRole('button', { name: 'Search', exact: true }).click();
+  await settled(1);
+  assert.equal(await address(), '/decision-feed?q=FALLS%20%22the%22%20market&symbol=aapl');
+  assert.deepEqual(await items.first().locator('mark').allTextContents(), ['the', 'market', 'falls']);
+  assert.equal(await items.first().locator('.reason').textContent(), HOSTILE);
+  await page.goBack();
+  await settled(1);
+  assert.match((await items.first().locator('.act').textContent()) ?? '', /^Bought 1 AAPL at \d+\.\d\d$/);
+});

@@ -3,7 +3,7 @@ import { type TestContext, before, test } from 'node:test';
 import { change, profit, share } from '../../src/browser/parts/format.ts';
 import { storeDividends } from '../../src/database/dividends.ts';
 import { scriptedAgent } from '../support/agents.ts';
-import { loaded, overflow, visit } from '../support/browser.ts';
+import { layoutShift, loaded, overflow, visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
 import { comparedModel, comparedPair, comparisonAnswer, modelWithout } from '../support/comparison-answer.ts';
 import { leftToLongForm, runs } from '../support/long.ts';
@@ -78,6 +78,8 @@ const inBrowser = { skip: noBrowser };
 const inLongForm = { skip: noBrowser || leftToLongForm };
 /** The narrowest that pages must fit (WCAG 2.2, 1.4.10): a small phone, or a wider one with large text. */
 const PHONE = { width: 320, height: 640 };
+/** The share of the window that may move while a page loads; 0.1 is what search engines call good. */
+const MAX_SHIFT = 0.05;
 
 test(
   'every page says DEV, has no broken value, runs nothing that a model wrote, and fits on a phone',
@@ -96,6 +98,7 @@ test(
       assert.doesNotMatch(text, /undefined|NaN|\[object|Invalid Date/, name);
       assert.match(await reader.page.title(), /^DEV · .+ · Trading Simulation$/, name);
       assert.equal(await overflow(reader), 0, `${name} is wider than a phone`);
+      assert.ok((await layoutShift(reader)) < MAX_SHIFT, `${name} moved by ${await layoutShift(reader)}`);
       assert.equal(await reader.page.evaluate('window.pwned'), undefined, name);
       assert.equal(await reader.page.locator('img, main script, [onerror], a[href^="javascript"]').count(), 0, name);
       assert.equal(await reader.page.locator('[style*="url"], iframe, object, embed').count(), 0, name);

@@ -67,6 +67,15 @@ export async function loaded(page: Page): Promise<void> {
   await page.locator('main:not([aria-busy]) h1').waitFor();
 }
 
+/** How much of the page has moved without the reader's doing since it was opened (Cumulative Layout Shift). */
+export async function layoutShift({ page }: Visit): Promise<number> {
+  return page.evaluate<number>(`new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => {
+    const observer = new PerformanceObserver(() => {});
+    observer.observe({ type: 'layout-shift', buffered: true });
+    resolve(observer.takeRecords().reduce((sum, { value, hadRecentInput }) => sum + (hadRecentInput ? 0 : value), 0));
+  })))`);
+}
+
 /** How far the page is wider than its window; 0 when there is nothing to scroll to sideways. */
 export async function overflow({ page }: Visit): Promise<number> {
   return page.evaluate<number>('Math.max(0, document.documentElement.scrollWidth - innerWidth)');

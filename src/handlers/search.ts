@@ -61,7 +61,8 @@ export function search({ database, settings }: Context, { query }: Input<v.Infer
   if (phrases.length === 0) throw new ServiceError('invalid_filter', 'q: expected at least one letter or digit');
   const { limit, before } = query;
   const end = new AbortController();
-  const text = searchLogs(database, { phrases, filters: feedFilters(database, query), limit, before }, end.signal).then(
+  const search = { phrases, filters: feedFilters(database, query), limit, before };
+  const text = searchLogs(database, search, end).then(
     ({ messages, nextBefore }) => {
       const page = { messages: messages.map(itemOf), count: messages.length, next_before: nextBefore?.toString() ?? null };
       return JSON.stringify({ ...page, ...deploymentFields(settings) });

@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { backupDatabase } from '../../src/database/backup.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { firstIndexed, indexDownFrom, newestRow } from '../../src/database/log-words.ts';
 import { searchLogs } from '../../src/database/records/search.ts';
 import { appendMessages } from '../../src/database/sessions.ts';
 import { phrasesOf } from '../../src/search-text.ts';
+import { fourDays } from '../support/books.ts';
 import { runs } from '../support/long.ts';
+import { temporaryFolder } from '../support/service.ts';
 import { emptyTables } from '../support/tables.ts';
 
 /** The index of words: whatever happens to the logs, a search finds what a look through all of them finds. */
@@ -14,7 +19,7 @@ import { emptyTables } from '../support/tables.ts';
 const MODELS = ['a', 'b'];
 const DATES = ['2025-01-06', '2025-01-07'];
 const WORDS = ['apple', 'cash', 'hold', '苹果', 'the'];
-const NEVER = new AbortController().signal;
+const NEVER = new AbortController();
 
 const anyText = fc.array(fc.constantFrom(...WORDS), { maxLength: 6 }).map((words) => words.join(' '));
 const small = fc.nat({ max: 9 });
@@ -23,7 +28,7 @@ const anyEvent = fc.oneof(
   { weight: 6, arbitrary: fc.record({ type: fc.constant('say' as const), session: small, texts: fc.array(anyText, { minLength: 1, maxLength: 3 }) }) },
   { weight: 2, arbitrary: fc.record({ type: fc.constant('end' as const), session: small, fails: fc.boolean() }) },
   { weight: 3, arbitrary: fc.record({ type: fc.constant('index' as const), row: fc.nat({ max: 30 }), messages: fc.integer({ min: 1, max: 4 }) }) },
-  { weight: 4, arbitrary: fc.record({ type: fc.constant('search' as const), words: fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 2 }) }) },
+  { weight: 4, arbitrary: fc.record({ type: fc.constant('search' as const), words: fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 2 }), longestMs: fc.constantFrom(-1, undefined) }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constantFrom('vacuum' as const, 'renumber' as const) }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('remove' as const), session: small }) },
 );
@@ -95,10 +100,15 @@ function scanned(database: CommandDatabase, words: readonly string[]): string[] 
     .map(([session, index]) => `${session} ${index}`);
 }
 
-async function searched(database: CommandDatabase, words: readonly string[], limit: number): Promise<string[]> {
+async function searched(
+  database: CommandDatabase,
+  words: readonly string[],
+  limit: number,
+  options: { longestMs?: number } = {},
+): Promise<string[]> {
   const found: string[] = [];
   for (let before: number | null | undefined; before !== null; ) {
-    const page = await searchLogs(database, { phrases: phrasesOf(words.join(' ')), filters: {}, limit, before }, NEVER);
+    const page = await searchLogs(database, { phrases: phrasesOf(words.join(' ')), filters: {}, limit, before }, { signal: NEVER.signal, ...options });
     found.push(...page.messages.map(({ sessionId, messageIndex }) => `${sessionId} ${messageIndex}`));
     before = page.nextBefore;
   }
@@ -112,12 +122,13 @@ test('whatever is logged, committed, replaced, removed and numbered anew: a sear
   await fc.assert(
     fc.asyncProperty(fc.array(anyEvent, { minLength: 20, maxLength: 50 }), fc.integer({ min: 1, max: 5 }), async (events, limit) => {
       prepare(database);
-      for (const event of [...events, { type: 'search' as const, words: ['apple'] }]) {
+      for (const event of [...events, { type: 'search' as const, words: ['apple'], longestMs: undefined }]) {
         if (event.type !== 'search') await apply(database, event);
         else {
           const expected = scanned(database, event.words);
           found += expected.length;
-          assert.deepEqual(await searched(database, event.words, limit), expected);
+          const options = event.longestMs === undefined ? {} : { longestMs: event.longestMs };
+          assert.deepEqual(await searched(database, event.words, limit, options), expected);
         }
       }
       assert.equal(firstIndexed(database, newestRow(database)) ?? 1, 1, 'a search to the end indexes everything');
@@ -126,4 +137,42 @@ test('whatever is logged, committed, replaced, removed and numbered anew: a sear
     { numRuns: runs(40, 2_000) },
   );
   assert.ok(found > 100, `the searches found ${found} messages`);
+});
+
+test('a backup has the index of its database, and SQLite finds it sound', async (t) => {
+  const folder = temporaryFolder(t);
+  const [path, copy] = [join(folder, 'jobs.db'), join(folder, 'copy.db')];
+  const database = (await fourDays(path)).database as CommandDatabase;
+  const phrases = phrasesOf('executed AAPL');
+  const find = (one: CommandDatabase) => searchLogs(one, { phrases, filters: {}, limit: 9, before: undefined }, NEVER);
+  const found = await find(database);
+  assert.equal(found.messages.length, 2);
+  await backupDatabase(path, copy);
+  const restored = openDatabase(copy);
+  const spans = 'SELECT * FROM log_words_spans';
+  assert.deepEqual(restored.statement(spans).all(), database.statement(spans).all());
+  assert.deepEqual(await find(restored), found);
+  for (const one of [database, restored]) {
+    assert.deepEqual({ ...one.statement('PRAGMA integrity_check').get() }, { integrity_check: 'ok' });
+    one.close();
+  }
+});
+
+test('an SQLite without FTS5 finds a database with the index sound, and can back it up and add to the logs', async (t) => {
+  const folder = temporaryFolder(t);
+  const path = join(folder, 'jobs.db');
+  const database = (await fourDays(path)).database as CommandDatabase;
+  await searched(database, ['executed'], 9);
+  database.close();
+  // As it looks to a program that has no module of this name.
+  const other = new DatabaseSync(path);
+  other.enableDefensive(false);
+  other.exec(`PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'fts5', 'fts9') WHERE name = 'log_words'; PRAGMA writable_schema = RESET`);
+  other.close();
+  const without = new DatabaseSync(path);
+  assert.throws(() => without.exec('SELECT * FROM log_words'), /no such module: fts9/);
+  assert.deepEqual({ ...without.prepare('PRAGMA integrity_check').get() }, { integrity_check: 'ok' });
+  without.exec(`INSERT INTO reasoning_logs (session_id, message_index, role, content, timestamp) VALUES (1, 90, 'user', 'u', 't'); VACUUM`);
+  without.prepare('VACUUM INTO ?').run(join(folder, 'copy.db'));
+  without.close();
 });

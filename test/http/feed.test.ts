@@ -171,6 +171,11 @@ for (const [what, search, expected] of searches) {
   });
 }
 
+test('the audit finds a database with the index of a search sound', async () => {
+  const { body } = await service.get('/audit');
+  assert.deepEqual([body.status, body.damage], ['sound', []]);
+});
+
 test('search: the filters and pages of the feed, newest message first', async () => {
   const all = await foundAt('?q=done');
   assert.deepEqual(all.map(({ model, date }) => `${model} ${date}`), [

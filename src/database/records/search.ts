@@ -55,21 +55,20 @@ export interface Search {
  * The messages that contain every phrase, newest first, of the sessions that /reasoning shows. Works in slices, and indexes
  * what is not in the index yet. Rejects with the signal's reason once that is aborted.
  */
-export async function searchLogs(database: Database, search: Search, signal: AbortSignal): Promise<SearchResult> {
+export async function searchLogs(
+  database: Database,
+  search: Search,
+  { signal, longestMs = LONGEST_SEARCH_MS }: { signal: AbortSignal; longestMs?: number },
+): Promise<SearchResult> {
   if (isMisplaced(database)) await database.write(() => clearIndex(database), { signal });
   const pause = pauses(signal);
-  const end = performance.now() + LONGEST_SEARCH_MS;
+  const end = performance.now() + longestMs;
   const messages: FoundMessage[] = [];
   let place = Math.min(search.before ?? Infinity, newestRow(database) + 1);
   while (place > 1) {
     await pause();
-    if (performance.now() > end) return { messages, nextBefore: place };
     const top = place - 1;
-    const first = firstIndexed(database, top);
-    if (first === null) {
-      await database.write(() => indexDownFrom(database, top), { signal });
-      continue;
-    }
+    const first = firstIndexed(database, top) ?? (await database.write(() => indexDownFrom(database, top), { signal }));
     const low = Math.max(first, blockStart(top));
     const hits = HITS.all(database, expressionFor(search.phrases, top), low, top);
     for (const hit of hits) {
@@ -81,6 +80,8 @@ export async function searchLogs(database: Database, search: Search, signal: Abo
       messages.push(message);
     }
     place = hits[HITS_PER_STEP - 1]?.row ?? low;
+    // Only after a step, so that the next search is closer to the end however slow the machine is.
+    if (performance.now() > end && place > 1) return { messages, nextBefore: place };
   }
   return { messages, nextBefore: null };
 }

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { excerptOf, phrasesOf, wordsOf } from '../src/search-text.ts';
+import { anyTextUpTo } from './support/any-text.ts';
+
+/** The words of a text, and its excerpts. */
+
+const texts: [text: string, words: string][] = [
+  ['BRK-B rose 12.5 %, said Zoë.', 'brk b rose 12 5 said zoe'],
+  ['don’t_stop', 'don t stop'],
+  ['苹果公司 AAPL。', '苹 果 公 司 aapl'],
+  ['word苹果word', 'word 苹 果 word'],
+  ['カタカナー', 'カ タ カ ナ ー'],
+  ['주가가', '주 가 가'],
+  ['हिन्दी', 'हिन्दी'],
+  ['Ελλάδα ЁЛКА', 'ελλαδα елка'],
+  ['İstanbul', 'istanbul'],
+  ['ﬁn １２ ½', 'fin 12 1 2'],
+  ['e\u0301 é', 'e e'],
+  ['🚀 … — "" \u0000', ''],
+  ['x'.repeat(100), 'x'.repeat(64)],
+];
+for (const [text, words] of texts) {
+  test(`the words of ${JSON.stringify(text.slice(0, 30))}`, () => assert.equal(wordsOf(text).join(' '), words));
+}
+
+const filler = 'zz '.repeat(200);
+const excerpts: [what: string, texts: string[], search: string, excerpt: string | null][] = [
+  ['a match at the beginning', ['Cash is king.'], 'cash', '[Cash] is king.'],
+  ['words apart, and one of two texts', ['cash', 'king of cash'], 'cash king', '[king] of [cash]'],
+  ['a phrase only where its words are together', ['b brk brk-b'], 'brk-b', 'b brk [brk-b]'],
+  ['phrases that overlap', ['苹果汁'], '苹果 果汁', '[苹果汁]'],
+  ['no excerpt when a word is missing', ['cash is'], 'cash king', null],
+  ['where most words are together', [`cash ${filler} king cash`], 'cash king', `…${' zz'.repeat(26)}  [king] [cash]`],
+];
+for (const [what, given, search, expected] of excerpts) {
+  test(`excerpt: ${what}`, () => {
+    const found = excerptOf(given, phrasesOf(search));
+    const characters = [...(found?.excerpt ?? '')];
+    for (const [start, length] of found?.matches.toReversed() ?? []) characters.splice(start, length, '[', ...characters.slice(start, start + length), ']');
+    assert.equal(found === null ? null : characters.join(''), expected);
+  });
+}
+
+const pieces = ['苹果', 'cash', '½', 'ﬁ', '"', ' AND ', '*', 'brk-b', 'é', 'e\u0301', 'ー', 'ﾞ', '\u0000', ' ', '’', 'ß', '𠀀'];
+const anyText = fc.oneof(anyTextUpTo(20), fc.array(fc.constantFrom(...pieces), { maxLength: 200 }).map((parts) => parts.join('')));
+
+test('whatever the text: a search for part of it finds it, with all words marked, in an excerpt of bounded length', () => {
+  fc.assert(
+    fc.property(anyText, anyText, anyText, (before, search, after) => {
+      const phrases = phrasesOf(search);
+      const found = excerptOf([`${before} ${search} ${after}`], phrases);
+      if (phrases.length === 0) return assert.deepEqual(found?.matches, []);
+      assert.ok(found !== null && found.excerpt.length <= 290);
+      const marked = found.matches.map(([start, length]) => [...found.excerpt].slice(start, start + length).join(''));
+      assert.ok(marked.length > 0 && marked.every((text) => wordsOf(text).length > 0));
+      assert.ok(phrases.flat().every((word) => /^[\p{L}\p{N}\p{M}]+$/u.test(word)), 'nothing has a meaning in a query');
+    }),
+    { numRuns: 200 },
+  );
+});

@@ -12,13 +12,14 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-const executablePath = PLACES.find((path) => existsSync(path));
+/** Where the system's Chromium is; undefined where there is none. */
+export const chromiumPath = PLACES.find((path) => existsSync(path));
 
 /** Why there can be no browser here; false when there can. */
 export const noBrowser: string | false =
-  executablePath === undefined && `there is no Chromium on this machine (looked for ${PLACES.join(', ')})`;
+  chromiumPath === undefined && `there is no Chromium on this machine (looked for ${PLACES.join(', ')})`;
 
 export function launchBrowser(): Promise<Browser> {
-  if (executablePath === undefined) throw new Error(`Cannot start a browser: ${noBrowser}`);
-  return chromium.launch({ executablePath, args: FLAGS });
+  if (chromiumPath === undefined) throw new Error(`Cannot start a browser: ${noBrowser}`);
+  return chromium.launch({ executablePath: chromiumPath, args: FLAGS });
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { weekdays } from '../src/calendar.ts';
 import { createRandom } from '../src/agent/players/random.ts';
+import { realAgentHere } from './support/agent-here.ts';
 import { isLong } from './support/long.ts';
 import { naiveFigures } from './support/naive-performance.ts';
 import { importPriceFile } from './support/prices.ts';
@@ -47,6 +48,7 @@ test('an independent bookkeeper derives every figure from only the records and t
     enabled: true,
   }));
   const service = await startTestService(t, {
+    agentProgram: await realAgentHere(),
     configuration: { models, agent_config: { stock_symbols: SYMBOLS, initial_cash: 10_000 } },
     clock: clockFrom('2025-09-29'),
   });

@@ -1,4 +1,5 @@
 import type { Agent, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
+import type { Readable } from 'node:stream';
 import { HTTP_URL, isHttpUrl } from './http-values.ts';
 import { VERSION } from './version.ts';
 
@@ -22,7 +23,7 @@ export interface HttpRequest {
   maxBytes: number;
   /** Aborts the request. */
   signal?: AbortSignal;
-  /** Ignores proxies: the server is our own, on this machine or near it. */
+  /** The server is our own, on this machine or near it: proxies are ignored, and responses may come compressed. */
   isDirect?: true;
 }
 
@@ -75,18 +76,18 @@ function unreadableProxy(protocol: string): string | undefined {
 
 /** Sends a request and reads the whole response. Never throws for network failures. */
 export function httpRequest(url: string, request: HttpRequest): Promise<HttpResponse | HttpFailure> {
-  return send(url, request, (response) => readWhole(response, request.maxBytes));
+  return send(url, request, (response, body) => readWhole(response, body, request.maxBytes));
 }
 
 /** Sends a request and resolves when its response begins, where the time limit ends. */
 export function httpStream(url: string, request: Omit<HttpRequest, 'maxBytes'>): Promise<HttpStream | HttpFailure> {
-  return send(url, request, async (response) => ({ ...headOf(response), body: response }));
+  return send(url, request, async (response, body) => ({ ...headOf(response), body }));
 }
 
 function send<Result>(
   url: string,
   { method = 'GET', headers = {}, body, timeoutMs, signal, isDirect }: Omit<HttpRequest, 'maxBytes'>,
-  read: (response: IncomingMessage) => Promise<Result>,
+  read: (response: IncomingMessage, body: Readable) => Promise<Result>,
 ): Promise<Result | HttpFailure> {
   const target = new URL(url);
   const proxy = isDirect ? undefined : unreadableProxy(target.protocol);
@@ -97,7 +98,7 @@ function send<Result>(
     headers: {
       'user-agent': USER_AGENT,
       accept: 'application/json',
-      'accept-encoding': 'identity',
+      'accept-encoding': isDirect ? 'zstd' : 'identity',
       ...headers,
       ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
     },
@@ -106,7 +107,7 @@ function send<Result>(
   const outgoing = clientOf(target.protocol).request(
     target,
     options,
-    (response) => void read(response).then(end, fail),
+    (response) => void read(response, plainBody(response)).then(end, fail),
   );
   const giveUp = (failure: HttpFailure) => {
     end(failure);
@@ -132,10 +133,18 @@ function send<Result>(
   return promise;
 }
 
-async function readWhole(response: IncomingMessage, maxBytes: number): Promise<HttpResponse | HttpFailure> {
+/** The body without its content coding, which only our own server is asked for. */
+function plainBody(response: IncomingMessage): Readable {
+  if (response.headers['content-encoding'] !== 'zstd') return response;
+  const { createZstdDecompress } = process.getBuiltinModule('node:zlib'); // here, because it adds to a child's start-up
+  const { pipeline } = process.getBuiltinModule('node:stream');
+  return pipeline(response, createZstdDecompress(), () => {}); // an error ends the reading too
+}
+
+async function readWhole(response: IncomingMessage, body: Readable, maxBytes: number): Promise<HttpResponse | HttpFailure> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of response) {
+  for await (const chunk of body) {
     const bytes: Buffer = chunk;
     size += bytes.length;
     if (size > maxBytes) {

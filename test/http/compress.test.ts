@@ -5,6 +5,7 @@ import { type IncomingMessage, type OutgoingHttpHeaders, type Server, type Serve
 import { type AddressInfo, type Socket, connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import zlib from 'node:zlib';
+import { httpRequest } from '../../src/http-client.ts';
 import { MIN_COMPRESSED_BYTES, openOutlet } from '../../src/http/compress.ts';
 import type { Coding } from '../../src/http/negotiate.ts';
 import { STREAM_CHUNK_LENGTH, createLongResponses, sendBody, sendLate } from '../../src/http/stream.ts';
@@ -151,7 +152,10 @@ test('an error in the middle cuts the response off, and its compressor ends', as
     const response = await ask(portOf(server), { headers: { 'accept-encoding': coding } });
     await assert.rejects(response.toArray(), /aborted/);
   }
-  await until('all compressors to be closed', () => created.length === 3 && created.every(({ closed }) => closed));
+  const url = `http://127.0.0.1:${portOf(server)}`;
+  const { failure } = await httpRequest(url, { timeoutMs: 60_000, maxBytes: Infinity, isDirect: true });
+  assert.equal(failure, 'connection', 'our commands notice');
+  await until('all compressors to be closed', () => created.length === 4 && created.every(({ closed }) => closed));
 });
 
 /** More than any window, so that nothing in it repeats. */
@@ -231,6 +235,8 @@ test('the service compresses JSON, CSV and errors alike, and programs that do no
   const described = await ask(port, { path: '/openapi.json', headers: browser });
   assert.equal(described.headers['content-encoding'], 'zstd');
   assert.ok((await decoded(described)) === text);
+  const command = await httpRequest(`${service.url}/openapi.json`, { timeoutMs: 60_000, maxBytes: Infinity, isDirect: true });
+  assert.ok(command.failure === undefined && command.headers['content-encoding'] === 'zstd' && command.text === text, 'our commands ask for it');
   const health = await ask(port, { path: '/health', headers: browser });
   assert.equal(health.headers['content-encoding'], undefined, 'a small one');
   const refused = await ask(port, { path: `/${'x'.repeat(190)}`, headers: { 'accept-encoding': 'gzip, *;q=0' } });

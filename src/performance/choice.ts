@@ -1,4 +1,4 @@
-import type { CalendarDate } from '../calendar.ts';
+import { type CalendarDate, addDays } from '../calendar.ts';
 import type { SessionFilters } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
 import { failedModelDays } from '../database/records/failed-days.ts';
@@ -13,6 +13,8 @@ export interface Choice {
   at: number;
   /** Instead of the one model of the filters, if given. */
   models?: readonly string[] | undefined;
+  /** The named models' last dates that do not count, if given; of models without one, all dates count. */
+  after?: ReadonlyMap<string, CalendarDate> | undefined;
   /** Only these dates, if given. */
   dates?: ReadonlySet<CalendarDate> | undefined;
 }
@@ -28,11 +30,17 @@ export interface ChosenDays {
 }
 
 /** The chosen model-days in batches, some of them empty: by date and model or, where models are named, by model and date. */
-export function* chosenBatches({ database, filters, at, models, dates }: Choice): Generator<ChosenDay[]> {
+export function* chosenBatches({ database, filters, at, models, after, dates }: Choice): Generator<ChosenDay[]> {
   for (const model of models ?? [filters.model]) {
-    for (const batch of chosenDays(database, { ...filters, model }, at))
+    const own = startingAfter({ ...filters, model }, after?.get(model ?? ''));
+    for (const batch of chosenDays(database, own, at))
       yield dates === undefined ? batch : batch.filter(({ date }) => dates.has(date));
   }
+}
+
+function startingAfter(filters: SessionFilters, date: CalendarDate | undefined): SessionFilters {
+  if (date === undefined || (filters.startDate !== undefined && filters.startDate > date)) return filters;
+  return { ...filters, startDate: addDays(date, 1) };
 }
 
 /** Reads every model-day once and keeps only a little of each. */
@@ -57,6 +65,9 @@ export function* readChosenDays(choice: Choice): Steps<ChosenDays> {
     yield null;
   }
   const byModel = [...periods.values()].sort((one, other) => (one.model < other.model ? -1 : 1));
-  const failedDays = new Map([...failed].map(([model, failures]) => [model, failures.size]));
-  return { periods: byModel, days: [...days.values()], failed: failedDays };
+  const failures = [...failed].map(([model, own]) => {
+    const after = choice.after?.get(model) ?? '';
+    return [model, own.values().filter((date) => date > after).toArray().length] as const;
+  });
+  return { periods: byModel, days: [...days.values()], failed: new Map(failures) };
 }

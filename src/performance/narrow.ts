@@ -1,13 +1,14 @@
-import { type CalendarDate, addDays } from '../calendar.ts';
+import type { CalendarDate } from '../calendar.ts';
 import { dailyReturns } from '../database/records/returns.ts';
 import { newestRun } from '../database/records/runs.ts';
 import type { Steps } from '../turns.ts';
 import { type Choice, chosenBatches } from './choice.ts';
 import { type LeftOutDay, type LeftOutModel, commonDatesOf } from './common-dates.ts';
+import { MIN_DAYS_FOR_RISK } from './conventions.ts';
 
 /** Which of the chosen model-days count. */
 export interface Restrictions {
-  /** Only those after the latest knowledge cutoff of the chosen models. */
+  /** Only those after the latest knowledge cutoff of the chosen models, and after each model's own. */
   isClean: boolean;
   /** Only those of dates on which every ranked model has a return. */
   isCommon: boolean;
@@ -42,47 +43,52 @@ export function* narrowChoice(wanted: Choice, { isClean, isCommon }: Restriction
   return { choice: { ...choice, models, dates }, cleanAfter, unclean, common };
 }
 
+/** What a knowledge cutoff leaves of a model's chosen days. */
+interface CleanRecord {
+  cutoff: CalendarDate | null;
+  /** Days after the cutoff. */
+  cleanDays: number;
+  last: CalendarDate;
+}
+
 /**
- * Keeps the days after the latest knowledge cutoff. A cutoff on or after its model's last day does not count: that model has no
- * clean day, and must not cost the others theirs.
+ * Keeps the days after the latest knowledge cutoff that counts, and of each model only those after its own. A cutoff counts if
+ * its model has enough later days: `MIN_DAYS_FOR_RISK`, or half as many as the model with the most, if that is fewer. Otherwise
+ * one model with few clean days would cost all others theirs.
  */
 function* cleanDays(choice: Choice): Steps<Pick<NarrowedChoice, 'choice' | 'cleanAfter' | 'unclean'>> {
-  const lasts = yield* lastDates(choice);
-  const cutoffs = new Map<string, CalendarDate>();
-  for (const model of lasts.keys()) {
-    const cutoff = newestRun(choice.database, model)?.knowledgeCutoff ?? null;
-    if (cutoff !== null) cutoffs.set(model, cutoff);
-    yield null;
-  }
+  const records = yield* cleanRecords(choice);
+  const most = records.values().reduce((days, { cleanDays: own }) => Math.max(days, own), 0);
+  const enough = Math.max(1, Math.min(MIN_DAYS_FOR_RISK, most / 2));
   let cleanAfter: CalendarDate | null = null;
-  for (const [model, cutoff] of cutoffs)
-    if (cutoff < (lasts.get(model) ?? '') && (cleanAfter === null || cutoff > cleanAfter)) cleanAfter = cutoff;
+  for (const { cutoff, cleanDays: days } of records.values())
+    if (cutoff !== null && days >= enough && cutoff > (cleanAfter ?? '')) cleanAfter = cutoff;
+  const after = new Map<string, CalendarDate>();
   const unclean: LeftOutModel[] = [];
-  for (const [model, last] of lasts) {
-    const cutoff = cutoffs.get(model);
-    if (cutoff !== undefined && cutoff >= last)
-      unclean.push({ model, reason: `Its last model-day, ${last}, is not after its knowledge cutoff, ${cutoff}` });
-    else if (cleanAfter !== null && cleanAfter >= last)
-      unclean.push({ model, reason: `Its last model-day, ${last}, is not after the latest knowledge cutoff, ${cleanAfter}` });
+  for (const [model, { cutoff, last }] of records) {
+    const [end, whose] = (cutoff ?? '') > (cleanAfter ?? '') ? [cutoff, 'its'] : [cleanAfter, 'the latest'];
+    if (end === null) continue;
+    after.set(model, end);
+    if (last <= end) unclean.push({ model, reason: `Its last model-day, ${last}, is not after ${whose} knowledge cutoff, ${end}` });
   }
   const left = new Set(unclean.map(({ model }) => model));
-  const models = [...lasts.keys()].filter((model) => !left.has(model));
-  return { choice: { ...choice, models, filters: startingAfter(choice.filters, cleanAfter) }, cleanAfter, unclean };
+  const models = [...records.keys()].filter((model) => !left.has(model));
+  return { choice: { ...choice, models, after }, cleanAfter, unclean };
 }
 
-function startingAfter(filters: Choice['filters'], date: CalendarDate | null): Choice['filters'] {
-  if (date === null || (filters.startDate !== undefined && filters.startDate > date)) return filters;
-  return { ...filters, startDate: addDays(date, 1) };
-}
-
-/** The last chosen date of each model, by model. */
-function* lastDates(choice: Choice): Steps<Map<string, CalendarDate>> {
-  const lasts = new Map<string, CalendarDate>();
+/** By model. */
+function* cleanRecords(choice: Choice): Steps<Map<string, CleanRecord>> {
+  const records = new Map<string, CleanRecord>();
   for (const batch of chosenBatches(choice)) {
-    for (const { model, date } of batch) lasts.set(model, date);
+    for (const { model, date } of batch) {
+      const known = records.get(model) ?? { cutoff: newestRun(choice.database, model)?.knowledgeCutoff ?? null, cleanDays: 0, last: date };
+      records.set(model, known);
+      if (known.cutoff === null || date > known.cutoff) known.cleanDays += 1;
+      known.last = date;
+    }
     yield null;
   }
-  return inOrder(lasts);
+  return inOrder(records);
 }
 
 /** The chosen dates on which each model has a return, by model. */

@@ -13,7 +13,7 @@ const PRICES = DATES.map((date, index) => `AAPL ${date} 100 ${CLOSES[index]}`).j
 const models = [
   { signature: 'all', enabled: true },
   { signature: 'fails', enabled: true, knowledge_cutoff: '2025-11-11' },
-  { signature: 'short', enabled: true },
+  { signature: 'short', enabled: true, knowledge_cutoff: '2025-11-14' },
   { signature: 'twice', enabled: true, repeats: 2 },
   { signature: 'unclean', enabled: true, knowledge_cutoff: '2025-12-31' },
 ];
@@ -33,7 +33,7 @@ before(async (t) => {
   });
   const range = { start_date: '2025-11-10', end_date: '2025-11-17' };
   job = (await runJobHere(service, script, { ...range, models: ['all', 'fails', 'twice', 'unclean'] })).job_id;
-  await runJobHere(service, script, { ...range, start_date: '2025-11-17', models: ['short'] });
+  await runJobHere(service, script, { ...range, start_date: '2025-11-14', models: ['short'] });
 });
 
 async function ask(query: string): Promise<v.InferOutput<typeof performanceResponse>> {
@@ -43,7 +43,7 @@ async function ask(query: string): Promise<v.InferOutput<typeof performanceRespo
   return body;
 }
 
-const FEW = 'It has 1 day with a return, fewer than half of the median, 6';
+const FEW = 'It has 2 days with a return, fewer than half of the median, 6';
 const UNCLEAN = { model: 'unclean', reason: 'Its last model-day, 2025-11-17, is not after its knowledge cutoff, 2025-12-31' };
 const commonOf = (start: string | null, end: string | null, days: number, leftOut: LeftOut = []) => ({
   ...{ start_date: start, end_date: end, days },
@@ -59,8 +59,8 @@ type LeftOut = { model: string; reason: string }[];
 type Choice = Pick<v.InferOutput<typeof performanceResponse>, 'clean_after' | 'common' | 'without_clean_days'>;
 /** A query → the model-days of each model in the response, and what is said about the choice. */
 const choices: [query: string, days: Record<string, number>, choice: Partial<Choice>][] = [
-  ['', { all: 6, fails: 5, short: 1, twice: 6, 'twice#2': 6, unclean: 6 }, {}],
-  ['?models=twice,short', { short: 1, twice: 6, 'twice#2': 6 }, {}],
+  ['', { all: 6, fails: 5, short: 2, twice: 6, 'twice#2': 6, unclean: 6 }, {}],
+  ['?models=twice,short', { short: 2, twice: 6, 'twice#2': 6 }, {}],
   ['?models=twice%232', { 'twice#2': 6 }, {}],
   ['?models=twice,twice%232', { twice: 6, 'twice#2': 6 }, {}],
   ['?models=all,fails&job_id=JOB&start_date=2025-11-13', { all: 3, fails: 3 }, {}],
@@ -70,14 +70,19 @@ const choices: [query: string, days: Record<string, number>, choice: Partial<Cho
     { common: lacking(commonOf('2025-11-10', '2025-11-17', 5, [{ model: 'short', reason: FEW }]), '2025-11-12', ['fails']) },
   ],
   [
-    '?common=true&models=all,short',
-    { all: 6 },
-    { common: commonOf('2025-11-10', '2025-11-17', 6, [{ model: 'short', reason: FEW.replace('6', '3.5') }]) },
+    '?common=true&models=all,short&start_date=2025-11-13',
+    { all: 2, short: 2 },
+    { common: lacking(commonOf('2025-11-14', '2025-11-17', 2), '2025-11-13', ['short']) },
   ],
   [
-    '?common=true&models=all,short&start_date=2025-11-14',
-    { all: 1, short: 1 },
-    { common: lacking(commonOf('2025-11-17', '2025-11-17', 1), '2025-11-14', ['short']) },
+    '?common=true&models=twice,short',
+    { twice: 6, 'twice#2': 6 },
+    { common: commonOf('2025-11-10', '2025-11-17', 6, [{ model: 'short', reason: FEW }]) },
+  ],
+  [
+    '?common=true&models=fails,short',
+    { fails: 2, short: 2 },
+    { common: { ...commonOf('2025-11-14', '2025-11-17', 2), left_out_days: ['10', '11', '13'].map((day) => ({ date: `2025-11-${day}`, missing: 1, models: ['short'] })) } },
   ],
   ['?common=true&model=fails', { fails: 5 }, { common: commonOf('2025-11-10', '2025-11-17', 5) }],
   ['?common=true&end_date=2025-11-07', {}, { common: commonOf(null, null, 0) }],
@@ -86,6 +91,8 @@ const choices: [query: string, days: Record<string, number>, choice: Partial<Cho
     { all: 4, fails: 3, short: 1, twice: 4, 'twice#2': 4 },
     { clean_after: '2025-11-11', without_clean_days: [UNCLEAN] },
   ],
+  ['?days=clean&models=all,short', { all: 6, short: 1 }, {}], // one clean day of short does not cost the other five of its own
+  ['?days=clean&models=short', { short: 1 }, { clean_after: '2025-11-14' }],
   ['?days=clean&models=all,twice', { all: 6, twice: 6, 'twice#2': 6 }, {}],
   ['?days=clean&models=all,unclean', { all: 6 }, { without_clean_days: [UNCLEAN] }],
   ['?days=clean&model=fails&start_date=2025-11-14', { fails: 2 }, { clean_after: '2025-11-11' }],
@@ -100,7 +107,7 @@ const choices: [query: string, days: Record<string, number>, choice: Partial<Cho
     {
       clean_after: '2025-11-11',
       without_clean_days: [UNCLEAN],
-      common: lacking(commonOf('2025-11-13', '2025-11-17', 3, [{ model: 'short', reason: FEW.replace('6', '4') }]), '2025-11-12', ['fails']),
+      common: lacking(commonOf('2025-11-13', '2025-11-17', 3, [{ model: 'short', reason: FEW.replace('2 days', '1 day').replace('6', '4') }]), '2025-11-12', ['fails']),
     },
   ],
 ];
@@ -165,6 +172,8 @@ test('failed model-days count within the filters until one is completed', async 
   };
   const none = { all: 0, twice: 0, 'twice#2': 0, unclean: 0 };
   assert.deepEqual(await failed(''), { ...none, fails: 1, short: 0 });
+  assert.deepEqual(await failed('?days=clean&models=fails'), { fails: 1 });
+  assert.deepEqual(await failed('?days=clean&models=fails&end_date=2025-11-13'), { fails: 1 });
   assert.deepEqual(await failed('?common=true'), { ...none, fails: 1 });
   assert.deepEqual(await failed(`?job_id=${job}&model=fails`), { fails: 1 });
   assert.deepEqual(await failed('?model=fails&start_date=2025-11-13'), { fails: 0 });
@@ -172,4 +181,12 @@ test('failed model-days count within the filters until one is completed', async 
   await runJobHere(service, {}, { start_date: '2025-11-12', end_date: '2025-11-12', models: ['fails'] });
   assert.deepEqual(await failed('?model=fails'), { fails: 0 });
   assert.deepEqual(await failed(`?job_id=${job}&model=fails`), { fails: 1 }, 'the job itself still has a failed day');
+});
+
+test('a day that starts from nothing has no return, and so is not common', async () => {
+  const of = `session_id IN (SELECT session_id FROM trading_sessions WHERE model = 'unclean' AND date = '2025-11-13')`;
+  service.database.statement(`UPDATE positions SET daily_profit_e4 = portfolio_value_e4 WHERE ${of}`).run();
+  const { common, models: reports } = await ask('?common=true&models=all,unclean');
+  assert.deepEqual([common?.days, common?.left_out_days], [5, [{ date: '2025-11-13', missing: 1, models: ['unclean'] }]]);
+  assert.deepEqual(reports.map((report) => report.model_days), [5, 5]);
 });

@@ -290,7 +290,7 @@ test('every link leads to a URL that can be reloaded, and the back button works'
   const { page, open } = await visit(t, service.url);
   await open('/');
   await page.getByRole('link', { name: 'model-a', exact: true }).click();
-  await page.locator('.plots').waitFor();
+  await page.getByRole('region', { name: 'Portfolio value', exact: true }).waitFor();
   assert.equal(new URL(page.url()).pathname, '/models/model-a');
   await page.getByRole('link', { name: secondDate }).first().click();
   await page.locator('.portfolio').waitFor();
@@ -500,6 +500,7 @@ test('curves mark a knowledge cutoff with a line, and say it in words', inLongFo
   const before = [await drawn('/'), await drawn('/models/model-a')];
   assert.equal(await page.getByText('Knowledge cutoff: ').count(), 0);
   await page.route('**/performance*', async (route) => {
+    if (route.request().url().includes('format=csv')) return route.continue();
     const body = await (await route.fetch()).json();
     for (const one of body.models) if (one.model === 'model-a') one.knowledge_cutoff = dates[2];
     await route.fulfill({ json: body });
@@ -541,6 +542,11 @@ test('a model’s page shows what the service reports of its days, asks for noth
   const { page, open } = await visit(t, service.url);
   const asked: string[] = [];
   page.on('request', (request) => asked.push(request.url().slice(service.url.length)));
+  // The figures do not wait for the holdings, which are the longest response.
+  await page.route('**/holdings*', async (route) => {
+    await page.getByRole('region', { name: 'Figures', exact: true }).waitFor();
+    await route.continue();
+  });
   await open('/models/model-a');
   const { details, curve, round_trips: trips } = (await service.get('/performance?model=model-a&details=true')).body.models[0];
   const held = (await service.get('/holdings?model=model-a')).body;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cleanStart } from '../../src/browser/model/clean-start.ts';
 import { fallsOf } from '../../src/browser/model/falls.ts';
 import { heatOf, strongest } from '../../src/browser/model/heat.ts';
 import { histogramScale } from '../../src/browser/model/histogram-scale.ts';
@@ -122,4 +123,11 @@ test('a table of trades is read as the server writes it', () => {
   assert.deepEqual(csvRows(csvLine(['one', 'two']) + csvLine([null, 'x'])), [{ one: '', two: 'x' }]);
   assert.deepEqual(csvRows(''), []);
   assert.throws(() => csvRows('a,"b'), /not CSV/);
+});
+
+test('clean days begin on the day after the cutoff, or on the chosen first date', () => {
+  assert.equal(cleanStart('2024-02-28', ''), '2024-02-29');
+  assert.equal(cleanStart('2024-12-31', '2024-06-01'), '2025-01-01');
+  assert.equal(cleanStart('2024-12-31', '2025-06-01'), '2025-06-01');
+  assert.equal(cleanStart(null, '2025-06-01'), '2025-06-01');
 });

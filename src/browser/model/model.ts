@@ -5,7 +5,7 @@ import { h, replace } from '../parts/element.ts';
 import { counted } from '../parts/format.ts';
 import { type Page, heading } from '../parts/page.ts';
 import { getJobs, getModels } from '../service/requests.ts';
-import type { ModelReport } from '../service/responses.ts';
+import type { Holdings, ModelReport } from '../service/responses.ts';
 import { valueCurve } from './curve.ts';
 import { drawdowns } from './drawdowns.ts';
 import { entryView } from './entry.ts';
@@ -40,13 +40,14 @@ export const showModel: Page = async (host, params, signal) => {
     getJobs(OFFERED_JOBS, signal),
   ]);
   bar.offer({ jobs });
-  if (data === null) return replace(content, ...missing(nothing(model, filters)));
+  if ('reason' in data) return replace(content, ...missing(nothing(model, filters, data.reason)));
+  replace(content, ...notices(data.report), ...figureViews(data, signal));
   const known = models.find(({ signature }) => signature === model);
-  replace(content, ...notices(data.report), ...views(data, signal));
-  if (known !== undefined) content.append(section('What ran', entryView(known.entry)));
+  const ran = known === undefined ? [] : [section('What ran', entryView(known.entry))];
+  content.append(...holdingViews(data, await data.held, signal), ...ran);
 };
 
-function views({ report, details, performance, trades, held }: ModelData, signal: AbortSignal): HTMLElement[] {
+function figureViews({ report, details, performance, trades }: ModelData, signal: AbortSignal): HTMLElement[] {
   const { definitions } = performance.conventions;
   return [
     valueCurve({ report, performance, trades, signal }),
@@ -54,6 +55,12 @@ function views({ report, details, performance, trades, held }: ModelData, signal
     section('Figures', figures(report, performance)),
     h('div.two.even', monthlyReturns(details, definitions), returnDistribution(report, details, definitions)),
     rollingRisk({ report, details, definitions, signal }),
+  ];
+}
+
+function holdingViews({ report, details, performance, trades }: ModelData, held: Holdings, signal: AbortSignal): HTMLElement[] {
+  const { definitions } = performance.conventions;
+  return [
     h('div.two.even', profitBySymbol(details, definitions), currentHoldings(report, held.days.at(-1))),
     weightsOverTime(held, signal),
     holdingsOverTime(held),
@@ -62,7 +69,8 @@ function views({ report, details, performance, trades, held }: ModelData, signal
   ];
 }
 
-function nothing(model: string, filters: Filters): string {
+function nothing(model: string, filters: Filters, reason: string | null): string {
+  if (reason !== null) return `Model ${model} has no day after its knowledge cutoff. ${reason}.`;
   if (!hasFilters(filters)) return `Model ${model} has no completed model-days. Start a job for it on the overview.`;
   return `Model ${model} has no completed model-days that match these filters.`;
 }

@@ -2,6 +2,7 @@ import type { Filters } from '../filters/filters.ts';
 import { getHoldings, getPerformance, getTrades } from '../service/requests.ts';
 import type { Details, Holdings, ModelReport, Performance } from '../service/responses.ts';
 import type { Trade } from '../service/trades.ts';
+import { cleanStart } from './clean-start.ts';
 
 /** All that the page shows of a model's days. */
 export interface ModelData {
@@ -9,24 +10,39 @@ export interface ModelData {
   details: Details;
   performance: Performance;
   trades: Trade[];
-  held: Holdings;
+  /** By far the longest response, so it arrives last. */
+  held: Promise<Holdings>;
 }
 
-/** Asks for a model's chosen days; null if there are none. */
-export async function modelData(model: string, filters: Filters, signal: AbortSignal): Promise<ModelData | null> {
+/** Why a model has none of the chosen days; null where the service gives no reason. */
+interface NoDays {
+  reason: string | null;
+}
+
+/** Asks for a model's chosen days; resolves once all but the holdings is there. */
+export async function modelData(model: string, filters: Filters, signal: AbortSignal): Promise<ModelData | NoDays> {
   const { start_date, end_date, job_id, benchmark, days } = filters;
-  const chosen = given({ model, start_date, end_date, job_id });
-  const figures = getPerformance({ ...chosen, ...given({ benchmark, days }), details: 'true' }, signal);
-  // Only the figures know after which date the clean days begin.
-  const range = days === 'clean' ? { ...chosen, ...(await cleanRange(figures, start_date)) } : chosen;
-  const [performance, trades, held] = await Promise.all([
-    figures,
-    getTrades({ ...chosen, ...given({ days }) }, signal),
-    getHoldings(range, signal),
-  ]);
+  const chosen = given({ model, start_date, end_date, job_id, days });
+  const figures = getPerformance({ ...chosen, ...given({ benchmark }), details: 'true' }, signal);
+  const held = holdingsOf(figures, { model, filters, signal });
+  held.catch(() => null); // whoever waits for it reports the failure
+  const [performance, trades] = await Promise.all([figures, getTrades(chosen, signal)]);
   const report = performance.models.find((one) => one.model === model);
-  if (report?.details == null) return null;
+  if (report?.details == null) {
+    const unclean = performance.without_clean_days.find((one) => one.model === model);
+    return { reason: unclean?.reason ?? null };
+  }
   return { report, details: report.details, performance, trades, held };
+}
+
+async function holdingsOf(
+  figures: Promise<Performance>,
+  { model, filters, signal }: { model: string; filters: Filters; signal: AbortSignal },
+): Promise<Holdings> {
+  const { start_date, end_date, job_id, days } = filters;
+  // Only the figures know after which date the clean days begin.
+  const start = days === 'clean' ? cleanStart((await figures).clean_after, start_date) : start_date;
+  return getHoldings(given({ model, start_date: start, end_date, job_id }), signal);
 }
 
 type Query = Record<string, string>;
@@ -34,17 +50,4 @@ type Query = Record<string, string>;
 /** The parameters that are not empty. */
 function given(parameters: Query): Query {
   return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''));
-}
-
-async function cleanRange(figures: Promise<Performance>, startDate: string): Promise<Query> {
-  const { clean_after: cutoff } = await figures;
-  if (cutoff === null) return {};
-  const first = dayAfter(cutoff);
-  return { start_date: first > startDate ? first : startDate };
-}
-
-function dayAfter(date: string): string {
-  const next = new Date(`${date}T00:00:00Z`);
-  next.setUTCDate(next.getUTCDate() + 1);
-  return next.toISOString().slice(0, 10);
 }

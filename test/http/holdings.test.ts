@@ -89,8 +89,9 @@ for (const [query, dates] of filters) {
   });
 }
 
+const text = async (query: string) => (await (await fetch(`${service.url}/holdings?format=csv&${query}`)).text()).split('\r\n');
+
 test('as a table: a row per holding, and one for a day without any', async () => {
-  const text = async (query: string) => (await (await fetch(`${service.url}/holdings?format=csv&${query}`)).text()).split('\r\n');
   assert.deepEqual(await text('model=model-a&end_date=2025-11-10'), [
     'date,cash,portfolio_value,cash_weight,symbol,quantity,price,value,weight',
     '2025-11-10,6000,10300,0.5825242718,AAPL,20,110,2200,0.213592233',
@@ -128,4 +129,5 @@ test('a price that was not stored, and a portfolio that is worth nothing: nulls,
   const ofOther = `session_id IN (SELECT session_id FROM trading_sessions WHERE model = 'other')`;
   database.statement(`UPDATE positions SET cash_e4 = 0, portfolio_value_e4 = 0 WHERE ${ofOther}`).run();
   assert.deepEqual((await ask('?model=other')).days, [{ date: '2025-11-12', cash: 0, value: 0, cash_weight: null, holdings: [] }]);
+  assert.deepEqual((await text('model=other')).slice(1), ['2025-11-12,0,0,,,,,,', '']);
 });

@@ -54,6 +54,7 @@ const lacking = (common: ReturnType<typeof commonOf>, date: string, models: stri
   ...common,
   left_out_days: [{ date, missing: models.length, models }],
 });
+const shortLacks = (...days: string[]) => days.map((day) => ({ date: `2025-11-${day}`, missing: 1, models: ['short'] }));
 type LeftOut = { model: string; reason: string }[];
 
 type Choice = Pick<v.InferOutput<typeof performanceResponse>, 'clean_after' | 'common' | 'without_clean_days'>;
@@ -70,6 +71,11 @@ const choices: [query: string, days: Record<string, number>, choice: Partial<Cho
     { common: lacking(commonOf('2025-11-10', '2025-11-17', 5, [{ model: 'short', reason: FEW }]), '2025-11-12', ['fails']) },
   ],
   [
+    '?common=true&models=all,short', // half of the median, 4, is enough
+    { all: 2, short: 2 },
+    { common: { ...commonOf('2025-11-14', '2025-11-17', 2), left_out_days: shortLacks('10', '11', '12', '13') } },
+  ],
+  [
     '?common=true&models=all,short&start_date=2025-11-13',
     { all: 2, short: 2 },
     { common: lacking(commonOf('2025-11-14', '2025-11-17', 2), '2025-11-13', ['short']) },
@@ -82,7 +88,7 @@ const choices: [query: string, days: Record<string, number>, choice: Partial<Cho
   [
     '?common=true&models=fails,short',
     { fails: 2, short: 2 },
-    { common: { ...commonOf('2025-11-14', '2025-11-17', 2), left_out_days: ['10', '11', '13'].map((day) => ({ date: `2025-11-${day}`, missing: 1, models: ['short'] })) } },
+    { common: { ...commonOf('2025-11-14', '2025-11-17', 2), left_out_days: shortLacks('10', '11', '13') } },
   ],
   ['?common=true&model=fails', { fails: 5 }, { common: commonOf('2025-11-10', '2025-11-17', 5) }],
   ['?common=true&end_date=2025-11-07', {}, { common: commonOf(null, null, 0) }],
@@ -181,6 +187,8 @@ test('failed model-days count within the filters until one is completed', async 
   await runJobHere(service, {}, { start_date: '2025-11-12', end_date: '2025-11-12', models: ['fails'] });
   assert.deepEqual(await failed('?model=fails'), { fails: 0 });
   assert.deepEqual(await failed(`?job_id=${job}&model=fails`), { fails: 1 }, 'the job itself still has a failed day');
+  service.database.statement(`UPDATE job_details SET status = 'skipped' WHERE job_id = ? AND status = 'failed'`).run(job);
+  assert.deepEqual(await failed(`?job_id=${job}&model=fails`), { fails: 0 }, 'a skipped day has not failed');
 });
 
 test('a day that starts from nothing has no return, and so is not common', async () => {

@@ -136,6 +136,8 @@ const histograms: [name: string, numbers: number[], edges: number[], counts: num
   ['a gain and a loss, which are not in one bin', [-0.004, 0.004], [-0.02, 0, 0.02], [1, 1]],
   ['a number on an edge, which is in the bin above it', [0, 0.0001, 0.0001, 0.0002], [0, 0.0002, 0.0004], [3, 1]],
   ['one far number, which makes the bins wide, so that there are at most 40', [0.0001, 0.0002, 0.0003, 0.0004, 9], [0, 0.5, 1, 9.5], []],
+  ['numbers that take 40 bins', [0, 0, 0, 0, 0, 0.0039], [0, 0.0001, 0.0002, 0.004], []],
+  ['numbers that would take 41', [0, 0, 0, 0, 0, 0.004], [0, 0.0002, 0.0004, 0.0042], []],
 ];
 for (const [name, numbers, edges, counts] of histograms) {
   test(`a histogram of ${name}`, () => {

@@ -8,6 +8,7 @@ import { type Page, heading } from './parts/page.ts';
 import { startScroll } from './parts/scroll.ts';
 
 let leaving = new AbortController();
+let shownPath = '';
 
 /** Shows the page of the current URL, and of every URL that the reader opens from now on. */
 export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): void {
@@ -23,7 +24,9 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
     const showScroll = startScroll(main, signal);
     keepFolds(main, signal);
     if (match === null) return replace(main, ...missingPage(location.pathname));
-    setAttributes(main, { 'aria-busy': 'true' });
+    // Other filters replace what is shown, where the focus may be; another page arrives part by part.
+    setAttributes(main, { 'aria-busy': 'true', 'data-arriving': location.pathname !== shownPath });
+    shownPath = location.pathname;
     pages[match.page](main, match.params, signal)
       .then((follow) => {
         if (signal.aborted) return;

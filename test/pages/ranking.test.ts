@@ -87,21 +87,23 @@ function performanceOf(starts: Record<string, number>, growths: Record<string, [
 
 test('all curves start together before the first day, at the value that most models started from', () => {
   const growths = {
-    a: [['2025-10-07', 1.5]],
-    b: [['2025-10-07', 2], ['2025-10-08', 3]],
+    'run-10': [['2025-10-07', 1.5]],
+    'run-9': [['2025-10-07', 2], ['2025-10-08', 3]],
     late: [['2025-10-08', 0.5]],
   } satisfies Record<string, [string, number][]>;
-  const same = curvesFromStart(performanceOf({ a: 100, b: 100, late: 100 }, growths));
+  const same = curvesFromStart(performanceOf({ 'run-10': 100, 'run-9': 100, late: 100 }, growths));
   assert.equal(same.title, 'Portfolio value');
   assert.deepEqual(same.dates, ['2025-10-06', '2025-10-07', '2025-10-08']);
-  const values = Object.fromEntries(same.lines.map((line) => [line.label, line.values]));
-  assert.deepEqual(values, {
-    a: [100, 150, null],
-    b: [100, 200, 300],
-    late: [null, 100, 50],
-    'QQQ (benchmark)': [100, 110.00000000000001, 120],
-  });
-  const other = curvesFromStart(performanceOf({ a: 100, b: 250, late: 100 }, growths));
+  assert.deepEqual(same.lines.map((line) => [line.label, line.values]), [
+    ['late', [null, 100, 50]],
+    ['run-9', [100, 200, 300]],
+    ['run-10', [100, 150, null]],
+    ['QQQ (benchmark)', [100, 110.00000000000001, 120]],
+  ]);
+  const other = curvesFromStart(performanceOf({ 'run-10': 100, 'run-9': 250, late: 100 }, growths));
   assert.equal(other.title, 'Growth of 100 dollars', 'one of them had another value before these days');
   assert.deepEqual(other.lines.map((line) => line.values), same.lines.map((line) => line.values));
+  const performance = performanceOf({ 'run-10': 100, 'run-9': 100, late: 100 }, growths);
+  for (const day of performance.models[1]?.curve ?? []) day.value += 1;
+  assert.equal(curvesFromStart(performance).title, 'Growth of 100 dollars', 'a day that does not count came between');
 });

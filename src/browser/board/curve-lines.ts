@@ -1,5 +1,6 @@
 import { money } from '../parts/format.ts';
 import { looksOf } from '../parts/look.ts';
+import { byName } from '../parts/names.ts';
 import { type Line, benchmarkLines } from '../plot/lines.ts';
 import { datesFromStart, valuesFromStart } from '../plot/values.ts';
 import type { ModelReport, Performance } from '../service/responses.ts';
@@ -13,20 +14,29 @@ interface EquityCurves {
 
 /**
  * The curves of all models and the benchmark, which start together at the initial cash. Where a model had another value before
- * its first day of these, its curve is what the initial cash would have grown to with its daily returns.
+ * its first day of these, or some of its days do not count, its curve is what the initial cash would have grown to.
  */
 export function curvesFromStart({ models, benchmark }: Pick<Performance, 'models' | 'benchmark'>): EquityCurves {
   const start = usualStart(models);
   const dates = datesFromStart([...new Set(models.flatMap(({ curve }) => curve.map(({ date }) => date)))].sort());
   const looks = looksOf(models.map(({ model }) => model));
-  const own = models.map(({ model, curve }): Line => {
+  const inOrder = models.toSorted((one, other) => byName(one.model, other.model));
+  const own = inOrder.map(({ model, curve }): Line => {
     const values = curve.map(({ date, growth }) => ({ date, value: growth * start }));
     const { colour: look = '', dash, marker } = looks.get(model) ?? {};
     return { label: model, values: valuesFromStart(dates, values, start), look, dash, marker };
   });
-  const isValue = models.every(({ start_value: own }) => own === start);
+  const isValue = models.every((report) => report.start_value === start && report.curve.every((day) => isGrown(day, start)));
   const title = isValue ? 'Portfolio value' : `Growth of ${money(start).replace(/\.00$/, '')} dollars`;
   return { dates, lines: [...own, ...benchmarkLines(benchmark, dates, start)], title };
+}
+
+/** As a share of the value: growth is rounded. */
+const TOLERANCE = 1e-5;
+
+/** Whether a day's value is what the start has grown to; it is not where days between them do not count. */
+function isGrown({ value, growth }: ModelReport['curve'][number], start: number): boolean {
+  return Math.abs(value - growth * start) <= TOLERANCE * start;
 }
 
 /** The value that most models started from; the highest of those equally common. */

@@ -25,7 +25,7 @@ export async function modelData(model: string, filters: Filters, signal: AbortSi
   const chosen = given({ model, start_date, end_date, job_id, days });
   const figures = getPerformance({ ...chosen, ...given({ benchmark }), details: 'true' }, signal);
   const held = holdingsOf(figures, { model, filters, signal });
-  held.catch(() => null); // whoever waits for it reports the failure
+  held.catch(() => null); // the caller that awaits it reports the failure
   const [performance, trades] = await Promise.all([figures, getTrades(chosen, signal)]);
   const report = performance.models.find((one) => one.model === model);
   if (report?.details == null) {

@@ -8,9 +8,13 @@ export interface Window {
   endDate?: CalendarDate | undefined;
 }
 
-/** Which model-days a response covers; an absent filter matches everything. */
-export interface SessionFilters extends Window {
+/** A window, and the only job whose model-days are in it; all without one. */
+export interface JobWindow extends Window {
   jobId?: string | undefined;
+}
+
+/** Which model-days a response covers; an absent filter matches everything. */
+export interface SessionFilters extends JobWindow {
   model?: string | undefined;
 }
 
@@ -135,9 +139,15 @@ const ACTIVE_DAYS = query(
   [integer],
 );
 
+const ACTIVE_DAYS_OF_JOB = query(
+  `SELECT count(*) FROM trading_sessions WHERE model = ? AND status = 'active' AND date BETWEEN ? AND ? AND job_id = ?`,
+  [integer],
+);
+
 /** How many active model-days a model has in a window. */
-export function countActiveDays(reader: Reader, model: string, window: Window = {}): number {
-  return ACTIVE_DAYS.one(reader, model, ...boundsOf(window))[0];
+export function countActiveDays(reader: Reader, model: string, { jobId, ...window }: JobWindow = {}): number {
+  if (jobId === undefined) return ACTIVE_DAYS.one(reader, model, ...boundsOf(window))[0];
+  return ACTIVE_DAYS_OF_JOB.one(reader, model, ...boundsOf(window), jobId)[0];
 }
 
 const NEXT_MODEL = query(

@@ -4,7 +4,7 @@ import { MAX_CURVE_MODELS, MIN_CURVE_MODELS } from '../comparison/difference-cur
 import type { ComparedModel, Day } from '../comparison/input.ts';
 import type { Cutoff } from '../comparison/response.ts';
 import { whyWithoutFigures } from '../comparison/participants.ts';
-import { type Window, lastChange } from '../database/chosen.ts';
+import { type JobWindow, lastChange } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
 import { ServiceError } from '../domain.ts';
 import { count } from '../sentences.ts';
@@ -16,7 +16,7 @@ import { type ChosenModel, type WantedModels, selectModels } from './selection.t
 
 /** Which models to compare over which of their days. */
 export interface ExperimentRequest extends WantedModels {
-  window: Window;
+  window: JobWindow;
   /** `clean`: only days after the latest knowledge cutoff of those compared. */
   days: 'all' | 'clean';
   /** Whether the days of two models meet by date, or by their number in the market of each. */
@@ -85,7 +85,7 @@ function checkCurves(models: number): void {
   throw new ServiceError('invalid_filter', `curves: ${wanted}, there ${verb} ${count(models, 'model')}; name those to compare`);
 }
 
-function* readFamilies(database: Database, models: readonly ChosenModel[], window: Window): Steps<Family[]> {
+function* readFamilies(database: Database, models: readonly ChosenModel[], window: JobWindow): Steps<Family[]> {
   const options = { window, at: lastChange(database), readAsked: createAskedReader(database) };
   const families: Family[] = [];
   for (const chosen of models) families.push(yield* readFamily(database, chosen, options));
@@ -123,7 +123,7 @@ function cleaner(families: readonly Family[], after: CalendarDate | null, number
 type Numberings = ReadonlyMap<string, Numbering>;
 
 /** By model. */
-function* numberAll(database: Database, families: readonly Family[], window: Window): Steps<Numberings> {
+function* numberAll(database: Database, families: readonly Family[], window: JobWindow): Steps<Numberings> {
   const numberings = new Map<string, Numbering>();
   for (const family of families) numberings.set(family.model, yield* numberDates(database, family, window));
   return numberings;

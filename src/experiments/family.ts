@@ -1,5 +1,5 @@
 import type { CalendarDate } from '../calendar.ts';
-import type { Window } from '../database/chosen.ts';
+import type { JobWindow } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
 import { type DayOfRun, daysOfRun } from '../database/records/returns.ts';
 import { count } from '../sentences.ts';
@@ -23,7 +23,7 @@ export interface Family {
 }
 
 export interface FamilyOptions {
-  window: Window;
+  window: JobWindow;
   /** The change of the ledger as of which model-days are active. */
   at: number;
   readAsked: AskedReader;

@@ -1,5 +1,5 @@
 import type { CalendarDate } from '../calendar.ts';
-import type { Window } from '../database/chosen.ts';
+import type { JobWindow } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
 import { firstTriedDate, marketDates } from '../database/records/returns.ts';
 import type { Steps } from '../turns.ts';
@@ -13,7 +13,7 @@ export type Numbering = ReadonlyMap<CalendarDate, number>;
  * window, be it completed or failed. So a failed model-day leaves a gap, and the days of two markets that began on
  * different dates meet.
  */
-export function* numberDates(database: Database, family: Family, window: Window): Steps<Numbering> {
+export function* numberDates(database: Database, family: Family, window: JobWindow): Steps<Numbering> {
   const [earliest, latest] = [earliestOf(daysOf(family)), latestOf(daysOf(family))];
   if (earliest === undefined || latest === undefined) return new Map();
   let first = earliest.date;

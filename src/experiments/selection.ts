@@ -1,5 +1,5 @@
 import { MIN_DAYS } from '../comparison/input.ts';
-import type { Window } from '../database/chosen.ts';
+import type { JobWindow } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
 import { type RunInWindow, runsInWindow } from '../database/records/returns.ts';
 import { ServiceError } from '../domain.ts';
@@ -31,7 +31,7 @@ export interface WantedModels {
 }
 
 /** Throws a `ServiceError` (`invalid_filter`) for a name that no job has used or that is repeated, and for too many models. */
-export function* selectModels(database: Database, { models, against }: WantedModels, window: Window): Steps<Selection> {
+export function* selectModels(database: Database, { models, against }: WantedModels, window: JobWindow): Steps<Selection> {
   if (models !== undefined && new Set(models).size < models.length)
     throw new ServiceError('invalid_filter', 'models: a name is repeated; name each model once');
   const families = Map.groupBy(yield* runsInWindow(database, window), ({ family }) => family);

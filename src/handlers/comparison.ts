@@ -4,6 +4,8 @@ import { conventions } from '../comparison/conventions.ts';
 import { MAX_CURVE_MODELS, MIN_CURVE_MODELS } from '../comparison/difference-curve.ts';
 import { type Cutoff, leaderOf, leftOutOf, modelOf, pairOf } from '../comparison/response.ts';
 import { columns, modelRow, pairRow } from '../comparison/table.ts';
+import { jobExists } from '../database/jobs.ts';
+import { ServiceError } from '../domain.ts';
 import { type Experiment, runExperiment } from '../experiments/experiment.ts';
 import { MAX_MODELS } from '../experiments/selection.ts';
 import type { Steps } from '../turns.ts';
@@ -11,7 +13,7 @@ import type { comparisonResponse } from './comparison-response.ts';
 import { csvTable, formatQuery } from './csv.ts';
 import { dateRangeEntries, filtersOf } from './date-filters.ts';
 import { type Context, type Input, type ResponseBody, deploymentFields, inEmptyPieces, listMember } from './handler.ts';
-import { flagInQuery } from './schemas.ts';
+import { flagInQuery, jobFilter } from './schemas.ts';
 
 const DEFAULT_CONFIDENCE = '0.95';
 const [MIN_CONFIDENCE, MAX_CONFIDENCE] = [0.0001, 0.9999];
@@ -29,6 +31,7 @@ export const comparisonQuery = v.object({
     ),
   ),
   against: v.optional(v.pipe(v.string(), v.description('A model, added to the others: then only the pairs with it.'))),
+  job_id: jobFilter,
   ...dateRangeEntries,
   days: v.optional(
     v.pipe(
@@ -76,10 +79,11 @@ type Query = v.InferOutput<typeof comparisonQuery>;
 
 /** Whether models differ, over the days that all their runs share. */
 export function comparison(context: Context, { query, format }: Input<Query>): ResponseBody {
-  const { startDate, endDate } = filtersOf(query);
+  const { startDate, endDate, jobId } = filtersOf(query);
+  if (jobId !== undefined && !jobExists(context.database, jobId)) throw new ServiceError('job_not_found', `Job ${jobId} not found`);
   const { against, days, align, confidence, table } = query;
   const models = query.models?.split(',');
-  const wanted = { models, against, window: { startDate, endDate }, days, align, confidence };
+  const wanted = { models, against, window: { startDate, endDate, jobId }, days, align, confidence };
   const work = runExperiment(context.database, { ...wanted, curves: query.curves && format !== 'csv' });
   if (format !== 'csv') return inJson(context, work, query);
   return csvTable(`${table}.csv`, columns[table], rowsOf(work, table));

@@ -167,7 +167,7 @@ export const routes: readonly Route[] = [
     summary: 'Whether models differ by more than chance: differences with intervals, and what it would take to show them.',
     query: comparisonQuery,
     response: comparisonResponse,
-    errors: { 400: 'The start date is after the end date.', ...BUSY },
+    errors: { 400: 'The start date is after the end date.', 404: 'There is no such job.', ...BUSY },
     hasTable: true,
     handle: comparison,
   },

@@ -288,6 +288,21 @@ test('another confidence changes intervals and what is shown, not p-values', asy
   assert.equal(half.pairs[0].p_value, usual.pairs[0].p_value);
 });
 
+test('a job restricts the days, the runs of an entry and the trials to its own', async () => {
+  const jobs = service.database.statement(`SELECT DISTINCT job_id FROM trading_sessions WHERE model = 'changed' ORDER BY date`).all();
+  const [first, second] = jobs.map((row) => row['job_id']);
+  const days = async (query: string) => {
+    const { models, leader } = await ask(`${query}&models=changed`);
+    return [models[0].unavailable.interval ?? 'figures', leader.trials];
+  };
+  assert.match((await days(PAST))[0], /^It was asked in two ways/);
+  assert.deepEqual(await days(`${PAST}&job_id=${first}`), ['figures', 1]);
+  assert.deepEqual(await days(`${PAST}&job_id=${second}`), ['figures', 1]);
+  assert.match((await days(`job_id=${second}&end_date=${past[29]}`))[0], /^Needs 20 days with a return; it has 0$/);
+  const body = await ask(`job_id=${second}`);
+  assert.deepEqual([body.start_date, body.end_date, namesOf(body)], [past[30], past.at(-1), ['changed']]);
+});
+
 test('the tables have the figures of the response', async () => {
   const query = `${RECENT}&models=alpha,gamma,short`;
   const body = await ask(query);
@@ -342,6 +357,7 @@ const refusals: [query: string, status: number, detail: RegExp][] = [
   [`models=${Array.from({ length: 51 }, (_, index) => `model-${index}`)}`, 422, /^models: expected at most 50, there are 51 models/],
   [`${RECENT}&curves=true&models=alpha`, 422, /^curves: expected 2 to 4 models, there is 1 model; name those to compare$/],
   [`${RECENT}&curves=true&models=alpha,beta,gamma,hold,short`, 422, /^curves: expected 2 to 4 models, there are 5 models; /],
+  ['job_id=stranger', 404, /^Job stranger not found$/],
   ['curves=perhaps', 422, /^curves: expected true or false$/],
   ['confidence=1', 422, /^confidence: expected a number from 0\.0001 to 0\.9999$/],
   ['confidence=0.0', 422, /^confidence: expected/],

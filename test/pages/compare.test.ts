@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { benchmarkOver } from '../../src/browser/compare/benchmark.ts';
-import { choiceIn, choiceOf, queryOf } from '../../src/browser/compare/choice.ts';
+import { addressOf, choiceIn, performanceRequest, requestOf } from '../../src/browser/compare/choice.ts';
 import { forestScale } from '../../src/browser/compare/forest-scale.ts';
 import { costOf, leftOutModels } from '../../src/browser/compare/missing.ts';
 import { lookupIn, neighbours } from '../../src/browser/compare/pairs.ts';
@@ -17,21 +17,24 @@ const queries: [search: string, again: string][] = [
   ['?days=all&align=date&confidence=0.95', ''],
   ['?confidence=0.9&days=clean&align=number', '?days=clean&align=number&confidence=0.9'],
   ['?start_date=2025-06-03&end_date=&models=&unknown=1', '?start_date=2025-06-03'],
+  ['?date=2025-06-03&against=a&benchmark=SPY&job_id=j', '?job_id=j&benchmark=SPY&against=a&date=2025-06-03'],
 ];
 
 test('the address says the choice: what it does not know is dropped, and so is what the service does anyway', () => {
   assert.deepEqual(
-    queries.map(([search]) => [search, queryOf(choiceOf(search))]),
+    queries.map(([search]) => [search, addressOf(choiceIn(search)).replace('/compare', '')]),
     queries,
   );
 });
 
-test('a form says the same choice: ticked models and written ones, each once', () => {
-  const form = new FormData();
-  const entries = { models: 'a', others: ' b#2, a,', against: ' b ', days: 'clean', start_date: '2025-06-03', end_date: '' };
-  for (const [name, value] of Object.entries(entries)) form.append(name, value);
-  form.append('models', 'c');
-  assert.equal(queryOf(choiceIn(form)), '?models=a,c,b%232&against=b&start_date=2025-06-03&days=clean');
+test('the requests have what the service knows of the choice', () => {
+  const choice = choiceIn('?models=a,b%232&benchmark=SPY&days=clean&job_id=j&against=c&confidence=0.9&date=2025-06-03');
+  assert.equal(requestOf(choice, { curves: true }), '?models=a,b%232&job_id=j&days=clean&against=c&confidence=0.9&curves=true');
+  assert.equal(requestOf(choiceIn(''), { curves: false }), '');
+  assert.equal(requestOf(choiceIn(''), { curves: true }), '?curves=true');
+  assert.deepEqual(performanceRequest(choice, ['a', 'b#2', 'c']), {
+    ...{ job_id: 'j', benchmark: 'SPY', days: 'clean', models: 'a,b#2,c', common: 'true' },
+  });
 });
 
 test('a pair is found from both sides: 25 % more than the other is 20 % less than it', () => {

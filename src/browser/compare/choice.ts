@@ -1,49 +1,56 @@
-import { chosenModels, namesIn } from '../parts/names.ts';
+import { type FilterName, type Filters, filtersIn, queryWith } from '../filters/filters.ts';
 
-/** What a reader compares, in the words of `GET /comparison`; empty means the service's default. */
+/** What a reader compares: the filters that all pages share, and the page's own options; empty means the service's default. */
 export interface Choice {
-  models: readonly string[];
+  filters: Filters;
+  options: Options;
+}
+
+/** In the words of `GET /comparison`, except `date`: the day whose decisions are shown side by side. */
+export interface Options {
   against: string;
-  start_date: string;
-  end_date: string;
-  days: string;
   align: string;
   confidence: string;
+  date: string;
 }
 
-const words = ['against', 'start_date', 'end_date', 'days', 'align', 'confidence'] as const;
-type Word = (typeof words)[number];
-
-/** The choice in the page's address; parameters that it does not know are ignored. */
-export function choiceOf(search: string): Choice {
-  const query = new URLSearchParams(search);
-  return choiceFrom((name) => query.get(name) ?? '', namesIn(query.get('models') ?? ''));
-}
-
-/** The choice in a form: ticked models, and those written into its field for others. */
-export function choiceIn(form: FormData): Choice {
-  return choiceFrom((name) => String(form.get(name) ?? '').trim(), chosenModels(form));
-}
-
-function choiceFrom(read: (name: Word) => string, models: readonly string[]): Choice {
-  return {
-    models,
-    against: read('against'),
-    start_date: read('start_date'),
-    end_date: read('end_date'),
-    days: read('days'),
-    align: read('align'),
-    confidence: read('confidence'),
-  };
-}
+const optionNames = ['against', 'align', 'confidence', 'date'] as const;
 
 /** What the service does anyway; the address need not say it. */
-const DEFAULTS: Partial<Record<Word, string>> = { days: 'all', align: 'date', confidence: '0.95' };
+const DEFAULTS: Partial<Options> = { align: 'date', confidence: '0.95' };
 
-/** The same choice as a query, for the address and for the request: `?models=gpt-5,claude%232&days=clean`, or nothing. */
-export function queryOf(choice: Choice): string {
-  const named = words.filter((name) => choice[name] !== '' && choice[name] !== DEFAULTS[name]);
-  const given = named.map((name) => `${name}=${encodeURIComponent(choice[name])}`);
-  if (choice.models.length > 0) given.unshift(`models=${choice.models.map(encodeURIComponent).join(',')}`);
-  return given.length === 0 ? '' : `?${given.join('&')}`;
+/** The filters that `GET /comparison` knows. */
+const COMPARED: readonly FilterName[] = ['models', 'start_date', 'end_date', 'job_id', 'days'];
+
+/** The choice in the page's address; parameters that it does not know are ignored. */
+export function choiceIn(search: string): Choice {
+  const query = new URLSearchParams(search);
+  const read = (name: keyof Options) => query.get(name)?.trim() ?? '';
+  const options = { against: read('against'), align: read('align'), confidence: read('confidence'), date: read('date') };
+  return { filters: filtersIn(search), options };
+}
+
+/** The page's address with this choice. */
+export function addressOf({ filters, options }: Choice): string {
+  return `/compare${queryWith(optionsQuery(options, optionNames), filters)}`;
+}
+
+/** The query of the request for this choice: `?models=gpt-5,claude%232&days=clean`, or nothing. */
+export function requestOf({ filters, options }: Choice, { curves }: { curves: boolean }): string {
+  const own = optionsQuery(options, ['against', 'align', 'confidence']);
+  const query = queryWith(own, filters, COMPARED);
+  return curves ? `${query}${query === '' ? '?' : '&'}curves=true` : query;
+}
+
+function optionsQuery(options: Options, names: readonly (keyof Options)[]): string {
+  const given = names.filter((name) => options[name] !== '' && options[name] !== DEFAULTS[name]);
+  return given.map((name) => `${name}=${encodeURIComponent(options[name])}`).join('&');
+}
+
+/** What `GET /performance` is asked for these models over the days that they have in common. */
+export function performanceRequest({ filters }: Choice, models: readonly string[]): Record<string, string> {
+  const named = (['start_date', 'end_date', 'job_id', 'benchmark', 'days'] as const).flatMap((name) =>
+    filters[name] === '' ? [] : [[name, filters[name]] as const],
+  );
+  return { ...Object.fromEntries(named), models: models.join(','), common: 'true' };
 }

@@ -1,49 +1,80 @@
+import { filterBar } from '../filters/filter-bar.ts';
 import { failure, link, section } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
 import { chance, change, counted, ratio, share } from '../parts/format.ts';
+import { byName } from '../parts/names.ts';
 import { type Page, heading } from '../parts/page.ts';
 import { numberColumn, table, textColumn } from '../parts/table.ts';
-import { getComparison, getModels, getPerformance } from '../service/requests.ts';
-import type { ComparedModel, Comparison } from '../service/responses.ts';
+import { getComparison, getJobs, getModels, getPerformance } from '../service/requests.ts';
+import type { ComparedModel, Comparison, Performance } from '../service/responses.ts';
 import { type BenchmarkReturn, benchmarkOver } from './benchmark.ts';
-import { choiceForm } from './choice-form.ts';
-import { choiceOf, queryOf } from './choice.ts';
+import { type Choice, choiceIn, performanceRequest, requestOf } from './choice.ts';
+import { columnsOf, fitsSideBySide, howToChoose } from './columns.ts';
 import { forest } from './forest.ts';
 import { leaderSection } from './leader.ts';
 import { leftOut } from './left-out.ts';
 import { matrix } from './matrix.ts';
 import { leftOutModels } from './missing.ts';
+import { optionsForm } from './options-form.ts';
 import { measured, neighbours } from './pairs.ts';
+import { sameDay } from './same-day.ts';
+import { sideDifferences, sideFigures } from './side-by-side.ts';
 
+/** How many jobs the bar of filters offers. */
+const OFFERED_JOBS = 50;
+
+const NO_FIGURES =
+  'No model has figures of the comparison in this window: they need 20 days that all of them share. Start a job on the ';
 const NO_BENCHMARK = { reason: 'The benchmark is not drawn: its figures could not be loaded.' };
 
-/** Whether one model trades better than another, or the difference may be chance. */
+/** Whether one model trades better than another, or the difference may be chance; two to four also side by side. */
 export const showCompare: Page = async (host, _params, signal) => {
-  const choice = choiceOf(location.search);
-  const form = choiceForm(choice);
+  const choice = choiceIn(location.search);
+  const bar = filterBar(choice.filters, { hides: ['common'] });
+  const options = optionsForm(choice);
   const content = h('div.stack');
-  replace(host, heading('Compare'), h('div.columns', content, h('aside.stack', form.element)));
-  const window = {
-    ...(choice.start_date !== '' && { start_date: choice.start_date }),
-    ...(choice.end_date !== '' && { end_date: choice.end_date }),
+  replace(host, heading('Compare'), section('What to compare', bar.element, options.element), content);
+  const offer = async () => {
+    const [{ models }, { jobs }] = await Promise.all([getModels(signal), getJobs(OFFERED_JOBS, signal)]);
+    const withDays = models.filter(({ completed_model_days: days }) => days > 0);
+    const names = [...new Set(withDays.flatMap(({ family, signature }) => [family, signature]))];
+    bar.offer({ models: names, jobs });
+    options.offer([...names].sort(byName));
   };
-  const load = async () => {
-    const figures = getPerformance(window, signal).catch(() => null);
-    const offered = getModels(signal).then((known) => form.offer(known));
-    const [comparison, performance] = await Promise.all([getComparison(queryOf(choice), signal), figures, offered]);
-    const isClean = choice.days === 'clean';
-    const benchmark = performance === null ? NO_BENCHMARK : benchmarkOver(comparison, performance, { isClean });
-    return parts(comparison, benchmark);
-  };
-  replace(content, ...(await load().catch(failure)));
+  const [shown] = await Promise.all([load(choice, signal).catch(failure), offer().catch(() => undefined)]);
+  replace(content, ...shown);
 };
 
-function parts(comparison: Comparison, benchmark: BenchmarkReturn): (HTMLElement | null)[] {
+async function load(choice: Choice, signal: AbortSignal): Promise<(HTMLElement | null)[]> {
+  const { models: chosen } = choice.filters;
+  const { against } = choice.options;
+  const named = [...new Set([...chosen, ...(against === '' ? [] : [against])])];
+  const isSmall = chosen.length > 0 && fitsSideBySide(named);
+  const figuresOf = (models: readonly string[]) => getPerformance(performanceRequest(choice, models), signal).catch(() => null);
+  const figures = isSmall ? figuresOf(named) : null;
+  let comparison = await getComparison(requestOf(choice, { curves: isSmall }), signal);
+  const names = comparison.models.map(({ model }) => model);
+  if (!fitsSideBySide(names)) return parts(comparison, { choice, performance: names.length === 0 ? null : await figuresOf(names), signal });
+  const performance = figures ?? figuresOf(names);
+  if (!isSmall) comparison = await getComparison(requestOf(choice, { curves: true }), signal);
+  return parts(comparison, { choice, performance: await performance, signal });
+}
+
+interface Loaded {
+  choice: Choice;
+  /** Over the days that the compared models have in common; null where they could not be loaded. */
+  performance: Performance | null;
+  signal: AbortSignal;
+}
+
+function parts(comparison: Comparison, { choice, performance, signal }: Loaded): (HTMLElement | null)[] {
+  const isClean = choice.filters.days === 'clean';
+  const benchmark = performance === null ? NO_BENCHMARK : benchmarkOver(comparison, performance, { isClean });
   const models = measured(comparison.models);
-  if (models.length === 0) {
-    const words = 'There is nothing to compare: no model has figures in this window. Figures need 20 days. Start a job on the ';
-    return [h('p.notice', words, link('/', 'overview'), '.'), leftOutModels(comparison).length > 0 ? leftOut(comparison) : null];
-  }
+  const sides = sideBySide(comparison, performance, signal);
+  const isAnyLeftOut = leftOutModels(comparison).length > 0;
+  if (models.length === 0)
+    return [h('p.notice', NO_FIGURES, link('/', 'overview'), '.'), ...sides, isAnyLeftOut ? leftOut(comparison) : null];
   const confidence = inPercent(comparison.confidence);
   const { pairs, days } = comparison;
   const shown = neighbours(models, pairs);
@@ -57,10 +88,22 @@ function parts(comparison: Comparison, benchmark: BenchmarkReturn): (HTMLElement
           h('ul.sentences', ...shown.map((pair) => h('li', { class: pair.shown && 'shown' }, pair.sentence))),
           matrix(models.map(({ model }) => model), pairs),
         ),
+    ...sides,
     leaderSection(comparison.leader),
     leftOut(comparison),
     conventions(comparison.conventions),
   ];
+}
+
+/** Figures, curves and decisions of two to four models; of other numbers, what to choose to see them. */
+function sideBySide(comparison: Comparison, performance: Performance | null, signal: AbortSignal): (HTMLElement | null)[] {
+  const { models } = comparison;
+  if (!fitsSideBySide(models)) return [section('Side by side', h('p', howToChoose(models.length)))];
+  if (performance === null) return [section('Side by side', h('p.notice.bad', 'The figures could not be loaded.'))];
+  const columns = columnsOf(models);
+  const day = sameDay(performance, columns.runs, signal);
+  const onOpen = (date: string) => day?.open(date);
+  return [sideFigures(performance, columns), sideDifferences(comparison, { columns, signal, onOpen }), day?.element ?? null];
 }
 
 /** `95 %`: 0.95 as it was chosen. */

@@ -27,6 +27,9 @@ export type KnownModels = v.InferOutput<typeof modelsResponse>;
 export type Performance = v.InferOutput<typeof performanceResponse>;
 export type ModelReport = Performance['models'][number];
 
+export type Decisions = v.InferOutput<typeof decisionsResponse>;
+export type Decision = Decisions['decisions'][number];
+
 export type Comparison = v.InferOutput<typeof comparisonResponse>;
 export type ComparedModel = Comparison['models'][number];
 export type ComparedPair = Comparison['pairs'][number];
@@ -39,7 +42,5 @@ export type Holdings = v.InferOutput<typeof holdingsResponse>;
 export type HeldDay = Holdings['days'][number];
 export type HeldSymbol = Holdings['symbols'][number];
 
-export type Decisions = v.InferOutput<typeof decisionsResponse>;
-export type Decision = Decisions['decisions'][number];
 export type Found = v.InferOutput<typeof searchResponse>;
 export type FoundMessage = Found['messages'][number];

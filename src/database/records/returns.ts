@@ -1,6 +1,6 @@
 import type { CalendarDate } from '../../calendar.ts';
 import type { Steps } from '../../turns.ts';
-import { type Window, boundsOf, committedSessions, countActiveDays, jsonIds } from '../chosen.ts';
+import { type JobWindow, type Window, boundsOf, committedSessions, countActiveDays, jsonIds } from '../chosen.ts';
 import type { Database } from '../database.ts';
 import { amount, orNull, query, text } from '../rows.ts';
 import { staleAmong } from '../stale.ts';
@@ -15,7 +15,7 @@ export interface RunInWindow {
 }
 
 /** Every run that a job has named, by name. */
-export function* runsInWindow(database: Database, window: Window): Steps<RunInWindow[]> {
+export function* runsInWindow(database: Database, window: JobWindow): Steps<RunInWindow[]> {
   const runs: RunInWindow[] = [];
   for (const run of namedModels(database)) {
     const { family = run } = newestRun(database, run) ?? {};
@@ -61,7 +61,7 @@ export interface DayOfRun {
 export function* daysOfRun(
   database: Database,
   run: string,
-  { window, at }: { window: Window; at: number },
+  { window, at }: { window: JobWindow; at: number },
 ): Steps<DayOfRun[]> {
   const days: DayOfRun[] = [];
   for (const sessions of committedSessions(database, { model: run, ...window }, at)) {
@@ -92,13 +92,13 @@ const FIRST_TRIED = query(
      WHERE own.job_id = simulation_runs.job_id AND own.model = simulation_runs.model AND date BETWEEN ?2 AND ?3
        AND own.status IN ('completed', 'failed')
      ORDER BY date LIMIT 1))
-   FROM simulation_runs WHERE model = ?1`,
+   FROM simulation_runs WHERE model = ?1 AND (?4 IS NULL OR job_id = ?4)`,
   [orNull(text)],
 );
 
 /** The date of the first model-day of a run that was completed or has failed; null when there is none. */
-export function firstTriedDate(database: Database, run: string, window: Window): CalendarDate | null {
-  return FIRST_TRIED.one(database, run, ...boundsOf(window))[0];
+export function firstTriedDate(database: Database, run: string, { jobId, ...window }: JobWindow): CalendarDate | null {
+  return FIRST_TRIED.one(database, run, ...boundsOf(window), jobId ?? null)[0];
 }
 
 const DATES_OF_SYMBOL = query('SELECT date FROM price_data WHERE symbol = ? AND date BETWEEN ? AND ?', [text]);

@@ -1,0 +1,120 @@
+import { modelPath } from '../../page-paths.ts';
+import { queryForModel } from '../filters/carry.ts';
+import { link, section } from '../parts/blocks.ts';
+import { h } from '../parts/element.ts';
+import { MISSING, change, counted, pValue, ratio, tone } from '../parts/format.ts';
+import { looksOf } from '../parts/look.ts';
+import { swatch } from '../parts/swatch.ts';
+import { numberColumn, table, textColumn } from '../parts/table.ts';
+import { legend } from '../plot/legend.ts';
+import { createPlot } from '../plot/plot.ts';
+import type { ComparedPair, Comparison, ModelReport, Performance } from '../service/responses.ts';
+import type { Columns } from './columns.ts';
+import { differenceLines, pairName } from './difference-lines.ts';
+import { type FigureRow, figureRows } from './side-rows.ts';
+
+const HEIGHT = 260;
+
+interface SideOptions {
+  columns: Columns;
+  signal: AbortSignal;
+  /** Shows the decisions of a day. */
+  onOpen: (date: string) => void;
+}
+
+/** The figures of two to four models next to each other, over the days that they have in common. */
+export function sideFigures(performance: Performance, { runs, notes }: Columns): HTMLElement {
+  const reports = new Map(performance.models.map((report) => [report.model, report]));
+  const shown = runs.filter((run) => reports.has(run));
+  const columns = shown.map((run) => figureColumn(run, reports.get(run)));
+  const meanings = performance.conventions.definitions;
+  const name = textColumn<FigureRow>('Figure', ({ label }) => label, {
+    isName: true,
+    cell: ({ label, name: field }) => h('span', { title: meanings[field] }, label),
+  });
+  const caption = 'Figures side by side';
+  return section(
+    'Side by side',
+    h('p', daysInWords(performance)),
+    ...[...notes, ...leftOutWords(performance)].map((words) => h('p.quiet', words)),
+    modelKey(shown),
+    table<FigureRow>({ caption, rows: figureRows, isFixed: true, columns: [name, ...columns] }),
+  );
+}
+
+function figureColumn(run: string, report: ModelReport | undefined) {
+  const read = (row: FigureRow) => (report === undefined ? null : row.read(report));
+  return {
+    title: run,
+    isNumber: true,
+    raw: read,
+    cell: (row: FigureRow) => {
+      const text = row.format(read(row));
+      const reason = report === undefined ? undefined : row.reasons?.(report)[row.name];
+      return text === MISSING && reason !== undefined ? h('span', { title: reason }, text) : text;
+    },
+    look: (row: FigureRow) => (row.isToned === true ? tone(read(row)) : ''),
+  };
+}
+
+/** Each model with the look that it has everywhere. */
+function modelKey(runs: readonly string[]): HTMLElement {
+  const looks = looksOf(runs);
+  const items = runs.map((run) => {
+    const look = looks.get(run);
+    return h('li', link(modelPath(run) + queryForModel(location.search), look !== undefined && swatch(look), run));
+  });
+  return h('ul.key', { 'aria-label': 'Models side by side' }, ...items);
+}
+
+function daysInWords({ common, clean_after: cutoff }: Performance): string {
+  if (common === null) return '';
+  const span = common.start_date === null ? '' : ` from ${common.start_date} to ${common.end_date}`;
+  const clean = cutoff === null ? '' : `, all after ${cutoff}, the latest knowledge cutoff`;
+  return `${counted(common.days, 'day')}${span} on which all of them have a return${clean}.`;
+}
+
+function leftOutWords({ common, without_clean_days: unclean }: Performance): string[] {
+  return [...(common?.left_out ?? []), ...unclean].map(({ model, reason }) => `${model} has no figures here: ${reason}.`);
+}
+
+/** The curve of each pair's difference, and its correlation. */
+export function sideDifferences({ pairs, align }: Comparison, { signal, onOpen }: SideOptions): HTMLElement | null {
+  if (pairs.length === 0) return null;
+  const curves = differenceLines(pairs);
+  return section(
+    'Difference day by day',
+    curves === null ? h('p.quiet', whyNotDrawn(align)) : differencePlot(curves, { signal, onOpen }),
+    pairTable(pairs),
+  );
+}
+
+function whyNotDrawn(align: Comparison['align']): string {
+  if (align === 'number') return 'The curve is not drawn: days with the same number are not the same dates.';
+  return 'The curve is not drawn: no pair has figures over these days.';
+}
+
+function differencePlot(
+  { dates, lines }: NonNullable<ReturnType<typeof differenceLines>>,
+  { signal, onOpen }: Pick<SideOptions, 'signal' | 'onOpen'>,
+): HTMLElement {
+  const label = 'By how much more the first model of each pair has grown than the second, by date';
+  const open = (_pair: string, date: string) => onOpen(date);
+  const plot = createPlot({ label, dates, lines, format: change, height: HEIGHT, hasStart: true, onOpen: open }, signal);
+  const words = 'By how much more the first model has grown than the second since the start. A click shows the decisions of that day.';
+  return h('div', h('p.quiet', words), legend(plot, lines).element, plot.element);
+}
+
+function pairTable(pairs: readonly ComparedPair[]): HTMLElement {
+  const columns = [
+    textColumn<ComparedPair>('Pair', pairName, { isName: true }),
+    numberColumn<ComparedPair>('Difference', (row) => row.difference, change, { isToned: true }),
+    {
+      ...numberColumn<ComparedPair>('Correlation', (row) => row.correlation, ratio, { meaning: 'Of the daily log returns' }),
+      cell: (row: ComparedPair) => h('span', { title: row.unavailable['correlation'] }, ratio(row.correlation)),
+    },
+    numberColumn<ComparedPair>('p after Holm', (row) => row.p_value_holm, pValue),
+    textColumn<ComparedPair>('Shown', ({ shown }) => (shown ? 'yes' : 'no')),
+  ];
+  return table<ComparedPair>({ caption: 'Pairs with their correlation', rows: pairs, columns });
+}

@@ -32,9 +32,9 @@ test('the requests have what the service knows of the choice', () => {
   assert.equal(requestOf(choice, { curves: true }), '?models=a,b%232&job_id=j&days=clean&against=c&confidence=0.9&curves=true');
   assert.equal(requestOf(choiceIn(''), { curves: false }), '');
   assert.equal(requestOf(choiceIn(''), { curves: true }), '?curves=true');
-  assert.deepEqual(performanceRequest(choice, ['a', 'b#2', 'c']), {
-    ...{ job_id: 'j', benchmark: 'SPY', days: 'clean', models: 'a,b#2,c', common: 'true' },
-  });
+  const filters = { job_id: 'j', benchmark: 'SPY', days: 'clean' };
+  assert.deepEqual(performanceRequest(choice, ['a', 'b#2'], { isCommon: true }), { ...filters, models: 'a,b#2', common: 'true' });
+  assert.deepEqual(performanceRequest(choice, [], { isCommon: false }), filters);
 });
 
 test('a pair is found from both sides: 25 % more than the other is 20 % less than it', () => {

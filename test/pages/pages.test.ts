@@ -50,7 +50,7 @@ before(async (t) => {
   const hostile = encodeURIComponent(HOSTILE_MODEL);
   pages = {
     overview: '/',
-    compare: '/compare',
+    compare: `/compare?models=model-a,${hostile}&date=${firstDate}`,
     jobs: '/job-list',
     model: '/models/model-a',
     'hostile model': `/models/${hostile}`,
@@ -69,10 +69,23 @@ const comparison = comparisonAnswer(
     comparedModel(HOSTILE_MODEL, [0.02], { probability_best: 0.3, days_before_cutoff: 3 }),
     comparedModel('model-b', [-0.01], { probability_best: 0.001, interval: { low: -0.9876, high: 52.3456 } }),
     modelWithout('stale', HOSTILE),
+    modelWithout('older', 'Stale'),
   ],
   dates.length - 1,
   { left_out: [{ date: secondDate, runs: [HOSTILE_MODEL] }], left_out_models: [HOSTILE_MODEL] },
 );
+
+/** Two of them side by side. */
+const twoCompared = {
+  ...comparison,
+  models: comparison.models.slice(0, 2),
+  pairs: [
+    comparedPair('model-a', HOSTILE_MODEL, 0.01, {
+      sentence: HOSTILE,
+      curve: dates.map((date, index) => ({ date, difference: index / 100 })),
+    }),
+  ],
+};
 
 const inBrowser = { skip: noBrowser };
 const inLongForm = { skip: noBrowser || leftToLongForm };
@@ -86,10 +99,11 @@ test(
   inBrowser,
   async (t) => {
     const reader = await visit(t, service.url, { viewport: PHONE });
-    await reader.page.route('**/comparison*', (route) => route.fulfill({ json: comparison }));
+    await reader.page.route('**/comparison*', (route) => route.fulfill({ json: twoCompared }));
     for (const [name, path] of Object.entries(pages)) {
       await reader.open(path);
       await reader.page.locator('.dev').waitFor();
+      if (name === 'compare') await reader.page.locator('.decided .refusal').waitFor();
       const text = await reader.page.locator('body').innerText();
       if (name === 'model') assert.match(text, /What ran/);
       if (name === 'job') assert.match(text, /Portfolio value[^]*Leaderboard[^]*What it left out[^]*What it ran with/);
@@ -445,6 +459,34 @@ test('the page of comparisons shows a line per model, its runs and the benchmark
   assert.equal(await page.locator('.sentences li').count(), 2);
   const missing = page.getByRole('region', { name: 'Left out', exact: true });
   assert.match(await missing.innerText(), /stale: <\/pre><img.*1 of 12 days, because some run has no return/s);
+  await page.getByText('Choose 2 to 4 models in the filters').waitFor();
+});
+
+test('two models are side by side: their figures, and what both decided on a day that the reader chooses', inBrowser, async (t) => {
+  const { page, open } = await visit(t, service.url);
+  await open('/compare?models=model-a,model-b');
+  const { models, common } = (await service.get('/performance?models=model-a,model-b&common=true')).body;
+  const sides = page.getByRole('region', { name: 'Side by side', exact: true });
+  assert.match(await sides.innerText(), new RegExp(`${common.days} days from ${common.start_date} to ${common.end_date} on which all`));
+  const trades = await sides.locator('tbody tr', { hasText: 'Trades' }).locator('td').allInnerTexts();
+  assert.deepEqual(trades, models.map(({ trading }: any) => String(trading.trades)));
+  const titles = page.locator('.side h3');
+  const column = (name: string) => page.locator('.side', { has: page.getByRole('link', { name, exact: true }) });
+  await page.getByLabel('Date', { exact: true }).selectOption(firstDate);
+  await column('model-a').getByText('Bought 30 AAPL at').waitFor();
+  await column('model-b').getByText('Bought 20 NVDA at').waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Previous day' }).isDisabled(), true);
+  await page.getByRole('button', { name: 'Next day' }).click();
+  await column('model-a').getByText('Sold 10 AAPL at').waitFor();
+  await column('model-a').getByText('Refused: buy 1,000 MSFT').waitFor();
+  assert.match(await column('model-a').innerText(), /insufficient|cash/i);
+  await column('model-b').getByText('No trade').waitFor();
+  assert.equal(new URL(page.url()).search, `?models=model-a,model-b&date=${secondDate}`);
+  await page.reload();
+  await column('model-a').getByText('Sold 10 AAPL at').waitFor();
+  assert.deepEqual(await titles.allInnerTexts(), ['model-a', 'model-b']);
+  await titles.first().getByRole('link').click();
+  await page.waitForURL(`**/model-days/model-a/${secondDate}`);
 });
 
 test('the choice is in the address, works with Back, and stays when the service refuses it', inLongForm, async (t) => {
@@ -458,21 +500,26 @@ test('the choice is in the address, works with Back, and stays when the service 
   });
   await open('/compare?against=model-b');
   assert.equal(await page.getByLabel('Against').inputValue(), 'model-b');
+  await page.locator('.choose summary').click();
   await page.getByRole('checkbox', { name: 'model-a', exact: true }).check();
-  await page.getByLabel('First date').fill(firstDate);
-  await page.getByRole('button', { name: 'Compare' }).click();
-  const query = `?models=model-a&against=model-b&start_date=${firstDate}`;
+  await page.getByRole('button', { name: 'Show these' }).click();
+  await page.waitForURL('**/compare?models=model-a&against=model-b');
+  await page.getByLabel('From', { exact: true }).fill(firstDate);
+  const query = `?models=model-a&start_date=${firstDate}&against=model-b`;
   await page.waitForURL(`**/compare${query}`);
   await page.locator('.forest').waitFor();
-  assert.equal(await page.getByRole('checkbox', { name: 'model-a', exact: true }).isChecked(), true);
+  assert.equal(await page.locator('.choose summary').innerText(), 'model-a');
   await page.getByLabel('Confidence').selectOption('0.99');
-  await page.getByRole('button', { name: 'Compare' }).click();
   await page.getByText('confidence: expected less').waitFor();
   assert.equal(await page.getByLabel('Confidence').inputValue(), '0.99');
   await page.goBack();
   await page.locator('.forest').waitFor();
   assert.equal(new URL(page.url()).search, query);
-  assert.deepEqual(asked, ['?against=model-b', query, `${query}&confidence=0.99`, query]);
+  const first = '?models=model-a&against=model-b';
+  assert.deepEqual(
+    asked,
+    ['?against=model-b', ...[first, query, `${query}&confidence=0.99`, query].map((chosen) => `${chosen}&curves=true`)],
+  );
 });
 
 test('the matrix of pairs is read with the arrow keys, and shows a pair from both sides', inLongForm, async (t) => {
@@ -532,6 +579,14 @@ test('the page shows what the service computes: every model, its benchmark, and 
   assert.equal(await page.locator('.forest tbody .run').count(), 4);
   assert.equal(await page.locator('.forest tbody .against').count(), 3);
   assert.equal(await page.locator('.sentences li').count(), 2);
+  const { pairs } = (await own.get('/comparison?curves=true')).body;
+  const table = page.getByRole('region', { name: 'Difference day by day', exact: true }).locator('table', { hasText: 'Correlation' });
+  const shown = await table.locator('tbody tr td:nth-child(3)').allInnerTexts();
+  assert.deepEqual(shown, pairs.map(({ correlation }: any) => correlation.toFixed(2).replace('-', '−')));
+  assert.equal(await page.locator('.side').count(), 4, 'a column per run');
+  await page.locator('.canvas').first().focus();
+  for (const key of ['Home', 'ArrowRight', 'ArrowDown', 'Enter']) await page.keyboard.press(key);
+  await page.waitForURL(`**/compare?date=${month[0]}`);
   await open('/compare?models=bold&against=held&confidence=0.9');
   assert.deepEqual(await page.locator('.sentences li').allInnerTexts(), [
     (await own.get('/comparison?models=bold&against=held&confidence=0.9')).body.pairs[0].sentence,

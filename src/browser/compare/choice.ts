@@ -47,10 +47,15 @@ function optionsQuery(options: Options, names: readonly (keyof Options)[]): stri
   return given.map((name) => `${name}=${encodeURIComponent(options[name])}`).join('&');
 }
 
-/** What `GET /performance` is asked for these models over the days that they have in common. */
-export function performanceRequest({ filters }: Choice, models: readonly string[]): Record<string, string> {
+/** What `GET /performance` is asked for these models, or for all of them when none is named. */
+export function performanceRequest(
+  { filters }: Choice,
+  models: readonly string[],
+  { isCommon }: { isCommon: boolean },
+): Record<string, string> {
   const named = (['start_date', 'end_date', 'job_id', 'benchmark', 'days'] as const).flatMap((name) =>
     filters[name] === '' ? [] : [[name, filters[name]] as const],
   );
-  return { ...Object.fromEntries(named), models: models.join(','), common: 'true' };
+  const chosen = models.length === 0 ? {} : { models: models.join(',') };
+  return { ...Object.fromEntries(named), ...chosen, ...(isCommon && { common: 'true' }) };
 }

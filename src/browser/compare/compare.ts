@@ -24,7 +24,7 @@ import { sideDifferences, sideFigures } from './side-by-side.ts';
 const OFFERED_JOBS = 50;
 
 const NO_FIGURES =
-  'No model has figures of the comparison in this window: they need 20 days that all of them share. Start a job on the ';
+  'There is nothing to compare: no model has figures in this window. They need 20 days that all models share. Start a job on the ';
 const NO_BENCHMARK = { reason: 'The benchmark is not drawn: its figures could not be loaded.' };
 
 /** Whether one model trades better than another, or the difference may be chance; two to four also side by side. */
@@ -48,13 +48,14 @@ export const showCompare: Page = async (host, _params, signal) => {
 async function load(choice: Choice, signal: AbortSignal): Promise<(HTMLElement | null)[]> {
   const { models: chosen } = choice.filters;
   const { against } = choice.options;
-  const named = [...new Set([...chosen, ...(against === '' ? [] : [against])])];
-  const isSmall = chosen.length > 0 && fitsSideBySide(named);
-  const figuresOf = (models: readonly string[]) => getPerformance(performanceRequest(choice, models), signal).catch(() => null);
+  const named = chosen.length === 0 ? [] : [...new Set([...chosen, ...(against === '' ? [] : [against])])];
+  const isSmall = fitsSideBySide(named);
+  const figuresOf = (models: readonly string[], isCommon = true) =>
+    getPerformance(performanceRequest(choice, models, { isCommon }), signal).catch(() => null);
   const figures = isSmall ? figuresOf(named) : null;
   let comparison = await getComparison(requestOf(choice, { curves: isSmall }), signal);
   const names = comparison.models.map(({ model }) => model);
-  if (!fitsSideBySide(names)) return parts(comparison, { choice, performance: names.length === 0 ? null : await figuresOf(names), signal });
+  if (!fitsSideBySide(names)) return parts(comparison, { choice, performance: await figuresOf(named, false), signal });
   const performance = figures ?? figuresOf(names);
   if (!isSmall) comparison = await getComparison(requestOf(choice, { curves: true }), signal);
   return parts(comparison, { choice, performance: await performance, signal });
@@ -62,7 +63,7 @@ async function load(choice: Choice, signal: AbortSignal): Promise<(HTMLElement |
 
 interface Loaded {
   choice: Choice;
-  /** Over the days that the compared models have in common; null where they could not be loaded. */
+  /** Of two to four models over the days that they have in common; null where they could not be loaded. */
   performance: Performance | null;
   signal: AbortSignal;
 }

@@ -3,7 +3,7 @@ import { text } from '../model-day/thread.ts';
 import { button, link, messageOf, section } from '../parts/blocks.ts';
 import { h, on, replace } from '../parts/element.ts';
 import { change, longDate, money, tone } from '../parts/format.ts';
-import { looksOf } from '../parts/look.ts';
+import { type Look, looksOf } from '../parts/look.ts';
 import { swatch } from '../parts/swatch.ts';
 import { getDecisions } from '../service/requests.ts';
 import type { Decision, ModelReport, Performance } from '../service/responses.ts';
@@ -21,6 +21,7 @@ export interface SameDay {
 export function sameDay(performance: Performance, runs: readonly string[], signal: AbortSignal): SameDay | null {
   const reports = runs.flatMap((run) => performance.models.find(({ model }) => model === run) ?? []);
   const dates = datesOf(reports);
+  const looks = looksOf(runs);
   const first = placeOf(dates, choiceIn(location.search).options.date);
   if (first === null) return null;
   const columns = h('div.sides', { 'aria-live': 'polite' });
@@ -35,7 +36,7 @@ export function sameDay(performance: Performance, runs: readonly string[], signa
     earlier.disabled = place.previous === null;
     later.disabled = place.next === null;
     const asked = AbortSignal.any([signal, loading.signal]);
-    const all = await Promise.all(reports.map((report) => columnOf(report, place.date, asked)));
+    const all = await Promise.all(reports.map((report) => columnOf(report, place.date, { look: looks.get(report.model), signal: asked })));
     if (!asked.aborted) replace(columns, ...all);
   };
   const open = (date: string | null) => {
@@ -59,8 +60,11 @@ export function sameDay(performance: Performance, runs: readonly string[], signa
   };
 }
 
-async function columnOf({ model, curve }: ModelReport, date: string, signal: AbortSignal): Promise<HTMLElement> {
-  const look = looksOf([model]).get(model);
+async function columnOf(
+  { model, curve }: ModelReport,
+  date: string,
+  { look, signal }: { look: Look | undefined; signal: AbortSignal },
+): Promise<HTMLElement> {
   const title = h('h3', link(modelDayPath(model, date), look !== undefined && swatch(look), model));
   const day = curve.find((point) => point.date === date);
   const figures = day && h('p', `${money(day.value)} `, h(`span.${tone(day.daily_return)}`, change(day.daily_return)));

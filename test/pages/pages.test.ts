@@ -103,7 +103,7 @@ test(
     for (const [name, path] of Object.entries(pages)) {
       await reader.open(path);
       await reader.page.locator('.dev').waitFor();
-      if (name === 'compare') await reader.page.locator('.decided .refusal').waitFor();
+      if (name === 'compare') await reader.page.locator('main .side li.refusal').waitFor();
       const text = await reader.page.locator('body').innerText();
       if (name === 'model') assert.match(text, /What ran/);
       if (name === 'job') assert.match(text, /Portfolio value[^]*Leaderboard[^]*What it left out[^]*What it ran with/);
@@ -478,7 +478,7 @@ test('two models are side by side: their figures, and what both decided on a day
   assert.equal(await page.getByRole('button', { name: 'Previous day' }).isDisabled(), true);
   await page.getByRole('button', { name: 'Next day' }).click();
   await column('model-a').getByText('Sold 10 AAPL at').waitFor();
-  await column('model-a').getByText('Refused: buy 1,000 MSFT').waitFor();
+  await column('model-a').getByText('Refused to buy 1,000 MSFT').waitFor();
   assert.match(await column('model-a').innerText(), /insufficient|cash/i);
   await column('model-b').getByText('No trade').waitFor();
   assert.equal(new URL(page.url()).search, `?models=model-a,model-b&date=${secondDate}`);

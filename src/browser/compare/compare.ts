@@ -34,15 +34,16 @@ export const showCompare: Page = async (host, _params, signal) => {
   const options = optionsForm(choice);
   const content = h('div.stack');
   replace(host, heading('Compare'), section('What to compare', bar.element, options.element), content);
-  const offer = async () => {
-    const [{ models }, { jobs }] = await Promise.all([getModels(signal), getJobs(OFFERED_JOBS, signal)]);
+  const offerModels = async () => {
+    const { models } = await getModels(signal);
     const withDays = models.filter(({ completed_model_days: days }) => days > 0);
-    const names = [...new Set(withDays.flatMap(({ family, signature }) => [family, signature]))];
-    bar.offer({ models: names, jobs });
-    options.offer([...names].sort(byName));
+    const names = [...new Set(withDays.flatMap(({ family, signature }) => [family, signature]))].sort(byName);
+    bar.offer({ models: names });
+    options.offer(names);
   };
-  const [shown] = await Promise.all([load(choice, signal).catch(failure), offer().catch(() => undefined)]);
+  const [shown] = await Promise.all([load(choice, signal).catch(failure), offerModels().catch(() => undefined)]);
   replace(content, ...shown);
+  return async () => bar.offer({ jobs: (await getJobs(OFFERED_JOBS, signal)).jobs });
 };
 
 async function load(choice: Choice, signal: AbortSignal): Promise<(HTMLElement | null)[]> {

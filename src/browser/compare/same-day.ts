@@ -1,15 +1,17 @@
 import { modelDayPath } from '../../page-paths.ts';
-import { text } from '../model-day/thread.ts';
+import { decisionItem } from '../decisions/items.ts';
 import { button, link, messageOf, section } from '../parts/blocks.ts';
 import { h, on, replace } from '../parts/element.ts';
 import { change, longDate, money, tone } from '../parts/format.ts';
 import { type Look, looksOf } from '../parts/look.ts';
 import { swatch } from '../parts/swatch.ts';
 import { getDecisions } from '../service/requests.ts';
-import type { Decision, ModelReport, Performance } from '../service/responses.ts';
+import type { Decisions, ModelReport, Performance } from '../service/responses.ts';
 import { addressOf, choiceIn } from './choice.ts';
 import { datesOf, placeOf } from './columns.ts';
-import { decisionWords, inOrder } from './decision-words.ts';
+
+/** Of one model on one day; more than a day has, as a rule. */
+const MOST_DECISIONS = '200';
 
 export interface SameDay {
   element: HTMLElement;
@@ -50,7 +52,8 @@ export function sameDay(performance: Performance, runs: readonly string[], signa
   on(chooser, 'change', () => open(chooser.value));
   void show(first.date);
   const tools = h('div.tools', earlier, chooser, later);
-  const element = section('Decisions of the same day', h('p.quiet', 'What each model did on this day, and what it said just before.'), tools, columns);
+  const words = h('p.quiet', 'What each model did on this day, and what it said just before.');
+  const element = section('Decisions of the same day', words, tools, columns);
   return {
     element,
     open(date) {
@@ -68,23 +71,16 @@ async function columnOf(
   const title = h('h3', link(modelDayPath(model, date), look !== undefined && swatch(look), model));
   const day = curve.find((point) => point.date === date);
   const figures = day && h('p', `${money(day.value)} `, h(`span.${tone(day.daily_return)}`, change(day.daily_return)));
-  const found = await getDecisions({ model, start_date: date, end_date: date }, signal).catch((error: unknown) => messageOf(error));
-  const content = typeof found === 'string' ? h('p.notice.bad', found) : decisionList(found.decisions);
+  const query = new URLSearchParams({ model, start_date: date, end_date: date, limit: MOST_DECISIONS });
+  const found = await getDecisions(`/decisions?${query}`, signal).catch((error: unknown) => messageOf(error));
+  const content = typeof found === 'string' ? h('p.notice.bad', found) : decisionList(found);
   return h('div.side', title, figures, content);
 }
 
-function decisionList(newestFirst: readonly Decision[]): HTMLElement {
-  if (newestFirst.length === 0) return h('p.quiet', 'This model has no model-day on this date.');
-  return h('ol.decided', ...inOrder(newestFirst).map(decisionItem));
-}
-
-function decisionItem(decision: Decision): HTMLElement {
-  const { kind, detail, reason } = decision;
-  const isWrong = kind === 'refusal' || kind === 'failure';
-  return h(
-    `li.${kind}`,
-    h(isWrong ? 'strong.loss' : 'strong', decisionWords(decision)),
-    detail !== null && h('p', detail),
-    reason !== null && h('div.quiet', text(reason)),
-  );
+/** In the order in which they were made; the response has the last one first. */
+function decisionList({ decisions: lastFirst, next_before: more }: Decisions): HTMLElement {
+  if (lastFirst.length === 0) return h('p.quiet', 'This model has no model-day on this date.');
+  const all = lastFirst.toReversed();
+  const list = h('ol.feed', ...all.map((decision, index) => decisionItem(decision, all[index - 1] ?? null)));
+  return more === null ? list : h('div', h('p.quiet', `The last ${all.length} decisions of the day.`), list);
 }

@@ -20,11 +20,14 @@ const trips = (report: ModelReport) => report.round_trips.unavailable;
 const usage = (report: ModelReport) => report.usage.unavailable;
 const trading = (report: ModelReport) => report.trading.unavailable;
 
+const excess = (report: ModelReport) => report.relative.excess_return;
+const perYear = (report: ModelReport) => report.annualised_return;
+
 /** The figures side by side, in the order in which they are read. */
 export const figureRows: readonly FigureRow[] = [
   { label: 'Return', name: 'total_return', read: (row) => row.total_return, format: change, isToned: true, reasons: own },
-  { label: 'Return per year', name: 'annualised_return', read: (row) => row.annualised_return, format: change, isToned: true, reasons: own },
-  { label: 'Against the benchmark', name: 'excess_return', read: ({ relative: r }) => r.excess_return, format: change, isToned: true, reasons: relative },
+  { label: 'Return per year', name: 'annualised_return', read: perYear, format: change, isToned: true, reasons: own },
+  { label: 'Against the benchmark', name: 'excess_return', read: excess, format: change, isToned: true, reasons: relative },
   { label: 'Profit', name: 'profit', read: (row) => row.profit, format: profit, isToned: true },
   { label: 'Dividends', name: 'dividends', read: (row) => row.dividends, format: money },
   { label: 'Volatility', name: 'annualised_volatility', read: (row) => row.annualised_volatility, format: share, reasons: own },
@@ -40,7 +43,7 @@ export const figureRows: readonly FigureRow[] = [
   { label: 'Exposure', name: 'exposure', read: (row) => row.trading.exposure, format: share, reasons: trading },
   { label: 'Turnover', name: 'turnover', read: (row) => row.trading.turnover, format: ratio, reasons: trading },
   { label: 'Round trips won', name: 'win_rate', read: (row) => row.round_trips.win_rate, format: share, reasons: trips },
-  { label: 'Profit factor', name: 'profit_factor', read: (row) => row.round_trips.profit_factor, format: ratio, reasons: trips },
+  { label: 'Profit factor', name: 'profit_factor', read: ({ round_trips: own }) => own.profit_factor, format: ratio, reasons: trips },
   { label: 'Expectancy', name: 'expectancy', read: (row) => row.round_trips.expectancy, format: profit, isToned: true, reasons: trips },
   { label: 'Model cost', name: 'cost_usd', read: (row) => row.usage.cost_usd, format: cost, reasons: usage },
   { label: 'Days', name: 'model_days', read: (row) => row.model_days, format: count },

@@ -6,6 +6,7 @@ import { measureModelDays } from './model-days.ts';
 import { measurePages } from './pages.ts';
 import { measurePerformance } from './performance.ts';
 import { measureLatency, measureRequests } from './requests.ts';
+import { measureSearch } from './search.ts';
 import { measureStartup } from './startup.ts';
 import { measureImport, measureResults } from './storage.ts';
 import { requireProc } from '../test/support/processes.ts';
@@ -24,6 +25,7 @@ const benches: Record<string, () => Promise<Measurement | Measurement[]> | Async
   results: measureResults,
   performance: measurePerformance,
   comparison: measureComparison,
+  search: measureSearch,
   audit: measureAudit,
   large: measureLarge,
   pages: measurePages,

@@ -94,6 +94,11 @@ test('decisions are filtered, continued and searched, and Back undoes each step'
   await page.getByLabel('Kind').selectOption('');
   await settled(1);
 
+  // What happens meanwhile is offered.
+  await runJobHere(service, { '*': [[['buy', { symbol: 'AAPL', amount: 7 }]]] }, { ...range, models: ['model-c'] });
+  await page.getByRole('button', { name: 'Show them' }).click();
+  await settled(7);
+
   await page.getByLabel('Search in conversations').fill('FALLS "the" market');
   await page.getByRole('button', { name: 'Search', exact: true }).click();
   await settled(1);
@@ -101,6 +106,6 @@ test('decisions are filtered, continued and searched, and Back undoes each step'
   assert.deepEqual(await items.first().locator('mark').allTextContents(), ['the', 'market', 'falls']);
   assert.equal(await items.first().locator('.reason').textContent(), HOSTILE);
   await page.goBack();
-  await settled(1);
+  await settled(7);
   assert.match((await items.first().locator('.act').textContent()) ?? '', /^Bought 1 AAPL at \d+\.\d\d$/);
 });

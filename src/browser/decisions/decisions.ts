@@ -1,9 +1,10 @@
 import { filterBar } from '../filters/filter-bar.ts';
 import { hasFilters } from '../filters/filters.ts';
-import { link } from '../parts/blocks.ts';
+import { button, link } from '../parts/blocks.ts';
 import { type Child, h, newId, replace } from '../parts/element.ts';
 import { counted, longDate } from '../parts/format.ts';
-import { type Page, heading } from '../parts/page.ts';
+import { type Page, goTo, heading } from '../parts/page.ts';
+import { poll } from '../service/poll.ts';
 import { getDecisions, getFound, getJobs, getModels } from '../service/requests.ts';
 import type { Decision } from '../service/responses.ts';
 import { type FeedChoice, decisionsRequest, feedChoiceIn, feedFilterNames, searchRequest } from './choice.ts';
@@ -23,11 +24,13 @@ export const showDecisions: Page = async (host, _params, signal) => {
     bar.offer({ models: models.filter(({ last_job: job }) => job !== null).map(({ signature }) => signature), jobs }),
   );
   offers.catch(() => {}); // the page says so, if it cannot be loaded either
-  await (choice.words === '' ? showFeed : showFound)(content, choice, signal);
+  if (choice.words !== '') return showFound(content, choice, signal);
+  const shown = await showFeed(content, choice, signal);
+  return () => poll(() => lookForNewer(content, { choice, shown }, signal), signal);
 };
 
-/** Decisions by date. */
-async function showFeed(content: HTMLElement, choice: FeedChoice, signal: AbortSignal): Promise<void> {
+/** Decisions by date. Resolves to the ids of the first part. */
+async function showFeed(content: HTMLElement, choice: FeedChoice, signal: AbortSignal): Promise<string> {
   const days = h('div.stack');
   const foot = h('div.older');
   replace(content, days, foot);
@@ -40,13 +43,34 @@ async function showFeed(content: HTMLElement, choice: FeedChoice, signal: AbortS
       above = decision;
     }
   };
+  let first: string | undefined;
   const load = async (before: string) => {
     const { decisions, next_before: next } = await getDecisions(decisionsRequest(choice, before), signal);
+    first ??= idsOf(decisions);
     return { items: decisions, next };
   };
   const describe = (count: number) => counted(count, 'decision');
   const count = await showParts(foot, { load, add, describe, more: 'Older decisions', signal });
   if (count === 0) replace(content, h('p.notice', ...noDecisions(choice)));
+  return first ?? '';
+}
+
+function idsOf(decisions: readonly Decision[]): string {
+  return decisions.map(({ id }) => id).join(' ');
+}
+
+/** The reader's place stays: decisions that were made meanwhile are only offered. */
+async function lookForNewer(
+  content: HTMLElement,
+  { choice, shown }: { choice: FeedChoice; shown: string },
+  signal: AbortSignal,
+): Promise<'moving' | 'still'> {
+  if (content.querySelector('.newer') !== null) return 'still';
+  const { decisions } = await getDecisions(decisionsRequest(choice, ''), signal);
+  if (idsOf(decisions) === shown) return 'still';
+  const show = button('Show them', () => goTo(location.pathname + location.search));
+  content.prepend(h('p.notice.newer', { role: 'status' }, 'There are other decisions by now. ', show));
+  return 'moving';
 }
 
 function addDay(days: HTMLElement, date: string): HTMLOListElement {

@@ -53,7 +53,7 @@ test('help and version open no database; an unknown command is named', async (t)
   const help = await runProgram(['--help'], { cwd });
   assert.deepEqual([help.code, help.stderr], [0, '']);
   assert.equal(help.stdout, generalHelp());
-  assert.deepEqual(await runProgram(['--version'], { cwd }), { code: 0, signal: null, stdout: '1.0.0\n', stderr: '' });
+  assert.deepEqual(await runInProcess(['--version'], { cwd }), { code: 0, signal: null, stdout: '1.0.0\n', stderr: '' });
   for (const wrong of ['trade', 'constructor']) {
     const { code, stderr } = await (wrong === 'trade' ? runProgram : runInProcess)([wrong], { cwd });
     assert.equal(code, 2);
@@ -64,7 +64,7 @@ test('help and version open no database; an unknown command is named', async (t)
     assert.deepEqual([code, stdout], [2, '']);
     assert.match(stderr, new RegExp(`${args.at(-1)}.*Run "node server\\.js .*--help" to see what it takes\\.\n$`));
   }
-  const own = await runProgram(['backup', '--help'], { cwd, env: { DEPLOYMENT_MODE: 'nonsense' } });
+  const own = await runInProcess(['backup', '--help'], { cwd, env: { DEPLOYMENT_MODE: 'nonsense' } });
   assert.deepEqual(own, { code: 0, signal: null, stdout: commandHelp('backup', commands['backup'] as Command), stderr: '' });
   assert.deepEqual(readdirSync(cwd).sort(), ['configs', 'server.js']);
 });
@@ -149,7 +149,7 @@ test("PROD starts without a single key; DEV leaves its database untouched, reset
   );
 });
 
-test('a second server on the same database does not start, and names the first', async (t) => {
+test('a second server on the same database does not start, and names the first, of which the health check reports by its exit code', async (t) => {
   const cwd = installProgram(t);
   const first = await startServer(t, { cwd, env: DEV });
   const { job_id } = await ask(`${first.url}/simulate/trigger`, { ...DAYS, start_date: DAYS.end_date });
@@ -157,6 +157,12 @@ test('a second server on the same database does not start, and names the first',
   assert.equal(second.code, 1);
   assert.match(second.stderr, new RegExp(`in use by process ${first.process.pid}, started `));
   assert.equal((await waitForJob(first.url, job_id)).status, 'completed');
+  const atFirst = { cwd, env: { API_PORT: new URL(first.url).port } };
+  assert.deepEqual(await runProgram(['healthcheck'], atFirst), { code: 0, signal: null, stdout: 'healthy\n', stderr: '' });
+  first.process.kill('SIGTERM');
+  await first.ended;
+  const unreachable = await runInProcess(['healthcheck'], atFirst);
+  assert.deepEqual([unreachable.code, /^unreachable: .*ECONNREFUSED/.test(unreachable.stdout)], [1, true]);
 });
 
 test('a job whose process was killed continues at the next start, and its children exit by themselves', { skip: noProc }, async (t) => {
@@ -203,22 +209,6 @@ test('while another program holds the write lock, the service waits and nothing 
   execFileSync(process.execPath, ['-e', hold], { cwd });
   const { status, progress } = await waitForJob(server.url, job_id);
   assert.deepEqual([status, progress.failed], ['completed', 0]);
-});
-
-test('the health check command reports by its exit code', async (t) => {
-  const cwd = installProgram(t);
-  const server = await startServer(t, { cwd, env: DEV });
-  const env = { API_PORT: new URL(server.url).port };
-  assert.deepEqual(await runProgram(['healthcheck'], { cwd, env }), {
-    code: 0,
-    signal: null,
-    stdout: 'healthy\n',
-    stderr: '',
-  });
-  server.process.kill('SIGTERM');
-  await server.ended;
-  const unreachable = await runInProcess(['healthcheck'], { cwd, env });
-  assert.deepEqual([unreachable.code, /^unreachable: .*ECONNREFUSED/.test(unreachable.stdout)], [1, true]);
 });
 
 test('import-prices reports its result in a line and by its exit code', async (t) => {

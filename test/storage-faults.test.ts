@@ -77,8 +77,8 @@ test('a service that waits for its disk can be stopped', { skip: noDisk }, async
   const cwd = installProgram(t);
   const program = startOnDisk(t, [], { cwd, env: { ...DEV, PRESERVE_DEV_DATA: 'true' }, kb: 16_000 });
   const url = `http://127.0.0.1:${(await program.waitFor(LISTENING))[1]}`;
-  const { job_id } = await ask(`${url}/simulate/trigger`, { ...DAYS, models: ['model-a'] });
-  await untilAnswer(`${url}/simulate/status/${job_id}`, ({ progress }) => progress.completed >= 1);
+  const { job_id } = await ask(`${url}/simulate/trigger`, DAYS);
+  await untilAnswer(`${url}/simulate/status/${job_id}`, ({ progress }) => progress.completed >= 2);
   await program.fill();
   await program.waitFor(/the job waits until the database can be written/);
   await program.shell('kill -TERM $server');

@@ -2,9 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { benchmarkOver } from '../../src/browser/compare/benchmark.ts';
 import { addressOf, choiceIn, performanceRequest, requestOf } from '../../src/browser/compare/choice.ts';
+import { columnsOf, datesOf, fitsSideBySide, howToChoose, placeOf } from '../../src/browser/compare/columns.ts';
+import { differenceLines } from '../../src/browser/compare/difference-lines.ts';
 import { forestScale } from '../../src/browser/compare/forest-scale.ts';
 import { costOf, leftOutModels } from '../../src/browser/compare/missing.ts';
 import { lookupIn, neighbours } from '../../src/browser/compare/pairs.ts';
+import { figureRows } from '../../src/browser/compare/side-rows.ts';
+import { reportConventions } from '../../src/performance/definitions.ts';
 import { type Box, cutoffMarks, cutoffWords, freeRow } from '../../src/browser/plot/marks.ts';
 import { comparedModel, comparedPair, comparisonAnswer, modelWithout } from '../support/comparison-answer.ts';
 
@@ -35,6 +39,46 @@ test('the requests have what the service knows of the choice', () => {
   const filters = { job_id: 'j', benchmark: 'SPY', days: 'clean' };
   assert.deepEqual(performanceRequest(choice, ['a', 'b#2'], { isCommon: true }), { ...filters, models: 'a,b#2', common: 'true' });
   assert.deepEqual(performanceRequest(choice, [], { isCommon: false }), filters);
+});
+
+test('two to four models are side by side, with a column per run as far as there is room', () => {
+  const named = (...names: string[]) => names.map((model) => comparedModel(model, [0]));
+  assert.deepEqual([1, 2, 4, 5].map((count) => fitsSideBySide(Array.from({ length: count }))), [false, true, true, false]);
+  assert.match(howToChoose(6), /^Choose 2 to 4 models .*; 6 are compared now\.$/);
+  assert.match(howToChoose(1), /; one is compared now\.$/);
+  assert.deepEqual(columnsOf([comparedModel('a', [0, 0]), ...named('b', 'a#2')]), { runs: ['a', 'a#2', 'b'], notes: [] });
+  const { runs, notes } = columnsOf([comparedModel('a', [0, 0, 0]), comparedModel('b', [0, 0])]);
+  assert.deepEqual([runs, notes.length], [['a', 'b'], 2]);
+  assert.match(notes[0] ?? '', /^Of the 3 runs of a only a has a column/);
+});
+
+test('the day is that of the address, else the last; each has those beside it', () => {
+  const curve = (...own: string[]) => ({ curve: own.map((date) => ({ date })) }) as Parameters<typeof datesOf>[0][number];
+  const all = datesOf([curve('2025-06-02', '2025-06-04'), curve('2025-06-03', '2025-06-04')]);
+  assert.deepEqual(all, ['2025-06-02', '2025-06-03', '2025-06-04']);
+  assert.deepEqual(placeOf(all, '2025-06-02'), { date: '2025-06-02', previous: null, next: '2025-06-03' });
+  for (const wanted of ['', 'yesterday', '2025-06-04'])
+    assert.deepEqual(placeOf(all, wanted), { date: '2025-06-04', previous: '2025-06-03', next: null }, wanted);
+  assert.equal(placeOf([], '2025-06-02'), null);
+});
+
+test('the curves of differences start together from zero; by number, or without figures, there is none', () => {
+  const pair = (against: string, curve: { date?: string; number?: number; difference: number | null }[]) => comparedPair('a', against, 0, { curve });
+  const both = differenceLines([
+    pair('b', [{ date: '2025-06-02', difference: 0.1 }, { date: '2025-06-03', difference: null }]),
+    pair('c', [{ date: '2025-06-02', difference: -0.1 }, { date: '2025-06-03', difference: -0.2 }]),
+    pair('none', []),
+  ]);
+  assert.deepEqual(both?.dates, ['2025-05-30', '2025-06-02', '2025-06-03']);
+  assert.deepEqual(both?.lines.map(({ label, values }) => [label, ...values]), [['a over b', 0, 0.1, null], ['a over c', 0, -0.1, -0.2]]);
+  assert.equal(differenceLines([pair('b', [{ number: 1, difference: 0.1 }])]), null);
+  assert.equal(differenceLines([comparedPair('a', 'b', 0)]), null);
+});
+
+test('every figure side by side has a definition', () => {
+  const { definitions } = reportConventions(0);
+  const known = new Set([...Object.keys(definitions), 'model_days', 'profit']);
+  assert.deepEqual(figureRows.filter(({ name }) => !known.has(name)).map(({ name }) => name), []);
 });
 
 test('a pair is found from both sides: 25 % more than the other is 20 % less than it', () => {

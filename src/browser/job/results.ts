@@ -1,5 +1,6 @@
 import { equityCurves } from '../board/curves.ts';
 import { leaderboard } from '../board/leaderboard.ts';
+import { link } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
 import { getPerformance } from '../service/requests.ts';
 import type { Status } from '../service/responses.ts';
@@ -35,7 +36,9 @@ export function jobResults(jobId: string): JobResults {
     const over = AbortSignal.any([signal, drawing.signal]);
     const cost = costSection(performance, status.usage);
     shown = { curves: equityCurves(performance, over), board: leaderboard(performance), cost };
-    replace(element, shown.curves.element, shown.board.element, cost.element);
+    const compare = link(`/compare?job_id=${encodeURIComponent(jobId)}`, 'Compare the models of this job with intervals');
+    const further = h('p', 'Is the difference chance? ', compare, '.');
+    replace(element, shown.curves.element, shown.board.element, further, cost.element);
   };
   return {
     element,

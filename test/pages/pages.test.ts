@@ -216,12 +216,32 @@ test('the overview ranks over common days; filters are in the address, work with
   await page.waitForURL('**/?models=model-b&benchmark=AAPL');
   await page.locator('.legend', { hasText: 'AAPL (benchmark)' }).waitFor();
   assert.equal(await board.locator('tbody th a').getAttribute('href'), '/models/model-b?benchmark=AAPL');
-  for (const path of ['?models=model-b', '']) {
+  const requested: string[] = [];
+  page.on('request', (request) => requested.push(new URL(request.url()).search));
+  const [year, month, day] = secondDate.split('-') as [string, string, string];
+  await page.getByLabel('From', { exact: true }).pressSequentially(month + day + year);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`**/?models=model-b&start_date=${secondDate}&benchmark=AAPL`);
+  await board.getByText('Ranked over the ').waitFor();
+  const dated = requested.filter((search) => search.includes('start_date'));
+  assert.deepEqual(dated, [`?models=model-b&start_date=${secondDate}&benchmark=AAPL&common=true`], 'only for the whole date');
+  for (const path of ['?models=model-b&benchmark=AAPL', '?models=model-b', '']) {
     await page.goBack();
     await page.waitForURL(`**/${path}`);
   }
   await ranked.waitFor();
   assert.equal(await board.locator('tbody tr').count(), 3);
+});
+
+test('results are shown although models and jobs do not arrive', inLongForm, async (t) => {
+  const { page } = await visit(t, service.url);
+  const held: (() => Promise<void>)[] = [];
+  for (const path of ['**/models', '**/jobs?*']) await page.route(path, (route) => void held.push(() => route.continue()));
+  await page.goto(service.url);
+  await page.getByRole('region', { name: 'Leaderboard', exact: true }).waitFor();
+  assert.equal(held.length, 2);
+  for (const release of held) await release();
+  await page.getByRole('link', { name: 'All jobs' }).waitFor();
 });
 
 test('a click on a curve opens that day, and so does Enter', inBrowser, async (t) => {
@@ -240,7 +260,7 @@ test('a click on a curve opens that day, and so does Enter', inBrowser, async (t
   const canvas = page.locator('.curves .canvas');
   await over.waitFor();
   await canvas.focus();
-  for (const key of ['Home', 'ArrowRight', 'Enter']) await page.keyboard.press(key);
+  for (const key of ['Home', 'Enter', 'ArrowRight', 'Enter']) await page.keyboard.press(key); // there is no day at the start
   await page.waitForURL(`**/model-days/model-a/${firstDate}`);
 });
 

@@ -27,20 +27,20 @@ export const showOverview: Page = async (host, _params, signal) => {
   const side = h('aside.stack', { 'aria-label': 'Jobs' }, form.element, places.jobs);
   replace(host, h('div.bar', heading('Overview'), places.strip), bar.element, h('div.columns', main, side));
   const results = resultsView(places.results, filters);
-  const follow = jobFollower(places.job, signal);
   const showJobs = jobsView(places, signal);
-  const showJob = async () => follow(await showJobs());
   const offerModels = async () => {
     const known = await getModels(signal);
     form.offer(known);
     const withDays = known.models.filter(({ completed_model_days: days }) => days > 0);
     bar.offer({ models: withDays.map(({ family }) => family) });
   };
-  await Promise.all([results.refresh(signal), offerModels(), showJob()]);
+  const [newest] = await Promise.all([showJobs(), results.refresh(signal), offerModels()]);
+  const follow = jobFollower(places.job, newest, signal);
   return async () => {
-    bar.offer({ jobs: (await getJobs(OFFERED_JOBS, signal)).jobs });
+    const offered = getJobs(OFFERED_JOBS, signal).then(({ jobs }) => bar.offer({ jobs }));
+    offered.catch(() => null); // then the bar offers all jobs or none
     await poll(async () => {
-      const status = await showJob();
+      const status = await follow(await showJobs());
       const hasMoved = status !== null && (await results.refreshFor(status, signal));
       return status?.completed_at === null || hasMoved ? 'moving' : 'still';
     }, signal);
@@ -66,13 +66,13 @@ function jobsView(
 /** Shows the newest job, unless it had ended before the page was opened: such a job has a page of its own. */
 function jobFollower(
   place: HTMLElement,
+  first: Jobs['jobs'][number] | null,
   signal: AbortSignal,
 ): (newest: Jobs['jobs'][number] | null) => Promise<Status | null> {
   let current: { jobId: string; panel: JobPanel } | null = null;
   let last: Status | null = null;
-  let ended: string | undefined; // empty when none had
+  const ended = first !== null && first.completed_at !== null ? first.job_id : null;
   return async (newest) => {
-    ended ??= newest?.completed_at == null ? '' : newest.job_id;
     if (newest === null || newest.job_id === ended) return null;
     const { job_id: jobId } = newest;
     if (current?.jobId !== jobId) {

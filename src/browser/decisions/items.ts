@@ -1,5 +1,4 @@
 import { modelDayPath } from '../../page-paths.ts';
-import { link } from '../parts/blocks.ts';
 import { type Child, h } from '../parts/element.ts';
 import { count, longDate, price } from '../parts/format.ts';
 import { lookOf } from '../parts/look.ts';
@@ -50,7 +49,7 @@ const speakers: Record<FoundMessage['role'], string> = {
 };
 
 function dayLink(model: string, date: string): HTMLElement {
-  return h('span.who-did', swatch(lookOf(model)), link(modelDayPath(model, date), model));
+  return h('span.who-did', swatch(lookOf(model)), h('a', { href: modelDayPath(model, date), title: model }, model));
 }
 
 function deedOf({ kind, side, amount, symbol, price: paid }: Decision): Child[] {

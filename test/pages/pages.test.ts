@@ -108,6 +108,7 @@ test(
       if (name === 'model') assert.match(text, /What ran/);
       if (name === 'job') assert.match(text, /Portfolio value[^]*Leaderboard[^]*What it left out[^]*What it ran with/);
       if (name === 'model') assert.match(text, /● dividend[^]*Dividends\s+15\.00 unknown on [^]*Model-days/);
+      if (name === 'hostile model') assert.match(text, /1 model-day failed and was not completed: the figures lack it\./);
       if (name === 'model-day') assert.match(text, /Dividends received\s+\+15\.00/);
       assert.doesNotMatch(text, /undefined|NaN|\[object|Invalid Date/, name);
       assert.match(await reader.page.title(), /^DEV · .+ · Trading Simulation$/, name);

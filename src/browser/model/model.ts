@@ -78,10 +78,16 @@ function nothing(model: string, filters: Filters, reason: string | null): string
 /** What a reader should know before reading anything into the figures. */
 function notices(report: ModelReport): HTMLElement[] {
   const words = [
+    ...(report.failed_model_days > 0 ? [failures(report)] : []),
     ...(report.stale_model_days > 0 ? [staleness(report)] : []),
     ...(report.days_before_cutoff > 0 ? [memory(report)] : []),
   ];
   return words.map((text) => h('p.notice', text));
+}
+
+function failures({ failed_model_days: failed }: ModelReport): string {
+  const [were, them] = failed === 1 ? ['was', 'it'] : ['were', 'them'];
+  return `${counted(failed, 'model-day')} failed and ${were} not completed: the figures lack ${them}.`;
 }
 
 function memory({ days_before_cutoff: days, model_days: all, knowledge_cutoff: cutoff }: ModelReport): string {

@@ -60,10 +60,10 @@ test('dates, names and costs are shortened without hiding how many there are, or
   );
   assert.deepEqual([shortList(['a', 'b', 'c']), shortList(['a', 'b', 'c', 'd', 'e'])], ['a, b, c', 'a, b, c and 2 more']);
   const costs: [known: number | null, without: number, words: string, sentence: RegExp][] = [
-    [1.834, 0, '$1.83', /^\$1\.83 in all, failed model-days included\. /],
-    [0.0123, 2, 'at least $0.0123', /^\$0\.0123 in all, failed model-days included; 2 model-days have no known cost\. /],
+    [1.834, 0, '$1.83', /^\$1\.83 in all; failed model-days are included\. /],
+    [0.0123, 2, 'at least $0.0123', /^\$0\.0123 at least, because 2 model-days have no known cost; failed/],
     [0, 0, '$0', /^\$0 in all/],
-    [0, 1, 'cost unknown', /; 1 model-day has no known cost\. /],
+    [0, 1, 'cost unknown', /, because 1 model-day has no known cost; /],
     [null, 3, 'cost unknown', /^3 model-days have no known cost, and no other was run\. /],
     [null, 0, '–', /^No model has been asked anything\. /],
   ];

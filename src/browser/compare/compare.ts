@@ -69,11 +69,11 @@ interface Loaded {
   signal: AbortSignal;
 }
 
-function parts(comparison: Comparison, { choice, performance, signal }: Loaded): (HTMLElement | null)[] {
+async function parts(comparison: Comparison, { choice, performance, signal }: Loaded): Promise<(HTMLElement | null)[]> {
   const isClean = choice.filters.days === 'clean';
   const benchmark = performance === null ? NO_BENCHMARK : benchmarkOver(comparison, performance, { isClean });
   const models = measured(comparison.models);
-  const sides = sideBySide(comparison, performance, signal);
+  const sides = await sideBySide(comparison, performance, signal);
   const isAnyLeftOut = leftOutModels(comparison).length > 0;
   if (models.length === 0)
     return [h('p.notice', NO_FIGURES, link('/', 'overview'), '.'), ...sides, isAnyLeftOut ? leftOut(comparison) : null];
@@ -98,12 +98,16 @@ function parts(comparison: Comparison, { choice, performance, signal }: Loaded):
 }
 
 /** Figures, curves and decisions of two to four models; of other numbers, what to choose to see them. */
-function sideBySide(comparison: Comparison, performance: Performance | null, signal: AbortSignal): (HTMLElement | null)[] {
+async function sideBySide(
+  comparison: Comparison,
+  performance: Performance | null,
+  signal: AbortSignal,
+): Promise<(HTMLElement | null)[]> {
   const { models } = comparison;
   if (!fitsSideBySide(models)) return [section('Side by side', h('p', howToChoose(models.length)))];
   if (performance === null) return [section('Side by side', h('p.notice.bad', 'The figures could not be loaded.'))];
   const columns = columnsOf(models);
-  const day = sameDay(performance, columns.runs, signal);
+  const day = await sameDay(performance, columns.runs, signal);
   const onOpen = (date: string) => day?.open(date);
   return [sideFigures(performance, columns), sideDifferences(comparison, { columns, signal, onOpen }), day?.element ?? null];
 }

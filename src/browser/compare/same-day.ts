@@ -20,7 +20,11 @@ export interface SameDay {
 }
 
 /** What each of these runs decided on one day, and why; the reader chooses the day. */
-export function sameDay(performance: Performance, runs: readonly string[], signal: AbortSignal): SameDay | null {
+export async function sameDay(
+  performance: Performance,
+  runs: readonly string[],
+  signal: AbortSignal,
+): Promise<SameDay | null> {
   const reports = runs.flatMap((run) => performance.models.find(({ model }) => model === run) ?? []);
   const dates = datesOf(reports);
   const looks = looksOf(runs);
@@ -50,7 +54,7 @@ export function sameDay(performance: Performance, runs: readonly string[], signa
   const earlier = button('Previous day', () => open(place.previous));
   const later = button('Next day', () => open(place.next));
   on(chooser, 'change', () => open(chooser.value));
-  void show(first.date);
+  await show(first.date); // so that nothing moves once the page is complete
   const tools = h('div.tools', earlier, chooser, later);
   const words = h('p.quiet', 'What each model did on this day, and what it said just before.');
   const element = section('Decisions of the same day', words, tools, columns);
@@ -70,7 +74,8 @@ async function columnOf(
 ): Promise<HTMLElement> {
   const title = h('h3', link(modelDayPath(model, date), look !== undefined && swatch(look), model));
   const day = curve.find((point) => point.date === date);
-  const figures = day && h('p', `${money(day.value)} `, h(`span.${tone(day.daily_return)}`, change(day.daily_return)));
+  const figures =
+    day && h('p', `Value ${money(day.value)}, return of the day `, h(`span.${tone(day.daily_return)}`, change(day.daily_return)));
   const query = new URLSearchParams({ model, start_date: date, end_date: date, limit: MOST_DECISIONS });
   const found = await getDecisions(`/decisions?${query}`, signal).catch((error: unknown) => messageOf(error));
   const content = typeof found === 'string' ? h('p.notice.bad', found) : decisionList(found);

@@ -26,7 +26,8 @@ export function totalInWords({ cost_usd: known, model_days_without_cost: without
   const table = 'The table has the completed model-days that are in use.';
   const unknown = `${counted(without, 'model-day')} ${without === 1 ? 'has' : 'have'} no known cost`;
   if (known === null) return without === 0 ? `No model has been asked anything. ${table}` : `${unknown}, and no other was run. ${table}`;
-  return `${cost(known)} in all, failed model-days included${without === 0 ? '' : `; ${unknown}`}. ${table}`;
+  const sum = without === 0 ? `${cost(known)} in all` : `${cost(known)} at least, because ${unknown}`;
+  return `${sum}; failed model-days are included. ${table}`;
 }
 
 /** How many names a cell has room for; the others are counted. */

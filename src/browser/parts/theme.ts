@@ -36,12 +36,11 @@ export function themeSwitch(): HTMLElement {
 
 /** The colours that the style sheet gives to the classes, in the form that a canvas takes. */
 export function coloursOf<Name extends string>(classes: readonly Name[]): Record<Name, string> {
-  const probe = h('span', { hidden: true });
-  document.body.append(probe);
-  const entries = classes.map((name) => {
-    probe.className = name;
-    return [name, getComputedStyle(probe).color] as const;
-  });
-  probe.remove();
+  // All at once, because the browser computes styles again after each change of the page.
+  const probes = classes.map((name) => h('i', { class: name }));
+  const place = h('span', { hidden: true }, ...probes);
+  document.body.append(place);
+  const entries = probes.map((probe) => [probe.className, getComputedStyle(probe).color]);
+  place.remove();
   return Object.fromEntries(entries) as Record<Name, string>;
 }

@@ -114,20 +114,38 @@ function dataOf({ dates, lines, isStacked = false }: PlotOptions): uPlot.Aligned
   return [dates.map((date) => Date.parse(date) / 1000), ...drawn];
 }
 
-/** Draws as soon as there is room and whenever the colours change, and resizes with the canvas. */
+/** How far below the window a plot is drawn, in pixels, so that it is there before the reader scrolls to it. */
+const AHEAD = 400;
+
+/** Draws as soon as there is room in or near the window and whenever the colours change, and resizes with the canvas. */
 function watch(
   canvas: HTMLElement,
   { draw, resize, signal }: { draw: () => void; resize: (width: number) => void; signal: AbortSignal },
 ): void {
   let drawnWidth = 0;
-  const observer = new ResizeObserver(() => {
+  let isNear = false;
+  const fit = () => {
     const width = canvas.clientWidth;
-    if (width === drawnWidth || width === 0) return;
+    if (!isNear || width === drawnWidth || width === 0) return;
     if (drawnWidth === 0) draw();
     else resize(width);
     drawnWidth = width;
-  });
-  observer.observe(canvas);
+  };
+  const sizes = new ResizeObserver(fit);
+  const views = new IntersectionObserver(
+    (entries) => {
+      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+      isNear = true;
+      views.disconnect();
+      fit();
+    },
+    { rootMargin: `${AHEAD}px` },
+  );
+  sizes.observe(canvas);
+  views.observe(canvas);
   document.addEventListener(THEME_CHANGE, draw, { signal });
-  signal.addEventListener('abort', () => observer.disconnect());
+  signal.addEventListener('abort', () => {
+    sizes.disconnect();
+    views.disconnect();
+  });
 }

@@ -149,8 +149,9 @@ test('pages with names of 200 characters have no obstacles, show their figures, 
 });
 
 /** What a button saves: its name and its content. */
-async function saved({ page }: Visit, button: string): Promise<{ name: string; content: Buffer }> {
-  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: button }).click()]);
+async function saved({ page }: Visit, section: string, format: 'CSV' | 'PNG'): Promise<{ name: string; content: Buffer }> {
+  const button = page.locator(section).getByText(format, { exact: true });
+  const [download] = await Promise.all([page.waitForEvent('download'), button.click()]);
   return { name: download.suggestedFilename(), content: readFileSync(await download.path()) };
 }
 
@@ -158,7 +159,7 @@ test('a table is saved as CSV with all rows as shown, a plot as a picture of wha
   const reader = await visit(t, service.url, { viewport: { width: 1440, height: 900 } });
   const answer = reader.page.waitForResponse(/\/performance/);
   await reader.open('/');
-  const board = await saved(reader, 'Leaderboard of the models as CSV');
+  const board = await saved(reader, 'section:has(h2:text-is("Leaderboard"))', 'CSV');
   assert.equal(board.name, 'leaderboard-of-the-models.csv');
   const [head = '', ...rows] = board.content.toString().slice(1).trim().split('\r\n');
   const { models } = (await (await answer).json()) as { models: { model: string; end_value: number; total_return: number }[] };
@@ -167,8 +168,8 @@ test('a table is saved as CSV with all rows as shown, a plot as a picture of wha
   const shownFirst = rows.map((row) => row.split(',').slice(0, 3));
   assert.deepEqual(shownFirst, expected.map(({ model, end_value, total_return }) => [model, `${end_value}`, `${total_return}`]));
 
-  const plot = await saved(reader, 'Portfolio value of 4 models by date as PNG');
-  assert.equal(plot.name, 'portfolio-value-of-4-models-by-date.png');
+  const plot = await saved(reader, '.curves', 'PNG');
+  assert.match(plot.name, /^\S+-of-4-models-by-date\.png$/);
   const url = `data:image/png;base64,${plot.content.toString('base64')}`;
   const colours = await reader.page.evaluate<Record<string, number>>(`(async () => {
     const image = Object.assign(new Image(), { src: '${url}' });

@@ -28,7 +28,7 @@ export function* reportModel(record: ModelRecord) {
   const positions = openPositions(trading.book, record.markOf);
   const series = seriesOf(curve, leastReturn);
   const { gains, riskFree } = record;
-  const linked = linkedReturns(curve);
+  const { growth, drawdown } = linkedReturns(curve);
   const figures = {
     start_date: first.date,
     end_date: last.date,
@@ -51,7 +51,8 @@ export function* reportModel(record: ModelRecord) {
       stale: record.staleDates.has(date),
       dividends: toDollars(trading.dividends.get(sessionId) ?? money(0)),
       dividend_status: dividendStatus(date, record),
-      ...at(linked, index),
+      growth: at(growth, index),
+      drawdown: at(drawdown, index),
     })),
   };
   yield null;
@@ -119,14 +120,17 @@ function reportUsage(usage: UsageTotals, profit: Money) {
   };
 }
 
-/** What one dollar has become by each day's close, and how far that is below its highest so far, as a fraction of it. */
-function linkedReturns(curve: readonly DayOfCurve[]): { growth: number; drawdown: number }[] {
+/** By day: what one dollar has become by its close, and how far that is below the highest so far, as a fraction of it. */
+function linkedReturns(curve: readonly DayOfCurve[]): { growth: number[]; drawdown: number[] } {
+  const linked: ReturnType<typeof linkedReturns> = { growth: [], drawdown: [] };
   let [growth, high] = [1, 1];
-  return curve.map(({ dailyReturn }) => {
+  for (const { dailyReturn } of curve) {
     growth *= 1 + (dailyReturn ?? 0);
     high = Math.max(high, growth);
-    return { growth: rounded(growth), drawdown: rounded(1 - growth / high) };
-  });
+    linked.growth.push(rounded(growth));
+    linked.drawdown.push(rounded(1 - growth / high));
+  }
+  return linked;
 }
 
 function returnAt(curve: readonly DayOfCurve[], index: number): number | null {

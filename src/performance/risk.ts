@@ -102,6 +102,6 @@ export function expectedShortfall95(series: ReturnSeries): Figure {
   if (count < MIN_DAYS_FOR_RISK) return { reason: tooFew(count, MIN_DAYS_FOR_RISK) };
   const sorted = returnsOf(series).sort((one, other) => one - other);
   const twentieth = count / 20;
-  const sum = sorted.reduce((total, dailyReturn, index) => total + dailyReturn * Math.min(1, Math.max(0, twentieth - index)), 0);
-  return 0 - sum / twentieth;
+  const worst = sorted.slice(0, Math.ceil(twentieth));
+  return 0 - worst.reduce((sum, dailyReturn, index) => sum + dailyReturn * Math.min(1, twentieth - index), 0) / twentieth;
 }

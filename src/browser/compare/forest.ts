@@ -1,7 +1,9 @@
 import { modelPath } from '../../page-paths.ts';
 import { link } from '../parts/blocks.ts';
+import { csvButton, pngButton } from '../parts/download.ts';
 import { type Child, h, svg } from '../parts/element.ts';
 import { MISSING, chance, change, count, counted, tone } from '../parts/format.ts';
+import type { Sheet } from '../parts/sheet.ts';
 import { withoutEmptyCents } from '../plot/scale.ts';
 import type { ComparedModel } from '../service/responses.ts';
 import { type Scale, forestScale } from './forest-scale.ts';
@@ -40,7 +42,16 @@ export function forest(models: readonly ComparedModel[], options: ForestOptions)
     h('thead', h('tr', h('th', { scope: 'col' }, 'Model'), axis, ...titles, best)),
     h('tbody', ...rows),
   );
-  return h('div', legend(options), table);
+  const caption = 'Returns with their intervals';
+  const exports = h('div.exports', csvButton(caption, () => sheetOf(models)), pngButton(caption, () => table));
+  return h('div', legend(options), table, exports);
+}
+
+function sheetOf(models: readonly ComparedModel[]): Sheet {
+  const rows = models.map(({ model, runs, total_return, interval, probability_best: best }) => {
+    return [model, runs.length, total_return, interval?.low ?? null, interval?.high ?? null, best];
+  });
+  return { columns: ['Model', 'Runs', 'Return', 'Interval from', 'Interval to', BEST], rows };
 }
 
 function rowOf(model: ComparedModel, plot: SVGElement, { confidence, days }: ForestOptions): HTMLElement {

@@ -1,7 +1,9 @@
 import { toggle } from '../parts/blocks.ts';
 import { enableArrows } from '../parts/arrows.ts';
+import { csvButton } from '../parts/download.ts';
 import { h, on, replace } from '../parts/element.ts';
 import { change, pValue, tone } from '../parts/format.ts';
+import type { Sheet } from '../parts/sheet.ts';
 import type { ComparedPair } from '../service/responses.ts';
 import { type Lookup, lookupIn } from './pairs.ts';
 
@@ -36,7 +38,19 @@ function matrixParts(names: readonly string[], pairs: readonly ComparedPair[]): 
   const words =
     'By how much more the model of the row grew than the model of the column, with the p-value after Holm; ✓ where the ' +
     'difference is shown. Choose a cell for its sentence; the arrow keys move.';
-  return [h('p.quiet', words), h('div.scroll', grid), sentence];
+  const file = csvButton('Differences of all pairs', () => sheetOf(rows, columns, find));
+  return [h('p.quiet', words), h('div.scroll', grid), h('div.exports', sentence, file)];
+}
+
+/** A pair of models in each row. */
+function sheetOf(rows: readonly string[], columns: readonly string[], find: Lookup): Sheet {
+  const pairs = rows.flatMap((row) => columns.map((column) => ({ row, column, view: row === column ? null : find(row, column) })));
+  return {
+    columns: ['Model', 'Against', 'Difference', 'p after Holm', 'Shown', 'Sentence'],
+    rows: pairs.flatMap(({ row, column, view }) =>
+      view === null ? [] : [[row, column, view.difference, view.pair.p_value_holm, view.pair.shown, view.pair.sentence]],
+    ),
+  };
 }
 
 function cellOf(row: string, column: string, find: Lookup): HTMLElement {

@@ -105,8 +105,10 @@ function linesOf(node: Text): { text: string; box: DOMRect }[] {
     return range.getBoundingClientRect();
   };
   const close = (end: number) => {
-    const text = node.data.slice(start, end).replace(/\s+/g, ' ').trim();
-    if (text !== '') lines.push({ text, box: placeOf(start, end) });
+    const line = node.data.slice(start, end);
+    const text = line.trim();
+    const first = start + line.length - line.trimStart().length;
+    if (text !== '') lines.push({ text: text.replace(/\s+/g, ' '), box: placeOf(first, first + text.length) });
     start = end;
   };
   range.selectNodeContents(node);

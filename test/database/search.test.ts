@@ -176,3 +176,16 @@ test('an SQLite without FTS5 finds a database with the index sound, and can back
   without.prepare('VACUUM INTO ?').run(join(folder, 'copy.db'));
   without.close();
 });
+
+test('a search stops when its client has left', async (t) => {
+  const { database } = await fourDays();
+  t.after(() => database.close());
+  const end = new AbortController();
+  const search = { phrases: phrasesOf('executed'), filters: {}, limit: 9, before: undefined };
+  const isStopped = assert.rejects(searchLogs(database, search, end), { name: 'AbortError' });
+  end.abort();
+  await isStopped;
+  assert.equal(firstIndexed(database, newestRow(database)), null);
+  assert.equal((await searchLogs(database, search, NEVER)).messages.length, 5);
+  assert.equal(firstIndexed(database, newestRow(database)), 1);
+});

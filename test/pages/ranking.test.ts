@@ -103,6 +103,8 @@ test('all curves start together before the first day, at the value that most mod
   const other = curvesFromStart(performanceOf({ 'run-10': 100, 'run-9': 250, late: 100 }, growths));
   assert.equal(other.title, 'Growth of 100 dollars', 'one of them had another value before these days');
   assert.deepEqual(other.lines.map((line) => line.values), same.lines.map((line) => line.values));
+  const usual = curvesFromStart(performanceOf({ 'run-10': 250, 'run-9': 100, late: 250 }, growths));
+  assert.equal(usual.title, 'Growth of 250 dollars', 'most of them started from it');
   const performance = performanceOf({ 'run-10': 100, 'run-9': 100, late: 100 }, growths);
   for (const day of performance.models[1]?.curve ?? []) day.value += 1;
   assert.equal(curvesFromStart(performance).title, 'Growth of 100 dollars', 'a day that does not count came between');

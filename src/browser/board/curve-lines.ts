@@ -26,7 +26,7 @@ export function curvesFromStart({ models, benchmark }: Pick<Performance, 'models
     const { colour: look = '', dash, marker } = looks.get(model) ?? {};
     return { label: model, values: valuesFromStart(dates, values, start), look, dash, marker };
   });
-  const isValue = models.every((report) => report.start_value === start && report.curve.every((day) => isGrown(day, start)));
+  const isValue = models.every(({ curve }) => curve.every((day) => isGrown(day, start)));
   const title = isValue ? 'Portfolio value' : `Growth of ${money(start).replace(/\.00$/, '')} dollars`;
   return { dates, lines: [...own, ...benchmarkLines(benchmark, dates, start)], title };
 }

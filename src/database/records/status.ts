@@ -4,21 +4,23 @@ import { type RowOf, flag, integer, orNull, query, text } from '../rows.ts';
 import { finite, sumOf } from '../usage.ts';
 import { jsonObject } from './json-object.ts';
 
-/** Skipped model-days count as done, except those skipped by a cancellation. */
-const PROGRESS = `
-  (SELECT json_object(
-      'total_model_days', total, 'completed', completed, 'failed', failed, 'pending', total - completed - failed)
-    FROM (SELECT count(*) AS total,
+/**
+ * What a job's model-days add up to, in one pass over them: a job may have thousands. Skipped ones count as done, except those
+ * skipped by a cancellation; the cost is of all, failed ones too.
+ */
+function sumsOf(jobId: string): string {
+  return `
+  (SELECT count(*) AS total,
       count(*) FILTER (WHERE status = 'completed' OR (status = 'skipped' AND error <> 'Cancelled')) AS completed,
-      count(*) FILTER (WHERE status = 'failed') AS failed
-      FROM job_details WHERE job_details.job_id = jobs.job_id)) AS progress`;
+      count(*) FILTER (WHERE status = 'failed') AS failed,
+      ${sumOf('cost_usd')} AS cost_usd,
+      count(*) FILTER (WHERE steps > 0 AND cost_usd IS NULL) AS without_cost
+    FROM job_details WHERE job_id = ${jobId}) AS sums`;
+}
 
-/** Of all its model-days, failed ones too. */
-const USAGE = `
-  (SELECT json_object(
-      'cost_usd', ${finite(sumOf('cost_usd'))},
-      'model_days_without_cost', count(*) FILTER (WHERE steps > 0 AND cost_usd IS NULL))
-    FROM job_details WHERE job_details.job_id = jobs.job_id) AS usage`;
+const PROGRESS = `json_object('total_model_days', sums.total, 'completed', sums.completed, 'failed', sums.failed,
+    'pending', sums.total - sums.completed - sums.failed) AS progress`;
+const USAGE = `json_object('cost_usd', ${finite('sums.cost_usd')}, 'model_days_without_cost', sums.without_cost) AS usage`;
 
 const MODELS = `
   (SELECT json_group_array(model ORDER BY model_index) FROM simulation_runs WHERE simulation_runs.job_id = jobs.job_id) AS models`;
@@ -68,7 +70,8 @@ export function* modelDaysOf(database: Database, jobId: string): Generator<strin
 
 const STATUS = query(
   `SELECT ${jsonObject(['job_id', 'status', PROGRESS, 'json(dates) AS date_range', MODELS, 'universe', ENTRIES, ...COURSE])} AS json,
-     warnings, agent_config AS agentConfig, replace_existing AS replaceExisting FROM jobs WHERE job_id = ?`,
+     warnings, agent_config AS agentConfig, replace_existing AS replaceExisting
+   FROM jobs, ${sumsOf('?1')} WHERE job_id = ?1`,
   { json: text, warnings: orNull(text), agentConfig: text, replaceExisting: flag },
 );
 
@@ -92,11 +95,13 @@ export interface JobFilters {
 }
 
 const NEXT = query(
-  `SELECT job_id AS jobId, warnings,
+  `WITH next AS (
+     SELECT * FROM jobs
+     WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR (created_at, rowid) < (?2, ?3))
+     ORDER BY created_at DESC, rowid DESC LIMIT 1)
+   SELECT job_id AS jobId, warnings,
      ${jsonObject(['job_id', 'status', PROGRESS, 'start_date', 'end_date', MODELS, 'universe', ...COURSE])} AS json
-   FROM jobs
-   WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR (created_at, rowid) < (?2, ?3))
-   ORDER BY created_at DESC, rowid DESC LIMIT 1`,
+   FROM next AS jobs, ${sumsOf('(SELECT job_id FROM next)')}`,
   { jobId: text, warnings: orNull(text), json: text },
 );
 

@@ -184,6 +184,11 @@ test('failed model-days count within the filters until one is completed', async 
   assert.deepEqual(await failed(`?job_id=${job}&model=fails`), { fails: 1 });
   assert.deepEqual(await failed('?model=fails&start_date=2025-11-13'), { fails: 0 });
   assert.deepEqual(await failed('?model=fails&end_date=2025-11-11'), { fails: 0 });
+  const setCutoff = (date: string) =>
+    service.database.statement(`UPDATE simulation_runs SET entry = json_set(entry, '$.knowledge_cutoff', ?) WHERE model = 'fails'`).run(date);
+  setCutoff('2025-11-12');
+  assert.deepEqual(await failed('?days=clean&models=fails'), { fails: 0 }, 'it failed on an unclean day');
+  setCutoff('2025-11-11');
   await runJobHere(service, {}, { start_date: '2025-11-12', end_date: '2025-11-12', models: ['fails'] });
   assert.deepEqual(await failed('?model=fails'), { fails: 0 });
   assert.deepEqual(await failed(`?job_id=${job}&model=fails`), { fails: 1 }, 'the job itself still has a failed day');

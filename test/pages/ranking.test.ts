@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { curvesFromStart } from '../../src/browser/board/curve-lines.ts';
+import { curvesFromStart, valueAtEnd } from '../../src/browser/board/curve-lines.ts';
 import { marksOf } from '../../src/browser/board/marks.ts';
 import { rankingOf } from '../../src/browser/board/ranking.ts';
 import type { ModelReport, Performance } from '../../src/browser/service/responses.ts';
@@ -108,4 +108,11 @@ test('all curves start together before the first day, at the value that most mod
   const performance = performanceOf({ 'run-10': 100, 'run-9': 100, late: 100 }, growths);
   for (const day of performance.models[1]?.curve ?? []) day.value += 1;
   assert.equal(curvesFromStart(performance).title, 'Growth of 100 dollars', 'a day that does not count came between');
+});
+
+test('the value in the leaderboard is that of the curve where some days do not count', () => {
+  const [report] = performanceOf({ one: 100 }, { one: [['2025-10-07', 1.1], ['2025-10-08', 1.21]] }).models as [ModelReport];
+  assert.equal(valueAtEnd({ ...report, end_value: 121.004 }, 100), 121.004, 'the exact value where every day counts');
+  const later = report.curve.map((day, index) => ({ ...day, value: day.value + index * 5 }));
+  assert.equal(valueAtEnd({ ...report, curve: later, end_value: 126 }, 100), 121, 'a day that does not count came between');
 });

@@ -39,8 +39,17 @@ function isGrown({ value, growth }: ModelReport['curve'][number], start: number)
   return Math.abs(value - growth * start) <= TOLERANCE * start;
 }
 
+/**
+ * What a model is worth at its last close; where it had another value before its first day of these, or some of its days do
+ * not count, what the initial cash would have grown to, as in its curve.
+ */
+export function valueAtEnd({ curve, end_value: value }: ModelReport, start: number): number {
+  const last = curve.at(-1);
+  return last === undefined || curve.every((day) => isGrown(day, start)) ? value : last.growth * start;
+}
+
 /** The value that most models started from; the highest of those equally common. */
-function usualStart(models: readonly ModelReport[]): number {
+export function usualStart(models: readonly ModelReport[]): number {
   const groups = [...Map.groupBy(models, ({ start_value: start }) => start)];
   const [usual] = groups.sort(([one, a], [other, b]) => b.length - a.length || other - one);
   return usual?.[0] ?? 0;

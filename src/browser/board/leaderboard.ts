@@ -7,6 +7,7 @@ import { type Look, looksOf } from '../parts/look.ts';
 import { swatch } from '../parts/swatch.ts';
 import { liveTable, numberColumn, table, textColumn } from '../parts/table.ts';
 import type { ModelReport, Performance } from '../service/responses.ts';
+import { usualStart, valueAtEnd } from './curve-lines.ts';
 import { marksOf } from './marks.ts';
 import { rankingOf } from './ranking.ts';
 
@@ -16,6 +17,8 @@ export interface Leaderboard {
   update(performance: Performance): void;
 }
 
+const VALUE = 'Portfolio value at the last close; where some days do not count, what the initial cash would have grown to';
+
 /** Every model with the figures that distinguish it from the others. */
 export function leaderboard(performance: Performance, options: { choice?: HTMLElement } = {}): Leaderboard {
   const {
@@ -23,6 +26,7 @@ export function leaderboard(performance: Performance, options: { choice?: HTMLEl
     conventions: { definitions: meanings },
   } = performance;
   const looks = looksOf(models.map(({ model }) => model));
+  const start = usualStart(models);
   const excess = meanings['excess_return'];
   const board = liveTable<ModelReport>({
     caption: 'Leaderboard of the models',
@@ -36,7 +40,7 @@ export function leaderboard(performance: Performance, options: { choice?: HTMLEl
         cell: (row) => h('div.named', nameOf(row, looks.get(row.model)), caveat(row)),
         raw: ({ model }) => model,
       },
-      numberColumn('Value', (row) => row.end_value, money, { meaning: 'Portfolio value at the last close' }),
+      numberColumn('Value', (row) => valueAtEnd(row, start), money, { meaning: VALUE }),
       numberColumn('Return', (row) => row.total_return, change, { meaning: meanings['total_return'], isToned: true }),
       numberColumn('vs. benchmark', (row) => row.relative.excess_return, change, { meaning: excess, isToned: true }),
       numberColumn('Sharpe', (row) => row.sharpe_ratio, ratio, { meaning: meanings['sharpe_ratio'] }),

@@ -104,16 +104,20 @@ export function searchedTexts(database: Database, row: number): string[] {
  * first row of the span that the row is in now.
  */
 export function indexDownFrom(database: Database, row: number, messages: number = MESSAGES_PER_STEP): number {
+  if (isMisplaced(database)) clearIndex(database); // joined with new rows, old ones would pass for right
   const known = firstIndexed(database, row); // another search may have been faster
   if (known !== null) return known;
   const below = SPAN.get(database, row);
   const floor = below?.last ?? 0;
-  const first = firstOfStep(SIZES.all(database, row, floor, messages), { floor, messages });
+  const sizes = SIZES.all(database, row, floor, messages);
+  const [last] = sizes[0] ?? [];
+  if (last === undefined) return floor + 1; // there is no message
+  const first = firstOfStep(sizes, { floor, messages });
   const insert = database.statement('INSERT INTO log_words (rowid, words) VALUES (?, ?)');
-  for (const [id, ...texts] of ROWS.all(database, first, row)) insert.run(id, inBlock(texts.flatMap((one) => wordsOf(one ?? '')), id));
+  for (const [id, ...texts] of ROWS.all(database, first, last)) insert.run(id, inBlock(texts.flatMap((one) => wordsOf(one ?? '')), id));
   const isJoined = below !== undefined && first === floor + 1;
   if (isJoined) database.statement('DELETE FROM log_words_spans WHERE first_row = ?').run(below.first);
-  return addSpan(database, isJoined ? below.first : first, row);
+  return addSpan(database, isJoined ? below.first : first, last);
 }
 
 /** The first row of a step, of rows from the newest down with their sizes; without a gap to the floor when it reaches that. */
@@ -137,7 +141,7 @@ function addSpan(database: Database, first: number, last: number): number {
     database
       .statement(
         `INSERT INTO log_words_spans (first_row, last_row, session_id, message_index)
-         SELECT ?1, ?2, session_id, message_index FROM (SELECT 1) LEFT JOIN reasoning_logs ON rowid = ?2`,
+         SELECT ?1, ?2, session_id, message_index FROM reasoning_logs WHERE rowid = ?2`,
       )
       .run(first, last);
   return first;

@@ -8,8 +8,7 @@ CREATE VIRTUAL TABLE log_words USING fts5(words, content='', columnsize=0, token
 CREATE TABLE log_words_spans (
   first_row INTEGER PRIMARY KEY CHECK (first_row >= 1),
   last_row INTEGER NOT NULL CHECK (last_row >= first_row),
-  session_id INTEGER,
-  message_index INTEGER,
-  CHECK ((session_id IS NULL) = (message_index IS NULL))
+  session_id INTEGER NOT NULL,
+  message_index INTEGER NOT NULL
 ) STRICT;
 `;

@@ -116,7 +116,7 @@ export const forbidden: readonly [name: string, sql: string][] = [
   ['tool calls that become no JSON', `UPDATE reasoning_logs SET tool_calls = '' WHERE role = 'assistant'`],
   ['more refusals than calls', `INSERT INTO tool_usage VALUES (1, 'sell', 1, 2, 0)`],
   ['calls that come to be none', `UPDATE tool_usage SET calls = 0`],
-  ['words of no row', `INSERT INTO log_words_spans VALUES (0, 5, NULL, NULL)`],
+  ['words of no row', `INSERT INTO log_words_spans VALUES (0, 5, 1, 1)`],
   ['words of rows that end before they begin', `UPDATE log_words_spans SET last_row = 0`],
   ['an empty idempotency key', `INSERT INTO idempotency_keys VALUES ('', 'j', 'h', '{}')`],
   ['a remembered answer that becomes no JSON', `UPDATE idempotency_keys SET answer = '{'`],

@@ -14,8 +14,8 @@ const UNITS = 1e10;
 
 /**
  * A histogram with an edge at 0, so that no bin has gains and losses, and with a width of 1, 2 or 5 times a power of ten: the
- * first that is at least 2 · IQR / ∛n (Freedman & Diaconis, On the Histogram as a Density Estimator, Probability Theory and
- * Related Fields, 1981) and needs at most `MAX_BINS` bins. The numbers are those of the response, with ten decimals.
+ * largest that is at most the width of `ruleOf`, or the next ones if there were more than `MAX_BINS` bins. The numbers are
+ * those of the response, with ten decimals.
  */
 export function histogramOf(numbers: readonly number[]): Histogram {
   const units = numbers.map((number) => Math.round(number * UNITS)).sort((one, other) => one - other);
@@ -33,15 +33,33 @@ export function histogramOf(numbers: readonly number[]): Histogram {
 
 /** In units; `units` are in order. */
 function widthOf(units: readonly number[], { least, most }: { least: number; most: number }): number {
-  const range = (2 * (quartile(units, 3) - quartile(units, 1))) / Math.cbrt(units.length);
-  for (let power = SMALLEST_WIDTH; ; power *= 10) {
-    for (const width of [power, 2 * power, 5 * power])
-      if (width >= range && Math.floor(most / width) - Math.floor(least / width) < MAX_BINS) return width;
+  const rule = ruleOf(units, most - least);
+  for (let place = 0; ; place += 1) {
+    const width = roundWidth(place);
+    const bins = Math.floor(most / width) - Math.floor(least / width) + 1;
+    if (roundWidth(place + 1) > rule && bins <= MAX_BINS) return width;
   }
+}
+
+/**
+ * The lesser of 2 · IQR / ∛n (Freedman & Diaconis, On the Histogram as a Density Estimator, Probability Theory and Related
+ * Fields, 1981) and of the range over log₂ n + 1 (Sturges, The Choice of a Class Interval, JASA, 1926), as `bins='auto'` of
+ * NumPy: the first alone makes two bins of a few numbers, the second too few of many. Without an IQR, the second.
+ */
+function ruleOf(units: readonly number[], range: number): number {
+  const sturges = range / (Math.log2(units.length) + 1);
+  const spread = quartile(units, 3) - quartile(units, 1);
+  return spread === 0 ? sturges : Math.min((2 * spread) / Math.cbrt(units.length), sturges);
 }
 
 /** One basis point: of numbers that do not vary, there is one bin of it. */
 const SMALLEST_WIDTH = 0.0001 * UNITS;
+const DIGITS = [1, 2, 5] as const;
+
+/** 1, 2, 5, 10, 20, … times the smallest. */
+function roundWidth(place: number): number {
+  return SMALLEST_WIDTH * (DIGITS[place % DIGITS.length] ?? 1) * 10 ** Math.floor(place / DIGITS.length);
+}
 
 /** Without interpolation: type 1 in Hyndman & Fan 1996. */
 function quartile(sorted: readonly number[], number: 1 | 3): number {

@@ -133,11 +133,12 @@ const histograms: [name: string, numbers: number[], edges: number[], counts: num
   ['no number', [], [], []],
   ['zeros', [0, 0, 0], [0, 0.0001], [3]],
   ['one gain', [0.0123], [0.0123, 0.0124], [1]],
-  ['a gain and a loss, which are not in one bin', [-0.004, 0.004], [-0.02, 0, 0.02], [1, 1]],
-  ['a number on an edge, which is in the bin above it', [0, 0.0001, 0.0001, 0.0002], [0, 0.0002, 0.0004], [3, 1]],
+  ['a gain and a loss, which are not in one bin', [-0.004, 0.004], [-0.004, -0.002, 0, 0.002, 0.004, 0.006], [1, 0, 0, 0, 1]],
+  ['a number on an edge, which is in the bin above it', [0, 0.0001, 0.0001, 0.0002], [0, 0.0001, 0.0002, 0.0003], [1, 2, 1]],
   ['one far number, which makes the bins wide, so that there are at most 40', [0.0001, 0.0002, 0.0003, 0.0004, 9], [0, 0.5, 1, 9.5], []],
-  ['numbers that take 40 bins', [0, 0, 0, 0, 0, 0.0039], [0, 0.0001, 0.0002, 0.004], []],
-  ['numbers that would take 41', [0, 0, 0, 0, 0, 0.004], [0, 0.0002, 0.0004, 0.0042], []],
+  ['numbers half of which are the same', [-0.01, 0, 0, 0, 0, 0, 0, 0.01], [-0.01, -0.005, 0, 0.005, 0.01, 0.015], [1, 0, 6, 0, 1]],
+  ['numbers that take 40 bins', [0, 0, 0, 0.0001, 0.0001, 0.0039], [0, 0.0001, 0.0002, 0.004], []],
+  ['numbers that would take 41', [0, 0, 0, 0.0001, 0.0001, 0.004], [0, 0.0002, 0.0004, 0.0042], []],
 ];
 for (const [name, numbers, edges, counts] of histograms) {
   test(`a histogram of ${name}`, () => {
@@ -148,7 +149,7 @@ for (const [name, numbers, edges, counts] of histograms) {
   });
 }
 
-test('the width of a histogram is the first round number that the rule allows', () => {
+test('the width of a histogram is the last round number that the rule allows', () => {
   const anyNumber = fc.integer({ min: -30_000, max: 30_000 }).map((points) => points / 100_000);
   fc.assert(
     fc.property(fc.array(anyNumber, { minLength: 1, maxLength: 80 }), (numbers) => {
@@ -162,14 +163,24 @@ test('the width of a histogram is the first round number that the rule allows', 
       assert.ok(Math.abs(low / width - Math.round(low / width)) < 1e-6, '0 is an edge, or would be');
       const sorted = numbers.toSorted((one, other) => one - other);
       const quartile = (share: number) => sorted.find((number) => sorted.filter((other) => other <= number).length >= share * sorted.length) ?? NaN;
-      const least = (2 * (quartile(0.75) - quartile(0.25))) / numbers.length ** (1 / 3);
+      const [first = NaN, last = NaN] = [sorted[0], sorted.at(-1)];
+      const spread = quartile(0.75) - quartile(0.25);
+      const sturges = (last - first) / (Math.log2(numbers.length) + 1);
+      const rule = spread < 1e-9 ? sturges : Math.min((2 * spread) / numbers.length ** (1 / 3), sturges);
+      assert.ok((widths[place + 1] ?? NaN) > rule - 1e-9, `${width} is narrower than ${rule} asks for`);
       const smaller = widths[place - 1];
-      if (smaller === undefined) return;
-      const bins = Math.floor((sorted.at(-1) ?? NaN) / smaller + 1e-9) - Math.floor((sorted[0] ?? NaN) / smaller + 1e-9) + 1;
-      assert.ok(smaller < least + 1e-9 || bins > 40, `${smaller} would do: ${least}, ${bins} bins`);
+      if (smaller === undefined || width < rule + 1e-9) return;
+      const bins = Math.floor(last / smaller + 1e-9) - Math.floor(first / smaller + 1e-9) + 1;
+      assert.ok(bins > 40, `${smaller} would do: ${rule}, ${bins} bins`);
     }),
     { numRuns: runs(50, 2_000) },
   );
+});
+
+test('the returns of three months have a shape: no fewer bins than Sturges asks for', () => {
+  const bell = Array.from({ length: 58 }, (_, index) => 0.004 * Math.log((index + 0.5) / (57.5 - index)));
+  for (const numbers of [bell, bell.map((number) => number / 7), bell.map((number) => 0.0003 * Math.sign(number) + number)])
+    assert.ok(histogramOf(numbers).counts.length >= 7, `${histogramOf(numbers).counts}`);
 });
 
 test('twenty windows of a quiet and a lively month: rolling figures change, a window without variation has a reason', () => {

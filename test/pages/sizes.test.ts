@@ -94,7 +94,8 @@ async function faultsOf(reader: Visit, path: string, form: Form): Promise<string
 const BAD_ON_PAPER = `(() => {
   const shown = [...document.querySelectorAll('body *')].filter((element) => element.checkVisibility() && !element.closest('.unseen, .canvas'));
   const nameOf = (element) => element.localName + '.' + element.className + ' ' + element.textContent.slice(0, 40);
-  const wide = shown.filter((element) => element.getBoundingClientRect().right > innerWidth + 1);
+  const isWide = (element) => element.getBoundingClientRect().right > innerWidth + 1;
+  const wide = shown.filter((element) => isWide(element) && !isWide(element.parentElement));
   const cut = shown.filter((element) => getComputedStyle(element).overflowX !== 'visible' && !element.matches('th, .legend *, svg *')
     && element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0);
   const controls = shown.filter((element) => element.matches('form, input, select, textarea, button:not(.sort, .legend), nav, .tip'));

@@ -3,7 +3,7 @@ import { type FilterName, type Filters, filtersIn, hasFilters } from '../filters
 import { missing, section } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
 import { counted } from '../parts/format.ts';
-import { type Page, heading } from '../parts/page.ts';
+import { type Page, appendInTurn, heading } from '../parts/page.ts';
 import { getJobs, getModels } from '../service/requests.ts';
 import type { Holdings, ModelReport } from '../service/responses.ts';
 import { valueCurve } from './curve.ts';
@@ -41,32 +41,31 @@ export const showModel: Page = async (host, params, signal) => {
   ]);
   bar.offer({ jobs });
   if ('reason' in data) return replace(content, ...missing(nothing(model, filters, data.reason)));
-  replace(content, ...notices(data.report), ...figureViews(data, signal));
+  replace(content, ...notices(data.report));
+  await appendInTurn(content, figureViews(data, signal), signal);
   const known = models.find(({ signature }) => signature === model);
   const ran = known === undefined ? [] : [section('What ran', entryView(known.entry))];
-  content.append(...holdingViews(data, await data.held, signal), ...ran);
+  await appendInTurn(content, holdingViews(data, await data.held, signal), signal);
+  content.append(...ran);
 };
 
-function figureViews({ report, details, performance, trades }: ModelData, signal: AbortSignal): HTMLElement[] {
+function* figureViews({ report, details, performance, trades }: ModelData, signal: AbortSignal): Generator<HTMLElement> {
   const { definitions } = performance.conventions;
-  return [
-    valueCurve({ report, performance, trades, signal }),
-    drawdowns({ report, details, definitions, signal }),
-    section('Figures', figures(report, performance)),
-    h('div.two.even', monthlyReturns(details, definitions), returnDistribution(report, details, definitions)),
-    rollingRisk({ report, details, definitions, signal }),
-  ];
+  yield valueCurve({ report, performance, trades, signal });
+  yield drawdowns({ report, details, definitions, signal });
+  yield section('Figures', figures(report, performance));
+  yield h('div.two.even', monthlyReturns(details, definitions), returnDistribution(report, details, definitions));
+  yield rollingRisk({ report, details, definitions, signal });
 }
 
-function holdingViews({ report, details, performance, trades }: ModelData, held: Holdings, signal: AbortSignal): HTMLElement[] {
+function* holdingViews(data: ModelData, held: Holdings, signal: AbortSignal): Generator<HTMLElement> {
+  const { report, details, performance, trades } = data;
   const { definitions } = performance.conventions;
-  return [
-    h('div.two.even', profitBySymbol(details, definitions), currentHoldings(report, held.days.at(-1))),
-    weightsOverTime(held, signal),
-    holdingsOverTime(held),
-    tradesTable(report.model, trades),
-    dayTable(report, { trades, held: held.days }),
-  ];
+  yield h('div.two.even', profitBySymbol(details, definitions), currentHoldings(report, held.days.at(-1)));
+  yield weightsOverTime(held, signal);
+  yield holdingsOverTime(held);
+  yield tradesTable(report.model, trades);
+  yield dayTable(report, { trades, held: held.days });
 }
 
 function nothing(model: string, filters: Filters, reason: string | null): string {

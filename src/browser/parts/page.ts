@@ -32,6 +32,15 @@ export function markTabAsDev(): void {
   nameTab();
 }
 
+/** Adds the parts of a page one by one, each in a task of its own, so that the page reacts meanwhile. */
+export async function appendInTurn(place: HTMLElement, parts: Iterable<HTMLElement>, signal: AbortSignal): Promise<void> {
+  for (const part of parts) {
+    place.append(part);
+    await new Promise((resolve) => setTimeout(resolve));
+    if (signal.aborted) return;
+  }
+}
+
 /** Goes to another of our pages, as a link to it would. */
 export function goTo(url: string): void {
   if (url !== location.pathname + location.search) addEntry(url);

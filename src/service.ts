@@ -11,6 +11,7 @@ import { createJobs } from './jobs/jobs.ts';
 import type { Log } from './log.ts';
 import type { Settings } from './settings.ts';
 import { type WorkerLimits, workerLimits } from './worker/limits.ts';
+import { type StartChild, startConfined } from './worker/process.ts';
 
 export interface ServiceOptions {
   settings: Settings;
@@ -18,6 +19,8 @@ export interface ServiceOptions {
   clock: Clock;
   /** The program of the child processes: the agent as JavaScript text. */
   agentProgram: string;
+  /** How a child is started; tests of jobs run the agent in their own process. */
+  startChild?: StartChild;
   /** Empty means that every client may do everything. */
   accessTokens: readonly AccessToken[];
   /** The built files of the pages. */
@@ -40,6 +43,7 @@ export async function startService({
   log,
   clock,
   agentProgram,
+  startChild = startConfined,
   accessTokens,
   pages,
   httpLimits,
@@ -51,7 +55,7 @@ export async function startService({
     isServing: true,
     onRepair: (what) => log.warning(what),
   });
-  const jobs = createJobs({ database, settings, log, clock, agentProgram, environment, limits });
+  const jobs = createJobs({ database, settings, log, clock, agentProgram, startChild, environment, limits });
   const server = createHttpServer(
     { database, settings, log, clock, jobs, interfaceDescription },
     { accessTokens, pages, ...(httpLimits && { limits: httpLimits }) },

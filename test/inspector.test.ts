@@ -10,6 +10,7 @@ import { openDatabase } from '../src/database/database.ts';
 import { withSnapshot } from '../src/database/snapshot.ts';
 import { closeInspector } from '../src/inspector.ts';
 import { launch } from '../src/worker/launch.ts';
+import { startConfined } from '../src/worker/process.ts';
 import { agentFixture, simulatedStart } from './support/agents.ts';
 import { runInProcess } from './support/in-process.ts';
 import { blocks, childrenOf, descriptorsOf, listeningPortsOf, noProc } from './support/processes.ts';
@@ -71,6 +72,7 @@ test('the processes that the service starts do not hear SIGUSR1; short of memory
   const spoke = Promise.withResolvers<void>();
   const trading = launch(simulatedStart, {
     program: agentFixture('never-reads'),
+    startChild: startConfined,
     timeoutMs: 3_600_000,
     patienceMs: 60_000,
     memoryMb: 512,

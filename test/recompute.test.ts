@@ -48,7 +48,7 @@ test('an independent bookkeeper derives every figure from only the records and t
     enabled: true,
   }));
   const service = await startTestService(t, {
-    agentProgram: await realAgentHere(),
+    agent: await realAgentHere(),
     configuration: { models, agent_config: { stock_symbols: SYMBOLS, initial_cash: 10_000 } },
     clock: clockFrom('2025-09-29'),
   });

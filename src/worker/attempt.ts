@@ -89,6 +89,7 @@ async function trade(
   const outcome = await launch(start, {
     past,
     program: context.agentProgram,
+    startChild: context.startChild,
     timeoutMs: settings.modelDayTimeoutMs,
     patienceMs: crew.patienceMs(tries),
     onStart: crew.noteStart,

@@ -3,6 +3,7 @@ import type { Database } from '../database/database.ts';
 import type { Log } from '../log.ts';
 import type { Settings } from '../settings.ts';
 import type { WorkerLimits } from './limits.ts';
+import type { StartChild } from './process.ts';
 
 /** The worker's dependencies. */
 export interface WorkerContext {
@@ -14,5 +15,7 @@ export interface WorkerContext {
   environment: NodeJS.ProcessEnv;
   /** The program of the child processes: the agent as JavaScript text. */
   agentProgram: string;
+  /** `startConfined`; tests of jobs run the agent in their own process instead. */
+  startChild: StartChild;
   limits: WorkerLimits;
 }

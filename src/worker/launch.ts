@@ -3,10 +3,10 @@ import { setImmediate } from 'node:timers/promises';
 import { codeOf, messageOf } from '../domain.ts';
 import type { Outcome, PastMessage, Start } from '../protocol.ts';
 import { type Channel, type Lost, type MessageHandler, openChannel } from './channel.ts';
-import { type Network, confine } from './confinement.ts';
+import type { Network } from './confinement.ts';
 import { watchSilence } from './first-line.ts';
 import { watchMemory } from './memory.ts';
-import { endProcess, readStderr, startProcess } from './process.ts';
+import { type StartChild, endProcess, readStderr } from './process.ts';
 
 /** Errors of a start for which the machine lacks processes, memory or open files. */
 const SHORTAGES: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE']);
@@ -14,6 +14,7 @@ const SHORTAGES: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'E
 export interface LaunchOptions {
   /** The child's program as JavaScript text. */
   program: string;
+  startChild: StartChild;
   timeoutMs: number;
   /** How long the child may take to its first line. */
   patienceMs: number;
@@ -77,10 +78,9 @@ export async function launch(start: Omit<Start, 'pastMessages'>, options: Launch
 }
 
 /** Some start errors are thrown, others are events. */
-function startOrLose({ model }: Pick<Start, 'model'>, { program, memoryMb }: LaunchOptions): ChildProcess | Lost {
-  const network = networkOf(model);
+function startOrLose({ model }: Pick<Start, 'model'>, { program, startChild, memoryMb }: LaunchOptions): ChildProcess | Lost {
   try {
-    return startProcess(confine(program, network), { isNetworked: network !== 'none', heapMb: memoryMb / 2 });
+    return startChild(program, { network: networkOf(model), heapMb: memoryMb / 2 });
   } catch (error) {
     if (!isShortage(error)) throw error;
     return { status: 'lost', hasSpoken: false, error: `it could not be started, ${messageOf(error)}` };

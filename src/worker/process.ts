@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { NO_INSPECTOR_FLAGS } from '../inspector.ts';
+import { type Network, confine } from './confinement.ts';
 
 /** The process of a model-day: its command, flags, environment and niceness, and how it is ended. */
 
@@ -31,6 +32,16 @@ const INHERITED_VARIABLES = [
   'SSL_CERT_DIR',
   'TZ',
 ];
+
+/**
+ * How the worker starts a child: from its program, as JavaScript text, what it may reach on the network, and the size of its
+ * JavaScript heap. May throw what `spawn` throws; other start errors are events of the child.
+ */
+export type StartChild = (program: string, rights: { network: Network; heapMb: number }) => ChildProcess;
+
+/** The service's way: a process of its own, whose program is confined before it runs. */
+export const startConfined: StartChild = (program, { network, heapMb }) =>
+  startProcess(confine(program, network), { isNetworked: network !== 'none', heapMb });
 
 /**
  * Starts a child that runs a program, given as JavaScript text. The program is passed by `--eval`: the child then starts as

@@ -70,7 +70,7 @@ async function startLive(t: TestContext, provider: Provider, models: readonly st
       models: models.map((signature) => ({ signature, enabled: true })),
       agent_config: { stock_symbols: ['AAPL', 'MSFT'] },
     },
-    agentProgram: scriptedAgent(Object.fromEntries(models.map((model) => [`${model} ${FIRST}`, [[['buy', { symbol: 'AAPL', amount: 10 }]]]]))),
+    agent: scriptedAgent(Object.fromEntries(models.map((model) => [`${model} ${FIRST}`, [[['buy', { symbol: 'AAPL', amount: 10 }]]]]))),
   };
   const live = {
     service: await startTestService(t, options),

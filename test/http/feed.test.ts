@@ -28,7 +28,7 @@ const script: Script = {
 let service: TestService;
 let jobs: string[];
 before(async (t) => {
-  service = await startTestService(t as TestContext, { agentProgram: scriptedAgent(script), prices: PRICES });
+  service = await startTestService(t as TestContext, { agent: scriptedAgent(script), prices: PRICES });
   const both = await runJobHere(service, script, { start_date: MON, end_date: WED, models: ['model-a', 'model-b'] });
   // Replaced: what model-b bought on Tuesday no longer counts, nor what it said.
   const again = { start_date: TUE, end_date: TUE, models: ['model-b'], replace_existing: true };

@@ -32,7 +32,7 @@ let service: TestService;
 let job: any;
 before(async (t) => {
   const script = { [`${trader} ${DATE}`]: chunksOf(calls, 100) };
-  service = await startTestService(t as TestContext, { agentProgram: scriptedAgent(script) });
+  service = await startTestService(t as TestContext, { agent: scriptedAgent(script) });
   const withoutChild = signatures.filter((signature) => !WITH_CHILD.includes(signature));
   assert.equal(withoutChild.length, signatures.length - WITH_CHILD.length);
   const days = { start_date: DATE, end_date: DATE };

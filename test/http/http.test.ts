@@ -28,7 +28,7 @@ before(async (t) => {
   service = await startTestService(t as TestContext, {
     configuration,
     prices: PRICES,
-    agentProgram: scriptedAgent(script),
+    agent: scriptedAgent(script),
   });
   job = await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-11' });
 });

@@ -19,8 +19,8 @@ async function trigger({ url }: TestService, key: string | string[], body: unkno
 }
 
 test('the same key and request return the first job again: while it runs, after its end, after a restart', async (t) => {
-  const agentProgram = scriptedAgent({ '*': [[['wait', 200]]] });
-  const service = await startTestService(t, { agentProgram });
+  const agent = scriptedAgent({ '*': [[['wait', 200]]] });
+  const service = await startTestService(t, { agent });
   const first = await trigger(service, 'key-1');
   assert.equal(first.status, 200);
   assert.deepEqual(await trigger(service, 'key-1'), first);
@@ -28,7 +28,7 @@ test('the same key and request return the first job again: while it runs, after 
   assert.equal(status, 'completed');
   assert.deepEqual(await trigger(service, 'key-1'), first);
   await service.stop();
-  const again = await startTestService(t, { agentProgram, folder: service.folder });
+  const again = await startTestService(t, { agent, folder: service.folder });
   assert.deepEqual(await trigger(again, 'key-1'), first);
   assert.equal((await again.get('/jobs')).body.count, 1);
 });
@@ -83,7 +83,7 @@ test('without a key, or under another one, a request is a new one', async (t) =>
 });
 
 test('only responses with status 200 are remembered', async (t) => {
-  const service = await startTestService(t, { agentProgram: scriptedAgent({ '*': [[['wait', 600]]] }) });
+  const service = await startTestService(t, { agent: scriptedAgent({ '*': [[['wait', 600]]] }) });
   const running = await trigger(service, 'key-1');
   const other = { ...REQUEST, models: ['model-b'] };
   assert.equal((await trigger(service, 'key-2', other)).status, 400, 'another job is running');

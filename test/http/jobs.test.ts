@@ -146,7 +146,7 @@ for (const [query, detail] of refusals) {
 }
 
 test('the list shows the progress of a job', async (t) => {
-  const own = await startTestService(t, { agentProgram: scriptedAgent({ '*': [[['wait', 60_000]]] }) });
+  const own = await startTestService(t, { agent: scriptedAgent({ '*': [[['wait', 60_000]]] }) });
   const day = { start_date: '2025-11-10', end_date: '2025-11-10', models: ['model-a'] };
   const latest = async () => {
     const [{ job_id, status, progress }] = (await own.get('/jobs')).body.jobs;

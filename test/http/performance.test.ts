@@ -35,7 +35,7 @@ before(async (t) => {
   service = await startTestService(t as TestContext, {
     configuration,
     prices: PRICES + QQQ,
-    agentProgram: scriptedAgent(script),
+    agent: scriptedAgent(script),
     settings: { riskFreeRate: 0.04 },
   });
   const first = { start_date: '2025-11-10', end_date: '2025-11-11', models: MODELS };

@@ -20,7 +20,7 @@ const serve = (t: TestContext, script: Script, agentOf = scriptedAgent) =>
       models: [{ signature: 'model-a', enabled: true }],
       agent_config: { stock_symbols: ['AAPL'], max_steps: 5 },
     },
-    agentProgram: agentOf(script),
+    agent: agentOf(script),
     prices: PRICES,
   });
 
@@ -79,7 +79,7 @@ test('a job that is cancelled in the same moment never starts', async (t) => {
     settings,
     log,
     clock: clockFrom(TODAY),
-    agentProgram: '',
+    ...scriptedAgent({}),
     environment: {},
     limits: workerLimits,
   });

@@ -17,7 +17,7 @@ const WEEK = { start_date: '2025-11-10', end_date: '2025-11-13' };
 const slowBuyer = scriptedAgent({ '*': [[['buy', { symbol: 'AAPL', amount: 1 }]], [['wait', 100]]] });
 
 test('of simultaneous triggers exactly one creates a job', async (t) => {
-  const service = await startTestService(t, { configuration, prices: PRICES, agentProgram: slowBuyer });
+  const service = await startTestService(t, { configuration, prices: PRICES, agent: slowBuyer });
   const answers = await Promise.all(Array.from({ length: 10 }, () => service.post('/simulate/trigger', DAY)));
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(9).fill(400)]);
   const refusal = answers.find(({ status }) => status === 400);
@@ -28,14 +28,14 @@ test('of simultaneous triggers exactly one creates a job', async (t) => {
 });
 
 test('a job interrupted by a stop continues at the next start, and no trade happens twice', async (t) => {
-  const first = await startTestService(t, { configuration, prices: PRICES, agentProgram: slowBuyer });
+  const first = await startTestService(t, { configuration, prices: PRICES, agent: slowBuyer });
   const { body } = await first.post('/simulate/trigger', WEEK);
   await until(
     'three model-days',
     async () => (await first.get(`/simulate/status/${body.job_id}`)).body.progress.completed >= 3,
   );
   await first.stop();
-  const second = await startTestService(t, { configuration, agentProgram: slowBuyer, folder: first.folder });
+  const second = await startTestService(t, { configuration, agent: slowBuyer, folder: first.folder });
   const status = await second.waitForJob(body.job_id);
   assert.equal(status.status, 'completed');
   assert.deepEqual(status.progress, { total_model_days: 8, completed: 8, failed: 0, pending: 0 });
@@ -49,7 +49,7 @@ test('a job interrupted by a stop continues at the next start, and no trade happ
 });
 
 test('a replacing job that is interrupted replaces each day once', async (t) => {
-  const first = await startTestService(t, { configuration, prices: PRICES, agentProgram: slowBuyer });
+  const first = await startTestService(t, { configuration, prices: PRICES, agent: slowBuyer });
   await first.runJob(WEEK);
   const { body } = await first.post('/simulate/trigger', { ...WEEK, replace_existing: true });
   await until(
@@ -57,7 +57,7 @@ test('a replacing job that is interrupted replaces each day once', async (t) => 
     async () => (await first.get(`/simulate/status/${body.job_id}`)).body.progress.completed >= 3,
   );
   await first.stop();
-  const second = await startTestService(t, { configuration, agentProgram: slowBuyer, folder: first.folder });
+  const second = await startTestService(t, { configuration, agent: slowBuyer, folder: first.folder });
   const status = await second.waitForJob(body.job_id);
   assert.deepEqual([status.status, status.warnings], ['completed', null]);
   assert.equal((await second.get('/results')).body.count, 8);
@@ -67,7 +67,7 @@ test('a job trades the universe that its trigger names, and keeps it', async (t)
   const universes = { other: ['msft'] };
   const both = scriptedAgent({ '*': [[['buy', { symbol: 'AAPL', amount: 1 }], ['buy', { symbol: 'MSFT', amount: 2 }]]] });
   const prices = `${PRICES}\nMSFT 2025-11-10 50 51`;
-  const service = await startTestService(t, { configuration: { ...configuration, universes }, prices, agentProgram: both });
+  const service = await startTestService(t, { configuration: { ...configuration, universes }, prices, agent: both });
   const refused = await service.post('/simulate/trigger', { ...DAY, universe: 'another' });
   const detail = "Universe 'another' is not in the server configuration: it names other";
   assert.deepEqual([refused.status, refused.body.detail], [400, detail]);
@@ -87,7 +87,7 @@ test('a job trades the universe that its trigger names, and keeps it', async (t)
 });
 
 test('the configuration is read at every trigger: missing or broken is a 500 that says which', async (t) => {
-  const service = await startTestService(t, { configuration: null, prices: PRICES, agentProgram: slowBuyer });
+  const service = await startTestService(t, { configuration: null, prices: PRICES, agent: slowBuyer });
   assert.equal((await service.get('/health')).body.status, 'healthy');
   const missing = await service.post('/simulate/trigger', DAY);
   assert.equal(missing.status, 500);
@@ -101,7 +101,7 @@ test('the configuration is read at every trigger: missing or broken is a 500 tha
 });
 
 test('the file is checked before the models, the models before the range, the range before other jobs', async (t) => {
-  const service = await startTestService(t, { configuration: { models: [] }, prices: PRICES, agentProgram: slowBuyer });
+  const service = await startTestService(t, { configuration: { models: [] }, prices: PRICES, agent: slowBuyer });
   const details = async (request: object) => (await service.post('/simulate/trigger', request)).body.detail;
   const future = { start_date: '2025-11-10', end_date: '2099-01-01' };
   assert.match(await details(future), /^No models to simulate/);
@@ -114,7 +114,7 @@ test('the file is checked before the models, the models before the range, the ra
 });
 
 test('an empty start date means resume mode, as null and none do', async (t) => {
-  const service = await startTestService(t, { configuration, prices: PRICES, agentProgram: scriptedAgent({}) });
+  const service = await startTestService(t, { configuration, prices: PRICES, agent: scriptedAgent({}) });
   for (const [index, request] of [{ start_date: '' }, { start_date: null }, {}].entries()) {
     const { body } = await service.post('/simulate/trigger', {
       ...request,
@@ -142,7 +142,7 @@ test('a refused trigger leaves nothing behind', async (t) => {
 });
 
 test('models: duplicates are dropped, order is kept, an empty list means the enabled ones', async (t) => {
-  const service = await startTestService(t, { configuration, prices: PRICES, agentProgram: scriptedAgent({}) });
+  const service = await startTestService(t, { configuration, prices: PRICES, agent: scriptedAgent({}) });
   assert.deepEqual((await service.runJob({ ...DAY, models: ['z', 'a', 'z'] })).models, ['z', 'a']);
   assert.deepEqual((await service.runJob({ ...DAY, models: [] })).models, ['model-a', 'model-b']);
   assert.deepEqual((await service.runJob({ ...DAY, models: null })).models, ['model-a', 'model-b']);
@@ -152,7 +152,7 @@ test('a job keeps the agent configuration that it was created with', async (t) =
   const service = await startTestService(t, {
     configuration: { ...configuration, agent_config: { stock_symbols: ['AAPL'], initial_cash: 500 } },
     prices: PRICES,
-    agentProgram: scriptedAgent({}),
+    agent: scriptedAgent({}),
   });
   const { body } = await service.post('/simulate/trigger', DAY);
   writeFileSync(service.settings.configurationPath, JSON.stringify(twoModels));
@@ -161,7 +161,7 @@ test('a job keeps the agent configuration that it was created with', async (t) =
 });
 
 test('a range of exactly the maximum is accepted, one day more is refused', async (t) => {
-  const service = await startTestService(t, { configuration, prices: PRICES, agentProgram: scriptedAgent({}) });
+  const service = await startTestService(t, { configuration, prices: PRICES, agent: scriptedAgent({}) });
   const tooLong = await service.post('/simulate/trigger', { start_date: '2025-10-31', end_date: '2025-11-30' });
   assert.equal(tooLong.status, 400);
   assert.match(tooLong.body.detail, /is 31 days, the maximum is 30/);
@@ -172,7 +172,7 @@ test('a range of exactly the maximum is accepted, one day more is refused', asyn
 });
 
 test('warnings that cannot be read are null', async (t) => {
-  const service = await startTestService(t, { configuration, prices: PRICES, agentProgram: scriptedAgent({}) });
+  const service = await startTestService(t, { configuration, prices: PRICES, agent: scriptedAgent({}) });
   const { job_id } = await service.runJob(DAY);
   for (const stored of ['{not json', '{"a":1}', '[1]', '', null]) {
     service.database.statement('UPDATE jobs SET warnings = ? WHERE job_id = ?').run(stored, job_id);

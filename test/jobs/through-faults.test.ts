@@ -48,7 +48,7 @@ function contextOf(t: TestContext, damage: (path: string) => void = () => {}): W
   const configurationPath = join(path, '../config.json');
   writeFileSync(configurationPath, '{"models": []}');
   const settings = { ...readSettings({ DEPLOYMENT_MODE: 'DEV' }), configurationPath };
-  return { database, settings, clock: clockFrom(TODAY), log: silentLog, environment: {}, agentProgram: buyer, limits: workerLimits };
+  return { database, settings, clock: clockFrom(TODAY), log: silentLog, environment: {}, ...buyer, limits: workerLimits };
 }
 
 const statusOf = ({ database }: WorkerContext) => storedStatus(database, 'job');

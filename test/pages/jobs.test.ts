@@ -59,7 +59,7 @@ function insertOldJobs(database: TestService['database'], count: number): void {
 }
 
 test('a hundred jobs are read page by page, with page and status in the address; a job shows its own results', inBrowser, async (t) => {
-  const service = await start(t, { agentProgram: scriptedAgent({ [`model-b ${lastDate}`]: [[['fail', 'No answer today']]] }) });
+  const service = await start(t, { agent: scriptedAgent({ [`model-b ${lastDate}`]: [[['fail', 'No answer today']]] }) });
   insertOldJobs(service.database, 100);
   const { job_id: jobId } = await service.runJob({ start_date: firstDate, end_date: lastDate });
   const { page, open } = await visit(t, service.url);
@@ -124,7 +124,7 @@ test("the form shows the server's own words and sends the choices", inLongForm, 
 });
 
 test('a job is cancelled only after confirmation', inLongForm, async (t) => {
-  const service = await start(t, { agentProgram: scriptedAgent({ '*': [[['wait', 60_000]]] }) });
+  const service = await start(t, { agent: scriptedAgent({ '*': [[['wait', 60_000]]] }) });
   const reader = await visit(t, service.url);
   const { page } = reader;
   await reader.open('/');
@@ -167,8 +167,8 @@ test(
 );
 
 test("a job's page follows it: curves and board appear while it runs, and what it left out at its end", inLongForm, async (t) => {
-  const agentProgram = scriptedAgent({ [`model-a ${dates[1]}`]: [[['wait', 60_000]]] });
-  const service = await start(t, { agentProgram });
+  const agent = scriptedAgent({ [`model-a ${dates[1]}`]: [[['wait', 60_000]]] });
+  const service = await start(t, { agent });
   const { body } = await service.post('/simulate/trigger', { start_date: firstDate, end_date: lastDate });
   const { page, open } = await visit(t, service.url);
   await open(`/jobs/${body.job_id}`);
@@ -184,8 +184,8 @@ test("a job's page follows it: curves and board appear while it runs, and what i
 });
 
 test('a running model-day is followed to its end, even without a new message', inLongForm, async (t) => {
-  const agentProgram = scriptedAgent({ '*': [[['get_portfolio', {}]], [['wait', 60_000]]] });
-  const service = await start(t, { agentProgram });
+  const agent = scriptedAgent({ '*': [[['get_portfolio', {}]], [['wait', 60_000]]] });
+  const service = await start(t, { agent });
   const { page, open } = await visit(t, service.url);
   const { body } = await service.post('/simulate/trigger', { end_date: lastDate, models: ['model-a'] });
   await open(`/jobs/${body.job_id}`);

@@ -42,7 +42,7 @@ before(async (t) => {
   if (noBrowser) return;
   const agent = scriptedAgent(script, HOSTILE);
   const prices = wavyPrices(SYMBOLS, dates);
-  service = await startTestService(t as TestContext, { configuration, prices, agentProgram: agent, pages: true });
+  service = await startTestService(t as TestContext, { configuration, prices, agent, pages: true });
   const dividends = [{ symbol: 'AAPL', exDate: secondDate, cash: 500_000 }];
   const stamp = { source: 'csv', recordedAt: '2025-01-01T00:00:00.000Z' };
   storeDividends(service.database, { dividends, spans: [], basis: 'as_paid' }, stamp);

@@ -1,13 +1,13 @@
-import childProcess, { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { ChildProcess } from 'node:child_process';
 import http from 'node:http';
-import { syncBuiltinESMExports } from 'node:module';
 import { PassThrough, finished } from 'node:stream';
 import timers from 'node:timers/promises';
 import { compileFunction } from 'node:vm';
 import { build } from 'esbuild';
+import { buildAgent } from '../../build.mjs';
+import type { WorkerContext } from '../../src/worker/context.ts';
+import { type StartChild, startConfined } from '../../src/worker/process.ts';
 import { isLong } from './long.ts';
-import { realAgent } from './service.ts';
 
 /**
  * Agents that run in the process of the test, in a thirtieth of the processor time of a process: for tests of jobs, which do not
@@ -15,21 +15,24 @@ import { realAgent } from './service.ts';
  * ended. In `npm run test:long` each is a process.
  */
 
-const MARK = '/* runs in the process of the test */';
-const CONFINED = /\}\)\("(?:none|http)", (?="\/\* runs in )/;
+/** What runs a model-day in a test: a program, and how it is started. */
+export type TestAgent = Pick<WorkerContext, 'agentProgram' | 'startChild'>;
 
-/** The program, marked to run in this process; it must await what it reads. */
-export function agentHere(program: string): string {
-  if (isLong) return program;
-  catchStarts();
-  return MARK + program;
+/** A program that runs in processes, as it does in the service. */
+export function inProcesses(agentProgram: string): TestAgent {
+  return { agentProgram, startChild: startConfined };
+}
+
+/** A program that runs in this process: it has to read its lines by the `read` of `node:fs`, which does not block. */
+export function agentHere(agentProgram: string): TestAgent {
+  return isLong ? inProcesses(agentProgram) : { agentProgram, startChild: startHere };
 }
 
 let built: Promise<string> | undefined;
 
 /** The real agent, with a pipe that does not block. */
-export async function realAgentHere(): Promise<string> {
-  return agentHere(await (isLong ? realAgent() : (built ??= buildAgentHere())));
+export async function realAgentHere(): Promise<TestAgent> {
+  return agentHere(await (built ??= isLong ? buildAgent() : buildAgentHere()));
 }
 
 async function buildAgentHere(): Promise<string> {
@@ -45,68 +48,68 @@ async function buildAgentHere(): Promise<string> {
   return outputFiles[0]?.text ?? '';
 }
 
-let isCatching = false;
-
-/** From now on the start of a process that would run a marked program runs it here; all others start as ever. */
-function catchStarts(): void {
-  if (isCatching) return;
-  isCatching = true;
-  const { spawn } = childProcess;
-  const spawnOrRun = (...parameters: Parameters<typeof spawn>) => {
-    const text = parameters[1]?.at(-1) ?? '';
-    const confined = text.includes(MARK) ? CONFINED.exec(text) : null;
-    if (confined === null) return spawn(...parameters);
-    return run(JSON.parse(text.slice(confined.index + confined[0].length, -1)));
-  };
-  Object.assign(childProcess, { spawn: spawnOrRun });
-  syncBuiltinESMExports();
-}
-
-/** A child without a process: its streams and its end. */
-function run(program: string): ChildProcess {
+/**
+ * Starts a child without a process: its streams and its end. As a confined program does, it gets few modules, `node:http` only
+ * with an endpoint, and a small `process`.
+ */
+const startHere: StartChild = (program, { network }) => {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   const ending = new AbortController();
+  const { signal } = ending;
   const end = (exitCode: number | null, signalCode: NodeJS.Signals | null) => {
-    if (ending.signal.aborted) return false;
+    if (signal.aborted) return false;
     Object.assign(child, { exitCode, signalCode });
     ending.abort();
     stdout.end();
     finished(stdout, () => child.emit('close', exitCode, signalCode));
     return true;
   };
-  const kill = (signal: NodeJS.Signals = 'SIGTERM') => end(null, signal);
+  const kill = (name: NodeJS.Signals = 'SIGTERM') => end(null, name);
   const child: ChildProcess = Object.assign(new ChildProcess(), { stdin, stdout, stderr, kill, exitCode: null, signalCode: null });
   const modules: Record<string, unknown> = {
-    'node:fs': {
-      async readSync(_stdin: 0, chunk: Buffer): Promise<number> {
-        while (stdin.readableLength === 0) await once(stdin, 'readable', { signal: ending.signal });
-        return stdin.read(Math.min(stdin.readableLength, chunk.length)).copy(chunk);
-      },
-      writeSync: (_stdout: 1, text: string) => void (ending.signal.aborted || stdout.write(text)),
-    },
-    'node:http': httpUntil(ending.signal),
-    'node:timers/promises': {
-      setTimeout: (ms: number) => timers.setTimeout(ms, undefined, { signal: ending.signal }),
-    },
+    'node:fs': pipesOf({ stdin, stdout }, signal),
+    ...(network === 'http' && { 'node:http': httpUntil(signal), 'node:timers/promises': timersUntil(signal) }),
   };
   const provide = (name: string) => modules[name];
-  const own = { pid: 0, env: {}, getBuiltinModule: provide, kill: () => kill('SIGKILL'), exit: (code: number) => end(code, null) };
+  const small = { pid: 0, env: {}, getBuiltinModule: provide, kill: () => kill('SIGKILL'), exit: (code: number) => end(code, null) };
   const pause = (next: () => void, ms: number) => {
     const timer = setTimeout(next, ms);
-    ending.signal.addEventListener('abort', () => clearTimeout(timer));
-    return timer;
+    signal.addEventListener('abort', () => clearTimeout(timer));
   };
-  const crash = () => void end(1, null);
-  setImmediate(() => Promise.resolve(compiled(program)(provide, own, pause)).catch(crash));
+  const run = async () => compiled(program)(provide, small, pause);
+  setImmediate(() => run().catch(() => end(1, null)));
   return child;
-}
+};
 
-let last: { program: string; start: (...host: unknown[]) => unknown } | undefined;
+/** A program as a function of what it would find in a process. */
+type Program = (require: (name: string) => unknown, process: object, setTimeout: (next: () => void, ms: number) => void) => unknown;
+
+let last: { text: string; program: Program } | undefined;
 
 /** Compiled once, however many model-days run the same program one after another. */
-function compiled(program: string): (...host: unknown[]) => unknown {
-  if (last?.program !== program) last = { program, start: compileFunction(program, ['require', 'process', 'setTimeout']) as never };
-  return last.start;
+function compiled(text: string): Program {
+  if (last?.text !== text) last = { text, program: compileFunction(text, ['require', 'process', 'setTimeout']) as Program };
+  return last.program;
+}
+
+/** `node:fs` for a program that has only its pipes. */
+function pipesOf({ stdin, stdout }: { stdin: PassThrough; stdout: PassThrough }, signal: AbortSignal): object {
+  return {
+    read(_stdin: 0, chunk: Buffer, done: (error: null, length: number) => void): void {
+      const take = () => {
+        if (signal.aborted) return;
+        const bytes: Buffer | null = stdin.read(Math.min(stdin.readableLength, chunk.length));
+        done(null, bytes?.copy(chunk) ?? 0);
+      };
+      if (stdin.readableLength > 0) setImmediate(take);
+      else stdin.once('readable', take);
+    },
+    writeSync: (_stdout: 1, text: string) => void (signal.aborted || stdout.write(text)),
+  };
+}
+
+function timersUntil(signal: AbortSignal): object {
+  return { setTimeout: (ms: number) => timers.setTimeout(ms, undefined, { signal }) };
 }
 
 /** `node:http`, whose connections are cut when the agent ends, as those of a process are. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Start } from '../../src/protocol.ts';
-import { agentHere } from './agent-here.ts';
+import { type TestAgent, agentHere, inProcesses } from './agent-here.ts';
 
 /** The script of a model's day: its messages in turn, each with its tool calls. */
 export type Script = Record<string, [tool: string, args: unknown][][]>;
@@ -28,11 +28,15 @@ export function agentFixture(name: string): string {
  * `['killed', N]` is a SIGKILL for a child that has not heard of N past messages. With `says` it says that, whatever it does.
  * It runs in the process of the test, because most tests are of jobs, and not of processes.
  */
-export function scriptedAgent(script: Script, says?: string): string {
-  return agentHere(scriptedProcess(script, says));
+export function scriptedAgent(script: Script, says?: string): TestAgent {
+  return agentHere(scriptedProgram(script, says));
 }
 
 /** The same, always in a process of its own, for tests that look at processes. */
-export function scriptedProcess(script: Script, says?: string): string {
+export function scriptedProcess(script: Script, says?: string): TestAgent {
+  return inProcesses(scriptedProgram(script, says));
+}
+
+function scriptedProgram(script: Script, says: string | undefined): string {
   return agentFixture('scripted').replace("'SCRIPT'", JSON.stringify({ script, says }));
 }

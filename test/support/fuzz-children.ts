@@ -3,6 +3,7 @@ import type { TestContext } from 'node:test';
 import fc from 'fast-check';
 import { weekdays } from '../../src/calendar.ts';
 import { MAX_ERROR_LENGTH, MAX_LINE_BYTES, MAX_REASON_LENGTH } from '../../src/protocol.ts';
+import { inProcesses } from './agent-here.ts';
 import { agentFixture } from './agents.ts';
 import { anyTextUpTo } from './any-text.ts';
 import { startProdService } from './prod.ts';
@@ -109,7 +110,7 @@ async function runScripts(t: TestContext, dates: readonly string[], scripts: rea
     models: [{ signature: 'hostile', openai_base_url: 'http://127.0.0.1:1/v1' }],
     agentConfig: { max_retries: 100, initial_cash: 10_000 },
     settings: { modelDayTimeoutMs: MODEL_DAY_TIMEOUT_MS, modelDayMemoryMb: MEMORY_MB },
-    agentProgram: agentFixture('says-anything').replace("'SCRIPTS'", () => JSON.stringify(byDate)),
+    agent: inProcesses(agentFixture('says-anything').replace("'SCRIPTS'", () => JSON.stringify(byDate))),
   });
   const before = process.threadCpuUsage();
   const status = await service.runJob({ start_date: dates[0], end_date: dates.at(-1) });

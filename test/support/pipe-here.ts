@@ -1,21 +1,32 @@
-import { readSync, writeSync } from 'node:fs'; // those of agent-here.ts: it awaits what is read
+import { read, writeSync } from 'node:fs';
 import type { Pipe } from '../../src/agent/pipe.ts';
 import { createLineReader } from '../../src/line-reader.ts';
 import { encodeLine } from '../../src/protocol.ts';
 
+const STDIN = 0;
+const STDOUT = 1;
 const READ_BYTES = 64 * 1024;
 
-/** The pipe of an agent that runs in the process of a test, which nothing may block. */
+/** The pipe of an agent that runs in the process of a test (agent-here.ts), which nothing may block. */
 export function openPipe(): Pipe {
   const lines: string[] = [];
   const take = createLineReader((line) => void lines.push(line), () => process.exit(1));
   return {
-    send: (message) => void writeSync(1, encodeLine(message)),
+    send: (message) => void writeSync(STDOUT, encodeLine(message)),
     async receive() {
-      const chunk = Buffer.allocUnsafe(READ_BYTES);
-      while (lines.length === 0) take(chunk.subarray(0, await readSync(0, chunk)));
+      while (lines.length === 0) take(await readChunk());
       return lines.shift() as string;
     },
     readAhead() {},
   };
+}
+
+function readChunk(): Promise<Buffer> {
+  const chunk = Buffer.allocUnsafe(READ_BYTES);
+  return new Promise((resolve) => {
+    read(STDIN, chunk, (error, length) => {
+      if (error || length === 0) process.exit(1);
+      resolve(chunk.subarray(0, length));
+    });
+  });
 }

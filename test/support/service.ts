@@ -11,6 +11,7 @@ import { type Log, type LogLevel, createLog } from '../../src/log.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { type Settings, readSettings } from '../../src/settings.ts';
 import { type WorkerLimits, workerLimits } from '../../src/worker/limits.ts';
+import { type TestAgent, inProcesses } from './agent-here.ts';
 import { storePrices } from './prices.ts';
 import { until } from './until.ts';
 
@@ -21,7 +22,8 @@ export interface TestServiceOptions {
   settings?: Partial<Settings>;
   /** The content of the configuration file, else `fewStocks`; null for none. */
   configuration?: unknown;
-  agentProgram?: string;
+  /** What runs a model-day; else the real agent, in processes. */
+  agent?: TestAgent;
   /** Variables that the configuration may name; else those of this process. */
   environment?: NodeJS.ProcessEnv;
   /** Whether it serves the pages; they are built once per test file. */
@@ -130,7 +132,7 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
     settings,
     log,
     clock,
-    agentProgram: options.agentProgram ?? (await realAgent()),
+    ...(options.agent ?? inProcesses(await realAgent())),
     ...(options.environment !== undefined && { environment: options.environment }),
     accessTokens: readAccessTokens(settings),
     httpLimits: { ...httpLimits, ...options.httpLimits },

@@ -61,7 +61,7 @@ const ledgers = {
 for (const deploymentMode of (['PROD', 'DEV'] as const).slice(0, runs(1, 2))) {
   test(`baselines trade by their rules in ${deploymentMode}, without a key and at no cost`, async (t) => {
     const service = await startTestService(t, {
-      agentProgram: await realAgentHere(),
+      agent: await realAgentHere(),
       configuration,
       prices: PRICES,
       settings: { deploymentMode, openaiApiKey: null },
@@ -79,7 +79,7 @@ for (const deploymentMode of (['PROD', 'DEV'] as const).slice(0, runs(1, 2))) {
 }
 
 test('the day of a baseline can be read like any conversation', async (t) => {
-  const service = await startTestService(t, { agentProgram: await realAgentHere(), configuration, prices: PRICES });
+  const service = await startTestService(t, { agent: await realAgentHere(), configuration, prices: PRICES });
   await service.runJob({ ...WEEK, end_date: WEEK.start_date });
   const { body } = await service.get('/reasoning?model=our-momentum&include_full_conversation=true');
   const roles = body.sessions[0].conversation.map(({ role, tool_name }: any) => tool_name ?? role);
@@ -101,7 +101,7 @@ let finished: Promise<Finished> | undefined;
 
 /** A finished day of momentum, made once: the database that each of the next tests begins with. */
 async function finishDay(t: TestContext): Promise<Finished> {
-  const service = await startTestService(t, { agentProgram: await realAgentHere(), configuration, prices: PRICES });
+  const service = await startTestService(t, { agent: await realAgentHere(), configuration, prices: PRICES });
   const { job_id: jobId } = await service.runJob({ ...WEEK, end_date: WEEK.start_date, models: ['our-momentum'] });
   const log = logOf(service);
   await service.stop();
@@ -114,7 +114,7 @@ for (const messages of [2, 3, 5, 6, 8, 11, 13]) {
     const folder = temporaryFolder(t);
     writeFileSync(join(folder, 'jobs.db'), database);
     cutAfter(join(folder, 'jobs.db'), messages);
-    const second = await startTestService(t, { agentProgram: await realAgentHere(), configuration, folder });
+    const second = await startTestService(t, { agent: await realAgentHere(), configuration, folder });
     assert.equal((await second.waitForJob(jobId)).status, 'completed');
     assert.deepEqual(logOf(second), log);
     assert.deepEqual(ledgerOf(second.database, 'our-momentum'), ledger(ledgers['our-momentum']).slice(0, 1));
@@ -142,7 +142,7 @@ test('an unknown baseline is an error of the configuration that names its place'
     { signature: 'a', enabled: true },
     { signature: 'b', basemodel: 'baseline/hodl', enabled: true },
   ];
-  const service = await startTestService(t, { agentProgram: await realAgentHere(), configuration: { models }, prices: PRICES });
+  const service = await startTestService(t, { agent: await realAgentHere(), configuration: { models }, prices: PRICES });
   const { status, body } = await service.post('/simulate/trigger', WEEK);
   assert.equal(status, 500);
   assert.match(
@@ -153,14 +153,14 @@ test('an unknown baseline is an error of the configuration that names its place'
 
 test('without a configuration a baseline trades as its entry was stored; one of a job from before that trades as nothing else', async (t) => {
   const slow = { ...configuration, models: configuration.models.slice(0, 1) };
-  const first = await startTestService(t, { agentProgram: await realAgentHere(), configuration: slow, prices: PRICES });
+  const first = await startTestService(t, { agent: await realAgentHere(), configuration: slow, prices: PRICES });
   const { job_id } = await first.runJob({ ...WEEK, end_date: WEEK.start_date });
   const stored = ledgerOf(first.database, 'our-buy-and-hold');
   await first.stop();
   const path = `${first.folder}/jobs.db`;
   const restart = async () => {
     cutAfter(path, 2);
-    const second = await startTestService(t, { agentProgram: await realAgentHere(), configuration: null, folder: first.folder });
+    const second = await startTestService(t, { agent: await realAgentHere(), configuration: null, folder: first.folder });
     const { status, details } = await second.waitForJob(job_id);
     const made = ledgerOf(second.database, 'our-buy-and-hold');
     await second.stop();

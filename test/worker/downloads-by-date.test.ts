@@ -26,7 +26,7 @@ function start(t: TestContext, { url, symbols, script = {}, settings, ...options
   return startTestService(t, {
     clock: clockFrom(TODAY),
     configuration: { models: [{ signature: 'model-a', enabled: true }], agent_config: { stock_symbols: symbols } },
-    agentProgram: scriptedAgent(script),
+    agent: scriptedAgent(script),
     settings: { massiveApiKey: MASSIVE_KEY, massiveBaseUrl: url, ...settings },
     ...options,
   });
@@ -80,7 +80,7 @@ test('the ledger is that of the same prices imported from a file, to the last di
   const imported = await startTestService(t, {
     clock: clockFrom(TODAY),
     configuration: { models: [{ signature: 'model-a', enabled: true }], agent_config: { stock_symbols: symbols } },
-    agentProgram: scriptedAgent(script),
+    agent: scriptedAgent(script),
     prices: table,
     settings: { autoDownloadPriceData: false, alphaVantageApiKey: 'KEY' },
   });

@@ -26,7 +26,7 @@ async function start(
     clock: clockFrom(today),
     ...(folder !== undefined && { folder }),
     configuration: { models: [{ signature: 'model-a', enabled: true }], agent_config: { stock_symbols: symbols } },
-    agentProgram: scriptedAgent(script),
+    agent: scriptedAgent(script),
     settings: { alphaVantageApiKey: KEY, alphaVantageBaseUrl: server.url },
   });
   return { server, service };

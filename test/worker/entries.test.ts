@@ -60,7 +60,7 @@ async function runAndRestart(
     return step === 1 ? calls(['buy', { symbol: 'AAPL', amount: 1 }]) : says('Done.');
   });
   const environment = { KEY_OF_NAMED: variableKey };
-  const first = await startProdService(t, { agentProgram: await realAgentHere(), models: modelsAt(server.baseUrl), agentConfig, environment });
+  const first = await startProdService(t, { agent: await realAgentHere(), models: modelsAt(server.baseUrl), agentConfig, environment });
   const { body } = await first.post('/simulate/trigger', { ...RANGE, models });
   let service = first;
   if (meanwhile !== null) {
@@ -68,7 +68,7 @@ async function runAndRestart(
     meanwhile(first.settings.configurationPath, server.baseUrl);
     await first.stop();
     holds = false;
-    service = await startTestService(t, { agentProgram: await realAgentHere(), configuration: null, folder: first.folder, settings: PROD, environment });
+    service = await startTestService(t, { agent: await realAgentHere(), configuration: null, folder: first.folder, settings: PROD, environment });
   }
   const status = await service.waitForJob(body.job_id);
   assert.equal(status.status, 'completed', JSON.stringify(status.details));
@@ -113,7 +113,7 @@ test('repeats are runs of their own, with seeds of their own, under one cost lim
   const price = { price_per_million_tokens: { input: 10, output: 30 } };
   const limited = { signature: 'm', openai_base_url: server.baseUrl, seed: 7, repeats: 3, max_cost_usd: 0.03, ...price };
   const other = { signature: 'other', openai_base_url: server.baseUrl, max_cost_usd: 0.03, ...price };
-  const service = await startProdService(t, { agentProgram: await realAgentHere(), models: [limited, other] });
+  const service = await startProdService(t, { agent: await realAgentHere(), models: [limited, other] });
   const status = await service.runJob(RANGE);
   const runs = ['m', 'm#2', 'm#3'];
   assert.deepEqual(status.models, [...runs, 'other']);
@@ -144,7 +144,7 @@ test('repeats are runs of their own, with seeds of their own, under one cost lim
 /** The random baseline needs no provider. */
 test('an existing chain becomes run 1 when its entry gets repeats; resuming names the date that fills in the others', async (t) => {
   const entry = { signature: 'rule', basemodel: 'baseline/random', enabled: true };
-  const first = await startProdService(t, { agentProgram: await realAgentHere(), models: [entry] });
+  const first = await startProdService(t, { agent: await realAgentHere(), models: [entry] });
   await first.runJob(RANGE);
   const before = ledgerOf(first.database, 'rule');
   const agent_config = { stock_symbols: ['AAPL', 'MSFT'] };
@@ -181,7 +181,7 @@ test('two prompts, one with notes and one without, with repeats, are one job', a
     { signature: 'bold', openai_base_url, prompt: 'Be bold.', notes: true, repeats: 2 },
     { signature: 'calm', openai_base_url, prompt: 'Be calm.', repeats: 2 },
   ];
-  const service = await startProdService(t, { agentProgram: await realAgentHere(), models });
+  const service = await startProdService(t, { agent: await realAgentHere(), models });
   assert.equal((await service.runJob(RANGE)).status, 'completed');
   const asked = server.requests.map((request) => {
     const [system, user] = request.body.messages;
@@ -211,11 +211,11 @@ test('two prompts, one with notes and one without, with repeats, are one job', a
 test('a run that was offered news does not continue without the key for it', async (t) => {
   const server = await startModelServer(t, ['never']);
   const models = [{ signature: 'm', openai_base_url: server.baseUrl }];
-  const first = await startProdService(t, { agentProgram: await realAgentHere(), models, settings: { jinaApiKey: 'jina-key' } });
+  const first = await startProdService(t, { agent: await realAgentHere(), models, settings: { jinaApiKey: 'jina-key' } });
   const { body } = await first.post('/simulate/trigger', RANGE);
   await server.untilAsked(1);
   await first.stop();
-  const second = await startTestService(t, { agentProgram: await realAgentHere(), configuration: null, folder: first.folder, settings: { ...PROD, jinaApiKey: null } });
+  const second = await startTestService(t, { agent: await realAgentHere(), configuration: null, folder: first.folder, settings: { ...PROD, jinaApiKey: null } });
   const { details } = await second.waitForJob(body.job_id);
   assert.deepEqual(
     details.map(({ error }: any) => error),

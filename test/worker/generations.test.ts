@@ -21,7 +21,7 @@ function sequence(t: Parameters<typeof startTestService>[0]) {
     const service = await startTestService(t, {
       folder,
       configuration,
-      agentProgram: scriptedAgent(script),
+      agent: scriptedAgent(script),
       ...(prices !== undefined && { prices }),
     });
     prices = undefined;

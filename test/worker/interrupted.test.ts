@@ -21,7 +21,7 @@ const wait: [string, unknown][] = [['wait', 60_000]];
 const serve = (t: TestContext, script: Script, { folder }: { folder?: string } = {}) =>
   startTestService(t, {
     configuration,
-    agentProgram: scriptedAgent(script),
+    agent: scriptedAgent(script),
     ...(folder === undefined ? { prices: PRICES } : { folder }),
   });
 

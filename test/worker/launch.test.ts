@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import childProcess, { ChildProcess } from 'node:child_process';
+import { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
 import { getPriority } from 'node:os';
 import { PassThrough } from 'node:stream';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import type { ChildMessage, Start } from '../../src/protocol.ts';
 import { openChannel } from '../../src/worker/channel.ts';
 import { launch } from '../../src/worker/launch.ts';
-import { startProcess } from '../../src/worker/process.ts';
+import { type StartChild, startConfined, startProcess } from '../../src/worker/process.ts';
 import { checkLineBounds } from '../../src/worker/line-bounds.ts';
 import { agentFixture, simulatedStart } from '../support/agents.ts';
 import { childrenOf, isRunning, noProc } from '../support/processes.ts';
@@ -43,12 +42,14 @@ async function run(
     isStuck = false,
     model = simulatedStart.model,
     program = agentFixture(fixture),
+    startChild = startConfined,
   } = {},
 ): Promise<Run> {
   const messages: ChildMessage['type'][] = [];
   let stderr = '';
   const outcome = await launch({ ...simulatedStart, model }, {
     program,
+    startChild,
     timeoutMs,
     patienceMs,
     memoryMb,
@@ -76,6 +77,7 @@ test('a child that has said everything and exited is heard to its end, however s
   const heard: string[] = [];
   const outcome = await launch(simulatedStart, {
     program: agentFixture('completes'),
+    startChild: startConfined,
     timeoutMs: 600_000,
     patienceMs: 60_000,
     memoryMb: 512,
@@ -153,42 +155,28 @@ test('short of processors or memory, the service comes before its children', { s
   assert.equal(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'), '1000\n');
 });
 
-/** Makes the next starts of processes fail, as the system does: some errors are thrown, others are events. */
-function mockSpawn(t: TestContext, spawn: () => ChildProcess): void {
-  t.mock.method(childProcess, 'spawn', spawn);
-  syncBuiltinESMExports();
-  t.after(() => {
-    t.mock.restoreAll();
-    syncBuiltinESMExports();
-  });
-}
-
 const coded = (code: string) => Object.assign(new Error(`spawn ${code}`), { code });
 
-test('a child for which the machine has no memory is lost; other start errors are reported', async (t) => {
-  const codes = ['ENOMEM', 'E2BIG'];
-  mockSpawn(t, () => {
-    throw coded(codes.shift() ?? '');
+/** Some start errors are thrown, others are events. */
+const throwing = (code: string): StartChild => () => {
+  throw coded(code);
+};
+const emitting = (code: string): StartChild => () => {
+  const child = Object.assign(new ChildProcess(), { exitCode: -11 });
+  setImmediate(() => {
+    child.emit('error', coded(code));
+    child.emit('close', -11, null);
   });
-  const { outcome } = await run('completes');
-  assert.deepEqual(outcome, { status: 'lost', hasSpoken: false, error: 'it could not be started, spawn ENOMEM' });
-  await assert.rejects(run('completes'), /E2BIG/);
-});
+  return child;
+};
 
-test('a child for which the machine has no process is lost; a missing program is a failure', async (t) => {
-  const codes = ['EAGAIN', 'ENOENT'];
-  mockSpawn(t, () => {
-    const child = Object.assign(new ChildProcess(), { exitCode: -11 });
-    setImmediate(() => {
-      child.emit('error', coded(codes.shift() ?? ''));
-      child.emit('close', -11, null);
-    });
-    return child;
-  });
-  const lost = { status: 'lost', hasSpoken: false, error: 'it could not be started, spawn EAGAIN' };
-  assert.deepEqual((await run('completes')).outcome, lost);
+test('a child for which the machine has no memory or process is lost; other start errors are reported', async () => {
+  const lostBy = (code: string) => ({ status: 'lost', hasSpoken: false, error: `it could not be started, spawn ${code}` });
+  assert.deepEqual((await run('completes', { startChild: throwing('ENOMEM') })).outcome, lostBy('ENOMEM'));
+  assert.deepEqual((await run('completes', { startChild: emitting('EAGAIN') })).outcome, lostBy('EAGAIN'));
   const failed = { status: 'failed', error: 'Cannot start the model process: spawn ENOENT' };
-  assert.deepEqual((await run('completes')).outcome, failed);
+  assert.deepEqual((await run('completes', { startChild: emitting('ENOENT') })).outcome, failed);
+  await assert.rejects(run('completes', { startChild: throwing('E2BIG') }), /E2BIG/);
 });
 
 test('an error in the parent stops the child and is thrown', async () => {

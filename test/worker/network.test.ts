@@ -4,6 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import type { Endpoint, Start } from '../../src/protocol.ts';
 import { launch } from '../../src/worker/launch.ts';
+import { startConfined } from '../../src/worker/process.ts';
 import { agentFixture } from '../support/agents.ts';
 import { TEST_CERTIFICATE, says, startModelServer } from '../support/model-server.ts';
 import { realAgent } from '../support/service.ts';
@@ -40,6 +41,7 @@ async function askInChild(baseUrl: string): Promise<string> {
     { ...start, model: endpointOf(baseUrl) },
     {
       program: await realAgent(),
+      startChild: startConfined,
       timeoutMs: 600_000,
       patienceMs: 60_000,
       memoryMb: 512,
@@ -190,6 +192,7 @@ for (const [name, model, summary] of reaches) {
       { ...start, model, signature: String(server.port) },
       {
         program: agentFixture('tries-to-connect'),
+        startChild: startConfined,
         timeoutMs: 600_000,
         patienceMs: 60_000,
         memoryMb: 512,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
+import { inProcesses } from '../support/agent-here.ts';
 import { agentFixture, scriptedAgent } from '../support/agents.ts';
 import { sendResults, startNewsServer } from '../support/news.ts';
 import { type TestService, type TestServiceOptions, startTestService } from '../support/service.ts';
@@ -49,7 +50,7 @@ test('a model searches the news: its results are in the log, the key nowhere', a
           { title: 'Apple stays', url: 'https://news.example/3', description: 'It may.', date: '2 days ago' },
         ]),
   );
-  const service = await startWithNews(t, url, { agentProgram: scriptedAgent({ '*': [[SEARCH, SEARCH, BUY]] }) });
+  const service = await startWithNews(t, url, { agent: scriptedAgent({ '*': [[SEARCH, SEARCH, BUY]] }) });
   const status = await service.runJob(MONDAY);
   assert.equal(status.status, 'completed');
   assert.equal(received[0]?.body.q, 'Apple before:2025-11-10');
@@ -90,7 +91,7 @@ for (const deploymentMode of ['DEV', 'PROD'] as const) {
   for (const hasKey of [true, false]) {
     test(`${deploymentMode}: the child ${hasKey ? 'has the tool and not the key' : 'without a key has no such tool'}`, async (t) => {
       const service = await startWithNews(t, hasKey ? 'http://127.0.0.1:1' : null, {
-        agentProgram: agentFixture('tells-start'),
+        agent: inProcesses(agentFixture('tells-start')),
         settings: { deploymentMode },
       });
       await service.runJob(MONDAY);
@@ -108,7 +109,7 @@ test('a search does not outlive its model-day, and its results are dropped', asy
   const { url, received, left } = await startNewsServer(t, () => {});
   const seconds = Math.ceil(2 * slowness()); // the child has to start and to ask before that
   const service = await startWithNews(t, url, {
-    agentProgram: scriptedAgent({ '*': [[SEARCH, BUY]] }),
+    agent: scriptedAgent({ '*': [[SEARCH, BUY]] }),
     settings: { modelDayTimeoutMs: 1_000 * seconds },
   });
   const status = await service.runJob(MONDAY);
@@ -124,7 +125,7 @@ test('a search does not outlive its model-day, and its results are dropped', asy
 
 test('a stopping service waits for no search', async (t) => {
   const { url, asked, left } = await startNewsServer(t, () => {});
-  const service = await startWithNews(t, url, { agentProgram: scriptedAgent({ '*': [[SEARCH, BUY]] }) });
+  const service = await startWithNews(t, url, { agent: scriptedAgent({ '*': [[SEARCH, BUY]] }) });
   await service.post('/simulate/trigger', MONDAY);
   await asked;
   await service.stop();
@@ -144,7 +145,7 @@ test('while a model waits for news, the service responds and the other models tr
       models: models.map((signature) => ({ signature, enabled: true, openai_base_url: 'http://127.0.0.1:1' })),
       agent_config: { stock_symbols: ['AAPL'] },
     },
-    agentProgram: scriptedAgent({ 'model-a 2025-11-10': [[SEARCH]], 'model-b 2025-11-10': [[['wait', 1]], [BUY]] }),
+    agent: scriptedAgent({ 'model-a 2025-11-10': [[SEARCH]], 'model-b 2025-11-10': [[['wait', 1]], [BUY]] }),
   });
   const { body } = await service.post('/simulate/trigger', MONDAY);
   await asked;

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openDatabase } from '../../src/database/database.ts';
-import { realAgentHere } from '../support/agent-here.ts';
+import { inProcesses, realAgentHere } from '../support/agent-here.ts';
 import { agentFixture } from '../support/agents.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import {
@@ -78,7 +78,7 @@ test('tokens, requests and costs are in the details, and unknown values are null
   const withoutUsage = { body: { ...body, usage: null } };
   const [reporting, silent] = await Promise.all([startModelServer(t, [says('Done.')]), startModelServer(t, [withoutUsage])]);
   const prices = { input: 10, output: 30 };
-  const service = await startProdService(t, { agentProgram: await realAgentHere(),
+  const service = await startProdService(t, { agent: await realAgentHere(),
     models: [
       { signature: 'cached', openai_base_url: reporting.baseUrl, price_per_million_tokens: { ...prices, cached_input: 1 } },
       { signature: 'priced', openai_base_url: reporting.baseUrl, price_per_million_tokens: prices },
@@ -113,7 +113,7 @@ test('an impossible token count is recorded as unknown, with a note, and breaks 
   const impossible = { prompt_tokens: 9_007_199_254_740_991, completion_tokens: 100 };
   const server = await startModelServer(t, [{ body: { ...says('Done.').body, usage: impossible } }]);
   const prices = { input: 1_000_000, output: 1_000_000 };
-  const service = await startProdService(t, { agentProgram: await realAgentHere(),
+  const service = await startProdService(t, { agent: await realAgentHere(),
     models: [{ signature: 'boasting', openai_base_url: server.baseUrl, price_per_million_tokens: prices }],
   });
   const { details } = await service.runJob({ start_date: '2025-10-06', end_date: '2025-10-07' });
@@ -131,7 +131,7 @@ test('a model over its cost limit runs no further model-days of the job, and oth
   const silent = await startModelServer(t, [{ body: { ...says('Done.').body, usage: null } }]);
   const priced = { openai_base_url: server.baseUrl, price_per_million_tokens: { input: 10, output: 30 } };
   const cheap = { openai_base_url: server.baseUrl, price_per_million_tokens: { input: 5, output: 15 } };
-  const service = await startProdService(t, { agentProgram: await realAgentHere(),
+  const service = await startProdService(t, { agent: await realAgentHere(),
     models: [
       { signature: 'agent-limit', ...priced },
       { signature: 'higher-limit', ...priced, max_cost_usd: 0.03 },
@@ -196,7 +196,7 @@ test("a provider's refusal fails the model-day immediately, in its own words and
     openai_base_url: servers[index]?.baseUrl,
     openai_api_key: KEY,
   }));
-  const service = await startProdService(t, { agentProgram: await realAgentHere(), models });
+  const service = await startProdService(t, { agent: await realAgentHere(), models });
   const status = await service.runJob(ONE_DAY);
   assert.equal(status.status, 'failed');
   for (const [code, message] of Object.entries(words)) {
@@ -213,7 +213,7 @@ test("a provider's refusal fails the model-day immediately, in its own words and
 test('a day ends at max_steps with its last calls executed', async (t) => {
   const server = await startModelServer(t, () => calls(['buy', { symbol: 'AAPL', amount: 1 }]));
   const models = [{ signature: 'busy', openai_base_url: server.baseUrl }];
-  const service = await startProdService(t, { agentProgram: await realAgentHere(), models, agentConfig: { max_steps: 3 } });
+  const service = await startProdService(t, { agent: await realAgentHere(), models, agentConfig: { max_steps: 3 } });
   const { details } = await service.runJob(ONE_DAY);
   assert.deepEqual([details[0].status, details[0].steps, server.requests.length], ['completed', 3, 3]);
   assert.equal(ledgerOf(service.database, 'busy').length, 3);
@@ -236,7 +236,7 @@ test('the dialects from the wire to the ledger', async (t) => {
   const names = Object.keys(replies);
   const servers = await Promise.all(Object.values(replies).map((behaviour) => startModelServer(t, behaviour)));
   const models = names.map((signature, index) => ({ signature, openai_base_url: servers[index]?.baseUrl }));
-  const service = await startProdService(t, { agentProgram: await realAgentHere(), models });
+  const service = await startProdService(t, { agent: await realAgentHere(), models });
   const status = await service.runJob(ONE_DAY);
   assert.equal(status.status, 'completed');
   assert.deepEqual(
@@ -339,7 +339,7 @@ test('a child that endlessly reports failed requests is ended, and does not fill
   const service = await startProdService(t, {
     models: [{ signature: 'floods', openai_base_url: 'http://127.0.0.1:1/v1' }],
     agentConfig: { max_retries: 100 },
-    agentProgram: agentFixture('floods-reasons'),
+    agent: inProcesses(agentFixture('floods-reasons')),
   });
   const status = await service.runJob(ONE_DAY);
   assert.match(errorOf(status, 'floods'), /it reported 102 failed requests in one step, 101 are possible$/);

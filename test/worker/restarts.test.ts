@@ -25,7 +25,7 @@ const serve = (t: TestContext, { script = {}, folder, limits = everyLife }: Opti
   startTestService(t, {
     configuration,
     limits,
-    agentProgram: scriptedAgent(script),
+    agent: scriptedAgent(script),
     ...(folder === undefined ? { prices: PRICES } : { folder }),
   });
 

@@ -11,7 +11,9 @@ import type { WorkerContext } from '../../src/worker/context.ts';
 import { createCrew } from '../../src/worker/crew.ts';
 import { watchSilence } from '../../src/worker/first-line.ts';
 import { type WorkerLimits, workerLimits } from '../../src/worker/limits.ts';
+import type { StartChild } from '../../src/worker/process.ts';
 import { runJob } from '../../src/worker/worker.ts';
+import { type TestAgent, inProcesses } from '../support/agent-here.ts';
 import { agentFixture, scriptedAgent } from '../support/agents.ts';
 import { storedStatus } from '../support/job-status.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
@@ -26,7 +28,7 @@ const { agent_config: agentConfig } = parseConfiguration(
   'test',
 );
 const buy: [string, unknown][] = [['buy', { symbol: 'AAPL', amount: 1 }]];
-const PROGRAMS: Record<string, string> = {
+const AGENTS: Record<string, TestAgent> = {
   buys: scriptedAgent({ '*': [buy, buy] }),
   'killed-after-a-trade': scriptedAgent({ '*': [buy, [['killed', 1]], buy] }),
   'killed-always': scriptedAgent({ '*': [buy, [['killed', 1_000]], buy] }),
@@ -73,10 +75,11 @@ function prepare(
   const configurationPath = join(path, '../config.json');
   writeFileSync(configurationPath, '{"models": []}');
   let starts = 0;
-  const nextProgram = () => {
+  const startNext: StartChild = (_program, rights) => {
     const name = programs[Math.min(starts, programs.length - 1)] as string;
     starts += 1;
-    return PROGRAMS[name] ?? agentFixture(name);
+    const { agentProgram, startChild } = AGENTS[name] ?? inProcesses(agentFixture(name));
+    return startChild(agentProgram, rights);
   };
   const context: WorkerContext = {
     database,
@@ -86,9 +89,8 @@ function prepare(
     environment: {},
     limits: { ...workerLimits, restartPauseMs: 1, ...limits },
     agentProgram: '',
+    startChild: startNext,
   };
-  // Read once per child, and not where the context is copied.
-  Object.defineProperty(context, 'agentProgram', { get: nextProgram, enumerable: false });
   return { context, database, starts: () => starts };
 }
 

@@ -13,7 +13,7 @@ test('with trading costs orders fill worse than the open, cash pays the commissi
     prices: `
       AAPL 2025-11-10 100 100
       AAPL 2025-11-11 200 200`,
-    agentProgram: scriptedAgent({
+    agent: scriptedAgent({
       'model-a 2025-11-10': [[['buy', { symbol: 'AAPL', amount: 10 }]]],
       'model-a 2025-11-11': [[['sell', { symbol: 'AAPL', amount: 10 }]]],
     }),

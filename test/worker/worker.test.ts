@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { inProcesses } from '../support/agent-here.ts';
 import { agentFixture, scriptedAgent } from '../support/agents.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { startTestService, twoModels } from '../support/service.ts';
@@ -25,7 +26,7 @@ const buyAapl = (amount: number): [string, unknown][][] => [[['buy', { symbol: '
 const scripted = (script: Parameters<typeof scriptedAgent>[0]) => ({
   configuration,
   prices: PRICES,
-  agentProgram: scriptedAgent(script),
+  agent: scriptedAgent(script),
 });
 
 /** A job's model-days in short: `date model status reason`. */
@@ -160,7 +161,7 @@ test('a model that exceeds its steps is stopped by the parent', async (t) => {
   const service = await startTestService(t, {
     configuration,
     prices: PRICES,
-    agentProgram: agentFixture('never-stops'),
+    agent: inProcesses(agentFixture('never-stops')),
   });
   const status = await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-10', models: ['model-a'] });
   assert.equal(status.details[0].error, 'The model process broke the protocol: it continued after 5 steps');
@@ -186,7 +187,7 @@ test('a model-day has a time limit', async (t) => {
   const service = await startTestService(t, {
     configuration,
     prices: PRICES,
-    agentProgram: agentFixture('hangs'),
+    agent: inProcesses(agentFixture('hangs')),
     settings: { modelDayTimeoutMs: 200 },
   });
   const status = await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-10', models: ['model-a'] });

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { Cell } from '../csv-line.ts';
 import { modelsWithSessions } from '../database/chosen.ts';
-import { type Trade, tradesOf } from '../database/records/trades.ts';
+import { type Change, changesOf } from '../database/records/trades.ts';
 import { SYMBOL_TEXT, normaliseSymbol } from '../domain.ts';
 import { money, toDollars } from '../money.ts';
 import { type Choice, chosenBatches } from '../performance/choice.ts';
@@ -45,8 +45,8 @@ export const performanceQuery = v.object({
   ...formatQuery,
   table: v.optional(
     v.pipe(
-      v.picklist(['curve', 'trades'], 'expected curve or trades'),
-      v.description('Which of the tables, as CSV.'),
+      v.picklist(['curve', 'trades', 'actions'], 'expected curve, trades or actions'),
+      v.description('Which of the tables, as CSV: the curve; the orders and dividends; or these with the splits.'),
     ),
     'curve',
   ),
@@ -60,7 +60,7 @@ export function performance(context: Context, { query, format }: Input<Query>): 
   checkChoice(context.database, query);
   checkBenchmark(context.database, query.benchmark);
   if (format !== 'csv') return inJson(context, query);
-  if (query.table === 'trades') return csvTable('trades.csv', tradeColumns, tradeRows(context, query));
+  if (query.table !== 'curve') return csvTable(`${query.table}.csv`, tradeColumns, tradeRows(context, query));
   return csvTable('curve.csv', curveColumns, curveRows(context, query));
 }
 
@@ -125,20 +125,24 @@ function* curveRows(context: Context, query: Query): Generator<Cell[] | null> {
   }
 }
 
-/** A row per executed order and per dividend, by model, date and action. */
+/** A row per executed order and per dividend, with `table=actions` also per split, by model, date and action. */
 function* tradeRows({ database }: Context, query: Query): Generator<Cell[] | null> {
   const { choice } = yield* readChoice(database, query);
   const models = choice.models ?? (query.model === undefined ? modelsWithSessions(database) : [query.model]);
   for (const model of models) {
     for (const sessions of chosenBatches({ ...choice, models: [model] })) {
       yield null;
-      for (const trade of tradesOf(database, sessions)) yield trade === null ? null : tradeRow(trade);
+      for (const change of changesOf(database, sessions)) {
+        if (change === null || change.side !== 'split' || query.table === 'actions') yield change && tradeRow(change);
+      }
     }
   }
 }
 
-function tradeRow({ model, date, side, symbol, amount, price, cashBefore, cash }: Trade): Cell[] {
-  const order = { traded: money(amount * price), change: money(cash - cashBefore) };
-  const commission = side === 'dividend' ? money(0) : commissionOf({ side, ...order });
-  return [model, date, side, symbol, amount, ...[money(price), commission, cash, order.change].map(toDollars)];
+function tradeRow({ model, date, symbol, amount, cashBefore, cash, ...action }: Change): Cell[] {
+  const change = money(cash - cashBefore);
+  const { side, price } = action;
+  const isOrder = side === 'buy' || side === 'sell';
+  const commission = isOrder ? commissionOf({ side, traded: money(amount * action.price), change }) : money(0);
+  return [model, date, side, symbol, amount, price === null ? null : toDollars(price), ...[commission, cash, change].map(toDollars)];
 }

@@ -44,7 +44,7 @@ function widthOf(units: readonly number[], { least, most }: { least: number; mos
 /**
  * The lesser of 2 · IQR / ∛n (Freedman & Diaconis, On the Histogram as a Density Estimator, Probability Theory and Related
  * Fields, 1981) and of the range over log₂ n + 1 (Sturges, The Choice of a Class Interval, JASA, 1926), as `bins='auto'` of
- * NumPy: the first alone makes two bins of a few numbers, the second too few of many. Without an IQR, the second.
+ * NumPy: the first asks for too few bins of a few numbers, the second of many. Without an IQR, the second.
  */
 function ruleOf(units: readonly number[], range: number): number {
   const sturges = range / (Math.log2(units.length) + 1);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, before, test } from 'node:test';
 import { storeDividends } from '../../src/database/dividends.ts';
+import { storeSplits } from '../../src/database/splits.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { type TestService, startTestService } from '../support/service.ts';
@@ -9,12 +10,16 @@ let service: TestService;
 before(async (t) => {
   service = await startTestService(t as TestContext, {
     configuration: {
-      models: [{ signature: 'model-a', enabled: true, knowledge_cutoff: '2025-11-10' }],
+      models: [
+        { signature: 'model-a', enabled: true, knowledge_cutoff: '2025-11-10' },
+        { signature: 'model-b', enabled: true },
+      ],
       agent_config: { stock_symbols: ['AAPL'], commission_per_trade: 1 },
     },
     prices: `
       AAPL 2025-11-10 100 110
       AAPL 2025-11-11 120 130
+      AAPL 2025-11-12 42 44
       QQQ  2025-11-10 500 505
       QQQ  2025-11-11 505 515.1`,
   });
@@ -67,9 +72,27 @@ for (const [query, fileName, lines] of tables) {
   });
 }
 
+test('the table of actions has splits too, with the shares that they added; the table of trades has none', async () => {
+  const splits = [{ symbol: 'AAPL', date: '2025-11-12', numerator: 3, denominator: 1 }];
+  const stamp = { source: 'csv', recordedAt: '2025-11-12T00:00:00.000Z' };
+  service.database.transaction(() => storeSplits(service.database, { symbol: 'AAPL', splits, endDate: '2025-11-12' }, stamp));
+  const script: Script = {
+    'model-b 2025-11-11': [[['buy', { symbol: 'AAPL', amount: 10 }]]],
+    'model-b 2025-11-12': [[['sell', { symbol: 'AAPL', amount: 4 }]]],
+  };
+  await runJobHere(service, script, { start_date: '2025-11-11', end_date: '2025-11-12', models: ['model-b'] });
+  const ask = (table: string) => fetch(`${service.url}/performance?model=model-b&format=csv&table=${table}`);
+  const actions = await ask('actions');
+  assert.match(actions.headers.get('content-disposition') ?? '', /filename="actions.csv"/);
+  const [bought, split, sold] = ['11,buy,AAPL,10,120,1,8799,-1201', '12,split,AAPL,20,42,0,8799,0', '12,sell,AAPL,4,42,1,8966,167'];
+  const rows = async (response: Response) => (await response.text()).split('\r\n').slice(1, -1);
+  assert.deepEqual(await rows(actions), [bought, split, sold].map((row) => `model-b,2025-11-${row}`));
+  assert.deepEqual(await rows(await ask('trades')), [bought, sold].map((row) => `model-b,2025-11-${row}`));
+});
+
 test('another table is a 422, and without CSV the table changes nothing', async () => {
   const wrong = await service.get('/performance?format=csv&table=holdings');
-  assert.deepEqual([wrong.status, wrong.body.detail], [422, 'table: expected curve or trades']);
+  assert.deepEqual([wrong.status, wrong.body.detail], [422, 'table: expected curve, trades or actions']);
   assert.deepEqual(
     (await service.get('/performance?table=trades')).body.models,
     (await service.get('/performance')).body.models,
@@ -80,7 +103,7 @@ test('the figures count the model-days that the model may remember', async () =>
   const { models, families } = (await service.get('/performance')).body;
   assert.deepEqual(
     models.map(({ family, knowledge_cutoff, days_before_cutoff }: any) => [family, knowledge_cutoff, days_before_cutoff]),
-    [['model-a', '2025-11-10', 1]],
+    [['model-a', '2025-11-10', 1], ['model-b', null, 0]],
   );
   assert.deepEqual(families, []);
 });

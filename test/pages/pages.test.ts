@@ -647,7 +647,7 @@ test('a model’s page shows what the service reports of its days, asks for noth
   assert.deepEqual(asked.filter((path) => /^\/(performance|holdings|results|reasoning)/.test(path)).sort(), [
     '/holdings?model=model-a',
     '/performance?model=model-a&details=true',
-    '/performance?model=model-a&table=trades&format=csv',
+    '/performance?model=model-a&table=actions&format=csv',
   ]);
   await page.getByLabel('From', { exact: true }).fill(secondDate);
   await page.waitForURL(`**/models/model-a?start_date=${secondDate}`);

@@ -120,6 +120,8 @@ test('a table of trades is read as the server writes it', () => {
   assert.equal(csvRows(text)[0]?.['model'], hostile);
   const trade = { date: '2025-09-15', side: 'buy', symbol: 'AAPL', amount: 3, price: 101.5, cash: 700, cashChange: -305 };
   assert.deepEqual(tradesIn(text), [trade]);
+  const split = csvLine(names) + csvLine(['a', '2025-09-15', 'split', 'AAPL', -3, null, 0, 700, 0]);
+  assert.deepEqual(tradesIn(split), [{ ...trade, side: 'split', amount: -3, price: null, cashChange: 0 }]);
   assert.deepEqual(csvRows(csvLine(['one', 'two']) + csvLine([null, 'x'])), [{ one: '', two: 'x' }]);
   assert.deepEqual(csvRows(''), []);
   assert.throws(() => csvRows('a,"b'), /not CSV/);

@@ -19,7 +19,7 @@ interface Sources {
 
 /** The days of a model, newest first; with their dividends where there were any. */
 export function dayTable({ model, curve }: ModelReport, { trades, held }: Sources): HTMLElement {
-  const orders = Map.groupBy(trades.filter(({ side }) => side !== 'dividend'), ({ date }) => date);
+  const orders = Map.groupBy(trades.filter(({ side }) => side === 'buy' || side === 'sell'), ({ date }) => date);
   const heldOn = new Map(held.map((day) => [day.date, day.holdings]));
   const dividends = numberColumn<Point>('Dividends', (day) => (day.dividends === 0 ? null : day.dividends), money);
   const columns = [

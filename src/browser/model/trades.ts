@@ -8,7 +8,7 @@ import type { Trade } from '../service/trades.ts';
 /** How many rows are shown until the reader asks for all. */
 const ROWS_AT_FIRST = 25;
 
-/** Every executed order and dividend of a model, newest first. */
+/** Every executed order, split and dividend of a model, newest first. */
 export function tradesTable(model: string, trades: readonly Trade[]): HTMLElement {
   if (trades.length === 0) return section('Trades', h('p.quiet', 'The model has not traded.'));
   const columns = [

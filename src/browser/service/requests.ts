@@ -100,9 +100,9 @@ export function getPerformance(filters: Record<string, string> | string, signal:
   return request(`/performance?${new URLSearchParams(filters)}`, { signal });
 }
 
-/** The orders and dividends of the models and dates that the filters choose, by date. */
+/** The orders, splits and dividends of the models and dates that the filters choose, by date. */
 export async function getTrades(filters: Record<string, string>, signal: AbortSignal): Promise<Trade[]> {
-  const query = new URLSearchParams({ ...filters, table: 'trades', format: 'csv' });
+  const query = new URLSearchParams({ ...filters, table: 'actions', format: 'csv' });
   return tradesIn(await requestText(`/performance?${query}`, { signal }));
 }
 

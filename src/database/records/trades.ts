@@ -26,17 +26,20 @@ const ACTIONS = query(
 
 type Action = RowOf<typeof ACTIONS>;
 
-/** An executed order or a dividend: the schema requires a symbol, a number of shares and a price. */
-export type Trade = { [Field in keyof Action]: NonNullable<Action[Field]> } & { side: 'buy' | 'sell' | 'dividend' };
+/** Whatever changed holdings or cash. The schema requires a symbol, and a price but for splits; a split's amount is what it added. */
+export type Change = Action & { symbol: string; amount: number } & (
+    | { side: 'buy' | 'sell' | 'dividend'; price: NonNullable<Action['price']> }
+    | { side: 'split' }
+  );
 
-function isTrade(action: Action): action is Trade {
-  return action.side === 'buy' || action.side === 'sell' || action.side === 'dividend';
+function isChange(action: Action): action is Change {
+  return action.side !== 'no_trade';
 }
 
-/** The executed orders and the dividends of some committed sessions, by action. Null between steps. */
-export function* tradesOf(database: Database, sessions: readonly { sessionId: number }[]): Generator<Trade | null> {
+/** The executed orders, splits and dividends of some committed sessions, by action. Null between steps. */
+export function* changesOf(database: Database, sessions: readonly { sessionId: number }[]): Generator<Change | null> {
   for (const portion of portionsOf(database, sessions)) {
-    yield* ACTIONS.all(database, ...portion.values).filter(isTrade);
+    yield* ACTIONS.all(database, ...portion.values).filter(isChange);
     yield null;
   }
 }

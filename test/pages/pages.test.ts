@@ -204,12 +204,15 @@ test('the overview ranks over common days; filters are in the address, work with
   const ranked = board.getByText(`Ranked over the ${days} days`);
   await ranked.waitFor();
   assert.equal(await board.locator('.caveat').innerText(), '1 failed day');
+  const line = page.locator('.curves').getByRole('button', { name: 'model-b', exact: true });
+  await line.click();
   await page.locator('.choose summary').click();
   await page.locator('.panel').getByLabel('model-b', { exact: true }).check();
   await page.getByRole('button', { name: 'Show these' }).click();
   await page.waitForURL('**/?models=model-b');
   await board.getByText('Ranked over the ').waitFor();
   assert.deepEqual(await board.locator('tbody th a').allInnerTexts(), ['model-b']);
+  assert.equal(await line.getAttribute('aria-pressed'), 'false', 'a hidden line stays hidden under other filters');
   assert.equal(await page.evaluate('document.activeElement.textContent'), 'model-b', 'the focus stays on the filter');
   assert.equal(await page.getByRole('link', { name: 'Compare', exact: true }).getAttribute('href'), '/compare?models=model-b');
   await page.getByLabel('Benchmark').fill('AAPL');
@@ -232,6 +235,7 @@ test('the overview ranks over common days; filters are in the address, work with
   }
   await ranked.waitFor();
   assert.equal(await board.locator('tbody tr').count(), 3);
+  assert.equal(await page.locator('.choose .panel').isVisible(), false, 'the list of models stays closed');
 });
 
 test('results are shown although models and jobs do not arrive', inLongForm, async (t) => {
@@ -470,9 +474,11 @@ test('a path without a page shows the way back', inLongForm, async (t) => {
 test('the page of comparisons shows a line per model, its runs and the benchmark, and a sentence per neighbouring pair', inLongForm, async (t) => {
   const { page, open } = await visit(t, service.url);
   await page.route('**/comparison*', (route) => route.fulfill({ json: comparison }));
-  await open('/');
+  await open('/?days=clean');
   await page.locator('main').getByRole('link', { name: /^Compare the models/ }).click();
   await page.locator('.forest').waitFor();
+  const ways = await page.locator('main a[href^="/models/"]').evaluateAll((links) => links.map((link) => String(link)));
+  assert.deepEqual(ways.map((way) => new URL(way).search), Array.from(ways, () => '?days=clean'), 'the filters go along');
   assert.deepEqual(await page.locator('.forest tbody th a').allInnerTexts(), ['model-a', HOSTILE_MODEL, 'model-b']);
   for (const [mark, count] of [['.reach', 9], ['.run', 3], ['.mean', 3], ['.against', 3]] as const)
     assert.equal(await page.locator(`.forest tbody ${mark}`).count(), count, mark);

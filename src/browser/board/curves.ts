@@ -1,7 +1,7 @@
 import { modelDayPath } from '../../page-paths.ts';
 import { button, toggle } from '../parts/blocks.ts';
 import { h } from '../parts/element.ts';
-import { money } from '../parts/format.ts';
+import { counted, money } from '../parts/format.ts';
 import { goTo } from '../parts/page.ts';
 import { legend } from '../plot/legend.ts';
 import type { Line } from '../plot/lines.ts';
@@ -24,10 +24,11 @@ export interface Curves {
 export function equityCurves(performance: Performance, signal: AbortSignal): Curves {
   const { dates, lines, title } = curvesFromStart(performance);
   const names = namesOf(lines);
-  const label = `${title} of ${performance.models.length} models by date`;
+  const label = `${title} of ${counted(performance.models.length, 'model')} by date`;
   const marks = cutoffMarks(performance.models);
   const onOpen = (model: string, date: string) => goTo(modelDayPath(model, date));
-  const plot = createPlot({ label, dates, lines, format: money, height: HEIGHT, marks, hasStart: true, onOpen }, signal);
+  const options = { label, keptAs: 'curves', dates, lines, format: money, height: HEIGHT, marks, onOpen };
+  const plot = createPlot({ ...options, hasStart: true }, signal);
   const bar = h('div.bar', h('h2', { id: 'curves-title' }, title), controls(plot));
   const list = legend(plot, lines);
   const labelled = { 'aria-labelledby': 'curves-title' };

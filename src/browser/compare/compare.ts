@@ -119,10 +119,11 @@ function inPercent(confidence: number): string {
 
 function summary({ days, start_date: from, end_date: to, clean_after: cutoff, models }: Comparison): string {
   const runs = measured(models).reduce((sum, model) => sum + model.runs.length, 0);
+  const all = runs === 1 ? 'the run has' : `all ${counted(runs, 'run')} have`;
   const window = from === null || to === null ? '' : ` from ${from} to ${to}`;
   const clean = cutoff === null ? '' : ` Only days after ${cutoff}, the latest knowledge cutoff, are compared.`;
   return (
-    `${counted(days, 'day')}${window} on which all ${counted(runs, 'run')} have a return. Every return here covers these ` +
+    `${counted(days, 'day')}${window} on which ${all} a return. Every return here covers these ` +
     `days only.${clean} The order is that of the last column, the probability of being the best.`
   );
 }

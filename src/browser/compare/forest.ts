@@ -1,4 +1,5 @@
 import { modelPath } from '../../page-paths.ts';
+import { queryForModel } from '../filters/carry.ts';
 import { link } from '../parts/blocks.ts';
 import { csvButton, pngButton } from '../parts/download.ts';
 import { type Child, h, svg } from '../parts/element.ts';
@@ -64,7 +65,7 @@ function rowOf(model: ComparedModel, plot: SVGElement, { confidence, days }: For
     h(
       'th',
       { scope: 'row' },
-      link(modelPath(model.model), model.model),
+      link(modelPath(model.model) + queryForModel(location.search), model.model),
       h('small.quiet', ` ${counted(runs.length, 'run')}`),
       isLeast && h('small.caveat', ' interval at least this wide'),
       known > 0 && h('small.caveat', ` ${count(known)} of ${counted(days, 'day')} up to its cutoff`),

@@ -1,4 +1,5 @@
 import { modelPath } from '../../page-paths.ts';
+import { queryForModel } from '../filters/carry.ts';
 import { definitions, link, section } from '../parts/blocks.ts';
 import { h } from '../parts/element.ts';
 import { chance, counted, dailyRatio } from '../parts/format.ts';
@@ -22,7 +23,7 @@ export function leaderSection(leader: Leader): HTMLElement | null {
   ]);
   const reasons = new Set(Object.values(unavailable));
   return section(
-    h('span', 'Leader: ', link(modelPath(model), model)),
+    h('span', 'Leader: ', link(modelPath(model) + queryForModel(location.search), model)),
     figures,
     h('p.quiet', MEANING),
     ...[...reasons].map((reason) => h('p.notice', `${reason}.`)),

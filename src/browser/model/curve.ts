@@ -38,7 +38,7 @@ export function valueCurve({ report, performance, trades, signal }: Sources): HT
   const drawOver = (plot: uPlot) => drawTrades(plot, days);
   const onOpen = (_label: string, date: string) => goTo(modelDayPath(model, date));
   const options = { label, dates, lines, format: money, height: HEIGHT, group: 'model', marks, drawOver, onOpen };
-  const plot = createPlot({ ...options, hasStart: true }, signal);
+  const plot = createPlot({ ...options, keptAs: 'curve', hasStart: true }, signal);
   const dividend = hasDividends ? ['   ', h('span.mark.dividend', '●'), ' dividend'] : [];
   const key = [h('span.mark.gain', '▲'), ' bought   ', h('span.mark.loss', '▼'), ' sold', ...dividend];
   const names = legend(plot, lines).element;

@@ -8,7 +8,7 @@ const MAX_NAME = 80;
 
 /**
  * Keeps which folds the reader opened and closed. They are so again after Back, when a live page draws them anew, and when
- * they are inside a fold whose content is made as it opens.
+ * they are inside a fold whose content is made as it opens. A list of choices (`.choose`) stays closed.
  */
 export function keepFolds(host: HTMLElement, signal: AbortSignal): void {
   const kept = keep('folds');
@@ -45,7 +45,7 @@ function isFold(item: unknown): item is [string, boolean] {
 function namesOf(host: HTMLElement): Map<HTMLDetailsElement, string> {
   const counts = new Map<string, number>();
   const names = new Map<HTMLDetailsElement, string>();
-  for (const fold of host.querySelectorAll('details')) {
+  for (const fold of host.querySelectorAll<HTMLDetailsElement>('details:not(.choose)')) {
     const outer = fold.parentElement?.closest('details');
     const around = outer == null ? '' : `${names.get(outer) ?? ''} › `;
     const name = around + (fold.querySelector('summary')?.textContent ?? '').slice(0, MAX_NAME);

@@ -16,8 +16,8 @@ export interface KeptView {
   isLog: Kept;
 }
 
-export function keptView({ label, group }: PlotOptions): KeptView {
-  return { zoom: keep(`zoom ${group ?? label}`), hidden: keep(`hidden ${label}`), isLog: keep(`log ${label}`) };
+export function keptView({ label, keptAs = label, group = keptAs }: PlotOptions): KeptView {
+  return { zoom: keep(`zoom ${group}`), hidden: keep(`hidden ${keptAs}`), isLog: keep(`log ${keptAs}`) };
 }
 
 /** The kept zoom; null when all dates were in view, or when it shows less than a day of these. */

@@ -19,6 +19,8 @@ export interface Line extends Pick<Look, 'dash' | 'marker'> {
 export interface PlotOptions {
   /** A description for readers who cannot see it. */
   label: string;
+  /** Under which name its view is kept, where the description changes with what is shown. */
+  keptAs?: string;
   dates: readonly string[];
   lines: readonly Line[];
   format: (value: number | null) => string;

@@ -1,4 +1,4 @@
-import { definitions, link } from '../parts/blocks.ts';
+import { definitions, lateFold, link } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
 import { type Page, heading } from '../parts/page.ts';
 import { getDescription } from '../service/requests.ts';
@@ -31,8 +31,8 @@ function operationView(endpoint: Endpoint, schemas: Schemas): HTMLElement {
   const title = [h(`span.method.${method.toLowerCase()}`, method), h('code', path), h('span', summary)];
   const success = Object.entries(responses['200']?.content ?? {}).map(([type, { schema, example }]) => {
     const shown = typeof example === 'string' ? example : JSON.stringify(example, null, 2);
-    const name = h('summary', `Response as ${type}`);
-    return h('details', name, schemaTable(schema, schemas), example !== undefined && h('pre', { tabindex: 0 }, shown));
+    const content = () => [schemaTable(schema, schemas), example !== undefined && h('pre', { tabindex: 0 }, shown)];
+    return lateFold(`Response as ${type}`, content);
   });
   return h(
     'details.operation',

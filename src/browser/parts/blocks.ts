@@ -1,4 +1,4 @@
-import { type Attributes, type Child, h, newId, on } from './element.ts';
+import { type Attributes, type Child, h, newId, on, replace } from './element.ts';
 
 /** The building blocks of pages: sections, buttons, links, lists, forms, dialogs. */
 
@@ -26,6 +26,14 @@ export function toggle(label: Label, act: (isOn: boolean) => void, attributes: A
   };
   const element = button(label, flip, attributes);
   return element;
+}
+
+/** A fold whose content is made when it is first opened. */
+export function lateFold(summary: string, make: () => readonly Child[]): HTMLElement {
+  const content = h('div');
+  const fold: HTMLDetailsElement = h('details', h('summary', summary), content);
+  const fill = () => fold.open && content.childNodes.length === 0 && replace(content, ...make());
+  return on(fold, 'toggle', fill);
 }
 
 /** Content that may be wider than the page; it scrolls by itself, with the keyboard as well. */

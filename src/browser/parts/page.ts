@@ -32,12 +32,18 @@ export function markTabAsDev(): void {
   nameTab();
 }
 
-/** Adds the parts of a page one by one, each in a task of its own, so that the page reacts meanwhile. */
+/** How long a page builds its parts before the browser may paint and react again. */
+const TURN_MS = 15;
+
+/** Adds the parts of a page one by one, on slow machines each in a task of its own, so that the page reacts meanwhile. */
 export async function appendInTurn(place: HTMLElement, parts: Iterable<HTMLElement>, signal: AbortSignal): Promise<void> {
+  let startedAt = performance.now();
   for (const part of parts) {
     place.append(part);
+    if (performance.now() - startedAt < TURN_MS) continue;
     await new Promise((resolve) => setTimeout(resolve));
     if (signal.aborted) return;
+    startedAt = performance.now();
   }
 }
 

@@ -132,15 +132,14 @@ function watch(
     drawnWidth = width;
   };
   const sizes = new ResizeObserver(fit);
-  const views = new IntersectionObserver(
-    (entries) => {
-      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
-      isNear = true;
-      views.disconnect();
-      fit();
-    },
-    { rootMargin: `${AHEAD}px` },
-  );
+  const approach = () => {
+    isNear = true;
+    views.disconnect();
+    fit();
+  };
+  const onView = (entries: IntersectionObserverEntry[]) => entries.some(({ isIntersecting }) => isIntersecting) && approach();
+  const views = new IntersectionObserver(onView, { rootMargin: `${AHEAD}px` });
+  canvas.addEventListener('focus', approach, { once: true }); // the next key may read it
   sizes.observe(canvas);
   views.observe(canvas);
   document.addEventListener(THEME_CHANGE, draw, { signal });

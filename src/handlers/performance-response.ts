@@ -130,6 +130,9 @@ export const performanceResponse = named('PerformanceResponse', {
       model_days_with_unknown_dividends: count,
       /** Empty for a model that is comparable with most of the others. */
       incomparable: v.array(named('Incomparability', incomparability)),
+      /** With which its first completed day of all started; null when that is not stored. */
+      initial_cash: figure,
+      /** Its value before the first of these days. */
       start_value: v.number(),
       end_value: v.number(),
       profit: v.number(),

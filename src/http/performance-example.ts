@@ -62,6 +62,7 @@ export const performance = {
         model_days_without_dividends: 0,
         model_days_with_unknown_dividends: 0,
         incomparable: [{ kind: 'period', reason: OTHER_PERIOD }],
+        initial_cash: 10_000,
         start_value: 10_000,
         end_value: 10_050,
         profit: 50,

@@ -1,6 +1,7 @@
 import { parseAgentConfigurations } from '../configuration.ts';
 import { initialCashOf, storedConfigurations } from '../database/records/trading-terms.ts';
 import { newestRun } from '../database/records/runs.ts';
+import { type Money, toDollars } from '../money.ts';
 import type { Steps } from '../turns.ts';
 import { type Benchmark, benchmarkSteps } from './choose-benchmark.ts';
 import { type Incomparability, type ModelPeriod, compareModels, staleness } from './comparability.ts';
@@ -26,6 +27,8 @@ export interface Basis {
   incomparable: ReadonlyMap<string, Incomparability[]>;
   /** By model: model-days that have failed and were not completed. */
   failed: ReadonlyMap<string, number>;
+  /** By model: what its first completed day started with; null when that is not stored. */
+  initialCash: ReadonlyMap<string, Money | null>;
 }
 
 export function* prepareReports(request: ReportRequest): Steps<Basis> {
@@ -41,11 +44,12 @@ export function* prepareReports(request: ReportRequest): Steps<Basis> {
     benchmarkReport: reportBenchmark(benchmark, days, riskFree),
     incomparable: compareModels(periods, { configurations, initialCash }),
     failed,
+    initialCash,
   };
 }
 
 /** The figures of one model, and why they are not comparable with others. Keeps none of its ledger in memory. */
-export function* reportSteps(request: ReportRequest, { benchmark, incomparable, failed }: Basis, period: ModelPeriod) {
+export function* reportSteps(request: ReportRequest, { benchmark, incomparable, failed, initialCash }: Basis, period: ModelPeriod) {
   const { model } = period;
   const { riskFree, withDetails = false } = request;
   const { family = model, knowledgeCutoff = null } = newestRun(request.database, model) ?? {};
@@ -55,6 +59,7 @@ export function* reportSteps(request: ReportRequest, { benchmark, incomparable, 
   const stale = staleness(figures.stale_model_days, figures.model_days);
   const known = figures.curve.filter(({ date }) => knowledgeCutoff !== null && date <= knowledgeCutoff);
   const memory = { knowledge_cutoff: knowledgeCutoff, days_before_cutoff: known.length };
-  const failures = { failed_model_days: failed.get(model) ?? 0 };
-  return { model, family, ...memory, ...failures, ...figures, incomparable: [...(incomparable.get(model) ?? []), ...stale] };
+  const cash = initialCash.get(model) ?? null;
+  const own = { failed_model_days: failed.get(model) ?? 0, initial_cash: cash === null ? null : toDollars(cash) };
+  return { model, family, ...memory, ...own, ...figures, incomparable: [...(incomparable.get(model) ?? []), ...stale] };
 }

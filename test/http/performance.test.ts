@@ -67,6 +67,7 @@ test('a model, figure by figure', async () => {
     model_days_without_dividends: 0,
     model_days_with_unknown_dividends: 2, // AAPL was held over two mornings
     incomparable: [],
+    initial_cash: 10_000,
     start_value: 10_000,
     end_value: 11_160, // 7,200 in cash and 30 AAPL at 132
     profit: 1_160,
@@ -189,8 +190,8 @@ for (const [query, days] of filters) {
 
 test('part of a chain starts from the close before it, and can sell lots bought before it', async () => {
   const { models, benchmark } = await ask('?start_date=2025-11-11&end_date=2025-11-11');
-  const [{ start_value, end_value, profit, trading, round_trips, relative }] = models;
-  assert.deepEqual([start_value, end_value, profit], [10_400, 10_500, 100]);
+  const [{ initial_cash, start_value, end_value, profit, trading, round_trips, relative }] = models;
+  assert.deepEqual([initial_cash, start_value, end_value, profit], [10_000, 10_400, 10_500, 100]);
   assert.deepEqual([trading.trades, trading.bought, round_trips.count, round_trips.profit], [1, 0, 1, 200]);
   assert.equal(relative.benchmark_return, -0.05, 'from close to close');
   assert.deepEqual([benchmark.start_date, benchmark.curve.length], ['2025-11-10', 1]);

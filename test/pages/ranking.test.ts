@@ -26,6 +26,7 @@ test('a ranking says over which days it is, and which days and models it leaves 
   assert.deepEqual(ranked.words, [
     'Ranked over the 4 days from Wed 1 Oct 2025 to Tue 7 Oct 2025 on which all 3 models have a return.',
     '2 days do not count, because some model has no return then.',
+    'A model’s return after a day that it missed covers that day too, and so does the benchmark beside it.',
     'Only days after Tue 30 Sep 2025, the latest knowledge cutoff, count.',
   ]);
   assert.deepEqual(ranked.models.map(({ model }) => model), ['late', 'old']);
@@ -75,17 +76,22 @@ test('a row is marked in words for stale, missing and failed days, another perio
   assert.equal(early?.reason, '2 model-days are not after its knowledge cutoff, 2025-10-13: it may remember those prices');
 });
 
-function performanceOf(starts: Record<string, number>, growths: Record<string, [date: string, growth: number][]>): Performance {
+function performanceOf(
+  starts: Record<string, number>,
+  growths: Record<string, [date: string, growth: number][]>,
+  cash: Record<string, number | null> = {},
+): Performance {
   const models = Object.entries(growths).map(([model, points]) => ({
     model,
     start_value: starts[model],
+    initial_cash: model in cash ? cash[model] : starts[model],
     curve: points.map(([date, growth]) => ({ date, growth, value: (starts[model] ?? 0) * growth })),
   }));
   const benchmark = { name: 'QQQ', curve: [{ date: '2025-10-07', value: 1.1 }, { date: '2025-10-08', value: 1.2 }] };
   return { models, benchmark } as Partial<Performance> as Performance;
 }
 
-test('all curves start together before the first day, at the value that most models started from', () => {
+test('all curves start together before the first day, at the initial cash of most models', () => {
   const growths = {
     'run-10': [['2025-10-07', 1.5]],
     'run-9': [['2025-10-07', 2], ['2025-10-08', 3]],
@@ -105,6 +111,10 @@ test('all curves start together before the first day, at the value that most mod
   assert.deepEqual(other.lines.map((line) => line.values), same.lines.map((line) => line.values));
   const usual = curvesFromStart(performanceOf({ 'run-10': 250, 'run-9': 100, late: 250 }, growths));
   assert.equal(usual.title, 'Growth of 250 dollars', 'most of them started from it');
+  const part = curvesFromStart(performanceOf({ 'run-10': 104.2, 'run-9': 99.1, late: 101.5 }, growths, { 'run-10': 100, 'run-9': 100, late: 100 }));
+  assert.equal(part.title, 'Growth of 100 dollars', 'a part of their days: the initial cash, not what one of them was worth then');
+  const old = curvesFromStart(performanceOf({ late: 104.2 }, { late: growths.late }, { late: null }));
+  assert.equal(old.lines[0]?.values[0], 104.2, 'where no initial cash is known, the value before the first day');
   const performance = performanceOf({ 'run-10': 100, 'run-9': 100, late: 100 }, growths);
   for (const day of performance.models[1]?.curve ?? []) day.value += 1;
   assert.equal(curvesFromStart(performance).title, 'Growth of 100 dollars', 'a day that does not count came between');

@@ -48,9 +48,9 @@ export function valueAtEnd({ curve, end_value: value }: ModelReport, start: numb
   return last === undefined || curve.every((day) => isGrown(day, start)) ? value : last.growth * start;
 }
 
-/** The value that most models started from; the highest of those equally common. */
+/** The initial cash of most models; the highest of those equally common. */
 export function usualStart(models: readonly ModelReport[]): number {
-  const groups = [...Map.groupBy(models, ({ start_value: start }) => start)];
+  const groups = [...Map.groupBy(models, ({ initial_cash: cash, start_value: start }) => cash ?? start)];
   const [usual] = groups.sort(([one, a], [other, b]) => b.length - a.length || other - one);
   return usual?.[0] ?? 0;
 }

@@ -27,8 +27,9 @@ export function rankingOf({ common, clean_after: cutoff, without_clean_days: unc
   const over = days === 0 ? 'The models have no day in common.' : ranked;
   const number = leftOutDays.length;
   const less = `${counted(number, 'day')} ${number === 1 ? 'does' : 'do'} not count, because some model has no return then.`;
+  const gaps = 'A model’s return after a day that it missed covers that day too, and so does the benchmark beside it.';
   return {
-    words: [over, ...(number > 0 ? [less] : []), ...clean],
+    words: [over, ...(number > 0 ? [less, gaps] : []), ...clean],
     models: [...leftOut, ...unclean],
     days: leftOutDays.map(({ date, missing, models: names }) => ({ date, reason: `without ${namesOf(names, missing)}` })),
   };

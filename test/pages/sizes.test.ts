@@ -191,6 +191,22 @@ test('a table is saved as CSV with all rows as shown, a plot as a picture of wha
   assert.ok((colours['255,255,255,255'] ?? 0) > 100_000, 'on the ground of the page');
 });
 
+test("a model's page: a phone shows the months that have a return, and paper says of how many rows a table is", inBrowser, async (t) => {
+  const { page, open } = await visit(t, service.url, { viewport: { width: 360, height: 900 } });
+  await open(`/models/${encodeURIComponent(LONG_NAMES[1] as string)}`);
+  const months = page.locator('.months');
+  const headings = months.locator('thead th:visible');
+  assert.deepEqual(await headings.allInnerTexts(), ['Year', 'Oct', 'Nov', 'Total']);
+  assert.deepEqual(await months.locator('.scroll').evaluate((scroller) => scroller.scrollWidth - scroller.clientWidth), 0);
+  const rows = page.locator('.on-paper:not([hidden])');
+  assert.equal(await rows.filter({ visible: true }).count(), 0);
+  await page.emulateMedia({ media: 'print' });
+  const rest = await page.locator('.exports > .ghost:not([hidden])').allTextContents();
+  assert.ok(rest.length > 1, `${rest}`);
+  const shown = await rows.filter({ visible: true }).allInnerTexts();
+  assert.deepEqual(shown.map((text) => /^\d+ of (\d+) rows$/.exec(text)?.[1]), rest.map((text) => /\d+$/.exec(text)?.[0]));
+});
+
 const sizes: [name: string, records: TrackRecords | null][] = [
   ['6 models × 60 days', { models: modelNames(6), days: 60, failures: 0.02 }],
   ['20 models × 500 days', { models: modelNames(20), days: 500, datesPerJob: 20, failures: 0.01 }],

@@ -15,13 +15,17 @@ export function monthlyReturns(details: Details, definitions: Definitions): HTML
     const cell = (year: Year) => percents(spanOf(year));
     return { title, by: returnOf, cell, look: (year: Year) => look(returnOf(year)), isNumber: true };
   };
+  const years = yearsOf(details);
   const columns = [
     textColumn<Year>('Year', ({ year }) => year, { isName: true }),
-    ...MONTHS.map((title, place) => column(title, ({ months }) => months[place], (value) => heatOf(value, greatest))),
+    ...MONTHS.map((title, place) => ({
+      ...column(title, ({ months }) => months[place], (value) => heatOf(value, greatest)),
+      isSpare: years.every(({ months }) => months[place] === undefined),
+    })),
     column('Total', (year) => year, (value) => `total ${tone(value)}`),
   ];
   const caption = 'Returns by month, in percent';
-  const heatmap = table({ caption, rows: yearsOf(details), columns, isFixed: true, isPlot: true });
+  const heatmap = table({ caption, rows: years, columns, isFixed: true, isPlot: true });
   const element = section(caption, heatmap, meaningOf(definitions, 'months'));
   return Object.assign(element, { className: 'months' });
 }

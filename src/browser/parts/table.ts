@@ -3,7 +3,7 @@ import { asObject } from '../../json.ts';
 import { button, scroller } from './blocks.ts';
 import { csvButton, pngButton } from './download.ts';
 import { type Child, h, replace, replaceKeepingFocus } from './element.ts';
-import { count, tone } from './format.ts';
+import { count, counted, tone } from './format.ts';
 import { keep } from './kept.ts';
 import { byName } from './names.ts';
 
@@ -25,6 +25,8 @@ interface Column<Row> {
   isDrawing?: boolean;
   /** Whether its cell names the row. */
   isName?: boolean;
+  /** Whether narrow windows leave it out, because it is empty. */
+  isSpare?: boolean;
 }
 
 /** A column that shows text and sorts by it. */
@@ -106,6 +108,8 @@ export function liveTable<Row>(options: TableOptions<Row>): LiveTable<Row> {
     const isRest = rows.length <= limit + MORE_ROWS;
     replace(more, isRest ? `Show all ${count(rows.length)}` : `Show ${count(MORE_ROWS)} more of ${count(rows.length)}`);
     more.hidden = rows.length <= limit;
+    replace(shown, `${count(limit)} of ${counted(rows.length, 'row')}`);
+    shown.hidden = more.hidden;
   };
   const sortBy = (column: number) => {
     const isDescending = sorting?.column === column ? !sorting.isDescending : columns[column]?.isNumber === true;
@@ -119,6 +123,7 @@ export function liveTable<Row>(options: TableOptions<Row>): LiveTable<Row> {
     draw();
   };
   const more = button(null, showMore, { class: 'ghost' });
+  const shown = h('p.on-paper'); // paper has no buttons
   const head = h('tr', ...columns.map((column, index) => headingOf(column, isFixed ? null : () => sortBy(index))));
   draw();
   const foot = footer.length > 0 && h('tfoot', ...footer.map(rowOf));
@@ -130,7 +135,7 @@ export function liveTable<Row>(options: TableOptions<Row>): LiveTable<Row> {
   const parts = h('table', h('caption.unseen', caption), h('thead', head), body, foot);
   const { isPlot = filed.length < columns.length } = options;
   const exports = h('div.exports', more, csvButton(caption, all), isPlot && pngButton(caption, () => parts));
-  const element = h('div', scroller(caption, parts), exports);
+  const element = h('div', scroller(caption, parts), shown, exports);
   const update = (later: readonly Row[]) => {
     rows = later;
     draw();
@@ -138,17 +143,22 @@ export function liveTable<Row>(options: TableOptions<Row>): LiveTable<Row> {
   return { element, update };
 }
 
-function headingOf<Row>({ title, by, isNumber, meaning }: Column<Row>, sort: (() => void) | null): HTMLElement {
+function headingOf<Row>({ title, by, isNumber, isSpare, meaning }: Column<Row>, sort: (() => void) | null): HTMLElement {
   const content = by === undefined || sort === null ? title : button(title, sort, { class: 'sort' });
-  return h('th', { scope: 'col', class: isNumber && 'number', title: meaning ?? (title.length > MAX_HEADING && title) }, content);
+  const attributes = { scope: 'col', class: classOf(isNumber && 'number', isSpare && 'wide-only') };
+  return h('th', { ...attributes, title: meaning ?? (title.length > MAX_HEADING && title) }, content);
 }
 
-function cellOf<Row>({ cell, isNumber, look, isName }: Column<Row>, row: Row): HTMLElement {
-  const attributes = { class: [isNumber ? 'number' : '', look?.(row) ?? ''].join(' ').trim() || null };
+function cellOf<Row>({ cell, isNumber, isSpare, look, isName }: Column<Row>, row: Row): HTMLElement {
+  const attributes = { class: classOf(isNumber && 'number', isSpare && 'wide-only', look?.(row)) };
   const shown = cell(row);
   if (!isName) return h('td', attributes, shown);
   const name = shown instanceof Node ? shown : h('span.name', shown);
   return h('th', { ...attributes, scope: 'row', title: name.textContent }, name);
+}
+
+function classOf(...words: (string | false | undefined)[]): string | null {
+  return words.filter((word) => word !== undefined && word !== false && word !== '').join(' ') || null;
 }
 
 /** A row's cell for a file. */

@@ -131,7 +131,7 @@ export const performanceResponse = named('PerformanceResponse', {
       /** Empty for a model that is comparable with most of the others. */
       incomparable: v.array(named('Incomparability', incomparability)),
       /** With which its first completed day of all started; null when that is not stored. */
-      initial_cash: figure,
+      initial_cash: v.nullable(v.pipe(v.number(), v.minValue(0))),
       /** Its value before the first of these days. */
       start_value: v.number(),
       end_value: v.number(),

@@ -273,8 +273,9 @@ function conversation({ random, cash }: Account, { date, actions, isRefused, fai
     { role: 'user', content: JSON.stringify({ date, cash: cash / 10_000, universe: 'NASDAQ-100' }) },
   ];
   if (fails) return brief;
-  const orders = actions.map(({ type, symbol, amount, cash: left }) => {
-    return { name: String(type), arguments: { symbol, amount }, result: { executed: true, cash: left / 10_000 } as object };
+  const orders = actions.map(({ type, symbol, amount, price, cash: left }) => {
+    const result = { executed: type, symbol, amount, price: (price ?? 0) / 10_000, cash: left / 10_000 };
+    return { name: String(type), arguments: { symbol, amount }, result: result as object };
   });
   const error = `Cannot buy 90000 NVDA: cash is ${(cash / 10_000).toFixed(2)}`;
   if (isRefused) orders.push({ name: 'buy', arguments: { symbol: 'NVDA', amount: 90_000 }, result: { error } });

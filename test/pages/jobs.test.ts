@@ -95,6 +95,8 @@ test('a hundred jobs are read page by page, with page and status in the address;
   await page.locator('.curves').waitFor();
   const board = page.getByRole('region', { name: 'Leaderboard', exact: true });
   assert.deepEqual(await board.locator('tbody tr td:nth-last-child(2)').allInnerTexts(), ['3', '2']);
+  const ranking = board.getByRole('link', { name: 'Rank these models over the days that they have in common' });
+  assert.equal(await ranking.getAttribute('href'), `/?job_id=${jobId}`);
   const leftOut = page.getByRole('region', { name: 'What it left out', exact: true });
   assert.match(await leftOut.locator('tbody').innerText(), new RegExp(`^failed\\s+.*No answer today.*\\s1\\s+${lastDate}\\s+model-b$`));
   assert.match(await page.getByRole('region', { name: 'What it ran with', exact: true }).innerText(), /Initial cash\s+\$10,000\.00/);

@@ -277,7 +277,7 @@ test('the leaderboard sorts by any figure in both directions, and marks models t
   const byReturn = await names();
   const caveat = board.locator('.caveat');
   assert.deepEqual(await caveat.allInnerTexts(), ['1 failed day'], 'only on the model with a failed day');
-  await board.getByRole('link', { name: 'All days' }).click();
+  await board.getByRole('link', { name: 'Each model’s own days' }).click();
   await board.getByText('Each model is measured over all its own days.').waitFor();
   assert.deepEqual(await caveat.allInnerTexts(), ['missing days · 1 failed day']);
   assert.match((await caveat.getAttribute('title')) ?? '', /^It has 11 model-days in its period; model-a has 12\. 1 model-day failed/);

@@ -35,8 +35,10 @@ export function jobResults(jobId: string): JobResults {
     if (performance.models.length === 0) return replace(element, h('p.notice', noResults(status)));
     const over = AbortSignal.any([signal, drawing.signal]);
     const cost = costSection(performance, status.usage);
-    shown = { curves: equityCurves(performance, over), board: leaderboard(performance), cost };
-    const compare = link(`/compare?job_id=${encodeURIComponent(jobId)}`, 'Compare the models of this job with intervals');
+    const query = `?job_id=${encodeURIComponent(jobId)}`;
+    const choice = h('p', link(`/${query}`, 'Rank these models over the days that they have in common'));
+    shown = { curves: equityCurves(performance, over), board: leaderboard(performance, { choice }), cost };
+    const compare = link(`/compare${query}`, 'Compare the models of this job with intervals');
     const further = h('p', 'Is the difference chance? ', compare, '.');
     replace(element, shown.curves.element, shown.board.element, further, cost.element);
   };

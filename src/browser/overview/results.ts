@@ -74,7 +74,7 @@ function rankingChoice(filters: Filters): HTMLElement {
     if (isHere) entry.setAttribute('aria-current', 'true');
     return entry;
   };
-  return h('nav.segments', { 'aria-label': 'Days of the ranking' }, choice('Days in common', ''), choice('All days', 'false'));
+  return h('nav.segments', { 'aria-label': 'Days of the ranking' }, choice('Days in common', ''), choice('Each model’s own days', 'false'));
 }
 
 function comparisonHint(filters: Filters): HTMLElement {

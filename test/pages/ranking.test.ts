@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { curvesFromStart, valueAtEnd } from '../../src/browser/board/curve-lines.ts';
 import { marksOf } from '../../src/browser/board/marks.ts';
 import { rankingOf } from '../../src/browser/board/ranking.ts';
+import { lookOf } from '../../src/browser/parts/look.ts';
 import type { ModelReport, Performance } from '../../src/browser/service/responses.ts';
 
 const nothing = { common: null, clean_after: null, without_clean_days: [] };
@@ -106,6 +107,7 @@ test('all curves start together before the first day, at the initial cash of mos
     ['run-10', [100, 150, null]],
     ['QQQ (benchmark)', [100, 110.00000000000001, 120]],
   ]);
+  for (const { label, look, dash } of same.lines.slice(0, 3)) assert.deepEqual({ colour: look, dash }, lookOf(label), label);
   const other = curvesFromStart(performanceOf({ 'run-10': 100, 'run-9': 250, late: 100 }, growths));
   assert.equal(other.title, 'Growth of 100 dollars', 'one of them had another value before these days');
   assert.deepEqual(other.lines.map((line) => line.values), same.lines.map((line) => line.values));

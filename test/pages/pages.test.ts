@@ -486,6 +486,7 @@ test('the page of comparisons shows a line per model, its runs and the benchmark
   assert.equal(await page.locator('.sentences li').count(), 2);
   const missing = page.getByRole('region', { name: 'Left out', exact: true });
   assert.match(await missing.innerText(), /stale: <\/pre><img.*1 of 12 days, because some run has no return/s);
+  await page.getByText(/^On 11 of the 12 days from \S+ to \S+ all \d+ runs have a return\./).waitFor();
   await page.getByText('Choose 2 to 4 models in the filters').waitFor();
 });
 

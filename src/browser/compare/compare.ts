@@ -1,7 +1,7 @@
 import { filterBar } from '../filters/filter-bar.ts';
 import { failure, link, section } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
-import { chance, change, counted, ratio, share } from '../parts/format.ts';
+import { chance, change, count, counted, ratio, share } from '../parts/format.ts';
 import { byName } from '../parts/names.ts';
 import { type Page, heading } from '../parts/page.ts';
 import { numberColumn, table, textColumn } from '../parts/table.ts';
@@ -117,13 +117,15 @@ function inPercent(confidence: number): string {
   return `${Number((confidence * 100).toFixed(4))} %`;
 }
 
-function summary({ days, start_date: from, end_date: to, clean_after: cutoff, models }: Comparison): string {
+function summary({ days, left_out: leftOut, start_date: from, end_date: to, clean_after: cutoff, models }: Comparison): string {
   const runs = measured(models).reduce((sum, model) => sum + model.runs.length, 0);
-  const all = runs === 1 ? 'the run has' : `all ${counted(runs, 'run')} have`;
+  const runsHave = runs === 1 ? 'the run has' : `all ${counted(runs, 'run')} have`;
+  const all = days + leftOut.length;
+  const part = leftOut.length === 0 ? '' : `${count(days)} of the `;
   const window = from === null || to === null ? '' : ` from ${from} to ${to}`;
   const clean = cutoff === null ? '' : ` Only days after ${cutoff}, the latest knowledge cutoff, are compared.`;
   return (
-    `${counted(days, 'day')}${window} on which ${all} a return. Every return here covers these ` +
+    `On ${part}${counted(all, 'day')}${window} ${runsHave} a return. Every return here covers these ` +
     `days only.${clean} The order is that of the last column, the probability of being the best.`
   );
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, after } from 'node:test';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { launchBrowser } from './chromium.ts';
 
 /** Far more than any page takes, also on a busy machine. */
@@ -26,8 +26,15 @@ export interface VisitOptions extends BrowserContextOptions {
   provokes?: readonly number[];
 }
 
+let shared: Promise<BrowserContext> | undefined;
+
+/** One profile for readers without options, so that the browser reads and compiles the program of the pages once. */
+function sharedProfile(): Promise<BrowserContext> {
+  return (shared ??= browser().then((launched) => launched.newContext()));
+}
+
 /**
- * A reader with a browser profile of their own. After the test: nothing went wrong on the console, no script failed, and
+ * A reader with a tab of their own, and with options a browser profile. After the test: nothing went wrong on the console, no script failed, and
  * no request went to another host.
  */
 export async function visit(
@@ -35,7 +42,8 @@ export async function visit(
   url: string,
   { provokes = [], ...options }: VisitOptions = {},
 ): Promise<Visit> {
-  const context = await (await browser()).newContext(options);
+  const hasOwnProfile = Object.keys(options).length > 0;
+  const context = await (hasOwnProfile ? (await browser()).newContext(options) : sharedProfile());
   const page = await context.newPage();
   page.setDefaultTimeout(TIMEOUT_MS);
   const wrong: string[] = [];
@@ -48,11 +56,11 @@ export async function visit(
       wrong.push(`${text} (${message.location().url})`);
   });
   page.on('pageerror', (error) => wrong.push(String(error)));
-  context.on('request', (request) => {
+  page.on('request', (request) => {
     if (new URL(request.url()).origin !== new URL(url).origin) wrong.push(`asked ${request.url()}`);
   });
   t.after(async () => {
-    await context.close();
+    await (hasOwnProfile ? context : page).close();
     assert.deepEqual(wrong, []);
   });
   const open = async (path: string) => {

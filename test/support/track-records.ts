@@ -1,6 +1,7 @@
 import { type Random, createRandom, pick } from '../../src/agent/players/random.ts';
 import { addDays, weekdays } from '../../src/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
+import { storeDividends } from '../../src/database/dividends.ts';
 import { finishJob, insertJob, setJobStatus } from '../../src/database/jobs.ts';
 import { addCoverage, storeBars } from '../../src/database/prices.ts';
 import {
@@ -74,7 +75,9 @@ function insertPrices(database: Database, dates: readonly string[]): Prices {
     const step = () => Math.round((price *= 1 + (random() - 0.495) * 0.02) * 100) / 100;
     const bars = dates.map((date) => ({ symbol, date, open: step(), high: null, low: null, close: step(), volume: 1 }));
     storeBars(database, bars, STAMP);
-    addCoverage(database, { symbol, startDate: dates[0] as string, endDate: dates.at(-1) as string }, STAMP);
+    const span = { symbol, startDate: dates[0] as string, endDate: dates.at(-1) as string };
+    addCoverage(database, span, STAMP);
+    storeDividends(database, { dividends: [], spans: [span], basis: 'as_paid' }, STAMP);
     prices.set(symbol, new Map(bars.map((bar) => [bar.date, bar])));
   }
   return prices;

@@ -109,24 +109,29 @@ function* slicesOf<Item>(items: readonly Item[]): Generator<Item[]> {
   for (let start = 0; start < items.length; start += SESSIONS_PER_STEP) yield items.slice(start, start + SESSIONS_PER_STEP);
 }
 
-/** A session and those before it, newest first. */
+/** A session and those before it, newest first, at most so many. */
 const CHAIN = query(
   `WITH RECURSIVE chain (session_id, past, place) AS (
      SELECT session_id, started_from_session_id, 1 FROM trading_sessions WHERE session_id = ?
      UNION ALL
      SELECT own.session_id, own.started_from_session_id, place + 1
-     FROM chain JOIN trading_sessions AS own ON own.session_id = chain.past WHERE place < ${SESSIONS_PER_STEP})
+     FROM chain JOIN trading_sessions AS own ON own.session_id = chain.past WHERE place < ?)
    SELECT session_id, past FROM chain ORDER BY place`,
   [integer, orNull(integer)],
 );
+
+/** Where single days were left out, the next known session is near; before the first day the chain is long. */
+const FIRST_LINKS = 2;
 
 /** The earlier sessions that some sessions depend on, without these themselves. */
 function* pastOf(database: Database, startedFrom: ReadonlyMap<number, number | null>): Steps<number[]> {
   const known = new Set(startedFrom.keys());
   const past: number[] = [];
   for (let next of startedFrom.values()) {
+    let links = FIRST_LINKS;
     while (next !== null && !known.has(next)) {
-      const chain: RowOf<typeof CHAIN>[] = CHAIN.all(database, next);
+      const chain: RowOf<typeof CHAIN>[] = CHAIN.all(database, next, links);
+      links = Math.min(SESSIONS_PER_STEP, 2 * links);
       next = null;
       for (const [id, before] of chain) {
         if (known.has(id)) break;

@@ -1,10 +1,16 @@
 import type { CalendarDate } from '../calendar.ts';
 import { count } from '../sentences.ts';
 
-/** The dates on which a model has a daily return, in order. */
-export interface DatesOfModel {
+/** A date on which a model has a return, and the date that it started from; null for the model's initial cash. */
+export interface ReturnDay {
+  date: CalendarDate;
+  startDate: CalendarDate | null;
+}
+
+/** The days on which a model has a return, in order. */
+export interface DaysOfModel {
   model: string;
-  dates: readonly CalendarDate[];
+  days: readonly ReturnDay[];
 }
 
 /** A model that is not ranked over the common dates, and why. */
@@ -13,7 +19,7 @@ export interface LeftOutModel {
   reason: string;
 }
 
-/** A date on which only some ranked models have a return: how many lack one, and the first of their names. */
+/** A date that only some ranked models share: how many do not, and the first of their names. */
 export interface LeftOutDay {
   date: CalendarDate;
   missing: number;
@@ -34,33 +40,46 @@ export interface CommonDates {
 }
 
 /**
- * The dates on which every ranked model has a return. A model with fewer than half of the median number of them is not ranked: it
- * would cost the others too many.
+ * The dates on which every ranked model has a return, and all of them from the same close. After a day that a model missed, its
+ * next return covers both, so that date is not common either: the models would be compared over different times. A model with
+ * fewer than half of the median number of days is not ranked: it would cost the others too many.
  */
-export function commonDatesOf(all: readonly DatesOfModel[]): CommonDates {
-  const median = medianOf(all.map(({ dates }) => dates.length));
-  const ranked = all.filter(({ dates }) => dates.length >= median / 2);
-  const leftOut = all.filter(({ dates }) => dates.length < median / 2);
-  const met = new Map<CalendarDate, number>();
-  for (const { dates } of ranked) for (const date of dates) met.set(date, (met.get(date) ?? 0) + 1);
-  const partly = [...met].filter(([, models]) => models < ranked.length).map(([date]) => date);
+export function commonDatesOf(all: readonly DaysOfModel[]): CommonDates {
+  const median = medianOf(all.map(({ days }) => days.length));
+  const ranked = all.filter(({ days }) => days.length >= median / 2);
+  const leftOut = all.filter(({ days }) => days.length < median / 2);
+  const dates = new Set<CalendarDate>();
+  const leftOutDays: LeftOutDay[] = [];
+  for (const [date, sharing] of [...mostSharedDays(ranked)].sort(([one], [other]) => (one < other ? -1 : 1))) {
+    if (sharing.size === ranked.length) {
+      dates.add(date);
+      continue;
+    }
+    const without = ranked.filter(({ model }) => !sharing.has(model)).map(({ model }) => model);
+    leftOutDays.push({ date, missing: without.length, models: without.slice(0, MAX_NAMED) });
+  }
   return {
-    dates: new Set([...met].filter(([, models]) => models === ranked.length).map(([date]) => date)),
-    leftOutDays: leftOutDaysOf(ranked, partly.sort()),
+    dates,
+    leftOutDays,
     models: ranked.map(({ model }) => model),
-    leftOut: leftOut.map(({ model, dates }) => ({
+    leftOut: leftOut.map(({ model, days }) => ({
       model,
-      reason: `It has ${count(dates.length, 'day')} with a return, fewer than half of the median, ${median}`,
+      reason: `It has ${count(days.length, 'day')} with a return, fewer than half of the median, ${median}`,
     })),
   };
 }
 
-function leftOutDaysOf(ranked: readonly DatesOfModel[], dates: readonly CalendarDate[]): LeftOutDay[] {
-  const own = dates.length === 0 ? [] : ranked.map(({ model, dates }) => ({ model, dates: new Set(dates) }));
-  return dates.map((date) => {
-    const without = own.filter((one) => !one.dates.has(date));
-    return { date, missing: without.length, models: without.slice(0, MAX_NAMED).map(({ model }) => model) };
-  });
+/** By date: the largest group of models with a return from the same start; of equally large ones, the first. */
+function mostSharedDays(all: readonly DaysOfModel[]): Map<CalendarDate, ReadonlySet<string>> {
+  const groups = new Map<CalendarDate, Map<CalendarDate | null, Set<string>>>();
+  for (const { model, days } of all) {
+    for (const { date, startDate } of days) {
+      const byStart = groups.get(date) ?? new Map<CalendarDate | null, Set<string>>();
+      groups.set(date, byStart.set(startDate, (byStart.get(startDate) ?? new Set()).add(model)));
+    }
+  }
+  const largest = (sets: Iterable<Set<string>>) => [...sets].reduce((most, own) => (own.size > most.size ? own : most));
+  return new Map([...groups].map(([date, byStart]) => [date, largest(byStart.values())]));
 }
 
 /** The middle number, or the mean of the two in the middle; 0 of none. */

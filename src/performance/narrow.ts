@@ -3,14 +3,14 @@ import { dailyReturns } from '../database/records/returns.ts';
 import { newestRun } from '../database/records/runs.ts';
 import type { Steps } from '../turns.ts';
 import { type Choice, chosenBatches } from './choice.ts';
-import { type LeftOutDay, type LeftOutModel, commonDatesOf } from './common-dates.ts';
+import { type DaysOfModel, type LeftOutDay, type LeftOutModel, type ReturnDay, commonDatesOf } from './common-dates.ts';
 import { MIN_DAYS_FOR_RISK } from './conventions.ts';
 
 /** Which of the chosen model-days count. */
 export interface Restrictions {
   /** Only those after the latest knowledge cutoff of the chosen models, and after each model's own. */
   isClean: boolean;
-  /** Only those of dates on which every ranked model has a return. */
+  /** Only those of dates on which every ranked model has a return from the same close. */
   isCommon: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface CommonDays {
 export function* narrowChoice(wanted: Choice, { isClean, isCommon }: Restrictions): Steps<NarrowedChoice> {
   const { choice, cleanAfter, unclean } = isClean ? yield* cleanDays(wanted) : { choice: wanted, cleanAfter: null, unclean: [] };
   if (!isCommon) return { choice, cleanAfter, unclean, common: null };
-  const { dates, models, leftOut, leftOutDays } = commonDatesOf(yield* returnDates(choice));
+  const { dates, models, leftOut, leftOutDays } = commonDatesOf(yield* returnDays(choice));
   const ordered = [...dates].sort();
   const common = { start: ordered[0] ?? null, end: ordered.at(-1) ?? null, days: dates.size, leftOut, leftOutDays };
   return { choice: { ...choice, models, dates }, cleanAfter, unclean, common };
@@ -91,19 +91,19 @@ function* cleanRecords(choice: Choice): Steps<Map<string, CleanRecord>> {
   return inOrder(records);
 }
 
-/** The chosen dates on which each model has a return, by model. */
-function* returnDates(choice: Choice): Steps<{ model: string; dates: CalendarDate[] }[]> {
-  const dates = new Map<string, CalendarDate[]>();
+/** The chosen days on which each model has a return, by model. */
+function* returnDays(choice: Choice): Steps<DaysOfModel[]> {
+  const days = new Map<string, ReturnDay[]>();
   for (const batch of chosenBatches(choice)) {
     const returns = dailyReturns(choice.database, batch);
-    for (const [index, { model, date }] of batch.entries()) {
-      const own = dates.get(model) ?? [];
-      if (typeof returns[index] === 'number') own.push(date);
-      dates.set(model, own);
+    for (const [index, { model, date, startDate }] of batch.entries()) {
+      const own = days.get(model) ?? [];
+      if (typeof returns[index] === 'number') own.push({ date, startDate });
+      days.set(model, own);
     }
     yield null;
   }
-  return [...inOrder(dates)].map(([model, own]) => ({ model, dates: own }));
+  return [...inOrder(days)].map(([model, own]) => ({ model, days: own }));
 }
 
 function inOrder<Value>(byModel: ReadonlyMap<string, Value>): Map<string, Value> {

@@ -50,11 +50,10 @@ const commonOf = (start: string | null, end: string | null, days: number, leftOu
   left_out: leftOut,
   left_out_days: [] as { date: string; missing: number; models: string[] }[],
 });
-const lacking = (common: ReturnType<typeof commonOf>, date: string, models: string[]) => ({
-  ...common,
-  left_out_days: [{ date, missing: models.length, models }],
+/** These days of the month are not shared by a model. */
+const unshared = (model: string, ...days: number[]) => ({
+  left_out_days: days.map((day) => ({ date: `2025-11-${day}`, missing: 1, models: [model] })),
 });
-const shortLacks = (...days: string[]) => days.map((day) => ({ date: `2025-11-${day}`, missing: 1, models: ['short'] }));
 type LeftOut = { model: string; reason: string }[];
 
 type Choice = Pick<v.InferOutput<typeof performanceResponse>, 'clean_after' | 'common' | 'without_clean_days'>;
@@ -67,18 +66,19 @@ const choices: [query: string, days: Record<string, number>, choice: Partial<Cho
   ['?models=all,fails&job_id=JOB&start_date=2025-11-13', { all: 3, fails: 3 }, {}],
   [
     '?common=true',
-    { all: 5, fails: 5, twice: 5, 'twice#2': 5, unclean: 5 },
-    { common: lacking(commonOf('2025-11-10', '2025-11-17', 5, [{ model: 'short', reason: FEW }]), '2025-11-12', ['fails']) },
+    { all: 4, fails: 4, twice: 4, 'twice#2': 4, unclean: 4 },
+    // On the day after it failed, its return covers two days.
+    { common: { ...commonOf('2025-11-10', '2025-11-17', 4, [{ model: 'short', reason: FEW }]), ...unshared('fails', 12, 13) } },
   ],
   [
     '?common=true&models=all,short', // half of the median, 4, is enough
-    { all: 2, short: 2 },
-    { common: { ...commonOf('2025-11-14', '2025-11-17', 2), left_out_days: shortLacks('10', '11', '12', '13') } },
+    { all: 1, short: 1 }, // the first day of short is measured from its open
+    { common: { ...commonOf('2025-11-17', '2025-11-17', 1), ...unshared('short', 10, 11, 12, 13, 14) } },
   ],
   [
     '?common=true&models=all,short&start_date=2025-11-13',
-    { all: 2, short: 2 },
-    { common: lacking(commonOf('2025-11-14', '2025-11-17', 2), '2025-11-13', ['short']) },
+    { all: 1, short: 1 },
+    { common: { ...commonOf('2025-11-17', '2025-11-17', 1), ...unshared('short', 13, 14) } },
   ],
   [
     '?common=true&models=twice,short',
@@ -87,8 +87,8 @@ const choices: [query: string, days: Record<string, number>, choice: Partial<Cho
   ],
   [
     '?common=true&models=fails,short',
-    { fails: 2, short: 2 },
-    { common: { ...commonOf('2025-11-14', '2025-11-17', 2), left_out_days: shortLacks('10', '11', '13') } },
+    { fails: 1, short: 1 },
+    { common: { ...commonOf('2025-11-17', '2025-11-17', 1), ...unshared('short', 10, 11, 13, 14) } },
   ],
   ['?common=true&model=fails', { fails: 5 }, { common: commonOf('2025-11-10', '2025-11-17', 5) }],
   ['?common=true&end_date=2025-11-07', {}, { common: commonOf(null, null, 0) }],
@@ -109,11 +109,14 @@ const choices: [query: string, days: Record<string, number>, choice: Partial<Cho
   ],
   [
     '?days=clean&common=true',
-    { all: 3, fails: 3, twice: 3, 'twice#2': 3 },
+    { all: 2, fails: 2, twice: 2, 'twice#2': 2 },
     {
       clean_after: '2025-11-11',
       without_clean_days: [UNCLEAN],
-      common: lacking(commonOf('2025-11-13', '2025-11-17', 3, [{ model: 'short', reason: FEW.replace('2 days', '1 day').replace('6', '4') }]), '2025-11-12', ['fails']),
+      common: {
+        ...commonOf('2025-11-14', '2025-11-17', 2, [{ model: 'short', reason: FEW.replace('2 days', '1 day').replace('6', '4') }]),
+        ...unshared('fails', 12, 13),
+      },
     },
   ],
 ];
@@ -133,15 +136,16 @@ test('every figure is over the common days: returns link over the days between, 
   const { models: reports, benchmark } = await ask('?common=true&details=true');
   const [all] = reports;
   assert.ok(all !== undefined);
-  const dates = DATES.filter((date) => date !== '2025-11-12');
+  const dates = DATES.filter((date) => !['2025-11-12', '2025-11-13'].includes(date));
   assert.deepEqual([all.curve.map(({ date }) => date), benchmark.curve.map(({ date }) => date)], [dates, dates]);
-  // Of 10,000 dollars 10 shares: 10,100, 9,990, (10,210,) 10,000, 10,050, 10,300
-  const growth = [1.01, 0.999, (0.999 * 10_000) / 10_210, (0.999 * 10_050) / 10_210, (0.999 * 10_300) / 10_210];
+  // Of 10,000 dollars 10 shares: 10,100, 9,990, (10,210, 10,000,) 10,050, 10,300
+  const growth = [1.01, 0.999, (0.999 * 10_050) / 10_000, (0.999 * 10_300) / 10_000];
   for (const [index, point] of all.curve.entries()) assert.ok(Math.abs(point.growth - (growth[index] ?? NaN)) < 1e-9);
   assert.ok(Math.abs((all.total_return ?? NaN) - ((growth.at(-1) ?? NaN) - 1)) < 1e-9);
-  assert.deepEqual([all.profit, all.trading.unrealised_profit], [80, 300], 'without the 220 of the day between');
-  assert.deepEqual(all.details?.symbols.map(({ symbol, profit }) => [symbol, profit]), [['AAPL', 80]]);
-  assert.deepEqual([all.longest_winning_run, all.longest_losing_run], [2, 2]);
+  assert.deepEqual([all.profit, all.trading.unrealised_profit], [290, 300], 'without the 10 of the days between');
+  assert.deepEqual(all.details?.symbols.map(({ symbol, profit }) => [symbol, profit]), [['AAPL', 290]]);
+  assert.deepEqual([all.longest_winning_run, all.longest_losing_run], [2, 1]);
+  assert.equal(new Set(reports.map(({ relative }) => relative.benchmark_return)).size, 1, 'the same times for every model');
 });
 
 test('the tables have the chosen days only', async () => {

@@ -25,15 +25,14 @@ test('a ranking says over which days it is, and which days and models it leaves 
     without_clean_days: [{ model: 'old', reason: 'None is clean' }],
   });
   assert.deepEqual(ranked.words, [
-    'Ranked over the 4 days from Wed 1 Oct 2025 to Tue 7 Oct 2025 on which all 3 models have a return.',
-    '2 days do not count, because some model has no return then.',
-    'A model’s return after a day that it missed covers that day too, and so does the benchmark beside it.',
+    'Ranked over the 4 days from Wed 1 Oct 2025 to Tue 7 Oct 2025 on which all 3 models have a return from the same close.',
+    '2 days do not count, because some model has no return then, or one that also covers a day that it missed before.',
     'Only days after Tue 30 Sep 2025, the latest knowledge cutoff, count.',
   ]);
   assert.deepEqual(ranked.models.map(({ model }) => model), ['late', 'old']);
   assert.deepEqual(ranked.days, [
-    { date: '2025-10-02', reason: 'without b' },
-    { date: '2025-10-03', reason: 'without a, b and 5 more models' },
+    { date: '2025-10-02', reason: 'not shared by b' },
+    { date: '2025-10-03', reason: 'not shared by a, b and 5 more models' },
   ]);
 });
 
@@ -42,7 +41,7 @@ test('a ranking over all days says that the order may mislead; one without commo
   assert.match(words.join(), /^Each model is measured over all its own days\. .*little about which model is better\.$/);
   assert.deepEqual([models, days], [[], []]);
   const single = rankingOf({ ...nothing, models: one, common: { ...common, days: 1 } });
-  assert.deepEqual(single.words, ['Ranked over the 1 day from Wed 1 Oct 2025 to Tue 7 Oct 2025 on which the model has a return.']);
+  assert.deepEqual(single.words, ['Ranked over the 1 day from Wed 1 Oct 2025 to Tue 7 Oct 2025 on which the model has a return from the same close.']);
   const none = { ...common, start_date: null, end_date: null, days: 0 };
   assert.deepEqual(rankingOf({ ...nothing, models: [], common: none }).words, ['The models have no day in common.']);
 });

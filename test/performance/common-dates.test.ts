@@ -4,7 +4,14 @@ import type { CalendarDate } from '../../src/calendar.ts';
 import { commonDatesOf } from '../../src/performance/common-dates.ts';
 
 const day = (number: number): CalendarDate => `2025-10-${String(number).padStart(2, '0')}`;
-const model = (name: string, ...days: number[]) => ({ model: name, dates: days.map(day) });
+/** A model with returns on these days of a month, each from the day before, or from the given one: `[6, 3]`. */
+const model = (name: string, ...days: (number | [date: number, start: number])[]) => ({
+  model: name,
+  days: days.map((own) => {
+    const [date, start] = typeof own === 'number' ? [own, own - 1] : own;
+    return { date: day(date), startDate: start === 0 ? null : day(start) };
+  }),
+});
 
 test('days on which a ranked model has no return are left out by name; one with few days costs the others none', () => {
   const models = [model('a', 1, 2, 3, 6, 7), model('b', 1, 3, 6, 7), model('c', 1, 3, 7, 8), model('late', 7)];
@@ -23,4 +30,17 @@ test('at most five models are named for a day, and all are counted', () => {
   const others = Array.from({ length: 9 }, (_, index) => model(`m${index}`, 1, 2));
   const [left] = commonDatesOf([...others, model('more', 1, 2, 3)]).leftOutDays;
   assert.deepEqual(left, { date: day(3), missing: 9, models: ['m0', 'm1', 'm2', 'm3', 'm4'] });
+});
+
+test('a day is common only if every model started it from the same close: after a missed day a return covers both', () => {
+  const models = [model('a', 1, 2, 3, 6), model('b', 1, [3, 1], 6), model('c', 1, 2, 3, [6, 4])];
+  const { dates, leftOutDays } = commonDatesOf(models);
+  assert.deepEqual([...dates], [1].map(day));
+  assert.deepEqual(leftOutDays, [
+    { date: day(2), missing: 1, models: ['b'] },
+    { date: day(3), missing: 1, models: ['b'] },
+    { date: day(6), missing: 1, models: ['c'] },
+  ]);
+  const late = commonDatesOf([model('early', 1, 2, 3), model('late', [2, 0], 3)]);
+  assert.deepEqual([...late.dates], [day(3)], 'the first day of a model is measured from the open');
 });

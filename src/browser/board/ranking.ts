@@ -7,7 +7,7 @@ interface Ranking {
   words: string[];
   /** Models that are not ranked, each with the reason. */
   models: { model: string; reason: string }[];
-  /** Days that do not count, each with the models that have no return on it. */
+  /** Days that do not count, each with the models that do not share it. */
   days: { date: string; reason: string }[];
 }
 
@@ -23,15 +23,16 @@ export function rankingOf({ common, clean_after: cutoff, without_clean_days: unc
   const { start_date: first, end_date: last, days, left_out: leftOut, left_out_days: leftOutDays } = common;
   const all = models.length === 1 ? 'the model has' : `all ${counted(models.length, 'model')} have`;
   const span = first === null || last === null ? '' : ` from ${longDate(first)} to ${longDate(last)}`;
-  const ranked = `Ranked over the ${counted(days, 'day')}${span} on which ${all} a return.`;
+  const ranked = `Ranked over the ${counted(days, 'day')}${span} on which ${all} a return from the same close.`;
   const over = days === 0 ? 'The models have no day in common.' : ranked;
   const number = leftOutDays.length;
-  const less = `${counted(number, 'day')} ${number === 1 ? 'does' : 'do'} not count, because some model has no return then.`;
-  const gaps = 'A model’s return after a day that it missed covers that day too, and so does the benchmark beside it.';
+  const less =
+    `${counted(number, 'day')} ${number === 1 ? 'does' : 'do'} not count, because some model has no return then, or one ` +
+    'that also covers a day that it missed before.';
   return {
-    words: [over, ...(number > 0 ? [less, gaps] : []), ...clean],
+    words: [over, ...(number > 0 ? [less] : []), ...clean],
     models: [...leftOut, ...unclean],
-    days: leftOutDays.map(({ date, missing, models: names }) => ({ date, reason: `without ${namesOf(names, missing)}` })),
+    days: leftOutDays.map(({ date, missing, models: names }) => ({ date, reason: `not shared by ${namesOf(names, missing)}` })),
   };
 }
 

@@ -201,7 +201,7 @@ test('the overview ranks over common days; filters are in the address, work with
   await open('/');
   const board = page.getByRole('region', { name: 'Leaderboard', exact: true });
   const days = dates.length - 2; // one failed, and the return of the next covers it
-  const ranked = board.getByText(`Ranked over the ${days} days`);
+  const ranked = board.getByText(`Ranked over the ${days} day`);
   await ranked.waitFor();
   assert.equal(await board.locator('.caveat').innerText(), '1 failed day');
   const line = page.locator('.curves').getByRole('button', { name: 'model-b', exact: true });
@@ -351,7 +351,7 @@ test('Back finds a page as it was left: scrolled, sorted, zoomed, with hidden li
     await page.goBack();
     await loaded(page);
   };
-  await open('/');
+  await open('/?common=false');
   await page.getByRole('button', { name: 'Log scale' }).click();
   await page.locator('.curves').getByRole('button', { name: 'model-b', exact: true }).click();
   await page.locator('.curves .canvas').press('+');

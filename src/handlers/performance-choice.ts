@@ -32,7 +32,7 @@ export const choiceEntries = {
     'all',
   ),
   common: v.optional(
-    v.pipe(flagInQuery, v.description('Whether only dates count on which every ranked model has a return.')),
+    v.pipe(flagInQuery, v.description('Whether only dates count on which every ranked model has a return from the same close.')),
     'false',
   ),
 };
@@ -48,12 +48,18 @@ export function checkChoice(database: Database, query: ChoiceQuery): void {
     throw new ServiceError('invalid_filter', 'models: cannot be combined with model; name all models in models');
 }
 
+/** The choice, and all runs of the named models. */
+interface ReadChoice extends NarrowedChoice {
+  named: readonly string[] | undefined;
+}
+
 /** The choice as of now. Throws a `ServiceError` (`invalid_filter`) for names in `models` that are unknown, repeated or too many. */
-export function* readChoice(database: Database, query: ChoiceQuery): Steps<NarrowedChoice> {
+export function* readChoice(database: Database, query: ChoiceQuery): Steps<ReadChoice> {
   const filters = filtersOf(query);
-  const models = query.models === undefined ? undefined : yield* runsOf(database, query.models.split(','), filters);
-  const choice = { database, filters, at: lastChange(database), models };
-  return yield* narrowChoice(choice, { isClean: query.days === 'clean', isCommon: query.common });
+  const named = query.models === undefined ? undefined : yield* runsOf(database, query.models.split(','), filters);
+  const choice = { database, filters, at: lastChange(database), models: named };
+  const restrictions = { isClean: query.days === 'clean', isCommon: query.common };
+  return { ...(yield* narrowChoice(choice, restrictions)), named };
 }
 
 /** All runs of the named models, by name. */

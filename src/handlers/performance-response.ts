@@ -167,7 +167,9 @@ export const performanceResponse = named('PerformanceResponse', {
   clean_after: v.nullable(dateText),
   /** Models that would be here if all days counted, not only clean ones. */
   without_clean_days: v.array(leftOutModel),
-  /** The dates on which every ranked model has a return; null unless only these are asked for. */
+  /** Models of which model-days have failed and none was completed. */
+  without_completed_days: v.array(leftOutModel),
+  /** The dates on which every ranked model has a return from the same close; null unless only these are asked for. */
   common: v.nullable(
     named('CommonDays', {
       start_date: v.nullable(dateText),
@@ -175,7 +177,7 @@ export const performanceResponse = named('PerformanceResponse', {
       days: count,
       /** Models with too few days to be ranked. */
       left_out: v.array(leftOutModel),
-      /** Dates on which only some ranked models have a return: how many lack one, and up to five of their names. */
+      /** Dates that only some ranked models share: how many do not, and up to five of their names. */
       left_out_days: v.array(named('PartlyCommonDay', { date: dateText, missing: count, models: v.array(v.string()) })),
     }),
   ),

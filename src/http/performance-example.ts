@@ -183,6 +183,7 @@ export const performance = {
     without_clean_days: [
       { model: 'o5', reason: 'Its last model-day, 2025-09-30, is not after its knowledge cutoff, 2025-12-31' },
     ],
+    without_completed_days: [{ model: 'qwen-max', reason: '22 model-days failed, and none was completed' }],
     common: {
       start_date: '2025-09-15',
       end_date: '2025-09-16',

@@ -175,6 +175,15 @@ for (const [query, status, detail] of refusals) {
   }
 }
 
+test('a model whose model-days have all failed is named with the reason, unless other models are chosen', async () => {
+  const day = 'start_date=2025-11-12&end_date=2025-11-12';
+  const reason = '1 model-day failed, and none was completed';
+  for (const query of [day, `${day}&common=true`, `${day}&days=clean`, `${day}&models=fails`])
+    assert.deepEqual((await ask(`?${query}`)).without_completed_days, [{ model: 'fails', reason }], query);
+  for (const query of ['', `?${day}&models=all`, '?common=true', '?model=all'])
+    assert.deepEqual((await ask(query)).without_completed_days, [], query);
+});
+
 test('failed model-days count within the filters until one is completed', async () => {
   const failed = async (query: string) => {
     const { models: reports } = await ask(query);

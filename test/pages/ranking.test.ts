@@ -6,7 +6,7 @@ import { rankingOf } from '../../src/browser/board/ranking.ts';
 import { lookOf } from '../../src/browser/parts/look.ts';
 import type { ModelReport, Performance } from '../../src/browser/service/responses.ts';
 
-const nothing = { common: null, clean_after: null, without_clean_days: [] };
+const nothing = { common: null, clean_after: null, without_clean_days: [], without_completed_days: [] };
 const common = { start_date: '2025-10-01', end_date: '2025-10-07', days: 4, left_out: [], left_out_days: [] };
 const [one, three] = [[{}], [{}, {}, {}]];
 
@@ -23,13 +23,14 @@ test('a ranking says over which days it is, and which days and models it leaves 
     },
     clean_after: '2025-09-30',
     without_clean_days: [{ model: 'old', reason: 'None is clean' }],
+    without_completed_days: [{ model: 'broken', reason: 'All failed' }],
   });
   assert.deepEqual(ranked.words, [
     'Ranked over the 4 days from Wed 1 Oct 2025 to Tue 7 Oct 2025 on which all 3 models have a return from the same close.',
     '2 days do not count, because some model has no return then, or one that also covers a day that it missed before.',
     'Only days after Tue 30 Sep 2025, the latest knowledge cutoff, count.',
   ]);
-  assert.deepEqual(ranked.models.map(({ model }) => model), ['late', 'old']);
+  assert.deepEqual(ranked.models.map(({ model }) => model), ['late', 'old', 'broken']);
   assert.deepEqual(ranked.days, [
     { date: '2025-10-02', reason: 'not shared by b' },
     { date: '2025-10-03', reason: 'not shared by a, b and 5 more models' },

@@ -11,10 +11,12 @@ interface Ranking {
   days: { date: string; reason: string }[];
 }
 
-type Ranked = Pick<Performance, 'common' | 'clean_after' | 'without_clean_days'> & { models: readonly unknown[] };
+type Choice = 'common' | 'clean_after' | 'without_clean_days' | 'without_completed_days';
+type Ranked = Pick<Performance, Choice> & { models: readonly unknown[] };
 
 /** Over which days the models are ranked, and which days and models are left out and why. */
-export function rankingOf({ common, clean_after: cutoff, without_clean_days: unclean, models }: Ranked): Ranking {
+export function rankingOf({ common, clean_after: cutoff, models, ...without }: Ranked): Ranking {
+  const unclean = [...without.without_clean_days, ...without.without_completed_days];
   const clean = cutoff === null ? [] : [`Only days after ${longDate(cutoff)}, the latest knowledge cutoff, count.`];
   if (common === null) {
     const own = 'Each model is measured over all its own days. Where these differ, the order says little about which model is better.';

@@ -71,11 +71,11 @@ function daysInWords({ common, clean_after: cutoff }: Performance): string {
   if (common === null) return '';
   const span = common.start_date === null ? '' : ` from ${common.start_date} to ${common.end_date}`;
   const clean = cutoff === null ? '' : `, all after ${cutoff}, the latest knowledge cutoff`;
-  return `${counted(common.days, 'day')}${span} on which all of them have a return${clean}.`;
+  return `${counted(common.days, 'day')}${span} on which all of them have a return from the same close${clean}.`;
 }
 
-function leftOutWords({ common, without_clean_days: unclean }: Performance): string[] {
-  return [...(common?.left_out ?? []), ...unclean].map(({ model, reason }) => `${model} has no figures here: ${reason}.`);
+function leftOutWords({ common, without_clean_days: unclean, without_completed_days: failed }: Performance): string[] {
+  return [...(common?.left_out ?? []), ...unclean, ...failed].map(({ model, reason }) => `${model} has no figures here: ${reason}.`);
 }
 
 /** The curve of each pair's difference, and its correlation. */

@@ -83,12 +83,13 @@ function comparisonHint(filters: Filters): HTMLElement {
 }
 
 /** What to do while there is nothing to show. */
-function nothing({ common, without_clean_days: unclean }: Performance, filters: Filters): HTMLElement {
-  const leftOut = [...(common?.left_out ?? []), ...unclean];
-  const hasModels = leftOut.length > 0 || (common?.left_out_days.length ?? 0) > 0;
-  if (!hasModels && !hasFilters(filters)) return newcomer();
+function nothing({ common, without_clean_days: unclean, without_completed_days: failed }: Performance, filters: Filters): HTMLElement {
+  const leftOut = [...(common?.left_out ?? []), ...unclean, ...failed];
+  const hasModels = leftOut.length > failed.length || (common?.left_out_days.length ?? 0) > 0;
+  if (leftOut.length === 0 && !hasModels && !hasFilters(filters)) return newcomer();
   const reasons = leftOut.map(({ model, reason }) => h('li', h('strong', model), `: ${reason}`));
-  const words = hasModels ? 'The models have no day in common. ' : 'No completed model-day matches these filters. ';
+  const none = hasFilters(filters) ? 'No completed model-day matches these filters. ' : 'No model-day was completed. ';
+  const words = hasModels ? 'The models have no day in common. ' : none;
   const all = link(`/${queryOf({ ...filters, common: 'false' })}`, 'Show each model over all its days');
   const way = hasModels && isCommon(filters) ? [all, '.'] : [];
   const list = reasons.length > 0 && h('ul.reasons', ...reasons);

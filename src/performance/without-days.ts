@@ -1,0 +1,23 @@
+import { countActiveDays } from '../database/chosen.ts';
+import { count } from '../sentences.ts';
+import type { Steps } from '../turns.ts';
+import type { Choice } from './choice.ts';
+import type { LeftOutModel } from './common-dates.ts';
+
+/**
+ * The models, all or only the named ones, of which model-days match the filters but none was completed: without figures they
+ * would be missing without a word. `failed` counts the failed model-days by model.
+ */
+export function* modelsWithoutDays(
+  { database, filters }: Choice,
+  failed: ReadonlyMap<string, number>,
+  named: readonly string[] | undefined,
+): Steps<LeftOutModel[]> {
+  const models: LeftOutModel[] = [];
+  for (const [model, failures] of [...failed].sort(([one], [other]) => (one < other ? -1 : 1))) {
+    yield null;
+    if (failures === 0 || named?.includes(model) === false || countActiveDays(database, model, filters) > 0) continue;
+    models.push({ model, reason: `${count(failures, 'model-day')} failed, and none was completed` });
+  }
+  return models;
+}

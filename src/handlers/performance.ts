@@ -18,6 +18,7 @@ import { csvTable, formatQuery } from './csv.ts';
 import { type Context, type Input, type ResponseBody, deploymentFields, inEmptyPieces, listBody } from './handler.ts';
 import { checkChoice, choiceEntries, readChoice } from './performance-choice.ts';
 import type { performanceResponse } from './performance-response.ts';
+import { rememberResponses } from './remembered.ts';
 import { flagInQuery } from './schemas.ts';
 
 const curveColumns = [
@@ -60,10 +61,13 @@ type Response = v.InferOutput<typeof performanceResponse>;
 export function performance(context: Context, { query, format }: Input<Query>): ResponseBody {
   checkChoice(context.database, query);
   checkBenchmark(context.database, query.benchmark);
-  if (format !== 'csv') return inJson(context, query);
+  if (format !== 'csv') return remembered(context.database, JSON.stringify(query), () => inJson(context, query));
   if (query.table !== 'curve') return csvTable(`${query.table}.csv`, tradeColumns, tradeRows(context, query));
   return csvTable('curve.csv', curveColumns, curveRows(context, query));
 }
+
+/** Readers look at the same few choices: the overview's, and those of the models that they compare. */
+const remembered = rememberResponses({ most: 4, maxLength: 4 * 1024 * 1024 });
 
 function requestOf(choice: Choice, { settings }: Context, { benchmark, details }: Query): ReportRequest {
   return { ...choice, wanted: benchmark, riskFree: dailyRate(settings.riskFreeRate), withDetails: details };

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { parseAgentConfiguration, universeOf } from '../configuration.ts';
-import type { Database } from '../database/database.ts';
-import { contentVersion } from '../database/state.ts';
 import { jobExists, readWarnings } from '../database/jobs.ts';
 import { jobStatus, modelDaysOf } from '../database/records/status.ts';
 import { ServiceError, modelDayStatuses } from '../domain.ts';
 import { entrySchema } from '../entry.ts';
 import { type ResponseBody, type Context, type Input, deploymentFields, listBody } from './handler.ts';
+import { rememberResponses } from './remembered.ts';
 import {
   countSchema,
   dateText,
@@ -66,12 +65,9 @@ export const statusResponse = named('JobStatusResponse', {
 /** The progress of a job, with its model-days. While nothing in the database changes, the last responses are reused. */
 export function status({ database, settings }: Context, { params }: Input): ResponseBody {
   const { job_id: jobId = '' } = params;
-  const version = contentVersion(database);
-  const known = remembered.get(jobId);
-  if (known?.version === version && known.database === database) return known.body;
   if (!jobExists(database, jobId)) throw new ServiceError('job_not_found', `Job ${jobId} not found`);
   // Counting the model-days takes time too: as part of the first piece, it lets other work run.
-  const pieces = function* (): Generator<string> {
+  return remembered(database, jobId, function* () {
     const job = jobStatus(database, jobId);
     assert(job !== undefined, 'jobs are never removed');
     const others = {
@@ -81,36 +77,15 @@ export function status({ database, settings }: Context, { params }: Input): Resp
       ...deploymentFields(settings),
     };
     yield* listBody('details', modelDaysOf(database, jobId), () => others, job.json);
-  };
-  // If the database changes meanwhile, the version is outdated, and this body is not reused.
-  return remembering(pieces(), (body) => remember(jobId, { database, version, body }));
+  });
 }
+
+/** Clients poll the same few jobs. */
+const remembered = rememberResponses({ most: 8, maxLength: 512 * 1024 });
 
 function termsOf(agentConfig: string): v.InferOutput<typeof statusResponse>['terms'] {
   const configuration = parseAgentConfiguration(agentConfig);
   const { initial_cash, commission_per_trade, commission_bps, slippage_bps, dividends, max_steps, max_cost_usd } = configuration;
   const costs = { commission_per_trade, commission_bps, slippage_bps };
   return { initial_cash, ...costs, dividends, max_steps, max_cost_usd, symbols: [...universeOf(configuration)] };
-}
-
-/** Clients poll the same few jobs. */
-const MAX_REMEMBERED = 8;
-const MAX_REMEMBERED_LENGTH = 512 * 1024;
-const remembered = new Map<string, { database: Database; version: string; body: string }>();
-
-/** The same pieces; `onEnd` takes all of them unless they are too long to be remembered. */
-function* remembering(pieces: Iterable<string>, onEnd: (body: string) => void): Generator<string> {
-  let body = '';
-  for (const piece of pieces) {
-    if (body.length <= MAX_REMEMBERED_LENGTH) body += piece;
-    yield piece;
-  }
-  if (body.length <= MAX_REMEMBERED_LENGTH) onEnd(body);
-}
-
-function remember(jobId: string, entry: { database: Database; version: string; body: string }): void {
-  remembered.delete(jobId);
-  remembered.set(jobId, entry);
-  const [oldest] = remembered.keys();
-  if (remembered.size > MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
 }

@@ -1,0 +1,60 @@
+import type { Database } from '../database/database.ts';
+import { contentVersion } from '../database/state.ts';
+
+interface Limits {
+  /** How many responses are kept; the one that was not requested for longest makes room. */
+  most: number;
+  /** A longer response is not kept, in characters. */
+  maxLength: number;
+}
+
+interface Remembered {
+  database: Database;
+  version: string;
+  body: string | readonly string[];
+}
+
+/** In characters: a kept response up to this length is sent as a whole. */
+const MAX_WHOLE_LENGTH = 512 * 1024;
+
+/**
+ * Keeps the last responses while nothing in the database changes: the function returned takes what distinguishes a response from
+ * others and how its pieces are computed, and returns the response, computed or kept. A long one stays in pieces, so that a client
+ * that reads slowly holds no copy of the whole.
+ */
+export function rememberResponses({ most, maxLength }: Limits) {
+  const kept = new Map<string, Remembered>();
+  const keep = (key: string, entry: Remembered) => {
+    kept.delete(key);
+    kept.set(key, entry);
+    const [oldest] = kept.keys();
+    if (kept.size > most && oldest !== undefined) kept.delete(oldest);
+  };
+  return (database: Database, key: string, compute: () => Iterable<string>): string | Iterable<string> => {
+    const version = contentVersion(database);
+    const known = kept.get(key);
+    if (known?.version === version && known.database === database) {
+      keep(key, known);
+      return known.body;
+    }
+    // If the database changes meanwhile, the version is outdated, and these pieces are not reused.
+    return collecting(compute(), maxLength, (body) => keep(key, { database, version, body }));
+  };
+}
+
+/** The same pieces; `onEnd` takes all of them, joined if they are short, unless they are too long together. */
+function* collecting(
+  pieces: Iterable<string>,
+  maxLength: number,
+  onEnd: (body: Remembered['body']) => void,
+): Generator<string> {
+  const all: string[] = [];
+  let length = 0;
+  for (const piece of pieces) {
+    length += piece.length;
+    if (length > maxLength) all.length = 0;
+    else if (piece !== '') all.push(piece);
+    yield piece;
+  }
+  if (length <= maxLength) onEnd(length <= MAX_WHOLE_LENGTH ? all.join('') : all);
+}

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Database, openDatabase } from '../../src/database/database.ts';
+import { addCoverage } from '../../src/database/prices.ts';
+import { rememberResponses } from '../../src/handlers/remembered.ts';
+
+const LONG = 'x'.repeat(300 * 1024);
+
+/** Responses of which each names how often it was computed; `parts` are its pieces. */
+function counter(limits = { most: 2, maxLength: 2 * LONG.length + 10 }) {
+  const remembered = rememberResponses(limits);
+  let computed = 0;
+  const ask = (database: Database, key: string, parts: readonly string[] = ['a', '', 'b'], meanwhile = () => {}) => {
+    const body = remembered(database, key, function* () {
+      computed += 1;
+      yield `${computed}`;
+      meanwhile();
+      yield* parts;
+    });
+    return { text: [...body].join(''), isWhole: typeof body === 'string' };
+  };
+  return ask;
+}
+
+function change(database: Database): void {
+  addCoverage(database, { symbol: 'AAPL', startDate: '2025-01-01', endDate: '2025-01-02' }, { source: 'csv', recordedAt: '2025-01-03T00:00:00.000Z' });
+}
+
+test('a response is computed once while nothing changes in the database, and again after any change', () => {
+  const [one, other] = [openDatabase(':memory:'), openDatabase(':memory:')];
+  const ask = counter();
+  assert.deepEqual(ask(one, 'a'), { text: '1ab', isWhole: false });
+  assert.deepEqual(ask(one, 'a'), { text: '1ab', isWhole: true });
+  assert.equal(ask(other, 'a').text, '2ab', 'another database');
+  assert.equal(ask(one, 'a').text, '3ab');
+  change(one);
+  assert.equal(ask(one, 'a').text, '4ab');
+  assert.equal(ask(one, 'b', [], () => change(one)).text, '5', 'changed while it was computed');
+  assert.equal(ask(one, 'b').text, '6ab');
+});
+
+test('the response that was not requested for longest makes room; a long one stays in pieces, a longer one is not kept', () => {
+  const database = openDatabase(':memory:');
+  const ask = counter();
+  for (const key of ['a', 'b', 'a', 'c']) ask(database, key);
+  assert.equal(ask(database, 'a').text, '1ab');
+  assert.equal(ask(database, 'b').text, '4ab');
+  assert.deepEqual(ask(database, 'long', [LONG, LONG]), { text: `5${LONG}${LONG}`, isWhole: false });
+  assert.deepEqual(ask(database, 'long', [LONG, LONG]), { text: `5${LONG}${LONG}`, isWhole: false });
+  assert.equal(ask(database, 'longer', [LONG, LONG, 'more than that']).text.at(0), '6');
+  assert.equal(ask(database, 'longer').text, '7ab');
+});

@@ -27,6 +27,7 @@ export const searchQuery = v.object({
       v.number(),
       v.integer(),
       v.minValue(1, BEFORE_MESSAGE),
+      v.maxValue(10 ** 15 - 1, BEFORE_MESSAGE),
       v.description('The next_before of the page before.'),
     ),
   ),

@@ -209,3 +209,13 @@ for (const [name, change] of limits) {
     assert.equal(accepts(() => validateBody(trigger?.body as never, body)), fits(triggered?.body as Json, body));
   });
 }
+
+test('the description of a search allows no larger cursor than the search takes', () => {
+  const { parameters = [] } = operations.find(({ path }) => path === '/search') ?? {};
+  const own = parameters.filter(({ name }) => name === 'before');
+  const route = routes.find(({ path }) => path === '/search');
+  for (const before of ['999999999999999', '1000000000000000']) {
+    const isAccepted = accepts(() => validateQuery(route?.query as never, `q=a&before=${before}`));
+    assert.equal(isAccepted, isAllowed(own, { before }), before);
+  }
+});

@@ -27,7 +27,7 @@ import { until } from './support/until.ts';
 
 const DEV = { DEPLOYMENT_MODE: 'DEV' };
 const DAYS = { start_date: '2025-11-12', end_date: '2025-11-14' };
-const TOKEN = 'a-token-that-nobody-prints';
+const TOKEN = 'a-token-that-is-never-printed';
 const MAX_BUNDLE_BYTES = 576 * 1024;
 
 test('the program is one small file that needs no other, from the trigger to the results', async (t) => {

@@ -13,22 +13,16 @@ import type { comparisonResponse } from './comparison-response.ts';
 import { csvTable, formatQuery } from './csv.ts';
 import { dateRangeEntries, filtersOf } from './date-filters.ts';
 import { type Context, type Input, type ResponseBody, deploymentFields, inEmptyPieces, listMember } from './handler.ts';
-import { flagInQuery, jobFilter } from './schemas.ts';
+import { flagInQuery, jobFilter, namesFilter } from './schemas.ts';
 
 const DEFAULT_CONFIDENCE = '0.95';
 const [MIN_CONFIDENCE, MAX_CONFIDENCE] = [0.0001, 0.9999];
 const CONFIDENCE_MESSAGE = `expected a number from ${MIN_CONFIDENCE} to ${MAX_CONFIDENCE}`;
 
 export const comparisonQuery = v.object({
-  models: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^[^,]+(,[^,]+)*$/, 'expected names separated by commas'),
-      v.description(
-        `Up to ${MAX_MODELS} models, separated by commas: entries by signature, or single runs, with # percent-encoded. ` +
-          'If absent, every entry with enough model-days.',
-      ),
-    ),
+  models: namesFilter(
+    `Up to ${MAX_MODELS} models, separated by commas: entries by signature, or single runs, with # percent-encoded. ` +
+      'If absent, every entry with enough model-days.',
   ),
   against: v.optional(v.pipe(v.string(), v.description('A model, added to the others: then only the pairs with it.'))),
   job_id: jobFilter,

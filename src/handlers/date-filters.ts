@@ -9,15 +9,21 @@ export const dateRangeEntries = {
   end_date: v.optional(v.pipe(dateText, v.description('The last date, inclusive.'))),
 };
 
-/** The model-days that a query selects. Throws a `ServiceError` for both a date and a range, and for a range that ends before it starts. */
+/**
+ * The model-days that a query selects. Throws a `ServiceError` for both `model` and `models`, for both a date and a range, and for a
+ * range that ends before it starts.
+ */
 export function filtersOf(query: {
   job_id?: string | undefined;
   model?: string | undefined;
+  models?: string | undefined;
   date?: string | undefined;
   start_date?: string | undefined;
   end_date?: string | undefined;
 }): SessionFilters {
   const { job_id: jobId, model, date, start_date: startDate, end_date: endDate } = query;
+  if (model !== undefined && query.models !== undefined)
+    throw new ServiceError('invalid_filter', 'models: cannot be combined with model; name all models in models');
   if (startDate !== undefined && endDate !== undefined && startDate > endDate)
     throw new ServiceError('invalid_dates', `Invalid date range: start_date ${startDate} is after end_date ${endDate}`);
   if (date === undefined) return { jobId, model, startDate, endDate };

@@ -4,9 +4,9 @@ import { placeOf } from '../database/records/decision-place.ts';
 import { decisions as decisionsOf } from '../database/records/decisions.ts';
 import { sides } from '../database/records/orders.ts';
 import { SYMBOL_TEXT, ServiceError, normaliseSymbol } from '../domain.ts';
-import { feedEntries, feedFilters, limitEntry } from './feed-filters.ts';
+import { feedEntries, feedFilters } from './feed-filters.ts';
 import { type Context, type Input, type ResponseBody, deploymentFields, listBody } from './handler.ts';
-import { countSchema, dateText, deploymentEntries, integer, named, timestampText } from './schemas.ts';
+import { countSchema, dateText, deploymentEntries, integer, limitFilter, named, timestampText } from './schemas.ts';
 
 const DEFAULT_DECISIONS = 50;
 const MAX_DECISIONS = 200;
@@ -27,7 +27,7 @@ export const decisionsQuery = v.object({
       v.description('Executed orders, refused orders, failed model-days, or model-days without a trade.'),
     ),
   ),
-  limit: limitEntry(MAX_DECISIONS, DEFAULT_DECISIONS),
+  limit: limitFilter(MAX_DECISIONS, DEFAULT_DECISIONS),
   before: v.optional(v.pipe(v.string(), v.description('The id of a decision: those that come after it in the list.'))),
 });
 

@@ -5,28 +5,15 @@ import { readWarnings } from '../database/jobs.ts';
 import { type JobPlace, nextJob, placeOfJob } from '../database/records/status.ts';
 import { ServiceError } from '../domain.ts';
 import { type Context, type Input, type ResponseBody, appendMembers, deploymentFields, listBody } from './handler.ts';
-import { countSchema, dateText, deploymentEntries, jobCourseEntries, jobStatus, named, progressSchema } from './schemas.ts';
+import { countSchema, dateText, deploymentEntries, jobCourseEntries, jobStatus, limitFilter, named, progressSchema } from './schemas.ts';
 
 const DEFAULT_JOBS = 50;
 const MAX_JOBS = 200;
-const LIMIT_MESSAGE = `expected a whole number from 1 to ${MAX_JOBS}`;
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z$/;
 
 export const jobsQuery = v.object({
   status: v.optional(jobStatus),
-  limit: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^\d{1,9}$/, LIMIT_MESSAGE),
-      v.transform(Number),
-      v.number(),
-      v.integer(LIMIT_MESSAGE),
-      v.minValue(1, LIMIT_MESSAGE),
-      v.maxValue(MAX_JOBS, LIMIT_MESSAGE),
-      v.description('The maximum number of jobs.'),
-    ),
-    String(DEFAULT_JOBS),
-  ),
+  limit: limitFilter(MAX_JOBS, DEFAULT_JOBS, 'jobs'),
   before: v.optional(
     v.pipe(v.string(), v.description('A job_id or a timestamp: the jobs that were created before that one.')),
   ),

@@ -7,21 +7,15 @@ import { MAX_MODELS, selectModels } from '../experiments/selection.ts';
 import { type NarrowedChoice, narrowChoice } from '../performance/narrow.ts';
 import type { Steps } from '../turns.ts';
 import { dateRangeEntries, filtersOf } from './date-filters.ts';
-import { flagInQuery, jobFilter, modelFilter } from './schemas.ts';
+import { flagInQuery, jobFilter, modelFilter, namesFilter } from './schemas.ts';
 
 /** The model-days that the figures cover, in the query of GET /performance. */
 export const choiceEntries = {
   job_id: jobFilter,
   model: modelFilter,
-  models: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^[^,]+(,[^,]+)*$/, 'expected names separated by commas'),
-      v.description(
-        `Up to ${MAX_MODELS} models, separated by commas: entries by signature, with all their runs, or single runs, with # ` +
-          'percent-encoded. Not together with model.',
-      ),
-    ),
+  models: namesFilter(
+    `Up to ${MAX_MODELS} models, separated by commas: entries by signature, with all their runs, or single runs, with # ` +
+      'percent-encoded. Not together with model.',
   ),
   ...dateRangeEntries,
   days: v.optional(
@@ -44,8 +38,6 @@ type ChoiceQuery = v.InferOutput<typeof choiceQuery>;
 export function checkChoice(database: Database, query: ChoiceQuery): void {
   const { jobId } = filtersOf(query);
   if (jobId !== undefined && !jobExists(database, jobId)) throw new ServiceError('job_not_found', `Job ${jobId} not found`);
-  if (query.model !== undefined && query.models !== undefined)
-    throw new ServiceError('invalid_filter', 'models: cannot be combined with model; name all models in models');
 }
 
 /** The choice, and all runs of the named models. */

@@ -122,3 +122,27 @@ export const jobFilter = v.optional(v.pipe(v.string(), v.description('The job_id
 export const modelFilter = v.optional(
   v.pipe(v.string(), v.description('The name of a model: a signature, or that of a repeat such as `gpt-5#2`.')),
 );
+
+/** Names separated by commas, in a query. */
+export function namesFilter(description: string) {
+  const names = v.regex(/^[^,]+(,[^,]+)*$/, 'expected names separated by commas');
+  return v.optional(v.pipe(v.string(), names, v.description(description)));
+}
+
+/** How many items a page has at most, in a query. */
+export function limitFilter(most: number, usual: number, items = 'items') {
+  const message = `expected a whole number from 1 to ${most}`;
+  return v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d{1,9}$/, message),
+      v.transform(Number),
+      v.number(),
+      v.integer(message),
+      v.minValue(1, message),
+      v.maxValue(most, message),
+      v.description(`The maximum number of ${items}.`),
+    ),
+    String(usual),
+  );
+}

@@ -2,9 +2,9 @@ import * as v from 'valibot';
 import { type FoundMessage, searchLogs } from '../database/records/search.ts';
 import { ServiceError } from '../domain.ts';
 import { phrasesOf } from '../search-text.ts';
-import { feedEntries, feedFilters, limitEntry } from './feed-filters.ts';
+import { feedEntries, feedFilters } from './feed-filters.ts';
 import { type Context, type Input, type ResponseBody, deploymentFields } from './handler.ts';
-import { countSchema, dateText, deploymentEntries, integer, messageRole, named, timestampText } from './schemas.ts';
+import { countSchema, dateText, deploymentEntries, integer, limitFilter, messageRole, named, timestampText } from './schemas.ts';
 
 const DEFAULT_MESSAGES = 20;
 const MAX_MESSAGES = 100;
@@ -18,7 +18,7 @@ export const searchQuery = v.object({
     v.description('Whole words that a message must all contain, in any order. Case, accents and punctuation make no difference.'),
   ),
   ...feedEntries,
-  limit: limitEntry(MAX_MESSAGES, DEFAULT_MESSAGES),
+  limit: limitFilter(MAX_MESSAGES, DEFAULT_MESSAGES),
   before: v.optional(
     v.pipe(
       v.string(),

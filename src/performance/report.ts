@@ -120,7 +120,7 @@ function reportUsage(usage: UsageTotals, profit: Money) {
   };
 }
 
-/** By day: what one dollar has become by its close, and how far that is below the highest so far, as a fraction of it. */
+/** By day: the value at its close of one dollar invested at the start, and its distance below the highest value so far, as a fraction. */
 function linkedReturns(curve: readonly DayOfCurve[]): { growth: number[]; drawdown: number[] } {
   const linked: ReturnType<typeof linkedReturns> = { growth: [], drawdown: [] };
   let [growth, high] = [1, 1];

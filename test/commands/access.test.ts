@@ -9,7 +9,7 @@ import { installProgram, runProgram, startProgram, startServer } from '../suppor
 /** Access tokens, as the commands of the built program meet them. */
 
 const DEV = { DEPLOYMENT_MODE: 'DEV' };
-const TOKEN = 'a-token-that-nobody-prints';
+const TOKEN = 'a-token-that-is-never-printed';
 
 test('with a token set, the server requires it, the health check does not, and no output contains it', async (t) => {
   const cwd = installProgram(t);

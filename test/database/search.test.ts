@@ -58,6 +58,7 @@ function prepare(database: CommandDatabase): void {
 const NOT_INDEXED = `SELECT rowid FROM reasoning_logs AS log WHERE NOT EXISTS (
   SELECT 1 FROM log_words_spans WHERE log.rowid BETWEEN first_row AND last_row)`;
 
+// any: each query below has columns of its own, which its caller takes apart.
 const rowsOf = (database: CommandDatabase, sql: string, ...values: (string | number)[]) =>
   database.statement(sql).all(...values).map((row) => Object.values(row) as any[]);
 

@@ -3,6 +3,7 @@ import { type TestContext, before, test } from 'node:test';
 import * as v from 'valibot';
 import { routes } from '../../src/http/routes.ts';
 import { scriptedAgent } from '../support/agents.ts';
+import { USUAL_TERMS } from '../support/job-status.ts';
 import { type TestService, startTestService, twoModels } from '../support/service.ts';
 import { send } from '../support/wire.ts';
 
@@ -377,16 +378,7 @@ test('the status, field by field', async () => {
     universe: null,
     error: null,
     usage: { cost_usd: null, model_days_without_cost: 4 },
-    terms: {
-      initial_cash: 10_000,
-      commission_per_trade: 0,
-      commission_bps: 0,
-      slippage_bps: 0,
-      dividends: true,
-      max_steps: 30,
-      max_cost_usd: null,
-      symbols: ['AAPL', 'MSFT'],
-    },
+    terms: USUAL_TERMS,
     replace_existing: false,
     warnings: null,
     ...DEPLOYMENT,

@@ -5,7 +5,7 @@ import { chance, change, cost, count, duration, longDate, money, pValue, price, 
 import { secondsToGo } from '../../src/browser/job/pace.ts';
 import { restOfSummary } from '../../src/browser/model-day/summary.ts';
 import { axisSplits, dateLabels, paddedRange, withoutEmptyCents } from '../../src/browser/plot/scale.ts';
-import type { Detail, ResultsRecord, Session } from '../../src/browser/service/responses.ts';
+import type { Detail, ResultsRecord } from '../../src/browser/service/responses.ts';
 
 const texts: [text: string, expected: string][] = [
   [money(10_113.04), '10,113.04'],
@@ -157,7 +157,7 @@ const summaries: [last: string | null, summary: string | null, shown: string | n
 ];
 test('a summary that is the last message is not shown again', () => {
   for (const [last, session_summary, shown] of summaries) {
-    const conversation = last === null ? null : [{ role: 'user', content: 'x' }, { role: 'assistant', content: last }, { role: 'tool', content: 'y' }];
-    assert.equal(restOfSummary({ session_summary, conversation } as unknown as Session), shown, `${last} / ${session_summary}`);
+    const conversation = last === null ? null : ([{ role: 'user', content: 'x' }, { role: 'assistant', content: last }, { role: 'tool', content: 'y' }] as const);
+    assert.equal(restOfSummary({ session_summary, conversation }), shown, `${last} / ${session_summary}`);
   }
 });

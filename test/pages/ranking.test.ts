@@ -114,7 +114,7 @@ test('all curves start together before the first day, at the initial cash of mos
   const usual = curvesFromStart(performanceOf({ 'run-10': 250, 'run-9': 100, late: 250 }, growths));
   assert.equal(usual.title, 'Growth of 250 dollars', 'most of them started from it');
   const part = curvesFromStart(performanceOf({ 'run-10': 104.2, 'run-9': 99.1, late: 101.5 }, growths, { 'run-10': 100, 'run-9': 100, late: 100 }));
-  assert.equal(part.title, 'Growth of 100 dollars', 'a part of their days: the initial cash, not what one of them was worth then');
+  assert.equal(part.title, 'Growth of 100 dollars', 'over a part of their days, curves start from the initial cash, not from a later value');
   const old = curvesFromStart(performanceOf({ late: 104.2 }, { late: growths.late }, { late: null }));
   assert.equal(old.lines[0]?.values[0], 104.2, 'where no initial cash is known, the value before the first day');
   const performance = performanceOf({ 'run-10': 100, 'run-9': 100, late: 100 }, growths);

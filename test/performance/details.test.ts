@@ -47,9 +47,10 @@ test('on any ledger the details are those of a naive implementation that shares 
       fc.pre(ledger.length > 0);
       const { details, max_drawdown: deepest, total_return: total } = detailsOf(ledger, ledger, dailyRate(yearlyRate));
       const naive = naiveDetails(recordsOf(ledger), { initialCash: life.initialCash / 10_000, yearlyRate });
-      const periods = [...details.months.map((one) => [one.month, one]), ...details.years.map((one) => [one.year, one])] as const;
-      assert.deepEqual(periods.map(([name, { days: count }]: any) => [name, count]), [...naive.months, ...naive.years].map(([name, , count]) => [name, count]));
-      for (const [index, [name, change]] of [...naive.months, ...naive.years].entries()) close((periods[index] as any)[1].return, change, name);
+      const named = <Period>(name: string, period: Period) => ({ name, ...period });
+      const periods = [...details.months.map((one) => named(one.month, one)), ...details.years.map((one) => named(one.year, one))];
+      assert.deepEqual(periods.map(({ name, days: count }) => [name, count]), [...naive.months, ...naive.years].map(([name, , count]) => [name, count]));
+      for (const [index, [name, change]] of [...naive.months, ...naive.years].entries()) close(periods[index]?.return ?? null, change, name);
       close(details.months.reduce((growth, month) => growth * (1 + month.return), 1) - 1, total, 'all months linked');
       assert.deepEqual(details.drawdowns[0] ?? { ...deepest, depth: 0 }, deepest, 'the first is the maximum drawdown');
       assert.equal(details.drawdowns.length, naive.drawdowns.length);

@@ -72,6 +72,7 @@ const startHere: StartChild = (program, { network }) => {
   };
   const provide = (name: string) => modules[name];
   const small = { pid: 0, env: {}, getBuiltinModule: provide, kill: () => kill('SIGKILL'), exit: (code: number) => end(code, null) };
+  // The program's own waits, as `setTimeout` would be in its process; no test waits for them.
   const pause = (next: () => void, ms: number) => {
     const timer = setTimeout(next, ms);
     signal.addEventListener('abort', () => clearTimeout(timer));

@@ -5,6 +5,18 @@ import type { ModelDayStatus } from '../../src/domain.ts';
 
 const TIME = '2025-12-01T12:00:00.000Z';
 
+/** What a job of two stocks trades under when its configuration says nothing else. */
+export const USUAL_TERMS = {
+  initial_cash: 10_000,
+  commission_per_trade: 0,
+  commission_bps: 0,
+  slippage_bps: 0,
+  dividends: true,
+  max_steps: 30,
+  max_cost_usd: null,
+  symbols: ['AAPL', 'MSFT'],
+};
+
 /** A job's status as the service answers it, from its model-days; running while one has not ended. */
 export function jobStatusAnswer(
   modelDays: readonly { date: string; model: string; status: ModelDayStatus }[],
@@ -43,16 +55,7 @@ export function jobStatusAnswer(
     total_duration_seconds: pending > 0 ? null : 1,
     error: null,
     usage: { cost_usd: null, model_days_without_cost: 0 },
-    terms: {
-      initial_cash: 10_000,
-      commission_per_trade: 0,
-      commission_bps: 0,
-      slippage_bps: 0,
-      dividends: true,
-      max_steps: 30,
-      max_cost_usd: null,
-      symbols: ['AAPL', 'MSFT'],
-    },
+    terms: USUAL_TERMS,
     replace_existing: false,
     details,
     warnings: null,

@@ -75,7 +75,7 @@ function spread(numbers: readonly number[]): number {
   return allPairsVariance(numbers) * numbers.length;
 }
 
-/** What a dollar in the first model has become, over what one in the second has, after each day. */
+/** After each day, the value of a dollar in the first model divided by that of a dollar in the second. */
 function naiveCurve(one: readonly number[], other: readonly number[]): number[] {
   const grown = (growths: readonly number[], day: number) => growths.slice(0, day + 1).reduce((value, growth) => value * growth, 1);
   return one.map((_, day) => grown(one, day) / grown(other, day) - 1);

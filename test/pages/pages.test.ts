@@ -498,6 +498,9 @@ test('two models are side by side: their figures, and what both decided on a day
   assert.match(await sides.innerText(), new RegExp(`${common.days} days from ${common.start_date} to ${common.end_date} on which all`));
   const trades = await sides.locator('tbody tr', { hasText: 'Trades' }).locator('td').allInnerTexts();
   assert.deepEqual(trades, models.map(({ trading }: any) => String(trading.trades)));
+  const perYear = sides.locator('tbody tr', { hasText: 'per year' }).locator('td').first();
+  await perYear.getByRole('button', { name: 'No figure' }).press('Enter');
+  await perYear.getByText(models[0].unavailable.annualised_return).waitFor(); // on a phone too, which has no hover
   const titles = page.locator('.side h3');
   const column = (name: string) => page.locator('.side', { has: page.getByRole('link', { name, exact: true }) });
   await page.getByLabel('Date', { exact: true }).selectOption(firstDate);

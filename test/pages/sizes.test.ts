@@ -98,7 +98,7 @@ const BAD_ON_PAPER = `(() => {
   const wide = shown.filter((element) => isWide(element) && !isWide(element.parentElement));
   const cut = shown.filter((element) => getComputedStyle(element).overflowX !== 'visible' && !element.matches('th, .legend *, svg *')
     && element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0);
-  const controls = shown.filter((element) => element.matches('form, input, select, textarea, button:not(.sort, .legend), nav, .tip'));
+  const controls = shown.filter((element) => element.matches('form, input, select, textarea, button:not(.sort, .legend, .why), nav, .tip'));
   const ground = getComputedStyle(document.querySelector('section') ?? document.body).backgroundColor;
   const empty = [...document.querySelectorAll('.canvas')].filter((canvas) => canvas.checkVisibility() && canvas.querySelector('canvas') === null);
   return [

@@ -27,7 +27,12 @@ export function leaderboard(performance: Performance, options: { choice?: HTMLEl
   } = performance;
   const looks = looksOf(models.map(({ model }) => model));
   const start = usualStart(models);
-  const excess = meanings['excess_return'];
+  const explained = (name: string, partOf: (row: ModelReport) => { unavailable: Record<string, string> }) => ({
+    meaning: meanings[name],
+    reason: (row: ModelReport) => partOf(row).unavailable[name],
+  });
+  const own = (row: ModelReport) => row;
+  const excess = explained('excess_return', ({ relative }) => relative);
   const board = liveTable<ModelReport>({
     caption: 'Leaderboard of the models',
     rows: models,
@@ -41,13 +46,13 @@ export function leaderboard(performance: Performance, options: { choice?: HTMLEl
         raw: ({ model }) => model,
       },
       numberColumn('Value', (row) => valueAtEnd(row, start), money, { meaning: VALUE }),
-      numberColumn('Return', (row) => row.total_return, change, { meaning: meanings['total_return'], isToned: true }),
-      numberColumn('vs. benchmark', (row) => row.relative.excess_return, change, { meaning: excess, isToned: true }),
-      numberColumn('Sharpe', (row) => row.sharpe_ratio, ratio, { meaning: meanings['sharpe_ratio'] }),
+      numberColumn('Return', (row) => row.total_return, change, { ...explained('total_return', own), isToned: true }),
+      numberColumn('vs. benchmark', (row) => row.relative.excess_return, change, { ...excess, isToned: true }),
+      numberColumn('Sharpe', (row) => row.sharpe_ratio, ratio, explained('sharpe_ratio', own)),
       numberColumn('Drawdown', (row) => row.max_drawdown.depth, share, { meaning: meanings['max_drawdown'] }),
       numberColumn('Trades', (row) => row.trading.trades, count, { meaning: meanings['trades'] }),
       numberColumn('Days', (row) => row.model_days, count, { meaning: 'Completed model-days' }),
-      numberColumn('Cost', (row) => row.usage.cost_usd, cost, { meaning: meanings['cost_usd'] }),
+      numberColumn('Cost', (row) => row.usage.cost_usd, cost, explained('cost_usd', ({ usage }) => usage)),
     ],
   });
   const [ranking, marks, families] = [h('div'), h('div'), h('div')];

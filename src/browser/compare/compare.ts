@@ -134,15 +134,19 @@ function note(benchmark: BenchmarkReturn): HTMLElement | null {
   return 'reason' in benchmark ? h('p.quiet', benchmark.reason) : null;
 }
 
+type Figure = 'total_return' | 'probability_best' | 'standard_error_daily' | 'degrees_of_freedom' | 'variance_share_of_runs';
+
 /** The figures behind the plot, folded. */
 function modelTable(models: readonly ComparedModel[]): HTMLElement {
+  const figure = (title: string, name: Figure, format: typeof change) =>
+    numberColumn<ComparedModel>(title, (row) => row[name], format, { reason: ({ unavailable }) => unavailable[name] });
   const columns = [
     textColumn<ComparedModel>('Model', ({ model }) => model, { isName: true }),
-    numberColumn<ComparedModel>('Return', (row) => row.total_return, change),
-    numberColumn<ComparedModel>('Best', (row) => row.probability_best, chance),
-    numberColumn<ComparedModel>('Standard error, per day', (row) => row.standard_error_daily, share),
-    numberColumn<ComparedModel>('Degrees of freedom', (row) => row.degrees_of_freedom, ratio),
-    numberColumn<ComparedModel>('Variance from runs', (row) => row.variance_share_of_runs, share),
+    figure('Return', 'total_return', change),
+    figure('Best', 'probability_best', chance),
+    figure('Standard error, per day', 'standard_error_daily', share),
+    figure('Degrees of freedom', 'degrees_of_freedom', ratio),
+    figure('Variance from runs', 'variance_share_of_runs', share),
     textColumn<ComparedModel>('Runs', runsText, { look: () => 'runs' }),
   ];
   const figures = table({ caption: 'Figures of the models', rows: models, columns });

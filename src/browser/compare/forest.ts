@@ -1,9 +1,10 @@
 import { modelPath } from '../../page-paths.ts';
 import { queryForModel } from '../filters/carry.ts';
 import { link } from '../parts/blocks.ts';
+import { dash } from '../parts/dash.ts';
 import { csvButton, pngButton } from '../parts/download.ts';
 import { type Child, h, svg } from '../parts/element.ts';
-import { MISSING, chance, change, count, counted, tone } from '../parts/format.ts';
+import { chance, change, count, counted, tone } from '../parts/format.ts';
 import type { Sheet } from '../parts/sheet.ts';
 import { withoutEmptyCents } from '../plot/scale.ts';
 import type { ComparedModel } from '../service/responses.ts';
@@ -57,7 +58,7 @@ function sheetOf(models: readonly ComparedModel[]): Sheet {
 
 function rowOf(model: ComparedModel, plot: SVGElement, { confidence, days }: ForestOptions): HTMLElement {
   const { total_return: own, interval, runs, probability_best: best, days_before_cutoff: known } = model;
-  const { interval_is_lower_bound: isLeast } = model;
+  const { interval_is_lower_bound: isLeast, unavailable } = model;
   const cell = (label: string, look: string, ...text: Child[]) =>
     h('td', { class: `number ${look}`, 'data-label': label }, ...text);
   return h(
@@ -72,13 +73,13 @@ function rowOf(model: ComparedModel, plot: SVGElement, { confidence, days }: For
     ),
     h('td.at', plot),
     cell('Return', tone(own), change(own)),
-    cell(`${confidence} interval`, '', intervalText(interval)),
-    cell(BEST, 'best', chance(best)),
+    cell(`${confidence} interval`, '', intervalText(interval) ?? dash(unavailable['interval'])),
+    cell(BEST, 'best', best === null ? dash(unavailable['probability_best']) : chance(best)),
   );
 }
 
-function intervalText(interval: ComparedModel['interval']): string {
-  return interval === null ? MISSING : `${change(interval.low)} to ${change(interval.high)}`;
+function intervalText(interval: ComparedModel['interval']): string | null {
+  return interval && `${change(interval.low)} to ${change(interval.high)}`;
 }
 
 /** The marks of a model; the numbers are in the row as text, so here only those of the runs have to be said. */

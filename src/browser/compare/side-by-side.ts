@@ -1,6 +1,7 @@
 import { modelPath } from '../../page-paths.ts';
 import { queryForModel } from '../filters/carry.ts';
 import { link, section } from '../parts/blocks.ts';
+import { dash } from '../parts/dash.ts';
 import { h } from '../parts/element.ts';
 import { MISSING, change, counted, pValue, ratio, tone } from '../parts/format.ts';
 import { looksOf } from '../parts/look.ts';
@@ -51,7 +52,7 @@ function figureColumn(run: string, report: ModelReport | undefined) {
     cell: (row: FigureRow) => {
       const text = row.format(read(row));
       const reason = report === undefined ? undefined : row.reasons?.(report)[row.name];
-      return text === MISSING && reason !== undefined ? h('span', { title: reason }, text) : text;
+      return text === MISSING ? dash(reason) : text;
     },
     look: (row: FigureRow) => (row.isToned === true ? tone(read(row)) : ''),
   };
@@ -109,10 +110,10 @@ function pairTable(pairs: readonly ComparedPair[]): HTMLElement {
   const columns = [
     textColumn<ComparedPair>('Pair', pairName, { isName: true }),
     numberColumn<ComparedPair>('Difference', (row) => row.difference, change, { isToned: true }),
-    {
-      ...numberColumn<ComparedPair>('Correlation', (row) => row.correlation, ratio, { meaning: 'Of the daily log returns' }),
-      cell: (row: ComparedPair) => h('span', { title: row.unavailable['correlation'] }, ratio(row.correlation)),
-    },
+    numberColumn<ComparedPair>('Correlation', (row) => row.correlation, ratio, {
+      meaning: 'Of the daily log returns',
+      reason: ({ unavailable }) => unavailable['correlation'],
+    }),
     numberColumn<ComparedPair>('p after Holm', (row) => row.p_value_holm, pValue),
     textColumn<ComparedPair>('Shown', ({ shown }) => (shown ? 'yes' : 'no')),
   ];

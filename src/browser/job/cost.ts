@@ -16,7 +16,7 @@ export interface CostTable {
 export function costSection(performance: Performance, total: Status['usage']): CostTable {
   const meanings = performance.conventions.definitions;
   const usage = (title: string, read: (row: ModelReport) => number | null, format: typeof count, name: string) =>
-    numberColumn<ModelReport>(title, read, format, { meaning: meanings[name] });
+    numberColumn<ModelReport>(title, read, format, { meaning: meanings[name], reason: ({ usage: own }) => own.unavailable[name] });
   const all = h('p');
   const show = (used: Status['usage']) => replace(all, totalInWords(used));
   const models = liveTable<ModelReport>({

@@ -1,9 +1,10 @@
 import type { Cell } from '../../csv-line.ts';
 import { asObject } from '../../json.ts';
 import { button, scroller } from './blocks.ts';
+import { dash } from './dash.ts';
 import { csvButton, pngButton } from './download.ts';
 import { type Child, h, replace, replaceKeepingFocus } from './element.ts';
-import { count, counted, tone } from './format.ts';
+import { MISSING, count, counted, tone } from './format.ts';
 import { keep } from './kept.ts';
 import { byName } from './names.ts';
 
@@ -43,14 +44,26 @@ export function dateColumn<Row>(title: string, by: (row: Row) => string | null, 
   return { title, by, cell: (row) => by(row) ?? missing, look: () => 'date' };
 }
 
-/** A column that shows numbers and sorts by them; with `isToned` gains and losses have colours. */
+interface NumberOptions<Row> {
+  /** Whether gains and losses have colours. */
+  isToned?: boolean;
+  meaning?: string | undefined;
+  /** Why a row has no number. */
+  reason?: (row: Row) => string | undefined;
+}
+
+/** A column that shows numbers and sorts by them. */
 export function numberColumn<Row>(
   title: string,
   by: (row: Row) => number | null,
   format: (value: number | null) => string,
-  { isToned = false, meaning }: { isToned?: boolean; meaning?: string | undefined } = {},
+  { isToned = false, meaning, reason }: NumberOptions<Row> = {},
 ): Column<Row> {
-  const column = { title, by, meaning, isNumber: true, cell: (row: Row) => format(by(row)) };
+  const cell = (row: Row) => {
+    const text = format(by(row));
+    return text === MISSING ? dash(reason?.(row)) : text;
+  };
+  const column = { title, by, meaning, isNumber: true, cell };
   return isToned ? { ...column, look: (row) => tone(by(row)) } : column;
 }
 

@@ -8,7 +8,7 @@ import type { BothLevels } from './benchmark.ts';
 import { type Choice, chosenBatches } from './choice.ts';
 import type { ModelPeriod } from './comparability.ts';
 import { type ValueGains, readValueGains } from './symbol-profits.ts';
-import { createUnknownSearch } from './unknown-dividends.ts';
+import type { UnknownSearch } from './unknown-dividends.ts';
 
 /** What the figures of one model are computed from. */
 export interface ModelRecord {
@@ -30,17 +30,22 @@ export interface ModelRecord {
   gains: ValueGains | null;
 }
 
+/** What the records of all models share, and which of their parts are wanted. */
+interface RecordOptions extends Pick<ModelRecord, 'benchmark' | 'riskFree'> {
+  withDetails: boolean;
+  findUnknown: UnknownSearch;
+}
+
 /** The record of one model, with its days and those that they depend on in memory. */
 export function* readRecord(
   choice: Choice,
   { model, end }: ModelPeriod,
-  { benchmark, riskFree, withDetails }: Pick<ModelRecord, 'benchmark' | 'riskFree'> & { withDetails: boolean },
+  { benchmark, riskFree, withDetails, findUnknown }: RecordOptions,
 ): Steps<ModelRecord> {
   const { database } = choice;
   const chosen = new Map<number, CalendarDate | null>();
   const startedFrom = new Map<number, number | null>();
   const [staleDates, unpaidDates, unknownDates] = [new Set<CalendarDate>(), new Set<CalendarDate>(), new Set<CalendarDate>()];
-  const findUnknown = createUnknownSearch(database);
   for (const step of chosenBatches({ ...choice, models: [model] })) {
     for (const { sessionId, date, startDate, startedFrom: start, paysDividends } of step) {
       chosen.set(sessionId, startDate);

@@ -9,6 +9,7 @@ import { type Choice, readChosenDays } from './choice.ts';
 import { readRecord } from './record.ts';
 import { reportBenchmark } from './report-benchmark.ts';
 import { reportModel } from './report.ts';
+import { type UnknownSearch, createUnknownSearch } from './unknown-dividends.ts';
 
 export interface ReportRequest extends Choice {
   /** The name of a benchmark; undefined for the default. */
@@ -29,6 +30,7 @@ export interface Basis {
   failed: ReadonlyMap<string, number>;
   /** By model: what its first completed day started with; null when that is not stored. */
   initialCash: ReadonlyMap<string, Money | null>;
+  findUnknown: UnknownSearch;
 }
 
 export function* prepareReports(request: ReportRequest): Steps<Basis> {
@@ -45,15 +47,17 @@ export function* prepareReports(request: ReportRequest): Steps<Basis> {
     incomparable: compareModels(periods, { configurations, initialCash }),
     failed,
     initialCash,
+    findUnknown: createUnknownSearch(database),
   };
 }
 
 /** The figures of one model, and why they are not comparable with others. Keeps none of its ledger in memory. */
-export function* reportSteps(request: ReportRequest, { benchmark, incomparable, failed, initialCash }: Basis, period: ModelPeriod) {
+export function* reportSteps(request: ReportRequest, basis: Basis, period: ModelPeriod) {
   const { model } = period;
+  const { benchmark, incomparable, failed, initialCash, findUnknown } = basis;
   const { riskFree, withDetails = false } = request;
   const { family = model, knowledgeCutoff = null } = newestRun(request.database, model) ?? {};
-  const record = yield* readRecord(request, period, { benchmark: benchmark.levels, riskFree, withDetails });
+  const record = yield* readRecord(request, period, { benchmark: benchmark.levels, riskFree, withDetails, findUnknown });
   yield null;
   const figures = yield* reportModel(record);
   const stale = staleness(figures.stale_model_days, figures.model_days);

@@ -1,18 +1,19 @@
-import { type CalendarDate, addDays, weekdays } from '../calendar.ts';
+import { type CalendarDate, addDays, isCalendarDate, isWeekday } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
 import { dividendCoverage } from '../database/dividends.ts';
 import type { Coverage } from '../database/prices.ts';
-import { exDatesOf, heldUncovered, paysNothing } from '../database/records/held.ts';
+import { type HeldSymbol, exDatesOf, heldSymbols, heldUncovered, paysNothing } from '../database/records/held.ts';
 import type { ChosenDay } from '../database/records/performance.ts';
 import type { Steps } from '../turns.ts';
 
 /** Before and after every date. */
 const EVER = { from: '', to: '~' };
 
-/** What is known of the dividends of one symbol. */
-interface Known {
-  /** Whether its prices contain its dividends, or are made up: there are none that could be unknown. */
-  isComplete: boolean;
+/** A symbol of which some dividend is unknown while a session holds it, and what is known of its dividends. */
+interface Gap {
+  symbol: string;
+  /** Since whose close a session first held it. */
+  since: CalendarDate;
   spans: readonly Coverage[];
   exDates: ReadonlySet<CalendarDate>;
 }
@@ -23,20 +24,24 @@ const SESSIONS_PER_STEP = 10;
 /** Those of some sessions that held a symbol over a morning for which its dividends are neither stored nor covered. */
 export type UnknownSearch = (sessions: readonly ChosenDay[]) => Steps<ChosenDay[]>;
 
-/** Reads what is known of each symbol once. Sessions that pay no dividends are never found. */
+/**
+ * Reads what is known of each symbol once, for all calls: mostly that is everything, and no session has to be looked at.
+ * Sessions that pay no dividends are never found.
+ */
 export function createUnknownSearch(database: Database): UnknownSearch {
-  const read = new Map<string, Known>();
+  let gaps: Gap[] | undefined;
   return function* (sessions) {
+    gaps ??= yield* readGaps(database);
     const paying = sessions.filter(({ paysDividends }) => paysDividends);
+    const last = paying.reduce((latest, { date }) => (date > latest ? date : latest), '');
+    const suspects = new Map(gaps.filter((gap) => isUnknown(gap, { after: gap.since, upTo: last })).map((gap) => [gap.symbol, gap]));
+    if (suspects.size === 0) return [];
     const found = new Set<number>();
     for (let start = 0; start < paying.length; start += SESSIONS_PER_STEP) {
       const ids = paying.slice(start, start + SESSIONS_PER_STEP).map(({ sessionId }) => sessionId);
-      for (const [sessionId, symbol, since, date] of heldUncovered(database, ids)) {
-        if (found.has(sessionId)) continue;
-        const known = read.get(symbol) ?? readKnown(database, symbol);
-        if (!read.has(symbol)) yield null; // it may have looked at every bar of the symbol
-        read.set(symbol, known);
-        if (isUnknown(known, { after: since, upTo: date })) found.add(sessionId);
+      for (const [sessionId, symbol, since, date] of heldUncovered(database, ids, suspects.keys())) {
+        const gap = suspects.get(symbol);
+        if (gap !== undefined && !found.has(sessionId) && isUnknown(gap, { after: since, upTo: date })) found.add(sessionId);
       }
       yield null;
     }
@@ -44,16 +49,29 @@ export function createUnknownSearch(database: Database): UnknownSearch {
   };
 }
 
-function readKnown(database: Database, symbol: string): Known {
-  return {
-    isComplete: paysNothing(database, symbol),
-    spans: dividendCoverage(database, [symbol], EVER),
-    exDates: exDatesOf(database, symbol),
-  };
+function* readGaps(database: Database): Steps<Gap[]> {
+  const gaps: Gap[] = [];
+  for (const held of heldSymbols(database)) {
+    const gap = readGap(database, held);
+    if (gap !== null) gaps.push(gap);
+    yield null; // it may have looked at every bar of the symbol
+  }
+  return gaps;
+}
+
+/** Null for a symbol whose dividends are all known, because they are stored, covered or contained in its prices. */
+function readGap(database: Database, { symbol, since, lastDate }: HeldSymbol): Gap | null {
+  const known = { symbol, since, spans: dividendCoverage(database, [symbol], EVER), exDates: exDatesOf(database, symbol) };
+  return isUnknown(known, { after: since, upTo: lastDate }) && !paysNothing(database, symbol) ? known : null;
 }
 
 /** Ex-dates are weekdays, so a weekend need not be covered. */
-function isUnknown({ isComplete, spans, exDates }: Known, { after, upTo }: { after: CalendarDate; upTo: CalendarDate }): boolean {
-  const isCovered = (date: CalendarDate) => spans.some(({ startDate, endDate }) => startDate <= date && date <= endDate);
-  return !isComplete && weekdays(addDays(after, 1), upTo).some((date) => !isCovered(date) && !exDates.has(date));
+function isUnknown({ spans, exDates }: Gap, { after, upTo }: { after: CalendarDate; upTo: CalendarDate }): boolean {
+  for (let date = addDays(after, 1); date <= upTo; date = addDays(date, 1)) {
+    const span = spans.find(({ startDate, endDate }) => startDate <= date && date <= endDate);
+    if (span === undefined && isWeekday(date) && !exDates.has(date)) return true;
+    // Other programs may have stored an end that is no date: such a span is left day by day.
+    if (span !== undefined && isCalendarDate(span.endDate)) date = span.endDate < upTo ? span.endDate : upTo;
+  }
+  return false;
 }

@@ -91,7 +91,7 @@ test('each query finds rows that match its shape', async () => {
 function search(database: Database, query: Query<unknown>): string {
   const numbers = [...query.sql.matchAll(/\?(\d*)/g)].map(([, number], index) => Number(number) || index + 1);
   const samples = Array.from({ length: Math.max(0, ...numbers) }, () => SAMPLES);
-  if (/json_each\(\?1?\)/.test(query.sql)) samples[0] = JSON_SAMPLES;
+  for (const [, number] of query.sql.matchAll(/json_each\(\?(\d*)\)/g)) samples[(Number(number) || 1) - 1] = JSON_SAMPLES;
   let misfit = 'no rows';
   for (const values of combinations(samples)) {
     let rows: unknown[] = [];

@@ -198,6 +198,7 @@ const HELD_OVER_WEEKEND: [date: string, orders: Order[]][] = [
 const statuses: [name: string, known: Knowledge, expected: string[]][] = [
   ['nothing is known', {}, ['known', 'unknown', 'unknown', 'known']],
   ['all is covered', { spans: ['01 30'] }, ['known', 'known', 'known', 'known']],
+  ['only the last morning is not covered', { spans: ['01 09'] }, ['known', 'known', 'unknown', 'known']],
   ['the weekend is not covered', { spans: ['05 06', '09 10'] }, ['known', 'known', 'known', 'known']],
   ['a weekday without a session is not covered', { spans: ['05 06', '10 10'] }, ['known', 'known', 'unknown', 'known']],
   ['a dividend is stored for the weekday that is not covered', { spans: ['05 06', '10 10'], dividends: ['09'] }, ['known', 'known', 'known', 'known']],
@@ -230,6 +231,18 @@ for (const [name, { source = 'csv', paysDividends = true, spans = [], dividends 
     assert.equal(report.dividends, paysDividends && source === 'csv' ? dividends.length : 0);
   });
 }
+
+test('a span that another program ended on a day that no month has', async () => {
+  const books = createBooks();
+  for (const date of ['2025-05-29', '2025-06-03']) books.setBar('AAPL', date, { open: 100, close: 100 });
+  const insert = `INSERT INTO dividend_coverage (symbol, source, start_date, end_date) VALUES ('AAPL', ?, ?, ?)`;
+  books.database.statement(insert).run('other', '2025-05-01', '2025-05-32');
+  await books.day('2025-05-29', [['buy', 'AAPL', 1]]);
+  await books.day('2025-06-03');
+  assert.deepEqual(reportOf(books.database).report.curve.map((day) => day.dividend_status), ['known', 'unknown']);
+  books.database.statement(insert).run('csv', '2025-06-01', '2025-06-30');
+  assert.deepEqual(reportOf(books.database).report.curve.map((day) => day.dividend_status), ['known', 'known']);
+});
 
 test('a symbol of several that are held is enough for a model-day to lie in an unknown span', async () => {
   const books = createBooks();

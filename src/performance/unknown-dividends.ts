@@ -70,7 +70,7 @@ function isUnknown({ spans, exDates }: Gap, { after, upTo }: { after: CalendarDa
   for (let date = addDays(after, 1); date <= upTo; date = addDays(date, 1)) {
     const span = spans.find(({ startDate, endDate }) => startDate <= date && date <= endDate);
     if (span === undefined && isWeekday(date) && !exDates.has(date)) return true;
-    // Other programs may have stored an end that is no date: such a span is left day by day.
+    // Other programs may have stored an end that is not a date: such a span is left day by day.
     if (span !== undefined && isCalendarDate(span.endDate)) date = span.endDate < upTo ? span.endDate : upTo;
   }
   return false;

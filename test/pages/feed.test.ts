@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decisionsRequest, feedChoiceIn, feedPath, searchRequest } from '../../src/browser/decisions/choice.ts';
 import { piecesOf } from '../../src/browser/decisions/marked.ts';
+import { speakerOf } from '../../src/browser/model-day/speakers.ts';
 import type { Script } from '../support/agents.ts';
 import { loaded, overflow, visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
@@ -48,6 +49,11 @@ const script: Script = {
   [`model-b ${dates[0]}`]: [[['fail', 'The endpoint answered 500']]],
   '*': [1, 2, 3, 4, 5, 1_000_000].map((amount) => [['say', `I want ${amount}.`], ['buy', { symbol: 'MSFT', amount }]]),
 };
+
+test('only the first system message is an instruction to the model; later ones are notes on an answer', () => {
+  const said = (['system', 'user', 'assistant', 'system', 'tool'] as const).map((role, index) => speakerOf({ role, message_index: index }));
+  assert.deepEqual(said, ['Instructions to the model', 'Message to the model', 'Model', 'Note by the service', 'Tool']);
+});
 
 test('decisions are filtered, continued and searched, and Back undoes each step', { skip: noBrowser }, async (t) => {
   const configuration = { ...twoModels, agent_config: { stock_symbols: SYMBOLS, initial_cash: 1_000_000 } };

@@ -1,6 +1,6 @@
 import { modelPath } from '../../page-paths.ts';
 import { queryForModel } from '../filters/carry.ts';
-import { link, section } from '../parts/blocks.ts';
+import { link, reasonList, section } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
 import { change, cost, count, counted, money, ratio, share } from '../parts/format.ts';
 import { type Look, looksOf } from '../parts/look.ts';
@@ -8,7 +8,7 @@ import { swatch } from '../parts/swatch.ts';
 import { liveTable, numberColumn, table, textColumn } from '../parts/table.ts';
 import type { ModelReport, Performance } from '../service/responses.ts';
 import { usualStart, valueAtEnd } from './curve-lines.ts';
-import { marksOf } from './marks.ts';
+import { type RowMark, marksOf } from './marks.ts';
 import { rankingOf } from './ranking.ts';
 
 export interface Leaderboard {
@@ -95,30 +95,30 @@ function nameOf({ model }: ModelReport, look: Look | undefined): HTMLElement {
 function caveat(report: ModelReport): HTMLElement | false {
   const marks = marksOf(report);
   if (marks.length === 0) return false;
-  const title = marks.map(({ reason }) => reason).join('. ');
-  return h('small.caveat', { title }, marks.map(({ words }) => words).join(' · '));
+  return h('small.caveat', { title: sentenceOf(marks) }, marks.map(({ words }) => words).join(' · '));
+}
+
+function sentenceOf(marks: readonly RowMark[]): string {
+  return marks.map(({ reason }) => reason).join('. ');
 }
 
 /** What the marks of the rows mean, folded. */
 function markList(models: readonly ModelReport[]): HTMLElement | false {
   const marked = models.map((report) => ({ report, marks: marksOf(report) })).filter(({ marks }) => marks.length > 0);
-  const items = marked.map(({ report, marks }) =>
-    h('li', h('strong', report.model), `: ${marks.map(({ reason }) => reason).join('. ')}.`),
-  );
+  const entries = marked.map(({ report, marks }) => ({ name: report.model, reason: `${sentenceOf(marks)}.` }));
   const title = `Why ${counted(marked.length, 'row')} ${marked.length === 1 ? 'is' : 'are'} marked`;
-  return marked.length > 0 && h('details.fold', h('summary', title), h('ul.reasons', ...items));
+  return marked.length > 0 && h('details.fold', h('summary', title), reasonList(entries));
 }
 
 /** Which days the ranking covers, and which days and models it leaves out. */
 function rankingView(performance: Performance): HTMLElement {
   const { words, models, days } = rankingOf(performance);
-  const item = (name: string, reason: string) => h('li', h('strong', name), `: ${reason}`);
-  const unranked = models.map(({ model, reason }) => item(`${model} is not ranked`, reason));
-  const left = days.map(({ date, reason }) => item(date, reason));
+  const unranked = models.map(({ model, reason }) => ({ name: `${model} is not ranked`, reason }));
+  const left = days.map(({ date, reason }) => ({ name: date, reason }));
   return h(
     'div.ranking',
     h('p', words.join(' ')),
-    unranked.length > 0 && h('ul.reasons', ...unranked),
-    left.length > 0 && h('details.fold', h('summary', `Days that do not count: ${count(left.length)}`), h('ul.reasons', ...left)),
+    reasonList(unranked),
+    left.length > 0 && h('details.fold', h('summary', `Days that do not count: ${count(left.length)}`), reasonList(left)),
   );
 }

@@ -1,4 +1,4 @@
-import { type FilterName, type Filters, filtersIn, queryWith } from '../filters/filters.ts';
+import { type FilterName, type Filters, filterNames, filtersIn, performanceFilterNames, queryOf } from '../filters/filters.ts';
 
 /** What a reader compares: the filters that all pages share, and the page's own options; empty means the service's default. */
 export interface Choice {
@@ -32,19 +32,17 @@ export function choiceIn(search: string): Choice {
 
 /** The page's address with this choice. */
 export function addressOf({ filters, options }: Choice): string {
-  return `/compare${queryWith(optionsQuery(options, optionNames), filters)}`;
+  return `/compare${queryOf(filters, filterNames, given(options, optionNames))}`;
 }
 
 /** The query of the request for this choice: `?models=gpt-5,claude%232&days=clean`, or nothing. */
 export function requestOf({ filters, options }: Choice, { curves }: { curves: boolean }): string {
-  const own = optionsQuery(options, ['against', 'align', 'confidence']);
-  const query = queryWith(own, filters, COMPARED);
-  return curves ? `${query}${query === '' ? '?' : '&'}curves=true` : query;
+  const own = given(options, ['against', 'align', 'confidence']);
+  return queryOf(filters, COMPARED, { ...own, curves: curves ? 'true' : '' });
 }
 
-function optionsQuery(options: Options, names: readonly (keyof Options)[]): string {
-  const given = names.filter((name) => options[name] !== '' && options[name] !== DEFAULTS[name]);
-  return given.map((name) => `${name}=${encodeURIComponent(options[name])}`).join('&');
+function given(options: Options, names: readonly (keyof Options)[]): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, options[name] === DEFAULTS[name] ? '' : options[name]]));
 }
 
 /** What `GET /performance` is asked for these models, or for all of them when none is named. */
@@ -52,10 +50,6 @@ export function performanceRequest(
   { filters }: Choice,
   models: readonly string[],
   { isCommon }: { isCommon: boolean },
-): Record<string, string> {
-  const named = (['start_date', 'end_date', 'job_id', 'benchmark', 'days'] as const).flatMap((name) =>
-    filters[name] === '' ? [] : [[name, filters[name]] as const],
-  );
-  const chosen = models.length === 0 ? {} : { models: models.join(',') };
-  return { ...Object.fromEntries(named), ...chosen, ...(isCommon && { common: 'true' }) };
+): string {
+  return queryOf({ ...filters, models }, performanceFilterNames, { common: isCommon ? 'true' : '' });
 }

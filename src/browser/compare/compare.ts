@@ -1,4 +1,4 @@
-import { filterBar } from '../filters/filter-bar.ts';
+import { OFFERED_JOBS, filterBar } from '../filters/filter-bar.ts';
 import { failure, link, section } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
 import { chance, change, count, counted, ratio, share } from '../parts/format.ts';
@@ -19,9 +19,6 @@ import { optionsForm } from './options-form.ts';
 import { measured, neighbours } from './pairs.ts';
 import { sameDay } from './same-day.ts';
 import { sideDifferences, sideFigures } from './side-by-side.ts';
-
-/** How many jobs the bar of filters offers. */
-const OFFERED_JOBS = 50;
 
 const NO_FIGURES =
   'There is nothing to compare: no model has figures in this window. They need 20 days that all models share. Start a job on the ';

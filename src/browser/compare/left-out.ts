@@ -1,4 +1,4 @@
-import { section } from '../parts/blocks.ts';
+import { reasonList, section } from '../parts/blocks.ts';
 import { h } from '../parts/element.ts';
 import { count } from '../parts/format.ts';
 import { table, textColumn } from '../parts/table.ts';
@@ -16,14 +16,14 @@ export function leftOut(comparison: Comparison): HTMLElement {
   const models = leftOutModels(comparison);
   if (days.length + models.length === 0)
     return section('Left out', h('p.quiet', 'Nothing: on every day of these models each run has a return.'));
-  const items = models.map(({ model, reason }) => h('li', h('strong', model), `: ${reason}`));
+  const entries = models.map(({ model, reason }) => ({ name: model, reason }));
   const columns = [
     textColumn<LeftOutDay>(align === 'number' ? 'Day' : 'Date', dayOf, { isName: true }),
     textColumn<LeftOutDay>('Runs without a return', ({ runs }) => runs.join(', ')),
   ];
   return section(
     'Left out',
-    items.length > 0 && h('ul.reasons', { 'aria-label': 'Models left out' }, ...items),
+    reasonList(entries, { 'aria-label': 'Models left out' }),
     days.length > 0 && h('p', costOf(comparison)),
     days.length > 0 && table({ caption: 'Days left out', rows: days, columns, most: ROWS_AT_FIRST, isFixed: true }),
   );

@@ -1,5 +1,6 @@
 import { field } from '../parts/blocks.ts';
-import { h, on, replace } from '../parts/element.ts';
+import { type Entries, fillOptions } from '../parts/choices.ts';
+import { h, on } from '../parts/element.ts';
 import { goTo } from '../parts/page.ts';
 import { type Choice, type Options, addressOf, choiceIn } from './choice.ts';
 
@@ -8,8 +9,6 @@ interface OptionsForm {
   /** Offers models to compare all others against. */
   offer(models: readonly string[]): void;
 }
-
-type Entries = readonly (readonly [value: string, label: string])[];
 
 const ALIGNMENTS: Entries = [
   ['date', 'Date'],
@@ -22,7 +21,7 @@ const CONFIDENCES: Entries = ['0.8', '0.9', '0.95', '0.99'].map((value) => [valu
 export function optionsForm({ options }: Choice): OptionsForm {
   const picker = (name: keyof Options, entries: Entries, chosen: string) => {
     const element = h('select', { name });
-    fill(element, entries, chosen);
+    fillOptions(element, entries, chosen);
     const change = () => {
       const now = choiceIn(location.search);
       goTo(addressOf({ ...now, options: { ...now.options, [name]: element.value } }));
@@ -39,12 +38,6 @@ export function optionsForm({ options }: Choice): OptionsForm {
   );
   return {
     element: on(form, 'submit', (event) => event.preventDefault()),
-    offer: (models) => fill(against, [['', 'Every pair'], ...models.map((name) => [name, name] as const)], options.against),
+    offer: (models) => fillOptions(against, [['', 'Every pair'], ...models.map((name) => [name, name] as const)], options.against),
   };
-}
-
-/** A value from the address that is not among them is added as it is. */
-function fill(element: HTMLSelectElement, entries: Entries, chosen: string): void {
-  const all = entries.some(([value]) => value === chosen) ? entries : [...entries, [chosen, chosen] as const];
-  replace(element, ...all.map(([value, label]) => h('option', { value, selected: value === chosen }, label)));
 }

@@ -32,22 +32,15 @@ export function feedChoiceIn(search: string): FeedChoice {
 
 /** The page's address with this choice. */
 export function feedPath({ filters, kind, symbol, words }: FeedChoice): string {
-  return `/decision-feed${queryFor(filters, { q: words, kind, symbol })}`;
+  return `/decision-feed${queryOf(filters, feedFilterNames, { q: words, kind, symbol })}`;
 }
 
 /** The request for a page of decisions; `before` is empty for the first. */
 export function decisionsRequest({ filters, kind, symbol }: FeedChoice, before: string): string {
-  return `/decisions${queryFor(filters, { kind, symbol, limit: String(DECISIONS_PER_PAGE), before })}`;
+  return `/decisions${queryOf(filters, feedFilterNames, { kind, symbol, limit: String(DECISIONS_PER_PAGE), before })}`;
 }
 
 /** The request for a page of messages; `before` is empty for the first. */
 export function searchRequest({ filters, words }: FeedChoice, before: string): string {
-  return `/search${queryFor(filters, { q: words, limit: String(MESSAGES_PER_PAGE), before })}`;
-}
-
-function queryFor(filters: Filters, own: Record<string, string>): string {
-  const given = Object.entries(own).flatMap(([name, value]) => (value === '' ? [] : [`${name}=${encodeURIComponent(value)}`]));
-  const shared = queryOf(filters, feedFilterNames);
-  if (given.length === 0) return shared;
-  return `${shared === '' ? '?' : `${shared}&`}${given.join('&')}`;
+  return `/search${queryOf(filters, feedFilterNames, { q: words, limit: String(MESSAGES_PER_PAGE), before })}`;
 }

@@ -1,4 +1,4 @@
-import { filterBar } from '../filters/filter-bar.ts';
+import { OFFERED_JOBS, filterBar } from '../filters/filter-bar.ts';
 import { hasFilters } from '../filters/filters.ts';
 import { button, link } from '../parts/blocks.ts';
 import { type Child, h, newId, replace } from '../parts/element.ts';
@@ -11,8 +11,6 @@ import { type FeedChoice, decisionsRequest, feedChoiceIn, feedFilterNames, searc
 import { findForm } from './find.ts';
 import { decisionItem, messageItem } from './items.ts';
 import { showParts } from './older.ts';
-
-const OFFERED_JOBS = 50;
 
 /** What all models did and why, newest first, or the messages in which they said something. */
 export const showDecisions: Page = async (host, _params, signal) => {

@@ -1,15 +1,16 @@
+import { lastUsed } from '../filters/last-used.ts';
 import { button, field } from '../parts/blocks.ts';
+import { fillOptions } from '../parts/choices.ts';
 import { h, on } from '../parts/element.ts';
 import { goTo } from '../parts/page.ts';
 import { type FeedChoice, feedPath, kindWords } from './choice.ts';
 
-/** The control that the reader used last: the page that a change opens gives the focus to the same one. */
-let lastUsed: string | null = null;
+const used = lastUsed();
 
 /** The search box, and without a search the kind and the symbol of decisions. Each change becomes the page's address. */
 export function findForm(choice: FeedChoice): HTMLElement {
-  const change = (changed: Partial<FeedChoice>, used: string) => {
-    lastUsed = used;
+  const change = (changed: Partial<FeedChoice>, name: string) => {
+    used.set(name);
     goTo(feedPath({ ...choice, ...changed }));
   };
   const words = textInput('q', choice.words, { type: 'search', maxlength: 200, placeholder: 'Words in any order' });
@@ -17,8 +18,8 @@ export function findForm(choice: FeedChoice): HTMLElement {
   const kind = kindSelect(choice.kind);
   on(kind, 'change', () => change({ kind: kind.value }, 'kind'));
   const apply = () => {
-    const used = document.activeElement === symbol ? 'symbol' : 'q';
-    change({ words: words.value.trim(), symbol: symbol.value.trim() }, used);
+    const name = document.activeElement === symbol ? 'symbol' : 'q';
+    change({ words: words.value.trim(), symbol: symbol.value.trim() }, name);
   };
   const end = button('Show decisions', () => change({ words: '' }, 'q'), { class: 'ghost' });
   const box = h('div.search', field('Search in conversations', words), h('button', { type: 'submit' }, 'Search'));
@@ -30,24 +31,18 @@ export function findForm(choice: FeedChoice): HTMLElement {
   });
   // Enter first changes the symbol and then submits the form, which must still be there.
   on(symbol, 'change', () => setTimeout(() => form.isConnected && apply()));
-  returnFocus(form);
+  used.focusIn(form);
   return form;
 }
 
 function kindSelect(chosen: string): HTMLSelectElement {
-  const options = [['', 'All decisions'], ...Object.entries(kindWords)] as const;
-  return h('select', { name: 'kind' }, ...options.map(([value, words]) => h('option', { value, selected: value === chosen }, words)));
+  const element = h('select', { name: 'kind' });
+  fillOptions(element, [['', 'All decisions'], ...Object.entries(kindWords)], chosen);
+  return element;
 }
 
 function textInput(name: string, value: string, more: Record<string, string | number>): HTMLInputElement {
   const input = h('input', { name, autocomplete: 'off', spellcheck: 'false', ...more });
   input.value = value;
   return input;
-}
-
-/** Gives the focus to the control that was used last, after the page has given it to its heading. */
-function returnFocus(form: HTMLFormElement): void {
-  const name = lastUsed;
-  lastUsed = null;
-  if (name !== null) queueMicrotask(() => form.querySelector<HTMLElement>(`[name="${name}"]`)?.focus({ preventScroll: true }));
 }

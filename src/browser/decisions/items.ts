@@ -1,4 +1,5 @@
 import { modelDayPath } from '../../page-paths.ts';
+import { speakerOf } from '../model-day/speakers.ts';
 import { type Child, h } from '../parts/element.ts';
 import { count, longDate, price } from '../parts/format.ts';
 import { lookOf } from '../parts/look.ts';
@@ -26,7 +27,8 @@ function isSameReason({ session_id: session, reason }: Decision, above: Decision
 }
 
 /** A message that was found, with the words that were searched for. */
-export function messageItem({ model, date, role, tool_name: tool, excerpt, matches, timestamp }: FoundMessage): HTMLElement {
+export function messageItem(message: FoundMessage): HTMLElement {
+  const { model, date, tool_name: tool, excerpt, matches, timestamp } = message;
   const pieces = piecesOf(excerpt, matches).map(({ text, isMatch }) => (isMatch ? h('mark', text) : text));
   return h(
     'li.found',
@@ -34,19 +36,12 @@ export function messageItem({ model, date, role, tool_name: tool, excerpt, match
       'p.did',
       dayLink(model, date),
       h('span', longDate(date)),
-      h('span.quiet', tool === null ? speakers[role] : h('code', tool)),
+      h('span.quiet', tool === null ? speakerOf(message) : h('code', tool)),
       h('span.when.quiet', localTime(timestamp)),
     ),
     h('p.reason', ...pieces),
   );
 }
-
-const speakers: Record<FoundMessage['role'], string> = {
-  assistant: 'said by the model',
-  tool: 'a tool',
-  system: 'a note of the service',
-  user: 'said to the model',
-};
 
 function dayLink(model: string, date: string): HTMLElement {
   return h('span.who-did', swatch(lookOf(model)), h('a', { href: modelDayPath(model, date), title: model }, model));

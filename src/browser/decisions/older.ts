@@ -1,7 +1,6 @@
-import { button } from '../parts/blocks.ts';
+import { button, messageOf } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
 import { keep } from '../parts/kept.ts';
-import { messageOf } from '../parts/blocks.ts';
 
 /** A part of a list, and where the next one begins; null at the end. */
 export interface Part<Item> {

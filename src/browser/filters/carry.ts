@@ -1,11 +1,11 @@
 import { setAttributes } from '../parts/element.ts';
-import { type FilterName, filtersIn, queryOf } from './filters.ts';
+import { type FilterName, filtersIn, performanceFilterNames, queryOf } from './filters.ts';
 
 /** The pages that have the bar, with the filters that each of them takes from the others. */
 const carried: Record<string, readonly FilterName[]> = {
-  '/': ['models', 'start_date', 'end_date', 'job_id', 'benchmark', 'days', 'common'],
+  '/': [...performanceFilterNames, 'common'],
   '/decision-feed': ['models', 'start_date', 'end_date', 'job_id'],
-  '/compare': ['models', 'start_date', 'end_date', 'job_id', 'benchmark', 'days'],
+  '/compare': performanceFilterNames,
 };
 
 /** What a model's page takes from the address of the page that links to it: `?start_date=…`, or nothing. */

@@ -1,9 +1,13 @@
 import { button, field } from '../parts/blocks.ts';
+import { fillOptions } from '../parts/choices.ts';
 import { h, newId, on, replace } from '../parts/element.ts';
+import { shortId } from '../parts/format.ts';
 import { goTo } from '../parts/page.ts';
+import { jobStatusWords } from '../service/job-status.ts';
 import type { Jobs } from '../service/responses.ts';
 import { onCompleteDate } from './date-input.ts';
 import { type FilterName, type Filters, NO_FILTERS, filterNames, hasFilters, queryWith } from './filters.ts';
+import { lastUsed } from './last-used.ts';
 import { modelChoice } from './model-choice.ts';
 
 /** What the bar can offer besides what the address already names. */
@@ -21,6 +25,9 @@ interface FilterBar {
   offer(offers: Offers): void;
 }
 
+/** How many jobs a page offers: the newest. */
+export const OFFERED_JOBS = 50;
+
 /** The benchmark that every universe has. */
 const UNIVERSE = 'universe';
 
@@ -29,8 +36,7 @@ const DAYS = [
   ['clean', 'After the knowledge cutoff'],
 ] as const;
 
-/** The control that the reader used last: the page that a change opens gives the focus to the same one. */
-let lastUsed: string | null = null;
+const used = lastUsed();
 
 /**
  * One bar for dates, job, models, benchmark and days. Each change becomes the page's address, so that Back undoes it; the
@@ -38,8 +44,8 @@ let lastUsed: string | null = null;
  */
 export function filterBar(filters: Filters, { hides = [] }: { hides?: readonly FilterName[] } = {}): FilterBar {
   const shows = filterNames.filter((name) => !hides.includes(name));
-  const change = (changed: Partial<Filters>, used: string) => {
-    lastUsed = used;
+  const change: Change = (changed, name) => {
+    used.set(name);
     goTo(location.pathname + queryWith(location.search, { ...filters, ...changed }));
   };
   const first = dateInput('start_date', filters, change);
@@ -49,13 +55,13 @@ export function filterBar(filters: Filters, { hides = [] }: { hides?: readonly F
   const days = select('days', filters, change);
   const symbols = h('datalist', { id: newId() });
   const benchmark = benchmarkInput(filters, symbols.id, change);
-  const clear = button('Clear filters', () => change(NO_FILTERS, 'clear'), { name: 'clear', class: 'ghost' });
+  const clear = button('Clear filters', () => change(NO_FILTERS, 'start_date'), { class: 'ghost' });
   clear.disabled = !hasFilters(filters, shows);
-  const offerJobs = (jobs: Jobs['jobs']) => fillOptions(job, filters.job_id, [['', 'All jobs'], ...jobs.map(jobOption)]);
+  const offerJobs = (jobs: Jobs['jobs']) => fillOptions(job, [['', 'All jobs'], ...jobs.map(jobOption)], filters.job_id, shortId);
   const offerBenchmarks = (names: readonly string[]) =>
     replace(symbols, ...new Set([UNIVERSE, ...names]).values().map((value) => h('option', { value })));
   offerJobs([]);
-  fillOptions(days, filters.days === 'all' ? '' : filters.days, DAYS);
+  fillOptions(days, DAYS, filters.days === 'all' ? '' : filters.days);
   offerBenchmarks([]);
   const controls: [FilterName, HTMLElement][] = [
     ['start_date', field('From', first)],
@@ -67,7 +73,7 @@ export function filterBar(filters: Filters, { hides = [] }: { hides?: readonly F
   ];
   const shown = controls.filter(([name]) => shows.includes(name)).map(([, control]) => control);
   const element = on(h('form.filters', { 'aria-label': 'Filters' }, ...shown, clear), 'submit', (event) => event.preventDefault());
-  returnFocus(element);
+  used.focusIn(element);
   return {
     element,
     offer(offers) {
@@ -78,7 +84,8 @@ export function filterBar(filters: Filters, { hides = [] }: { hides?: readonly F
   };
 }
 
-type Change = (changed: Partial<Filters>, used: string) => void;
+/** Makes the changed filters the page's address; the control of that name gets the focus again. */
+type Change = (changed: Partial<Filters>, name: string) => void;
 
 function dateInput(name: 'start_date' | 'end_date', filters: Filters, change: Change): HTMLElement {
   const input = h('input', { type: 'date', name });
@@ -95,7 +102,7 @@ function select(name: 'job_id' | 'days', filters: Filters, change: Change): HTML
 }
 
 function benchmarkInput(filters: Filters, list: string, change: Change): HTMLElement {
-  const more = { list, autocomplete: 'off', spellcheck: 'false', placeholder: 'as usual' };
+  const more = { list, autocomplete: 'off', spellcheck: 'false', placeholder: 'Default' };
   const input = h('input', { name: 'benchmark', ...more });
   input.value = filters.benchmark;
   on(input, 'keydown', (event) => {
@@ -106,21 +113,6 @@ function benchmarkInput(filters: Filters, list: string, change: Change): HTMLEle
   return on(input, 'change', () => change({ benchmark: input.value.trim() }, 'benchmark'));
 }
 
-/** The options of a list with the chosen one; a value from the address that is not among them is added as it is. */
-function fillOptions(element: HTMLSelectElement, chosen: string, options: readonly (readonly [string, string])[]): void {
-  const all = options.some(([value]) => value === chosen) ? options : [...options, [chosen, chosen.slice(0, 8)] as const];
-  replace(element, ...all.map(([value, label]) => h('option', { value, selected: value === chosen }, label)));
-}
-
 function jobOption({ job_id: id, start_date, end_date, status }: Jobs['jobs'][number]): [value: string, label: string] {
-  return [id, `${start_date} to ${end_date}, ${status.replace('_', ' ')}, ${id.slice(0, 8)}`];
-}
-
-/** Gives the focus to the control that was used last, after the page has given it to its heading. */
-function returnFocus(bar: HTMLFormElement): void {
-  const name = lastUsed;
-  lastUsed = null;
-  if (name === null) return;
-  const wanted = `[name="${name === 'clear' ? 'start_date' : name}"]`;
-  queueMicrotask(() => bar.querySelector<HTMLElement>(wanted)?.focus({ preventScroll: true }));
+  return [id, `${start_date} to ${end_date}, ${jobStatusWords[status].toLowerCase()}, ${shortId(id)}`];
 }

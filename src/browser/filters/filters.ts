@@ -44,17 +44,28 @@ export function hasFilters(filters: Filters, names: readonly FilterName[] = filt
   return names.some((name) => given(filters, name) !== null);
 }
 
-/** The filters as a query, for the address and for requests: `?models=gpt-5,claude%232&days=clean`, or nothing. */
-export function queryOf(filters: Filters, names: readonly FilterName[] = filterNames): string {
-  return queryWith('', filters, names);
+/** What `GET /performance` takes of the filters besides `common`. */
+export const performanceFilterNames = ['models', 'start_date', 'end_date', 'job_id', 'benchmark', 'days'] as const;
+
+/**
+ * The filters as a query, for the address and for requests, followed by a page's own parameters that are not empty:
+ * `?models=gpt-5,claude%232&days=clean`, or nothing.
+ */
+export function queryOf(
+  filters: Filters,
+  names: readonly FilterName[] = filterNames,
+  own: Readonly<Record<string, string>> = {},
+): string {
+  const shared = filterNames.flatMap((name) => (names.includes(name) ? (given(filters, name) ?? []) : []));
+  const others = Object.entries(own).flatMap(([name, value]) => (value === '' ? [] : `${name}=${encodeURIComponent(value)}`));
+  const all = [...shared, ...others];
+  return all.length === 0 ? '' : `?${all.join('&')}`;
 }
 
 /** The query with these filters in place of its own; its other parameters stay. */
-export function queryWith(search: string, filters: Filters, names: readonly FilterName[] = filterNames): string {
-  const others = [...new URLSearchParams(search)].filter(([name]) => !(filterNames as readonly string[]).includes(name));
-  const own = filterNames.flatMap((name) => (names.includes(name) ? (given(filters, name) ?? []) : []));
-  const all = [...own, ...others.map(([name, value]) => `${name}=${encodeURIComponent(value)}`)];
-  return all.length === 0 ? '' : `?${all.join('&')}`;
+export function queryWith(search: string, filters: Filters): string {
+  const others = [...new URLSearchParams(search)].filter(([name]) => !filterNames.some((known) => known === name));
+  return queryOf(filters, filterNames, Object.fromEntries(others));
 }
 
 /** One filter as it is written in a query; null for the default. */

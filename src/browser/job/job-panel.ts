@@ -2,13 +2,14 @@ import { jobPath } from '../../page-paths.ts';
 import { entryView } from '../model/entry.ts';
 import { button, link, messageOf, openDialog } from '../parts/blocks.ts';
 import { changeDetector, h, replace } from '../parts/element.ts';
-import { count, counted, duration } from '../parts/format.ts';
+import { count, counted, duration, shortId } from '../parts/format.ts';
 import { localTime } from '../parts/time.ts';
+import { jobStatusWords } from '../service/job-status.ts';
 import { pollSoon } from '../service/poll.ts';
 import { cancelJob, getStatus } from '../service/requests.ts';
 import type { JobEntry, Status } from '../service/responses.ts';
 import { type JobGrid, jobGrid } from './job-grid.ts';
-import { jobCost, jobStatusWords } from './job-words.ts';
+import { entryName, jobCost } from './job-words.ts';
 import { secondsToGo } from './pace.ts';
 
 /** A job with its progress, warnings and model-days, kept up to date while it is unfinished. */
@@ -43,7 +44,7 @@ export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPan
     const later = notesOf(status);
     if (notesHaveChanged(later.map(({ textContent }) => textContent))) replace(notes, ...later);
   };
-  const name = `Job ${jobId.slice(0, 8)}`;
+  const name = `Job ${shortId(jobId)}`;
   const title = titled && h('h2', link(jobPath(jobId), name));
   const bar = h('div.bar', title, parts.state, parts.figures, parts.cancel);
   return {
@@ -90,9 +91,8 @@ function timeToGo(status: Status): string {
   return seconds === null ? '' : `, about ${duration(seconds)} to go`;
 }
 
-function showEntry({ family, runs, entry }: JobEntry): HTMLElement {
-  const title = runs.length > 1 ? `${family}, ${counted(runs.length, 'run')}` : (runs[0] ?? family);
-  return h('div.ran', h('h3', title), entryView(entry));
+function showEntry(ran: JobEntry): HTMLElement {
+  return h('div', h('h3', entryName(ran)), entryView(ran.entry));
 }
 
 function notesOf({ error, warnings, details }: Status): HTMLElement[] {

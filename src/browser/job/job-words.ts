@@ -1,19 +1,5 @@
 import { MISSING, cost, counted } from '../parts/format.ts';
-import type { Status } from '../service/responses.ts';
-
-/** The statuses of a job in words. */
-export const jobStatusWords: Record<Status['status'], string> = {
-  pending: 'Waiting to start',
-  downloading_data: 'Preparing prices',
-  running: 'Running',
-  completed: 'Completed',
-  partial: 'Partly completed',
-  failed: 'Failed',
-  cancelled: 'Cancelled',
-};
-
-/** In the order of a job's life. */
-export const jobStatuses = Object.keys(jobStatusWords) as Status['status'][];
+import type { JobEntry, Status } from '../service/responses.ts';
 
 /** What a job cost: `$1.83`; `at least $1.83` while the cost of some model-days is not known. */
 export function jobCost({ cost_usd: known, model_days_without_cost: without }: Status['usage']): string {
@@ -37,4 +23,9 @@ const MAX_NAMED = 3;
 export function shortList(names: readonly string[], most = MAX_NAMED): string {
   const named = names.slice(0, most).join(', ');
   return names.length <= most ? named : `${named} and ${names.length - most} more`;
+}
+
+/** An entry by the name of its run, or of its family with the number of its runs: `gpt-5, 3 runs`. */
+export function entryName({ family, runs }: Pick<JobEntry, 'family' | 'runs'>): string {
+  return runs.length > 1 ? `${family}, ${counted(runs.length, 'run')}` : (runs[0] ?? family);
 }

@@ -1,7 +1,7 @@
 import { modelDayPath, modelPath } from '../../page-paths.ts';
 import { link, missing, section } from '../parts/blocks.ts';
 import { changeDetector, h, replace } from '../parts/element.ts';
-import { cost, count, duration } from '../parts/format.ts';
+import { cost, count, duration, shortId } from '../parts/format.ts';
 import { type Page, heading } from '../parts/page.ts';
 import { numberColumn, table, textColumn } from '../parts/table.ts';
 import { localTime } from '../parts/time.ts';
@@ -21,7 +21,7 @@ export const showJob: Page = async (host, params, signal) => {
   const results = jobResults(jobId);
   const parts = { leftOut: h('div'), ran: h('div'), details: h('div') };
   const way = h('nav.way', { 'aria-label': 'Jobs' }, link('/job-list', 'All jobs'), h('span.quiet', jobId));
-  const title = heading(`Job ${jobId.slice(0, 8)}`);
+  const title = heading(`Job ${shortId(jobId)}`);
   replace(host, title, way, panel.element, results.element, parts.leftOut, parts.ran, parts.details);
   const [detailsHaveChanged, leftOutHasChanged] = [changeDetector(), changeDetector()];
   const show = (status: Status) => {

@@ -1,15 +1,16 @@
 import { jobPath } from '../../page-paths.ts';
 import { link, section } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
-import { cost, count, duration } from '../parts/format.ts';
+import { cost, count, duration, shortId } from '../parts/format.ts';
 import { type Page, heading } from '../parts/page.ts';
 import { liveTable, numberColumn, textColumn } from '../parts/table.ts';
 import { localTime } from '../parts/time.ts';
+import { jobStatusWords, jobStatuses } from '../service/job-status.ts';
 import { poll } from '../service/poll.ts';
 import { getJobPage } from '../service/requests.ts';
 import type { Jobs } from '../service/responses.ts';
 import { type JobChoice, jobChoiceIn, jobListPath, jobsRequest } from './job-choice.ts';
-import { jobCost, jobStatusWords, jobStatuses, shortList } from './job-words.ts';
+import { jobCost, shortList } from './job-words.ts';
 
 type Job = Jobs['jobs'][number];
 
@@ -72,7 +73,7 @@ function jobTable(jobs: readonly Job[]) {
     rows: jobs,
     isFixed: true, // the page is a part of the list: sorted, it would look like the whole
     columns: [
-      textColumn('Job', ({ job_id: id }) => id, { isName: true, cell: ({ job_id: id }) => link(jobPath(id), id.slice(0, 8)) }),
+      textColumn('Job', ({ job_id: id }) => id, { isName: true, cell: ({ job_id: id }) => link(jobPath(id), shortId(id)) }),
       textColumn('Status', ({ status }) => status, { cell: stateOf }),
       textColumn('First date', (row) => row.start_date, { look: () => 'date' }),
       textColumn('Last date', (row) => row.end_date, { look: () => 'date' }),

@@ -3,6 +3,7 @@ import { definitions, section } from '../parts/blocks.ts';
 import { h } from '../parts/element.ts';
 import { counted } from '../parts/format.ts';
 import type { JobEntry, Status } from '../service/responses.ts';
+import { entryName } from './job-words.ts';
 import { termsInWords } from './terms.ts';
 
 /** What a job ran with: its terms, and what each model was asked. */
@@ -17,7 +18,6 @@ export function ranWith(status: Status): HTMLElement {
   );
 }
 
-function entryFold({ family, runs, entry }: JobEntry): HTMLElement {
-  const title = runs.length > 1 ? `${family}, ${counted(runs.length, 'run')}` : (runs[0] ?? family);
-  return h('details.fold', h('summary', title), entryView(entry));
+function entryFold(ran: JobEntry): HTMLElement {
+  return h('details.fold', h('summary', entryName(ran)), entryView(ran.entry));
 }

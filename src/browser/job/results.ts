@@ -5,15 +5,12 @@ import { h, replace } from '../parts/element.ts';
 import { getPerformance } from '../service/requests.ts';
 import type { Status } from '../service/responses.ts';
 import { type CostTable, costSection } from './cost.ts';
-
-/** While a job runs, its figures are computed again at most this often. */
-const RECOMPUTE_AFTER_MS = 5_000;
+import { type RefreshFor, recompute } from './recompute.ts';
 
 /** The curves, the leaderboard and the cost of one job, over its own model-days. */
 export interface JobResults {
   element: HTMLElement;
-  /** Requests the figures if the job has added something since the last time; resolves to whether it has. */
-  refreshFor(status: Status, signal: AbortSignal): Promise<boolean>;
+  refreshFor: RefreshFor;
 }
 
 type Shown = { curves: ReturnType<typeof equityCurves>; board: ReturnType<typeof leaderboard>; cost: CostTable };
@@ -22,7 +19,6 @@ export function jobResults(jobId: string): JobResults {
   const element = h('div.stack');
   let drawing = new AbortController();
   let shown: Shown | null = null;
-  let computed = { what: '', at: -Infinity };
   const refresh = async (status: Status, signal: AbortSignal) => {
     const performance = await getPerformance({ job_id: jobId }, signal);
     if (shown?.curves.update(performance)) {
@@ -42,17 +38,7 @@ export function jobResults(jobId: string): JobResults {
     const further = h('p', 'Is the difference chance? ', compare, '.');
     replace(element, shown.curves.element, shown.board.element, further, cost.element);
   };
-  return {
-    element,
-    async refreshFor(status, signal) {
-      const what = `${status.status} ${status.progress.completed}`;
-      const isDue = status.completed_at !== null || performance.now() - computed.at > RECOMPUTE_AFTER_MS;
-      if (what === computed.what || !isDue) return false;
-      computed = { what, at: performance.now() };
-      await refresh(status, signal);
-      return true;
-    },
-  };
+  return { element, refreshFor: recompute(refresh) };
 }
 
 function noResults({ completed_at, progress }: Status): string {

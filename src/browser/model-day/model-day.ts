@@ -3,7 +3,7 @@ import { type Day, daysOf, dividendsOf } from '../model/days.ts';
 import { tradesOfDay } from '../model/model-tables.ts';
 import { definitions, link, missing, section } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
-import { change, cost, count, counted, duration, longDate, money, profit, tone } from '../parts/format.ts';
+import { change, cost, count, counted, duration, longDate, money, profit, shortId, tone } from '../parts/format.ts';
 import { type Page, heading } from '../parts/page.ts';
 import { localTime } from '../parts/time.ts';
 import { poll } from '../service/poll.ts';
@@ -79,7 +79,7 @@ function summary(day: Day, { opening }: Session): HTMLElement {
     ['Profit of the day', h(`span.${tone(daily_profit)}`, profit(daily_profit))],
     ['Return of the day', h(`span.${tone(fraction)}`, change(fraction))],
     ...(dividends === null ? [] : [['Dividends received', h('span.gain', profit(dividends))] as const]),
-    ['Job', link(jobPath(day.jobId), day.jobId.slice(0, 8))],
+    ['Job', link(jobPath(day.jobId), shortId(day.jobId))],
   ]);
 }
 

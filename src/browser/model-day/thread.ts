@@ -3,6 +3,7 @@ import { type Child, h } from '../parts/element.ts';
 import { count, prettyJson, price } from '../parts/format.ts';
 import { localTime } from '../parts/time.ts';
 import type { Message } from '../service/responses.ts';
+import { speakerOf } from './speakers.ts';
 
 /** How much of a longer text is shown before it is unfolded. */
 const LONG_TEXT = 4_000;
@@ -17,18 +18,11 @@ export function thread(messages: readonly Message[]): HTMLElement {
 function entryOf(message: Message): Child[] {
   const { role, content, summary, timestamp } = message;
   if (role === 'tool') return [toolCall(message)];
-  const head = h('p.who', h('strong', speakers[role]), h('span.quiet', localTime(timestamp)));
+  const head = h('p.who', h('strong', speakerOf(message)), h('span.quiet', localTime(timestamp)));
   if (role !== 'assistant') return [h('details', h('summary', h('span', head)), text(content))];
   const words = content === '' ? h('p.quiet', 'No text, only tool calls.') : text(content);
   return [head, words, summary !== null && h('p.quiet', summary)];
 }
-
-const speakers: Record<Message['role'], string> = {
-  system: 'Instructions to the model',
-  user: 'Message to the model',
-  assistant: 'Model',
-  tool: 'Tool',
-};
 
 /** Text exactly as it was written. */
 export function text(content: string): HTMLElement {

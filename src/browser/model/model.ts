@@ -1,4 +1,4 @@
-import { filterBar } from '../filters/filter-bar.ts';
+import { OFFERED_JOBS, filterBar } from '../filters/filter-bar.ts';
 import { type FilterName, type Filters, filtersIn, hasFilters } from '../filters/filters.ts';
 import { missing, section } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
@@ -20,8 +20,6 @@ import { profitBySymbol } from './symbols.ts';
 import { tradesTable } from './trades.ts';
 import { weightsOverTime } from './weights.ts';
 
-/** How many jobs the bar of filters offers: the newest. */
-const OFFERED_JOBS = 50;
 /** How many stale dates are named. */
 const MAX_NAMED = 5;
 /** Filters that have no meaning for a single model. */

@@ -1,7 +1,8 @@
 import { jobPath } from '../../page-paths.ts';
 import { link } from '../parts/blocks.ts';
 import { h } from '../parts/element.ts';
-import { count, counted } from '../parts/format.ts';
+import { count, counted, shortId } from '../parts/format.ts';
+import { jobStatusWords } from '../service/job-status.ts';
 import type { Jobs } from '../service/responses.ts';
 
 /** The newest job in one line, which has its place on the page before anything is known. */
@@ -12,6 +13,6 @@ export function jobStrip([newest]: Jobs['jobs']): HTMLElement {
   const finished = end === null ? `${count(total - pending)} of ${counted(total, 'model-day')}` : counted(total, 'model-day');
   const words = [finished, ...(failed > 0 ? [`${count(failed)} failed`] : [])].join(', ');
   const name = end === null ? 'Job' : 'Last job';
-  const state = h(`span.state.${status}`, status.replace('_', ' '));
-  return h('span', link(jobPath(id), `${name} ${id.slice(0, 8)}`), state, h('span.quiet', words));
+  const state = h(`span.state.${status}`, jobStatusWords[status]);
+  return h('span', link(jobPath(id), `${name} ${shortId(id)}`), state, h('span.quiet', words));
 }

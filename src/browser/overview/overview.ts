@@ -12,7 +12,7 @@ import { resultsView } from './results.ts';
 import { triggerForm } from './trigger-form.ts';
 
 const LATEST_JOBS = 8;
-/** How many jobs the filter offers. */
+/** How many jobs the bar of filters offers: more than on other pages, because this one does not wait for them. */
 const OFFERED_JOBS = 200;
 
 /**

@@ -1,24 +1,20 @@
 import { type Curves, equityCurves } from '../board/curves.ts';
 import { type Leaderboard, leaderboard } from '../board/leaderboard.ts';
-import { type Filters, hasFilters, queryOf } from '../filters/filters.ts';
-import { failure, link, section } from '../parts/blocks.ts';
+import { type Filters, hasFilters, performanceFilterNames, queryOf } from '../filters/filters.ts';
+import { type RefreshFor, recompute } from '../job/recompute.ts';
+import { failure, link, reasonList, section } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
 import { getPerformance } from '../service/requests.ts';
-import type { Performance, Status } from '../service/responses.ts';
-
-/** While a job runs, the figures are computed again at most this often. */
-const RECOMPUTE_AFTER_MS = 5_000;
+import type { Performance } from '../service/responses.ts';
 
 interface ResultsView {
   refresh(signal: AbortSignal): Promise<void>;
-  /** Refreshes if the job has added something since the last time. Resolves to whether it has. */
-  refreshFor(status: Status, signal: AbortSignal): Promise<boolean>;
+  refreshFor: RefreshFor;
 }
 
 /** Curves and leaderboard of the models that the filters choose. */
 export function resultsView(place: HTMLElement, filters: Filters): ResultsView {
   let drawing = new AbortController();
-  let computed = { what: '', at: -Infinity };
   let shown: { curves: Curves; board: Leaderboard } | null = null;
   const refresh = async (signal: AbortSignal) => {
     const performance = await getPerformance(requestOf(filters), signal);
@@ -43,17 +39,7 @@ export function resultsView(place: HTMLElement, filters: Filters): ResultsView {
     }
   };
   place.classList.add('awaited');
-  return {
-    refresh: show,
-    async refreshFor({ job_id, status, progress, completed_at }, signal) {
-      const what = `${job_id} ${status} ${progress.completed}`;
-      const isDue = completed_at !== null || performance.now() - computed.at > RECOMPUTE_AFTER_MS;
-      if (what === computed.what || !isDue) return false;
-      computed = { what, at: performance.now() };
-      await show(signal);
-      return true;
-    },
-  };
+  return { refresh: show, refreshFor: recompute((_status, signal) => show(signal)) };
 }
 
 /** Unless all days are asked for, the models are ranked over those that they have in common. */
@@ -62,8 +48,7 @@ function isCommon({ common }: Filters): boolean {
 }
 
 function requestOf(filters: Filters): string {
-  const query = queryOf(filters, ['models', 'start_date', 'end_date', 'job_id', 'benchmark', 'days']);
-  return isCommon(filters) ? `${query}${query === '' ? '?' : '&'}common=true` : query;
+  return queryOf(filters, performanceFilterNames, { common: isCommon(filters) ? 'true' : '' });
 }
 
 /** Links to the ranking over the days in common and to that over all days. */
@@ -78,7 +63,7 @@ function rankingChoice(filters: Filters): HTMLElement {
 }
 
 function comparisonHint(filters: Filters): HTMLElement {
-  const query = queryOf(filters, ['models', 'start_date', 'end_date', 'job_id', 'days']);
+  const query = queryOf(filters, performanceFilterNames);
   return h('p', 'Is the difference chance? ', link(`/compare${query}`, 'Compare the models with intervals'), '.');
 }
 
@@ -87,13 +72,12 @@ function nothing({ common, without_clean_days: unclean, without_completed_days: 
   const leftOut = [...(common?.left_out ?? []), ...unclean, ...failed];
   const hasModels = leftOut.length > failed.length || (common?.left_out_days.length ?? 0) > 0;
   if (leftOut.length === 0 && !hasModels && !hasFilters(filters)) return newcomer();
-  const reasons = leftOut.map(({ model, reason }) => h('li', h('strong', model), `: ${reason}`));
+  const reasons = reasonList(leftOut.map(({ model, reason }) => ({ name: model, reason })));
   const none = hasFilters(filters) ? 'No completed model-day matches these filters. ' : 'No model-day was completed. ';
   const words = hasModels ? 'The models have no day in common. ' : none;
   const all = link(`/${queryOf({ ...filters, common: 'false' })}`, 'Show each model over all its days');
   const way = hasModels && isCommon(filters) ? [all, '.'] : [];
-  const list = reasons.length > 0 && h('ul.reasons', ...reasons);
-  return Object.assign(section('No results', h('p', words, ...way), list), { className: 'empty' });
+  return Object.assign(section('No results', h('p', words, ...way), reasons), { className: 'empty' });
 }
 
 /** What to do while there are no results. */

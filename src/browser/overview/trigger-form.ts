@@ -1,5 +1,5 @@
 import { field, messageOf, onSubmit, section } from '../parts/blocks.ts';
-import { modelBox, othersInput } from '../parts/choices.ts';
+import { fillOptions, modelBox, othersInput } from '../parts/choices.ts';
 import { h, replace } from '../parts/element.ts';
 import { chosenModels } from '../parts/names.ts';
 import { pollSoon } from '../service/poll.ts';
@@ -45,7 +45,7 @@ export function triggerForm(): TriggerForm {
       );
       replace(models, fault !== null && h('p.notice', fault), ...choices);
       universes.hidden = names.length === 0;
-      replace(universe, h('option', { value: '' }, 'as configured'), ...names.map((value) => h('option', { value }, value)));
+      fillOptions(universe, [['', 'As configured'], ...names.map((name) => [name, name] as const)], universe.value);
     },
   };
 }

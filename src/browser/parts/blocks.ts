@@ -46,6 +46,12 @@ export function definitions(look: string, entries: readonly (readonly [string, C
   return h(`dl.${look}`, ...entries.map(([term, value]) => h('div', h('dt', term), h('dd', value))));
 }
 
+/** What is left out, each with its reason. */
+export function reasonList(entries: readonly { name: string; reason: string }[], attributes: Attributes = {}): HTMLElement | null {
+  if (entries.length === 0) return null;
+  return h('ul.reasons', attributes, ...entries.map(({ name, reason }) => h('li', h('strong', name), `: ${reason}`)));
+}
+
 /** An input with its label and an optional hint. */
 export function field(label: Label, input: HTMLElement, hint?: string): HTMLElement {
   const id = newId();

@@ -92,6 +92,11 @@ export function monthOf(date: string): string {
   return longDate(date).split(' ').slice(2).join(' ');
 }
 
+/** The start of a job's id: enough to tell jobs apart. */
+export function shortId(jobId: string): string {
+  return jobId.slice(0, 8);
+}
+
 /** JSON with indentation; any other text as it is. */
 export function prettyJson(text: string): string {
   const value = tryParse(text);

@@ -27,11 +27,14 @@ test(
     const health = await ask(`${url}/health`);
     assert.deepEqual([health.status, health.database], ['unhealthy', 'disconnected']);
     assert.ok((await ask(`${url}/results`)).count >= before.progress.completed, 'what was committed can be read');
+    const { detail } = await ask(`${url}/search?q=done`);
+    assert.match(detail, /^Cannot extend the index of words\. Cannot use the database: the disk is full\. Search again when /);
     await program.free();
     const status = await untilAnswer(`${url}/simulate/status/${job_id}`, ({ completed_at }) => completed_at !== null);
     assert.deepEqual([status.status, status.progress.completed, status.error], ['completed', 6, null]);
     assert.match(String(status.warnings), /^Waited \d+ seconds: Cannot use the database: the disk is full$/);
     assert.equal((await ask(`${url}/health`)).status, 'healthy');
+    assert.equal((await ask(`${url}/search?q=done`)).detail, undefined);
     const audit = await ask(`${url}/audit`);
     assert.deepEqual([audit.status, audit.counts.model_days], ['sound', 6]);
   },

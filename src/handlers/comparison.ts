@@ -4,14 +4,12 @@ import { conventions } from '../comparison/conventions.ts';
 import { MAX_CURVE_MODELS, MIN_CURVE_MODELS } from '../comparison/difference-curve.ts';
 import { type Cutoff, leaderOf, leftOutOf, modelOf, pairOf } from '../comparison/response.ts';
 import { columns, modelRow, pairRow } from '../comparison/table.ts';
-import { jobExists } from '../database/jobs.ts';
-import { ServiceError } from '../domain.ts';
 import { type Experiment, runExperiment } from '../experiments/experiment.ts';
 import { MAX_MODELS } from '../experiments/selection.ts';
 import type { Steps } from '../turns.ts';
 import type { comparisonResponse } from './comparison-response.ts';
 import { csvTable, formatQuery } from './csv.ts';
-import { dateRangeEntries, filtersOf } from './date-filters.ts';
+import { checkJob, dateRangeEntries, filtersOf } from './date-filters.ts';
 import { type Context, type Input, type ResponseBody, deploymentFields, inEmptyPieces, listMember } from './handler.ts';
 import { flagInQuery, jobFilter, namesFilter } from './schemas.ts';
 
@@ -74,7 +72,7 @@ type Query = v.InferOutput<typeof comparisonQuery>;
 /** Whether models differ, over the days that all their runs share. */
 export function comparison(context: Context, { query, format }: Input<Query>): ResponseBody {
   const { startDate, endDate, jobId } = filtersOf(query);
-  if (jobId !== undefined && !jobExists(context.database, jobId)) throw new ServiceError('job_not_found', `Job ${jobId} not found`);
+  checkJob(context.database, { jobId });
   const { against, days, align, confidence, table } = query;
   const models = query.models?.split(',');
   const wanted = { models, against, window: { startDate, endDate, jobId }, days, align, confidence };

@@ -1,5 +1,7 @@
 import * as v from 'valibot';
-import type { SessionFilters } from '../database/chosen.ts';
+import type { JobWindow, SessionFilters } from '../database/chosen.ts';
+import type { Database } from '../database/database.ts';
+import { jobExists } from '../database/jobs.ts';
 import { ServiceError } from '../domain.ts';
 import { dateText } from './schemas.ts';
 
@@ -30,4 +32,9 @@ export function filtersOf(query: {
   if (startDate !== undefined || endDate !== undefined)
     throw new ServiceError('invalid_filter', 'date: cannot be combined with start_date and end_date; give one date or a range');
   return { jobId, model, startDate: date, endDate: date };
+}
+
+/** Throws a `ServiceError` (`job_not_found`) for the filter of a job that does not exist. */
+export function checkJob(database: Database, { jobId }: JobWindow): void {
+  if (jobId !== undefined && !jobExists(database, jobId)) throw new ServiceError('job_not_found', `Job ${jobId} not found`);
 }

@@ -4,7 +4,7 @@ import type { DecisionFilters } from '../database/records/decision-days.ts';
 import { namedModels } from '../database/records/models.ts';
 import { newestRun } from '../database/records/runs.ts';
 import { ServiceError } from '../domain.ts';
-import { dateRangeEntries, filtersOf } from './date-filters.ts';
+import { checkJob, dateRangeEntries, filtersOf } from './date-filters.ts';
 import { jobFilter, modelFilter, namesFilter } from './schemas.ts';
 
 /** What the feed of decisions and the search have in common: which model-days, as filters of a query. */
@@ -24,10 +24,11 @@ const feedQuery = v.object(feedEntries);
 
 /**
  * The model-days that a query selects. Throws a `ServiceError` for both `model` and `models`, for a name in `models` that no
- * job has used, and for dates out of order.
+ * job has used, for a job that does not exist, and for dates out of order.
  */
 export function feedFilters(database: Database, query: v.InferOutput<typeof feedQuery>): Omit<DecisionFilters, 'symbol' | 'kind'> {
   const { jobId, model, startDate, endDate } = filtersOf(query);
+  checkJob(database, { jobId });
   const named = query.models === undefined ? undefined : runsOf(database, query.models.split(','));
   return { jobId, startDate, endDate, models: model === undefined ? named : [model] };
 }

@@ -2,13 +2,11 @@ import * as v from 'valibot';
 import type { Cell } from '../csv-line.ts';
 import { committedSessions, lastChange } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
-import { jobExists } from '../database/jobs.ts';
 import { CLOSINGS_PER_STEP, type Closing, closingsOf } from '../database/records/closings.ts';
-import { ServiceError } from '../domain.ts';
 import { collectHeldSymbols } from '../performance/held-symbols.ts';
 import { reportClosing } from '../performance/weights.ts';
 import { csvTable, formatQuery } from './csv.ts';
-import { dateRangeEntries, filtersOf } from './date-filters.ts';
+import { checkJob, dateRangeEntries, filtersOf } from './date-filters.ts';
 import { type Context, type Input, type ResponseBody, deploymentFields, listBody } from './handler.ts';
 import { countSchema as count, dateText, deploymentEntries, jobFilter, named } from './schemas.ts';
 
@@ -72,8 +70,7 @@ export function holdings(
   { query, format }: Input<v.InferOutput<typeof holdingsQuery>>,
 ): ResponseBody {
   const filters = filtersOf(query);
-  const { jobId } = filters;
-  if (jobId !== undefined && !jobExists(database, jobId)) throw new ServiceError('job_not_found', `Job ${jobId} not found`);
+  checkJob(database, filters);
   if (format === 'csv') return csvTable('holdings.csv', columns, rowsOf(database, filters));
   const symbols = collectHeldSymbols();
   const items = function* (): Generator<string | null> {

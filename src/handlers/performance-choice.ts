@@ -1,12 +1,10 @@
 import * as v from 'valibot';
 import type { Database } from '../database/database.ts';
 import { lastChange } from '../database/chosen.ts';
-import { jobExists } from '../database/jobs.ts';
-import { ServiceError } from '../domain.ts';
 import { MAX_MODELS, selectModels } from '../experiments/selection.ts';
 import { type NarrowedChoice, narrowChoice } from '../performance/narrow.ts';
 import type { Steps } from '../turns.ts';
-import { dateRangeEntries, filtersOf } from './date-filters.ts';
+import { checkJob, dateRangeEntries, filtersOf } from './date-filters.ts';
 import { flagInQuery, jobFilter, modelFilter, namesFilter } from './schemas.ts';
 
 /** The model-days that the figures cover, in the query of GET /performance. */
@@ -36,8 +34,7 @@ type ChoiceQuery = v.InferOutput<typeof choiceQuery>;
 
 /** Throws a `ServiceError` for a job that does not exist, for dates out of order and for both `model` and `models`. */
 export function checkChoice(database: Database, query: ChoiceQuery): void {
-  const { jobId } = filtersOf(query);
-  if (jobId !== undefined && !jobExists(database, jobId)) throw new ServiceError('job_not_found', `Job ${jobId} not found`);
+  checkJob(database, filtersOf(query));
 }
 
 /** The choice, and all runs of the named models. */

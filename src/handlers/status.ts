@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { parseAgentConfiguration, universeOf } from '../configuration.ts';
-import { jobExists, readWarnings } from '../database/jobs.ts';
+import { readWarnings } from '../database/jobs.ts';
 import { jobStatus, modelDaysOf } from '../database/records/status.ts';
-import { ServiceError, modelDayStatuses } from '../domain.ts';
+import { modelDayStatuses } from '../domain.ts';
 import { entrySchema } from '../entry.ts';
+import { checkJob } from './date-filters.ts';
 import { type ResponseBody, type Context, type Input, deploymentFields, listBody } from './handler.ts';
 import { rememberResponses } from './remembered.ts';
 import {
@@ -65,7 +66,7 @@ export const statusResponse = named('JobStatusResponse', {
 /** The progress of a job, with its model-days. While nothing in the database changes, the last responses are reused. */
 export function status({ database, settings }: Context, { params }: Input): ResponseBody {
   const { job_id: jobId = '' } = params;
-  if (!jobExists(database, jobId)) throw new ServiceError('job_not_found', `Job ${jobId} not found`);
+  checkJob(database, { jobId });
   // Counting the model-days takes time too: as part of the first piece, it lets other work run.
   return remembered(database, jobId, function* () {
     const job = jobStatus(database, jobId);

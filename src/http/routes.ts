@@ -121,7 +121,7 @@ export const routes: readonly Route[] = [
     summary: 'What the models did and why, newest first: orders, refusals, failures, days without a trade; a page at a time.',
     query: decisionsQuery,
     response: decisionsResponse,
-    errors: { 400: 'The start date is after the end date.', ...BUSY },
+    errors: { 400: 'The start date is after the end date.', 404: 'There is no such job.', ...BUSY },
     handle: decisions,
   },
   {
@@ -131,7 +131,11 @@ export const routes: readonly Route[] = [
     summary: 'The messages of conversations that contain all of some words, newest first; a page at a time.',
     query: searchQuery,
     response: searchResponse,
-    errors: { 400: 'The start date is after the end date.', ...BUSY },
+    errors: {
+      400: 'The start date is after the end date.',
+      404: 'There is no such job.',
+      503: `${BUSY[503]} Or the index has to be extended and the database cannot be written: the detail says why.`,
+    },
     handle: search,
   },
   {

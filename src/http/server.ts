@@ -1,5 +1,4 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
-import { storageFaultOf } from '../database/storage/faults.ts';
 import { type Context, type Input, deploymentFields } from '../handlers/handler.ts';
 import { logUnexpected } from '../log.ts';
 import { printableJson } from '../text.ts';
@@ -8,7 +7,7 @@ import type { AccessToken } from './access-tokens.ts';
 import { drain, readJsonBody } from './body.ts';
 import { type Connections, watchConnections } from './connections.ts';
 import type { Exchange } from './exchange.ts';
-import { HttpError, httpErrorOf } from './http-error.ts';
+import { HttpError, httpErrorOf, loggedError } from './http-error.ts';
 import { type HttpLimits, httpLimits } from './limits.ts';
 import { chooseFormat, prefersHtml } from './negotiate.ts';
 import { type BuiltPages, type PageRoute, type Pages, createPages } from './pages.ts';
@@ -170,7 +169,7 @@ function fail(site: Site, exchange: Exchange, { error, match, target }: Failure)
     response.destroy();
     return;
   }
-  const { status, message: detail, headers, closesConnection } = httpErrorOf(error) ?? unexpected(context, error);
+  const { status, message: detail, headers, closesConnection } = responseTo(error, context);
   if (closesConnection) response.shouldKeepAlive = false;
   const body = match?.route.bareErrors ? { detail } : { detail, ...deploymentFields(context.settings) };
   const isMissing = status === 405 || (status === 404 && match === null);
@@ -179,9 +178,8 @@ function fail(site: Site, exchange: Exchange, { error, match, target }: Failure)
   drain(request, limits);
 }
 
-function unexpected({ log }: Context, error: unknown): HttpError {
-  const what = storageFaultOf(error) ?? 'unexpected failure';
-  return new HttpError(500, `Internal server error: ${what} (reference ${logUnexpected(log, error)})`);
+function responseTo(error: unknown, { log }: Context): HttpError {
+  return httpErrorOf(error) ?? loggedError(error, logUnexpected(log, error));
 }
 
 /** Whether a person entered the URL in a browser, and there are pages to show. */

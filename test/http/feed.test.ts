@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { renameSync } from 'node:fs';
 import { type TestContext, before, test } from 'node:test';
 import * as v from 'valibot';
+import { clearIndex } from '../../src/database/log-words.ts';
 import { decisionsResponse } from '../../src/handlers/decisions.ts';
 import { searchResponse } from '../../src/handlers/search.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
@@ -94,7 +96,6 @@ const filters: [query: string, places: number[]][] = [
   ['job_id=0', [0, 1, 2, 3, 5, 6, 7]],
   ['job_id=1', [4]],
   ['job_id=2', [8]],
-  ['job_id=nothing', []],
 ];
 for (const [query, places] of filters) {
   test(`decisions with ${query}: the same however long the pages are`, async () => {
@@ -191,4 +192,26 @@ test('search: the filters and pages of the feed, newest message first', async ()
   const counts = [`model=model-b`, `models=model-a`, `job_id=${jobs[1]}`, `start_date=${WED}`, `end_date=${MON}&model=model-a`];
   const found = await Promise.all(counts.map(async (query) => (await foundAt(`?q=done&${query}`)).length));
   assert.deepEqual(found, [2, 3, 1, 1, 1]);
+});
+
+test('decisions and search of a job that does not exist', async () => {
+  for (const path of ['/decisions?', '/search?q=done&']) {
+    const { status, body } = await service.get(`${path}job_id=nothing`);
+    assert.deepEqual([status, body.detail], [404, 'Job nothing not found']);
+  }
+});
+
+test('a search whose index cannot be written says so, with a reference, and works when it can', async () => {
+  const { database } = service;
+  const found = await foundAt('?q=done');
+  database.transaction(() => clearIndex(database));
+  renameSync(database.path, `${database.path}.away`);
+  const { status, body } = await service.get('/search?q=done');
+  renameSync(`${database.path}.away`, database.path);
+  assert.equal(status, 503);
+  assert.match(
+    body.detail,
+    /^Cannot extend the index of words\. Cannot use the database: its file was removed or replaced while the service runs\. Search again when GET \/health reports healthy \(reference [0-9a-f]{8}\)$/,
+  );
+  assert.deepEqual(await foundAt('?q=done'), found);
 });

@@ -1,10 +1,11 @@
-import { messageRoles } from '../../domain.ts';
+import { ServiceError, messageRoles } from '../../domain.ts';
 import { type Excerpt, type Phrase, excerptOf } from '../../search-text.ts';
 import { SLICE_MS, nextTurn } from '../../turns.ts';
 import { boundsOf } from '../chosen.ts';
 import type { Database } from '../database.ts';
 import { blockStart, clearIndex, expressionFor, firstIndexed, indexDownFrom, isMisplaced, newestRow, searchedTexts } from '../log-words.ts';
 import { type RowOf, integer, oneOf, orNull, query, text } from '../rows.ts';
+import { storageFaultOf } from '../storage/faults.ts';
 import type { DecisionFilters } from './decision-days.ts';
 
 /** How long a search may take; then it returns what it has found, and where the next one continues. */
@@ -53,14 +54,15 @@ export interface Search {
 
 /**
  * The messages that contain every phrase, newest first, of the sessions that /reasoning shows. Works in slices, and indexes
- * what is not in the index yet. Rejects with the signal's reason once that is aborted.
+ * what is not in the index yet. Rejects with a `ServiceError` (`search_unavailable`) if the index has to grow while the database
+ * cannot be written; with the signal's reason once that is aborted.
  */
 export async function searchLogs(
   database: Database,
   search: Search,
   { signal, longestMs = LONGEST_SEARCH_MS }: { signal: AbortSignal; longestMs?: number },
 ): Promise<SearchResult> {
-  if (isMisplaced(database)) await database.write(() => clearIndex(database), { signal });
+  if (isMisplaced(database)) await extend(database, () => clearIndex(database), signal);
   const pause = pauses(signal);
   const end = performance.now() + longestMs;
   const messages: FoundMessage[] = [];
@@ -68,7 +70,7 @@ export async function searchLogs(
   while (place > 1) {
     await pause();
     const top = place - 1;
-    const first = firstIndexed(database, top) ?? (await database.write(() => indexDownFrom(database, top), { signal }));
+    const first = firstIndexed(database, top) ?? (await extend(database, () => indexDownFrom(database, top), signal));
     const low = Math.max(first, blockStart(top));
     const hits = HITS.all(database, expressionFor(search.phrases, top), low, top);
     for (const hit of hits) {
@@ -84,6 +86,18 @@ export async function searchLogs(
     if (performance.now() > end && place > 1) return { messages, nextBefore: place };
   }
   return { messages, nextBefore: null };
+}
+
+/** Changes the index. Only then does a search need a database that can be written. */
+async function extend<Result>(database: Database, work: () => Result, signal: AbortSignal): Promise<Result> {
+  try {
+    return await database.write(work, { signal });
+  } catch (error) {
+    const fault = storageFaultOf(error);
+    if (fault === null) throw error;
+    const message = `Cannot extend the index of words. ${fault}. Search again when GET /health reports healthy`;
+    throw new ServiceError('search_unavailable', message, { cause: error });
+  }
 }
 
 /** Lets other work run when a slice of time is over. */

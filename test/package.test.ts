@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { parseEnv } from 'node:util';
 import { readSettings } from '../src/settings.ts';
-import { ask, followProgram, installProgram, startServer } from './support/program.ts';
+import { ask, followProgram, installProgram, runProgram, startServer } from './support/program.ts';
 import { until } from './support/until.ts';
 
 /** What a clone or an image brings along beside the program. */
@@ -48,12 +49,8 @@ test('the program contains the licences of the project and of everything bundled
   assert.equal(printed.match(/, included here under this licence:$/gm)?.length, texts.length - 1);
 });
 
-test('the program runs in strict mode; a failed command prints a stack trace with the lines of the source files', () => {
+test('the program runs in strict mode', () => {
   assert.match(textOf('dist/server.js'), /^\/\*![^]*?\*\/\n'use strict';/);
-  const hook = 'data:text/javascript,process.stdout.write = () => { throw new Error("no room"); }';
-  const { stderr } = spawnSync(process.execPath, ['--import', hook, 'dist/server.js', '--version'], { cwd: ROOT, encoding: 'utf8' });
-  assert.match(stderr, /^Unexpected failure: Error: no room\n/);
-  assert.equal(sourcesOf(stderr)[0], 'write(text);');
 });
 
 /** What the source files have at the places that a stack trace names: from there to the end of the line. */
@@ -62,17 +59,19 @@ function sourcesOf(stack: string): (string | undefined)[] {
   return places.map(([, path = '', line, column]) => textOf(path).split('\n')[Number(line) - 1]?.slice(Number(column) - 1));
 }
 
-test('the log names the lines of the source files if the source map of the same build is beside the program', async (t) => {
+/** Removes tables from a database that a program uses, which no program foresees. */
+function dropTables(path: string, ...names: string[]): void {
+  const database = new DatabaseSync(path);
+  database.exec('PRAGMA foreign_keys = OFF');
+  for (const name of names) database.exec(`DROP TABLE ${name}`);
+  database.close();
+}
+
+test('a failed request and a failed command name lines of the source files if the source map of the same build is there', async (t) => {
   const cwd = installProgram(t);
-  const hook = `const { StatementSync } = process.getBuiltinModule('node:sqlite');
-    const { all } = StatementSync.prototype;
-    StatementSync.prototype.all = function (...values) {
-      if (process.getBuiltinModule('node:fs').existsSync('broken')) throw new Error('no room');
-      return all.apply(this, values);
-    };`;
-  writeFileSync(join(cwd, 'hook.mjs'), hook);
-  const server = await startServer(t, { cwd, env: { DEPLOYMENT_MODE: 'DEV', NODE_OPTIONS: '--import ./hook.mjs' } });
-  writeFileSync(join(cwd, 'broken'), '');
+  const env = { DEPLOYMENT_MODE: 'DEV' };
+  const server = await startServer(t, { cwd, env });
+  dropTables(join(cwd, 'data/jobs_dev.db'), 'trading_sessions', 'price_data_coverage');
   const logged = async () => {
     const { detail } = await ask(`${server.url}/prices/coverage`);
     const [, reference] = /^Internal server error: unexpected failure \(reference (\w+)\)$/.exec(detail) ?? [];
@@ -83,12 +82,17 @@ test('the log names the lines of the source files if the source map of the same 
   const map = textOf('dist/server.js.map');
   for (const foreign of [null, '', 'no map', '{}', 'null', map.replace(/"programId":"./, '"programId":"x')]) {
     if (foreign !== null) writeFileSync(join(cwd, 'server.js.map'), foreign);
-    assert.match(await logged(), /^Error: no room\n.*hook\.mjs.*\n(    at .*\/server\.js:\d+:\d+\)?\n)+/, String(foreign).slice(0, 20));
+    assert.match(await logged(), /^Error: no such table: .*\n(    at .*\/server\.js:\d+:\d+\)?\n)+/, String(foreign).slice(0, 20));
   }
   writeFileSync(join(cwd, 'server.js.map'), map);
-  const stack = await logged();
-  assert.doesNotMatch(stack, /server\.js/);
-  assert.equal(sourcesOf(stack)[0], 'all(...values) as unknown[] as Row[],');
+  const { code, stderr } = await runProgram(['check'], { cwd, env });
+  assert.equal(code, 1);
+  assert.match(stderr, /^Unexpected failure: Error: no such table: trading_sessions\n/);
+  const failed = [[await logged(), 'all(...values) as unknown[] as Row[],'], [stderr, 'prepare(sql);']] as const;
+  for (const [stack, source] of failed) {
+    assert.doesNotMatch(stack, /server\.js/);
+    assert.equal(sourcesOf(stack)[0], source);
+  }
   server.process.kill('SIGTERM');
 });
 

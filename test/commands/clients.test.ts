@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { type IncomingMessage, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type TestContext, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { type JobStatus, jobStatuses } from '../../src/domain.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { jobStatusAnswer } from '../support/job-status.ts';
+import { listenHere } from '../support/loopback.ts';
 import { type Program, ask, installProgram, runProgram, startProgram, startServer } from '../support/program.ts';
 
 const DEV = { DEPLOYMENT_MODE: 'DEV' };
@@ -150,10 +150,8 @@ async function farService(
     };
     requests.push(request);
     response.writeHead(status, { 'content-type': type }).end(typeof body === 'string' ? body : JSON.stringify(body));
-  }).listen(0, '127.0.0.1');
-  t.after(() => far.close());
-  await new Promise((resolve) => far.once('listening', resolve));
-  return { url: `http://127.0.0.1:${(far.address() as AddressInfo).port}`, requests };
+  });
+  return { url: `http://127.0.0.1:${await listenHere(t, far)}`, requests };
 }
 
 const oneDay = [{ date: '2025-11-10', model: 'a', status: 'completed' } as const];

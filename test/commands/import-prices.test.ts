@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { progressBar } from '../../src/commands/progress.ts';
 import { hostileStrings } from '../support/hostile.ts';
 import { runInProcess } from '../support/in-process.ts';
+import { listenHere } from '../support/loopback.ts';
 import { installProgram } from '../support/program.ts';
 
 test('text in a file cannot control the terminal', async (t) => {
@@ -85,10 +84,8 @@ test('names on the command line, in settings and of a health report cannot contr
   const cwd = installProgram(t);
   writeFileSync(join(cwd, `${EVIL}.csv`), 'symbol,date,open\nAAPL,2025-01-06,1\nAAPL,soon,1\n');
   writeFileSync(join(cwd, `${EVIL}.json`), '{}');
-  const server = createServer((_request, response) => response.end(JSON.stringify({ status: EVIL }))).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => server.close());
-  const port = String((server.address() as AddressInfo).port);
+  const server = createServer((_request, response) => response.end(JSON.stringify({ status: EVIL })));
+  const port = String(await listenHere(t, server));
   for (const [args, env, code] of [...named, [['healthcheck'], { API_PORT: port }, 1] as const]) {
     const ended = await runInProcess(args, { cwd, env });
     const text = ended.stdout + ended.stderr;

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import { type TestContext, before, test } from 'node:test';
 import { brotliCompressSync } from 'node:zlib';
 import { createPages } from '../../src/http/pages.ts';
 import { routes } from '../../src/http/routes.ts';
 import { matchPage, modelDayPath, modelPath, pagePaths } from '../../src/page-paths.ts';
+import { listenHere } from '../support/loopback.ts';
 import { type TestService, startTestService } from '../support/service.ts';
 import { send } from '../support/wire.ts';
 
@@ -43,19 +44,19 @@ for (const [path, contentType, content] of files) {
   });
 }
 
-test('the HTML file says from its first byte that the server is in DEV mode, and none of a PROD server does', async () => {
-  assert.match(await (await fetch(service.url)).text(), /<body data-dev="erased">/);
-  const index = brotliCompressSync('<body>').toString('base64');
-  const bodies = (['PROD', 'DEV'] as const).map((deploymentMode) => {
-    let sent = '';
-    const response = { writeHead: () => response, end: (body: Buffer) => (sent = String(body)) };
-    const [page] = createPages({ 'index.html': index }, { deploymentMode, preserveDevData: true }).routes;
-    // Through unknown: a page file uses no more of a response than these two functions.
-    page?.send({ headers: {} } as IncomingMessage, response as unknown as ServerResponse);
-    return sent;
+const modes: [mode: Parameters<typeof createPages>[1], body: string][] = [
+  [{ deploymentMode: 'PROD', preserveDevData: true }, '<body>'],
+  [{ deploymentMode: 'DEV', preserveDevData: true }, '<body data-dev="kept">'],
+  [{ deploymentMode: 'DEV', preserveDevData: false }, '<body data-dev="erased">'],
+];
+
+for (const [mode, body] of modes) {
+  test(`the HTML file of a server in ${mode.deploymentMode} mode has ${body}`, async (t) => {
+    const { routes: [page] } = createPages({ 'index.html': brotliCompressSync('<body>').toString('base64') }, mode);
+    const server = createServer((request, response) => page?.send(request, response));
+    assert.equal(await (await fetch(`http://127.0.0.1:${await listenHere(t, server)}`)).text(), body);
   });
-  assert.deepEqual(bodies, ['<body>', '<body data-dev="kept">']);
-});
+}
 
 /** The client's Accept-Encoding → the coding of the script. */
 const codings: [accepts: string | null, coding: string | null][] = [
@@ -81,7 +82,7 @@ test('the script comes in the coding that the client prefers, and is the same in
   }
 });
 
-test('a tag of the file says that it is known, in whatever list and whether it is weak', async () => {
+test('If-None-Match with the tag of the file is a 304: weak, strong, in a list, or *', async () => {
   const tag = (await fetch(service.url)).headers.get('etag') as string;
   const known: [tags: string, status: number][] = [
     [tag, 304],

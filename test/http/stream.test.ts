@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { HttpError } from '../../src/http/http-error.ts';
 import { type LongResponses, STREAM_CHUNK_LENGTH, createLongResponses, sendBody, sendLate, sendPieces } from '../../src/http/stream.ts';
 import { bySlices, nextTurn } from '../../src/turns.ts';
+import { listenHere } from '../support/loopback.ts';
 import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -15,8 +16,7 @@ const BEATS = 20;
 /** A server on loopback whose requests a function serves. */
 async function serve(t: TestContext, answer: (response: ServerResponse) => Promise<void>): Promise<Server> {
   const server = createServer((_request, response) => void answer(response).catch(() => response.destroy()));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => server.close().closeAllConnections());
+  await listenHere(t, server);
   return server;
 }
 

@@ -1,6 +1,6 @@
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
+import { listenHere } from './loopback.ts';
 import { type Fault, faults } from './price-server.ts';
 import { rowsOf } from './prices.ts';
 
@@ -79,12 +79,7 @@ export async function startMassiveServer(t: TestContext, options: MassiveServerO
     massive.targets.push(request.url ?? '');
     respond(request, response, { massive, times, options: current });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  massive.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  massive.url = `http://127.0.0.1:${await listenHere(t, server)}`;
   return massive;
 }
 

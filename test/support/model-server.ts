@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
+import { listenHere } from './loopback.ts';
 
 /** The certificate of `tls` servers, for NODE_EXTRA_CA_CERTS. */
 export const TEST_CERTIFICATE = new URL('../fixtures/tls/certificate.pem', import.meta.url).pathname;
@@ -66,12 +66,7 @@ export async function startModelServer(
   const server = tls
     ? createTlsServer({ key: readFileSync(TEST_KEY), cert: readFileSync(TEST_CERTIFICATE) }, handle)
     : createServer(handle);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const { port } = server.address() as AddressInfo;
+  const port = await listenHere(t, server);
   const untilAsked = (count: number) => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const look = () => requests.length >= count && resolve();

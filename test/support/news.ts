@@ -1,6 +1,6 @@
 import { type IncomingHttpHeaders, type ServerResponse, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
+import { listenHere } from './loopback.ts';
 
 /** A search as it came in. */
 export interface ReceivedSearch {
@@ -37,9 +37,7 @@ export async function startNewsServer(
     respond(response, search);
   });
   server.on('connection', (socket) => socket.once('close', () => left.resolve()));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => (server.closeAllConnections(), server.close()));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${await listenHere(t, server)}`;
   return { url, received, asked: asked.promise, left: left.promise };
 }
 

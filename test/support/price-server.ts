@@ -1,6 +1,6 @@
 import { type ServerResponse, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
+import { listenHere } from './loopback.ts';
 import { rowsOf } from './prices.ts';
 
 /** What a provider may return instead of prices: its own sentences, or a response damaged on the way. */
@@ -80,12 +80,7 @@ export async function startPriceServer(t: TestContext, options: PriceServerOptio
       : seriesOf(symbol, name, current);
     (body === null ? faults.unknownSymbol : answer(200, JSON.stringify(body)))(response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${await listenHere(t, server)}`;
   return { url, requests, set: (changed) => (current = { ...current, ...changed }) };
 }
 

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { type IncomingMessage, createServer, request } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import type { Endpoint, Start } from '../../src/protocol.ts';
 import { launch } from '../../src/worker/launch.ts';
 import { startConfined } from '../../src/worker/process.ts';
 import { agentFixture } from '../support/agents.ts';
+import { listenHere } from '../support/loopback.ts';
 import { TEST_CERTIFICATE, says, startModelServer } from '../support/model-server.ts';
 import { realAgent } from '../support/service.ts';
 
@@ -84,12 +85,7 @@ async function startProxy(t: TestContext, { refusal = '' } = {}): Promise<Proxy>
     onward.on('error', () => socket.destroy());
     socket.on('error', () => onward.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return { address: `127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+  return { address: `127.0.0.1:${await listenHere(t, server)}`, seen };
 }
 
 const trusted = { NODE_EXTRA_CA_CERTS: TEST_CERTIFICATE };

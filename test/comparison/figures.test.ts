@@ -5,10 +5,9 @@ import { holm } from '../../src/comparison/holm.ts';
 import { expectedBestSharpeRatio, probabilisticSharpeRatio } from '../../src/comparison/leader.ts';
 import { MORE_RUNS, NO_DIFFERENCE, daysNeeded, smallestDifference } from '../../src/comparison/planning.ts';
 import { lagsFor, measureUncertainty, varianceOfMean } from '../../src/comparison/uncertainty.ts';
+import { within } from '../support/near.ts';
 
-function assertNear(actual: unknown, wanted: number, where = ''): void {
-  assert.ok(Math.abs((actual as number) - wanted) <= 1e-12 * Math.max(1, Math.abs(wanted)), `${where}: ${actual} is not ${wanted}`);
-}
+const assertNear = within({ absolute: 1e-12, relative: 1e-12 });
 
 const lags: [days: number, lags: number][] = [
   [2, 1], [20, 2], [27, 2], [28, 3], [99, 3], [100, 4], [250, 4], [273, 5], [2500, 8], // 28 > 100·(3/4)^4.5 = 27.4

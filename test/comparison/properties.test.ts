@@ -7,6 +7,7 @@ import type { PairReport } from '../../src/comparison/pairs.ts';
 import { compare, model } from '../support/comparisons.ts';
 import { runs } from '../support/long.ts';
 import { naiveComparison, naiveHolm } from '../support/naive-comparison.ts';
+import { within } from '../support/near.ts';
 
 const RUNS = runs(12, 1000);
 
@@ -41,10 +42,7 @@ function numbers(seed: number): () => number {
 
 const toModels = (some: Some): ComparedModel<number>[] => some.map(({ name, returns }) => model(name, returns));
 
-function assertNear(actual: unknown, wanted: number, where: string): void {
-  const error = Math.abs((actual as number) - wanted);
-  assert.ok(error <= 1e-9 * Math.max(1, Math.abs(wanted)), `${where}: ${actual} is not ${wanted}`);
-}
+const assertNear = within({ absolute: 1e-9, relative: 1e-9 });
 
 test('a second, naive implementation computes the same figures', () => {
   const property = fc.property(someModels, (some) => {

@@ -9,6 +9,7 @@ import { readRecords } from '../../src/comparison/track-record.ts';
 import { measureUncertainty } from '../../src/comparison/uncertainty.ts';
 import { atOnce } from '../support/at-once.ts';
 import { compare, stockModels } from '../support/comparisons.ts';
+import { within } from '../support/near.ts';
 
 /**
  * Real return series against other libraries (numpy 2.4, scipy 1.17, statsmodels 0.15). The variance of the days is that of
@@ -18,7 +19,7 @@ import { compare, stockModels } from '../support/comparisons.ts';
  */
 const expected = JSON.parse(readFileSync(new URL('../fixtures/comparison/expected.json', import.meta.url), 'utf8'));
 
-const TOLERANCE = 1e-10;
+const assertNear = within({ absolute: 1e-10, relative: 1e-10 });
 const TRIALS = 7;
 
 type Row = Record<string, unknown>;
@@ -34,11 +35,6 @@ function assertFigures(actual: Row, wanted: Row): void {
     else if (Array.isArray(value)) for (const [index, one] of value.entries()) assertNear((flat[name] as number[])[index], one, where);
     else assert.equal(flat[name], value, where);
   }
-}
-
-function assertNear(actual: number | undefined, wanted: number, where: string): void {
-  const isNear = Math.abs((actual ?? NaN) - wanted) <= TOLERANCE * Math.max(1, Math.abs(wanted));
-  assert.ok(isNear, `${where}: ${actual} is not ${wanted}`);
 }
 
 test('every figure of real series agrees with other libraries', () => {

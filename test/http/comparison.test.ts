@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { type TestContext, before, test } from 'node:test';
-import * as v from 'valibot';
 import { weekdays } from '../../src/calendar.ts';
 import type { ModelReport } from '../../src/comparison/models.ts';
 import type { PairReport } from '../../src/comparison/pairs.ts';
 import { comparisonResponse } from '../../src/handlers/comparison-response.ts';
 import { createNormals } from '../../src/statistics/random.ts';
 import { compare, model } from '../support/comparisons.ts';
+import { within } from '../support/near.ts';
 import { insertReturns } from '../support/returns.ts';
 import { type TestService, startTestService } from '../support/service.ts';
+import { validBody } from '../support/valid-body.ts';
 
 /** What GET /comparison reads, selects and refuses; the figures themselves are tested in test/comparison. */
 
@@ -114,11 +115,8 @@ function insertMarkets(database: TestService['database']): void {
   insertReturns(database, { dates: real.slice(0, 5), agentConfig: { stock_symbols: ['REAL'] }, runs: { newcomer } });
 }
 
-async function ask(query: string): Promise<any> {
-  const { status, body } = await service.get(`/comparison?${query}`);
-  assert.equal(status, 200, body.detail);
-  v.parse(comparisonResponse, body);
-  return body;
+function ask(query: string): Promise<any> {
+  return validBody(service, `/comparison?${query}`, comparisonResponse);
 }
 
 const RECENT = 'start_date=2025-06-02';
@@ -126,11 +124,11 @@ const PAST = 'start_date=2024-06-03&end_date=2024-08-23';
 const namesOf = (body: any) => body.models.map(({ model }: any) => model);
 const modelIn = (body: any, name: string) => body.models.find(({ model }: any) => model === name);
 
-/** Equal, numbers to 1e-9; null where there is a reason instead of a figure. */
+const assertNear = within({ absolute: 1e-9 });
+
+/** Null where there is a reason instead of a figure. */
 function assertClose(actual: unknown, figure: unknown, what: string): void {
-  const expected = typeof figure === 'object' && figure !== null && 'reason' in figure ? null : figure;
-  if (typeof expected !== 'number') return assert.deepEqual(actual, expected, what);
-  assert.ok(Math.abs((actual as number) - expected) < 1e-9, `${what} is ${actual}, should be ${expected}`);
+  assertNear(actual, typeof figure === 'object' && figure !== null && 'reason' in figure ? null : figure, what);
 }
 
 const modelFields = [

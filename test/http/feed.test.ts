@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import { type TestContext, before, test } from 'node:test';
-import * as v from 'valibot';
 import { clearIndex } from '../../src/database/log-words.ts';
 import { decisionsResponse } from '../../src/handlers/decisions.ts';
 import { searchResponse } from '../../src/handlers/search.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { type TestService, startTestService } from '../support/service.ts';
+import { validBody } from '../support/valid-body.ts';
 
 /** `GET /decisions` and `GET /search`: what all models did, and why, page by page. */
 
@@ -41,15 +41,17 @@ before(async (t) => {
   jobs = [both, replaced, repeated].map(({ job_id }) => job_id);
 });
 
-async function itemsOf(path: string, response: v.GenericSchema, list: string): Promise<any[]> {
-  const { status, body } = await service.get(path);
-  assert.equal(status, 200, JSON.stringify(body));
-  v.parse(response, body);
-  assert.equal(body.count, body[list].length);
-  return body[list];
+async function decisionsAt(query: string) {
+  const { decisions, count } = await validBody(service, `/decisions${query}`, decisionsResponse);
+  assert.equal(count, decisions.length);
+  return decisions;
 }
-const decisionsAt = (query: string) => itemsOf(`/decisions${query}`, decisionsResponse, 'decisions');
-const foundAt = (query: string) => itemsOf(`/search${query}`, searchResponse, 'messages');
+
+async function foundAt(query: string) {
+  const { messages, count } = await validBody(service, `/search${query}`, searchResponse);
+  assert.equal(count, messages.length);
+  return messages;
+}
 
 const words = ({ kind, date, model, side, amount, symbol, price, reason, detail, message_index }: any) =>
   [`${date} ${model} ${kind}`, [side, amount, symbol, price].map((one) => one ?? '-').join(' '), reason, detail, message_index] as const;

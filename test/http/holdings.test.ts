@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, before, test } from 'node:test';
-import * as v from 'valibot';
 import { holdingsResponse } from '../../src/handlers/holdings.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
+import { within } from '../support/near.ts';
 import { type TestService, startTestService } from '../support/service.ts';
+import { validBody } from '../support/valid-body.ts';
 
 /** MSFT has no bar on the second day; AAPL splits two for one on the morning of the third. */
 const PRICES = `
@@ -39,12 +40,8 @@ const table: [date: string, cash: number, value: number, holdings: [symbol: stri
   ['2025-11-12', 8_150, 10_590, [['AAPL', 40, 61, 2_440]]],
 ];
 
-async function ask(query: string): Promise<v.InferOutput<typeof holdingsResponse>> {
-  const { status, body } = await service.get(`/holdings${query}`);
-  assert.equal(status, 200, body.detail);
-  assert.deepEqual(v.parse(holdingsResponse, body), body, 'no field more than the schema has');
-  return body;
-}
+const ask = (query: string) => validBody(service, `/holdings${query}`, holdingsResponse);
+const assertNear = within({ absolute: 1e-9 });
 
 test('what a model held at each close, by size, and weights that add up to 1', async () => {
   const { days, count, deployment_mode: mode } = await ask('?model=model-a');
@@ -54,9 +51,9 @@ test('what a model held at each close, by size, and weights that add up to 1', a
   );
   assert.deepEqual([count, mode], [3, 'DEV']);
   for (const { cash, value, cash_weight: cashWeight, holdings } of days) {
-    assert.ok(Math.abs((cashWeight ?? NaN) - cash / value) < 1e-9);
-    for (const one of holdings) assert.ok(Math.abs((one.weight ?? NaN) - (one.value ?? NaN) / value) < 1e-9);
-    assert.ok(Math.abs(holdings.reduce((sum, { weight }) => sum + (weight ?? NaN), cashWeight ?? NaN) - 1) < 1e-9);
+    assertNear(cashWeight, cash / value);
+    for (const one of holdings) assertNear(one.weight, (one.value ?? NaN) / value);
+    assertNear(holdings.reduce((sum, { weight }) => sum + (weight ?? NaN), cashWeight ?? NaN), 1);
   }
 });
 

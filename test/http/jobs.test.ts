@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { type TestContext, before, test } from 'node:test';
-import * as v from 'valibot';
 import { insertJob } from '../../src/database/jobs.ts';
 import { jobsResponse } from '../../src/handlers/jobs.ts';
 import { parseAgentConfiguration } from '../../src/configuration.ts';
@@ -8,6 +7,7 @@ import { scriptedAgent } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { type TestService, startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { validBody } from '../support/valid-body.ts';
 
 /** `GET /jobs`: the jobs, newest first, a page at a time. */
 
@@ -76,9 +76,7 @@ const pages: [query: string, jobs: string, nextBefore: string | null][] = [
 ];
 for (const [query, expected, nextBefore] of pages) {
   test(`GET /jobs${query} has jobs ${expected || 'none'}`, async () => {
-    const { status, body } = await service.get(`/jobs${query}`);
-    assert.equal(status, 200, body.detail);
-    assert.deepEqual(v.parse(jobsResponse, body), body);
+    const body = await validBody(service, `/jobs${query}`, jobsResponse);
     const ids = body.jobs.map(({ job_id }: { job_id: string }) => job_id.slice('job-'.length));
     assert.deepEqual([ids.join(' '), body.count, body.next_before], [expected, ids.length, nextBefore]);
   });

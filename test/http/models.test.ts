@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { type TestContext, before, test } from 'node:test';
-import * as v from 'valibot';
 import { modelsResponse } from '../../src/handlers/models.ts';
 import { coverageResponse } from '../../src/handlers/price-coverage.ts';
 import { namedModels, seenModel } from '../../src/database/records/models.ts';
@@ -15,6 +14,7 @@ import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { readPrices } from '../support/prices.ts';
 import { type TestService, startTestService } from '../support/service.ts';
+import { validBody } from '../support/valid-body.ts';
 
 const configuration = {
   models: [
@@ -52,9 +52,7 @@ const lastJob = (index: number) => ({
 });
 
 test('models: those of the configuration in its order, then those named in jobs', async () => {
-  const { status, body } = await service.get('/models');
-  assert.equal(status, 200);
-  assert.deepEqual(v.parse(modelsResponse, body), body);
+  const body = await validBody(service, '/models', modelsResponse);
   assert.deepEqual([body.count, body.configuration_error, body.deployment_mode], [5, null, 'DEV']);
   assert.deepEqual(body.universes, ['control', 'small']);
   const short = body.models.map((model: any) => [
@@ -159,8 +157,7 @@ test('coverage: per symbol its bars, spans, gaps and last download', async (t) =
   cover('GONE', '2025-10-01', '2025-10-31', 'alpha-vantage', early);
   priced.database.statement(`INSERT INTO price_data (symbol, date, open) VALUES ('BARE', '2025-11-10', 5)`).run();
 
-  const { body } = await priced.get('/prices/coverage');
-  assert.deepEqual(v.parse(coverageResponse, body), body);
+  const body = await validBody(priced, '/prices/coverage', coverageResponse);
   const span = (source: string, start_date: string, end_date: string, recorded_at: string) => ({
     source,
     start_date,

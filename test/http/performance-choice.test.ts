@@ -4,7 +4,9 @@ import * as v from 'valibot';
 import { performanceResponse } from '../../src/handlers/performance-response.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
+import { within } from '../support/near.ts';
 import { type TestService, startTestService } from '../support/service.ts';
+import { validBody } from '../support/valid-body.ts';
 
 /** Two weeks of AAPL, of which model-a and each run of the family hold 10 shares from the first day on. */
 const DATES = ['2025-11-10', '2025-11-11', '2025-11-12', '2025-11-13', '2025-11-14', '2025-11-17'];
@@ -36,12 +38,8 @@ before(async (t) => {
   await runJobHere(service, script, { ...range, start_date: '2025-11-14', models: ['short'] });
 });
 
-async function ask(query: string): Promise<v.InferOutput<typeof performanceResponse>> {
-  const { status, body } = await service.get(`/performance${query}`);
-  assert.equal(status, 200, body.detail);
-  assert.deepEqual(v.parse(performanceResponse, body), body, 'no field more than the schema has');
-  return body;
-}
+const ask = (query: string) => validBody(service, `/performance${query}`, performanceResponse);
+const assertNear = within({ absolute: 1e-9 });
 
 const FEW = 'It has 2 days with a return, fewer than half of the median, 6';
 const UNCLEAN = { model: 'unclean', reason: 'Its last model-day, 2025-11-17, is not after its knowledge cutoff, 2025-12-31' };
@@ -121,7 +119,7 @@ const choices: [query: string, days: Record<string, number>, choice: Partial<Cho
   ],
 ];
 for (const [query, days, choice] of choices) {
-  test(`GET /performance${query} is about ${JSON.stringify(days)}`, async () => {
+  test(`GET /performance${query} has the model-days ${JSON.stringify(days)}`, async () => {
     const { models: reports, clean_after, common, without_clean_days, count } = await ask(query.replace('JOB', job));
     if (query.includes('end_date=2025-11-12')) assert.equal(clean_after, null, 'the cutoff of a model without clean days does not count');
     assert.deepEqual(Object.fromEntries(reports.map((report) => [report.model, report.model_days])), days);
@@ -140,8 +138,8 @@ test('every figure is over the common days: returns link over the days between, 
   assert.deepEqual([all.curve.map(({ date }) => date), benchmark.curve.map(({ date }) => date)], [dates, dates]);
   // Of 10,000 dollars 10 shares: 10,100, 9,990, (10,210, 10,000,) 10,050, 10,300
   const growth = [1.01, 0.999, (0.999 * 10_050) / 10_000, (0.999 * 10_300) / 10_000];
-  for (const [index, point] of all.curve.entries()) assert.ok(Math.abs(point.growth - (growth[index] ?? NaN)) < 1e-9);
-  assert.ok(Math.abs((all.total_return ?? NaN) - ((growth.at(-1) ?? NaN) - 1)) < 1e-9);
+  for (const [index, point] of all.curve.entries()) assertNear(point.growth, growth[index]);
+  assertNear(all.total_return, (growth.at(-1) ?? NaN) - 1);
   assert.deepEqual([all.profit, all.trading.unrealised_profit], [290, 300], 'without the 10 of the days between');
   assert.deepEqual(all.details?.symbols.map(({ symbol, profit }) => [symbol, profit]), [['AAPL', 290]]);
   assert.deepEqual([all.longest_winning_run, all.longest_losing_run], [2, 1]);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { type TestContext, before, test } from 'node:test';
-import * as v from 'valibot';
 import { addUsage } from '../../src/database/usage.ts';
 import { performanceResponse } from '../../src/handlers/performance-response.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { type TestService, startTestService, twoModels } from '../support/service.ts';
+import { validBody } from '../support/valid-body.ts';
 
 /** Three days at a price each: 10,000 buys 40 AAPL at 100, sells 10 at 120; MSFT is what the other model holds. */
 const PRICES = `
@@ -43,11 +43,8 @@ before(async (t) => {
   secondJob = (await service.runJob({ end_date: '2025-11-12' })).job_id;
 });
 
-async function ask(query: string, of: TestService = service): Promise<any> {
-  const { status, body } = await of.get(`/performance${query}`);
-  assert.equal(status, 200, body.detail);
-  assert.deepEqual(v.parse(performanceResponse, body), body, 'no field more than the schema has');
-  return body;
+function ask(query: string, of: TestService = service): Promise<any> {
+  return validBody(of, `/performance${query}`, performanceResponse);
 }
 
 test('a model, figure by figure', async () => {

@@ -8,6 +8,7 @@ import { addClosing, boundaryCounts } from '../../src/performance/symbol-profits
 import type { Money } from '../../src/money.ts';
 import { runs } from '../support/long.ts';
 import { naiveDetails } from '../support/naive-performance.ts';
+import { within } from '../support/near.ts';
 import { type LivedDay, anyDay, liveThrough, recordsOf } from '../support/random-ledger.ts';
 import { reportOf } from '../support/report-of.ts';
 
@@ -34,10 +35,7 @@ function detailsOf(ledger: readonly LivedDay[], chosenDays: readonly LivedDay[] 
   return { ...report, details: report.details };
 }
 
-const close = (actual: number | null, expected: number | null, what: string) => {
-  if (actual === null || expected === null) assert.equal(actual, expected, what);
-  else assert.ok(Math.abs(actual - expected) <= 1e-8 + 1e-7 * Math.abs(expected), `${what} is ${actual}, should be ${expected}`);
-};
+const assertClose = within({ absolute: 1e-8, relative: 1e-7 });
 
 test('on any ledger the details are those of a naive implementation that shares no formula', () => {
   const seen = { months: 0, drawdowns: 0, points: 0, sparse: 0 };
@@ -50,12 +48,12 @@ test('on any ledger the details are those of a naive implementation that shares 
       const named = <Period>(name: string, period: Period) => ({ name, ...period });
       const periods = [...details.months.map((one) => named(one.month, one)), ...details.years.map((one) => named(one.year, one))];
       assert.deepEqual(periods.map(({ name, days: count }) => [name, count]), [...naive.months, ...naive.years].map(([name, , count]) => [name, count]));
-      for (const [index, [name, change]] of [...naive.months, ...naive.years].entries()) close(periods[index]?.return ?? null, change, name);
-      close(details.months.reduce((growth, month) => growth * (1 + month.return), 1) - 1, total, 'all months linked');
+      for (const [index, [name, change]] of [...naive.months, ...naive.years].entries()) assertClose(periods[index]?.return ?? null, change, name);
+      assertClose(details.months.reduce((growth, month) => growth * (1 + month.return), 1) - 1, total, 'all months linked');
       assert.deepEqual(details.drawdowns[0] ?? { ...deepest, depth: 0 }, deepest, 'the first is the maximum drawdown');
       assert.equal(details.drawdowns.length, naive.drawdowns.length);
       for (const [index, fall] of naive.drawdowns.entries()) {
-        close(details.drawdowns[index]?.depth ?? null, fall.depth, 'depth');
+        assertClose(details.drawdowns[index]?.depth ?? null, fall.depth, 'depth');
         const isTied = naive.drawdowns.some((other) => other !== fall && Math.abs(other.depth - fall.depth) < 1e-9);
         const { peak_date: peak, recovery_date: recovery, length } = details.drawdowns[index] ?? deepest;
         if (!isTied) assert.deepEqual([peak, recovery, length], [fall.peak, fall.recovery, fall.length]);
@@ -64,8 +62,8 @@ test('on any ledger the details are those of a naive implementation that shares 
       for (const [index, point] of naive.rolling.entries()) {
         const { date, sharpe_ratio: sharpe = NaN, annualised_volatility: volatility = NaN } = details.rolling.points[index] ?? {};
         assert.equal(date, point.date);
-        close(sharpe, point.sharpe_ratio, 'rolling Sharpe ratio');
-        close(volatility, point.annualised_volatility, 'rolling volatility');
+        assertClose(sharpe, point.sharpe_ratio, 'rolling Sharpe ratio');
+        assertClose(volatility, point.annualised_volatility, 'rolling volatility');
         if (point.annualised_volatility === null) seen.sparse += 1;
       }
       const { edges, counts } = details.histogram;

@@ -7,6 +7,7 @@ import { money } from '../../src/money.ts';
 import { dailyRate } from '../../src/performance/conventions.ts';
 import type { Levels } from '../../src/performance/symbol-levels.ts';
 import { naiveFigures } from '../support/naive-performance.ts';
+import { within } from '../support/near.ts';
 import { type Day, anyDay, liveThrough, recordsOf } from '../support/random-ledger.ts';
 import { runs } from '../support/long.ts';
 import { NO_USAGE, reportOf as report } from '../support/report-of.ts';
@@ -17,11 +18,8 @@ const same = (levels: Levels) => ({ withDividends: levels, ofPrices: levels });
 const LEEWAY: Record<string, number> = { cost: 0.01, realised_profit: 0.01, dividends: 0.0001, expectancy: 0.001 };
 const RELATIVE_LEEWAY: Record<string, number> = { profit_factor: 0.01, average_win: 0.01, average_loss: 0.01, payoff_ratio: 0.01 };
 
-/** Equal within the leeway; null only with null. */
-function assertClose(actual: number | null, expected: number | null, what: string): void {
-  if (actual === null || expected === null) return assert.equal(actual, expected, what);
-  const leeway = (LEEWAY[what] ?? 1e-8) + (RELATIVE_LEEWAY[what] ?? 1e-7) * Math.abs(expected);
-  assert.ok(Math.abs(actual - expected) <= leeway, `${what} is ${actual}, should be ${expected}`);
+function assertClose(actual: unknown, expected: number | null, figure: string): void {
+  within({ absolute: LEEWAY[figure] ?? 1e-8, relative: RELATIVE_LEEWAY[figure] ?? 1e-7 })(actual, expected, figure);
 }
 
 const anyDays = fc.oneof(
@@ -49,7 +47,7 @@ test('on any ledger the figures are those of a naive implementation that shares 
       const figures = { ...rest, ...wins };
       const all = { ...reported, ...reported.trading, ...reported.round_trips, ...reported.max_drawdown };
       for (const [name, expected] of Object.entries(figures))
-        assertClose(all[name as keyof typeof all] as number | null, expected, name);
+        assertClose(all[name as keyof typeof all], expected, name);
       reported.curve.forEach(({ growth, drawdown }, index) => {
         const highest = Math.max(1, ...reported.curve.slice(0, index + 1).map((day) => day.growth));
         assertClose(drawdown, 1 - growth / highest, 'drawdown');

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { normalCdf, normalQuantile, normalUpperTail } from '../../src/statistics/normal.ts';
 import { studentTCdf, studentTQuantile, studentTUpperTail } from '../../src/statistics/student-t.ts';
+import { within } from '../support/near.ts';
 
 /**
  * Eighteen digits, made with mpmath 1.4 at 40 to 420 digits: Student's tail as 1/2 minus the power series of the
@@ -21,10 +22,7 @@ const normalQuantiles: [tail: string, z: string][] = digits['normalQuantile: upp
 const ABSOLUTE = 1e-15;
 const RELATIVE = 1e-13;
 
-function assertNear(actual: number, expected: number, where: string): void {
-  const error = Math.abs(actual - expected);
-  assert.ok(error <= RELATIVE * Math.abs(expected), `${where}: ${actual} is not ${expected}, off by ${error}`);
-}
+const assertNear = within({ relative: RELATIVE });
 
 test("Student's t against eighteen digits: degrees of freedom from 0.5 to 10,000,000, tails down to 1e-280", () => {
   assert.ok(tails.length > 140);

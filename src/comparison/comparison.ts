@@ -120,7 +120,12 @@ function measuredOf(
   const singleRuns = [one, other].filter((model) => model.isSingleRun).map(({ model }) => model);
   const measured =
     without === undefined ? pairs(one.model, other.model) : { reason: `No figures for ${without}: ${reasons.get(without)}` };
-  const [first, second] = [one, other].map(({ model }) => series.find(({ record }) => record.model === model));
-  const curve = first === undefined || second === undefined ? [] : differenceCurve(first, second);
-  return { model: one.model, against: other.model, measured, curve: curves ? curve : null, singleRuns };
+  const curve = curves ? curveOf([one.model, other.model], series) : null;
+  return { model: one.model, against: other.model, measured, curve, singleRuns };
+}
+
+/** The curve of the difference of two models; empty where one of them has no figures. */
+function curveOf(models: readonly [string, string], series: readonly Series[]): Figure[] {
+  const [first, second] = models.map((model) => series.find(({ record }) => record.model === model));
+  return first === undefined || second === undefined ? [] : differenceCurve(first, second);
 }

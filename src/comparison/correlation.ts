@@ -1,9 +1,6 @@
 import type { Figure } from '../performance/figure.ts';
 import { mean } from '../statistics/moments.ts';
-import type { Series } from './series.ts';
-
-/** Deviations of daily log returns up to this are rounding. */
-const LEAST_DEVIATION = 1e-15;
+import { LEAST_DEVIATION, type Series } from './series.ts';
 
 /**
  * Σ ab / √(Σ a² · Σ b²), a and b the deviations of both models' daily log returns from their means: 1 when the days of both
@@ -12,8 +9,8 @@ const LEAST_DEVIATION = 1e-15;
  */
 export function correlationOf(one: Series, other: Series): Figure {
   const [first, second] = [deviations(one), deviations(other)];
-  const still = [one, other].find((_, index) => isStill(index === 0 ? first : second));
-  if (still !== undefined) return { reason: `The daily returns of the mean run of ${still.record.model} do not vary` };
+  if (isConstant(first)) return constantReturns(one);
+  if (isConstant(second)) return constantReturns(other);
   let [products, ofFirst, ofSecond] = [0, 0, 0];
   for (let day = 0; day < first.length; day += 1) {
     const [a, b] = [first[day] ?? NaN, second[day] ?? NaN];
@@ -30,6 +27,10 @@ function deviations({ logReturns }: Series): Float64Array {
   return logReturns.map((logReturn) => logReturn - middle);
 }
 
-function isStill(numbers: Float64Array): boolean {
-  return numbers.every((number) => Math.abs(number) <= LEAST_DEVIATION);
+function isConstant(ownDeviations: Float64Array): boolean {
+  return ownDeviations.every((deviation) => Math.abs(deviation) <= LEAST_DEVIATION);
+}
+
+function constantReturns({ record }: Series): Figure {
+  return { reason: `The daily returns of the mean run of ${record.model} do not vary` };
 }

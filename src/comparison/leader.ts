@@ -1,7 +1,7 @@
 import type { Figure } from '../performance/figure.ts';
 import { centralMoment, mean, sampleVariance } from '../statistics/moments.ts';
 import { normalCdf, normalQuantile } from '../statistics/normal.ts';
-import type { Series } from './series.ts';
+import { LEAST_DEVIATION, type Series } from './series.ts';
 
 /** The model whose mean run has the highest Sharpe ratio, and how much of that may be the luck of being the best of many. */
 export interface LeaderReport {
@@ -18,8 +18,6 @@ export interface LeaderReport {
 
 /** The Euler–Mascheroni constant. */
 const GAMMA = 0.5772156649;
-/** Deviations of daily log returns up to this are rounding. */
-const LEAST_DEVIATION = 1e-15;
 /** The variance of a Sharpe ratio, times the days, is about 1; values up to this are rounding. */
 const LEAST_VARIANCE = 1e-12;
 

@@ -3,6 +3,9 @@ import type { Steps } from '../turns.ts';
 import type { TrackRecord } from './track-record.ts';
 import { type RunSpread, type Uncertainty, measureUncertainty } from './uncertainty.ts';
 
+/** Deviations of daily log returns up to this are rounding. */
+export const LEAST_DEVIATION = 1e-15;
+
 /** A model over the days compared. */
 export interface Series {
   record: TrackRecord;

@@ -7,7 +7,6 @@ import { whyWithoutFigures } from '../comparison/participants.ts';
 import { type JobWindow, lastChange } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
 import { ServiceError } from '../domain.ts';
-import { count } from '../sentences.ts';
 import type { Steps } from '../turns.ts';
 import { createAskedReader } from './asked.ts';
 import { type AskedDay, type Family, daysAfter, daysOf, earliestOf, latestOf, readFamily, whyUnusable } from './family.ts';
@@ -80,9 +79,8 @@ export function* runExperiment(database: Database, request: ExperimentRequest): 
 
 function checkCurves(models: number): void {
   if (models >= MIN_CURVE_MODELS && models <= MAX_CURVE_MODELS) return;
-  const wanted = `expected ${MIN_CURVE_MODELS} to ${MAX_CURVE_MODELS} models`;
-  const verb = models === 1 ? 'is' : 'are';
-  throw new ServiceError('invalid_filter', `curves: ${wanted}, there ${verb} ${count(models, 'model')}; name those to compare`);
+  const wanted = `expected ${MIN_CURVE_MODELS} to ${MAX_CURVE_MODELS} models, not ${models}`;
+  throw new ServiceError('invalid_filter', `curves: ${wanted}; name those to compare in models`);
 }
 
 function* readFamilies(database: Database, models: readonly ChosenModel[], window: JobWindow): Steps<Family[]> {

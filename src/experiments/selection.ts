@@ -3,7 +3,6 @@ import type { JobWindow } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
 import { type RunInWindow, runsInWindow } from '../database/records/returns.ts';
 import { ServiceError } from '../domain.ts';
-import { count } from '../sentences.ts';
 import type { Steps } from '../turns.ts';
 
 /** More would make more pairs than anyone reads. */
@@ -67,6 +66,6 @@ function runsOf(
 }
 
 function tooMany(models: number): ServiceError {
-  const message = `models: expected at most ${MAX_MODELS}, there are ${count(models, 'model')}; name those to compare`;
+  const message = `models: expected at most ${MAX_MODELS} models, not ${models}; name those to compare`;
   return new ServiceError('invalid_filter', message);
 }

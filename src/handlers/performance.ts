@@ -13,7 +13,7 @@ import { type RunOfFamily, reportFamilies } from '../performance/families.ts';
 import type { NarrowedChoice } from '../performance/narrow.ts';
 import { type ReportRequest, prepareReports, reportSteps } from '../performance/reports.ts';
 import { commissionOf } from '../performance/trading.ts';
-import { modelsWithoutDays } from '../performance/without-days.ts';
+import { modelsWithoutCompletedDays } from '../performance/without-completed-days.ts';
 import { csvTable, formatQuery } from './csv.ts';
 import { type Context, type Input, type ResponseBody, deploymentFields, inEmptyPieces, listBody } from './handler.ts';
 import { checkChoice, choiceEntries, readChoice } from './performance-choice.ts';
@@ -78,7 +78,7 @@ function* inJson(context: Context, query: Query): Generator<string> {
   const narrowed = yield* inEmptyPieces(readChoice(database, query));
   const request = requestOf(narrowed.choice, context, query);
   const basis = yield* inEmptyPieces(prepareReports(request));
-  const without = yield* inEmptyPieces(modelsWithoutDays(request, basis.failed, narrowed.named));
+  const withoutCompletedDays = yield* inEmptyPieces(modelsWithoutCompletedDays(request, basis.failed, narrowed.named));
   const all: IncomparableModel[] = [];
   const runs: RunOfFamily[] = [];
   const items = function* (): Generator<string | null> {
@@ -93,7 +93,7 @@ function* inJson(context: Context, query: Query): Generator<string> {
   yield* listBody('models', items(), (count) => ({
     count,
     ...reportChoice(narrowed),
-    without_completed_days: without,
+    without_completed_days: withoutCompletedDays,
     incomparable: all,
     families: reportFamilies(runs),
     benchmark: basis.benchmarkReport,
@@ -102,10 +102,10 @@ function* inJson(context: Context, query: Query): Generator<string> {
   }));
 }
 
-function reportChoice({ cleanAfter, unclean, common }: NarrowedChoice) {
+function reportChoice({ cleanAfter, withoutCleanDays, common }: NarrowedChoice) {
   return {
     clean_after: cleanAfter,
-    without_clean_days: unclean,
+    without_clean_days: withoutCleanDays,
     common: common && {
       start_date: common.start,
       end_date: common.end,

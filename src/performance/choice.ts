@@ -65,9 +65,11 @@ export function* readChosenDays(choice: Choice): Steps<ChosenDays> {
     yield null;
   }
   const byModel = [...periods.values()].sort((one, other) => (one.model < other.model ? -1 : 1));
-  const failures = [...failed].map(([model, own]) => {
-    const after = choice.after?.get(model) ?? '';
-    return [model, own.values().filter((date) => date > after).toArray().length] as const;
-  });
-  return { periods: byModel, days: [...days.values()], failed: new Map(failures) };
+  return { periods: byModel, days: [...days.values()], failed: countFailures(failed, choice) };
+}
+
+/** By model: how many of its failed dates are late enough to count. */
+function countFailures(failed: ReadonlyMap<string, ReadonlySet<CalendarDate>>, { after }: Choice): Map<string, number> {
+  const countAfter = (dates: ReadonlySet<CalendarDate>, end: string) => dates.values().filter((date) => date > end).toArray().length;
+  return new Map([...failed].map(([model, dates]) => [model, countAfter(dates, after?.get(model) ?? '')]));
 }

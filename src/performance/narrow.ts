@@ -19,8 +19,7 @@ export interface NarrowedChoice {
   choice: Choice;
   /** Only later days count; null when no cutoff restricts them. */
   cleanAfter: CalendarDate | null;
-  /** Models of which no day is clean. */
-  unclean: LeftOutModel[];
+  withoutCleanDays: LeftOutModel[];
   /** What the ranked models have in common; null unless only that counts. */
   common: CommonDays | null;
 }
@@ -34,13 +33,15 @@ export interface CommonDays {
   leftOutDays: LeftOutDay[];
 }
 
+/** Restricts a choice, first to clean days and then to common ones. */
 export function* narrowChoice(wanted: Choice, { isClean, isCommon }: Restrictions): Steps<NarrowedChoice> {
-  const { choice, cleanAfter, unclean } = isClean ? yield* cleanDays(wanted) : { choice: wanted, cleanAfter: null, unclean: [] };
-  if (!isCommon) return { choice, cleanAfter, unclean, common: null };
+  const clean = isClean ? yield* cleanDays(wanted) : { choice: wanted, cleanAfter: null, withoutCleanDays: [] };
+  if (!isCommon) return { ...clean, common: null };
+  const { choice } = clean;
   const { dates, models, leftOut, leftOutDays } = commonDatesOf(yield* returnDays(choice));
   const ordered = [...dates].sort();
   const common = { start: ordered[0] ?? null, end: ordered.at(-1) ?? null, days: dates.size, leftOut, leftOutDays };
-  return { choice: { ...choice, models, dates }, cleanAfter, unclean, common };
+  return { ...clean, choice: { ...choice, models, dates }, common };
 }
 
 /** What a knowledge cutoff leaves of a model's chosen days. */
@@ -56,7 +57,7 @@ interface CleanRecord {
  * its model has enough later days: `MIN_DAYS_FOR_RISK`, or half as many as the model with the most, if that is fewer. Otherwise
  * one model with few clean days would cost all others theirs.
  */
-function* cleanDays(choice: Choice): Steps<Pick<NarrowedChoice, 'choice' | 'cleanAfter' | 'unclean'>> {
+function* cleanDays(choice: Choice): Steps<Pick<NarrowedChoice, 'choice' | 'cleanAfter' | 'withoutCleanDays'>> {
   const records = yield* cleanRecords(choice);
   const most = records.values().reduce((days, { cleanDays: own }) => Math.max(days, own), 0);
   const enough = Math.max(1, Math.min(MIN_DAYS_FOR_RISK, most / 2));
@@ -64,16 +65,17 @@ function* cleanDays(choice: Choice): Steps<Pick<NarrowedChoice, 'choice' | 'clea
   for (const { cutoff, cleanDays: days } of records.values())
     if (cutoff !== null && days >= enough && cutoff > (cleanAfter ?? '')) cleanAfter = cutoff;
   const after = new Map<string, CalendarDate>();
-  const unclean: LeftOutModel[] = [];
+  const withoutCleanDays: LeftOutModel[] = [];
   for (const [model, { cutoff, last }] of records) {
     const [end, whose] = (cutoff ?? '') > (cleanAfter ?? '') ? [cutoff, 'its'] : [cleanAfter, 'the latest'];
     if (end === null) continue;
     after.set(model, end);
-    if (last <= end) unclean.push({ model, reason: `Its last model-day, ${last}, is not after ${whose} knowledge cutoff, ${end}` });
+    if (last > end) continue;
+    withoutCleanDays.push({ model, reason: `Its last model-day, ${last}, is not after ${whose} knowledge cutoff, ${end}` });
   }
-  const left = new Set(unclean.map(({ model }) => model));
+  const left = new Set(withoutCleanDays.map(({ model }) => model));
   const models = [...records.keys()].filter((model) => !left.has(model));
-  return { choice: { ...choice, models, after }, cleanAfter, unclean };
+  return { choice: { ...choice, models, after }, cleanAfter, withoutCleanDays };
 }
 
 /** By model. */

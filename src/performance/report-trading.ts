@@ -4,7 +4,7 @@ import { list } from '../sentences.ts';
 import { mean } from '../statistics/moments.ts';
 import { ratio, reportFigures } from './figure.ts';
 import { type RoundTrip, holdingDaysOf, profitOf } from './lots.ts';
-import { type ModelTrading, type OpenPosition } from './trading.ts';
+import type { ModelTrading, OpenPosition } from './trading.ts';
 
 /** The response lists at most this many of a model's round trips, the latest. */
 const MAX_LISTED_ROUND_TRIPS = 100;

@@ -77,8 +77,8 @@ export interface LedgerDay {
 
 /**
  * The ledgers of some model-days of one model, given with the sessions that they started from, and of all days before those,
- * back to the initial cash, in chain order.
- * Committed days never change, so the ledger is still the one that was chosen, though it is read step by step.
+ * back to the initial cash, in chain order. Committed days never change, so the ledger is still the one that was chosen, though
+ * it is read step by step.
  */
 export function* ledgerDays(database: Database, startedFrom: ReadonlyMap<number, number | null>): Steps<LedgerDay[]> {
   const days: LedgerDay[] = [];
@@ -109,7 +109,7 @@ function* slicesOf<Item>(items: readonly Item[]): Generator<Item[]> {
   for (let start = 0; start < items.length; start += SESSIONS_PER_STEP) yield items.slice(start, start + SESSIONS_PER_STEP);
 }
 
-/** A session and those before it, newest first, at most so many. */
+/** A session and those before it, newest first; the second parameter is how many at most. */
 const CHAIN = query(
   `WITH RECURSIVE chain (session_id, past, place) AS (
      SELECT session_id, started_from_session_id, 1 FROM trading_sessions WHERE session_id = ?
@@ -120,7 +120,7 @@ const CHAIN = query(
   [integer, orNull(integer)],
 );
 
-/** Where single days were left out, the next known session is near; before the first day the chain is long. */
+/** Links that are read first, and twice as many each time after: where single days were left out, the next known session is near. */
 const FIRST_LINKS = 2;
 
 /** The earlier sessions that some sessions depend on, without these themselves. */

@@ -5,10 +5,10 @@ import type { Choice } from './choice.ts';
 import type { LeftOutModel } from './common-dates.ts';
 
 /**
- * The models, all or only the named ones, of which model-days match the filters but none was completed: without figures they
- * would be missing without a word. `failed` counts the failed model-days by model.
+ * The models, all or only the named ones, with failed model-days that match the filters and no completed one. They have no
+ * figures; a response that did not list them would hide them. `failed` counts the failed model-days by model.
  */
-export function* modelsWithoutDays(
+export function* modelsWithoutCompletedDays(
   { database, filters }: Choice,
   failed: ReadonlyMap<string, number>,
   named: readonly string[] | undefined,

@@ -1,10 +1,9 @@
 import * as v from 'valibot';
 import { conventions } from '../comparison/conventions.ts';
-import { countSchema as count, dateText, deploymentEntries, named, unavailable } from './schemas.ts';
+import { countSchema as count, dateText, deploymentEntries, figure, named, unavailable } from './schemas.ts';
 
 /** The response of GET /comparison. Returns and shares are fractions; a null has its reason in `unavailable`. */
 
-const figure = v.nullable(v.number());
 /** Both ends as returns over the period. */
 const interval = v.nullable(named('Interval', { low: v.number(), high: v.number() }));
 const modelName = v.string();

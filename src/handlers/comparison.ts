@@ -11,7 +11,7 @@ import type { comparisonResponse } from './comparison-response.ts';
 import { csvTable, formatQuery } from './csv.ts';
 import { checkJob, dateRangeEntries, filtersOf } from './date-filters.ts';
 import { type Context, type Input, type ResponseBody, deploymentFields, inEmptyPieces, listMember } from './handler.ts';
-import { flagInQuery, jobFilter, namesFilter } from './schemas.ts';
+import { daysFilter, flagInQuery, jobFilter, namesFilter } from './schemas.ts';
 
 const DEFAULT_CONFIDENCE = '0.95';
 const [MIN_CONFIDENCE, MAX_CONFIDENCE] = [0.0001, 0.9999];
@@ -25,13 +25,7 @@ export const comparisonQuery = v.object({
   against: v.optional(v.pipe(v.string(), v.description('A model, added to the others: then only the pairs with it.'))),
   job_id: jobFilter,
   ...dateRangeEntries,
-  days: v.optional(
-    v.pipe(
-      v.picklist(['all', 'clean'], 'expected all or clean'),
-      v.description('All days, or only those after the latest knowledge cutoff of the models compared.'),
-    ),
-    'all',
-  ),
+  days: daysFilter('the models compared'),
   align: v.optional(
     v.pipe(
       v.picklist(['date', 'number'], 'expected date or number'),

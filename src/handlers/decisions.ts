@@ -75,9 +75,15 @@ export function decisions(
   const items = function* (): Generator<string | null> {
     let count = 0;
     for (const decision of decisionsOf(database, filters, place)) {
-      if (decision !== null && (hasMore = count === limit)) return;
-      yield decision === null ? null : JSON.stringify(decision);
-      if (decision === null) continue;
+      if (decision === null) {
+        yield null;
+        continue;
+      }
+      if (count === limit) {
+        hasMore = true;
+        return;
+      }
+      yield JSON.stringify(decision);
       last = decision.id;
       count += 1;
     }

@@ -8,9 +8,7 @@ import { reportClosing } from '../performance/weights.ts';
 import { csvTable, formatQuery } from './csv.ts';
 import { checkJob, dateRangeEntries, filtersOf } from './date-filters.ts';
 import { type Context, type Input, type ResponseBody, deploymentFields, listBody } from './handler.ts';
-import { countSchema as count, dateText, deploymentEntries, jobFilter, named } from './schemas.ts';
-
-const figure = v.nullable(v.number());
+import { countSchema as count, dateText, deploymentEntries, figure, jobFilter, named } from './schemas.ts';
 
 export const holdingsQuery = v.object({
   model: v.pipe(

@@ -5,7 +5,7 @@ import { MAX_MODELS, selectModels } from '../experiments/selection.ts';
 import { type NarrowedChoice, narrowChoice } from '../performance/narrow.ts';
 import type { Steps } from '../turns.ts';
 import { checkJob, dateRangeEntries, filtersOf } from './date-filters.ts';
-import { flagInQuery, jobFilter, modelFilter, namesFilter } from './schemas.ts';
+import { daysFilter, flagInQuery, jobFilter, modelFilter, namesFilter } from './schemas.ts';
 
 /** The model-days that the figures cover, in the query of GET /performance. */
 export const choiceEntries = {
@@ -16,13 +16,7 @@ export const choiceEntries = {
       'percent-encoded. Not together with model.',
   ),
   ...dateRangeEntries,
-  days: v.optional(
-    v.pipe(
-      v.picklist(['all', 'clean'], 'expected all or clean'),
-      v.description('All days, or only those after the latest knowledge cutoff of the chosen models.'),
-    ),
-    'all',
-  ),
+  days: daysFilter('the chosen models'),
   common: v.optional(
     v.pipe(flagInQuery, v.description('Whether only dates count on which every ranked model has a return from the same close.')),
     'false',

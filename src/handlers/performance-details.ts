@@ -1,9 +1,7 @@
 import * as v from 'valibot';
-import { countSchema as count, dateText, named, unavailable } from './schemas.ts';
+import { countSchema as count, dateText, figure, named, unavailable } from './schemas.ts';
 
 /** The details of a model in the response of GET /performance. */
-
-const figure = v.nullable(v.number());
 
 export const drawdown = named('Drawdown', {
   depth: v.number(),

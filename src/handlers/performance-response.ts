@@ -2,11 +2,10 @@ import * as v from 'valibot';
 import { incomparabilityKinds } from '../performance/comparability.ts';
 import { dividendStatuses } from '../performance/report.ts';
 import { drawdown, modelDetails } from './performance-details.ts';
-import { countSchema as count, dateText, deploymentEntries, named, unavailable, usageEntries } from './schemas.ts';
+import { countSchema as count, dateText, deploymentEntries, figure, named, unavailable, usageEntries } from './schemas.ts';
 
 /** The response of GET /performance. Dollars and fractions (0.01 is one percent); a null has its reason in `unavailable`. */
 
-const figure = v.nullable(v.number());
 const day = v.nullable(named('DayReturn', { date: dateText, daily_return: v.number() }));
 
 const returnEntries = {

@@ -54,6 +54,9 @@ export const jobStatus = v.pipe(
 
 export const messageRole = v.pipe(v.picklist(messageRoles), v.title('MessageRole'));
 
+/** A figure; null where it cannot be computed. */
+export const figure = v.nullable(v.number());
+
 /** In model-days. */
 export const progressSchema = named('JobProgress', {
   total_model_days: countSchema,
@@ -126,7 +129,14 @@ export const modelFilter = v.optional(
 /** Names separated by commas, in a query. */
 export function namesFilter(description: string) {
   const names = v.regex(/^[^,]+(,[^,]+)*$/, 'expected names separated by commas');
-  return v.optional(v.pipe(v.string(), names, v.description(description)));
+  return v.optional(v.pipe(v.string(), names, v.description(`${description} A name that contains a comma cannot be listed.`)));
+}
+
+/** Whether days that a model may remember count, in a query. */
+export function daysFilter(models: string) {
+  const choice = v.picklist(['all', 'clean'], 'expected all or clean');
+  const description = `All days, or only those after the latest knowledge cutoff of ${models}.`;
+  return v.optional(v.pipe(choice, v.description(description)), 'all');
 }
 
 /** How many items a page has at most, in a query. */

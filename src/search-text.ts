@@ -23,11 +23,11 @@ export function wordsOf(text: string): string[] {
 
 function* placesIn(text: string): Generator<Place> {
   for (const { 0: found, index: start } of text.matchAll(WORD))
-    for (const word of sameForAll(found)) yield { word, start, end: start + found.length };
+    for (const word of foldedWords(found)) yield { word, start, end: start + found.length };
 }
 
-/** A character such as ½ becomes two words. */
-function sameForAll(found: string): string[] {
+/** Without capitals, accents and forms; a character such as ½ becomes two words. */
+function foldedWords(found: string): string[] {
   if (/^[a-z0-9]*$/.test(found)) return [found.slice(0, MAX_WORD_LENGTH)];
   const folded = found.toLowerCase().normalize('NFKD').replace(ACCENTS, '').normalize('NFC');
   return (folded.match(WORD) ?? []).map((word) => word.slice(0, MAX_WORD_LENGTH).toWellFormed());

@@ -1,10 +1,15 @@
 /** Series that are free of split jumps. A new one needs a migration, because the table's definition names them. */
 export const adjustedSources: readonly string[] = ['yahoo', 'stooq', 'synthetic', 'disguise'];
-export const adjustedSourcesInSql = adjustedSources.map((source) => `'${source}'`).join(', ');
+export const adjustedSourcesInSql = inSql(adjustedSources);
 
 /** Series whose prices contain dividends, or that are made up: nothing is paid on them. */
 const sourcesWithDividends = ['stooq', 'synthetic'];
-export const sourcesWithDividendsInSql = sourcesWithDividends.map((source) => `'${source}'`).join(', ');
+export const sourcesWithDividendsInSql = inSql(sourcesWithDividends);
 
-/** Series of which providers know no splits or dividends, or none that count: a control market's codes, and prices with both. */
-export const closedSourcesInSql = `'disguise', 'stooq'`;
+/** Series for which no provider is asked for splits and dividends: a control market's codes, and prices that contain both. */
+const closedSources = ['disguise', 'stooq'];
+export const closedSourcesInSql = inSql(closedSources);
+
+function inSql(sources: readonly string[]): string {
+  return sources.map((source) => `'${source}'`).join(', ');
+}

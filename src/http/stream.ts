@@ -118,14 +118,13 @@ async function sendChunks(
   { heartbeatMs }: StreamLimits,
 ): Promise<void> {
   const client = watchClient(response);
-  const open = () => openLong(response, head);
   let outlet: Outlet | undefined;
   let { text, isLast } = first;
   let beatAt = performance.now();
   while (!response.closed) {
     const isDue = performance.now() - beatAt >= heartbeatMs;
     if (text.length >= STREAM_CHUNK_LENGTH || isLast || (isDue && text !== '')) {
-      outlet ??= open();
+      outlet ??= openLong(response, head);
       if (response.req.method === 'HEAD') isLast = true;
       if (isLast) {
         client.done();

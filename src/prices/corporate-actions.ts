@@ -114,7 +114,7 @@ async function readPages<Action>(
       return null;
     }
     const { actions, refused, next } = response.value;
-    const problem = endlessness(response.value, { page, pages, ids });
+    const problem = whyEndless(response.value, { page, pages, ids });
     for (const { id, action } of actions) {
       if (id !== null && ids.has(id)) continue;
       if (id !== null) ids.add(id);
@@ -135,7 +135,7 @@ async function readPages<Action>(
  * Why a list that names a next page is given up, or null. A list that has nothing new is given up at once: following it would
  * use up the provider's limit before any day is downloaded.
  */
-function endlessness<Action>(
+function whyEndless<Action>(
   { actions, isEmpty, next }: ActionPage<Action>,
   { page, pages, ids }: { page: string | null; pages: number; ids: ReadonlySet<string> },
 ): string | null {

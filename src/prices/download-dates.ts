@@ -129,7 +129,7 @@ async function downloadHistory(state: Progress): Promise<void> {
       if (end === 'empty') known = 'no_trading';
       isAsking = end !== 'limited' && end !== 'stopped';
     }
-    if (known === 'whole' || known === 'partial') found += 1;
+    if (hasBars(known)) found += 1;
   }
   if (found < days) report.history = { before: wanted.first, wanted: days, found };
 }
@@ -140,9 +140,13 @@ export function countHistory({ first, history: { days, stateOf } }: WantedDays):
   let date = first;
   for (let steps = 0; found < days && steps < maxHistorySteps(days); steps += 1) {
     date = weekdayBefore(date);
-    if (stateOf(date) === 'whole' || stateOf(date) === 'partial') found += 1;
+    if (hasBars(stateOf(date))) found += 1;
   }
   return found;
+}
+
+function hasBars(state: ReturnType<WantedDays['history']['stateOf']>): boolean {
+  return state === 'whole' || state === 'partial';
 }
 
 /** Weekdays that are looked at: holidays are at most every fourth, and a few days may be unknown. */

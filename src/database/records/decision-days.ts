@@ -89,12 +89,12 @@ export function* decisionDays(
   const { models, jobId, symbol = null, kind = null } = filters;
   const [start, end] = windowOf(database, filters);
   const wanted = JSON.stringify(models ?? []);
-  const query = models === undefined ? OF_ALL : OF_MODELS;
+  const modelDaysOn = models === undefined ? OF_ALL : OF_MODELS;
   const before = (later: string) => (kind === 'failure' ? failureBefore(database, later) : dateBefore(database, later));
   let date: CalendarDate | null = after !== null && after.date <= end ? after.date : before(`${end}~`);
   let [model, job] = after !== null && after.date === date ? [after.model, after.jobId] : ['', ''];
   while (date !== null && date >= start) {
-    const found = query.all(database, wanted, model, job, symbol, kind, date);
+    const found = modelDaysOn.all(database, wanted, model, job, symbol, kind, date);
     const day = date;
     yield found
       .filter((one) => (jobId === undefined || one.jobId === jobId) && mayHave(one))

@@ -36,14 +36,18 @@ type Hit = RowOf<typeof HITS>;
 
 const COMPLETED = query(`SELECT 1 FROM trading_sessions WHERE model = ? AND date = ? AND status = 'active'`, [integer]);
 
+/** A message that contains every phrase, with the excerpt that shows them. */
 export type FoundMessage = Hit & Excerpt;
 
+/** A page of a search. */
 export interface SearchResult {
+  /** Newest first; fewer than the limit where the search took too long. */
   messages: FoundMessage[];
   /** The `before` of the next search; null when there is nothing more. */
   nextBefore: number | null;
 }
 
+/** What to search for, and in which model-days. */
 export interface Search {
   phrases: readonly Phrase[];
   filters: Omit<DecisionFilters, 'symbol' | 'kind'>;

@@ -45,7 +45,7 @@ const ways: readonly Way[] = [
   },
 ];
 
-/** The index of words kept with the log, against one that searches make: commits of 6 messages, the first search, sizes. */
+/** Compares an index of words written with the log with one that searches fill: the log of a model-day, searches, sizes. */
 export async function* measureSearch(): AsyncGenerator<Measurement> {
   for (const way of ways) {
     const database = open(way.name);
@@ -142,7 +142,7 @@ function figure(what: string, ours: string): Measurement {
   return { what, ours, peer: '', ratio: '', aim: 'none', met: null };
 }
 
-/** Other work on the machine adds nothing to it. */
+/** The processor time that this process has used, in milliseconds. Other work on the machine adds nothing to it. */
 function processorMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;

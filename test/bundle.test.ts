@@ -149,7 +149,7 @@ test("PROD starts without a single key; DEV leaves its database untouched, reset
   );
 });
 
-test('a second server on the same database does not start, and names the first, of which the health check reports by its exit code', async (t) => {
+test('a second server on the same database does not start, and names the first; healthcheck reports on the first by its exit code', async (t) => {
   const cwd = installProgram(t);
   const first = await startServer(t, { cwd, env: DEV });
   const { job_id } = await ask(`${first.url}/simulate/trigger`, { ...DAYS, start_date: DAYS.end_date });

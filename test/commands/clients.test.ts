@@ -228,7 +228,7 @@ test('another service is reported, not followed and not trusted', async (t) => {
   }
 });
 
-test('a gain has a plus sign, as on the pages; a loss a minus sign, and what rounds to zero neither', async (t) => {
+test('as on the pages, a gain has a plus sign, a loss has a minus sign, and a value that rounds to zero has neither', async (t) => {
   const record = {
     ...{ id: 1, job_id: 'j', date: '2025-11-10', model: 'm', action_id: 1, action_type: 'no_trade', symbol: null, amount: null },
     ...{ price: null, cash: 1, portfolio_value: 1, created_at: '2025-11-11T00:00:00.000Z', holdings: [] },

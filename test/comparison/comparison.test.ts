@@ -94,7 +94,7 @@ test('two identical models have no figures as a pair, and are not counted among 
   assert.equal(first?.pValue, second?.pValue);
 });
 
-test('a correlation is 1 where all days are the same, −1 where they are opposite, and has a reason where one does not vary', () => {
+test('a correlation is 1 if all days are the same, −1 if they are opposite, and a reason if a model does not vary', () => {
   const opposite = returns('one').map((value) => 1 / (1 + value) - 1);
   const twoWays = model('still', { still: Array(30).fill(0), 'still#2': Array(30).fill(0.001) });
   const alike = ['one', 'same'].map((name) => model(name, { [name]: returns('one') }));
@@ -108,7 +108,7 @@ test('a correlation is 1 where all days are the same, −1 where they are opposi
   assert.deepEqual(correlation('one', 'none'), { reason: 'No figures for none: Needs 20 days with a return; it has 0' });
 });
 
-test('the curve of a difference ends with the difference; without figures it is empty, and there is none unless wanted', () => {
+test('the curve of a difference ends with the difference; it is empty without figures, and null unless requested', () => {
   const { days, pairs } = compare([a, b, model('none', { none: [] })], { curves: true });
   const [pair, ...without] = pairs;
   assert.equal(pair?.curve?.length, days.length);

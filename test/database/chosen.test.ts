@@ -209,39 +209,44 @@ test('the status of a job with many model-days reads them in steps, each once', 
   assert.equal(steps.indexOf(null), MODEL_DAYS_PER_STEP, 'others have their turn after a step');
 });
 
+const NO_INPUT = { params: {}, body: undefined, headers: undefined };
+
+/** A context for handlers that read nothing of it but these two. */
+function contextOf(database: CommandDatabase): Context {
+  const used: Pick<Context, 'database' | 'settings'> = { database, settings: readSettings({ DEPLOYMENT_MODE: 'DEV' }) };
+  return used as Context;
+}
+
 test('figures are computed step by step, back to the first day of a model', (t) => {
   const database = modelDays(t, { models: 1, days: 2 * SESSIONS_PER_STEP + 60 });
   const watched = watch(database);
   const dates = database.statement('SELECT date FROM trading_sessions ORDER BY date').all().map(({ date }) => String(date));
-  const used: Pick<Context, 'database' | 'settings'> = { database: watched.database, settings: readSettings({ DEPLOYMENT_MODE: 'DEV' }) };
-  const context = used as Context; // the handler reads nothing else of it
+  const context = contextOf(watched.database);
   // The last day but one sells what the day before it bought.
   const every = { benchmark: 'AAPL', table: 'trades', days: 'all', common: false, details: false } as const;
   const query = { ...every, start_date: dates.at(-1) as string };
-  const input = { params: {}, body: undefined, headers: undefined };
-  const ask = (format: 'json' | 'csv') => performance(context, { ...input, query, format });
+  const ask = (format: 'json' | 'csv') => performance(context, { ...NO_INPUT, query, format });
   const { models } = JSON.parse([...(ask('json') as Iterable<string>)].join(''));
   assert.deepEqual([models[0].round_trips.count, models[0].trading.realised_profit], [2, 0]);
   assert.equal([...(ask('csv') as Table).lines].join('').split('\r\n').length, 1 + 2 + 1);
-  const all = performance(context, { ...input, query: every, format: 'csv' }) as Table;
+  const all = performance(context, { ...NO_INPUT, query: every, format: 'csv' }) as Table;
   assert.equal([...all.lines].join('').split('\r\n').length, 1 + 2 * dates.length + 1);
   assert.equal(watched.mostRows(), SESSIONS_PER_STEP);
 });
 
-test('holdings are read a few sessions at a time, whatever each of them holds', (t) => {
+test('holdings are read a few sessions at a time, however many symbols each session holds', (t) => {
   const database = modelDays(t, { models: 1, days: 4 * CLOSINGS_PER_STEP });
   const symbols = Array.from({ length: 60 }, (_, index) => `S${index}`);
   const insert = database.statement('INSERT OR IGNORE INTO holdings SELECT position_id, ?, 1 FROM positions');
   for (const symbol of symbols) insert.run(symbol);
   const watched = watch(database);
   const { date, model } = database.statement('SELECT date, model FROM trading_sessions LIMIT 1').get() ?? {};
-  const used: Pick<Context, 'database' | 'settings'> = { database: watched.database, settings: readSettings({ DEPLOYMENT_MODE: 'DEV' }) };
-  const input = { params: {}, body: undefined, headers: undefined };
-  const pieces = [...(holdings(used as Context, { ...input, query: { model: String(model) }, format: 'json' }) as Iterable<string>)];
+  const input = { ...NO_INPUT, query: { model: String(model) }, format: 'json' } as const;
+  const pieces = [...(holdings(contextOf(watched.database), input) as Iterable<string>)];
   const { days } = JSON.parse(pieces.join(''));
   assert.deepEqual([days.length, days[0].date, days[0].holdings.length >= symbols.length], [4 * CLOSINGS_PER_STEP, date, true]);
   assert.ok(watched.mostRows() <= CLOSINGS_PER_STEP * days[0].holdings.length);
-  assert.ok(pieces.filter((piece) => piece === '').length >= 4, 'others have their turn after each step');
+  assert.ok(pieces.filter((piece) => piece === '').length >= 4, 'other requests can run after each step');
 });
 
 const filters: [name: string, filters: Parameters<typeof committedSessions>[1], where: string][] = [

@@ -128,7 +128,7 @@ for (const [name, sql, said] of pasts) {
 }
 
 for (const trigger of ['split_written', 'dividend_written']) {
-  test(`${trigger}: what was before everything that is held is compared with no model-day`, (t) => {
+  test(`${trigger} finds the model-days to compare by symbol and date in an index`, (t) => {
     const database = openDatabase(':memory:');
     t.after(() => database.close());
     const text = String(database.statement('SELECT sql FROM sqlite_schema WHERE name = ?').get(trigger)?.['sql']);

@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { openDatabase } from '../../src/database/database.ts';
 import { SEED, accepted, forbidden } from '../support/schema-rows.ts';
 import { temporaryFolder } from '../support/service.ts';
+import { TABLE_NAMES } from '../support/tables.ts';
 
 /** What the schema's expressions may call: each means the same in every SQLite from 3.37 on, with values that are not null. */
 const FUNCTIONS_SINCE_3_37 = ['coalesce', 'count', 'group_concat', 'json_valid', 'julianday', 'length', 'max', 'round', 'strftime'];
@@ -68,10 +69,8 @@ function contentOf(path: string): Record<string, unknown[]> {
   return content;
 }
 
-/** Without the index of words, which FTS5 has in tables of its own. */
 function tablesIn(database: DatabaseSync): string[] {
-  const rows = database.prepare(`SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'`);
-  return rows.all().map((row) => String(row['name']));
+  return database.prepare(TABLE_NAMES).all().map((row) => String(row['name']));
 }
 
 const INTEGRITY = 'PRAGMA integrity_check';

@@ -14,7 +14,7 @@ import { runs } from '../support/long.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { emptyTables } from '../support/tables.ts';
 
-/** The index of words: whatever happens to the logs, a search finds what a look through all of them finds. */
+/** The index of words: whatever happens to the logs, a search finds what reading all of them finds. */
 
 const MODELS = ['a', 'b'];
 const DATES = ['2025-01-06', '2025-01-07'];
@@ -101,7 +101,7 @@ async function apply(database: CommandDatabase, event: Event): Promise<void> {
   }
 }
 
-/** What a look through all messages finds, newest first. */
+/** What reading all messages finds, newest first. */
 function scanned(database: CommandDatabase, words: readonly string[]): string[] {
   return rowsOf(
     database,
@@ -129,7 +129,7 @@ async function searched(
   return found;
 }
 
-test('whatever is logged, committed, replaced, removed and numbered anew: a search finds what a scan finds', async (t) => {
+test('whatever is logged, committed, replaced, removed or renumbered, a search finds what a scan finds', async (t) => {
   const database = openDatabase(':memory:');
   t.after(() => database.close());
   let found = 0;
@@ -172,7 +172,7 @@ test('a backup has the index of its database, and SQLite finds it sound', async 
   }
 });
 
-test('an SQLite without FTS5 finds a database with the index sound, and can back it up and add to the logs', async (t) => {
+test('SQLite without FTS5 finds a database with the index sound, copies it and adds to its logs', async (t) => {
   const folder = temporaryFolder(t);
   const path = join(folder, 'jobs.db');
   const database = (await fourDays(path)).database as CommandDatabase;
@@ -191,7 +191,7 @@ test('an SQLite without FTS5 finds a database with the index sound, and can back
   without.close();
 });
 
-test('a search stops when its client has left', async (t) => {
+test('a search stops when its client disconnects', async (t) => {
   const { database } = await fourDays();
   t.after(() => database.close());
   const end = new AbortController();

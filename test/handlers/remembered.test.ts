@@ -26,7 +26,7 @@ function change(database: Database): void {
   addCoverage(database, { symbol: 'AAPL', startDate: '2025-01-01', endDate: '2025-01-02' }, { source: 'csv', recordedAt: '2025-01-03T00:00:00.000Z' });
 }
 
-test('a response is computed once while nothing changes in the database, and again after any change', () => {
+test('a response is computed once while nothing in the database changes, and again after any change', () => {
   const [one, other] = [openDatabase(':memory:'), openDatabase(':memory:')];
   const ask = counter();
   assert.deepEqual(ask(one, 'a'), { text: '1ab', isWhole: false });
@@ -39,7 +39,7 @@ test('a response is computed once while nothing changes in the database, and aga
   assert.equal(ask(one, 'b').text, '6ab');
 });
 
-test('the response that was not requested for longest makes room; a long one stays in pieces, a longer one is not kept', () => {
+test('the response requested longest ago makes room; a long one stays in pieces, and one above the limit is not kept', () => {
   const database = openDatabase(':memory:');
   const ask = counter();
   for (const key of ['a', 'b', 'a', 'c']) ask(database, key);

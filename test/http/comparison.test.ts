@@ -286,7 +286,7 @@ test('another confidence changes intervals and what is shown, not p-values', asy
   assert.equal(half.pairs[0].p_value, usual.pairs[0].p_value);
 });
 
-test('a job restricts the days, the runs of an entry and the trials to its own', async () => {
+test('job_id restricts the days, the runs of an entry and the trials to those of the job', async () => {
   const jobs = service.database.statement(`SELECT DISTINCT job_id FROM trading_sessions WHERE model = 'changed' ORDER BY date`).all();
   const [first, second] = jobs.map((row) => row['job_id']);
   const days = async (query: string) => {
@@ -323,7 +323,7 @@ test('the tables have the figures of the response', async () => {
   assert.ok(pairs[0]?.includes(`"${sentence}"`));
 });
 
-test('curves come with each pair when they are wanted, a point per day compared; the tables stay as they are', async () => {
+test('with curves=true each pair has a curve with a point per day compared; the tables do not change', async () => {
   const query = `${RECENT}&models=alpha,gamma,short`;
   const [plain, body] = [await ask(query), await ask(`${query}&curves=true`)];
   const [pair, ...without] = body.pairs;

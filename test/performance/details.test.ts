@@ -176,13 +176,13 @@ test('the width of a histogram is the last round number that the rule allows', (
   );
 });
 
-test('the returns of three months have a shape: no fewer bins than Sturges asks for', () => {
+test('a histogram of three months of returns has at least seven bins, as many as the rule of Sturges', () => {
   const bell = Array.from({ length: 58 }, (_, index) => 0.004 * Math.log((index + 0.5) / (57.5 - index)));
   for (const numbers of [bell, bell.map((number) => number / 7), bell.map((number) => 0.0003 * Math.sign(number) + number)])
     assert.ok(histogramOf(numbers).counts.length >= 7, `${histogramOf(numbers).counts}`);
 });
 
-test('twenty windows of a quiet and a lively month: rolling figures change, a window without variation has a reason', () => {
+test('rolling figures of a quiet and a lively month; a window without variation has a reason', () => {
   const dates = weekdays('2025-01-06', '2025-03-07');
   const day = (move: number) => ({ isLeftOut: false, orders: [], moves: [move, 0, 0], split: null });
   const first = { ...day(0), orders: [{ side: 'buy' as const, symbol: 'AAPL', amount: 10 }] };

@@ -223,7 +223,7 @@ for (const [name, returns, [depth, peak, trough, recovery, length]] of drawdowns
   });
 }
 
-test('the five deepest drawdowns, the earlier of equals first; what is not yet back counts with its length so far', () => {
+test('the five deepest drawdowns, the earlier of equals first; one without a recovery counts with its length so far', () => {
   const depths = [0.1, 0.3, 0.05, 0.2, 0.3, 0.01, 0.2];
   const days = series([0.5, ...depths.flatMap((depth) => [-depth, 1 / (1 - depth) - 1]).slice(0, -1), 0.1]);
   const found = deepestDrawdowns(days, 5);

@@ -353,7 +353,7 @@ test('of prices that are adjusted for splits all splits up to today are known, a
 });
 
 for (const source of ['disguise', 'stooq'] as const) {
-  test(`splits and dividends of ${source} prices are not requested, so what files say of them stays`, async (t) => {
+  test(`splits and dividends of ${source} prices are not requested, so those of files stay`, async (t) => {
     const { database, server, supply, column } = await start(t);
     storePrices(database, series('CODE', WEEK), source);
     const span = { symbol: 'CODE', startDate: '2025-11-18', endDate: '2025-11-18' };

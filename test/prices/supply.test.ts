@@ -345,7 +345,7 @@ test('until the provider has answered, the job warns of a possible split', async
   assert.deepEqual(splitsIn(database), [`A ${SPLIT_DAY} 15 1`]);
 });
 
-test('a possible split before a job is said by one job only; one on its own dates, by every job with these dates', async (t) => {
+test('one job warns of a possible split before its dates; every job warns of one on its own dates', async (t) => {
   const { database, supply } = await start(t, { prices: RAW });
   storePrices(database, `${RAW}\n${RAW.replaceAll(/\bA\b/g, 'BA')}`);
   const settings = { alphaVantageApiKey: null };
@@ -362,7 +362,7 @@ test('a possible split before a job is said by one job only; one on its own date
   };
   endWith(['Skipped 1 date']);
   endWith(await warningsOf('BA'));
-  assert.deepEqual(await warningsOf('A'), [possible('A')], 'another symbol, of which no job has said it');
+  assert.deepEqual(await warningsOf('A'), [possible('A')], 'another symbol, of which no job has warned');
   assert.deepEqual(await warningsOf('BA'), []);
   assert.deepEqual(await warningsOf('BA', WEEK.slice(2)), [possible('BA')], 'it is in the results of this job too');
   assert.deepEqual(await warningsOf('BA', WEEK.slice(3)), []);

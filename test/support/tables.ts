@@ -1,10 +1,11 @@
 import type { Database } from '../../src/database/database.ts';
 
+/** The names of the tables that hold rows of their own: not those inside FTS5, which has the index of words. */
+export const TABLE_NAMES = `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'`;
+
 /** Removes every row, so that one migrated database serves many cases. */
 export function emptyTables(database: Database): void {
-  const tables = database
-    .statement(`SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'`)
-    .all();
+  const tables = database.statement(TABLE_NAMES).all();
   database.statement('PRAGMA foreign_keys = OFF').run();
   // In two rounds: triggers of the first leave rows in tables that were emptied before.
   for (const { name } of [...tables, ...tables]) database.statement(`DELETE FROM "${name}"`).run();

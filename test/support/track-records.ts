@@ -18,7 +18,7 @@ import { type Money, money } from '../../src/money.ts';
 import { percent } from '../../src/trading/positions.ts';
 import { nasdaq100 } from '../../src/universe.ts';
 
-/** Databases of models that have traded for long, written by the service's own code without running it: 400 model-days in 0.2 s. */
+/** Databases of models that have traded for long, written by the service's own code without running jobs. */
 
 export const FIRST_DATE = '2023-10-02';
 const INITIAL_CASH = money(100_000 * 10_000);

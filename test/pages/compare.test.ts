@@ -146,13 +146,13 @@ test('what was left out is named with its reason, and what each run cost', () =>
   const models = [comparedModel('a', [0.1]), modelWithout('b', 'Needs 20 days with a return; it has 3')];
   assert.deepEqual(leftOutModels({ models, left_out_models: ['c'] }), [
     { model: 'b', reason: 'Needs 20 days with a return; it has 3' },
-    { model: 'c', reason: 'It has fewer than 20 active model-days in the window; name it to compare it nevertheless' },
+    { model: 'c', reason: 'It has fewer than 20 active model-days in the window; choose it in the filters to compare it anyway' },
   ]);
   const left_out = [
     { date: '2025-07-08', runs: ['a#3'] },
     { date: '2025-07-09', runs: ['b', 'a#3'] },
   ];
-  const words = '2 of 100 days, because some run has no return on them: a#3 (2 days), b (1 day).';
+  const words = '2 of 100 days are left out, because not every run has a return: a#3 (2 days), b (1 day).';
   assert.equal(costOf({ days: 98, left_out }), words);
 });
 

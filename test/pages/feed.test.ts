@@ -75,7 +75,7 @@ test('decisions are filtered, continued and searched, and Back undoes each step'
   assert.equal(await items.nth(6).locator('.reason').textContent(), HOSTILE);
   assert.equal(await page.locator('.feed img').count(), 0);
   await page.getByRole('button', { name: 'Older decisions' }).click();
-  await page.getByText('62 decisions, all there are.').waitFor();
+  await page.getByText('62 decisions in total.').waitFor();
   assert.equal(await items.count(), 62);
 
   // Back finds the older ones again, at the same place.
@@ -89,7 +89,7 @@ test('decisions are filtered, continued and searched, and Back undoes each step'
   await page.getByLabel('Kind').selectOption('refusal');
   assert.equal(await address(), '/decision-feed?kind=refusal');
   await settled(10);
-  assert.equal(await items.first().locator('.act').textContent(), 'Refused to buy 1,000,000 MSFT');
+  assert.equal(await items.first().locator('.act').textContent(), 'Order refused: buy 1,000,000 MSFT');
   assert.match((await items.first().locator('.detail').textContent()) ?? '', /^Cannot buy/);
   await page.getByLabel('Kind').selectOption('failure');
   await settled(1);
@@ -102,7 +102,7 @@ test('decisions are filtered, continued and searched, and Back undoes each step'
 
   // What happens meanwhile is offered.
   await runJobHere(service, { '*': [[['buy', { symbol: 'AAPL', amount: 7 }]]] }, { ...range, models: ['model-c'] });
-  await page.getByRole('button', { name: 'Show them' }).click();
+  await page.getByRole('button', { name: 'Show the latest' }).click();
   await settled(7);
 
   await page.getByLabel('Search in conversations').fill('FALLS "the" market');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type JobChoice, jobChoiceIn, jobListPath, jobsRequest } from '../../src/browser/job/job-choice.ts';
-import { jobCost, shortList, totalInWords } from '../../src/browser/job/job-words.ts';
+import { failuresInWords, jobCost, shortList, totalInWords } from '../../src/browser/job/job-words.ts';
 import { datesInWords, leftOutOf } from '../../src/browser/job/left-out.ts';
 import { termsInWords } from '../../src/browser/job/terms.ts';
 import { jobStatusAnswer } from '../support/job-status.ts';
@@ -61,17 +61,26 @@ test('dates, names and costs are shortened without hiding how many there are, or
   assert.deepEqual([shortList(['a', 'b', 'c']), shortList(['a', 'b', 'c', 'd', 'e'])], ['a, b, c', 'a, b, c and 2 more']);
   const costs: [known: number | null, without: number, words: string, sentence: RegExp][] = [
     [1.834, 0, '$1.83', /^\$1\.83 in all; failed model-days are included\. /],
-    [0.0123, 2, 'at least $0.0123', /^\$0\.0123 at least, because 2 model-days have no known cost; failed/],
+    [0.0123, 2, 'at least $0.0123', /^At least \$0\.0123, because 2 model-days have no known cost; failed/],
     [0, 0, '$0', /^\$0 in all/],
     [0, 1, 'cost unknown', /, because 1 model-day has no known cost; /],
-    [null, 3, 'cost unknown', /^3 model-days have no known cost, and no other was run\. /],
-    [null, 0, '–', /^No model has been asked anything\. /],
+    [null, 3, 'cost unknown', /^3 model-days have no known cost, and no others ran\. /],
+    [null, 0, '–', /^No request has been sent to a model\. /],
   ];
   for (const [cost_usd, model_days_without_cost, words, sentence] of costs) {
     const usage = { cost_usd, model_days_without_cost };
     assert.equal(jobCost(usage), words);
     assert.match(totalInWords(usage), sentence);
   }
+});
+
+test('a panel has a few of many reasons of failures, the most frequent first', () => {
+  const status = jobStatusAnswer(Array.from({ length: 9 }, (_, place) => ({ date: '2025-09-15', model: `m${place}`, status: 'failed' })));
+  const details = status.details.map((detail, place) => ({ ...detail, error: place < 7 ? `fault ${place}` : 'too slow' }));
+  const words = failuresInWords({ details });
+  assert.deepEqual([words.length, words[0], words[1]], [6, '2 model-days failed: too slow', '1 model-day failed: fault 0']);
+  assert.equal(words.at(-1), '3 model-days failed for other reasons, which the job’s page lists.');
+  assert.deepEqual(failuresInWords({ details: details.slice(0, 1) }), ['1 model-day failed: fault 0']);
 });
 
 test('the terms of a job are in words, also those that are zero', () => {
@@ -81,7 +90,7 @@ test('the terms of a job are in words, also those that are zero', () => {
   const common = [['Dates', '2025-09-15'], ['Initial cash', '$10,000.00'], ['Steps', 'at most 30 per model-day']];
   const expected = (...rows: string[][]) => [...common, ...rows].sort();
   assert.deepEqual(termsInWords(status).sort(), expected(
-    ['Universe', 'the default one, 2 symbols'],
+    ['Universe', 'default, 2 symbols'],
     ['Commission', 'none'],
     ['Slippage', 'none'],
     ['Dividends', 'paid'],

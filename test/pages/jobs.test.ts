@@ -97,9 +97,9 @@ test('a hundred jobs are read page by page, with page and status in the address;
   assert.deepEqual(await board.locator('tbody tr td:nth-last-child(2)').allInnerTexts(), ['3', '2']);
   const ranking = board.getByRole('link', { name: 'Rank these models over the days that they have in common' });
   assert.equal(await ranking.getAttribute('href'), `/?job_id=${jobId}`);
-  const leftOut = page.getByRole('region', { name: 'What it left out', exact: true });
+  const leftOut = page.getByRole('region', { name: 'Left out', exact: true });
   assert.match(await leftOut.locator('tbody').innerText(), new RegExp(`^failed\\s+.*No answer today.*\\s1\\s+${lastDate}\\s+model-b$`));
-  assert.match(await page.getByRole('region', { name: 'What it ran with', exact: true }).innerText(), /Initial cash\s+\$10,000\.00/);
+  assert.match(await page.getByRole('region', { name: 'Terms', exact: true }).innerText(), /Initial cash\s+\$10,000\.00/);
 });
 
 test("the form shows the server's own words and sends the choices", inLongForm, async (t) => {
@@ -177,7 +177,7 @@ test("a job's page follows it: curves and board appear while it runs, and what i
   const board = page.getByRole('region', { name: 'Leaderboard', exact: true });
   await board.waitFor();
   assert.equal(await page.locator('.job .state').first().innerText(), 'Running');
-  const leftOut = page.getByRole('region', { name: 'What it left out', exact: true });
+  const leftOut = page.getByRole('region', { name: 'Left out', exact: true });
   assert.match(await leftOut.innerText(), /Nothing so far/);
   await service.post(`/simulate/cancel/${body.job_id}`, {});
   await leftOut.getByText('Cancelled').waitFor();

@@ -106,9 +106,9 @@ test(
       if (name === 'compare') await reader.page.locator('main .side li.refusal').waitFor();
       const text = await reader.page.locator('body').innerText();
       if (name === 'model') assert.match(text, /What ran/);
-      if (name === 'job') assert.match(text, /Portfolio value[^]*Leaderboard[^]*What it left out[^]*What it ran with/);
+      if (name === 'job') assert.match(text, /Portfolio value[^]*Leaderboard[^]*Left out[^]*Terms/);
       if (name === 'model') assert.match(text, /● dividend[^]*Dividends\s+15\.00 unknown on [^]*Model-days/);
-      if (name === 'hostile model') assert.match(text, /1 model-day failed and was not completed: the figures lack it\./);
+      if (name === 'hostile model') assert.match(text, /1 model-day failed and is missing from the figures\./);
       if (name === 'model-day') assert.match(text, /Dividends received\s+\+15\.00/);
       assert.doesNotMatch(text, /undefined|NaN|\[object|Invalid Date/, name);
       assert.match(await reader.page.title(), /^DEV · .+ · Trading Simulation$/, name);
@@ -485,7 +485,7 @@ test('the page of comparisons shows a line per model, its runs and the benchmark
   assert.match(await page.locator('.forest tbody tr').nth(1).innerText(), /1 run .*3 of 11 days up to its cutoff.*\+2\.00 %.*30 %/s);
   assert.equal(await page.locator('.sentences li').count(), 2);
   const missing = page.getByRole('region', { name: 'Left out', exact: true });
-  assert.match(await missing.innerText(), /stale: <\/pre><img.*1 of 12 days, because some run has no return/s);
+  assert.match(await missing.innerText(), /stale: <\/pre><img.*1 of 12 days is left out, because not every run has a return/s);
   await page.getByText(/^On 11 of the 12 days from \S+ to \S+ all \d+ runs have a return\./).waitFor();
   await page.getByText('Choose 2 to 4 models in the filters').waitFor();
 });
@@ -498,7 +498,7 @@ test('two models are side by side: their figures, and what both decided on a day
   assert.match(await sides.innerText(), new RegExp(`${common.days} days from ${common.start_date} to ${common.end_date} on which all`));
   const trades = await sides.locator('tbody tr', { hasText: 'Trades' }).locator('td').allInnerTexts();
   assert.deepEqual(trades, models.map(({ trading }: any) => String(trading.trades)));
-  const perYear = sides.locator('tbody tr', { hasText: 'per year' }).locator('td').first();
+  const perYear = sides.locator('tbody tr', { hasText: 'Annualised return' }).locator('td').first();
   await perYear.getByRole('button', { name: 'No figure' }).press('Enter');
   await perYear.getByText(models[0].unavailable.annualised_return).waitFor(); // on a phone too, which has no hover
   const titles = page.locator('.side h3');
@@ -509,7 +509,7 @@ test('two models are side by side: their figures, and what both decided on a day
   assert.equal(await page.getByRole('button', { name: 'Previous day' }).isDisabled(), true);
   await page.getByRole('button', { name: 'Next day' }).click();
   await column('model-a').getByText('Sold 10 AAPL at').waitFor();
-  await column('model-a').getByText('Refused to buy 1,000 MSFT').waitFor();
+  await column('model-a').getByText('Order refused: buy 1,000 MSFT').waitFor();
   assert.match(await column('model-a').innerText(), /insufficient|cash/i);
   await column('model-b').getByText('No trade').waitFor();
   assert.equal(new URL(page.url()).search, `?models=model-a,model-b&date=${secondDate}`);

@@ -27,7 +27,7 @@ test('a ranking says over which days it is, and which days and models it leaves 
   });
   assert.deepEqual(ranked.words, [
     'Ranked over the 4 days from Wed 1 Oct 2025 to Tue 7 Oct 2025 on which all 3 models have a return from the same close.',
-    '2 days do not count, because some model has no return then, or one that also covers a day that it missed before.',
+    '2 days do not count, because at least one model has no return for them, or a return that also covers an earlier day it missed.',
     'Only days after Tue 30 Sep 2025, the latest knowledge cutoff, count.',
   ]);
   assert.deepEqual(ranked.models.map(({ model }) => model), ['late', 'old', 'broken']);

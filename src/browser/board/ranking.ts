@@ -28,9 +28,10 @@ export function rankingOf({ common, clean_after: cutoff, models, ...without }: R
   const ranked = `Ranked over the ${counted(days, 'day')}${span} on which ${all} a return from the same close.`;
   const over = days === 0 ? 'The models have no day in common.' : ranked;
   const number = leftOutDays.length;
+  const [doNot, them] = number === 1 ? ['does', 'it'] : ['do', 'them'];
   const less =
-    `${counted(number, 'day')} ${number === 1 ? 'does' : 'do'} not count, because some model has no return then, or one ` +
-    'that also covers a day that it missed before.';
+    `${counted(number, 'day')} ${doNot} not count, because at least one model has no return for ${them}, or a return that also ` +
+    'covers an earlier day it missed.';
   return {
     words: [over, ...(number > 0 ? [less] : []), ...clean],
     models: [...leftOut, ...unclean],

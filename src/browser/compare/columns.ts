@@ -14,7 +14,7 @@ export function howToChoose(models: number): string {
   const now = models > MAX_SIDES ? `${models} are compared now` : `${models === 1 ? 'one is' : 'none is'} compared now`;
   return (
     `Choose ${MIN_SIDES} to ${MAX_SIDES} models in the filters to see their figures, the curve of their difference and their ` +
-    `decisions of a day side by side; ${now}.`
+    `decisions on one day side by side; ${now}.`
   );
 }
 

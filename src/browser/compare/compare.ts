@@ -21,7 +21,8 @@ import { sameDay } from './same-day.ts';
 import { sideDifferences, sideFigures } from './side-by-side.ts';
 
 const NO_FIGURES =
-  'There is nothing to compare: no model has figures in this window. They need 20 days that all models share. Start a job on the ';
+  'There is nothing to compare: no model has figures in this window. Figures need 20 days on which every model has a return. ' +
+  'Start a job on the ';
 const NO_BENCHMARK = { reason: 'The benchmark is not drawn: its figures could not be loaded.' };
 
 /** Whether one model trades better than another, or the difference may be chance; two to four also side by side. */
@@ -122,8 +123,8 @@ function summary({ days, left_out: leftOut, start_date: from, end_date: to, clea
   const window = from === null || to === null ? '' : ` from ${from} to ${to}`;
   const clean = cutoff === null ? '' : ` Only days after ${cutoff}, the latest knowledge cutoff, are compared.`;
   return (
-    `On ${part}${counted(all, 'day')}${window} ${runsHave} a return. Every return here covers these ` +
-    `days only.${clean} The order is that of the last column, the probability of being the best.`
+    `On ${part}${counted(all, 'day')}${window} ${runsHave} a return. Every return here covers only these ` +
+    `days.${clean} Models are sorted by the last column, the probability of being the best.`
   );
 }
 

@@ -15,7 +15,7 @@ export function leftOut(comparison: Comparison): HTMLElement {
   const { left_out: days, align } = comparison;
   const models = leftOutModels(comparison);
   if (days.length + models.length === 0)
-    return section('Left out', h('p.quiet', 'Nothing: on every day of these models each run has a return.'));
+    return section('Left out', h('p.quiet', 'Nothing: every run has a return on every day.'));
   const entries = models.map(({ model, reason }) => ({ name: model, reason }));
   const columns = [
     textColumn<LeftOutDay>(align === 'number' ? 'Day' : 'Date', dayOf, { isName: true }),

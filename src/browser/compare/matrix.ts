@@ -36,8 +36,8 @@ function matrixParts(names: readonly string[], pairs: readonly ComparedPair[]): 
   enableArrows(grid, { rows: cells, open: say });
   on(grid, 'click', ({ target }) => say(target));
   const words =
-    'By how much more the model of the row grew than the model of the column, with the p-value after Holm; ✓ where the ' +
-    'difference is shown. Choose a cell for its sentence; the arrow keys move.';
+    'Each cell says how much more the model in its row grew than the model in its column, with the p-value after Holm’s ' +
+    'correction; ✓ marks a difference that is shown. Choose a cell to read its sentence. Arrow keys move between cells.';
   const file = csvButton('Differences of all pairs', () => sheetOf(rows, columns, find));
   return [h('p.quiet', words), h('div.scroll', grid), h('div.exports', sentence, file)];
 }

@@ -1,7 +1,7 @@
 import { count, counted } from '../parts/format.ts';
 import type { Comparison } from '../service/responses.ts';
 
-const TOO_FEW = 'It has fewer than 20 active model-days in the window; name it to compare it nevertheless';
+const TOO_FEW = 'It has fewer than 20 active model-days in the window; choose it in the filters to compare it anyway';
 
 /** The models without figures, and why: those of the comparison, and those that it did not choose. */
 export function leftOutModels(comparison: Pick<Comparison, 'models' | 'left_out_models'>): { model: string; reason: string }[] {
@@ -14,11 +14,12 @@ export function leftOutModels(comparison: Pick<Comparison, 'models' | 'left_out_
   return [...withReasons, ...others];
 }
 
-/** "3 of 101 days, because some run has no return on them: gpt-5#3 (2 days), claude (1 day)." */
+/** "3 of 101 days are left out, because not every run has a return: gpt-5#3 (2 days), claude (1 day)." */
 export function costOf({ days, left_out: missing }: Pick<Comparison, 'days' | 'left_out'>): string {
   const costs = new Map<string, number>();
   for (const run of missing.flatMap(({ runs }) => runs)) costs.set(run, (costs.get(run) ?? 0) + 1);
   const runs = [...costs].sort(([, one], [, other]) => other - one).map(([run, cost]) => `${run} (${counted(cost, 'day')})`);
   const all = counted(days + missing.length, 'day');
-  return `${count(missing.length)} of ${all}, because some run has no return on them: ${runs.join(', ')}.`;
+  const are = missing.length === 1 ? 'is' : 'are';
+  return `${count(missing.length)} of ${all} ${are} left out, because not every run has a return: ${runs.join(', ')}.`;
 }

@@ -72,7 +72,8 @@ function daysInWords({ common, clean_after: cutoff }: Performance): string {
   if (common === null) return '';
   const span = common.start_date === null ? '' : ` from ${common.start_date} to ${common.end_date}`;
   const clean = cutoff === null ? '' : `, all after ${cutoff}, the latest knowledge cutoff`;
-  return `${counted(common.days, 'day')}${span} on which all of them have a return from the same close${clean}.`;
+  const days = counted(common.days, 'day');
+  return `These figures cover the ${days}${span} on which all of the models have a return from the same close${clean}.`;
 }
 
 function leftOutWords({ common, without_clean_days: unclean, without_completed_days: failed }: Performance): string[] {
@@ -99,10 +100,10 @@ function differencePlot(
   { dates, lines }: NonNullable<ReturnType<typeof differenceLines>>,
   { signal, onOpen }: Pick<SideOptions, 'signal' | 'onOpen'>,
 ): HTMLElement {
-  const label = 'By how much more the first model of each pair has grown than the second, by date';
+  const label = 'How much more the first model of each pair has grown than the second, by date';
   const open = (_pair: string, date: string) => onOpen(date);
   const plot = createPlot({ label, dates, lines, format: change, height: HEIGHT, hasStart: true, onOpen: open }, signal);
-  const words = 'By how much more the first model has grown than the second since the start. A click shows the decisions of that day.';
+  const words = 'How much more the first model of a pair has grown than the second. Click a curve to see the decisions of that day.';
   return h('div', h('p.quiet', words), legend(plot, lines).element, plot.element);
 }
 

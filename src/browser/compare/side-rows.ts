@@ -26,8 +26,8 @@ const perYear = (report: ModelReport) => report.annualised_return;
 /** The figures side by side, in the order in which they are read. */
 export const figureRows: readonly FigureRow[] = [
   { label: 'Return', name: 'total_return', read: (row) => row.total_return, format: change, isToned: true, reasons: own },
-  { label: 'Return per year', name: 'annualised_return', read: perYear, format: change, isToned: true, reasons: own },
-  { label: 'Against the benchmark', name: 'excess_return', read: excess, format: change, isToned: true, reasons: relative },
+  { label: 'Annualised return', name: 'annualised_return', read: perYear, format: change, isToned: true, reasons: own },
+  { label: 'Excess return', name: 'excess_return', read: excess, format: change, isToned: true, reasons: relative },
   { label: 'Profit', name: 'profit', read: (row) => row.profit, format: profit, isToned: true },
   { label: 'Dividends', name: 'dividends', read: (row) => row.dividends, format: money },
   { label: 'Volatility', name: 'annualised_volatility', read: (row) => row.annualised_volatility, format: share, reasons: own },
@@ -42,7 +42,7 @@ export const figureRows: readonly FigureRow[] = [
   { label: 'Commission', name: 'commission', read: (row) => row.trading.commission, format: money },
   { label: 'Exposure', name: 'exposure', read: (row) => row.trading.exposure, format: share, reasons: trading },
   { label: 'Turnover', name: 'turnover', read: (row) => row.trading.turnover, format: ratio, reasons: trading },
-  { label: 'Round trips won', name: 'win_rate', read: (row) => row.round_trips.win_rate, format: share, reasons: trips },
+  { label: 'Win rate', name: 'win_rate', read: (row) => row.round_trips.win_rate, format: share, reasons: trips },
   { label: 'Profit factor', name: 'profit_factor', read: ({ round_trips: own }) => own.profit_factor, format: ratio, reasons: trips },
   { label: 'Expectancy', name: 'expectancy', read: (row) => row.round_trips.expectancy, format: profit, isToned: true, reasons: trips },
   { label: 'Model cost', name: 'cost_usd', read: (row) => row.usage.cost_usd, format: cost, reasons: usage },

@@ -66,8 +66,8 @@ async function lookForNewer(
   if (content.querySelector('.newer') !== null) return 'still';
   const { decisions } = await getDecisions(decisionsRequest(choice, ''), signal);
   if (idsOf(decisions) === shown) return 'still';
-  const show = button('Show them', () => goTo(location.pathname + location.search));
-  content.prepend(h('p.notice.newer', { role: 'status' }, 'There are other decisions by now. ', show));
+  const show = button('Show the latest', () => goTo(location.pathname + location.search));
+  content.prepend(h('p.notice.newer', { role: 'status' }, 'The list has changed since you opened it. ', show));
   return 'moving';
 }
 

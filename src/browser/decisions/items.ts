@@ -51,6 +51,6 @@ function deedOf({ kind, side, amount, symbol, price: paid }: Decision): Child[] 
   if (kind === 'no_trade') return ['No trade'];
   if (kind === 'failure') return ['Failed'];
   const order = [amount === null ? null : count(amount), symbol].filter((part) => part !== null).join(' ');
-  if (kind === 'refusal') return [`Refused to ${side} ${order}`];
+  if (kind === 'refusal') return [`Order refused: ${side} ${order}`];
   return [`${side === 'buy' ? 'Bought' : 'Sold'} ${order} at ${price(paid)}`];
 }

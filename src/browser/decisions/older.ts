@@ -45,7 +45,7 @@ export async function showParts<Item>(foot: HTMLElement, { load, add, describe, 
     }
     count += found;
     parts += 1;
-    replace(status, before === null ? `${describe(count)}, all there are.` : `${describe(count)} so far.`);
+    replace(status, before === null ? `${describe(count)} in total.` : `${describe(count)} so far.`);
     moreButton.hidden = before === null;
   };
   const loadMore = async () => {

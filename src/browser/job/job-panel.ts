@@ -9,7 +9,7 @@ import { pollSoon } from '../service/poll.ts';
 import { cancelJob, getStatus } from '../service/requests.ts';
 import type { JobEntry, Status } from '../service/responses.ts';
 import { type JobGrid, jobGrid } from './job-grid.ts';
-import { entryName, jobCost } from './job-words.ts';
+import { entryName, failuresInWords, jobCost } from './job-words.ts';
 import { secondsToGo } from './pace.ts';
 
 /** A job with its progress, warnings and model-days, kept up to date while it is unfinished. */
@@ -95,13 +95,11 @@ function showEntry(ran: JobEntry): HTMLElement {
   return h('div', h('h3', entryName(ran)), entryView(ran.entry));
 }
 
-function notesOf({ error, warnings, details }: Status): HTMLElement[] {
-  const failures = details.filter(({ status }) => status === 'failed');
-  const byError = [...Map.groupBy(failures, (detail) => detail.error ?? '')];
-  const problems = byError.map(([reason, own]) => `${counted(own.length, 'model-day')} failed: ${reason}`);
+function notesOf(status: Status): HTMLElement[] {
+  const problems = [status.error, ...failuresInWords(status)].filter((words) => words !== null);
   return [
-    ...[error, ...problems].filter((words) => words !== null).map((words) => h('p.notice.bad', words)),
-    ...(warnings ?? []).map((warning) => h('p.notice', warning)),
+    ...problems.map((words) => h('p.notice.bad', words)),
+    ...(status.warnings ?? []).map((warning) => h('p.notice', warning)),
   ];
 }
 

@@ -83,7 +83,7 @@ function jobTable(jobs: readonly Job[]) {
       numberColumn('Failed', ({ progress }) => progress.failed, count, { meaning: 'Model-days that failed' }),
       numberColumn('Warnings', ({ warnings }) => warnings?.length ?? 0, count),
       {
-        ...numberColumn<Job>('Cost', ({ usage }) => usage.cost_usd, cost, { meaning: 'Of all its model-days, as far as it is known' }),
+        ...numberColumn<Job>('Cost', ({ usage }) => usage.cost_usd, cost, { meaning: 'Of all its model-days whose cost is known' }),
         cell: ({ usage }) => jobCost(usage),
       },
       textColumn('Created', (row) => row.created_at, { cell: (row) => localTime(row.created_at) }),

@@ -15,7 +15,7 @@ export function leftOutSection(status: Status): HTMLElement {
   const isOver = status.completed_at !== null;
   const nothing = isOver ? 'Nothing: every model-day was completed.' : 'Nothing so far.';
   return section(
-    'What it left out',
+    'Left out',
     rows.length === 0 ? h('p.quiet', nothing) : leftOutTable(rows),
   );
 }

@@ -10,10 +10,10 @@ import { termsInWords } from './terms.ts';
 export function ranWith(status: Status): HTMLElement {
   const { symbols } = status.terms;
   return section(
-    'What it ran with',
+    'Terms',
     definitions('entry', termsInWords(status)),
     h('details.fold', h('summary', counted(symbols.length, 'symbol')), h('p', symbols.join(', '))),
-    h('h3', 'What each model was asked'),
+    h('h3', 'What ran'),
     ...status.entries.map(entryFold),
   );
 }

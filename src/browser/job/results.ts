@@ -35,7 +35,7 @@ export function jobResults(jobId: string): JobResults {
     const choice = h('p', link(`/${query}`, 'Rank these models over the days that they have in common'));
     shown = { curves: equityCurves(performance, over), board: leaderboard(performance, { choice }), cost };
     const compare = link(`/compare${query}`, 'Compare the models of this job with intervals');
-    const further = h('p', 'Is the difference chance? ', compare, '.');
+    const further = h('p', 'Could the difference be chance? ', compare, '.');
     replace(element, shown.curves.element, shown.board.element, further, cost.element);
   };
   return { element, refreshFor: recompute(refresh) };

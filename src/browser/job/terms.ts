@@ -7,7 +7,7 @@ export function termsInWords({ date_range, universe, terms, replace_existing }: 
   const limit = terms.max_cost_usd;
   return [
     ['Dates', datesInWords(date_range)],
-    ['Universe', `${universe ?? 'the default one'}, ${counted(terms.symbols.length, 'symbol')}`],
+    ['Universe', `${universe ?? 'default'}, ${counted(terms.symbols.length, 'symbol')}`],
     ['Initial cash', `$${money(terms.initial_cash)}`],
     ['Commission', commission(terms)],
     ['Slippage', terms.slippage_bps > 0 ? `orders fill ${basisPoints(terms.slippage_bps)} worse than the open` : 'none'],

@@ -58,7 +58,7 @@ function show(content: HTMLElement, { session, day }: Parts): void {
     day !== undefined && opening !== null && h('div.two', portfolio(day, opening), tradesOfDay(day.records)),
     section(
       'What the model knew',
-      brief === undefined ? h('p.quiet', 'The model read nothing.') : h('div.brief', text(brief.content)),
+      brief === undefined ? h('p.quiet', 'The model received no brief.') : h('div.brief', text(brief.content)),
     ),
     section(
       'Conversation',
@@ -66,7 +66,7 @@ function show(content: HTMLElement, { session, day }: Parts): void {
       thread(conversation.filter((message) => message !== brief)),
     ),
     summaryText !== null && section('How the day ended', text(summaryText)),
-    session.note !== null && section('Its note at the end of the day', text(session.note)),
+    session.note !== null && section('Note for the next day', text(session.note)),
   );
 }
 

@@ -13,7 +13,7 @@ const KINDS: Record<Entry['kind'], string> = {
 
 /** What a run asks its model, as it was stored with the run. */
 export function entryView(entry: Entry | null): HTMLElement {
-  if (entry === null) return h('p.quiet', 'This run is from before entries were stored with their runs.');
+  if (entry === null) return h('p.quiet', 'No entry is stored: this run was made before entries were stored with runs.');
   const { kind, basemodel, url, parameters, repeats, knowledge_cutoff: cutoff, max_cost_usd: limit } = entry;
   const { model: _model, ...others } = parameters;
   const prices = entry.price_per_million_tokens;

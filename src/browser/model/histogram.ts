@@ -48,7 +48,7 @@ type Bar = HistogramScale['bars'][number];
 function binTable(caption: string, rows: readonly Bar[]): HTMLElement {
   const columns = [
     numberColumn<Bar>('From', ({ from }) => from, change),
-    numberColumn<Bar>('To, without', ({ to }) => to, change),
+    numberColumn<Bar>('Up to, not including', ({ to }) => to, change),
     numberColumn<Bar>('Days', (bar) => bar.count, count),
   ];
   return table({ caption, rows, columns });

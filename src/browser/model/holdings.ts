@@ -26,7 +26,7 @@ export function holdingsOverTime({ days, symbols }: { days: readonly HeldDay[]; 
   const columns = [
     textColumn<HeldSymbol>('Symbol', ({ symbol }) => symbol, { isName: true }),
     { title: 'Weight over time', cell: strip, look: () => 'over-time', isDrawing: true },
-    numberColumn<HeldSymbol>('Mean weight', (row) => row.mean_weight, share, { meaning: 'Over all days, also those without it' }),
+    numberColumn<HeldSymbol>('Mean weight', (row) => row.mean_weight, share, { meaning: 'Over all days, held or not' }),
     numberColumn<HeldSymbol>('Highest weight', (row) => row.highest_weight, share),
     numberColumn<HeldSymbol>('Days', (row) => row.days, count),
     dateColumn<HeldSymbol>('First day', (row) => row.first_date),

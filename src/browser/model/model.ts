@@ -83,8 +83,7 @@ function notices(report: ModelReport): HTMLElement[] {
 }
 
 function failures({ failed_model_days: failed }: ModelReport): string {
-  const [were, them] = failed === 1 ? ['was', 'it'] : ['were', 'them'];
-  return `${counted(failed, 'model-day')} failed and ${were} not completed: the figures lack ${them}.`;
+  return `${counted(failed, 'model-day')} failed and ${failed === 1 ? 'is' : 'are'} missing from the figures.`;
 }
 
 function memory({ days_before_cutoff: days, model_days: all, knowledge_cutoff: cutoff }: ModelReport): string {
@@ -95,5 +94,6 @@ function memory({ days_before_cutoff: days, model_days: all, knowledge_cutoff: c
 function staleness({ curve, stale_model_days }: ModelReport): string {
   const dates = curve.filter(({ stale }) => stale).map(({ date }) => date);
   const named = dates.slice(0, MAX_NAMED).join(', ') + (dates.length > MAX_NAMED ? ', …' : '');
-  return `${counted(stale_model_days, 'model-day')} stale: the state before has changed since (${named}).`;
+  const [are, they] = stale_model_days === 1 ? ['is', 'it'] : ['are', 'they'];
+  return `${counted(stale_model_days, 'model-day')} ${are} stale, because what ${they} started from has changed since: ${named}.`;
 }

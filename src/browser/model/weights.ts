@@ -29,5 +29,5 @@ export function weightsOverTime(
 function gapsOf(days: readonly HeldDay[]): HTMLElement | null {
   const gaps = days.filter(({ holdings }) => holdings.some(({ weight }) => weight === null)).length;
   if (gaps === 0) return null;
-  return h('p.quiet', `On ${counted(gaps, 'day')} the weight of some holdings is unknown, because no price of them was stored.`);
+  return h('p.quiet', `On ${counted(gaps, 'day')} the weight of some holdings is unknown, because no price was stored for them.`);
 }

@@ -64,7 +64,7 @@ function rankingChoice(filters: Filters): HTMLElement {
 
 function comparisonHint(filters: Filters): HTMLElement {
   const query = queryOf(filters, performanceFilterNames);
-  return h('p', 'Is the difference chance? ', link(`/compare${query}`, 'Compare the models with intervals'), '.');
+  return h('p', 'Could the difference be chance? ', link(`/compare${query}`, 'Compare the models with intervals'), '.');
 }
 
 /** What to do while there is nothing to show. */

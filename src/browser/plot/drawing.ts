@@ -20,7 +20,7 @@ interface Drawing {
 /** How the plot library draws a plot. */
 export function drawingOptions(options: PlotOptions, { isLog, hidden, width, showTip }: Drawing): uPlot.Options {
   const { lines, height, group, drawOver, fromZero = false, isStacked = false, marks = [] } = options;
-  const colours = coloursOf(['axis', 'grid', 'surface', ...lines.map(({ look }) => look)]);
+  const colours = coloursOf(['axis', 'gridline', 'surface', ...lines.map(({ look }) => look)]);
   return {
     width,
     height,
@@ -67,7 +67,7 @@ function axesOf({ format, height }: PlotOptions, colours: Record<string, string>
     {
       ...axis,
       size: AXIS_WIDTH,
-      grid: { stroke: colours['grid'] ?? '', width: 1 },
+      grid: { stroke: colours['gridline'] ?? '', width: 1 },
       splits: (_plot, _axis, min, max) => axisSplits(min, max, height),
       filter: (_plot, splits) => splits,
       values: (_plot, splits) => withoutEmptyCents(splits.map((value) => format(value))),

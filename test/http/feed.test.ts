@@ -53,6 +53,20 @@ async function foundAt(query: string) {
   return messages;
 }
 
+/** The items of all pages of a list; no page has more than its limit. */
+async function allPages(path: string, itemsOf: (body: any) => any[]): Promise<any[]> {
+  const limit = Number(/limit=(\d+)/.exec(path)?.[1]);
+  const items: any[] = [];
+  for (let before: string | null = ''; before !== null; ) {
+    const { body } = await service.get(`${path}&before=${encodeURIComponent(before)}`);
+    const page = itemsOf(body);
+    assert.ok(page.length <= limit);
+    items.push(...page);
+    before = body.next_before;
+  }
+  return items;
+}
+
 const words = ({ kind, date, model, side, amount, symbol, price, reason, detail, message_index }: any) =>
   [`${date} ${model} ${kind}`, [side, amount, symbol, price].map((one) => one ?? '-').join(' '), reason, detail, message_index] as const;
 
@@ -104,14 +118,8 @@ for (const [query, places] of filters) {
     const chosen = query.replace(/job_id=(\d)/, (_, index: string) => `job_id=${jobs[Number(index)]}`);
     const expected = places.map((place) => ALL[place]?.[0]);
     for (const limit of [1, 2, 200]) {
-      const found: string[] = [];
-      for (let before: string | null = ''; before !== null; ) {
-        const { body } = await service.get(`/decisions?${chosen}&limit=${limit}&before=${encodeURIComponent(before)}`);
-        assert.ok(body.count <= limit);
-        found.push(...body.decisions.map((one: any) => words(one)[0]));
-        before = body.next_before;
-      }
-      assert.deepEqual(found, expected);
+      const found = await allPages(`/decisions?${chosen}&limit=${limit}`, (body) => body.decisions);
+      assert.deepEqual(found.map((one) => words(one)[0]), expected);
     }
   });
 }
@@ -184,13 +192,7 @@ test('search: the filters and pages of the feed, newest message first', async ()
   assert.deepEqual(all.map(({ model, date }) => `${model} ${date}`), [
     ...[`model-b ${MON}`, `model-b ${TUE}`, `model-a ${WED}`, `model-a ${TUE}`, `model-a ${MON}`],
   ]);
-  const paged: unknown[] = [];
-  for (let before: string | null = ''; before !== null; ) {
-    const { body } = await service.get(`/search?q=done&limit=2&before=${before}`);
-    paged.push(...body.messages);
-    before = body.next_before;
-  }
-  assert.deepEqual(paged, all);
+  assert.deepEqual(await allPages('/search?q=done&limit=2', (body) => body.messages), all);
   const counts = [`model=model-b`, `models=model-a`, `job_id=${jobs[1]}`, `start_date=${WED}`, `end_date=${MON}&model=model-a`];
   const found = await Promise.all(counts.map(async (query) => (await foundAt(`?q=done&${query}`)).length));
   assert.deepEqual(found, [2, 3, 1, 1, 1]);

@@ -53,7 +53,7 @@ test('two to four models are side by side, with a column per run as far as there
 });
 
 test('the day is that of the address, else the last; each has those beside it', () => {
-  const curve = (...own: string[]) => ({ curve: own.map((date) => ({ date })) }) as Parameters<typeof datesOf>[0][number];
+  const curve = (...own: string[]) => ({ curve: own.map((date) => ({ date })) });
   const all = datesOf([curve('2025-06-02', '2025-06-04'), curve('2025-06-03', '2025-06-04')]);
   assert.deepEqual(all, ['2025-06-02', '2025-06-03', '2025-06-04']);
   assert.deepEqual(placeOf(all, '2025-06-02'), { date: '2025-06-02', previous: null, next: '2025-06-03' });

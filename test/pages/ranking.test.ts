@@ -4,7 +4,7 @@ import { curvesFromStart, valueAtEnd } from '../../src/browser/board/curve-lines
 import { marksOf } from '../../src/browser/board/marks.ts';
 import { rankingOf } from '../../src/browser/board/ranking.ts';
 import { lookOf } from '../../src/browser/parts/look.ts';
-import type { ModelReport, Performance } from '../../src/browser/service/responses.ts';
+import type { ModelReport } from '../../src/browser/service/responses.ts';
 
 const nothing = { common: null, clean_after: null, without_clean_days: [], without_completed_days: [] };
 const common = { start_date: '2025-10-01', end_date: '2025-10-07', days: 4, left_out: [], left_out_days: [] };
@@ -81,15 +81,14 @@ function performanceOf(
   starts: Record<string, number>,
   growths: Record<string, [date: string, growth: number][]>,
   cash: Record<string, number | null> = {},
-): Performance {
-  const models = Object.entries(growths).map(([model, points]) => ({
-    model,
-    start_value: starts[model],
-    initial_cash: model in cash ? cash[model] : starts[model],
-    curve: points.map(([date, growth]) => ({ date, growth, value: (starts[model] ?? 0) * growth })),
-  }));
+) {
+  const models = Object.entries(growths).map(([model, points]) => {
+    const start = starts[model] ?? NaN;
+    const curve = points.map(([date, growth]) => ({ date, growth, value: start * growth }));
+    return { model, start_value: start, initial_cash: cash[model] === undefined ? start : cash[model], curve };
+  });
   const benchmark = { name: 'QQQ', curve: [{ date: '2025-10-07', value: 1.1 }, { date: '2025-10-08', value: 1.2 }] };
-  return { models, benchmark } as Partial<Performance> as Performance;
+  return { models, benchmark };
 }
 
 test('all curves start together before the first day, at the initial cash of most models', () => {
@@ -123,8 +122,8 @@ test('all curves start together before the first day, at the initial cash of mos
 });
 
 test('the value in the leaderboard is that of the curve where some days do not count', () => {
-  const [report] = performanceOf({ one: 100 }, { one: [['2025-10-07', 1.1], ['2025-10-08', 1.21]] }).models as [ModelReport];
-  assert.equal(valueAtEnd({ ...report, end_value: 121.004 }, 100), 121.004, 'the exact value where every day counts');
-  const later = report.curve.map((day, index) => ({ ...day, value: day.value + index * 5 }));
-  assert.equal(valueAtEnd({ ...report, curve: later, end_value: 126 }, 100), 121, 'a day that does not count came between');
+  const [{ curve = [] } = {}] = performanceOf({ one: 100 }, { one: [['2025-10-07', 1.1], ['2025-10-08', 1.21]] }).models;
+  assert.equal(valueAtEnd({ curve, end_value: 121.004 }, 100), 121.004, 'the exact value where every day counts');
+  const later = curve.map((day, index) => ({ ...day, value: day.value + index * 5 }));
+  assert.equal(valueAtEnd({ curve: later, end_value: 126 }, 100), 121, 'a day that does not count came between');
 });

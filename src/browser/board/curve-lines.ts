@@ -1,9 +1,16 @@
 import { money } from '../parts/format.ts';
 import { looksOf } from '../parts/look.ts';
 import { byName } from '../parts/names.ts';
-import { type Line, benchmarkLines } from '../plot/lines.ts';
+import { type BenchmarkCurve, type Line, benchmarkLines } from '../plot/lines.ts';
 import { datesFromStart, valuesFromStart } from '../plot/values.ts';
-import type { ModelReport, Performance } from '../service/responses.ts';
+import type { ModelReport } from '../service/responses.ts';
+
+type Day = Pick<ModelReport['curve'][number], 'date' | 'growth' | 'value'>;
+
+/** What the curves use of a model's report. */
+export interface ModelCurve extends Pick<ModelReport, 'model' | 'initial_cash' | 'start_value'> {
+  curve: readonly Day[];
+}
 
 interface EquityCurves {
   /** The first one is where the curves start, before the first day. */
@@ -16,7 +23,7 @@ interface EquityCurves {
  * The curves of all models and the benchmark, which start together at the initial cash. Where a model had another value before
  * its first day of these, or some of its days do not count, its curve is what the initial cash would have grown to.
  */
-export function curvesFromStart({ models, benchmark }: Pick<Performance, 'models' | 'benchmark'>): EquityCurves {
+export function curvesFromStart({ models, benchmark }: { models: readonly ModelCurve[]; benchmark: BenchmarkCurve }): EquityCurves {
   const start = usualStart(models);
   const dates = datesFromStart([...new Set(models.flatMap(({ curve }) => curve.map(({ date }) => date)))].sort());
   const looks = looksOf(models.map(({ model }) => model));
@@ -35,7 +42,7 @@ export function curvesFromStart({ models, benchmark }: Pick<Performance, 'models
 const TOLERANCE = 1e-5;
 
 /** Whether a day's value is what the start has grown to; it is not where days between them do not count. */
-function isGrown({ value, growth }: ModelReport['curve'][number], start: number): boolean {
+function isGrown({ value, growth }: Day, start: number): boolean {
   return Math.abs(value - growth * start) <= TOLERANCE * start;
 }
 
@@ -43,13 +50,13 @@ function isGrown({ value, growth }: ModelReport['curve'][number], start: number)
  * What a model is worth at its last close; where it had another value before its first day of these, or some of its days do
  * not count, what the initial cash would have grown to, as in its curve.
  */
-export function valueAtEnd({ curve, end_value: value }: ModelReport, start: number): number {
+export function valueAtEnd({ curve, end_value: value }: Pick<ModelReport, 'end_value'> & Pick<ModelCurve, 'curve'>, start: number): number {
   const last = curve.at(-1);
   return last === undefined || curve.every((day) => isGrown(day, start)) ? value : last.growth * start;
 }
 
 /** The initial cash of most models; the highest of those equally common. */
-export function usualStart(models: readonly ModelReport[]): number {
+export function usualStart(models: readonly Pick<ModelReport, 'initial_cash' | 'start_value'>[]): number {
   const groups = [...Map.groupBy(models, ({ initial_cash: cash, start_value: start }) => cash ?? start)];
   const [usual] = groups.sort(([one, a], [other, b]) => b.length - a.length || other - one);
   return usual?.[0] ?? 0;

@@ -35,7 +35,7 @@ export function columnsOf(models: readonly Pick<ComparedModel, 'model' | 'runs'>
 }
 
 /** The dates on which any of these models has a day, in order. */
-export function datesOf(reports: readonly Pick<ModelReport, 'curve'>[]): string[] {
+export function datesOf(reports: readonly { curve: readonly { date: string }[] }[]): string[] {
   return [...new Set(reports.flatMap(({ curve }) => curve.map(({ date }) => date)))].sort();
 }
 

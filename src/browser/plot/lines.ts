@@ -52,9 +52,14 @@ export function isOpenable({ look }: Line): boolean {
   return look !== BENCHMARK_LOOK.colour;
 }
 
+/** What a plot uses of a benchmark. */
+export interface BenchmarkCurve extends Pick<Performance['benchmark'], 'name'> {
+  curve: readonly { date: string; value: number }[];
+}
+
 /** The benchmark, whose curve starts from 1, scaled to start with the models' value; no line without a curve. */
 export function benchmarkLines(
-  { name, curve }: Performance['benchmark'],
+  { name, curve }: BenchmarkCurve,
   dates: readonly string[],
   start: number,
 ): Line[] {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { amountOf, daysOf, dividendsOf } from '../../src/browser/model/days.ts';
+import { amountOf, daysOf, dividendsOf } from '../../src/browser/model-day/day.ts';
 import { chance, change, cost, count, duration, longDate, money, pValue, price, profit, share, tone } from '../../src/browser/parts/format.ts';
 import { secondsToGo } from '../../src/browser/job/pace.ts';
 import { restOfSummary } from '../../src/browser/model-day/summary.ts';

@@ -15,6 +15,7 @@ interface Operation {
   responses: Record<string, { description: string; content?: Content }>;
 }
 
+/** A parameter of an operation. */
 export interface Parameter {
   name: string;
   in: 'path' | 'query' | 'header';
@@ -23,6 +24,7 @@ export interface Parameter {
   schema: Schema;
 }
 
+/** A JSON schema, as far as this page reads it. */
 export interface Schema {
   type?: string | string[];
   format?: string;
@@ -35,6 +37,8 @@ export interface Schema {
   items?: Schema;
   anyOf?: Schema[];
   $ref?: string;
+  minimum?: number;
+  maximum?: number;
   [keyword: string]: unknown;
 }
 

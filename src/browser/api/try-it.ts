@@ -56,7 +56,7 @@ function fieldOf({ name, in: place, required, schema: described }: Parameter, sc
 
 /** The browser's own input aids: a calendar, a number within its limits. */
 function inputFor({ type, format, minimum, maximum }: Schema): Attributes {
-  if (type === 'integer') return { type: 'number', min: minimum as number, max: maximum as number, step: 1 };
+  if (type === 'integer') return { type: 'number', min: minimum, max: maximum, step: 1 };
   return { type: format === 'date' ? 'date' : 'text' };
 }
 

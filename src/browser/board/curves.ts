@@ -14,6 +14,7 @@ import { curvesFromStart } from './curve-lines.ts';
 
 const HEIGHT = 340;
 
+/** The plot of the overview and of a job. */
 export interface Curves {
   element: HTMLElement;
   /** Shows later values. Returns false if the models have changed, so that a new plot is needed. */

@@ -11,6 +11,7 @@ import { usualStart, valueAtEnd } from './curve-lines.ts';
 import { type RowMark, marksOf } from './marks.ts';
 import { rankingOf } from './ranking.ts';
 
+/** The table of the models, with what its ranking covers. */
 export interface Leaderboard {
   element: HTMLElement;
   /** Shows later figures of the same models. */

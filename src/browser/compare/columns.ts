@@ -2,9 +2,11 @@ import type { ComparedModel } from '../service/responses.ts';
 
 /** What stands side by side: two to four models, a column per run as far as there is room. */
 
-export const MIN_SIDES = 2;
-export const MAX_SIDES = 4;
+/** How many models fit side by side, at least and at most. */
+const MIN_SIDES = 2;
+const MAX_SIDES = 4;
 
+/** Whether there are as many models as fit side by side. */
 export function fitsSideBySide(models: readonly unknown[]): boolean {
   return models.length >= MIN_SIDES && models.length <= MAX_SIDES;
 }

@@ -6,6 +6,7 @@ export interface View {
   difference: number | null;
 }
 
+/** Finds the view of a model from another; null for two that were not paired. */
 export type Lookup = (model: string, against: string) => View | null;
 
 /** Finds the pair of two models in either order; null for two that were not paired. */

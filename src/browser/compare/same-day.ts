@@ -13,7 +13,8 @@ import { datesOf, placeOf } from './columns.ts';
 /** Of one model on one day; more than a day has, as a rule. */
 const MOST_DECISIONS = '200';
 
-export interface SameDay {
+/** A view of one day, whose date can be changed from elsewhere. */
+interface SameDay {
   element: HTMLElement;
   /** Shows the decisions of a date, and puts it into the address. */
   open(date: string): void;

@@ -13,9 +13,11 @@ export interface FeedChoice {
 /** The filters of the bar that this page has. */
 export const feedFilterNames = ['models', 'start_date', 'end_date', 'job_id'] as const;
 
-export const DECISIONS_PER_PAGE = 50;
-export const MESSAGES_PER_PAGE = 20;
+/** How many items the feed requests at a time. */
+const DECISIONS_PER_PAGE = 50;
+const MESSAGES_PER_PAGE = 20;
 
+/** The kinds of decisions in words. */
 export const kindWords: Record<Decision['kind'], string> = {
   trade: 'Trades',
   refusal: 'Refused orders',

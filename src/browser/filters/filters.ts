@@ -16,6 +16,7 @@ export interface Filters {
   common: string;
 }
 
+/** The name of a filter, in addresses and requests. */
 export type FilterName = keyof Filters;
 
 /** In the order in which an address has them. */

@@ -6,6 +6,7 @@ import { liveTable, numberColumn, textColumn } from '../parts/table.ts';
 import type { ModelReport, Performance, Status } from '../service/responses.ts';
 import { totalInWords } from './job-words.ts';
 
+/** A table of costs that follows a job. */
 export interface CostTable {
   element: HTMLElement;
   /** Shows later figures of the same models. */

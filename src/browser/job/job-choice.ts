@@ -8,7 +8,8 @@ export interface JobChoice {
   before: string;
 }
 
-export const JOBS_PER_PAGE = 25;
+/** How many jobs the page of jobs shows at a time. */
+const JOBS_PER_PAGE = 25;
 
 /** The choice in the page's address. A status that does not exist counts as none. */
 export function jobChoiceIn(search: string): JobChoice {

@@ -26,6 +26,7 @@ export interface JobGrid {
   update(status: Status): void;
 }
 
+/** The grid of a job, opened at the dates that are running or come next. */
 export function jobGrid(first: Status): JobGrid {
   let latest = first;
   let page = pageInProgress(first);

@@ -19,6 +19,7 @@ export interface JobPanel {
   refresh(signal: AbortSignal): Promise<Status | null>;
 }
 
+/** The panel of a job, empty until its first refresh; with `titled` it links to the page of the job and folds what ran. */
 export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPanel {
   const parts = {
     state: h('span.state'),

@@ -8,13 +8,14 @@ import { type CostTable, costSection } from './cost.ts';
 import { type RefreshFor, recompute } from './recompute.ts';
 
 /** The curves, the leaderboard and the cost of one job, over its own model-days. */
-export interface JobResults {
+interface JobResults {
   element: HTMLElement;
   refreshFor: RefreshFor;
 }
 
 type Shown = { curves: ReturnType<typeof equityCurves>; board: ReturnType<typeof leaderboard>; cost: CostTable };
 
+/** The results of a job, empty until its first refresh. */
 export function jobResults(jobId: string): JobResults {
   const element = h('div.stack');
   let drawing = new AbortController();

@@ -1,6 +1,4 @@
 import { jobPath, modelDayPath, modelPath } from '../../page-paths.ts';
-import { type Day, daysOf, dividendsOf } from '../model/days.ts';
-import { tradesOfDay } from '../model/model-tables.ts';
 import { definitions, link, missing, section } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
 import { change, cost, count, counted, duration, longDate, money, profit, shortId, tone } from '../parts/format.ts';
@@ -9,9 +7,11 @@ import { localTime } from '../parts/time.ts';
 import { poll } from '../service/poll.ts';
 import { getDayResults, getSession } from '../service/requests.ts';
 import type { Session } from '../service/responses.ts';
+import { type Day, daysOf, dividendsOf } from './day.ts';
 import { portfolio } from './portfolio.ts';
 import { restOfSummary } from './summary.ts';
 import { text, thread } from './thread.ts';
+import { tradesOfDay } from './trades.ts';
 
 /** One model on one date: what it read, wrote and did, and the results. */
 export const showModelDay: Page = async (host, params, signal) => {

@@ -1,9 +1,9 @@
-import { type Day, sharesIn } from '../model/days.ts';
 import { section } from '../parts/blocks.ts';
 import { h } from '../parts/element.ts';
 import { count, longDate, money, profit } from '../parts/format.ts';
 import { table } from '../parts/table.ts';
 import type { Session } from '../service/responses.ts';
+import { type Day, sharesIn } from './day.ts';
 
 /** In dollars: smaller differences are floating-point errors. */
 const SMALLEST = 0.00005;

@@ -2,17 +2,20 @@ import { type Attributes, type Child, h, newId, on, replace } from './element.ts
 
 /** The building blocks of pages: sections, buttons, links, lists, forms, dialogs. */
 
+/** A section with a heading that names it. */
 export function section(title: Child, ...children: readonly Child[]): HTMLElement {
   const id = newId();
   return h('section', { 'aria-labelledby': id }, h('h2', { id }, title), ...children);
 }
 
+/** A link to one of our pages or files; `href` is a path. */
 export function link(href: string, ...children: readonly Child[]): HTMLAnchorElement {
   return h('a', { href }, ...children);
 }
 
 type Label = Child | readonly Child[];
 
+/** A button that acts when pressed, and never submits a form. */
 export function button(label: Label, act: () => void, attributes: Attributes = {}): HTMLButtonElement {
   return on(h('button', { type: 'button', ...attributes }, ...[label].flat()), 'click', act);
 }

@@ -2,6 +2,7 @@ import { showLines } from '../../text.ts';
 
 /** Attributes by name; false, null and undefined leave one out, true sets it empty. */
 export type Attributes = Readonly<Record<string, string | number | boolean | null | undefined>>;
+/** What an element may contain; null, undefined and false are left out. */
 export type Child = Node | string | number | null | undefined | false;
 type Tag = keyof HTMLElementTagNameMap;
 type TagOf<Selector> = Selector extends `${infer Name}.${string}` ? Name & Tag : Selector & Tag;
@@ -41,6 +42,7 @@ function fill<Kind extends Element>(element: Kind, attributes: Attributes, child
   return element;
 }
 
+/** Sets and removes attributes. Throws for one that could run something, and for a link to another site. */
 export function setAttributes(element: Element, attributes: Attributes): void {
   for (const [name, value] of Object.entries(attributes)) {
     if (FORBIDDEN.test(name)) throw new Error(`Cannot set the attribute ${name}: it can run or load something`);

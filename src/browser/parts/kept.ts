@@ -9,7 +9,7 @@ import { type Json, asObject } from '../../json.ts';
 /** These suit only the dates and the length of the page as it was; all else is carried along when its filters change. */
 const NOT_CARRIED = /^(scroll|zoom)\b/;
 
-/** One value of the current entry, under a key that is unique on its page. It is not checked: older programs wrote it too. */
+/** One value of the current entry, under a key that is unique on its page. Check it: an older version of the pages may have written it. */
 export interface Kept {
   read(): unknown;
   /** Does nothing once the reader has left the entry. */
@@ -23,6 +23,7 @@ export function startEntry(): void {
   entry += 1;
 }
 
+/** The value of the entry that is shown now, under the key. */
 export function keep(key: string): Kept {
   const own = entry;
   return {
@@ -45,7 +46,7 @@ function keptHere(): Json {
   return asObject(history.state) ?? {};
 }
 
-/** Browsers refuse it when it comes too often; then this once the page is not kept as it is. */
+/** Browsers refuse frequent writes; what this one would have kept is then lost. */
 function replaceState(state: Json): void {
   try {
     history.replaceState(state, '');

@@ -26,7 +26,8 @@ const OUTLINES = {
   wedge: 'M0 4.4L4.2-3.2H-4.2Z',
   plus: 'M-1.2-4.4H1.2V-1.2H4.4V1.2H1.2V4.4H-1.2V1.2H-4.4V-1.2H-1.2Z',
 } as const;
-export type Marker = keyof typeof OUTLINES;
+/** The name of a shape. */
+type Marker = keyof typeof OUTLINES;
 const MARKERS: readonly (Marker | undefined)[] = [undefined, ...(Object.keys(OUTLINES) as Marker[])];
 
 /** The benchmark is not a model: it has a colour of its own. */

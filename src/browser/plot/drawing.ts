@@ -6,6 +6,7 @@ import { drawMarkers } from './markers.ts';
 import { axisSplits, dateLabels, paddedRange, withoutEmptyCents } from './scale.ts';
 import { DAY_SECONDS } from './values.ts';
 
+/** In CSS pixels: the room for the labels of the values, left of the drawing area. */
 export const AXIS_WIDTH = 74;
 const AXIS_HEIGHT = 32;
 const DAY_STEPS = [1, 2, 7, 14, 30, 61, 91, 182, 365, 730].map((days) => days * DAY_SECONDS);

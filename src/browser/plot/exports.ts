@@ -14,6 +14,7 @@ interface Exports {
   update(): void;
 }
 
+/** The exports of a plot; `shown` returns what it shows now. */
 export function plotExports(canvas: HTMLElement, shown: () => PlotOptions): Exports {
   return drawingExports(canvas, shown().label, () => valueTable(shown()));
 }

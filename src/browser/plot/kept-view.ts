@@ -10,12 +10,13 @@ export interface Range {
 }
 
 /** What a plot keeps over Back: the dates in view, which plots of a group share, hidden lines by name, and the scale. */
-export interface KeptView {
+interface KeptView {
   zoom: Kept;
   hidden: Kept;
   isLog: Kept;
 }
 
+/** What is kept of a plot, under its name or that of its group. */
 export function keptView({ label, keptAs = label, group = keptAs }: PlotOptions): KeptView {
   return { zoom: keep(`zoom ${group}`), hidden: keep(`hidden ${keptAs}`), isLog: keep(`log ${keptAs}`) };
 }

@@ -6,6 +6,7 @@ import { ZOOM_STEP, rowsAt, showAll, spokenValues, zoom } from './reading.ts';
 
 /** A plot by keyboard. */
 
+/** What the keys do, for screen readers. */
 export const KEYS =
   'Left and right read the values, up and down choose a line, plus and minus zoom, Escape shows all dates';
 

@@ -16,6 +16,7 @@ export interface Line extends Pick<Look, 'dash' | 'marker'> {
   isFilled?: boolean;
 }
 
+/** What a plot shows, and how. */
 export interface PlotOptions {
   /** A description for readers who cannot see it. */
   label: string;
@@ -70,6 +71,7 @@ export function benchmarkLines(
   return [{ label, values: valuesFromStart(dates, scaled, start), look, dash, width: 2 }];
 }
 
+/** The name of a benchmark, as readers know it. */
 export function benchmarkName(name: string): string {
   return name === 'universe' ? 'Equal-weight universe' : name;
 }

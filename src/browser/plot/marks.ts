@@ -24,7 +24,7 @@ export function freeRow(boxes: Box[], { left, right }: Box): number {
 const MAX_NAMED = 3;
 
 /** A run with the last date that its model may remember; null where none is known. */
-export interface Cutoff {
+interface Cutoff {
   family: string;
   knowledge_cutoff: string | null;
 }

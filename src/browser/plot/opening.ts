@@ -14,7 +14,8 @@ export interface Shown {
 export function openOnClick(canvas: HTMLElement, shown: () => Shown): void {
   const dayAt = (event: MouseEvent) => {
     const { plot, options, hidden } = shown();
-    if (plot === null || options.onOpen === undefined || !plot.over.contains(event.target as Node)) return null;
+    if (plot === null || options.onOpen === undefined) return null;
+    if (!(event.target instanceof Node && plot.over.contains(event.target))) return null;
     const { left, top } = plot.over.getBoundingClientRect();
     const found = lineAt(drawnLines(plot, options, hidden), { x: event.clientX - left, y: event.clientY - top });
     return found === null ? null : openerOf(options, found.line, found.index);

@@ -11,6 +11,7 @@ import { openOnClick } from './opening.ts';
 import { fillTip, isWhole, placeTip, showAll, zoom } from './reading.ts';
 import { stacked } from './stack.ts';
 
+/** A plot on a page. */
 export interface Plot {
   element: HTMLElement;
   setVisible(line: number, isVisible: boolean): void;

@@ -8,6 +8,7 @@ import { DAY_SECONDS } from './values.ts';
 
 /** How readers read a plot: the values at the cursor, and the dates in view. */
 
+/** The share of the dates in view that one step of zooming in leaves. */
 export const ZOOM_STEP = 0.7;
 
 interface Place {

@@ -4,7 +4,7 @@
 export const DAY_SECONDS = 86_400;
 
 /** The values of a curve on the dates; null on dates that it lacks. */
-export function valuesOn(
+function valuesOn(
   dates: readonly string[],
   curve: readonly { date: string; value: number }[],
 ): (number | null)[] {

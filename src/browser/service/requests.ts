@@ -1,7 +1,18 @@
 import { asObject, tryParse } from '../../json.ts';
-import type { Comparison, Holdings, Jobs, KnownModels, Performance, ResultsRecord, Session, Status } from './responses.ts';
-import type { Decisions, Found } from './responses.ts';
-import type { TriggerRequest, TriggerResponse } from './responses.ts';
+import type {
+  Comparison,
+  Decisions,
+  Found,
+  Holdings,
+  Jobs,
+  KnownModels,
+  Performance,
+  ResultsRecord,
+  Session,
+  Status,
+  TriggerRequest,
+  TriggerResponse,
+} from './responses.ts';
 import { type Trade, tradesIn } from './trades.ts';
 import { accessToken, askForToken } from './token.ts';
 
@@ -68,10 +79,12 @@ function detailOf(text: string): string | null {
   return typeof detail === 'string' ? detail : null;
 }
 
+/** A job with its model-days; null for an unknown job. */
 export function getStatus(jobId: string, signal: AbortSignal): Promise<Status | null> {
   return requestIfFound(`/simulate/status/${encodeURIComponent(jobId)}`, { signal });
 }
 
+/** The newest jobs, at most as many as the limit. */
 export function getJobs(limit: number, signal: AbortSignal): Promise<Jobs> {
   return request(`/jobs?limit=${limit}`, { signal });
 }
@@ -91,6 +104,7 @@ export function getFound(url: string, signal: AbortSignal): Promise<Found> {
   return request(url, { signal });
 }
 
+/** The models of the configuration and those with results. */
 export function getModels(signal: AbortSignal): Promise<KnownModels> {
   return request('/models', { signal });
 }
@@ -116,10 +130,6 @@ export function getComparison(query: string, signal: AbortSignal): Promise<Compa
   return request(`/comparison${query}`, { signal });
 }
 
-export function getResults(model: string, signal: AbortSignal): Promise<{ results: ResultsRecord[] }> {
-  return request(`/results?${new URLSearchParams({ model })}`, { signal });
-}
-
 /** The records of one model-day; none before it is committed. */
 export function getDayResults(model: string, date: string, signal: AbortSignal): Promise<{ results: ResultsRecord[] }> {
   return request(`/results?${new URLSearchParams({ model, date })}`, { signal });
@@ -132,15 +142,18 @@ export async function getSession(model: string, date: string, signal: AbortSigna
   return found?.sessions.at(-1) ?? null;
 }
 
+/** Starts a job. Rejects with the reason for which the service refuses it. */
 export function triggerJob(job: TriggerRequest): Promise<TriggerResponse> {
   const headers = { 'content-type': 'application/json' };
   return request('/simulate/trigger', { method: 'POST', headers, body: JSON.stringify(job) });
 }
 
+/** Cancels a job. Rejects with the reason for which the service refuses it. */
 export function cancelJob(jobId: string): Promise<{ message: string }> {
   return request(`/simulate/cancel/${encodeURIComponent(jobId)}`, { method: 'POST' });
 }
 
+/** The description of the interface, as OpenAPI. */
 export function getDescription(signal: AbortSignal): Promise<unknown> {
   return request('/openapi.json', { signal });
 }

@@ -16,11 +16,6 @@ export function daysOf(records: readonly ResultsRecord[]): Day[] {
   });
 }
 
-/** The value of the portfolio before the day: on a model's first day, its initial cash. */
-export function startValue({ close: { portfolio_value, daily_profit } }: Day): number {
-  return portfolio_value - (daily_profit ?? 0);
-}
-
 /** The shares held after a record, by symbol. */
 export function sharesIn({ holdings }: Pick<ResultsRecord, 'holdings'>): Map<string, number> {
   return new Map(holdings.map(({ symbol, quantity }) => [symbol, quantity]));

@@ -2,7 +2,7 @@ import { tryParse } from '../../json.ts';
 
 /** Numbers and dates as people read them. A missing one is a dash; a minus sign is U+2212, so that columns align. */
 
-/** Stands for a number or a date that is missing. */
+/** What is shown in place of a missing number or date. */
 export const MISSING = '–';
 
 const twoPlaces = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });

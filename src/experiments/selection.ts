@@ -62,10 +62,14 @@ function runsOf(
     return (present.length > 0 ? present : family.slice(0, 1)).map(({ run }) => run);
   }
   if (families.values().some((runs) => runs.some(({ run }) => run === name))) return [name];
-  throw new ServiceError('invalid_filter', `${parameter}: no job has run ${name}; GET /models lists the models`);
+  throw unknownModel(parameter, name);
+}
+
+/** The refusal of a name, in a parameter of a query, that no job has used. */
+export function unknownModel(parameter: string, name: string): ServiceError {
+  return new ServiceError('invalid_filter', `${parameter}: no job has run ${name}; GET /models lists the models`);
 }
 
 function tooMany(models: number): ServiceError {
-  const message = `models: expected at most ${MAX_MODELS} models, not ${models}; name those to compare`;
-  return new ServiceError('invalid_filter', message);
+  return new ServiceError('invalid_filter', `models: expected at most ${MAX_MODELS} models, not ${models}; name those to compare`);
 }

@@ -3,13 +3,11 @@ import type { Database } from '../database/database.ts';
 import type { DecisionFilters } from '../database/records/decision-days.ts';
 import { namedModels } from '../database/records/models.ts';
 import { newestRun } from '../database/records/runs.ts';
-import { ServiceError } from '../domain.ts';
+import { unknownModel } from '../experiments/selection.ts';
 import { checkJob, dateRangeEntries, filtersOf } from './date-filters.ts';
 import { jobFilter, modelFilter, namesFilter } from './schemas.ts';
 
-/** What the feed of decisions and the search have in common: which model-days, as filters of a query. */
-
-/** The filters of model-days, in a query. */
+/** The filters of model-days that the feed of decisions and the search have in common, in a query. */
 export const feedEntries = {
   job_id: jobFilter,
   model: modelFilter,
@@ -37,7 +35,6 @@ export function feedFilters(database: Database, query: v.InferOutput<typeof feed
 function runsOf(database: Database, names: readonly string[]): string[] {
   const runs = [...namedModels(database)].map((run) => ({ run, family: newestRun(database, run)?.family ?? run }));
   const unknown = names.find((name) => !runs.some(({ run, family }) => run === name || family === name));
-  if (unknown !== undefined)
-    throw new ServiceError('invalid_filter', `models: no job has run ${unknown}; GET /models lists the models`);
+  if (unknown !== undefined) throw unknownModel('models', unknown);
   return runs.filter(({ run, family }) => names.includes(run) || names.includes(family)).map(({ run }) => run);
 }

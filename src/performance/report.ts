@@ -14,50 +14,70 @@ import { reportDetails } from './report-details.ts';
 import { reportReturns } from './report-returns.ts';
 import { reportTrading } from './report-trading.ts';
 import { type DayOfCurve, seriesOf } from './returns.ts';
-import { openPositions, tradingOf } from './trading.ts';
+import { type ModelTrading, openPositions, tradingOf } from './trading.ts';
 
 /** All figures of a model, named as in the response: dollars and fractions as numbers, a reason for each null. */
 export function* reportModel(record: ModelRecord) {
   const days = record.ledger.filter(({ sessionId }) => record.chosen.has(sessionId));
-  const [first, last] = [days[0], days.at(-1)];
-  assert(first !== undefined && last !== undefined, 'a record has a chosen day');
   const curve = days.map((day) => dayOfCurve(day, record));
   const leastReturn = leastReturnOf(days);
-  const profit = money(days.reduce((sum, day) => sum + day.profit, 0));
   const trading = tradingOf(record.ledger, new Set(record.chosen.keys()));
   const positions = openPositions(trading.book, record.markOf);
   const series = seriesOf(curve, leastReturn);
   const { gains, riskFree } = record;
-  const { growth, drawdown } = linkedReturns(curve);
   const figures = {
-    start_date: first.date,
-    end_date: last.date,
-    model_days: days.length,
-    stale_model_days: days.filter(({ date }) => record.staleDates.has(date)).length,
-    model_days_without_dividends: days.filter(({ date }) => record.unpaidDates.has(date)).length,
-    model_days_with_unknown_dividends: days.filter(({ date }) => record.unknownDates.has(date)).length,
-    start_value: toDollars(startValueOf(first)),
-    end_value: toDollars(last.value),
-    profit: toDollars(profit),
-    dividends: toDollars(money([...trading.dividends.values()].reduce<number>((sum, cash) => sum + cash, 0))),
+    ...reportPeriod(days, record, trading),
     ...reportReturns(series, riskFree),
     relative: reportRelative(compare(curve, record.benchmark, leastReturn), riskFree),
     ...reportTrading(days, trading, positions),
-    usage: reportUsage(record.usage, profit),
-    curve: days.map(({ sessionId, date, value }, index) => ({
-      date,
-      value: toDollars(value),
-      daily_return: returnAt(curve, index),
-      stale: record.staleDates.has(date),
-      dividends: toDollars(trading.dividends.get(sessionId) ?? money(0)),
-      dividend_status: dividendStatus(date, record),
-      growth: at(growth, index),
-      drawdown: at(drawdown, index),
-    })),
+    usage: reportUsage(record.usage, profitOf(days)),
+    curve: reportCurve(days, record, { curve, trading }),
   };
   yield null;
   const details = gains === null ? null : yield* reportDetails({ curve, series, riskFree, trading, positions, gains });
   return { ...figures, details };
+}
+
+/** The days of a record, how many of them are marked, and what they began and ended with. */
+function reportPeriod(days: readonly LedgerDay[], { staleDates, unpaidDates, unknownDates }: ModelRecord, { dividends }: ModelTrading) {
+  const [first, last] = [days[0], days.at(-1)];
+  assert(first !== undefined && last !== undefined, 'a record has a chosen day');
+  const countIn = (dates: ReadonlySet<CalendarDate>) => days.filter(({ date }) => dates.has(date)).length;
+  return {
+    start_date: first.date,
+    end_date: last.date,
+    model_days: days.length,
+    stale_model_days: countIn(staleDates),
+    model_days_without_dividends: countIn(unpaidDates),
+    model_days_with_unknown_dividends: countIn(unknownDates),
+    start_value: toDollars(startValueOf(first)),
+    end_value: toDollars(last.value),
+    profit: toDollars(profitOf(days)),
+    dividends: toDollars(money(dividends.values().reduce<number>((sum, cash) => sum + cash, 0))),
+  };
+}
+
+function profitOf(days: readonly LedgerDay[]): Money {
+  return money(days.reduce((sum, { profit }) => sum + profit, 0));
+}
+
+/** A point per day. */
+function reportCurve(
+  days: readonly LedgerDay[],
+  record: ModelRecord,
+  { curve, trading }: { curve: readonly DayOfCurve[]; trading: ModelTrading },
+) {
+  const { growth, drawdown } = linkedReturns(curve);
+  return days.map(({ sessionId, date, value }, index) => ({
+    date,
+    value: toDollars(value),
+    daily_return: returnAt(curve, index),
+    stale: record.staleDates.has(date),
+    dividends: toDollars(trading.dividends.get(sessionId) ?? money(0)),
+    dividend_status: dividendStatus(date, record),
+    growth: at(growth, index),
+    drawdown: at(drawdown, index),
+  }));
 }
 
 /** `unknown`: it held something over a morning for which dividends are neither stored nor covered. */

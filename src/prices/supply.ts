@@ -113,6 +113,7 @@ async function download(
     if (report?.unit === 'day') unreadable.push(...open.filter((date) => report.unreadable.has(date)));
     open = report === null ? [] : open.filter((date) => isOutOfReach(report, date));
   }
+  // A further provider may have supplied what an earlier report says is missing.
   for (const report of reports.slice(0, -1))
     if (report.history !== null) report.history = historyNow(report.history, wantedDays(context, request, { outside, heldSince }));
   return { reports, waitedMs, unsupplied: new Set([...open, ...unreadable]), jumps };

@@ -40,7 +40,8 @@ export interface Order extends Omit<Trade, 'actionId'> {
 
 /**
  * The orders of a session from the last to the first, after a place: the executed ones as the ledger has them, the refused
- * ones from the log. Null between steps, where other work may run.
+ * ones from the log. A trade that the log does not have comes before the next one that it has. Null between steps, where other
+ * work may run.
  */
 export function* ordersOf(database: Database, sessionId: number, from: OrderPlace = ALL_ORDERS): Generator<Order | null> {
   let { message, action } = from;
@@ -52,7 +53,7 @@ export function* ordersOf(database: Database, sessionId: number, from: OrderPlac
       if (refusal !== undefined) yield refused(call, { message, action }, refusal);
       for (let trade = nextTrade(); executed !== undefined && trade !== undefined; trade = nextTrade()) {
         action = trade.actionId;
-        const isLogged = trade.side === executed['executed'] && trade.symbol === executed['symbol'] && trade.amount === executed['amount'];
+        const isLogged = isResultOf(trade, executed);
         if (isLogged) yield { ...trade, timestamp: call.timestamp, place: { message, action }, refusal: null, messageIndex: message };
         else yield { ...trade, place: { message: message + 1, action }, refusal: null, messageIndex: null };
         if (isLogged) break;
@@ -70,6 +71,11 @@ function resultOf(text: string): { refusal?: string | undefined; executed?: Reco
   const result = asObject(tryParse(text)) ?? {};
   if (typeof result['error'] === 'string') return { refusal: result['error'] };
   return 'executed' in result ? { executed: result } : {};
+}
+
+/** Whether a result in the log is that of a trade. */
+function isResultOf({ side, symbol, amount: shares }: Trade, result: Record<string, unknown>): boolean {
+  return result['executed'] === side && result['symbol'] === symbol && result['amount'] === shares;
 }
 
 /** With what the model asked for, as far as it can be read. */

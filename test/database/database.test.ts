@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { type DividendList, dividendCoverage, storeDividends } from '../../src/database/dividends.ts';
 import { migrateTo } from '../support/migrate-to.ts';
@@ -49,17 +50,25 @@ test('a connection waits for locks, enforces foreign keys, and survives a power 
   assert.equal(pragma(openDatabase(path, { durability: 'process-end' }), 'synchronous'), 1);
 });
 
-for (let version = 0; version < migrations.length; version += 1) {
-  test(`a database of version ${version} is migrated`, (t) => {
-    const path = join(temporaryFolder(t), 'jobs.db');
-    const old = new DatabaseSync(path);
-    migrateTo(old, version);
-    old.close();
-    const database = openDatabase(path);
-    assert.equal(database.statement('PRAGMA user_version').get()?.['user_version'], migrations.length);
-    database.statement('SELECT * FROM jobs').all();
-  });
-}
+describe('migrating', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tss-versions-'));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+  // Each test adds a migration to the old database, and opens a copy.
+  const former = join(folder, 'former.db');
+  for (let version = 0; version < migrations.length; version += 1) {
+    test(`a database of version ${version} is migrated`, () => {
+      const old = new DatabaseSync(former);
+      migrateTo(old, version);
+      old.close();
+      const path = join(folder, `${version}.db`);
+      copyFileSync(former, path);
+      const database = openDatabase(path);
+      assert.equal(database.statement('PRAGMA user_version').get()?.['user_version'], migrations.length);
+      database.statement('SELECT * FROM jobs').all();
+      database.close();
+    });
+  }
+});
 
 const unusable: [name: string, make: (path: string) => void, message: RegExp][] = [
   [

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
-import { beforeEach, test } from 'node:test';
+import { beforeEach, describe, test } from 'node:test';
+import { withGlobals } from '../support/globals.ts';
 
 /** As much of a browser's history as pages need. */
 const browser = {
@@ -20,7 +21,6 @@ const browser = {
   },
 };
 const location = { href: 'http://localhost/models/a?days=all', pathname: '/models/a' };
-Object.assign(globalThis, { history: browser, location, scrollY: 12.4 });
 
 // Not imported, because the compiler checks the browser's code on its own.
 const { keep, addEntry, startEntry } = createRequire(import.meta.url)(
@@ -31,43 +31,47 @@ const { keep, addEntry, startEntry } = createRequire(import.meta.url)(
   startEntry(): void;
 };
 
-beforeEach(() => {
-  browser.entries = [null];
-  location.pathname = '/models/a';
-  startEntry();
-});
+describe('what a page keeps', () => {
+  withGlobals({ history: browser, location, scrollY: 12.4 });
 
-test('what a page keeps is in its history entry, under its key', () => {
-  const [one, other] = [keep('table A'), keep('table B')];
-  one.write({ by: 'Date' });
-  other.write('b');
-  assert.deepEqual(browser.state, { 'table A': { by: 'Date' }, 'table B': 'b' });
-  assert.deepEqual(keep('table A').read(), { by: 'Date' });
-  assert.equal(keep('table C').read(), undefined);
-});
+  beforeEach(() => {
+    browser.entries = [null];
+    location.pathname = '/models/a';
+    startEntry();
+  });
 
-test('another page starts afresh; the same one with other filters keeps all but its zoom and its scroll', () => {
-  keep('zoom model').write({ min: 1, max: 2 });
-  keep('hidden curves').write(['a']);
-  addEntry('/models/a?days=clean');
-  assert.deepEqual(browser.entries, [{ 'zoom model': { min: 1, max: 2 }, 'hidden curves': ['a'], scroll: 12 }, { 'hidden curves': ['a'] }]);
-  addEntry('/models/b');
-  assert.deepEqual(browser.state, {});
-});
+  test('what a page keeps is in its history entry, under its key', () => {
+    const [one, other] = [keep('table A'), keep('table B')];
+    one.write({ by: 'Date' });
+    other.write('b');
+    assert.deepEqual(browser.state, { 'table A': { by: 'Date' }, 'table B': 'b' });
+    assert.deepEqual(keep('table A').read(), { by: 'Date' });
+    assert.equal(keep('table C').read(), undefined);
+  });
 
-test('a part of a page that was left writes nothing into the entry of the next one', () => {
-  const left = keep('table A');
-  addEntry('/models/b');
-  startEntry();
-  left.write('late');
-  assert.deepEqual([browser.state, left.read()], [{}, undefined]);
-});
+  test('another page starts afresh; the same one with other filters keeps all but its zoom and its scroll', () => {
+    keep('zoom model').write({ min: 1, max: 2 });
+    keep('hidden curves').write(['a']);
+    addEntry('/models/a?days=clean');
+    assert.deepEqual(browser.entries, [{ 'zoom model': { min: 1, max: 2 }, 'hidden curves': ['a'], scroll: 12 }, { 'hidden curves': ['a'] }]);
+    addEntry('/models/b');
+    assert.deepEqual(browser.state, {});
+  });
 
-test('a history that another program wrote, or that refuses to be written, breaks nothing', (t) => {
-  browser.entries = ['text'];
-  assert.equal(keep('scroll').read(), undefined);
-  browser.refuses = true;
-  t.after(() => (browser.refuses = false));
-  keep('scroll').write(3);
-  assert.equal(browser.state, 'text');
+  test('a part of a page that was left writes nothing into the entry of the next one', () => {
+    const left = keep('table A');
+    addEntry('/models/b');
+    startEntry();
+    left.write('late');
+    assert.deepEqual([browser.state, left.read()], [{}, undefined]);
+  });
+
+  test('a history that another program wrote, or that refuses to be written, breaks nothing', (t) => {
+    browser.entries = ['text'];
+    assert.equal(keep('scroll').read(), undefined);
+    browser.refuses = true;
+    t.after(() => (browser.refuses = false));
+    keep('scroll').write(3);
+    assert.equal(browser.state, 'text');
+  });
 });

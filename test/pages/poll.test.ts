@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
+import { withGlobals } from '../support/globals.ts';
 
 /** As much of a document as polling needs: whether it is hidden, and its events. */
 const page = Object.assign(new EventTarget(), { hidden: false });
-Object.assign(globalThis, { document: page });
 
 // Not imported, because the compiler checks the browser's code on its own.
 const load = (name: string) => createRequire(import.meta.url)(resolve(import.meta.dirname, '../../src/browser', name));
@@ -26,42 +26,46 @@ function setHidden(hidden: boolean): void {
 /** Lets pending promises settle. */
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-test('polling is frequent while things change, slows down while nothing does, and pauses when hidden', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const leaving = new AbortController();
-  const answers: ('moving' | 'still' | 'fails')[] = ['moving', 'moving', 'still', 'still', 'fails', 'moving'];
-  let asked = 0;
-  const polling = poll(async () => {
-    const answer = answers[asked++] ?? 'still';
-    if (answer === 'fails') throw new Error('no answer');
-    return answer;
-  }, leaving.signal);
-  const after = async (ms: number) => {
-    t.mock.timers.tick(ms);
+describe('polling', () => {
+  withGlobals({ document: page });
+
+  test('polling is frequent while things change, slows down while nothing does, and pauses when hidden', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const leaving = new AbortController();
+    const answers: ('moving' | 'still' | 'fails')[] = ['moving', 'moving', 'still', 'still', 'fails', 'moving'];
+    let asked = 0;
+    const polling = poll(async () => {
+      const answer = answers[asked++] ?? 'still';
+      if (answer === 'fails') throw new Error('no answer');
+      return answer;
+    }, leaving.signal);
+    const after = async (ms: number) => {
+      t.mock.timers.tick(ms);
+      await settle();
+      return asked;
+    };
     await settle();
-    return asked;
-  };
-  await settle();
-  assert.equal(asked, 1);
-  assert.deepEqual([await after(499), await after(1)], [1, 2]);
-  assert.equal(await after(500), 3); // still: next after one second
-  assert.deepEqual([await after(999), await after(1)], [3, 4]);
-  assert.deepEqual([await after(1_999), await after(1)], [4, 5]); // fails: next after four
-  assert.deepEqual([await after(3_999), await after(1)], [5, 6]);
+    assert.equal(asked, 1);
+    assert.deepEqual([await after(499), await after(1)], [1, 2]);
+    assert.equal(await after(500), 3); // still: next after one second
+    assert.deepEqual([await after(999), await after(1)], [3, 4]);
+    assert.deepEqual([await after(1_999), await after(1)], [4, 5]); // fails: next after four
+    assert.deepEqual([await after(3_999), await after(1)], [5, 6]);
 
-  setHidden(true);
-  await settle();
-  assert.equal(await after(100_000), 6);
-  setHidden(false);
-  await settle();
-  assert.equal(asked, 7);
+    setHidden(true);
+    await settle();
+    assert.equal(await after(100_000), 6);
+    setHidden(false);
+    await settle();
+    assert.equal(asked, 7);
 
-  pollSoon();
-  await settle();
-  assert.equal(asked, 8);
-  leaving.abort();
-  await polling;
-  assert.equal(await after(100_000), 8);
+    pollSoon();
+    await settle();
+    assert.equal(asked, 8);
+    leaving.abort();
+    await polling;
+    assert.equal(await after(100_000), 8);
+  });
 });
 
 /** Seconds after the start at which model-days ended (null: not yet), and the time to go. */

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { TestContext } from 'node:test';
+import { type TestContext, after } from 'node:test';
 import { buildAgent, buildPages } from '../../build.mjs';
 import type { Clock } from '../../src/calendar.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
@@ -111,6 +111,9 @@ export function copyTemplate(path: string): void {
   copyFileSync(template, path);
 }
 
+let haveTestsEnded = false;
+after(() => void (haveTestsEnded = true));
+
 /** A whole service in this process: its own folder, database and free port. */
 export async function startTestService(t: TestContext, options: TestServiceOptions = {}): Promise<TestService> {
   const folder = options.folder ?? temporaryFolder(t);
@@ -139,7 +142,13 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
     limits: { ...workerLimits, ...options.limits },
     pages: options.pages ? await builtPages() : {},
   });
-  return wrap(t, { service, folder, settings, clock, database, lines });
+  const started = wrap(t, { service, folder, settings, clock, database, lines });
+  // Where no test matches `--test-name-pattern`, the runner does not wait for `before`, and would never stop this service.
+  if (haveTestsEnded) {
+    await started.stop();
+    throw new Error('Cannot start a test service: all tests have ended');
+  }
+  return started;
 }
 
 function wrap(

@@ -30,13 +30,20 @@ const DAYS = { start_date: '2025-11-12', end_date: '2025-11-14' };
 const TOKEN = 'a-token-that-is-never-printed';
 const MAX_BUNDLE_BYTES = 576 * 1024;
 
-test('the program is one small file that needs no other, from the trigger to the results', async (t) => {
+test('the program is one small file that needs no other, from the trigger to the results; while another holds the write lock, it waits', async (t) => {
   const cwd = installProgram(t);
   assert.ok(statSync(join(cwd, 'server.js')).size < MAX_BUNDLE_BYTES);
   const server = await startServer(t, { cwd, env: DEV });
   const { job_id } = await ask(`${server.url}/simulate/trigger`, DAYS);
+  const hold = `const database = new (require('node:sqlite').DatabaseSync)('data/jobs_dev.db', { timeout: 5000 });
+    for (let round = 0; round < 5; round += 1) {
+      database.exec('BEGIN IMMEDIATE');
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+      database.exec('COMMIT');
+    }`;
+  execFileSync(process.execPath, ['-e', hold], { cwd });
   const status = await waitForJob(server.url, job_id);
-  assert.equal(status.status, 'completed', JSON.stringify(status));
+  assert.deepEqual([status.status, status.progress.failed], ['completed', 0], JSON.stringify(status));
   assert.ok((await ask(`${server.url}/results`)).count >= 6);
   assert.equal((await ask(`${server.url}/reasoning`)).count, 6);
   const names: string[] = (await ask(`${server.url}/comparison`)).left_out_models;
@@ -149,14 +156,20 @@ test("PROD starts without a single key; DEV leaves its database untouched, reset
   );
 });
 
-test('a second server on the same database does not start, and names the first; healthcheck reports on the first by its exit code', async (t) => {
+test('a second server on the same database does not start, and names the first, beside which prices are imported; healthcheck reports on the first by its exit code', async (t) => {
   const cwd = installProgram(t);
-  const first = await startServer(t, { cwd, env: DEV });
+  const env = { ...DEV, PRESERVE_DEV_DATA: 'true' };
+  const first = await startServer(t, { cwd, env });
+  const bars = smallConfiguration.agent_config.stock_symbols.map((symbol) => `${symbol},2025-11-14,10,12,9,10.5,1000\n`);
+  writeFileSync(join(cwd, 'prices.csv'), `symbol,date,open,high,low,close,volume\n${bars.join('')}`);
+  assert.equal((await runInProcess(['import-prices', 'prices.csv'], { cwd, env })).code, 0);
   const { job_id } = await ask(`${first.url}/simulate/trigger`, { ...DAYS, start_date: DAYS.end_date });
-  const second = await runProgram([], { cwd, env: { ...DEV, API_PORT: '0' } });
+  const second = await runProgram([], { cwd, env: { ...env, API_PORT: '0' } });
   assert.equal(second.code, 1);
   assert.match(second.stderr, new RegExp(`in use by process ${first.process.pid}, started `));
   assert.equal((await waitForJob(first.url, job_id)).status, 'completed');
+  const { results } = await ask(`${first.url}/results`);
+  assert.ok(results.every(({ price }: any) => price === null || price === 10));
   const atFirst = { cwd, env: { API_PORT: new URL(first.url).port } };
   assert.deepEqual(await runProgram(['healthcheck'], atFirst), { code: 0, signal: null, stdout: 'healthy\n', stderr: '' });
   first.process.kill('SIGTERM');
@@ -196,21 +209,6 @@ test('Ctrl-C reaches the children too, but no model-day fails because of it', as
   assert.deepEqual([status, progress.failed, progress.completed], ['completed', 0, 6]);
 });
 
-test('while another program holds the write lock, the service waits and nothing fails', async (t) => {
-  const cwd = installProgram(t);
-  const server = await startServer(t, { cwd, env: DEV });
-  const { job_id } = await ask(`${server.url}/simulate/trigger`, DAYS);
-  const hold = `const database = new (require('node:sqlite').DatabaseSync)('data/jobs_dev.db', { timeout: 5000 });
-    for (let round = 0; round < 5; round += 1) {
-      database.exec('BEGIN IMMEDIATE');
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
-      database.exec('COMMIT');
-    }`;
-  execFileSync(process.execPath, ['-e', hold], { cwd });
-  const { status, progress } = await waitForJob(server.url, job_id);
-  assert.deepEqual([status, progress.failed], ['completed', 0]);
-});
-
 test('import-prices reports its result in a line and by its exit code', async (t) => {
   const cwd = installProgram(t);
   writeFileSync(
@@ -238,26 +236,6 @@ test('import-prices reports its result in a line and by its exit code', async (t
   assert.equal(kept.code, 0);
   assert.match(kept.stdout, /imported 1 bars \(0 new or changed\)/);
   assert.doesNotMatch(kept.stdout, /Note/);
-});
-
-test('prices are imported beside a running server', async (t) => {
-  const cwd = installProgram(t);
-  const server = await startServer(t, { cwd, env: { ...DEV, PRESERVE_DEV_DATA: 'true' } });
-  writeFileSync(
-    join(cwd, 'prices.csv'),
-    `symbol,date,open,high,low,close,volume\n${['AAPL', 'MSFT', 'NVDA'].map((symbol) => `${symbol},2025-11-14,10,12,9,10.5,1000`).join('\n')}\n`,
-  );
-  assert.equal(
-    (await runInProcess(['import-prices', 'prices.csv'], { cwd, env: { ...DEV, PRESERVE_DEV_DATA: 'true' } })).code,
-    0,
-  );
-  const status = await waitForJob(
-    server.url,
-    (await ask(`${server.url}/simulate/trigger`, { ...DAYS, start_date: '2025-11-14' })).job_id,
-  );
-  assert.equal(status.status, 'completed');
-  const { results } = await ask(`${server.url}/results`);
-  assert.ok(results.every(({ price }: any) => price === null || price === 10));
 });
 
 test('the demo finds a free port, knows its own token, shows trades and refusals, and serves until Ctrl-C', async (t) => {

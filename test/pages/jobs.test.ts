@@ -30,7 +30,7 @@ test(
   'an empty database shows a newcomer what to do; the form starts a job, and the page follows it to its end',
   inBrowser,
   async (t) => {
-    const service = await start(t);
+    const service = await start(t, { agent: scriptedAgent({}) });
     const reader = await visit(t, service.url);
     const { page } = reader;
     await reader.open('/');

@@ -14,7 +14,7 @@ before(async (t) => {
   service = await startTestService(t as TestContext, { pages: true });
 });
 
-const html = /^<!doctype html>/;
+const html = /^<!doctype html>[^]*<body data-dev="erased">/;
 const files: [path: string, contentType: string, content: RegExp][] = [
   ['/', 'text/html; charset=utf-8', html],
   ['/?from=somewhere', 'text/html; charset=utf-8', html],

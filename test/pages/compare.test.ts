@@ -24,14 +24,14 @@ const queries: [search: string, again: string][] = [
   ['?date=2025-06-03&against=a&benchmark=SPY&job_id=j', '?job_id=j&benchmark=SPY&against=a&date=2025-06-03'],
 ];
 
-test('the address says the choice: what it does not know is dropped, and so is what the service does anyway', () => {
+test('the address has the choice; unknown parameters and defaults are dropped', () => {
   assert.deepEqual(
     queries.map(([search]) => [search, addressOf(choiceIn(search)).replace('/compare', '')]),
     queries,
   );
 });
 
-test('the requests have what the service knows of the choice', () => {
+test('a request has the part of the choice that its path takes', () => {
   const choice = choiceIn('?models=a,b%232&benchmark=SPY&days=clean&job_id=j&against=c&confidence=0.9&date=2025-06-03');
   assert.equal(requestOf(choice, { curves: true }), '?models=a,b%232&job_id=j&days=clean&against=c&confidence=0.9&curves=true');
   assert.equal(requestOf(choiceIn(''), { curves: false }), '');
@@ -52,7 +52,7 @@ test('two to four models are side by side, with a column per run as far as there
   assert.match(notes[0] ?? '', /^Of the 3 runs of a only a has a column/);
 });
 
-test('the day is that of the address, else the last; each has those beside it', () => {
+test('the day is that of the address, or the last; each day has the one before and after it', () => {
   const curve = (...own: string[]) => ({ curve: own.map((date) => ({ date })) });
   const all = datesOf([curve('2025-06-02', '2025-06-04'), curve('2025-06-03', '2025-06-04')]);
   assert.deepEqual(all, ['2025-06-02', '2025-06-03', '2025-06-04']);

@@ -16,7 +16,7 @@ const addresses: [search: string, filters: Partial<Filters>, query: string][] = 
   ['?start_date=soon&other=1', { start_date: 'soon' }, '?start_date=soon'],
 ];
 
-test('filters are read from an address, and written into one in the same words without what is the default', () => {
+test('filters are read from an address, and written into one by the same names, without defaults', () => {
   for (const [search, filters, query] of addresses) {
     assert.deepEqual(filtersIn(search), { ...NO_FILTERS, ...filters }, search);
     assert.equal(queryOf(filtersIn(search)), query);
@@ -24,7 +24,7 @@ test('filters are read from an address, and written into one in the same words w
   }
 });
 
-test('a page takes some filters, and a change keeps the parameters that are not filters', () => {
+test('a page uses only its own filters, and a change keeps the parameters that are not filters', () => {
   const filters = filtersIn('?models=a&days=clean&common=false');
   assert.equal(queryOf(filters, ['days', 'start_date']), '?days=clean');
   assert.equal(hasFilters(filters, ['start_date', 'job_id']), false);
@@ -44,7 +44,7 @@ const looks: [name: string, colour: string, dash: string][] = [
   ['Модель', 'series-7', 'solid'],
 ];
 
-test('the colour and the dash of a name are the same forever', () => {
+test('the colour and the dash of a name never change', () => {
   const now = looks.map(([name]) => [name, lookOf(name).colour, lookOf(name).dash?.join() ?? 'solid']);
   assert.deepEqual(now, looks);
   const many = Array.from({ length: 5_000 }, (_, index) => lookOf(`model-${index}`));
@@ -62,7 +62,7 @@ test('names on one page never look the same: those that share colour and dash ha
   assert.equal([...looksOf(['gpt-5', 'gpt-5']).values()][0]?.marker, undefined);
 });
 
-test('names sort as people count', () => {
+test('numbers in names sort by value', () => {
   const sorted = ['Model-1', 'model-1', 'model-2', 'model-2#2', 'model-2#10', 'model-10', 'модель-9', 'модель-10', '模型'];
   assert.deepEqual(sorted.toReversed().sort(byName).map((name) => name.toLowerCase()), sorted.map((name) => name.toLowerCase()));
   assert.notEqual(byName('model-1', 'Model-1'), 0);

@@ -21,7 +21,7 @@ const addresses: [search: string, choice: JobChoice, address: string, request: s
   ],
 ];
 
-test('the address of the job list has its status and its page, and so has the request', () => {
+test('the address of the job list has the status and the page, and so does the request', () => {
   for (const [search, choice, address, request] of addresses) {
     const read = jobChoiceIn(search);
     assert.deepEqual([read, jobListPath(read), jobsRequest(read)], [choice, address, request], search);
@@ -53,7 +53,7 @@ test('what a job left out is listed by reason: failed, then never run, then skip
   assert.deepEqual(rows('2025-09-19'), [...failed, ['not run', 'The job ended before it', 1, '2025-09-18', 'a'], skipped]);
 });
 
-test('dates, names and costs are shortened without hiding how many there are, or that some are not known', () => {
+test('shortened lists of dates and names say how many there are, and costs say if some are unknown', () => {
   assert.deepEqual(
     [['2025-09-15'], ['2025-09-15', '2025-09-16'], ['2025-09-15', '2025-09-16', '2025-09-22']].map(datesInWords),
     ['2025-09-15', '2025-09-15, 2025-09-16', '2025-09-15 to 2025-09-22, 3 dates'],
@@ -83,7 +83,7 @@ test('a panel has a few of many reasons of failures, the most frequent first', (
   assert.deepEqual(failuresInWords({ details: details.slice(0, 1) }), ['1 model-day failed: fault 0']);
 });
 
-test('the terms of a job are in words, also those that are zero', () => {
+test('the terms of a job are in words, including those that are zero', () => {
   const status = jobStatusAnswer([{ date: '2025-09-15', model: 'a', status: 'completed' }]);
   const costs = { commission_per_trade: 1.5, commission_bps: 1, slippage_bps: 2.5, max_cost_usd: 3, dividends: false };
   const own = { ...status, universe: 'small', replace_existing: true, terms: { ...status.terms, ...costs } };

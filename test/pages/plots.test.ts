@@ -24,7 +24,7 @@ test('lines are ranked by their last value; those without any come last', () => 
   assert.deepEqual(rankOrder([]), []);
 });
 
-test('a tooltip shows the values nearest to the pointer in rank order, never more than fit into its plot', () => {
+test('a tooltip shows the values nearest to the pointer in rank order, never more than its plot has room for', () => {
   const rows = [5, 1, 4, 2, 3].map((distance) => ({ distance }));
   assert.deepEqual(nearest(rows, 3), { shown: [{ distance: 1 }, { distance: 2 }, { distance: 3 }], more: 2 });
   assert.deepEqual(nearest(rows, 5), { shown: rows, more: 0 });
@@ -71,7 +71,7 @@ test('up and down choose a line by rank, and Escape none', () => {
   assert.equal(nextChoice([], null, 'ArrowDown'), null);
 });
 
-test('every axis has two labels at least, and that of a drawdown three', () => {
+test('every axis has at least two labels, and that of a drawdown at least three', () => {
   for (let exponent = -5; exponent < 5; exponent += 0.037) {
     const range = 10 ** exponent;
     for (const low of [0, range * 0.3, 97.3, 10_000])

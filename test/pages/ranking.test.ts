@@ -10,7 +10,7 @@ const nothing = { common: null, clean_after: null, without_clean_days: [], witho
 const common = { start_date: '2025-10-01', end_date: '2025-10-07', days: 4, left_out: [], left_out_days: [] };
 const [one, three] = [[{}], [{}, {}, {}]];
 
-test('a ranking says over which days it is, and which days and models it leaves out and why', () => {
+test('a ranking names its days, and the days and models that it leaves out, with the reasons', () => {
   const ranked = rankingOf({
     models: three,
     common: {
@@ -37,7 +37,7 @@ test('a ranking says over which days it is, and which days and models it leaves 
   ]);
 });
 
-test('a ranking over all days says that the order may mislead; one without common days says so', () => {
+test('a ranking over all days warns that its order may mislead; one without common days says that there are none', () => {
   const { words, models, days } = rankingOf({ ...nothing, models: three });
   assert.match(words.join(), /^Each model is measured over all its own days\. .*little about which model is better\.$/);
   assert.deepEqual([models, days], [[], []]);
@@ -70,7 +70,7 @@ const marks: [report: Partial<ModelReport>, words: string[]][] = [
   ],
 ];
 
-test('a row is marked in words for stale, missing and failed days, another period, other costs, and days it may remember', () => {
+test('a row names stale, missing and failed days, another period, other costs, and days that its model may remember', () => {
   for (const [report, words] of marks) assert.deepEqual(marksOf({ ...calm, ...report }).map((mark) => mark.words), words);
   const [failed, early] = marksOf({ ...calm, failed_model_days: 1, days_before_cutoff: 2, knowledge_cutoff: '2025-10-13' });
   assert.equal(failed?.reason, '1 model-day failed and was not completed since');
@@ -121,7 +121,7 @@ test('all curves start together before the first day, at the initial cash of mos
   assert.equal(curvesFromStart(performance).title, 'Growth of 100 dollars', 'a day that does not count came between');
 });
 
-test('the value in the leaderboard is that of the curve where some days do not count', () => {
+test('the leaderboard shows the value at the end of the curve if some days do not count', () => {
   const [{ curve = [] } = {}] = performanceOf({ one: 100 }, { one: [['2025-10-07', 1.1], ['2025-10-08', 1.21]] }).models;
   assert.equal(valueAtEnd({ curve, end_value: 121.004 }, 100), 121.004, 'the exact value where every day counts');
   const later = curve.map((day, index) => ({ ...day, value: day.value + index * 5 }));

@@ -23,7 +23,7 @@ const colours: [value: number | null, greatest: number, look: string][] = [
   [0, 0.1, ''],
   [null, 0.1, ''],
 ];
-test('a return has a stronger colour the greater it is, and none when it is zero or missing', () => {
+test('the greater a return, the stronger its colour; a return that is zero or missing has none', () => {
   assert.deepEqual(colours.map(([value, greatest]) => heatOf(value, greatest)), colours.map(([, , look]) => look));
   assert.equal(strongest([0.02, -0.05, null]), 0.05);
   assert.equal(strongest([0.0001]), 0.01, 'a calm month is not the strongest');
@@ -43,7 +43,7 @@ test('a year has a place for each month, also for those without model-days', () 
   assert.deepEqual(second?.months.map((month) => month?.days ?? '–').join(' '), '1 – – – – – – – – – – –');
 });
 
-test('a histogram fills its width and its height, and has no line at a fraction of a day', () => {
+test('a histogram fills its width and its height, and its grid lines are at whole numbers of days', () => {
   const scale = histogramScale({ edges: [-0.02, -0.01, 0, 0.01, 0.02], counts: [1, 0, 3, 2] });
   assert.deepEqual(scale.bars.map(({ left, width, height }) => [left, width, Number(height.toFixed(2))]), [
     [0, 25, 0.33],
@@ -57,7 +57,7 @@ test('a histogram fills its width and its height, and has no line at a fraction 
   assert.deepEqual(histogramScale({ edges: [0, 0.01], counts: [1] }).levels.map(({ count }) => count), [1]);
 });
 
-test('lines are stacked on all those after them; a missing value has no height', () => {
+test('each line is stacked on all lines after it; a missing value has no height', () => {
   const lines = [[1, null, null, 1], [2, 3, null, null], [4, 5, null, null]];
   assert.deepEqual(stacked(lines), [[7, 8, null, 1], [6, 8, null, 0], [4, 5, null, 0]]);
   assert.deepEqual(stacked([]), []);

@@ -10,7 +10,7 @@ export function namesIn(text: string): string[] {
 
 let order: Intl.Collator | undefined;
 
-/** Compares names as people count: model-2 before model-10. Names that differ only in case or accents keep one order. */
+/** Compares names, their numbers by value: model-2 before model-10. Names that differ only in case or accents keep one order. */
 export function byName(one: string, other: string): number {
   order ??= new Intl.Collator('en', { numeric: true });
   return order.compare(one, other) || (one < other ? -1 : Number(one > other));

@@ -201,7 +201,7 @@ function sorted<Row>(rows: readonly Row[], columns: readonly Column<Row>[], sort
   return keyed.map(({ row }) => row);
 }
 
-/** Numbers by size, text as people count. */
+/** Numbers by size, text with its numbers by value. */
 function compareKeys(one: number | string, other: number | string): number {
   if (typeof one === 'string' && typeof other === 'string') return byName(one, other);
   return one < other ? -1 : Number(one > other);

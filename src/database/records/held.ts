@@ -12,7 +12,7 @@ export interface HeldSymbol {
   lastDate: CalendarDate;
 }
 
-/** One look-up per symbol, however many sessions held it. */
+/** Two look-ups per symbol, however many sessions held it. */
 const NEXT_SYMBOL = query(
   `SELECT symbol, coalesce(held_since, '') AS since,
      (SELECT coalesce(max(date), '') FROM session_prices AS later WHERE later.symbol = first.symbol) AS lastDate

@@ -10,6 +10,7 @@ import type { Coding } from '../../src/http/negotiate.ts';
 import { STREAM_CHUNK_LENGTH, createLongResponses, sendBody, sendLate } from '../../src/http/stream.ts';
 import { nextTurn } from '../../src/turns.ts';
 import { runs } from '../support/long.ts';
+import { listenHere } from '../support/loopback.ts';
 import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -25,8 +26,7 @@ async function serve(t: TestContext, answer: Answer, compressors: Gzip[] = []): 
     response.on('pipe', (source) => compressors.push(source as Gzip));
     void answer(response).catch(() => response.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => server.close().closeAllConnections());
+  await listenHere(t, server);
   return server;
 }
 

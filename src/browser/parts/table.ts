@@ -1,12 +1,11 @@
 import type { Cell } from '../../csv-line.ts';
-import { asObject } from '../../json.ts';
 import { button, scroller } from './blocks.ts';
 import { dash } from './dash.ts';
 import { csvButton, pngButton } from './download.ts';
 import { type Child, h, replace, replaceKeepingFocus } from './element.ts';
 import { MISSING, count, counted, tone } from './format.ts';
-import { keep } from './kept.ts';
-import { byName } from './names.ts';
+import type { Sheet } from './sheet.ts';
+import { keptRows, markSorting, sorted, sortingBy } from './sorting.ts';
 
 /** A column: its heading, what a row shows in it, and what it sorts by. */
 interface Column<Row> {
@@ -88,8 +87,6 @@ interface TableOptions<Row> {
 /** Longer headings may be cut off, and show the rest on hover. */
 const MAX_HEADING = 20;
 
-type Sorting = { column: number; isDescending: boolean } | null;
-
 /** A table that sorts by its headings. */
 export function table<Row>(options: TableOptions<Row>): HTMLElement {
   return liveTable(options).element;
@@ -104,15 +101,10 @@ interface LiveTable<Row> {
 /** A table whose rows change while it is on the screen. */
 export function liveTable<Row>(options: TableOptions<Row>): LiveTable<Row> {
   const { caption, columns, isFixed = false, footer = [] } = options;
-  let { rows, most: limit = Infinity } = options;
-  const kept = keep(`table ${caption}`);
-  const before = asObject(kept.read());
-  const start = columns.findIndex(({ title }) => title === (before?.['by'] ?? options.sortedBy));
-  let sorting: Sorting = start === -1 ? null : { column: start, isDescending: before?.['isDescending'] !== false };
-  if (typeof before?.['limit'] === 'number') limit = before['limit'];
-  const remember = () => {
-    kept.write({ by: sorting && columns[sorting.column]?.title, isDescending: sorting?.isDescending, limit });
-  };
+  let { rows } = options;
+  const kept = keptRows(caption, columns);
+  let sorting = kept.sorting ?? sortingBy(columns, options.sortedBy);
+  let limit = kept.limit ?? options.most ?? Infinity;
   const body = h('tbody');
   const rowOf = (row: Row) => h('tr', ...columns.map((column) => cellOf(column, row)));
   const draw = () => {
@@ -127,12 +119,12 @@ export function liveTable<Row>(options: TableOptions<Row>): LiveTable<Row> {
   const sortBy = (column: number) => {
     const isDescending = sorting?.column === column ? !sorting.isDescending : columns[column]?.isNumber === true;
     sorting = { column, isDescending };
-    remember();
+    kept.write(sorting, limit);
     draw();
   };
   const showMore = () => {
     limit += MORE_ROWS;
-    remember();
+    kept.write(sorting, limit);
     draw();
   };
   const more = button(null, showMore, { class: 'ghost' });
@@ -141,10 +133,7 @@ export function liveTable<Row>(options: TableOptions<Row>): LiveTable<Row> {
   draw();
   const foot = footer.length > 0 && h('tfoot', ...footer.map(rowOf));
   const filed = columns.filter(({ isDrawing }) => !isDrawing);
-  const all = () => ({
-    columns: filed.map(({ title }) => title),
-    rows: sorted(rows, columns, sorting).map((row) => filed.map((column) => rawOf(column, row))),
-  });
+  const all = () => sheetOf(filed, sorted(rows, columns, sorting));
   const parts = h('table', h('caption.unseen', caption), h('thead', head), body, foot);
   const { isPlot = filed.length < columns.length } = options;
   const exports = h('div.exports', more, csvButton(caption, all), isPlot && pngButton(caption, () => parts));
@@ -174,35 +163,15 @@ function classOf(...words: (string | false | undefined)[]): string | null {
   return words.filter((word) => word !== undefined && word !== false && word !== '').join(' ') || null;
 }
 
+function sheetOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Sheet {
+  const cells = rows.map((row) => columns.map((column) => rawOf(column, row)));
+  return { columns: columns.map(({ title }) => title), rows: cells };
+}
+
 /** A row's cell for a file. */
 function rawOf<Row>({ raw, by, cell }: Column<Row>, row: Row): Cell {
   if (raw !== undefined) return raw(row);
   if (by !== undefined) return by(row);
   const shown = cell(row);
   return shown instanceof Node ? shown.textContent : shown || null;
-}
-
-function markSorting(head: HTMLElement, sorting: Sorting): void {
-  [...head.children].forEach((heading, index) => {
-    if (sorting?.column !== index) heading.removeAttribute('aria-sort');
-    else heading.setAttribute('aria-sort', sorting.isDescending ? 'descending' : 'ascending');
-  });
-}
-
-function sorted<Row>(rows: readonly Row[], columns: readonly Column<Row>[], sorting: Sorting): Row[] {
-  const by = sorting === null ? undefined : columns[sorting.column]?.by;
-  if (by === undefined || sorting === null) return [...rows];
-  const direction = sorting.isDescending ? -1 : 1;
-  const keyed = rows.map((row) => ({ row, key: by(row) }));
-  keyed.sort((one, other) => {
-    if (one.key === null || other.key === null) return Number(one.key === null) - Number(other.key === null);
-    return compareKeys(one.key, other.key) * direction;
-  });
-  return keyed.map(({ row }) => row);
-}
-
-/** Numbers by size, text with its numbers by value. */
-function compareKeys(one: number | string, other: number | string): number {
-  if (typeof one === 'string' && typeof other === 'string') return byName(one, other);
-  return one < other ? -1 : Number(one > other);
 }

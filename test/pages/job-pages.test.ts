@@ -64,7 +64,7 @@ test('shortened lists of dates and names say how many there are, and costs say i
     [0.0123, 2, 'at least $0.0123', /^At least \$0\.0123, because 2 model-days have no known cost; failed/],
     [0, 0, '$0', /^\$0 in all/],
     [0, 1, 'cost unknown', /, because 1 model-day has no known cost; /],
-    [null, 3, 'cost unknown', /^3 model-days have no known cost, and no others ran\. /],
+    [null, 3, 'cost unknown', /^3 model-days have no known cost, so there is no total\. /],
     [null, 0, '–', /^No request has been sent to a model\. /],
   ];
   for (const [cost_usd, model_days_without_cost, words, sentence] of costs) {

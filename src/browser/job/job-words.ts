@@ -11,7 +11,7 @@ export function jobCost({ cost_usd: known, model_days_without_cost: without }: S
 export function totalInWords({ cost_usd: known, model_days_without_cost: without }: Status['usage']): string {
   const table = 'The table covers the completed model-days in use.';
   const unknown = `${counted(without, 'model-day')} ${without === 1 ? 'has' : 'have'} no known cost`;
-  if (known === null) return without === 0 ? `No request has been sent to a model. ${table}` : `${unknown}, and no others ran. ${table}`;
+  if (known === null) return without === 0 ? `No request has been sent to a model. ${table}` : `${unknown}, so there is no total. ${table}`;
   const sum = without === 0 ? `${cost(known)} in all` : `At least ${cost(known)}, because ${unknown}`;
   return `${sum}; failed model-days are included. ${table}`;
 }

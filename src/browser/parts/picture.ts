@@ -129,7 +129,7 @@ async function drawSvg(ink: Ink, drawing: SVGSVGElement, box: DOMRect): Promise<
   const copy = drawing.cloneNode(true) as SVGSVGElement;
   const originals = [drawing, ...drawing.querySelectorAll('*')];
   [copy, ...copy.querySelectorAll('*')].forEach((part, index) => {
-    const style = getComputedStyle(originals[index] as Element);
+    const style = getComputedStyle(originals[index] ?? drawing);
     for (const name of DRAWN) part.setAttribute(name, style.getPropertyValue(name));
   });
   copy.setAttribute('width', String(box.width));

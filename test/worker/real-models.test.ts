@@ -54,7 +54,7 @@ test('a provider that fails every third request leaves the same positions as one
   const failing: Behaviour = (request, count) =>
     count % 3 === 0 ? (faults[(count / 3) % faults.length] as Reply) : trade(request);
   const [good, bad] = await Promise.all([startModelServer(t, trade), startModelServer(t, failing)]);
-  const service = await startProdService(t, {
+  const service = await startProdService(t, { agent: await realAgentHere(),
     models: [
       { signature: 'good', openai_base_url: good.baseUrl },
       { signature: 'bad', openai_base_url: bad.baseUrl },

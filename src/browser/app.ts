@@ -1,3 +1,4 @@
+import type { PagePath } from '../page-paths.ts';
 import { showReference } from './api/reference.ts';
 import { showCompare } from './compare/compare.ts';
 import { showDecisions } from './decisions/decisions.ts';
@@ -8,7 +9,7 @@ import { showModel } from './model/model.ts';
 import { showOverview } from './overview/overview.ts';
 import { link } from './parts/blocks.ts';
 import { h, on } from './parts/element.ts';
-import { markTabAsDev } from './parts/page.ts';
+import { type Page, markTabAsDev } from './parts/page.ts';
 import { preparePaper } from './parts/paper.ts';
 import { themeSwitch } from './parts/theme.ts';
 import { startRouter } from './router.ts';
@@ -23,9 +24,21 @@ const navigation = [
   ['/api', 'API'],
 ] as const;
 
+/** Which function shows which page. */
+const pages: Record<PagePath, Page> = {
+  '/': showOverview,
+  '/compare': showCompare,
+  '/models/{model}': showModel,
+  '/model-days/{model}/{date}': showModelDay,
+  '/job-list': showJobs,
+  '/jobs/{job_id}': showJob,
+  '/decision-feed': showDecisions,
+  '/api': showReference,
+};
+
 /** Builds the frame around every page and starts the router inside it. */
 function start(): void {
-  const main = h('main', { id: 'main', tabindex: -1 });
+  const main = h('main', { id: 'main', tabindex: -1, 'aria-busy': 'true' });
   const skip = on(h('a.skip', { href: '/#main' }, 'Skip to content'), 'click', (event) => {
     event.preventDefault();
     event.stopPropagation();
@@ -36,16 +49,8 @@ function start(): void {
   document.body.append(skip, h('header.top', brand, nav, themeSwitch()), lostNotice(), main);
   preparePaper();
   showMode();
-  startRouter(main, {
-    '/': showOverview,
-    '/compare': showCompare,
-    '/models/{model}': showModel,
-    '/model-days/{model}/{date}': showModelDay,
-    '/job-list': showJobs,
-    '/jobs/{job_id}': showJob,
-    '/decision-feed': showDecisions,
-    '/api': showReference,
-  });
+  // In a task of its own: the frame may be painted before it.
+  setTimeout(() => startRouter(main, pages));
 }
 
 /** A notice over every page while the server does not respond. */

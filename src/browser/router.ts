@@ -23,7 +23,10 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
     replace(main);
     const showScroll = startScroll(main, signal);
     keepFolds(main, signal);
-    if (match === null) return replace(main, ...missingPage(location.pathname));
+    if (match === null) {
+      setAttributes(main, { 'aria-busy': null });
+      return replace(main, ...missingPage(location.pathname));
+    }
     // Other filters replace what is shown, where the focus may be; another page arrives part by part.
     setAttributes(main, { 'aria-busy': 'true', 'data-arriving': location.pathname !== shownPath });
     shownPath = location.pathname;

@@ -159,15 +159,15 @@ test('what was left out is named with its reason, and what each run cost', () =>
 test('knowledge cutoffs are marked by date, with the models that have them; without any there is nothing', () => {
   const runs = [
     { family: 'late', knowledge_cutoff: '2025-07-01' },
-    ...['a', 'b', 'b', 'c', 'd', 'e'].map((family) => ({ family, knowledge_cutoff: '2024-10-01' })),
+    ...['m-10', 'a', 'm-2', 'm-2', 'z'].map((family) => ({ family, knowledge_cutoff: '2024-10-01' })),
     { family: 'unknown', knowledge_cutoff: null },
   ];
   const marks = cutoffMarks(runs);
   assert.deepEqual(marks, [
-    { date: '2024-10-01', names: 'a, b, c and 2 more' },
+    { date: '2024-10-01', names: 'a, m-2, m-10 and 1 more' },
     { date: '2025-07-01', names: 'late' },
   ]);
-  assert.match(cutoffWords(marks) ?? '', /^Knowledge cutoff: 2024-10-01 \(a, b, c and 2 more\), 2025-07-01 \(late\)\./);
+  assert.match(cutoffWords(marks) ?? '', /^Knowledge cutoff: 2024-10-01 \(a, m-2, m-10 and 1 more\), 2025-07-01 \(late\)\./);
   assert.deepEqual([cutoffMarks(runs.slice(-1)), cutoffWords([])], [[], null]);
 });
 

@@ -98,7 +98,7 @@ export async function visit(
 
 /** Waits until a page has all that the reader came for. */
 export async function loaded(page: Page): Promise<void> {
-  await page.locator('main:not([aria-busy]) h1').waitFor();
+  await page.locator('main:not([aria-busy], [data-top-first]) h1').waitFor();
 }
 
 /** How much of the page has moved without the reader's doing since it was opened (Cumulative Layout Shift). */

@@ -2,6 +2,7 @@ import { modelPath } from '../../page-paths.ts';
 import { link, section } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
 import { cost, count, ratio } from '../parts/format.ts';
+import { byName } from '../parts/names.ts';
 import { liveTable, numberColumn, textColumn } from '../parts/table.ts';
 import type { ModelReport, Performance, Status } from '../service/responses.ts';
 import { totalInWords } from './job-words.ts';
@@ -22,7 +23,7 @@ export function costSection(performance: Performance, total: Status['usage']): C
   const show = (used: Status['usage']) => replace(all, totalInWords(used));
   const models = liveTable<ModelReport>({
     caption: 'Usage and cost of the models',
-    rows: performance.models,
+    rows: inOrder(performance),
     sortedBy: 'Cost',
     columns: [
       textColumn('Model', ({ model }) => model, { isName: true, cell: ({ model }) => link(modelPath(model), model) }),
@@ -40,8 +41,12 @@ export function costSection(performance: Performance, total: Status['usage']): C
   return {
     element: section('Cost', all, models.element),
     update(later, used) {
-      models.update(later.models);
+      models.update(inOrder(later));
       show(used);
     },
   };
+}
+
+function inOrder({ models }: Performance): ModelReport[] {
+  return models.toSorted((one, other) => byName(one.model, other.model));
 }

@@ -1,7 +1,7 @@
 import { field, messageOf, onSubmit, section } from '../parts/blocks.ts';
 import { fillOptions, modelBox, othersInput } from '../parts/choices.ts';
 import { h, replace } from '../parts/element.ts';
-import { chosenModels } from '../parts/names.ts';
+import { byName, chosenModels } from '../parts/names.ts';
 import { pollSoon } from '../service/poll.ts';
 import { triggerJob } from '../service/requests.ts';
 import type { KnownModels, TriggerRequest } from '../service/responses.ts';
@@ -40,6 +40,7 @@ export function triggerForm(): TriggerForm {
     offer({ models: known, universes: names, configuration_error: fault }) {
       const chosen = new Set(new FormData(form).getAll('models'));
       const entries = known.filter(({ signature, family }) => signature === family); // each means all its repeats
+      entries.sort((one, other) => byName(one.signature, other.signature));
       const choices = entries.map((entry) =>
         modelBox(entry.signature, { isChosen: chosen.has(entry.signature), about: aboutEntry(entry, runsOf(entry, known)) }),
       );

@@ -1,3 +1,4 @@
+import { setAttributes } from './element.ts';
 import { keep } from './kept.ts';
 
 /** Browsers limit how often the history may be written. */
@@ -33,6 +34,8 @@ export function startScroll(host: HTMLElement, signal: AbortSignal): () => void 
   const onScroll = () => {
     if (isReady && isSettled) timer ??= setTimeout(save, SAVE_EVERY_MS);
   };
+  // A page that was left further down needs all its heights to find the place.
+  setAttributes(host, { 'data-top-first': wanted === 0 });
   scrollTo(0, 0);
   addEventListener('scroll', onScroll, { signal, passive: true });
   for (const name of MOVES) addEventListener(name, () => (isSettled = true), { signal, passive: true, once: true });
@@ -41,5 +44,20 @@ export function startScroll(host: HTMLElement, signal: AbortSignal): () => void 
   return () => {
     isReady = true;
     settle();
+    void layOutRest(host, signal);
   };
+}
+
+/** Lays out what the style sheet has left out so far: part by part, so that the page reacts meanwhile. */
+async function layOutRest(host: HTMLElement, signal: AbortSignal): Promise<void> {
+  for (const part of host.querySelectorAll('.stack > *')) {
+    await painted();
+    if (signal.aborted) return;
+    setAttributes(part, { 'data-laid-out': true });
+  }
+  setAttributes(host, { 'data-top-first': null });
+}
+
+function painted(): Promise<void> {
+  return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 }

@@ -1,3 +1,5 @@
+import { byName } from '../parts/names.ts';
+
 /** A knowledge cutoff and the entries that have it; a plot shows it as a vertical line. */
 export interface Mark {
   date: string;
@@ -34,7 +36,7 @@ export function cutoffMarks(runs: readonly Cutoff[]): Mark[] {
   const byDate = Map.groupBy(runs, ({ knowledge_cutoff: date }) => date ?? '');
   byDate.delete('');
   return [...byDate].sort(([one], [other]) => (one < other ? -1 : 1)).map(([date, same]) => {
-    const names = [...new Set(same.map(({ family }) => family))];
+    const names = [...new Set(same.map(({ family }) => family))].sort(byName);
     const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
     return { date, names: names.slice(0, MAX_NAMED).join(', ') + more };
   });

@@ -22,10 +22,14 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
     markCurrentLink();
     replace(main);
     const showScroll = startScroll(main, signal);
+    const complete = () => {
+      setAttributes(main, { 'aria-busy': null });
+      showScroll();
+    };
     keepFolds(main, signal);
     if (match === null) {
-      setAttributes(main, { 'aria-busy': null });
-      return replace(main, ...missingPage(location.pathname));
+      replace(main, ...missingPage(location.pathname));
+      return complete();
     }
     // Other filters replace what is shown, where the focus may be; another page arrives part by part.
     setAttributes(main, { 'aria-busy': 'true', 'data-arriving': location.pathname !== shownPath });
@@ -33,12 +37,13 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
     pages[match.page](main, match.params, signal)
       .then((follow) => {
         if (signal.aborted) return;
-        setAttributes(main, { 'aria-busy': null });
-        showScroll();
+        complete();
         return follow?.();
       })
       .catch((error: unknown) => {
-        if (!signal.aborted) showFailure(main, error);
+        if (signal.aborted) return;
+        main.append(...failurePage(error));
+        complete();
       });
     if (!isFirst) main.querySelector('h1')?.focus({ preventScroll: true });
   };
@@ -75,7 +80,6 @@ function markCurrentLink(): void {
     setAttributes(entry, { 'aria-current': entry.pathname === location.pathname && 'page' });
 }
 
-function showFailure(main: HTMLElement, error: unknown): void {
-  setAttributes(main, { 'aria-busy': null });
-  main.append(...failure(error), h('p', 'Or go to the ', link('/', 'overview'), ' of models and jobs.'));
+function failurePage(error: unknown): HTMLElement[] {
+  return [...failure(error), h('p', 'Or go to the ', link('/', 'overview'), ' of models and jobs.')];
 }

@@ -71,6 +71,12 @@ const BAD_TABLES = `[...document.querySelectorAll('.scroll')].flatMap((scroller)
   return [!isAlone && share > 0.6 && name + ': its first column takes ' + share.toFixed(2), isGone && name + ': its first column is gone'];
 }).filter(Boolean)`;
 
+/** Tables with rows of different widths. */
+const UNEVEN_TABLES = `[...document.querySelectorAll('table')].flatMap((table) => {
+  const widths = new Set([...table.querySelectorAll('tbody tr')].map((row) => Math.round(row.getBoundingClientRect().width)));
+  return widths.size > 1 ? [table.className + ' has rows of ' + [...widths] + ' pixels'] : [];
+})`;
+
 /** What is wrong with a page in a form, a line each. */
 async function faultsOf(reader: Visit, path: string, form: Form): Promise<string[]> {
   await reader.page.setViewportSize({ width: form.width, height: 900 });
@@ -83,6 +89,7 @@ async function faultsOf(reader: Visit, path: string, form: Form): Promise<string
   const faults = [
     ...(await obstacles(reader.page)),
     ...(await reader.page.evaluate<string[]>(BAD_TABLES)),
+    ...(await reader.page.evaluate<string[]>(UNEVEN_TABLES)),
     broken !== undefined && `it says ${broken}`,
     tooWide > 0 && `it is ${tooWide} pixels wider than its window`,
     elements > MAX_ELEMENTS && `it has ${elements} elements`,

@@ -50,7 +50,7 @@ export function startScroll(host: HTMLElement, signal: AbortSignal): () => void 
 
 /** Lays out what the style sheet has left out so far: part by part, so that the page reacts meanwhile. */
 async function layOutRest(host: HTMLElement, signal: AbortSignal): Promise<void> {
-  for (const part of host.querySelectorAll('.stack > *')) {
+  for (const part of host.querySelectorAll(':scope > .stack > *')) {
     await painted();
     if (signal.aborted) return;
     setAttributes(part, { 'data-laid-out': true });

@@ -43,7 +43,7 @@ export function valueCurve({ report, performance, trades, signal }: Sources): HT
   const key = [h('span.mark.gain', '▲'), ' bought   ', h('span.mark.loss', '▼'), ' sold', ...dividend];
   const names = legend(plot, lines).element;
   const help = '   Drag to zoom, double-click for all dates, click on the curve to open a day';
-  return section('Portfolio value', names, h('p.quiet.key-line', ...key, help), plot.element);
+  return section('Portfolio value', names, h('p.quiet.key-line', ...key, h('span.on-screen', help)), plot.element);
 }
 
 function isDividend({ side }: Trade): boolean {

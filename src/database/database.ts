@@ -40,7 +40,7 @@ export interface Database extends Reader {
    * when the files at the path are no longer those that were opened; with the signal's reason once that is aborted.
    */
   write<Result>(work: () => Result, options?: { signal?: AbortSignal | undefined }): Promise<Result>;
-  /** Tries to write, without waiting for locks. Returns why it cannot, in words, or null. */
+  /** Tries to write; a connection opened with `isServing` does not wait for locks. Returns why it cannot, in words, or null. */
   probe(): string | null;
   /** As `probe`, but only tries after a transaction that the storage made fail. */
   storageFault(): string | null;
@@ -92,7 +92,7 @@ export function openDatabase(
     if (error instanceof ServiceError) throw error;
     throw new ServiceError('cannot_start', `Cannot open the database ${path}: ${messageOf(error)}`, { cause: error });
   }
-  return wrap(connection, path, { busyTimeoutMs: isServing ? 0 : BUSY_TIMEOUT_MS, onRepair });
+  return wrap(connection, path, onRepair);
 }
 
 /**
@@ -137,7 +137,7 @@ export function prepareOnce(connection: DatabaseSync): Reader['statement'] {
 function wrap(
   connection: DatabaseSync,
   path: string,
-  { busyTimeoutMs, onRepair }: { busyTimeoutMs: number; onRepair: OnRepair },
+  onRepair: OnRepair,
 ): CommandDatabase {
   const guard = path === IN_MEMORY ? noGuard : watchFiles(path, connection, onRepair);
   let fault: string | null = null;
@@ -171,15 +171,12 @@ function wrap(
     }
   };
   const probe = (): string | null => {
-    connection.exec('PRAGMA busy_timeout = 0');
     try {
       // Writes a value that is already there: a page goes to disk, but nothing changes.
       transaction(() => connection.exec(`PRAGMA user_version = ${migrations.length}`));
       return null;
     } catch (error) {
       return storageFaultOf(error) ?? messageOf(error);
-    } finally {
-      connection.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
     }
   };
   return {

@@ -117,7 +117,7 @@ async function sendChunks(
   { pieces, first, head }: { pieces: Iterator<string>; first: Chunk; head: string[] },
   { heartbeatMs }: StreamLimits,
 ): Promise<void> {
-  const client = watchClient(response);
+  const drained = watchClient(response);
   let outlet: Outlet | undefined;
   let { text, isLast } = first;
   let beatAt = performance.now();
@@ -126,11 +126,8 @@ async function sendChunks(
     if (text.length >= STREAM_CHUNK_LENGTH || isLast || (isDue && text !== '')) {
       outlet ??= openLong(response, head);
       if (response.req.method === 'HEAD') isLast = true;
-      if (isLast) {
-        client.done();
-        return outlet.end(text);
-      }
-      if (!outlet.sink.write(text)) await client.drained(outlet);
+      if (isLast) return outlet.end(text);
+      if (!outlet.sink.write(text)) await drained(outlet);
       text = '';
     }
     if (isDue) {
@@ -184,7 +181,7 @@ async function beatUntil(
   response: ServerResponse,
   { head, heartbeatMs }: { head: readonly string[]; heartbeatMs: number },
 ): Promise<{ json: string; outlet: Outlet | undefined }> {
-  const client = watchClient(response);
+  watchClient(response);
   let outlet: Outlet | undefined;
   const beat = setInterval(() => {
     if (response.closed) return;
@@ -197,36 +194,28 @@ async function beatUntil(
     return { json: await text, outlet };
   } finally {
     clearInterval(beat);
-    client.done();
   }
 }
 
-/** The client while a long response is made for it. */
-interface Client {
-  /** Resolves when it has read what was written to the outlet, or has left. */
-  drained(outlet: Outlet): Promise<void>;
-  done(): void;
-}
-
-/** A response is stalled while its client does not read what was written, not while it is being made. */
-function watchClient(response: ServerResponse): Client {
+/**
+ * Destroys a response that is stalled: its client does not read what was written. One that is still being made, or whose
+ * last piece is still in its compressor, is not stalled. Returns a function that resolves when the client has read what was
+ * written to the outlet, or has left.
+ */
+function watchClient(response: ServerResponse): (outlet: Outlet) => Promise<void> {
   let isAwaited = false;
-  const onTimeout = () => {
-    if (isAwaited || response.writableNeedDrain) response.destroy();
-  };
-  response.on('timeout', onTimeout);
-  return {
-    async drained({ sink }) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      isAwaited = true;
-      sink.once('drain', resolve);
-      response.once('close', resolve);
-      await promise;
-      sink.off('drain', resolve);
-      response.off('close', resolve);
-      isAwaited = false;
-    },
-    done: () => void response.off('timeout', onTimeout),
+  response.on('timeout', () => {
+    if (isAwaited || response.writableNeedDrain || response.writableEnded) response.destroy();
+  });
+  return async ({ sink }) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    isAwaited = true;
+    sink.once('drain', resolve);
+    response.once('close', resolve);
+    await promise;
+    sink.off('drain', resolve);
+    response.off('close', resolve);
+    isAwaited = false;
   };
 }
 

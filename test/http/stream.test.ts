@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { type Server, type ServerResponse, createServer } from 'node:http';
 import { type AddressInfo, type Socket, connect } from 'node:net';
+import type { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
+import type { ResponseBody } from '../../src/handlers/handler.ts';
 import { HttpError } from '../../src/http/http-error.ts';
 import { type LongResponses, STREAM_CHUNK_LENGTH, createLongResponses, sendBody, sendLate, sendPieces } from '../../src/http/stream.ts';
 import { bySlices, nextTurn } from '../../src/turns.ts';
@@ -12,6 +14,8 @@ import { until } from '../support/until.ts';
 const PIECE = `${'x'.repeat(1_023)}\n`;
 const HEARTBEAT_MS = 5;
 const BEATS = 20;
+/** More than the system takes for a client that reads nothing. */
+const UNREAD_LENGTH = 20_000_000;
 
 /** A server on loopback whose requests a function serves. */
 async function serve(t: TestContext, answer: (response: ServerResponse) => Promise<void>): Promise<Server> {
@@ -118,11 +122,48 @@ test('a late response sends white space meanwhile, and no timeout cuts it while 
   let text = '';
   for await (const chunk of response.body ?? []) {
     text += Buffer.from(chunk).toString();
-    socket?.emit('timeout'); // as on a machine that was too busy for a heartbeat
     if (text.length >= BEATS) resolve('{"late":true}');
+    else socket?.emit('timeout'); // as on a machine that was too busy for a heartbeat
   }
   assert.deepEqual(JSON.parse(text), { late: true });
   assert.match(text, new RegExp(`^ {${BEATS},}\\{`));
+});
+
+const compressedBodies: [name: string, make: (text: string) => ResponseBody][] = [
+  ['a late response', (text) => ({ text: Promise.resolve(text), stop: () => {} })],
+  ['a long response', (text) => text],
+];
+for (const [name, make] of compressedBodies) {
+  test(`no timeout cuts ${name} while its last piece is compressed`, async (t) => {
+    const long = createLongResponses({ maxLongResponses: 1, heartbeatMs: 60_000 });
+    const text = PIECE.repeat((2 * STREAM_CHUNK_LENGTH) / PIECE.length);
+    let timeouts = 0;
+    const server = await serve(t, (response) => {
+      response.once('pipe', (compressor: Readable) => {
+        // The pipe ends the response in its own listener of this event, which comes later.
+        compressor.prependOnceListener('end', () => {
+          timeouts += 1;
+          response.req.socket.emit('timeout');
+        });
+      });
+      return sendBody(response, make(text), { long, headers: [] });
+    });
+    assert.equal(await (await fetch(urlOf(server))).text(), text);
+    assert.equal(timeouts, 1);
+  });
+}
+
+test('a response that has been handed over whole, and whose client does not read it, is cut by a timeout', async (t) => {
+  const long = createLongResponses({ maxLongResponses: 1, heartbeatMs: 60_000 });
+  let response: ServerResponse | undefined;
+  const server = await serve(t, async (opened) => {
+    await sendBody(opened, { text: Promise.resolve('x'.repeat(UNREAD_LENGTH)), stop: () => {} }, { long, headers: [] });
+    response = opened;
+  });
+  open(t, server).pause();
+  await until('the response to be handed over', () => response?.writableEnded);
+  response?.req.socket.emit('timeout');
+  await until('the response to be given up', () => response?.closed);
 });
 
 test('a late response that is made in time is an ordinary one; one that fails in time is an error', async (t) => {

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
-import { temporaryFolder } from './service.ts';
+import { stopUnlessTested, temporaryFolder } from './service.ts';
 import { until } from './until.ts';
 
 /** Each program has its own: the machine's may belong to another user. Relative to the working directory. */
@@ -103,6 +103,7 @@ export async function startServer(t: TestContext, options: RunOptions): Promise<
   const program = startProgram([], { ...options, env: { API_PORT: '0', ...options.env } });
   t.after(() => program.process.kill('SIGKILL'));
   const [, port] = await program.waitFor(/"message":"listening".*?"port":(\d+)/);
+  await stopUnlessTested('a server', () => program.process.kill('SIGKILL'));
   return { ...program, url: `http://127.0.0.1:${port}` };
 }
 

@@ -114,6 +114,16 @@ export function copyTemplate(path: string): void {
 let haveTestsEnded = false;
 after(() => void (haveTestsEnded = true));
 
+/**
+ * Stops what a `before` has started when no test matches `--test-name-pattern`: the runner does not wait for it then, and
+ * would never stop it.
+ */
+export async function stopUnlessTested(what: string, stop: () => unknown): Promise<void> {
+  if (!haveTestsEnded) return;
+  await stop();
+  throw new Error(`Cannot start ${what}: all tests have ended`);
+}
+
 /** A whole service in this process: its own folder, database and free port. */
 export async function startTestService(t: TestContext, options: TestServiceOptions = {}): Promise<TestService> {
   const folder = options.folder ?? temporaryFolder(t);
@@ -143,11 +153,7 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
     pages: options.pages ? await builtPages() : {},
   });
   const started = wrap(t, { service, folder, settings, clock, database, lines });
-  // Where no test matches `--test-name-pattern`, the runner does not wait for `before`, and would never stop this service.
-  if (haveTestsEnded) {
-    await started.stop();
-    throw new Error('Cannot start a test service: all tests have ended');
-  }
+  await stopUnlessTested('a test service', started.stop);
   return started;
 }
 

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { NO_INSPECTOR_FLAGS } from '../inspector.ts';
+import { ownNode } from '../own-node.ts';
 import type { RowOf } from './rows.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -59,8 +59,8 @@ export async function queryApart<const Queries extends readonly { readonly sql: 
 ): Promise<Results<Queries>> {
   signal.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<Results<Queries>>();
-  const args = [...NO_INSPECTOR_FLAGS, '--input-type=commonjs', '--eval', PROGRAM];
-  const child = spawn(process.execPath, args, { env: {}, stdio: 'pipe' });
+  const { file, args } = ownNode([], PROGRAM);
+  const child = spawn(file, args, { env: {}, stdio: 'pipe' });
   const stop = () => child.kill('SIGKILL');
   process.once('exit', stop);
   signal.addEventListener('abort', stop);

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import { NO_INSPECTOR_FLAGS } from '../inspector.ts';
+import { ownNode } from '../own-node.ts';
 import { type Network, confine } from './confinement.ts';
 
 /** The process of a model-day: its command, flags, environment and niceness, and how it is ended. */
@@ -44,7 +44,7 @@ export const startConfined: StartChild = (program, { network, heapMb }) =>
   startProcess(confine(program, network), { isNetworked: network !== 'none', heapMb });
 
 /**
- * Starts a child that runs a program, given as JavaScript text. The program is passed by `--eval`: the child then starts as
+ * Starts a child that runs a program, given as JavaScript text. The program is passed as text: the child then starts as
  * fast as an empty one, whatever the size of the service, and may read no file at all, not even its own.
  */
 export function startProcess(
@@ -52,18 +52,17 @@ export function startProcess(
   { isNetworked, heapMb }: { isNetworked: boolean; heapMb: number },
 ): ChildProcess {
   const flags = [
-    ...NO_INSPECTOR_FLAGS,
     '--permission',
     '--no-experimental-sqlite',
     `--max-old-space-size=${Math.floor(heapMb)}`,
     `--v8-pool-size=${CHILD_V8_THREADS}`,
   ];
   if (isNetworked && CAN_RESTRICT_NETWORK) flags.push('--allow-net', '--disable-warning=ExperimentalWarning');
-  const args = [...flags, '--input-type=commonjs', '--eval', program];
+  const { file, args } = ownNode(flags, program);
   const inherited = INHERITED_VARIABLES.flatMap((name) =>
     process.env[name] === undefined ? [] : [[name, process.env[name]]],
   );
-  const child = spawn(process.execPath, args, { stdio: 'pipe', env: Object.fromEntries(inherited) });
+  const child = spawn(file, args, { stdio: 'pipe', env: Object.fromEntries(inherited) });
   yieldToParent(child);
   return child;
 }

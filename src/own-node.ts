@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isSea } from 'node:sea';
+import { isExecutable } from './executable.ts';
 import { NO_INSPECTOR_FLAGS } from './inspector.ts';
 
 /** The option by which the executable runs a text in place of the program: the first line of its main script, build.mjs. */
@@ -11,14 +11,23 @@ export interface Command {
   args: string[];
 }
 
+/** What runs the texts: Node, or the executable of this program. */
+export interface Host {
+  file: string;
+  isExecutable: boolean;
+}
+
+const here: Host = { file: process.execPath, isExecutable };
+
 /**
  * How this program starts another Node, as `{ file, args }` for `spawn`: one with these flags, which runs this JavaScript text
  * as a CommonJS script, without a file. The inspector of that process stays closed. Node itself takes the text by `--eval`.
  * The executable is both Node and the program: it takes flags as one argument, and the text by an option of its own.
  */
-export function ownNode(flags: readonly string[], text: string): Command {
+export function ownNode(flags: readonly string[], text: string, host = here): Command {
   const all = [...NO_INSPECTOR_FLAGS, ...flags];
-  if (!isSea()) return { file: process.execPath, args: [...all, '--input-type=commonjs', '--eval', text] };
+  const { file } = host;
+  if (!host.isExecutable) return { file, args: [...all, '--input-type=commonjs', '--eval', text] };
   for (const flag of all) assert(!/\s/.test(flag), 'flags are separated by blanks');
-  return { file: process.execPath, args: [`--node-options=${all.join(' ')}`, RUN_TEXT, text] };
+  return { file, args: [`--node-options=${all.join(' ')}`, RUN_TEXT, text] };
 }

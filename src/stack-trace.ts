@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
+import { isExecutable, readAsset } from './executable.ts';
 
 /** Of the built program: the hash of its code, which its source map repeats. */
 declare const PROGRAM_ID: string;
@@ -13,20 +14,21 @@ const known = new Map<string, string>();
 
 /**
  * An error's stack trace, or its text if it has none. The built program is minified; if its source map is beside it
- * (`server.js.map`), the trace names source files and their lines instead of `server.js:LINE:COLUMN`.
+ * (`server.js.map`), the trace names source files and their lines instead of `server.js:LINE:COLUMN`. The executable has the
+ * map inside it.
  */
 export function stackTraceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const stack = error.stack ?? error.message;
-  return BUILD === null ? stack : withSourceLines(stack, `${PROGRAM}.map`, BUILD);
+  return BUILD === null ? stack : withSourceLines(stack, BUILD);
 }
 
 /** The stack as it is, if the map is missing, unreadable or that of another build. */
-function withSourceLines(stack: string, mapPath: string, build: string): string {
+function withSourceLines(stack: string, build: string): string {
   try {
     const unknown = [...stack.matchAll(PLACES)].filter(([place]) => !known.has(place));
     if (unknown.length > 0) {
-      const map = readMap(mapPath, build);
+      const map = readMap(build);
       for (const [place, line, column] of unknown) known.set(place, sourceLine(map, Number(line), Number(column)) ?? place);
     }
     return stack.replaceAll(PLACES, (place) => known.get(place) ?? place);
@@ -35,9 +37,10 @@ function withSourceLines(stack: string, mapPath: string, build: string): string 
   }
 }
 
-function readMap(path: string, build: string): SourceMap {
-  const payload: SourceMapPayload & { programId?: unknown } = JSON.parse(readFileSync(path, 'utf8'));
-  if (payload.programId !== build) throw new Error(`${path} belongs to another build`);
+function readMap(build: string): SourceMap {
+  const text = isExecutable ? readAsset('server.js.map') : readFileSync(`${PROGRAM}.map`, 'utf8');
+  const payload: SourceMapPayload & { programId?: unknown } = JSON.parse(text);
+  if (payload.programId !== build) throw new Error('The source map belongs to another build');
   return new SourceMap(payload);
 }
 

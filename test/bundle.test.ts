@@ -13,9 +13,12 @@ import { runInProcess } from './support/in-process.ts';
 import { document } from './support/json-schema.ts';
 import { childrenOf, isRunning, isStopped, noProc } from './support/processes.ts';
 import {
+  PROGRAM_FILE,
+  PROGRAM_NAME,
   RUNTIME_CONFIG,
   ask,
   installProgram,
+  isExecutable,
   replaceAgent,
   runProgram,
   smallConfiguration,
@@ -29,10 +32,16 @@ const DEV = { DEPLOYMENT_MODE: 'DEV' };
 const DAYS = { start_date: '2025-11-12', end_date: '2025-11-14' };
 const TOKEN = 'a-token-that-is-never-printed';
 const MAX_BUNDLE_BYTES = 576 * 1024;
+/** The program, its map and its compiled code, beside Node, which the executable contains. */
+const MAX_EXECUTABLE_BYTES = statSync(process.execPath).size + 4 * 1024 * 1024;
+/** In this process, where that serves. */
+const runHere = isExecutable ? runProgram : runInProcess;
+/** A help page as the tested program prints it: under its own name. */
+const named = (page: string) => page.replaceAll('node server.js', PROGRAM_NAME);
 
 test('the program is one small file that needs no other, from the trigger to the results; while another holds the write lock, it waits', async (t) => {
   const cwd = installProgram(t);
-  assert.ok(statSync(join(cwd, 'server.js')).size < MAX_BUNDLE_BYTES);
+  assert.ok(statSync(join(cwd, PROGRAM_FILE)).size < (isExecutable ? MAX_EXECUTABLE_BYTES : MAX_BUNDLE_BYTES));
   const server = await startServer(t, { cwd, env: DEV });
   const { job_id } = await ask(`${server.url}/simulate/trigger`, DAYS);
   const hold = `const database = new (require('node:sqlite').DatabaseSync)('data/jobs_dev.db', { timeout: 5000 });
@@ -59,24 +68,25 @@ test('help and version open no database; an unknown command is named', async (t)
   const cwd = installProgram(t);
   const help = await runProgram(['--help'], { cwd });
   assert.deepEqual([help.code, help.stderr], [0, '']);
-  assert.equal(help.stdout, generalHelp());
-  assert.deepEqual(await runInProcess(['--version'], { cwd }), { code: 0, signal: null, stdout: '1.0.0\n', stderr: '' });
+  assert.equal(help.stdout, named(generalHelp()));
+  assert.deepEqual(await runHere(['--version'], { cwd }), { code: 0, signal: null, stdout: '1.0.0\n', stderr: '' });
   for (const wrong of ['trade', 'constructor']) {
-    const { code, stderr } = await (wrong === 'trade' ? runProgram : runInProcess)([wrong], { cwd });
+    const { code, stderr } = await (wrong === 'trade' ? runProgram : runHere)([wrong], { cwd });
     assert.equal(code, 2);
     assert.match(stderr, new RegExp(`There is no command "${wrong}"`));
   }
   for (const args of [['backup', '--nonsense'], ['--fast'], ['--version', 'now'], ['help', 'trade']]) {
-    const { code, stdout, stderr } = await runInProcess(args, { cwd });
+    const { code, stdout, stderr } = await runHere(args, { cwd });
     assert.deepEqual([code, stdout], [2, '']);
-    assert.match(stderr, new RegExp(`${args.at(-1)}.*Run "node server\\.js .*--help" to see what it takes\\.\n$`));
+    assert.match(stderr, new RegExp(`${args.at(-1)}.*Run "${PROGRAM_NAME} .*--help" to see what it takes\\.\n$`));
   }
-  const own = await runInProcess(['backup', '--help'], { cwd, env: { DEPLOYMENT_MODE: 'nonsense' } });
-  assert.deepEqual(own, { code: 0, signal: null, stdout: commandHelp('backup', commands['backup'] as Command), stderr: '' });
-  assert.deepEqual(readdirSync(cwd).sort(), ['configs', 'server.js']);
+  const own = await runHere(['backup', '--help'], { cwd, env: { DEPLOYMENT_MODE: 'nonsense' } });
+  assert.deepEqual(own, { code: 0, signal: null, stdout: named(commandHelp('backup', commands['backup'] as Command)), stderr: '' });
+  assert.deepEqual(readdirSync(cwd).sort(), ['configs', PROGRAM_FILE]);
 });
 
-test('on an old Node the program first says which one it needs', (t) => {
+const noNode = isExecutable ? 'the executable brings its own Node' : false;
+test('on an old Node the program first says which one it needs', { skip: noNode }, (t) => {
   const cwd = installProgram(t);
   const pretend = `Object.defineProperty(process.versions, 'node', { value: '22.12.0' }); process.argv.push('--version'); require('./server.js')`;
   assert.throws(
@@ -162,7 +172,7 @@ test('a second server on the same database does not start, and names the first, 
   const first = await startServer(t, { cwd, env });
   const bars = smallConfiguration.agent_config.stock_symbols.map((symbol) => `${symbol},2025-11-14,10,12,9,10.5,1000\n`);
   writeFileSync(join(cwd, 'prices.csv'), `symbol,date,open,high,low,close,volume\n${bars.join('')}`);
-  assert.equal((await runInProcess(['import-prices', 'prices.csv'], { cwd, env })).code, 0);
+  assert.equal((await runHere(['import-prices', 'prices.csv'], { cwd, env })).code, 0);
   const { job_id } = await ask(`${first.url}/simulate/trigger`, { ...DAYS, start_date: DAYS.end_date });
   const second = await runProgram([], { cwd, env: { ...env, API_PORT: '0' } });
   assert.equal(second.code, 1);
@@ -174,7 +184,7 @@ test('a second server on the same database does not start, and names the first, 
   assert.deepEqual(await runProgram(['healthcheck'], atFirst), { code: 0, signal: null, stdout: 'healthy\n', stderr: '' });
   first.process.kill('SIGTERM');
   await first.ended;
-  const unreachable = await runInProcess(['healthcheck'], atFirst);
+  const unreachable = await runHere(['healthcheck'], atFirst);
   assert.deepEqual([unreachable.code, /^unreachable: .*ECONNREFUSED/.test(unreachable.stdout)], [1, true]);
 });
 
@@ -232,7 +242,7 @@ test('import-prices reports its result in a line and by its exit code', async (t
     good.stderr,
     'good.csv:3: refused, open is not a plausible number: "x"\nCannot import bad.csv: it is not JSON, and as CSV its header lacks date, open\n',
   );
-  const kept = await runInProcess(['import-prices', 'good.csv'], { cwd, env: { ...DEV, PRESERVE_DEV_DATA: 'true' } });
+  const kept = await runHere(['import-prices', 'good.csv'], { cwd, env: { ...DEV, PRESERVE_DEV_DATA: 'true' } });
   assert.equal(kept.code, 0);
   assert.match(kept.stdout, /imported 1 bars \(0 new or changed\)/);
   assert.doesNotMatch(kept.stdout, /Note/);
@@ -286,7 +296,7 @@ test('a container: the user configuration is merged, then served; a merged one t
   const early = await startServer(t, { cwd, env: DEV });
   const user = { models: [{ signature: 'mine', enabled: true }], agent_config: { initial_cash: 777 } };
   writeFileSync(join(cwd, 'user.json'), JSON.stringify(user));
-  const merge = await runInProcess(['merge-config', 'user.json'], { cwd });
+  const merge = await runHere(['merge-config', 'user.json'], { cwd });
   assert.deepEqual(
     [merge.code, merge.stderr],
     [0, `Merged user.json over configs/default_config.json into ${RUNTIME_CONFIG}\n`],

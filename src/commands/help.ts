@@ -1,10 +1,10 @@
+import { PROGRAM_NAME } from '../executable.ts';
 import { VERSION } from '../version.ts';
 import type { Option } from './arguments.ts';
 import { type Command, commands } from './table.ts';
 
 /** The help pages, made from the table of commands. */
 
-const PROGRAM = 'node server.js';
 const GENERAL_OPTIONS = [
   ['--help', 'Show this page, or after a command the page of that command.'],
   ['--version', 'Print the version.'],
@@ -15,13 +15,13 @@ export function generalHelp(): string {
   return [
     `Trading Simulation Service ${VERSION}`,
     '',
-    `Usage: ${PROGRAM} [COMMAND] [OPTIONS]`,
+    `Usage: ${PROGRAM_NAME} [COMMAND] [OPTIONS]`,
     '',
     ...columns(Object.entries(commands).map(([name, { summary }]) => [name, summary])),
     '',
     ...columns(GENERAL_OPTIONS),
     '',
-    `"${PROGRAM} COMMAND --help" explains a command, with an example.`,
+    `"${PROGRAM_NAME} COMMAND --help" explains a command, with an example.`,
     '',
     'Settings are environment variables or lines of a file .env, such as API_PORT, DEPLOYMENT_MODE (DEV or PROD) and',
     'LOG_LEVEL; docs/reference.md describes them all. Paths are relative to the working directory.',
@@ -43,14 +43,14 @@ export function commandHelp(name: string, { summary, details, options, example, 
     ...columns([...rows, ['--help', 'Show this page.']]),
     '',
     'Example:',
-    `  ${PROGRAM} ${example}`,
+    `  ${PROGRAM_NAME} ${example}`,
     '',
   ].join('\n');
 }
 
 /** The line after a usage error that points to the command's help page, or for null to the general one. */
 export function helpHint(name: string | null): string {
-  return `Run "${PROGRAM} ${name === null ? '' : `${name} `}--help" to see what it takes.`;
+  return `Run "${PROGRAM_NAME} ${name === null ? '' : `${name} `}--help" to see what it takes.`;
 }
 
 function usageLine(name: string, { options, positionals }: Pick<Command, 'options' | 'positionals'>): string {
@@ -62,7 +62,7 @@ function usageLine(name: string, { options, positionals }: Pick<Command, 'option
     const some = most > 1 ? `${text}...` : text;
     parts.push(least > 0 ? some : `[${some}]`);
   }
-  return [PROGRAM, name, ...parts].join(' ');
+  return [PROGRAM_NAME, name, ...parts].join(' ');
 }
 
 function spell(name: string, { value }: Option): string {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import { ownNode } from '../own-node.ts';
+import { type Host, ownNode } from '../own-node.ts';
 import { type Network, confine } from './confinement.ts';
 
 /** The process of a model-day: its command, flags, environment and niceness, and how it is ended. */
@@ -35,13 +35,13 @@ const INHERITED_VARIABLES = [
 
 /**
  * How the worker starts a child: from its program, as JavaScript text, what it may reach on the network, and the size of its
- * JavaScript heap. May throw what `spawn` throws; other start errors are events of the child.
+ * JavaScript heap. May throw what `spawn` throws; other start errors are events of the child. Tests name the host that runs it.
  */
-export type StartChild = (program: string, rights: { network: Network; heapMb: number }) => ChildProcess;
+export type StartChild = (program: string, rights: { network: Network; heapMb: number; host?: Host }) => ChildProcess;
 
 /** The service's way: a process of its own, whose program is confined before it runs. */
-export const startConfined: StartChild = (program, { network, heapMb }) =>
-  startProcess(confine(program, network), { isNetworked: network !== 'none', heapMb });
+export const startConfined: StartChild = (program, { network, ...rights }) =>
+  startProcess(confine(program, network), { isNetworked: network !== 'none', ...rights });
 
 /**
  * Starts a child that runs a program, given as JavaScript text. The program is passed as text: the child then starts as
@@ -49,7 +49,7 @@ export const startConfined: StartChild = (program, { network, heapMb }) =>
  */
 export function startProcess(
   program: string,
-  { isNetworked, heapMb }: { isNetworked: boolean; heapMb: number },
+  { isNetworked, heapMb, host }: { isNetworked: boolean; heapMb: number; host?: Host },
 ): ChildProcess {
   const flags = [
     '--permission',
@@ -58,7 +58,7 @@ export function startProcess(
     `--v8-pool-size=${CHILD_V8_THREADS}`,
   ];
   if (isNetworked && CAN_RESTRICT_NETWORK) flags.push('--allow-net', '--disable-warning=ExperimentalWarning');
-  const { file, args } = ownNode(flags, program);
+  const { file, args } = ownNode(flags, program, host);
   const inherited = INHERITED_VARIABLES.flatMap((name) =>
     process.env[name] === undefined ? [] : [[name, process.env[name]]],
   );

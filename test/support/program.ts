@@ -1,14 +1,22 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, linkSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
+import { buildExecutable } from '../../build-executable.mjs';
+import { codeOf } from '../../src/domain.ts';
 import { stopUnlessTested, temporaryFolder } from './service.ts';
 import { until } from './until.ts';
 
 /** Each program has its own: the machine's may belong to another user. Relative to the working directory. */
 export const RUNTIME_CONFIG = 'runtime_config.json';
-const BUILT = new URL('../../dist/server.js', import.meta.url);
+const DIST = new URL('../../dist/', import.meta.url).pathname;
+export const EXECUTABLE = join(DIST, 'trading-simulation');
+/** Whether the tests install and run the executable, without Node (`npm run test:executable`), and not the built file. */
+export const isExecutable = process.env['TEST_EXECUTABLE'] === '1';
+/** The installed file, and how a person runs it. */
+export const PROGRAM_FILE = isExecutable ? 'trading-simulation' : 'server.js';
+export const PROGRAM_NAME = isExecutable ? 'trading-simulation' : 'node server.js';
 
 export const smallConfiguration = {
   models: [
@@ -20,23 +28,39 @@ export const smallConfiguration = {
 
 /** An empty folder with the built program and a configuration, and nothing else: no package.json, no node_modules. */
 export function installProgram(t: TestContext, configuration: unknown = smallConfiguration): string {
-  if (!existsSync(BUILT)) throw new Error('dist/server.js is missing: run "npm run build" first');
+  const built = join(DIST, PROGRAM_FILE);
+  if (!existsSync(built)) throw new Error(`dist/${PROGRAM_FILE} is missing: run "npm run build${isExecutable ? ':executable' : ''}" first`);
   const folder = temporaryFolder(t);
-  copyFileSync(BUILT, join(folder, 'server.js'));
+  if (isExecutable) linkOrCopy(built, join(folder, PROGRAM_FILE));
+  else copyFileSync(built, join(folder, PROGRAM_FILE));
   mkdirSync(join(folder, 'configs'));
   writeFileSync(join(folder, 'configs/default_config.json'), JSON.stringify(configuration));
   return folder;
 }
 
+/** The executable has over 100 MB; a copy is made only on another file system. */
+function linkOrCopy(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch (error) {
+    if (codeOf(error) !== 'EXDEV') throw error;
+    copyFileSync(from, to);
+  }
+}
+
 /** Puts another program in the place of the agent inside an installed program. */
 export function replaceAgent(folder: string, agent: string): void {
-  const path = join(folder, 'server.js');
-  const text = readFileSync(path, 'utf8');
+  const text = readFileSync(join(DIST, 'server.js'), 'utf8');
   const packed = [...text.matchAll(/[A-Za-z0-9+/]{1000,}=*/g)].map(([base64]) => base64);
   const isAgent = (base64: string) => brotliDecompressSync(Buffer.from(base64, 'base64')).includes('failed_request');
   const [current, ...others] = packed.filter(isAgent);
   if (current === undefined || others.length > 0) throw new Error('Cannot replace the agent in dist/server.js: it is not there exactly once');
-  writeFileSync(path, text.replace(current, brotliCompressSync(agent).toString('base64')));
+  const from = isExecutable ? join(folder, 'build') : folder;
+  mkdirSync(from, { recursive: true });
+  writeFileSync(join(from, 'server.js'), text.replace(current, brotliCompressSync(agent).toString('base64')));
+  if (!isExecutable) return;
+  copyFileSync(join(DIST, 'server.js.map'), join(from, 'server.js.map'));
+  buildExecutable({ from, to: join(folder, PROGRAM_FILE) });
 }
 
 export interface Ended {
@@ -68,7 +92,9 @@ export interface Program {
 /** Starts the program in a folder, with an environment of only the given variables. */
 export function startProgram(args: readonly string[], { cwd, env = {}, detached = false }: RunOptions): Program {
   const own = { RUNTIME_CONFIG_PATH: RUNTIME_CONFIG, ...env };
-  return followProgram(spawn(process.execPath, ['server.js', ...args], { cwd, env: own, detached }));
+  if (!isExecutable) return followProgram(spawn(process.execPath, [PROGRAM_FILE, ...args], { cwd, env: own, detached }));
+  const withoutNode = { PATH: join(cwd, 'no-programs'), ...own };
+  return followProgram(spawn(`./${PROGRAM_FILE}`, args, { cwd, env: withoutNode, detached }));
 }
 
 /** Collects what a child process writes, until it ends. */

@@ -16,50 +16,48 @@ const POSTJECT = join(import.meta.dirname, 'node_modules/postject/dist/cli.js');
 const RUN_TEXT = `'use strict';if(process.argv[2]==='--run-text'){globalThis.require=require;\
 require('node:vm').runInThisContext(process.argv[3],{filename:'[eval]'});return}`;
 
-/** The licence of the Node that runs this script, as it is distributed beside its executable. */
-function nodeLicence() {
+/** What `--licenses` prints: the comment at the top of the program, and the licence that comes with the Node that runs this. */
+function licences(program) {
   const folder = join(dirname(process.execPath), '..');
   const path = ['LICENSE', 'share/doc/node/LICENSE'].map((name) => join(folder, name)).find((file) => existsSync(file));
   if (path === undefined) throw new Error(`Cannot build: ${folder} has no LICENSE of Node, which must go with the executable`);
-  return readFileSync(path, 'utf8');
+  const [, texts] = /^\/\*!\n(.*?)\n\*\/\n/s.exec(program);
+  return `${texts}\n\n${'-'.repeat(78)}\n\nNode.js ${process.version}, included here under this licence:\n\n${readFileSync(path, 'utf8')}`;
 }
 
 /** The configuration of the executable: Node's documentation of single executable applications describes each key. */
-function configuration(folder, assets) {
-  return {
-    main: join(folder, 'main.cjs'),
-    output: join(folder, 'blob'),
-    disableExperimentalSEAWarning: true,
-    useCodeCache: true,
-    execArgv: ['--disable-sigusr1'], // the inspector stays closed even before the first line
-    execArgvExtension: 'cli', // how children get their flags
-    assets,
-  };
-}
+const CONFIGURATION = {
+  main: 'server.js', // also what stack traces call it: src/stack-trace.ts
+  output: 'blob',
+  disableExperimentalSEAWarning: true,
+  useCodeCache: true,
+  execArgv: ['--disable-sigusr1'], // the inspector stays closed even before the first line
+  execArgvExtension: 'cli', // how children get their flags
+  assets: { 'server.js.map': 'server.js.map', LICENCES: 'LICENCES' },
+};
 
-/** What it prints is part of the error if it fails; otherwise postject's warnings about Node's notes only worry. */
-function runNode(...args) {
-  execFileSync(process.execPath, args, { stdio: 'pipe' });
+/** What it prints is part of the error if it fails; otherwise postject's warnings about Node's notes would only worry. */
+function runNode(cwd, ...args) {
+  execFileSync(process.execPath, args, { cwd, stdio: 'pipe' });
 }
 
 /** Writes an executable of a built program, `server.js` and `server.js.map` in a folder, made of the Node that runs this. */
 export function buildExecutable({ from, to }) {
-  const work = mkdtempSync(`${to}-`) // beside the result, which is renamed;
+  const folder = mkdtempSync(`${to}-`); // beside the result, which is renamed
+  const write = (name, content) => writeFileSync(join(folder, name), content);
   try {
-    const program = join(from, 'server.js');
-    writeFileSync(join(work, 'main.cjs'), RUN_TEXT + readFileSync(program, 'utf8'));
-    writeFileSync(join(work, 'NODE-LICENSE'), nodeLicence());
-    const assets = { 'server.js': program, 'server.js.map': `${program}.map`, 'NODE-LICENSE': join(work, 'NODE-LICENSE') };
-    const settings = configuration(work, assets);
-    writeFileSync(join(work, 'sea.json'), JSON.stringify(settings));
-    runNode('--experimental-sea-config', join(work, 'sea.json'));
-    const unfinished = join(work, 'executable');
-    copyFileSync(process.execPath, unfinished);
-    chmodSync(unfinished, 0o755);
-    runNode(POSTJECT, unfinished, RESOURCE, settings.output, '--sentinel-fuse', SENTINEL);
-    renameSync(unfinished, to); // a process that runs the file of before keeps it
+    const program = readFileSync(join(from, 'server.js'), 'utf8');
+    write('server.js', RUN_TEXT + program);
+    write('server.js.map', readFileSync(join(from, 'server.js.map')));
+    write('LICENCES', licences(program));
+    write('sea.json', JSON.stringify(CONFIGURATION));
+    runNode(folder, '--experimental-sea-config', 'sea.json');
+    copyFileSync(process.execPath, join(folder, 'node'));
+    chmodSync(join(folder, 'node'), 0o755);
+    runNode(folder, POSTJECT, 'node', RESOURCE, CONFIGURATION.output, '--sentinel-fuse', SENTINEL);
+    renameSync(join(folder, 'node'), to); // a process that runs the file of before keeps it
   } finally {
-    rmSync(work, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -282,7 +282,9 @@ test(MID_DEMO, { skip: noProc }, async (t) => {
   for (const signal of (['SIGINT', 'SIGTERM'] as const).slice(0, runs(1, 2))) {
     const demo = startProgram(['demo'], { cwd, env: { API_PORT: '0' } });
     t.after(() => demo.process.kill('SIGKILL'));
-    await until('a model-day that stands still', () => childrenOf(demo.process.pid as number).some(isStopped));
+    const pid = demo.process.pid as number;
+    const child = await until('a model-day that stands still', () => childrenOf(pid).find(isStopped));
+    assert.equal(readlinkSync(`/proc/${child}/exe`), readlinkSync(`/proc/${pid}/exe`), 'a child needs no other Node');
     demo.process.kill(signal);
     const { code, stdout, stderr } = await demo.ended;
     assert.deepEqual([code, /curl/.test(stdout)], [0, false]);

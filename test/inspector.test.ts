@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { constants } from 'node:os';
@@ -10,11 +9,11 @@ import { openDatabase } from '../src/database/database.ts';
 import { withSnapshot } from '../src/database/snapshot.ts';
 import { closeInspector } from '../src/inspector.ts';
 import { launch } from '../src/worker/launch.ts';
-import { startConfined } from '../src/worker/process.ts';
 import { agentFixture, simulatedStart } from './support/agents.ts';
+import { startConfined } from './support/children.ts';
 import { runInProcess } from './support/in-process.ts';
 import { blocks, childrenOf, descriptorsOf, listeningPortsOf, noProc } from './support/processes.ts';
-import { ask, followProgram, installProgram, replaceAgent, runProgram, startServer } from './support/program.ts';
+import { ask, installProgram, replaceAgent, runProgram, startServer } from './support/program.ts';
 import { temporaryFolder } from './support/service.ts';
 import { until } from './support/until.ts';
 
@@ -35,8 +34,8 @@ test('SIGUSR1 opens no inspector in the service', { skip: noProc }, async (t) =>
   const cwd = installProgram(t);
   // As a signal does that comes before the program's first line.
   writeFileSync(join(cwd, 'opens-inspector.cjs'), `require('node:inspector').open(0)`);
-  const options = '--inspect-port=0 --inspect-publish-uid=http,stderr --require ./opens-inspector.cjs';
-  const server = await startServer(t, { cwd, env: { ...DEV, NODE_OPTIONS: options } });
+  const flags = ['--inspect-port=0', '--inspect-publish-uid=http,stderr', '--require', './opens-inspector.cjs'];
+  const server = await startServer(t, { cwd, env: DEV, flags });
   const { pid } = server.process as { pid: number };
   const before = listeningPortsOf(pid);
   assert.deepEqual(before, [Number(new URL(server.url).port)]);
@@ -102,10 +101,10 @@ test('no command runs with an inspector requested', async (t) => {
   const cwd = installProgram(t);
   const env = { NODE_OPTIONS: '--no-warnings --ins"pe"ct=0' };
   const inEnvironment = await runProgram(['--version'], { cwd, env });
-  const onLine = spawn(process.execPath, ['--inspect=127.0.0.1:0', 'server.js', '--version'], { cwd, env: {} });
+  const onLine = await runProgram(['--version'], { cwd, flags: ['--inspect=127.0.0.1:0'] });
   for (const [place, { code, stdout, stderr }] of Object.entries({
     NODE_OPTIONS: inEnvironment,
-    'the command line': await followProgram(onLine).ended,
+    'the command line': onLine,
   })) {
     assert.deepEqual([code, stdout], [1, '']);
     assert.ok(stderr.includes(`Cannot start: ${place} has --inspect,`), stderr);
@@ -121,8 +120,7 @@ test("a child cannot command its parent through the parent's inspector", async (
   replaceAgent(cwd, agentFixture('takes-over-parent'));
   writeFileSync(join(cwd, 'prices.csv'), 'symbol,date,open,close\nAAPL,2025-01-06,100,101\n');
   assert.equal((await runInProcess(['import-prices', 'prices.csv'], { cwd })).code, 0);
-  const env = { SECRET: 'the-secret', NODE_OPTIONS: `--inspect-port=${port}` };
-  const server = await startServer(t, { cwd, env });
+  const server = await startServer(t, { cwd, env: { SECRET: 'the-secret' }, flags: [`--inspect-port=${port}`] });
   // The child tries to send it too, and may not; another process of the same user may.
   server.process.kill('SIGUSR1');
   await ask(`${server.url}/simulate/trigger`, { start_date: '2025-01-06', end_date: '2025-01-06' });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { parseEnv } from 'node:util';
 import { readSettings } from '../src/settings.ts';
-import { ask, followProgram, installProgram, runProgram, startServer } from './support/program.ts';
+import { ask, followProgram, installProgram, isExecutable, runProgram, startServer } from './support/program.ts';
 import { until } from './support/until.ts';
 
 /** What a clone or an image brings along beside the program. */
@@ -36,17 +36,18 @@ test('every package is locked by its hash, and none by the address of a registry
   }
 });
 
-test('the program contains the licences of the project and of everything bundled, and --licenses prints them', () => {
+test('the program contains the licences of the project and of everything bundled, and --licenses prints them', async (t) => {
   assert.deepEqual([manifest.license, lock.packages[''].license], ['MIT', 'MIT']);
   const texts = ['LICENSE', 'node_modules/valibot/LICENSE.md', 'node_modules/uplot/LICENSE'].map((path) => textOf(path).trim());
-  const printed = execFileSync(process.execPath, ['dist/server.js', '--licenses'], { cwd: ROOT, encoding: 'utf8' });
+  const { stdout: printed } = await runProgram(['--licenses'], { cwd: installProgram(t) });
   const [comment = ''] = /^\/\*![^]*?\*\//.exec(textOf('dist/server.js')) ?? [];
   for (const text of texts) {
     assert.match(text, /^(The )?MIT License/i);
     assert.ok(printed.includes(text), text);
     assert.ok(comment.includes(text), text);
   }
-  assert.equal(printed.match(/, included here under this licence:$/gm)?.length, texts.length - 1);
+  assert.equal(printed.match(/, included here under this licence:$/gm)?.length, texts.length - (isExecutable ? 0 : 1));
+  assert.equal(printed.includes('Node.js is licensed for use as follows:'), isExecutable, 'Node, which the executable contains');
 });
 
 test('the program runs in strict mode', () => {
@@ -80,7 +81,9 @@ test('a failed request and a failed command name lines of the source files if th
     return JSON.parse(error as string);
   };
   const map = textOf('dist/server.js.map');
-  for (const foreign of [null, '', 'no map', '{}', 'null', map.replace(/"programId":"./, '"programId":"x')]) {
+  // The executable has its map inside, and none can be missing or foreign.
+  const foreignMaps = isExecutable ? [] : [null, '', 'no map', '{}', 'null', map.replace(/"programId":"./, '"programId":"x')];
+  for (const foreign of foreignMaps) {
     if (foreign !== null) writeFileSync(join(cwd, 'server.js.map'), foreign);
     assert.match(await logged(), /^Error: no such table: .*\n(    at .*\/server\.js:\d+:\d+\)?\n)+/, String(foreign).slice(0, 20));
   }
@@ -90,7 +93,7 @@ test('a failed request and a failed command name lines of the source files if th
   assert.match(stderr, /^Unexpected failure: Error: no such table: trading_sessions\n/);
   const failed = [[await logged(), 'all(...values) as unknown[] as Row[],'], [stderr, 'prepare(sql);']] as const;
   for (const [stack, source] of failed) {
-    assert.doesNotMatch(stack, /server\.js/);
+    assert.doesNotMatch(stack, /server\.js|trading-simulation:/);
     assert.equal(sourcesOf(stack)[0], source);
   }
   server.process.kill('SIGTERM');
@@ -153,9 +156,9 @@ test('the base images are fixed by tag and digest, on a Node that the program ru
 });
 
 const folders = process.env['PATH']?.split(':') ?? [];
-const npm = folders.some((folder) => existsSync(join(folder, 'npm'))) ? false : 'there is no npm here';
+const noNpm = folders.some((folder) => existsSync(join(folder, 'npm'))) ? false : 'there is no npm here';
 
-test('SIGTERM to npm start ends the server', { skip: npm }, async (t) => {
+test('SIGTERM to npm start ends the server', { skip: isExecutable ? 'npm runs dist/server.js' : noNpm }, async (t) => {
   const cwd = installProgram(t);
   symlinkSync('.', join(cwd, 'dist'));
   // The scripts are those of the project; what they build is there already.

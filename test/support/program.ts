@@ -75,6 +75,8 @@ export interface RunOptions {
   env?: Record<string, string>;
   /** In a process group of its own, as a shell starts it. */
   detached?: boolean;
+  /** Node's own. */
+  flags?: readonly string[];
 }
 
 /** Runs a command of the program to its end. */
@@ -89,12 +91,17 @@ export interface Program {
   waitFor(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
-/** Starts the program in a folder, with an environment of only the given variables. */
-export function startProgram(args: readonly string[], { cwd, env = {}, detached = false }: RunOptions): Program {
-  const own = { RUNTIME_CONFIG_PATH: RUNTIME_CONFIG, ...env };
-  if (!isExecutable) return followProgram(spawn(process.execPath, [PROGRAM_FILE, ...args], { cwd, env: own, detached }));
-  const withoutNode = { PATH: join(cwd, 'no-programs'), ...own };
-  return followProgram(spawn(`./${PROGRAM_FILE}`, args, { cwd, env: withoutNode, detached }));
+/** The words before the program's own arguments, in the folder where it is installed. */
+function commandOf(flags: readonly string[]): [file: string, ...words: string[]] {
+  if (!isExecutable) return [process.execPath, ...flags, PROGRAM_FILE];
+  return [`./${PROGRAM_FILE}`, ...(flags.length === 0 ? [] : [`--node-options=${flags.join(' ')}`])];
+}
+
+/** Starts the program in a folder, with an environment of only the given variables; the executable without a Node in its PATH. */
+export function startProgram(args: readonly string[], { cwd, env = {}, detached = false, flags = [] }: RunOptions): Program {
+  const variables = { ...(isExecutable && { PATH: join(cwd, 'no-programs') }), RUNTIME_CONFIG_PATH: RUNTIME_CONFIG };
+  const [file, ...words] = commandOf(flags);
+  return followProgram(spawn(file, [...words, ...args], { cwd, env: { ...variables, ...env }, detached }));
 }
 
 /** Collects what a child process writes, until it ends. */

@@ -11,7 +11,8 @@ import { createJobs } from './jobs/jobs.ts';
 import type { Log } from './log.ts';
 import type { Settings } from './settings.ts';
 import { type WorkerLimits, workerLimits } from './worker/limits.ts';
-import { type StartChild, startConfined } from './worker/process.ts';
+import { startChildBy } from './worker/launcher.ts';
+import type { StartChild } from './worker/process.ts';
 
 export interface ServiceOptions {
   settings: Settings;
@@ -43,7 +44,7 @@ export async function startService({
   log,
   clock,
   agentProgram,
-  startChild = startConfined,
+  startChild,
   accessTokens,
   pages,
   httpLimits,
@@ -55,7 +56,16 @@ export async function startService({
     isServing: true,
     onRepair: (what) => log.warning(what),
   });
-  const jobs = createJobs({ database, settings, log, clock, agentProgram, startChild, environment, limits });
+  const jobs = createJobs({
+    database,
+    settings,
+    log,
+    clock,
+    agentProgram,
+    startChild: startChild ?? startChildBy(settings, environment),
+    environment,
+    limits,
+  });
   const server = createHttpServer(
     { database, settings, log, clock, jobs, interfaceDescription },
     { accessTokens, pages, ...(httpLimits && { limits: httpLimits }) },

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { ServiceError } from './domain.ts';
 import { flag } from './flag.ts';
 import { HTTP_URL, isHeaderKey, isHttpUrl } from './http-values.ts';
+import { tryParse } from './json.ts';
 import { logLevels } from './log.ts';
 
 /** The settings in environment variables, checked once at start. docs/reference.md describes each of them. */
@@ -42,6 +43,10 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
     modelDayTimeoutMs: env.MODEL_DAY_TIMEOUT_SECONDS * 1000,
     /** What a child process may use in all; half of it is for its JavaScript heap. */
     modelDayMemoryMb: env.MODEL_DAY_MEMORY_MB,
+    /** What runs model-days in place of this process's own Node; null means that Node. */
+    modelDayCommand: env.MODEL_DAY_COMMAND,
+    /** The environment variables that this command gets besides PATH and HOME. */
+    modelDayCommandVariables: env.MODEL_DAY_COMMAND_ENV,
     /** The time limit of one request to a model, from its start to the last byte of the response. */
     modelRequestTimeoutMs: env.MODEL_REQUEST_TIMEOUT_SECONDS * 1000,
     /** The longest total wait of a job for the price provider's rate limits. */
@@ -126,15 +131,38 @@ const logLevelName = v.pipe(
   oneOf(logLevels),
 );
 
-const hostNames = v.pipe(
+/** A program and its arguments, as a command line can hold them. */
+function isCommand(value: unknown): boolean {
+  const words: unknown[] = Array.isArray(value) ? value : [];
+  return words.every((word) => typeof word === 'string' && !word.includes('\0')) && String(words[0] ?? '').trim() !== '';
+}
+
+const command = v.pipe(
+  v.string(),
+  v.transform(tryParse),
+  v.custom<string[]>(isCommand, 'expected a JSON array of strings, the first of them a program, such as ["srun", "-n1", "/usr/bin/node"]'),
+);
+
+/** Items separated by commas. */
+const list = v.pipe(
   v.string(),
   v.transform((text) =>
     text
-      .toLowerCase()
       .split(',')
-      .map((name) => name.trim())
-      .filter((name) => name !== ''),
+      .map((item) => item.trim())
+      .filter((item) => item !== ''),
   ),
+);
+
+const variableNames = v.pipe(
+  list,
+  v.everyItem((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name), 'expected names of environment variables, separated by commas'),
+);
+
+const hostNames = v.pipe(
+  v.string(),
+  v.toLowerCase(),
+  list,
   v.everyItem(
     (name) => /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/.test(name),
     'expected host names separated by commas, without a scheme or a port',
@@ -160,6 +188,8 @@ const environmentSchema = v.object({
   MAX_PARALLEL_MODELS: v.optional(wholeNumber(1, 256), '8'),
   MODEL_DAY_TIMEOUT_SECONDS: v.optional(wholeNumber(1, 86_400), '1800'),
   MODEL_DAY_MEMORY_MB: v.optional(wholeNumber(128, 65_536), '512'),
+  MODEL_DAY_COMMAND: v.optional(v.nullable(command), null),
+  MODEL_DAY_COMMAND_ENV: v.optional(variableNames, ''),
   MODEL_REQUEST_TIMEOUT_SECONDS: v.optional(wholeNumber(1, 86_400), '300'),
   MAX_RATE_LIMIT_WAIT_SECONDS: v.optional(wholeNumber(0, 86_400), '300'),
   AUTO_DOWNLOAD_PRICE_DATA: v.optional(yesOrNo, 'true'),

@@ -17,6 +17,8 @@ test('without a variable everything has its default', () => {
     maxParallelModels: 8,
     modelDayTimeoutMs: 1_800_000,
     modelDayMemoryMb: 512,
+    modelDayCommand: null,
+    modelDayCommandVariables: [],
     modelRequestTimeoutMs: 300_000,
     maxRateLimitWaitMs: 300_000,
     autoDownloadPriceData: true,
@@ -60,6 +62,8 @@ test('values are read as people write them, and an empty one counts as absent', 
     DEPLOYMENT_MODE: 'DEV',
     PRESERVE_DEV_DATA: 'yes',
     RISK_FREE_RATE: '0.045',
+    MODEL_DAY_COMMAND: ' ["srun", "-n1", "/usr/bin/node"] ',
+    MODEL_DAY_COMMAND_ENV: 'SLURM_CONF, SLURM_JOB_ID,',
     ...nowhere,
   });
   assert.equal(settings.autoDownloadPriceData, false);
@@ -70,6 +74,8 @@ test('values are read as people write them, and an empty one counts as absent', 
   assert.equal(settings.massiveApiKey, 'other-key');
   assert.equal(settings.preserveDevData, true);
   assert.equal(settings.riskFreeRate, 0.045);
+  assert.deepEqual(settings.modelDayCommand, ['srun', '-n1', '/usr/bin/node']);
+  assert.deepEqual(settings.modelDayCommandVariables, ['SLURM_CONF', 'SLURM_JOB_ID']);
 });
 
 const unreadable: [variable: string, value: string][] = [
@@ -81,6 +87,14 @@ const unreadable: [variable: string, value: string][] = [
   ['MAX_SIMULATION_DAYS', '0'],
   ['MAX_SIMULATION_DAYS', '1.5'],
   ['MAX_PARALLEL_MODELS', '0'],
+  ['MODEL_DAY_COMMAND', 'srun -n1 node'],
+  ['MODEL_DAY_COMMAND', '"srun"'],
+  ['MODEL_DAY_COMMAND', '{}'],
+  ['MODEL_DAY_COMMAND', '[]'],
+  ['MODEL_DAY_COMMAND', '[" "]'],
+  ['MODEL_DAY_COMMAND', '["srun", 1]'],
+  ['MODEL_DAY_COMMAND', '["srun", "a\\u0000b"]'],
+  ['MODEL_DAY_COMMAND_ENV', 'SLURM_CONF,MY-VAR'],
   ['PRESERVE_DEV_DATA', 'maybe'],
   ['AUTO_DOWNLOAD_PRICE_DATA', '2'],
   ['LOG_LEVEL', 'LOUD'],

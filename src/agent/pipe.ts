@@ -1,4 +1,5 @@
 import { read, readSync, writeSync } from 'node:fs';
+import { codeOf } from '../domain.ts';
 import { createLineReader } from '../line-reader.ts';
 import { type ChildMessage, encodeLine } from '../protocol.ts';
 
@@ -7,8 +8,13 @@ const STDOUT = 1;
 const READ_BYTES = 64 * 1024;
 /** One thread waits for the parent, one looks up host names; Node would start four, and containers may limit threads. */
 const THREADS = 2;
+/** The pause before a descriptor that does not block is tried again: some launchers hand over such. */
+const EAGAIN_PAUSE_MS = 5;
 
-/** The child's two ends of the pipe to its parent. The process exits when the parent has. */
+/**
+ * The child's two ends of the pipe to its parent. The process exits when the parent has, or has closed the pipe: with exit code
+ * 0 after it has sent its outcome, so that engines list good days as good.
+ */
 export interface Pipe {
   send(message: ChildMessage): void;
   /** Waits for the next line. */
@@ -25,6 +31,8 @@ export function openPipe(): Pipe {
   const lines: string[] = [];
   let waiting: ((line: string) => void) | undefined;
   let isReadingAhead = false;
+  let isDone = false;
+  const end = () => process.exit(isDone ? 0 : 1);
   const take = createLineReader(
     (line) => {
       if (waiting === undefined) lines.push(line);
@@ -36,35 +44,49 @@ export function openPipe(): Pipe {
   return {
     send(message) {
       const bytes = Buffer.from(encodeLine(message));
-      for (let written = 0; written < bytes.length;) written += writeSync(STDOUT, bytes, written);
+      isDone = message.type === 'outcome';
+      for (let written = 0; written < bytes.length;) written += bearing(() => writeSync(STDOUT, bytes, written));
     },
     receive() {
       for (;;) {
         const line = lines.shift();
         if (line !== undefined) return line;
         if (isReadingAhead) return new Promise((resolve) => (waiting = resolve));
-        take(readChunk());
+        take(readChunk(end));
       }
     },
     readAhead() {
       isReadingAhead = true;
       process.env['UV_THREADPOOL_SIZE'] = String(THREADS); // read when the first thread is started
-      readAlways(take);
+      readAlways(take, end);
     },
   };
 }
 
-function readChunk(): Buffer {
+/** Repeats a system call on a descriptor that does not block until it succeeds. */
+function bearing(call: () => number): number {
+  for (;;)
+    try {
+      return call();
+    } catch (error) {
+      if (codeOf(error) !== 'EAGAIN') throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, EAGAIN_PAUSE_MS);
+    }
+}
+
+function readChunk(end: () => never): Buffer {
   const chunk = Buffer.allocUnsafe(READ_BYTES);
-  const length = readSync(STDIN, chunk);
-  if (length === 0) process.exit(1);
+  const length = bearing(() => readSync(STDIN, chunk));
+  if (length === 0) end();
   return chunk.subarray(0, length);
 }
 
-function readAlways(take: (chunk: Buffer) => void): void {
+function readAlways(take: (chunk: Buffer) => void, end: () => never): void {
+  const again = () => readAlways(take, end);
   read(STDIN, Buffer.allocUnsafe(READ_BYTES), 0, READ_BYTES, null, (error, length, chunk) => {
-    if (error || length === 0) process.exit(1);
+    if (codeOf(error) === 'EAGAIN') return void setTimeout(again, EAGAIN_PAUSE_MS);
+    if (error || length === 0) end();
     take(chunk.subarray(0, length));
-    readAlways(take);
+    again();
   });
 }

@@ -89,7 +89,7 @@ async function trade(
   const outcome = await launch(start, {
     past,
     program: context.agentProgram,
-    startChild: context.startChild,
+    startChild: (program, rights) => context.startChild(program, rights, modelDay),
     timeoutMs: settings.modelDayTimeoutMs,
     patienceMs: crew.patienceMs(tries),
     onStart: crew.noteStart,

@@ -32,12 +32,16 @@ export interface Lost {
   /** Whether the child had sent a line before. */
   hasSpoken: boolean;
   error: string;
+  /** The launcher through which the child was started; missing for a child of this machine. */
+  launcher?: string;
 }
 
 export interface ChannelOptions {
   onMessage: MessageHandler;
   /** Called once, at the child's first line. */
   onFirstLine: () => void;
+  /** Whether a line before the child's first message was not written by the child; the channel then ignores it. */
+  isForeign?: (line: string) => boolean;
   /** Called once, when the outcome is certain; the child must then be ended with that signal. */
   onSettled: (signal: NodeJS.Signals) => void;
 }
@@ -46,8 +50,8 @@ export interface Channel {
   send(message: Start | PastMessage): void;
   /** Fails the model-day for this reason, unless it already has an outcome; the child gets the signal, TERM by default. */
   fail(error: string, signal?: NodeJS.Signals): void;
-  /** Reports that the machine ended the child, unless the model-day already has an outcome. */
-  lose(error: string): void;
+  /** Reports that the machine, or its launcher, ended the child, unless the model-day already has an outcome. */
+  lose(error: string, launcher?: string): void;
   hasSpoken(): boolean;
   /** Resolves when every line so far has been handled, or when the outcome is certain without them. Never rejects. */
   heard(): Promise<void>;
@@ -58,7 +62,7 @@ export interface Channel {
 /** Opens the channel over the child's stdin and stdout. */
 export function openChannel(
   { stdin, stdout }: Pick<ChildProcess, 'stdin' | 'stdout'>,
-  { onMessage, onFirstLine, onSettled }: ChannelOptions,
+  { onMessage, onFirstLine, isForeign, onSettled }: ChannelOptions,
 ): Channel {
   const { promise: outcome, resolve, reject } = Promise.withResolvers<Outcome | Lost>();
   outcome.catch(() => {}); // handled later, when the process has exited
@@ -70,7 +74,8 @@ export function openChannel(
     finish();
     onSettled(signal);
   };
-  const lose = (error: string) => settle(() => resolve({ status: 'lost', hasSpoken, error }), 'SIGKILL');
+  const lose = (error: string, launcher?: string) =>
+    settle(() => resolve({ status: 'lost', hasSpoken, error, ...(launcher !== undefined && { launcher }) }), 'SIGKILL');
   const fail = (error: string, signal: NodeJS.Signals = 'SIGTERM') =>
     settle(() => resolve({ status: 'failed', error }), signal);
   const send = (message: Start | PastMessage | ToolResults) => void stdin?.write(encodeLine(message));
@@ -87,6 +92,7 @@ export function openChannel(
   };
   const lines = inOrder(handle, { isOver: () => isSettled, fail });
   const hear = (line: string) => {
+    if (!hasSpoken && isForeign?.(line)) return;
     if (!hasSpoken) onFirstLine();
     hasSpoken = true;
     lines.take(line);
@@ -130,6 +136,11 @@ function inOrder(
     },
     handled: () => working,
   };
+}
+
+/** Whether a line is a message of the protocol. */
+export function isMessage(line: string): boolean {
+  return decodeOrFail(line, () => {}) !== undefined;
 }
 
 function decodeOrFail(line: string, fail: (error: string) => void): ChildMessage | undefined {

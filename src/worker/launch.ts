@@ -1,20 +1,17 @@
-import type { ChildProcess } from 'node:child_process';
 import { setImmediate } from 'node:timers/promises';
-import { codeOf, messageOf } from '../domain.ts';
+import { messageOf } from '../domain.ts';
 import type { Outcome, PastMessage, Start } from '../protocol.ts';
-import { type Channel, type Lost, type MessageHandler, openChannel } from './channel.ts';
+import { type Lost, type MessageHandler, openChannel } from './channel.ts';
 import type { Network } from './confinement.ts';
 import { watchSilence } from './first-line.ts';
-import { watchMemory } from './memory.ts';
-import { type StartChild, endProcess, readStderr } from './process.ts';
-
-/** Errors of a start for which the machine lacks processes, memory or open files. */
-const SHORTAGES: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE']);
+import type { Rights, Started } from './process.ts';
+import { isShortage } from './shortage.ts';
+import { tend } from './tending.ts';
 
 export interface LaunchOptions {
   /** The child's program as JavaScript text. */
   program: string;
-  startChild: StartChild;
+  startChild: (program: string, rights: Rights) => Started;
   timeoutMs: number;
   /** How long the child may take to its first line. */
   patienceMs: number;
@@ -38,9 +35,10 @@ export interface LaunchOptions {
  */
 export async function launch(start: Omit<Start, 'pastMessages'>, options: LaunchOptions): Promise<Outcome | Lost> {
   await turnToSpawn();
-  const child = startOrLose(start, options);
-  if ('status' in child) return child;
-  const { timeoutMs, signal, onMessage, past = [] } = options;
+  const started = startOrLose(start, options);
+  if ('status' in started) return started;
+  const { timeoutMs, signal, onMessage, memoryMb, past = [] } = options;
+  const { child } = started;
   const startedAt = performance.now();
   const channel = openChannel(child, {
     onMessage,
@@ -48,19 +46,18 @@ export async function launch(start: Omit<Start, 'pastMessages'>, options: Launch
       endSilence();
       options.onStart?.(performance.now() - startedAt);
     },
-    onSettled: (how) => endProcess(child, how),
+    isForeign: (line) => tending.isForeign(line),
+    onSettled: (how) => tending.end(how),
   });
-  const stderr = readStderr(child, channel.fail);
+  const apiKey = start.model.kind === 'chat_completions' ? start.model.apiKey : null;
+  const tending = tend(started, { channel, memoryMb, apiKey });
+  const silentSeconds = () => Math.round(performance.now() - startedAt) / 1000;
   const endSilence = watchSilence(child.pid, {
     patienceMs: options.patienceMs,
-    onSilent: () => channel.lose(`it sent nothing for ${Math.round(performance.now() - startedAt) / 1000} seconds`),
-  });
-  const endMemory = watchMemory(child, {
-    memoryMb: options.memoryMb,
-    onTooMuch: (error) => channel.fail(error, 'SIGKILL'),
+    onSilent: () => tending.lose(`it sent nothing for ${silentSeconds()} seconds`),
   });
   const timer = setTimeout(
-    () => channel.fail(`The model-day took longer than ${timeoutMs / 1000} seconds`),
+    () => channel.fail(`The model-day took longer than ${timeoutMs / 1000} seconds${tending.said()}`),
     timeoutMs,
   );
   const abort = () => channel.fail(String(signal.reason));
@@ -68,17 +65,16 @@ export async function launch(start: Omit<Start, 'pastMessages'>, options: Launch
   if (signal.aborted) abort();
   channel.send({ ...start, pastMessages: past.length });
   for (const message of past) channel.send({ type: 'past_message', message });
-  await endOf(child, channel);
+  await tending.ended;
   endSilence();
-  endMemory();
   clearTimeout(timer);
   signal.removeEventListener('abort', abort);
-  if (stderr() !== '') options.onStderr?.(stderr());
+  if (tending.stderr() !== '') options.onStderr?.(tending.stderr());
   return channel.outcome;
 }
 
 /** Some start errors are thrown, others are events. */
-function startOrLose({ model }: Pick<Start, 'model'>, { program, startChild, memoryMb }: LaunchOptions): ChildProcess | Lost {
+function startOrLose({ model }: Pick<Start, 'model'>, { program, startChild, memoryMb }: LaunchOptions): Started | Lost {
   try {
     return startChild(program, { network: networkOf(model), heapMb: memoryMb / 2 });
   } catch (error) {
@@ -90,28 +86,6 @@ function startOrLose({ model }: Pick<Start, 'model'>, { program, startChild, mem
 function networkOf(model: Start['model']): Network {
   if (model.kind !== 'chat_completions') return 'none';
   return new URL(model.baseUrl).protocol === 'https:' ? 'https' : 'http';
-}
-
-function isShortage(error: unknown): boolean {
-  return SHORTAGES.has(String(codeOf(error)));
-}
-
-/** Resolves when the process has exited, with its outcome settled. */
-function endOf(child: ChildProcess, channel: Channel): Promise<void> {
-  child.on('error', (error) => {
-    if (isShortage(error)) channel.lose(`it could not be started, ${error.message}`);
-    else channel.fail(`Cannot start the model process: ${error.message}`);
-  });
-  return new Promise((resolve) => {
-    child.on('close', async (code, killedBy) => {
-      await channel.heard(); // its outcome may wait in line behind a write to the database
-      const how = killedBy ?? `exit code ${code}`;
-      // When memory is short, the kernel kills; any other end of a child that has sent a line is its own fault.
-      if (!channel.hasSpoken() || killedBy === 'SIGKILL') channel.lose(`it ended by itself, ${how}`);
-      else channel.fail(`The model process ended without an outcome (${how})`);
-      resolve();
-    });
-  });
 }
 
 let lastTurn: Promise<void> = Promise.resolve();

@@ -6,6 +6,8 @@ export interface WorkerLimits {
   childCountsAfterMs: number;
   /** A child that has not sent its first line within this time is ended; each further try gets twice as long. */
   firstLineMs: number;
+  /** The same for a child that a launcher starts, which may have to wait in a queue, or for an image to be downloaded. */
+  launcherFirstLineMs: number;
   /** The time limit for the first line is at least this many times the slowest of the latest starts. */
   firstLineFactor: number;
   /** A model-day whose child never sends a line fails after this many tries. */
@@ -22,6 +24,7 @@ export const workerLimits: WorkerLimits = {
   lifeCountsAfterMs: 30_000,
   childCountsAfterMs: 10_000,
   firstLineMs: 5_000,
+  launcherFirstLineMs: 300_000,
   firstLineFactor: 10,
   maxStarts: 6,
   maxResumptions: 5,

@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
+import type { ModelDay } from '../database/sessions.ts';
 import { type Host, ownNode } from '../own-node.ts';
 import { type Network, confine } from './confinement.ts';
+import type { Launcher } from './launcher-end.ts';
 
 /** The process of a model-day: its command, flags, environment and niceness, and how it is ended. */
 
@@ -17,7 +19,7 @@ const CHILD_OOM_SCORE_ADJ = 1000;
 const STDERR_TAIL_LENGTH = 4_000;
 const MAX_STDERR_BYTES = 1024 * 1024;
 /** From Node 26; before that the permission model lets every process reach the network. */
-const CAN_RESTRICT_NETWORK = process.allowedNodeEnvironmentFlags.has('--allow-net');
+export const CAN_RESTRICT_NETWORK = process.allowedNodeEnvironmentFlags.has('--allow-net');
 /** The variables that a child inherits: how to reach the network, which certificates to trust, and the time zone. */
 const INHERITED_VARIABLES = [
   'HTTP_PROXY',
@@ -33,32 +35,50 @@ const INHERITED_VARIABLES = [
   'TZ',
 ];
 
-/**
- * How the worker starts a child: from its program, as JavaScript text, what it may reach on the network, and the size of its
- * JavaScript heap. May throw what `spawn` throws; other start errors are events of the child. Tests name the host that runs it.
- */
-export type StartChild = (program: string, rights: { network: Network; heapMb: number; host?: Host }) => ChildProcess;
+/** What a child may use: the network, and the size of its JavaScript heap. */
+export interface Rights {
+  network: Network;
+  heapMb: number;
+  /** What runs a child on this machine; tests name it. */
+  host?: Host;
+}
 
-/** The service's way: a process of its own, whose program is confined before it runs. */
-export const startConfined: StartChild = (program, { network, ...rights }) =>
-  startProcess(confine(program, network), { isNetworked: network !== 'none', ...rights });
+/** A child that was started: the process of a model-day itself, or of the launcher that runs it somewhere else. */
+export interface Started {
+  child: ChildProcess;
+  /** Null when the child is the model-day's own process. */
+  launcher: Launcher | null;
+}
 
 /**
- * Starts a child that runs a program, given as JavaScript text. The program is passed as text: the child then starts as
- * fast as an empty one, whatever the size of the service, and may read no file at all, not even its own.
+ * How the worker starts a child: from its program, as JavaScript text, for one model-day. May throw what `spawn` throws; other
+ * start errors are events of the child.
  */
-export function startProcess(
-  program: string,
-  { isNetworked, heapMb, host }: { isNetworked: boolean; heapMb: number; host?: Host },
-): ChildProcess {
+export type StartChild = (program: string, rights: Rights, modelDay: ModelDay) => Started;
+
+/** The service's way without MODEL_DAY_COMMAND: a process of its own, whose program is confined before it runs. */
+export function startConfined(program: string, rights: Rights): Started {
+  return { child: startProcess(confine(program, rights.network), rights), launcher: null };
+}
+
+/** The flags with which Node runs a child, here or behind a launcher. */
+export function childFlags({ network, heapMb }: Rights): string[] {
   const flags = [
     '--permission',
     '--no-experimental-sqlite',
     `--max-old-space-size=${Math.floor(heapMb)}`,
     `--v8-pool-size=${CHILD_V8_THREADS}`,
   ];
-  if (isNetworked && CAN_RESTRICT_NETWORK) flags.push('--allow-net', '--disable-warning=ExperimentalWarning');
-  const { file, args } = ownNode(flags, program, host);
+  if (network !== 'none' && CAN_RESTRICT_NETWORK) flags.push('--allow-net', '--disable-warning=ExperimentalWarning');
+  return flags;
+}
+
+/**
+ * Starts a child that runs a program, given as JavaScript text. The program is passed as text: the child then starts as
+ * fast as an empty one, whatever the size of the service, and may read no file at all, not even its own.
+ */
+export function startProcess(program: string, rights: Rights): ChildProcess {
+  const { file, args } = ownNode(childFlags(rights), program, rights.host);
   const inherited = INHERITED_VARIABLES.flatMap((name) =>
     process.env[name] === undefined ? [] : [[name, process.env[name]]],
   );
@@ -82,7 +102,7 @@ function yieldToParent({ pid }: ChildProcess): void {
   }
 }
 
-/** Ends the child; after TERM, KILL follows if that was not enough. Nothing more is read from it. */
+/** Ends a child on this machine; after TERM, KILL follows if that was not enough. Nothing more is read from it. */
 export function endProcess(child: ChildProcess, signal: NodeJS.Signals): void {
   child.stdout?.destroy();
   child.stderr?.destroy();

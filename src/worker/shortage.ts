@@ -1,7 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backOff } from '../back-off.ts';
+import { codeOf } from '../domain.ts';
 import type { Lost } from './channel.ts';
 import type { WorkerLimits } from './limits.ts';
+
+/** Errors of a start for which the machine lacks processes, memory or open files. */
+const SHORTAGES: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE']);
+
+export function isShortage(error: unknown): boolean {
+  return SHORTAGES.has(String(codeOf(error)));
+}
 
 /** How often the machine ended children of one model-day, and when to give up. */
 export interface Shortage {
@@ -20,13 +28,14 @@ export function createShortage({ maxStarts, maxResumptions, restartPauseMs }: Wo
     get tries() {
       return silent + 1;
     },
-    note({ hasSpoken, error }) {
+    note({ hasSpoken, error, launcher }) {
       silent = hasSpoken ? 0 : silent + 1;
       killed += hasSpoken ? 1 : 0;
       if (silent < maxStarts && killed <= maxResumptions) return null;
       const what = hasSpoken
         ? `the system killed its model process ${killed} times`
         : `its model process did not start in ${silent} tries`;
+      if (launcher !== undefined && !hasSpoken) return `Through ${launcher} ${what} (the last time: ${error}). ${LAUNCHER_ADVICE}`;
       return `The machine is short of processes or memory: ${what} (the last time: ${error}). ${ADVICE}`;
     },
     async pause(signal) {
@@ -39,8 +48,12 @@ export function createShortage({ maxStarts, maxResumptions, restartPauseMs }: Wo
 const ADVICE =
   'Give it more (in a container: its limits of pids and memory) or lower MAX_PARALLEL_MODELS, then run this day again';
 
+const LAUNCHER_ADVICE = 'Try MODEL_DAY_COMMAND by hand, with `--version` after it, then run this day again';
+
 /** The warnings of a job about lost children. */
-export function shortageWarning({ hasSpoken }: Lost): string {
+export function shortageWarning({ hasSpoken, launcher }: Lost): string {
+  if (launcher !== undefined && !hasSpoken)
+    return `Model processes did not start through ${launcher}; they are started again after a pause, with fewer side by side`;
   const what = hasSpoken
     ? 'the system killed model processes; their model-days continue where their logs end'
     : 'model processes did not start; they are started again after a pause';

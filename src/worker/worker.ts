@@ -108,7 +108,9 @@ async function work(
   const priced = skipUnpricedDates(plan, prices.dates);
   const at = timestamp(clock());
   const isLost = hasNoDates(plan, prices.dates);
-  const crew = createCrew(context.settings.maxParallelModels, context.limits);
+  const { maxParallelModels, modelDayCommand } = context.settings;
+  const firstLineMs = modelDayCommand === null ? context.limits.firstLineMs : context.limits.launcherFirstLineMs;
+  const crew = createCrew(maxParallelModels, { ...context.limits, firstLineMs });
   const entries = entriesOf(job, { configuration, settings: context.settings });
   const activeJob: ActiveJob = { job, universe: new Set(universe), entries, configuration, signal, life, crew };
   const ofCosts = context.settings.deploymentMode === 'PROD' && !isLost ? costWarnings(activeJob) : []; // DEV costs nothing

@@ -79,7 +79,7 @@ const startHere: StartChild = (program, { network }) => {
   };
   const run = async () => compiled(program)(provide, small, pause);
   setImmediate(() => run().catch(() => end(1, null)));
-  return child;
+  return { child, launcher: null };
 };
 
 /** A program as a function of what it would find in a process. */

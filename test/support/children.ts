@@ -5,7 +5,7 @@ import { EXECUTABLE, isExecutable } from './program.ts';
 
 const host = isExecutable ? { host: { file: EXECUTABLE, isExecutable } } : {};
 
-export const startConfined: children.StartChild = (program, rights) => children.startConfined(program, { ...rights, ...host });
+export const startConfined: typeof children.startConfined = (program, rights) => children.startConfined(program, { ...rights, ...host });
 
 export const startProcess: typeof children.startProcess = (program, rights) =>
   children.startProcess(program, { ...rights, ...host });

@@ -9,7 +9,6 @@ import { test } from 'node:test';
 import type { ChildMessage, Start } from '../../src/protocol.ts';
 import { openChannel } from '../../src/worker/channel.ts';
 import { launch } from '../../src/worker/launch.ts';
-import type { StartChild } from '../../src/worker/process.ts';
 import { checkLineBounds } from '../../src/worker/line-bounds.ts';
 import { agentFixture, simulatedStart } from '../support/agents.ts';
 import { startConfined, startProcess } from '../support/children.ts';
@@ -149,7 +148,7 @@ test('the stderr of a crashing child is kept for the log', async () => {
 });
 
 test('short of processors or memory, the service comes before its children', { skip: noProc }, (t) => {
-  const child = startProcess('', { isNetworked: false, heapMb: 64 });
+  const child = startProcess('', { network: 'none', heapMb: 64 });
   t.after(() => child.kill('SIGKILL'));
   const { pid = 0 } = child;
   assert.equal(getPriority(pid), 10);
@@ -159,16 +158,16 @@ test('short of processors or memory, the service comes before its children', { s
 const coded = (code: string) => Object.assign(new Error(`spawn ${code}`), { code });
 
 /** Some start errors are thrown, others are events. */
-const throwing = (code: string): StartChild => () => {
+const throwing = (code: string): typeof startConfined => () => {
   throw coded(code);
 };
-const emitting = (code: string): StartChild => () => {
+const emitting = (code: string): typeof startConfined => () => {
   const child = Object.assign(new ChildProcess(), { exitCode: -11 });
   setImmediate(() => {
     child.emit('error', coded(code));
     child.emit('close', -11, null);
   });
-  return child;
+  return { child, launcher: null };
 };
 
 test('a child for which the machine has no memory or process is lost; other start errors are reported', async () => {
@@ -196,7 +195,7 @@ test('an aborted child is stopped, even one that ignores TERM', async () => {
 });
 
 test("Node's permission model: a process reaches no file, no process, no thread, no add-on, no database, no environment", async () => {
-  const child = startProcess(agentFixture('tries-to-escape'), { isNetworked: false, heapMb: 256 });
+  const child = startProcess(agentFixture('tries-to-escape'), { network: 'none', heapMb: 256 });
   const [line] = (await once(child.stdout as Readable, 'data')) as [Buffer];
   assert.match(line.toString(), /"summary":"held"/);
 });

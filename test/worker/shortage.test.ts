@@ -75,11 +75,11 @@ function prepare(
   const configurationPath = join(path, '../config.json');
   writeFileSync(configurationPath, '{"models": []}');
   let starts = 0;
-  const startNext: StartChild = (_program, rights) => {
+  const startNext: StartChild = (_program, rights, modelDay) => {
     const name = programs[Math.min(starts, programs.length - 1)] as string;
     starts += 1;
     const { agentProgram, startChild } = AGENTS[name] ?? inProcesses(agentFixture(name));
-    return startChild(agentProgram, rights);
+    return startChild(agentProgram, rights, modelDay);
   };
   const context: WorkerContext = {
     database,

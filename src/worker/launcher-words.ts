@@ -1,0 +1,70 @@
+import { codeOf } from '../domain.ts';
+import { cleanText, quote } from '../text.ts';
+import { LOADER_FAILED, WRONG_NODE } from './loader.ts';
+
+/** What went wrong with a launcher, in words. */
+
+/** How much of the end of its stderr an error repeats. */
+const MAX_LINES = 3;
+const MAX_LENGTH = 500;
+/** What a shell answers for a program that it cannot find, or cannot run. */
+const NOT_RUN: readonly (number | null)[] = [126, 127];
+const NOT_FOUND = /execvp|execve\(\)|executable file not found|command not found/;
+
+/** How a launcher ended. */
+export interface LauncherEnd {
+  name: string;
+  code: number | null;
+  killedBy: NodeJS.Signals | null;
+  stderr: string;
+}
+
+/** `srun: exit code 137; error: Node failure on w2`. */
+export function describeEnd({ name, code, killedBy, stderr }: LauncherEnd): string {
+  return [`${name}: ${killedBy ?? `exit code ${code}`}`, ...endOf(stderr, name)].join('; ');
+}
+
+/** What a launcher has said so far, in brackets after a reason that does not come from it; empty when it said nothing. */
+export function describeSaid(name: string, stderr: string): string {
+  const lines = endOf(stderr, name);
+  return lines.length === 0 ? '' : ` (${name}: ${lines.join('; ')})`;
+}
+
+/** The last lines of a launcher's stderr, without its own name in front. */
+function endOf(stderr: string, name: string): string[] {
+  const lines = stderr.split('\n').flatMap((line) => {
+    const text = cleanText(line);
+    return text === '' ? [] : [text.startsWith(`${name}: `) ? text.slice(name.length + 2) : text];
+  });
+  const text = lines.slice(-MAX_LINES).join('; ');
+  return text === '' ? [] : [text.length > MAX_LENGTH ? `…${text.slice(-MAX_LENGTH)}` : text];
+}
+
+/** What a launcher's machine lacks, so that trying again is no use; null when it may have been bad luck. */
+export function lackOf({ code, stderr }: LauncherEnd): string | null {
+  const unknown = [...stderr.matchAll(/bad option: (--[a-z0-9-]+)/g)].map(([, flag]) => flag);
+  if (unknown.length > 0) {
+    const flags = [...new Set(unknown)].join(', ');
+    return `Node.js on its machine does not know ${flags}: install Node.js ${process.versions.node}, which the service runs on`;
+  }
+  if (code === LOADER_FAILED && stderr.includes(WRONG_NODE)) return 'Node.js on its machine has the wrong version';
+  if (NOT_RUN.includes(code) || NOT_FOUND.test(stderr))
+    return 'a program of MODEL_DAY_COMMAND was not found on its machine: give the full path of node there';
+  return null;
+}
+
+/** Why a launcher could not be started on this machine. */
+export function whyNotStarted(error: Error): string {
+  const code = codeOf(error);
+  if (code === 'ENOENT') return `it is not installed, or not in PATH (${error.message})`;
+  return code === 'EACCES' ? `it may not be run (${error.message})` : error.message;
+}
+
+/** Lines that came before the child's first: a banner, or the child's own input. */
+export function describeBanner(name: string, lines: readonly string[]): string {
+  const text = lines.map((line) => `"${quote(line)}"`).join(' ');
+  if (lines.some((line) => line.includes('(function (network, program)')))
+    return `${name} sends back its input instead of the model process's output: it must run without a terminal (no -t)`;
+  const advice = 'Only the model process may write there: turn this off, or send it to stderr';
+  return `${name} wrote to stdout before the model process did: ${text}. ${advice}`;
+}

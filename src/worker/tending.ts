@@ -1,0 +1,121 @@
+import type { ChildProcess } from 'node:child_process';
+import { type Channel, isMessage } from './channel.ts';
+import { type Launcher, boundOutput, endLauncher } from './launcher-end.ts';
+import { type LauncherEnd, describeBanner, describeEnd, describeSaid, lackOf, whyNotStarted } from './launcher-words.ts';
+import { watchMemory } from './memory.ts';
+import { type Started, endProcess, readStderr } from './process.ts';
+import { isShortage } from './shortage.ts';
+
+/**
+ * What depends on how a child was started: how it is ended, what is watched, and how its end is told. A child of this machine is
+ * killed and its memory is watched; a launcher ends in its own time, and its errors name it.
+ */
+
+/** A banner is quoted with the lines that come within this time after its first. */
+const BANNER_MS = 100;
+const MAX_BANNER_LINES = 5;
+
+export interface Tending {
+  end(signal: NodeJS.Signals): void;
+  /** Whether a line before the child's first message comes from a launcher; the model-day then fails, and quotes it. */
+  isForeign(line: string): boolean;
+  /** Reports that the machine ended the child. */
+  lose(error: string): void;
+  /** What a launcher has said so far, to be added to a reason; else empty. */
+  said(): string;
+  /** The end of what was written to stderr. */
+  stderr(): string;
+  /** Resolves when the process has exited, or cannot be ended, with its outcome settled. */
+  ended: Promise<void>;
+}
+
+interface Care {
+  channel: Channel;
+  /** What a child of this machine may use in all. */
+  memoryMb: number;
+  /** The model's key, which no error repeats. */
+  apiKey: string | null;
+}
+
+export function tend({ child, launcher }: Started, care: Care): Tending {
+  return launcher === null ? tendProcess(child, care) : tendLauncher(child, launcher, care);
+}
+
+function tendProcess(child: ChildProcess, { channel, memoryMb }: Care): Tending {
+  const stderr = readStderr(child, channel.fail);
+  const endWatch = watchMemory(child, { memoryMb, onTooMuch: (error) => channel.fail(error, 'SIGKILL') });
+  child.on('error', (error) => {
+    if (isShortage(error)) channel.lose(`it could not be started, ${error.message}`);
+    else channel.fail(`Cannot start the model process: ${error.message}`);
+  });
+  const conclude = (code: number | null, killedBy: NodeJS.Signals | null) => {
+    const how = killedBy ?? `exit code ${code}`;
+    // When memory is short, the kernel kills; any other end of a child that has sent a line is its own fault.
+    if (!channel.hasSpoken() || killedBy === 'SIGKILL') channel.lose(`it ended by itself, ${how}`);
+    else channel.fail(`The model process ended without an outcome (${how})`);
+  };
+  return {
+    end: (signal) => endProcess(child, signal),
+    isForeign: () => false,
+    lose: (error) => channel.lose(error),
+    said: () => '',
+    stderr,
+    ended: endOf(child, channel, conclude).finally(endWatch),
+  };
+}
+
+function tendLauncher(child: ChildProcess, { name, times }: Launcher, { channel, apiKey }: Care): Tending {
+  const read = readStderr(child, channel.fail);
+  const stderr = () => withoutKey(read(), apiKey);
+  const said = () => describeSaid(name, stderr());
+  const givenUp = Promise.withResolvers<void>();
+  boundOutput(child, times);
+  child.on('error', (error) => {
+    if (isShortage(error)) channel.lose(`it could not be started, ${error.message}`, name);
+    else channel.fail(`Cannot start ${name}, the program of MODEL_DAY_COMMAND: ${whyNotStarted(error)}`);
+  });
+  const foreign: string[] = [];
+  const failByBanner = () => channel.fail(describeBanner(name, foreign));
+  const conclude = (code: number | null, killedBy: NodeJS.Signals | null) => {
+    if (foreign.length > 0) return failByBanner();
+    const end: LauncherEnd = { name, code, killedBy, stderr: stderr() };
+    const lack = lackOf(end);
+    // Exit code 0 is no success either: srun ends with it after a node has failed.
+    if (!channel.hasSpoken() && lack !== null) channel.fail(`Cannot run the model process: ${lack} (${describeEnd(end)})`);
+    else if (!channel.hasSpoken() || killedBy === 'SIGKILL') channel.lose(`it ended by itself (${describeEnd(end)})`, name);
+    else channel.fail(`The model process ended without an outcome (${describeEnd(end)})`);
+  };
+  return {
+    end: () => endLauncher(child, times, givenUp.resolve),
+    isForeign(line) {
+      if (isMessage(line)) return false;
+      if (foreign.length < MAX_BANNER_LINES) foreign.push(withoutKey(line, apiKey));
+      if (foreign.length === 1) setTimeout(failByBanner, BANNER_MS);
+      return true;
+    },
+    lose: (error) => channel.lose(error + said(), name),
+    said,
+    stderr,
+    ended: Promise.race([endOf(child, channel, conclude), givenUp.promise]),
+  };
+}
+
+/** A launcher that repeats its input would otherwise show the key. */
+function withoutKey(text: string, apiKey: string | null): string {
+  return apiKey === null ? text : text.replaceAll(apiKey, '…');
+}
+
+/** Resolves when the process has exited and its lines have been handled; `conclude` then settles the outcome if nothing has. */
+function endOf(
+  child: ChildProcess,
+  channel: Channel,
+  conclude: (code: number | null, killedBy: NodeJS.Signals | null) => void,
+): Promise<void> {
+  return new Promise((resolve) => {
+    child.on('close', async (code, killedBy) => {
+      await channel.heard(); // its outcome may wait in line behind a write to the database
+      conclude(code, killedBy);
+      resolve();
+    });
+  });
+}

@@ -40,7 +40,7 @@ function endOf(stderr: string, name: string): string[] {
   return text === '' ? [] : [text.length > MAX_LENGTH ? `…${text.slice(-MAX_LENGTH)}` : text];
 }
 
-/** What a launcher's machine lacks, so that trying again is no use; null when it may have been bad luck. */
+/** What a launcher's machine lacks, so that another try would end the same way; null when it may have been bad luck. */
 export function lackOf({ code, stderr }: LauncherEnd): string | null {
   const unknown = [...stderr.matchAll(/bad option: (--[a-z0-9-]+)/g)].map(([, flag]) => flag);
   if (unknown.length > 0) {

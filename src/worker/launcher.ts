@@ -31,7 +31,7 @@ export function startChildBy(
   return (program, rights, modelDay) => {
     const { args } = ownNode(childFlags(rights), loaderText(rights.network), NODE);
     const [file = '', ...rest] = fillCommand(modelDayCommand, args, modelDay);
-    // In a process group of its own: Ctrl-C in a terminal reaches the service alone, which then ends its launchers in order.
+    // In a process group of its own: Ctrl-C in a terminal reaches only the service, which then ends its launchers in order.
     const child = spawn(file, rest, { stdio: 'pipe', env, detached: true });
     child.stdin.write(packProgram(program, rights.network));
     return { child, launcher };

@@ -7,7 +7,7 @@ import { type Started, endProcess, readStderr } from './process.ts';
 import { isShortage } from './shortage.ts';
 
 /**
- * What depends on how a child was started: how it is ended, what is watched, and how its end is told. A child of this machine is
+ * What depends on how a child was started: how it is ended, what is watched, and how its end is reported. A child of this machine is
  * killed and its memory is watched; a launcher ends in its own time, and its errors name it.
  */
 
@@ -80,7 +80,7 @@ function tendLauncher(child: ChildProcess, { name, times }: Launcher, { channel,
     if (foreign.length > 0) return failByBanner();
     const end: LauncherEnd = { name, code, killedBy, stderr: stderr() };
     const lack = lackOf(end);
-    // Exit code 0 is no success either: srun ends with it after a node has failed.
+    // Exit code 0 without an outcome is a failure too: srun ends with it after a node has failed.
     if (!channel.hasSpoken() && lack !== null) channel.fail(`Cannot run the model process: ${lack} (${describeEnd(end)})`);
     else if (!channel.hasSpoken() || killedBy === 'SIGKILL') channel.lose(`it ended by itself (${describeEnd(end)})`, name);
     else channel.fail(`The model process ended without an outcome (${describeEnd(end)})`);

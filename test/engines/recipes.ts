@@ -16,3 +16,10 @@ export function recipe(program: string, replace: Record<string, string>): string
   if (unused.length > 0) throw new Error(`The command of ${program} in docs/scale.md does not contain ${unused.join(', ')}`);
   return command.map((word) => Object.entries(replace).reduce((text, [example, own]) => text.replace(example, own), word));
 }
+
+/** The options for a host that docs/scale.md recommends, as lines of an ssh configuration. */
+export function sshOptions(): string {
+  const [, lines] = /^```\n(Host worker1\n[^]*?)^```$/m.exec(readFileSync(PAGE, 'utf8')) ?? [];
+  if (lines === undefined) throw new Error('docs/scale.md has no options of Host worker1');
+  return lines;
+}

@@ -22,11 +22,16 @@ export const skipReasons = {
   cancelled: 'Cancelled',
 } as const;
 
+/** In DEV models are simulated, and nothing is paid for. */
+export const deploymentModes = ['DEV', 'PROD'] as const;
+export type DeploymentMode = (typeof deploymentModes)[number];
+
 /**
  * A trading session: one attempt at a model-day. `active`: its positions count. `superseded`: they counted until a
- * replacement was committed. `failed`: it has no positions.
+ * replacement was committed. `failed`: it has no positions. `opening`: in a file with one job, the close of a day of another
+ * job, from which a chain continues; it counts nowhere.
  */
-export const sessionStatuses = ['running', 'active', 'superseded', 'failed'] as const;
+export const sessionStatuses = ['running', 'active', 'superseded', 'failed', 'opening'] as const;
 
 export const actionTypes = ['buy', 'sell', 'split', 'dividend', 'no_trade'] as const;
 export type ActionType = (typeof actionTypes)[number];

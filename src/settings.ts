@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import * as v from 'valibot';
-import { ServiceError } from './domain.ts';
+import { ServiceError, deploymentModes } from './domain.ts';
 import { flag } from './flag.ts';
 import { HTTP_URL, isHeaderKey, isHttpUrl } from './http-values.ts';
 import { tryParse } from './json.ts';
@@ -180,7 +180,7 @@ function optional<Schema extends v.GenericSchema<string, string>>(schema: Schema
 }
 
 const environmentSchema = v.object({
-  DEPLOYMENT_MODE: v.optional(oneOf(['DEV', 'PROD']), 'PROD'),
+  DEPLOYMENT_MODE: v.optional(oneOf(deploymentModes), 'PROD'),
   PRESERVE_DEV_DATA: v.optional(yesOrNo, 'false'),
   API_PORT: v.optional(wholeNumber(0, 65_535), '8080'),
   LOG_LEVEL: v.optional(logLevelName, 'INFO'),

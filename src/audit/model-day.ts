@@ -77,6 +77,9 @@ function recompute(
   return isAsStored ? null : { ...right, portfolioValue };
 }
 
+/** Statuses of sessions from whose close a day can start. */
+const CLOSED = new Set(['active', 'superseded', 'opening']);
+
 /** What the day started with: one state, or two where the records of the day before are wrong. Empty when unknown. */
 function startOf(
   session: AuditedSession,
@@ -97,7 +100,7 @@ function startOf(
   }
   if (past.pastModel !== model) note(`${from} is another model's`);
   else if (past.pastDate === null || past.pastDate >= date) note(`${from} is not of an earlier date`);
-  else if (past.pastStatus !== 'active' && past.pastStatus !== 'superseded') note(`${from} is ${past.pastStatus}`);
+  else if (!CLOSED.has(String(past.pastStatus))) note(`${from} is ${past.pastStatus}`);
   else if (startedFrom >= sessionId || String(past.pastCompletedAt) > startedAt) note(`${from} ended after it began`);
   const starts = startsOf(session);
   if (starts.length === 0) note(`${from} has no positions`);

@@ -9,7 +9,7 @@ const CLOSING = query(
      note
    FROM trading_sessions JOIN positions USING (session_id)
    WHERE session_id = (SELECT session_id FROM trading_sessions
-     WHERE model = ?1 AND date < ?2 AND status = 'active' ORDER BY date DESC LIMIT 1)
+     WHERE model = ?1 AND date < ?2 AND status IN ('active', 'opening') ORDER BY date DESC, session_id DESC LIMIT 1)
    ORDER BY action_id DESC LIMIT 1`,
   { sessionId: integer, date: text, positionId: integer, cash: amount, portfolioValue: amount, note: orNull(text) },
 );
@@ -19,10 +19,10 @@ const HOLDINGS = query('SELECT symbol, quantity FROM holdings WHERE position_id 
   quantity: integer,
 });
 
-/** The end of a model's active day, from which its next day starts. */
+/** The end of a model's active day, or of an opening, from which its next day starts. */
 export type ClosingState = RowOf<typeof CLOSING> & { holdings: RowOf<typeof HOLDINGS>[] };
 
-/** A model's latest active day strictly before a date, whichever job ran it; null when there is none. */
+/** A model's latest active day, or opening, strictly before a date, whichever job ran it; null when there is none. */
 export function latestActiveDayBefore(database: Database, model: string, date: CalendarDate): ClosingState | null {
   const closing = CLOSING.get(database, model, date);
   return closing === undefined ? null : { ...closing, holdings: HOLDINGS.all(database, closing.positionId) };

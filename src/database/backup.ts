@@ -63,7 +63,7 @@ function seal(partial: string): BackupSummary {
       bytes: statSync(partial).size,
       jobs: count('jobs'),
       modelDays: count(`trading_sessions WHERE status = 'active'`),
-      positions: count('positions'),
+      positions: count(`positions JOIN trading_sessions USING (session_id) WHERE status <> 'opening'`),
       bars: count('price_data'),
     };
   } finally {

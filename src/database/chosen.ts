@@ -47,7 +47,7 @@ const sessionSteps = (index: string, condition: string) =>
   query(
     `SELECT session_id, job_id, date, model, active_from, active_to
      FROM trading_sessions INDEXED BY ${index}
-     WHERE (date, model, session_id) > (?1, ?2, ?3) AND date <= ?4 ${condition}
+     WHERE (date, model, session_id) > (?1, ?2, ?3) AND date <= ?4 AND status <> 'opening' ${condition}
      ORDER BY date, model, session_id LIMIT ${SESSIONS_PER_STEP}`,
     [integer, text, text, text, orNull(integer), orNull(integer)],
   );
@@ -67,7 +67,7 @@ export interface ChosenSession {
   model: string;
 }
 
-/** All sessions that match the filters, whatever their status; in batches, some of them empty. */
+/** All sessions of jobs that match the filters, whatever their status; in batches, some of them empty. */
 function* filteredSessions(
   database: Database,
   { jobId, model, ...window }: SessionFilters,

@@ -64,14 +64,14 @@ BEGIN
   WHERE symbol = new.symbol AND date >= new.date AND held_since < new.date;
 END;
 
--- Compares an active session, and the model's next one, with the model's latest active day before it.
+-- Compares an active session, and the model's next one, with the model's latest active day before it, or opening.
 CREATE VIEW written_sessions AS SELECT session_id, model, date FROM trading_sessions;
 CREATE TRIGGER session_written INSTEAD OF INSERT ON written_sessions
 BEGIN
   UPDATE trading_sessions SET start_changed = started_from_session_id IS NOT (
     SELECT session_id FROM trading_sessions AS earlier
-    WHERE earlier.model = new.model AND earlier.date < trading_sessions.date AND earlier.status = 'active'
-    ORDER BY earlier.date DESC LIMIT 1)
+    WHERE earlier.model = new.model AND earlier.date < trading_sessions.date AND earlier.status IN ('active', 'opening')
+    ORDER BY earlier.date DESC, earlier.session_id DESC LIMIT 1)
   WHERE session_id IN (new.session_id, (
     SELECT session_id FROM trading_sessions AS later
     WHERE later.model = new.model AND later.date > new.date AND later.status = 'active' ORDER BY later.date LIMIT 1));

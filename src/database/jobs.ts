@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { CalendarDate } from '../calendar.ts';
-import { type JobStatus, jobStatuses, skipReasons } from '../domain.ts';
+import { type DeploymentMode, type JobStatus, jobStatuses, skipReasons } from '../domain.ts';
 import { tryParse } from '../json.ts';
 import type { Database } from './database.ts';
 import { type RowOf, flag, integer, oneOf, orNull, query, text } from './rows.ts';
@@ -28,6 +28,8 @@ export interface NewJob {
   agentConfig: object;
   /** The name of the universe that the trigger picked; its symbols are in `agentConfig`. Default: null. */
   universe?: string | null;
+  /** The mode of the service that creates it; null when unknown. Default: null. */
+  deploymentMode?: DeploymentMode | null;
   createdAt: string;
   warnings: readonly string[];
 }
@@ -49,8 +51,9 @@ export interface StoredJob {
 export function insertJob(database: Database, job: NewJob): void {
   database
     .statement(
-      `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, universe, created_at, warnings)
-       VALUES (?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, universe,
+         deployment_mode, created_at, warnings)
+       VALUES (?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     )
     .run(
       job.jobId,
@@ -60,6 +63,7 @@ export function insertJob(database: Database, job: NewJob): void {
       job.replaceExisting ? 1 : 0,
       JSON.stringify(job.agentConfig),
       job.universe ?? null,
+      job.deploymentMode ?? null,
       job.createdAt,
       job.warnings.length === 0 ? null : JSON.stringify(job.warnings),
     );

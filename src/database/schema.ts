@@ -16,6 +16,7 @@ import { sql as dividends } from './migrations/015-dividends.ts';
 import { sql as marketDays } from './migrations/016-market-days.ts';
 import { sql as holders } from './migrations/017-holders.ts';
 import { sql as decisionsAndSearch } from './migrations/018-decisions-and-search.ts';
+import { sql as openings } from './migrations/019-openings.ts';
 
 export { tables } from './tables.ts';
 
@@ -45,4 +46,5 @@ export const migrations: readonly string[] = [
   marketDays,
   holders,
   decisionsAndSearch,
+  openings,
 ];

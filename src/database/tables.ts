@@ -26,6 +26,7 @@ CREATE TABLE jobs (
   progress_mark INTEGER NOT NULL DEFAULT 0, -- messages logged and model-days ended at the last restart
   life_counts INTEGER NOT NULL DEFAULT 0 CHECK (life_counts IN (0, 1)), -- whether an exit now would count as an idle restart
   universe TEXT, -- its name in the configuration; null for the default one. Its symbols are in agent_config
+  deployment_mode TEXT CHECK (deployment_mode IN ('DEV', 'PROD')), -- of the service that created it; null when unknown
   CHECK ((completed_at IS NULL) = (status IN ('pending', 'downloading_data', 'running')))
 ) STRICT;
 
@@ -75,13 +76,15 @@ CREATE TABLE job_details (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX failed_model_days ON job_details (date, model, job_id) WHERE status = 'failed';
 
--- One attempt at a model-day. It starts from the latest earlier active day, or from the initial cash.
+-- One attempt at a model-day. It starts from the latest earlier active day, or from the initial cash. A file
+-- with one job has openings: of each day of another job from which a chain continues, the date, the note and one position, the
+-- portfolio at the close. They have no conversation and count nowhere; initial_cash_e4 is that of the model's first day, if known.
 CREATE TABLE trading_sessions (
   session_id INTEGER PRIMARY KEY,
-  job_id TEXT NOT NULL,
+  job_id TEXT,
   date TEXT NOT NULL,
   model TEXT NOT NULL,
-  status TEXT NOT NULL DEFAULT 'running' CHECK (status IN ('running', 'active', 'superseded', 'failed')),
+  status TEXT NOT NULL DEFAULT 'running' CHECK (status IN ('running', 'active', 'superseded', 'failed', 'opening')),
   started_from_session_id INTEGER REFERENCES trading_sessions,
   initial_cash_e4 INTEGER CHECK (initial_cash_e4 >= 0),
   session_summary TEXT,
@@ -96,7 +99,9 @@ CREATE TABLE trading_sessions (
   note TEXT CHECK (note <> ''), -- the model's note as it is at the end of an active session; null without one
   pays_dividends INTEGER NOT NULL DEFAULT 0 CHECK (pays_dividends IN (0, 1)), -- whether it was paid dividends of what it held
   FOREIGN KEY (job_id, date, model) REFERENCES job_details (job_id, date, model),
-  CHECK ((started_from_session_id IS NULL) = (initial_cash_e4 IS NOT NULL)),
+  CHECK ((started_from_session_id IS NULL) = (initial_cash_e4 IS NOT NULL) OR status = 'opening'),
+  CHECK ((job_id IS NULL) = (status = 'opening')),
+  CHECK (started_from_session_id IS NULL OR status <> 'opening'),
   CHECK ((completed_at IS NULL) = (status = 'running')),
   CHECK ((error IS NOT NULL) = (status = 'failed'))
 ) STRICT;
@@ -207,4 +212,22 @@ WHEN new.status <> 'active' AND old.status = 'active'
 BEGIN
   UPDATE trading_sessions SET active_to = (SELECT number FROM last_change) + 1 WHERE session_id = new.session_id;
 END;
+
+-- The lots of an opening's holdings, oldest first.
+CREATE TABLE opening_lots (
+  session_id INTEGER NOT NULL REFERENCES trading_sessions,
+  symbol TEXT NOT NULL,
+  lot INTEGER NOT NULL CHECK (lot >= 1),
+  bought_on TEXT NOT NULL,
+  quantity INTEGER NOT NULL CHECK (quantity > 0),
+  cost_e4 INTEGER NOT NULL, -- with commission
+  PRIMARY KEY (session_id, symbol, lot)
+) STRICT, WITHOUT ROWID;
+
+-- What a file with one job held when it was made; empty in the database of a service.
+CREATE TABLE package_manifest (
+  table_name TEXT PRIMARY KEY,
+  rows INTEGER NOT NULL CHECK (rows >= 0),
+  sha256 TEXT NOT NULL CHECK (length(sha256) = 64)
+) STRICT, WITHOUT ROWID;
 ${priceTables}${evidenceTables}${dividendTables}${searchTables}`;

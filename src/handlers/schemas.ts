@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { EARLIEST_DATE, isCalendarDate, isTooEarly } from '../calendar.ts';
-import { actionTypes, jobStatuses, messageRoles } from '../domain.ts';
+import { actionTypes, deploymentModes, jobStatuses, messageRoles } from '../domain.ts';
 import { flag } from '../flag.ts';
 
 /** Schemas that several endpoints share: they check requests and describe responses. */
@@ -109,7 +109,7 @@ export const actionEntries = {
 export const holdingSchema = named('Holding', { symbol: v.string(), quantity: v.number() });
 
 export const deploymentEntries = {
-  deployment_mode: v.pipe(v.picklist(['DEV', 'PROD']), v.title('DeploymentMode')),
+  deployment_mode: v.pipe(v.picklist(deploymentModes), v.title('DeploymentMode')),
   is_dev_mode: v.boolean(),
   preserve_dev_data: v.nullable(v.boolean()),
 };

@@ -172,6 +172,7 @@ function create(
     dates,
     runs: runs.map((run, index) => ({ ...run, ...stored[index] })),
     agentConfig,
+    deploymentMode: settings.deploymentMode,
     createdAt: timestamp(now),
     warnings,
   });

@@ -36,6 +36,7 @@ const released: [file: string, sha256: string][] = [
   ['016-market-days.ts', '35f81670a5f099bd057a853ae9716a632631cb30e74e1b207e3613b343036d29'],
   ['017-holders.ts', 'ad4dfa721c75a358c421fe0ff65f36f0903a9cb58d5f825568fbce88924f4cc2'],
   ['018-decisions-and-search.ts', '5e5fbcbe7d7ae4d0f98aa248875986f9a7edf4c48b8115cd668d498557af2fc4'],
+  ['019-openings.ts', 'd825d742ed64caaff909f1f28bb5806f6a24750798918f8c2d114513255446c9'],
 ];
 
 test('a released migration is never edited; a change of the schema is a new migration', () => {
@@ -79,6 +80,7 @@ for (const [place, list] of words) {
 }
 
 const DIVIDENDS = 15;
+const OPENINGS = 19;
 const DURATION = `round(unixepoch(completed_at, ''subsec'') - unixepoch(started_at, ''subsec''), 3)`;
 
 /** A database of version 6 with one model-day, whose duration an older SQLite computed as null. */
@@ -129,6 +131,31 @@ test('migrating to dividends copies no ledger, keeps old sessions without them, 
   assert.deepEqual({ ...other.prepare('SELECT sum(pays_dividends) AS paying, count(*) AS all_of_them FROM trading_sessions').get() }, { paying: 0, all_of_them: 1 });
   other.exec(purchase);
   assert.throws(() => other.exec(`UPDATE positions SET action_type = 'buy'`), /CHECK constraint failed/);
+  assert.deepEqual({ ...database.statement('PRAGMA integrity_check').get() }, { integrity_check: 'ok' });
+  database.close();
+  other.close();
+});
+
+test('migrating to openings copies no session, and tells the mode of older jobs by what they ran', (t) => {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  const other = versionSix(path);
+  migrateTo(other, OPENINGS - 1);
+  const opening = `INSERT INTO trading_sessions (job_id, date, model, status, started_at, completed_at) VALUES (NULL, '2025-01-03', 'm', 'opening', 't', 't')`;
+  assert.throws(() => other.exec(opening), /constraint failed/);
+  const kinds = { simulated: 'DEV', provider: 'PROD', baseline: null };
+  for (const kind of Object.keys(kinds))
+    other.exec(`INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at, completed_at)
+        VALUES ('${kind}', 'completed', '2025-01-06', '2025-01-06', '[]', 0, '{}', 't', 't');
+      INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at, entry)
+        VALUES ('${kind}', 'b', 0, '2025-01-06', 't', '{"kind":"baseline"}'), ('${kind}', 'm', 1, '2025-01-06', 't', '{"kind":"${kind}"}')`);
+  const sessions = () => other.prepare('SELECT * FROM trading_sessions').all();
+  const before = sessions();
+  const database = openDatabase(path);
+  assert.deepEqual(sessions(), before);
+  const modes = other.prepare('SELECT job_id, deployment_mode FROM jobs').all();
+  const modeOf = Object.fromEntries(modes.map((row) => [row['job_id'], row['deployment_mode']]));
+  assert.deepEqual(modeOf, { j: null, k: null, ...kinds });
+  other.exec(opening);
   assert.deepEqual({ ...database.statement('PRAGMA integrity_check').get() }, { integrity_check: 'ok' });
   database.close();
   other.close();

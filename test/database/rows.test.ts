@@ -61,7 +61,9 @@ test('the shape of each query names its columns, with their types, and with null
       if (declared === null) continue;
       assert.equal(type, declared.type, `${name} of ${query.sql}`);
       const mayDiffer = /LEFT JOIN|\(SELECT/.test(query.sql);
-      assert.ok(isNullable === declared.isNullable || (isNullable && mayDiffer), `NULL as ${name} of ${query.sql}`);
+      const leavesOpeningsOut = column === 'job_id' && /status (<> 'opening'|= 'active')/.test(query.sql);
+      const isFitting = isNullable === declared.isNullable || (isNullable ? mayDiffer : leavesOpeningsOut);
+      assert.ok(isFitting, `NULL as ${name} of ${query.sql}`);
     }
   }
 });

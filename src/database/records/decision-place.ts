@@ -27,7 +27,7 @@ export function idOf({ date, model, jobId, sessionId, order }: DecisionPlace): s
   return [sessionId, message, action].filter((part) => part !== Number.MAX_SAFE_INTEGER).join(':');
 }
 
-const SESSION = query('SELECT date, model, job_id AS jobId FROM trading_sessions WHERE session_id = ?', {
+const SESSION = query(`SELECT date, model, job_id AS jobId FROM trading_sessions WHERE session_id = ? AND status <> 'opening'`, {
   date: text,
   model: text,
   jobId: text,

@@ -65,7 +65,7 @@ type Cell = string | number | null;
 /** The fields of a record without its holdings. */
 const FIELDS: readonly (readonly [sql: string, column: Column<Cell>])[] = [
   ['position_id AS id', integer],
-  ['job_id', text],
+  ['job_id', orNull(text)],
   ['date', text],
   ['model', text],
   ['action_id', integer],

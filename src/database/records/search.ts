@@ -17,7 +17,7 @@ const HITS = query(
   `SELECT log.rowid AS row, session_id AS sessionId, job_id AS jobId, model, date, status, message_index AS messageIndex, role,
      tool_name AS toolName, timestamp
    FROM log_words CROSS JOIN reasoning_logs AS log ON log.rowid = log_words.rowid CROSS JOIN trading_sessions USING (session_id)
-   WHERE log_words MATCH ?1 AND log_words.rowid BETWEEN ?2 AND ?3
+   WHERE log_words MATCH ?1 AND log_words.rowid BETWEEN ?2 AND ?3 AND status <> 'opening'
    ORDER BY log_words.rowid DESC LIMIT ${HITS_PER_STEP}`,
   {
     row: integer,

@@ -26,12 +26,12 @@ export function newestConfiguration(database: Database, sessionIds: readonly num
 
 const INITIAL_CASH = query(
   `SELECT value, (SELECT initial_cash_e4 FROM trading_sessions
-     WHERE trading_sessions.model = json_each.value AND status = 'active' ORDER BY date LIMIT 1)
+     WHERE trading_sessions.model = json_each.value AND status IN ('active', 'opening') ORDER BY date, session_id LIMIT 1)
    FROM json_each(?)`,
   [text, orNull(amount)],
 );
 
-/** The cash with which each model's first completed day started; null for a model without one. */
+/** The cash with which each model's first completed day started, as an opening before it tells; null for a model without one. */
 export function initialCashOf(database: Database, models: Iterable<string>): Map<string, Money | null> {
   return new Map(INITIAL_CASH.all(database, JSON.stringify([...models])));
 }

@@ -8,18 +8,24 @@ import { forTerminal } from '../text.ts';
 import { writeStoppably } from './stoppable.ts';
 import { number, size } from './words.ts';
 
-/** The command `backup [FILE]`: copies the database while the service runs. 0 when the copy was made, otherwise 1. */
-export async function backup(file?: string): Promise<number> {
+/**
+ * The command `backup [--job JOB-ID] [FILE]`: copies the database, or one job of it, while the service runs. 0 when the copy was
+ * made, otherwise 1.
+ */
+export async function backup(file: string | undefined, { job: jobId }: { job: string | undefined }): Promise<number> {
   const settings = readSettings(process.env);
   const target = file ?? defaultTarget(settings);
-  return writeStoppably(target, async (watched) =>
-    describe(target, await backupDatabase(settings.databasePath, target, watched)),
-  );
+  const path = settings.databasePath;
+  return writeStoppably(target, async (watched) => {
+    if (jobId === undefined) return describe(target, await backupDatabase(path, target, watched));
+    const { packageJob } = await import('../packaging/package.ts');
+    return describe(target, await packageJob({ path, jobId, target }, watched));
+  });
 }
 
 function describe(target: string, { bytes, jobs, modelDays, positions, bars }: BackupSummary): string {
   return (
-    `${forTerminal(target)}: ${size(bytes)}, ${number(jobs)} jobs, ${number(modelDays)} model-days, ` +
+    `${forTerminal(target)}: ${size(bytes)}, ${number(jobs)} ${jobs === 1 ? 'job' : 'jobs'}, ${number(modelDays)} model-days, ` +
     `${number(positions)} positions, ${number(bars)} price bars\n`
   );
 }

@@ -129,15 +129,17 @@ export const commands: Record<string, Command> = {
     run: async ({ values }) => (await import('./results.ts')).results(values),
   }),
   backup: command({
-    summary: 'Makes a consistent copy of the database, whether or not the service runs.',
+    summary: 'Makes a consistent copy of the database, or of one job, whether or not the service runs.',
     details: lines(
       'Without FILE the copy is written to data/agent_data/ and named after the time. No file is overwritten.',
       'Exit code 0, or 1 with nothing left behind.',
     ),
-    options: {},
+    options: {
+      job: { value: 'JOB-ID', text: 'Only this job, with all that it takes to verify its results: see docs/verify.md.' },
+    },
     positionals: { name: 'FILE', least: 0, most: 1 },
     example: 'backup before-upgrade.db',
-    run: async ({ rest }) => (await import('./backup.ts')).backup(rest[0]),
+    run: async ({ values, rest }) => (await import('./backup.ts')).backup(rest[0], values),
   }),
   check: command({
     summary: 'Verifies a database and recomputes its books; changes nothing.',

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { ServiceError, messageOf } from '../domain.ts';
 import { type Partial, beginPartial, removeAbandonedPartials } from './storage/partial.ts';
-import { withSnapshot } from './snapshot.ts';
+import { type Snapshot, withSnapshot } from './snapshot.ts';
 
 export interface BackupSummary {
   bytes: number;
@@ -14,28 +14,45 @@ export interface BackupSummary {
   bars: number;
 }
 
+/** While a copy is written: receives the fraction that is done; the signal stops it. */
+export interface Watched {
+  onProgress?: (share: number) => void;
+  signal?: AbortSignal;
+}
+
 /**
  * Copies the current state of a database into a new file while others may write. The copy is written under a temporary name,
  * checked and flushed to disk before it gets its final name, so `target` is either complete or missing. An existing file is
  * never overwritten. Unfinished copies of killed backups in that folder are removed first. Throws a `ServiceError`
  * (`cannot_start`) that says why there is no copy, or the signal's reason; either way nothing of the copy is left.
  */
-export async function backupDatabase(
-  path: string,
-  target: string,
-  { onProgress = () => {}, signal }: { onProgress?: (share: number) => void; signal?: AbortSignal } = {},
+export async function backupDatabase(path: string, target: string, watched: Watched = {}): Promise<BackupSummary> {
+  const fill = (snapshot: Snapshot, partial: string) => snapshot.copyTo(partial, stoppable(watched));
+  return writeCopy({ path, target, fill }, watched);
+}
+
+/** Reports progress, and throws the signal's reason between two steps, when nothing is being written. */
+export function stoppable({ onProgress = () => {}, signal }: Watched): (share: number) => void {
+  return (share) => {
+    signal?.throwIfAborted();
+    onProgress(share);
+  };
+}
+
+/** As `backupDatabase`, with a copy that `fill` writes from a snapshot of the database. */
+export async function writeCopy(
+  { path, target, fill }: { path: string; target: string; fill: (snapshot: Snapshot, partial: string) => Promise<void> },
+  { signal }: Watched,
 ): Promise<BackupSummary> {
   let partial: Partial | undefined;
   try {
     const copy = await withSnapshot(path, async (snapshot) => {
       if (existsSync(target)) throw refusal(target, 'the file already exists');
       if (!existsSync(dirname(target))) throw refusal(target, `the folder ${dirname(target)} does not exist`);
+      partial?.release(); // of a file that a program opened meanwhile, which is read again
       removeAbandonedPartials(dirname(target));
       partial = beginPartial(target);
-      await snapshot.copyTo(partial.path, (share) => {
-        signal?.throwIfAborted(); // between two steps, when nothing is being written
-        onProgress(share);
-      });
+      await fill(snapshot, partial.path);
       return partial.path;
     });
     signal?.throwIfAborted();

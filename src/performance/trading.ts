@@ -107,11 +107,12 @@ interface Accounts {
 }
 
 /**
- * Applies a day's actions. The cost or proceeds of a trade are the change in cash, so the profit includes everything that an
+ * Applies a day's actions, to what an opening holds where it is one. The cost or proceeds of a trade are the change in cash, so the profit includes everything that an
  * order is charged beside its price.
  */
-function applyDay(accounts: Accounts, { sessionId, date, actions }: LedgerDay, openingCash: Money): void {
+function applyDay(accounts: Accounts, { sessionId, date, actions, lots = [] }: LedgerDay, openingCash: Money): void {
   const { trading } = accounts;
+  for (const { symbol, date: boughtOn, quantity, cost } of lots) buyLot(accounts.book, symbol, { date: boughtOn, quantity, cost });
   let cash = openingCash;
   for (const action of actions) {
     const change = money(action.cash - cash);

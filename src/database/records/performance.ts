@@ -3,7 +3,8 @@ import { type ActionType, actionTypes } from '../../domain.ts';
 import type { Money } from '../../money.ts';
 import type { Steps } from '../../turns.ts';
 import { type ChosenSession, type SessionFilters, SESSIONS_PER_STEP, committedSessions, jsonIds } from '../chosen.ts';
-import type { Database } from '../database.ts';
+import type { Database, Reader } from '../database.ts';
+import { type OpeningLot, openingLots } from '../openings.ts';
 import { type RowOf, amount, flag, integer, oneOf, orNull, query, real, text } from '../rows.ts';
 import { sumOf } from '../usage.ts';
 import { PORTION, portionsOf } from './results.ts';
@@ -73,14 +74,16 @@ export interface LedgerDay {
   cash: Money;
   value: Money;
   profit: Money;
+  /** Of an opening: what it held, by symbol and oldest first. */
+  lots?: readonly OpeningLot[];
 }
 
 /**
  * The ledgers of some model-days of one model, given with the sessions that they started from, and of all days before those,
- * back to the initial cash, in chain order. Committed days never change, so the ledger is still the one that was chosen, though
- * it is read step by step.
+ * back to the initial cash or to an opening, in chain order. Committed days never change, so the ledger is still the one that was
+ * chosen, though it is read step by step.
  */
-export function* ledgerDays(database: Database, startedFrom: ReadonlyMap<number, number | null>): Steps<LedgerDay[]> {
+export function* ledgerDays(database: Reader, startedFrom: ReadonlyMap<number, number | null>): Steps<LedgerDay[]> {
   const days: LedgerDay[] = [];
   const all = [...startedFrom.keys(), ...(yield* pastOf(database, startedFrom))].map((sessionId) => ({ sessionId }));
   for (const sessions of slicesOf(all)) {
@@ -89,6 +92,7 @@ export function* ledgerDays(database: Database, startedFrom: ReadonlyMap<number,
       yield null;
     }
   }
+  addLots(database, days.filter((day) => day.startedFrom === null));
   return days.sort((one, other) => (one.date < other.date ? -1 : one.date > other.date ? 1 : one.sessionId - other.sessionId));
 }
 
@@ -103,6 +107,12 @@ function addRow(
   }
   day.actions.push({ actionType, symbol, amount: shares, price, cash });
   [day.cash, day.value, day.profit] = [cash, value, profit];
+}
+
+/** A chain begins with the initial cash or with an opening, which alone has lots. */
+function addLots(database: Reader, beginnings: readonly LedgerDay[]): void {
+  const lots = Map.groupBy(openingLots(database, beginnings.map(({ sessionId }) => sessionId)), ({ sessionId }) => sessionId);
+  for (const day of beginnings) day.lots = lots.get(day.sessionId) ?? [];
 }
 
 function* slicesOf<Item>(items: readonly Item[]): Generator<Item[]> {
@@ -124,7 +134,7 @@ const CHAIN = query(
 const FIRST_LINKS = 2;
 
 /** The earlier sessions that some sessions depend on, without these themselves. */
-function* pastOf(database: Database, startedFrom: ReadonlyMap<number, number | null>): Steps<number[]> {
+function* pastOf(database: Reader, startedFrom: ReadonlyMap<number, number | null>): Steps<number[]> {
   const known = new Set(startedFrom.keys());
   const past: number[] = [];
   for (let next of startedFrom.values()) {

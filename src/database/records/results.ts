@@ -1,5 +1,5 @@
 import { type SessionFilters, committedSessions, jsonIds, lastChange } from '../chosen.ts';
-import type { Database } from '../database.ts';
+import type { Database, Reader } from '../database.ts';
 import { type Column, type Query, integer, orNull, query, real, text } from '../rows.ts';
 import { jsonObject } from './json-object.ts';
 
@@ -26,7 +26,7 @@ const RECORD_COUNTS = query(
  * The positions of some sessions in portions of at most RECORDS_PER_STEP. A session without positions has an empty portion,
  * because it may be committed before that is read.
  */
-export function* portionsOf(database: Database, sessions: readonly { sessionId: number }[]): Generator<Portion> {
+export function* portionsOf(database: Reader, sessions: readonly { sessionId: number }[]): Generator<Portion> {
   let whole: number[] = [];
   let space = RECORDS_PER_STEP;
   for (const [sessionId, count] of RECORD_COUNTS.all(database, jsonIds(sessions))) {

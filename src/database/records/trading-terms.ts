@@ -1,5 +1,5 @@
 import type { Money } from '../../money.ts';
-import type { Database } from '../database.ts';
+import type { Database, Reader } from '../database.ts';
 import { amount, orNull, query, text } from '../rows.ts';
 
 const CONFIGURATIONS = query(
@@ -32,6 +32,6 @@ const INITIAL_CASH = query(
 );
 
 /** The cash with which each model's first completed day started, as an opening before it tells; null for a model without one. */
-export function initialCashOf(database: Database, models: Iterable<string>): Map<string, Money | null> {
+export function initialCashOf(database: Reader, models: Iterable<string>): Map<string, Money | null> {
   return new Map(INITIAL_CASH.all(database, JSON.stringify([...models])));
 }

@@ -1,0 +1,55 @@
+import type { Steps } from '../turns.ts';
+import type { Reader } from './database.ts';
+import { query, text } from './rows.ts';
+
+/** The manifest of a package: of each table that it holds, the number of rows and a hash of them all. */
+
+export interface TableDigest {
+  table: string;
+  rows: number;
+  /** SHA-256, in hexadecimal digits. */
+  sha256: string;
+}
+
+/** Rows that one step reads. */
+const ROWS_PER_STEP = 500;
+
+/** A service fills the index of words, and the manifest cannot contain itself. */
+const TABLES = query(
+  `SELECT name FROM sqlite_schema
+   WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'log\\_words%' ESCAPE '\\'
+     AND name <> 'package_manifest' ORDER BY name`,
+  [text],
+);
+/** Without generated ones, which follow from the others. */
+const COLUMNS = query('SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY cid', [text]);
+const KEY = query('SELECT name FROM pragma_table_xinfo(?) WHERE pk > 0 ORDER BY pk', [text]);
+
+/** The tables of a database that a manifest lists, by name. */
+export function listedTables(reader: Reader): string[] {
+  return TABLES.all(reader).map(([name]) => name);
+}
+
+/** The columns of a table that are stored, in the order of the schema. */
+export function storedColumns(reader: Reader, table: string): string[] {
+  return COLUMNS.all(reader, table).map(([name]) => name);
+}
+
+/**
+ * The digest of a table: each row as a JSON array of its stored columns in the order of the schema, the rows in the order of the
+ * primary key (of the row number, where there is none), joined by line feeds.
+ */
+export function* digestTable(reader: Reader, table: string): Steps<TableDigest> {
+  const key = KEY.all(reader, table).map(([name]) => name);
+  const order = key.length === 0 ? 'rowid' : key.join(', ');
+  const sql = `SELECT ${storedColumns(reader, table).join(', ')} FROM ${table} ORDER BY ${order}`;
+  const statement = reader.statement(sql, 'arrays'); // not a declared query: it has the columns of whichever version made the file
+  const hash = process.getBuiltinModule('node:crypto').createHash('sha256');
+  let rows = 0;
+  for (const row of statement.iterate()) {
+    hash.update((rows === 0 ? '' : '\n') + JSON.stringify(row));
+    rows += 1;
+    if (rows % ROWS_PER_STEP === 0) yield null;
+  }
+  return { table, rows, sha256: hash.digest('hex') };
+}

@@ -1,0 +1,129 @@
+import type { SQLInputValue } from 'node:sqlite';
+import type { CalendarDate } from '../calendar.ts';
+import type { Steps } from '../turns.ts';
+import { storedColumns } from './manifest.ts';
+import type { Opening } from './openings.ts';
+import type { PackageFile } from './package-file.ts';
+
+/**
+ * Copies what belongs to one job into a new database. The other tables of the schema stay empty: an idempotency key is its
+ * client's, and a search makes the index of words anew.
+ */
+
+/** Rows that name a job. */
+const OF_JOB = ['jobs', 'simulation_runs', 'job_details', 'trading_sessions'];
+/** Rows that name a session. */
+const OF_SESSION = ['positions', 'reasoning_logs', 'tool_usage', 'session_prices', 'session_splits', 'session_dividends'];
+/** Splits and dividends: all of a symbol, because later splits convert earlier dividends. */
+const OF_SYMBOL = [
+  ...['stock_splits', 'stock_split_coverage', 'stock_split_spans', 'stock_split_revisions'],
+  ...['dividends', 'dividend_coverage', 'dividend_revisions'],
+];
+/** Filled otherwise, or left empty. */
+const OTHERS = ['holdings', 'opening_lots', 'price_data', 'price_revisions', 'price_data_coverage', 'market_days', 'idempotency_keys'];
+
+/** Every table that this file knows; a test compares it with the schema. */
+export const knownTables = [...OF_JOB, ...OF_SESSION, ...OF_SYMBOL, ...OTHERS];
+
+/** Sessions whose rows are copied in one step. */
+const SESSIONS_PER_STEP = 50;
+
+export interface JobRows {
+  jobId: string;
+  openings: readonly Opening[];
+  /** Whose prices, splits and dividends are copied. */
+  symbols: readonly string[];
+  /** The last date of prices. */
+  lastDate: CalendarDate;
+}
+
+/** Copies the rows step by step, in the order of their keys. `onStep` receives the fraction that is done. */
+export function* copyRows(target: PackageFile, rows: JobRows, onStep: (share: number) => void): Steps<void> {
+  const { jobId, openings, symbols, lastDate } = rows;
+  for (const table of OF_JOB) copy(target, table, 'job_id = ?', [jobId]);
+  for (const opening of openings) copyOpening(target, opening);
+  const batches = sessionBatches(target, jobId);
+  const total = batches.length + symbols.length;
+  let done = 0;
+  const step = () => onStep((done += 1) / total);
+  for (const [first, last] of batches) {
+    for (const table of OF_SESSION) copy(target, table, OWN_SESSIONS, [first, last, jobId]);
+    copy(target, 'holdings', `position_id IN (SELECT position_id FROM source.positions WHERE ${OWN_SESSIONS})`, [first, last, jobId]);
+    step();
+    yield null;
+  }
+  for (const symbol of symbols) {
+    copyPrices(target, symbol, lastDate);
+    step();
+    yield null;
+  }
+  copy(target, 'market_days', 'date <= ?', [lastDate]);
+}
+
+const OWN_SESSIONS = `session_id BETWEEN ? AND ? AND session_id IN (SELECT session_id FROM main.trading_sessions WHERE job_id = ?)`;
+
+/** The first and the last session of each step. */
+function sessionBatches({ connection }: PackageFile, jobId: string): [first: number, last: number][] {
+  const ids = connection
+    .prepare('SELECT session_id FROM trading_sessions WHERE job_id = ? ORDER BY session_id')
+    .all(jobId)
+    .map((row) => Number(row['session_id']));
+  const batches: [number, number][] = [];
+  for (let start = 0; start < ids.length; start += SESSIONS_PER_STEP) {
+    const batch = ids.slice(start, start + SESSIONS_PER_STEP);
+    batches.push([batch[0] ?? 0, batch.at(-1) ?? 0]);
+  }
+  return batches;
+}
+
+/** `only` gives some columns another value. A message keeps its row number, because a search continues from one. */
+function copy({ connection, reader }: PackageFile, table: string, where: string, values: SQLInputValue[], only: Record<string, string> = {}): void {
+  const columns = [...(table === 'reasoning_logs' ? ['rowid'] : []), ...storedColumns(reader, table)];
+  const chosen = columns.map((column) => only[column] ?? column).join(', ');
+  connection
+    .prepare(`INSERT INTO main.${table} (${columns.join(', ')}) SELECT ${chosen} FROM source.${table} WHERE ${where}`)
+    .run(...values);
+}
+
+function copyPrices(target: PackageFile, symbol: string, lastDate: CalendarDate): void {
+  for (const table of OF_SYMBOL) copy(target, table, 'symbol = ?', [symbol]);
+  copy(target, 'price_revisions', 'symbol = ? AND date <= ?', [symbol, lastDate]);
+  const clipped = { end_date: `min(end_date, '${lastDate}')` };
+  copy(target, 'price_data_coverage', 'symbol = ? AND start_date <= ?', [symbol, lastDate], clipped);
+  copy(target, 'price_data', `symbol = ?1 AND (date <= ?2 OR ${FIRST_OF_LATER_SOURCE})`, [symbol, lastDate]);
+}
+
+/** Whether splits and dividends count for a series depends on all of its sources; of one that came later, one bar says so. */
+const FIRST_OF_LATER_SOURCE = `date IN (
+  SELECT min(date) FROM source.price_data WHERE symbol = ?1 GROUP BY source HAVING min(date) > ?2)`;
+
+/** The close of the session: its date, its note and one position, with the prices that valued it and the lots. */
+function copyOpening({ connection }: PackageFile, { sessionId, initialCash, lots }: Opening): void {
+  const run = (sql: string, ...values: SQLInputValue[]) => connection.prepare(sql).run(...values);
+  const last = `SELECT position_id FROM source.positions WHERE session_id = ${sessionId} ORDER BY action_id DESC LIMIT 1`;
+  run(
+    `INSERT INTO trading_sessions (session_id, date, model, status, initial_cash_e4, started_at, completed_at, note)
+     SELECT session_id, date, model, 'opening', ?, completed_at, completed_at, note FROM source.trading_sessions WHERE session_id = ?`,
+    ...[initialCash, sessionId],
+  );
+  run(
+    `INSERT INTO positions (position_id, session_id, action_id, action_type, cash_e4, portfolio_value_e4, daily_profit_e4,
+       daily_return_pct, created_at)
+     SELECT position_id, session_id, 1, 'no_trade', cash_e4, portfolio_value_e4, daily_profit_e4, daily_return_pct, created_at
+     FROM source.positions WHERE position_id = (${last})`,
+  );
+  run(`INSERT INTO holdings (position_id, symbol, quantity) SELECT position_id, symbol, quantity FROM source.holdings WHERE position_id = (${last})`);
+  run(
+    `INSERT INTO session_prices (session_id, symbol, date, close_e4, close_date)
+     SELECT session_id, symbol, date, close_e4, close_date FROM source.session_prices
+     WHERE session_id = ? AND symbol IN (SELECT symbol FROM source.holdings WHERE position_id = (${last}))`,
+    sessionId,
+  );
+  const insertLot = connection.prepare('INSERT INTO opening_lots VALUES (?, ?, ?, ?, ?, ?)');
+  const counts = new Map<string, number>();
+  for (const { symbol, date, quantity, cost } of lots) {
+    const lot = (counts.get(symbol) ?? 0) + 1;
+    counts.set(symbol, lot);
+    insertLot.run(sessionId, symbol, lot, date, quantity, cost);
+  }
+}

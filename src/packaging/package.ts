@@ -1,0 +1,64 @@
+import { parseAgentConfiguration, universeOf } from '../configuration.ts';
+import { type BackupSummary, type Watched, stoppable, writeCopy } from '../database/backup.ts';
+import { type Opening, type OutsideStart, outsideStarts } from '../database/openings.ts';
+import { makePackage } from '../database/package-file.ts';
+import { type PackagedJob, packagedJob, symbolsOfJob } from '../database/package-job.ts';
+import { type JobRows, copyRows } from '../database/package-rows.ts';
+import { ledgerDays } from '../database/records/performance.ts';
+import { initialCashOf } from '../database/records/trading-terms.ts';
+import type { Snapshot } from '../database/snapshot.ts';
+import { ServiceError } from '../domain.ts';
+import { DEFAULT_SYMBOL } from '../performance/choose-benchmark.ts';
+import { tradingOf } from '../performance/trading.ts';
+import { type Steps, bySlices } from '../turns.ts';
+
+/**
+ * Writes one job of a database, with all that its results rest on, into a new file, which `check` and `view` take like any
+ * database: docs/verify.md lists what is in it. The rest is as for `backupDatabase`.
+ */
+export async function packageJob(
+  { path, jobId, target }: { path: string; jobId: string; target: string },
+  watched: Watched = {},
+): Promise<BackupSummary> {
+  const onStep = stoppable(watched);
+  const fill = async (snapshot: Snapshot, partial: string) => {
+    const rows = await bySlices(rowsOf(snapshot, endedJob(snapshot, jobId)));
+    await bySlices(makePackage(partial, snapshot, (file) => copyRows(file, rows, onStep)));
+  };
+  return writeCopy({ path, target, fill }, watched);
+}
+
+/** An unfinished job would be resumed by a service that is started on the file. */
+function endedJob(snapshot: Snapshot, jobId: string): PackagedJob {
+  const job = packagedJob(snapshot, jobId);
+  if (job === undefined) throw refusal(jobId, `there is no such job in ${snapshot.path}`);
+  const { status } = job;
+  if (status === 'pending' || status === 'downloading_data' || status === 'running')
+    throw refusal(jobId, `it is ${status}; wait for its end, or cancel it`);
+  return job;
+}
+
+function refusal(jobId: string, why: string): ServiceError {
+  return new ServiceError('cannot_start', `Cannot back up job ${jobId}: ${why}`);
+}
+
+function* rowsOf(snapshot: Snapshot, { jobId, endDate, agentConfig }: PackagedJob): Steps<JobRows> {
+  const openings: Opening[] = [];
+  for (const start of outsideStarts(snapshot, jobId)) openings.push(yield* openingOf(snapshot, start));
+  const universe = universeOf(parseAgentConfiguration(agentConfig));
+  // With the default benchmark, so that the figures are those of the service.
+  const symbols = new Set([...universe, ...symbolsOfJob(snapshot, jobId), DEFAULT_SYMBOL]);
+  return { jobId, openings, symbols: [...symbols].sort(), lastDate: endDate };
+}
+
+/** The costs of what it holds follow from all earlier days, which the package does not have. */
+function* openingOf(snapshot: Snapshot, { sessionId, model, startedFrom }: OutsideStart): Steps<Opening> {
+  const ledger = yield* ledgerDays(snapshot, new Map([[sessionId, startedFrom]]));
+  const { book } = tradingOf(ledger, new Set([sessionId]));
+  const lots = [...book].sort(([one], [other]) => (one < other ? -1 : 1));
+  return {
+    sessionId,
+    initialCash: initialCashOf(snapshot, [model]).get(model) ?? null,
+    lots: lots.flatMap(([symbol, own]) => own.map((lot) => ({ symbol, ...lot }))),
+  };
+}

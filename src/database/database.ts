@@ -28,6 +28,8 @@ export interface Reader {
   readonly path: string;
   /** Returns the same prepared statement every time for the same text and row type. To read rows, see `query` in rows.ts. */
   statement(sql: string, rows?: 'objects' | 'arrays'): StatementSync;
+  /** Of a view: how often it has opened its file again, because that changed. */
+  reopened?(): number;
   close(): void;
 }
 

@@ -95,7 +95,7 @@ function wrap(connection: DatabaseSync, { path, url }: { path: string; url: stri
 }
 
 /** A reader migrates nothing, and the queries are written for the newest schema. */
-function checkVersion(connection: DatabaseSync, path: string): void {
+export function checkVersion(connection: DatabaseSync, path: string): void {
   const version = versionOf(connection);
   if (version === migrations.length) return;
   throw new ServiceError(

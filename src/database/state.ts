@@ -18,5 +18,5 @@ const OWN_CHANGES = query('SELECT total_changes()', [integer]);
 
 /** A text that changes whenever anything in the database does, through this connection or any other. */
 export function contentVersion(database: Database): string {
-  return `${OTHERS_CHANGES.one(database)} ${OWN_CHANGES.one(database)}`;
+  return `${OTHERS_CHANGES.one(database)} ${OWN_CHANGES.one(database)} ${database.reopened?.() ?? 0}`;
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import type { Server } from 'node:http';
 import type { Clock } from './calendar.ts';
-import { openDatabase } from './database/database.ts';
+import { type Database, openDatabase } from './database/database.ts';
 import { ServiceError, messageOf } from './domain.ts';
 import type { AccessToken } from './http/access-tokens.ts';
 import { interfaceDescription } from './http/interface-description.ts';
@@ -67,22 +68,13 @@ export async function startService({
     limits,
   });
   const server = createHttpServer(
-    { database, settings, log, clock, jobs, interfaceDescription },
+    { database, settings, log, clock, jobs, viewedFile: null, interfaceDescription },
     { accessTokens, pages, ...(httpLimits && { limits: httpLimits }) },
   );
-  try {
-    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(settings.apiPort, resolve));
-  } catch (error) {
-    database.close();
-    throw new ServiceError('cannot_start', `Cannot listen on port ${settings.apiPort}: ${messageOf(error)}`, {
-      cause: error,
-    });
-  }
+  const port = await listen(server, settings.apiPort, database);
   await jobs.resume();
-  const address = server.address();
-  assert(typeof address === 'object' && address !== null, 'a server that listens has an address');
   return {
-    port: address.port,
+    port,
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve));
       await jobs.stop();
@@ -91,4 +83,17 @@ export async function startService({
       database.close();
     },
   };
+}
+
+/** Listens on all interfaces, and returns the port. Otherwise closes the database and throws a `ServiceError` (`cannot_start`). */
+export async function listen(server: Server, port: number, database: Database): Promise<number> {
+  try {
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, resolve));
+  } catch (error) {
+    database.close();
+    throw new ServiceError('cannot_start', `Cannot listen on port ${port}: ${messageOf(error)}`, { cause: error });
+  }
+  const address = server.address();
+  assert(typeof address === 'object' && address !== null, 'a server that listens has an address');
+  return address.port;
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import * as v from 'valibot';
-import { ServiceError, deploymentModes } from './domain.ts';
+import { type DeploymentMode, ServiceError, deploymentModes } from './domain.ts';
 import { flag } from './flag.ts';
 import { HTTP_URL, isHeaderKey, isHttpUrl } from './http-values.ts';
 import { tryParse } from './json.ts';
@@ -8,6 +8,9 @@ import { logLevels } from './log.ts';
 
 /** The settings in environment variables, checked once at start. docs/reference.md describes each of them. */
 export type Settings = ReturnType<typeof readSettings>;
+
+/** The settings as requests are answered with: a view has the mode of the file that it shows, if that is known. */
+export type ServedSettings = Omit<Settings, 'deploymentMode'> & { deploymentMode: DeploymentMode | 'UNKNOWN' };
 
 const MAX_TOKEN_LENGTH = 1_000;
 

@@ -55,6 +55,8 @@ export interface AuditReport {
 export interface AuditOptions {
   /** Called from time to time with the number of model-days audited and the total. */
   onProgress?: (done: number, total: number) => void;
+  /** Whether the file is opened for reading only, so that nothing beside it changes either; SQLite then skips CHECK constraints. */
+  isReadOnly?: boolean;
   /** Aborts the audit, which then rejects. */
   signal?: AbortSignal;
 }
@@ -63,13 +65,13 @@ export interface AuditOptions {
  * Verifies a database as it is now, while others may write to it: the file, the references between its rows, and every active
  * model-day, recomputed. Reads only.
  */
-export async function audit(path: string, { onProgress, signal }: AuditOptions = {}): Promise<AuditReport> {
+export async function audit(path: string, { onProgress, signal, isReadOnly = false }: AuditOptions = {}): Promise<AuditReport> {
   return withSnapshot(path, async (snapshot) => {
     signal?.throwIfAborted();
     const { models } = await bySlices(countActive(snapshot));
     const report = { ...emptyReport(), models };
     const [{ damage, misfits, stale }] = await together(signal, (ended) => [
-      examineDatabase(snapshot, ended),
+      examineDatabase(snapshot, ended, { isReadOnly }),
       readLedger(snapshot, report, { signal: ended, ...(onProgress && { onProgress }) }),
     ]);
     report.damage.unshift(...damage);

@@ -12,6 +12,7 @@ import { h, on } from './parts/element.ts';
 import { type Page, markTabAsDev } from './parts/page.ts';
 import { preparePaper } from './parts/paper.ts';
 import { themeSwitch } from './parts/theme.ts';
+import { viewedFile } from './parts/viewed.ts';
 import { startRouter } from './router.ts';
 import { SERVER_LOST, SERVER_RESPONDS } from './service/requests.ts';
 
@@ -49,6 +50,7 @@ function start(): void {
   document.body.append(skip, h('header.top', brand, nav, themeSwitch()), lostNotice(), main);
   preparePaper();
   showMode();
+  showView();
   // In a task of its own: the frame may be painted before it.
   setTimeout(() => startRouter(main, pages));
 }
@@ -67,11 +69,19 @@ function showMode(): void {
   const { dev } = document.body.dataset;
   if (dev === undefined) return;
   const kept = dev === 'kept' ? 'kept across restarts' : 'erased at the next start';
-  const words = `Models are simulated and prices may be synthetic. Nothing here is a real result; data is ${kept}.`;
+  const data = viewedFile() === null ? `; data is ${kept}` : '';
+  const words = `Models are simulated and prices may be synthetic. Nothing here is a real result${data}.`;
   const banner = { role: 'region', 'aria-label': 'Development mode' };
   document.body.prepend(h('div.dev', banner, h('strong', 'DEV'), h('span', words)));
   document.documentElement.classList.add('is-dev');
   markTabAsDev();
+}
+
+/** A view says on every page which file it shows. */
+function showView(): void {
+  const file = viewedFile();
+  if (file === null) return;
+  document.querySelector('header.top')?.after(h('p.viewing', 'Viewing ', h('strong', file), '. Nothing here changes it.'));
 }
 
 start();

@@ -152,6 +152,18 @@ export const commands: Record<string, Command> = {
     example: 'check before-upgrade.db',
     run: async ({ rest }) => (await import('./check.ts')).check(rest[0]),
   }),
+  view: command({
+    summary: 'Shows a database file: pages and reading endpoints, without jobs; changes nothing.',
+    details: lines(
+      'Listens on API_PORT, with the access tokens of the settings. FILE is a package of backup --job, a backup, or the database',
+      'of a service, which may be running: what it commits appears. Neither FILE nor what lies beside it changes, and whatever would',
+      'change something is refused (405). Ends with SIGTERM or Ctrl-C.',
+    ),
+    options: {},
+    positionals: { name: 'FILE', least: 1, most: 1 },
+    example: 'view paper.db',
+    run: async ({ rest: [file = ''] }) => (await import('./view.ts')).view(file),
+  }),
   'merge-config': command({
     summary: 'Merges your configuration over the default one and writes the result.',
     details: lines(

@@ -27,7 +27,7 @@ const PROGRAM = `
     require('node:os').setPriority(niceness);
   } catch {}
   const open = () => {
-    try {
+    if (path !== null) try {
       const database = new DatabaseSync(path, { timeout });
       database.exec('PRAGMA query_only = ON; SELECT 1 FROM sqlite_schema');
       return database;
@@ -49,11 +49,11 @@ const PROGRAM = `
 
 /**
  * Runs queries that read whole tables in a separate process, so that only the caller waits for them; a thread would delay the
- * exit of this process. Resolves to a result for each query; rejects when the file cannot be opened at all, or when the
+ * exit of this process. Without a path it opens the URL, for reading only. Resolves to a result for each query; rejects when the file cannot be opened at all, or when the
  * signal ended the process.
  */
 export async function queryApart<const Queries extends readonly { readonly sql: string }[]>(
-  { path, url }: Snapshot,
+  { path, url }: Pick<Snapshot, 'url'> & { path: string | null },
   queries: Queries,
   signal: AbortSignal,
 ): Promise<Results<Queries>> {

@@ -43,8 +43,13 @@ export interface Examination {
 }
 
 /** Checks a database without recomputing its figures. Reads every table in full, in a separate process that the signal ends. */
-export async function examineDatabase(snapshot: Snapshot, signal: AbortSignal): Promise<Examination> {
-  const results = await queryApart(snapshot, [INTEGRITY, REFERENCES, MISFITS, STALE], signal);
+export async function examineDatabase(
+  { path, url }: Snapshot,
+  signal: AbortSignal,
+  { isReadOnly }: { isReadOnly: boolean },
+): Promise<Examination> {
+  const source = { path: isReadOnly ? null : path, url };
+  const results = await queryApart(source, [INTEGRITY, REFERENCES, MISFITS, STALE], signal);
   const [integrity, references, misfits, stale] = results;
   const damage = [
     ...integrity.rows.map((row) => row.integrity_check),

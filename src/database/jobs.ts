@@ -89,6 +89,17 @@ export function jobExists(database: Database, jobId: string): boolean {
   return EXISTS.has(database, jobId);
 }
 
+const MODES = query(
+  `SELECT EXISTS (SELECT 1 FROM jobs WHERE deployment_mode = 'DEV') AS isDev,
+     EXISTS (SELECT 1 FROM jobs WHERE deployment_mode = 'PROD') AS isProd`,
+  { isDev: flag, isProd: flag },
+);
+
+/** In which modes jobs were created, as far as that is known. */
+export function modesOfJobs(database: Database): RowOf<typeof MODES> {
+  return MODES.one(database);
+}
+
 const UNFINISHED = query('SELECT job_id FROM jobs WHERE completed_at IS NULL', [text]);
 
 /** The only unfinished job, or null. */

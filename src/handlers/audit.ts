@@ -34,7 +34,7 @@ export const auditResponse = named('AuditResponse', {
   ...deploymentEntries,
 });
 
-type AuditContext = Pick<Context, 'database' | 'settings' | 'log'>;
+type AuditContext = Pick<Context, 'database' | 'settings' | 'log' | 'viewedFile'>;
 
 interface RunningAudit {
   text: Promise<string>;
@@ -58,10 +58,10 @@ export function audit(context: AuditContext): ResponseBody {
   return { text: shared.text, stop };
 }
 
-function start({ database, settings, log }: AuditContext): RunningAudit {
+function start({ database, settings, log, viewedFile }: AuditContext): RunningAudit {
   const startedAt = performance.now();
   const end = new AbortController();
-  const text = auditDatabase(settings.databasePath, { signal: end.signal })
+  const text = auditDatabase(settings.databasePath, { signal: end.signal, isReadOnly: viewedFile !== null })
     .then((report) => {
       const body = bodyOf(report, Math.round(performance.now() - startedAt) / 1000);
       if (!isSound(report)) log.warning('the audit found faults', body.counts);

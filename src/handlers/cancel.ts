@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { count } from '../sentences.ts';
 import { type ResponseBody, type Context, type Input, deploymentFields } from './handler.ts';
@@ -13,6 +14,7 @@ export const cancelResponse = named('CancelResponse', {
 /** Stops an unfinished job; completed model-days are kept. */
 export async function cancel({ jobs, settings }: Context, { params }: Input): Promise<ResponseBody> {
   const { job_id: jobId = '' } = params;
+  assert(jobs !== null, 'a view refuses whatever would change something');
   const notRun = await jobs.cancel(jobId);
   const message =
     notRun === null ? 'The job was already cancelled' : `Job cancelled; ${count(notRun, 'model-day')} will not be run`;

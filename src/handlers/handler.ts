@@ -2,16 +2,19 @@ import type { Clock } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Log } from '../log.ts';
-import type { Settings } from '../settings.ts';
+import type { ServedSettings } from '../settings.ts';
 import type { Steps } from '../turns.ts';
 
 /** What every handler works with. */
 export interface Context {
   database: Database;
-  settings: Settings;
+  settings: ServedSettings;
   clock: Clock;
   log: Log;
-  jobs: Jobs;
+  /** Null in a view. */
+  jobs: Jobs | null;
+  /** The name of the file that a view shows; null in a service. */
+  viewedFile: string | null;
   /** The OpenAPI document, as JSON. */
   interfaceDescription: () => Promise<string>;
 }
@@ -47,7 +50,7 @@ export interface LateBody {
 export type ResponseBody = string | Iterable<string> | Table | LateBody;
 
 /** The fields that most responses have. */
-export function deploymentFields({ deploymentMode, preserveDevData }: Settings) {
+export function deploymentFields({ deploymentMode, preserveDevData }: ServedSettings) {
   return { deployment_mode: deploymentMode, is_dev_mode: deploymentMode === 'DEV', preserve_dev_data: preserveDevData };
 }
 

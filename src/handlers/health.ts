@@ -8,6 +8,8 @@ export const healthResponse = named('HealthResponse', {
   status: v.picklist(['healthy', 'unhealthy']),
   database: v.picklist(['connected', 'disconnected']),
   timestamp: timestampText,
+  /** The file that a view shows; absent in a service. */
+  viewing: v.optional(v.string()),
   ...deploymentEntries,
 });
 
@@ -29,6 +31,7 @@ function bodyOfThisTurn(context: Context): string {
     status: isHealthy ? 'healthy' : 'unhealthy',
     database: isHealthy ? 'connected' : 'disconnected',
     timestamp: timestamp(context.clock()),
+    ...(context.viewedFile !== null && { viewing: context.viewedFile }),
     ...deploymentFields(context.settings),
   });
   remembered = { context, body };

@@ -45,8 +45,9 @@ export const modelsResponse = named('ModelsResponse', {
 });
 
 /** The models of the configuration in its order, with each repeat, then those named only by jobs. */
-export function models({ database, settings }: Context): ResponseBody {
-  const { configuration, error } = configurationNow(settings.configurationPath);
+export function models({ database, settings, viewedFile }: Context): ResponseBody {
+  // The configuration of whoever views a file says nothing about it.
+  const { configuration, error } = viewedFile === null ? configurationNow(settings.configurationPath) : NO_CONFIGURATION;
   return listBody('models', items(database, configuration?.models ?? []), (count) => ({
     count,
     universes: Object.keys(configuration?.universes ?? {}),
@@ -93,6 +94,8 @@ function describe(database: Database, signature: string, listed?: Configuration[
     last_job: seen ? { job_id: seen.jobId, status: seen.jobStatus, created_at: seen.jobCreatedAt } : null,
   };
 }
+
+const NO_CONFIGURATION = { configuration: null, error: null };
 
 /** A missing or broken file is reported, and hides nothing in the database. */
 function configurationNow(path: string): { configuration: Configuration | null; error: string | null } {

@@ -109,7 +109,7 @@ export const actionEntries = {
 export const holdingSchema = named('Holding', { symbol: v.string(), quantity: v.number() });
 
 export const deploymentEntries = {
-  deployment_mode: v.pipe(v.picklist(deploymentModes), v.title('DeploymentMode')),
+  deployment_mode: v.pipe(v.picklist([...deploymentModes, 'UNKNOWN']), v.title('DeploymentMode')),
   is_dev_mode: v.boolean(),
   preserve_dev_data: v.nullable(v.boolean()),
 };

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { signatureSchema } from '../configuration-schema.ts';
 import { type ResponseBody, type Context, type Input, deploymentFields } from './handler.ts';
@@ -84,6 +85,7 @@ export async function trigger(
     replaceExisting: body.replace_existing ?? false,
     universe: body.universe ?? null,
   };
+  assert(jobs !== null, 'a view refuses whatever would change something');
   const job = await jobs.submit(request, headers['Idempotency-Key']);
   return JSON.stringify({
     job_id: job.jobId,

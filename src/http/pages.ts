@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { brotliCompressSync, brotliDecompressSync, gzipSync } from 'node:zlib';
 import { pagePaths } from '../page-paths.ts';
 import { sha256 } from '../digest.ts';
-import type { Settings } from '../settings.ts';
+import type { ServedSettings } from '../settings.ts';
 import { codingHeaders } from './compress.ts';
 import { type Coding, chooseCoding } from './negotiate.ts';
 
@@ -64,7 +64,11 @@ export interface Pages {
   sendMissing: ((request: IncomingMessage, response: ServerResponse, error: ErrorStatus) => void) | undefined;
 }
 
-type Mode = Pick<Settings, 'deploymentMode' | 'preserveDevData'>;
+/** What the pages say of their server from the first moment. */
+interface Mode {
+  settings: Pick<ServedSettings, 'deploymentMode' | 'preserveDevData'>;
+  viewedFile: string | null;
+}
 
 /** The routes of the pages: each file under its name, and every page's path with the one HTML file. */
 export function createPages(built: BuiltPages, mode: Mode): Pages {
@@ -91,7 +95,7 @@ function openedOnce(name: string, base64: string, mode: Mode): () => PageFile {
 
 function openFile(name: string, base64: string, mode: Mode): PageFile {
   const stored = Buffer.from(base64, 'base64');
-  const brotli = name === 'index.html' && mode.deploymentMode === 'DEV' ? markedAsDev(stored, mode) : stored;
+  const brotli = name === 'index.html' ? marked(stored, mode) : stored;
   const etag = `W/"${sha256(brotli).toString('base64url').slice(0, 22)}"`;
   let gzipped: Buffer | undefined;
   return {
@@ -102,10 +106,20 @@ function openFile(name: string, base64: string, mode: Mode): PageFile {
   };
 }
 
-/** The HTML file of a server in DEV mode, so that a page says so from its first moment, and nothing moves later. */
-function markedAsDev(brotli: Buffer, { preserveDevData }: Mode): Buffer {
+/** The HTML file of a server in DEV mode, or of a view, so that a page says so from its first moment, and nothing moves later. */
+function marked(brotli: Buffer, { settings: { deploymentMode, preserveDevData }, viewedFile }: Mode): Buffer {
+  const isKept = preserveDevData || viewedFile !== null;
+  const marks = [
+    ...(deploymentMode === 'DEV' ? [`data-dev="${isKept ? 'kept' : 'erased'}"`] : []),
+    ...(viewedFile === null ? [] : [`data-view="${escapeAttribute(viewedFile)}"`]),
+  ];
+  if (marks.length === 0) return brotli;
   const html = brotliDecompressSync(brotli).toString();
-  return brotliCompressSync(html.replace('<body>', `<body data-dev="${preserveDevData ? 'kept' : 'erased'}">`));
+  return brotliCompressSync(html.replace('<body>', () => `<body ${marks.join(' ')}>`));
+}
+
+function escapeAttribute(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 interface ErrorStatus {

@@ -54,7 +54,7 @@ export function createHttpServer(context: Context, { accessTokens, pages, limits
   server.timeout = limits.stalledTimeoutMs;
   server.maxConnections = limits.maxConnections;
   server.maxHeadersCount = limits.maxHeaders + 1; // Node drops further ones; one too many is enough to refuse the request
-  const { routes: pageRoutes, sendMissing } = createPages(pages, context.settings);
+  const { routes: pageRoutes, sendMissing } = createPages(pages, context);
   const site: Site = {
     context,
     limits,
@@ -88,7 +88,7 @@ async function respond(site: Site, exchange: Exchange): Promise<void> {
     if (match !== null || !isFromBrowser(site, request)) checkToken(site.access, request, match?.route ?? null);
     checkOrigin(site.access, request.headers.origin, target.host);
     checkExpectation(exchange);
-    const { route, params } = choose(match, request, target);
+    const { route, params } = choose(match, request, { ...target, viewedFile: site.context.viewedFile });
     if ('send' in route) route.send(request, response);
     else await serve(site, exchange, { route, params, query: target.query });
   } catch (error) {
@@ -125,17 +125,31 @@ function checkExpectation({ expects }: Exchange): void {
 function choose(
   match: Match<AnyRoute> | null,
   { method }: IncomingMessage,
-  { path, query }: Target,
+  { path, query, viewedFile }: Target & Pick<Context, 'viewedFile'>,
 ): { route: AnyRoute; params: Record<string, string> } {
   if (!isReadable(path) || !isReadable(query))
     throw new HttpError(400, 'Cannot read the request target: its percent-encoding is broken, or it has a fragment (#)');
   if (match === null)
     throw new HttpError(404, `There is no ${path.slice(0, MAX_SHOWN_PATH)}; GET /openapi.json lists all paths`);
+  if (viewedFile !== null && !isRead(match)) throw viewRefusal(match, { method, path, viewedFile });
   if ('params' in match) return match;
   const allowed = match.allowed.join(', ');
   throw new HttpError(405, `${match.route.path} has no method ${method}; it has ${allowed}`, {
     headers: ['Allow', allowed],
   });
+}
+
+function isRead(match: Match<AnyRoute>): boolean {
+  return 'params' in match && match.route.method === 'GET';
+}
+
+function viewRefusal(
+  match: Match<AnyRoute>,
+  { method, path, viewedFile }: { method: string | undefined; path: string; viewedFile: string },
+): HttpError {
+  const allowed = !('params' in match) && match.allowed.includes('GET') ? 'GET, HEAD' : '';
+  const detail = `Cannot ${method} ${path.slice(0, MAX_SHOWN_PATH)}: this server only shows the file ${viewedFile}, and changes nothing`;
+  return new HttpError(405, detail, { headers: ['Allow', allowed] });
 }
 
 function checkInput(

@@ -59,7 +59,7 @@ test('simultaneous clients share one audit, and other requests are served meanwh
   assert.equal(order[0], '/health');
   assert.equal((await ask('/audit')).status, 'sound');
 
-  const context = { database: service.database, settings: service.settings, log: silentLog };
+  const context = { database: service.database, settings: service.settings, log: silentLog, viewedFile: null };
   const askTwice = () => [audit(context), audit(context)] as [LateBody, LateBody];
   const [leaves, stays] = askTwice();
   leaves.stop();

@@ -45,13 +45,15 @@ for (const [path, contentType, content] of files) {
 }
 
 const modes: [mode: Parameters<typeof createPages>[1], body: string][] = [
-  [{ deploymentMode: 'PROD', preserveDevData: true }, '<body>'],
-  [{ deploymentMode: 'DEV', preserveDevData: true }, '<body data-dev="kept">'],
-  [{ deploymentMode: 'DEV', preserveDevData: false }, '<body data-dev="erased">'],
+  [{ settings: { deploymentMode: 'PROD', preserveDevData: true }, viewedFile: null }, '<body>'],
+  [{ settings: { deploymentMode: 'DEV', preserveDevData: true }, viewedFile: null }, '<body data-dev="kept">'],
+  [{ settings: { deploymentMode: 'DEV', preserveDevData: false }, viewedFile: null }, '<body data-dev="erased">'],
+  [{ settings: { deploymentMode: 'PROD', preserveDevData: null }, viewedFile: 'a"b.db' }, '<body data-view="a&#34;b.db">'],
+  [{ settings: { deploymentMode: 'DEV', preserveDevData: null }, viewedFile: 'x' }, '<body data-dev="kept" data-view="x">'],
 ];
 
 for (const [mode, body] of modes) {
-  test(`the HTML file of a server in ${mode.deploymentMode} mode has ${body}`, async (t) => {
+  test(`the HTML file of a ${mode.viewedFile === null ? 'server' : 'view'} in ${mode.settings.deploymentMode} mode has ${body}`, async (t) => {
     const { routes: [page] } = createPages({ 'index.html': brotliCompressSync('<body>').toString('base64') }, mode);
     const server = createServer((request, response) => page?.send(request, response));
     assert.equal(await (await fetch(`http://127.0.0.1:${await listenHere(t, server)}`)).text(), body);

@@ -1,10 +1,11 @@
 import { OFFERED_JOBS, filterBar } from '../filters/filter-bar.ts';
-import { failure, link, section } from '../parts/blocks.ts';
+import { failure, section } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
 import { chance, change, count, counted, ratio, share } from '../parts/format.ts';
 import { byName } from '../parts/names.ts';
 import { type Page, heading } from '../parts/page.ts';
 import { numberColumn, table, textColumn } from '../parts/table.ts';
+import { wayToAJob } from '../parts/viewed.ts';
 import { getComparison, getJobs, getModels, getPerformance } from '../service/requests.ts';
 import type { ComparedModel, Comparison, Performance } from '../service/responses.ts';
 import { type BenchmarkReturn, benchmarkOver } from './benchmark.ts';
@@ -21,8 +22,7 @@ import { sameDay } from './same-day.ts';
 import { sideDifferences, sideFigures } from './side-by-side.ts';
 
 const NO_FIGURES =
-  'There is nothing to compare: no model has figures in this window. Figures need 20 days on which every model has a return. ' +
-  'Start a job on the ';
+  'There is nothing to compare: no model has figures in this window. Figures need 20 days on which every model has a return.';
 const NO_BENCHMARK = { reason: 'The benchmark is not drawn: its figures could not be loaded.' };
 
 /** Whether one model trades better than another, or the difference may be chance; two to four also side by side. */
@@ -74,7 +74,7 @@ async function parts(comparison: Comparison, { choice, performance, signal }: Lo
   const sides = await sideBySide(comparison, performance, signal);
   const isAnyLeftOut = leftOutModels(comparison).length > 0;
   if (models.length === 0)
-    return [h('p.notice', NO_FIGURES, link('/', 'overview'), '.'), ...sides, isAnyLeftOut ? leftOut(comparison) : null];
+    return [h('p.notice', NO_FIGURES, ...wayToAJob('Start a job')), ...sides, isAnyLeftOut ? leftOut(comparison) : null];
   const confidence = inPercent(comparison.confidence);
   const { pairs, days } = comparison;
   const shown = neighbours(models, pairs);

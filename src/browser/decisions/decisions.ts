@@ -1,9 +1,10 @@
 import { OFFERED_JOBS, filterBar } from '../filters/filter-bar.ts';
 import { hasFilters } from '../filters/filters.ts';
-import { button, link } from '../parts/blocks.ts';
+import { button } from '../parts/blocks.ts';
 import { type Child, h, newId, replace } from '../parts/element.ts';
 import { counted, longDate } from '../parts/format.ts';
 import { type Page, goTo, heading } from '../parts/page.ts';
+import { wayToAJob } from '../parts/viewed.ts';
 import { poll } from '../service/poll.ts';
 import { getDecisions, getFound, getJobs, getModels } from '../service/requests.ts';
 import type { Decision } from '../service/responses.ts';
@@ -80,7 +81,7 @@ function addDay(days: HTMLElement, date: string): HTMLOListElement {
 
 function noDecisions({ filters, kind, symbol }: FeedChoice): Child[] {
   if (kind !== '' || symbol !== '' || hasFilters(filters, feedFilterNames)) return ['No decisions match these filters.'];
-  return ['No model has decided anything yet. Start a job on the ', link('/', 'overview'), '.'];
+  return ['No model has decided anything yet.', ...wayToAJob('Start a job')];
 }
 
 /** Messages that contain the words. */

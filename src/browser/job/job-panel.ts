@@ -4,6 +4,7 @@ import { button, link, messageOf, openDialog } from '../parts/blocks.ts';
 import { changeDetector, h, replace } from '../parts/element.ts';
 import { count, counted, duration, shortId } from '../parts/format.ts';
 import { localTime } from '../parts/time.ts';
+import { viewedFile } from '../parts/viewed.ts';
 import { jobStatusWords } from '../service/job-status.ts';
 import { pollSoon } from '../service/poll.ts';
 import { cancelJob, getStatus } from '../service/requests.ts';
@@ -68,7 +69,8 @@ function showState(status: Status, { state, figures, bar, cancel }: Parts): void
   const finished = total - pending;
   bar.max = Math.max(1, total);
   bar.value = finished;
-  bar.hidden = cancel.hidden = isOver;
+  bar.hidden = isOver;
+  cancel.hidden = isOver || viewedFile() !== null;
   const percent = total === 0 ? 100 : Math.floor((finished / total) * 100);
   const when = isOver
     ? ['ended ', localTime(status.completed_at), ', took ', duration(status.total_duration_seconds)]

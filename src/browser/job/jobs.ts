@@ -5,6 +5,7 @@ import { cost, count, duration, shortId } from '../parts/format.ts';
 import { type Page, heading } from '../parts/page.ts';
 import { liveTable, numberColumn, textColumn } from '../parts/table.ts';
 import { localTime } from '../parts/time.ts';
+import { wayToAJob } from '../parts/viewed.ts';
 import { jobStatusWords, jobStatuses } from '../service/job-status.ts';
 import { poll } from '../service/poll.ts';
 import { getJobPage } from '../service/requests.ts';
@@ -56,7 +57,7 @@ function jobsView(content: HTMLElement, choice: JobChoice): (page: Jobs) => 'mov
 function noJobs({ status, before }: JobChoice): (Node | string)[] {
   if (before !== '') return ['There are no older jobs.'];
   if (status !== '') return [`No job has the status “${jobStatusWords[status]}”.`];
-  return ['There are no jobs yet. Start one on the ', link('/', 'overview'), '.'];
+  return ['There are no jobs yet.', ...wayToAJob('Start one')];
 }
 
 /** The service counts jobs from the newest on, so the way back to newer ones is Back, or the first page. */

@@ -3,6 +3,7 @@ import { filtersIn } from '../filters/filters.ts';
 import { type JobPanel, jobPanel } from '../job/job-panel.ts';
 import { changeDetector, h, replace, replaceKeepingFocus } from '../parts/element.ts';
 import { type Page, heading } from '../parts/page.ts';
+import { viewedFile } from '../parts/viewed.ts';
 import { poll } from '../service/poll.ts';
 import { getJobs, getModels } from '../service/requests.ts';
 import type { Jobs, Status } from '../service/responses.ts';
@@ -24,7 +25,7 @@ export const showOverview: Page = async (host, _params, signal) => {
   const places = { strip: h('div.newest-job'), results: h('div.stack'), job: h('div'), jobs: h('div') };
   const [form, bar] = [triggerForm(), filterBar(filters)];
   const main = h('div.stack', places.results, places.job);
-  const side = h('aside.stack', { 'aria-label': 'Jobs' }, form.element, places.jobs);
+  const side = h('aside.stack', { 'aria-label': 'Jobs' }, viewedFile() === null && form.element, places.jobs);
   replace(host, h('div.bar', heading('Overview'), places.strip), bar.element, h('div.columns', main, side));
   const results = resultsView(places.results, filters);
   const showJobs = jobsView(places, signal);

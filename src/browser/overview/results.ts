@@ -4,6 +4,7 @@ import { type Filters, hasFilters, performanceFilterNames, queryOf } from '../fi
 import { type RefreshFor, recompute } from '../job/recompute.ts';
 import { failure, link, reasonList, section } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
+import { viewedFile } from '../parts/viewed.ts';
 import { getPerformance } from '../service/requests.ts';
 import type { Performance } from '../service/responses.ts';
 
@@ -82,6 +83,7 @@ function nothing({ common, without_clean_days: unclean, without_completed_days: 
 
 /** What to do while there are no results. */
 function newcomer(): HTMLElement {
+  if (viewedFile() !== null) return Object.assign(section('No results', h('p', 'The file has no completed model-day.')), { className: 'empty' });
   const job =
     'A job runs every model on every weekday in a range. Each model sees the prices of the morning and trades; its ' +
     'portfolio is valued at the close.';

@@ -1,3 +1,5 @@
+import { viewedFile } from '../parts/viewed.ts';
+
 /** The wait while things change; while nothing does, or requests fail, it doubles up to the longest. */
 const SHORTEST_MS = 500;
 const LONGEST_MS = 20_000;
@@ -7,10 +9,12 @@ const LONGEST_MS = 20_000;
  * otherwise less and less often. In a hidden tab it pauses; once the tab is visible, the work is repeated at once.
  */
 export async function poll(work: () => Promise<'moving' | 'still'>, signal: AbortSignal): Promise<void> {
-  let delay = SHORTEST_MS;
+  // A view changes only where a service runs on its file, and no model works for it.
+  const shortest = viewedFile() === null ? SHORTEST_MS : LONGEST_MS;
+  let delay = shortest;
   while (!signal.aborted) {
     const pace = await work().catch((): 'still' => 'still');
-    delay = pace === 'moving' ? SHORTEST_MS : Math.min(delay * 2, LONGEST_MS);
+    delay = pace === 'moving' ? shortest : Math.min(delay * 2, LONGEST_MS);
     await wait(delay, signal);
     while (document.hidden && !signal.aborted) await wait(Infinity, signal);
   }

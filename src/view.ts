@@ -1,0 +1,64 @@
+import { basename } from 'node:path';
+import type { Clock } from './calendar.ts';
+import type { Database } from './database/database.ts';
+import { modesOfJobs } from './database/jobs.ts';
+import { openView } from './database/view.ts';
+import type { AccessToken } from './http/access-tokens.ts';
+import { interfaceDescription } from './http/interface-description.ts';
+import type { BuiltPages } from './http/pages.ts';
+import { createHttpServer } from './http/server.ts';
+import { asObject, tryParse } from './json.ts';
+import type { Log } from './log.ts';
+import { type Service, listen } from './service.ts';
+import type { ServedSettings, Settings } from './settings.ts';
+
+export interface ViewOptions {
+  /** The file to show. */
+  path: string;
+  settings: Settings;
+  log: Log;
+  clock: Clock;
+  /** Empty means that every client may read everything. */
+  accessTokens: readonly AccessToken[];
+  pages: BuiltPages;
+}
+
+/** A service that shows a file: pages and reading endpoints, without jobs, locks or any change of the file. */
+export async function startView({ path, settings, log, clock, accessTokens, pages }: ViewOptions): Promise<Service & { mode: ServedSettings['deploymentMode'] }> {
+  const database = openView(path);
+  const served: ServedSettings = {
+    ...{ ...settings, databasePath: path, preserveDevData: null },
+    get deploymentMode() {
+      return modeOf(database);
+    },
+  };
+  const context = { database, settings: served, log, clock, jobs: null, viewedFile: basename(path), interfaceDescription: describeReading };
+  const server = createHttpServer(context, { accessTokens, pages });
+  const port = await listen(server, settings.apiPort, database);
+  return {
+    port,
+    mode: modeOf(database),
+    async stop() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+      database.close();
+    },
+  };
+}
+
+/** The mode in which the jobs of a file were created: DEV where any of them was, because its models are simulated. */
+function modeOf(database: Database): ServedSettings['deploymentMode'] {
+  const { isDev, isProd } = modesOfJobs(database);
+  return isDev ? 'DEV' : isProd ? 'PROD' : 'UNKNOWN';
+}
+
+/** The interface without what a view refuses: everything but GET. */
+async function describeReading(): Promise<string> {
+  const description = asObject(tryParse(await interfaceDescription()));
+  const paths = Object.entries(asObject(description?.['paths']) ?? {}).flatMap(([path, operations]) => {
+    const { get } = asObject(operations) ?? {};
+    return get === undefined ? [] : [[path, { get }] as const];
+  });
+  return JSON.stringify({ ...description, paths: Object.fromEntries(paths) });
+}

@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import type { Clock } from './calendar.ts';
 import type { Database } from './database/database.ts';
 import { modesOfJobs } from './database/jobs.ts';
+import { storageFaultOf } from './database/storage/faults.ts';
 import { openView } from './database/view.ts';
 import type { AccessToken } from './http/access-tokens.ts';
 import { interfaceDescription } from './http/interface-description.ts';
@@ -26,10 +27,11 @@ export interface ViewOptions {
 /** A service that shows a file: pages and reading endpoints, without jobs, locks or any change of the file. */
 export async function startView({ path, settings, log, clock, accessTokens, pages }: ViewOptions): Promise<Service & { mode: ServedSettings['deploymentMode'] }> {
   const database = openView(path);
+  const mode = modeReader(database);
   const served: ServedSettings = {
     ...{ ...settings, databasePath: path, preserveDevData: null },
     get deploymentMode() {
-      return modeOf(database);
+      return mode();
     },
   };
   const context = { database, settings: served, log, clock, jobs: null, viewedFile: basename(path), interfaceDescription: describeReading };
@@ -37,7 +39,7 @@ export async function startView({ path, settings, log, clock, accessTokens, page
   const port = await listen(server, settings.apiPort, database);
   return {
     port,
-    mode: modeOf(database),
+    mode: mode(),
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
@@ -47,10 +49,21 @@ export async function startView({ path, settings, log, clock, accessTokens, page
   };
 }
 
-/** The mode in which the jobs of a file were created: DEV where any of them was, because its models are simulated. */
-function modeOf(database: Database): ServedSettings['deploymentMode'] {
-  const { isDev, isProd } = modesOfJobs(database);
-  return isDev ? 'DEV' : isProd ? 'PROD' : 'UNKNOWN';
+/**
+ * Returns a function that reads the mode in which the jobs of a file were created: DEV where any of them was, because its models
+ * are simulated. While the file cannot be read, the mode is the last one: a response that says so has it too.
+ */
+function modeReader(database: Database): () => ServedSettings['deploymentMode'] {
+  let last: ServedSettings['deploymentMode'] = 'UNKNOWN';
+  return () => {
+    try {
+      const { isDev, isProd } = modesOfJobs(database);
+      return (last = isDev ? 'DEV' : isProd ? 'PROD' : 'UNKNOWN');
+    } catch (error) {
+      if (storageFaultOf(error) === null) throw error;
+      return last;
+    }
+  };
 }
 
 /** The interface without what a view refuses: everything but GET. */

@@ -26,13 +26,15 @@ const PROGRAM = `
   try {
     require('node:os').setPriority(niceness);
   } catch {}
+  const openForReading = () => new DatabaseSync(new URL(url), { readOnly: true, timeout });
   const open = () => {
-    if (path !== null) try {
+    if (path === null) return openForReading();
+    try {
       const database = new DatabaseSync(path, { timeout });
       database.exec('PRAGMA query_only = ON; SELECT 1 FROM sqlite_schema');
       return database;
     } catch {
-      return new DatabaseSync(new URL(url), { readOnly: true, timeout });
+      return openForReading();
     }
   };
   const database = open();

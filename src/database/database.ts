@@ -87,6 +87,7 @@ export function openDatabase(
     connection.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA foreign_keys = ON`);
     connection.exec(`PRAGMA cache_size = ${-1024 * cacheMb}; PRAGMA wal_autocheckpoint = ${PAGES_PER_MB * cacheMb}`);
     migrate(connection);
+    forgetManifest(connection);
     // From here on a service never blocks its event loop: in WAL mode, reads wait for no lock.
     if (isServing) connection.exec('PRAGMA busy_timeout = 0');
   } catch (error) {
@@ -95,6 +96,12 @@ export function openDatabase(
     throw new ServiceError('cannot_start', `Cannot open the database ${path}: ${messageOf(error)}`, { cause: error });
   }
   return wrap(connection, path, onRepair);
+}
+
+/** A package that is opened for writing changes from now on, and may become another job's database. */
+function forgetManifest(connection: DatabaseSync): void {
+  const found = connection.prepare('SELECT 1 FROM package_manifest LIMIT 1').get();
+  if (found !== undefined) connection.exec('DELETE FROM package_manifest');
 }
 
 /**

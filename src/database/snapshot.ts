@@ -21,8 +21,8 @@ export interface Snapshot extends Reader {
 /**
  * Works on a snapshot of a database while others may write. Leaves no trace, not even the empty side files that SQLite
  * creates for a reader and that would belong to this user instead of the server's. So a file that no program has open is read
- * as immutable, and read again in the usual way if one opened it meanwhile. Throws a `ServiceError` (`storage_fault`) for a
- * file that is missing, unreadable, or not a database of this version.
+ * as immutable, and read again in the usual way if one opened it meanwhile; the index of a log is only read. Throws a
+ * `ServiceError` (`storage_fault`) for a file that is missing, unreadable, or not a database of this version.
  */
 export async function withSnapshot<Result>(
   path: string,
@@ -60,7 +60,8 @@ async function using<Result>(
 }
 
 function openSnapshot(path: string, { isUnused }: { isUnused: boolean }): Snapshot {
-  const url = `${pathToFileURL(path).href}${isUnused ? '?immutable=1' : ''}`;
+  const hasIndex = existsSync(`${realPathOf(path)}-shm`);
+  const url = `${pathToFileURL(path).href}${isUnused ? '?immutable=1' : hasIndex ? '?readonly_shm=1' : ''}`;
   let connection: DatabaseSync | undefined;
   try {
     assertOneName(path);

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { lastActiveDate, latestActiveDayBefore } from '../../src/database/active-days.ts';
+import { type Database, openDatabase } from '../../src/database/database.ts';
+import { digestTable, listedTables } from '../../src/database/manifest.ts';
+import { knownTables } from '../../src/database/package-rows.ts';
+import { integer, query, text } from '../../src/database/rows.ts';
+import { withSnapshot } from '../../src/database/snapshot.ts';
+import { packageJob } from '../../src/packaging/package.ts';
+import { atOnce } from '../support/at-once.ts';
+import { type Books, auditOf, fourDays } from '../support/books.ts';
+import { runs } from '../support/long.ts';
+import { anyBars, anyEvents, booksIn } from '../support/random-books.ts';
+import { startTestService, temporaryFolder } from '../support/service.ts';
+import { fillWithTrackRecords, modelNames } from '../support/track-records.ts';
+import { startTestView } from '../support/view.ts';
+
+const JOB = 'bench-0001';
+const MANIFEST = query('SELECT table_name AS "table", rows, sha256 FROM package_manifest ORDER BY 1', { table: text, rows: integer, sha256: text });
+
+/** Requests that a package answers as the service does, with the words that may differ. */
+const requests: [path: string, exceptions?: RegExp][] = [
+  [`/results?job_id=${JOB}`],
+  [`/results?job_id=${JOB}&model=model-1&format=csv`],
+  [`/performance?job_id=${JOB}`],
+  [`/performance?job_id=${JOB}&details=true&common=true`],
+  [`/performance?job_id=${JOB}&benchmark=universe`],
+  [`/performance?job_id=${JOB}&format=csv&table=actions`],
+  [`/comparison?job_id=${JOB}&curves=false`],
+  [`/comparison?job_id=${JOB}&align=number&models=model-0,model-1`],
+  [`/holdings?job_id=${JOB}&model=model-2`],
+  // The days before and after are those of the file.
+  [`/reasoning?job_id=${JOB}&include_full_conversation=true`, /"(previous|next)_date":("[^"]*"|null),/g],
+  [`/decisions?job_id=${JOB}&limit=100`],
+  [`/search?job_id=${JOB}&q=volume&limit=100`],
+  [`/simulate/status/${JOB}`],
+];
+
+test('a package answers as the service does for its job, over chains that began before it', async (t) => {
+  const folder = temporaryFolder(t);
+  const path = join(folder, 'jobs.db');
+  const target = join(folder, 'paper.db');
+  fillWithTrackRecords(path, { models: modelNames(3), days: 45, datesPerJob: 15, failures: 0.05 });
+  const { bytes, ...summary } = await packageJob({ path, jobId: JOB, target });
+  assert.deepEqual(summary, { jobs: 1, modelDays: 43, positions: 89, bars: 3060 });
+  assert.ok(bytes > 100_000);
+  const [service, view] = [await startTestService(t, { folder, settings: { deploymentMode: 'PROD', preserveDevData: null } }), await startTestView(t, target)];
+  for (const [request, exceptions = /$^/g] of requests) {
+    const [ours, its] = await Promise.all([service, view].map(async ({ url }) => (await fetch(url + request)).text()));
+    const plain = (text: string | undefined) => text?.replaceAll(exceptions, '').replaceAll('"deployment_mode":"UNKNOWN"', '"deployment_mode":"PROD"');
+    assert.equal(plain(its), plain(ours), request);
+    assert.ok((ours?.length ?? 0) > 1_000, request);
+  }
+  assert.deepEqual((await view.get('/jobs')).body.jobs.length, 1);
+  assert.deepEqual(
+    (await view.get('/models')).body.models.map((model: any) => [model.signature, model.completed_model_days]),
+    [['model-0', 15], ['model-1', 14], ['model-2', 14]],
+  );
+});
+
+/** Books in which job-2 continues from job-1, and other jobs have words of their own. */
+async function neighbours(path: string): Promise<Books> {
+  const books = await fourDays(path);
+  await books.day('2025-01-08', [['buy', 'ORLY', 3]], 'stranger');
+  for (const job of [1, 3, 4, 5]) {
+    const session = `(SELECT min(session_id) FROM trading_sessions WHERE job_id = 'job-${job}')`;
+    books.database.statement(`UPDATE trading_sessions SET session_summary = 'words of job ${job}' WHERE session_id = ${session}`).run();
+    books.database.statement(`UPDATE reasoning_logs SET content = 'words of job ${job}' WHERE session_id = ${session}`).run();
+  }
+  books.database.statement(`INSERT INTO idempotency_keys VALUES ('key-of-a-client', 'job-2', 'hash', '{}')`).run();
+  books.setBar('AAPL', '2025-01-06', { open: 102, close: 777.125 });
+  books.setBar('ZZZZ', '2025-01-06', { open: 5, close: 5.4375 });
+  return books;
+}
+
+test('a package is one file without a log, and has nothing of other jobs and no key', async (t) => {
+  const folder = temporaryFolder(t);
+  const path = join(folder, 'jobs.db');
+  const target = join(folder, 'paper.db');
+  const { database } = await neighbours(path);
+  await packageJob({ path, jobId: 'job-2', target });
+  assert.deepEqual(readdirSync(folder).sort(), ['jobs.db', 'jobs.db-shm', 'jobs.db-wal', 'paper.db']);
+  const bytes = readFileSync(target);
+  assert.equal(bytes[18], 1, 'it is read and written without a log');
+  for (const text of ['job-1', 'job-3', 'job-4', 'job-5', 'stranger', 'words of', 'key-of-a-client', 'ZZZZ', '2025-01-08T', '2025-01-07'])
+    assert.equal(bytes.includes(text), false, text);
+  const rows = (sql: string) => new DatabaseSync(target, { readOnly: true }).prepare(sql).all().map((row) => Object.values(row));
+  assert.deepEqual(rows('SELECT symbol, date, close FROM price_data ORDER BY 1, 2'), [
+    ['AAPL', '2025-01-03', 101],
+    ['AAPL', '2025-01-06', 777.125],
+    ['MSFT', '2025-01-03', 198],
+    ['MSFT', '2025-01-06', 194],
+    ['ORLY', '2025-01-06', 33],
+  ]);
+  assert.deepEqual(rows('SELECT symbol, close FROM price_revisions'), [['AAPL', 103]], 'what it was at the time');
+  assert.deepEqual(rows('SELECT session_id, job_id, date, status, initial_cash_e4 FROM trading_sessions'), [
+    [1, null, '2025-01-03', 'opening', 100_000_000],
+    [2, 'job-2', '2025-01-06', 'active', null],
+  ]);
+  assert.deepEqual(rows('SELECT symbol, lot, bought_on, quantity, cost_e4 FROM opening_lots'), [
+    ['AAPL', 1, '2025-01-03', 10, 10_000_000],
+    ['MSFT', 1, '2025-01-03', 5, 10_000_000],
+  ]);
+  database.close();
+});
+
+test('the manifest has the digest of every table, until a service opens the file', async (t) => {
+  const folder = temporaryFolder(t);
+  const target = join(folder, 'paper.db');
+  const { database } = await neighbours(join(folder, 'jobs.db'));
+  assert.deepEqual(listedTables(database).sort(), [...knownTables].sort(), 'a new table has a place in package-rows.ts');
+  await packageJob({ path: database.path, jobId: 'job-2', target });
+  await withSnapshot(target, (snapshot) => {
+    const stored = MANIFEST.all(snapshot).map((row) => ({ ...row }));
+    assert.deepEqual(stored, listedTables(snapshot).map((table) => atOnce(digestTable(snapshot, table))));
+    assert.equal(stored.find(({ table }) => table === 'positions')?.rows, 3);
+  });
+  const opened = openDatabase(target);
+  assert.deepEqual(MANIFEST.all(opened), [], 'from now on it changes');
+  opened.close();
+  database.close();
+});
+
+test('openings count nowhere, and chains continue from them', async (t) => {
+  const folder = temporaryFolder(t);
+  const target = join(folder, 'paper.db');
+  const { database } = await neighbours(join(folder, 'jobs.db'));
+  await packageJob({ path: database.path, jobId: 'job-2', target });
+  const view = await startTestView(t, target);
+  const bodyOf = async (path: string) => (await view.get(path)).body;
+  assert.equal((await bodyOf('/results')).count, 2);
+  assert.equal((await bodyOf('/reasoning')).count, 1);
+  assert.equal((await bodyOf('/decisions')).count, 2);
+  const { opening, previous_date: previous } = (await bodyOf('/reasoning?include_full_conversation=true')).sessions[0];
+  assert.deepEqual([opening.date, previous], ['2025-01-03', null]);
+  const { counts } = await bodyOf('/audit');
+  assert.deepEqual([counts.model_days, counts.positions, counts.problems, counts.unverifiable], [1, 2, 0, 0]);
+  const [model] = (await bodyOf('/models')).models;
+  assert.deepEqual([model.first_completed_date, model.completed_model_days], ['2025-01-06', 1]);
+  assert.equal((await view.get('/decisions?after=1')).status, 422, 'no decision has the id of an opening');
+
+  const package_ = openDatabase(target);
+  assert.equal(lastActiveDate(package_, 'model-a'), '2025-01-06');
+  const held = latestActiveDayBefore(package_, 'model-a', '2025-01-06')?.holdings;
+  assert.deepEqual(held?.map(({ symbol, quantity }) => `${symbol} ${quantity}`), ['AAPL 10', 'MSFT 5']);
+  package_.statement(`UPDATE trading_sessions SET status = 'superseded' WHERE session_id = 2`).run();
+  package_.statement(`UPDATE trading_sessions SET status = 'active' WHERE session_id = 2`).run();
+  const changed = package_.statement('SELECT start_changed AS changed FROM trading_sessions WHERE session_id = 2').get();
+  assert.deepEqual({ ...changed }, { changed: 0 }, 'it started from the latest day before it');
+  package_.close();
+  database.close();
+});
+
+test('a package of a package is the same', async (t) => {
+  const folder = temporaryFolder(t);
+  const { database } = await neighbours(join(folder, 'jobs.db'));
+  const [first, second] = [join(folder, 'first.db'), join(folder, 'second.db')];
+  await packageJob({ path: database.path, jobId: 'job-2', target: first });
+  await packageJob({ path: first, jobId: 'job-2', target: second });
+  assert.deepEqual(await withSnapshot(second, (snapshot) => MANIFEST.all(snapshot)), await withSnapshot(first, (snapshot) => MANIFEST.all(snapshot)));
+  database.close();
+});
+
+const refusals: [name: string, jobId: string, sql: string, message: RegExp][] = [
+  ['an unknown job', 'job-9', '', /^Cannot back up job job-9: there is no such job in .*jobs\.db$/],
+  [
+    'an unfinished job',
+    'job-2',
+    `UPDATE jobs SET status = 'running', completed_at = NULL WHERE job_id = 'job-2'`,
+    /^Cannot back up job job-2: it is running; wait for its end, or cancel it$/,
+  ],
+  [
+    'a job whose rows refer to others that are missing',
+    'job-2',
+    `PRAGMA foreign_keys = OFF; INSERT INTO tool_usage VALUES (2, 'x', 1, 0, 0); UPDATE job_details SET model = 'gone' WHERE job_id = 'job-2'`,
+    /^Cannot back up to .*paper\.db: a row of (job_details|trading_sessions) refers to a row of \w+ that is missing$/,
+  ],
+];
+for (const [name, jobId, sql, message] of refusals) {
+  test(`no package: ${name}`, async (t) => {
+    const folder = temporaryFolder(t);
+    const { database } = await neighbours(join(folder, 'jobs.db'));
+    for (const statement of sql.split('; ').filter((one) => one !== '')) database.statement(statement).run();
+    const before = readdirSync(folder);
+    await assert.rejects(packageJob({ path: database.path, jobId, target: join(folder, 'paper.db') }), { code: 'cannot_start', message });
+    assert.deepEqual(readdirSync(folder), before, 'nothing is left behind');
+    database.close();
+  });
+}
+
+/** What the audit says of the model-days of one job. */
+async function findingsOf(database: Database, sessions: readonly unknown[]): Promise<unknown> {
+  const { problems, unverifiable, stale } = await auditOf(database);
+  const days = sessions.map((row) => Object.values(row as object).join(' '));
+  const own = (lines: string[]) => lines.filter((line) => days.some((day) => line.startsWith(day)) && !line.includes('(superseded)'));
+  return [own(problems), own(unverifiable), own(stale)];
+}
+
+test('whatever was traded, replaced, split and revised: of each model-day the audit of a package says what that of the database says', async (t) => {
+  const folder = temporaryFolder(t);
+  const database = openDatabase(join(folder, 'jobs.db'), { durability: 'process-end' });
+  let made = 0;
+  const property = fc.asyncProperty(anyBars, anyEvents, async (bars, events) => {
+    await booksIn(database, bars, events);
+    for (const { job_id: jobId } of database.statement('SELECT job_id FROM jobs').all()) {
+      const target = join(folder, `${(made += 1)}.db`);
+      await packageJob({ path: database.path, jobId: String(jobId), target });
+      const packaged = openDatabase(target);
+      const days = packaged.statement(`SELECT model, date FROM trading_sessions WHERE status = 'active'`).all();
+      assert.deepEqual(await findingsOf(packaged, days), await findingsOf(database, days));
+      packaged.close();
+    }
+  });
+  await fc.assert(property, { numRuns: runs(4, 40) });
+  database.close();
+});

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { copyFileSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { openDatabase } from '../../src/database/database.ts';
+import { openView } from '../../src/database/view.ts';
+import { type Books, fourDays } from '../support/books.ts';
+import { temporaryFolder } from '../support/service.ts';
+import { startTestView } from '../support/view.ts';
+
+/** The names in a folder with hashes of the contents. */
+function contentOf(folder: string): string[] {
+  return readdirSync(folder).sort().map((name) => `${name} ${hash('sha256', readFileSync(join(folder, name)))}`);
+}
+
+/** The books of `fourDays` in a file that nothing has open, which was written with a log. */
+async function unusedFile(folder: string): Promise<string> {
+  const path = join(folder, 'paper.db');
+  const { database } = await fourDays(path);
+  database.close();
+  return path;
+}
+
+const refused: [method: string, path: string, allow: string][] = [
+  ['POST', '/simulate/trigger', ''],
+  ['POST', '/simulate/cancel/job-1', ''],
+  ['GET', '/simulate/trigger', ''],
+  ['POST', '/results', 'GET, HEAD'],
+  ['DELETE', '/jobs', 'GET, HEAD'],
+];
+
+test('whatever would change something is refused, and neither the file nor its folder changes', async (t) => {
+  const folder = temporaryFolder(t);
+  const path = await unusedFile(folder);
+  const before = contentOf(folder);
+  const view = await startTestView(t, path);
+  for (const [method, request, allow] of refused) {
+    const response = await fetch(view.url + request, { method, ...(method === 'POST' && { body: 'no JSON' }) });
+    const { detail } = (await response.json()) as { detail: string };
+    assert.deepEqual(
+      [response.status, response.headers.get('allow'), detail],
+      [405, allow, `Cannot ${method} ${request}: this server only shows the file paper.db, and changes nothing`],
+    );
+  }
+  assert.equal((await view.get('/nowhere')).status, 404);
+  const { paths } = (await view.get('/openapi.json')).body;
+  assert.deepEqual(Object.values(paths).flatMap((operations) => Object.keys(operations as object)).filter((name) => name !== 'get'), []);
+  for (const request of ['/results', '/performance', '/audit', '/search?q=done', '/models', '/jobs', '/prices/coverage'])
+    assert.equal((await view.get(request)).status, 200, request);
+  assert.deepEqual(contentOf(folder), before);
+});
+
+test('its health names the file; tokens are asked for as in a service; the configuration of the viewer is not read', async (t) => {
+  const path = await unusedFile(temporaryFolder(t));
+  const view = await startTestView(t, path, { settings: { apiToken: 'secret' } });
+  const { timestamp: _timestamp, ...health } = (await view.get('/health')).body;
+  const state = { status: 'healthy', database: 'connected', viewing: 'paper.db' };
+  assert.deepEqual(health, { ...state, deployment_mode: 'UNKNOWN', is_dev_mode: false, preserve_dev_data: null });
+  assert.equal((await view.get('/models')).status, 401);
+  const response = await fetch(`${view.url}/models`, { headers: { authorization: 'Bearer secret' } });
+  const { models, configuration_error: error } = (await response.json()) as any;
+  assert.deepEqual([models.map(({ signature }: any) => signature), error], [['model-a'], null]);
+});
+
+test('the mode is that of the jobs of the file: DEV where any was simulated', async (t) => {
+  const path = await unusedFile(temporaryFolder(t));
+  const view = await startTestView(t, path);
+  const other = openDatabase(path);
+  for (const [job, mode] of [['job-1', 'PROD'], ['job-2', 'DEV']] as const) {
+    other.statement('UPDATE jobs SET deployment_mode = ? WHERE job_id = ?').run(mode, job);
+    assert.equal((await view.get('/jobs')).body.deployment_mode, mode);
+  }
+  other.close();
+});
+
+/** One more day of the same books, by a service that has the file open. */
+async function oneMoreDay({ day }: Books): Promise<void> {
+  await day('2025-01-09', [['sell', 'AAPL', 2]]);
+}
+
+test('what a service commits to the file appears, from its start to its end and after it', async (t) => {
+  const path = join(temporaryFolder(t), 'paper.db');
+  const books = await fourDays(path);
+  const countOf = async () => {
+    const [results, performance, found] = await Promise.all(
+      ['/results', '/performance', '/search?q=sell'].map(async (request) => (await view.get(request)).body),
+    );
+    return [results.count, performance.models[0].model_days, found.count];
+  };
+  const view = await startTestView(t, path);
+  assert.deepEqual(await countOf(), [7, 4, 1], 'with a log');
+  await oneMoreDay(books);
+  assert.deepEqual(await countOf(), [8, 5, 2], 'the log has grown');
+  (books.database as any).close();
+  assert.deepEqual(await countOf(), [8, 5, 2], 'the service has ended');
+});
+
+test('a search indexes in memory what the file has no index of, and finds what a service would', async (t) => {
+  const folder = temporaryFolder(t);
+  const path = await unusedFile(folder);
+  const file = openDatabase(path);
+  file.statement(`UPDATE reasoning_logs SET content = 'zebra ' || rowid WHERE role = 'assistant'`).run();
+  file.close();
+  const before = contentOf(folder);
+  const view = await startTestView(t, path);
+  const [first, again] = [await view.get('/search?q=zebra&limit=2'), await view.get('/search?q=zebra&limit=2')];
+  assert.equal(first.body.count, 2);
+  assert.deepEqual(again.body, first.body);
+  const rest = await view.get(`/search?q=zebra&limit=100&before=${first.body.next_before}`);
+  const all = new DatabaseSync(path, { readOnly: true }).prepare(`SELECT count(*) AS count FROM reasoning_logs WHERE role = 'assistant'`).get();
+  assert.equal(first.body.count + rest.body.count, all?.['count']);
+  assert.deepEqual(contentOf(folder).filter((line) => !line.includes('-wal') && !line.includes('-shm')), before);
+});
+
+const unusable: [name: string, make: (path: string) => void, message: RegExp][] = [
+  ['a missing file', (path) => rmSync(path), /^There is no database .*paper\.db$/],
+  ['what is no database', (path) => writeFileSync(path, 'text'.repeat(1000)), /^Cannot read the database .*paper\.db: file is not a database$/],
+  [
+    'another program\'s database',
+    (path) => (rmSync(path), new DatabaseSync(path).exec('CREATE TABLE t (x)')),
+    /^Cannot use .*paper\.db: it is a database of another program$/,
+  ],
+  [
+    'a log without its index',
+    (path) => copyFileSync(path, `${path}-wal`),
+    /^Cannot read the database .*paper\.db: its log \(-wal\) lies beside it without the index \(-shm\); start the service on it once/,
+  ],
+];
+for (const [name, make, message] of unusable) {
+  test(`no view: ${name}`, async (t) => {
+    const path = await unusedFile(temporaryFolder(t));
+    make(path);
+    assert.throws(() => openView(path), { code: 'storage_fault', message });
+  });
+}
+
+test('a file that is lost while it is shown makes the view unhealthy, and one that is put there is shown', async (t) => {
+  const folder = temporaryFolder(t);
+  const path = await unusedFile(folder);
+  const view = await startTestView(t, path);
+  copyFileSync(path, join(folder, 'copy.db'));
+  rmSync(path);
+  assert.equal((await view.get('/health')).body.status, 'unhealthy');
+  assert.equal((await view.get('/results')).status, 500);
+  copyFileSync(join(folder, 'copy.db'), path);
+  assert.equal((await view.get('/health')).body.status, 'healthy');
+  assert.equal((await view.get('/results')).body.count, 7);
+});

@@ -1,0 +1,29 @@
+import type { TestContext } from 'node:test';
+import { readAccessTokens } from '../../src/http/access-tokens.ts';
+import type { BuiltPages } from '../../src/http/pages.ts';
+import { silentLog } from '../../src/log.ts';
+import { type Settings, readSettings } from '../../src/settings.ts';
+import { startView } from '../../src/view.ts';
+import { type Answer, TODAY, clockFrom } from './service.ts';
+
+export interface TestView {
+  url: string;
+  get(path: string): Promise<Answer>;
+}
+
+/** A view of a file in this process, on a free port. */
+export async function startTestView(
+  t: TestContext,
+  path: string,
+  { settings: own = {}, pages = {} }: { settings?: Partial<Settings>; pages?: BuiltPages } = {},
+): Promise<TestView> {
+  const settings = { ...readSettings({ API_PORT: '0' }), ...own };
+  const view = await startView({ path, settings, log: silentLog, clock: clockFrom(TODAY), accessTokens: readAccessTokens(settings), pages });
+  t.after(() => view.stop());
+  const url = `http://127.0.0.1:${view.port}`;
+  const get = async (request: string) => {
+    const response = await fetch(url + request);
+    return { status: response.status, headers: response.headers, body: await response.json() };
+  };
+  return { url, get };
+}

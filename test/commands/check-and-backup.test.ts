@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { closeSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync, watch, writeSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { hash } from 'node:crypto';
+import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync, statSync, watch, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openDatabase } from '../../src/database/database.ts';
 import { fourDays } from '../support/books.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { runs } from '../support/long.ts';
-import { ask, installProgram, runProgram, startProgram, startServer } from '../support/program.ts';
+import { RUNTIME_CONFIG, ask, followProgram, installProgram, runProgram, startProgram, startServer, waitForJob } from '../support/program.ts';
 
 /** A folder with the program and the books of `fourDays` as its database; `sql` is done to them. */
 async function installWithBooks(t: TestContext, sql = ''): Promise<string> {
@@ -141,6 +143,61 @@ test('beside a running server: an audit, a check, a backup, and a check of that'
   }
   const named = await runInProcess(['backup'], { cwd, env });
   assert.match(named.stdout, /^data\/dev_agent_data\/jobs_dev-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z\.db: /);
+});
+
+/** What a reader asks a view for; every answer is good. */
+async function readAll(url: string): Promise<void> {
+  for (const path of ['/', '/health', '/results', '/performance', '/comparison', '/search?q=bought', '/audit', '/models'])
+    assert.equal((await fetch(url + path)).status, 200, path);
+}
+
+/** The files of a folder with hashes of their contents. */
+function contentOf(folder: string): string[] {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+  return names.map((name) => `${name} ${statSync(join(folder, name)).isFile() ? hash('sha256', readFileSync(join(folder, name))) : ''}`);
+}
+
+/** Starts a view of a file by the program; as another user where this one is root, for whom nothing is read-only. */
+async function startView(t: TestContext, file: string, { cwd, isOther = false }: { cwd: string; isOther?: boolean }) {
+  const nobody = isOther && process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+  const env = { API_PORT: '0', RUNTIME_CONFIG_PATH: RUNTIME_CONFIG };
+  const program = followProgram(spawn(process.execPath, ['server.js', 'view', file], { cwd, env, ...nobody }));
+  t.after(() => program.process.kill('SIGKILL'));
+  const [, port] = await program.waitFor(/"message":"listening".*?"port":(\d+)/);
+  return { ...program, url: `http://127.0.0.1:${port}` };
+}
+
+test('backup --job and view, beside a running server and in a read-only folder: no byte and no file changes', async (t) => {
+  const cwd = installProgram(t);
+  const env = { DEPLOYMENT_MODE: 'DEV' };
+  const server = await startServer(t, { cwd, env });
+  const job = await ask(`${server.url}/simulate/trigger`, { start_date: '2025-11-24', end_date: '2025-11-28' });
+  await waitForJob(server.url, job.job_id);
+  const data = join(cwd, 'data');
+  const before = contentOf(data);
+  assert.equal(before.filter((line) => /-(wal|shm) /.test(line)).length, 2, 'the server has a log');
+  const live = await startView(t, 'data/jobs_dev.db', { cwd });
+  await readAll(live.url);
+  assert.deepEqual(contentOf(data), before, 'beside the server');
+
+  const packaged = await runProgram(['backup', '--job', job.job_id, 'paper/paper.db'], { cwd, env });
+  assert.equal(packaged.code, 1, packaged.stderr);
+  mkdirSync(join(cwd, 'paper'));
+  const again = await runProgram(['backup', '--job', job.job_id, 'paper/paper.db'], { cwd, env });
+  assert.match(again.stdout, /^paper\/paper\.db: \d+\.\d kB, 1 job, 10 model-days, \d+ positions, \d+ price bars\n$/);
+  assert.equal((await runInProcess(['check', 'paper/paper.db'], { cwd })).code, 0);
+  const own = contentOf(join(cwd, 'paper'));
+  chmodSync(join(cwd, 'paper/paper.db'), 0o444);
+  for (const folder of ['paper', '.']) chmodSync(join(cwd, folder), 0o555);
+  const view = await startView(t, 'paper/paper.db', { cwd, isOther: true });
+  assert.match((await view.waitFor(/^paper.*$/m))[0], /^paper\/paper\.db, made in DEV mode, with simulated models: http:\/\/localhost:\d+\/ \(Ctrl-C ends it\)$/);
+  await readAll(view.url);
+  assert.deepEqual((await ask(`${view.url}/results`)).results, (await ask(`${server.url}/results`)).results);
+  view.process.kill('SIGTERM');
+  assert.equal((await view.ended).code, 0);
+  chmodSync(cwd, 0o755);
+  chmodSync(join(cwd, 'paper'), 0o755);
+  assert.deepEqual(contentOf(join(cwd, 'paper')), own, 'in a read-only folder');
 });
 
 test('a backup that is interrupted leaves nothing behind; the next start removes what a killed one left', async (t) => {

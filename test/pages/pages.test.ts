@@ -8,8 +8,9 @@ import { noBrowser } from '../support/chromium.ts';
 import { comparedModel, comparedPair, comparisonAnswer, modelWithout } from '../support/comparison-answer.ts';
 import { leftToLongForm, runs } from '../support/long.ts';
 import { lastWeekdays, wavyPrices } from '../support/market.ts';
-import { type TestService, startTestService } from '../support/service.ts';
+import { type TestService, builtPages, startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { startTestView } from '../support/view.ts';
 
 const SYMBOLS = ['AAPL', 'MSFT', 'NVDA'];
 const dates = lastWeekdays(runs(3, 12));
@@ -442,6 +443,22 @@ test('the API page lists every operation and tries one', inLongForm, async (t) =
     await results.locator('.response').innerText(),
     /GET \/results\?model=model-a\s+200 .*"model": "model-a"/s,
   );
+});
+
+test('a view says which file it shows, starts no job and asks for nothing that it refuses', inLongForm, async (t) => {
+  const view = await startTestView(t, service.settings.databasePath, { pages: await builtPages() });
+  const { page, open } = await visit(t, view.url);
+  for (const [name, path] of Object.entries(pages)) {
+    await open(path);
+    await page.getByText('Viewing jobs.db. Nothing here changes it.').waitFor();
+    assert.equal(await page.getByRole('button', { name: /^(start job|cancel)/i }).count(), 0, name);
+  }
+  await open('/');
+  await page.getByRole('region', { name: 'Development mode' }).getByText('Nothing here is a real result.').waitFor();
+  await page.getByRole('row', { name: /model-a/ }).first().waitFor();
+  assert.equal(await page.getByText('Start a job').count(), 0);
+  await open('/api');
+  assert.equal(await page.getByText('POST', { exact: true }).count(), 0);
 });
 
 test('what does not exist is explained in a sentence', inBrowser, async (t) => {

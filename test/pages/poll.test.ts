@@ -4,8 +4,9 @@ import { resolve } from 'node:path';
 import { describe, test } from 'node:test';
 import { withGlobals } from '../support/globals.ts';
 
-/** As much of a document as polling needs: whether it is hidden, and its events. */
-const page = Object.assign(new EventTarget(), { hidden: false });
+/** As much of a document as polling needs: whether it is hidden, its events, and what its body says. */
+const body = { dataset: {} as Record<string, string> };
+const page = Object.assign(new EventTarget(), { hidden: false, body });
 
 // Not imported, because the compiler checks the browser's code on its own.
 const load = (name: string) => createRequire(import.meta.url)(resolve(import.meta.dirname, '../../src/browser', name));
@@ -65,6 +66,23 @@ describe('polling', () => {
     leaving.abort();
     await polling;
     assert.equal(await after(100_000), 8);
+  });
+
+  test('in a view, polling is slow from the start', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    body.dataset['view'] = 'paper.db';
+    const leaving = new AbortController();
+    let asked = 0;
+    const polling = poll(async () => ((asked += 1), 'moving'), leaving.signal);
+    await settle();
+    for (const [ms, expected] of [[19_999, 1], [1, 2], [19_999, 2], [1, 3]] as const) {
+      t.mock.timers.tick(ms);
+      await settle();
+      assert.equal(asked, expected);
+    }
+    delete body.dataset['view'];
+    leaving.abort();
+    await polling;
   });
 });
 

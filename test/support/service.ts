@@ -93,7 +93,8 @@ export function realAgent(): Promise<string> {
 
 let pages: ReturnType<typeof buildPages> | undefined;
 
-function builtPages(): ReturnType<typeof buildPages> {
+/** The files of the pages, built once. */
+export function builtPages(): ReturnType<typeof buildPages> {
   return (pages ??= buildPages());
 }
 

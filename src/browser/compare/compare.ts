@@ -1,11 +1,10 @@
 import { OFFERED_JOBS, filterBar } from '../filters/filter-bar.ts';
-import { failure, section } from '../parts/blocks.ts';
+import { failure, section, wayToAJob } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
 import { chance, change, count, counted, ratio, share } from '../parts/format.ts';
 import { byName } from '../parts/names.ts';
 import { type Page, heading } from '../parts/page.ts';
 import { numberColumn, table, textColumn } from '../parts/table.ts';
-import { wayToAJob } from '../parts/viewed.ts';
 import { getComparison, getJobs, getModels, getPerformance } from '../service/requests.ts';
 import type { ComparedModel, Comparison, Performance } from '../service/responses.ts';
 import { type BenchmarkReturn, benchmarkOver } from './benchmark.ts';

@@ -1,10 +1,9 @@
 import { OFFERED_JOBS, filterBar } from '../filters/filter-bar.ts';
 import { hasFilters } from '../filters/filters.ts';
-import { button } from '../parts/blocks.ts';
+import { button, wayToAJob } from '../parts/blocks.ts';
 import { type Child, h, newId, replace } from '../parts/element.ts';
 import { counted, longDate } from '../parts/format.ts';
 import { type Page, goTo, heading } from '../parts/page.ts';
-import { wayToAJob } from '../parts/viewed.ts';
 import { poll } from '../service/poll.ts';
 import { getDecisions, getFound, getJobs, getModels } from '../service/requests.ts';
 import type { Decision } from '../service/responses.ts';

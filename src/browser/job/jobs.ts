@@ -1,11 +1,10 @@
 import { jobPath } from '../../page-paths.ts';
-import { link, section } from '../parts/blocks.ts';
+import { link, section, wayToAJob } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
 import { cost, count, duration, shortId } from '../parts/format.ts';
 import { type Page, heading } from '../parts/page.ts';
 import { liveTable, numberColumn, textColumn } from '../parts/table.ts';
 import { localTime } from '../parts/time.ts';
-import { wayToAJob } from '../parts/viewed.ts';
 import { jobStatusWords, jobStatuses } from '../service/job-status.ts';
 import { poll } from '../service/poll.ts';
 import { getJobPage } from '../service/requests.ts';

@@ -1,4 +1,5 @@
 import { type Attributes, type Child, h, newId, on, replace } from './element.ts';
+import { viewedFile } from './viewed.ts';
 
 /** The building blocks of pages: sections, buttons, links, lists, forms, dialogs. */
 
@@ -11,6 +12,11 @@ export function section(title: Child, ...children: readonly Child[]): HTMLElemen
 /** A link to one of our pages or files; `href` is a path. */
 export function link(href: string, ...children: readonly Child[]): HTMLAnchorElement {
   return h('a', { href }, ...children);
+}
+
+/** The end of a sentence that says what is missing: where to start a job, such as `Start one`. Nothing in a view. */
+export function wayToAJob(words: string): (Node | string)[] {
+  return viewedFile() === null ? [` ${words} on the `, link('/', 'overview'), '.'] : [];
 }
 
 type Label = Child | readonly Child[];

@@ -30,7 +30,7 @@ type Access =
  * `ServiceError` (`storage_fault`) for a file that is missing, unreadable, or not a database of this version; statements throw it
  * when the file is lost later.
  */
-export function openView(path: string): Database {
+export function openView(path: string, { idleMs = IDLE_MS }: { idleMs?: number } = {}): Database {
   const file = realPathOf(path);
   let open = openAs(path, file);
   let isUsed = true;
@@ -48,7 +48,7 @@ export function openView(path: string): Database {
     if (!isUsed && open.access === 'readonly_shm=1') open.close();
     isUsed = false;
   };
-  const timer = setInterval(closeWhenIdle, IDLE_MS).unref();
+  const timer = setInterval(closeWhenIdle, idleMs).unref();
   return {
     path,
     statement: (sql, rows) => current().statement(sql, rows),

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -36,7 +37,7 @@ const requests: [path: string, exceptions?: RegExp][] = [
   // The days before and after are those of the file.
   [`/reasoning?job_id=${JOB}&include_full_conversation=true`, /"(previous|next)_date":("[^"]*"|null),/g],
   [`/decisions?job_id=${JOB}&limit=100`],
-  [`/search?job_id=${JOB}&q=volume&limit=100`],
+  [`/search?job_id=${JOB}&q=volume&limit=3`],
   [`/simulate/status/${JOB}`],
 ];
 
@@ -53,7 +54,7 @@ test('a package answers as the service does for its job, over chains that began 
     const [ours, its] = await Promise.all([service, view].map(async ({ url }) => (await fetch(url + request)).text()));
     const plain = (text: string | undefined) => text?.replaceAll(exceptions, '').replaceAll('"deployment_mode":"UNKNOWN"', '"deployment_mode":"PROD"');
     assert.equal(plain(its), plain(ours), request);
-    assert.ok((ours?.length ?? 0) > 1_000, request);
+    assert.ok((ours?.length ?? 0) > 500, request);
   }
   assert.deepEqual((await view.get('/jobs')).body.jobs.length, 1);
   assert.deepEqual(
@@ -74,6 +75,8 @@ async function neighbours(path: string): Promise<Books> {
   books.database.statement(`INSERT INTO idempotency_keys VALUES ('key-of-a-client', 'job-2', 'hash', '{}')`).run();
   books.setBar('AAPL', '2025-01-06', { open: 102, close: 777.125 });
   books.setBar('ZZZZ', '2025-01-06', { open: 5, close: 5.4375 });
+  books.setBar('MSFT', '2025-01-09', { open: 190, close: 191, source: 'yahoo' });
+  books.database.statement(`INSERT INTO price_data_coverage VALUES ('AAPL', 'csv', '2025-01-03', '2025-01-08', 't')`).run();
   return books;
 }
 
@@ -94,8 +97,10 @@ test('a package is one file without a log, and has nothing of other jobs and no 
     ['AAPL', '2025-01-06', 777.125],
     ['MSFT', '2025-01-03', 198],
     ['MSFT', '2025-01-06', 194],
+    ['MSFT', '2025-01-09', 191], // of a source without split jumps: that changes what splits mean
     ['ORLY', '2025-01-06', 33],
   ]);
+  assert.deepEqual(rows('SELECT symbol, end_date FROM price_data_coverage'), [['AAPL', '2025-01-06']]);
   assert.deepEqual(rows('SELECT symbol, close FROM price_revisions'), [['AAPL', 103]], 'what it was at the time');
   assert.deepEqual(rows('SELECT session_id, job_id, date, status, initial_cash_e4 FROM trading_sessions'), [
     [1, null, '2025-01-03', 'opening', 100_000_000],
@@ -117,7 +122,8 @@ test('the manifest has the digest of every table, until a service opens the file
   await withSnapshot(target, (snapshot) => {
     const stored = MANIFEST.all(snapshot).map((row) => ({ ...row }));
     assert.deepEqual(stored, listedTables(snapshot).map((table) => atOnce(digestTable(snapshot, table))));
-    assert.equal(stored.find(({ table }) => table === 'positions')?.rows, 3);
+    const lots = '[1,"AAPL",1,"2025-01-03",10,10000000]\n[1,"MSFT",1,"2025-01-03",5,10000000]';
+    assert.deepEqual(stored.find(({ table }) => table === 'opening_lots'), { table: 'opening_lots', rows: 2, sha256: hash('sha256', lots) });
   });
   const opened = openDatabase(target);
   assert.deepEqual(MANIFEST.all(opened), [], 'from now on it changes');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { copyFileSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -8,6 +8,7 @@ import { openDatabase } from '../../src/database/database.ts';
 import { openView } from '../../src/database/view.ts';
 import { type Books, fourDays } from '../support/books.ts';
 import { temporaryFolder } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import { startTestView } from '../support/view.ts';
 
 /** The names in a folder with hashes of the contents. */
@@ -95,6 +96,24 @@ test('what a service commits to the file appears, from its start to its end and 
   assert.deepEqual(await countOf(), [8, 5, 2], 'the log has grown');
   (books.database as any).close();
   assert.deepEqual(await countOf(), [8, 5, 2], 'the service has ended');
+  const other = openDatabase(path);
+  other.statement(`UPDATE trading_sessions SET status = 'superseded' WHERE date = '2025-01-09'`).run();
+  other.close();
+  assert.deepEqual(await countOf(), [7, 4, 1], 'another one has come and gone');
+});
+
+test('a view that is not used for a while lets a service that ends remove its log', async (t) => {
+  const path = await unusedFile(temporaryFolder(t));
+  const view = openView(path, { idleMs: 5 });
+  t.after(() => view.close());
+  let service = openDatabase(path);
+  view.statement('SELECT count(*) FROM jobs').get();
+  await until('the log to be removed', () => {
+    service.close();
+    if (!existsSync(`${path}-wal`)) return true;
+    service = openDatabase(path);
+    return false;
+  });
 });
 
 test('a search indexes in memory what the file has no index of, and finds what a service would', async (t) => {

@@ -24,8 +24,11 @@ export interface ViewOptions {
   pages: BuiltPages;
 }
 
-/** A service that shows a file: pages and reading endpoints, without jobs, locks or any change of the file. */
-export async function startView({ path, settings, log, clock, accessTokens, pages }: ViewOptions): Promise<Service & { mode: ServedSettings['deploymentMode'] }> {
+/** A service that shows a file, with the mode that made it. */
+type View = Service & { mode: ServedSettings['deploymentMode'] };
+
+/** Starts a service that shows a file: pages and reading endpoints, without jobs, locks or any change of the file. */
+export async function startView({ path, settings, log, clock, accessTokens, pages }: ViewOptions): Promise<View> {
   const database = openView(path);
   const mode = modeReader(database);
   const served: ServedSettings = {

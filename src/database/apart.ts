@@ -51,8 +51,8 @@ const PROGRAM = `
 
 /**
  * Runs queries that read whole tables in a separate process, so that only the caller waits for them; a thread would delay the
- * exit of this process. Without a path it opens the URL, for reading only. Resolves to a result for each query; rejects when the file cannot be opened at all, or when the
- * signal ended the process.
+ * exit of this process. Without a path it opens the URL, for reading only. Resolves to a result for each query; rejects when the
+ * file cannot be opened at all, or when the signal ended the process.
  */
 export async function queryApart<const Queries extends readonly { readonly sql: string }[]>(
   { path, url }: Pick<Snapshot, 'url'> & { path: string | null },

@@ -43,9 +43,10 @@ export function* makePackage(
 
 /** Removes the indexes and triggers of an empty schema, and returns the statements that make them again. */
 function takeAway(connection: DatabaseSync): string[] {
-  const found = connection.prepare(`SELECT type, name, sql FROM main.sqlite_schema WHERE type IN ('index', 'trigger') AND sql IS NOT NULL`).all();
+  const sql = `SELECT type, name, sql FROM main.sqlite_schema WHERE type IN ('index', 'trigger') AND sql IS NOT NULL`;
+  const found = connection.prepare(sql).all();
   for (const { type, name } of found) connection.exec(`DROP ${type} main.${name}`);
-  return found.map(({ sql }) => String(sql));
+  return found.map((row) => String(row['sql']));
 }
 
 function* writeManifest({ connection, reader }: PackageFile): Steps<void> {

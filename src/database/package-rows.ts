@@ -77,7 +77,11 @@ function sessionBatches({ connection }: PackageFile, jobId: string): [first: num
 }
 
 /** `only` gives some columns another value. A message keeps its row number, because a search continues from one. */
-function copy({ connection, reader }: PackageFile, table: string, where: string, values: SQLInputValue[], only: Record<string, string> = {}): void {
+function copy(
+  { connection, reader }: PackageFile,
+  table: string,
+  ...[where, values, only = {}]: [where: string, values: SQLInputValue[], only?: Record<string, string>]
+): void {
   const columns = [...(table === 'reasoning_logs' ? ['rowid'] : []), ...storedColumns(reader, table)];
   const chosen = columns.map((column) => only[column] ?? column).join(', ');
   connection
@@ -112,7 +116,10 @@ function copyOpening({ connection }: PackageFile, { sessionId, initialCash, lots
      SELECT position_id, session_id, 1, 'no_trade', cash_e4, portfolio_value_e4, daily_profit_e4, daily_return_pct, created_at
      FROM source.positions WHERE position_id = (${last})`,
   );
-  run(`INSERT INTO holdings (position_id, symbol, quantity) SELECT position_id, symbol, quantity FROM source.holdings WHERE position_id = (${last})`);
+  run(
+    `INSERT INTO holdings (position_id, symbol, quantity)
+     SELECT position_id, symbol, quantity FROM source.holdings WHERE position_id = (${last})`,
+  );
   run(
     `INSERT INTO session_prices (session_id, symbol, date, close_e4, close_date)
      SELECT session_id, symbol, date, close_e4, close_date FROM source.session_prices

@@ -130,7 +130,7 @@ function urlOf(file: string, access: Access): URL {
   return new URL(`${pathToFileURL(file).href}${access === '' ? '' : `?${access}`}`);
 }
 
-/** The tables of the search, for this connection alone: they hide those of the file, and SQLite keeps them elsewhere. */
+/** The tables of the search, for this connection only: they hide those of the file, and SQLite keeps them elsewhere. */
 const TEMPORARY_TABLES = searchTables.replaceAll(/TABLE (?=log_words)/g, 'TABLE IF NOT EXISTS temp.');
 
 /** Runs work that writes to the tables of the search. */

@@ -46,7 +46,7 @@ export const modelsResponse = named('ModelsResponse', {
 
 /** The models of the configuration in its order, with each repeat, then those named only by jobs. */
 export function models({ database, settings, viewedFile }: Context): ResponseBody {
-  // The configuration of whoever views a file says nothing about it.
+  // The configuration on the machine of the reader says nothing about the file.
   const { configuration, error } = viewedFile === null ? configurationNow(settings.configurationPath) : NO_CONFIGURATION;
   return listBody('models', items(database, configuration?.models ?? []), (count) => ({
     count,

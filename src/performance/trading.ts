@@ -107,8 +107,8 @@ interface Accounts {
 }
 
 /**
- * Applies a day's actions, to what an opening holds where it is one. The cost or proceeds of a trade are the change in cash, so the profit includes everything that an
- * order is charged beside its price.
+ * Applies a day's actions; an opening has none, but lots. The cost or proceeds of a trade are the change in cash, so the profit
+ * includes everything that an order is charged beside its price.
  */
 function applyDay(accounts: Accounts, { sessionId, date, actions, lots = [] }: LedgerDay, openingCash: Money): void {
   const { trading } = accounts;

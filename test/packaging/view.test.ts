@@ -135,7 +135,7 @@ test('a search indexes in memory what the file has no index of, and finds what a
 
 const unusable: [name: string, make: (path: string) => void, message: RegExp][] = [
   ['a missing file', (path) => rmSync(path), /^There is no database .*paper\.db$/],
-  ['what is no database', (path) => writeFileSync(path, 'text'.repeat(1000)), /^Cannot read the database .*paper\.db: file is not a database$/],
+  ['what is not a database', (path) => writeFileSync(path, 'text'.repeat(1000)), /^Cannot read the database .*paper\.db: file is not a database$/],
   [
     'another program\'s database',
     (path) => (rmSync(path), new DatabaseSync(path).exec('CREATE TABLE t (x)')),

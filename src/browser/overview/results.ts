@@ -83,7 +83,8 @@ function nothing({ common, without_clean_days: unclean, without_completed_days: 
 
 /** What to do while there are no results. */
 function newcomer(): HTMLElement {
-  if (viewedFile() !== null) return Object.assign(section('No results', h('p', 'The file has no completed model-day.')), { className: 'empty' });
+  if (viewedFile() !== null)
+    return Object.assign(section('No results', h('p', 'The file has no completed model-day.')), { className: 'empty' });
   const job =
     'A job runs every model on every weekday in a range. Each model sees the prices of the morning and trades; its ' +
     'portfolio is valued at the close.';

@@ -109,7 +109,7 @@ function addRow(
   [day.cash, day.value, day.profit] = [cash, value, profit];
 }
 
-/** A chain begins with the initial cash or with an opening, which alone has lots. */
+/** A chain begins with the initial cash or with an opening, and only an opening has lots. */
 function addLots(database: Reader, beginnings: readonly LedgerDay[]): void {
   const lots = Map.groupBy(openingLots(database, beginnings.map(({ sessionId }) => sessionId)), ({ sessionId }) => sessionId);
   for (const day of beginnings) day.lots = lots.get(day.sessionId) ?? [];

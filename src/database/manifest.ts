@@ -16,7 +16,7 @@ const ROWS_PER_STEP = 500;
 
 /** A service fills the index of words, and the manifest cannot contain itself. */
 const TABLES = query(
-  `SELECT name FROM sqlite_schema
+  `SELECT coalesce(name, '') FROM sqlite_schema
    WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'log\\_words%' ESCAPE '\\'
      AND name <> 'package_manifest' ORDER BY name`,
   [text],

@@ -29,9 +29,13 @@ const MORE_ROWS = [
   `INSERT INTO stock_split_spans VALUES ('m', 'csv', '2025-01-06', '2025-01-07', 't')`,
   `INSERT INTO trading_sessions (session_id, job_id, date, model, status, error, initial_cash_e4, started_at, completed_at)
     VALUES (90, 'k', '2025-01-07', 'm', 'failed', 'e', 5, 't', 't')`,
+  `INSERT INTO trading_sessions (job_id, date, model, status, error, started_from_session_id, started_at, completed_at)
+    VALUES ('k', '2025-01-07', 'm', 'failed', 'e', 1, 't', 't')`,
   `UPDATE reasoning_logs SET role = 'assistant' WHERE session_id = 1 AND message_index = 0`,
   `INSERT INTO log_words (rowid, words) VALUES (1, 'm')`,
   `INSERT INTO log_words_spans VALUES (7, 8, 90, 90)`,
+  `INSERT INTO opening_lots VALUES (1, 'X', 1, '2025-01-06', 1, 1)`,
+  'CREATE TABLE m (a INTEGER PRIMARY KEY)', // for queries of the schema
   'PRAGMA foreign_keys = OFF',
   `INSERT INTO holdings (position_id, symbol, quantity) VALUES (99, 'X', 1)`,
 ];

@@ -13,6 +13,8 @@ export type Settings = ReturnType<typeof readSettings>;
 export type ServedSettings = Omit<Settings, 'deploymentMode'> & { deploymentMode: DeploymentMode | 'UNKNOWN' };
 
 const MAX_TOKEN_LENGTH = 1_000;
+/** As many as a trigger may have runs (jobs/expand-models.ts). */
+const MAX_PARALLEL_MODELS = 2_000;
 
 export function isAccessToken(text: string): boolean {
   return isHeaderKey(text) && text.length <= MAX_TOKEN_LENGTH;
@@ -188,7 +190,7 @@ const environmentSchema = v.object({
   API_PORT: v.optional(wholeNumber(0, 65_535), '8080'),
   LOG_LEVEL: v.optional(logLevelName, 'INFO'),
   MAX_SIMULATION_DAYS: v.optional(wholeNumber(1, 3_660), '30'),
-  MAX_PARALLEL_MODELS: v.optional(wholeNumber(1, 256), '8'),
+  MAX_PARALLEL_MODELS: v.optional(wholeNumber(1, MAX_PARALLEL_MODELS), '8'),
   MODEL_DAY_TIMEOUT_SECONDS: v.optional(wholeNumber(1, 86_400), '1800'),
   MODEL_DAY_MEMORY_MB: v.optional(wholeNumber(128, 65_536), '512'),
   MODEL_DAY_COMMAND: v.optional(v.nullable(command), null),

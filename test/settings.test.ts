@@ -87,6 +87,7 @@ const unreadable: [variable: string, value: string][] = [
   ['MAX_SIMULATION_DAYS', '0'],
   ['MAX_SIMULATION_DAYS', '1.5'],
   ['MAX_PARALLEL_MODELS', '0'],
+  ['MAX_PARALLEL_MODELS', '2001'],
   ['MODEL_DAY_COMMAND', 'srun -n1 node'],
   ['MODEL_DAY_COMMAND', '"srun"'],
   ['MODEL_DAY_COMMAND', '{}'],

@@ -8,6 +8,7 @@ import { createStderrLog } from '../log.ts';
 import { type Service, startService } from '../service.ts';
 import { type Settings, readSettings } from '../settings.ts';
 import { VERSION } from '../version.ts';
+import { capacityWarnings } from '../worker/capacity.ts';
 import { builtPages, keepMemoryFlat, makeThreads, stopOnSignal } from './serving.ts';
 
 /** The child's program, bundled from src/agent/ by the build: compressed with Brotli, as base64. */
@@ -33,6 +34,7 @@ export async function serve(): Promise<Service> {
   const { deploymentMode: mode, databasePath: database, configurationPath: configuration } = settings;
   const access = { accessTokens: accessTokens.length };
   log.info('listening', { version: VERSION, port: service.port, mode, database, configuration, ...access });
+  for (const warning of capacityWarnings(settings)) log.warning(warning);
   keepMemoryFlat();
   stopOnSignal(async () => {
     await service.stop();

@@ -4,8 +4,8 @@ import { signatureSchema } from '../configuration-schema.ts';
 import { type ResponseBody, type Context, type Input, deploymentFields } from './handler.ts';
 import { dateText, deploymentEntries, describedAsDate, existsInCalendar, integer, invalidDate, named } from './schemas.ts';
 
-/** Far more than any configuration lists; bounds what one request can insert. */
-const MAX_MODELS = 200;
+/** As many as a job may have runs (jobs/expand-models.ts). */
+const MAX_MODELS = 2_000;
 /** The length of an `Idempotency-Key`; UUIDs and hashes are far shorter. */
 const MAX_KEY_LENGTH = 200;
 const END_DATE_REQUIRED = 'end_date is required and cannot be null or empty';

@@ -2,8 +2,8 @@ import { HttpError } from './http-error.ts';
 
 /** In the whole request: its own fields and those of nested objects. */
 const MAX_FIELDS = 100;
-/** In one field; half a million invalid items would mean half a million problems to describe. */
-const MAX_ITEMS = 1_000;
+/** In one field: as many models as a trigger may name. Half a million invalid items would mean half a million problems to describe. */
+const MAX_ITEMS = 2_000;
 /** The deepest request nests two levels. */
 const MAX_DEPTH = 32;
 const MAX_SHOWN_NAME = 100;

@@ -16,6 +16,7 @@ import type { Lost } from './channel.ts';
 import { handleMessages } from './child-messages.ts';
 import type { WorkerContext } from './context.ts';
 import { launch } from './launch.ts';
+import { inTurn } from './pacing.ts';
 import { type Shortage, shortageWarning } from './shortage.ts';
 
 /** The model-day to attempt, and its model. */
@@ -46,7 +47,7 @@ export async function attempt(
 ): Promise<AttemptResult> {
   const { job, universe, signal } = activeJob;
   const over = new AbortController();
-  const session = await openSession(context, modelDay, {
+  const options = {
     market,
     universe,
     initialCash: fromDollars(job.agentConfig.initial_cash),
@@ -56,7 +57,8 @@ export async function attempt(
     costs: tradingCostsOf(job.agentConfig),
     hasNotes: entry.notes,
     signal,
-  });
+  };
+  const session = await inTurn(() => openSession(context, modelDay, options));
   try {
     const lost = await trade(context, activeJob, { session, model, entry, tries: shortage.tries });
     return lost === null ? OVER : await takeLoss(context, activeJob, { session, lost, shortage });

@@ -1,9 +1,9 @@
-import { setImmediate } from 'node:timers/promises';
 import { messageOf } from '../domain.ts';
 import type { Outcome, PastMessage, Start } from '../protocol.ts';
 import { type Lost, type MessageHandler, openChannel } from './channel.ts';
 import type { Network } from './confinement.ts';
 import { watchSilence } from './first-line.ts';
+import { inTurn } from './pacing.ts';
 import type { Rights, Started } from './process.ts';
 import { isShortage } from './shortage.ts';
 import { tend } from './tending.ts';
@@ -34,8 +34,7 @@ export interface LaunchOptions {
  * reason wins. Rejects only with what `onMessage` threw.
  */
 export async function launch(start: Omit<Start, 'pastMessages'>, options: LaunchOptions): Promise<Outcome | Lost> {
-  await turnToSpawn();
-  const started = startOrLose(start, options);
+  const started = await inTurn(() => startUnlessStopped(start, options), { isUrgent: true });
   if ('status' in started) return started;
   const { timeoutMs, signal, onMessage, memoryMb, past = [] } = options;
   const { child } = started;
@@ -73,6 +72,12 @@ export async function launch(start: Omit<Start, 'pastMessages'>, options: Launch
   return channel.outcome;
 }
 
+/** A job may be stopped while its children wait for their turn to start. */
+function startUnlessStopped(start: Pick<Start, 'model'>, options: LaunchOptions): Started | Lost | Outcome {
+  const { signal } = options;
+  return signal.aborted ? { status: 'failed', error: String(signal.reason) } : startOrLose(start, options);
+}
+
 /** Some start errors are thrown, others are events. */
 function startOrLose({ model }: Pick<Start, 'model'>, { program, startChild, memoryMb }: LaunchOptions): Started | Lost {
   try {
@@ -86,14 +91,4 @@ function startOrLose({ model }: Pick<Start, 'model'>, { program, startChild, mem
 function networkOf(model: Start['model']): Network {
   if (model.kind !== 'chat_completions') return 'none';
   return new URL(model.baseUrl).protocol === 'https:' ? 'https' : 'http';
-}
-
-let lastTurn: Promise<void> = Promise.resolve();
-
-/**
- * Starting a process blocks for milliseconds; starts happen one per turn of the event loop, so that requests are answered
- * between them.
- */
-function turnToSpawn(): Promise<void> {
-  return (lastTurn = lastTurn.then(() => setImmediate()));
 }

@@ -111,7 +111,7 @@ const refusals: [
     '/simulate/trigger',
     trigger(`{"end_date":"2025-11-10","models":[${'1,'.repeat(500_000)}1]}`),
     422,
-    /^models: at most 1000 items$/,
+    /^models: at most 2000 items$/,
   ],
   [
     '90,000 unknown fields',
@@ -139,7 +139,7 @@ const refusals: [
     '/simulate/trigger',
     trigger(`[${'1,'.repeat(500_000)}1]`),
     422,
-    /^body: at most 1000 items$/,
+    /^body: at most 2000 items$/,
   ],
   [
     'more problems than anybody reads',
@@ -200,9 +200,9 @@ const refusals: [
   [
     'too many models',
     '/simulate/trigger',
-    trigger({ end_date: '2025-11-10', models: Array.from({ length: 201 }, (_, index) => `m${index}`) }),
+    trigger({ end_date: '2025-11-10', models: Array.from({ length: 2_001 }, (_, index) => `m${index}`) }),
     422,
-    /^models: at most 200 models$/,
+    /^models: at most 2000 items$/,
   ],
   [
     'replace_existing as text',

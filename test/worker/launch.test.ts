@@ -194,6 +194,12 @@ test('an aborted child is stopped, even one that ignores TERM', async () => {
   });
 });
 
+test('a child whose job was stopped while it waited for its turn is not started', async () => {
+  const startChild: StartChild = () => assert.fail('started');
+  const { outcome } = await run('hangs', { signal: AbortSignal.abort('Too late'), startChild });
+  assert.deepEqual(outcome, { status: 'failed', error: 'Too late' });
+});
+
 test("Node's permission model: a process reaches no file, no process, no thread, no add-on, no database, no environment", async () => {
   const child = startProcess(agentFixture('tries-to-escape'), { network: 'none', heapMb: 256 });
   const [line] = (await once(child.stdout as Readable, 'data')) as [Buffer];

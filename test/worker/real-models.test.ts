@@ -9,6 +9,7 @@ import { ledger, ledgerOf } from '../support/ledger.ts';
 import {
   type Behaviour,
   type ModelRequest,
+  type ModelServer,
   type Reply,
   answers,
   calls,
@@ -71,6 +72,20 @@ test('a provider that fails every third request leaves the same positions as one
   assert.deepEqual([sum('good', 'steps'), sum('good', 'requests')], [15, 15]);
   assert.deepEqual([sum('bad', 'steps'), sum('bad', 'requests')], [15, 22]);
   assert.equal(service.logLines.filter(({ message }) => message === 'model request failed').length, 7);
+});
+
+test('as many models as the setting allows wait for their provider at the same time', async (t) => {
+  const most = 20;
+  const server: ModelServer = await startModelServer(t, async () => {
+    await server.untilAsked(most); // which fewer would wait for in vain
+    return says('Held.');
+  });
+  const service = await startProdService(t, { agent: await realAgentHere(),
+    models: [{ signature: 'm', openai_base_url: server.baseUrl, repeats: most }],
+    settings: { maxParallelModels: most },
+  });
+  const { status, progress } = await service.runJob(ONE_DAY);
+  assert.deepEqual([status, progress.completed, server.requests.length], ['completed', most, most]);
 });
 
 test('tokens, requests and costs are in the details, and unknown values are null', async (t) => {

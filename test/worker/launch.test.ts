@@ -195,7 +195,7 @@ test('an aborted child is stopped, even one that ignores TERM', async () => {
 });
 
 test('a child whose job was stopped while it waited for its turn is not started', async () => {
-  const startChild: StartChild = () => assert.fail('started');
+  const startChild: typeof startConfined = () => assert.fail('started');
   const { outcome } = await run('hangs', { signal: AbortSignal.abort('Too late'), startChild });
   assert.deepEqual(outcome, { status: 'failed', error: 'Too late' });
 });

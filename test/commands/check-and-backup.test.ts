@@ -108,12 +108,14 @@ test('check: text from a database cannot control the terminal', async (t) => {
   assert.match((await runInProcess(['check'], { cwd })).stdout, /^ {4}evil\ufffd\[2J 2025-01-07/m);
 });
 
-test('check and backup name files that they cannot use', async (t) => {
+test('check, backup and view name files that they cannot use', async (t) => {
   const cwd = installProgram(t);
   for (const command of ['check', 'backup']) {
     const missing = await runInProcess([command], { cwd });
     assert.deepEqual([missing.code, missing.stderr], [1, 'There is no database data/jobs.db\n']);
   }
+  const view = await runProgram(['view', 'missing.db'], { cwd });
+  assert.deepEqual([view.code, view.stderr], [1, 'There is no database missing.db\n']);
   const database = openDatabase(join(cwd, 'old.db'));
   database.statement('PRAGMA user_version = 1').run();
   database.close();

@@ -147,7 +147,7 @@ test('openings count nowhere, and chains continue from them', async (t) => {
   assert.deepEqual([counts.model_days, counts.positions, counts.problems, counts.unverifiable], [1, 2, 0, 0]);
   const [model] = (await bodyOf('/models')).models;
   assert.deepEqual([model.first_completed_date, model.completed_model_days], ['2025-01-06', 1]);
-  assert.equal((await view.get('/decisions?after=1')).status, 422, 'no decision has the id of an opening');
+  assert.equal((await view.get('/decisions?before=1')).status, 422, 'no decision has the id of an opening');
 
   const package_ = openDatabase(target);
   assert.equal(lastActiveDate(package_, 'model-a'), '2025-01-06');

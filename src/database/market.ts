@@ -1,5 +1,5 @@
 import { type CalendarDate, EARLIEST_DATE } from '../calendar.ts';
-import type { Database, Reader } from './database.ts';
+import type { Reader } from './database.ts';
 import { type RowOf, type RowOfShape, flag, integer, orNull, query, real, text } from './rows.ts';
 
 /**
@@ -10,20 +10,22 @@ import { type RowOf, type RowOfShape, flag, integer, orNull, query, real, text }
 
 const NOT_TOO_EARLY = `date >= '${EARLIEST_DATE}'`;
 
+/** Written as look-ups of single rows, so that it stays fast over the views of past.ts too. */
 const QUOTES = query(
-  `SELECT chosen.value AS symbol, today.open AS open, previous.date AS previousDate, previous.close AS previousClose
-   FROM json_each(?1) AS chosen
-   LEFT JOIN price_data AS today ON today.symbol = chosen.value AND today.date = ?2
-   LEFT JOIN price_data AS previous ON previous.symbol = chosen.value AND previous.date =
-     (SELECT max(date) FROM price_data WHERE symbol = chosen.value AND date < ?2 AND ${NOT_TOO_EARLY} AND close IS NOT NULL)`,
+  `WITH named AS MATERIALIZED (
+     SELECT value AS symbol, (SELECT date FROM price_data
+       WHERE symbol = value AND date < ?2 AND ${NOT_TOO_EARLY} AND close IS NOT NULL ORDER BY date DESC LIMIT 1) AS previousDate
+     FROM json_each(?1))
+   SELECT symbol, (SELECT open FROM price_data WHERE symbol = named.symbol AND date = ?2) AS open, previousDate,
+     (SELECT close FROM price_data WHERE symbol = named.symbol AND date = previousDate) AS previousClose FROM named`,
   { symbol: text, open: orNull(real), previousDate: orNull(text), previousClose: orNull(real) },
 );
 
 /** A symbol's prices on the morning of the session date, in raw dollars; `previous` is the last earlier bar with a close. */
 export type QuoteRow = RowOf<typeof QUOTES>;
 
-export function quotesOn(database: Database, sessionDate: CalendarDate, symbols: readonly string[]): QuoteRow[] {
-  return QUOTES.all(database, JSON.stringify(symbols), sessionDate);
+export function quotesOn(reader: Reader, sessionDate: CalendarDate, symbols: readonly string[]): QuoteRow[] {
+  return QUOTES.all(reader, JSON.stringify(symbols), sessionDate);
 }
 
 const BAR = {
@@ -50,36 +52,36 @@ const BAR_ON = query(`${CLAMPED_BAR} AND date = ?3`, BAR);
 
 /** The bar of one day up to the session date; undefined when the symbol did not trade or its bar is unknown. */
 export function barOn(
-  database: Database,
+  reader: Reader,
   sessionDate: CalendarDate,
   { symbol, date }: { symbol: string; date: CalendarDate },
 ): MarketBar | undefined {
-  return BAR_ON.get(database, sessionDate, symbol, date);
+  return BAR_ON.get(reader, sessionDate, symbol, date);
 }
 
 const LAST_BARS = query(`${CLAMPED_BAR} ORDER BY date DESC LIMIT ?3`, BAR);
 
 /** The last `count` bars up to the session date (of that date only the open), oldest first. */
 export function lastBars(
-  database: Database,
+  reader: Reader,
   sessionDate: CalendarDate,
   { symbol, count }: { symbol: string; count: number },
 ): MarketBar[] {
-  return LAST_BARS.all(database, sessionDate, symbol, count).reverse();
+  return LAST_BARS.all(reader, sessionDate, symbol, count).reverse();
 }
 
 const LAST_BAR_BEFORE = query(`${WHOLE_BAR} AND date < ?2 AND ${NOT_TOO_EARLY} ORDER BY date DESC LIMIT 1`, BAR);
 
 /** The last bar of a symbol before a date, used when nothing newer is known. */
-export function lastBarBefore(database: Database, date: CalendarDate, symbol: string): MarketBar | undefined {
-  return LAST_BAR_BEFORE.get(database, symbol, date);
+export function lastBarBefore(reader: Reader, date: CalendarDate, symbol: string): MarketBar | undefined {
+  return LAST_BAR_BEFORE.get(reader, symbol, date);
 }
 
 const CLOSING_BAR = query(`${WHOLE_BAR} AND date = ?2`, BAR);
 
 /** The bar of the session date with its close: for marking records in the parent, never for a model. */
-export function closingBar(database: Database, sessionDate: CalendarDate, symbol: string): MarketBar | undefined {
-  return CLOSING_BAR.get(database, symbol, sessionDate);
+export function closingBar(reader: Reader, sessionDate: CalendarDate, symbol: string): MarketBar | undefined {
+  return CLOSING_BAR.get(reader, symbol, sessionDate);
 }
 
 const SPLITS = query(

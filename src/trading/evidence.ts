@@ -1,5 +1,5 @@
 import type { CalendarDate } from '../calendar.ts';
-import type { Database } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import type { Evidence, KnownDividend } from '../database/evidence.ts';
 import type { Split } from '../database/market.ts';
 import { type Market, closingMark } from './market.ts';
@@ -7,7 +7,6 @@ import type { Action, Portfolio } from './portfolio.ts';
 
 /** The parts of a session from which its commit is computed. */
 interface Inputs {
-  readonly database: Database;
   readonly market: Market;
   readonly startDate: CalendarDate | null;
   readonly startPortfolio: Portfolio;
@@ -17,14 +16,14 @@ interface Inputs {
 }
 
 /** The evidence of a session at its commit: opens as its market read them, closes as they are now. */
-export function gatherEvidence(session: Inputs): Evidence {
-  const { database, market, startDate, startPortfolio, actions } = session;
+export function gatherEvidence(reader: Reader, session: Inputs): Evidence {
+  const { market, startDate, startPortfolio, actions } = session;
   const held = new Set(startPortfolio.holdings.keys());
   const prices = [...held.union(new Set(actions.map(({ symbol }) => symbol)))].map((symbol) => ({
     symbol,
     heldSince: held.has(symbol) ? startDate : null,
     open: market.knownMark(symbol),
-    close: closingMark(database, market.date, symbol),
+    close: closingMark(reader, market.date, symbol),
   }));
   return { prices, splits: session.knownSplits, dividends: session.knownDividends };
 }

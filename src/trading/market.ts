@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { CalendarDate } from '../calendar.ts';
-import type { Database } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import type { Mark } from '../database/evidence.ts';
 import {
   type MarketBar,
@@ -39,22 +39,22 @@ export interface Market {
   bars(symbol: string, count: number): Bar[];
 }
 
-export function openMarket(database: Database, date: CalendarDate, symbols: readonly string[]): Market {
-  const quotes = loadQuotes(database, date, symbols);
+export function openMarket(reader: Reader, date: CalendarDate, symbols: readonly string[]): Market {
+  const quotes = loadQuotes(reader, date, symbols);
   const quote = (symbol: string): Quote => {
-    if (!quotes.has(symbol)) for (const [name, found] of loadQuotes(database, date, [symbol])) quotes.set(name, found);
+    if (!quotes.has(symbol)) for (const [name, found] of loadQuotes(reader, date, [symbol])) quotes.set(name, found);
     const found = quotes.get(symbol);
     assert(found, 'every symbol that is asked for has a quote');
     return found;
   };
   const knownMark = (symbol: string) => {
     const { open } = quote(symbol);
-    return open === null ? earlierMark(database, date, { symbol, quote: quote(symbol) }) : { price: open, date };
+    return open === null ? earlierMark(reader, date, { symbol, quote: quote(symbol) }) : { price: open, date };
   };
   const adjusted = (bars: MarketBar[]): Bar[] => {
     const [oldest] = bars;
     if (oldest === undefined) return [];
-    const splits = splitsBetween(database, [oldest.symbol], { after: oldest.date, upTo: date });
+    const splits = splitsBetween(reader, [oldest.symbol], { after: oldest.date, upTo: date });
     return bars.map((bar) => adjustForSplits(bar, ratioOf(splits, bar.date)));
   };
   return {
@@ -67,10 +67,10 @@ export function openMarket(database: Database, date: CalendarDate, symbols: read
     },
     knownMark,
     bar(symbol, day) {
-      const bar = barOn(database, date, { symbol, date: day });
+      const bar = barOn(reader, date, { symbol, date: day });
       return bar === undefined ? null : (adjusted([bar])[0] ?? null);
     },
-    bars: (symbol, count) => adjusted(lastBars(database, date, { symbol, count })),
+    bars: (symbol, count) => adjusted(lastBars(reader, date, { symbol, count })),
   };
 }
 
@@ -78,33 +78,33 @@ export function openMarket(database: Database, date: CalendarDate, symbols: read
  * The value of a share at the end of a date: its close; its open while the close is unknown; without a bar the last earlier
  * close (or, failing that, open), adjusted for splits since. Null when no price up to the date is stored (any more).
  */
-export function closingMark(database: Database, date: CalendarDate, symbol: string): Mark | null {
-  const bar = closingBar(database, date, symbol);
+export function closingMark(reader: Reader, date: CalendarDate, symbol: string): Mark | null {
+  const bar = closingBar(reader, date, symbol);
   if (bar) return { price: fromDollars(bar.close ?? bar.open), date };
-  const [quote] = loadQuotes(database, date, [symbol]).values();
-  return earlierMark(database, date, { symbol, quote });
+  const [quote] = loadQuotes(reader, date, [symbol]).values();
+  return earlierMark(reader, date, { symbol, quote });
 }
 
 /** The last close before a date or, failing that, the last open, adjusted for splits since. */
 function earlierMark(
-  database: Database,
+  reader: Reader,
   date: CalendarDate,
   { symbol, quote }: { symbol: string; quote: Quote | undefined },
 ): Mark | null {
   if (quote?.previousDate && quote.previousClose !== null) return { price: quote.previousClose, date: quote.previousDate };
-  const bar = lastBarBefore(database, date, symbol);
+  const bar = lastBarBefore(reader, date, symbol);
   if (!bar) return null;
-  const splits = splitsBetween(database, [symbol], { after: bar.date, upTo: date });
+  const splits = splitsBetween(reader, [symbol], { after: bar.date, upTo: date });
   return { price: fromDollars((bar.close ?? bar.open) / ratioOf(splits, bar.date)), date: bar.date };
 }
 
-function loadQuotes(database: Database, date: CalendarDate, symbols: readonly string[]): Map<string, Quote> {
-  const rows = quotesOn(database, date, symbols);
+function loadQuotes(reader: Reader, date: CalendarDate, symbols: readonly string[]): Map<string, Quote> {
+  const rows = quotesOn(reader, date, symbols);
   const oldest = rows.reduce(
     (least, { previousDate }) => (previousDate !== null && previousDate < least ? previousDate : least),
     date,
   );
-  const splits = splitsBetween(database, symbols, { after: oldest, upTo: date });
+  const splits = splitsBetween(reader, symbols, { after: oldest, upTo: date });
   return new Map(
     rows.map(({ symbol, open, previousDate, previousClose }) => {
       const ratio = ratioOf(

@@ -1,14 +1,7 @@
 import { timestamp } from '../calendar.ts';
 import { marksIn } from '../database/evidence.ts';
 import { setAside } from '../database/interrupted-session.ts';
-import {
-  type LogMessage,
-  type ModelDay,
-  type ToolUsageRow,
-  appendMessages,
-  commitSession,
-  failSession,
-} from '../database/sessions.ts';
+import { type LogMessage, type ModelDay, appendMessages, commitSession, failSession } from '../database/sessions.ts';
 import { type Usage, addUsage } from '../database/usage.ts';
 import type { Money } from '../money.ts';
 import type { Answer, Brief, Outcome, PastMessage, ToolCall, ToolDescription, ToolResults } from '../protocol.ts';
@@ -18,15 +11,14 @@ import { type TokenPrices, costOf } from './cost.ts';
 import { gatherEvidence } from './evidence.ts';
 import type { Market } from './market.ts';
 import type { NewsSearch } from './news.ts';
-import { type Action, assertSound } from './portfolio.ts';
+import { MAX_TOOL_NAME_LENGTH, type Play, beginPlay, callTool } from './play.ts';
+import type { Action } from './portfolio.ts';
 import { positionsOf } from './positions.ts';
 import { LogMismatch, type RecordedStep, answerMessages, openingOf, resultMessage, stepsIn } from './reasoning-log.ts';
-import { runTool, toolDescriptions } from './tools.ts';
+import { toolDescriptions } from './tools.ts';
 import type { TradingCosts } from './trading-costs.ts';
-import { type TradingDay, briefOf } from './trading-day.ts';
+import { briefOf } from './trading-day.ts';
 
-/** Tool names in `tool_usage` are the model's words; longer ones are cut. */
-const MAX_TOOL_NAME_LENGTH = 100;
 const UNKNOWN_TOKENS = { promptTokens: null, completionTokens: null, cachedTokens: null, reasoningTokens: null };
 
 /**
@@ -86,12 +78,9 @@ export interface SessionOptions {
 }
 
 /** The state of a session, private to this file. */
-interface State extends SessionContext, Omit<SessionOptions, keyof TradingDay>, Beginning, TradingDay {
+interface State extends SessionContext, SessionOptions, Beginning {
   readonly modelDay: ModelDay;
-  readonly actions: Action[];
-  readonly toolUsage: Map<string, ToolUsageRow>;
-  /** As it is now, whether the model may read it or not. */
-  ownNote: string | null;
+  readonly play: Play;
   steps: number;
   messageCount: number;
   hasEnded: boolean;
@@ -106,9 +95,9 @@ export async function openSession(
   const state = await context.database.write(() => begin(context, modelDay, options), options);
   return {
     modelDay,
-    brief: briefOf(state),
-    tools: toolDescriptions(state),
-    actions: state.actions,
+    brief: briefOf(state.play),
+    tools: toolDescriptions(state.play),
+    actions: state.play.actions,
     get steps() {
       return state.steps;
     },
@@ -124,28 +113,16 @@ export async function openSession(
 
 function begin(context: SessionContext, modelDay: ModelDay, options: SessionOptions): State {
   const beginning = beginSession(context, modelDay, options);
-  const actions: Action[] = [];
-  const state: State = {
+  return {
     ...context,
     ...options,
     ...beginning,
     modelDay,
-    actions,
-    get portfolio() {
-      return actions.at(-1)?.portfolio ?? beginning.startPortfolio;
-    },
-    received: beginning.morning.received,
-    get note() {
-      return options.hasNotes ? state.ownNote : undefined;
-    },
-    ownNote: beginning.startNote,
-    toolUsage: new Map(),
+    play: beginPlay(options, beginning),
     steps: 0,
     messageCount: beginning.log.length,
     hasEnded: false,
   };
-  for (const action of beginning.morning.actions) enter(state, action);
-  return state;
 }
 
 async function replay(state: State): Promise<PastMessage['message'][]> {
@@ -176,7 +153,7 @@ async function takeAnswer(state: State, answer: Answer, recorded?: RecordedStep)
   for (const [index, call] of answer.toolCalls.entries()) {
     if (state.hasEnded) break; // while a slow tool was running
     const before = recorded?.results?.[index];
-    const content = await callTool(state, call, before);
+    const content = await callTool(state.play, call, before);
     if (before !== undefined && content !== before)
       throw new LogMismatch(
         `${cutText(call.name, MAX_TOOL_NAME_LENGTH)} in step ${state.steps} does not return what it did`,
@@ -190,28 +167,6 @@ async function takeAnswer(state: State, answer: Answer, recorded?: RecordedStep)
       returned.map(({ call, content }) => resultMessage(call, content)),
     );
   return { type: 'tool_results', results: returned.map(({ call: { id }, content }) => ({ id, content })) };
-}
-
-/** Runs one tool call, enters its action in the ledger and counts it. `recorded` is the result it returned before. */
-async function callTool(state: State, call: ToolCall, recorded: string | undefined): Promise<string> {
-  const startedAt = performance.now();
-  const { content, isRefused, action, note } = await runTool(state, call, recorded);
-  if (action !== null) enter(state, action);
-  if (note !== undefined) state.ownNote = note === '' ? null : note;
-  // Half a character would be stored as another one, which could make two names the same.
-  const toolName = call.name.slice(0, MAX_TOOL_NAME_LENGTH).toWellFormed();
-  const usage = state.toolUsage.get(toolName) ?? { toolName, calls: 0, refused: 0, durationMs: 0 };
-  usage.calls += 1;
-  usage.refused += isRefused ? 1 : 0;
-  usage.durationMs += performance.now() - startedAt;
-  state.toolUsage.set(toolName, usage);
-  return content;
-}
-
-/** The only way into the ledger. */
-function enter({ actions }: State, action: Action): void {
-  assertSound(action.portfolio);
-  actions.push(action);
 }
 
 /** Appends to the reasoning log. Nothing is logged after the end, but the cost of an answer is still counted. */
@@ -247,11 +202,11 @@ function writeEnd(state: State, outcome: Outcome): void {
   const row = { ...modelDay, sessionId, steps, totalMessages };
   const completedAt = timestamp(state.clock());
   if (outcome.status === 'failed') return failSession(database, row, { error: outcome.error, completedAt });
-  const evidence = gatherEvidence(state);
-  const positions = positionsOf(state, marksIn(evidence));
-  const toolUsage = [...state.toolUsage.values()];
+  const evidence = gatherEvidence(database, { ...state, ...state.play });
+  const positions = positionsOf({ ...state, ...state.play }, marksIn(evidence));
+  const toolUsage = [...state.play.toolUsage.values()];
   const { summary } = outcome;
-  commitSession(database, row, { positions, evidence, toolUsage, summary, note: state.ownNote, completedAt });
+  commitSession(database, row, { positions, evidence, toolUsage, summary, note: state.play.ownNote, completedAt });
 }
 
 function writeSetAside({ database, sessionId, clock }: State, { reason: error }: LogMismatch): void {

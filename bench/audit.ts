@@ -129,6 +129,7 @@ function tradeEveryDay(database: CommandDatabase, model: string, dates: readonly
       },
       summary: '',
       note: null,
+      wording: 1,
       completedAt: startedAt,
     };
     database.transaction(() => commitSession(database, session, commit));

@@ -16,7 +16,7 @@ import { cutText } from '../text.ts';
 import type { ChatMessage, Model } from './model.ts';
 import { type Pipe, openPipe } from './pipe.ts';
 import { createSimulatedModel } from './players/simulated-model.ts';
-import { openingMessages } from './prompt.ts';
+import { openingMessages, wordsOf } from './prompt.ts';
 
 /** The life of a child process: one start line in, one model-day, one outcome out. */
 async function runModelDay(): Promise<void> {
@@ -55,7 +55,7 @@ async function converse(start: Start, past: readonly PastMessage['message'][], p
     const replies = results.map((result) => ({ role: 'tool', ...result }) as const);
     conversation.push({ role: 'assistant', content, toolCalls, carried }, ...replies);
   }
-  return { status: 'finished', summary: `Reached the limit of ${start.maxSteps} steps; the day ended there.` };
+  return { status: 'finished', summary: wordsOf().stepLimit(start.maxSteps) };
 }
 
 /** Both sides rely on it: one result per call, in order. */
@@ -67,8 +67,8 @@ function answersIn(past: readonly PastMessage['message'][]): number {
   return past.filter(({ role }) => role === 'assistant').length;
 }
 
-function finished({ content, note }: { content: string; note: string | null }): Outcome {
-  return { status: 'finished', summary: note === null ? content : `${content}\n\n${note}`.trim() };
+function finished(answer: { content: string; note: string | null }): Outcome {
+  return { status: 'finished', summary: wordsOf().summary(answer) };
 }
 
 async function connect({ model, signature, family, brief, tools }: Start, pipe: Pipe): Promise<Model> {

@@ -1,5 +1,6 @@
 import type { Brief } from '../protocol.ts';
 import type { ChatMessage } from './model.ts';
+import { WORDING, type Wording } from './wording.ts';
 
 const SYSTEM_PROMPT = `You are a stock trader with a simulated account. Each trading day you get the portfolio and the prices of the
 morning and decide what to buy and sell, so that the account grows over the weeks.
@@ -16,16 +17,39 @@ Rules:
 /** The heading of an entry's own prompt, which follows the prompt that all models have. */
 const INSTRUCTIONS = 'Further instructions:';
 
+type Opening = (ChatMessage & { role: 'system' | 'user' })[];
+
+/** What the parts of a conversation that no model and no tool writes are, by the version of the wording. */
+interface Words {
+  opening(brief: Brief, prompt: string | null): Opening;
+  /** The summary of a day that its model ended by an answer. */
+  summary(answer: { content: string; note: string | null }): string;
+  /** The summary of a day that ended after the last step allowed. */
+  stepLimit(maxSteps: number): string;
+}
+
+const words: Record<Wording, Words> = {
+  1: {
+    opening: (brief, prompt) => [
+      { role: 'system', content: prompt === null ? SYSTEM_PROMPT : `${SYSTEM_PROMPT}\n\n${INSTRUCTIONS}\n${prompt}` },
+      { role: 'user', content: morningReport(brief) },
+    ],
+    summary: ({ content, note }) => (note === null ? content : `${content}\n\n${note}`.trim()),
+    stepLimit: (maxSteps) => `Reached the limit of ${maxSteps} steps; the day ended there.`,
+  },
+};
+
+/** The words of a version. */
+export function wordsOf(wording: Wording = WORDING): Words {
+  return words[wording];
+}
+
 /**
  * The opening of every conversation. It is made only from the brief and the entry's prompt, so it reveals nothing that the
  * model must not know.
  */
-export function openingMessages(brief: Brief, prompt: string | null = null): (ChatMessage & { role: 'system' | 'user' })[] {
-  const system = prompt === null ? SYSTEM_PROMPT : `${SYSTEM_PROMPT}\n\n${INSTRUCTIONS}\n${prompt}`;
-  return [
-    { role: 'system', content: system },
-    { role: 'user', content: morningReport(brief) },
-  ];
+export function openingMessages(brief: Brief, prompt: string | null = null, wording: Wording = WORDING): Opening {
+  return wordsOf(wording).opening(brief, prompt);
 }
 
 function morningReport({ date, cash, portfolioValue, holdings, dividends = [], quotes, costs, note }: Brief): string {

@@ -75,8 +75,8 @@ export async function audit(path: string, { onProgress, signal, isReadOnly = fal
       readLedger(snapshot, report, { signal: ended, ...(onProgress && { onProgress }) }),
     ]);
     report.damage.unshift(...damage);
-    for (const { problem, ...modelDay } of misfits) add(report.problems, { ...modelDay, sentences: [problem] });
-    for (const modelDay of stale) add(report.stale, modelDay);
+    for (const { problem, ...modelDay } of misfits) addTo(report.problems, { ...modelDay, sentences: [problem] });
+    for (const modelDay of stale) addTo(report.stale, modelDay);
     return report;
   });
 }
@@ -153,7 +153,7 @@ export async function auditLedger(
 }
 
 /** The models that have active model-days, and the number of these. */
-function* countActive(reader: Reader): Generator<void, { models: number; modelDays: number }> {
+export function* countActive(reader: Reader): Generator<void, { models: number; modelDays: number }> {
   const counts = { models: 0, modelDays: 0 };
   for (const count of activeModelDaysByModel(reader)) {
     counts.models += count > 0 ? 1 : 0;
@@ -190,11 +190,12 @@ function record(report: AuditReport, { model, date, sessionId, status }: Audited
   report.positions += day.positions;
   report[status === 'active' ? 'modelDays' : 'supersededModelDays'] += 1;
   const modelDay = { model, date, sessionId, status };
-  if (day.problems.length > 0) add(report.problems, { ...modelDay, sentences: day.problems });
-  if (day.unverifiable.length > 0) add(report.unverifiable, { ...modelDay, sentences: day.unverifiable });
+  if (day.problems.length > 0) addTo(report.problems, { ...modelDay, sentences: day.problems });
+  if (day.unverifiable.length > 0) addTo(report.unverifiable, { ...modelDay, sentences: day.unverifiable });
 }
 
-function add<Item>(list: Listed<Item>, item: Item): void {
+/** Adds to a list, of which only the first items are kept. */
+export function addTo<Item>(list: Listed<Item>, item: Item): void {
   list.total += 1;
   if (list.first.length < MAX_LISTED) list.first.push(item);
 }

@@ -127,7 +127,7 @@ export function nameOf({ numerator, denominator }: Ratio): string {
 }
 
 /** A time stamp moved back by the longest delay of a commit; an unreadable one is returned unchanged. */
-function justBefore(timestamp: string): string {
+export function justBefore(timestamp: string): string {
   const instant = Date.parse(timestamp);
   return Number.isNaN(instant) ? timestamp : new Date(instant - MAX_COMMIT_DELAY_MS).toISOString();
 }

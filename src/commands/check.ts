@@ -1,16 +1,18 @@
 import { statSync } from 'node:fs';
-import { type AuditReport, type Finding, type Listed, audit, isSound } from '../audit/audit.ts';
+import { type AuditReport, audit, isSound } from '../audit/audit.ts';
 import { readSettings } from '../settings.ts';
 import { forTerminal } from '../text.ts';
-import { createProgressLine } from './progress.ts';
+import { findings, listed } from './findings.ts';
+import { type ProgressLine, createProgressLine } from './progress.ts';
 import { number, size } from './words.ts';
 
 const FAULTY = 1;
-/** At most this many items of a list are printed; the others are counted. */
-const MAX_PRINTED = 200;
 
-/** The command `check [FILE]`: verifies a database without changing it. 0 when everything adds up, otherwise 1. */
-export async function check(file?: string): Promise<number> {
+/**
+ * The command `check [FILE]`: verifies a database without changing it, and with `isReplay` plays its model-days again. 0 when
+ * everything adds up and nothing differs, otherwise 1.
+ */
+export async function check(file: string | undefined, { isReplay }: { isReplay: boolean }): Promise<number> {
   const path = file ?? readSettings(process.env).databasePath;
   const line = createProgressLine(process.stderr);
   endOnSignals();
@@ -18,7 +20,18 @@ export async function check(file?: string): Promise<number> {
     line.draw(done, total, done < total ? `${number(done)} model-days` : 'model-days are done, the file is being read');
   const report = await audit(path, { onProgress }).finally(() => line.clear());
   process.stdout.write(describe(path, report));
-  return isSound(report) ? 0 : FAULTY;
+  const isRight = isReplay ? await replayAfter(path, line) : true;
+  return isSound(report) && isRight ? 0 : FAULTY;
+}
+
+/** Replays and prints what comes of it; returns whether nothing differs. */
+async function replayAfter(path: string, line: ProgressLine): Promise<boolean> {
+  const { describeReplay } = await import('./replay-words.ts');
+  const { isSame, replay } = await import('../replay/replay.ts');
+  const onProgress = (done: number, total: number) => line.draw(done, total, `${number(done)} model-days replayed`);
+  const report = await replay(path, { onProgress }).finally(() => line.clear());
+  process.stdout.write(describeReplay(report));
+  return isSame(report);
 }
 
 /** Exits by `process.exit`, which also ends the process that reads the file. */
@@ -45,20 +58,4 @@ function describe(path: string, report: AuditReport): string {
     ]),
     '',
   ].join('\n');
-}
-
-function findings(title: string, list: Listed<Finding>): string[] {
-  return listed(title, list, ({ model, date, sessionId, status, sentences }) => {
-    const session = sessionId === null ? '' : ` (session ${sessionId}${status === 'active' ? '' : `, ${status}`})`;
-    return [`${model} ${date}${session}`, ...sentences.map((sentence) => `  ${sentence}`)];
-  });
-}
-
-/** A title with the number, and a bounded number of items below it; nothing when there are none. */
-function listed<Item>(title: string, { first, total }: Listed<Item>, linesOf: (item: Item) => string[]): string[] {
-  if (total === 0) return [];
-  const printed = first.slice(0, MAX_PRINTED);
-  const more = total > printed.length ? [`and ${number(total - printed.length)} more`] : [];
-  const lines = [...printed.flatMap(linesOf), ...more].map((text) => `    ${forTerminal(text)}`);
-  return [`  ${title}: ${number(total)}`, ...lines];
 }

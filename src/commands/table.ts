@@ -145,12 +145,12 @@ export const commands: Record<string, Command> = {
     summary: 'Verifies a database and recomputes its books; changes nothing.',
     details: lines(
       "Without FILE it checks the service's own database, whether or not the service runs.",
-      'Exit code 0 if everything adds up, otherwise 1.',
+      'Exit code 0 if everything adds up, and with --replay nothing differs, otherwise 1.',
     ),
-    options: {},
+    options: { replay: { text: 'Also play every model-day again from its recorded answers and the prices of then, and compare.' } },
     positionals: { name: 'FILE', least: 0, most: 1 },
-    example: 'check before-upgrade.db',
-    run: async ({ rest }) => (await import('./check.ts')).check(rest[0]),
+    example: 'check --replay before-upgrade.db',
+    run: async ({ values, rest }) => (await import('./check.ts')).check(rest[0], { isReplay: values.replay === true }),
   }),
   view: command({
     summary: 'Shows a database file: pages and reading endpoints, without jobs; changes nothing.',

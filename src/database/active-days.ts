@@ -1,18 +1,19 @@
 import type { CalendarDate } from '../calendar.ts';
-import type { Database } from './database.ts';
+import type { Database, Reader } from './database.ts';
 import { type RowOf, amount, integer, orNull, query, text } from './rows.ts';
 
 /** The completed days of models: which there are, and in which state they closed. */
 
-const CLOSING = query(
-  `SELECT session_id AS sessionId, date, position_id AS positionId, cash_e4 AS cash, portfolio_value_e4 AS portfolioValue,
-     note
-   FROM trading_sessions JOIN positions USING (session_id)
-   WHERE session_id = (SELECT session_id FROM trading_sessions
-     WHERE model = ?1 AND date < ?2 AND status IN ('active', 'opening') ORDER BY date DESC, session_id DESC LIMIT 1)
-   ORDER BY action_id DESC LIMIT 1`,
-  { sessionId: integer, date: text, positionId: integer, cash: amount, portfolioValue: amount, note: orNull(text) },
-);
+const closingOf = (session: string) =>
+  query(
+    `SELECT session_id AS sessionId, date, position_id AS positionId, cash_e4 AS cash, portfolio_value_e4 AS portfolioValue,
+       note
+     FROM trading_sessions JOIN positions USING (session_id) WHERE session_id = ${session} ORDER BY action_id DESC LIMIT 1`,
+    { sessionId: integer, date: text, positionId: integer, cash: amount, portfolioValue: amount, note: orNull(text) },
+  );
+const LATEST_CLOSING = closingOf(`(SELECT session_id FROM trading_sessions
+  WHERE model = ?1 AND date < ?2 AND status IN ('active', 'opening') ORDER BY date DESC, session_id DESC LIMIT 1)`);
+const CLOSING = closingOf('?');
 
 const HOLDINGS = query('SELECT symbol, quantity FROM holdings WHERE position_id = ? ORDER BY symbol', {
   symbol: text,
@@ -20,12 +21,20 @@ const HOLDINGS = query('SELECT symbol, quantity FROM holdings WHERE position_id 
 });
 
 /** The end of a model's active day, or of an opening, from which its next day starts. */
-export type ClosingState = RowOf<typeof CLOSING> & { holdings: RowOf<typeof HOLDINGS>[] };
+export type ClosingState = RowOf<typeof LATEST_CLOSING> & { holdings: RowOf<typeof HOLDINGS>[] };
 
 /** A model's latest active day, or opening, strictly before a date, whichever job ran it; null when there is none. */
 export function latestActiveDayBefore(database: Database, model: string, date: CalendarDate): ClosingState | null {
-  const closing = CLOSING.get(database, model, date);
-  return closing === undefined ? null : { ...closing, holdings: HOLDINGS.all(database, closing.positionId) };
+  return withHoldings(database, LATEST_CLOSING.get(database, model, date));
+}
+
+/** The end of a session; null when it has no positions. */
+export function closingStateOf(reader: Reader, sessionId: number): ClosingState | null {
+  return withHoldings(reader, CLOSING.get(reader, sessionId));
+}
+
+function withHoldings(reader: Reader, closing: RowOf<typeof LATEST_CLOSING> | undefined): ClosingState | null {
+  return closing === undefined ? null : { ...closing, holdings: HOLDINGS.all(reader, closing.positionId) };
 }
 
 /** What some models hold when a date begins; `since` is the earliest of the days that they last closed, or that date without any. */

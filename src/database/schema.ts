@@ -17,6 +17,7 @@ import { sql as marketDays } from './migrations/016-market-days.ts';
 import { sql as holders } from './migrations/017-holders.ts';
 import { sql as decisionsAndSearch } from './migrations/018-decisions-and-search.ts';
 import { sql as openings } from './migrations/019-openings.ts';
+import { sql as wordingAndDigests } from './migrations/020-wording-and-digests.ts';
 
 export { tables } from './tables.ts';
 
@@ -47,4 +48,5 @@ export const migrations: readonly string[] = [
   holders,
   decisionsAndSearch,
   openings,
+  wordingAndDigests,
 ];

@@ -3,6 +3,7 @@ import type { CalendarDate } from '../calendar.ts';
 import type { ActionType, MessageRole } from '../domain.ts';
 import type { Money } from '../money.ts';
 import type { Database } from './database.ts';
+import { storeDigests } from './digests.ts';
 import { type Evidence, marksIn, storeEvidence } from './evidence.ts';
 import { query, text } from './rows.ts';
 
@@ -111,27 +112,31 @@ export interface Commit {
   summary: string;
   /** The model's note as it is at the end of the day; null without one. */
   note: string | null;
+  /** The version of the words that the model read. */
+  wording: number;
   completedAt: string;
 }
 
 /**
  * Commits a completed model-day within the caller's one transaction: positions, holdings, evidence, tool usage, summary, note
- * and status. The generation that was active for this model and date before is superseded at the same time.
+ * and status, with digests of it all. The generation that was active for this model and date before is superseded at the same
+ * time.
  */
 export function commitSession(
   database: Database,
   session: ModelDay & { sessionId: number; steps: number; totalMessages: number },
-  { positions, evidence, toolUsage, summary, note, completedAt }: Commit,
+  { positions, evidence, toolUsage, summary, note, wording, completedAt }: Commit,
 ): void {
   const { sessionId, jobId, date, model, steps, totalMessages } = session;
   assertAddsUp(positions, marksIn(evidence));
   supersede(database, model, date);
   const { changes } = database
     .statement(
-      `UPDATE trading_sessions SET status = 'active', session_summary = ?, note = ?, steps = ?, total_messages = ?, completed_at = ?
+      `UPDATE trading_sessions
+       SET status = 'active', session_summary = ?, note = ?, steps = ?, total_messages = ?, wording = ?, completed_at = ?
        WHERE session_id = ? AND status = 'running'`,
     )
-    .run(summary, note, steps, totalMessages, completedAt, sessionId);
+    .run(summary, note, steps, totalMessages, wording, completedAt, sessionId);
   assert.equal(changes, 1, 'only a running session can become active');
   for (const position of positions) insertPosition(database, sessionId, { position, createdAt: completedAt });
   storeEvidence(database, { sessionId, date }, evidence);
@@ -141,6 +146,7 @@ export function commitSession(
       .run(sessionId, toolName, calls, refused, durationMs);
   }
   endModelDay(database, { jobId, date, model }, { status: 'completed', error: null, completedAt });
+  storeDigests(database, sessionId);
 }
 
 /** What every reader of positions relies on: actions are counted from 1, and each is worth its cash plus its holdings at their marks. */

@@ -98,6 +98,7 @@ CREATE TABLE trading_sessions (
   start_changed INTEGER NOT NULL DEFAULT 0 CHECK (start_changed IN (0, 1)), -- whether another day is now its latest earlier active one
   note TEXT CHECK (note <> ''), -- the model's note as it is at the end of an active session; null without one
   pays_dividends INTEGER NOT NULL DEFAULT 0 CHECK (pays_dividends IN (0, 1)), -- whether it was paid dividends of what it held
+  wording INTEGER CHECK (wording >= 1), -- the version of the words that its model read; null before these were counted
   FOREIGN KEY (job_id, date, model) REFERENCES job_details (job_id, date, model),
   CHECK ((started_from_session_id IS NULL) = (initial_cash_e4 IS NOT NULL) OR status = 'opening'),
   CHECK ((job_id IS NULL) = (status = 'opening')),
@@ -230,4 +231,15 @@ CREATE TABLE package_manifest (
   rows INTEGER NOT NULL CHECK (rows >= 0),
   sha256 TEXT NOT NULL CHECK (length(sha256) = 64)
 ) STRICT, WITHOUT ROWID;
+-- Of each part of a committed model-day (digests.ts): SHA-256, as base64url. None for a session from before.
+CREATE TABLE session_digests (
+  session_id INTEGER PRIMARY KEY REFERENCES trading_sessions,
+  session TEXT NOT NULL CHECK (length(session) = 43),
+  conversation TEXT NOT NULL CHECK (length(conversation) = 43),
+  positions TEXT NOT NULL CHECK (length(positions) = 43),
+  evidence TEXT NOT NULL CHECK (length(evidence) = 43),
+  tool_usage TEXT NOT NULL CHECK (length(tool_usage) = 43),
+  usage TEXT NOT NULL CHECK (length(usage) = 43),
+  terms TEXT NOT NULL CHECK (length(terms) = 43)
+) STRICT;
 ${priceTables}${evidenceTables}${dividendTables}${searchTables}`;

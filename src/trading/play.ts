@@ -1,3 +1,4 @@
+import { WORDING, type Wording } from '../agent/wording.ts';
 import type { ToolUsageRow } from '../database/sessions.ts';
 import type { ToolCall } from '../protocol.ts';
 import type { Market } from './market.ts';
@@ -28,11 +29,12 @@ interface Terms {
   costs: TradingCosts;
   /** Whether the model may keep a note; its note is carried on in any case. */
   hasNotes?: boolean;
+  wording?: Wording;
 }
 
 /** A day in the morning: splits applied, dividends paid, nothing called yet. */
 export function beginPlay(
-  { market, universe, news, costs, hasNotes }: Terms,
+  { market, universe, news, costs, hasNotes, wording = WORDING }: Terms,
   { startPortfolio, morning, startNote }: { startPortfolio: Portfolio; morning: Morning; startNote: string | null },
 ): Play {
   const actions: Action[] = [];
@@ -41,6 +43,7 @@ export function beginPlay(
     universe,
     news,
     costs,
+    wording,
     actions,
     get portfolio() {
       return actions.at(-1)?.portfolio ?? startPortfolio;

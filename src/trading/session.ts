@@ -1,3 +1,4 @@
+import { WORDING } from '../agent/wording.ts';
 import { timestamp } from '../calendar.ts';
 import { marksIn } from '../database/evidence.ts';
 import { setAside } from '../database/interrupted-session.ts';
@@ -206,7 +207,7 @@ function writeEnd(state: State, outcome: Outcome): void {
   const positions = positionsOf({ ...state, ...state.play }, marksIn(evidence));
   const toolUsage = [...state.play.toolUsage.values()];
   const { summary } = outcome;
-  commitSession(database, row, { positions, evidence, toolUsage, summary, note: state.play.ownNote, completedAt });
+  commitSession(database, row, { positions, evidence, toolUsage, summary, note: state.play.ownNote, wording: WORDING, completedAt });
 }
 
 function writeSetAside({ database, sessionId, clock }: State, { reason: error }: LogMismatch): void {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
+import { WORDING, type Wording } from '../agent/wording.ts';
 import type { CalendarDate } from '../calendar.ts';
 import type { Bar } from '../database/prices.ts';
 import { messageOf } from '../domain.ts';
@@ -84,9 +85,12 @@ const tools: readonly Tool[] = [
   }),
 ];
 
+/** The tools as each version of the wording has them. */
+const toolsByWording: Record<Wording, readonly Tool[]> = { 1: tools };
+
 /** The tools of a day as the model reads them. */
 export function toolDescriptions(day: TradingDay): ToolDescription[] {
-  return toolsOf(extrasOf(day)).map(({ name, description, parameters }) => ({ name, description, parameters }));
+  return toolsOf(extrasOf(day), day.wording).map(({ name, description, parameters }) => ({ name, description, parameters }));
 }
 
 /** The names of the tools of a day. */
@@ -98,8 +102,13 @@ function extrasOf({ news, note }: TradingDay): Extras {
   return { hasNews: news != null, hasNotes: note !== undefined };
 }
 
-function toolsOf(extras: Extras): Tool[] {
-  return tools.filter(({ isOffered }) => isOffered?.(extras) ?? true);
+function toolsOf(extras: Extras, wording: Wording = WORDING): Tool[] {
+  return toolsByWording[wording].filter(({ isOffered }) => isOffered?.(extras) ?? true);
+}
+
+/** Whether a call queries an outside service, so that its result can only be taken from the record. */
+export function isFromOutside({ name: called }: ToolCall, wording: Wording = WORDING): boolean {
+  return toolsByWording[wording].some(({ name, isFromOutside: isOutside }) => name === called && isOutside);
 }
 
 /**
@@ -107,7 +116,7 @@ function toolsOf(extras: Extras): Tool[] {
  * is reported to the model. `recorded` is the result that the call returned before, when a session is resumed.
  */
 export async function runTool(day: TradingDay, call: ToolCall, recorded?: string): Promise<ToolResult> {
-  if (recorded !== undefined && tools.some(({ name, isFromOutside }) => name === call.name && isFromOutside))
+  if (recorded !== undefined && isFromOutside(call, day.wording))
     return { content: recorded, isRefused: 'error' in JSON.parse(recorded), action: null };
   const { result, refusal, action = null, note } = await replyTo(day, call);
   const content = JSON.stringify(result ?? { error: refusal });
@@ -120,7 +129,7 @@ function portfolioReport(day: TradingDay): Record<string, unknown> {
 }
 
 function replyTo(day: TradingDay, call: ToolCall): Reply | Promise<Reply> {
-  const offered = toolsOf(extrasOf(day));
+  const offered = toolsOf(extrasOf(day), day.wording);
   const tool = offered.find(({ name }) => name === call.name);
   if (tool === undefined) {
     const names = offered.map(({ name }) => name).join(', ');

@@ -1,3 +1,4 @@
+import type { Wording } from '../agent/wording.ts';
 import { type Money, toDollars } from '../money.ts';
 import type { Brief } from '../protocol.ts';
 import type { Market } from './market.ts';
@@ -19,6 +20,8 @@ export interface TradingDay {
   readonly received?: readonly ReceivedDividend[];
   /** The model's note from an earlier day; null without one, undefined when it may not keep notes. */
   readonly note?: string | null | undefined;
+  /** In which words its tools speak; today's when left out. */
+  readonly wording?: Wording;
 }
 
 /** What a tool replies. An executed order comes with its action, a written note with its text; a refusal changed nothing. */

@@ -176,7 +176,7 @@ function runDay(database: Database, account: Account, day: Day): void {
     const calls = actions.filter(({ type }) => type === toolName).length + refused;
     return calls === 0 ? [] : [{ toolName, calls, refused, durationMs: 1 }];
   });
-  commitSession(database, session, { positions, evidence, toolUsage, summary, note: null, completedAt });
+  commitSession(database, session, { positions, evidence, toolUsage, summary, note: null, wording: 1, completedAt });
   account.last = { sessionId, date, value: positions.at(-1)?.portfolioValue ?? 0 };
 }
 

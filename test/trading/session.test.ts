@@ -396,7 +396,7 @@ for (const [name, change, said] of badCommits) {
         commitSession(
           database,
           { ...modelDay, sessionId: 1, steps: 0, totalMessages: 0 },
-          { positions, evidence, toolUsage: [], summary: '', note: null, completedAt: '' },
+          { positions, evidence, toolUsage: [], summary: '', note: null, wording: 1, completedAt: '' },
         ),
       );
     assert.throws(commitOf([{ ...position, ...change }]), { name: 'AssertionError', message: said });

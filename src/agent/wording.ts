@@ -1,0 +1,18 @@
+/**
+ * The version of everything that a model reads: prompt, morning report, tools with their descriptions, replies and refusals,
+ * and the default universe. It is kept with each committed session, so that any later program can replay that session.
+ *
+ * To change a text, add a version here, which stays the last, and keep the functions of the former one: the compiler asks for
+ * both in `prompt.ts` and in `trading/tools.ts`.
+ */
+export type Wording = 1;
+
+/** What models read now. */
+export const WORDING: Wording = 1;
+
+const wordings: readonly Wording[] = [1];
+
+/** A stored version; undefined for one that this program does not know. */
+export function wordingOf(version: number): Wording | undefined {
+  return wordings.find((known) => known === version);
+}

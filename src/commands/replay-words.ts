@@ -1,0 +1,19 @@
+import type { ReplayReport } from '../replay/replay.ts';
+import { findings } from './findings.ts';
+import { number } from './words.ts';
+
+/** What replay has to say, as lines for the terminal. */
+export function describeReplay(report: ReplayReport): string {
+  const { modelDays, same, superseded, differences, before, lost, late, fromOutside, undigested } = report;
+  const others = superseded.modelDays === 0 ? '' : `, and ${number(superseded.same)} of ${number(superseded.modelDays)} superseded`;
+  return [
+    `replay: ${number(same)} of ${number(modelDays)} model-days replayed${others}: same reports, same answers, same books`,
+    ...findings('differ', differences),
+    ...findings('cannot be replayed: the prices at the time are no longer stored', lost),
+    ...findings('same books, words from before they were counted', before),
+    ...findings('the same, from prices stamped later than they were used', late),
+    ...(fromOutside > 0 ? [`  taken from the record, because they came from outside: ${number(fromOutside)} news results`] : []),
+    ...(undigested > 0 ? [`  without digests, because they were committed before there were any: ${number(undigested)}`] : []),
+    '',
+  ].join('\n');
+}

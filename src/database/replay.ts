@@ -1,0 +1,81 @@
+import type { CalendarDate } from '../calendar.ts';
+import { messageRoles } from '../domain.ts';
+import type { Reader } from './database.ts';
+import { type RowOf, amount, flag, integer, oneOf, orNull, query, text } from './rows.ts';
+
+/** What the replay reads of a model-day: its record, and the terms on which it ran. */
+
+const SESSIONS = query(
+  `SELECT own.session_id AS sessionId, own.date, own.model, own.status, market.opened_at AS openedAt, own.started_at AS startedAt,
+     coalesce(own.completed_at, '') AS completedAt, own.initial_cash_e4 AS initialCash, own.pays_dividends AS paysDividends,
+     own.started_from_session_id AS startedFrom, own.session_summary AS summary, own.note, own.steps,
+     own.total_messages AS totalMessages, own.wording, agent_config AS agentConfig, entry
+   FROM trading_sessions AS own
+     JOIN (SELECT job_id, min(started_at) AS opened_at FROM trading_sessions WHERE date = ?1 GROUP BY job_id) AS market
+       ON market.job_id = own.job_id
+     LEFT JOIN jobs ON jobs.job_id = own.job_id
+     LEFT JOIN simulation_runs AS run ON run.job_id = own.job_id AND run.model = own.model
+   WHERE own.date = ?1 AND own.status IN ('active', 'superseded')
+   ORDER BY own.model, own.session_id`,
+  {
+    sessionId: integer,
+    date: text,
+    model: text,
+    status: oneOf(['active', 'superseded']),
+    openedAt: text, // the earliest start of its job's sessions on the date: they share one market, opened just before
+    startedAt: text,
+    completedAt: text,
+    initialCash: orNull(amount), // of the first day of a chain only
+    paysDividends: flag,
+    startedFrom: orNull(integer),
+    summary: orNull(text),
+    note: orNull(text),
+    steps: integer,
+    totalMessages: integer,
+    wording: orNull(integer),
+    agentConfig: orNull(text), // null when its job is missing
+    entry: orNull(text), // null for a run from before entries were stored
+  },
+);
+
+/** A committed session as it is stored. */
+export type ReplayedSession = RowOf<typeof SESSIONS>;
+
+/** The committed sessions of a date, active and superseded, by model. */
+export function committedSessionsOn(reader: Reader, date: CalendarDate): ReplayedSession[] {
+  return SESSIONS.all(reader, date);
+}
+
+const MESSAGES = query(
+  `SELECT message_index AS messageIndex, role, content, tool_name AS toolName, tool_input AS toolInput, tool_calls AS toolCalls,
+     carried, timestamp FROM reasoning_logs WHERE session_id = ? ORDER BY message_index`,
+  {
+    messageIndex: integer,
+    role: oneOf(messageRoles),
+    content: text,
+    toolName: orNull(text),
+    toolInput: orNull(text),
+    toolCalls: orNull(text),
+    carried: orNull(text),
+    timestamp: text,
+  },
+);
+
+/** A message of a reasoning log, with the time when it was written. */
+export type StoredMessage = RowOf<typeof MESSAGES>;
+
+export function conversationOf(reader: Reader, sessionId: number): StoredMessage[] {
+  return MESSAGES.all(reader, sessionId);
+}
+
+const TOOL_USAGE = query('SELECT tool_name AS toolName, calls, refused FROM tool_usage WHERE session_id = ? ORDER BY tool_name', {
+  toolName: text,
+  calls: integer,
+  refused: integer,
+});
+
+export type StoredToolUsage = RowOf<typeof TOOL_USAGE>;
+
+export function toolUsageOf(reader: Reader, sessionId: number): StoredToolUsage[] {
+  return TOOL_USAGE.all(reader, sessionId);
+}

@@ -1,0 +1,54 @@
+/** How much of two texts that differ is shown, around the place where they begin to. */
+const BEFORE = 24;
+const AFTER = 56;
+
+/**
+ * What a difference is in: `words`, which the model read, `books`, which were committed, or `answers`, the record itself, which
+ * nothing else can excuse.
+ */
+type Kind = 'words' | 'books' | 'answers';
+
+/** Something of a model-day that is stored and that replay makes otherwise. */
+export interface Difference {
+  kind: Kind;
+  /** As a sentence. */
+  said: string;
+  /** Whose prices it comes from; empty when it may be any. */
+  symbols: readonly string[];
+}
+
+/** Collects the differences of one model-day. */
+export interface Comparison {
+  readonly differences: Difference[];
+  note(kind: Kind, said: string, symbols?: readonly string[]): void;
+  /** Notes two values that are not the same. */
+  compare(what: string, pair: { kind: Kind; stored: unknown; replayed: unknown; symbols?: readonly string[] }): void;
+}
+
+export function createComparison(): Comparison {
+  const differences: Difference[] = [];
+  const note: Comparison['note'] = (kind, said, symbols = []) => void differences.push({ kind, said, symbols });
+  return {
+    differences,
+    note,
+    compare(what, { kind, stored, replayed, symbols }) {
+      if (stored === replayed) return;
+      const [was, is] = excerpts(textOf(stored), textOf(replayed));
+      note(kind, `${what}: ${was} is stored, replayed it is ${is}`, symbols);
+    },
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
+}
+
+/** Two texts from shortly before the place where they begin to differ. */
+function excerpts(one: string, other: string): [string, string] {
+  let place = 0;
+  while (place < one.length && one[place] === other[place]) place += 1;
+  const start = Math.max(0, place - BEFORE);
+  const excerpt = (text: string) =>
+    JSON.stringify(`${start > 0 ? '…' : ''}${text.slice(start, place + AFTER)}${text.length > place + AFTER ? '…' : ''}`);
+  return [excerpt(one), excerpt(other)];
+}

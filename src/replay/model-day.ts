@@ -1,0 +1,137 @@
+import { wordsOf } from '../agent/prompt.ts';
+import type { Reader } from '../database/database.ts';
+import { marksIn } from '../database/evidence.ts';
+import type { Past } from '../database/past.ts';
+import type { StoredMessage } from '../database/replay.ts';
+import { fromDollars } from '../money.ts';
+import { type Start, startFrom } from '../trading/beginning.ts';
+import { gatherEvidence } from '../trading/evidence.ts';
+import type { Market } from '../trading/market.ts';
+import { type Play, beginPlay, callTool } from '../trading/play.ts';
+import { positionsOf } from '../trading/positions.ts';
+import { type RecordedStep, openingOf, resultMessage, stepsIn } from '../trading/reasoning-log.ts';
+import { isFromOutside } from '../trading/tools.ts';
+import { tradingCostsOf } from '../trading/trading-costs.ts';
+import { briefOf } from '../trading/trading-day.ts';
+import { compareEvidence, comparePositions, compareSession, compareToolUsage } from './books.ts';
+import { type Comparison, type Difference, createComparison } from './differences.ts';
+import { compareOpening } from './opening.ts';
+import type { DayRecord } from './record.ts';
+import type { Viewpoint } from './viewpoints.ts';
+
+/** What a replay reads prices from. */
+export interface Replayed {
+  reader: Reader;
+  past: Past;
+  /** The market of a date as of an instant. */
+  marketAt(record: DayRecord, viewpoint: Viewpoint): Market;
+}
+
+export interface ReplayedDay {
+  differences: Difference[];
+  /** Results that were taken from the record, because they came from outside. */
+  fromOutside: number;
+}
+
+/**
+ * Plays a model-day again: its morning from the prices of then and the close before, its tool calls from its recorded answers,
+ * its books from both; and compares what it makes with what is stored. Nothing that is compared is an input, except what came
+ * from outside.
+ */
+export async function replayModelDay(
+  { reader, past, marketAt }: Replayed,
+  record: DayRecord,
+  viewpoint: Viewpoint,
+): Promise<ReplayedDay> {
+  const comparison = createComparison();
+  const day = { differences: comparison.differences, fromOutside: 0 };
+  try {
+    const market = marketAt(record, viewpoint);
+    past.goTo(viewpoint.start, viewpoint.isLenient);
+    const { start, play } = begin(reader, record, market);
+    const opening = wordsOf(record.terms.wording).opening(briefOf(play), record.terms.entry?.prompt ?? null);
+    compareOpening(openingOf(record.conversation), opening, comparison);
+    const steps = stepsIn(record.conversation);
+    day.fromOutside = await answerAgain(past, { record, steps, play, viewpoint, comparison });
+    past.goTo(viewpoint.close, viewpoint.isLenient);
+    compareBooks(reader, { record, start, play, comparison });
+    compareSession(record, { steps, opening, note: play.ownNote }, comparison);
+  } catch (error) {
+    if (error instanceof TypeError || error instanceof ReferenceError || !(error instanceof Error)) throw error; // a bug
+    comparison.note('books', `it cannot be replayed: ${error.message}`);
+  }
+  return day;
+}
+
+function begin(reader: Reader, { past, terms }: DayRecord, market: Market): { start: Start; play: Play } {
+  const { agentConfig, universe, entry, wording } = terms;
+  const initialCash = fromDollars(agentConfig.initial_cash);
+  const start = startFrom(reader, past, { market, initialCash, paysDividends: agentConfig.dividends });
+  const hasNews = entry?.tools.includes('search_news') ?? false;
+  const costs = tradingCostsOf(agentConfig);
+  const play = beginPlay(
+    { market, universe, news: hasNews ? notSearched : null, costs, hasNotes: entry?.notes ?? false, wording },
+    start,
+  );
+  return { start, play };
+}
+
+/** News are only taken from the record. */
+async function notSearched(): Promise<never> {
+  throw new Error('the result of a news search is missing');
+}
+
+interface Answering {
+  record: DayRecord;
+  steps: readonly RecordedStep[];
+  play: Play;
+  viewpoint: Viewpoint;
+  comparison: Comparison;
+}
+
+/** Runs the tool calls of all recorded answers. Returns how many results were taken from the record. */
+async function answerAgain(past: Past, { record, steps, play, viewpoint, comparison }: Answering): Promise<number> {
+  const results = record.conversation.filter(({ role }) => role === 'tool');
+  let next = 0;
+  let fromOutside = 0;
+  for (const [index, { answer }] of steps.entries()) {
+    for (const call of answer.toolCalls) {
+      const stored = results[next];
+      next += 1;
+      past.goTo(viewpoint.result(stored?.timestamp ?? record.session.completedAt), viewpoint.isLenient);
+      const content = await callTool(play, call, stored?.content);
+      fromOutside += isFromOutside(call, record.terms.wording) ? 1 : 0;
+      const made = resultMessage(call, content);
+      compareResult(stored, made, { what: `step ${index + 1}, ${call.name}`, symbols: symbolsIn(call.arguments), comparison });
+    }
+  }
+  return fromOutside;
+}
+
+type Result = Pick<StoredMessage, 'content' | 'toolName' | 'toolInput'>;
+
+function compareResult(
+  stored: Result | undefined,
+  made: ReturnType<typeof resultMessage>,
+  { what, symbols, comparison }: { what: string; symbols: string[]; comparison: Comparison },
+): void {
+  comparison.compare(`${what}: result`, { kind: 'words', stored: stored?.content, replayed: made.content, symbols });
+  comparison.compare(`${what}: tool_name`, { kind: 'answers', stored: stored?.toolName, replayed: made.toolName });
+  comparison.compare(`${what}: tool_input`, { kind: 'answers', stored: stored?.toolInput, replayed: made.toolInput });
+}
+
+/** The words of a call's arguments that may be symbols. */
+function symbolsIn(args: string): string[] {
+  return [...args.toUpperCase().matchAll(/[A-Z][A-Z0-9.-]*/g)].map(([word]) => word);
+}
+
+function compareBooks(
+  reader: Reader,
+  { record, start, play, comparison }: { record: DayRecord; start: Start; play: Play; comparison: Comparison },
+): void {
+  const evidence = gatherEvidence(reader, { ...start, market: play.market, actions: play.actions });
+  compareEvidence(record, evidence, comparison);
+  const ledger = { actions: play.actions, portfolio: play.portfolio, startValue: start.startValue };
+  comparePositions(record.positions, positionsOf(ledger, marksIn(evidence)), comparison);
+  compareToolUsage(record.toolUsage, [...play.toolUsage.values()], comparison);
+}

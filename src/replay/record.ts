@@ -1,0 +1,71 @@
+import { type Wording, wordingOf } from '../agent/wording.ts';
+import type { AgentConfiguration } from '../configuration-schema.ts';
+import { parseAgentConfiguration, universeOf } from '../configuration.ts';
+import { ledgerRecords } from '../database/audit.ts';
+import { type ClosingState, closingStateOf } from '../database/active-days.ts';
+import type { Reader } from '../database/database.ts';
+import { type Evidence, evidenceOf } from '../database/evidence.ts';
+import {
+  type ReplayedSession,
+  type StoredMessage,
+  type StoredToolUsage,
+  conversationOf,
+  toolUsageOf,
+} from '../database/replay.ts';
+import type { PositionRow } from '../database/sessions.ts';
+import { type Entry, decodeEntry } from '../entry.ts';
+
+/** The terms of a model-day, as its job and its run have them. */
+export interface Terms {
+  agentConfig: AgentConfiguration;
+  universe: ReadonlySet<string>;
+  /** Null for a run from before entries were stored. */
+  entry: Entry | null;
+  wording: Wording;
+}
+
+/** Everything that is stored of a model-day. */
+export interface DayRecord {
+  session: ReplayedSession;
+  terms: Terms;
+  /** The close of the day that it started from; null for the initial cash. */
+  past: ClosingState | null;
+  conversation: StoredMessage[];
+  positions: PositionRow[];
+  evidence: Evidence;
+  toolUsage: StoredToolUsage[];
+}
+
+/** Reads terms, each text once as long as it stays the same: the model-days of a job share them. */
+export function createTermsReader(): (session: ReplayedSession) => Terms {
+  let last: { text: string; agentConfig: AgentConfiguration; universe: ReadonlySet<string> } | undefined;
+  return ({ agentConfig: text, entry, wording }) => {
+    if (text === null) throw new Error('its job is missing');
+    if (last?.text !== text) {
+      const agentConfig = parseAgentConfiguration(text);
+      last = { text, agentConfig, universe: new Set(universeOf(agentConfig)) };
+    }
+    const known = wording === null ? WORDINGS_BEFORE : wordingOf(wording);
+    if (known === undefined) throw new Error(`its model read version ${wording} of the words, which this program does not know`);
+    return { ...last, entry: decodeEntry(entry), wording: known };
+  };
+}
+
+/** In which words days from before versions are replayed: the first that were counted. */
+const WORDINGS_BEFORE: Wording = 1;
+
+/** Throws an Error that says why a record cannot be read. */
+export function readRecord(reader: Reader, session: ReplayedSession, termsOf: (session: ReplayedSession) => Terms): DayRecord {
+  const { sessionId, startedFrom } = session;
+  const past = startedFrom === null ? null : closingStateOf(reader, startedFrom);
+  if (startedFrom !== null && past === null) throw new Error(`session ${startedFrom}, from which it started, has no positions`);
+  return {
+    session,
+    terms: termsOf(session),
+    past,
+    conversation: conversationOf(reader, sessionId),
+    positions: ledgerRecords(reader, sessionId),
+    evidence: evidenceOf(reader, sessionId),
+    toolUsage: toolUsageOf(reader, sessionId),
+  };
+}

@@ -1,0 +1,183 @@
+import { type Finding, type Listed, addTo, countActive } from '../audit/audit.ts';
+import { createNotes } from '../audit/notes.ts';
+import { auditedDates } from '../database/audit.ts';
+import type { Reader } from '../database/database.ts';
+import { changedParts, partNames } from '../database/digests.ts';
+import { type Past, isLostAt, openPast } from '../database/past.ts';
+import { type ReplayedSession, committedSessionsOn } from '../database/replay.ts';
+import { withSnapshot } from '../database/snapshot.ts';
+import { type Market, openMarket } from '../trading/market.ts';
+import { SLICE_MS, bySlices, nextTurn } from '../turns.ts';
+import type { Difference } from './differences.ts';
+import { type Replayed, replayModelDay } from './model-day.ts';
+import { type DayRecord, type Terms, createTermsReader, readRecord } from './record.ts';
+import { type Viewpoint, asStamped, otherViewpoints } from './viewpoints.ts';
+
+export interface ReplayReport {
+  /** Active model-days, and how many of them are the same when they are replayed. */
+  modelDays: number;
+  same: number;
+  superseded: { modelDays: number; same: number };
+  /** Model-days that replay makes otherwise, or whose digests do not match. */
+  differences: Listed<Finding>;
+  /** Those with the same books, in words from before these were counted, or of an entry from before these were stored. */
+  before: Listed<Finding>;
+  /** Those that differ where what was known at the time may have been replaced without a trace. */
+  lost: Listed<Finding>;
+  /** Those that are the same, from prices whose time stamps are later than they were used. */
+  late: Listed<Finding>;
+  /** Results of tools that came from outside, which are taken from the record. */
+  fromOutside: number;
+  /** Model-days from before digests. */
+  undigested: number;
+}
+
+export interface ReplayOptions {
+  /** Called from time to time with the number of model-days replayed and the total. */
+  onProgress?: (done: number, total: number) => void;
+  signal?: AbortSignal;
+}
+
+export function emptyReplay(): ReplayReport {
+  const nothing = () => ({ total: 0, first: [] });
+  const lists = { differences: nothing(), before: nothing(), lost: nothing(), late: nothing() };
+  return { modelDays: 0, same: 0, superseded: { modelDays: 0, same: 0 }, ...lists, fromOutside: 0, undigested: 0 };
+}
+
+/** Whether nothing differs that could have been replayed. */
+export function isSame({ differences }: ReplayReport): boolean {
+  return differences.total === 0;
+}
+
+/** Replays all model-days of a database as it is now, while others may write to it. Reads only. */
+export async function replay(path: string, options: ReplayOptions = {}): Promise<ReplayReport> {
+  const report = emptyReplay();
+  await withSnapshot(path, (snapshot) => replayLedger(snapshot, report, options));
+  return report;
+}
+
+/**
+ * Replays every committed model-day, active or superseded, date by date and in slices, adding to the report. The connection
+ * shows past prices meanwhile.
+ */
+export async function replayLedger(
+  reader: Reader,
+  report: ReplayReport,
+  { onProgress = () => {}, signal }: ReplayOptions = {},
+): Promise<void> {
+  const { modelDays: total } = await bySlices(countActive(reader));
+  const past = openPast(reader);
+  try {
+    const replayed = { reader, past, marketAt: createMarkets(reader, past) };
+    const termsOf = createTermsReader();
+    let sliceEnd = 0;
+    for (const date of auditedDates(reader)) {
+      for (const session of committedSessionsOn(reader, date)) {
+        if (performance.now() >= sliceEnd) {
+          onProgress(report.modelDays, total);
+          await nextTurn();
+          signal?.throwIfAborted();
+          sliceEnd = performance.now() + SLICE_MS;
+        }
+        record(report, session, await judge(replayed, session, termsOf));
+      }
+    }
+  } finally {
+    past.end();
+  }
+  onProgress(report.modelDays, total);
+}
+
+/** The market of one job's date is shared by its model-days, as it was. */
+function createMarkets(reader: Reader, past: Past): Replayed['marketAt'] {
+  let last: { key: string; universe: ReadonlySet<string>; market: Market } | undefined;
+  return ({ session: { date }, terms: { universe } }, { market: instant, isLenient }) => {
+    const key = `${date} ${instant} ${isLenient}`;
+    if (last?.key === key && last.universe === universe) return last.market;
+    past.goTo(instant, isLenient);
+    const market = openMarket(reader, date, [...universe]);
+    last = { key, universe, market };
+    return market;
+  };
+}
+
+/** What replay says of a model-day. */
+interface Verdict {
+  kind: 'same' | 'differences' | 'before' | 'lost' | 'late';
+  sentences: string[];
+  fromOutside: number;
+  isDigested: boolean;
+}
+
+async function judge(
+  replayed: Replayed,
+  session: ReplayedSession,
+  termsOf: (session: ReplayedSession) => Terms,
+): Promise<Verdict> {
+  let changed: string[] | null = null;
+  try {
+    changed = changedParts(replayed.reader, session.sessionId)?.map((part) => `${partNames[part]} changed after the commit`) ?? null;
+    const day = readRecord(replayed.reader, session, termsOf);
+    const verdict = await explain(replayed, day);
+    const isDigested = changed !== null;
+    if (changed === null || changed.length === 0) return { ...verdict, isDigested };
+    return { ...verdict, kind: 'differences', sentences: [...changed, ...verdict.sentences], isDigested };
+  } catch (error) {
+    if (error instanceof TypeError || error instanceof ReferenceError || !(error instanceof Error)) throw error; // a bug
+    const sentences = [...(changed ?? []), `it cannot be read: ${error.message}`];
+    return { kind: 'differences', sentences, fromOutside: 0, isDigested: changed !== null };
+  }
+}
+
+type Explained = Omit<Verdict, 'isDigested'>;
+
+/** Replays a model-day as its time stamps say, and where that differs, as it may have been otherwise. */
+async function explain(replayed: Replayed, day: DayRecord): Promise<Explained> {
+  const attempt = (viewpoint: Viewpoint) => replayModelDay(replayed, day, viewpoint);
+  const first = await attempt(asStamped(day.session));
+  const same: Explained = { kind: 'same', sentences: [], fromOutside: first.fromOutside };
+  if (first.differences.length === 0) return same;
+  const places = { symbols: [...symbolsOf(day)], upTo: day.session.date };
+  for (const viewpoint of otherViewpoints(replayed.reader, day.session, places))
+    if ((await attempt(viewpoint)).differences.length === 0) return same;
+  const late = 'prices, splits or dividends that it used are stamped later than it ran';
+  if ((await attempt({ ...asStamped(day.session), isLenient: true })).differences.length === 0)
+    return { ...same, kind: 'late', sentences: [late] };
+  return { ...same, kind: kindOf(replayed.reader, day, first.differences), sentences: saidOf(first.differences) };
+}
+
+/** Everything whose prices a model-day could read. */
+function symbolsOf({ terms, past, evidence }: DayRecord): Set<string> {
+  return new Set([
+    ...terms.universe,
+    ...(past?.holdings.map(({ symbol }) => symbol) ?? []),
+    ...evidence.prices.map(({ symbol }) => symbol),
+  ]);
+}
+
+/** What may excuse differences: the first one, because the others may follow from it. */
+function kindOf(reader: Reader, day: DayRecord, differences: readonly Difference[]): Verdict['kind'] {
+  const { session, terms } = day;
+  const isOld = session.wording === null || terms.entry === null;
+  if (isOld && differences.every(({ kind }) => kind === 'words')) return 'before';
+  const first = differences.find(({ kind }) => !isOld || kind !== 'words');
+  if (first === undefined || first.kind === 'answers') return 'differences';
+  const symbols = first.symbols.length > 0 ? first.symbols : [...symbolsOf(day)];
+  return isLostAt(reader, { symbols, upTo: session.date }, session.completedAt) ? 'lost' : 'differences';
+}
+
+function saidOf(differences: readonly Difference[]): string[] {
+  const { note, notes } = createNotes();
+  for (const { said } of differences) note(said);
+  return notes().problems;
+}
+
+function record(report: ReplayReport, session: ReplayedSession, { kind, sentences, fromOutside, isDigested }: Verdict): void {
+  const { model, date, sessionId, status } = session;
+  const counts = status === 'active' ? report : report.superseded;
+  counts.modelDays += 1;
+  if (kind === 'same' || kind === 'late') counts.same += 1;
+  if (kind !== 'same') addTo(report[kind], { model, date, sessionId, status, sentences });
+  report.fromOutside += fromOutside;
+  if (!isDigested) report.undigested += 1;
+}

@@ -147,7 +147,7 @@ export const commands: Record<string, Command> = {
       "Without FILE it checks the service's own database, whether or not the service runs.",
       'Exit code 0 if everything adds up, and with --replay nothing differs, otherwise 1.',
     ),
-    options: { replay: { text: 'Also play every model-day again from its recorded answers and the prices of then, and compare.' } },
+    options: { replay: { text: 'Also play every model-day again from its recorded answers and the prices at the time.' } },
     positionals: { name: 'FILE', least: 0, most: 1 },
     example: 'check --replay before-upgrade.db',
     run: async ({ values, rest }) => (await import('./check.ts')).check(rest[0], { isReplay: values.replay === true }),

@@ -1,45 +1,72 @@
 import { sha256 } from '../digest.ts';
 import type { Reader } from './database.ts';
-import { query, text } from './rows.ts';
+import { type Column, type Query, integer, orNull, query, real, text } from './rows.ts';
 
 /**
- * What a committed model-day consists of, in parts, and the columns of each part. A digest is the SHA-256 of the rows as a JSON
- * array of arrays, in order, as base64url. The columns are frozen: a digest of other columns would be another digest.
+ * Digests of what a committed model-day consists of, in parts. Each is the SHA-256 of the rows as JSON, as base64url: an array
+ * for each table below, of an array for each row, in order. The columns are frozen: a digest of others would be another digest.
  */
 const PARTS = {
   session: [
-    `SELECT session_id, job_id, date, model, started_from_session_id, initial_cash_e4, pays_dividends, session_summary, note,
-       steps, total_messages, started_at, completed_at, wording FROM trading_sessions WHERE session_id = ?`,
+    rows('trading_sessions WHERE session_id = ?', {
+      ...{ session_id: integer, job_id: orNull(text), date: text, model: text, started_from_session_id: orNull(integer) },
+      ...{ initial_cash_e4: orNull(integer), pays_dividends: integer, session_summary: orNull(text), note: orNull(text) },
+      ...{ steps: integer, total_messages: integer, started_at: text, completed_at: orNull(text), wording: orNull(integer) },
+    }),
   ],
   conversation: [
-    `SELECT message_index, role, content, summary, tool_name, tool_input, tool_calls, carried, timestamp FROM reasoning_logs
-     WHERE session_id = ? ORDER BY message_index`,
+    rows('reasoning_logs WHERE session_id = ? ORDER BY message_index', {
+      ...{ message_index: integer, role: text, content: text, summary: orNull(text), tool_name: orNull(text) },
+      ...{ tool_input: orNull(text), tool_calls: orNull(text), carried: orNull(text), timestamp: text },
+    }),
   ],
   positions: [
-    `SELECT position_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4, daily_profit_e4,
-       daily_return_pct, created_at FROM positions WHERE session_id = ? ORDER BY action_id`,
-    `SELECT action_id, holdings.symbol, quantity FROM positions JOIN holdings USING (position_id)
-     WHERE session_id = ? ORDER BY action_id, holdings.symbol`,
+    rows('positions WHERE session_id = ? ORDER BY action_id', {
+      ...{ position_id: integer, action_id: integer, action_type: text, symbol: orNull(text), amount: orNull(integer) },
+      ...{ price_e4: orNull(integer), cash_e4: integer, portfolio_value_e4: integer, daily_profit_e4: integer },
+      ...{ daily_return_pct: orNull(real), created_at: text },
+    }),
+    rows(
+      'positions JOIN holdings USING (position_id) WHERE session_id = ? ORDER BY action_id, holdings.symbol',
+      { action_id: integer, 'holdings.symbol': text, quantity: integer },
+    ),
   ],
   evidence: [
-    `SELECT symbol, date, held_since, open_e4, open_date, close_e4, close_date FROM session_prices
-     WHERE session_id = ? ORDER BY symbol`,
-    'SELECT symbol, date, numerator, denominator FROM session_splits WHERE session_id = ? ORDER BY symbol, date',
-    `SELECT symbol, ex_date, cash_e6, basis, splits, paid_e6 FROM session_dividends WHERE session_id = ? ORDER BY symbol, ex_date`,
+    rows('session_prices WHERE session_id = ? ORDER BY symbol', {
+      ...{ symbol: text, date: text, held_since: orNull(text), open_e4: orNull(integer), open_date: orNull(text) },
+      ...{ close_e4: orNull(integer), close_date: orNull(text) },
+    }),
+    rows('session_splits WHERE session_id = ? ORDER BY symbol, date', {
+      ...{ symbol: text, date: text, numerator: orNull(integer), denominator: orNull(integer) },
+    }),
+    rows('session_dividends WHERE session_id = ? ORDER BY symbol, ex_date', {
+      ...{ symbol: text, ex_date: text, cash_e6: integer, basis: text, splits: text, paid_e6: integer },
+    }),
   ],
-  tool_usage: ['SELECT tool_name, calls, refused, duration_ms FROM tool_usage WHERE session_id = ? ORDER BY tool_name'],
+  tool_usage: [
+    rows('tool_usage WHERE session_id = ? ORDER BY tool_name', { tool_name: text, calls: integer, refused: integer, duration_ms: real }),
+  ],
   usage: [
-    `SELECT used.steps, requests, prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens, cost_usd,
-       used.started_at, used.completed_at
-     FROM trading_sessions JOIN job_details AS used USING (job_id, date, model) WHERE session_id = ?`,
+    rows('trading_sessions AS own JOIN job_details AS used USING (job_id, date, model) WHERE session_id = ?', {
+      ...{ 'used.steps': integer, requests: integer, prompt_tokens: orNull(integer), completion_tokens: orNull(integer) },
+      ...{ cached_tokens: orNull(integer), reasoning_tokens: orNull(integer), cost_usd: orNull(real) },
+      ...{ 'used.started_at': orNull(text), 'used.completed_at': orNull(text) },
+    }),
   ],
   terms: [
-    `SELECT start_date, end_date, dates, replace_existing, agent_config, universe, deployment_mode, created_at
-     FROM trading_sessions JOIN jobs USING (job_id) WHERE session_id = ?`,
-    `SELECT run_id, model_index, start_date, created_at, entry, family
-     FROM trading_sessions JOIN simulation_runs USING (job_id, model) WHERE session_id = ?`,
+    rows('trading_sessions AS own JOIN jobs USING (job_id) WHERE session_id = ?', {
+      ...{ start_date: text, end_date: text, dates: text, replace_existing: integer, agent_config: text },
+      ...{ universe: orNull(text), deployment_mode: orNull(text), created_at: text },
+    }),
+    rows('trading_sessions AS own JOIN simulation_runs USING (job_id, model) WHERE session_id = ?', {
+      ...{ run_id: integer, model_index: integer, start_date: text, created_at: text, entry: orNull(text), family: orNull(text) },
+    }),
   ],
 };
+
+function rows(from: string, columns: Record<string, Column<unknown>>): Query<unknown> {
+  return query(`SELECT ${Object.keys(columns).join(', ')} FROM ${from}`, Object.values(columns));
+}
 
 export type Part = keyof typeof PARTS;
 
@@ -57,8 +84,7 @@ export const partNames: Record<Part, string> = {
 const parts = Object.keys(PARTS) as Part[];
 
 function digestOf(reader: Reader, sessionId: number, part: Part): string {
-  const rows = PARTS[part].map((sql) => reader.statement(sql, 'arrays').all(sessionId));
-  return sha256(JSON.stringify(rows)).toString('base64url');
+  return sha256(JSON.stringify(PARTS[part].map((table) => table.all(reader, sessionId)))).toString('base64url');
 }
 
 /** Stores the digests of a session at the end of the transaction that commits it. */

@@ -6,6 +6,10 @@ import type { RecordedStep } from '../trading/reasoning-log.ts';
 import type { Comparison } from './differences.ts';
 import type { DayRecord } from './record.ts';
 
+const COLUMNS = [
+  ...(['actionId', 'actionType', 'symbol', 'amount', 'price', 'cash', 'portfolioValue', 'dailyProfit', 'dailyReturnPct'] as const),
+];
+
 /** Compares every column of the positions, to the last digit. */
 export function comparePositions(stored: readonly PositionRow[], made: readonly PositionRow[], { compare }: Comparison): void {
   compare('positions', { kind: 'books', stored: stored.length, replayed: made.length });
@@ -13,8 +17,7 @@ export function comparePositions(stored: readonly PositionRow[], made: readonly 
     const was = stored[index];
     if (was === undefined) continue;
     const symbols = [...new Set([...was.holdings.keys(), ...position.holdings.keys()])];
-    const columns = ['actionId', 'actionType', 'symbol', 'amount', 'price', 'cash', 'portfolioValue', 'dailyProfit', 'dailyReturnPct'] as const;
-    for (const column of columns)
+    for (const column of COLUMNS)
       compare(`position ${index + 1}, ${column}`, { kind: 'books', stored: was[column], replayed: position[column], symbols });
     const holdings = { stored: holdingsOf(was), replayed: holdingsOf(position) };
     compare(`position ${index + 1}, holdings`, { kind: 'books', ...holdings, symbols });
@@ -87,18 +90,15 @@ export function compareSession(
   const words = wordsOf(wording);
   const hasEnded = last?.toolCalls.length === 0;
   const isAtLimit = !hasEnded && steps.length === agentConfig.max_steps;
-  const summary = hasEnded ? words.summary(last) : isAtLimit ? words.stepLimit(agentConfig.max_steps) : 'none: its last answer is missing';
-  const made = {
-    steps: steps.length,
-    totalMessages,
-    summary,
-    note,
-    initialCash: session.startedFrom === null ? fromDollars(agentConfig.initial_cash) : null,
-    paysDividends: agentConfig.dividends ? 1 : 0,
+  const columns = {
+    steps: [session.steps, steps.length],
+    total_messages: [session.totalMessages, totalMessages],
+    session_summary: [session.summary, hasEnded ? words.summary(last) : isAtLimit ? words.stepLimit(steps.length) : null],
+    note: [session.note, note],
+    initial_cash_e4: [session.initialCash, session.startedFrom === null ? fromDollars(agentConfig.initial_cash) : null],
+    pays_dividends: [session.paysDividends, agentConfig.dividends ? 1 : 0],
   };
-  const names = { totalMessages: 'total_messages', summary: 'session_summary', initialCash: 'initial_cash_e4', paysDividends: 'pays_dividends' };
-  for (const column of ['steps', 'totalMessages', 'summary', 'note', 'initialCash', 'paysDividends'] as const)
-    compare({ ...names, steps: 'steps', note: 'note' }[column], { kind: 'books', stored: session[column], replayed: made[column] });
+  for (const [column, [stored, replayed]] of Object.entries(columns)) compare(column, { kind: 'books', stored, replayed });
   compare('messages', { kind: 'answers', stored: conversation.length, replayed: totalMessages });
   const numbers = conversation.map(({ messageIndex }) => messageIndex).join(' ');
   compare('numbers of its messages', { kind: 'answers', stored: numbers, replayed: [...conversation.keys()].join(' ') });

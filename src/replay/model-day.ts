@@ -34,7 +34,7 @@ export interface ReplayedDay {
 }
 
 /**
- * Plays a model-day again: its morning from the prices of then and the close before, its tool calls from its recorded answers,
+ * Plays a model-day again: its morning from the close before and the prices at the time, its tool calls from its recorded answers,
  * its books from both; and compares what it makes with what is stored. Nothing that is compared is an input, except what came
  * from outside.
  */

@@ -13,7 +13,7 @@ export interface Viewpoint {
   result(loggedAt: string): string;
   /** Of the closing marks. */
   close: string;
-  /** Whether the first known version of a price stands for one that was unknown then, or has been lost. */
+  /** Whether a price that was unknown then, or has been lost, is taken to be the first version that is known. */
   isLenient: boolean;
 }
 

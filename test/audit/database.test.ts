@@ -28,6 +28,8 @@ const faulty: [name: string, sql: string, damage: string[], problems: string[]][
     [
       'row 5 of positions refers to a row of trading_sessions that is missing',
       'a row of session_prices refers to a row of trading_sessions that is missing',
+      ...[15, 16, 17].map((row) => `row ${row} of reasoning_logs refers to a row of trading_sessions that is missing`),
+      'row 3 of session_digests refers to a row of trading_sessions that is missing',
       'row 4 of trading_sessions refers to a row of trading_sessions that is missing',
     ],
     [

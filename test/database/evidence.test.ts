@@ -25,6 +25,7 @@ const LATER_COLUMNS = [
   ['jobs', 'universe'],
   ['trading_sessions', 'pays_dividends'],
   ['jobs', 'deployment_mode'],
+  ['trading_sessions', 'wording'],
 ];
 
 /** Removes what the migrations add, and makes another change to the rest. */
@@ -34,7 +35,7 @@ function takeEvidenceAway(path: string, sql: string): void {
     .prepare(
       `SELECT type, name FROM sqlite_schema WHERE name IN ('session_prices', 'session_splits')
          OR type IN ('table', 'view') AND (name LIKE 'dividend%' OR name IN ('session_dividends', 'market_days', 'stock_split_spans'))
-         OR type = 'table' AND (name IN ('log_words', 'log_words_spans', 'opening_lots', 'package_manifest')) OR name = 'failed_model_days'
+         OR type = 'table' AND (name IN ('log_words', 'log_words_spans', 'opening_lots', 'package_manifest', 'session_digests')) OR name = 'failed_model_days'
          OR (type IN ('view', 'trigger') AND name LIKE 'written_%') OR (type = 'trigger' AND sql LIKE '%written_%')
        ORDER BY type = 'trigger' DESC`,
     )

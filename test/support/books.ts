@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { openingMessages } from '../../src/agent/prompt.ts';
 import { type AuditReport, auditLedger, emptyReport } from '../../src/audit/audit.ts';
 import { parseConfiguration } from '../../src/configuration.ts';
 import { type CommandDatabase, type Database, openDatabase } from '../../src/database/database.ts';
@@ -6,12 +7,15 @@ import type { DividendBasis } from '../../src/database/dividends.ts';
 import { insertJob } from '../../src/database/jobs.ts';
 import type { ModelDay } from '../../src/database/sessions.ts';
 import { STALE, type StaleModelDay, staleModelDays } from '../../src/database/stale.ts';
+import { encodeEntry } from '../../src/entry.ts';
 import { fromDollars } from '../../src/money.ts';
+import { emptyReplay, replayLedger } from '../../src/replay/replay.ts';
 import { openMarket } from '../../src/trading/market.ts';
 import { readPrices } from './prices.ts';
 import { emptyTables } from './tables.ts';
 import { type Session, openSession } from '../../src/trading/session.ts';
 import { atOnce } from './at-once.ts';
+import { toolNames } from '../../src/trading/tools.ts';
 import { NO_COSTS } from '../../src/trading/trading-costs.ts';
 
 export const SYMBOLS = ['AAPL', 'MSFT', 'ORLY'];
@@ -28,7 +32,7 @@ export interface Books {
   /** The time, which passes by a second with every look at it. */
   now(): string;
   wait(seconds: number): void;
-  /** Opens a session of a new job. */
+  /** Opens a session of a new job, and logs its prompt. */
   open(date: string, model?: string): Promise<Session>;
   /** Opens a model-day again, whose session was left. */
   reopen(modelDay: ModelDay): Promise<Session>;
@@ -52,6 +56,13 @@ const OPTIONS = {
   costs: NO_COSTS,
   hasNotes: true,
 };
+/** What ran: a model that may keep notes. */
+const entryOf = (signature: string) =>
+  encodeEntry({
+    ...{ signature, run: 1, repeats: 1, kind: 'simulated', basemodel: signature, url: null, url_is_cut: false },
+    ...{ key_source: null, key_variable: null, parameters: {}, prompt: null, notes: true, knowledge_cutoff: null },
+    ...{ price_per_million_tokens: null, max_cost_usd: null, tools: toolNames({ hasNews: false, hasNotes: true }) },
+  });
 const EMPTY_ANSWER = { type: 'answer', content: '', reasoning: null, usage: null, note: null } as const;
 
 /** Books in a database of their own at a path, or in one that is given, which is emptied. */
@@ -61,7 +72,10 @@ export function createBooks(
 ): Books {
   const database = typeof place === 'string' ? openDatabase(place) : place;
   if (typeof place !== 'string') emptyTables(place);
-  const { agent_config: agentConfig } = parseConfiguration({ models: [], agent_config: { dividends: paysDividends } }, 'test');
+  const { agent_config: agentConfig } = parseConfiguration(
+    { models: [], agent_config: { dividends: paysDividends, stock_symbols: SYMBOLS, initial_cash: INITIAL_CASH } },
+    'test',
+  );
   let ms = Date.parse(START);
   const clock = () => new Date((ms += 1_000));
   const now = () => clock().toISOString();
@@ -71,21 +85,24 @@ export function createBooks(
     const market = openMarket(database, modelDay.date, SYMBOLS);
     return openSession(context, modelDay, { ...OPTIONS, paysDividends, market });
   };
-  const open = (date: string, model = 'model-a') => {
+  const open = async (date: string, model = 'model-a') => {
     const jobId = `job-${(jobs += 1)}`;
     const createdAt = now();
-    const range = { startDate: date, endDate: date, dates: [date], runs: [{ model, startDate: date }] };
+    const range = { startDate: date, endDate: date, dates: [date], runs: [{ model, startDate: date, family: model, entry: entryOf(model) }] };
     database.transaction(() =>
       insertJob(database, { ...range, jobId, replaceExisting: false, agentConfig, createdAt, warnings: [] }),
     );
     database.statement(`UPDATE jobs SET status = 'completed', completed_at = ? WHERE job_id = ?`).run(createdAt, jobId);
-    return reopen({ jobId, date, model });
+    const session = await reopen({ jobId, date, model });
+    await session.prompt(openingMessages(session.brief));
+    return session;
   };
   const complete = async (session: Session, orders: readonly Order[] = []) => {
     for (const [name, symbol, amount] of orders) {
       const toolCalls = [{ id: '1', name, arguments: JSON.stringify({ symbol, amount }) }];
       await session.answer({ ...EMPTY_ANSWER, toolCalls });
     }
+    await session.answer({ ...EMPTY_ANSWER, content: 'done', toolCalls: [] });
     await session.end({ status: 'finished', summary: 'done' });
   };
   return {
@@ -175,6 +192,22 @@ export async function auditOf(
     problems: linesOf(report.problems.first),
     unverifiable: linesOf(report.unverifiable.first),
     stale: stale.map(lineOf),
+  };
+}
+
+/** What the replay of books finds: how many model-days are the same, and a line per sentence of each list. */
+export async function replayOf(database: Database) {
+  const report = emptyReplay();
+  await replayLedger(database, report);
+  const { same, modelDays, superseded, differences, before, lost, late, ...counts } = report;
+  return {
+    same: `${same} of ${modelDays}`,
+    superseded: `${superseded.same} of ${superseded.modelDays}`,
+    differences: linesOf(differences.first),
+    before: linesOf(before.first),
+    lost: linesOf(lost.first),
+    late: linesOf(late.first),
+    ...counts,
   };
 }
 

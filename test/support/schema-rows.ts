@@ -16,6 +16,9 @@ const USED = `INSERT INTO session_prices (session_id, symbol, date, held_since, 
 const DIVIDEND = `INSERT INTO dividends (symbol, ex_date, cash_e6, recorded_at) VALUES`;
 const DIVIDEND_COVERAGE = `INSERT INTO dividend_coverage VALUES`;
 const DIVIDEND_REVISION = `INSERT INTO dividend_revisions (symbol, ex_date, cash_e6, basis, source, recorded_at, replaced_at) VALUES`;
+const DIGEST = 'x'.repeat(43);
+const DIGESTS = (session: number) =>
+  `INSERT INTO session_digests VALUES (${session}${`, '${DIGEST}'`.repeat(7)})`;
 const KNOWN_DIVIDEND = `INSERT INTO session_dividends VALUES`;
 
 /** One running model-day of one job, one active session. */
@@ -56,6 +59,9 @@ export const forbidden: readonly [name: string, sql: string][] = [
   ['an opening of a job', `${SESSION} ('j', '2025-01-03', 'm', 'opening', 5, NULL, 't', 't')`],
   ['an opening that continues', `${SESSION} (NULL, '2025-01-03', 'm', 'opening', NULL, 1, 't', 't')`],
   ['an opening that has not ended', `${SESSION} (NULL, '2025-01-03', 'm', 'opening', 5, NULL, 't', NULL)`],
+  ['digests of an unknown session', DIGESTS(99)],
+  ['a digest that is cut', `UPDATE session_digests SET usage = 'x'`],
+  ['words of no version', `UPDATE trading_sessions SET wording = 0`],
   ['a lot of nothing', `INSERT INTO opening_lots VALUES (1, 'MSFT', 1, '2025-01-03', 0, 5)`],
   ['a lot of an unknown opening', `INSERT INTO opening_lots VALUES (99, 'MSFT', 1, '2025-01-03', 1, 5)`],
   ['a lot that becomes nothing', `UPDATE opening_lots SET quantity = 0`],
@@ -149,6 +155,9 @@ export const accepted: readonly [name: string, sql: string][] = [
   ['a session with a summary', `UPDATE trading_sessions SET session_summary = 's' WHERE session_id = 1`],
   ['an opening', `${SESSION} (NULL, '2025-01-03', 'm', 'opening', 5, NULL, 't', 't')`],
   ['an opening without an initial cash', `UPDATE trading_sessions SET initial_cash_e4 = NULL WHERE status = 'opening'`],
+  ['digests of a session', DIGESTS(1)],
+  ['another digest', `UPDATE session_digests SET usage = '${'y'.repeat(43)}'`],
+  ['words of a version', `UPDATE trading_sessions SET wording = 1 WHERE session_id = 1`],
   ['a lot', `INSERT INTO opening_lots SELECT session_id, 'AAPL', 1, date, 2, 5 FROM trading_sessions WHERE status = 'opening'`],
   ['a lot that costs more', `UPDATE opening_lots SET cost_e4 = 6`],
   ['a manifest', `INSERT INTO package_manifest VALUES ('jobs', 1, '${'0'.repeat(64)}')`],

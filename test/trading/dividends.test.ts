@@ -277,7 +277,6 @@ test('the brief says which dividends were received, and the tools see the same c
 test('a session interrupted before a dividend was learned is not resumed: it starts over and is paid', async () => {
   const books = await booksOf({ dividends: [], days: [['2025-01-02', TEN]] });
   const first = await books.open('2025-01-03');
-  await first.prompt(openingMessages(first.brief));
   first.leave();
   told(books);
   const resumed = await books.reopen(first.modelDay);

@@ -10,9 +10,10 @@ import {
 import type { Reader } from '../database/database.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { examineDatabase } from '../database/integrity.ts';
+import { checkManifest } from '../database/manifest.ts';
 import { withSnapshot } from '../database/snapshot.ts';
 import { createHistory, dividendsBySymbol, splitsBySymbol } from './history.ts';
-import { SLICE_MS, bySlices, nextTurn } from '../turns.ts';
+import { SLICE_MS, type Steps, bySlices, nextTurn } from '../turns.ts';
 import { type AuditedDay, type ClosingState, auditModelDay } from './model-day.ts';
 
 /** Findings listed by name; the rest are only counted. */
@@ -62,8 +63,8 @@ export interface AuditOptions {
 }
 
 /**
- * Verifies a database as it is now, while others may write to it: the file, the references between its rows, and every active
- * model-day, recomputed. Reads only.
+ * Verifies a database as it is now, while others may write to it: the file, its manifest if it is a package, the references
+ * between its rows, and every active model-day, recomputed. Reads only.
  */
 export async function audit(path: string, { onProgress, signal, isReadOnly = false }: AuditOptions = {}): Promise<AuditReport> {
   return withSnapshot(path, async (snapshot) => {
@@ -74,11 +75,21 @@ export async function audit(path: string, { onProgress, signal, isReadOnly = fal
       examineDatabase(snapshot, ended, { isReadOnly }),
       readLedger(snapshot, report, { signal: ended, ...(onProgress && { onProgress }) }),
     ]);
-    report.damage.unshift(...damage);
+    const changed = await bySlices(whileWanted(checkManifest(snapshot), signal));
+    report.damage.unshift(...damage, ...changed);
     for (const { problem, ...modelDay } of misfits) addTo(report.problems, { ...modelDay, sentences: [problem] });
     for (const modelDay of stale) addTo(report.stale, modelDay);
     return report;
   });
+}
+
+/** The same steps, until the signal comes. */
+function* whileWanted<Result>(steps: Steps<Result>, signal: AbortSignal | undefined): Steps<Result> {
+  for (let step = steps.next(); ; step = steps.next()) {
+    signal?.throwIfAborted();
+    if (step.done === true) return step.value;
+    yield null;
+  }
 }
 
 /** Runs both at the same time. When one fails, or the signal comes, the other is ended; nothing is left running when it settles. */

@@ -1,6 +1,6 @@
 import type { Steps } from '../turns.ts';
 import type { Reader } from './database.ts';
-import { query, text } from './rows.ts';
+import { integer, query, text } from './rows.ts';
 
 /** The manifest of a package: of each table that it holds, the number of rows and a hash of them all. */
 
@@ -52,4 +52,23 @@ export function* digestTable(reader: Reader, table: string): Steps<TableDigest> 
     if (rows % ROWS_PER_STEP === 0) yield null;
   }
   return { table, rows, sha256: hash.digest('hex') };
+}
+
+const MANIFEST = query('SELECT table_name AS name, rows, sha256 FROM package_manifest', { name: text, rows: integer, sha256: text });
+
+/** Compares a package with its manifest: a sentence for each table that differs; none for a database without a manifest. */
+export function* checkManifest(reader: Reader): Steps<string[]> {
+  const listed = new Map(MANIFEST.all(reader).map((row) => [row.name, row]));
+  const found: string[] = [];
+  if (listed.size === 0) return found;
+  for (const name of listedTables(reader)) {
+    const { rows, sha256 } = yield* digestTable(reader, name);
+    const stated = listed.get(name);
+    listed.delete(name);
+    const is = `${name} is not as the manifest states it`;
+    if (stated === undefined) found.push(...(rows === 0 ? [] : [`${is}: it is not listed, and has ${rows} rows`]));
+    else if (stated.rows !== rows) found.push(`${is}: it has ${rows} rows, not ${stated.rows}`);
+    else if (stated.sha256 !== sha256) found.push(`${is}: a value in its ${rows} rows has changed`);
+  }
+  return [...found, ...[...listed.keys()].map((name) => `${name} is in the manifest, and not in the file`)];
 }

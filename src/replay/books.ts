@@ -1,14 +1,23 @@
 import { wordsOf } from '../agent/prompt.ts';
 import type { Evidence, Mark } from '../database/evidence.ts';
 import type { PositionRow } from '../database/sessions.ts';
-import { fromDollars } from '../money.ts';
+import { formatDollars, fromDollars } from '../money.ts';
 import type { RecordedStep } from '../trading/reasoning-log.ts';
 import type { Comparison } from './differences.ts';
 import type { DayRecord } from './record.ts';
 
-const COLUMNS = [
-  ...(['actionId', 'actionType', 'symbol', 'amount', 'price', 'cash', 'portfolioValue', 'dailyProfit', 'dailyReturnPct'] as const),
-];
+/** The columns of a position in the database, and what the program calls them. */
+const COLUMNS = {
+  action_id: 'actionId',
+  action_type: 'actionType',
+  symbol: 'symbol',
+  amount: 'amount',
+  price_e4: 'price',
+  cash_e4: 'cash',
+  portfolio_value_e4: 'portfolioValue',
+  daily_profit_e4: 'dailyProfit',
+  daily_return_pct: 'dailyReturnPct',
+} as const;
 
 /** Compares every column of the positions, to the last digit. */
 export function comparePositions(stored: readonly PositionRow[], made: readonly PositionRow[], { compare }: Comparison): void {
@@ -17,8 +26,8 @@ export function comparePositions(stored: readonly PositionRow[], made: readonly 
     const was = stored[index];
     if (was === undefined) continue;
     const symbols = [...new Set([...was.holdings.keys(), ...position.holdings.keys()])];
-    for (const column of COLUMNS)
-      compare(`position ${index + 1}, ${column}`, { kind: 'books', stored: was[column], replayed: position[column], symbols });
+    for (const [column, name] of Object.entries(COLUMNS))
+      compare(`position ${index + 1}, ${column}`, { kind: 'books', stored: was[name], replayed: position[name], symbols });
     const holdings = { stored: holdingsOf(was), replayed: holdingsOf(position) };
     compare(`position ${index + 1}, holdings`, { kind: 'books', ...holdings, symbols });
   }
@@ -50,7 +59,7 @@ export function compareEvidence({ session, evidence: stored }: DayRecord, made: 
 }
 
 function textOf(mark: Mark | null): string {
-  return mark === null ? 'none' : `${mark.price} / 10000 dollars of ${mark.date}`;
+  return mark === null ? 'none' : `${formatDollars(mark.price)} of ${mark.date}`;
 }
 
 function compareEvents(

@@ -33,22 +33,24 @@ export function createComparison(): Comparison {
     note,
     compare(what, { kind, stored, replayed, symbols }) {
       if (stored === replayed) return;
-      const [was, is] = excerpts(textOf(stored), textOf(replayed));
+      const [was, is] = excerpts(stored, replayed);
       note(kind, `${what}: ${was} is stored, replayed it is ${is}`, symbols);
     },
   };
 }
 
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
-}
-
-/** Two texts from shortly before the place where they begin to differ. */
-function excerpts(one: string, other: string): [string, string] {
+/** Two values; of two texts, what there is from shortly before the place where they begin to differ. */
+function excerpts(one: unknown, other: unknown): [string, string] {
+  if (typeof one !== 'string' || typeof other !== 'string') return [shown(one), shown(other)];
   let place = 0;
   while (place < one.length && one[place] === other[place]) place += 1;
   const start = Math.max(0, place - BEFORE);
   const excerpt = (text: string) =>
-    JSON.stringify(`${start > 0 ? '…' : ''}${text.slice(start, place + AFTER)}${text.length > place + AFTER ? '…' : ''}`);
+    shown(`${start > 0 ? '…' : ''}${text.slice(start, place + AFTER)}${text.length > place + AFTER ? '…' : ''}`);
   return [excerpt(one), excerpt(other)];
+}
+
+function shown(value: unknown): string {
+  if (typeof value !== 'string') return value === null || value === undefined ? 'nothing' : String(value);
+  return `"${value.length > 2 * AFTER ? `${value.slice(0, AFTER)}…` : value}"`;
 }

@@ -63,11 +63,11 @@ export async function replayModelDay(
   return day;
 }
 
-function begin(reader: Reader, { past, terms }: DayRecord, market: Market): { start: Start; play: Play } {
+function begin(reader: Reader, { past, terms, toolUsage }: DayRecord, market: Market): { start: Start; play: Play } {
   const { agentConfig, universe, entry, wording } = terms;
   const initialCash = fromDollars(agentConfig.initial_cash);
   const start = startFrom(reader, past, { market, initialCash, paysDividends: agentConfig.dividends });
-  const hasNews = entry?.tools.includes('search_news') ?? false;
+  const hasNews = entry?.tools.includes(NEWS) ?? toolUsage.some(({ toolName, calls, refused }) => toolName === NEWS && calls > refused);
   const costs = tradingCostsOf(agentConfig);
   const play = beginPlay(
     { market, universe, news: hasNews ? notSearched : null, costs, hasNotes: entry?.notes ?? false, wording },
@@ -75,6 +75,8 @@ function begin(reader: Reader, { past, terms }: DayRecord, market: Market): { st
   );
   return { start, play };
 }
+
+const NEWS = 'search_news';
 
 /** News are only taken from the record. */
 async function notSearched(): Promise<never> {
@@ -100,7 +102,7 @@ async function answerAgain(past: Past, { record, steps, play, viewpoint, compari
       next += 1;
       past.goTo(viewpoint.result(stored?.timestamp ?? record.session.completedAt), viewpoint.isLenient);
       const content = await callTool(play, call, stored?.content);
-      fromOutside += isFromOutside(call, record.terms.wording) ? 1 : 0;
+      fromOutside += isFromOutside(play, call) ? 1 : 0;
       const made = resultMessage(call, content);
       compareResult(stored, made, { what: `step ${index + 1}, ${call.name}`, symbols: symbolsIn(call.arguments), comparison });
     }

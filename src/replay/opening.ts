@@ -12,10 +12,21 @@ export function compareOpening(
     const message = stored[index];
     if (message === undefined || message.content === content) continue;
     const what = role === 'system' ? 'its prompt' : 'its morning report';
-    const [was, is] = [message.content.split('\n'), content.split('\n')];
-    for (let line = 0; line < Math.max(was.length, is.length); line += 1)
-      compare(what, { kind: 'words', stored: was[line], replayed: is[line], symbols: symbolsIn(was[line], is[line]) });
+    for (const [was, is] of changedLines(message.content.split('\n'), content.split('\n')))
+      compare(what, { kind: 'words', stored: was, replayed: is, symbols: symbolsIn(was, is) });
   }
+}
+
+/** The lines of two texts in pairs, without those that both begin and end with. */
+function changedLines(stored: readonly string[], made: readonly string[]): [string | undefined, string | undefined][] {
+  const least = Math.min(stored.length, made.length);
+  let start = 0;
+  while (start < least && stored[start] === made[start]) start += 1;
+  let end = 0;
+  while (end < least - start && stored.at(-1 - end) === made.at(-1 - end)) end += 1;
+  const [was, is] = [stored.slice(start, stored.length - end), made.slice(start, made.length - end)];
+  const pairs = Array.from({ length: Math.max(was.length, is.length) }, (_, line) => [was[line], is[line]] as const);
+  return pairs.filter(([one, other]) => one !== other).map(([one, other]) => [one, other]);
 }
 
 function rolesOf(messages: readonly Pick<StoredMessage, 'role'>[]): string {

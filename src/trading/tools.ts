@@ -106,9 +106,9 @@ function toolsOf(extras: Extras, wording: Wording = WORDING): Tool[] {
   return toolsByWording[wording].filter(({ isOffered }) => isOffered?.(extras) ?? true);
 }
 
-/** Whether a call queries an outside service, so that its result can only be taken from the record. */
-export function isFromOutside({ name: called }: ToolCall, wording: Wording = WORDING): boolean {
-  return toolsByWording[wording].some(({ name, isFromOutside: isOutside }) => name === called && isOutside);
+/** Whether a call queries an outside service on a day, so that its result can only be taken from the record. */
+export function isFromOutside(day: TradingDay, { name: called }: ToolCall): boolean {
+  return toolsOf(extrasOf(day), day.wording).some(({ name, isFromOutside: isOutside }) => name === called && isOutside);
 }
 
 /**
@@ -116,7 +116,7 @@ export function isFromOutside({ name: called }: ToolCall, wording: Wording = WOR
  * is reported to the model. `recorded` is the result that the call returned before, when a session is resumed.
  */
 export async function runTool(day: TradingDay, call: ToolCall, recorded?: string): Promise<ToolResult> {
-  if (recorded !== undefined && isFromOutside(call, day.wording))
+  if (recorded !== undefined && isFromOutside(day, call))
     return { content: recorded, isRefused: 'error' in JSON.parse(recorded), action: null };
   const { result, refusal, action = null, note } = await replyTo(day, call);
   const content = JSON.stringify(result ?? { error: refusal });

@@ -11,6 +11,7 @@ import { encodeEntry } from '../../src/entry.ts';
 import { fromDollars } from '../../src/money.ts';
 import { emptyReplay, replayLedger } from '../../src/replay/replay.ts';
 import { openMarket } from '../../src/trading/market.ts';
+import type { NewsSearch } from '../../src/trading/news.ts';
 import { readPrices } from './prices.ts';
 import { emptyTables } from './tables.ts';
 import { type Session, openSession } from '../../src/trading/session.ts';
@@ -57,18 +58,18 @@ const OPTIONS = {
   hasNotes: true,
 };
 /** What ran: a model that may keep notes. */
-const entryOf = (signature: string) =>
+const entryOf = (signature: string, hasNews: boolean) =>
   encodeEntry({
     ...{ signature, run: 1, repeats: 1, kind: 'simulated', basemodel: signature, url: null, url_is_cut: false },
     ...{ key_source: null, key_variable: null, parameters: {}, prompt: null, notes: true, knowledge_cutoff: null },
-    ...{ price_per_million_tokens: null, max_cost_usd: null, tools: toolNames({ hasNews: false, hasNotes: true }) },
+    ...{ price_per_million_tokens: null, max_cost_usd: null, tools: toolNames({ hasNews, hasNotes: true }) },
   });
 const EMPTY_ANSWER = { type: 'answer', content: '', reasoning: null, usage: null, note: null } as const;
 
 /** Books in a database of their own at a path, or in one that is given, which is emptied. */
 export function createBooks(
   place: string | CommandDatabase = ':memory:',
-  { paysDividends = true }: { paysDividends?: boolean } = {},
+  { paysDividends = true, news = null }: { paysDividends?: boolean; news?: NewsSearch | null } = {},
 ): Books {
   const database = typeof place === 'string' ? openDatabase(place) : place;
   if (typeof place !== 'string') emptyTables(place);
@@ -83,12 +84,12 @@ export function createBooks(
   let jobs = 0;
   const reopen = (modelDay: ModelDay) => {
     const market = openMarket(database, modelDay.date, SYMBOLS);
-    return openSession(context, modelDay, { ...OPTIONS, paysDividends, market });
+    return openSession(context, modelDay, { ...OPTIONS, news, paysDividends, market });
   };
   const open = async (date: string, model = 'model-a') => {
     const jobId = `job-${(jobs += 1)}`;
     const createdAt = now();
-    const range = { startDate: date, endDate: date, dates: [date], runs: [{ model, startDate: date, family: model, entry: entryOf(model) }] };
+    const range = { startDate: date, endDate: date, dates: [date], runs: [{ model, startDate: date, family: model, entry: entryOf(model, news !== null) }] };
     database.transaction(() =>
       insertJob(database, { ...range, jobId, replaceExisting: false, agentConfig, createdAt, warnings: [] }),
     );

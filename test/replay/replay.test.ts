@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Database, openDatabase } from '../../src/database/database.ts';
+import { type Books, createBooks, fourDays, replayOf } from '../support/books.ts';
+import { richBooks } from '../support/rich-books.ts';
+import { undone } from '../support/tables.ts';
+
+const NOTHING = { differences: [], before: [], lost: [], late: [], undigested: 0 };
+
+test('untouched books replay in full: the active and the superseded, with news from the record', async () => {
+  const { database } = await richBooks();
+  assert.deepEqual(await replayOf(database), { same: '8 of 8', superseded: '1 of 1', ...NOTHING, fromOutside: 2 });
+  assert.deepEqual(database.statement('SELECT name FROM sqlite_temp_schema').all(), [], 'nothing is left behind');
+});
+
+/** The statements that remove all triggers, as somebody who forges a file would. */
+function withoutTriggers(database: Database): string[] {
+  const triggers = database.statement(`SELECT name FROM sqlite_schema WHERE type = 'trigger'`).all();
+  return triggers.map(({ name }) => `DROP TRIGGER ${name}`);
+}
+
+const CHANGED = (part: string) => `${part} changed after the commit`;
+const SESSION = (model: string, date: string) =>
+  `session_id = (SELECT session_id FROM trading_sessions WHERE model = '${model}' AND date = '${date}' AND status = 'active')`;
+
+/** What is done to the rich books, without digests, so that only what replay makes itself can find it; and one thing that it says. */
+const forged: [name: string, sql: string, said: string | RegExp][] = [
+  ['an open', `UPDATE price_data SET open = 102.01 WHERE symbol = 'AAPL' AND date = '2025-01-06'`, 'model-a 2025-01-06: its morning report: "AAPL 101 102" is stored, replayed it is "AAPL 101 102.01"'],
+  ['a close before the morning', `UPDATE price_data SET close = 101.5 WHERE symbol = 'AAPL' AND date = '2025-01-03'`, 'model-a 2025-01-06: its morning report: "AAPL 101 102" is stored, replayed it is "AAPL 101.5 102"'],
+  ['the close of the day', `UPDATE price_data SET close = 107.0001 WHERE symbol = 'AAPL' AND date = '2025-01-08'`, 'model-a 2025-01-08: position 2, portfolio_value_e4: 100850000 is stored, replayed it is 100850008'],
+  ['an old bar that a model read', `UPDATE price_data SET open = 98 WHERE symbol = 'AAPL' AND date = '2025-01-02'`, /^model-a 2025-01-03: step 1, get_price_history: result: .*"open":99,.* is stored, replayed it is .*"open":98,/],
+  ['a price as it was before a revision', `UPDATE price_revisions SET close = 199 WHERE symbol = 'MSFT' AND date = '2025-01-03'`, /^model-a 2025-01-06: step 1, get_price: result: .*198.* is stored, replayed it is .*199/],
+  ['when a price was revised', `UPDATE price_revisions SET replaced_at = '2020-01-01T01:00:00.000Z' WHERE symbol = 'MSFT' AND date = '2025-01-03'`, 'model-b 2025-01-06: its morning report: "MSFT 198 196" is stored, replayed it is "MSFT 201 196"'],
+  ['a split', 'UPDATE stock_splits SET numerator = 5', /^model-a 2025-01-08: its morning report: .*ORLY/],
+  ['the time of a split', `UPDATE stock_splits SET date = '2025-01-07'`, /^model-a 2025-01-07: /],
+  ['a dividend', 'UPDATE dividends SET cash_e6 = 260000', 'model-a 2025-01-07: its morning report: "Cash: 8996" is stored, replayed it is "Cash: 8996.08"'],
+  ['an order of an answer', `UPDATE reasoning_logs SET tool_calls = replace(tool_calls, '\\"amount\\":10', '\\"amount\\":11') WHERE tool_calls LIKE '%amount%:10}%'`, /^model-a 2025-01-03: step 2, buy: result: .*10.* is stored, replayed it is .*11/],
+  ['the last words of a day', `UPDATE reasoning_logs SET content = 'Done' WHERE content = 'done'`, 'model-a 2025-01-03: session_summary: "done" is stored, replayed it is "Done"'],
+  ['a result', `UPDATE reasoning_logs SET content = replace(content, '3333', '3334')`, /^model-a 2025-01-03: step 1, calculate: result: .*3334.* is stored, replayed it is .*3333/],
+  ['a line of a morning report', `UPDATE reasoning_logs SET content = replace(content, 'Cash: 10000', 'Cash: 20000')`, 'model-a 2025-01-03: its morning report: "Cash: 20000" is stored, replayed it is "Cash: 10000"'],
+  ['a word of the prompt', `UPDATE reasoning_logs SET content = replace(content, 'stock trader', 'day trader')`, /^model-a 2025-01-03: its prompt: .*day trader.* is stored, replayed it is .*stock trader/],
+  ['a note in the record', `UPDATE trading_sessions SET note = 'Sell AAPL.' WHERE ${SESSION('model-b', '2025-01-03')}`, 'model-b 2025-01-03: note: "Sell AAPL." is stored, replayed it is "Hold AAPL."'],
+  ['cash', `UPDATE positions SET cash_e4 = cash_e4 + 1 WHERE action_id = 1 AND ${SESSION('model-a', '2025-01-03')}`, 'model-a 2025-01-03: position 1, cash_e4: 90000001 is stored, replayed it is 90000000'],
+  ['a holding', `UPDATE holdings SET quantity = 9 WHERE symbol = 'AAPL' AND quantity = 10`, /^model-a 2025-01-03: position 1, holdings: "9 AAPL" is stored, replayed it is "10 AAPL"$/],
+  ['a mark in the evidence', `UPDATE session_prices SET close_e4 = close_e4 + 1 WHERE symbol = 'AAPL' AND ${SESSION('model-a', '2025-01-06')}`, 'model-a 2025-01-06: the close of AAPL that it used: "103.0001 of 2025-01-06" is stored, replayed it is "103.00 of 2025-01-06"'],
+  ['a count of refusals', `UPDATE tool_usage SET refused = 0 WHERE tool_name = 'buy'`, /^model-a 2025-01-03: tool usage: /],
+  ['the entry: its prompt', `UPDATE simulation_runs SET entry = json_set(entry, '$.prompt', 'Be bold.')`, /^model-a 2025-01-03: its prompt: .* replayed it is "Further instructions:"$/],
+  ['the entry: whether it keeps notes', `UPDATE simulation_runs SET entry = json_set(entry, '$.notes', json('false'))`, /^model-a 2025-01-03: its morning report: "Your note: none" is stored/],
+  ['the terms: the initial cash', `UPDATE jobs SET agent_config = json_set(agent_config, '$.initial_cash', 10001)`, 'model-a 2025-01-03: its morning report: "Cash: 10000" is stored, replayed it is "Cash: 10001"'],
+  ['the terms: a symbol of the universe', `UPDATE jobs SET agent_config = json_set(agent_config, '$.stock_symbols', json('["AAPL","MSFT"]'))`, /^model-a 2025-01-03: its morning report: "ORLY 30 -" is stored, replayed it is nothing$/],
+  ['the terms: commission', `UPDATE jobs SET agent_config = json_set(agent_config, '$.commission_per_trade', 1)`, /^model-a 2025-01-03: its morning report: .* replayed it is "Trading costs: each order pays \$1\."$/],
+  ['a version of the words that is not known', `UPDATE trading_sessions SET wording = 9 WHERE ${SESSION('model-a', '2025-01-03')}`, 'model-a 2025-01-03: it cannot be read: its model read version 9 of the words, which this program does not know'],
+  ['a missing message', `DELETE FROM reasoning_logs WHERE tool_name = 'calculate'`, 'model-a 2025-01-03: it cannot be replayed: step 1 has 1 results of 2 tool calls'],
+  ['another day to start from', `UPDATE trading_sessions SET started_from_session_id = 1 WHERE ${SESSION('model-a', '2025-01-07')}`, /^model-a 2025-01-07: its morning report: "Cash: / ],
+];
+test('whatever is forged is named, without digests: replay makes everything from prices, answers and terms', async () => {
+  const { database } = await richBooks();
+  const triggers = withoutTriggers(database);
+  const missed: unknown[] = [];
+  for (const [name, sql, said] of forged)
+    await undone(database, [...triggers, 'DELETE FROM session_digests', sql], async () => {
+      const { differences, lost } = await replayOf(database);
+      const isSaid = differences.some((line) => (typeof said === 'string' ? line === said : said.test(line)));
+      if (!isSaid) missed.push([name, said, ...differences.slice(0, 12), ...lost]);
+    });
+  assert.deepEqual(missed, []);
+});
+
+/** What no computation can find again: digests do, and say which part it is. */
+const digested: [name: string, sql: string, part: string][] = [
+  ['thoughts', `UPDATE reasoning_logs SET summary = 'Wishing.' WHERE summary = 'Thinking.'`, 'its conversation'],
+  ['words beside tool calls', `UPDATE reasoning_logs SET content = 'I see.' WHERE content = 'I look.'`, 'its conversation'],
+  ['when a message was written', `UPDATE reasoning_logs SET timestamp = '2020-01-01T00:00:01.001Z' WHERE message_index = 0`, 'its conversation'],
+  ['news', `UPDATE reasoning_logs SET content = replace(content, 'rises', 'falls') WHERE tool_name = 'search_news'`, 'its conversation'],
+  ['tokens', 'UPDATE job_details SET prompt_tokens = prompt_tokens + 1', 'its tokens, cost or times'],
+  ['requests', 'UPDATE job_details SET requests = requests + 1', 'its tokens, cost or times'],
+  ['how long a tool took', 'UPDATE tool_usage SET duration_ms = duration_ms + 1', 'its tool usage'],
+  ['the base model of an entry', `UPDATE simulation_runs SET entry = json_set(entry, '$.basemodel', 'better')`, 'its job or its entry'],
+  ['when it was completed', `UPDATE trading_sessions SET completed_at = '2020-01-01T02:00:00.000Z'`, 'its session'],
+  ['the number of a position', 'UPDATE positions SET position_id = position_id + 100', 'its positions or holdings'],
+  ['a split that it knew', 'UPDATE session_splits SET numerator = numerator + 1', 'the prices, splits and dividends that it used'],
+];
+test('digests find what cannot be computed again, and name the part', async () => {
+  const { database } = await richBooks();
+  for (const [name, sql, part] of digested)
+    await undone(database, [...withoutTriggers(database), sql], async () => {
+      const { differences } = await replayOf(database);
+      assert.ok(differences.some((line) => line.endsWith(CHANGED(part))), `${name}: ${differences.slice(0, 5).join('\n')}`);
+    });
+});
+
+test('model-days from before digests and before entries are replayed, and counted apart', async () => {
+  const { database } = await richBooks();
+  await undone(database, ['DELETE FROM session_digests'], async () => {
+    assert.deepEqual(await replayOf(database), { same: '8 of 8', superseded: '1 of 1', ...NOTHING, fromOutside: 2, undigested: 9 });
+  });
+  const otherWords = `UPDATE reasoning_logs SET content = replace(content, 'stock trader', 'day trader')`;
+  const before = ['DELETE FROM session_digests', 'UPDATE trading_sessions SET wording = NULL', otherWords];
+  await undone(database, before, async () => {
+    const { same, differences, before: words } = await replayOf(database);
+    assert.deepEqual([same, differences, words.length], ['0 of 8', [], 9]);
+    assert.match(String(words[0]), /^model-a 2025-01-03: its prompt: /);
+  });
+  const cash = 'UPDATE positions SET cash_e4 = cash_e4 + 1 WHERE position_id = 1';
+  await undone(database, [...before, cash], async () => {
+    assert.ok((await replayOf(database)).differences.includes('model-a 2025-01-03: position 1, cash_e4: 90000001 is stored, replayed it is 90000000'));
+  });
+});
+
+/** What happened to the prices of four days after they ran, and the list in which replay names a day. */
+const later: [name: string, happens: (books: Books) => void, list: 'same' | 'lost' | 'late'][] = [
+  ['a price is revised', ({ setBar }) => setBar('AAPL', '2025-01-06', { open: 1, close: 2 }), 'same'],
+  ['a price is removed', ({ remove }) => remove('price_data', 'AAPL', '2025-01-06'), 'same'],
+  ['a split is learned', ({ setSplit }) => setSplit('AAPL', '2025-01-06', 2, 1), 'same'],
+  ['a dividend is learned', ({ setDividend }) => setDividend('AAPL', '2025-01-06', 1), 'same'],
+  ['a series becomes adjusted', ({ setBar }) => setBar('ORLY', '2025-02-03', { open: 1, close: 2, source: 'yahoo' }), 'same'],
+  ['a price is replaced without a trace', ({ database }) => replaceBar(database, 90), 'lost'],
+  ['a price is stored again without a trace', ({ database }) => replaceBar(database, 102), 'late'],
+];
+function replaceBar(database: Database, open: number): void {
+  database
+    .statement(`INSERT OR REPLACE INTO price_data (symbol, date, open, close, source) VALUES ('AAPL', '2025-01-06', ?, 103, 'csv')`)
+    .run(open);
+}
+for (const [name, happens, list] of later)
+  test(`prices are seen as they were: ${name}`, async () => {
+    const books = await fourDays();
+    happens(books);
+    const found = await replayOf(books.database);
+    assert.deepEqual(found.differences, []);
+    assert.deepEqual([found.lost.length > 0, found.late.length > 0], [list === 'lost', list !== 'same'], JSON.stringify(found));
+    assert.equal(found.same === '4 of 4', list !== 'lost');
+  });
+
+test('prices that change while sessions run are seen at the right time', async () => {
+  const books = createBooks(openDatabase(':memory:'));
+  for (const date of ['2025-01-02', '2025-01-03', '2025-01-06']) books.setBar('AAPL', date, { open: 100, close: 101 });
+  await books.day('2025-01-02', [['buy', 'AAPL', 10]]);
+  const session = await books.open('2025-01-03');
+  const call = (name: string, args: object) =>
+    session.answer({ type: 'answer', content: '', reasoning: null, usage: null, note: null, toolCalls: [{ id: '1', name, arguments: JSON.stringify(args) }] });
+  await call('get_price', { symbol: 'AAPL', date: '2025-01-02' });
+  books.setBar('AAPL', '2025-01-02', { open: 99, close: 98 });
+  await call('get_price', { symbol: 'AAPL', date: '2025-01-02' });
+  books.setBar('AAPL', '2025-01-03', { open: 100, close: 110 });
+  await books.complete(session, [['sell', 'AAPL', 1]]);
+  books.setBar('AAPL', '2025-01-03', { open: 100, close: 120 });
+  assert.deepEqual(await replayOf(books.database), { same: '2 of 2', superseded: '0 of 0', ...NOTHING, fromOutside: 0 });
+});

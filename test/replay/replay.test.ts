@@ -30,7 +30,7 @@ const forged: [name: string, sql: string, said: string | RegExp][] = [
   ['the close of the day', `UPDATE price_data SET close = 107.0001 WHERE symbol = 'AAPL' AND date = '2025-01-08'`, 'model-a 2025-01-08: position 2, portfolio_value_e4: 100850000 is stored, replayed it is 100850008'],
   ['an old bar that a model read', `UPDATE price_data SET open = 98 WHERE symbol = 'AAPL' AND date = '2025-01-02'`, /^model-a 2025-01-03: step 1, get_price_history: result: .*"open":99,.* is stored, replayed it is .*"open":98,/],
   ['a price as it was before a revision', `UPDATE price_revisions SET close = 199 WHERE symbol = 'MSFT' AND date = '2025-01-03'`, /^model-a 2025-01-06: step 1, get_price: result: .*198.* is stored, replayed it is .*199/],
-  ['when a price was revised', `UPDATE price_revisions SET replaced_at = '2020-01-01T01:00:00.000Z' WHERE symbol = 'MSFT' AND date = '2025-01-03'`, 'model-b 2025-01-06: its morning report: "MSFT 198 196" is stored, replayed it is "MSFT 201 196"'],
+  ['when a price was revised', `UPDATE price_revisions SET replaced_at = '2020-01-01T01:00:00.000Z' WHERE symbol = 'MSFT' AND date = '2025-01-03'`, 'lost: model-b 2025-01-06: its morning report: "MSFT 198 196" is stored, replayed it is "MSFT 201 196"'],
   ['a split', 'UPDATE stock_splits SET numerator = 5', /^model-a 2025-01-08: its morning report: .*ORLY/],
   ['the time of a split', `UPDATE stock_splits SET date = '2025-01-07'`, /^model-a 2025-01-07: /],
   ['a dividend', 'UPDATE dividends SET cash_e6 = 260000', 'model-a 2025-01-07: its morning report: "Cash: 8996" is stored, replayed it is "Cash: 8996.08"'],
@@ -60,8 +60,9 @@ test('whatever is forged is named, without digests: replay makes everything from
   for (const [name, sql, said] of forged)
     await undone(database, [...triggers, 'DELETE FROM session_digests', sql], async () => {
       const { differences, lost } = await replayOf(database);
-      const isSaid = differences.some((line) => (typeof said === 'string' ? line === said : said.test(line)));
-      if (!isSaid) missed.push([name, said, ...differences.slice(0, 12), ...lost]);
+      const lines = [...differences, ...lost.map((line) => `lost: ${line}`)];
+      const isSaid = lines.some((line) => (typeof said === 'string' ? line === said : said.test(line)));
+      if (!isSaid) missed.push([name, said, ...lines.slice(0, 12)]);
     });
   assert.deepEqual(missed, []);
 });

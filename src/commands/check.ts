@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { type AuditReport, audit, isSound } from '../audit/audit.ts';
+import { type Older, withNewestSchema } from '../database/newest-schema.ts';
 import { readSettings } from '../settings.ts';
 import { forTerminal } from '../text.ts';
 import { findings, listed } from './findings.ts';
@@ -18,10 +19,13 @@ export async function check(file: string | undefined, { isReplay }: { isReplay: 
   endOnSignals();
   const onProgress = (done: number, total: number) =>
     line.draw(done, total, done < total ? `${number(done)} model-days` : 'model-days are done, the file is being read');
-  const report = await audit(path, { onProgress }).finally(() => line.clear());
-  process.stdout.write(describe(path, report));
-  const isRight = isReplay ? await replayAfter(path, line) : true;
-  return isSound(report) && isRight ? 0 : FAULTY;
+  return withNewestSchema(path, async (current, older) => {
+    const report = await audit(current, { onProgress }).finally(() => line.clear());
+    report.damage.unshift(...(older?.damage ?? []));
+    process.stdout.write(describe(path, { report, older }));
+    const isRight = isReplay ? await replayAfter(current, line) : true;
+    return isSound(report) && isRight ? 0 : FAULTY;
+  });
 }
 
 /** Replays and prints what comes of it; returns whether nothing differs. */
@@ -40,13 +44,14 @@ function endOnSignals(): void {
     process.once(signal, () => process.exit(128 + number));
 }
 
-function describe(path: string, report: AuditReport): string {
+function describe(path: string, { report, older }: { report: AuditReport; older: Older | null }): string {
   const { models, modelDays, supersededModelDays, positions, damage, problems, unverifiable, stale } = report;
   const goneBackTo =
     supersededModelDays > 0 ? ` and ${number(supersededModelDays)} superseded that they depend on` : '';
   const what = `${number(modelDays)} model-days of ${number(models)} models${goneBackTo}, ${number(positions)} positions`;
   return [
     `${forTerminal(path)}, ${size(statSync(path).size)}`,
+    ...(older === null ? [] : [`schema: version ${older.version}, of an earlier program; what follows is of a migrated copy`]),
     ...(damage.length === 0 ? ['file: sound'] : ['file: damaged', ...damage.map((text) => `  ${forTerminal(text)}`)]),
     `ledger: ${what}`,
     ...(problems.total > 0

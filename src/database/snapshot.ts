@@ -12,6 +12,8 @@ const PAGES_PER_STEP = 2_000;
 
 /** A read-only view of a database as it was at one moment, whatever is written meanwhile. */
 export interface Snapshot extends Reader {
+  /** Of its schema. */
+  readonly version: number;
   /** The file as a URL with SQLite's parameters, for further connections like this one. */
   readonly url: string;
   /** Writes this state to another file, page by page; `onProgress` receives the fraction that is done. */
@@ -22,22 +24,24 @@ export interface Snapshot extends Reader {
  * Works on a snapshot of a database while others may write. Leaves no trace, not even the empty side files that SQLite
  * creates for a reader and that would belong to this user instead of the server's. So a file that no program has open is read
  * as immutable, and read again in the usual way if one opened it meanwhile; the index of a log is only read. Throws a
- * `ServiceError` (`storage_fault`) for a file that is missing, unreadable, or not a database of this version.
+ * `ServiceError` (`storage_fault`) for a file that is missing, unreadable, or not a database of this version, unless `anyVersion` allows older ones.
  */
 export async function withSnapshot<Result>(
   path: string,
   work: (snapshot: Snapshot) => Result | Promise<Result>,
+  { anyVersion = false }: { anyVersion?: boolean } = {},
 ): Promise<Result> {
+  const open = (isUnused: boolean) => openSnapshot(path, { isUnused, anyVersion });
   if (!existsSync(path)) throw new ServiceError('storage_fault', `There is no database ${path}`);
   const before = stateWhenUnused(path);
-  if (before === null) return using(openSnapshot(path, { isUnused: false }), work);
+  if (before === null) return using(open(false), work);
   try {
-    const result = await using(openSnapshot(path, { isUnused: true }), work);
+    const result = await using(open(true), work);
     if (stateWhenUnused(path) === before) return result;
   } catch (error) {
     if (stateWhenUnused(path) === before) throw error;
   }
-  return using(openSnapshot(path, { isUnused: false }), work);
+  return using(open(false), work);
 }
 
 /** Distinguishes one state of the file from the next; null while a connection to it is open, which a `-wal` file shows. */
@@ -59,7 +63,7 @@ async function using<Result>(
   }
 }
 
-function openSnapshot(path: string, { isUnused }: { isUnused: boolean }): Snapshot {
+function openSnapshot(path: string, { isUnused, anyVersion }: { isUnused: boolean; anyVersion: boolean }): Snapshot {
   const hasIndex = existsSync(`${realPathOf(path)}-shm`);
   const url = `${pathToFileURL(path).href}${isUnused ? '?immutable=1' : hasIndex ? '?readonly_shm=1' : ''}`;
   let connection: DatabaseSync | undefined;
@@ -69,7 +73,7 @@ function openSnapshot(path: string, { isUnused }: { isUnused: boolean }): Snapsh
     // The transaction keeps the state of its first read until the connection is closed.
     connection.exec('BEGIN');
     checkOwnership(connection, path);
-    checkVersion(connection, path);
+    if (!anyVersion) checkVersion(connection, path);
   } catch (error) {
     connection?.close();
     const isClear = error instanceof ServiceError;
@@ -83,6 +87,7 @@ function wrap(connection: DatabaseSync, { path, url }: { path: string; url: stri
   return {
     path,
     url,
+    version: versionOf(connection),
     statement: prepareOnce(connection),
     async copyTo(target, onProgress) {
       // Within the open transaction, because SQLite would otherwise start again at every write of another connection.

@@ -3,9 +3,13 @@ import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync, statSync, watch, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { openDatabase } from '../../src/database/database.ts';
+import { openDatabase, prepareOnce } from '../../src/database/database.ts';
+import { digestTable } from '../../src/database/manifest.ts';
+import { atOnce } from '../support/at-once.ts';
 import { fourDays } from '../support/books.ts';
+import { migrateTo } from '../support/migrate-to.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { runs } from '../support/long.ts';
 import { RUNTIME_CONFIG, ask, followProgram, installProgram, runProgram, startProgram, startServer, waitForJob } from '../support/program.ts';
@@ -117,11 +121,36 @@ test('check, backup and view name files that they cannot use', async (t) => {
   const view = await runProgram(['view', 'missing.db'], { cwd });
   assert.deepEqual([view.code, view.stderr], [1, 'There is no database missing.db\n']);
   const database = openDatabase(join(cwd, 'old.db'));
-  database.statement('PRAGMA user_version = 1').run();
+  database.statement('PRAGMA user_version = 999').run();
   database.close();
   const { code, stderr } = await runInProcess(['check', 'old.db'], { cwd });
   assert.equal(code, 1);
-  assert.match(stderr, /^Cannot read old\.db: its schema is version 1, this program reads version \d+; start the service/);
+  assert.match(stderr, /^Cannot use old\.db: its schema is version 999, this program knows versions up to \d+; use a newer program/);
+  assert.deepEqual(readdirSync(cwd).sort(), ['configs', 'old.db', 'server.js']);
+});
+
+test('check: a file of an earlier version is compared with its manifest, and read as a migrated copy', async (t) => {
+  const cwd = installProgram(t);
+  const path = join(cwd, 'old.db');
+  const old = new DatabaseSync(path);
+  migrateTo(old, 19);
+  const reader = { path, statement: prepareOnce(old), close: () => old.close() };
+  old.exec(`INSERT INTO market_days VALUES ('csv', '2025-01-06', '2025-01-06')`);
+  for (const name of ['jobs', 'market_days', 'trading_sessions']) {
+    const { table, rows, sha256 } = atOnce(digestTable(reader, name));
+    old.prepare('INSERT INTO package_manifest VALUES (?, ?, ?)').run(table, rows, sha256);
+  }
+  const look = async () => {
+    const before = readFileSync(path);
+    const { code, stdout } = await runInProcess(['check', '--replay', 'old.db'], { cwd });
+    assert.deepEqual(readFileSync(path), before);
+    return [code, ...stdout.split('\n').slice(1, 4)];
+  };
+  const schema = 'schema: version 19, of an earlier program; what follows is of a migrated copy';
+  assert.deepEqual(await look(), [0, schema, 'file: sound', 'ledger: 0 model-days of 0 models, 0 positions']);
+  old.exec(`UPDATE market_days SET recorded_at = '2025-01-07'`);
+  old.close();
+  assert.deepEqual(await look(), [1, schema, 'file: damaged', '  market_days is not as the manifest states it: a value in its 1 rows has changed']);
   assert.deepEqual(readdirSync(cwd).sort(), ['configs', 'old.db', 'server.js']);
 });
 

@@ -18,7 +18,7 @@ const CONFIGURATION = {
     { signature: 'buy-and-hold', enabled: true, basemodel: 'baseline/buy-and-hold' },
   ],
   agent_config: {
-    stock_symbols: ['AAPL', 'COST', 'MSFT', 'NVDA'],
+    stock_symbols: ['AAPL', 'COST', 'NVDA'],
     initial_cash: 10_000,
     commission_per_trade: 1,
     slippage_bps: 2,
@@ -26,7 +26,7 @@ const CONFIGURATION = {
 };
 const JOBS = [
   { start_date: '2026-09-30', end_date: '2026-10-02' },
-  { start_date: '2026-10-05', end_date: '2026-10-09' },
+  { start_date: '2026-10-05', end_date: '2026-10-08' },
 ];
 
 async function makePackage(target: string): Promise<void> {

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { audit } from '../../src/audit/audit.ts';
+import { withNewestSchema } from '../../src/database/newest-schema.ts';
+import { replay } from '../../src/replay/replay.ts';
+import { linesOf } from '../support/books.ts';
+
+/** Made by the first version that makes packages: it is never made again, so that every later version shows that it reads it. */
+const PACKAGE = new URL('../../docs/demo-package.db', import.meta.url).pathname;
+const SHA256 = 'd130612397a3f4abba859aeccd8894fe43cf888389e1ebfab2381ed66c6f1a43';
+const MAX_BYTES = 350 * 1024;
+
+test('the package in docs/ replays in full, now and in every later version', async () => {
+  const bytes = readFileSync(PACKAGE);
+  assert.equal(hash('sha256', bytes), SHA256);
+  assert.ok(bytes.length < MAX_BYTES);
+  await withNewestSchema(PACKAGE, async (path, older) => {
+    assert.deepEqual(older?.damage ?? [], []);
+    const audited = await audit(path);
+    assert.deepEqual([audited.damage, linesOf(audited.problems.first), audited.modelDays], [[], [], 12]);
+    const { modelDays, same, differences, lost, late, before, undigested } = await replay(path);
+    assert.deepEqual(linesOf([...differences.first, ...lost.first, ...late.first, ...before.first]), []);
+    assert.deepEqual([modelDays, same, undigested], [12, 12, 0]);
+  });
+  assert.ok(readFileSync(PACKAGE).equals(bytes), 'it is only read');
+  const database = new DatabaseSync(PACKAGE, { readOnly: true });
+  assert.deepEqual({ ...database.prepare(`SELECT count(*) AS openings FROM trading_sessions WHERE status = 'opening'`).get() }, { openings: 3 });
+  database.close();
+});

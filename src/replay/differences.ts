@@ -32,11 +32,16 @@ export function createComparison(): Comparison {
     differences,
     note,
     compare(what, { kind, stored, replayed, symbols }) {
-      if (stored === replayed) return;
-      const [was, is] = excerpts(stored, replayed);
+      if (stored === asStored(replayed)) return;
+      const [was, is] = excerpts(stored, asStored(replayed));
       note(kind, `${what}: ${was} is stored, replayed it is ${is}`, symbols);
     },
   };
+}
+
+/** As the database keeps it: half a character becomes another one. */
+function asStored(value: unknown): unknown {
+  return typeof value === 'string' ? value.toWellFormed() : value;
 }
 
 /** Two values; of two texts, what there is from shortly before the place where they begin to differ. */

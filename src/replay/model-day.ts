@@ -4,12 +4,13 @@ import { marksIn } from '../database/evidence.ts';
 import type { Past } from '../database/past.ts';
 import type { StoredMessage } from '../database/replay.ts';
 import { fromDollars } from '../money.ts';
+import type { Brief } from '../protocol.ts';
 import { type Start, startFrom } from '../trading/beginning.ts';
 import { gatherEvidence } from '../trading/evidence.ts';
 import type { Market } from '../trading/market.ts';
 import { type Play, beginPlay, callTool } from '../trading/play.ts';
 import { positionsOf } from '../trading/positions.ts';
-import { type RecordedStep, openingOf, resultMessage, stepsIn } from '../trading/reasoning-log.ts';
+import { type RecordedStep, openingOf as openingIn, resultMessage, stepsIn } from '../trading/reasoning-log.ts';
 import { isFromOutside } from '../trading/tools.ts';
 import { tradingCostsOf } from '../trading/trading-costs.ts';
 import { briefOf } from '../trading/trading-day.ts';
@@ -19,10 +20,19 @@ import { compareOpening } from './opening.ts';
 import type { DayRecord } from './record.ts';
 import type { Viewpoint } from './viewpoints.ts';
 
+/** The opening of a model-day, from its brief; a test's may look at the stored one. */
+export type OpeningOf = (brief: Brief, record: DayRecord) => readonly Message[];
+type Message = Pick<StoredMessage, 'role' | 'content'>;
+
+/** As models have read it, in the words of its version. */
+export const openingOfModels: OpeningOf = (brief, { terms }) => wordsOf(terms.wording).opening(brief, terms.entry?.prompt ?? null);
+
 /** What a replay reads prices from. */
 export interface Replayed {
   reader: Reader;
   past: Past;
+  /** With what a conversation begins; tests whose agents say something else have their own. */
+  openingOf: OpeningOf;
   /** The market of a date as of an instant. */
   marketAt(record: DayRecord, viewpoint: Viewpoint): Market;
 }
@@ -39,7 +49,7 @@ export interface ReplayedDay {
  * from outside.
  */
 export async function replayModelDay(
-  { reader, past, marketAt }: Replayed,
+  { reader, past, openingOf, marketAt }: Replayed,
   record: DayRecord,
   viewpoint: Viewpoint,
 ): Promise<ReplayedDay> {
@@ -49,8 +59,8 @@ export async function replayModelDay(
     const market = marketAt(record, viewpoint);
     past.goTo(viewpoint.start, viewpoint.isLenient);
     const { start, play } = begin(reader, record, market);
-    const opening = wordsOf(record.terms.wording).opening(briefOf(play), record.terms.entry?.prompt ?? null);
-    compareOpening(openingOf(record.conversation), opening, comparison);
+    const opening = openingOf(briefOf(play), record);
+    compareOpening(openingIn(record.conversation), opening, comparison);
     const steps = stepsIn(record.conversation);
     day.fromOutside = await answerAgain(past, { record, steps, play, viewpoint, comparison });
     past.goTo(viewpoint.close, viewpoint.isLenient);

@@ -10,7 +10,7 @@ export function compareOpening(
   compare('the messages before its first answer', { kind: 'answers', stored: rolesOf(stored), replayed: rolesOf(made) });
   for (const [index, { role, content }] of made.entries()) {
     const message = stored[index];
-    if (message === undefined || message.content === content) continue;
+    if (message === undefined || message.content === content.toWellFormed()) continue;
     const what = role === 'system' ? 'its prompt' : 'its morning report';
     for (const [was, is] of changedLines(message.content.split('\n'), content.split('\n')))
       compare(what, { kind: 'words', stored: was, replayed: is, symbols: symbolsIn(was, is) });

@@ -9,7 +9,7 @@ import { withSnapshot } from '../database/snapshot.ts';
 import { type Market, openMarket } from '../trading/market.ts';
 import { SLICE_MS, bySlices, nextTurn } from '../turns.ts';
 import type { Difference } from './differences.ts';
-import { type Replayed, replayModelDay } from './model-day.ts';
+import { type OpeningOf, type Replayed, openingOfModels, replayModelDay } from './model-day.ts';
 import { type DayRecord, type Terms, createTermsReader, readRecord } from './record.ts';
 import { type Viewpoint, asStamped, otherViewpoints } from './viewpoints.ts';
 
@@ -36,6 +36,7 @@ export interface ReplayOptions {
   /** Called from time to time with the number of model-days replayed and the total. */
   onProgress?: (done: number, total: number) => void;
   signal?: AbortSignal;
+  openingOf?: OpeningOf;
 }
 
 export function emptyReplay(): ReplayReport {
@@ -63,12 +64,12 @@ export async function replay(path: string, options: ReplayOptions = {}): Promise
 export async function replayLedger(
   reader: Reader,
   report: ReplayReport,
-  { onProgress = () => {}, signal }: ReplayOptions = {},
+  { onProgress = () => {}, signal, openingOf = openingOfModels }: ReplayOptions = {},
 ): Promise<void> {
   const { modelDays: total } = await bySlices(countActive(reader));
   const past = openPast(reader);
   try {
-    const replayed = { reader, past, marketAt: createMarkets(reader, past) };
+    const replayed = { reader, past, openingOf, marketAt: createMarkets(reader, past) };
     const termsOf = createTermsReader();
     let sliceEnd = 0;
     for (const date of auditedDates(reader)) {

@@ -19,7 +19,7 @@ const script: Script = { '*': [[['buy', { symbol: 'AAPL', amount: 1 }]]] };
 const DAYS = { start_date: '2025-11-10', end_date: '2025-11-11', models: ['model-a'] };
 
 test('GET /audit reports whether the books add up, what does not, and stale days separately', async (t) => {
-  const service = await startTestService(t, { configuration, prices: PRICES });
+  const service = await startTestService(t, { configuration, prices: PRICES, isForged: true });
   const counts = { models: 0, model_days: 0, superseded_model_days: 0, positions: 0 };
   const nothing = { damage: 0, problems: 0, unverifiable: 0, stale: 0 };
   const empty = (await service.get('/audit')).body;

@@ -119,7 +119,7 @@ test('slow clients and idle connections are closed in time', async (t) => {
 });
 
 test('a stalled response is given up', async (t) => {
-  const service = await startTestService(t, { httpLimits: { stalledTimeoutMs: 300 } });
+  const service = await startTestService(t, { httpLimits: { stalledTimeoutMs: 300 }, isForged: true });
   const { job_id } = await service.runJob({ end_date: '2025-11-10', models: ['model-a'] });
   service.database
     .statement(`UPDATE reasoning_logs SET content = printf('%.*c', 20000000, 'x') WHERE message_index = 1`)

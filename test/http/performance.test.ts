@@ -339,7 +339,7 @@ test('the reasons why a model is incomparable are listed with the model, and for
 
 test('extreme token counts and costs, which a database may hold, do not break the response', async (t) => {
   const job = { start_date: '2025-11-10', end_date: '2025-11-11', models: ['model-a'] };
-  const huge = await startTestService(t, { configuration, prices: PRICES });
+  const huge = await startTestService(t, { configuration, prices: PRICES, isForged: true });
   const { job_id: id } = await runJobHere(huge, script, job);
   const LARGEST = 9_007_199_254_740_991; // twice this is more than node:sqlite hands out
   const rows: [tokens: string, cost: string, sums: unknown[]][] = [

@@ -1,6 +1,9 @@
 /** Whether the long forms of the tests run: `npm run test:long`. */
 export const isLong = process.env['LONG_TESTS'] === '1';
 
+/** Whether what the services of tests leave behind is replayed. */
+export const isReplayed = isLong || process.env['REPLAY_TESTS'] === '1';
+
 /** How often to do something in `npm test`, and in `npm run test:long`. */
 export function runs(short: number, long: number): number {
   return isLong ? long : short;

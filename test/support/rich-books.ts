@@ -50,7 +50,7 @@ export async function richBooks(path?: string): Promise<Books> {
       answerOf('I buy.', [['buy', { symbol: 'AAPL', amount: 10 }], ['buy', { symbol: 'ORLY', amount: 7_000 }], ['write_note', { text: 'Hold AAPL.' }]]),
     ]);
     await talk(books, model, '2025-01-06', [
-      answerOf('I look.', [['get_price', { symbol: 'MSFT', date: '2025-01-03' }], ['get_portfolio', {}], ['search_news', { query: 'AAPL' }], ['look_up', 'no json']]),
+      answerOf('I look.', [['get_price', { symbol: 'MSFT', date: '2025-01-03' }], ['get_portfolio', {}], ['search_news', { query: 'AAPL' }], ['look_up\ud83d', 'no json']]),
       answerOf('', [['buy', { symbol: 'ORLY', amount: 7 }], ['sell', { symbol: 'AAPL', amount: 2 }]], { note: 'Cut off.', carried: { message: { thoughts: 'kept' }, calls: [{}, {}] } }),
     ]);
     await talk(books, model, '2025-01-07', []);

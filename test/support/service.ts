@@ -12,7 +12,9 @@ import { type Service, startService } from '../../src/service.ts';
 import { type Settings, readSettings } from '../../src/settings.ts';
 import { type WorkerLimits, workerLimits } from '../../src/worker/limits.ts';
 import { type TestAgent, inProcesses } from './agent-here.ts';
+import { isReplayed } from './long.ts';
 import { storePrices } from './prices.ts';
+import { assertReplays } from './replays.ts';
 import { until } from './until.ts';
 
 /** "Today" of most tests: a Monday. */
@@ -36,6 +38,8 @@ export interface TestServiceOptions {
   /** Limits that a test can reach. */
   httpLimits?: Partial<HttpLimits>;
   limits?: Partial<WorkerLimits>;
+  /** Whether the test changes what model-days left behind, so that they need not replay. */
+  isForged?: boolean;
 }
 
 export interface Answer {
@@ -153,7 +157,7 @@ export async function startTestService(t: TestContext, options: TestServiceOptio
     limits: { ...workerLimits, ...options.limits },
     pages: options.pages ? await builtPages() : {},
   });
-  const started = wrap(t, { service, folder, settings, clock, database, lines });
+  const started = wrap(t, { service, folder, settings, clock, database, lines, isForged: options.isForged ?? false });
   await stopUnlessTested('a test service', started.stop);
   return started;
 }
@@ -167,12 +171,21 @@ function wrap(
     clock: Clock;
     database: CommandDatabase;
     lines: TestService['logLines'];
+    isForged: boolean;
   },
 ): TestService {
-  const { service, folder, settings, clock, database, lines } = parts;
+  const { service, folder, settings, clock, database, lines, isForged } = parts;
   const url = `http://127.0.0.1:${service.port}`;
   let stopped: Promise<void> | undefined;
-  const stop = () => (stopped ??= service.stop().then(() => database.close()));
+  const end = async () => {
+    await service.stop();
+    try {
+      if (isReplayed && !isForged) await assertReplays(database);
+    } finally {
+      database.close();
+    }
+  };
+  const stop = () => (stopped ??= end());
   t.after(stop);
   const ask = async (path: string, init: RequestInit = {}): Promise<Answer> => {
     const response = await fetch(url + path, init);

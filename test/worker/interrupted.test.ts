@@ -18,10 +18,11 @@ const configuration = {
 const buy = (symbol: string, amount: number): [string, unknown] => ['buy', { symbol, amount }];
 const wait: [string, unknown][] = [['wait', 60_000]];
 
-const serve = (t: TestContext, script: Script, { folder }: { folder?: string } = {}) =>
+const serve = (t: TestContext, script: Script, { folder, isForged = false }: { folder?: string; isForged?: boolean } = {}) =>
   startTestService(t, {
     configuration,
     agent: scriptedAgent(script),
+    isForged,
     ...(folder === undefined ? { prices: PRICES } : { folder }),
   });
 
@@ -152,7 +153,7 @@ for (const [name, sql, reason] of misfits) {
     const script = { '*': [[buy('AAPL', 1), buy('AAPL', 2)], wait] };
     const { folder, jobId } = await interrupt(t, { script, messages: 4 });
     edit(folder, sql);
-    const service = await serve(t, { '*': [[buy('AAPL', 5)]] }, { folder });
+    const service = await serve(t, { '*': [[buy('AAPL', 5)]] }, { folder, isForged: true });
     assert.equal((await service.waitForJob(jobId)).status, 'completed');
     const [aside, active] = sessionsOf(service);
     assert.match(aside ?? '', /^failed Set aside, because the reasoning log no longer matches: /);
@@ -173,7 +174,7 @@ test('a session that started from another day is set aside', async (t) => {
     INSERT INTO positions (session_id, action_id, action_type, cash_e4, portfolio_value_e4, daily_profit_e4, created_at)
       VALUES (9, 1, 'no_trade', 50000000, 50000000, -50000000, '2025-11-07T12:00:00.000Z')`,
   );
-  const service = await serve(t, { '*': [[buy('AAPL', 1)]] }, { folder });
+  const service = await serve(t, { '*': [[buy('AAPL', 1)]] }, { folder, isForged: true });
   await service.waitForJob(jobId);
   assert.match(sessionsOf(service)[0] ?? '', /no longer matches: the model-day starts from another day now/);
   assert.equal(ledgerOf(service.database, 'model-a').at(-1), '2025-11-10 buy AAPL 1 100 => 4900 5001 1 AAPL:1');

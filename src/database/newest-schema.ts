@@ -43,9 +43,7 @@ export async function withNewestSchema<Result>(
     );
     if (older === null || folder === undefined) return await work(path, null);
     const copy = join(folder, COPY);
-    const database = openDatabase(copy);
-    database.statement('DELETE FROM package_manifest').run(); // compared above, before columns were added
-    database.close();
+    openDatabase(copy).close(); // migrates it, and removes its manifest
     return await work(copy, older);
   } finally {
     process.off('exit', remove);

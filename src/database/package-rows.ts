@@ -13,7 +13,9 @@ import type { PackageFile } from './package-file.ts';
 /** Rows that name a job. */
 const OF_JOB = ['jobs', 'simulation_runs', 'job_details', 'trading_sessions'];
 /** Rows that name a session. */
-const OF_SESSION = ['positions', 'reasoning_logs', 'tool_usage', 'session_prices', 'session_splits', 'session_dividends', 'session_digests'];
+const OF_SESSION = [
+  ...['positions', 'reasoning_logs', 'tool_usage', 'session_prices', 'session_splits', 'session_dividends', 'session_digests'],
+];
 /** Splits and dividends: all of a symbol, because later splits convert earlier dividends. */
 const OF_SYMBOL = [
   ...['stock_splits', 'stock_split_coverage', 'stock_split_spans', 'stock_split_revisions'],

@@ -24,7 +24,8 @@ export interface Snapshot extends Reader {
  * Works on a snapshot of a database while others may write. Leaves no trace, not even the empty side files that SQLite
  * creates for a reader and that would belong to this user instead of the server's. So a file that no program has open is read
  * as immutable, and read again in the usual way if one opened it meanwhile; the index of a log is only read. Throws a
- * `ServiceError` (`storage_fault`) for a file that is missing, unreadable, or not a database of this version, unless `anyVersion` allows older ones.
+ * `ServiceError` (`storage_fault`) for a file that is missing, unreadable, or not a database of this version; with `anyVersion`, not
+ * of an earlier one either.
  */
 export async function withSnapshot<Result>(
   path: string,

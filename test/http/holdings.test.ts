@@ -19,6 +19,7 @@ let service: TestService;
 let job: string;
 before(async (t) => {
   service = await startTestService(t as TestContext, {
+    isForged: true,
     configuration: { models: [{ signature: 'model-a', enabled: true }], agent_config: { stock_symbols: ['AAPL', 'MSFT'] } },
     prices: PRICES,
   });

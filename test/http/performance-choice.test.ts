@@ -30,6 +30,7 @@ let service: TestService;
 let job: string;
 before(async (t) => {
   service = await startTestService(t as TestContext, {
+    isForged: true,
     configuration: { models, agent_config: { stock_symbols: ['AAPL'] } },
     prices: PRICES,
   });

@@ -74,6 +74,7 @@ async function neighbours(path: string): Promise<Books> {
   }
   books.database.statement(`INSERT INTO idempotency_keys VALUES ('key-of-a-client', 'job-2', 'hash', '{}')`).run();
   books.setBar('AAPL', '2025-01-06', { open: 102, close: 777.125 });
+  books.setBar('AAPL', '2025-01-07', { open: 104, close: 888.125 });
   books.setBar('ZZZZ', '2025-01-06', { open: 5, close: 5.4375 });
   books.setBar('MSFT', '2025-01-09', { open: 190, close: 191, source: 'yahoo' });
   books.database.statement(`INSERT INTO price_data_coverage VALUES ('AAPL', 'csv', '2025-01-03', '2025-01-08', 't')`).run();

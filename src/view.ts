@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import type { Clock } from './calendar.ts';
 import type { Database } from './database/database.ts';
 import { modesOfJobs } from './database/jobs.ts';
@@ -14,8 +13,10 @@ import { type Service, listen } from './service.ts';
 import type { ServedSettings, Settings } from './settings.ts';
 
 export interface ViewOptions {
-  /** The file to show. */
+  /** The file to read. */
   path: string;
+  /** What the file is called where people read it. */
+  name: string;
   settings: Settings;
   log: Log;
   clock: Clock;
@@ -28,7 +29,7 @@ export interface ViewOptions {
 type View = Service & { mode: ServedSettings['deploymentMode'] };
 
 /** Starts a service that shows a file: pages and reading endpoints, without jobs, locks or any change of the file. */
-export async function startView({ path, settings, log, clock, accessTokens, pages }: ViewOptions): Promise<View> {
+export async function startView({ path, name, settings, log, clock, accessTokens, pages }: ViewOptions): Promise<View> {
   const database = openView(path);
   const mode = modeReader(database);
   const served: ServedSettings = {
@@ -37,7 +38,7 @@ export async function startView({ path, settings, log, clock, accessTokens, page
       return mode();
     },
   };
-  const context = { database, settings: served, log, clock, jobs: null, viewedFile: basename(path), interfaceDescription: describeReading };
+  const context = { database, settings: served, log, clock, jobs: null, viewedFile: name, interfaceDescription: describeReading };
   const server = createHttpServer(context, { accessTokens, pages });
   const port = await listen(server, settings.apiPort, database);
   return {

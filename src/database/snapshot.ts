@@ -101,11 +101,14 @@ function wrap(connection: DatabaseSync, { path, url }: { path: string; url: stri
   };
 }
 
-/** A reader migrates nothing, and the queries are written for the newest schema. */
+/** Thrown for a file with the schema of an earlier program. */
+export class OlderSchema extends ServiceError {}
+
+/** A reader migrates nothing, and the queries are written for the newest schema: throws an `OlderSchema` for an older one. */
 export function checkVersion(connection: DatabaseSync, path: string): void {
   const version = versionOf(connection);
   if (version === migrations.length) return;
-  throw new ServiceError(
+  throw new OlderSchema(
     'storage_fault',
     `Cannot read ${path}: its schema is version ${version}, this program reads version ${migrations.length}; ` +
       'start the service on it once to migrate it',

@@ -5,7 +5,7 @@ import { ServiceError, messageOf } from '../domain.ts';
 import { BUSY_TIMEOUT_MS, type Database, type Reader, prepareOnce } from './database.ts';
 import { checkOwnership } from './migrate.ts';
 import { searchTables } from './search-tables.ts';
-import { checkVersion } from './snapshot.ts';
+import { OlderSchema, checkVersion } from './snapshot.ts';
 import { assertOneName, realPathOf } from './storage/file.ts';
 
 /** A connection that nothing uses for this long is closed: SQLite removes a log only when its last connection is closed. */
@@ -27,8 +27,8 @@ type Access =
 /**
  * A database that is shown and never changed: neither the file nor what lies beside it, whether or not a service runs on it. What
  * such a service commits appears. Only the index of words is written, in a temporary table of this connection. Throws a
- * `ServiceError` (`storage_fault`) for a file that is missing, unreadable, or not a database of this version; statements throw it
- * when the file is lost later.
+ * `ServiceError` (`storage_fault`) for a file that is missing, unreadable, or not a database of this version (an `OlderSchema` for
+ * one of an earlier program); statements throw it when the file is lost later.
  */
 export function openView(path: string, { idleMs = IDLE_MS }: { idleMs?: number } = {}): Database {
   const file = realPathOf(path);
@@ -89,6 +89,7 @@ function openAs(path: string, file: string): Connection {
     return { connection: opened, statement: prepareOnce(opened), access, key, close };
   } catch (error) {
     connection?.close();
+    if (error instanceof OlderSchema) throw error;
     const message = error instanceof ServiceError ? error.message : `Cannot read the database ${path}: ${messageOf(error)}`;
     throw new ServiceError('storage_fault', message, { cause: error });
   }

@@ -189,9 +189,13 @@ function contentOf(folder: string): string[] {
 }
 
 /** Starts a view of a file by the program; as another user where this one is root, for whom nothing is read-only. */
-async function startView(t: TestContext, file: string, { cwd, isOther = false }: { cwd: string; isOther?: boolean }) {
+async function startView(
+  t: TestContext,
+  file: string,
+  { cwd, isOther = false, env: own = {} }: { cwd: string; isOther?: boolean; env?: Record<string, string> },
+) {
   const nobody = isOther && process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-  const env = { API_PORT: '0', RUNTIME_CONFIG_PATH: RUNTIME_CONFIG };
+  const env = { API_PORT: '0', RUNTIME_CONFIG_PATH: RUNTIME_CONFIG, ...own };
   const program = followProgram(spawn(process.execPath, ['server.js', 'view', file], { cwd, env, ...nobody }));
   t.after(() => program.process.kill('SIGKILL'));
   const [, port] = await program.waitFor(/"message":"listening".*?"port":(\d+)/);
@@ -229,6 +233,24 @@ test('backup --job and view, beside a running server and in a read-only folder: 
   chmodSync(cwd, 0o755);
   chmodSync(join(cwd, 'paper'), 0o755);
   assert.deepEqual(contentOf(join(cwd, 'paper')), own, 'in a read-only folder');
+});
+
+test('view: a file of an earlier version is shown as a migrated copy, which is removed at the end', async (t) => {
+  const cwd = installProgram(t);
+  const path = join(cwd, 'old.db');
+  const old = new DatabaseSync(path);
+  migrateTo(old, 18);
+  old.close();
+  const before = readFileSync(path);
+  const temporary = join(cwd, 'temporary');
+  mkdirSync(temporary);
+  const view = await startView(t, 'old.db', { cwd, env: { TMPDIR: temporary } });
+  const said = await view.waitFor(/^old\.db, made in an unknown mode, schema version 18, shown as a migrated copy: http/m);
+  assert.ok(said !== null && readdirSync(temporary).length === 1);
+  assert.deepEqual([(await ask(`${view.url}/health`)).viewing, (await ask(`${view.url}/jobs`)).count], ['old.db', 0]);
+  view.process.kill('SIGTERM');
+  assert.equal((await view.ended).code, 0);
+  assert.deepEqual([readdirSync(temporary), readFileSync(path), readdirSync(cwd).sort()], [[], before, ['configs', 'old.db', 'server.js', 'temporary']]);
 });
 
 test('a backup that is interrupted leaves nothing behind; the next start removes what a killed one left', async (t) => {

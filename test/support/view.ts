@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { TestContext } from 'node:test';
 import { readAccessTokens } from '../../src/http/access-tokens.ts';
 import type { BuiltPages } from '../../src/http/pages.ts';
@@ -18,7 +19,7 @@ export async function startTestView(
   { settings: own = {}, pages = {} }: { settings?: Partial<Settings>; pages?: BuiltPages } = {},
 ): Promise<TestView> {
   const settings = { ...readSettings({ API_PORT: '0' }), ...own };
-  const view = await startView({ path, settings, log: silentLog, clock: clockFrom(TODAY), accessTokens: readAccessTokens(settings), pages });
+  const view = await startView({ path, name: basename(path), settings, log: silentLog, clock: clockFrom(TODAY), accessTokens: readAccessTokens(settings), pages });
   t.after(() => view.stop());
   const url = `http://127.0.0.1:${view.port}`;
   const get = async (request: string) => {

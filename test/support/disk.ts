@@ -38,7 +38,7 @@ export function startOnDisk(
     mount -t tmpfs -o size=${kb}k tmpfs data && ${before} || exit 99
     ${process.execPath} server.js ${args.join(' ')} &
     server=$!
-    ( while read -r command; do eval "$command"; echo shell-done; done; kill -KILL $server ) <&3 &
+    ( run=0; while read -r command; do eval "$command"; run=$((run + 1)); echo "shell-done $run."; done; kill -KILL $server ) <&3 &
     reader=$!
     wait $server
     code=$?
@@ -58,12 +58,13 @@ export function startOnDisk(
   const shell = async (command: string) => {
     runs += 1;
     commands.write(`${command}\n`);
-    await program.waitFor(new RegExp(`(shell-done[^]*){${runs}}`));
+    await program.waitFor(new RegExp(`shell-done ${runs}\\.`));
   };
   return {
     ...program,
     shell,
-    fill: () => shell('dd if=/dev/zero of=data/ballast bs=1k 2>/dev/null'),
+    // Most of it in large pieces, which take a tenth of the time, and the rest to the last kilobyte.
+    fill: () => shell('{ dd if=/dev/zero of=data/ballast bs=1M; dd if=/dev/zero of=data/ballast bs=1k oflag=append conv=notrunc; } 2>/dev/null'),
     free: () => shell('rm data/ballast'),
   };
 }

@@ -15,15 +15,19 @@ const configuration = { ...twoModels, agent_config: { stock_symbols: ['AAPL'] } 
 const DAY = { start_date: '2025-11-10', end_date: '2025-11-10' };
 const WEEK = { start_date: '2025-11-10', end_date: '2025-11-13' };
 const slowBuyer = scriptedAgent({ '*': [[['buy', { symbol: 'AAPL', amount: 1 }]], [['wait', 100]]] });
+/** Keeps a job running until it is cancelled. */
+const endless = scriptedAgent({ '*': [[['wait', 3_600_000]]] });
 
 test('of simultaneous triggers exactly one creates a job', async (t) => {
-  const service = await startTestService(t, { configuration, prices: PRICES, agent: slowBuyer });
+  const service = await startTestService(t, { configuration, prices: PRICES, agent: endless });
   const answers = await Promise.all(Array.from({ length: 10 }, () => service.post('/simulate/trigger', DAY)));
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(9).fill(400)]);
   const refusal = answers.find(({ status }) => status === 400);
   assert.match(refusal?.body.detail, /Another simulation job is already running or pending/);
   assert.equal(service.database.statement('SELECT count(*) AS count FROM jobs').get()?.['count'], 1);
-  await service.waitForJob(answers.find(({ status }) => status === 200)?.body.job_id);
+  const created = answers.find(({ status }) => status === 200)?.body.job_id;
+  await service.post(`/simulate/cancel/${created}`, {});
+  await service.waitForJob(created);
   assert.equal((await service.post('/simulate/trigger', DAY)).status, 200);
 });
 

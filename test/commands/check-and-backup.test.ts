@@ -26,13 +26,14 @@ async function installWithBooks(t: TestContext, sql = ''): Promise<string> {
 }
 
 /** Resolves as soon as a folder has a new file whose name ends like this. */
-function fileIn(folder: string, ending: string): Promise<void> {
+function fileIn(t: TestContext, folder: string, ending: string): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const watcher = watch(folder, (_event, name) => {
     if (!name?.endsWith(ending)) return;
     watcher.close();
     resolve();
   });
+  t.after(() => watcher.close()); // a command that ends before it is seen to begin must not keep this process alive
   return promise;
 }
 
@@ -268,7 +269,7 @@ test('a backup that is interrupted leaves nothing behind; the next start removes
   const filesIn = () => readdirSync(folder).filter((name) => name.startsWith('jobs-'));
   for (const signal of ['SIGINT', 'SIGKILL'] as const) {
     for (const name of filesIn()) rmSync(join(folder, name));
-    const begins = fileIn(folder, '.partial');
+    const begins = fileIn(t, folder, '.partial');
     const program = startProgram(['backup'], { cwd });
     await Promise.race([begins, program.ended]);
     program.process.kill(signal);

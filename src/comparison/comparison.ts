@@ -116,7 +116,8 @@ function measuredOf(
   { reasons, series }: Participants,
   { pairs, curves }: { pairs: MeasuredPairs; curves: boolean },
 ): ChosenPair {
-  const without = [one.model, other.model].find((model) => reasons.has(model));
+  // By name, so that a pair says the same in either order.
+  const without = [one.model, other.model].sort().find((model) => reasons.has(model));
   const singleRuns = [one, other].filter((model) => model.isSingleRun).map(({ model }) => model);
   const measured =
     without === undefined ? pairs(one.model, other.model) : { reason: `No figures for ${without}: ${reasons.get(without)}` };

@@ -82,9 +82,9 @@ test('a refused body is read for a while, so that the client can read the respon
 const slow: [name: string, bytes: string, statuses: number[]][] = [
   ['a silent connection', '', [408]],
   ['headers that never end', 'GET /health HTTP/1.1\r\nX: ', [408]],
-  ['a body that never ends', `${TRIGGER}Content-Length: 100\r\n\r\n{`, [408]],
+  ['a body that never ends', `${TRIGGER}Content-Length: 100000\r\n\r\n{`, [408]],
   ['chunks that never end', `${TRIGGER}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`, [408]],
-  ['a refused body that never ends', `POST /health HTTP/1.1\r\n${HOST}Content-Length: 100\r\n\r\n{`, [405]],
+  ['a refused body that never ends', `POST /health HTTP/1.1\r\n${HOST}Content-Length: 100000\r\n\r\n{`, [405]],
   [
     'a body that waits for a word and never comes',
     `${TRIGGER}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`,

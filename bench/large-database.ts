@@ -1,9 +1,13 @@
+import { DatabaseSync } from 'node:sqlite';
 import { weekdays } from '../src/calendar.ts';
-import { type Database, openDatabase } from '../src/database/database.ts';
+import { type Reader, openDatabase, prepareOnce } from '../src/database/database.ts';
+
+type Database = Pick<Reader, 'statement'>;
 
 const FIRST = '2015-01-05';
 const DATES_PER_JOB = 20;
-const PRICES = 'AAPL,AMZN,GOOGL,MSFT,NVDA'.split(',');
+/** In order, as holdings are stored. */
+const SYMBOLS = 'AAPL,AMZN,AVGO,COST,GOOGL,META,MSFT,NVDA,TSLA'.split(',');
 const OPEN_E4 = 10_000;
 const CLOSE_E4 = 15_000;
 const CASH_E4 = 100_000 * 10_000;
@@ -11,32 +15,48 @@ const PRICES_AT = '2014-01-01T00:00:00.000Z';
 /** Every model-day is committed a second after the one before it on the same date. */
 const COMMITTED_AT = `strftime('%Y-%m-%dT%H:%M:%fZ', '2025-02-01', session_id || ' seconds')`;
 
-/** How many positions each model-day has: all of them purchases on even days, and their sales on odd ones. */
-export const POSITIONS_PER_DAY = 2;
+/** Sessions whose rows one statement inserts: bounds what SQLite sorts and keeps in memory. */
+const SESSIONS_PER_STEP = 20_000;
+/** Pages that were changed stay in memory up to this size, then go to the file. */
+const CACHE_MB = 256;
 
 export interface Size {
   models: number;
   days: number;
+  /** How many positions each model-day has: all of them purchases on even days, and their sales on odd ones. */
+  positionsPerDay: number;
 }
 
-/** A million positions: 500,000 model-days. */
-export const MILLION: Size = { models: 200, days: 2_500 };
+/** 10 million positions with 69.8 million holdings: 500,000 model-days. */
+export const TEN_MILLION: Size = { models: 200, days: 2_500, positionsPerDay: 20 };
+/** What to compare that with. */
+export const HUNDRED_THOUSAND: Size = { models: 20, days: 250, positionsPerDay: 20 };
+
+export function positionsOf({ models, days, positionsPerDay }: Size): number {
+  return models * days * positionsPerDay;
+}
 
 /**
- * Fills a database with model-days whose books add up, in bulk: a million positions in some seconds. All models trade
- * alike: POSITIONS_PER_DAY purchases on one day, their sales on the next, opens of 1 dollar and closes of 1.50.
+ * Fills a new database with model-days whose books add up, in one pass: ten million positions in some minutes. All models trade
+ * alike: purchases on one day, symbol after symbol, their sales on the next, opens of 1 dollar and closes of 1.50. Without a journal:
+ * after a crash the file is useless.
  */
-export function fillWithModelDays(path: string, { models, days }: Size): void {
-  const database = openDatabase(path, { durability: 'process-end', cacheMb: 256 });
-  const dates = weekdays(FIRST, '2100-01-01').slice(0, days);
-  database.transaction(() => {
-    insertPrices(database, dates);
-    insertJobs(database, { dates, models });
-    insertSessions(database, models);
-    insertPositions(database);
-    insertEvidence(database);
-  });
-  database.close();
+export function fillWithModelDays(path: string, size: Size): void {
+  openDatabase(path, { durability: 'process-end' }).close();
+  const connection = new DatabaseSync(path, { enableForeignKeyConstraints: false });
+  connection.exec('PRAGMA journal_mode = DELETE; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF');
+  connection.exec(`PRAGMA cache_size = ${-1024 * CACHE_MB}`);
+  const dates = weekdays(FIRST, '2100-01-01').slice(0, size.days);
+  const database = { statement: prepareOnce(connection) };
+  connection.exec('BEGIN');
+  insertPrices(database, dates);
+  insertJobs(database, { dates, models: size.models });
+  insertSessions(database, size);
+  describeActions(database, size.positionsPerDay);
+  insertPositions(database, size);
+  insertEvidence(database, size);
+  connection.exec('COMMIT; PRAGMA journal_mode = WAL');
+  connection.close();
 }
 
 function insertPrices(database: Database, dates: readonly string[]): void {
@@ -46,7 +66,7 @@ function insertPrices(database: Database, dates: readonly string[]): void {
        SELECT symbol.value, day.value, ${OPEN_E4} / 10000.0, ${CLOSE_E4} / 10000.0, 'csv', '${PRICES_AT}'
        FROM json_each(?) AS symbol, json_each(?) AS day`,
     )
-    .run(JSON.stringify(PRICES), JSON.stringify(dates));
+    .run(JSON.stringify(SYMBOLS), JSON.stringify(dates));
 }
 
 function insertJobs(database: Database, { dates, models }: { dates: readonly string[]; models: number }): void {
@@ -59,7 +79,7 @@ function insertJobs(database: Database, { dates, models }: { dates: readonly str
         `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at, completed_at)
          VALUES (?, 'completed', ?, ?, ?, 0, json_object('initial_cash', ${CASH_E4 / 10_000}, 'stock_symbols', json(?)), ?, ?)`,
       )
-      .run(jobId, own[0] as string, own.at(-1) as string, JSON.stringify(own), JSON.stringify(PRICES), createdAt, createdAt);
+      .run(jobId, own[0] as string, own.at(-1) as string, JSON.stringify(own), JSON.stringify(SYMBOLS), createdAt, createdAt);
     database
       .statement(
         `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at)
@@ -76,8 +96,8 @@ function insertJobs(database: Database, { dates, models }: { dates: readonly str
   }
 }
 
-/** In the order of dates and then models, so that the day before a model's day is \`models\` rows earlier. */
-function insertSessions(database: Database, models: number): void {
+/** In the order of dates and then models, so that the day before a model's day is `models` rows earlier. */
+function insertSessions(database: Database, { models, positionsPerDay }: Size): void {
   database
     .statement(
       `INSERT INTO trading_sessions (session_id, job_id, date, model, status, started_from_session_id, initial_cash_e4,
@@ -96,49 +116,75 @@ function insertSessions(database: Database, models: number): void {
     .run();
   database
     .statement(
-      `INSERT INTO tool_usage SELECT session_id, iif((session_id - 1) / ?1 % 2, 'sell', 'buy'), ${POSITIONS_PER_DAY}, 0, 1
-       FROM trading_sessions`,
+      `INSERT INTO tool_usage SELECT session_id, iif(${buysOf(models)}, 'buy', 'sell'), ${positionsPerDay}, 0, 1 FROM trading_sessions`,
     )
-    .run(models);
+    .run();
 }
 
-/** After action N of a day it holds N shares, or with sales as many fewer than the day began with. */
-function insertPositions(database: Database): void {
-  const [bought, before] = ['iif(buys, action_id, per_day - action_id)', 'iif(buys, 0, per_day)'];
-  database
-    .statement(
-      `INSERT INTO positions (session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4,
-         daily_profit_e4, daily_return_pct, created_at)
-       SELECT session_id, action_id, iif(buys, 'buy', 'sell'), json_extract(?1, '$[' || ((action_id - 1) % 5) || ']'), 1,
-         ${OPEN_E4}, ${CASH_E4} - ${bought} * ${OPEN_E4}, ${CASH_E4} + ${bought} * ${CLOSE_E4 - OPEN_E4}, profit,
-         round(profit * 100.0 / (${CASH_E4} + ${before} * ${CLOSE_E4 - OPEN_E4}), 6), completed_at
-       FROM (SELECT *, (${bought} - ${before}) * ${CLOSE_E4 - OPEN_E4} AS profit
-         FROM (SELECT session_id, completed_at, tool_name = 'buy' AS buys, action.value + 1 AS action_id, calls AS per_day
-           FROM trading_sessions JOIN tool_usage USING (session_id), ${series(POSITIONS_PER_DAY)} AS action))
-       ORDER BY session_id, action_id`,
-    )
-    .run(JSON.stringify(PRICES));
-  database
-    .statement(
-      `INSERT INTO holdings
-       SELECT position_id, symbol.value, 1 FROM positions JOIN json_each(?1) AS symbol
-         ON iif(action_type = 'buy', symbol.key < action_id, symbol.key >= action_id AND symbol.key < ${POSITIONS_PER_DAY})
-       ORDER BY position_id, symbol.value`,
-    )
-    .run(JSON.stringify(PRICES));
+/** SQL: whether a session's day is one of purchases. */
+function buysOf(models: number): string {
+  return `((session_id - 1) / ${models} % 2 = 0)`;
+}
+
+/** What a day of purchases and a day of sales look like, action by action: every session repeats one of the two. */
+function describeActions(database: Database, perDay: number): void {
+  const execute = (sql: string) => database.statement(sql).run();
+  execute(
+    'CREATE TEMP TABLE actions (buys INTEGER, action_id INTEGER, symbol TEXT, shares INTEGER, PRIMARY KEY (buys, action_id)) WITHOUT ROWID',
+  );
+  execute(
+    `INSERT INTO actions SELECT buys.value, action.value + 1,
+       json_extract('${JSON.stringify(SYMBOLS)}', '$[' || (action.value % ${SYMBOLS.length}) || ']'),
+       iif(buys.value, action.value + 1, ${perDay} - action.value - 1)
+     FROM json_each('[0,1]') AS buys, ${series(perDay)} AS action`,
+  );
+  execute(
+    `CREATE TEMP TABLE held (buys INTEGER, action_id INTEGER, symbol TEXT, quantity INTEGER,
+       PRIMARY KEY (buys, action_id, symbol)) WITHOUT ROWID`,
+  );
+  execute(
+    `INSERT INTO held SELECT * FROM (
+       SELECT own.buys, own.action_id, symbol.value, (
+         SELECT count(*) FROM actions AS other WHERE other.buys = own.buys AND other.symbol = symbol.value
+           AND iif(own.buys, other.action_id <= own.action_id, other.action_id > own.action_id)) AS quantity
+       FROM actions AS own, json_each('${JSON.stringify(SYMBOLS)}') AS symbol) WHERE quantity > 0`,
+  );
+}
+
+function insertPositions(database: Database, { models, days, positionsPerDay }: Size): void {
+  const gain = CLOSE_E4 - OPEN_E4;
+  const before = `iif(buys, 0, ${positionsPerDay})`;
+  const positions = database.statement(
+    `INSERT INTO positions (session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4,
+       daily_profit_e4, daily_return_pct, created_at)
+     SELECT session_id, action_id, iif(buys, 'buy', 'sell'), symbol, 1, ${OPEN_E4}, ${CASH_E4} - shares * ${OPEN_E4},
+       ${CASH_E4} + shares * ${gain}, (shares - ${before}) * ${gain},
+       round((shares - ${before}) * ${gain} * 100.0 / (${CASH_E4} + ${before} * ${gain}), 4), completed_at
+     FROM trading_sessions CROSS JOIN actions ON buys = ${buysOf(models)} WHERE session_id BETWEEN ? AND ?`,
+  );
+  const holdings = database.statement(
+    `INSERT INTO holdings SELECT position_id, held.symbol, quantity
+     FROM positions CROSS JOIN held ON buys = ${buysOf(models)} AND held.action_id = positions.action_id
+     WHERE position_id BETWEEN ? AND ?`,
+  );
+  for (let first = 1; first <= models * days; first += SESSIONS_PER_STEP) {
+    const last = Math.min(models * days, first + SESSIONS_PER_STEP - 1);
+    positions.run(first, last);
+    holdings.run((first - 1) * positionsPerDay + 1, last * positionsPerDay);
+  }
 }
 
 /** A day trades whatever it held in the morning. */
-function insertEvidence(database: Database): void {
-  database
-    .statement(
-      `INSERT INTO session_prices (session_id, symbol, date, held_since, open_e4, open_date, close_e4, close_date)
-       SELECT DISTINCT own.session_id, symbol, own.date, iif(action_type = 'sell', past.date, NULL), ${OPEN_E4}, own.date,
-         ${CLOSE_E4}, own.date
-       FROM positions JOIN trading_sessions AS own USING (session_id)
-         LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id`,
-    )
-    .run();
+function insertEvidence(database: Database, { models, days }: Size): void {
+  const evidence = database.statement(
+    `INSERT INTO session_prices (session_id, symbol, date, held_since, open_e4, open_date, close_e4, close_date)
+     SELECT own.session_id, used.symbol, own.date, iif(used.buys, NULL, past.date), ${OPEN_E4}, own.date, ${CLOSE_E4}, own.date
+     FROM trading_sessions AS own LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
+       CROSS JOIN (SELECT DISTINCT buys, symbol FROM actions) AS used
+         ON used.buys = ${buysOf(models).replace('session_id', 'own.session_id')}
+     WHERE own.session_id BETWEEN ? AND ?`,
+  );
+  for (let first = 1; first <= models * days; first += SESSIONS_PER_STEP) evidence.run(first, first + SESSIONS_PER_STEP - 1);
 }
 
 function series(count: number): string {

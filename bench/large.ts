@@ -1,127 +1,130 @@
-import { type Socket, connect } from 'node:net';
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MAX_COMPRESSOR_BYTES } from '../src/http/compress.ts';
-import { httpLimits } from '../src/http/limits.ts';
-import { MILLION, POSITIONS_PER_DAY, fillWithModelDays } from './large-database.ts';
-import { longestHealth } from './responses.ts';
-import { type Measurement, type Server, benchFolder, getJson, median, peakMemoryMb, run, startServer } from './support.ts';
+import { HUNDRED_THOUSAND, type Size, TEN_MILLION, fillWithModelDays, positionsOf } from './large-database.ts';
+import { SILENT_CLIENTS, measureSilentClients } from './silent-clients.ts';
+import { type Measurement, type Server, benchFolder, median } from './support.ts';
+import { type Seen, download, startWatched, watch } from './watched.ts';
 
+/**
+ * One request at a time, beside 100,000 positions and beside ten million: how long it holds the server's thread in one go, which is what
+ * another request waits for it; its first byte; and the most memory that the process had meanwhile.
+ */
+
+/** A folder that keeps the databases from one run to the next: the large one takes minutes to make. */
+const KEPT = process.env['BENCH_LARGE_FOLDER'];
 const ROUNDS = 3;
-const AIM_MS = 100;
-const MEMORY_AIM_MB = 250;
-/** How many clients, and the coding that they accept; null for none. */
-const SILENT_CLIENTS = [
-  [40, null],
-  [200, null],
-  [200, 'zstd'],
-  [200, 'br'],
-  [200, 'gzip'],
-] as const;
-/** What the compressors of all long responses may hold together. */
-const COMPRESSORS_MB = (httpLimits.maxLongResponses * MAX_COMPRESSOR_BYTES) / 2 ** 20;
-/** How long the clients that read nothing are watched. */
-const SILENT_MS = 8_000;
+/** A client leaves after this time, so that the bench ends: what an answer costs at its end, it costs from its beginning. */
+const LONGEST_SECONDS = 20;
+const HELD_AIM_MS = 50;
+const FIRST_BYTE_AIM_MS = 50;
+const MEMORY_AIM_MB = 200;
+const IDLE_MS = 3_000;
 const PATHS = [
-  '/performance?table=trades&format=csv',
+  '/health',
+  '/models',
+  '/jobs?limit=200',
+  '/simulate/status/bench-0003',
+  '/prices/coverage',
+  '/results',
+  '/results?format=csv',
+  '/results?model=model-5',
+  '/holdings?model=model-5',
+  '/performance?model=model-5',
+  '/performance?model=model-5&details=true',
   '/performance',
   '/performance?benchmark=universe',
-  '/performance?format=csv',
+  '/performance?table=trades&format=csv',
+  '/comparison?models=model-1,model-2',
   '/reasoning',
   '/reasoning?include_full_conversation=true',
   '/decisions?limit=200',
   '/decisions?symbol=NONE',
   '/search?q=every+day',
-  '/results',
-  '/results?format=csv',
-  '/models',
-  '/jobs?limit=200',
+  '/search?q=nothing',
+  '/audit',
 ];
-/** Reads an answer to its end without keeping it, in a process of its own. */
-const DOWNLOAD = `require('node:http').get(process.argv[1], (response) => response.resume()
-  .on('end', () => process.exit(response.statusCode === 200 && response.complete ? 0 : 1)))`;
+/** Their first record is there at once, so their first byte should be too. */
+const FIRST_BYTE_PATHS = ['/results', '/results?format=csv'];
 
-/** One request at a time at a million positions, and what /health waits for it at most; then clients that read nothing. */
 export async function* measureLarge(): AsyncGenerator<Measurement> {
-  const folder = benchFolder();
-  fillWithModelDays(join(folder, 'data/jobs_dev.db'), MILLION);
-  yield* measureRequests(folder);
-  yield* measureSilentClients(folder);
+  for (const size of [HUNDRED_THOUSAND, TEN_MILLION]) {
+    const folder = folderWith(size);
+    yield* measureRequests(folder, size);
+    if (size === TEN_MILLION) for (const clients of SILENT_CLIENTS) yield* measureSilentClients(folder, clients);
+  }
 }
 
-async function* measureRequests(folder: string): AsyncGenerator<Measurement> {
-  const server = await startServer(['model-0'], { folder });
-  for (const path of PATHS) {
-    const waits: number[] = [];
-    const seconds: number[] = [];
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const startedAt = performance.now();
-      const download = () => run(process.execPath, ['-e', DOWNLOAD, server.url + path]);
-      waits.push((await longestHealth(server, download, waitFor)).longestMs);
-      seconds.push((performance.now() - startedAt) / 1000);
-    }
-    yield {
-      what: `longest /health beside ${path} (${median(seconds).toFixed(1)} s) of ${positionsOf()} positions`,
-      ours: `${median(waits).toFixed(0)} ms`,
-      peer: '',
-      ratio: '',
-      aim: `< ${AIM_MS} ms`,
-      met: median(waits) < AIM_MS,
-    };
+function folderWith(size: Size): string {
+  const folder = benchFolder();
+  const kept = KEPT === undefined ? join(folder, 'data') : join(KEPT, String(positionsOf(size)));
+  if (KEPT !== undefined) {
+    mkdirSync(kept, { recursive: true });
+    symlinkSync(kept, join(folder, 'data'));
   }
+  const path = join(kept, 'jobs_dev.db');
+  if (!existsSync(path)) fillWithModelDays(path, size);
+  return folder;
+}
+
+async function* measureRequests(folder: string, size: Size): AsyncGenerator<Measurement> {
+  const server = await startWatched(folder);
+  const beside = `beside ${positionsOf(size).toLocaleString('en-US')} positions`;
+  const idle = await watch(server, () => sleep(IDLE_MS));
+  yield figure(`nothing ${beside}`, { held: [idle.held.processorMs], health: [idle.longestHealthMs], peak: idle.peakMb });
+  for (const path of PATHS) yield figure(`${path} ${beside}`, await roundsOf(server, path));
+  for (const path of FIRST_BYTE_PATHS) yield await firstByte(server, path, beside);
   await server.stop();
 }
 
-function positionsOf(): string {
-  return (MILLION.models * MILLION.days * POSITIONS_PER_DAY).toLocaleString('en-US');
+interface Rounds {
+  held: number[];
+  health: number[];
+  peak: number;
+  seen?: Seen;
 }
 
-/** A connection that was cut off has waited too. */
-async function waitFor(url: string): Promise<number> {
-  const startedAt = performance.now();
-  await getJson(url).catch(() => {});
-  return performance.now() - startedAt;
-}
-
-/** Clients that request all results but read nothing: the memory they hold, and how long others wait meanwhile. */
-async function* measureSilentClients(folder: string): AsyncGenerator<Measurement> {
-  for (const [count, coding] of SILENT_CLIENTS) {
-    const server = await startServer(['model-0'], { folder });
-    const sockets: Socket[] = [];
-    let triggerMs = 0;
-    const work = async () => {
-      for (let index = 0; index < count; index += 1) sockets.push(askInSilence(server, coding));
-      const startedAt = performance.now();
-      await getTrigger(server);
-      triggerMs = performance.now() - startedAt;
-      await sleep(SILENT_MS);
-    };
-    const { longestMs: longest } = await longestHealth(server, work, waitFor);
-    const peak = peakMemoryMb(server.process.pid as number);
-    sockets.forEach((socket) => socket.destroy());
-    await server.stop();
-    const noPeer = { peer: '', ratio: '' };
-    const what = `${count} clients that ask for /results${coding === null ? '' : ` in ${coding}`} and read nothing`;
-    const aimMb = MEMORY_AIM_MB + (coding === null ? 0 : COMPRESSORS_MB);
-    yield { what: `${what}: peak memory`, ours: `${peak.toFixed(0)} MB`, aim: `< ${aimMb} MB`, met: peak < aimMb, ...noPeer };
-    yield { what: `${what}: longest /health`, ours: `${longest.toFixed(0)} ms`, aim: `< ${AIM_MS} ms`, met: longest < AIM_MS, ...noPeer };
-    yield { what: `${what}: a trigger`, ours: `${triggerMs.toFixed(0)} ms`, aim: 'none', met: null, ...noPeer };
+async function roundsOf(server: Server, path: string): Promise<Rounds> {
+  const rounds: Rounds = { held: [], health: [], peak: 0 };
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const { result: seen, held, longestHealthMs, peakMb } = await watch(server, () => download(server.url + path, LONGEST_SECONDS));
+    if (seen.status !== 200) throw new Error(`${path} answered ${seen.status}`);
+    rounds.held.push(held.processorMs);
+    rounds.health.push(longestHealthMs);
+    rounds.peak = Math.max(rounds.peak, peakMb);
+    rounds.seen = seen;
   }
+  return rounds;
 }
 
-/** A trigger that is refused after all its checks, so that the database stays as it is. */
-async function getTrigger({ url }: Server): Promise<void> {
-  const body = JSON.stringify({ start_date: '2015-01-03', end_date: '2015-01-04' });
-  const response = await fetch(`${url}/simulate/trigger`, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
-  if (response.status !== 400) throw new Error(`The trigger of a weekend answered ${response.status}`);
+function figure(what: string, { held: holds, health, peak, seen }: Rounds): Measurement {
+  const [own, waited] = [median(holds), median(health)];
+  const held = `holds the thread ${own.toFixed(0)} ms at most (processor time), peak memory ${peak.toFixed(0)} MB`;
+  const size = seen && `, ${(seen.bytes / 1e6).toFixed(1)} MB in ${seen.seconds.toFixed(1)} s${seen.isWhole ? '' : ' (cut)'}`;
+  return {
+    what,
+    ours: `${held}; longest /health ${waited.toFixed(0)} ms${size ?? ''}`,
+    peer: '',
+    ratio: '',
+    aim: `< ${HELD_AIM_MS} ms and < ${MEMORY_AIM_MB} MB`,
+    met: own < HELD_AIM_MS && peak < MEMORY_AIM_MB,
+  };
 }
 
-function askInSilence({ url }: Server, coding: string | null): Socket {
-  const { port, hostname } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  socket.pause();
-  socket.on('error', () => {});
-  const accepts = coding === null ? '' : `Accept-Encoding: ${coding}\r\n`;
-  socket.write(`GET /results HTTP/1.1\r\nHost: localhost\r\n${accepts}\r\n`);
-  return socket;
+/** A client that leaves after the first byte, several times; beside /health, whose response is a few bytes. */
+async function firstByte(server: Server, path: string, beside: string): Promise<Measurement> {
+  const times = { ours: [] as number[], peer: [] as number[] };
+  for (let round = 0; round < 4 * ROUNDS; round += 1) {
+    times.peer.push((await download(`${server.url}/health`, 0)).firstByteMs);
+    times.ours.push((await download(server.url + path, 0)).firstByteMs);
+  }
+  const [own, other] = [median(times.ours), median(times.peer)];
+  return {
+    what: `first byte of ${path} ${beside}`,
+    ours: `${own.toFixed(0)} ms`,
+    peer: `${other.toFixed(0)} ms (/health)`,
+    ratio: (own / other).toFixed(1),
+    aim: `< ${FIRST_BYTE_AIM_MS} ms after /health's`,
+    met: own - other < FIRST_BYTE_AIM_MS,
+  };
 }

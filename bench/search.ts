@@ -8,7 +8,7 @@ import { phrasesOf } from '../src/search-text.ts';
 import { fillWithModelDays } from './large-database.ts';
 import { type Measurement, benchFolder, median } from './support.ts';
 
-const SIZE = { models: 20, days: 500 };
+const SIZE = { models: 20, days: 500, positionsPerDay: 2 };
 const MODEL_DAYS = SIZE.models * SIZE.days;
 const SYMBOLS = 101;
 const WORDS_PER_ANSWER = 60;

@@ -33,24 +33,24 @@ export function benchFolder(): string {
   return folder;
 }
 
-/** Starts the built program in DEV mode in a folder of its own; `entry` is further fields of every model's entry. */
+/** Starts the built program in DEV mode in a folder of its own; `entry` is further fields of every model's entry, `flags` are Node's. */
 export async function startServer(
   models: readonly string[],
-  { folder = benchFolder(), env = {} as Record<string, string>, entry = {} } = {},
+  { folder = benchFolder(), env = {} as Record<string, string>, entry = {}, flags = [] as readonly string[] } = {},
 ): Promise<Server> {
   mkdirSync(join(folder, 'configs'), { recursive: true });
   writeFileSync(
     join(folder, 'configs/default_config.json'),
     JSON.stringify({ models: models.map((signature) => ({ signature, enabled: true, ...entry })) }),
   );
-  const child = spawn(process.execPath, [PROGRAM], {
+  const child = spawn(process.execPath, [...flags, PROGRAM], {
     cwd: folder,
     env: { DEPLOYMENT_MODE: 'DEV', API_PORT: '0', MAX_SIMULATION_DAYS: '3660', PRESERVE_DEV_DATA: 'true', ...env },
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'ignore', 'pipe', flags.length > 0 ? 'ipc' : 'ignore'], // the turn probe has a channel
   });
   const port = await new Promise<string>((resolve, reject) => {
     let text = '';
-    child.stderr.on('data', (chunk) => {
+    child.stderr?.on('data', (chunk) => {
       text += chunk;
       const match = /"message":"listening".*?"port":(\d+)/.exec(text);
       if (match) resolve(match[1] as string);

@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { openDatabase } from '../database/database.ts';
 import { messageOf } from '../domain.ts';
 import { type ImportSummary, importFile } from '../prices/import.ts';
@@ -9,7 +10,7 @@ import { resetNote } from './reset-note.ts';
 import { number } from './words.ts';
 
 const NOT_ALL_IMPORTED = 1;
-const IMPORT_CACHE_MB = 64;
+const IMPORT_CACHE_MB = 32;
 /** Refused rows of a file that are printed for each reason; the others are only counted. */
 const MAX_PRINTED_ROWS = 20;
 
@@ -18,6 +19,8 @@ const MAX_PRINTED_ROWS = 20;
  * imported anyway.
  */
 export async function importPrices(paths: readonly string[]): Promise<number> {
+  // V8 would double its young generation again and again, and keep 100 MB for rows that are gone.
+  setFlagsFromString('--semi-space-growth-factor=1');
   const settings = readSettings(process.env);
   // Whatever a power cut loses can be imported again, and rows in any order touch many pages.
   const database = openDatabase(settings.databasePath, { durability: 'process-end', cacheMb: IMPORT_CACHE_MB });

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type AuditReport, type Finding, type Listed, audit as auditDatabase, isSound } from '../audit/audit.ts';
+import { type AuditOptions, type AuditReport, type Finding, type Listed, audit as auditDatabase, isSound } from '../audit/audit.ts';
 import type { Database } from '../database/database.ts';
 import { type ResponseBody, type Context, deploymentFields } from './handler.ts';
 import { countSchema, dateText, deploymentEntries, integer, named } from './schemas.ts';
@@ -34,6 +34,9 @@ export const auditResponse = named('AuditResponse', {
   ...deploymentEntries,
 });
 
+/** How often a long audit logs its progress. */
+const TELL_EVERY_MS = 5_000;
+
 type AuditContext = Pick<Context, 'database' | 'settings' | 'log' | 'viewedFile'>;
 
 interface RunningAudit {
@@ -61,7 +64,8 @@ export function audit(context: AuditContext): ResponseBody {
 function start({ database, settings, log, viewedFile }: AuditContext): RunningAudit {
   const startedAt = performance.now();
   const end = new AbortController();
-  const text = auditDatabase(settings.databasePath, { signal: end.signal, isReadOnly: viewedFile !== null })
+  const options = { signal: end.signal, isReadOnly: viewedFile !== null, onProgress: progressInLog(log) };
+  const text = auditDatabase(settings.databasePath, options)
     .then((report) => {
       const body = bodyOf(report, Math.round(performance.now() - startedAt) / 1000);
       if (!isSound(report)) log.warning('the audit found faults', body.counts);
@@ -73,6 +77,18 @@ function start({ database, settings, log, viewedFile }: AuditContext): RunningAu
   const audit = { text, clients: 0, end };
   running.set(database, audit);
   return audit;
+}
+
+/** Logs how far an audit is, every few seconds; nothing of a short one. `now` is in milliseconds, of any origin. */
+export function progressInLog(log: AuditContext['log'], now = () => performance.now()): NonNullable<AuditOptions['onProgress']> {
+  let toldAt = now();
+  let hasTold = false;
+  return (done, total) => {
+    if (done < total && now() - toldAt < TELL_EVERY_MS) return;
+    if (done < total) log.info('the audit recomputes model-days', { done, total, percent: Math.floor((100 * done) / total) });
+    else if (hasTold) log.info('the audit has recomputed all model-days; the file is being read', { done, total });
+    [toldAt, hasTold] = [now(), true];
+  };
 }
 
 function bodyOf(report: AuditReport, seconds: number) {

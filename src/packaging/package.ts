@@ -54,7 +54,7 @@ function* rowsOf(snapshot: Snapshot, { jobId, endDate, agentConfig }: PackagedJo
 /** The costs of what it holds follow from all earlier days, which the package does not have. */
 function* openingOf(snapshot: Snapshot, { sessionId, model, startedFrom }: OutsideStart): Steps<Opening> {
   const ledger = yield* ledgerDays(snapshot, new Map([[sessionId, startedFrom]]));
-  const { book } = tradingOf(ledger, new Set([sessionId]));
+  const { book } = yield* tradingOf(ledger, new Set([sessionId]));
   const lots = [...book].sort(([one], [other]) => (one < other ? -1 : 1));
   return {
     sessionId,

@@ -2,6 +2,7 @@ import type { LedgerDay } from '../database/records/performance.ts';
 import { type Money, money, toDollars } from '../money.ts';
 import { list } from '../sentences.ts';
 import { mean } from '../statistics/moments.ts';
+import { mapInSteps } from '../turns.ts';
 import { ratio, reportFigures } from './figure.ts';
 import { type RoundTrip, holdingDaysOf, profitOf } from './lots.ts';
 import type { ModelTrading, OpenPosition } from './trading.ts';
@@ -13,7 +14,7 @@ const MAX_LISTED_ROUND_TRIPS = 100;
  * What a model traded, named as in the response. Turnover is the lesser of purchases and sales over the mean closing value
  * (SEC Form N-1A, item 13, but with cash counted in the value), for the whole curve and not per year.
  */
-export function reportTrading(days: readonly LedgerDay[], trading: ModelTrading, positions: readonly OpenPosition[]) {
+export function* reportTrading(days: readonly LedgerDay[], trading: ModelTrading, positions: readonly OpenPosition[]) {
   const { trades, bought, sold, commission, roundTrips, fractionProfit } = trading;
   const unpriced = positions.filter(({ value }) => value === null).map(({ symbol }) => symbol);
   const unrealised = sum(positions.map(({ value, cost }) => (value ?? cost) - cost));
@@ -35,7 +36,7 @@ export function reportTrading(days: readonly LedgerDay[], trading: ModelTrading,
         ),
       }),
     },
-    round_trips: reportRoundTrips(roundTrips),
+    round_trips: yield* reportRoundTrips(roundTrips),
     open_positions: positions.map(reportOpenPosition),
   };
 }
@@ -51,7 +52,8 @@ function exposureOf(days: readonly LedgerDay[]): number {
  * rate of losses times average loss; payoff is average win over average loss (Vince, The Mathematics of Money Management,
  * 1992). All after commission, in dollars.
  */
-function reportRoundTrips(trips: readonly RoundTrip[]) {
+function* reportRoundTrips(trips: readonly RoundTrip[]) {
+  const holdingDays = yield* mapInSteps(trips, holdingDaysOf);
   const profits = trips.map(profitOf);
   const wins = profits.filter((profit) => profit > 0);
   const losses = profits.filter((profit) => profit < 0);
@@ -69,7 +71,7 @@ function reportRoundTrips(trips: readonly RoundTrip[]) {
       average_loss: none ?? averageLoss,
       expectancy: none ?? toDollars(sum(profits)) / trips.length,
       payoff_ratio: none ?? ratio(averageWin, averageLoss, 'No round trip lost'),
-      mean_holding_days: none ?? mean(trips.map(holdingDaysOf)),
+      mean_holding_days: none ?? mean(holdingDays),
     }),
     latest: trips.slice(-MAX_LISTED_ROUND_TRIPS).map(reportRoundTrip),
   };

@@ -21,15 +21,19 @@ export function* reportModel(record: ModelRecord) {
   const days = record.ledger.filter(({ sessionId }) => record.chosen.has(sessionId));
   const curve = days.map((day) => dayOfCurve(day, record));
   const leastReturn = leastReturnOf(days);
-  const trading = tradingOf(record.ledger, new Set(record.chosen.keys()));
+  const trading = yield* tradingOf(record.ledger, new Set(record.chosen.keys()));
   const positions = openPositions(trading.book, record.markOf);
   const series = seriesOf(curve, leastReturn);
   const { gains, riskFree } = record;
+  yield null;
+  const period = { ...reportPeriod(days, record, trading), ...reportReturns(series, riskFree) };
+  yield null;
+  const relative = reportRelative(compare(curve, record.benchmark, leastReturn), riskFree);
+  yield null;
   const figures = {
-    ...reportPeriod(days, record, trading),
-    ...reportReturns(series, riskFree),
-    relative: reportRelative(compare(curve, record.benchmark, leastReturn), riskFree),
-    ...reportTrading(days, trading, positions),
+    ...period,
+    relative,
+    ...(yield* reportTrading(days, trading, positions)),
     usage: reportUsage(record.usage, profitOf(days)),
     curve: reportCurve(days, record, { curve, trading }),
   };

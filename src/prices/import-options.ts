@@ -5,6 +5,8 @@ import type { Defect } from './formats/bar.ts';
 
 /** Rows per transaction: a server running beside the import waits for one at most, a few milliseconds. */
 export const ROWS_PER_TRANSACTION = 10_000;
+/** Rows that are sorted together before they are stored: bounds the memory of an import. */
+export const ROWS_PER_BATCH = 5 * ROWS_PER_TRANSACTION;
 /** The pause between two transactions, which gives a waiting server its turn. */
 export const PAUSE_MS = 1;
 

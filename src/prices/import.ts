@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CalendarDate, addDays, dateOf, timestamp } from '../calendar.ts';
@@ -11,8 +12,9 @@ import { readCsv } from './formats/csv.ts';
 import { type DividendFile, namesDividends, readDividendCsv } from './formats/dividends.ts';
 import { readJson } from './formats/json.ts';
 import { type LineBatch, readLines } from './formats/lines.ts';
+import { type BarBatch, createBarBatch } from './bar-batch.ts';
 import { type DividendSummary, importDividends } from './import-dividends.ts';
-import { type ImportOptions, PAUSE_MS, ROWS_PER_TRANSACTION, countDefect } from './import-options.ts';
+import { type ImportOptions, PAUSE_MS, ROWS_PER_BATCH, ROWS_PER_TRANSACTION, countDefect } from './import-options.ts';
 
 export interface PriceSummary {
   kind: 'prices';
@@ -73,6 +75,8 @@ async function detect(
 /** What is known of a symbol while its file is read. */
 interface SymbolState {
   defect: Defect | null;
+  /** Whether its synthetic prices, if any, have been removed. */
+  hasWay: boolean;
   firstComplete: CalendarDate | null;
   lastComplete: CalendarDate | null;
 }
@@ -102,46 +106,74 @@ async function importRows(database: CommandDatabase, file: PriceFile, options: R
     symbols: new Map(),
     dates: new Set(),
   };
-  let pending: Row[] = [];
+  const batch = createBarBatch();
   for await (const rows of file.rows) {
-    for (const row of rows) pending.push(row); // not spread: a batch may hold more rows than a call takes arguments
-    while (pending.length >= ROWS_PER_TRANSACTION) {
-      storeRows(database, pending.splice(0, ROWS_PER_TRANSACTION), { file, progress, options });
-      await sleep(PAUSE_MS);
+    for (const row of rows) {
+      accept(database, row, { batch, file, progress, options });
+      if (batch.size === ROWS_PER_BATCH) await storeBatch(database, batch, { file, progress, options });
     }
   }
-  storeRows(database, pending, { file, progress, options });
-  pending = [];
+  await storeBatch(database, batch, { file, progress, options });
   coverSymbols(database, file, { progress, options });
   return summarise(progress);
 }
 
-function storeRows(
-  database: CommandDatabase,
-  rows: readonly Row[],
-  { file, progress, options }: { file: PriceFile; progress: Progress; options: RowOptions },
+/** Adds a row's bar to the batch. A row that cannot be imported is counted and reported. */
+function accept(
+  database: Database,
+  { line, bar, defect }: Row,
+  { batch, file, progress, options }: { batch: BarBatch; file: PriceFile; progress: Progress; options: RowOptions },
 ): void {
-  const { summary, dates } = progress;
-  const stamp = { source: file.source, recordedAt: timestamp(options.clock()) };
-  database.transaction(() => {
-    const bars: Bar[] = [];
-    for (const { line, bar, defect } of rows) {
-      const state = bar && stateOf(database, bar.symbol, { file, progress });
-      const problem = defect ?? state?.defect ?? null;
-      if (problem !== null) {
-        countDefect(summary.refused, { line, defect: problem }, options);
-      } else if (bar !== undefined && state !== undefined) {
-        bars.push(bar);
-        dates.add(bar.date);
-        noteComplete(state, bar);
-      }
-    }
-    summary.changed += storeBars(database, bars, stamp);
-    summary.bars += bars.length;
-  });
+  const state = bar && stateOf(database, bar.symbol, { file, progress });
+  const problem = defect ?? state?.defect ?? null;
+  if (problem !== null) {
+    countDefect(progress.summary.refused, { line, defect: problem }, options);
+  } else if (bar !== undefined && state !== undefined) {
+    batch.add(bar);
+    progress.dates.add(bar.date);
+    noteComplete(state, bar);
+  }
 }
 
-/** Called at a symbol's first row: real prices replace synthetic ones, and a series never mixes adjusted and raw bars. */
+async function storeBatch(
+  database: CommandDatabase,
+  batch: BarBatch,
+  { file, progress, options }: { file: PriceFile; progress: Progress; options: RowOptions },
+): Promise<void> {
+  const { summary } = progress;
+  const total = summary.bars + batch.size;
+  const bars = batch.take();
+  while (summary.bars < total) {
+    const stamp = { source: file.source, recordedAt: timestamp(options.clock()) };
+    const portion = Math.min(ROWS_PER_TRANSACTION, total - summary.bars);
+    database.transaction(() => {
+      summary.changed += storeBars(database, prepared(database, bars, { portion, progress }), stamp);
+    });
+    summary.bars += portion;
+    await sleep(PAUSE_MS);
+  }
+}
+
+/** The next bars, each read when it is stored. Real prices replace synthetic ones, in the transaction that stores the first of them. */
+function* prepared(
+  database: Database,
+  bars: Iterator<Bar>,
+  { portion, progress: { symbols, summary } }: { portion: number; progress: Progress },
+): Generator<Bar> {
+  for (let left = portion, last = ''; left > 0; left -= 1) {
+    const { value: bar, done } = bars.next();
+    assert(done !== true, 'there are as many bars as the batch has');
+    const state = bar.symbol === last ? undefined : symbols.get(bar.symbol);
+    if (state?.hasWay === false) {
+      state.hasWay = true;
+      if (dropSyntheticPrices(database, bar.symbol)) summary.syntheticReplaced += 1;
+    }
+    last = bar.symbol;
+    yield bar;
+  }
+}
+
+/** Called at a symbol's first row: a series never mixes adjusted and raw bars. */
 function stateOf(
   database: Database,
   symbol: string,
@@ -149,13 +181,9 @@ function stateOf(
 ): SymbolState {
   const known = progress.symbols.get(symbol);
   if (known !== undefined) return known;
-  const state: SymbolState = {
-    defect: mixingProblem(database, symbol, file),
-    firstComplete: null,
-    lastComplete: null,
-  };
+  const defect = mixingProblem(database, symbol, file);
+  const state: SymbolState = { defect, hasWay: false, firstComplete: null, lastComplete: null };
   progress.symbols.set(symbol, state);
-  if (state.defect === null && dropSyntheticPrices(database, symbol)) progress.summary.syntheticReplaced += 1;
   return state;
 }
 

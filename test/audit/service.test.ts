@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { audit, auditResponse } from '../../src/handlers/audit.ts';
+import { audit, auditResponse, progressInLog } from '../../src/handlers/audit.ts';
 import type { LateBody } from '../../src/handlers/handler.ts';
 import { silentLog } from '../../src/log.ts';
 import type { Script } from '../support/agents.ts';
@@ -80,4 +80,27 @@ test('an audit of an unreadable database is an error that says so', async (t) =>
     body.detail,
     /^Internal server error: Cannot read .*jobs\.db: its schema is version 1, .* \(reference \w{8}\)$/,
   );
+});
+
+test('a long audit logs its progress every five seconds and when only the file is left; a short one logs nothing', () => {
+  const lines: string[] = [];
+  let now = 0;
+  const log = { ...silentLog, info: (message: string, fields = {}) => void lines.push(`${message} ${JSON.stringify(fields)}`) };
+  const short = progressInLog(log, () => now);
+  for (const [at, done] of [[0, 0], [4_999, 900], [5_001, 1_000]] as const) {
+    now = at;
+    short(done, 1_000);
+  }
+  assert.deepEqual(lines, []);
+  now = 0;
+  const long = progressInLog(log, () => now);
+  for (const [at, done] of [[4_999, 100], [5_000, 101], [9_999, 200], [10_001, 555], [10_002, 1_000]] as const) {
+    now = at;
+    long(done, 1_000);
+  }
+  assert.deepEqual(lines, [
+    'the audit recomputes model-days {"done":101,"total":1000,"percent":10}',
+    'the audit recomputes model-days {"done":555,"total":1000,"percent":55}',
+    'the audit has recomputed all model-days; the file is being read {"done":1000,"total":1000}',
+  ]);
 });

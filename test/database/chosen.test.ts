@@ -18,7 +18,7 @@ import { readSettings } from '../../src/settings.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 /** 260 model-days: more than are read in one step. */
-const SIZE = { models: 4, days: 65 };
+const SIZE = { models: 4, days: 65, positionsPerDay: 2 };
 const SESSIONS = SIZE.models * SIZE.days;
 
 function modelDays(t: TestContext, size = SIZE): CommandDatabase {
@@ -156,7 +156,7 @@ test('no statement of a long response returns more rows than a step, and the ste
 });
 
 test('a model-day with more positions and messages than fit in one step is read in several', (t) => {
-  const database = modelDays(t, { models: 1, days: 2 });
+  const database = modelDays(t, { models: 1, days: 2, positionsPerDay: 2 });
   const actions = 2 * RECORDS_PER_STEP + 50;
   database
     .statement(
@@ -187,7 +187,7 @@ test('a model-day with more positions and messages than fit in one step is read 
 });
 
 test('the status of a job with many model-days reads them in steps, each once', (t) => {
-  const database = modelDays(t, { models: 2, days: 1 });
+  const database = modelDays(t, { models: 2, days: 1, positionsPerDay: 2 });
   const dates = MODEL_DAYS_PER_STEP + 20;
   database
     .statement(
@@ -218,7 +218,7 @@ function contextOf(database: CommandDatabase): Context {
 }
 
 test('figures are computed step by step, back to the first day of a model', (t) => {
-  const database = modelDays(t, { models: 1, days: 2 * SESSIONS_PER_STEP + 60 });
+  const database = modelDays(t, { models: 1, days: 2 * SESSIONS_PER_STEP + 60, positionsPerDay: 2 });
   const watched = watch(database);
   const dates = database.statement('SELECT date FROM trading_sessions ORDER BY date').all().map(({ date }) => String(date));
   const context = contextOf(watched.database);
@@ -235,7 +235,7 @@ test('figures are computed step by step, back to the first day of a model', (t) 
 });
 
 test('holdings are read a few sessions at a time, however many symbols each session holds', (t) => {
-  const database = modelDays(t, { models: 1, days: 4 * CLOSINGS_PER_STEP });
+  const database = modelDays(t, { models: 1, days: 4 * CLOSINGS_PER_STEP, positionsPerDay: 2 });
   const symbols = Array.from({ length: 60 }, (_, index) => `S${index}`);
   const insert = database.statement('INSERT OR IGNORE INTO holdings SELECT position_id, ?, 1 FROM positions');
   for (const symbol of symbols) insert.run(symbol);

@@ -4,6 +4,7 @@ import type { LedgerDay } from '../../src/database/records/performance.ts';
 import { type Money, fromDollars, money, toDollars } from '../../src/money.ts';
 import { holdingDaysOf, profitOf } from '../../src/performance/lots.ts';
 import { openPositions, tradingOf } from '../../src/performance/trading.ts';
+import { atOnce } from '../support/at-once.ts';
 import { rowsOf } from '../support/prices.ts';
 
 /**
@@ -109,7 +110,7 @@ const ledgers: [name: string, ledger: string, open: string][] = [
 for (const [name, text, open] of ledgers) {
   test(name, () => {
     const ledger = ledgerFrom(text);
-    const { roundTrips, fractionProfit, book } = tradingOf(ledger, new Set(ledger.map(({ sessionId }) => sessionId)));
+    const { roundTrips, fractionProfit, book } = atOnce(tradingOf(ledger, new Set(ledger.map(({ sessionId }) => sessionId))));
     const expected = rowsOf(text).flatMap((row) => (row.includes('=>') ? row.slice(row.indexOf('=>') + 1) : []));
     const trips = roundTrips.map((trip) => `${trip.quantity}@${holdingDaysOf(trip)}:${toDollars(profitOf(trip))}`);
     const isTrip = (word: string) => word.includes('@');
@@ -156,7 +157,7 @@ test('trades, their sums and their commission', () => {
     03 buy   AAPL 10 100 -1005
     04 split AAPL 10 50 0
     05 sell  AAPL 5 60 297.5`);
-  const { trades, bought, sold, commission } = tradingOf(ledger, new Set([1, 2, 3]));
+  const { trades, bought, sold, commission } = atOnce(tradingOf(ledger, new Set([1, 2, 3])));
   assert.deepEqual([trades, ...[bought, sold, commission].map(toDollars)], [2, 1000, 300, 7.5]);
 });
 
@@ -168,7 +169,7 @@ test('dividends are received on their days, and are neither trades nor part of a
     05 split    AAPL 10 50 0
     05 dividend AAPL 20 0.5 10
     05 sell     AAPL 20 60`);
-  const { trades, bought, sold, commission, fractionProfit, dividends, roundTrips } = tradingOf(ledger, new Set([2, 3]));
+  const { trades, bought, sold, commission, fractionProfit, dividends, roundTrips } = atOnce(tradingOf(ledger, new Set([2, 3])));
   assert.deepEqual([...dividends].map(([session, cash]) => [session, toDollars(cash)]), [[2, 1.2346], [3, 11]]);
   assert.deepEqual([trades, ...[bought, sold, commission, fractionProfit].map(toDollars)], [1, 0, 1200, 0, 0]);
   assert.deepEqual(roundTrips.map(profitOf).map(toDollars), [200]);
@@ -180,7 +181,7 @@ test('only the trades of the chosen days count, with lots that earlier days boug
     04 sell AAPL 2 110
     05 sell AAPL 3 120
     06 sell AAPL 1 130`);
-  const { trades, roundTrips, book } = tradingOf(ledger, new Set([2, 4]));
+  const { trades, roundTrips, book } = atOnce(tradingOf(ledger, new Set([2, 4])));
   assert.deepEqual([trades, roundTrips.map(profitOf).map(toDollars)], [2, [20, 30]]);
   assert.equal(openPositions(book, () => null)[0]?.quantity, 4);
 });
@@ -196,7 +197,7 @@ test('lots follow the day that a session started from, not the one before it', (
     startedFrom: first.sessionId,
     actions: [{ ...third.actions[0]!, cash: fromDollars(9_480) }],
   };
-  const { roundTrips, book } = tradingOf([first, second, stale], new Set([1, 2, 3]));
+  const { roundTrips, book } = atOnce(tradingOf([first, second, stale], new Set([1, 2, 3])));
   assert.deepEqual(roundTrips.map(profitOf).map(toDollars), [30, 80]);
   assert.deepEqual(
     openPositions(book, () => fromDollars(50)).map(({ quantity, value }) => [quantity, toDollars(value as Money)]),
@@ -206,7 +207,16 @@ test('lots follow the day that a session started from, not the one before it', (
 
 test('a ledger that sells shares it never bought is a bug, reported with its date', () => {
   assert.throws(
-    () => tradingOf(ledgerFrom('03 sell AAPL 1 100'), new Set([1])),
+    () => atOnce(tradingOf(ledgerFrom('03 sell AAPL 1 100'), new Set([1]))),
     /Cannot sell 1 AAPL on 2025-11-03: the ledger bought fewer/,
   );
+});
+
+test('a ledger of many actions is followed in steps, so that other requests do not wait for all of it', () => {
+  const orders = Array.from({ length: 2_500 }, (_, index) => `${10 + Math.floor(index / 200)} buy AAPL 1 1`);
+  const ledger = ledgerFrom(orders.join('\n'));
+  const steps = tradingOf(ledger, new Set(ledger.map(({ sessionId }) => sessionId)));
+  let pauses = 0;
+  while (steps.next().done !== true) pauses += 1;
+  assert.equal(pauses, 2);
 });

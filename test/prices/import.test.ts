@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type CommandDatabase, type Database, openDatabase } from '../../src/database/database.ts';
 import { storeBars } from '../../src/database/prices.ts';
+import { createBarBatch } from '../../src/prices/bar-batch.ts';
 import { type PriceSummary, importFile } from '../../src/prices/import.ts';
 import { clockFrom, temporaryFolder } from '../support/service.ts';
 import { importPriceFile, storePrices } from '../support/prices.ts';
@@ -396,4 +397,19 @@ test('a stored bar is written only when something about it is new', () => {
     storeBars(database, [{ ...bar, ...changes }], { source: 'csv', recordedAt });
   assert.deepEqual([store({}, 't1'), store({}, 't2'), store({ close: 2 }, 't3'), store({}, 't4')], [1, 0, 1, 0]);
   assert.equal(database.statement('SELECT recorded_at FROM price_data').get()?.['recorded_at'], 't3');
+});
+
+test('a batch returns its bars by symbol and date, equal ones as they were added, and is empty afterwards', () => {
+  const none = { high: null, low: null, close: null, volume: null };
+  const [later, first, second, other] = [
+    { symbol: 'B', date: '2025-01-07', open: 1, high: 3, low: 0.5, close: 2, volume: 0 },
+    { symbol: 'B', date: '2025-01-06', open: 4, ...none },
+    { symbol: 'B', date: '2025-01-06', open: 5, ...none, close: 6 },
+    { symbol: 'A', date: '2025-01-08', open: 7, ...none },
+  ] as const;
+  const batch = createBarBatch();
+  for (const bar of [later, first, second, other]) batch.add(bar);
+  assert.equal(batch.size, 4);
+  assert.deepEqual([...batch.take()], [other, first, second, later]);
+  assert.deepEqual([batch.size, ...batch.take()], [0]);
 });

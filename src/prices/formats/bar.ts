@@ -32,7 +32,7 @@ export interface PriceFile {
   kind: 'prices';
   format: string;
   source: PriceSource;
-  rows: AsyncIterable<readonly Row[]>;
+  rows: AsyncIterable<Iterable<Row>>;
 }
 
 /** Checks one row. Dates after `today` are refused. */

@@ -108,11 +108,9 @@ async function* rowsOf(
   batches: AsyncIterator<LineBatch>,
   first: LineBatch,
   { layout, today }: { layout: Layout; today: CalendarDate },
-): AsyncGenerator<Row[]> {
+): AsyncGenerator<Iterable<Row>> {
   for await (const batch of startingWith(first, batches))
-    yield rowsOfCells(batch, layout.separator)
-      .map(({ line, text, cells }) => ({ line, ...readRow(cells, { text, layout, today }) }))
-      .toArray();
+    yield rowsOfCells(batch, layout.separator).map(({ line, text, cells }) => ({ line, ...readRow(cells, { text, layout, today }) }));
 }
 
 function readRow(

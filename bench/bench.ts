@@ -11,6 +11,7 @@ import { measureStartup } from './startup.ts';
 import { measureImport, measureResults } from './storage.ts';
 import { requireProc } from '../test/support/processes.ts';
 import type { Measurement } from './support.ts';
+import { measureThousand } from './thousand.ts';
 import { measureWaiting } from './waiting.ts';
 
 /**
@@ -31,6 +32,7 @@ const benches: Record<string, () => Promise<Measurement | Measurement[]> | Async
   pages: measurePages,
   startup: measureStartup,
   waiting: measureWaiting,
+  thousand: measureThousand,
 };
 
 requireProc('the bench');

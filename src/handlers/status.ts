@@ -82,7 +82,7 @@ export function status({ database, settings }: Context, { params }: Input): Resp
 }
 
 /** Clients poll the same few jobs. */
-const remembered = rememberResponses({ most: 8, maxLength: 512 * 1024 });
+const remembered = rememberResponses({ most: 8, maxLength: 1024 * 1024 });
 
 function termsOf(agentConfig: string): v.InferOutput<typeof statusResponse>['terms'] {
   const configuration = parseAgentConfiguration(agentConfig);

@@ -65,5 +65,12 @@ const PREAMBLE = `'use strict';
 
 /** The program as text for `--eval` that first removes from itself what a model-day does not need. */
 export function confine(program: string, network: Network): string {
-  return `(function (network, program) {${PREAMBLE}})(${JSON.stringify(network)}, ${JSON.stringify(program)})`;
+  const known = confined.get(network);
+  if (known?.program === program) return known.text;
+  const text = `(function (network, program) {${PREAMBLE}})(${JSON.stringify(network)}, ${JSON.stringify(program)})`;
+  confined.set(network, { program, text });
+  return text;
 }
+
+/** The last text per network: Node keeps the arguments of every child that runs, and a thousand of them share this one. */
+const confined = new Map<Network, { program: string; text: string }>();

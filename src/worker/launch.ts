@@ -3,7 +3,7 @@ import type { Outcome, PastMessage, Start } from '../protocol.ts';
 import { type Lost, type MessageHandler, openChannel } from './channel.ts';
 import type { Network } from './confinement.ts';
 import { watchSilence } from './first-line.ts';
-import { inTurn } from './pacing.ts';
+import { inTurn, starting } from './pacing.ts';
 import type { Rights, Started } from './process.ts';
 import { isShortage } from './shortage.ts';
 import { tend } from './tending.ts';
@@ -37,11 +37,13 @@ export async function launch(start: Omit<Start, 'pastMessages'>, options: Launch
   const started = await inTurn(() => startUnlessStopped(start, options), { isUrgent: true });
   if ('status' in started) return started;
   const { timeoutMs, signal, onMessage, memoryMb, past = [] } = options;
-  const { child } = started;
+  const { child, launcher } = started;
+  const hasStarted = launcher === null ? starting() : () => {};
   const startedAt = performance.now();
   const channel = openChannel(child, {
     onMessage,
     onFirstLine() {
+      hasStarted();
       endSilence();
       options.onStart?.(performance.now() - startedAt);
     },
@@ -65,6 +67,7 @@ export async function launch(start: Omit<Start, 'pastMessages'>, options: Launch
   channel.send({ ...start, pastMessages: past.length });
   for (const message of past) channel.send({ type: 'past_message', message });
   await tending.ended;
+  hasStarted();
   endSilence();
   clearTimeout(timer);
   signal.removeEventListener('abort', abort);

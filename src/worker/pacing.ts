@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { setTimeout as sleep, setImmediate } from 'node:timers/promises';
 
 /**
@@ -12,6 +13,10 @@ const REST_FACTOR = 1;
 const BUSY_ROUND_MS = 4;
 /** A turn waits no longer than this for other work: a service that is always busy starts model-days too. */
 const MAX_WAIT_MS = 250;
+/** To start takes a child some 40 ms of a processor: more at the same time start no sooner, and leave less to the service. */
+const MOST_STARTING = 2 * availableParallelism();
+/** A child that has been starting for this long may be stuck, and holds back no other. */
+const MAX_STARTING_MS = 1_000;
 
 export interface Pace {
   /**
@@ -19,6 +24,8 @@ export interface Pace {
    * what it throws.
    */
   inTurn<Result>(work: () => Result | PromiseLike<Result>, options?: { isUrgent?: boolean }): Promise<Result>;
+  /** Counts a child that starts on this machine: while many do, nobody has a turn. The function returned says that it has started. */
+  starting(): () => void;
 }
 
 /** What a pace needs from the event loop; times in milliseconds. */
@@ -27,17 +34,30 @@ export interface EventLoop {
   sleep(ms: number): Promise<unknown>;
   /** Resolves after one round. */
   round(): Promise<unknown>;
+  /** Calls back after a time; the function returned prevents that. */
+  after(ms: number, call: () => void): () => void;
 }
 
-const eventLoop: EventLoop = { now: () => performance.now(), sleep, round: () => setImmediate() };
+const eventLoop: EventLoop = {
+  now: () => performance.now(),
+  sleep,
+  round: () => setImmediate(),
+  after(ms, call) {
+    const timer = setTimeout(call, ms);
+    return () => clearTimeout(timer);
+  },
+};
 
-export function createPace(loop: EventLoop = eventLoop): Pace {
+export function createPace(loop: EventLoop = eventLoop, mostStarting = MOST_STARTING): Pace {
+  const children = new Set<object>();
+  let hasPlace = Promise.withResolvers<void>();
   const waiting: (() => void)[] = [];
   let isGiving = false;
   let freeAt = -Infinity;
   const giveTurns = async () => {
     isGiving = true;
     while (waiting.length > 0) {
+      while (children.size >= mostStarting) await hasPlace.promise;
       await rest(loop, freeAt);
       const startedAt = loop.now();
       waiting.shift()?.();
@@ -61,6 +81,18 @@ export function createPace(loop: EventLoop = eventLoop): Pace {
       if (!isGiving) void giveTurns();
       return promise;
     },
+    starting() {
+      const child = {};
+      children.add(child);
+      const hasStarted = () => {
+        cancel();
+        if (!children.delete(child)) return;
+        hasPlace.resolve();
+        hasPlace = Promise.withResolvers();
+      };
+      const cancel = loop.after(MAX_STARTING_MS, hasStarted);
+      return hasStarted;
+    },
   };
 }
 
@@ -77,4 +109,4 @@ async function rest(loop: EventLoop, freeAt: number): Promise<void> {
 }
 
 /** The pace of this process: all jobs share one event loop. */
-export const { inTurn } = createPace();
+export const { inTurn, starting } = createPace();

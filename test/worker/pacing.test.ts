@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { type EventLoop, createPace } from '../../src/worker/pacing.ts';
 
 /** An event loop whose time passes only here: each round takes what the list says next, then nothing. */
@@ -10,6 +11,7 @@ function loopOf(rounds: number[] = []): EventLoop & { spend: (ms: number) => voi
     spend: (ms) => void (at += ms),
     sleep: async (ms) => void (at += ms),
     round: async () => void (at += rounds.shift() ?? 0),
+    after: () => () => {},
   };
 }
 
@@ -35,6 +37,33 @@ const paces: [name: string, blocks: number[], rounds: number[], starts: number[]
 ];
 for (const [name, blocks, rounds, starts] of paces)
   test(`starts take turns: ${name}`, async () => assert.deepEqual(await startsOf(blocks, rounds), starts));
+
+test('nobody has a turn while as many children start as may, until one has started or takes too long', async () => {
+  const stuck: (() => void)[] = [];
+  const after = (_ms: number, call: () => void) => {
+    stuck.push(call);
+    return () => {};
+  };
+  const { inTurn, starting } = createPace({ ...loopOf(), after }, 2);
+  const order: string[] = [];
+  const [first] = [starting(), starting()];
+  const turns = ['third', 'fourth'].map((name) =>
+    inTurn(() => {
+      order.push(name);
+      starting();
+    }),
+  );
+  await setImmediate();
+  assert.deepEqual(order, []);
+  first?.();
+  first?.(); // also says that it has ended
+  await turns[0];
+  await setImmediate();
+  assert.deepEqual(order, ['third']);
+  stuck[1]?.();
+  await turns[1];
+  assert.deepEqual(order, ['third', 'fourth']);
+});
 
 test('urgent work comes before all that waits', async () => {
   const { inTurn } = createPace(loopOf());

@@ -24,7 +24,7 @@ export interface Pace {
    * what it throws.
    */
   inTurn<Result>(work: () => Result | PromiseLike<Result>, options?: { isUrgent?: boolean }): Promise<Result>;
-  /** Counts a child that starts on this machine: while many do, nobody has a turn. The function returned says that it has started. */
+  /** Counts a child that starts on this machine: while many do, no turn is given. The function returned says that it has started. */
   starting(): () => void;
 }
 

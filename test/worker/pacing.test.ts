@@ -38,7 +38,7 @@ const paces: [name: string, blocks: number[], rounds: number[], starts: number[]
 for (const [name, blocks, rounds, starts] of paces)
   test(`starts take turns: ${name}`, async () => assert.deepEqual(await startsOf(blocks, rounds), starts));
 
-test('nobody has a turn while as many children start as may, until one has started or takes too long', async () => {
+test('no turn is given while as many children start as may, until one has started or takes too long', async () => {
   const stuck: (() => void)[] = [];
   const after = (_ms: number, call: () => void) => {
     stuck.push(call);

@@ -8,6 +8,7 @@ import { realAgentHere } from './support/agent-here.ts';
 import { isLong } from './support/long.ts';
 import { naiveFigures } from './support/naive-performance.ts';
 import { importPriceFile } from './support/prices.ts';
+import { assertReplays } from './support/replays.ts';
 import { type ActionRecord, closeOf, findErrors, readMergedFile } from './support/recompute.ts';
 import { type TestService, clockFrom, startTestService } from './support/service.ts';
 
@@ -67,6 +68,7 @@ test('an independent bookkeeper derives every figure from only the records and t
   assert.deepEqual(findErrors(results, file, 10_000), []);
   const audit = (await service.get('/audit')).body;
   assert.deepEqual([audit.status, audit.counts.positions], ['sound', results.length], 'the service comes to the same');
+  await assertReplays(service.database);
   const tradingDays = weekdays('2025-08-28', LAST).filter((date) => date !== HOLIDAY);
   assert.equal(new Set(results.map(({ date }: { date: string }) => date)).size, tradingDays.length);
   const trades = results.filter(({ action_type }: { action_type: string }) => action_type !== 'no_trade');

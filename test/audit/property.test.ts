@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { openDatabase } from '../../src/database/database.ts';
-import { MODELS, auditOf } from '../support/books.ts';
+import { MODELS, auditOf, replayOf } from '../support/books.ts';
 import { runs } from '../support/long.ts';
 import { anyBars, anyEvents, booksIn } from '../support/random-books.ts';
 import { staleByStamps } from '../support/stale.ts';
@@ -12,7 +12,7 @@ const RUNS = Number(process.env['AUDIT_RUNS'] ?? runs(25, 200));
 /** Books to which every change is done. */
 const CHANGED_RUNS = Math.ceil(Number(process.env['AUDIT_RUNS'] ?? runs(40, 200)) / 10);
 
-test('whatever is traded, replaced, split, paid and revised: the books add up, and the stored staleness agrees with the time stamps', async () => {
+test('whatever is traded, replaced, split, paid and revised: the books add up and replay, and the stored staleness agrees with the time stamps', async () => {
   const database = openDatabase(':memory:');
   await fc.assert(
     fc.asyncProperty(anyBars, anyEvents, async (bars, events) => {
@@ -22,6 +22,8 @@ test('whatever is traded, replaced, split, paid and revised: the books add up, a
         unverifiable: [],
         stale: staleByStamps(database, MODELS),
       });
+      const { differences, lost, late } = await replayOf(database);
+      assert.deepEqual([differences, lost, late], [[], [], []], 'and they replay');
     }),
     { numRuns: RUNS },
   );

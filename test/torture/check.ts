@@ -1,11 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { replay } from '../../src/replay/replay.ts';
 import { type ActionRecord, findErrors } from '../support/recompute.ts';
 import { INITIAL_CASH } from './installation.ts';
 
+async function replayErrors(path: string): Promise<string[]> {
+  const { modelDays, same, differences, lost } = await replay(path);
+  const found = [...differences.first, ...lost.first];
+  const lines = found.map(({ model, date, sentences }) => `replay, ${model} ${date}: ${sentences.join('; ')}`);
+  return same === modelDays ? lines : [...lines, `${same} of ${modelDays} model-days replayed`];
+}
+
 /** What must be true of the database whatever happened. Returns the number of completed model-days. */
-export function check({ folder, records }: { folder: string; records: readonly ActionRecord[] }): number {
+export async function check({ folder, records }: { folder: string; records: readonly ActionRecord[] }): Promise<number> {
   const errors = findErrors(records, readFileSync(join(folder, 'prices.jsonl'), 'utf8'), INITIAL_CASH);
   const database = new DatabaseSync(join(folder, 'data/jobs.db'), { readOnly: true });
   const one = (sql: string) => Object.values(database.prepare(sql).get() ?? {})[0];
@@ -21,6 +29,7 @@ export function check({ folder, records }: { folder: string; records: readonly A
   const unfinished = one(`SELECT count(*) FROM job_details WHERE status NOT IN ('completed', 'skipped')`);
   if (unfinished !== 0) errors.push(`${unfinished} model-days are neither completed nor skipped`);
   database.close();
+  errors.push(...(await replayErrors(join(folder, 'data/jobs.db'))));
   if (errors.length > 0) throw new Error(errors.slice(0, 20).join('\n'));
   return modelDays;
 }

@@ -82,7 +82,7 @@ export async function links({ rounds, seed }: { rounds: number; seed: number }):
       server = await startServer(folder);
     }
     await untilEnd(server, jobId);
-    const modelDays = check({ folder, records: await readRecords(server) });
+    const modelDays = await check({ folder, records: await readRecords(server) });
     await server.stop();
     await run(folder, ['check']);
     models.check();

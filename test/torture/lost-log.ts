@@ -45,7 +45,7 @@ export async function lostLog({ rounds, seed }: { rounds: number; seed: number }
         throw new Error(`${reported} model-days were completed, ${found} are there after the log was removed`);
     }
     await untilEnd(server, jobId);
-    const modelDays = check({ folder, records: await readRecords(server) });
+    const modelDays = await check({ folder, records: await readRecords(server) });
     await server.stop();
     await run(folder, ['check']);
     models.check();

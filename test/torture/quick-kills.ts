@@ -45,7 +45,7 @@ export async function killQuickly({
       server = await startServer(folder);
     }
     await untilEnd(server, jobId);
-    const modelDays = check({ folder, records: await readRecords(server) });
+    const modelDays = await check({ folder, records: await readRecords(server) });
     await server.stop();
     return { kills, load, modelDays };
   } finally {

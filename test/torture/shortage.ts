@@ -54,7 +54,7 @@ export async function runShort(
     models.beginJob();
     const server = await startServer(folder, { command: group.command, onLog });
     await untilEnd(server, await trigger(server, { start_date: FIRST_DATE, end_date: end }));
-    const modelDays = check({ folder, records: await readRecords(server) });
+    const modelDays = await check({ folder, records: await readRecords(server) });
     await server.stop();
     await run(folder, ['check']);
     return { controller, limit, modelDays, taken, killed: group.killed(), peak: group.peak(), ...models.check() };

@@ -84,7 +84,7 @@ export async function torture({ kills, seed, days = 12 }: { kills: number; seed:
       await untilEnd(server, jobId);
     }
     const records = await readRecords(server as Server);
-    const modelDays = check({ folder, records });
+    const modelDays = await check({ folder, records });
     await (server as Server).stop();
     await run(folder, ['check']); // the service's own audit, beside the independent bookkeeper's
     const { requests, repeated } = models.check();

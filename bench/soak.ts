@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addDays } from '../src/calendar.ts';
+import { replay } from '../src/replay/replay.ts';
 import { requireProc } from '../test/support/processes.ts';
 import { type Server, median, startServer } from './support.ts';
 
@@ -45,6 +47,7 @@ await load(server, jobs.latest);
 stopping.abort();
 await Promise.all([jobs.ended, memory]);
 await server.stop();
+await replayAll(join(server.folder, 'data/jobs_dev.db'));
 report();
 
 /** Starts a request every few milliseconds, whether those before have been answered or not; times count from then. */
@@ -142,6 +145,12 @@ async function watchMemory({ process: { pid } }: Server, signal: AbortSignal): P
     const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
     tally.memory.push(Number(kilobytes) / 1024);
   }
+}
+
+/** Whatever the jobs left behind replays. */
+async function replayAll(path: string): Promise<void> {
+  const { modelDays, same, differences } = await replay(path);
+  if (same !== modelDays) tally.errors.push(`${same} of ${modelDays} model-days replayed: ${differences.first[0]?.sentences.join('; ')}`);
 }
 
 function report(): void {

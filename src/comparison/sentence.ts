@@ -1,3 +1,4 @@
+import { TRADING_DAYS_PER_YEAR } from '../performance/conventions.ts';
 import type { Figure } from '../performance/figure.ts';
 import type { Interval } from './difference.ts';
 
@@ -59,7 +60,15 @@ function whatItTakes({ days, difference, isShown, smallestDifference, daysNeeded
   const can = `These ${days} days can show ${percent(smallestDifference)} or more`;
   if (isShown || difference === 0) return `${can}.`;
   if (typeof daysNeeded !== 'number') return `${can}; more days cannot show this, more runs can.`;
-  return daysNeeded > days ? `${can}; this would need about ${grouped(Number(daysNeeded.toPrecision(3)))}.` : `${can}.`;
+  return daysNeeded > days ? `${can}; this would need ${inWords(daysNeeded)}.` : `${can}.`;
+}
+
+/** Longer than any experiment: a larger number of days would only look exact. `days_needed` has it all the same. */
+const MAX_COUNTED_YEARS = 100;
+
+function inWords(days: number): string {
+  if (days > MAX_COUNTED_YEARS * TRADING_DAYS_PER_YEAR) return `more than ${MAX_COUNTED_YEARS} years of trading days`;
+  return `about ${grouped(Number(days.toPrecision(3)))}`;
 }
 
 function lowerBound({ singleRuns }: PairFacts): string {

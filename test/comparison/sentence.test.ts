@@ -53,9 +53,15 @@ const table: [name: string, change: Partial<PairFacts>, sentence: string][] = [
   ],
   [
     'a small difference keeps two digits, a large number of days three',
-    { difference: 0.00012, daysNeeded: 8_123_456 },
+    { difference: 0.00012, daysNeeded: 25_200 },
     'gpt-5 ahead of claude by 0.012 % over 20 days, [−4.7 %, +6.9 %]: not shown. These 20 days can show 7.7 % or more; ' +
-      'this would need about 8,120,000.',
+      'this would need about 25,200.',
+  ],
+  [
+    'more than a hundred years are not counted in days',
+    { difference: 0.00000001, daysNeeded: 25_201 },
+    'gpt-5 ahead of claude by 0.000001 % over 20 days, [−4.7 %, +6.9 %]: not shown. These 20 days can show 7.7 % or more; ' +
+      'this would need more than 100 years of trading days.',
   ],
   [
     'figures that are too large are left out',

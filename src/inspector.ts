@@ -4,9 +4,7 @@
  */
 
 /** For every Node process that this program starts: makes it ignore SIGUSR1 from before its first line. */
-export const NO_INSPECTOR_FLAGS: readonly string[] = process.allowedNodeEnvironmentFlags.has('--disable-sigusr1')
-  ? ['--disable-sigusr1']
-  : [];
+export const NO_INSPECTOR_FLAGS: readonly string[] = ['--disable-sigusr1'];
 
 /** Flags that open an inspector at the start; `--inspect-port` and `--inspect-publish-uid` open none by themselves. */
 const OPENING_FLAG = /(?:^|\s)(--inspect(?:[-_](?:brk|wait))?)(?=[=\s]|$)/;

@@ -19,8 +19,8 @@ export interface ServiceOptions {
   settings: Settings;
   log: Log;
   clock: Clock;
-  /** The program of the child processes: the agent as JavaScript text. */
-  agentProgram: string;
+  /** The program of the child processes: the agent as JavaScript text. Read when a child starts. */
+  readonly agentProgram: string;
   /** How a child is started; tests of jobs run the agent in their own process. */
   startChild?: StartChild;
   /** Empty means that every client may do everything. */
@@ -40,32 +40,20 @@ export interface Service {
 }
 
 /** Opens the database, resumes an unfinished job and listens on all interfaces. */
-export async function startService({
-  settings,
-  log,
-  clock,
-  agentProgram,
-  startChild,
-  accessTokens,
-  pages,
-  httpLimits,
-  limits = workerLimits,
-  environment = process.env,
-}: ServiceOptions): Promise<Service> {
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { settings, log, clock, startChild, accessTokens, pages, httpLimits } = options;
+  const { limits = workerLimits, environment = process.env } = options;
   const database = openDatabase(settings.databasePath, {
     durability: settings.deploymentMode === 'DEV' ? 'process-end' : 'power-loss',
     isServing: true,
     onRepair: (what) => log.warning(what),
   });
   const jobs = createJobs({
-    database,
-    settings,
-    log,
-    clock,
-    agentProgram,
+    ...{ database, settings, log, clock, environment, limits },
     startChild: startChild ?? startChildBy(settings, environment),
-    environment,
-    limits,
+    get agentProgram() {
+      return options.agentProgram;
+    },
   });
   const server = createHttpServer(
     { database, settings, log, clock, jobs, viewedFile: null, interfaceDescription },

@@ -127,14 +127,19 @@ const levelOfHealthChecks = (log: string) => /"level":"(\w+)","message":"health 
 
 test("PROD starts without a single key; DEV leaves its database untouched, resets or keeps its own, and logs health checks at DEBUG", async (t) => {
   const cwd = installProgram(t);
-  const prod = await startServer(t, { cwd });
+  const list = `process.on('exit', () => console.log(process.moduleLoadList.join('\\n')))`;
+  writeFileSync(join(cwd, 'lists-modules.cjs'), list);
+  const prod = await startServer(t, { cwd, flags: ['--require', './lists-modules.cjs'] });
   const health = await ask(`${prod.url}/health`);
   assert.deepEqual(
     [health.status, health.deployment_mode, health.is_dev_mode, health.preserve_dev_data],
     ['healthy', 'PROD', false, null],
   );
   prod.process.kill('SIGTERM');
-  assert.equal(levelOfHealthChecks((await prod.ended).stderr), 'INFO');
+  const { stdout, stderr } = await prod.ended;
+  assert.equal(levelOfHealthChecks(stderr), 'INFO');
+  const loaded = stdout.match(/^NativeModule (?:assert|fs\/promises|readline|zlib)$/gm);
+  assert.deepEqual([loaded, stdout.includes('NativeModule sqlite')], [null, true], 'a start waits for no module of Node that it does not use');
   const bytes = readFileSync(join(cwd, 'data/jobs.db'));
 
   const countJobs = async (env: Record<string, string>, trigger: boolean) => {

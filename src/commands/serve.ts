@@ -1,4 +1,3 @@
-import { brotliDecompressSync } from 'node:zlib';
 import { timestamp } from '../calendar.ts';
 import { openDatabase, removeDatabase } from '../database/database.ts';
 import { claimOwnership } from '../database/storage/owner.ts';
@@ -29,8 +28,12 @@ prepareDatabase(settings);
 export async function serve(): Promise<Service> {
   announceMode(settings);
   await makeThreads();
-  const agentProgram = brotliDecompressSync(Buffer.from(AGENT_PROGRAM, 'base64')).toString();
-  const service = await startService({ settings, log, clock, agentProgram, accessTokens, pages: builtPages() });
+  const service = await startService({
+    ...{ settings, log, clock, accessTokens, pages: builtPages() },
+    get agentProgram() {
+      return agentProgram();
+    },
+  });
   const { deploymentMode: mode, databasePath: database, configurationPath: configuration } = settings;
   const access = { accessTokens: accessTokens.length };
   log.info('listening', { version: VERSION, port: service.port, mode, database, configuration, ...access });
@@ -41,6 +44,14 @@ export async function serve(): Promise<Service> {
     ownership.release();
   }, log);
   return service;
+}
+
+let unpacked: string | undefined;
+
+/** The child's program as text, unpacked by the first model-day: a start has no need of it, nor of `node:zlib`. */
+function agentProgram(): string {
+  const { brotliDecompressSync } = process.getBuiltinModule('node:zlib');
+  return (unpacked ??= brotliDecompressSync(Buffer.from(AGENT_PROGRAM, 'base64')).toString());
 }
 
 /** DEV starts with an empty database unless it is to be kept; PROD's is only created or migrated. Removes what killed backups left. */

@@ -8,7 +8,7 @@ import { assertOneName, realPathOf } from './storage/file.ts';
 import { makeFolder } from './storage/folder.ts';
 import { type OnRepair, noGuard, watchFiles } from './storage/guard.ts';
 import { checkOwnership, isForeign, migrate } from './migrate.ts';
-import { migrations } from './schema.ts';
+import { newestVersion } from './schema.ts';
 
 /**
  * How long a write waits for another process's write lock. Importers hold it for milliseconds at a time, so the limit only
@@ -182,7 +182,7 @@ function wrap(
   const probe = (): string | null => {
     try {
       // Writes a value that is already there: a page goes to disk, but nothing changes.
-      transaction(() => connection.exec(`PRAGMA user_version = ${migrations.length}`));
+      transaction(() => connection.exec(`PRAGMA user_version = ${newestVersion}`));
       return null;
     } catch (error) {
       return storageFaultOf(error) ?? messageOf(error);

@@ -1,21 +1,20 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ServiceError } from '../domain.ts';
-import { migrations, tables } from './schema.ts';
+import { newestVersion, sqlFrom } from './schema.ts';
 
 /** Marks the file as this service's own (`PRAGMA application_id`): "TSS1". */
 export const APPLICATION_ID = 0x54535331;
 
 /** Brings a database to the newest version in one transaction: a new one directly, an older one step by step. */
 export function migrate(connection: DatabaseSync): void {
-  if (versionOf(connection) === migrations.length) return;
+  if (versionOf(connection) === newestVersion) return;
   // Some migrations edit the schema's text, which Node's connections forbid unless asked.
   connection.enableDefensive(false);
   connection.exec('BEGIN IMMEDIATE');
   try {
     // Chosen within the transaction: another process may have applied them while this one waited for the lock.
-    const steps = isEmpty(connection) ? [tables] : migrations.slice(versionOf(connection));
-    for (const sql of steps) connection.exec(sql);
-    connection.exec(`PRAGMA user_version = ${migrations.length}; PRAGMA application_id = ${APPLICATION_ID}; COMMIT`);
+    for (const sql of sqlFrom(isEmpty(connection) ? 'new' : versionOf(connection))) connection.exec(sql);
+    connection.exec(`PRAGMA user_version = ${newestVersion}; PRAGMA application_id = ${APPLICATION_ID}; COMMIT`);
   } finally {
     if (connection.isTransaction) connection.exec('ROLLBACK');
     connection.enableDefensive(true);
@@ -28,10 +27,10 @@ export function checkOwnership(connection: DatabaseSync, path: string): void {
     throw new ServiceError('cannot_start', `Cannot use ${path}: it is a database of another program`);
   }
   const version = versionOf(connection);
-  if (version > migrations.length) {
+  if (version > newestVersion) {
     throw new ServiceError(
       'cannot_start',
-      `Cannot use ${path}: its schema is version ${version}, this program knows versions up to ${migrations.length}; use a newer program`,
+      `Cannot use ${path}: its schema is version ${version}, this program knows versions up to ${newestVersion}; use a newer program`,
     );
   }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { bySlices } from '../turns.ts';
 import { openDatabase } from './database.ts';
 import { checkManifest } from './manifest.ts';
-import { migrations } from './schema.ts';
+import { newestVersion } from './schema.ts';
 import { withSnapshot } from './snapshot.ts';
 
 /** The version with which manifests came. */
@@ -33,7 +33,7 @@ export async function withNewestSchema<Result>(
     const older = await withSnapshot(
       path,
       async (snapshot): Promise<Older | null> => {
-        if (snapshot.version === migrations.length) return null;
+        if (snapshot.version === newestVersion) return null;
         const damage = snapshot.version < FIRST_WITH_MANIFEST ? [] : await bySlices(checkManifest(snapshot));
         folder ??= mkdtempSync(join(tmpdir(), 'tss-'));
         await snapshot.copyTo(join(folder, COPY), () => {});

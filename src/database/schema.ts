@@ -18,8 +18,7 @@ import { sql as holders } from './migrations/017-holders.ts';
 import { sql as decisionsAndSearch } from './migrations/018-decisions-and-search.ts';
 import { sql as openings } from './migrations/019-openings.ts';
 import { sql as wordingAndDigests } from './migrations/020-wording-and-digests.ts';
-
-export { tables } from './tables.ts';
+import { tables } from './tables.ts';
 
 /**
  * The schema's history: migration N brings a database from version N to N + 1 (`user_version`). Each is literal SQL in a file
@@ -50,3 +49,11 @@ export const migrations: readonly string[] = [
   openings,
   wordingAndDigests,
 ];
+
+/** The version of a database with all migrations. */
+export const newestVersion = migrations.length;
+
+/** What makes a database of the newest version: all tables for a new one, or the migrations from its own version on. */
+export function sqlFrom(version: number | 'new'): readonly string[] {
+  return version === 'new' ? [tables] : migrations.slice(version);
+}

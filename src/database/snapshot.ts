@@ -5,7 +5,7 @@ import { ServiceError, messageOf } from '../domain.ts';
 import { BUSY_TIMEOUT_MS, type Reader, prepareOnce } from './database.ts';
 import { assertOneName, realPathOf } from './storage/file.ts';
 import { checkOwnership, versionOf } from './migrate.ts';
-import { migrations } from './schema.ts';
+import { newestVersion } from './schema.ts';
 
 /** Pages copied before the event loop runs again: about 8 MB. */
 const PAGES_PER_STEP = 2_000;
@@ -107,10 +107,10 @@ export class OlderSchema extends ServiceError {}
 /** A reader migrates nothing, and the queries are written for the newest schema: throws an `OlderSchema` for an older one. */
 export function checkVersion(connection: DatabaseSync, path: string): void {
   const version = versionOf(connection);
-  if (version === migrations.length) return;
+  if (version === newestVersion) return;
   throw new OlderSchema(
     'storage_fault',
-    `Cannot read ${path}: its schema is version ${version}, this program reads version ${migrations.length}; ` +
+    `Cannot read ${path}: its schema is version ${version}, this program reads version ${newestVersion}; ` +
       'start the service on it once to migrate it',
   );
 }

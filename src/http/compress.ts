@@ -1,14 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
-import {
-  brotliCompressSync,
-  constants,
-  createBrotliCompress,
-  createGzip,
-  createZstdCompress,
-  gzipSync,
-  zstdCompressSync,
-} from 'node:zlib';
 import { type AcceptedCoding, type Coding, chooseCoding } from './negotiate.ts';
 
 /** Smaller bodies are sent as they are, because they fit into one packet anyway. In bytes. */
@@ -21,20 +12,25 @@ export const MIN_COMPRESSED_BYTES = 1_024;
  */
 export const MAX_COMPRESSOR_BYTES = 768 * 1024;
 
-const zstd = { params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_windowLog]: 18 } };
-const brotli = {
-  params: {
-    [constants.BROTLI_PARAM_QUALITY]: 3,
-    [constants.BROTLI_PARAM_LGWIN]: 17,
-    [constants.BROTLI_PARAM_LGBLOCK]: 16,
-  },
-};
+/** Loaded by the first response that is compressed; it would take a tenth of a start. */
+const zlib = () => process.getBuiltinModule('node:zlib');
+
+function zstd() {
+  const { ZSTD_c_compressionLevel: level, ZSTD_c_windowLog: window } = zlib().constants;
+  return { params: { [level]: 1, [window]: 18 } };
+}
+
+function brotli() {
+  const { BROTLI_PARAM_QUALITY: quality, BROTLI_PARAM_LGWIN: window, BROTLI_PARAM_LGBLOCK: block } = zlib().constants;
+  return { params: { [quality]: 3, [window]: 17, [block]: 16 } };
+}
+
 const gzip = { level: 6, windowBits: 15, memLevel: 8 };
 
 const compressors = {
-  zstd: { whole: (text: string) => zstdCompressSync(text, zstd), stream: () => createZstdCompress(zstd) },
-  br: { whole: (text: string) => brotliCompressSync(text, brotli), stream: () => createBrotliCompress(brotli) },
-  gzip: { whole: (text: string) => gzipSync(text, gzip), stream: () => createGzip(gzip) },
+  zstd: { whole: (text: string) => zlib().zstdCompressSync(text, zstd()), stream: () => zlib().createZstdCompress(zstd()) },
+  br: { whole: (text: string) => zlib().brotliCompressSync(text, brotli()), stream: () => zlib().createBrotliCompress(brotli()) },
+  gzip: { whole: (text: string) => zlib().gzipSync(text, gzip), stream: () => zlib().createGzip(gzip) },
 } satisfies Record<Coding, unknown>;
 
 /** The codings of a response, from the one that costs a server the least for what it saves. */

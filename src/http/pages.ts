@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { brotliCompressSync, brotliDecompressSync, gzipSync } from 'node:zlib';
 import { pagePaths } from '../page-paths.ts';
 import { sha256 } from '../digest.ts';
 import type { ServedSettings } from '../settings.ts';
 import { codingHeaders } from './compress.ts';
 import { type Coding, chooseCoding } from './negotiate.ts';
+
+/** Loaded by the first page that is sent. */
+const zlib = () => process.getBuiltinModule('node:zlib');
 
 /** The built files of src/browser/, by name: compressed with Brotli, as base64. Empty when the program was not built. */
 export type BuiltPages = Readonly<Record<string, string>>;
@@ -102,7 +104,7 @@ function openFile(name: string, base64: string, mode: Mode): PageFile {
     contentType: contentTypes[name] ?? 'application/octet-stream',
     etag,
     brotli,
-    gzipped: () => (gzipped ??= gzipSync(brotliDecompressSync(brotli))),
+    gzipped: () => (gzipped ??= zlib().gzipSync(zlib().brotliDecompressSync(brotli))),
   };
 }
 
@@ -114,8 +116,8 @@ function marked(brotli: Buffer, { settings: { deploymentMode, preserveDevData },
     ...(viewedFile === null ? [] : [`data-view="${escapeAttribute(viewedFile)}"`]),
   ];
   if (marks.length === 0) return brotli;
-  const html = brotliDecompressSync(brotli).toString();
-  return brotliCompressSync(html.replace('<body>', () => `<body ${marks.join(' ')}>`));
+  const html = zlib().brotliDecompressSync(brotli).toString();
+  return zlib().brotliCompressSync(html.replace('<body>', () => `<body ${marks.join(' ')}>`));
 }
 
 function escapeAttribute(text: string): string {
@@ -151,7 +153,7 @@ function sendFile(
 
 function bodyIn({ brotli, gzipped }: PageFile, coding: Coding | null): Buffer {
   if (coding === 'br') return brotli;
-  return coding === 'gzip' ? gzipped() : brotliDecompressSync(brotli);
+  return coding === 'gzip' ? gzipped() : zlib().brotliDecompressSync(brotli);
 }
 
 /** Whether the tags of If-None-Match include the file's, weak or not. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CalendarDate, addDays, dateOf, timestamp } from '../calendar.ts';
 import type { CommandDatabase, Database } from '../database/database.ts';
@@ -47,7 +47,7 @@ export async function importFile(
 ): Promise<ImportSummary> {
   const today = dateOf(options.clock());
   try {
-    const { size: totalBytes } = await stat(path);
+    const { size: totalBytes } = statSync(path);
     const batches = readLines(path);
     const tracked = track(batches, (bytesRead) => options.onProgress?.({ bytesRead, totalBytes }));
     const file = await detect(tracked, { path, today });

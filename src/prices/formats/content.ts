@@ -1,7 +1,6 @@
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { createReadStream, statSync } from 'node:fs';
 import { pipeline } from 'node:stream';
-import { createGunzip, createZstdDecompress } from 'node:zlib';
+import type { Gunzip, ZstdDecompress } from 'node:zlib';
 import { ServiceError, codeOf, messageOf } from '../../domain.ts';
 import { endsWithinFrame } from './zstd-frames.ts';
 
@@ -21,14 +20,17 @@ interface Compression {
   name: string;
   /** The first bytes in hexadecimal. */
   magic: RegExp;
-  create: typeof createGunzip | typeof createZstdDecompress;
+  create: () => Gunzip | ZstdDecompress;
   /** Whether Node's decoder ends after one of several parts, and before Node 24.21 takes a torn part for whole. */
   needsHelp: boolean;
 }
 
+/** Loaded by the first compressed file: a start of the service needs none. */
+const zlib = () => process.getBuiltinModule('node:zlib');
+
 const COMPRESSIONS: readonly Compression[] = [
-  { name: 'gzip', magic: /^1f8b/, create: createGunzip, needsHelp: false },
-  { name: 'zstd', magic: /^(28b52ffd|5.2a4d18)/, create: createZstdDecompress, needsHelp: true },
+  { name: 'gzip', magic: /^1f8b/, create: () => zlib().createGunzip(), needsHelp: false },
+  { name: 'zstd', magic: /^(28b52ffd|5.2a4d18)/, create: () => zlib().createZstdDecompress(), needsHelp: true },
 ];
 const ARCHIVES = [
   { name: 'a ZIP archive', magic: /^504b0304/ },
@@ -52,7 +54,7 @@ export async function* readContent(path: string): AsyncGenerator<Piece> {
     yield piece;
   }
   if (compression === undefined) return;
-  if (!(await stat(path)).isFile())
+  if (!statSync(path).isFile())
     throw new ServiceError('invalid_file', `it is compressed by ${compression.name} and not a regular file: decompress it first`);
   await checkWhole(path, compression);
   let isFirst = true;
@@ -105,7 +107,7 @@ async function* readPlain(path: string): AsyncGenerator<Piece> {
 }
 
 async function* decompress(path: string, { name, create, needsHelp }: Compression): AsyncGenerator<Piece> {
-  const { size } = await stat(path);
+  const { size } = statSync(path);
   for (let start = 0; start < size; ) {
     const file = createReadStream(path, { start, highWaterMark: READ_BYTES });
     const decoder = create();

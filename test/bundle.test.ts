@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { commandHelp, generalHelp } from '../src/commands/help.ts';
 import { type Command, commands } from '../src/commands/table.ts';
 import { conventions } from '../src/comparison/conventions.ts';
+import { openDatabase } from '../src/database/database.ts';
 import { isLong, runs } from './support/long.ts';
 import { agentFixture } from './support/agents.ts';
 import { runInProcess } from './support/in-process.ts';
@@ -129,6 +130,7 @@ test("PROD starts without a single key; DEV leaves its database untouched, reset
   const cwd = installProgram(t);
   const list = `process.on('exit', () => console.log(process.moduleLoadList.join('\\n')))`;
   writeFileSync(join(cwd, 'lists-modules.cjs'), list);
+  openDatabase(join(cwd, 'data/jobs.db')).close(); // a new one needs the schema, which is packed
   const prod = await startServer(t, { cwd, flags: ['--require', './lists-modules.cjs'] });
   const health = await ask(`${prod.url}/health`);
   assert.deepEqual(

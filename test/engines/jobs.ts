@@ -6,7 +6,7 @@ import { inProcesses } from '../support/agent-here.ts';
 import { type Behaviour, type ModelRequest, calls, says, startModelServer, whereIs } from '../support/model-server.ts';
 import { type ProdOptions, startProdService } from '../support/prod.ts';
 import { recordsOf } from '../support/records.ts';
-import { type TestService, realAgent, startTestService } from '../support/service.ts';
+import { type TestService, realAgent } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 /** Jobs through an engine. */
@@ -40,23 +40,18 @@ export function trade(request: ModelRequest) {
   return says(`Traded on ${date}.`);
 }
 
-/** Asserts that a job of four models on ten dates through an engine leaves the records of a direct one: three providers and a rule. */
-export async function assertSameRecords(t: TestContext, engine: Engine): Promise<void> {
+/**
+ * Asserts that a job of four models on ten dates, three of a provider and a rule, leaves the same records through an engine as
+ * directly. `urlThere`: where the engine's children reach such a provider, if not where direct ones do.
+ */
+export async function assertSameRecords(t: TestContext, engine: Engine, urlThere?: string): Promise<void> {
   const { baseUrl } = await startModelServer(t, trade);
-  const providers = ['model-a', 'model-b', 'model-c'].map((signature) => ({ signature, openai_base_url: baseUrl }));
-  const options = { models: [...providers, { signature: 'rule', basemodel: 'baseline/momentum' }] };
-  await compare(await startProdService(t, options), await serveThrough(t, engine, options));
-}
-
-/** The same for an engine whose children reach no server of the test: simulated models and a rule. */
-export async function assertSameRecordsOffline(t: TestContext, engine: Engine): Promise<void> {
-  const names = ['model-a', 'model-b', 'model-c'].map((signature) => ({ signature, enabled: true }));
-  const models = [...names, { signature: 'rule', enabled: true, basemodel: 'baseline/momentum' }];
-  const configuration = { models, agent_config: { stock_symbols: ['AAPL', 'MSFT'] } };
-  await compare(await startTestService(t, { configuration }), await startTestService(t, { configuration, ...(await through(engine)) }));
-}
-
-async function compare(direct: TestService, other: TestService): Promise<void> {
+  const optionsWith = (openai_base_url: string) => {
+    const providers = ['model-a', 'model-b', 'model-c'].map((signature) => ({ signature, openai_base_url }));
+    return { models: [...providers, { signature: 'rule', basemodel: 'baseline/momentum' }] };
+  };
+  const direct = await startProdService(t, { ...optionsWith(baseUrl), agent: inProcesses(await realAgent()) });
+  const other = await serveThrough(t, engine, optionsWith(urlThere ?? baseUrl));
   const [one, two] = await Promise.all([direct.runJob(TEN_DATES), other.runJob(TEN_DATES)]);
   assert.deepEqual([one.status, two.status], ['completed', 'completed'], JSON.stringify(two.details).slice(0, 2_000));
   const records = recordsOf(direct.database, one.job_id);

@@ -7,13 +7,12 @@ import { agentFixture } from '../support/agents.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { hasEngine } from './install.ts';
-import { assertSameRecords, modelProcesses, serveThrough, startHeldModels, trigger } from './jobs.ts';
+import { assertLost, assertSameRecords, assertSideBySide, assertSigterm, modelProcesses, startHeldJob, startHeldModels } from './jobs.ts';
 import { recipe } from './recipes.ts';
 
 /** Model-days in a sandbox each, by the command in docs/scale.md. */
 
 const BUBBLEWRAP = { programs: ['bwrap'], packages: ['bubblewrap'] };
-const WEEK = { start_date: '2025-10-06', end_date: '2025-10-10' };
 const NAMES = ['alpha', 'beta', 'gamma'];
 
 /** Skips the test where there is no bubblewrap, or the system lets it make no namespaces. */
@@ -31,17 +30,31 @@ test('bubblewrap: 4 models on 10 dates leave the same records as direct ones', a
   if (command !== null) await assertSameRecords(t, { command });
 });
 
-test('bubblewrap: cancelling leaves no process behind', async (t) => {
+test('bubblewrap: 60 models side by side', async (t) => {
   const command = sandbox(t);
   if (command === null) return;
-  const held = await startHeldModels(t, '2025-10-07');
-  const models = NAMES.map((signature) => ({ signature, openai_base_url: held.baseUrl }));
-  const service = await serveThrough(t, { command }, { models });
-  const id = await trigger(service, WEEK);
-  await held.untilHeld(NAMES.length);
-  assert.ok(NAMES.flatMap(modelProcesses).length >= NAMES.length);
+  await assertSideBySide(t, { command }, await startHeldModels(t), (names) => assert.ok(modelProcesses('side-').length >= names.length));
+});
+
+test('bubblewrap: cancelling and SIGTERM leave no process behind', async (t) => {
+  const command = sandbox(t);
+  if (command === null) return;
+  const left = () => NAMES.flatMap(modelProcesses);
+  const { service, id } = await startHeldJob(t, { command }, { held: await startHeldModels(t), names: NAMES });
+  assert.equal(left().length, NAMES.length);
   await service.post(`/simulate/cancel/${id}`, {});
-  await until('the end of its processes', () => NAMES.flatMap(modelProcesses).length === 0);
+  await until('the end of its processes', () => left().length === 0);
+  await assertSigterm(t, { command }, { held: await startHeldModels(t), names: NAMES, left });
+});
+
+test('bubblewrap: a model process killed in mid-day is one failed model-day with a reason', async (t) => {
+  const command = sandbox(t);
+  if (command === null) return;
+  const held = await startHeldModels(t);
+  const job = await startHeldJob(t, { command }, { held, names: NAMES });
+  for (const pid of modelProcesses('beta')) process.kill(pid, 'SIGKILL');
+  const reason = /^The model process ended without an outcome \(bwrap: exit code 137\)$/;
+  await assertLost(job, { held, victims: ['beta'], reason });
 });
 
 /**

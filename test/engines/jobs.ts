@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { type Database, openDatabase } from '../../src/database/database.ts';
 import { startChildBy } from '../../src/worker/launcher.ts';
 import { inProcesses } from '../support/agent-here.ts';
 import { type Behaviour, type ModelRequest, calls, says, startModelServer, whereIs } from '../support/model-server.ts';
-import { type ProdOptions, startProdService } from '../support/prod.ts';
+import { PRICES, type ProdOptions, startProdService } from '../support/prod.ts';
+import { ask, installProgram, runProgram, startServer, waitForJob } from '../support/program.ts';
 import { recordsOf } from '../support/records.ts';
 import { type TestService, realAgent } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -31,7 +34,7 @@ export async function serveThrough(t: TestContext, engine: Engine, options: Prod
 }
 
 /** Ten weekdays, and what a model does on each of them. */
-export const TEN_DATES = { start_date: '2025-10-06', end_date: '2025-10-17' };
+const TEN_DATES = { start_date: '2025-10-06', end_date: '2025-10-17' };
 export function trade(request: ModelRequest) {
   const { date, step } = whereIs(request);
   const day = Number(date.slice(8));
@@ -60,22 +63,120 @@ export async function assertSameRecords(t: TestContext, engine: Engine, urlThere
   assert.deepEqual(recordsOf(other.database, two.job_id), records);
 }
 
-/** A provider that stops answering on a date, in the middle of a model-day, until it is released. */
-export async function startHeldModels(t: TestContext, heldDate: string) {
+/** A provider that does not answer in the middle of the model-days of one date, until it is released. */
+export interface Held {
+  baseUrl: string;
+  release(): void;
+}
+
+export const HELD_DATE = '2025-10-07';
+export const THREE_DATES = { start_date: '2025-10-06', end_date: '2025-10-08' };
+const ONE_DATE = { start_date: HELD_DATE, end_date: HELD_DATE };
+const SIDE_BY_SIDE = 60;
+
+export function isHeld(request: ModelRequest): boolean {
+  const { date, step } = whereIs(request);
+  return date === HELD_DATE && step === 2;
+}
+
+export async function startHeldModels(t: TestContext): Promise<Held> {
   const released = Promise.withResolvers<void>();
-  let held = 0;
   const behave: Behaviour = async (request) => {
-    const { date, step } = whereIs(request);
-    if (date === heldDate && step === 2) {
-      held += 1;
-      await released.promise;
-    }
+    if (isHeld(request)) await released.promise;
     return trade(request);
   };
-  const server = await startModelServer(t, behave);
+  const { baseUrl } = await startModelServer(t, behave);
   t.after(() => released.resolve());
-  const untilHeld = (count: number) => until(`${count} models to be in mid-day`, () => held >= count);
-  return { ...server, untilHeld, release: () => released.resolve() };
+  return { baseUrl, release: () => released.resolve() };
+}
+
+const MID_DAY = `SELECT count(*) AS n FROM job_details WHERE date = '${HELD_DATE}' AND status = 'running' AND steps = 1`;
+
+function untilMidDay(database: Database, count: number): Promise<unknown> {
+  const statement = database.statement(MID_DAY);
+  return until(`${count} models to be in mid-day`, () => statement.get()?.['n'] === count);
+}
+
+const entries = (names: readonly string[], { baseUrl }: Held) =>
+  names.map((signature) => ({ signature, openai_base_url: baseUrl }));
+
+/** A job of which all models are in the middle of the held date. */
+export async function startHeldJob(
+  t: TestContext,
+  engine: Engine,
+  { held, names, request = THREE_DATES, settings = {} }: HeldJob,
+): Promise<{ service: TestService; id: string }> {
+  const service = await serveThrough(t, engine, { models: entries(names, held), settings });
+  const { status, body } = await service.post('/simulate/trigger', request);
+  assert.equal(status, 200, JSON.stringify(body));
+  await untilMidDay(service.database, names.length);
+  return { service, id: body.job_id };
+}
+
+interface HeldJob {
+  held: Held;
+  names: readonly string[];
+  request?: object;
+  settings?: ProdOptions['settings'];
+}
+
+/** Asserts that many models run side by side through an engine; `look` sees it while all of them wait for their provider. */
+export async function assertSideBySide(t: TestContext, engine: Engine, held: Held, look: (names: string[]) => void): Promise<void> {
+  const names = Array.from({ length: SIDE_BY_SIDE }, (_, index) => `side-${index + 1}`);
+  const settings = { maxParallelModels: SIDE_BY_SIDE };
+  const { service, id } = await startHeldJob(t, engine, { held, names, request: ONE_DATE, settings });
+  look(names);
+  held.release();
+  const { status, progress } = await service.waitForJob(id);
+  assert.deepEqual([status, progress.completed], ['completed', SIDE_BY_SIDE]);
+}
+
+/** Asserts that model-days which something kills in mid-day are the only ones that fail, each with a reason. */
+export async function assertLost(
+  { service, id }: { service: TestService; id: string },
+  { held, victims, reason }: { held: Held; victims: readonly string[]; reason: RegExp },
+): Promise<void> {
+  const failed = service.database.statement(`SELECT count(*) AS n FROM job_details WHERE status = 'failed'`);
+  await until('the model-days to fail', () => failed.get()?.['n'] === victims.length);
+  held.release();
+  const { details } = await service.waitForJob(id);
+  const failures = details.filter(({ status }: any) => status !== 'completed');
+  assert.deepEqual(
+    failures.map(({ model, date }: any) => `${model} ${date}`),
+    [...victims].sort().map((model) => `${model} ${HELD_DATE}`),
+  );
+  for (const { error } of failures) assert.match(error, reason);
+}
+
+/**
+ * Asserts that SIGTERM ends the built program with code 0 and leaves nothing of its model-days, as `left` sees it, and that the
+ * next start continues the job.
+ */
+export async function assertSigterm(
+  t: TestContext,
+  { command, variables = {} }: Engine,
+  { held, names, left }: { held: Held; names: readonly string[]; left: () => unknown[] },
+): Promise<void> {
+  const models = entries(names, held).map((entry) => ({ ...entry, enabled: true }));
+  const cwd = installProgram(t, { models, agent_config: { stock_symbols: ['AAPL', 'MSFT'] } });
+  writeFileSync(join(cwd, 'prices.csv'), `symbol,date,open,close\n${PRICES.replaceAll(' ', ',')}\n`);
+  await runProgram(['import-prices', 'prices.csv'], { cwd });
+  const named = { MODEL_DAY_COMMAND: JSON.stringify(command), MODEL_DAY_COMMAND_ENV: Object.keys(variables).join() };
+  const env = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...named, ...variables };
+  const server = await startServer(t, { cwd, env });
+  const { job_id } = await ask(`${server.url}/simulate/trigger`, THREE_DATES);
+  const database = openDatabase(join(cwd, 'data/jobs.db'));
+  await untilMidDay(database, names.length);
+  database.close();
+  assert.equal(left().length, names.length);
+  server.process.kill('SIGTERM');
+  const { code, signal } = await server.ended;
+  assert.deepEqual([code, signal], [0, null]);
+  await until('nothing to be left', () => left().length === 0);
+  held.release();
+  const again = await startServer(t, { cwd, env });
+  const { status, progress } = await waitForJob(again.url, job_id);
+  assert.deepEqual([status, progress.completed], ['completed', 3 * names.length]);
 }
 
 /** The processes of this machine, wherever they run on it, that are at a model-day of this model. */
@@ -88,10 +189,4 @@ export function modelProcesses(model: string): number[] {
       return []; // not a process, or one that has ended
     }
   });
-}
-
-export async function trigger(service: TestService, request: object): Promise<string> {
-  const { status, body } = await service.post('/simulate/trigger', request);
-  assert.equal(status, 200, JSON.stringify(body));
-  return body.job_id;
 }

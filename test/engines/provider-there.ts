@@ -1,20 +1,19 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type ModelRequest, whereIs } from '../support/model-server.ts';
-import { trade } from './jobs.ts';
+import type { ModelRequest } from '../support/model-server.ts';
+import { isHeld, trade } from './jobs.ts';
 
 /**
- * A provider as a program of its own, for a machine where the test's servers cannot be reached: `node provider-there.ts DATE`.
- * It never answers the second request of that date. Prints its port.
+ * A provider as a program of its own, for a machine where the test's servers cannot be reached. It does not answer in the middle
+ * of the held date until it gets SIGUSR2. Prints its port.
  */
 
-const [, , heldDate] = process.argv;
+const released = new Promise((resolve) => process.once('SIGUSR2', resolve));
 
 const server = createServer(async (incoming, outgoing) => {
   const body = JSON.parse((await incoming.toArray()).join(''));
   const request: ModelRequest = { method: 'POST', path: '', headers: {}, body };
-  const { date, step } = whereIs(request);
-  if (date === heldDate && step === 2) return;
+  if (isHeld(request)) await released;
   outgoing.setHeader('content-type', 'application/json');
   outgoing.end(JSON.stringify(trade(request).body));
 });

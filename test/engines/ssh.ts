@@ -7,6 +7,7 @@ import { isRunning } from '../support/processes.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { ENGINE_PATH, engine } from './install.ts';
+import type { Held } from './jobs.ts';
 
 /** Two network namespaces that stand for two machines, with an ssh server of our own in the second. */
 
@@ -20,9 +21,9 @@ export interface TwoMachines {
   /** Cuts or restores the cable between the two. */
   setLink(state: 'up' | 'down'): void;
   /** The processes on the second machine that are at a model-day. */
-  modelProcesses(): number[];
-  /** A provider on the second machine, which does not answer in the middle of a date; resolves to its URL. */
-  startProvider(test: TestContext, heldDate: string): Promise<string>;
+  modelProcesses(model?: string): number[];
+  /** A provider on the second machine. */
+  startProvider(test: TestContext): Promise<Held>;
 }
 
 /** `options`: lines for `Host worker1`, as docs/scale.md has them. Ended after the test. */
@@ -60,16 +61,17 @@ export async function startTwoMachines(t: TestContext, options: string): Promise
       return false;
     }
   });
-  const startProvider = async (test: TestContext, heldDate: string) => {
-    const provider = spawn('ip', ['netns', 'exec', there, process.execPath, PROVIDER, heldDate], {
+  const startProvider = async (test: TestContext) => {
+    const provider = spawn('ip', ['netns', 'exec', there, process.execPath, PROVIDER], {
       env: { PATH: ENGINE_PATH },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     test.after(() => provider.kill('SIGKILL'));
     const [port] = await once(provider.stdout, 'data');
-    return `http://127.0.0.1:${String(port).trim()}/v1`;
+    return { baseUrl: `http://127.0.0.1:${String(port).trim()}/v1`, release: () => void provider.kill('SIGUSR2') };
   };
-  const modelProcesses = () => pidsOf(there).filter((pid) => commandLine(pid).startsWith('model-day '));
+  const modelProcesses = (model = '') =>
+    pidsOf(there).filter((pid) => new RegExp(`^model-day \\S+ ${model}`).test(commandLine(pid)));
   return { ssh, modelProcesses, startProvider, setLink: (state) => void ip('-n', here, 'link', 'set', hereEnd, state) };
 }
 

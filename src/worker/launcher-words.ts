@@ -7,9 +7,10 @@ import { LOADER_FAILED, WRONG_NODE } from './loader.ts';
 /** How much of the end of its stderr an error repeats. */
 const MAX_LINES = 3;
 const MAX_LENGTH = 500;
-/** What a shell answers for a program that it cannot find, or cannot run. */
+/** Exit codes for a program that cannot be run, or is not there, of shells and of Docker. */
 const NOT_RUN: readonly (number | null)[] = [126, 127];
-const NOT_FOUND = /execvp|execve\(\)|executable file not found|command not found/;
+/** The same in the words of bubblewrap and Slurm. */
+const NOT_FOUND = /\bexecvp |\bexecve\(\): /;
 
 /** How a launcher ended. */
 export interface LauncherEnd {

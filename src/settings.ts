@@ -5,6 +5,7 @@ import { flag } from './flag.ts';
 import { HTTP_URL, isHeaderKey, isHttpUrl } from './http-values.ts';
 import { tryParse } from './json.ts';
 import { logLevels } from './log.ts';
+import { MAX_RUNS } from './repeats.ts';
 
 /** The settings in environment variables, checked once at start. docs/reference.md describes each of them. */
 export type Settings = ReturnType<typeof readSettings>;
@@ -13,8 +14,6 @@ export type Settings = ReturnType<typeof readSettings>;
 export type ServedSettings = Omit<Settings, 'deploymentMode'> & { deploymentMode: DeploymentMode | 'UNKNOWN' };
 
 const MAX_TOKEN_LENGTH = 1_000;
-/** As many as a trigger may have runs (jobs/expand-models.ts). */
-const MAX_PARALLEL_MODELS = 2_000;
 
 export function isAccessToken(text: string): boolean {
   return isHeaderKey(text) && text.length <= MAX_TOKEN_LENGTH;
@@ -136,7 +135,7 @@ const logLevelName = v.pipe(
   oneOf(logLevels),
 );
 
-/** A program and its arguments, as a command line can hold them. */
+/** Whether a value is a program and its arguments, as a command line can hold them. */
 function isCommand(value: unknown): boolean {
   const words: unknown[] = Array.isArray(value) ? value : [];
   return words.every((word) => typeof word === 'string' && !word.includes('\0')) && String(words[0] ?? '').trim() !== '';
@@ -190,7 +189,7 @@ const environmentSchema = v.object({
   API_PORT: v.optional(wholeNumber(0, 65_535), '8080'),
   LOG_LEVEL: v.optional(logLevelName, 'INFO'),
   MAX_SIMULATION_DAYS: v.optional(wholeNumber(1, 3_660), '30'),
-  MAX_PARALLEL_MODELS: v.optional(wholeNumber(1, MAX_PARALLEL_MODELS), '8'),
+  MAX_PARALLEL_MODELS: v.optional(wholeNumber(1, MAX_RUNS), '8'),
   MODEL_DAY_TIMEOUT_SECONDS: v.optional(wholeNumber(1, 86_400), '1800'),
   MODEL_DAY_MEMORY_MB: v.optional(wholeNumber(128, 65_536), '512'),
   MODEL_DAY_COMMAND: v.optional(v.nullable(command), null),

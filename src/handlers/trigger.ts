@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { signatureSchema } from '../configuration-schema.ts';
+import { MAX_RUNS } from '../repeats.ts';
 import { type ResponseBody, type Context, type Input, deploymentFields } from './handler.ts';
 import { dateText, deploymentEntries, describedAsDate, existsInCalendar, integer, invalidDate, named } from './schemas.ts';
 
-/** As many as a job may have runs (jobs/expand-models.ts). */
-const MAX_MODELS = 2_000;
 /** The length of an `Idempotency-Key`; UUIDs and hashes are far shorter. */
 const MAX_KEY_LENGTH = 200;
 const END_DATE_REQUIRED = 'end_date is required and cannot be null or empty';
@@ -27,7 +26,7 @@ export const triggerRequest = v.pipe(
       v.nullish(
         v.pipe(
           v.array(signatureSchema, 'expected an array of model signatures'),
-          v.maxLength(MAX_MODELS, `at most ${MAX_MODELS} models`),
+          v.maxLength(MAX_RUNS, `at most ${MAX_RUNS} models`),
         ),
       ),
       v.description(

@@ -1,9 +1,10 @@
+import { MAX_RUNS } from '../repeats.ts';
 import { HttpError } from './http-error.ts';
 
 /** In the whole request: its own fields and those of nested objects. */
 const MAX_FIELDS = 100;
-/** In one field: as many models as a trigger may name. Half a million invalid items would mean half a million problems to describe. */
-const MAX_ITEMS = 2_000;
+/** In one field; only `models` has many. Half a million invalid items would mean half a million problems to describe. */
+const MAX_ITEMS = MAX_RUNS;
 /** The deepest request nests two levels. */
 const MAX_DEPTH = 32;
 const MAX_SHOWN_NAME = 100;

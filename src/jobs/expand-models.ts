@@ -1,10 +1,7 @@
 import type { Configuration, ModelConfiguration } from '../configuration-schema.ts';
 import { ServiceError } from '../domain.ts';
-import { repeatIn, runNames } from '../repeats.ts';
+import { MAX_RUNS, repeatIn, runNames } from '../repeats.ts';
 import { count, list } from '../sentences.ts';
-
-/** Bounds how many model-days a trigger inserts. */
-const MAX_RUNS = 2_000;
 
 /** One run of a job, before it has a start date. */
 export interface ModelRun {

@@ -1,17 +1,17 @@
-// Makes dist/trading-simulation of dist/server.js: one executable with Node inside it, for machines without Node.
+// Makes dist/trading-simulation from dist/server.js: one executable with Node inside it, for machines without Node.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Where Node looks for a program inside itself, and the mark in its binary that says there is one; Node's documentation. */
+/** Where Node looks for a program inside itself, and the mark in its binary that says there is one; see Node's documentation. */
 const RESOURCE = 'NODE_SEA_BLOB';
 const SENTINEL = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 const POSTJECT = join(import.meta.dirname, 'node_modules/postject/dist/cli.js');
 
 /**
- * A child runs the text that it is given instead of the program (src/own-node.ts), in the first line, because a child then
- * starts as fast as one of Node's own. Like `node --eval`, it runs the text as a script, with `require` as a global. On the
- * line of the program's first comment, so that no line of the source map moves; and the file keeps its strict mode.
+ * Comes before the program: a child of the executable runs the text that it is given (src/own-node.ts), and never reaches the
+ * program, so it starts as fast as a child of Node. Like `node --eval`, it runs the text as a script, with `require` as a global.
+ * It adds no line, so that the source map still fits, and begins with 'use strict', so that the program stays in strict mode.
  */
 const RUN_TEXT = `'use strict';if(process.argv[2]==='--run-text'){globalThis.require=require;\
 require('node:vm').runInThisContext(process.argv[3],{filename:'[eval]'});return}`;
@@ -36,12 +36,12 @@ const CONFIGURATION = {
   assets: { 'server.js.map': 'server.js.map', LICENCES: 'LICENCES' },
 };
 
-/** What it prints is part of the error if it fails; otherwise postject's warnings about Node's notes would only worry. */
+/** Its output is shown only if it fails: postject always warns about sections of Node's binary, and the warnings do not matter. */
 function runNode(cwd, ...args) {
   execFileSync(process.execPath, args, { cwd, stdio: 'pipe' });
 }
 
-/** Writes an executable of a built program, `server.js` and `server.js.map` in a folder, made of the Node that runs this. */
+/** Writes the executable of a built program (`server.js` and `server.js.map` in the folder `from`), with the Node that runs this. */
 export function buildExecutable({ from, to }) {
   const folder = mkdtempSync(`${to}-`); // beside the result, which is renamed
   const write = (name, content) => writeFileSync(join(folder, name), content);
@@ -55,7 +55,7 @@ export function buildExecutable({ from, to }) {
     copyFileSync(process.execPath, join(folder, 'node'));
     chmodSync(join(folder, 'node'), 0o755);
     runNode(folder, POSTJECT, 'node', RESOURCE, CONFIGURATION.output, '--sentinel-fuse', SENTINEL);
-    renameSync(join(folder, 'node'), to); // a process that runs the file of before keeps it
+    renameSync(join(folder, 'node'), to); // a process that runs the former file keeps it
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -63,7 +63,7 @@ export function buildExecutable({ from, to }) {
 
 function buildHere() {
   if (process.platform !== 'linux') {
-    console.error('Cannot build: the executable is made on Linux; elsewhere run dist/server.js with Node.');
+    console.error('Cannot build: the executable can be made only on Linux; elsewhere run dist/server.js with Node.');
     process.exit(1);
   }
   const dist = join(import.meta.dirname, 'dist');

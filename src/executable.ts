@@ -1,8 +1,8 @@
 import { getAsset, isSea } from 'node:sea';
 
 /**
- * The program in its second form: one executable, made of Node and dist/server.js (build-executable.mjs). Files that lie beside
- * dist/server.js, or in it, are assets of the executable.
+ * The program in its second form: one executable, made of Node and dist/server.js by build-executable.mjs. The source map, which
+ * otherwise lies beside dist/server.js, and the licences are assets of the executable.
  */
 
 /** Whether this process is that executable, and not Node running a file. */

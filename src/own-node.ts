@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { isExecutable } from './executable.ts';
 import { NO_INSPECTOR_FLAGS } from './inspector.ts';
 
-/** The option by which the executable runs a text in place of the program: the first line of its main script, build.mjs. */
+/** The option with which the executable runs a text in place of the program: `build-executable.mjs` puts it into the first line. */
 const RUN_TEXT = '--run-text';
 
 /** How a process is started: the file to execute, and its arguments. */

@@ -5,7 +5,7 @@ import { isExecutable, readAsset } from './executable.ts';
 /** Of the built program: the hash of its code, which its source map repeats. */
 declare const PROGRAM_ID: string;
 
-/** What traces call the program; the executable calls it by the name that it had in its build. */
+/** What traces call the program; in those of the executable it is `main` of build-executable.mjs. */
 const PROGRAM = isExecutable ? 'server.js' : import.meta.filename;
 const BUILD = typeof PROGRAM_ID === 'string' ? PROGRAM_ID : null;
 const PLACES = new RegExp(`${RegExp.escape(PROGRAM)}:(\\d+):(\\d+)`, 'g');

@@ -135,7 +135,7 @@ export const commands: Record<string, Command> = {
       'Exit code 0, or 1 with nothing left behind.',
     ),
     options: {
-      job: { value: 'JOB-ID', text: 'Only this job, with all that it takes to verify its results: see docs/verify.md.' },
+      job: { value: 'JOB-ID', text: 'Only this job, with everything needed to verify its results: see docs/verify.md.' },
     },
     positionals: { name: 'FILE', least: 0, most: 1 },
     example: 'backup before-upgrade.db',
@@ -145,7 +145,7 @@ export const commands: Record<string, Command> = {
     summary: 'Verifies a database and recomputes its books; changes nothing.',
     details: lines(
       "Without FILE it checks the service's own database, whether or not the service runs.",
-      'Exit code 0 if everything adds up, and with --replay nothing differs, otherwise 1.',
+      'Exit code 0 if everything adds up and, with --replay, nothing differs; otherwise 1.',
     ),
     options: { replay: { text: 'Also play every model-day again from its recorded answers and the prices at the time.' } },
     positionals: { name: 'FILE', least: 0, most: 1 },
@@ -153,11 +153,11 @@ export const commands: Record<string, Command> = {
     run: async ({ values, rest }) => (await import('./check.ts')).check(rest[0], { isReplay: values.replay === true }),
   }),
   view: command({
-    summary: 'Shows a database file: pages and reading endpoints, without jobs; changes nothing.',
+    summary: 'Serves the pages and GET endpoints of a database file; runs no jobs, changes nothing.',
     details: lines(
       'Listens on API_PORT, with the access tokens of the settings. FILE is a package of backup --job, a backup, or the database',
-      'of a service, which may be running: what it commits appears. Neither FILE nor what lies beside it changes, and whatever would',
-      'change something is refused (405). Ends with SIGTERM or Ctrl-C.',
+      'of a service, which may be running: what it commits appears. FILE and the files beside it stay as they are; a request that',
+      'would change something is refused (405). Ends with SIGTERM or Ctrl-C.',
     ),
     options: {},
     positionals: { name: 'FILE', least: 1, most: 1 },

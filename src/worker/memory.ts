@@ -2,8 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readSync } from 'node:fs';
 
 /**
- * How often the memory of a child is measured that is close to its limit: one that fills memory as fast as it can takes about
- * 50 MB in this time.
+ * How often the memory of a child close to its limit is measured: one that fills memory as fast as it can takes about 50 MB in
+ * this time.
  */
 const LOOK_INTERVAL_MS = 100;
 /** A child far from its limit is measured less often: it cannot reach the limit faster than this, twice what was measured. */

@@ -38,7 +38,7 @@ export function installProgram(t: TestContext, configuration: unknown = smallCon
   return folder;
 }
 
-/** The executable has over 100 MB; a copy is made only on another file system. */
+/** The executable is larger than 100 MB; it is copied only to another file system. */
 function linkOrCopy(from: string, to: string): void {
   try {
     linkSync(from, to);
@@ -75,7 +75,7 @@ export interface RunOptions {
   env?: Record<string, string>;
   /** In a process group of its own, as a shell starts it. */
   detached?: boolean;
-  /** Node's own. */
+  /** Options of Node. */
   flags?: readonly string[];
 }
 

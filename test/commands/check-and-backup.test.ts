@@ -210,6 +210,10 @@ test('backup --job and view, beside a running server and in a read-only folder: 
   const job = await ask(`${server.url}/simulate/trigger`, { start_date: '2025-11-24', end_date: '2025-11-28' });
   await waitForJob(server.url, job.job_id);
   const data = join(cwd, 'data');
+  // Of a commit that no one has read, an ordinary reader would leave a mark in the index of the log.
+  const other = new DatabaseSync(join(data, 'jobs_dev.db'));
+  other.exec(`INSERT INTO market_days VALUES ('csv', '2025-01-06', '2025-01-06')`);
+  other.close();
   const before = contentOf(data);
   assert.equal(before.filter((line) => /-(wal|shm) /.test(line)).length, 2, 'the server has a log');
   const live = await startView(t, 'data/jobs_dev.db', { cwd });

@@ -102,6 +102,17 @@ test('what a service commits to the file appears, from its start to its end and 
   assert.deepEqual(await countOf(), [7, 4, 1], 'another one has come and gone');
 });
 
+test('a response that was computed before the file changed is not sent again', async (t) => {
+  const path = await unusedFile(temporaryFolder(t));
+  const view = await startTestView(t, path);
+  const daysOf = async () => (await view.get('/performance')).body.models[0].model_days;
+  assert.equal(await daysOf(), 4);
+  const service = openDatabase(path);
+  service.statement(`UPDATE trading_sessions SET status = 'superseded' WHERE date = '2025-01-08'`).run();
+  service.close();
+  assert.equal(await daysOf(), 3);
+});
+
 test('a view that is not used for a while lets a service that ends remove its log', async (t) => {
   const path = await unusedFile(temporaryFolder(t));
   const view = openView(path, { idleMs: 5 });

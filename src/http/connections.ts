@@ -25,7 +25,7 @@ export interface Connections {
    * Admits a request once all earlier requests on its connection have their responses: true at once, without a promise, when
    * there are none. Resolves to whether it should still be served.
    */
-  enter(exchange: Exchange): boolean | Promise<boolean>;
+  enter(exchange: Exchange): true | Promise<boolean>;
   /** Called when its response has been handed to Node. */
   leave(exchange: Exchange): void;
 }
@@ -68,7 +68,7 @@ function enter(
   connection: Connection | undefined,
   exchange: Exchange,
   { maxPipelinedRequests }: HttpLimits,
-): boolean | Promise<boolean> {
+): true | Promise<boolean> {
   const { request, response } = exchange;
   if (connection === undefined) return true;
   connection.latest = exchange;

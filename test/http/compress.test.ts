@@ -65,7 +65,7 @@ const bodies: [name: string, make: () => Parameters<typeof sendBody>[1], isSmall
 test('every body is the same after decoding, in the coding that was accepted; a small one is not compressed', async (t) => {
   const created: Gzip[] = [];
   let make: () => Parameters<typeof sendBody>[1] = () => '';
-  const server = await serve(t, (response) => sendBody(response, make(), { long, headers: [] }), created);
+  const server = await serve(t, async (response) => sendBody(response, make(), { long, headers: [] }), created);
   for (const [name, body, isSmall] of bodies) {
     make = body;
     const plain = await decoded(await ask(portOf(server), {}));
@@ -98,7 +98,7 @@ test('what was made so far reaches the client at each heartbeat', async (t) => {
     while (!isSeen) yield '';
     yield 'the end';
   }
-  const server = await serve(t, (response) => sendBody(response, slow(), { long, headers: [] }));
+  const server = await serve(t, async (response) => sendBody(response, slow(), { long, headers: [] }));
   for (const coding of CODINGS) {
     isSeen = false;
     let text = '';
@@ -132,7 +132,7 @@ test('an error in the middle cuts the response off, and its compressor ends', as
     for (let index = 0; index < 100; index += 1) yield words(STREAM_CHUNK_LENGTH);
     throw new Error('no database');
   }
-  const server = await serve(t, (response) => sendBody(response, broken(), { long, headers: [] }), created);
+  const server = await serve(t, async (response) => sendBody(response, broken(), { long, headers: [] }), created);
   for (const coding of CODINGS) {
     const response = await ask(portOf(server), { headers: { 'accept-encoding': coding } });
     await assert.rejects(response.toArray(), /aborted/);
@@ -163,7 +163,7 @@ test('many clients that stop reading hold a bounded part of their responses; whe
   const created: Gzip[] = [];
   const state = { pieces: 0, open: 0 };
   const responses: ServerResponse[] = [];
-  const server = await serve(t, (response) => {
+  const server = await serve(t, async (response) => {
     responses.push(response);
     return sendBody(response, endless(state), { long, headers: [] });
   }, created);

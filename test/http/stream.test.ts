@@ -100,7 +100,7 @@ test('a short response needs no place; a long one without a place becomes an err
 test('a long text that exists already needs a place too, and arrives whole', async (t) => {
   const long = createLongResponses({ maxLongResponses: 1, heartbeatMs: 60_000 });
   const text = `"${'😀'.repeat(STREAM_CHUNK_LENGTH)}"`; // an odd offset: a chunk would end in the middle of a character
-  const server = await serve(t, (response) => sendBody(response, text, { long, headers: [] }));
+  const server = await serve(t, async (response) => sendBody(response, text, { long, headers: [] }));
   assert.equal(await (await fetch(urlOf(server))).text(), text);
   const { promise, resolve } = Promise.withResolvers<void>();
   const held = long.during(() => promise);
@@ -138,7 +138,7 @@ for (const [name, make] of compressedBodies) {
     const long = createLongResponses({ maxLongResponses: 1, heartbeatMs: 60_000 });
     const text = PIECE.repeat((2 * STREAM_CHUNK_LENGTH) / PIECE.length);
     let timeouts = 0;
-    const server = await serve(t, (response) => {
+    const server = await serve(t, async (response) => {
       response.once('pipe', (compressor: Readable) => {
         // The pipe ends the response in its own listener of this event, which comes later.
         compressor.prependOnceListener('end', () => {

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { addDays } from '../src/calendar.ts';
 import { parseConfiguration } from '../src/configuration.ts';
 import { type CommandDatabase, openDatabase } from '../src/database/database.ts';
@@ -8,8 +7,10 @@ import { commitSession, insertSession } from '../src/database/sessions.ts';
 import { type Money, fromDollars, money } from '../src/money.ts';
 import { type Portfolio, buy, valueOf } from '../src/trading/portfolio.ts';
 import { percent } from '../src/trading/positions.ts';
-import { longestHealth } from './responses.ts';
-import { type Measurement, benchFolder, getJson, peakMemoryMb, startServer } from './support.ts';
+import { startSameBytes } from './bare-server.ts';
+import { besideCalibration } from './figure.ts';
+import { longestBeside } from './responses.ts';
+import { type BenchOptions, type Measurement, benchFolder, getJson, memoryBelow, peakMemoryMb, startServer } from './support.ts';
 
 const MODELS = 50;
 const DAYS = 1_000;
@@ -20,42 +21,30 @@ const CLOSE = 1.5;
 const INITIAL_CASH = fromDollars(1_000_000);
 const FIRST = '2020-01-01';
 const MODEL_DAY_MS = 1_000;
-const AIM_SECONDS = 5;
-const QUIET_MS = 2_000;
+const AIM_MS = 5_000;
+const BESIDE = { aboveMs: 50 };
 
-/** GET /audit of 100,000 positions, and how long the slowest /health took meanwhile. */
-export async function measureAudit(): Promise<Measurement[]> {
+/** GET /audit of 100,000 positions beside the calibration, and the longest /health meanwhile. */
+export async function* measureAudit(options: BenchOptions): AsyncGenerator<Measurement> {
   const folder = benchFolder();
   const database = openDatabase(join(folder, 'data/jobs_dev.db'), { durability: 'process-end' });
   fillWithBooks(database);
   database.close();
   const server = await startServer(['model-0'], { folder });
-  const { longestMs: withoutMs } = await longestHealth(server, () => sleep(QUIET_MS));
-  const { longestMs, result } = await longestHealth(server, () => getJson(`${server.url}/audit`));
-  const { status, counts, duration_seconds: seconds } = result;
-  const peak = peakMemoryMb(server.process.pid as number);
+  const bare = await startSameBytes(`${server.url}/health`);
+  const positions = MODELS * DAYS * RECORDS_PER_DAY;
+  const audit = async () => {
+    const startedAt = performance.now();
+    const { status, counts } = await getJson(`${server.url}/audit`);
+    if (status !== 'sound' || counts.positions !== positions) throw new Error(`The books of the bench are ${status}: ${JSON.stringify(counts)}`);
+    return performance.now() - startedAt;
+  };
+  const what = `/audit of ${positions.toLocaleString('en-US')} positions`;
+  yield await besideCalibration(what, audit, { belowMs: AIM_MS, bounds: { warmUpMs: 0, minPairs: 3, maxMs: 60_000 }, ...options });
+  yield await longestBeside('longest /health meanwhile', { server, bare, work: audit, ...BESIDE, ...options });
+  yield memoryBelow('peak memory of the process after it', peakMemoryMb(server.process.pid as number));
+  bare.stop();
   await server.stop();
-  if (status !== 'sound' || counts.positions !== MODELS * DAYS * RECORDS_PER_DAY)
-    throw new Error(`The books of the bench are ${status}: ${JSON.stringify(counts)}`);
-  const noPeer = { peer: '', ratio: '' };
-  return [
-    {
-      what: `/audit of ${counts.positions.toLocaleString('en-US')} positions, seconds`,
-      ours: seconds.toFixed(1),
-      aim: `< ${AIM_SECONDS}`,
-      met: seconds < AIM_SECONDS,
-      ...noPeer,
-    },
-    {
-      what: 'the slowest /health meanwhile, ms',
-      ours: longestMs.toFixed(0),
-      peer: `${withoutMs.toFixed(0)} (without an audit)`,
-      ratio: (longestMs / withoutMs).toFixed(1),
-      aim: 'none',
-      met: null,
-    },
-    { what: 'peak memory of the process after it', ours: `${peak.toFixed(0)} MB`, aim: 'none', met: null, ...noPeer },
-  ];
 }
 
 /** Every model buys a share of two symbols every day. */

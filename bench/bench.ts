@@ -1,24 +1,27 @@
-import { cpus } from 'node:os';
+import { cpus, loadavg } from 'node:os';
+import { requireProc } from '../test/support/processes.ts';
 import { measureAudit } from './audit.ts';
+import { QUIET_MS, calibrate } from './calibration.ts';
 import { measureComparison } from './comparison.ts';
 import { measureLarge } from './large.ts';
+import { measureLatency } from './latency.ts';
 import { measureModelDays } from './model-days.ts';
 import { measurePages } from './pages.ts';
+import { spreadOf } from './paired.ts';
 import { measurePerformance } from './performance.ts';
-import { measureLatency, measureRequests } from './requests.ts';
+import { measureRequests } from './requests.ts';
 import { measureSearch } from './search.ts';
 import { measureStartup } from './startup.ts';
 import { measureImport, measureResults } from './storage.ts';
-import { requireProc } from '../test/support/processes.ts';
-import type { Measurement } from './support.ts';
+import type { BenchOptions, Measurement } from './support.ts';
 import { measureThousand } from './thousand.ts';
 import { measureWaiting } from './waiting.ts';
 
 /**
- * Measures the built program against limits and peers, each in turn with its peer in this same run, so that the ratios
- * hold on any machine. `npm run bench`, or `npm run bench -- results import` for some of it.
+ * Measures the built program against peers that do the same work, in many short slices in turn: `npm run bench`, or
+ * `npm run bench -- requests import` for some of it. `npm run bench -- self` measures the same build against itself.
  */
-const benches: Record<string, () => Promise<Measurement | Measurement[]> | AsyncIterable<Measurement>> = {
+const benches: Record<string, (options: BenchOptions) => AsyncIterable<Measurement>> = {
   'model-days': measureModelDays,
   requests: measureRequests,
   latency: measureLatency,
@@ -36,17 +39,32 @@ const benches: Record<string, () => Promise<Measurement | Measurement[]> | Async
 };
 
 requireProc('the bench');
-const chosen = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(benches);
-console.log(`Node ${process.versions.node}, ${cpus().length} cores; medians of interleaved rounds\n`);
-for (const name of chosen) {
-  const bench = benches[name];
-  if (bench === undefined) throw new Error(`There is no bench ${name}; there are ${Object.keys(benches).join(', ')}`);
-  const measured = bench();
-  if (Symbol.asyncIterator in measured) for await (const measurement of measured) report(measurement);
-  else [await measured].flat().forEach(report);
+/** These have no peer, so that there is nothing to measure against itself. */
+const WITHOUT_PEER = ['search', 'large', 'thousand'];
+
+const names = process.argv.slice(2).filter((name) => name !== 'self');
+const self = process.argv.includes('self', 2);
+const unknown = names.find((name) => benches[name] === undefined);
+if (unknown !== undefined) throw new Error(`There is no bench ${unknown}; there are ${Object.keys(benches).join(', ')}, and self`);
+
+await describeMachine();
+for (const name of names.length > 0 ? names : Object.keys(benches).filter((name) => !self || !WITHOUT_PEER.includes(name)))
+  for await (const measurement of benches[name]?.({ self }) ?? []) report(measurement);
+await describeMachine();
+process.exit();
+
+async function describeMachine(): Promise<void> {
+  const times: number[] = [];
+  while (times.length < 20) times.push(await calibrate());
+  const { min, median: middle, max } = spreadOf(times);
+  const load = loadavg().map((value) => value.toFixed(1)).join(', ');
+  console.log(
+    `Node ${process.versions.node}, ${cpus().length} cores, load ${load}; the calibration takes ${middle.toFixed(0)} ms ` +
+      `(${min.toFixed(0)} to ${max.toFixed(0)}; ${QUIET_MS} on a quiet machine)\n`,
+  );
 }
 
 function report({ what, ours, peer, ratio, aim, met }: Measurement): void {
   const verdict = met === null ? '' : met ? ', met' : ', MISSED';
-  console.log(`${what}\n  ${ours}${peer ? ` against ${peer}` : ''}${ratio ? `: ratio ${ratio}` : ''} (aim: ${aim}${verdict})`);
+  console.log(`${what}\n  ${ours}${peer ? ` against ${peer}` : ''}${ratio ? `\n  ratio ${ratio}` : ''}\n  aim ${aim}${verdict}`);
 }

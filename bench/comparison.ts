@@ -1,19 +1,16 @@
-import { limit, longestHealth, millisecondsOf, rounds, withTrackRecords } from './responses.ts';
-import type { Measurement } from './support.ts';
+import { besideCalibration } from './figure.ts';
+import { longestBeside, millisecondsOf, withTrackRecords } from './responses.ts';
+import type { BenchOptions, Measurement } from './support.ts';
 
 const SIZE = { models: 50, days: 250 };
-const AIM_MS = 300;
-const BESIDE_AIM_MS = 50;
+const AIM = { belowMs: 300 };
+const BESIDE = { aboveMs: 50 };
 
 /** GET /comparison of all pairs, against its limit, and what another request waits for it at most. */
-export function measureComparison(): Promise<Measurement[]> {
-  return withTrackRecords(SIZE, async (server) => {
+export function measureComparison(options: BenchOptions): AsyncGenerator<Measurement> {
+  return withTrackRecords(SIZE, async function* (server, bare) {
     const ask = () => millisecondsOf(`${server.url}/comparison`);
-    const all = await rounds(ask);
-    const waits = await rounds(async () => (await longestHealth(server, ask)).longestMs);
-    return [
-      limit(`/comparison of all pairs of ${SIZE.models} models over ${SIZE.days} days`, all, AIM_MS),
-      limit('longest /health beside it', waits, BESIDE_AIM_MS),
-    ];
+    yield await besideCalibration(`/comparison of all pairs of ${SIZE.models} models over ${SIZE.days} days`, ask, { ...AIM, ...options });
+    yield await longestBeside('longest /health beside it', { server, bare, work: ask, ...BESIDE, ...options });
   });
 }

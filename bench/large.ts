@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HUNDRED_THOUSAND, type Size, TEN_MILLION, fillWithModelDays, positionsOf } from './large-database.ts';
 import { SILENT_CLIENTS, measureSilentClients } from './silent-clients.ts';
-import { type Measurement, type Server, benchFolder, median } from './support.ts';
+import { median } from './paired.ts';
+import { type Measurement, type Server, benchFolder } from './support.ts';
 import { type Seen, download, startWatched, watch } from './watched.ts';
 
 /**

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromiumPath, noBrowser } from '../test/support/chromium.ts';
 import { fillWithTrackRecords, modelNames, recordDates } from '../test/support/track-records.ts';
-import { benchFolder, median, startServer } from './support.ts';
+import { median } from './paired.ts';
+import { benchFolder, startServer } from './support.ts';
 
 /**
  * Audits the pages of the built program with Lighthouse, which npx fetches: `npm run lighthouse`, or `npm run lighthouse -- 3`

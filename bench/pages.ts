@@ -2,17 +2,15 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { launchBrowser, noBrowser } from '../test/support/chromium.ts';
-import { limit } from './responses.ts';
-import { type Measurement, benchFolder, median, startServer } from './support.ts';
+import { besideCalibration } from './figure.ts';
+import { type BenchOptions, type Measurement, PROGRAM, benchFolder, startServer } from './support.ts';
 import { fillWithTrackRecords, modelNames } from '../test/support/track-records.ts';
 
 const MODELS = 20;
 const DAYS = 500;
-const ROUNDS = 7;
 const AIM_MS = 200;
 const FIRST_VIEW_AIM_MS = 500;
-const SIZE_AIM_BYTES = 480 * 1024;
-const PROGRAM = new URL('../dist/server.js', import.meta.url);
+const BOUNDS = { warmUpMs: 0, minPairs: 5, maxMs: 20_000 };
 
 /** Each page with the answers that it is made of. */
 const pages: [name: string, path: string, data: RegExp][] = [
@@ -28,38 +26,33 @@ const pages: [name: string, path: string, data: RegExp][] = [
 ];
 
 /** The size of the program, and how long after the last byte of its data each page is complete and painted. */
-export async function measurePages(): Promise<Measurement[]> {
-  const bytes = statSync(PROGRAM).size;
-  const size = {
-    what: 'size of dist/server.js, bytes',
-    ours: bytes.toLocaleString('en-US'),
-    peer: '',
-    ratio: '',
-    aim: `< ${SIZE_AIM_BYTES.toLocaleString('en-US')}`,
-    met: bytes < SIZE_AIM_BYTES,
-  };
+export async function* measurePages(options: BenchOptions): AsyncGenerator<Measurement> {
+  yield sizeOfProgram();
   if (noBrowser) {
-    const none = { what: 'pages', ours: `not measured: ${noBrowser}`, peer: '', ratio: '', aim: '', met: null };
-    return [size, none];
+    yield { what: 'pages', ours: `not measured: ${noBrowser}`, peer: '', ratio: '', aim: '', met: null };
+    return;
   }
   const folder = benchFolder();
   fillWithTrackRecords(join(folder, 'data/jobs_dev.db'), { models: modelNames(MODELS), days: DAYS });
   const server = await startServer(['model-0'], { folder });
   const browser = await launchBrowser();
-  const measurements: Measurement[] = [size];
+  const of = `${MODELS} models × ${DAYS} days`;
   for (const [name, path, data] of pages) {
-    const views: View[] = [];
-    while (views.length < ROUNDS) views.push(await viewOf(browser, server.url + path, data));
-    const of = `${MODELS} models × ${DAYS} days`;
-    measurements.push(limit(`page ${name}, from its data to usable, ${of}`, median(views.map((view) => view.usableMs)), AIM_MS));
+    const view = (time: keyof View) => async () => (await viewOf(browser, server.url + path, data))[time];
+    const aims = { bounds: BOUNDS, ...options };
+    yield await besideCalibration(`page ${name}, from its data to usable, ${of}`, view('usableMs'), { belowMs: AIM_MS, ...aims });
     if (path !== '/') continue;
-    const [painted, complete] = [median(views.map((view) => view.paintedMs)), median(views.map((view) => view.completeMs))];
-    measurements.push(limit(`first view of the ${name}, from the request to the first paint, ${of}`, painted, FIRST_VIEW_AIM_MS));
-    measurements.push(limit(`first view of the ${name}, from the request to complete and painted, ${of}`, complete, FIRST_VIEW_AIM_MS));
+    const first = { belowMs: FIRST_VIEW_AIM_MS, ...aims };
+    yield await besideCalibration(`first view of the ${name}, from the request to the first paint, ${of}`, view('paintedMs'), first);
+    yield await besideCalibration(`first view of the ${name}, from the request to complete and painted, ${of}`, view('completeMs'), first);
   }
   await browser.close();
   await server.stop();
-  return measurements;
+}
+
+function sizeOfProgram(): Measurement {
+  const bytes = statSync(PROGRAM).size;
+  return { what: 'size of dist/server.js', ours: `${bytes.toLocaleString('en-US')} bytes`, peer: '', ratio: '', aim: 'none', met: null };
 }
 
 /** Runs in the page before its own script: tells when the page is complete and has been painted. */

@@ -1,39 +1,33 @@
 import { addDays } from '../src/calendar.ts';
-import { limit, longestHealth, millisecondsOf, rounds, withTrackRecords } from './responses.ts';
-import type { Measurement } from './support.ts';
+import { besideCalibration } from './figure.ts';
+import { longestBeside, millisecondsOf, withTrackRecords } from './responses.ts';
+import type { BenchOptions, Measurement } from './support.ts';
 
 const SIZE = { models: 20, days: 500 };
-const AIM_MS = 300;
-const ONE_MODEL_AIM_MS = 100;
-const BESIDE_AIM_MS = 100;
+const ALL_MODELS = { belowMs: 300 };
+const ONE_MODEL = { belowMs: 100 };
+const BESIDE = { aboveMs: 50 };
 
 /** GET /performance for all models and for one in detail, and GET /holdings; and what another request waits for them at most. */
-export function measurePerformance(): Promise<Measurement[]> {
-  return withTrackRecords(SIZE, async (server) => {
+export function measurePerformance(options: BenchOptions): AsyncGenerator<Measurement> {
+  return withTrackRecords(SIZE, async function* (server, bare) {
     // Each request has a first date of its own, long before all model-days: none is served from memory.
     let asked = 0;
     const ask = (query: string, path = '/performance') =>
-      millisecondsOf(`${server.url}${path}?start_date=${addDays('2000-01-01', (asked += 1))}&${query}`);
+      millisecondsOf(`${server.url}${path}?start_date=${addDays('1990-01-01', (asked += 1))}&${query}`);
     const again = () => millisecondsOf(`${server.url}/performance`);
-    const all = await rounds(() => ask(''));
-    await again();
-    const kept = await rounds(again);
-    const common = await rounds(() => ask('common=true'));
-    const details = await rounds(() => ask('model=model-0&details=true'));
-    const holdings = await rounds(() => ask('model=model-0', '/holdings'));
-    const universe = await rounds(() => ask('benchmark=universe'));
-    const waits = await rounds(async () => (await longestHealth(server, () => ask(''))).longestMs);
-    const waitsForAllDetails = await rounds(async () => (await longestHealth(server, () => ask('details=true'))).longestMs);
     const size = `${SIZE.models} models × ${SIZE.days} days`;
-    return [
-      limit(`/performance of ${size}`, all, AIM_MS),
-      limit(`/performance of ${size}, again while nothing has changed`, kept, ONE_MODEL_AIM_MS),
-      limit(`/performance of ${size} over their common days`, common, AIM_MS),
-      limit(`/performance of one model × ${SIZE.days} days with details`, details, ONE_MODEL_AIM_MS),
-      limit(`/holdings of one model × ${SIZE.days} days`, holdings, ONE_MODEL_AIM_MS),
-      limit(`/performance of ${size} against the universe of 101 symbols`, universe, AIM_MS),
-      limit('longest /health beside one of them', waits, BESIDE_AIM_MS),
-      limit('longest /health beside all details', waitsForAllDetails, BESIDE_AIM_MS),
-    ];
+    const all = { ...ALL_MODELS, ...options };
+    const one = { ...ONE_MODEL, ...options };
+    yield await besideCalibration(`/performance of ${size}`, () => ask(''), all);
+    yield await besideCalibration(`/performance of ${size}, again while nothing has changed`, again, one);
+    yield await besideCalibration(`/performance of ${size} over their common days`, () => ask('common=true'), all);
+    yield await besideCalibration(`/performance of ${size} against the universe of 101 symbols`, () => ask('benchmark=universe'), all);
+    const details = () => ask('model=model-0&details=true');
+    yield await besideCalibration(`/performance of one model × ${SIZE.days} days with details`, details, one);
+    yield await besideCalibration(`/holdings of one model × ${SIZE.days} days`, () => ask('model=model-0', '/holdings'), one);
+    const beside = { server, bare, ...BESIDE, ...options };
+    yield await longestBeside('longest /health beside /performance', { ...beside, work: () => ask('') });
+    yield await longestBeside('longest /health beside all details', { ...beside, work: () => ask('details=true') });
   });
 }

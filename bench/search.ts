@@ -6,7 +6,8 @@ import { searchLogs } from '../src/database/records/search.ts';
 import { type LogMessage, appendMessages } from '../src/database/sessions.ts';
 import { phrasesOf } from '../src/search-text.ts';
 import { fillWithModelDays } from './large-database.ts';
-import { type Measurement, benchFolder, median } from './support.ts';
+import { median } from './paired.ts';
+import { type Measurement, benchFolder } from './support.ts';
 
 const SIZE = { models: 20, days: 500, positionsPerDay: 2 };
 const MODEL_DAYS = SIZE.models * SIZE.days;

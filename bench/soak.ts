@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { addDays } from '../src/calendar.ts';
 import { replay } from '../src/replay/replay.ts';
 import { requireProc } from '../test/support/processes.ts';
-import { type Server, median, startServer } from './support.ts';
+import { median } from './paired.ts';
+import { type Server, startServer } from './support.ts';
 
 /**
  * `npm run soak -- [SECONDS]`: the built program under a steady 200 requests per second, while one simulation job follows

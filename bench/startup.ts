@@ -1,22 +1,19 @@
 import { spawn } from 'node:child_process';
 import { get } from 'node:http';
 import { createServer } from 'node:net';
-import { type Measurement, benchFolder, inTurn } from './support.ts';
+import { ITSELF, measure } from './figure.ts';
+import { alternate } from './paired.ts';
+import { type BenchOptions, type Measurement, PROGRAM, benchFolder } from './support.ts';
 
-const PROGRAM = new URL('../dist/server.js', import.meta.url).pathname;
-const ROUNDS = 11;
-const AIM = 3;
+const AIM = { below: 2 };
 
-/** From the start of the process to its first healthy answer, against a bare `node -e 0`. */
-export async function measureStartup(): Promise<Measurement> {
+/** From the start of the process to its first healthy response, against the whole life of a bare `node -e 0`. */
+export async function* measureStartup({ self }: BenchOptions): AsyncGenerator<Measurement> {
   const port = await freePort();
+  const cwd = benchFolder();
   const ours = async () => {
     const startedAt = performance.now();
-    const child = spawn(process.execPath, [PROGRAM], {
-      cwd: benchFolder(),
-      env: { API_PORT: String(port) },
-      stdio: 'ignore',
-    });
+    const child = spawn(process.execPath, [PROGRAM], { cwd, env: { API_PORT: String(port) }, stdio: 'ignore' });
     while (!(await isHealthy(port)));
     const elapsed = performance.now() - startedAt;
     await new Promise((resolve) => child.once('close', resolve).kill('SIGKILL'));
@@ -27,15 +24,8 @@ export async function measureStartup(): Promise<Measurement> {
     await new Promise((resolve) => spawn(process.execPath, ['-e', '0'], { stdio: 'ignore' }).once('close', resolve));
     return performance.now() - startedAt;
   };
-  const figures = await inTurn(ROUNDS, ours, bare);
-  return {
-    what: 'start to first healthy answer, milliseconds',
-    ours: figures.ours.toFixed(0),
-    peer: `${figures.peer.toFixed(0)} (node -e 0)`,
-    ratio: figures.ratio.toFixed(2),
-    aim: `< ${AIM}`,
-    met: figures.ratio < AIM,
-  };
+  const peer = self ? ITSELF : 'node -e 0';
+  yield await measure({ what: 'start to first healthy response', unit: 'ms', peer, take: alternate(ours, self ? ours : bare), aim: AIM });
 }
 
 function isHealthy(port: number): Promise<boolean> {

@@ -1,34 +1,32 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { addDays } from '../src/calendar.ts';
 import { type Database, openDatabase } from '../src/database/database.ts';
-import { type Measurement, benchFolder, inTurn, peakMemoryMb, run, startServer } from './support.ts';
+import { ITSELF, measure } from './figure.ts';
+import { alternate } from './paired.ts';
+import { type BenchOptions, type Measurement, PROGRAM, benchFolder, memoryBelow, peakMemoryMb, run, startServer } from './support.ts';
 
-const PROGRAM = new URL('../dist/server.js', import.meta.url).pathname;
 const BASELINE = new URL('./read-and-stringify.ts', import.meta.url).pathname;
 const SQLITE_SHELL = '/usr/bin/sqlite3';
-const ROUNDS = 3;
+const LONG_SLICES = { warmUpMs: 0, minPairs: 5, maxMs: 60_000 };
+const IMPORT_AIM = { atLeast: 0.8 };
 const SYMBOLS = 1_000;
 const DAYS = 500;
 const RECORDS = 100_000;
 const MEMORY_AIM_MB = 150;
 
 /** Rows per second of import-prices, against the sqlite3 shell's own .import of the same rows into a like table. */
-export async function measureImport(): Promise<Measurement> {
-  const what = `import, rows per second (${(SYMBOLS * DAYS).toLocaleString('en-US')} rows of CSV)`;
+export async function* measureImport({ self }: BenchOptions): AsyncGenerator<Measurement> {
   const folder = benchFolder();
-  const rows = Array.from(
-    { length: SYMBOLS * DAYS },
-    (_, index) =>
-      `S${index % SYMBOLS},${addDays('2023-01-01', Math.floor(index / SYMBOLS))},101.25,102.5,99.75,100.5,1234567`,
-  );
-  writeFileSync(join(folder, 'prices.csv'), `symbol,date,open,high,low,close,volume\n${rows.join('\n')}\n`);
+  writePrices(join(folder, 'prices.csv'));
   let round = 0;
   const ours = async () => {
     const cwd = join(folder, `round-${(round += 1)}`);
-    await run('mkdir', [cwd]);
-    return rowsPerSecond(() => run(process.execPath, [PROGRAM, 'import-prices', '../prices.csv'], { cwd }));
+    mkdirSync(cwd);
+    const rate = await rowsPerSecond(() => run(process.execPath, [PROGRAM, 'import-prices', '../prices.csv'], { cwd }));
+    rmSync(cwd, { recursive: true });
+    return rate;
   };
   const shell = async () => {
     const columns = 'symbol TEXT, date TEXT, open REAL, high REAL, low REAL, close REAL, volume REAL';
@@ -37,72 +35,56 @@ export async function measureImport(): Promise<Measurement> {
       `CREATE TABLE prices (${columns}, PRIMARY KEY (symbol, date)) WITHOUT ROWID;`,
       '.import --csv --skip 1 prices.csv prices',
     ].join('\n');
-    return rowsPerSecond(() => run(SQLITE_SHELL, [`shell-${round}.db`], { cwd: folder, input: script }));
+    const name = `shell-${(round += 1)}.db`;
+    const rate = await rowsPerSecond(() => run(SQLITE_SHELL, [name], { cwd: folder, input: script }));
+    rmSync(join(folder, name));
+    return rate;
   };
-  if (!existsSync(SQLITE_SHELL))
-    return { what, ours: (await ours()).toFixed(0), peer: 'no sqlite3 shell here', ratio: '', aim: 'none', met: null };
-  const figures = await inTurn(ROUNDS, ours, shell);
-  return {
-    what,
-    ours: figures.ours.toFixed(0),
-    peer: `${figures.peer.toFixed(0)} (sqlite3 .import)`,
-    ratio: figures.ratio.toFixed(2),
-    aim: 'none',
-    met: null,
-  };
+  const what = `import of ${(SYMBOLS * DAYS).toLocaleString('en-US')} rows of CSV`;
+  if (!self && !existsSync(SQLITE_SHELL)) {
+    const ratio = `not measured: there is no ${SQLITE_SHELL}`;
+    yield { what, ours: `${(await ours()).toFixed(0)} rows per second`, peer: '', ratio, aim: 'none', met: null };
+    return;
+  }
+  const peer = self ? ITSELF : 'sqlite3 .import';
+  yield await measure({ what, unit: 'rows per second', peer, take: alternate(ours, self ? ours : shell), aim: IMPORT_AIM, bounds: LONG_SLICES });
+}
+
+function writePrices(path: string): void {
+  const rowOf = (index: number) =>
+    `S${index % SYMBOLS},${addDays('2023-01-01', Math.floor(index / SYMBOLS))},101.25,102.5,99.75,100.5,1234567`;
+  const rows = Array.from({ length: SYMBOLS * DAYS }, (_, index) => rowOf(index));
+  writeFileSync(path, `symbol,date,open,high,low,close,volume\n${rows.join('\n')}\n`);
 }
 
 async function rowsPerSecond(work: () => Promise<unknown>): Promise<number> {
-  return (SYMBOLS * DAYS) / (await secondsOf(work));
+  return ((SYMBOLS * DAYS) / (await millisecondsFor(work))) * 1000;
 }
 
-async function secondsOf(work: () => Promise<unknown>): Promise<number> {
+async function millisecondsFor(work: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();
   await work();
-  return (performance.now() - startedAt) / 1000;
+  return performance.now() - startedAt;
 }
 
 /** GET /results of 100,000 records, against a program that reads the same rows and stringifies them; and its memory. */
-export async function measureResults(): Promise<Measurement[]> {
+export async function* measureResults({ self }: BenchOptions): AsyncGenerator<Measurement> {
   const folder = benchFolder();
   const path = join(folder, 'data/jobs_dev.db');
   fillWithRecords(path);
   const server = await startServer(['model-0'], { folder });
-  const ours = () => secondsOf(() => download(`${server.url}/results`));
-  const peer = () => run(process.execPath, [BASELINE, path]).then(Number);
-  const figures = await inTurn(ROUNDS, ours, peer);
-  const asCsv = await inTurn(ROUNDS, () => secondsOf(() => download(`${server.url}/results?format=csv`)), peer);
-  const peak = peakMemoryMb(server.process.pid as number);
+  const peer = self ? ITSELF : 'read, then stringify';
+  for (const [name, query] of [['JSON', ''], ['CSV', '?format=csv']] as const) {
+    const ours = () => millisecondsFor(() => download(`${server.url}/results${query}`));
+    const readAndStringify = async () => Number(await run(process.execPath, [BASELINE, path])) * 1000;
+    const what = `/results of ${RECORDS.toLocaleString('en-US')} records as ${name}`;
+    yield await measure({ what, unit: 'ms', peer, take: alternate(ours, self ? ours : readAndStringify), aim: { below: 1 }, bounds: LONG_SLICES });
+  }
+  yield memoryBelow('peak memory of the process after these responses', peakMemoryMb(server.process.pid as number), MEMORY_AIM_MB);
   await server.stop();
-  return [
-    {
-      what: `/results of ${RECORDS.toLocaleString('en-US')} records, seconds`,
-      ours: figures.ours.toFixed(2),
-      peer: `${figures.peer.toFixed(2)} (read, then stringify)`,
-      ratio: figures.ratio.toFixed(2),
-      aim: '< 1',
-      met: figures.ratio < 1,
-    },
-    {
-      what: `/results of ${RECORDS.toLocaleString('en-US')} records as CSV, seconds`,
-      ours: asCsv.ours.toFixed(2),
-      peer: `${asCsv.peer.toFixed(2)} (read, then stringify)`,
-      ratio: asCsv.ratio.toFixed(2),
-      aim: '< 1',
-      met: asCsv.ratio < 1,
-    },
-    {
-      what: 'peak memory of the process after these answers',
-      ours: `${peak.toFixed(0)} MB`,
-      peer: '',
-      ratio: '',
-      aim: `< ${MEMORY_AIM_MB} MB`,
-      met: peak < MEMORY_AIM_MB,
-    },
-  ];
 }
 
-/** Reads an answer to its end without keeping it. */
+/** Reads a response to its end without keeping it. */
 function download(url: string): Promise<void> {
   return new Promise((resolve, reject) =>
     get(url, (response) => response.on('end', resolve).resume()).on('error', reject),

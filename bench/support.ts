@@ -4,7 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export const PROGRAM = new URL('../dist/server.js', import.meta.url).pathname;
-const LOAD = new URL('./load.ts', import.meta.url).pathname;
+
+/** How a bench is run. */
+export interface BenchOptions {
+  /** The same build takes the place of each peer: every ratio should then be 1. */
+  self: boolean;
+}
 
 /** One line of the report: a figure beside its peer, as a ratio, and what was aimed at. */
 export interface Measurement {
@@ -61,8 +66,11 @@ export async function startServer(
   return { url: `http://127.0.0.1:${port}`, folder, process: child, stop };
 }
 
+/** The headers of a request for a response that is not compressed, like those of the load generator. */
+export const PLAIN = { 'accept-encoding': 'identity' };
+
 export async function getJson(url: string): Promise<any> {
-  return (await fetch(url)).json();
+  return (await fetch(url, { headers: PLAIN })).json();
 }
 
 export async function triggerJob({ url }: Server, request: object): Promise<string> {
@@ -70,22 +78,6 @@ export async function triggerJob({ url }: Server, request: object): Promise<stri
   const body = (await (await fetch(`${url}/simulate/trigger`, init)).json()) as { job_id?: string; detail?: string };
   if (body.job_id === undefined) throw new Error(body.detail);
   return body.job_id;
-}
-
-export interface Load {
-  perSecond: number;
-  p50Ms: number;
-  p99Ms: number;
-  errors: number;
-}
-
-/** Loads a URL from another process for some seconds. */
-export async function load(
-  url: string,
-  { connections, seconds }: { connections: number; seconds: number },
-): Promise<Load> {
-  const output = await run(process.execPath, [LOAD, url, String(connections), String(seconds)]);
-  return JSON.parse(output) as Load;
 }
 
 /** Runs a program to its end and resolves to its stdout. */
@@ -117,22 +109,8 @@ export function memoryMb(pid: number): { resident: number; share: number } {
   return { resident: field('Rss'), share: field('Pss') };
 }
 
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((one, other) => one - other);
-  return sorted[Math.floor(sorted.length / 2)] as number;
-}
-
-/** Measures two things in turn, some rounds long, and compares the medians. */
-export async function inTurn(
-  rounds: number,
-  ours: () => Promise<number>,
-  peer: () => Promise<number>,
-): Promise<{ ours: number; peer: number; ratio: number }> {
-  const figures = { ours: [] as number[], peer: [] as number[] };
-  for (let round = 0; round < rounds; round += 1) {
-    figures.peer.push(await peer());
-    figures.ours.push(await ours());
-  }
-  const [own, other] = [median(figures.ours), median(figures.peer)];
-  return { ours: own, peer: other, ratio: own / other };
+/** Memory is measured once: other work on the machine does not change it. */
+export function memoryBelow(what: string, megabytes: number, aimMb?: number): Measurement {
+  const aim = aimMb === undefined ? 'none' : `< ${aimMb} MB`;
+  return { what, ours: `${megabytes.toFixed(1)} MB`, peer: '', ratio: '', aim, met: aimMb === undefined ? null : megabytes < aimMb };
 }

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { weekdays } from '../src/calendar.ts';
 import { nasdaq100 } from '../src/universe.ts';
+import { median } from './paired.ts';
 import {
   type Measurement,
   PROGRAM,
   type Server,
   benchFolder,
-  median,
   memoryMb,
   peakMemoryMb,
   run,

@@ -6,14 +6,17 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { weekdays } from '../src/calendar.ts';
 import { nasdaq100 } from '../src/universe.ts';
-import { startBareServer } from './requests.ts';
+import { startSameBytes } from './bare-server.ts';
+import { ITSELF, describePairs } from './figure.ts';
+import { type Pair, median, windowsOf } from './paired.ts';
 import {
+  type BenchOptions,
   type Measurement,
   PROGRAM,
   type Server,
   benchFolder,
   getJson,
-  median,
+  memoryBelow,
   memoryMb,
   run,
   startServer,
@@ -25,7 +28,8 @@ const RANGE = { start_date: '2025-09-15', end_date: '2025-09-16' };
 /** A request is answered after a time between half of this and one and a half times this. */
 const THINKING_MS = 1_500;
 const STEPS_PER_DAY = 3;
-const P99_AIM_MS = 20;
+const WINDOW = 100;
+const AIM = { aboveMs: 20 };
 const FIXTURES = new URL('../test/fixtures/tls/', import.meta.url).pathname;
 
 interface SlowModel {
@@ -43,49 +47,52 @@ interface SlowModel {
  * Status while fifty children wait for slow models, and what they cost in memory meanwhile: the built program in PROD over
  * stored prices of the whole universe, and a provider on loopback that takes its time, without TLS and with it.
  */
-export async function measureWaiting(): Promise<Measurement[]> {
-  return [...(await measure({ tls: false })), ...(await measure({ tls: true }))];
+export async function* measureWaiting(options: BenchOptions): AsyncGenerator<Measurement> {
+  yield* measure({ tls: false, ...options });
+  yield* measure({ tls: true, ...options });
 }
 
-async function measure({ tls }: { tls: boolean }): Promise<Measurement[]> {
+async function* measure({ tls, self }: { tls: boolean } & BenchOptions): AsyncGenerator<Measurement> {
+  const wire = tls ? 'https' : 'http';
   const model = await startSlowModel({ tls });
   const server = await startProdServer(model);
-  const jobId = await triggerJob(server, RANGE);
-  const statusUrl = `${server.url}/simulate/status/${jobId}`;
+  const statusUrl = `${server.url}/simulate/status/${await triggerJob(server, RANGE)}`;
   await model.untilBegun(CHILDREN);
   const { parentMb, childMb } = readMemory(server.process.pid as number);
   model.answer();
-  const peer = await startBareServer(await (await fetch(statusUrl)).text());
-  const times = { waiting: [] as number[], starting: [] as number[], peer: [] as number[] };
+  const bare = await startSameBytes(statusUrl);
+  const samples = await sampleStatus(model, { statusUrl, peerUrl: self ? statusUrl : bare.url });
+  bare.stop();
+  await server.stop();
+  model.stop();
+  const peer = self ? ITSELF : 'bare node:http, same bytes';
+  for (const [when, taken] of Object.entries(samples)) {
+    const what = `p99 of ${WINDOW} requests for the status while ${CHILDREN} children ${when} (${wire})`;
+    yield describePairs({ what, unit: 'ms', peer, aim: when === 'wait' ? AIM : undefined }, windowsOf(taken, WINDOW, 0.99));
+  }
+  yield memoryBelow(`memory of a child that waits (${wire}), its own share, median`, childMb);
+  yield memoryBelow(`memory of the parent of ${CHILDREN} (${wire}), resident`, parentMb);
+}
+
+/** Requests alternate between the service and the peer, so that other load on the machine affects both. */
+async function sampleStatus(
+  model: SlowModel,
+  { statusUrl, peerUrl }: { statusUrl: string; peerUrl: string },
+): Promise<{ wait: Pair[]; 'start and end': Pair[] }> {
+  const samples = { wait: [] as Pair[], 'start and end': [] as Pair[] };
   for (let isRunning = true; isRunning;) {
     const startedAt = performance.now();
     const status = await getJson(statusUrl);
+    const ours = performance.now() - startedAt;
     const running = status.details.filter((detail: { status: string }) => detail.status === 'running');
     const allWait = running.length === CHILDREN && model.begun() % CHILDREN === 0;
-    times[allWait ? 'waiting' : 'starting'].push(performance.now() - startedAt);
     isRunning = status.completed_at === null;
     await sleep(5);
     const peerStartedAt = performance.now();
-    await getJson(peer.url);
-    if (allWait) times.peer.push(performance.now() - peerStartedAt);
+    await getJson(peerUrl);
+    samples[allWait ? 'wait' : 'start and end'].push({ ours, peer: performance.now() - peerStartedAt });
   }
-  peer.stop();
-  await server.stop();
-  model.stop();
-  const wire = tls ? 'https' : 'http';
-  return [
-    compare(`p99 of status while ${CHILDREN} children wait (${wire}, ${times.waiting.length} requests)`, times),
-    {
-      what: `p99 of status while they start and end (${wire}, ${times.starting.length} requests)`,
-      ours: `${p99(times.starting).toFixed(1)} ms`,
-      peer: '',
-      ratio: '',
-      aim: 'none',
-      met: null,
-    },
-    memory(`memory of a child that waits (${wire}), its own share, median`, childMb),
-    memory(`memory of the parent of ${CHILDREN} (${wire}), resident`, parentMb),
-  ];
+  return samples;
 }
 
 async function startProdServer({ baseUrl }: SlowModel): Promise<Server> {
@@ -171,26 +178,4 @@ function readMemory(pid: number): { parentMb: number; childMb: number } {
     parentMb: memoryMb(pid).resident,
     childMb: median(children.map((child) => memoryMb(child).share)),
   };
-}
-
-/** Requests alternate between the peer and the service, so that other load on the machine affects both. */
-function compare(what: string, { waiting, peer }: { waiting: number[]; peer: number[] }): Measurement {
-  const [ours, bare] = [p99(waiting), p99(peer)];
-  return {
-    what,
-    ours: `${ours.toFixed(1)} ms`,
-    peer: `${bare.toFixed(1)} ms (bare node:http, same bytes)`,
-    ratio: (ours / bare).toFixed(2),
-    aim: `< ${P99_AIM_MS} ms`,
-    met: ours < P99_AIM_MS,
-  };
-}
-
-function p99(times: number[]): number {
-  const sorted = times.toSorted((one, other) => one - other);
-  return sorted[Math.floor(sorted.length * 0.99)] as number;
-}
-
-function memory(what: string, megabytes: number): Measurement {
-  return { what, ours: `${megabytes.toFixed(1)} MB`, peer: '', ratio: '', aim: 'none', met: null };
 }

@@ -5,7 +5,7 @@ import { isLong } from '../support/long.ts';
 
 const TESTS = resolve(import.meta.dirname, '..');
 /** Folders whose tests start no process of the built program and no browser. */
-const SERVICE_ROOMS = ['agent', 'audit', 'comparison', 'database', 'handlers', 'http', 'performance', 'prices', 'replay', 'statistics', 'trading'];
+const SERVICE_ROOMS = ['agent', 'audit', 'bench', 'comparison', 'database', 'handlers', 'http', 'performance', 'prices', 'replay', 'statistics', 'trading'];
 const JOB_ROOMS = ['jobs', 'worker'];
 const SUITES = {
   service: (room: string) => SERVICE_ROOMS.includes(room),

@@ -1,0 +1,109 @@
+/**
+ * The arithmetic of the bench: two programs do the same work in many short slices in turn, and what counts is the median of the
+ * ratios of slices that lie side by side. Other work on the machine slows both of a pair, so that it changes a ratio little
+ * and the median less.
+ */
+
+/** What a slice of each gave, in the same unit: requests per second, or milliseconds. */
+export interface Pair {
+  ours: number;
+  peer: number;
+}
+
+/** Works for a slice and resolves to its figure. */
+export type Slice = () => Promise<number>;
+
+export interface Spread {
+  min: number;
+  median: number;
+  max: number;
+}
+
+/** The paired ratios. The true median lies between `low` and `high` in 95 of 100 runs, whatever the distribution. */
+export interface Ratios extends Spread {
+  pairs: number;
+  low: number;
+  high: number;
+}
+
+export interface Bounds {
+  /** Pairs that begin within this time do not count: programs become faster while they are new. At least one does not. */
+  warmUpMs: number;
+  minPairs: number;
+  maxPairs: number;
+  /** No pair begins after this time. */
+  maxMs: number;
+  /** Enough is measured when the median is known to plus or minus this share of it. */
+  precision: number;
+}
+
+export const BOUNDS: Bounds = { warmUpMs: 1_000, minPairs: 15, maxPairs: 2_000, maxMs: 30_000, precision: 0.01 };
+
+/** Half the width of a 95 % interval, in standard deviations of a normal distribution. */
+const Z95 = 1.96;
+
+/**
+ * Makes pairs of two slices each, in the order ours, peer, peer, ours, the next in the order peer, ours, ours, peer: a steady
+ * drift cancels within a pair, and what only the first or the last slice suffers cancels between pairs.
+ */
+export function alternate(ours: Slice, peer: Slice): (index: number) => Promise<Pair> {
+  return async (index) => {
+    const [outer, inner] = index % 2 === 0 ? [ours, peer] : [peer, ours];
+    const first = await outer();
+    const middle = ((await inner()) + (await inner())) / 2;
+    const around = (first + (await outer())) / 2;
+    return index % 2 === 0 ? { ours: around, peer: middle } : { ours: middle, peer: around };
+  };
+}
+
+/** Takes pairs until the median of their ratios is precise enough or a bound is reached. */
+export async function takePairs(
+  take: (index: number) => Promise<Pair>,
+  { warmUpMs, minPairs, maxPairs, maxMs, precision }: Bounds,
+  now = () => performance.now(),
+): Promise<Pair[]> {
+  const warmAt = now() + warmUpMs;
+  do await take(0);
+  while (now() < warmAt);
+  const pairs: Pair[] = [];
+  const endAt = now() + maxMs;
+  while (pairs.length < maxPairs && (pairs.length === 0 || now() < endAt)) {
+    pairs.push(await take(pairs.length));
+    if (pairs.length < minPairs) continue;
+    const { low, median: middle, high } = ratiosOf(pairs);
+    if (high - low <= 2 * precision * middle) break;
+  }
+  return pairs;
+}
+
+/** The interval of the median is that of the order statistics; with fewer than six pairs it is all of them. */
+export function ratiosOf(pairs: readonly Pair[]): Ratios {
+  const sorted = pairs.map(({ ours, peer }) => ours / peer).sort((one, other) => one - other);
+  const rank = Math.max(0, Math.floor(sorted.length / 2 - (Z95 * Math.sqrt(sorted.length)) / 2));
+  const at = (index: number) => sorted[index] as number;
+  return { ...spreadOf(sorted), pairs: sorted.length, low: at(rank), high: at(sorted.length - 1 - rank) };
+}
+
+export function spreadOf(values: readonly number[]): Spread {
+  return { min: Math.min(...values), median: median(values), max: Math.max(...values) };
+}
+
+/** The middle value, or the mean of the two in the middle. Not a number when there are none. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  const middle = sorted.length / 2;
+  return ((sorted[Math.ceil(middle) - 1] ?? NaN) + (sorted[Math.floor(middle)] ?? NaN)) / 2;
+}
+
+/** The smallest value that at least this share of the values does not exceed. Not a number when there are none. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? NaN;
+}
+
+/** Samples taken in turn, in windows of so many: each window is a pair of the quantiles of its samples. A part of a window is left out. */
+export function windowsOf(samples: readonly Pair[], size: number, share: number): Pair[] {
+  const windows = Array.from({ length: Math.floor(samples.length / size) }, (_none, index) => samples.slice(index * size, (index + 1) * size));
+  const at = (window: Pair[], side: keyof Pair) => quantile(window.map((sample) => sample[side]), share);
+  return windows.map((window) => ({ ours: at(window, 'ours'), peer: at(window, 'peer') }));
+}

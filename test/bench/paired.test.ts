@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { alternate, median, quantile, ratiosOf, takePairs, windowsOf } from '../../bench/paired.ts';
+import { createRandom } from '../../src/agent/players/random.ts';
+
+/** The arithmetic of the bench, on slices whose figures are made up. */
+
+const BOUNDS = { warmUpMs: 0, minPairs: 10, maxPairs: 300, maxMs: 1_000, precision: 0.01 };
+
+test('the median and other quantiles of few values', () => {
+  const rows: [values: number[], median: number, p99: number][] = [
+    [[], NaN, NaN],
+    [[7], 7, 7],
+    [[3, 1], 2, 3],
+    [[9, 1, 5], 5, 9],
+    [[4, 1, 3, 2], 2.5, 4],
+  ];
+  for (const [values, middle, p99] of rows) assert.deepEqual([median(values), quantile(values, 0.99)], [middle, p99]);
+  const hundred = Array.from({ length: 100 }, (_none, index) => 100 - index);
+  assert.deepEqual([quantile(hundred, 0.99), quantile(hundred, 0.01), quantile(hundred, 1)], [99, 1, 100]);
+});
+
+test('ratios are of pairs, not of medians; few pairs leave the median anywhere among them', () => {
+  const pairs = [[10, 10], [30, 20], [90, 30]].map(([ours = 0, peer = 0]) => ({ ours, peer }));
+  assert.deepEqual(ratiosOf(pairs), { min: 1, median: 1.5, max: 3, pairs: 3, low: 1, high: 3 });
+  const hundred = Array.from({ length: 100 }, (_none, index) => ({ ours: index + 1, peer: 1 }));
+  const { low, median: middle, high } = ratiosOf(hundred);
+  assert.deepEqual([low, middle, high], [41, 50.5, 60]); // order statistics 41 and 60 of 100: the binomial interval
+});
+
+test('a steady drift, and a first slice that is always slow, leave the ratio of equals at 1', async () => {
+  let slices = 0;
+  const drifting = async () => 100 + (slices += 1);
+  const pairs = await takePairs(alternate(drifting, drifting), { ...BOUNDS, precision: 0, maxPairs: 20 });
+  assert.deepEqual(new Set(pairs.map(({ ours, peer }) => ours / peer)), new Set([1]));
+  slices = 0;
+  const slowFirst = async () => ((slices += 1) % 4 === 1 ? 50 : 100);
+  const { median: middle } = ratiosOf(await takePairs(alternate(slowFirst, slowFirst), { ...BOUNDS, maxPairs: 20, precision: 0 }));
+  assert.ok(Math.abs(middle - (0.75 + 1 / 0.75) / 2) < 1e-9, String(middle)); // between the pairs in which ours and the peer came first
+});
+
+test('other work that slows slices by any factor: equals show 1, and 0.8 shows 0.8, within the interval that is printed', async () => {
+  const random = createRandom('a busy machine');
+  let slowdown = 1;
+  const slice = (speed: number) => async () => {
+    slowdown = Math.min(8, Math.max(1, slowdown * Math.exp(random() - 0.5)));
+    return (speed / slowdown) * (0.9 + 0.2 * random());
+  };
+  for (const speed of [1, 0.8]) {
+    const pairs = await takePairs(alternate(slice(speed), slice(1)), { ...BOUNDS, maxMs: Infinity });
+    const { median: middle, low, high } = ratiosOf(pairs);
+    assert.ok(Math.abs(middle / speed - 1) <= 0.03 && low <= speed * 1.01 && high >= speed * 0.99, `${middle} of ${speed}`);
+    assert.ok(high - low <= 0.02 * middle || pairs.length === BOUNDS.maxPairs);
+  }
+});
+
+test('pairs are taken until the median is precise, their number or the time is at its bound; warming up does not count', async () => {
+  let now = 0;
+  const taken = (bounds: Partial<typeof BOUNDS>, ratio: (index: number) => number) => {
+    now = 0;
+    const take = async (index: number) => ({ ours: ratio(index), peer: (now += 100) / now });
+    return takePairs(take, { ...BOUNDS, ...bounds }, () => now);
+  };
+  const lengthOf = async (pairs: Promise<unknown[]>) => (await pairs).length;
+  assert.equal(await lengthOf(taken({}, () => 0.8)), 10, 'precise at once');
+  assert.equal(await lengthOf(taken({ maxMs: 1e9 }, (index) => index)), 300, 'never precise');
+  assert.equal(await lengthOf(taken({ maxMs: 550 }, (index) => index)), 6, 'no pair begins after the time');
+  assert.equal(await lengthOf(taken({ maxMs: 0 }, () => 1)), 1, 'at least one');
+  await taken({ warmUpMs: 950, maxMs: 0 }, () => 1);
+  assert.equal(now, 1_100, 'ten pairs to warm up, and one that counts');
+});
+
+test('samples in windows: the p99 of each side of each window; a part of a window is left out', () => {
+  const samples = Array.from({ length: 250 }, (_none, index) => ({ ours: index, peer: 2 * index }));
+  const expected = [
+    { ours: 98, peer: 196 },
+    { ours: 198, peer: 396 },
+  ];
+  assert.deepEqual(windowsOf(samples, 100, 0.99), expected);
+});

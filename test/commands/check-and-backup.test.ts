@@ -66,6 +66,26 @@ test('check: books that do not add up, as lines, and exit code 1', async (t) => 
   ]);
 });
 
+test('check --replay: exit code 1 and the day by name where only replay finds something', async (t) => {
+  const cwd = await installWithBooks(t);
+  const lines = async () => {
+    const { code, stdout } = await runInProcess(['check', '--replay'], { cwd });
+    return [code, ...stdout.split('\n').slice(2)];
+  };
+  const ledger = ['ledger: 5 model-days of 2 models, 8 positions', '  all add up'];
+  assert.deepEqual(await lines(), [0, ...ledger, 'replay: 5 of 5 model-days replayed: same reports, same answers, same books', '']);
+  const database = openDatabase(join(cwd, 'data/jobs.db'));
+  database.statement(`UPDATE job_details SET requests = requests + 1 WHERE job_id = 'job-2'`).run();
+  database.statement(`UPDATE reasoning_logs SET content = 'Done!' WHERE session_id = 3 AND content = 'done'`).run();
+  database.close();
+  assert.deepEqual(await lines(), [
+    ...[1, ...ledger, 'replay: 3 of 5 model-days replayed: same reports, same answers, same books', '  differ: 2'],
+    ...['    model-a 2025-01-06 (session 2)', '      its tokens, cost or times changed after the commit'],
+    ...['    model-a 2025-01-07 (session 3)', '      its conversation changed after the commit'],
+    ...['      session_summary: "done" is stored, replayed it is "Done!"', ''],
+  ]);
+});
+
 test('check: stale and unverifiable model-days are not errors', async (t) => {
   const cwd = await installWithBooks(
     t,

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { audit } from '../../src/audit/audit.ts';
 import { withNewestSchema } from '../../src/database/newest-schema.ts';
 import { replay } from '../../src/replay/replay.ts';
 import { linesOf } from '../support/books.ts';
+import { temporaryFolder } from '../support/service.ts';
 
 /** Made by the first version that makes packages: it is never made again, so that every later version shows that it reads it. */
 const PACKAGE = new URL('../../docs/demo-package.db', import.meta.url).pathname;
@@ -29,4 +31,14 @@ test('the package in docs/ replays in full, now and in every later version', asy
   const database = new DatabaseSync(PACKAGE, { readOnly: true });
   assert.deepEqual({ ...database.prepare(`SELECT count(*) AS openings FROM trading_sessions WHERE status = 'opening'`).get() }, { openings: 3 });
   database.close();
+});
+
+test('a digit changed in a price that no model read is found by the audit of the package', async (t) => {
+  const path = join(temporaryFolder(t), 'package.db');
+  copyFileSync(PACKAGE, path);
+  const database = new DatabaseSync(path);
+  database.exec('DROP TRIGGER price_data_revised; UPDATE price_data SET volume = volume + 1 WHERE date = (SELECT min(date) FROM price_data)');
+  database.close();
+  const { damage, problems } = await audit(path);
+  assert.deepEqual([damage, problems.total], [['price_data is not as the manifest states it: a value in its 279 rows has changed'], 0]);
 });

@@ -86,7 +86,7 @@ export function createPace(loop: EventLoop = eventLoop, mostStarting = MOST_STAR
       children.add(child);
       const hasStarted = () => {
         cancel();
-        if (!children.delete(child)) return;
+        children.delete(child);
         hasPlace.resolve();
         hasPlace = Promise.withResolvers();
       };

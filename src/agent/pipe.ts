@@ -8,12 +8,12 @@ const STDOUT = 1;
 const READ_BYTES = 64 * 1024;
 /** One thread waits for the parent, one looks up host names; Node would start four, and containers may limit threads. */
 const THREADS = 2;
-/** The pause before a descriptor that does not block is tried again: some launchers hand over such. */
+/** The pause before a descriptor that does not block is tried again; some launchers hand over such a descriptor. */
 const EAGAIN_PAUSE_MS = 5;
 
 /**
  * The child's two ends of the pipe to its parent. The process exits when the parent has, or has closed the pipe: with exit code
- * 0 after it has sent its outcome, so that engines list good days as good.
+ * 0 after it has sent its outcome, so that engines such as Slurm list the day as a success.
  */
 export interface Pipe {
   send(message: ChildMessage): void;
@@ -45,7 +45,7 @@ export function openPipe(): Pipe {
     send(message) {
       const bytes = Buffer.from(encodeLine(message));
       isDone = message.type === 'outcome';
-      for (let written = 0; written < bytes.length;) written += bearing(() => writeSync(STDOUT, bytes, written));
+      for (let written = 0; written < bytes.length;) written += whenReady(() => writeSync(STDOUT, bytes, written));
     },
     receive() {
       for (;;) {
@@ -63,8 +63,8 @@ export function openPipe(): Pipe {
   };
 }
 
-/** Repeats a system call on a descriptor that does not block until it succeeds. */
-function bearing(call: () => number): number {
+/** Repeats a system call until its descriptor, which may not block, is ready. */
+function whenReady(call: () => number): number {
   for (;;)
     try {
       return call();
@@ -76,7 +76,7 @@ function bearing(call: () => number): number {
 
 function readChunk(end: () => never): Buffer {
   const chunk = Buffer.allocUnsafe(READ_BYTES);
-  const length = bearing(() => readSync(STDIN, chunk));
+  const length = whenReady(() => readSync(STDIN, chunk));
   if (length === 0) end();
   return chunk.subarray(0, length);
 }

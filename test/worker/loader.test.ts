@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { compileFunction } from 'node:vm';
+import { confine } from '../../src/worker/confinement.ts';
+import { loaderText, packProgram } from '../../src/worker/loader.ts';
 import { CAN_RESTRICT_NETWORK } from '../../src/worker/process.ts';
 import { agentFixture, simulatedStart } from '../support/agents.ts';
 import { NODE, endpoint, runThrough, shell } from '../support/launchers.ts';
@@ -46,6 +49,29 @@ for (const [name, model] of [['without', simulatedStart.model], ['with', endpoin
     assert.equal(readFileSync(file, 'utf8'), '0\n');
   });
 }
+
+test('the loader reads exactly the program, however slowly it comes, and leaves what follows', () => {
+  const [program, start] = [`tell('é')`, '{"type":"start"}\n'];
+  const sent = Buffer.concat([packProgram(program, 'none'), Buffer.from(start)]);
+  let at = 0;
+  let isReady = false;
+  const readSync = (_stdin: number, bytes: Buffer, offset: number, length: number) => {
+    isReady = !isReady;
+    if (isReady) throw Object.assign(new Error('try again'), { code: 'EAGAIN' });
+    const part = Math.min(length, 999);
+    sent.copy(bytes, offset, at, at + part);
+    at += part;
+    return part;
+  };
+  const run: unknown[] = [];
+  const modules: Record<string, object> = {
+    'node:fs': { readSync },
+    'node:vm': { runInThisContext: (text: string, { filename }: { filename: string }) => run.push(text, filename) },
+  };
+  compileFunction(loaderText('none'), ['require'])((name: string) => modules[name]);
+  assert.deepEqual(run, [confine(program, 'none'), '[eval]']);
+  assert.equal(sent.toString('utf8', at), start);
+});
 
 const PERL = '/usr/bin/perl';
 const noPerl = existsSync(PERL) ? false : 'this system has no perl, which makes descriptors non-blocking';

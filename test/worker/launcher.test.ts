@@ -184,8 +184,9 @@ async function serve(t: TestContext, command: readonly string[], agentProgram: s
   });
 }
 
+/** The launcher takes its time: much longer than a direct child may here (`firstLineMs`). */
 test('a job through a launcher leaves the same records as a direct one', async (t) => {
-  const [direct, through] = [await startTestService(t, { agent: await realAgentHere() }), await serve(t, ['env', NODE], await realAgent())];
+  const [direct, through] = [await startTestService(t, { agent: await realAgentHere() }), await serve(t, shell('sleep 0.2; exec NODE'), await realAgent())];
   const [one, other] = [await direct.runJob(RANGE), await through.runJob(RANGE)];
   assert.deepEqual([one.status, other.status], ['completed', 'completed']);
   const records = recordsOf(direct.database, one.job_id);

@@ -76,7 +76,7 @@ test('the loader reads exactly the program, however slowly it comes, and leaves 
 const PERL = '/usr/bin/perl';
 const noPerl = existsSync(PERL) ? false : 'this system has no perl, which makes descriptors non-blocking';
 /** More than a pipe holds, in both directions. */
-const MANY_QUOTES = Array.from({ length: 20_000 }, (_, index) => ({ symbol: `S${index}`, previousClose: 100, open: 101 }));
+const MANY_QUOTES = Array.from({ length: 60_000 }, (_, index) => ({ symbol: `S${index}`, previousClose: 100, open: 101 }));
 const UNBLOCK = 'use Fcntl; for (STDIN, STDOUT) { fcntl($_, F_SETFL, fcntl($_, F_GETFL, 0) | O_NONBLOCK) } exec @ARGV';
 for (const [name, model, result] of [
   ['without', simulatedStart.model, /"status":"finished"/],

@@ -9,7 +9,7 @@ const env = { PATH: ENGINE_PATH, HOME: process.env['HOME'] ?? '/', DEBIAN_FRONTE
 export function hasEngine(t: TestContext, { programs, packages }: { programs: string[]; packages: string[] }): boolean {
   const missing = () => programs.filter((name) => spawnSync('which', [name], { env }).status !== 0);
   if (process.getuid?.() !== 0) {
-    t.skip(`${packages.join(', ')} can be installed and started by root alone`);
+    t.skip(`${packages.join(', ')} can be installed and started only by root`);
     return false;
   }
   if (missing().length > 0) {
@@ -17,7 +17,7 @@ export function hasEngine(t: TestContext, { programs, packages }: { programs: st
     spawnSync('apt-get', ['install', '-y', '--no-install-recommends', ...packages], { env });
   }
   if (missing().length === 0) return true;
-  t.skip(`${packages.join(', ')} cannot be had here: ${missing().join(', ')} missing`);
+  t.skip(`${packages.join(', ')} cannot be installed here: ${missing().join(', ')} missing`);
   return false;
 }
 

@@ -17,6 +17,9 @@ import { realAgent, startTestService, temporaryFolder } from '../support/service
 
 /** Model-days through MODEL_DAY_COMMAND, with small launchers of this machine. */
 
+/** Limits of time that a launcher reaches after it has written a line: far longer than a busy machine takes for that line. */
+const ROOM_MS = 1_500;
+
 const filled: [command: string[], result: string[]][] = [
   [['srun', '-n1', 'node'], ['srun', '-n1', 'node', '--eval', `it's "$HOME" \\`, '']],
   [['ssh', 'worker1', 'exec node {arguments}'], ['ssh', 'worker1', `exec node '--eval' 'it'\\''s "$HOME" \\' ''`]],
@@ -93,14 +96,14 @@ const bad: [name: string, command: string[], error: RegExp, status: 'failed' | '
   ['that ends before the first line', shell('echo "sh: error: no node" >&2; exit 1'), /^it ended by itself \(sh: exit code 1; error: no node\)$/, 'lost'],
   ['that succeeds without a line', ['true'], /^it ended by itself \(true: exit code 0\)$/, 'lost'],
   [
-    'that waits for ever',
+    'that waits forever',
     shell('echo queued >&2; cat >/dev/null'),
     /^it sent nothing for [\d.]+ seconds \(sh: queued\)$/,
     'lost',
-    { patienceMs: 100 },
+    { patienceMs: ROOM_MS },
   ],
   [
-    'that loses its node in mid-day',
+    'that loses its node during a model-day',
     shell(`NODE; echo 'sh: error: Node failure on w2' >&2; exit 137`),
     /^The model process ended without an outcome \(sh: exit code 137; error: Node failure on w2\)$/,
     'failed',
@@ -116,9 +119,9 @@ const bad: [name: string, command: string[], error: RegExp, status: 'failed' | '
   [
     'that takes too long',
     shell('echo busy >&2; exec NODE'),
-    /^The model-day took longer than 0\.3 seconds \(sh: busy\)$/,
+    /^The model-day took longer than 1\.5 seconds \(sh: busy\)$/,
     'failed',
-    { program: agentFixture('hangs'), timeoutMs: 300, times: HASTY },
+    { program: agentFixture('hangs'), timeoutMs: ROOM_MS, times: HASTY },
   ],
 ];
 for (const [name, command, error, status, options] of bad) {
@@ -130,7 +133,7 @@ for (const [name, command, error, status, options] of bad) {
 }
 
 test('a key that a launcher repeats appears in no error and no log', async () => {
-  const { outcome, stderr } = await runThrough(shell('cat >&2'), { model: endpoint, patienceMs: 200 });
+  const { outcome, stderr } = await runThrough(shell('cat >&2'), { model: endpoint, patienceMs: ROOM_MS });
   assert.match(outcome.error, /^it sent nothing/);
   assert.ok(stderr.includes('"apiKey":"…"'), stderr);
   assert.ok(!`${outcome.error}${stderr}`.includes(KEY));
@@ -156,7 +159,7 @@ test('a launcher gets flags and a short loader, PATH, HOME and the variables tha
 test('a launcher ends in order, after a success too: the end of its stdin, TERM, KILL', { skip: noProc }, async (t) => {
   const file = join(temporaryFolder(t), 'seen');
   const script = `trap 'echo TERM >> ${file}' TERM; echo $$ > ${file}; NODE; cat; echo end of stdin >> ${file}; while :; do sleep 0.01; done`;
-  const { outcome } = await runThrough(shell(script), { times: { ...HASTY, termAfterMs: 200, killAfterMs: 200, giveUpAfterMs: 60_000 } });
+  const { outcome } = await runThrough(shell(script), { times: { ...HASTY, termAfterMs: ROOM_MS, killAfterMs: ROOM_MS, giveUpAfterMs: 60_000 } });
   assert.deepEqual(outcome, { status: 'finished', summary: 'done' });
   const [pid, ...seen] = readFileSync(file, 'utf8').trim().split('\n');
   assert.deepEqual([seen, isRunning(Number(pid))], [['end of stdin', 'TERM'], false]);

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HUNDRED_THOUSAND, type Size, TEN_MILLION, fillWithModelDays, positionsOf } from './large-database.ts';
+import { measureLargeImport } from './large-import.ts';
 import { SILENT_CLIENTS, measureSilentClients } from './silent-clients.ts';
 import { median } from './paired.ts';
 import { type Measurement, type Server, benchFolder } from './support.ts';
@@ -16,7 +17,7 @@ import { type Seen, download, startWatched, watch } from './watched.ts';
 const KEPT = process.env['BENCH_LARGE_FOLDER'];
 const ROUNDS = 3;
 /** A client leaves after this time, so that the bench ends: what an answer costs at its end, it costs from its beginning. */
-const LONGEST_SECONDS = 20;
+const LONGEST_SECONDS = 10;
 const HELD_AIM_MS = 50;
 const FIRST_BYTE_AIM_MS = 50;
 const MEMORY_AIM_MB = 200;
@@ -54,6 +55,7 @@ export async function* measureLarge(): AsyncGenerator<Measurement> {
     yield* measureRequests(folder, size);
     if (size === TEN_MILLION) for (const clients of SILENT_CLIENTS) yield* measureSilentClients(folder, clients);
   }
+  yield* measureLargeImport();
 }
 
 function folderWith(size: Size): string {
@@ -99,7 +101,8 @@ async function roundsOf(server: Server, path: string): Promise<Rounds> {
 }
 
 function figure(what: string, { held: holds, health, peak, seen }: Rounds): Measurement {
-  const [own, waited] = [median(holds), median(health)];
+  // Other work on the machine does not lengthen a turn in processor time, so the longest counts.
+  const [own, waited] = [Math.max(...holds), median(health)];
   const held = `holds the thread ${own.toFixed(0)} ms at most (processor time), peak memory ${peak.toFixed(0)} MB`;
   const size = seen && `, ${(seen.bytes / 1e6).toFixed(1)} MB in ${seen.seconds.toFixed(1)} s${seen.isWhole ? '' : ' (cut)'}`;
   return {

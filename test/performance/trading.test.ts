@@ -4,6 +4,7 @@ import type { LedgerDay } from '../../src/database/records/performance.ts';
 import { type Money, fromDollars, money, toDollars } from '../../src/money.ts';
 import { holdingDaysOf, profitOf } from '../../src/performance/lots.ts';
 import { openPositions, tradingOf } from '../../src/performance/trading.ts';
+import { mapInSteps } from '../../src/turns.ts';
 import { atOnce } from '../support/at-once.ts';
 import { rowsOf } from '../support/prices.ts';
 
@@ -219,4 +220,12 @@ test('a ledger of many actions is followed in steps, so that other requests do n
   let pauses = 0;
   while (steps.next().done !== true) pauses += 1;
   assert.equal(pauses, 2);
+});
+
+test('a long list is mapped in steps', () => {
+  const mapping = mapInSteps(Array.from({ length: 4_001 }, (_, index) => index), (number) => 2 * number);
+  const pauses: unknown[] = [];
+  let step = mapping.next();
+  for (; step.done !== true; step = mapping.next()) pauses.push(step.value);
+  assert.deepEqual([pauses, step.value.length, step.value.at(-1)], [[null, null], 4_001, 8_000]);
 });

@@ -12,6 +12,7 @@ import type { Log } from './log.ts';
 import { type Service, listen } from './service.ts';
 import type { ServedSettings, Settings } from './settings.ts';
 
+/** What a view needs. */
 export interface ViewOptions {
   /** The file to read. */
   path: string;
@@ -28,7 +29,7 @@ export interface ViewOptions {
 /** A service that shows a file, with the mode that made it. */
 type View = Service & { mode: ServedSettings['deploymentMode'] };
 
-/** Starts a service that shows a file: pages and reading endpoints, without jobs, locks or any change of the file. */
+/** Starts a service that shows a file: pages and GET endpoints, without jobs, locks or any change of the file. */
 export async function startView({ path, name, settings, log, clock, accessTokens, pages }: ViewOptions): Promise<View> {
   const database = openView(path);
   const mode = modeReader(database);

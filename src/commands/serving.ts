@@ -15,6 +15,7 @@ const SETTLING_MS = 500;
 const THREADS = 2;
 const FAILED = 1;
 
+/** The files of the pages, as the build put them into the program. */
 export function builtPages(): BuiltPages {
   return PAGES;
 }

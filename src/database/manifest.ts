@@ -4,6 +4,7 @@ import { integer, query, text } from './rows.ts';
 
 /** The manifest of a package: of each table that it holds, the number of rows and a hash of them all. */
 
+/** What a manifest says of a table. */
 export interface TableDigest {
   table: string;
   rows: number;

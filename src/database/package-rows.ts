@@ -30,6 +30,7 @@ export const knownTables = [...OF_JOB, ...OF_SESSION, ...OF_SYMBOL, ...OTHERS];
 /** Sessions whose rows are copied in one step. */
 const SESSIONS_PER_STEP = 50;
 
+/** Which rows belong to a package. */
 export interface JobRows {
   jobId: string;
   openings: readonly Opening[];

@@ -64,6 +64,7 @@ const MESSAGES = query(
 /** A message of a reasoning log, with the time when it was written. */
 export type StoredMessage = RowOf<typeof MESSAGES>;
 
+/** The messages of a session, in order. */
 export function conversationOf(reader: Reader, sessionId: number): StoredMessage[] {
   return MESSAGES.all(reader, sessionId);
 }
@@ -76,6 +77,7 @@ const TOOL_USAGE = query('SELECT tool_name AS toolName, calls, refused FROM tool
 
 export type StoredToolUsage = RowOf<typeof TOOL_USAGE>;
 
+/** The tool usage of a session, by the name of the tool. */
 export function toolUsageOf(reader: Reader, sessionId: number): StoredToolUsage[] {
   return TOOL_USAGE.all(reader, sessionId);
 }

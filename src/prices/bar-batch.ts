@@ -13,6 +13,7 @@ export interface BarBatch {
   take(): Generator<Bar>;
 }
 
+/** An empty batch. */
 export function createBarBatch(): BarBatch {
   let columns = emptyColumns();
   return {

@@ -76,6 +76,7 @@ function sorted(event: object): object {
   return Object.fromEntries(Object.entries(event).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
+/** Compares how often each tool was called, and how often it refused. */
 export function compareToolUsage(
   stored: DayRecord['toolUsage'],
   made: readonly DayRecord['toolUsage'][number][],

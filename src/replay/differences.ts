@@ -25,6 +25,7 @@ export interface Comparison {
   compare(what: string, pair: { kind: Kind; stored: unknown; replayed: unknown; symbols?: readonly string[] }): void;
 }
 
+/** A comparison without differences yet. */
 export function createComparison(): Comparison {
   const differences: Difference[] = [];
   const note: Comparison['note'] = (kind, said, symbols = []) => void differences.push({ kind, said, symbols });

@@ -37,6 +37,7 @@ export interface Replayed {
   marketAt(record: DayRecord, viewpoint: Viewpoint): Market;
 }
 
+/** What the replay of one model-day found. */
 export interface ReplayedDay {
   differences: Difference[];
   /** Results that were taken from the record, because they came from outside. */

@@ -13,6 +13,7 @@ import { type OpeningOf, type Replayed, openingOfModels, replayModelDay } from '
 import { type DayRecord, type Terms, createTermsReader, readRecord } from './record.ts';
 import { type Viewpoint, asStamped, otherViewpoints } from './viewpoints.ts';
 
+/** What the replay of a database found. */
 export interface ReplayReport {
   /** Active model-days, and how many of them are the same when they are replayed. */
   modelDays: number;
@@ -39,6 +40,7 @@ export interface ReplayOptions {
   openingOf?: OpeningOf;
 }
 
+/** A report to which nothing has been added. */
 export function emptyReplay(): ReplayReport {
   const nothing = () => ({ total: 0, first: [] });
   const lists = { differences: nothing(), before: nothing(), lost: nothing(), late: nothing() };

@@ -21,6 +21,7 @@ export interface LauncherTimes {
   drainMs: number;
 }
 
+/** The times of the service; tests have shorter ones. */
 export const launcherTimes: LauncherTimes = {
   termAfterMs: 3_000,
   killAfterMs: 3_000,

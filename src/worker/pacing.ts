@@ -18,6 +18,7 @@ const MOST_STARTING = 2 * availableParallelism();
 /** A child that has been starting for this long may be stuck, and holds back no other. */
 const MAX_STARTING_MS = 1_000;
 
+/** Spaces out work that blocks the event loop. */
 export interface Pace {
   /**
    * Does work that blocks, in its turn. Urgent work comes before all other. Resolves to what the work returns, and rejects with
@@ -48,6 +49,7 @@ const eventLoop: EventLoop = {
   },
 };
 
+/** A pace of its own: turns of different paces are not spaced. */
 export function createPace(loop: EventLoop = eventLoop, mostStarting = MOST_STARTING): Pace {
   const children = new Set<object>();
   let hasPlace = Promise.withResolvers<void>();

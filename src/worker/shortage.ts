@@ -7,6 +7,7 @@ import type { WorkerLimits } from './limits.ts';
 /** Errors of a start for which the machine lacks processes, memory or open files. */
 const SHORTAGES: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE']);
 
+/** Whether the machine lacked something when a process was started, so that another try may succeed. */
 export function isShortage(error: unknown): boolean {
   return SHORTAGES.has(String(codeOf(error)));
 }
@@ -21,6 +22,7 @@ export interface Shortage {
   pause(signal: AbortSignal): Promise<void>;
 }
 
+/** Counts from zero, for one model-day. */
 export function createShortage({ maxStarts, maxResumptions, restartPauseMs }: WorkerLimits): Shortage {
   let silent = 0;
   let killed = 0;

@@ -15,6 +15,7 @@ import { isShortage } from './shortage.ts';
 const BANNER_MS = 100;
 const MAX_BANNER_LINES = 5;
 
+/** How a started child is watched and ended. */
 export interface Tending {
   end(signal: NodeJS.Signals): void;
   /** Whether a line before the child's first message comes from a launcher; the model-day then fails, and quotes it. */
@@ -37,6 +38,7 @@ interface Care {
   apiKey: string | null;
 }
 
+/** Watches a child until its end, and settles the outcome if the child has not. */
 export function tend({ child, launcher }: Started, care: Care): Tending {
   return launcher === null ? tendProcess(child, care) : tendLauncher(child, launcher, care);
 }

@@ -83,7 +83,7 @@ export function createHttpServer(context: Context, { accessTokens, pages, limits
 
 /**
  * Every request ends here in exactly one response, whatever is thrown on the way. A response that is ready at once is also sent
- * at once: waiting for promises would cost a twelfth of the time that a short request takes.
+ * at once: waiting for promises would cost a twentieth of the time that a short request takes.
  */
 function respond(site: Site, exchange: Exchange): void {
   const { request } = exchange;

@@ -115,13 +115,17 @@ export function endProcess(child: ChildProcess, signal: NodeJS.Signals): void {
 
 /**
  * Reads what the child writes to stderr; the function returned gives the end of it so far. Calls `onTooMuch` when the child
- * has written an unreasonable amount.
+ * has written an unreasonable amount. `clean` is applied before anything is cut off.
  */
-export function readStderr(child: ChildProcess, onTooMuch: (error: string) => void): () => string {
+export function readStderr(
+  child: ChildProcess,
+  onTooMuch: (error: string) => void,
+  clean: (text: string) => string = (text) => text,
+): () => string {
   let tail = '';
   let bytes = 0;
   child.stderr?.on('data', (chunk: Buffer) => {
-    tail = (tail + chunk.toString()).slice(-STDERR_TAIL_LENGTH);
+    tail = clean(tail + chunk.toString()).slice(-STDERR_TAIL_LENGTH);
     bytes += chunk.length;
     if (bytes > MAX_STDERR_BYTES) onTooMuch(`The model process wrote more than ${MAX_STDERR_BYTES} bytes to stderr`);
   });

@@ -67,8 +67,7 @@ function tendProcess(child: ChildProcess, { channel, memoryMb }: Care): Tending 
 }
 
 function tendLauncher(child: ChildProcess, { name, times }: Launcher, { channel, apiKey }: Care): Tending {
-  const read = readStderr(child, channel.fail);
-  const stderr = () => withoutKey(read(), apiKey);
+  const stderr = readStderr(child, channel.fail, (text) => withoutKey(text, apiKey));
   const said = () => describeSaid(name, stderr());
   const givenUp = Promise.withResolvers<void>();
   boundOutput(child, times);

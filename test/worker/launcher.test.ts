@@ -139,6 +139,11 @@ test('a key that a launcher repeats appears in no error and no log', async () =>
   assert.ok(!`${outcome.error}${stderr}`.includes(KEY));
 });
 
+test('no part of a key is left where the end of stderr begins within it', async () => {
+  const { stderr } = await runThrough(shell(`printf '%s%03994d' ${KEY} 0 >&2; exit 1`), { model: endpoint });
+  assert.match(stderr, /^…0+$/);
+});
+
 test('a launcher gets flags and a short loader, PATH, HOME and the variables that are named, and nothing else', { skip: noProc }, async (t) => {
   const file = join(temporaryFolder(t), 'tells.cjs');
   const own = `[require('node:os').getPriority(), require('node:fs').readFileSync('/proc/self/stat', 'utf8').split(' ')[4] - process.pid]`;

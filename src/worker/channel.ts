@@ -92,6 +92,7 @@ export function openChannel(
   };
   const lines = inOrder(handle, { isOver: () => isSettled, fail });
   const hear = (line: string) => {
+    if (isSettled) return; // a launcher is read to its end, and what comes late counts for nothing
     if (!hasSpoken && isForeign?.(line)) return;
     if (!hasSpoken) onFirstLine();
     hasSpoken = true;

@@ -163,9 +163,12 @@ test('a launcher gets flags and a short loader, PATH, HOME and the variables tha
 
 test('a launcher ends in order, after a success too: the end of its stdin, TERM, KILL', { skip: noProc }, async (t) => {
   const file = join(temporaryFolder(t), 'seen');
-  const script = `trap 'echo TERM >> ${file}' TERM; echo $$ > ${file}; NODE; cat; echo end of stdin >> ${file}; while :; do sleep 0.01; done`;
-  const { outcome } = await runThrough(shell(script), { times: { ...HASTY, termAfterMs: ROOM_MS, killAfterMs: ROOM_MS, giveUpAfterMs: 60_000 } });
-  assert.deepEqual(outcome, { status: 'finished', summary: 'done' });
+  const outcome = '{"type":"outcome","result":{"status":"finished","summary":"done"}}';
+  const script = `trap 'echo TERM >> ${file}' TERM; echo $$ > ${file}; echo '${outcome}'
+    cat >/dev/null; echo end of stdin >> ${file}; while :; do sleep 0.01; done`;
+  const times = { ...HASTY, termAfterMs: ROOM_MS, killAfterMs: ROOM_MS, giveUpAfterMs: 60_000 };
+  const result = await runThrough(['sh', '-c', script], { times });
+  assert.deepEqual(result.outcome, { status: 'finished', summary: 'done' });
   const [pid, ...seen] = readFileSync(file, 'utf8').trim().split('\n');
   assert.deepEqual([seen, isRunning(Number(pid))], [['end of stdin', 'TERM'], false]);
 });

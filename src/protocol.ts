@@ -124,7 +124,7 @@ export const carriedSchema = v.object({
   calls: v.array(v.record(v.string(), v.unknown())),
 });
 
-/** One message of an earlier process of this model-day, after the opening. */
+/** One message of an earlier process of this model-day, after the prompt. */
 export const pastMessageSchema = v.object({
   type: v.literal('past_message'),
   message: v.variant('role', [

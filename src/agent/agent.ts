@@ -16,7 +16,7 @@ import { cutText } from '../text.ts';
 import type { ChatMessage, Model } from './model.ts';
 import { type Pipe, openPipe } from './pipe.ts';
 import { createSimulatedModel } from './players/simulated-model.ts';
-import { openingMessages, wordsOf } from './prompt.ts';
+import { firstMessages, wordsOf } from './prompt.ts';
 
 /** The life of a child process: one start line in, one model-day, one outcome out. */
 async function runModelDay(): Promise<void> {
@@ -40,9 +40,9 @@ async function runModelDay(): Promise<void> {
  */
 async function converse(start: Start, past: readonly PastMessage['message'][], pipe: Pipe): Promise<Outcome> {
   const model = await connect(start, pipe);
-  const opening = openingMessages(start.brief, start.prompt);
-  const conversation: ChatMessage[] = [...opening, ...past];
-  pipe.send({ type: 'prompt', messages: opening });
+  const messages = firstMessages(start.brief, start.prompt);
+  const conversation: ChatMessage[] = [...messages, ...past];
+  pipe.send({ type: 'prompt', messages });
   const last = past.at(-1);
   if (last?.role === 'assistant' && last.toolCalls.length === 0) return finished(last);
   for (let step = answersIn(past) + 1; step <= start.maxSteps; step += 1) {

@@ -17,12 +17,14 @@ Rules:
 /** The heading of an entry's own prompt, which follows the prompt that all models have. */
 const INSTRUCTIONS = 'Further instructions:';
 
-type Opening = (ChatMessage & { role: 'system' | 'user' })[];
+/** What a conversation has before the model's first answer. */
+type FirstMessages = (ChatMessage & { role: 'system' | 'user' })[];
 
-/** What the parts of a conversation that no model and no tool writes are, by the version of the wording. */
+/** The parts of a conversation that neither a model nor a tool writes, in one version of the wording. */
 interface Words {
-  opening(brief: Brief, prompt: string | null): Opening;
-  /** The summary of a day that its model ended by an answer. */
+  /** `prompt` is the entry's own; null without one. */
+  firstMessages(brief: Brief, prompt: string | null): FirstMessages;
+  /** The summary of a day that its model ended with an answer. */
   summary(answer: { content: string; note: string | null }): string;
   /** The summary of a day that ended after the last step allowed. */
   stepLimit(maxSteps: number): string;
@@ -30,7 +32,7 @@ interface Words {
 
 const words: Record<Wording, Words> = {
   1: {
-    opening: (brief, prompt) => [
+    firstMessages: (brief, prompt) => [
       { role: 'system', content: prompt === null ? SYSTEM_PROMPT : `${SYSTEM_PROMPT}\n\n${INSTRUCTIONS}\n${prompt}` },
       { role: 'user', content: morningReport(brief) },
     ],
@@ -39,17 +41,17 @@ const words: Record<Wording, Words> = {
   },
 };
 
-/** The words of a version. */
+/** The words of a version of the wording. */
 export function wordsOf(wording: Wording = WORDING): Words {
   return words[wording];
 }
 
 /**
- * The opening of every conversation. It is made only from the brief and the entry's prompt, so it reveals nothing that the
- * model must not know.
+ * The first messages of every conversation. They are made only from the brief and the entry's prompt, so they reveal nothing
+ * that the model must not know.
  */
-export function openingMessages(brief: Brief, prompt: string | null = null, wording: Wording = WORDING): Opening {
-  return wordsOf(wording).opening(brief, prompt);
+export function firstMessages(brief: Brief, prompt: string | null = null, wording: Wording = WORDING): FirstMessages {
+  return wordsOf(wording).firstMessages(brief, prompt);
 }
 
 function morningReport({ date, cash, portfolioValue, holdings, dividends = [], quotes, costs, note }: Brief): string {

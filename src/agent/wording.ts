@@ -1,8 +1,8 @@
 /**
  * The version of everything that a model reads: prompt, morning report, tools with their descriptions, replies and refusals,
- * and the default universe. It is kept with each committed session, so that any later program can replay that session.
+ * and the default universe. It is stored with each committed session, so that any later program can replay the session.
  *
- * To change a text, add a version here, which stays the last, and keep the functions of the former one: the compiler asks for
+ * To change a text, add a version to the end of this list and keep the functions of the earlier ones: the compiler asks for
  * both in `prompt.ts` and in `trading/tools.ts`.
  */
 export type Wording = 1;

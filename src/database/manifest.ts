@@ -1,3 +1,4 @@
+import { count } from '../sentences.ts';
 import type { Steps } from '../turns.ts';
 import type { Reader } from './database.ts';
 import { integer, query, text } from './rows.ts';
@@ -67,9 +68,9 @@ export function* checkManifest(reader: Reader): Steps<string[]> {
     const stated = listed.get(name);
     listed.delete(name);
     const is = `${name} is not as the manifest states it`;
-    if (stated === undefined) found.push(...(rows === 0 ? [] : [`${is}: it is not listed, and has ${rows} rows`]));
-    else if (stated.rows !== rows) found.push(`${is}: it has ${rows} rows, not ${stated.rows}`);
-    else if (stated.sha256 !== sha256) found.push(`${is}: a value in its ${rows} rows has changed`);
+    if (stated === undefined) found.push(...(rows === 0 ? [] : [`${is}: it is not listed, and has ${count(rows, 'row')}`]));
+    else if (stated.rows !== rows) found.push(`${is}: it has ${count(rows, 'row')}, not ${stated.rows}`);
+    else if (stated.sha256 !== sha256) found.push(`${is}: a value in its ${count(rows, 'row')} has changed`);
   }
-  return [...found, ...[...listed.keys()].map((name) => `${name} is in the manifest, and not in the file`)];
+  return [...found, ...[...listed.keys()].map((name) => `${name} is in the manifest, but not in the file`)];
 }

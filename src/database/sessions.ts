@@ -112,7 +112,7 @@ export interface Commit {
   summary: string;
   /** The model's note as it is at the end of the day; null without one. */
   note: string | null;
-  /** The version of the words that the model read. */
+  /** The version of the wording that the model read. */
   wording: number;
   completedAt: string;
 }

@@ -87,15 +87,15 @@ export function compareToolUsage(
   compare('tool usage', { kind: 'books', stored: listOf(stored), replayed: listOf(made) });
 }
 
-/** Compares what the row of the session says. */
+/** Compares the columns of the session's row. `messages` is the number of messages before the first answer. */
 export function compareSession(
   { session, terms, conversation }: DayRecord,
-  { steps, opening, note }: { steps: readonly RecordedStep[]; opening: readonly unknown[]; note: string | null },
+  { steps, messages, note }: { steps: readonly RecordedStep[]; messages: number; note: string | null },
   { compare }: Comparison,
 ): void {
   const { agentConfig, wording } = terms;
   const ofAnswers = steps.map(({ answer }) => 1 + answer.toolCalls.length + (answer.note === null ? 0 : 1));
-  const totalMessages = ofAnswers.reduce((sum, count) => sum + count, opening.length);
+  const totalMessages = ofAnswers.reduce((sum, count) => sum + count, messages);
   const last = steps.at(-1)?.answer;
   const words = wordsOf(wording);
   const hasEnded = last?.toolCalls.length === 0;

@@ -1,18 +1,17 @@
-/** How much of two texts that differ is shown, around the place where they begin to. */
+/** Characters shown of two texts, before and after the place where they begin to differ. */
 const BEFORE = 24;
 const AFTER = 56;
 
 /**
- * What a difference is in: `words`, which the model read, `books`, which were committed, or `answers`, the record itself, which
- * nothing else can excuse.
+ * Where a difference is: in `words`, which the model read; in `books`, which were committed; or in `answers`, the record itself,
+ * which must be whole.
  */
 type Kind = 'words' | 'books' | 'answers';
 
-/** Something of a model-day that is stored and that replay makes otherwise. */
+/** Something that is stored of a model-day and that replay makes differently. */
 export interface Difference {
   kind: Kind;
-  /** As a sentence. */
-  said: string;
+  sentence: string;
   /** Whose prices it comes from; empty when it may be any. */
   symbols: readonly string[];
 }
@@ -20,7 +19,7 @@ export interface Difference {
 /** Collects the differences of one model-day. */
 export interface Comparison {
   readonly differences: Difference[];
-  note(kind: Kind, said: string, symbols?: readonly string[]): void;
+  note(kind: Kind, sentence: string, symbols?: readonly string[]): void;
   /** Notes two values that are not the same. */
   compare(what: string, pair: { kind: Kind; stored: unknown; replayed: unknown; symbols?: readonly string[] }): void;
 }
@@ -28,14 +27,14 @@ export interface Comparison {
 /** A comparison without differences yet. */
 export function createComparison(): Comparison {
   const differences: Difference[] = [];
-  const note: Comparison['note'] = (kind, said, symbols = []) => void differences.push({ kind, said, symbols });
+  const note: Comparison['note'] = (kind, sentence, symbols = []) => void differences.push({ kind, sentence, symbols });
   return {
     differences,
     note,
     compare(what, { kind, stored, replayed, symbols }) {
       if (stored === asStored(replayed)) return;
       const [was, is] = excerpts(stored, asStored(replayed));
-      note(kind, `${what}: ${was} is stored, replayed it is ${is}`, symbols);
+      note(kind, `${what}: stored ${was}, replayed ${is}`, symbols);
     },
   };
 }
@@ -45,7 +44,7 @@ function asStored(value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;
 }
 
-/** Two values; of two texts, what there is from shortly before the place where they begin to differ. */
+/** Two values; of two texts, an excerpt from shortly before the place where they begin to differ. */
 function excerpts(one: unknown, other: unknown): [string, string] {
   if (typeof one !== 'string' || typeof other !== 'string') return [shown(one), shown(other)];
   let place = 0;

@@ -10,29 +10,30 @@ import { gatherEvidence } from '../trading/evidence.ts';
 import type { Market } from '../trading/market.ts';
 import { type Play, beginPlay, callTool } from '../trading/play.ts';
 import { positionsOf } from '../trading/positions.ts';
-import { type RecordedStep, openingOf as openingIn, resultMessage, stepsIn } from '../trading/reasoning-log.ts';
+import { type RecordedStep, firstMessagesIn, resultMessage, stepsIn } from '../trading/reasoning-log.ts';
 import { isFromOutside } from '../trading/tools.ts';
 import { tradingCostsOf } from '../trading/trading-costs.ts';
 import { briefOf } from '../trading/trading-day.ts';
 import { compareEvidence, comparePositions, compareSession, compareToolUsage } from './books.ts';
 import { type Comparison, type Difference, createComparison } from './differences.ts';
-import { compareOpening } from './opening.ts';
-import type { DayRecord } from './record.ts';
+import { compareFirstMessages } from './first-messages.ts';
+import { type DayRecord, faultOf } from './record.ts';
 import type { Viewpoint } from './viewpoints.ts';
 
-/** The opening of a model-day, from its brief; a test's may look at the stored one. */
-export type OpeningOf = (brief: Brief, record: DayRecord) => readonly Message[];
+/** Makes the first messages of a model-day from its brief; those of tests may look at the record. */
+export type FirstMessagesOf = (brief: Brief, record: DayRecord) => readonly Message[];
 type Message = Pick<StoredMessage, 'role' | 'content'>;
 
-/** As models have read it, in the words of its version. */
-export const openingOfModels: OpeningOf = (brief, { terms }) => wordsOf(terms.wording).opening(brief, terms.entry?.prompt ?? null);
+/** As models read them, in the wording of the session. */
+export const firstMessagesOfModels: FirstMessagesOf = (brief, { terms }) =>
+  wordsOf(terms.wording).firstMessages(brief, terms.entry?.prompt ?? null);
 
-/** What a replay reads prices from. */
-export interface Replayed {
+/** What all model-days of a replay share. */
+export interface ReplayContext {
   reader: Reader;
   past: Past;
-  /** With what a conversation begins; tests whose agents say something else have their own. */
-  openingOf: OpeningOf;
+  /** Tests whose agents begin with other messages have their own. */
+  firstMessagesOf: FirstMessagesOf;
   /** The market of a date as of an instant. */
   marketAt(record: DayRecord, viewpoint: Viewpoint): Market;
 }
@@ -45,12 +46,12 @@ export interface ReplayedDay {
 }
 
 /**
- * Plays a model-day again: its morning from the close before and the prices at the time, its tool calls from its recorded answers,
- * its books from both; and compares what it makes with what is stored. Nothing that is compared is an input, except what came
- * from outside.
+ * Plays a model-day again and compares what that makes with what is stored: its morning from the close before and the prices at
+ * the time, its tool calls from its recorded answers, its books from both. Nothing that is compared is an input, except what
+ * came from outside.
  */
 export async function replayModelDay(
-  { reader, past, openingOf, marketAt }: Replayed,
+  { reader, past, firstMessagesOf, marketAt }: ReplayContext,
   record: DayRecord,
   viewpoint: Viewpoint,
 ): Promise<ReplayedDay> {
@@ -60,16 +61,15 @@ export async function replayModelDay(
     const market = marketAt(record, viewpoint);
     past.goTo(viewpoint.start, viewpoint.isLenient);
     const { start, play } = begin(reader, record, market);
-    const opening = openingOf(briefOf(play), record);
-    compareOpening(openingIn(record.conversation), opening, comparison);
+    const messages = firstMessagesOf(briefOf(play), record);
+    compareFirstMessages(firstMessagesIn(record.conversation), messages, comparison);
     const steps = stepsIn(record.conversation);
     day.fromOutside = await answerAgain(past, { record, steps, play, viewpoint, comparison });
     past.goTo(viewpoint.close, viewpoint.isLenient);
     compareBooks(reader, { record, start, play, comparison });
-    compareSession(record, { steps, opening, note: play.ownNote }, comparison);
+    compareSession(record, { steps, messages: messages.length, note: play.ownNote }, comparison);
   } catch (error) {
-    if (error instanceof TypeError || error instanceof ReferenceError || !(error instanceof Error)) throw error; // a bug
-    comparison.note('books', `it cannot be replayed: ${error.message}`);
+    comparison.note('books', `it cannot be replayed: ${faultOf(error)}`);
   }
   return day;
 }
@@ -89,7 +89,7 @@ function begin(reader: Reader, { past, terms, toolUsage }: DayRecord, market: Ma
 
 const NEWS = 'search_news';
 
-/** News are only taken from the record. */
+/** News results come only from the record. */
 async function notSearched(): Promise<never> {
   throw new Error('the result of a news search is missing');
 }

@@ -36,7 +36,7 @@ export interface DayRecord {
   toolUsage: StoredToolUsage[];
 }
 
-/** Reads terms, each text once as long as it stays the same: the model-days of a job share them. */
+/** Returns a function that reads terms. It parses a configuration once for all model-days of a job in a row. */
 export function createTermsReader(): (session: ReplayedSession) => Terms {
   let last: { text: string; agentConfig: AgentConfiguration; universe: ReadonlySet<string> } | undefined;
   return ({ agentConfig: text, entry, wording }) => {
@@ -45,14 +45,14 @@ export function createTermsReader(): (session: ReplayedSession) => Terms {
       const agentConfig = parseAgentConfiguration(text);
       last = { text, agentConfig, universe: new Set(universeOf(agentConfig)) };
     }
-    const known = wording === null ? WORDINGS_BEFORE : wordingOf(wording);
-    if (known === undefined) throw new Error(`its model read version ${wording} of the words, which this program does not know`);
+    const known = wording === null ? FIRST_WORDING : wordingOf(wording);
+    if (known === undefined) throw new Error(`its model read version ${wording} of the wording, which this program does not know`);
     return { ...last, entry: decodeEntry(entry), wording: known };
   };
 }
 
-/** In which words days from before versions are replayed: the first that were counted. */
-const WORDINGS_BEFORE: Wording = 1;
+/** The wording in which days are replayed that were committed before the wording had a version. */
+const FIRST_WORDING: Wording = 1;
 
 /** Throws an Error that says why a record cannot be read. */
 export function readRecord(reader: Reader, session: ReplayedSession, termsOf: (session: ReplayedSession) => Terms): DayRecord {
@@ -68,4 +68,10 @@ export function readRecord(reader: Reader, session: ReplayedSession, termsOf: (s
     evidence: evidenceOf(reader, sessionId),
     toolUsage: toolUsageOf(reader, sessionId),
   };
+}
+
+/** Why a record cannot be read or replayed, in words. Throws errors that only a bug of this program can cause. */
+export function faultOf(error: unknown): string {
+  if (error instanceof TypeError || error instanceof ReferenceError || !(error instanceof Error)) throw error;
+  return error.message;
 }

@@ -9,8 +9,8 @@ import { withSnapshot } from '../database/snapshot.ts';
 import { type Market, openMarket } from '../trading/market.ts';
 import { SLICE_MS, bySlices, nextTurn } from '../turns.ts';
 import type { Difference } from './differences.ts';
-import { type OpeningOf, type Replayed, openingOfModels, replayModelDay } from './model-day.ts';
-import { type DayRecord, type Terms, createTermsReader, readRecord } from './record.ts';
+import { type FirstMessagesOf, type ReplayContext, firstMessagesOfModels, replayModelDay } from './model-day.ts';
+import { type DayRecord, type Terms, createTermsReader, faultOf, readRecord } from './record.ts';
 import { type Viewpoint, asStamped, otherViewpoints } from './viewpoints.ts';
 
 /** What the replay of a database found. */
@@ -19,17 +19,17 @@ export interface ReplayReport {
   modelDays: number;
   same: number;
   superseded: { modelDays: number; same: number };
-  /** Model-days that replay makes otherwise, or whose digests do not match. */
+  /** Model-days that differ when they are replayed, or whose digests do not match. */
   differences: Listed<Finding>;
-  /** Those with the same books, in words from before these were counted, or of an entry from before these were stored. */
+  /** Those that differ only in words, and were committed before the wording had a version or entries were stored. */
   before: Listed<Finding>;
-  /** Those that differ where what was known at the time may have been replaced without a trace. */
+  /** Those that differ where a price that they could read may have been replaced without a trace. */
   lost: Listed<Finding>;
-  /** Those that are the same, from prices whose time stamps are later than they were used. */
+  /** Those that are the same, from prices whose time stamps are later than their use. */
   late: Listed<Finding>;
   /** Results of tools that came from outside, which are taken from the record. */
   fromOutside: number;
-  /** Model-days from before digests. */
+  /** Model-days that were committed before digests were stored. */
   undigested: number;
 }
 
@@ -37,7 +37,7 @@ export interface ReplayOptions {
   /** Called from time to time with the number of model-days replayed and the total. */
   onProgress?: (done: number, total: number) => void;
   signal?: AbortSignal;
-  openingOf?: OpeningOf;
+  firstMessagesOf?: FirstMessagesOf;
 }
 
 /** A report to which nothing has been added. */
@@ -66,12 +66,12 @@ export async function replay(path: string, options: ReplayOptions = {}): Promise
 export async function replayLedger(
   reader: Reader,
   report: ReplayReport,
-  { onProgress = () => {}, signal, openingOf = openingOfModels }: ReplayOptions = {},
+  { onProgress = () => {}, signal, firstMessagesOf = firstMessagesOfModels }: ReplayOptions = {},
 ): Promise<void> {
   const { modelDays: total } = await bySlices(countActive(reader));
   const past = openPast(reader);
   try {
-    const replayed = { reader, past, openingOf, marketAt: createMarkets(reader, past) };
+    const replayed = { reader, past, firstMessagesOf, marketAt: createMarkets(reader, past) };
     const termsOf = createTermsReader();
     let sliceEnd = 0;
     for (const date of auditedDates(reader)) {
@@ -91,8 +91,8 @@ export async function replayLedger(
   onProgress(report.modelDays, total);
 }
 
-/** The market of one job's date is shared by its model-days, as it was. */
-function createMarkets(reader: Reader, past: Past): Replayed['marketAt'] {
+/** The model-days of a job share the market of a date, as they did when they ran. */
+function createMarkets(reader: Reader, past: Past): ReplayContext['marketAt'] {
   let last: { key: string; universe: ReadonlySet<string>; market: Market } | undefined;
   return ({ session: { date }, terms: { universe } }, { market: instant, isLenient }) => {
     const key = `${date} ${instant} ${isLenient}`;
@@ -113,7 +113,7 @@ interface Verdict {
 }
 
 async function judge(
-  replayed: Replayed,
+  replayed: ReplayContext,
   session: ReplayedSession,
   termsOf: (session: ReplayedSession) => Terms,
 ): Promise<Verdict> {
@@ -126,16 +126,15 @@ async function judge(
     if (changed === null || changed.length === 0) return { ...verdict, isDigested };
     return { ...verdict, kind: 'differences', sentences: [...changed, ...verdict.sentences], isDigested };
   } catch (error) {
-    if (error instanceof TypeError || error instanceof ReferenceError || !(error instanceof Error)) throw error; // a bug
-    const sentences = [...(changed ?? []), `it cannot be read: ${error.message}`];
+    const sentences = [...(changed ?? []), `it cannot be read: ${faultOf(error)}`];
     return { kind: 'differences', sentences, fromOutside: 0, isDigested: changed !== null };
   }
 }
 
 type Explained = Omit<Verdict, 'isDigested'>;
 
-/** Replays a model-day as its time stamps say, and where that differs, as it may have been otherwise. */
-async function explain(replayed: Replayed, day: DayRecord): Promise<Explained> {
+/** Replays a model-day as its time stamps say and, where that differs, from the other viewpoints that are possible. */
+async function explain(replayed: ReplayContext, day: DayRecord): Promise<Explained> {
   const attempt = (viewpoint: Viewpoint) => replayModelDay(replayed, day, viewpoint);
   const first = await attempt(asStamped(day.session));
   const same: Explained = { kind: 'same', sentences: [], fromOutside: first.fromOutside };
@@ -146,7 +145,7 @@ async function explain(replayed: Replayed, day: DayRecord): Promise<Explained> {
   const late = 'prices, splits or dividends that it used are stamped later than it ran';
   if ((await attempt({ ...asStamped(day.session), isLenient: true })).differences.length === 0)
     return { ...same, kind: 'late', sentences: [late] };
-  return { ...same, kind: kindOf(replayed.reader, day, first.differences), sentences: saidOf(first.differences) };
+  return { ...same, kind: kindOf(replayed.reader, day, first.differences), sentences: sentencesOf(first.differences) };
 }
 
 /** Everything whose prices a model-day could read. */
@@ -158,7 +157,7 @@ function symbolsOf({ terms, past, evidence }: DayRecord): Set<string> {
   ]);
 }
 
-/** What may excuse differences: the first one, because the others may follow from it. */
+/** The list to which differences belong. Only the first one counts, because the others may follow from it. */
 function kindOf(reader: Reader, day: DayRecord, differences: readonly Difference[]): Verdict['kind'] {
   const { session, terms } = day;
   const isOld = session.wording === null || terms.entry === null;
@@ -169,9 +168,9 @@ function kindOf(reader: Reader, day: DayRecord, differences: readonly Difference
   return isLostAt(reader, { symbols, upTo: session.date }, session.completedAt) ? 'lost' : 'differences';
 }
 
-function saidOf(differences: readonly Difference[]): string[] {
+function sentencesOf(differences: readonly Difference[]): string[] {
   const { note, notes } = createNotes();
-  for (const { said } of differences) note(said);
+  for (const { sentence } of differences) note(sentence);
   return notes().problems;
 }
 

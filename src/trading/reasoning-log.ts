@@ -37,7 +37,7 @@ export function resultMessage(call: ToolCall, content: string): LogMessage {
 }
 
 /** The messages before the model's first answer. */
-export function openingOf(log: readonly LoggedMessage[]): readonly LoggedMessage[] {
+export function firstMessagesIn(log: readonly LoggedMessage[]): readonly LoggedMessage[] {
   const first = log.findIndex(({ role }) => role === 'assistant');
   return first === -1 ? log : log.slice(0, first);
 }

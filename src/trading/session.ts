@@ -15,7 +15,7 @@ import type { NewsSearch } from './news.ts';
 import { MAX_TOOL_NAME_LENGTH, type Play, beginPlay, callTool } from './play.ts';
 import type { Action } from './portfolio.ts';
 import { positionsOf } from './positions.ts';
-import { LogMismatch, type RecordedStep, answerMessages, openingOf, resultMessage, stepsIn } from './reasoning-log.ts';
+import { LogMismatch, type RecordedStep, answerMessages, firstMessagesIn, resultMessage, stepsIn } from './reasoning-log.ts';
 import { toolDescriptions } from './tools.ts';
 import type { TradingCosts } from './trading-costs.ts';
 import { briefOf } from './trading-day.ts';
@@ -139,10 +139,10 @@ async function replay(state: State): Promise<PastMessage['message'][]> {
 
 async function takePrompt(state: State, prompt: Prompt): Promise<void> {
   if (state.log.length === 0) return log(state, prompt);
-  const opening = openingOf(state.log);
+  const logged = firstMessagesIn(state.log);
   const isSame =
-    opening.length === prompt.length &&
-    prompt.every(({ role, content }, index) => opening[index]?.role === role && opening[index].content === content);
+    logged.length === prompt.length &&
+    prompt.every(({ role, content }, index) => logged[index]?.role === role && logged[index].content === content);
   if (!isSame) throw new LogMismatch('the prompt has changed');
 }
 

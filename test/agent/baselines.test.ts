@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createBaselineModel } from '../../src/agent/players/baseline-model.ts';
 import type { ChatMessage } from '../../src/agent/model.ts';
-import { openingMessages } from '../../src/agent/prompt.ts';
+import { firstMessages } from '../../src/agent/prompt.ts';
 import { addDays, isWeekday } from '../../src/calendar.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { storeBars } from '../../src/database/prices.ts';
@@ -50,7 +50,7 @@ async function play(
   day: LedgerDay,
   { signature = 'yardstick', brief = briefOf(day) } = {},
 ): Promise<ChatMessage[]> {
-  const conversation: ChatMessage[] = openingMessages(brief);
+  const conversation: ChatMessage[] = firstMessages(brief);
   for (let step = 0; step < MOST_STEPS; step += 1) {
     const { content, toolCalls } = await createBaselineModel(strategy, { signature, brief })(conversation);
     assert.ok(toolCalls.length <= MAX_TOOL_CALLS);

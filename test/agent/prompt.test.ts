@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openingMessages } from '../../src/agent/prompt.ts';
+import { firstMessages } from '../../src/agent/prompt.ts';
 import type { Brief } from '../../src/protocol.ts';
 
 const brief: Brief = {
@@ -16,7 +16,7 @@ const brief: Brief = {
 };
 
 test('the prompt has the date, the portfolio, the previous closes and the opens, as the brief has them', () => {
-  const [system, user] = openingMessages(brief);
+  const [system, user] = firstMessages(brief);
   assert.equal(system?.role, 'system');
   assert.deepEqual(user?.content.split('\n'), [
     "Today's date: 2025-01-07",
@@ -33,16 +33,16 @@ test('the prompt has the date, the portfolio, the previous closes and the opens,
 });
 
 test('the prompt has the note of a model that may keep one', () => {
-  const linesOf = (note: string | null) => openingMessages({ ...brief, note })[1]?.content.split('\n').slice(6, 9);
+  const linesOf = (note: string | null) => firstMessages({ ...brief, note })[1]?.content.split('\n').slice(6, 9);
   assert.deepEqual(linesOf(null), ['', 'Your note: none', '']);
   assert.deepEqual(linesOf('Sell AAPL\nsoon'), ['', 'Your note:', 'Sell AAPL']);
 });
 
 test("an entry's prompt follows that of all models, under a heading of its own", () => {
-  const [plain] = openingMessages(brief);
-  const [system, user] = openingMessages(brief, 'Be bold.\nSell late.');
+  const [plain] = firstMessages(brief);
+  const [system, user] = firstMessages(brief, 'Be bold.\nSell late.');
   assert.equal(system?.content, `${plain?.content}\n\nFurther instructions:\nBe bold.\nSell late.`);
-  assert.deepEqual(user, openingMessages(brief)[1]);
+  assert.deepEqual(user, firstMessages(brief)[1]);
 });
 
 const costs: [commissionPerTrade: number, commissionBps: number, slippageBps: number, line: string][] = [
@@ -57,7 +57,7 @@ const costs: [commissionPerTrade: number, commissionBps: number, slippageBps: nu
 ];
 for (const [commissionPerTrade, commissionBps, slippageBps, line] of costs) {
   test(`trading costs of ${commissionPerTrade}, ${commissionBps} and ${slippageBps} are in the prompt`, () => {
-    const [, user] = openingMessages({ ...brief, costs: { commissionPerTrade, commissionBps, slippageBps } });
+    const [, user] = firstMessages({ ...brief, costs: { commissionPerTrade, commissionBps, slippageBps } });
     assert.ok(user?.content.includes(`\n${line}\n`));
   });
 }

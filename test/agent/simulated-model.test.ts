@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ChatMessage } from '../../src/agent/model.ts';
-import { openingMessages } from '../../src/agent/prompt.ts';
+import { firstMessages } from '../../src/agent/prompt.ts';
 import { createSimulatedModel, temperamentOf, temperaments } from '../../src/agent/players/simulated-model.ts';
 import { addDays } from '../../src/calendar.ts';
 import { openDatabase } from '../../src/database/database.ts';
@@ -29,7 +29,7 @@ async function trade(day: LedgerDay, signature: string, family = signature): Pro
   });
   const brief: Brief = { date: day.market.date, ...describePortfolio(day), quotes, costs: null };
   const model = createSimulatedModel({ signature, family }, brief);
-  const conversation: ChatMessage[] = openingMessages(brief);
+  const conversation: ChatMessage[] = firstMessages(brief);
   for (let step = 0; step < 10; step += 1) {
     const { content, toolCalls } = await model(conversation);
     conversation.push({ role: 'assistant', content, toolCalls });

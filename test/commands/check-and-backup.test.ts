@@ -82,7 +82,7 @@ test('check --replay: exit code 1 and the day by name where only replay finds so
     ...[1, ...ledger, 'replay: 3 of 5 model-days replayed: same reports, same answers, same books', '  differ: 2'],
     ...['    model-a 2025-01-06 (session 2)', '      its tokens, cost or times changed after the commit'],
     ...['    model-a 2025-01-07 (session 3)', '      its conversation changed after the commit'],
-    ...['      session_summary: "done" is stored, replayed it is "Done!"', ''],
+    ...['      session_summary: stored "done", replayed "Done!"', ''],
   ]);
 });
 
@@ -171,7 +171,7 @@ test('check: a file of an earlier version is compared with its manifest, and rea
   assert.deepEqual(await look(), [0, schema, 'file: sound', 'ledger: 0 model-days of 0 models, 0 positions']);
   old.exec(`UPDATE market_days SET recorded_at = '2025-01-07'`);
   old.close();
-  assert.deepEqual(await look(), [1, schema, 'file: damaged', '  market_days is not as the manifest states it: a value in its 1 rows has changed']);
+  assert.deepEqual(await look(), [1, schema, 'file: damaged', '  market_days is not as the manifest states it: a value in its 1 row has changed']);
   assert.deepEqual(readdirSync(cwd).sort(), ['configs', 'old.db', 'server.js']);
 });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type TestContext, before, test } from 'node:test';
 import type { ChatMessage } from '../../src/agent/model.ts';
 import { createBaselineModel } from '../../src/agent/players/baseline-model.ts';
-import { openingMessages } from '../../src/agent/prompt.ts';
+import { firstMessages } from '../../src/agent/prompt.ts';
 import { type CalendarDate, weekdays } from '../../src/calendar.ts';
 import { drawKey, shiftBack } from '../../src/control/key.ts';
 import { writeControlMarket } from '../../src/control/market.ts';
@@ -124,7 +124,7 @@ function morning(
 function baseline(strategy: BaselineStrategy): Trader {
   return async (day) => {
     const brief = briefOf(day);
-    const conversation: ChatMessage[] = openingMessages(brief);
+    const conversation: ChatMessage[] = firstMessages(brief);
     for (;;) {
       const { content, toolCalls } = await createBaselineModel(strategy, { signature: strategy, brief })(conversation);
       conversation.push({ role: 'assistant', content, toolCalls });

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { SQLInputValue } from 'node:sqlite';
 import type { Database } from '../../src/database/database.ts';
 import { checkManifest, digestTable, listedTables } from '../../src/database/manifest.ts';
+import { count as counted } from '../../src/sentences.ts';
 import { atOnce } from '../support/at-once.ts';
 import { auditOf, replayOf } from '../support/books.ts';
 import { isLong } from '../support/long.ts';
@@ -45,7 +46,7 @@ function* mutationsOf(database: Database): Generator<Mutation> {
   }
 }
 
-/** Does one mutation, as somebody would who forges a file, and takes it back. False where a key refuses it. */
+/** Does one mutation, as somebody would who forges a file, looks unless a key refuses it, and takes it back. */
 async function mutate(database: Database, { sql, values }: Mutation, look: () => Promise<void>): Promise<void> {
   await undone(database, [], async () => {
     try {
@@ -70,7 +71,7 @@ async function forgeable(): Promise<Database> {
  * nothing out.
  */
 const exempt: [place: RegExp, why: string][] = [
-  [/^jobs\.(status|completed_at|idle_restarts|progress_mark|life_counts)$/, 'how a job goes on after a model-day was committed'],
+  [/^jobs\.(status|completed_at|idle_restarts|progress_mark|life_counts)$/, 'the course of a job after a model-day was committed'],
   [/^(simulation_runs|job_details)\.status$/, 'the same; the check compares the latter with the sessions, in a process of its own'],
   [/^trading_sessions\.(active_from|active_to|start_changed)$/, 'which of its sessions counts since when changes with later ones'],
   [/^session_prices\.(price|split|dividend)_changed$/, 'whether prices have changed since changes with them'],
@@ -114,20 +115,20 @@ test('in a package, a digit changed in any column of any table is found by its m
     await mutate(database, mutation, async () => {
       count += 1;
       const { rows } = database.statement(`SELECT count(*) AS rows FROM ${mutation.table}`).get() as Row;
-      const said = [`${mutation.table} is not as the manifest states it: a value in its ${rows} rows has changed`];
+      const said = [`${mutation.table} is not as the manifest states it: a value in its ${counted(Number(rows), 'row')} has changed`];
       assert.deepEqual(atOnce(checkManifest(database)), said, mutation.sql);
     });
   assert.ok(count > 120);
 });
 
-/** What else may happen to a package. */
+/** Other damage to a package. */
 const damaged: [sql: string, said: string][] = [
   ['DELETE FROM tool_usage WHERE tool_name = \'calculate\'', 'tool_usage is not as the manifest states it: it has 23 rows, not 25'],
-  ['DROP TABLE market_days', 'market_days is in the manifest, and not in the file'],
-  ['CREATE TABLE notes (text TEXT); INSERT INTO notes VALUES (1)', 'notes is not as the manifest states it: it is not listed, and has 1 rows'],
+  ['DROP TABLE market_days', 'market_days is in the manifest, but not in the file'],
+  ['CREATE TABLE notes (text TEXT); INSERT INTO notes VALUES (1)', 'notes is not as the manifest states it: it is not listed, and has 1 row'],
   [`DELETE FROM package_manifest WHERE table_name = 'holdings'`, 'holdings is not as the manifest states it: it is not listed, and has 31 rows'],
 ];
-test('a manifest names rows and tables that are missing or more', async () => {
+test('a manifest names tables with rows too few or too many, and tables that are missing or added', async () => {
   const database = await forgeable();
   for (const name of listedTables(database)) {
     const { table, rows, sha256 } = atOnce(digestTable(database, name));

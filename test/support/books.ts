@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { openingMessages } from '../../src/agent/prompt.ts';
+import { firstMessages } from '../../src/agent/prompt.ts';
 import { type AuditReport, auditLedger, emptyReport } from '../../src/audit/audit.ts';
 import { parseConfiguration } from '../../src/configuration.ts';
 import { type CommandDatabase, type Database, openDatabase } from '../../src/database/database.ts';
@@ -95,7 +95,7 @@ export function createBooks(
     );
     database.statement(`UPDATE jobs SET status = 'completed', completed_at = ? WHERE job_id = ?`).run(createdAt, jobId);
     const session = await reopen({ jobId, date, model });
-    await session.prompt(openingMessages(session.brief));
+    await session.prompt(firstMessages(session.brief));
     return session;
   };
   const complete = async (session: Session, orders: readonly Order[] = []) => {

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { Database } from '../../src/database/database.ts';
 import { asObject, tryParse } from '../../src/json.ts';
-import { type OpeningOf, openingOfModels } from '../../src/replay/model-day.ts';
+import { type FirstMessagesOf, firstMessagesOfModels } from '../../src/replay/model-day.ts';
 import { emptyReplay, replayLedger } from '../../src/replay/replay.ts';
 import { linesOf } from './books.ts';
 
 /** Agents of tests that follow a script begin with their brief as JSON, or their whole start; some begin with a fixed word. */
-const openingOfScripts: OpeningOf = (brief, record) => {
+const firstMessagesOfScripts: FirstMessagesOf = (brief, record) => {
   const [first, ...others] = record.conversation;
-  if (first?.role !== 'user' || others[0]?.role === 'user') return openingOfModels(brief, record);
+  if (first?.role !== 'user' || others[0]?.role === 'user') return firstMessagesOfModels(brief, record);
   const said = asObject(tryParse(first.content));
   const read = said?.['brief'] ?? said;
   const isBrief = read === undefined || isDeepStrictEqual(read, JSON.parse(JSON.stringify(brief)));
@@ -17,12 +17,12 @@ const openingOfScripts: OpeningOf = (brief, record) => {
 };
 
 /** Of an agent that ends its day without an answer, which ours never does. */
-const NOTHING_SAID = ' is stored, replayed it is nothing';
+const NOTHING_SAID = ', replayed nothing';
 
 /** The model-days of a database whose replay differs, as lines. */
 export async function replayDifferences(database: Database): Promise<string[]> {
   const report = emptyReplay();
-  await replayLedger(database, report, { openingOf: openingOfScripts });
+  await replayLedger(database, report, { firstMessagesOf: firstMessagesOfScripts });
   const lines = linesOf([...report.differences.first, ...report.lost.first, ...report.before.first]);
   return lines.filter((line) => !line.endsWith(NOTHING_SAID));
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { openingMessages } from '../../src/agent/prompt.ts';
+import { firstMessages } from '../../src/agent/prompt.ts';
 import { addDays, weekdays } from '../../src/calendar.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { type DividendBasis, dividendBases } from '../../src/database/dividends.ts';
@@ -264,14 +264,14 @@ test('the brief says which dividends were received, and the tools see the same c
   const { cash, holdings, portfolioValue } = brief;
   assert.deepEqual(JSON.parse(results[0]?.content ?? ''), { cash, holdings, portfolio_value: portfolioValue });
   assert.equal(cash, 9012.6);
-  const [, user] = openingMessages(brief);
+  const [, user] = firstMessages(brief);
   assert.match(
     String(user?.content),
     /\n\nDividends received this morning:\nAAPL: 2.6, which is 0.260001 on each of 10 shares \(ex-date 2025-01-03\)\nAAPL: 10, /,
   );
   const none = await (await booksOf({ ...HELD, days: [] })).open('2025-01-03');
   assert.equal('dividends' in none.brief, false);
-  assert.doesNotMatch(openingMessages(none.brief).map(({ content }) => content).join(), /ividend/);
+  assert.doesNotMatch(firstMessages(none.brief).map(({ content }) => content).join(), /ividend/);
 });
 
 test('a session interrupted before a dividend was learned is not resumed: it starts over and is paid', async () => {
@@ -281,11 +281,11 @@ test('a session interrupted before a dividend was learned is not resumed: it sta
   told(books);
   const resumed = await books.reopen(first.modelDay);
   await resumed.resume();
-  const mismatch = await resumed.prompt(openingMessages(resumed.brief)).catch((error: unknown) => error);
+  const mismatch = await resumed.prompt(firstMessages(resumed.brief)).catch((error: unknown) => error);
   assert.match(String(mismatch), /the prompt has changed/);
   await resumed.setAside(mismatch as never);
   const over = await books.reopen(first.modelDay);
-  await over.prompt(openingMessages(over.brief));
+  await over.prompt(firstMessages(over.brief));
   await books.complete(over);
   assert.deepEqual(ledgerOf(books.database, 'model-a').slice(1), [
     '2025-01-03 dividend AAPL 10 1 => 9010 10010 10 AAPL:10',

@@ -54,7 +54,7 @@ const calls: [tool: string, args: unknown][] = [
 
 async function sample(wording: Wording): Promise<string> {
   const words = wordsOf(wording);
-  const openings = briefs.map(([day, prompt]) => words.opening(day, prompt));
+  const openings = briefs.map(([day, prompt]) => words.firstMessages(day, prompt));
   const summaries = [words.summary({ content: 'Done.', note: null }), words.summary({ content: '', note: 'Cut off.' }), words.stepLimit(7)];
   const news = async () => ({ results: [], undated: 0 });
   const days = [dayOf(wording, 9_900, {}), dayOf(wording, 0, { news, note: null })];

@@ -1,8 +1,8 @@
 import type { StoredMessage } from '../database/replay.ts';
 import type { Comparison } from './differences.ts';
 
-/** Compares the prompt and the morning report that are stored with those that replay makes, line by line. */
-export function compareOpening(
+/** Compares the prompt and the morning report of the record with those that replay makes, line by line. */
+export function compareFirstMessages(
   stored: readonly Pick<StoredMessage, 'role' | 'content'>[],
   made: readonly Pick<StoredMessage, 'role' | 'content'>[],
   { compare }: Comparison,
@@ -17,7 +17,7 @@ export function compareOpening(
   }
 }
 
-/** The lines of two texts in pairs, without those that both begin and end with. */
+/** The lines of two texts in pairs, without the lines that both begin with or both end with. */
 function changedLines(stored: readonly string[], made: readonly string[]): [string | undefined, string | undefined][] {
   const least = Math.min(stored.length, made.length);
   let start = 0;

@@ -12,23 +12,33 @@ const NOT_RUN: readonly (number | null)[] = [126, 127];
 /** The same in the words of bubblewrap and Slurm. */
 const NOT_FOUND = /\bexecvp |\bexecve\(\): /;
 
-/** How a launcher ended. */
-export interface LauncherEnd {
+/** What a launcher itself has written so far. */
+export interface Said {
   name: string;
+  stderr: string;
+  /** The beginning of a line on stdout that has not ended, before the child's first. */
+  unended: string;
+}
+
+/** How a launcher ended. */
+export interface LauncherEnd extends Said {
   code: number | null;
   killedBy: NodeJS.Signals | null;
-  stderr: string;
 }
 
 /** `srun: exit code 137; error: Node failure on w2`. */
-export function describeEnd({ name, code, killedBy, stderr }: LauncherEnd): string {
-  return [`${name}: ${killedBy ?? `exit code ${code}`}`, ...endOf(stderr, name)].join('; ');
+export function describeEnd({ code, killedBy, ...said }: LauncherEnd): string {
+  return [`${said.name}: ${killedBy ?? `exit code ${code}`}`, ...wordsOf(said)].join('; ');
 }
 
 /** What a launcher has said so far, in brackets after a reason that does not come from it; empty when it said nothing. */
-export function describeSaid(name: string, stderr: string): string {
-  const lines = endOf(stderr, name);
-  return lines.length === 0 ? '' : ` (${name}: ${lines.join('; ')})`;
+export function describeSaid(said: Said): string {
+  const words = wordsOf(said);
+  return words.length === 0 ? '' : ` (${said.name}: ${words.join('; ')})`;
+}
+
+function wordsOf({ name, stderr, unended }: Said): string[] {
+  return [...endOf(stderr, name), ...(unended === '' ? [] : [`it wrote "${quote(unended)}" to stdout`])];
 }
 
 /** The last lines of a launcher's stderr, without its own name in front. */
@@ -55,9 +65,14 @@ export function lackOf({ code, stderr }: LauncherEnd): string | null {
 }
 
 /** Why a launcher could not be started on this machine. */
-export function whyNotStarted(error: Error): string {
+export function describeNotStarted(name: string, error: Error): string {
+  return `Cannot start ${name}, the program of MODEL_DAY_COMMAND: ${whyNotStarted(error)}`;
+}
+
+function whyNotStarted(error: Error): string {
   const code = codeOf(error);
-  if (code === 'ENOENT') return `it is not installed, or not in PATH (${error.message})`;
+  if (code === 'ENOENT' || code === 'ENOTDIR') return `it is not installed, or not in PATH (${error.message})`;
+  if (code === 'E2BIG') return `its arguments are too long for this system (${error.message})`;
   return code === 'EACCES' ? `it may not be run (${error.message})` : error.message;
 }
 

@@ -1,10 +1,13 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { basename } from 'node:path';
 import type { ModelDay } from '../database/sessions.ts';
+import { ServiceError } from '../domain.ts';
 import { type Host, ownNode } from '../own-node.ts';
 import { type LauncherTimes, launcherTimes } from './launcher-end.ts';
+import { describeNotStarted } from './launcher-words.ts';
 import { loaderText, packProgram } from './loader.ts';
 import { type StartChild, childFlags, startConfined } from './process.ts';
+import { isShortage } from './shortage.ts';
 
 /** What every launcher gets of this process's environment; MODEL_DAY_COMMAND_ENV names more. */
 const LAUNCHER_VARIABLES = ['PATH', 'HOME'];
@@ -27,15 +30,25 @@ export function startChildBy(
   if (modelDayCommand === null) return startConfined;
   const launcher = { name: basename(modelDayCommand[0] ?? ''), times };
   const names = [...LAUNCHER_VARIABLES, ...modelDayCommandVariables];
-  const env = Object.fromEntries(names.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])));
+  // Own ones: every object inherits `constructor` and the like.
+  const env = Object.fromEntries(names.flatMap((name) => (Object.hasOwn(environment, name) ? [[name, environment[name]]] : [])));
   return (program, rights, modelDay) => {
     const { args } = ownNode(childFlags(rights), loaderText(rights.network), NODE);
-    const [file = '', ...rest] = fillCommand(modelDayCommand, args, modelDay);
-    // In a process group of its own: Ctrl-C in a terminal reaches only the service, which then ends its launchers in order.
-    const child = spawn(file, rest, { stdio: 'pipe', env, detached: true });
-    child.stdin.write(packProgram(program, rights.network));
+    const child = startLauncher(launcher.name, fillCommand(modelDayCommand, args, modelDay), env);
+    child.stdin?.write(packProgram(program, rights.network)); // there is no stdin when there are too many open files
     return { child, launcher };
   };
+}
+
+/** Throws what `spawn` throws when the machine is short of something; otherwise a `ServiceError` that names the launcher. */
+function startLauncher(name: string, [file = '', ...args]: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
+  try {
+    // In a process group of its own: Ctrl-C in a terminal reaches only the service, which then ends its launchers in order.
+    return spawn(file, args, { stdio: 'pipe', env, detached: true });
+  } catch (error) {
+    if (isShortage(error) || !(error instanceof Error)) throw error;
+    throw new ServiceError('cannot_start', describeNotStarted(name, error), { cause: error });
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { type Channel, isMessage } from './channel.ts';
 import { type Launcher, boundOutput, endLauncher } from './launcher-end.ts';
-import { type LauncherEnd, describeBanner, describeEnd, describeSaid, lackOf, whyNotStarted } from './launcher-words.ts';
+import { type LauncherEnd, describeBanner, describeEnd, describeNotStarted, describeSaid, lackOf } from './launcher-words.ts';
 import { watchMemory } from './memory.ts';
 import { type Started, endProcess, readStderr } from './process.ts';
 import { isShortage } from './shortage.ts';
@@ -14,6 +14,8 @@ import { isShortage } from './shortage.ts';
 /** A banner is quoted with the lines that come within this time after its first. */
 const BANNER_MS = 100;
 const MAX_BANNER_LINES = 5;
+/** How much is kept of a line that does not end, such as a question that waits for an answer. */
+const MAX_UNENDED_LENGTH = 1_000;
 
 /** How a started child is watched and ended. */
 export interface Tending {
@@ -68,18 +70,20 @@ function tendProcess(child: ChildProcess, { channel, memoryMb }: Care): Tending 
 
 function tendLauncher(child: ChildProcess, { name, times }: Launcher, { channel, apiKey }: Care): Tending {
   const stderr = readStderr(child, channel.fail, (text) => withoutKey(text, apiKey));
-  const said = () => describeSaid(name, stderr());
+  const unended = readUnended(child, channel, (text) => withoutKey(text, apiKey));
+  const tell = () => ({ name, stderr: stderr(), unended: unended() });
+  const said = () => describeSaid(tell());
   const givenUp = Promise.withResolvers<void>();
   boundOutput(child, times);
   child.on('error', (error) => {
     if (isShortage(error)) channel.lose(`it could not be started, ${error.message}`, name);
-    else channel.fail(`Cannot start ${name}, the program of MODEL_DAY_COMMAND: ${whyNotStarted(error)}`);
+    else channel.fail(describeNotStarted(name, error));
   });
   const foreign: string[] = [];
   const failByBanner = () => channel.fail(describeBanner(name, foreign));
   const conclude = (code: number | null, killedBy: NodeJS.Signals | null) => {
     if (foreign.length > 0) return failByBanner();
-    const end: LauncherEnd = { name, code, killedBy, stderr: stderr() };
+    const end: LauncherEnd = { ...tell(), code, killedBy };
     const lack = lackOf(end);
     // Exit code 0 without an outcome is a failure too: srun ends with it after a node has failed.
     if (!channel.hasSpoken() && lack !== null) channel.fail(`Cannot run the model process: ${lack} (${describeEnd(end)})`);
@@ -101,9 +105,21 @@ function tendLauncher(child: ChildProcess, { name, times }: Launcher, { channel,
   };
 }
 
-/** A launcher that repeats its input would otherwise show the key. */
+/** Reads what comes before the child's first line; the function returned gives the beginning of a line that has not ended. */
+function readUnended({ stdout }: ChildProcess, channel: Channel, clean: (text: string) => string): () => string {
+  let text = '';
+  stdout?.on('data', (chunk: Buffer) => {
+    const last = channel.hasSpoken() ? '' : (text + chunk.toString()).split('\n').at(-1);
+    text = clean(last ?? '').slice(0, MAX_UNENDED_LENGTH);
+  });
+  return () => text;
+}
+
+/** A launcher that repeats its input would otherwise show the key, as it is or as the messages to the child contain it. */
 function withoutKey(text: string, apiKey: string | null): string {
-  return apiKey === null ? text : text.replaceAll(apiKey, '…');
+  if (apiKey === null) return text;
+  const inJson = JSON.stringify(apiKey).slice(1, -1);
+  return text.replaceAll(apiKey, '…').replaceAll(inJson, '…');
 }
 
 /** Resolves when the process has exited and its lines have been handled; `conclude` then settles the outcome if nothing has. */

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { ChildProcess } from 'node:child_process';
+import { ChildProcess, execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
+import { ServiceError } from '../../src/domain.ts';
 import { NO_INSPECTOR_FLAGS } from '../../src/inspector.ts';
 import { fillCommand, startChildBy } from '../../src/worker/launcher.ts';
 import { childFlags } from '../../src/worker/process.ts';
@@ -57,9 +58,11 @@ test('a launcher that fails, and leaves a process behind which holds its output,
   assert.match(outcome.error, /^it ended by itself \(sh: exit code 1; \d+\)$/);
 });
 
-/** How a model-day ends that its launcher spoils. `lost`: it is tried again. */
-const bad: [name: string, command: string[], error: RegExp, status: 'failed' | 'lost', options?: LauncherOptions][] = [
+/** How a model-day ends that its launcher spoils. `lost`: it is tried again; `thrown`: by `spawn`, and fails with the message. */
+const bad: [name: string, command: string[], error: RegExp, status: 'failed' | 'lost' | 'thrown', options?: LauncherOptions][] = [
   ['that is missing', ['/nowhere/srun', 'node'], /^Cannot start srun, the program of MODEL_DAY_COMMAND: it is not installed, or not in PATH/, 'failed'],
+  ['in a folder that is a file', ['/etc/passwd/srun'], /^Cannot start srun, the program of MODEL_DAY_COMMAND: it is not installed/, 'thrown'],
+  ['with arguments that are too long', ['sh', 'x'.repeat(200_000)], /^Cannot start sh, .*: its arguments are too long for this system/, 'thrown'],
   ['that may not be run', ['/etc/passwd'], /^Cannot start passwd, .*: it may not be run/, 'failed'],
   ['without Node', shell('/nowhere/NODE'), /^Cannot run the model process: a program of MODEL_DAY_COMMAND was not found on its machine/, 'failed'],
   [
@@ -94,6 +97,14 @@ const bad: [name: string, command: string[], error: RegExp, status: 'failed' | '
   ],
   ['that repeats its input', shell('cat'), /^sh sends back its input instead of the model process's output/, 'failed'],
   ['that ends before the first line', shell('echo "sh: error: no node" >&2; exit 1'), /^it ended by itself \(sh: exit code 1; error: no node\)$/, 'lost'],
+  ['that ends within a line', shell(`printf 'Access denied'; exit 1`), /^it ended by itself \(sh: exit code 1; it wrote "Access denied" to stdout\)$/, 'lost'],
+  [
+    'that asks and waits for an answer',
+    shell(`printf 'Password: '; cat >/dev/null`),
+    /^it sent nothing for [\d.]+ seconds \(sh: it wrote "Password:" to stdout\)$/,
+    'lost',
+    { patienceMs: ROOM_MS },
+  ],
   ['that succeeds without a line', ['true'], /^it ended by itself \(true: exit code 0\)$/, 'lost'],
   [
     'that waits forever',
@@ -126,7 +137,11 @@ const bad: [name: string, command: string[], error: RegExp, status: 'failed' | '
 ];
 for (const [name, command, error, status, options] of bad) {
   test(`a launcher ${name} is one model-day that ${status === 'lost' ? 'is tried again' : 'failed'}, in words`, async () => {
-    const { outcome } = await runThrough(command, options);
+    const thrown = (reason: unknown) => {
+      assert.ok(reason instanceof ServiceError, String(reason));
+      return { outcome: { status: 'thrown', error: reason.message } };
+    };
+    const { outcome } = await runThrough(command, options).catch(thrown);
     assert.match(outcome.error, error);
     assert.equal(outcome.status, status);
   });
@@ -137,6 +152,32 @@ test('a key that a launcher repeats appears in no error and no log', async () =>
   assert.match(outcome.error, /^it sent nothing/);
   assert.ok(stderr.includes('"apiKey":"…"'), stderr);
   assert.ok(!`${outcome.error}${stderr}`.includes(KEY));
+});
+
+test('a key with characters that JSON escapes does not appear either', async () => {
+  const apiKey = 'sk-a"quoted\\secret';
+  const { stderr } = await runThrough(shell('cat >&2'), { model: { ...endpoint, apiKey }, patienceMs: ROOM_MS });
+  assert.ok(stderr.includes('"apiKey":"…"'), stderr);
+});
+
+/** In another process, whose open files all run out; a crash of that process would be one of the service. */
+test('a launcher for whose pipes there are too few open files is tried again, and does not end the service', { skip: noProc }, () => {
+  const here = new URL('.', import.meta.url).href;
+  const script = `
+    const { runThrough, NODE } = await import('${here}../support/launchers.ts');
+    const { openSync, writeSync } = await import('node:fs');
+    try { for (;;) openSync('/dev/null'); } catch {}
+    process.exitCode = 1;
+    const { outcome } = await runThrough(['env', NODE], { program: '' });
+    writeSync(1, JSON.stringify(outcome));
+    process.exit(0);`;
+  const said = execFileSync('sh', ['-c', 'ulimit -n 64; exec "$0" "$@"', NODE, '--input-type=module', '--eval', script], { encoding: 'utf8' });
+  assert.deepEqual(JSON.parse(said), { status: 'lost', hasSpoken: false, error: 'it could not be started, spawn env EMFILE', launcher: 'env' });
+});
+
+test('a launcher gets nothing for a name such as "constructor", which is not a variable of the service', async () => {
+  const { stderr } = await runThrough(shell('env >&2; exit 1'), { variables: ['constructor', 'toString', '__proto__'] });
+  assert.doesNotMatch(stderr, /native code|\[object/);
 });
 
 test('no part of a key is left where the end of stderr begins within it', async () => {

@@ -67,17 +67,18 @@ export function readJsonFile(path: string): unknown {
   }
 }
 
-/** The symbols that may be bought. */
+/** The symbols that may be bought. A stored configuration without symbols, as jobs had them before version 1.1, means the NASDAQ-100. */
 export function universeOf(agentConfig: AgentConfiguration): readonly string[] {
   return agentConfig.stock_symbols ?? nasdaq100;
 }
 
 /**
  * How the models of a job trade that picks a universe by name: with its symbols. Null picks the default one, that of
- * `agent_config`. Throws a `ServiceError` (`unknown_universe`) for a name that the configuration does not have.
+ * `agent_config` or of the program. The symbols are always named, because a job stores them: a later program, whose default may be
+ * another one, replays it. Throws a `ServiceError` (`unknown_universe`) for a name that the configuration does not have.
  */
 export function agentConfigurationFor({ agent_config, universes }: Configuration, universe: string | null): AgentConfiguration {
-  if (universe === null) return agent_config;
+  if (universe === null) return { ...agent_config, stock_symbols: [...universeOf(agent_config)] };
   const symbols = Object.hasOwn(universes, universe) ? universes[universe] : undefined;
   if (symbols !== undefined) return { ...agent_config, stock_symbols: symbols };
   const names = Object.keys(universes);

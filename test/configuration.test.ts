@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { baselineOf } from '../src/configuration-schema.ts';
 import { agentConfigurationFor, parseAgentConfiguration, parseConfiguration, readConfiguration, universeOf } from '../src/configuration.ts';
+import { nasdaq100 } from '../src/universe.ts';
 import { temporaryFolder } from './support/service.ts';
 
 test('a configuration of the AI-Trader family loads unchanged', () => {
@@ -88,7 +89,8 @@ test('universes: lists of symbols by name, one of which takes the place of stock
   const universes = { control: ['qxkzva', 'BRK-B', 'QXKZVA'], 'S&P mini': ['SPY'] };
   const configuration = parseConfiguration({ models: [], agent_config: { max_steps: 7 }, universes }, 'file');
   assert.deepEqual(configuration.universes, { control: ['QXKZVA', 'BRK-B'], 'S&P mini': ['SPY'] });
-  assert.equal(agentConfigurationFor(configuration, null), configuration.agent_config);
+  const byDefault = { ...configuration.agent_config, stock_symbols: nasdaq100 };
+  assert.deepEqual(agentConfigurationFor(configuration, null), byDefault, 'a job stores its symbols: a later default changes no old job');
   const chosen = agentConfigurationFor(configuration, 'control');
   assert.deepEqual(chosen, { ...configuration.agent_config, stock_symbols: ['QXKZVA', 'BRK-B'] });
   for (const name of ['CONTROL', 'toString', ''])

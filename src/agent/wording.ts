@@ -1,6 +1,6 @@
 /**
- * The version of everything that a model reads: prompt, morning report, tools with their descriptions, replies and refusals,
- * and the default universe. It is stored with each committed session, so that any later program can replay the session.
+ * The version of everything that a model reads: prompt, morning report, tools with their descriptions, replies and refusals.
+ * It is stored with each committed session, so that any later program can replay the session. The universe is stored with the job.
  *
  * To change a text, add a version to the end of this list and keep the functions of the earlier ones: the compiler asks for
  * both in `prompt.ts` and in `trading/tools.ts`.

@@ -34,7 +34,9 @@ export async function startView({ path, name, settings, log, clock, accessTokens
   const database = openView(path);
   const mode = modeReader(database);
   const served: ServedSettings = {
-    ...{ ...settings, databasePath: path, preserveDevData: null },
+    ...settings,
+    databasePath: path,
+    preserveDevData: null,
     get deploymentMode() {
       return mode();
     },
@@ -56,7 +58,7 @@ export async function startView({ path, name, settings, log, clock, accessTokens
 
 /**
  * Returns a function that reads the mode in which the jobs of a file were created: DEV where any of them was, because its models
- * are simulated. While the file cannot be read, the mode is the last one: a response that says so has it too.
+ * are simulated. While the file cannot be read, it returns the mode that it read last, for the responses that report the fault.
  */
 function modeReader(database: Database): () => ServedSettings['deploymentMode'] {
   let last: ServedSettings['deploymentMode'] = 'UNKNOWN';

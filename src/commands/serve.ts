@@ -29,7 +29,11 @@ export async function serve(): Promise<Service> {
   announceMode(settings);
   await makeThreads();
   const service = await startService({
-    ...{ settings, log, clock, accessTokens, pages: builtPages() },
+    settings,
+    log,
+    clock,
+    accessTokens,
+    pages: builtPages(),
     get agentProgram() {
       return agentProgram();
     },

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { withNewestSchema } from '../database/newest-schema.ts';
-import { OlderSchema } from '../database/snapshot.ts';
+import { OlderSchema } from '../database/read-only.ts';
 import { readAccessTokens } from '../http/access-tokens.ts';
 import { createStderrLog } from '../log.ts';
 import { readSettings } from '../settings.ts';

@@ -30,9 +30,9 @@ export function* makePackage(
     migrate(connection);
     connection.prepare('ATTACH ? AS source').run(`${url}${url.includes('?') ? '&' : '?'}mode=ro`);
     connection.exec('BEGIN');
-    const later = takeAway(connection);
+    const dropped = dropIndexesAndTriggers(connection);
     yield* fill(file);
-    for (const sql of later) connection.exec(sql);
+    for (const sql of dropped) connection.exec(sql);
     yield* writeManifest(file);
     checkReferences(connection);
     connection.exec('COMMIT');
@@ -42,7 +42,7 @@ export function* makePackage(
 }
 
 /** Removes the indexes and triggers of an empty schema, and returns the statements that make them again. */
-function takeAway(connection: DatabaseSync): string[] {
+function dropIndexesAndTriggers(connection: DatabaseSync): string[] {
   const sql = `SELECT type, name, sql FROM main.sqlite_schema WHERE type IN ('index', 'trigger') AND sql IS NOT NULL`;
   const found = connection.prepare(sql).all();
   for (const { type, name } of found) connection.exec(`DROP ${type} main.${name}`);

@@ -14,12 +14,23 @@ import type { PackageFile } from './package-file.ts';
 const OF_JOB = ['jobs', 'simulation_runs', 'job_details', 'trading_sessions'];
 /** Rows that name a session. */
 const OF_SESSION = [
-  ...['positions', 'reasoning_logs', 'tool_usage', 'session_prices', 'session_splits', 'session_dividends', 'session_digests'],
+  'positions',
+  'reasoning_logs',
+  'tool_usage',
+  'session_prices',
+  'session_splits',
+  'session_dividends',
+  'session_digests',
 ];
 /** Splits and dividends: all of a symbol, because later splits convert earlier dividends. */
 const OF_SYMBOL = [
-  ...['stock_splits', 'stock_split_coverage', 'stock_split_spans', 'stock_split_revisions'],
-  ...['dividends', 'dividend_coverage', 'dividend_revisions'],
+  'stock_splits',
+  'stock_split_coverage',
+  'stock_split_spans',
+  'stock_split_revisions',
+  'dividends',
+  'dividend_coverage',
+  'dividend_revisions',
 ];
 /** Filled otherwise, or left empty. */
 const OTHERS = ['holdings', 'opening_lots', 'price_data', 'price_revisions', 'price_data_coverage', 'market_days', 'idempotency_keys'];
@@ -43,15 +54,17 @@ export interface JobRows {
 /** Copies the rows step by step, in the order of their keys. `onStep` receives the fraction that is done. */
 export function* copyRows(target: PackageFile, rows: JobRows, onStep: (share: number) => void): Steps<void> {
   const { jobId, openings, symbols, lastDate } = rows;
-  for (const table of OF_JOB) copy(target, table, 'job_id = ?', [jobId]);
+  for (const table of OF_JOB) copy(target, table, { where: 'job_id = ?', values: [jobId] });
   for (const opening of openings) copyOpening(target, opening);
   const batches = sessionBatches(target, jobId);
   const total = batches.length + symbols.length;
   let done = 0;
   const step = () => onStep((done += 1) / total);
   for (const [first, last] of batches) {
-    for (const table of OF_SESSION) copy(target, table, OWN_SESSIONS, [first, last, jobId]);
-    copy(target, 'holdings', `position_id IN (SELECT position_id FROM source.positions WHERE ${OWN_SESSIONS})`, [first, last, jobId]);
+    const values = [first, last, jobId];
+    for (const table of OF_SESSION) copy(target, table, { where: OWN_SESSIONS, values });
+    const ownPositions = `position_id IN (SELECT position_id FROM source.positions WHERE ${OWN_SESSIONS})`;
+    copy(target, 'holdings', { where: ownPositions, values });
     step();
     yield null;
   }
@@ -60,7 +73,7 @@ export function* copyRows(target: PackageFile, rows: JobRows, onStep: (share: nu
     step();
     yield null;
   }
-  copy(target, 'market_days', 'date <= ?', [lastDate]);
+  copy(target, 'market_days', { where: 'date <= ?', values: [lastDate] });
 }
 
 const OWN_SESSIONS = `session_id BETWEEN ? AND ? AND session_id IN (SELECT session_id FROM main.trading_sessions WHERE job_id = ?)`;
@@ -79,28 +92,29 @@ function sessionBatches({ connection }: PackageFile, jobId: string): [first: num
   return batches;
 }
 
-/** `only` gives some columns another value. A message keeps its row number, because a search continues from one. */
+/** `replaced` gives some columns another value. A message keeps its row number, because a search continues from one. */
 function copy(
   { connection, reader }: PackageFile,
   table: string,
-  ...[where, values, only = {}]: [where: string, values: SQLInputValue[], only?: Record<string, string>]
+  { where, values, replaced = {} }: { where: string; values: SQLInputValue[]; replaced?: Record<string, string> },
 ): void {
   const columns = [...(table === 'reasoning_logs' ? ['rowid'] : []), ...storedColumns(reader, table)];
-  const chosen = columns.map((column) => only[column] ?? column).join(', ');
+  const chosen = columns.map((column) => replaced[column] ?? column).join(', ');
   connection
     .prepare(`INSERT INTO main.${table} (${columns.join(', ')}) SELECT ${chosen} FROM source.${table} WHERE ${where}`)
     .run(...values);
 }
 
 function copyPrices(target: PackageFile, symbol: string, lastDate: CalendarDate): void {
-  for (const table of OF_SYMBOL) copy(target, table, 'symbol = ?', [symbol]);
-  copy(target, 'price_revisions', 'symbol = ? AND date <= ?', [symbol, lastDate]);
-  const clipped = { end_date: `min(end_date, '${lastDate}')` };
-  copy(target, 'price_data_coverage', 'symbol = ? AND start_date <= ?', [symbol, lastDate], clipped);
-  copy(target, 'price_data', `symbol = ?1 AND (date <= ?2 OR ${FIRST_OF_LATER_SOURCE})`, [symbol, lastDate]);
+  for (const table of OF_SYMBOL) copy(target, table, { where: 'symbol = ?', values: [symbol] });
+  const values = [symbol, lastDate];
+  copy(target, 'price_revisions', { where: 'symbol = ? AND date <= ?', values });
+  const replaced = { end_date: `min(end_date, '${lastDate}')` };
+  copy(target, 'price_data_coverage', { where: 'symbol = ? AND start_date <= ?', values, replaced });
+  copy(target, 'price_data', { where: `symbol = ?1 AND (date <= ?2 OR ${FIRST_OF_LATER_SOURCE})`, values });
 }
 
-/** Whether splits and dividends count for a series depends on all of its sources; of one that came later, one bar says so. */
+/** Whether splits and dividends count for a series depends on all of its sources: of a source that came later, one bar is copied. */
 const FIRST_OF_LATER_SOURCE = `date IN (
   SELECT min(date) FROM source.price_data WHERE symbol = ?1 GROUP BY source HAVING min(date) > ?2)`;
 

@@ -1,18 +1,17 @@
 import { existsSync, statSync } from 'node:fs';
-import { DatabaseSync, backup } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
-import { ServiceError, messageOf } from '../domain.ts';
-import { BUSY_TIMEOUT_MS, type Reader, prepareOnce } from './database.ts';
-import { assertOneName, realPathOf } from './storage/file.ts';
-import { checkOwnership, versionOf } from './migrate.ts';
-import { newestVersion } from './schema.ts';
+import { backup } from 'node:sqlite';
+import { ServiceError } from '../domain.ts';
+import { type Reader, prepareOnce } from './database.ts';
+import { versionOf } from './migrate.ts';
+import { type Access, openReadOnly } from './read-only.ts';
+import { realPathOf } from './storage/file.ts';
 
 /** Pages copied before the event loop runs again: about 8 MB. */
 const PAGES_PER_STEP = 2_000;
 
-/** A read-only view of a database as it was at one moment, whatever is written meanwhile. */
+/** A database as it was at one moment, whatever is written meanwhile; it can only be read. */
 export interface Snapshot extends Reader {
-  /** Of its schema. */
+  /** The version of its schema. */
   readonly version: number;
   /** The file as a URL with SQLite's parameters, for further connections like this one. */
   readonly url: string;
@@ -24,8 +23,8 @@ export interface Snapshot extends Reader {
  * Works on a snapshot of a database while others may write. Leaves no trace, not even the empty side files that SQLite
  * creates for a reader and that would belong to this user instead of the server's. So a file that no program has open is read
  * as immutable, and read again in the usual way if one opened it meanwhile; the index of a log is only read. Throws a
- * `ServiceError` (`storage_fault`) for a file that is missing, unreadable, or not a database of this version; with `anyVersion`, not
- * of an earlier one either.
+ * `ServiceError` (`storage_fault`) for a file that is missing, unreadable or not a database of this program, and for one of an
+ * earlier version unless `anyVersion`.
  */
 export async function withSnapshot<Result>(
   path: string,
@@ -65,26 +64,8 @@ async function using<Result>(
 }
 
 function openSnapshot(path: string, { isUnused, anyVersion }: { isUnused: boolean; anyVersion: boolean }): Snapshot {
-  const hasIndex = existsSync(`${realPathOf(path)}-shm`);
-  const url = `${pathToFileURL(path).href}${isUnused ? '?immutable=1' : hasIndex ? '?readonly_shm=1' : ''}`;
-  let connection: DatabaseSync | undefined;
-  try {
-    assertOneName(path);
-    connection = new DatabaseSync(new URL(url), { readOnly: true, timeout: BUSY_TIMEOUT_MS });
-    // The transaction keeps the state of its first read until the connection is closed.
-    connection.exec('BEGIN');
-    checkOwnership(connection, path);
-    if (!anyVersion) checkVersion(connection, path);
-  } catch (error) {
-    connection?.close();
-    const isClear = error instanceof ServiceError;
-    const message = isClear ? error.message : `Cannot read the database ${path}: ${messageOf(error)}`;
-    throw new ServiceError('storage_fault', message, { cause: error });
-  }
-  return wrap(connection, { path, url });
-}
-
-function wrap(connection: DatabaseSync, { path, url }: { path: string; url: string }): Snapshot {
+  const accessTo = (file: string): Access => (isUnused ? 'immutable=1' : existsSync(`${file}-shm`) ? 'readonly_shm=1' : '');
+  const { connection, url } = openReadOnly(path, accessTo, { isOneState: true, anyVersion });
   return {
     path,
     url,
@@ -99,18 +80,4 @@ function wrap(connection: DatabaseSync, { path, url }: { path: string; url: stri
     },
     close: () => connection.close(),
   };
-}
-
-/** Thrown for a file with the schema of an earlier program. */
-export class OlderSchema extends ServiceError {}
-
-/** A reader migrates nothing, and the queries are written for the newest schema: throws an `OlderSchema` for an older one. */
-export function checkVersion(connection: DatabaseSync, path: string): void {
-  const version = versionOf(connection);
-  if (version === newestVersion) return;
-  throw new OlderSchema(
-    'storage_fault',
-    `Cannot read ${path}: its schema is version ${version}, this program reads version ${newestVersion}; ` +
-      'start the service on it once to migrate it',
-  );
 }

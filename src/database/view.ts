@@ -1,28 +1,17 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
-import { ServiceError, messageOf } from '../domain.ts';
-import { BUSY_TIMEOUT_MS, type Database, type Reader, prepareOnce } from './database.ts';
-import { checkOwnership } from './migrate.ts';
+import type { DatabaseSync } from 'node:sqlite';
+import { ServiceError } from '../domain.ts';
+import { type Database, type Reader, prepareOnce } from './database.ts';
+import { type Access, openReadOnly } from './read-only.ts';
 import { searchTables } from './search-tables.ts';
-import { OlderSchema, checkVersion } from './snapshot.ts';
-import { assertOneName, realPathOf } from './storage/file.ts';
+import { realPathOf } from './storage/file.ts';
 
 /** A connection that nothing uses for this long is closed: SQLite removes a log only when its last connection is closed. */
 const IDLE_MS = 2_000;
 
-/** Where SQLite keeps how a file is read (https://sqlite.org/fileformat2.html#file_format_version_numbers), and the log's number. */
+/** The byte that says how a file is read (https://sqlite.org/fileformat2.html#file_format_version_numbers), and "by a log". */
 const READ_VERSION_AT = 19;
 const READ_BY_LOG = 2;
-
-/** How a file is read without changing a byte of it or beside it. */
-type Access =
-  /** A program has it open with a log beside it; the index of that log is only read. */
-  | 'readonly_shm=1'
-  /** Nothing has it open, and with a log SQLite would create files beside it: the file is read as one that never changes. */
-  | 'immutable=1'
-  /** It is read without a log. */
-  | '';
 
 /**
  * A database that is shown and never changed: neither the file nor what lies beside it, whether or not a service runs on it. What
@@ -32,13 +21,13 @@ type Access =
  */
 export function openView(path: string, { idleMs = IDLE_MS }: { idleMs?: number } = {}): Database {
   const file = realPathOf(path);
-  let open = openAs(path, file);
+  let open = openNow(path, file);
   let isUsed = true;
   let reopened = 0;
   const current = (): Connection => {
     isUsed = true;
     if (open.key === stateOf(path, file) && open.connection.isOpen) return open;
-    const next = openAs(path, file);
+    const next = openNow(path, file);
     open.close();
     open = next;
     reopened += 1;
@@ -76,23 +65,14 @@ interface Connection {
 }
 
 /** Opens it as its present state allows. */
-function openAs(path: string, file: string): Connection {
-  let connection: DatabaseSync | undefined;
-  try {
-    assertOneName(path);
-    const key = stateOf(path, file);
-    const access = accessTo(file);
-    const opened = (connection = new DatabaseSync(urlOf(file, access), { readOnly: true, timeout: BUSY_TIMEOUT_MS }));
-    checkOwnership(opened, path);
-    checkVersion(opened, path);
-    const close = () => void (opened.isOpen && opened.close());
-    return { connection: opened, statement: prepareOnce(opened), access, key, close };
-  } catch (error) {
-    connection?.close();
-    if (error instanceof OlderSchema) throw error;
-    const message = error instanceof ServiceError ? error.message : `Cannot read the database ${path}: ${messageOf(error)}`;
-    throw new ServiceError('storage_fault', message, { cause: error });
-  }
+function openNow(path: string, file: string): Connection {
+  let key = '';
+  const { connection, access } = openReadOnly(path, () => {
+    key = stateOf(path, file);
+    return accessTo(file);
+  });
+  const close = () => void (connection.isOpen && connection.close());
+  return { connection, statement: prepareOnce(connection), access, key, close };
 }
 
 /** Differs from state to state, and stays the same while a program has the file open with a log, which SQLite follows itself. */
@@ -125,10 +105,6 @@ function isReadByLog(file: string): boolean {
     closeSync(descriptor);
   }
   return byte[0] === READ_BY_LOG;
-}
-
-function urlOf(file: string, access: Access): URL {
-  return new URL(`${pathToFileURL(file).href}${access === '' ? '' : `?${access}`}`);
 }
 
 /** The tables of the search, for this connection only: they hide those of the file, and SQLite keeps them elsewhere. */

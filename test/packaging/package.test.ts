@@ -150,15 +150,15 @@ test('openings count nowhere, and chains continue from them', async (t) => {
   assert.deepEqual([model.first_completed_date, model.completed_model_days], ['2025-01-06', 1]);
   assert.equal((await view.get('/decisions?before=1')).status, 422, 'no decision has the id of an opening');
 
-  const package_ = openDatabase(target);
-  assert.equal(lastActiveDate(package_, 'model-a'), '2025-01-06');
-  const held = latestActiveDayBefore(package_, 'model-a', '2025-01-06')?.holdings;
+  const continued = openDatabase(target);
+  assert.equal(lastActiveDate(continued, 'model-a'), '2025-01-06');
+  const held = latestActiveDayBefore(continued, 'model-a', '2025-01-06')?.holdings;
   assert.deepEqual(held?.map(({ symbol, quantity }) => `${symbol} ${quantity}`), ['AAPL 10', 'MSFT 5']);
-  package_.statement(`UPDATE trading_sessions SET status = 'superseded' WHERE session_id = 2`).run();
-  package_.statement(`UPDATE trading_sessions SET status = 'active' WHERE session_id = 2`).run();
-  const changed = package_.statement('SELECT start_changed AS changed FROM trading_sessions WHERE session_id = 2').get();
+  continued.statement(`UPDATE trading_sessions SET status = 'superseded' WHERE session_id = 2`).run();
+  continued.statement(`UPDATE trading_sessions SET status = 'active' WHERE session_id = 2`).run();
+  const changed = continued.statement('SELECT start_changed AS changed FROM trading_sessions WHERE session_id = 2').get();
   assert.deepEqual({ ...changed }, { changed: 0 }, 'it started from the latest day before it');
-  package_.close();
+  continued.close();
   database.close();
 });
 

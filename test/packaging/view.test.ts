@@ -94,7 +94,7 @@ test('what a service commits to the file appears, from its start to its end and 
   assert.deepEqual(await countOf(), [7, 4, 1], 'with a log');
   await oneMoreDay(books);
   assert.deepEqual(await countOf(), [8, 5, 2], 'the log has grown');
-  (books.database as any).close();
+  books.database.close();
   assert.deepEqual(await countOf(), [8, 5, 2], 'the service has ended');
   const other = openDatabase(path);
   other.statement(`UPDATE trading_sessions SET status = 'superseded' WHERE date = '2025-01-09'`).run();

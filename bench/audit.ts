@@ -40,7 +40,7 @@ export async function* measureAudit(options: BenchOptions): AsyncGenerator<Measu
     return performance.now() - startedAt;
   };
   const what = `/audit of ${positions.toLocaleString('en-US')} positions`;
-  yield await besideCalibration(what, audit, { belowMs: AIM_MS, bounds: { warmUpMs: 0, minPairs: 3, maxMs: 60_000 }, ...options });
+  yield await besideCalibration(what, audit, { belowMs: AIM_MS, bounds: { minPairs: 6, maxMs: 40_000 }, ...options });
   yield await longestBeside('longest /health meanwhile', { server, bare, work: audit, ...BESIDE, ...options });
   yield memoryBelow('peak memory of the process after it', peakMemoryMb(server.process.pid as number));
   bare.stop();

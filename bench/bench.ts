@@ -66,5 +66,5 @@ async function describeMachine(): Promise<void> {
 
 function report({ what, ours, peer, ratio, aim, met }: Measurement): void {
   const verdict = met === null ? '' : met ? ', met' : ', MISSED';
-  console.log(`${what}\n  ${ours}${peer ? ` against ${peer}` : ''}${ratio ? `\n  ratio ${ratio}` : ''}\n  aim ${aim}${verdict}`);
+  console.log(`${what}\n  ours ${ours}${peer ? `, peer ${peer}` : ''}${ratio ? `\n  ratio: ${ratio}` : ''}\n  aim ${aim}${verdict}`);
 }

@@ -1,5 +1,18 @@
 import { QUIET_MS, calibrate } from './calibration.ts';
-import { BOUNDS, type Bounds, type Pair, type Ratios, type Slice, alternate, median, ratiosOf, spreadOf, takePairs } from './paired.ts';
+import {
+  BOUNDS,
+  type Bounds,
+  MIN_FOR_INTERVAL,
+  type Pair,
+  type Ratios,
+  type Slice,
+  alternate,
+  median,
+  ratiosOf,
+  ratiosOfStarts,
+  spreadOf,
+  takePairs,
+} from './paired.ts';
 import type { Measurement } from './support.ts';
 
 /** How far the same build may differ from itself. */
@@ -44,27 +57,36 @@ export function besideCalibration(
 export function describePairs(
   { what, unit, peer, aim }: Pick<Figure, 'what' | 'unit' | 'peer' | 'aim'>,
   pairs: readonly Pair[],
+  ratios = ratiosOf(pairs),
 ): Measurement {
-  const ratios = ratiosOf(pairs);
   const side = (of: 'ours' | 'peer') => number(spreadOf(pairs.map((pair) => pair[of])).median);
   return {
     what: `${what}, ${unit}`,
     ours: side('ours'),
     peer: `${side('peer')} (${peer})`,
     ratio: describeRatios(ratios),
-    ...(peer === ITSELF ? verdictOfSelf(ratios.median) : verdict(aim, ratios.median, pairs)),
+    ...(peer === ITSELF ? verdictOfSelf(ratios) : verdict(aim, ratios.median, pairs)),
   };
 }
 
-function describeRatios({ min, median, max, pairs, low, high }: Ratios): string {
+/** One line of the report from the pairs of several starts of both programs. */
+export function describeStarts(figure: Pick<Figure, 'what' | 'unit' | 'peer' | 'aim'>, starts: readonly (readonly Pair[])[]): Measurement {
+  return describePairs(figure, starts.flat(), ratiosOfStarts(starts));
+}
+
+function describeRatios({ min, median, max, pairs, independent, low, high }: Ratios): string {
   const [least, middle, most, from, to] = [min, median, max, low, high].map(number);
-  return `${middle} (${least} to ${most} in ${pairs} pairs; the median within ${from} to ${to})`;
+  const starts = independent === pairs ? '' : ` of ${independent} starts`;
+  const interval = independent < MIN_FOR_INTERVAL ? 'too few for an interval' : `95 % interval ${from} to ${to}`;
+  return `median ${middle}, min ${least}, max ${most}, ${pairs} pairs${starts}, ${interval}`;
 }
 
 type Verdict = Pick<Measurement, 'aim' | 'met'>;
 
-function verdictOfSelf(ratio: number): Verdict {
-  return { aim: `1 ± ${SELF_TOLERANCE}`, met: Math.abs(ratio - 1) <= SELF_TOLERANCE };
+function verdictOfSelf({ median, low, high }: Ratios): Verdict {
+  const isNear = (ratio: number) => Math.abs(ratio - 1) <= SELF_TOLERANCE;
+  const doubt = isNear(low) && isNear(high) ? '' : ' (the interval reaches further)';
+  return { aim: `1 ± ${SELF_TOLERANCE}${doubt}`, met: isNear(median) };
 }
 
 function verdict(aim: Aim | undefined, ratio: number, pairs: readonly Pair[]): Verdict {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { addDays } from '../src/calendar.ts';
 import { startSameBytes } from './bare-server.ts';
 import { ITSELF, describePairs } from './figure.ts';
-import { type Pair, windowsOf } from './paired.ts';
+import { type Pair, inTurn, windowsOf } from './paired.ts';
 import { type BenchOptions, type Measurement, type Server, getJson, startServer, triggerJob } from './support.ts';
 
 const MODELS = 8;
@@ -44,18 +44,13 @@ async function sampleBesideJob(
   for (let isRunning = true, index = 0; isRunning; index += 1) {
     const status = async () => (isRunning = (await getJson(statusUrl)).completed_at === null);
     const peer = self ? { status, trigger } : { status: () => getJson(bare.url), trigger: () => postJson(bare.url, request) };
-    const taken = { status: await inTurn(index, status, peer.status), trigger: await inTurn(index, trigger, peer.trigger) };
+    const both = (ours: Ask, other: Ask) => inTurn(() => timed(ours), () => timed(other))(index);
+    const taken = { status: await both(status, peer.status), trigger: await both(trigger, peer.trigger) };
     if (isRunning) samples.status.push(taken.status);
     if (isRunning) samples.trigger.push(taken.trigger);
     await sleep(PAUSE_MS);
   }
   bare.stop();
-}
-
-async function inTurn(index: number, ours: Ask, peer: Ask): Promise<Pair> {
-  if (index % 2 === 0) return { ours: await timed(ours), peer: await timed(peer) };
-  const peerMs = await timed(peer);
-  return { ours: await timed(ours), peer: peerMs };
 }
 
 async function timed(work: Ask): Promise<number> {

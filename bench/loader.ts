@@ -60,6 +60,7 @@ async function connectTo(port: number): Promise<Socket> {
     missing = missing > 0 ? missing - chunk.length : lengthOf(chunk) - chunk.length;
     if (missing <= 0) onComplete.get(socket)?.();
   });
+  socket.on('error', () => {}); // a close follows
   await new Promise((resolve) => socket.once('connect', resolve));
   return socket;
 }

@@ -10,7 +10,7 @@ const MODELS = 20;
 const DAYS = 500;
 const AIM_MS = 200;
 const FIRST_VIEW_AIM_MS = 500;
-const BOUNDS = { warmUpMs: 0, minPairs: 5, maxMs: 20_000 };
+const BOUNDS = { minPairs: 6, maxMs: 8_000 };
 
 /** Each page with the answers that it is made of. */
 const pages: [name: string, path: string, data: RegExp][] = [

@@ -19,15 +19,23 @@ export interface Spread {
   max: number;
 }
 
-/** The paired ratios. The true median lies between `low` and `high` in 95 of 100 runs, whatever the distribution. */
+/**
+ * The paired ratios. The true median lies between `low` and `high` in about 95 of 100 runs, whatever the distribution; with fewer than
+ * six independent ratios nothing can be said so surely, and these are the least and the greatest.
+ */
 export interface Ratios extends Spread {
   pairs: number;
+  /** How many of the ratios are independent of each other: the pairs, or how often the programs were started. */
+  independent: number;
   low: number;
   high: number;
 }
 
+/** The fewest independent ratios from which an interval of 95 % follows. */
+export const MIN_FOR_INTERVAL = 6;
+
 export interface Bounds {
-  /** Pairs that begin within this time do not count: programs become faster while they are new. At least one does not. */
+  /** Pairs that begin within this time do not count: programs become faster while they are new. */
   warmUpMs: number;
   minPairs: number;
   maxPairs: number;
@@ -43,16 +51,31 @@ export const BOUNDS: Bounds = { warmUpMs: 1_000, minPairs: 15, maxPairs: 2_000, 
 const Z95 = 1.96;
 
 /**
- * Makes pairs of two slices each, in the order ours, peer, peer, ours, the next in the order peer, ours, ours, peer: a steady
+ * Works for two slices of each, in the order ours, peer, peer, ours, for the next pair in the order peer, ours, ours, peer: a steady
  * drift cancels within a pair, and what only the first or the last slice suffers cancels between pairs.
  */
+export async function twoSlicesOfEach<Of>(index: number, ours: () => Promise<Of>, peer: () => Promise<Of>): Promise<{ ours: Of[]; peer: Of[] }> {
+  const [outer, inner] = index % 2 === 0 ? [ours, peer] : [peer, ours];
+  const first = await outer();
+  const middle = [await inner(), await inner()];
+  const around = [first, await outer()];
+  return index % 2 === 0 ? { ours: around, peer: middle } : { ours: middle, peer: around };
+}
+
+/** Makes pairs of two slices each. */
 export function alternate(ours: Slice, peer: Slice): (index: number) => Promise<Pair> {
   return async (index) => {
-    const [outer, inner] = index % 2 === 0 ? [ours, peer] : [peer, ours];
-    const first = await outer();
-    const middle = ((await inner()) + (await inner())) / 2;
-    const around = (first + (await outer())) / 2;
-    return index % 2 === 0 ? { ours: around, peer: middle } : { ours: middle, peer: around };
+    const slices = await twoSlicesOfEach(index, ours, peer);
+    return { ours: mean(slices.ours), peer: mean(slices.peer) };
+  };
+}
+
+/** Makes pairs of one slice each, for slices that take long: ours first, in the next pair the peer first. */
+export function inTurn(ours: Slice, peer: Slice): (index: number) => Promise<Pair> {
+  return async (index) => {
+    if (index % 2 === 0) return { ours: await ours(), peer: await peer() };
+    const first = await peer();
+    return { ours: await ours(), peer: first };
   };
 }
 
@@ -63,8 +86,7 @@ export async function takePairs(
   now = () => performance.now(),
 ): Promise<Pair[]> {
   const warmAt = now() + warmUpMs;
-  do await take(0);
-  while (now() < warmAt);
+  while (now() < warmAt) await take(0);
   const pairs: Pair[] = [];
   const endAt = now() + maxMs;
   while (pairs.length < maxPairs && (pairs.length === 0 || now() < endAt)) {
@@ -76,16 +98,33 @@ export async function takePairs(
   return pairs;
 }
 
-/** The interval of the median is that of the order statistics; with fewer than six pairs it is all of them. */
+/** The interval of the median is that of the order statistics. */
 export function ratiosOf(pairs: readonly Pair[]): Ratios {
-  const sorted = pairs.map(({ ours, peer }) => ours / peer).sort((one, other) => one - other);
+  const ratios = pairs.map(({ ours, peer }) => ours / peer);
+  return { ...spreadOf(ratios), pairs: ratios.length, independent: ratios.length, ...intervalOf(ratios) };
+}
+
+/**
+ * Pairs of several starts of both programs. Pairs of one start share what those two processes have in common for as long as they
+ * live, so each start counts once, with its median; the least and the greatest ratio are those of all pairs.
+ */
+export function ratiosOfStarts(starts: readonly (readonly Pair[])[]): Ratios {
+  const medians = starts.map((pairs) => ratiosOf(pairs).median);
+  return { ...ratiosOf(starts.flat()), median: median(medians), independent: starts.length, ...intervalOf(medians) };
+}
+
+function intervalOf(values: readonly number[]): Pick<Ratios, 'low' | 'high'> {
+  const sorted = values.toSorted((one, other) => one - other);
   const rank = Math.max(0, Math.floor(sorted.length / 2 - (Z95 * Math.sqrt(sorted.length)) / 2));
-  const at = (index: number) => sorted[index] as number;
-  return { ...spreadOf(sorted), pairs: sorted.length, low: at(rank), high: at(sorted.length - 1 - rank) };
+  return { low: sorted[rank] ?? NaN, high: sorted[sorted.length - 1 - rank] ?? NaN };
 }
 
 export function spreadOf(values: readonly number[]): Spread {
   return { min: Math.min(...values), median: median(values), max: Math.max(...values) };
+}
+
+export function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 /** The middle value, or the mean of the two in the middle. Not a number when there are none. */

@@ -8,6 +8,7 @@ import { fillWithTrackRecords, modelNames } from '../test/support/track-records.
 /** How long responses take, and what another request waits for them. */
 
 const PAUSE_BETWEEN_CHECKS_MS = 1;
+const BOUNDS = { maxMs: 12_000 };
 
 /** Requests a URL and reads the response; resolves to the milliseconds that it took. */
 export async function millisecondsOf(url: string): Promise<number> {
@@ -40,7 +41,7 @@ export async function longestBeside(
     return longest;
   };
   const peer = self ? ITSELF : 'bare node:http, same bytes, asked in turn';
-  return measure({ what, unit: 'ms', peer, take, aim: aboveMs === undefined ? undefined : { aboveMs } });
+  return measure({ what, unit: 'ms', peer, take, aim: aboveMs === undefined ? undefined : { aboveMs }, bounds: BOUNDS });
 }
 
 /** Measures a service whose database has this many models and days, all traded. */

@@ -3,7 +3,7 @@ import { get } from 'node:http';
 import { createServer } from 'node:net';
 import { ITSELF, measure } from './figure.ts';
 import { alternate } from './paired.ts';
-import { type BenchOptions, type Measurement, PROGRAM, benchFolder } from './support.ts';
+import { type BenchOptions, type Measurement, PROGRAM, benchFolder, endWithBench } from './support.ts';
 
 const AIM = { below: 2 };
 
@@ -13,7 +13,7 @@ export async function* measureStartup({ self }: BenchOptions): AsyncGenerator<Me
   const cwd = benchFolder();
   const ours = async () => {
     const startedAt = performance.now();
-    const child = spawn(process.execPath, [PROGRAM], { cwd, env: { API_PORT: String(port) }, stdio: 'ignore' });
+    const child = endWithBench(spawn(process.execPath, [PROGRAM], { cwd, env: { API_PORT: String(port) }, stdio: 'ignore' }));
     while (!(await isHealthy(port)));
     const elapsed = performance.now() - startedAt;
     await new Promise((resolve) => child.once('close', resolve).kill('SIGKILL'));

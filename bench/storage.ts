@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { addDays } from '../src/calendar.ts';
 import { type Database, openDatabase } from '../src/database/database.ts';
 import { ITSELF, measure } from './figure.ts';
-import { alternate } from './paired.ts';
+import { inTurn } from './paired.ts';
 import { type BenchOptions, type Measurement, PROGRAM, benchFolder, memoryBelow, peakMemoryMb, run, startServer } from './support.ts';
 
 const BASELINE = new URL('./read-and-stringify.ts', import.meta.url).pathname;
 const SQLITE_SHELL = '/usr/bin/sqlite3';
-const LONG_SLICES = { warmUpMs: 0, minPairs: 5, maxMs: 60_000 };
+const IMPORTS = { warmUpMs: 0, minPairs: 6, maxMs: 100_000 };
+const RESPONSES = { minPairs: 6, maxMs: 30_000 };
 const IMPORT_AIM = { atLeast: 0.8 };
 const SYMBOLS = 1_000;
 const DAYS = 500;
@@ -47,7 +48,7 @@ export async function* measureImport({ self }: BenchOptions): AsyncGenerator<Mea
     return;
   }
   const peer = self ? ITSELF : 'sqlite3 .import';
-  yield await measure({ what, unit: 'rows per second', peer, take: alternate(ours, self ? ours : shell), aim: IMPORT_AIM, bounds: LONG_SLICES });
+  yield await measure({ what, unit: 'rows per second', peer, take: inTurn(ours, self ? ours : shell), aim: IMPORT_AIM, bounds: IMPORTS });
 }
 
 function writePrices(path: string): void {
@@ -78,7 +79,7 @@ export async function* measureResults({ self }: BenchOptions): AsyncGenerator<Me
     const ours = () => millisecondsFor(() => download(`${server.url}/results${query}`));
     const readAndStringify = async () => Number(await run(process.execPath, [BASELINE, path])) * 1000;
     const what = `/results of ${RECORDS.toLocaleString('en-US')} records as ${name}`;
-    yield await measure({ what, unit: 'ms', peer, take: alternate(ours, self ? ours : readAndStringify), aim: { below: 1 }, bounds: LONG_SLICES });
+    yield await measure({ what, unit: 'ms', peer, take: inTurn(ours, self ? ours : readAndStringify), aim: { below: 1 }, bounds: RESPONSES });
   }
   yield memoryBelow('peak memory of the process after these responses', peakMemoryMb(server.process.pid as number), MEMORY_AIM_MB);
   await server.stop();

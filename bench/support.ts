@@ -29,7 +29,19 @@ export interface Server {
 }
 
 const folders: string[] = [];
-process.on('exit', () => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+const children: ChildProcess[] = [];
+process.on('exit', () => {
+  children.forEach((child) => child.kill('SIGKILL'));
+  folders.forEach((folder) => rmSync(folder, { recursive: true, force: true }));
+});
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
+
+/** Ends a process with the bench, also when the bench fails or is stopped. */
+export function endWithBench<Child extends ChildProcess>(child: Child): Child {
+  children.push(child);
+  child.once('close', () => children.splice(children.indexOf(child), 1));
+  return child;
+}
 
 /** A folder that is removed when the bench ends. */
 export function benchFolder(): string {
@@ -53,6 +65,7 @@ export async function startServer(
     env: { DEPLOYMENT_MODE: 'DEV', API_PORT: '0', MAX_SIMULATION_DAYS: '3660', PRESERVE_DEV_DATA: 'true', ...env },
     stdio: ['ignore', 'ignore', 'pipe', flags.length > 0 ? 'ipc' : 'ignore'], // the turn probe has a channel
   });
+  endWithBench(child);
   const port = await new Promise<string>((resolve, reject) => {
     let text = '';
     child.stderr?.on('data', (chunk) => {
@@ -73,7 +86,7 @@ export async function getJson(url: string): Promise<any> {
   return (await fetch(url, { headers: PLAIN })).json();
 }
 
-export async function triggerJob({ url }: Server, request: object): Promise<string> {
+export async function triggerJob({ url }: Pick<Server, 'url'>, request: object): Promise<string> {
   const init = { method: 'POST', body: JSON.stringify(request), headers: { 'content-type': 'application/json' } };
   const body = (await (await fetch(`${url}/simulate/trigger`, init)).json()) as { job_id?: string; detail?: string };
   if (body.job_id === undefined) throw new Error(body.detail);
@@ -87,7 +100,7 @@ export function run(
   { cwd = process.cwd(), input = '' } = {},
 ): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const child = spawn(command, args, { cwd, stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = endWithBench(spawn(command, args, { cwd, stdio: ['pipe', 'pipe', 'inherit'] }));
   let output = '';
   child.stdout.on('data', (chunk) => (output += chunk));
   child.on('error', reject);

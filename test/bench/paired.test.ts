@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { alternate, median, quantile, ratiosOf, takePairs, windowsOf } from '../../bench/paired.ts';
+import { type Pair, alternate, inTurn, median, quantile, ratiosOf, ratiosOfStarts, takePairs, windowsOf } from '../../bench/paired.ts';
 import { createRandom } from '../../src/agent/players/random.ts';
 
 /** The arithmetic of the bench, on slices whose figures are made up. */
@@ -22,10 +22,31 @@ test('the median and other quantiles of few values', () => {
 
 test('ratios are of pairs, not of medians; few pairs leave the median anywhere among them', () => {
   const pairs = [[10, 10], [30, 20], [90, 30]].map(([ours = 0, peer = 0]) => ({ ours, peer }));
-  assert.deepEqual(ratiosOf(pairs), { min: 1, median: 1.5, max: 3, pairs: 3, low: 1, high: 3 });
+  assert.deepEqual(ratiosOf(pairs), { min: 1, median: 1.5, max: 3, pairs: 3, independent: 3, low: 1, high: 3 });
   const hundred = Array.from({ length: 100 }, (_none, index) => ({ ours: index + 1, peer: 1 }));
   const { low, median: middle, high } = ratiosOf(hundred);
   assert.deepEqual([low, middle, high], [41, 50.5, 60]); // order statistics 41 and 60 of 100: the binomial interval
+});
+
+test('each start counts once: equals whose processes have a speed of their own show 1 within the interval, which more pairs do not narrow', () => {
+  const random = createRandom('processes of their own');
+  const startOf = (pairs: number): Pair[] => {
+    const [ours, peer] = [0.9 + 0.2 * random(), 0.9 + 0.2 * random()];
+    return Array.from({ length: pairs }, () => ({ ours: ours * (0.95 + 0.1 * random()), peer }));
+  };
+  for (const pairs of [6, 60]) {
+    const { median: middle, low, high, ...counts } = ratiosOfStarts(Array.from({ length: 40 }, () => startOf(pairs)));
+    assert.deepEqual([counts.pairs, counts.independent], [40 * pairs, 40]);
+    assert.ok(low < 1 && 1 < high && Math.abs(middle - 1) < 0.03 && high - low > 0.02, `${low} to ${middle} to ${high}`);
+  }
+});
+
+test('long slices: one of each in a pair, and the other one first in the next pair', async () => {
+  const order: string[] = [];
+  const slice = (name: string, figure: number) => async () => (order.push(name), figure);
+  const take = inTurn(slice('ours', 2), slice('peer', 5));
+  assert.deepEqual([await take(0), await take(1)], Array(2).fill({ ours: 2, peer: 5 }));
+  assert.deepEqual(order, ['ours', 'peer', 'peer', 'ours']);
 });
 
 test('a steady drift, and a first slice that is always slow, leave the ratio of equals at 1', async () => {

@@ -535,6 +535,15 @@ test('health: healthy, and unhealthy with status 200 while the database cannot b
   assert.equal((await service.get('/health')).body.status, 'healthy');
 });
 
+test('each health check has the time of its own, although a healthy database is remembered', async (t) => {
+  let now = Date.parse('2025-12-01T12:00:00Z');
+  const { get } = await startTestService(t, { clock: () => new Date(now) });
+  for (let day = 0; day < 5; day += 1) {
+    now += 24 * 60 * 60 * 1000;
+    assert.equal((await get('/health')).body.timestamp, new Date(now).toISOString());
+  }
+});
+
 test('an unexpected failure is a 500 with a reference to the log, and reveals nothing else', async () => {
   service.database.statement('ALTER TABLE positions RENAME TO hidden').run();
   const { status, body } = await service.get('/results');

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
+import type { StartChild } from '../../src/worker/process.ts';
 import { inProcesses } from '../support/agent-here.ts';
 import { agentFixture, scriptedAgent } from '../support/agents.ts';
 import { sendResults, startNewsServer } from '../support/news.ts';
 import { type TestService, type TestServiceOptions, startTestService } from '../support/service.ts';
-import { slowness } from '../support/until.ts';
 
 const KEY = 'jina_secret-key';
 const MONDAY = { start_date: '2025-11-10', end_date: '2025-11-10' };
@@ -105,15 +106,24 @@ for (const deploymentMode of ['DEV', 'PROD'] as const) {
   }
 }
 
+/** More than a child may write to stderr, so that its model-day ends at once. */
+const TOO_MUCH = Buffer.alloc(2 * 1024 * 1024);
+
 test('a search does not outlive its model-day, and its results are dropped', async (t) => {
-  const { url, received, left } = await startNewsServer(t, () => {});
-  const seconds = Math.ceil(2 * slowness()); // the child has to start and to ask before that
-  const service = await startWithNews(t, url, {
-    agent: scriptedAgent({ '*': [[SEARCH, BUY]] }),
-    settings: { modelDayTimeoutMs: 1_000 * seconds },
-  });
-  const status = await service.runJob(MONDAY);
-  assert.equal(status.details[0].error, `The model-day took longer than ${seconds} seconds`);
+  const { url, received, asked, left } = await startNewsServer(t, () => {});
+  const agent = scriptedAgent({ '*': [[SEARCH, BUY]] });
+  const children: ChildProcess[] = [];
+  const startChild: StartChild = (...of) => {
+    const started = agent.startChild(...of);
+    children.push(started.child);
+    return started;
+  };
+  const service = await startWithNews(t, url, { agent: { ...agent, startChild } });
+  const { body } = await service.post('/simulate/trigger', MONDAY);
+  await asked;
+  children[0]?.stderr?.emit('data', TOO_MUCH);
+  const status = await service.waitForJob(body.job_id);
+  assert.match(status.details[0].error, /^The model process wrote more than \d+ bytes to stderr$/);
   assert.equal(received.length, 1);
   await left;
   assert.deepEqual(timedOutSearches(service), []);

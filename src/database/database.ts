@@ -11,12 +11,12 @@ import { checkOwnership, isForeign, migrate } from './migrate.ts';
 import { newestVersion } from './schema.ts';
 
 /**
- * How long a write waits for another process's write lock. Importers hold it for milliseconds at a time, so the limit only
+ * How long a write waits for another process's write lock. Importers hold it for a tenth of a second at a time, so the limit only
  * matters when something has gone wrong.
  */
 export const BUSY_TIMEOUT_MS = 5_000;
 /** The longest pause between two attempts to get the write lock. */
-const MAX_PAUSE_MS = 50;
+export const MAX_PAUSE_MS = 50;
 /** Pages that SQLite caches in memory. */
 const DEFAULT_CACHE_MB = 8;
 const PAGES_PER_MB = 256;

@@ -1,12 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type CalendarDate, addDays, timestamp } from '../calendar.ts';
-import type { CommandDatabase } from '../database/database.ts';
+import type { CommandDatabase, Database } from '../database/database.ts';
 import { type Dividend, storeDividends } from '../database/dividends.ts';
 import type { Coverage } from '../database/prices.ts';
 import { ServiceError } from '../domain.ts';
 import type { Defect } from './formats/bar.ts';
 import { type DividendFile, MAX_CASH } from './formats/dividends.ts';
-import { type ImportOptions, PAUSE_MS, ROWS_PER_TRANSACTION, countDefect } from './import-options.ts';
+import { type ImportOptions, countDefect } from './import-options.ts';
+import { createImportTurns } from './import-turns.ts';
 
 /** A file's dividends are held in memory until its end, because they are added up: a few hundred megabytes at most. */
 const MAX_DIVIDENDS = 1_000_000;
@@ -50,18 +50,25 @@ export async function importDividends(
   options: ImportOptions & { today: CalendarDate },
 ): Promise<DividendSummary> {
   const collected = await collect(file, options);
-  let changed = 0;
-  for (const symbols of inTransactions([...collected.symbols])) {
-    const list = {
-      basis: BASIS,
-      dividends: symbols.flatMap(([symbol, payments]) => dividendsOf(symbol, payments)),
-      spans: symbols.flatMap(([symbol, payments]) => (isDoubtful(symbol, collected) ? [] : spanOf(symbol, payments, options.today))),
-    } as const;
-    const stamp = { source: file.source, recordedAt: timestamp(options.clock()) };
-    changed += database.transaction(() => storeDividends(database, list, stamp));
-    await sleep(PAUSE_MS);
+  const result = { changed: 0 };
+  const turns = createImportTurns(database, options.time);
+  await turns.add(storeBySymbol(database, collected, { source: file.source, options, result }));
+  await turns.finish();
+  return summarise(file, collected, result.changed);
+}
+
+function* storeBySymbol(
+  database: Database,
+  collected: Collected,
+  { source, options, result }: { source: string; options: ImportOptions & { today: CalendarDate }; result: { changed: number } },
+): Generator<null> {
+  for (const [symbol, payments] of collected.symbols) {
+    const dividends = dividendsOf(symbol, payments);
+    const spans = isDoubtful(symbol, collected) ? [] : spanOf(symbol, payments, options.today);
+    const stamp = { source, recordedAt: timestamp(options.clock()) };
+    result.changed += storeDividends(database, { basis: BASIS, dividends, spans }, stamp);
+    yield null;
   }
-  return summarise(file, collected, changed);
 }
 
 async function collect(file: DividendFile, options: ImportOptions): Promise<Collected> {
@@ -109,21 +116,6 @@ function spanOf(symbol: string, payments: Payments, today: CalendarDate): Covera
 
 function isDoubtful(symbol: string, { doubtful }: Collected): boolean {
   return doubtful === null || doubtful.has(symbol);
-}
-
-/** Symbols in groups of a bounded number of dividends; a symbol is never divided. */
-function inTransactions(symbols: [symbol: string, payments: Payments][]): (typeof symbols)[] {
-  const groups: (typeof symbols)[] = [];
-  let left = 0;
-  for (const entry of symbols) {
-    if (left <= 0) {
-      groups.push([]);
-      left = ROWS_PER_TRANSACTION;
-    }
-    groups.at(-1)?.push(entry);
-    left -= entry[1].size;
-  }
-  return groups;
 }
 
 function summarise({ format }: DividendFile, { symbols, refused, ...rest }: Collected, changed: number): DividendSummary {

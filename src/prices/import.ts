@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type CalendarDate, addDays, dateOf, timestamp } from '../calendar.ts';
 import type { CommandDatabase, Database } from '../database/database.ts';
 import { adjustedSources } from '../database/adjusted-sources.ts';
@@ -14,7 +13,8 @@ import { readJson } from './formats/json.ts';
 import { type LineBatch, readLines } from './formats/lines.ts';
 import { type BarBatch, createBarBatch } from './bar-batch.ts';
 import { type DividendSummary, importDividends } from './import-dividends.ts';
-import { type ImportOptions, PAUSE_MS, ROWS_PER_BATCH, ROWS_PER_TRANSACTION, countDefect } from './import-options.ts';
+import { type ImportOptions, ROWS_PER_BATCH, ROWS_PER_STEP, countDefect } from './import-options.ts';
+import { createImportTurns } from './import-turns.ts';
 
 export interface PriceSummary {
   kind: 'prices';
@@ -36,7 +36,7 @@ export interface PriceSummary {
 export type ImportSummary = PriceSummary | DividendSummary;
 
 /**
- * Imports the daily bars or the dividends of one file in transactions of bounded size. Bad rows are reported and skipped; a
+ * Imports the daily bars or the dividends of one file in short transactions. Bad rows are reported and skipped; a
  * file in no known format, or a compressed one that is torn, throws a `ServiceError` and changes nothing. Afterwards, every
  * symbol is covered from its first to its last complete bar, or ex-date.
  */
@@ -107,14 +107,19 @@ async function importRows(database: CommandDatabase, file: PriceFile, options: R
     dates: new Set(),
   };
   const batch = createBarBatch();
+  const turns = createImportTurns(database, options.time);
+  const store = () => turns.add(storeBatch(database, batch, { file, progress, options }));
   for await (const rows of file.rows) {
     for (const row of rows) {
       accept(database, row, { batch, file, progress, options });
-      if (batch.size === ROWS_PER_BATCH) await storeBatch(database, batch, { file, progress, options });
+      if (batch.size === ROWS_PER_BATCH) await store();
     }
+    // While a server has its turn, the next rows are read.
+    turns.advance();
   }
-  await storeBatch(database, batch, { file, progress, options });
-  coverSymbols(database, file, { progress, options });
+  await store();
+  await turns.add(coverSymbols(database, file, { progress, options }));
+  await turns.finish();
   return summarise(progress);
 }
 
@@ -135,22 +140,27 @@ function accept(
   }
 }
 
-async function storeBatch(
-  database: CommandDatabase,
+/** Empties the batch, and stores what was in it step by step. */
+function storeBatch(
+  database: Database,
   batch: BarBatch,
   { file, progress, options }: { file: PriceFile; progress: Progress; options: RowOptions },
-): Promise<void> {
+): Iterator<unknown> {
+  return storeInSteps(database, { size: batch.size, bars: batch.take() }, { file, progress, options });
+}
+
+function* storeInSteps(
+  database: Database,
+  { size, bars }: { size: number; bars: Iterator<Bar> },
+  { file, progress, options }: { file: PriceFile; progress: Progress; options: RowOptions },
+): Generator<null> {
   const { summary } = progress;
-  const total = summary.bars + batch.size;
-  const bars = batch.take();
-  while (summary.bars < total) {
+  for (let left = size; left > 0; left -= ROWS_PER_STEP) {
     const stamp = { source: file.source, recordedAt: timestamp(options.clock()) };
-    const portion = Math.min(ROWS_PER_TRANSACTION, total - summary.bars);
-    database.transaction(() => {
-      summary.changed += storeBars(database, prepared(database, bars, { portion, progress }), stamp);
-    });
+    const portion = Math.min(ROWS_PER_STEP, left);
+    summary.changed += storeBars(database, prepared(database, bars, { portion, progress }), stamp);
     summary.bars += portion;
-    await sleep(PAUSE_MS);
+    yield null;
   }
 }
 
@@ -205,23 +215,18 @@ function noteComplete(state: SymbolState, { date, high, low, close }: Bar): void
 }
 
 /** Only days before today are covered: today's bar may still change. */
-function coverSymbols(
-  database: CommandDatabase,
+function* coverSymbols(
+  database: Database,
   { source }: PriceFile,
   { progress, options }: { progress: Progress; options: RowOptions },
-): void {
+): Generator<null> {
   const yesterday = addDays(options.today, -1);
-  database.transaction(() => {
-    for (const [symbol, { firstComplete, lastComplete }] of progress.symbols) {
-      if (firstComplete === null || lastComplete === null || firstComplete > yesterday) continue;
-      const endDate = lastComplete < yesterday ? lastComplete : yesterday;
-      addCoverage(
-        database,
-        { symbol, startDate: firstComplete, endDate },
-        { source, recordedAt: timestamp(options.clock()) },
-      );
-    }
-  });
+  for (const [symbol, { firstComplete, lastComplete }] of progress.symbols) {
+    if (firstComplete === null || lastComplete === null || firstComplete > yesterday) continue;
+    const endDate = lastComplete < yesterday ? lastComplete : yesterday;
+    addCoverage(database, { symbol, startDate: firstComplete, endDate }, { source, recordedAt: timestamp(options.clock()) });
+    yield null;
+  }
 }
 
 function summarise({ summary, symbols, dates }: Progress): PriceSummary {

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type CommandDatabase, type Database, openDatabase } from '../../src/database/database.ts';
+import { type CommandDatabase, type Database, MAX_PAUSE_MS, openDatabase } from '../../src/database/database.ts';
 import { storeBars } from '../../src/database/prices.ts';
 import { createBarBatch } from '../../src/prices/bar-batch.ts';
 import { type PriceSummary, importFile } from '../../src/prices/import.ts';
+import { TRANSACTION_MS } from '../../src/prices/import-turns.ts';
 import { clockFrom, temporaryFolder } from '../support/service.ts';
 import { importPriceFile, storePrices } from '../support/prices.ts';
 import { rowsAsText } from '../support/tables.ts';
@@ -412,4 +413,43 @@ test('a batch returns its bars by symbol and date, equal ones as they were added
   assert.equal(batch.size, 4);
   assert.deepEqual([...batch.take()], [other, first, second, later]);
   assert.deepEqual([batch.size, ...batch.take()], [0]);
+});
+
+/** What a look at the time takes of it here: some steps are a transaction. */
+const LOOK_MS = 5;
+
+test('a server that waits for the write lock of an import gets it after one transaction', async (t) => {
+  const folder = temporaryFolder(t);
+  const [importer, server] = [false, true].map((isServing) => openDatabase(join(folder, 'prices.db'), { isServing }));
+  assert(importer !== undefined && server !== undefined);
+  t.after(() => [importer, server].forEach((database) => database.close()));
+  const path = join(folder, 'prices.csv');
+  const symbols = Array.from({ length: 1_000 }, (_, number) => `S${1_000 + number}`);
+  writeFileSync(path, ['symbol,date,open,high,low,close,volume', ...symbols.map((symbol) => `${symbol},2025-01-02,10,11,9,10,1`)].join('\n'));
+  let nowMs = 0;
+  const transactions: number[] = [];
+  let [waiting, turns] = [Promise.resolve(), 0];
+  const watched: CommandDatabase = {
+    ...importer,
+    transaction: (work) => {
+      assert.equal(turns, transactions.length, 'the server has had its turn after each transaction so far');
+      const startMs = nowMs;
+      const result = importer.transaction(() => {
+        const done = work();
+        // The first attempt fails: the lock is taken. The next one is made after at most MAX_PAUSE_MS.
+        waiting = server.write(() => void (turns += 1));
+        return done;
+      });
+      transactions.push(nowMs - startMs);
+      return result;
+    },
+  };
+  const sleep = async (ms: number) => {
+    nowMs += ms;
+    if (ms + LOOK_MS > MAX_PAUSE_MS) await waiting;
+  };
+  await importFile(watched, path, { clock: clockFrom('2025-01-10'), time: { now: () => (nowMs += LOOK_MS), sleep } });
+  await waiting;
+  assert.ok(transactions.length > 10, `${transactions.length} transactions`);
+  assert.ok(Math.max(...transactions) <= TRANSACTION_MS + 2 * LOOK_MS, `a transaction took ${Math.max(...transactions)} ms`);
 });

@@ -6,7 +6,7 @@ import { type CommandDatabase, MAX_PAUSE_MS } from '../database/database.ts';
 /** How long one transaction of an import takes on more work; a server's commit waits for its end. */
 export const TRANSACTION_MS = 100;
 /**
- * How long the lock is free between two transactions. Nobody queues for SQLite's lock: a server that waits for it tries again after
+ * How long the lock is free between two transactions. SQLite's lock has no queue: a server that waits for it tries again after
  * at most `MAX_PAUSE_MS`, so it has to find the lock free for longer than that.
  */
 export const FREE_MS = MAX_PAUSE_MS + 10;
@@ -17,7 +17,7 @@ export interface Time {
   sleep(ms: number): Promise<unknown>;
 }
 
-/** The writes of one import. Work is an iterator that writes a little at each step, in the transaction of whoever runs it. */
+/** The writes of one import. Work is an iterator that writes a little at each step, in a transaction that is open. */
 export interface ImportTurns {
   /** Takes on work after everything before it has been done. */
   add(work: Iterator<unknown>): Promise<void>;

@@ -38,7 +38,7 @@ async function serviceOn(t: TestContext, records: TrackRecords | null, settings 
   if (records === null) return startTestService(t, options);
   const folder = temporaryFolder(t);
   fillWithTrackRecords(join(folder, 'jobs.db'), records);
-  return startTestService(t, { ...options, folder });
+  return startTestService(t, { ...options, folder, isForged: true });
 }
 
 /** The paths of all pages; those of models only where there are some. */

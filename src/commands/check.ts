@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs';
 import { type AuditReport, audit, isSound } from '../audit/audit.ts';
 import { type Older, withNewestSchema } from '../database/newest-schema.ts';
+import { tablesInManifest } from '../database/manifest.ts';
+import { withSnapshot } from '../database/snapshot.ts';
 import { readSettings } from '../settings.ts';
 import { forTerminal } from '../text.ts';
 import { findings, listed } from './findings.ts';
@@ -22,7 +24,8 @@ export async function check(file: string | undefined, { isReplay }: { isReplay: 
   return withNewestSchema(path, async (current, older) => {
     const report = await audit(current, { onProgress }).finally(() => line.clear());
     report.damage.unshift(...(older?.damage ?? []));
-    process.stdout.write(describe(path, { report, older }));
+    const tables = await withSnapshot(path, (reader) => tablesInManifest({ reader, version: reader.version }), { anyVersion: true });
+    process.stdout.write(describe(path, { report, older, tables }));
     const isRight = isReplay ? await replayAfter(current, line) : true;
     return isSound(report) && isRight ? 0 : FAULTY;
   });
@@ -44,7 +47,21 @@ function endOnSignals(): void {
     process.once(signal, () => process.exit(128 + number));
 }
 
-function describe(path: string, { report, older }: { report: AuditReport; older: Older | null }): string {
+/** What a sound file is, by the number of tables in its manifest. */
+function soundFile(tables: number | null): string {
+  if (tables === null) return 'file: sound';
+  if (tables > 0) return `file: sound, and all ${tables} tables are as its manifest states them`;
+  return 'file: sound; it is a package without its manifest, so a change in what no model read is not found';
+}
+
+interface Checked {
+  report: AuditReport;
+  older: Older | null;
+  /** In its manifest. */
+  tables: number | null;
+}
+
+function describe(path: string, { report, older, tables }: Checked): string {
   const { models, modelDays, supersededModelDays, positions, damage, problems, unverifiable, stale } = report;
   const goneBackTo =
     supersededModelDays > 0 ? ` and ${number(supersededModelDays)} superseded that they depend on` : '';
@@ -52,7 +69,7 @@ function describe(path: string, { report, older }: { report: AuditReport; older:
   return [
     `${forTerminal(path)}, ${size(statSync(path).size)}`,
     ...(older === null ? [] : [`schema: version ${older.version}, of an earlier program; what follows is of a migrated copy`]),
-    ...(damage.length === 0 ? ['file: sound'] : ['file: damaged', ...damage.map((text) => `  ${forTerminal(text)}`)]),
+    ...(damage.length === 0 ? [soundFile(tables)] : ['file: damaged', ...damage.map((text) => `  ${forTerminal(text)}`)]),
     `ledger: ${what}`,
     ...(problems.total > 0
       ? findings('do not add up', problems)

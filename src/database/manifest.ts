@@ -1,7 +1,7 @@
 import { count } from '../sentences.ts';
 import type { Steps } from '../turns.ts';
 import type { Reader } from './database.ts';
-import { integer, query, text } from './rows.ts';
+import { flag, integer, query, text } from './rows.ts';
 
 /** The manifest of a package: of each table that it holds, the number of rows and a hash of them all. */
 
@@ -54,6 +54,21 @@ export function* digestTable(reader: Reader, table: string): Steps<TableDigest> 
     if (rows % ROWS_PER_STEP === 0) yield null;
   }
   return { table, rows, sha256: hash.digest('hex') };
+}
+
+/** The version of the schema with which manifests came. */
+export const FIRST_WITH_MANIFEST = 19;
+
+const HAS_OPENINGS = query(`SELECT EXISTS (SELECT 1 FROM trading_sessions WHERE job_id IS NULL)`, [flag]);
+
+/**
+ * How many tables the manifest of a database lists: 0 for a package without one, which the first program that writes to it
+ * removes; null for a database that is not known to be a package.
+ */
+export function tablesInManifest({ reader, version }: { reader: Reader; version: number }): number | null {
+  if (version < FIRST_WITH_MANIFEST) return null;
+  const tables = MANIFEST.all(reader).length;
+  return tables > 0 || HAS_OPENINGS.one(reader)[0] === 1 ? tables : null;
 }
 
 const MANIFEST = query('SELECT table_name AS name, rows, sha256 FROM package_manifest', { name: text, rows: integer, sha256: text });

@@ -3,12 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bySlices } from '../turns.ts';
 import { openDatabase } from './database.ts';
-import { checkManifest } from './manifest.ts';
+import { FIRST_WITH_MANIFEST, checkManifest } from './manifest.ts';
 import { newestVersion } from './schema.ts';
 import { withSnapshot } from './snapshot.ts';
 
-/** The version with which manifests came. */
-const FIRST_WITH_MANIFEST = 19;
 const COPY = 'jobs.db';
 
 /** A file of an older version, which is read as a migrated copy. */

@@ -48,7 +48,7 @@ export function openReadOnly(
     connection = new DatabaseSync(new URL(url), { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     if (isOneState) connection.exec('BEGIN'); // the state of the first read is kept until the end of the transaction
     checkOwnership(connection, path);
-    if (!anyVersion) checkVersion(connection, path);
+    checkVersion(connection, path, anyVersion);
     return { connection, access, url };
   } catch (error) {
     connection?.close();
@@ -62,9 +62,11 @@ export function openReadOnly(
 export class OlderSchema extends ServiceError {}
 
 /** A reader migrates nothing, and the queries are written for the newest schema. */
-function checkVersion(connection: DatabaseSync, path: string): void {
+function checkVersion(connection: DatabaseSync, path: string, anyVersion: boolean): void {
   const version = versionOf(connection);
-  if (version === newestVersion) return;
+  // Not an older one: it may be what is left of a download.
+  if (version === 0) throw new ServiceError('storage_fault', `Cannot read ${path}: it is empty`);
+  if (version === newestVersion || anyVersion) return;
   throw new OlderSchema(
     'storage_fault',
     `Cannot read ${path}: its schema is version ${version}, this program reads version ${newestVersion}; ` +

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync, statSync, watch, writeSync } from 'node:fs';
+import { chmodSync, closeSync, copyFileSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync, statSync, watch, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
@@ -168,11 +168,31 @@ test('check: a file of an earlier version is compared with its manifest, and rea
     return [code, ...stdout.split('\n').slice(1, 4)];
   };
   const schema = 'schema: version 19, of an earlier program; what follows is of a migrated copy';
-  assert.deepEqual(await look(), [0, schema, 'file: sound', 'ledger: 0 model-days of 0 models, 0 positions']);
+  const sound = 'file: sound, and all 3 tables are as its manifest states them';
+  assert.deepEqual(await look(), [0, schema, sound, 'ledger: 0 model-days of 0 models, 0 positions']);
   old.exec(`UPDATE market_days SET recorded_at = '2025-01-07'`);
   old.close();
   assert.deepEqual(await look(), [1, schema, 'file: damaged', '  market_days is not as the manifest states it: a value in its 1 row has changed']);
   assert.deepEqual(readdirSync(cwd).sort(), ['configs', 'old.db', 'server.js']);
+});
+
+test('check: whether a package still has its manifest is said, and an empty file is an error', async (t) => {
+  const cwd = installProgram(t);
+  const path = join(cwd, 'paper.db');
+  const look = async () => {
+    const { code, stdout, stderr } = await runInProcess(['check', '--replay', 'paper.db'], { cwd });
+    return [code, stdout.split('\n').find((line) => line.startsWith('file:')), stderr];
+  };
+  copyFileSync(new URL('../../docs/demo-package.db', import.meta.url), path);
+  const paper = new DatabaseSync(path);
+  const tables = paper.prepare('SELECT count(*) AS count FROM package_manifest').get()?.['count'];
+  assert.deepEqual(await look(), [0, `file: sound, and all ${tables} tables are as its manifest states them`, '']);
+  paper.exec('DELETE FROM package_manifest');
+  paper.close();
+  const lost = 'file: sound; it is a package without its manifest, so a change in what no model read is not found';
+  assert.deepEqual(await look(), [0, lost, '']);
+  writeFileSync(path, '');
+  assert.deepEqual(await look(), [1, undefined, 'Cannot read paper.db: it is empty\n']);
 });
 
 test('beside a running server: an audit, a check, a backup, and a check of that', async (t) => {

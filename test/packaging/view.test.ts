@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { copyFileSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -146,6 +146,8 @@ test('a search indexes in memory what the file has no index of, and finds what a
 
 const unusable: [name: string, make: (path: string) => void, message: RegExp][] = [
   ['a missing file', (path) => rmSync(path), /^There is no database .*paper\.db$/],
+  ['an empty file', (path) => writeFileSync(path, ''), /^Cannot read .*paper\.db: it is empty$/],
+  ['a folder', (path) => (rmSync(path), mkdirSync(path)), /^Cannot read the database .*paper\.db: it is a folder$/],
   ['what is not a database', (path) => writeFileSync(path, 'text'.repeat(1000)), /^Cannot read the database .*paper\.db: file is not a database$/],
   [
     'another program\'s database',

@@ -70,7 +70,7 @@ function fillWithBooks(database: CommandDatabase): void {
       warnings: [],
     });
   });
-  for (const model of models) tradeEveryDay(database, model, dates);
+  for (const model of models) database.transaction(() => tradeEveryDay(database, model, dates)); // a transaction per model-day takes minutes
   database.statement(`UPDATE jobs SET status = 'completed', completed_at = ?`).run(createdAt);
 }
 
@@ -84,7 +84,7 @@ function tradeEveryDay(database: CommandDatabase, model: string, dates: readonly
     const startedAt = new Date(Date.parse('2025-01-03') + day * MODEL_DAY_MS).toISOString();
     const modelDay = { jobId: 'bench', date, model };
     const start = { startedFrom, initialCash: INITIAL_CASH, paysDividends: true, startedAt };
-    const sessionId: number = database.transaction(() => insertSession(database, modelDay, start));
+    const sessionId = insertSession(database, modelDay, start);
     const held = portfolio.holdings;
     const positions = Array.from({ length: RECORDS_PER_DAY }, (_, index) => {
       const symbol = SYMBOLS[(day + index) % SYMBOLS.length] as string;
@@ -121,7 +121,7 @@ function tradeEveryDay(database: CommandDatabase, model: string, dates: readonly
       wording: 1,
       completedAt: startedAt,
     };
-    database.transaction(() => commitSession(database, session, commit));
+    commitSession(database, session, commit);
     startedFrom = sessionId;
     startValue = positions.at(-1)?.portfolioValue ?? startValue;
   }

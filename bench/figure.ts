@@ -59,6 +59,7 @@ export function describePairs(
   pairs: readonly Pair[],
   ratios = ratiosOf(pairs),
 ): Measurement {
+  if (pairs.length === 0) return { what, ours: 'not measured: too few samples in the time', peer: '', ratio: '', aim: 'none', met: null };
   const side = (of: 'ours' | 'peer') => number(spreadOf(pairs.map((pair) => pair[of])).median);
   return {
     what: `${what}, ${unit}`,
@@ -78,7 +79,7 @@ function describeRatios({ min, median, max, pairs, independent, low, high }: Rat
   const [least, middle, most, from, to] = [min, median, max, low, high].map(number);
   const starts = independent === pairs ? '' : ` of ${independent} starts`;
   const interval = independent < MIN_FOR_INTERVAL ? 'too few for an interval' : `95 % interval ${from} to ${to}`;
-  return `median ${middle}, min ${least}, max ${most}, ${pairs} pairs${starts}, ${interval}`;
+  return `median ${middle}, min ${least}, max ${most}, ${pairs} ${pairs === 1 ? 'pair' : 'pairs'}${starts}, ${interval}`;
 }
 
 type Verdict = Pick<Measurement, 'aim' | 'met'>;

@@ -26,7 +26,7 @@ import {
 const CHILDREN = 50;
 const RANGE = { start_date: '2025-09-15', end_date: '2025-09-16' };
 /** A request is answered after a time between half of this and one and a half times this. */
-const THINKING_MS = 1_500;
+const THINKING_MS = 5_000;
 const STEPS_PER_DAY = 3;
 const WINDOW = 100;
 const AIM = { aboveMs: 20 };

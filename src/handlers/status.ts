@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { parseAgentConfiguration, universeOf } from '../configuration.ts';
 import { readWarnings } from '../database/jobs.ts';
+import { sumModelDays } from '../database/records/job-sums.ts';
 import { jobStatus, modelDaysOf } from '../database/records/status.ts';
 import { modelDayStatuses } from '../domain.ts';
 import { entrySchema } from '../entry.ts';
 import { checkJob } from './date-filters.ts';
-import { type ResponseBody, type Context, type Input, deploymentFields, listBody } from './handler.ts';
+import { type ResponseBody, type Context, type Input, deploymentFields, inEmptyPieces, listBody } from './handler.ts';
 import { rememberResponses } from './remembered.ts';
 import {
   countSchema,
@@ -67,9 +68,8 @@ export const statusResponse = named('JobStatusResponse', {
 export function status({ database, settings }: Context, { params }: Input): ResponseBody {
   const { job_id: jobId = '' } = params;
   checkJob(database, { jobId });
-  // Counting the model-days takes time too: as part of the first piece, it lets other work run.
   return remembered(database, jobId, function* () {
-    const job = jobStatus(database, jobId);
+    const job = jobStatus(database, jobId, yield* inEmptyPieces(sumModelDays(database, jobId)));
     assert(job !== undefined, 'jobs are never removed');
     const others = {
       terms: termsOf(job.agentConfig),

@@ -1,22 +1,9 @@
 import type { JobStatus } from '../../domain.ts';
 import type { Database } from '../database.ts';
 import { type RowOf, flag, integer, orNull, query, text } from '../rows.ts';
-import { finite, sumOf } from '../usage.ts';
+import { finite } from '../usage.ts';
+import { type JobSums, sumsOf } from './job-sums.ts';
 import { jsonObject } from './json-object.ts';
-
-/**
- * What a job's model-days add up to, in one pass over them: a job may have thousands. Skipped ones count as done, except those
- * skipped by a cancellation; the cost is of all, failed ones too.
- */
-function sumsOf(jobId: string): string {
-  return `
-  (SELECT count(*) AS total,
-      count(*) FILTER (WHERE status = 'completed' OR (status = 'skipped' AND error <> 'Cancelled')) AS completed,
-      count(*) FILTER (WHERE status = 'failed') AS failed,
-      ${sumOf('cost_usd')} AS cost_usd,
-      count(*) FILTER (WHERE steps > 0 AND cost_usd IS NULL) AS without_cost
-    FROM job_details WHERE job_id = ${jobId}) AS sums`;
-}
 
 const PROGRESS = `json_object('total_model_days', sums.total, 'completed', sums.completed, 'failed', sums.failed,
     'pending', sums.total - sums.completed - sums.failed) AS progress`;
@@ -72,19 +59,24 @@ export function* modelDaysOf(database: Database, jobId: string): Generator<strin
   }
 }
 
+/** Node binds every number as a real one. */
+const GIVEN_SUMS = `
+  (SELECT ${['total', 'completed', 'failed'].map((name, index) => `CAST(?${index + 2} AS INTEGER) AS ${name}`).join(', ')},
+     ?5 AS cost_usd, CAST(?6 AS INTEGER) AS without_cost) AS sums`;
+
 const STATUS = query(
   `SELECT ${jsonObject(['job_id', 'status', PROGRESS, 'json(dates) AS date_range', MODELS, 'universe', ...COURSE])} AS json, ${ENTRIES},
      warnings, agent_config AS agentConfig, replace_existing AS replaceExisting
-   FROM jobs, ${sumsOf('?1')} WHERE job_id = ?1`,
+   FROM jobs, ${GIVEN_SUMS} WHERE job_id = ?1`,
   { json: text, entries: text, warnings: orNull(text), agentConfig: text, replaceExisting: flag },
 );
 
 /**
- * A job's status as JSON text without its model-days; separately, as stored, what has to be read before it is sent. Undefined for
- * an unknown job.
+ * A job's status as JSON text without its model-days, of which it has the sums; separately, as stored, what has to be read before
+ * it is sent. Undefined for an unknown job.
  */
-export function jobStatus(database: Database, jobId: string): Omit<RowOf<typeof STATUS>, 'entries'> | undefined {
-  const row = STATUS.get(database, jobId);
+export function jobStatus(database: Database, jobId: string, sums: JobSums): Omit<RowOf<typeof STATUS>, 'entries'> | undefined {
+  const row = STATUS.get(database, jobId, ...sums);
   return row && { ...row, json: `${row.json.slice(0, -1)},"entries":${row.entries}}` };
 }
 

@@ -1,0 +1,93 @@
+import type { Reader } from '../database.ts';
+import { type Query, flag, integer, orNull, query, real, text } from '../rows.ts';
+import { sumOf } from '../usage.ts';
+
+/** What the model-days of a job add up to. A job may have hundreds of thousands, so those of a large one are read in steps. */
+
+/**
+ * In one pass. Skipped model-days count as done, except those skipped by a cancellation; the cost is of all, failed ones too.
+ */
+export function sumsOf(jobId: string): string {
+  return `
+  (SELECT count(*) AS total,
+      count(*) FILTER (WHERE ${IS_DONE}) AS completed,
+      count(*) FILTER (WHERE status = 'failed') AS failed,
+      ${sumOf('cost_usd')} AS cost_usd,
+      count(*) FILTER (WHERE ${LACKS_COST}) AS without_cost
+    FROM job_details WHERE job_id = ${jobId}) AS sums`;
+}
+
+const IS_DONE = `status = 'completed' OR (status = 'skipped' AND error <> 'Cancelled')`;
+const LACKS_COST = 'steps > 0 AND cost_usd IS NULL';
+
+/** In the order of the columns of `sumsOf`. */
+export type JobSums = [total: number, completed: number, failed: number, costUsd: number | null, withoutCost: number];
+
+/** A job with more is counted in steps: one statement takes some milliseconds for so many. */
+export const MODEL_DAYS_AT_ONCE = 20_000;
+/** Model-days that one step reads. */
+const MODEL_DAYS_PER_STEP = 1_000;
+
+const MOST = query(
+  `SELECT json_array_length(dates) * (SELECT count(*) FROM simulation_runs WHERE simulation_runs.job_id = jobs.job_id)
+   FROM jobs WHERE job_id = ?`,
+  [integer],
+);
+const STATUS = query('SELECT status FROM jobs WHERE job_id = ?', [text]);
+const AT_ONCE = query(`SELECT sums.* FROM ${sumsOf('?')}`, [integer, integer, integer, orNull(real), integer]) as Query<JobSums>;
+const STEP = query(
+  `SELECT date, model, ${IS_DONE}, status = 'failed', ${LACKS_COST}, cost_usd FROM job_details
+   WHERE job_id = ? AND (date, model) > (?, ?) ORDER BY date, model LIMIT ${MODEL_DAYS_PER_STEP}`,
+  [text, text, flag, flag, flag, orNull(real)],
+);
+
+/**
+ * The sums of a job; null between two steps, to let other work run. The job has one status from the first step to the last, so
+ * that a completed one has nothing pending.
+ */
+export function* sumModelDays(reader: Reader, jobId: string, atOnce = MODEL_DAYS_AT_ONCE): Generator<null, JobSums> {
+  if (MOST.one(reader, jobId)[0] <= atOnce) return AT_ONCE.one(reader, jobId);
+  for (;;) {
+    const [before] = STATUS.one(reader, jobId);
+    const sums = yield* sumInSteps(reader, jobId);
+    if (STATUS.one(reader, jobId)[0] === before) return sums;
+  }
+}
+
+function* sumInSteps(reader: Reader, jobId: string): Generator<null, JobSums> {
+  let [total, completed, failed, withoutCost, costs] = [0, 0, 0, 0, 0];
+  const cost = { sum: 0, lost: 0 };
+  for (let [date, model, count] = ['', '', MODEL_DAYS_PER_STEP]; count === MODEL_DAYS_PER_STEP; ) {
+    count = 0;
+    for (const row of STEP.all(reader, jobId, date, model)) {
+      [date, model] = row;
+      count += 1;
+      completed += row[2];
+      failed += row[3];
+      withoutCost += row[4];
+      if (row[5] === null) continue;
+      costs += 1;
+      addTo(cost, row[5]);
+    }
+    total += count;
+    if (count === MODEL_DAYS_PER_STEP) yield null;
+  }
+  return [total, completed, failed, costs === 0 ? null : totalOf(cost), withoutCost];
+}
+
+/** A sum as SQLite's `total` keeps it, to the last digit: `lost` is what rounding has taken from it so far. */
+interface LongSum {
+  sum: number;
+  lost: number;
+}
+
+function addTo(long: LongSum, value: number): void {
+  const sum = long.sum + value;
+  long.lost += Math.abs(long.sum) > Math.abs(value) ? long.sum - sum + value : value - sum + long.sum;
+  long.sum = sum;
+}
+
+/** An infinite sum has lost an amount that is no number. */
+function totalOf({ sum, lost }: LongSum): number {
+  return Number.isFinite(lost) ? sum + lost : sum;
+}

@@ -87,7 +87,7 @@ function addTo(long: LongSum, value: number): void {
   long.sum = sum;
 }
 
-/** An infinite sum has lost an amount that is no number. */
+/** What an infinite sum has lost is NaN. */
 function totalOf({ sum, lost }: LongSum): number {
   return Number.isFinite(lost) ? sum + lost : sum;
 }

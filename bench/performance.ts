@@ -7,7 +7,7 @@ const SIZE = { models: 20, days: 500 };
 const ALL_MODELS = { belowMs: 300 };
 const ONE_MODEL = { belowMs: 100 };
 const BESIDE = { aboveMs: 50 };
-const BOUNDS = { maxMs: 8_000 };
+const BOUNDS = { maxMs: 15_000 };
 
 /** GET /performance for all models and for one in detail, and GET /holdings; and what another request waits for them at most. */
 export function measurePerformance(options: BenchOptions): AsyncGenerator<Measurement> {

@@ -2,7 +2,7 @@ import type { ReplayReport } from '../replay/replay.ts';
 import { findings } from './findings.ts';
 import { number } from './words.ts';
 
-/** A replay's report, as lines for the terminal. */
+/** The report of a replay, as lines for the terminal. */
 export function describeReplay(report: ReplayReport): string {
   const { modelDays, same, superseded, differences, before, lost, late, fromOutside, undigested } = report;
   const others = superseded.modelDays === 0 ? '' : `, and ${number(superseded.same)} of ${number(superseded.modelDays)} superseded`;

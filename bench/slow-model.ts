@@ -1,6 +1,7 @@
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { answerOf } from './model-answers.ts';
 
 /**
  * A slow provider as a program of its own: `node slow-model.ts THINKING-MS`, so that its work delays neither the service nor
@@ -8,7 +9,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * one and a half times that. `GET /begun` tells how many model-days have sent their first request. Prints its port.
  */
 const [thinkingMs = ''] = process.argv.slice(2);
-const STEPS_PER_DAY = 3;
 
 const opened = Promise.withResolvers<void>();
 let begun = 0;
@@ -30,20 +30,4 @@ async function respond(incoming: IncomingMessage, outgoing: ServerResponse): Pro
   await opened.promise;
   await sleep(Number(thinkingMs) * (0.5 + Math.random()));
   outgoing.end(JSON.stringify(answerOf(step)));
-}
-
-/** Looks at prices, buys, and ends the day. */
-function answerOf(step: number): object {
-  const calls = [
-    ['get_price_history', '{"symbol":"AAPL","days":30}'],
-    ['buy', '{"symbol":"AAPL","amount":1}'],
-  ].map(([name, args], index) => ({ id: `call_${index}`, type: 'function', function: { name, arguments: args } }));
-  const message =
-    step < STEPS_PER_DAY
-      ? { role: 'assistant', content: null, tool_calls: calls }
-      : { role: 'assistant', content: 'I bought a little.' };
-  return {
-    choices: [{ index: 0, message, finish_reason: 'stop' }],
-    usage: { prompt_tokens: 3_000, completion_tokens: 50 },
-  };
 }

@@ -8,6 +8,7 @@ import { weekdays } from '../src/calendar.ts';
 import { nasdaq100 } from '../src/universe.ts';
 import { startSameBytes } from './bare-server.ts';
 import { ITSELF, describePairs } from './figure.ts';
+import { answerOf } from './model-answers.ts';
 import { type Pair, median, windowsOf } from './paired.ts';
 import {
   type BenchOptions,
@@ -27,7 +28,6 @@ const CHILDREN = 50;
 const RANGE = { start_date: '2025-09-15', end_date: '2025-09-16' };
 /** A request is answered after a time between half of this and one and a half times this. */
 const THINKING_MS = 5_000;
-const STEPS_PER_DAY = 3;
 const WINDOW = 100;
 const AIM = { aboveMs: 20 };
 const FIXTURES = new URL('../test/fixtures/tls/', import.meta.url).pathname;
@@ -153,22 +153,6 @@ async function startSlowModel({ tls }: { tls: boolean }): Promise<SlowModel> {
       server.close();
       server.closeAllConnections();
     },
-  };
-}
-
-/** Looks at prices, buys, and ends the day. */
-function answerOf(step: number): object {
-  const calls = [
-    ['get_price_history', '{"symbol":"AAPL","days":30}'],
-    ['buy', '{"symbol":"AAPL","amount":1}'],
-  ].map(([name, args], index) => ({ id: `call_${index}`, type: 'function', function: { name, arguments: args } }));
-  const message =
-    step < STEPS_PER_DAY
-      ? { role: 'assistant', content: null, tool_calls: calls }
-      : { role: 'assistant', content: 'I bought a little.' };
-  return {
-    choices: [{ index: 0, message, finish_reason: 'stop' }],
-    usage: { prompt_tokens: 3_000, completion_tokens: 50 },
   };
 }
 

@@ -51,6 +51,15 @@ export function* supersededStarts(reader: Reader): Generator<void, Set<number>> 
   }
 }
 
+/** The FROM clause of queries that audit or replay sessions: each with its job, and when its job first opened the market of date ?1. */
+export const COMMITTED_SESSIONS = `FROM trading_sessions AS own
+     JOIN (SELECT job_id, min(started_at) AS opened_at FROM trading_sessions WHERE date = ?1 GROUP BY job_id) AS market
+       ON market.job_id = own.job_id
+     LEFT JOIN jobs ON jobs.job_id = own.job_id`;
+/** The end of these queries: the sessions of date ?1 that were committed, in order. */
+export const OF_ONE_DATE = `WHERE own.date = ?1 AND own.status IN ('active', 'superseded')
+   ORDER BY own.model, own.session_id`;
+
 const SESSIONS = query(
   `SELECT own.session_id AS sessionId, own.date, own.model, own.status, opened_at AS openedAt, own.started_at AS startedAt,
      coalesce(own.completed_at, '') AS completedAt, coalesce(own.initial_cash_e4, 0) AS initialCash,
@@ -64,13 +73,9 @@ const SESSIONS = query(
      own.pays_dividends AS paysDividends,
      CASE WHEN jobs.job_id IS NOT NULL THEN coalesce(json_extract(agent_config, '$.dividends') = 1, 0) END AS configuredDividends,
      own.note, past.note AS pastNote, ${executed('write_note')} AS notesWritten
-   FROM trading_sessions AS own
-     JOIN (SELECT job_id, min(started_at) AS opened_at FROM trading_sessions WHERE date = ?1 GROUP BY job_id) AS market
-       ON market.job_id = own.job_id
-     LEFT JOIN jobs ON jobs.job_id = own.job_id
+   ${COMMITTED_SESSIONS}
      LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
-   WHERE own.date = ?1 AND own.status IN ('active', 'superseded')
-   ORDER BY own.model, own.session_id`,
+   ${OF_ONE_DATE}`,
   {
     sessionId: integer,
     date: text,

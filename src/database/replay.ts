@@ -1,5 +1,6 @@
 import type { CalendarDate } from '../calendar.ts';
 import { messageRoles } from '../domain.ts';
+import { COMMITTED_SESSIONS, OF_ONE_DATE } from './audit.ts';
 import type { Reader } from './database.ts';
 import { type RowOf, amount, flag, integer, oneOf, orNull, query, text } from './rows.ts';
 
@@ -10,13 +11,9 @@ const SESSIONS = query(
      coalesce(own.completed_at, '') AS completedAt, own.initial_cash_e4 AS initialCash, own.pays_dividends AS paysDividends,
      own.started_from_session_id AS startedFrom, own.session_summary AS summary, own.note, own.steps,
      own.total_messages AS totalMessages, own.wording, agent_config AS agentConfig, entry
-   FROM trading_sessions AS own
-     JOIN (SELECT job_id, min(started_at) AS opened_at FROM trading_sessions WHERE date = ?1 GROUP BY job_id) AS market
-       ON market.job_id = own.job_id
-     LEFT JOIN jobs ON jobs.job_id = own.job_id
+   ${COMMITTED_SESSIONS}
      LEFT JOIN simulation_runs AS run ON run.job_id = own.job_id AND run.model = own.model
-   WHERE own.date = ?1 AND own.status IN ('active', 'superseded')
-   ORDER BY own.model, own.session_id`,
+   ${OF_ONE_DATE}`,
   {
     sessionId: integer,
     date: text,

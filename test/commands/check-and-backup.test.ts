@@ -235,9 +235,9 @@ async function startView(
   file: string,
   { cwd, isOther = false, env: own = {} }: { cwd: string; isOther?: boolean; env?: Record<string, string> },
 ) {
-  const nobody = isOther && process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+  const otherUser = isOther && process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   const env = { API_PORT: '0', RUNTIME_CONFIG_PATH: RUNTIME_CONFIG, ...own };
-  const program = followProgram(spawn(process.execPath, ['server.js', 'view', file], { cwd, env, ...nobody }));
+  const program = followProgram(spawn(process.execPath, ['server.js', 'view', file], { cwd, env, ...otherUser }));
   t.after(() => program.process.kill('SIGKILL'));
   const [, port] = await program.waitFor(/"message":"listening".*?"port":(\d+)/);
   return { ...program, url: `http://127.0.0.1:${port}` };

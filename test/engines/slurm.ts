@@ -19,6 +19,7 @@ export const SLURM = {
 /** After which a node that does not answer counts as failed; Slurm's own default is 300. */
 const NODE_TIMEOUT_SECONDS = 10;
 const NODE_PROCESSORS = 128;
+const KILL_DAEMON_AFTER_MS = 20_000;
 
 export interface Slurm {
   /** The variables that its commands need. */
@@ -56,7 +57,8 @@ export async function startSlurm(t: TestContext, count: number): Promise<Slurm> 
     if (daemon === undefined || daemon.exitCode !== null || daemon.signalCode !== null) return;
     const closed = new Promise((resolve) => daemon.once('exit', resolve));
     daemon.kill(signal);
-    const timer = setTimeout(() => daemon.kill('SIGKILL'), 20_000);
+    // Waits for the daemon's end; the timer only ends one that ignores TERM.
+    const timer = setTimeout(() => daemon.kill('SIGKILL'), KILL_DAEMON_AFTER_MS);
     await closed;
     clearTimeout(timer);
   };

@@ -24,12 +24,7 @@ const MAX_WHOLE_LENGTH = 512 * 1024;
  */
 export function rememberResponses({ most, maxLength }: Limits) {
   const kept = new Map<string, Remembered>();
-  const keep = (key: string, entry: Remembered) => {
-    kept.delete(key);
-    kept.set(key, entry);
-    const [oldest] = kept.keys();
-    if (kept.size > most && oldest !== undefined) kept.delete(oldest);
-  };
+  const keep = (key: string, entry: Remembered) => keepLast(kept, key, entry, most);
   return (database: Database, key: string, compute: () => Iterable<string>): string | Iterable<string> => {
     const version = contentVersion(database);
     const known = kept.get(key);
@@ -40,6 +35,28 @@ export function rememberResponses({ most, maxLength }: Limits) {
     // If the database changes meanwhile, the version is outdated, and these pieces are not reused.
     return collecting(compute(), maxLength, (body) => keep(key, { database, version, body }));
   };
+}
+
+/**
+ * Keeps the last texts that never change while their database lives: the function returned takes a key and how its text is read,
+ * and returns the text, read or kept.
+ */
+export function rememberTexts({ most, maxLength }: Limits) {
+  const kept = new Map<string, { database: Database; text: string }>();
+  return (database: Database, key: string, read: () => string): string => {
+    const known = kept.get(key);
+    const text = known?.database === database ? known.text : read();
+    if (text.length <= maxLength) keepLast(kept, key, { database, text }, most);
+    return text;
+  };
+}
+
+/** Sets an entry as the last one used; the one that was not used for longest makes room. */
+function keepLast<Value>(kept: Map<string, Value>, key: string, value: Value, most: number): void {
+  kept.delete(key);
+  kept.set(key, value);
+  const [oldest] = kept.keys();
+  if (kept.size > most && oldest !== undefined) kept.delete(oldest);
 }
 
 /** The same pieces; `onEnd` takes all of them, joined if they are short, unless they are too long together. */

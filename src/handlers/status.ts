@@ -3,12 +3,12 @@ import * as v from 'valibot';
 import { parseAgentConfiguration, universeOf } from '../configuration.ts';
 import { readWarnings } from '../database/jobs.ts';
 import { sumModelDays } from '../database/records/job-sums.ts';
-import { jobStatus, modelDaysOf } from '../database/records/status.ts';
+import { entriesOf, jobStatus, modelDaysOf } from '../database/records/status.ts';
 import { modelDayStatuses } from '../domain.ts';
 import { entrySchema } from '../entry.ts';
 import { checkJob } from './date-filters.ts';
-import { type ResponseBody, type Context, type Input, deploymentFields, inEmptyPieces, listBody } from './handler.ts';
-import { rememberResponses } from './remembered.ts';
+import { type ResponseBody, type Context, type Input, deploymentFields, inEmptyPieces, listMember } from './handler.ts';
+import { rememberResponses, rememberTexts } from './remembered.ts';
 import {
   countSchema,
   dateText,
@@ -77,12 +77,17 @@ export function status({ database, settings }: Context, { params }: Input): Resp
       warnings: readWarnings(job.warnings),
       ...deploymentFields(settings),
     };
-    yield* listBody('details', modelDaysOf(database, jobId), () => others, job.json);
+    yield `${job.json.slice(0, -1)},"entries":`;
+    yield keptEntries(database, jobId, () => entriesOf(database, jobId));
+    yield* listMember('details', modelDaysOf(database, jobId));
+    yield `,${JSON.stringify(others).slice(1)}`;
   });
 }
 
 /** Clients poll the same few jobs. */
 const remembered = rememberResponses({ most: 8, maxLength: 1024 * 1024 });
+/** Those of a thousand models take longer to read than everything else, and a job that runs changes with every commit. */
+const keptEntries = rememberTexts({ most: 8, maxLength: 1024 * 1024 });
 
 function termsOf(agentConfig: string): v.InferOutput<typeof statusResponse>['terms'] {
   const configuration = parseAgentConfiguration(agentConfig);

@@ -9,8 +9,12 @@ const LOOK_INTERVAL_MS = 100;
 /** A child far from its limit is measured less often: it cannot reach the limit faster than this, twice what was measured. */
 const FASTEST_MB_PER_MS = 1;
 const MAX_LOOK_INTERVAL_MS = 1_000;
-/** One measurement takes 0.02 ms: those of a thousand children are spread, so that no request waits for all of them. */
-const TICK_MS = 25;
+/**
+ * One measurement takes 0.02 to 0.05 ms. Children that were started together would be measured together for as long as they live, so a
+ * tick measures no more than this: no request waits for a thousand measurements, and 2,000 children get one in half a second.
+ */
+const LOOKS_PER_TICK = 40;
+const TICK_MS = 10;
 
 interface Watch {
   memoryMb: number;
@@ -40,8 +44,7 @@ export function watchMemory(child: ChildProcess, watch: Omit<Watch, 'dueAt'>): (
 
 function look(): void {
   const now = performance.now();
-  for (const [child, watch] of watches) {
-    if (watch.dueAt > now) continue;
+  for (const [child, watch] of mostDue(watches, now)) {
     const { memoryMb, onTooMuch } = watch;
     const leftMb = memoryMb - (takenKb(child.pid) ?? 0) / 1024;
     watch.dueAt = now + nextLookMs(leftMb);
@@ -49,6 +52,12 @@ function look(): void {
     watches.delete(child);
     onTooMuch(`The model process used more than ${memoryMb} MB of memory, which is its limit (MODEL_DAY_MEMORY_MB)`);
   }
+}
+
+/** The watches that are due, longest overdue first, as many as a tick allows. */
+export function mostDue<Child, Of extends { dueAt: number }>(all: Iterable<[Child, Of]>, now: number): [Child, Of][] {
+  const due = [...all].filter(([, { dueAt }]) => dueAt <= now);
+  return due.toSorted(([, one], [, other]) => one.dueAt - other.dueAt).slice(0, LOOKS_PER_TICK);
 }
 
 /** When to measure a child again that has so much left: before it could have used that up, and not more often than needed. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { addCoverage } from '../../src/database/prices.ts';
-import { rememberResponses } from '../../src/handlers/remembered.ts';
+import { rememberResponses, rememberTexts } from '../../src/handlers/remembered.ts';
 
 const LONG = 'x'.repeat(300 * 1024);
 
@@ -49,4 +49,17 @@ test('the response requested longest ago makes room; a long one stays in pieces,
   assert.deepEqual(ask(database, 'long', [LONG, LONG]), { text: `5${LONG}${LONG}`, isWhole: false });
   assert.equal(ask(database, 'longer', [LONG, LONG, 'more than that']).text.at(0), '6');
   assert.equal(ask(database, 'longer').text, '7ab');
+});
+
+test('a text that never changes is read once per database, unless it is too long or others were used since', () => {
+  const [one, other] = [openDatabase(':memory:'), openDatabase(':memory:')];
+  const remembered = rememberTexts({ most: 2, maxLength: 10 });
+  let reads = 0;
+  const ask = (database: Database, key: string, text = '') => remembered(database, key, () => `${(reads += 1)}${text}`);
+  assert.deepEqual([ask(one, 'a'), ask(one, 'a')], ['1', '1']);
+  change(one);
+  assert.equal(ask(one, 'a'), '1');
+  assert.deepEqual([ask(other, 'a'), ask(one, 'a')], ['2', '3'], 'each of another database');
+  assert.deepEqual([ask(one, 'b'), ask(one, 'a'), ask(one, 'c'), ask(one, 'a'), ask(one, 'b')], ['4', '3', '5', '3', '6']);
+  assert.deepEqual([ask(one, 'long', ' and longer'), ask(one, 'long', ' and longer')], ['7 and longer', '8 and longer']);
 });

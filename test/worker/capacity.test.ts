@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { capacityWarnings } from '../../src/worker/capacity.ts';
-import { nextLookMs } from '../../src/worker/memory.ts';
+import { mostDue, nextLookMs } from '../../src/worker/memory.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const MB = 1024 * 1024;
@@ -63,4 +63,12 @@ test('a limit of processes does not bind root, a command needs only open files, 
 
 test('a child is measured more often the closer it is to its limit', () => {
   assert.deepEqual([-5, 0, 50, 100, 467, 5_000].map(nextLookMs), [100, 100, 100, 100, 467, 1_000]);
+});
+
+test('a tick measures 40 children, the longest overdue first, and none that is not due', () => {
+  const all = Array.from({ length: 100 }, (_, child): [number, { dueAt: number }] => [child, { dueAt: 1_000 - child }]);
+  const children = (now: number) => mostDue(all, now).map(([child]) => child);
+  assert.deepEqual(children(2_000), Array.from({ length: 40 }, (_, index) => 99 - index));
+  assert.deepEqual(children(902), [99, 98]);
+  assert.deepEqual(children(900), []);
 });

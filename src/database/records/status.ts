@@ -16,12 +16,19 @@ const MODELS = `
  * Per family, its runs and what the first of them asks: the others differ in their number and their seed. Joined as texts, because
  * what is stored is JSON: to parse it again takes twice as long, and a job may have thousands of entries.
  */
-const ENTRIES = `
-  (SELECT '[' || coalesce(group_concat('{"family":' || json_quote(family) || ',"runs":' || runs || ',"entry":' || coalesce(entry, 'null')
+const ENTRIES = query(
+  `SELECT '[' || coalesce(group_concat('{"family":' || json_quote(family) || ',"runs":' || runs || ',"entry":' || coalesce(entry, 'null')
       || '}', ',' ORDER BY place), '') || ']'
-    FROM (SELECT coalesce(family, model) AS family, json_group_array(model ORDER BY model_index) AS runs,
-        min(model_index) AS place, entry
-      FROM simulation_runs WHERE simulation_runs.job_id = jobs.job_id GROUP BY coalesce(family, model))) AS entries`;
+   FROM (SELECT coalesce(family, model) AS family, json_group_array(model ORDER BY model_index) AS runs,
+       min(model_index) AS place, entry
+     FROM simulation_runs WHERE job_id = ? GROUP BY coalesce(family, model))`,
+  [text],
+);
+
+/** What each model of a job asks, as a JSON list. It never changes. */
+export function entriesOf(database: Database, jobId: string): string {
+  return ENTRIES.one(database, jobId)[0];
+}
 
 const COURSE = [
   'created_at',
@@ -65,19 +72,18 @@ const GIVEN_SUMS = `
      ?5 AS cost_usd, CAST(?6 AS INTEGER) AS without_cost) AS sums`;
 
 const STATUS = query(
-  `SELECT ${jsonObject(['job_id', 'status', PROGRESS, 'json(dates) AS date_range', MODELS, 'universe', ...COURSE])} AS json, ${ENTRIES},
-     warnings, agent_config AS agentConfig, replace_existing AS replaceExisting
+  `SELECT ${jsonObject(['job_id', 'status', PROGRESS, 'json(dates) AS date_range', MODELS, 'universe', ...COURSE])} AS json, warnings,
+     agent_config AS agentConfig, replace_existing AS replaceExisting
    FROM jobs, ${GIVEN_SUMS} WHERE job_id = ?1`,
-  { json: text, entries: text, warnings: orNull(text), agentConfig: text, replaceExisting: flag },
+  { json: text, warnings: orNull(text), agentConfig: text, replaceExisting: flag },
 );
 
 /**
- * A job's status as JSON text without its model-days, of which it has the sums; separately, as stored, what has to be read before
- * it is sent. Undefined for an unknown job.
+ * A job's status as JSON text without its entries and its model-days, of which it has the sums; separately, as stored, what has to
+ * be read before it is sent. Undefined for an unknown job.
  */
-export function jobStatus(database: Database, jobId: string, sums: JobSums): Omit<RowOf<typeof STATUS>, 'entries'> | undefined {
-  const row = STATUS.get(database, jobId, ...sums);
-  return row && { ...row, json: `${row.json.slice(0, -1)},"entries":${row.entries}}` };
+export function jobStatus(database: Database, jobId: string, sums: JobSums): RowOf<typeof STATUS> | undefined {
+  return STATUS.get(database, jobId, ...sums);
 }
 
 /** `rowid` orders jobs of the same millisecond; 0 sorts before them all. */

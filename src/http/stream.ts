@@ -87,28 +87,29 @@ export async function sendPieces(
 interface Chunk {
   text: string;
   isLast: boolean;
+  /** When the slice in which it was made ends. */
+  sliceEnd: number;
 }
 
 /** All of a short response, or the beginning of one that turns out to be long. */
 async function begin(pieces: Iterator<string>): Promise<Chunk> {
-  let chunk: Chunk = { text: '', isLast: false };
+  let chunk: Chunk = { text: '', isLast: false, sliceEnd: 0 };
   for (let slice = 0; slice < FREE_SLICES && !chunk.isLast && chunk.text.length < STREAM_CHUNK_LENGTH; slice += 1) {
     await nextTurn({ isFirst: slice === 0 });
-    chunk = fill(pieces, chunk.text);
+    chunk = fill(pieces, chunk.text, performance.now() + SLICE_MS);
   }
   return chunk;
 }
 
 /** Adds pieces until the chunk is full or the slice of time is over; at least one. */
-function fill(pieces: Iterator<string>, before: string): Chunk {
-  const end = performance.now() + SLICE_MS;
+function fill(pieces: Iterator<string>, before: string, sliceEnd: number): Chunk {
   let text = before;
   do {
     const piece = pieces.next();
-    if (piece.done === true) return { text, isLast: true };
+    if (piece.done === true) return { text, isLast: true, sliceEnd };
     text += piece.value;
-  } while (text.length < STREAM_CHUNK_LENGTH && performance.now() < end);
-  return { text, isLast: false };
+  } while (text.length < STREAM_CHUNK_LENGTH && performance.now() < sliceEnd);
+  return { text, isLast: false, sliceEnd };
 }
 
 async function sendChunks(
@@ -118,7 +119,7 @@ async function sendChunks(
 ): Promise<void> {
   const drained = watchClient(response);
   let outlet: Outlet | undefined;
-  let { text, isLast } = first;
+  let { text, isLast, sliceEnd } = first;
   let beatAt = performance.now();
   while (!response.closed) {
     const isDue = performance.now() - beatAt >= heartbeatMs;
@@ -133,8 +134,12 @@ async function sendChunks(
       outlet?.flush();
       beatAt = performance.now();
     }
-    await nextTurn();
-    ({ text, isLast } = fill(pieces, text));
+    // What is left of a slice makes more chunks: a response of a few milliseconds waits for few turns, however long it is.
+    if (performance.now() >= sliceEnd) {
+      await nextTurn();
+      sliceEnd = performance.now() + SLICE_MS;
+    }
+    ({ text, isLast } = fill(pieces, text, sliceEnd));
   }
 }
 

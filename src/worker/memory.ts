@@ -56,7 +56,8 @@ function look(): void {
 
 /** The watches that are due, longest overdue first, as many as a tick allows. */
 export function mostDue<Child, Of extends { dueAt: number }>(all: Iterable<[Child, Of]>, now: number): [Child, Of][] {
-  const due = [...all].filter(([, { dueAt }]) => dueAt <= now);
+  const due: [Child, Of][] = [];
+  for (const one of all) if (one[1].dueAt <= now) due.push(one);
   return due.toSorted(([, one], [, other]) => one.dueAt - other.dueAt).slice(0, LOOKS_PER_TICK);
 }
 

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { timestamp } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
 import { readWarnings } from '../database/jobs.ts';
-import { type JobPlace, nextJob, placeOfJob } from '../database/records/status.ts';
+import { type JobPlace, listedJob, nextJob, placeOfJob } from '../database/records/status.ts';
 import { ServiceError } from '../domain.ts';
 import { type Context, type Input, type ResponseBody, appendMembers, deploymentFields, listBody } from './handler.ts';
 import { countSchema, dateText, deploymentEntries, jobCourseEntries, jobStatus, limitFilter, named, progressSchema } from './schemas.ts';
@@ -46,14 +46,14 @@ export function jobs(
   let last: string | null = null;
   let hasMore = true;
   // Job by job, because counting the model-days of each takes time.
-  const items = function* (): Generator<string> {
+  const items = function* (): Generator<string | null> {
     for (let count = 0; ; count += 1) {
       const next = nextJob(database, { status, before: place });
       hasMore = next !== undefined;
       if (next === undefined || count === limit) return;
-      yield appendMembers(next.json, { warnings: readWarnings(next.warnings) });
-      last = next.jobId;
-      place = placeOfJob(database, last) ?? null;
+      const { json, warnings } = yield* listedJob(database, next);
+      yield appendMembers(json, { warnings: readWarnings(warnings) });
+      [last, place] = [next.jobId, next];
     }
   };
   return listBody('jobs', items(), (count) => ({ count, next_before: hasMore ? last : null, ...deploymentFields(settings) }));

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { sumModelDays } from '../../src/database/records/job-sums.ts';
+import { listedJob, nextJob } from '../../src/database/records/status.ts';
 import { RECORDS_PER_STEP, portionsOf } from '../../src/database/records/results.ts';
 
 const FULL = 100;
@@ -83,6 +84,10 @@ for (const [name, cost] of costs) {
     const atOnce = [...withResult(sumModelDays(database, 'job', 2_500))];
     const inSteps = [...withResult(sumModelDays(database, 'job', 2_499))];
     assert.deepEqual(inSteps, [null, null, ...atOnce]);
+    const next = nextJob(database, { before: null });
+    assert(next !== undefined);
+    const listed = [...withResult(listedJob(database, next, 2_500))];
+    assert.deepEqual([...withResult(listedJob(database, next, 2_499))], [null, null, ...listed]);
   });
 }
 

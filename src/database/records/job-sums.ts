@@ -28,11 +28,10 @@ export const MODEL_DAYS_AT_ONCE = 20_000;
 /** Model-days that one step reads. */
 const MODEL_DAYS_PER_STEP = 1_000;
 
-const MOST = query(
-  `SELECT json_array_length(dates) * (SELECT count(*) FROM simulation_runs WHERE simulation_runs.job_id = jobs.job_id)
-   FROM jobs WHERE job_id = ?`,
-  [integer],
-);
+/** SQL, of a row of jobs: how many model-days it may have. */
+export const MOST_MODEL_DAYS = `json_array_length(dates)
+  * (SELECT count(*) FROM simulation_runs WHERE simulation_runs.job_id = jobs.job_id)`;
+const MOST = query(`SELECT ${MOST_MODEL_DAYS} FROM jobs WHERE job_id = ?`, [integer]);
 const STATUS = query('SELECT status FROM jobs WHERE job_id = ?', [text]);
 const AT_ONCE = query(`SELECT sums.* FROM ${sumsOf('?')}`, [integer, integer, integer, orNull(real), integer]) as Query<JobSums>;
 const STEP = query(

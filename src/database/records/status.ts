@@ -2,7 +2,7 @@ import type { JobStatus } from '../../domain.ts';
 import type { Database } from '../database.ts';
 import { type RowOf, flag, integer, orNull, query, text } from '../rows.ts';
 import { finite } from '../usage.ts';
-import { type JobSums, sumsOf } from './job-sums.ts';
+import { type JobSums, MODEL_DAYS_AT_ONCE, MOST_MODEL_DAYS, sumModelDays, sumsOf } from './job-sums.ts';
 import { jsonObject } from './json-object.ts';
 
 const PROGRESS = `json_object('total_model_days', sums.total, 'completed', sums.completed, 'failed', sums.failed,
@@ -98,19 +98,35 @@ export interface JobFilters {
 }
 
 const NEXT = query(
-  `WITH next AS (
-     SELECT * FROM jobs
-     WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR (created_at, rowid) < (?2, ?3))
-     ORDER BY created_at DESC, rowid DESC LIMIT 1)
-   SELECT job_id AS jobId, warnings,
-     ${jsonObject(['job_id', 'status', PROGRESS, 'start_date', 'end_date', MODELS, 'universe', ...COURSE])} AS json
-   FROM next AS jobs, ${sumsOf('(SELECT job_id FROM next)')}`,
-  { jobId: text, warnings: orNull(text), json: text },
+  `SELECT job_id AS jobId, ${MOST_MODEL_DAYS} AS mostModelDays, created_at AS createdAt, rowid FROM jobs
+   WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR (created_at, rowid) < (?2, ?3))
+   ORDER BY created_at DESC, rowid DESC LIMIT 1`,
+  { jobId: text, mostModelDays: integer, createdAt: text, rowid: integer },
 );
 
-/** The newest job as JSON text, and its warnings separately, as stored. Undefined when there is none. */
+/** The newest job and its place in the list. Undefined when there is none. */
 export function nextJob(database: Database, { status, before }: JobFilters): RowOf<typeof NEXT> | undefined {
   return NEXT.get(database, status ?? null, before?.createdAt ?? null, before?.rowid ?? null);
+}
+
+const listed = (sums: string) =>
+  query(
+    `SELECT ${jsonObject(['job_id', 'status', PROGRESS, 'start_date', 'end_date', MODELS, 'universe', ...COURSE])} AS json, warnings
+     FROM jobs, ${sums} WHERE job_id = ?1`,
+    { json: text, warnings: orNull(text) },
+  );
+/** One statement for a small job: a page has up to 200 of them. */
+const LISTED = listed(sumsOf('?1'));
+const LISTED_WITH_SUMS = listed(GIVEN_SUMS);
+
+/** A job of the list as JSON text, and its warnings separately, as stored; null between two steps, to let other work run. */
+export function* listedJob(
+  database: Database,
+  { jobId, mostModelDays }: RowOf<typeof NEXT>,
+  atOnce = MODEL_DAYS_AT_ONCE,
+): Generator<null, RowOf<typeof LISTED>> {
+  if (mostModelDays <= atOnce) return LISTED.one(database, jobId);
+  return LISTED_WITH_SUMS.one(database, jobId, ...(yield* sumModelDays(database, jobId, atOnce)));
 }
 
 export function placeOfJob(database: Database, jobId: string): JobPlace | undefined {

@@ -13,6 +13,7 @@ const MODEL_DAYS = PARALLEL * DATES;
 const FIRST_MONDAY = '2018-01-01';
 const LAST_DATE = '2024-12-31';
 const POLL_MS = 50;
+const EMPTY = 'node -e 0';
 const AIM = { atLeast: 0.85 };
 const BOUNDS = { maxMs: 90_000 };
 
@@ -24,16 +25,29 @@ interface Side {
   stop(): void | Promise<void>;
 }
 
-/** Simulated model-days per second, against as many empty Node processes with the same parallelism and niceness. */
+/**
+ * Simulated model-days per second, against as many empty Node processes with the same parallelism and niceness; and how the children
+ * alone, without a service, do against these.
+ */
 export async function* measureModelDays({ self }: BenchOptions): AsyncGenerator<Measurement> {
   const ours = await startService();
-  const rival = self ? await startService() : startBareChildren();
-  const common = { what: `model-days, ${PARALLEL} side by side`, peer: self ? ITSELF : 'node -e 0', aim: AIM, bounds: BOUNDS };
+  const rival = self ? await startService() : startChildren('./bare-children.ts');
+  const common = { what: `model-days, ${PARALLEL} side by side`, peer: self ? ITSELF : EMPTY, aim: AIM, bounds: BOUNDS };
   yield await measure({ ...common, unit: 'per second', take: alternate(byClock(ours), byClock(rival)) });
   const take = alternate(byProcessor(ours), byProcessor(rival));
   yield await measure({ ...common, unit: 'per second of processor time', take });
   await ours.stop();
+  if (!self) yield* measureAlone(rival);
   await rival.stop();
+}
+
+async function* measureAlone(rival: Side): AsyncGenerator<Measurement> {
+  const alone = startChildren('./children-alone.ts');
+  const common = { what: 'the same children without a service', peer: EMPTY, bounds: BOUNDS };
+  yield await measure({ ...common, unit: 'per second', take: alternate(byClock(alone), byClock(rival)) });
+  const take = alternate(byProcessor(alone), byProcessor(rival));
+  yield await measure({ ...common, unit: 'per second of processor time', take });
+  await alone.stop();
 }
 
 function byClock({ work }: Side) {
@@ -76,8 +90,9 @@ async function untilStatus(server: Server, jobId: string, isReached: (status: an
   }
 }
 
-function startBareChildren(): Side {
-  const { pid, ask, stop } = startHelper('./bare-children.ts');
+/** A helper that starts so many children side by side. */
+function startChildren(file: string): Side {
+  const { pid, ask, stop } = startHelper(file);
   const work = async () => ((await ask({ children: MODEL_DAYS, parallel: PARALLEL })) as { ms: number }).ms;
   return { pid, work, stop };
 }

@@ -12,6 +12,7 @@ import {
   decodeLine,
   encodeLine,
 } from '../protocol.ts';
+import { inShortTurn } from '../turns.ts';
 import { checkLineBounds } from './line-bounds.ts';
 
 /** The messages between the parent and one child: lines in order, the limits of what it may send, one outcome. */
@@ -123,7 +124,8 @@ function inOrder(
   let working: Promise<void> = Promise.resolve();
   const workOff = async () => {
     isBusy = true;
-    for (let next = ahead.shift(); next !== undefined && !isOver(); next = ahead.shift()) await handle(next);
+    for (let next = ahead.shift(); next !== undefined && !isOver(); next = ahead.shift())
+      await inShortTurn(() => (isOver() ? undefined : handle(next))); // it may be over when its turn comes
     isBusy = false;
   };
   return {

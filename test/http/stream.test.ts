@@ -3,10 +3,11 @@ import { type Server, type ServerResponse, createServer } from 'node:http';
 import { type AddressInfo, type Socket, connect } from 'node:net';
 import type { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import type { ResponseBody } from '../../src/handlers/handler.ts';
 import { HttpError } from '../../src/http/http-error.ts';
 import { type LongResponses, STREAM_CHUNK_LENGTH, createLongResponses, sendBody, sendLate, sendPieces } from '../../src/http/stream.ts';
-import { bySlices, nextTurn } from '../../src/turns.ts';
+import { SLICE_MS, bySlices, inShortTurn, nextTurn } from '../../src/turns.ts';
 import { listenHere } from '../support/loopback.ts';
 import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -213,9 +214,9 @@ test('the event loop runs between any two slices of work', async () => {
   let isOver = false;
   const count = () => {
     rounds += 1;
-    if (!isOver) setImmediate(count);
+    if (!isOver) globalThis.setImmediate(count);
   };
-  setImmediate(count);
+  globalThis.setImmediate(count);
   const seen: number[] = [];
   function* slow(): Generator<undefined, string> {
     for (let step = 0; step < 3; step += 1) {
@@ -238,4 +239,34 @@ test('new callers share the turns with those already at work', async () => {
   const take = (name: string, isFirst: boolean) => nextTurn({ isFirst }).then(() => order.push(name));
   await Promise.all([...['a', 'b', 'c'].map((name) => take(name, false)), take('new', true), take('newer', true)]);
   assert.ok(order.indexOf('new') < 2 && order.indexOf('newer') < 4, order.join(' '));
+});
+
+test('short work of many begins in order, one after another, and the event loop runs after each slice', async () => {
+  const events: string[] = [];
+  const busy = () => {
+    for (const end = performance.now() + 2 * SLICE_MS; performance.now() < end;);
+  };
+  const work = (name: string, wait: () => void | Promise<void>) => async () => {
+    events.push(name);
+    await null;
+    await wait();
+    events.push(`${name} done`);
+    return name;
+  };
+  const asked = [
+    inShortTurn(work('short', () => {})),
+    inShortTurn(work('waiting', async () => void (await setImmediate()))),
+    inShortTurn(work('long', busy)),
+    inShortTurn(work('last', () => {})),
+    inShortTurn(() => assert.fail('an error')),
+  ];
+  void asked[2]?.then(() => globalThis.setImmediate(() => events.push('loop')));
+  const settled = await Promise.allSettled(asked);
+  assert.deepEqual(settled.map((result) => (result.status === 'fulfilled' ? result.value : result.reason.message)), [
+    ...['short', 'waiting', 'long', 'last', 'an error'],
+  ]);
+  assert.deepEqual(
+    events.filter((event) => event !== 'waiting done'),
+    ['short', 'short done', 'waiting', 'long', 'long done', 'loop', 'last', 'last done'],
+  );
 });

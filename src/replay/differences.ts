@@ -16,12 +16,22 @@ export interface Difference {
   symbols: readonly string[];
 }
 
+/** What is stored, and what replay makes of it. */
+interface Pair {
+  kind: Kind;
+  stored: unknown;
+  replayed: unknown;
+  symbols?: readonly string[];
+  /** The end of the sentence. */
+  more?: string;
+}
+
 /** Collects the differences of one model-day. */
 export interface Comparison {
   readonly differences: Difference[];
   note(kind: Kind, sentence: string, symbols?: readonly string[]): void;
   /** Notes two values that are not the same. */
-  compare(what: string, pair: { kind: Kind; stored: unknown; replayed: unknown; symbols?: readonly string[] }): void;
+  compare(what: string, pair: Pair): void;
 }
 
 /** A comparison without differences yet. */
@@ -31,10 +41,10 @@ export function createComparison(): Comparison {
   return {
     differences,
     note,
-    compare(what, { kind, stored, replayed, symbols }) {
+    compare(what, { kind, stored, replayed, symbols, more = '' }) {
       if (stored === asStored(replayed)) return;
       const [was, is] = excerpts(stored, asStored(replayed));
-      note(kind, `${what}: stored ${was}, replayed ${is}`, symbols);
+      note(kind, `${what}: stored ${was}, replayed ${is}${more}`, symbols);
     },
   };
 }

@@ -25,33 +25,33 @@ const SESSION = (model: string, date: string) =>
 
 /** What is done to the rich books, without digests, so that only what replay makes itself can find it; and one thing that it says. */
 const forged: [name: string, sql: string, said: string | RegExp][] = [
-  ['an open', `UPDATE price_data SET open = 102.01 WHERE symbol = 'AAPL' AND date = '2025-01-06'`, 'model-a 2025-01-06: its morning report: stored "AAPL 101 102", replayed "AAPL 101 102.01"'],
-  ['a close before the morning', `UPDATE price_data SET close = 101.5 WHERE symbol = 'AAPL' AND date = '2025-01-03'`, 'model-a 2025-01-06: its morning report: stored "AAPL 101 102", replayed "AAPL 101.5 102"'],
+  ['an open', `UPDATE price_data SET open = 102.01 WHERE symbol = 'AAPL' AND date = '2025-01-06'`, /^model-a 2025-01-06: its morning report, line 4: stored ".*10020", replayed ".*10020.1"; 2 more lines differ$/],
+  ['a close before the morning', `UPDATE price_data SET close = 101.5 WHERE symbol = 'AAPL' AND date = '2025-01-03'`, 'model-a 2025-01-06: its morning report, line 12: stored "AAPL 101 102", replayed "AAPL 101.5 102"'],
   ['the close of the day', `UPDATE price_data SET close = 107.0001 WHERE symbol = 'AAPL' AND date = '2025-01-08'`, 'model-a 2025-01-08: position 2, portfolio_value_e4: stored 100850000, replayed 100850008'],
   ['an old bar that a model read', `UPDATE price_data SET open = 98 WHERE symbol = 'AAPL' AND date = '2025-01-02'`, /^model-a 2025-01-03: step 1, get_price_history: result: stored .*"open":99,.*, replayed .*"open":98,/],
   ['a price as it was before a revision', `UPDATE price_revisions SET close = 199 WHERE symbol = 'MSFT' AND date = '2025-01-03'`, /^model-a 2025-01-06: step 1, get_price: result: stored .*198.*, replayed .*199/],
-  ['when a price was revised', `UPDATE price_revisions SET replaced_at = '2020-01-01T01:00:00.000Z' WHERE symbol = 'MSFT' AND date = '2025-01-03'`, 'lost: model-b 2025-01-06: its morning report: stored "MSFT 198 196", replayed "MSFT 201 196"'],
-  ['a split', 'UPDATE stock_splits SET numerator = 5', /^model-a 2025-01-08: its morning report: .*ORLY/],
+  ['when a price was revised', `UPDATE price_revisions SET replaced_at = '2020-01-01T01:00:00.000Z' WHERE symbol = 'MSFT' AND date = '2025-01-03'`, 'lost: model-b 2025-01-06: its morning report, line 13: stored "MSFT 198 196", replayed "MSFT 201 196"'],
+  ['a split', 'UPDATE stock_splits SET numerator = 5', /^model-a 2025-01-08: its morning report, line 4: stored ".*10054", replayed ".*10194"; 2 more lines differ$/],
   ['the time of a split', `UPDATE stock_splits SET date = '2025-01-07'`, /^model-a 2025-01-07: /],
-  ['a dividend', 'UPDATE dividends SET cash_e6 = 260000', 'model-a 2025-01-07: its morning report: stored "Cash: 8996", replayed "Cash: 8996.08"'],
+  ['a dividend', 'UPDATE dividends SET cash_e6 = 260000', 'model-a 2025-01-07: its morning report, line 3: stored "Cash: 8996", replayed "Cash: 8996.08"; 2 more lines differ'],
   ['an order of an answer', `UPDATE reasoning_logs SET tool_calls = replace(tool_calls, '\\"amount\\":10', '\\"amount\\":11') WHERE tool_calls LIKE '%amount%:10}%'`, /^model-a 2025-01-03: step 2, buy: result: stored .*10.*, replayed .*11/],
   ['the last words of a day', `UPDATE reasoning_logs SET content = 'Done' WHERE content = 'done'`, 'model-a 2025-01-03: session_summary: stored "done", replayed "Done"'],
   ['a result', `UPDATE reasoning_logs SET content = replace(content, '3333', '3334')`, /^model-a 2025-01-03: step 1, calculate: result: stored .*3334.*, replayed .*3333/],
-  ['a line of a morning report', `UPDATE reasoning_logs SET content = replace(content, 'Cash: 10000', 'Cash: 20000')`, 'model-a 2025-01-03: its morning report: stored "Cash: 20000", replayed "Cash: 10000"'],
-  ['a word of the prompt', `UPDATE reasoning_logs SET content = replace(content, 'stock trader', 'day trader')`, /^model-a 2025-01-03: its prompt: stored .*day trader.*, replayed .*stock trader/],
+  ['a line of a morning report', `UPDATE reasoning_logs SET content = replace(content, 'Cash: 10000', 'Cash: 20000')`, 'model-a 2025-01-03: its morning report, line 3: stored "Cash: 20000", replayed "Cash: 10000"'],
+  ['a word of the prompt', `UPDATE reasoning_logs SET content = replace(content, 'stock trader', 'day trader')`, /^model-a 2025-01-03: its prompt, line 1: stored .*day trader.*, replayed .*stock trader/],
   ['a note in the record', `UPDATE trading_sessions SET note = 'Sell AAPL.' WHERE ${SESSION('model-b', '2025-01-03')}`, 'model-b 2025-01-03: note: stored "Sell AAPL.", replayed "Hold AAPL."'],
   ['cash', `UPDATE positions SET cash_e4 = cash_e4 + 1 WHERE action_id = 1 AND ${SESSION('model-a', '2025-01-03')}`, 'model-a 2025-01-03: position 1, cash_e4: stored 90000001, replayed 90000000'],
   ['a holding', `UPDATE holdings SET quantity = 9 WHERE symbol = 'AAPL' AND quantity = 10`, /^model-a 2025-01-03: position 1, holdings: stored "9 AAPL", replayed "10 AAPL"$/],
   ['a mark in the evidence', `UPDATE session_prices SET close_e4 = close_e4 + 1 WHERE symbol = 'AAPL' AND ${SESSION('model-a', '2025-01-06')}`, 'model-a 2025-01-06: the close of AAPL that it used: stored "103.0001 of 2025-01-06", replayed "103.00 of 2025-01-06"'],
   ['a count of refusals', `UPDATE tool_usage SET refused = 0 WHERE tool_name = 'buy'`, /^model-a 2025-01-03: tool usage: /],
-  ['the entry: its prompt', `UPDATE simulation_runs SET entry = json_set(entry, '$.prompt', 'Be bold.')`, /^model-a 2025-01-03: its prompt: .* replayed "Further instructions:"$/],
-  ['the entry: whether it keeps notes', `UPDATE simulation_runs SET entry = json_set(entry, '$.notes', json('false'))`, /^model-a 2025-01-03: its morning report: stored "Your note: none"/],
-  ['the terms: the initial cash', `UPDATE jobs SET agent_config = json_set(agent_config, '$.initial_cash', 10001)`, 'model-a 2025-01-03: its morning report: stored "Cash: 10000", replayed "Cash: 10001"'],
-  ['the terms: a symbol of the universe', `UPDATE jobs SET agent_config = json_set(agent_config, '$.stock_symbols', json('["AAPL","MSFT"]'))`, /^model-a 2025-01-03: its morning report: stored "ORLY 30 -", replayed nothing$/],
-  ['the terms: commission', `UPDATE jobs SET agent_config = json_set(agent_config, '$.commission_per_trade', 1)`, /^model-a 2025-01-03: its morning report: .* replayed "Trading costs: each order pays \$1\."$/],
+  ['the entry: its prompt', `UPDATE simulation_runs SET entry = json_set(entry, '$.prompt', 'Be bold.')`, /^model-a 2025-01-03: its prompt, line 13: .* replayed "Further instructions:"; 2 more lines differ$/],
+  ['the entry: whether it keeps notes', `UPDATE simulation_runs SET entry = json_set(entry, '$.notes', json('false'))`, /^model-a 2025-01-03: its morning report, line 7: stored "Your note: none"/],
+  ['the terms: the initial cash', `UPDATE jobs SET agent_config = json_set(agent_config, '$.initial_cash', 10001)`, 'model-a 2025-01-03: its morning report, line 3: stored "Cash: 10000", replayed "Cash: 10001"; 1 more line differs'],
+  ['the terms: a symbol of the universe', `UPDATE jobs SET agent_config = json_set(agent_config, '$.stock_symbols', json('["AAPL","MSFT"]'))`, /^model-a 2025-01-03: its morning report, line 12: stored "ORLY 30 -", replayed nothing$/],
+  ['the terms: commission', `UPDATE jobs SET agent_config = json_set(agent_config, '$.commission_per_trade', 1)`, /^model-a 2025-01-03: its morning report, line 7: .* replayed "Trading costs: each order pays \$1\."; 1 more line differs$/],
   ['a version of the wording that is not known', `UPDATE trading_sessions SET wording = 9 WHERE ${SESSION('model-a', '2025-01-03')}`, 'model-a 2025-01-03: it cannot be read: its model read version 9 of the wording, which this program does not know'],
   ['a missing message', `DELETE FROM reasoning_logs WHERE tool_name = 'calculate'`, 'model-a 2025-01-03: it cannot be replayed: step 1 has 1 results of 2 tool calls'],
-  ['another day to start from', `UPDATE trading_sessions SET started_from_session_id = 1 WHERE ${SESSION('model-a', '2025-01-07')}`, /^model-a 2025-01-07: its morning report: stored "Cash: / ],
+  ['another day to start from', `UPDATE trading_sessions SET started_from_session_id = 1 WHERE ${SESSION('model-a', '2025-01-07')}`, /^model-a 2025-01-07: its morning report, line 3: stored "Cash: / ],
 ];
 test('whatever is forged is named, without digests: replay makes everything from prices, answers and terms', async () => {
   const { database } = await richBooks();
@@ -65,6 +65,25 @@ test('whatever is forged is named, without digests: replay makes everything from
       if (!isSaid) missed.push([name, said, ...lines.slice(0, 12)]);
     });
   assert.deepEqual(missed, []);
+});
+
+/** What is done to the first prompt of model-a, and the only line that is said of it. */
+const changedPrompts: [name: string, sql: string, said: RegExp][] = [
+  ['one word', `replace(content, 'stock trader', 'day trader')`, /^its prompt, line 1: stored "You are a day trader[^"]+…", replayed "You are a stock trader[^"]+…"$/],
+  ['every line', `replace(content, char(10), '!' || char(10)) || '!'`, /^its prompt, line 1: stored "…[^"]*of the!", replayed "…[^"]*of the"; \d+ more lines differ$/],
+  ['one line more', `replace(content, 'Rules:', 'Be bold.' || char(10) || 'Rules:')`, /^its prompt, line 4: stored "Be bold\.", replayed nothing$/],
+  ['one long line', `hex(zeroblob(100000))`, /^its prompt, line 1: stored "0{56}…", replayed "You are a [^"]{46}…"; \d+ more lines differ$/],
+];
+test('a changed message is one line: where it begins to differ, excerpts, and how many more lines differ', async () => {
+  const { database } = await richBooks();
+  for (const [name, sql, said] of changedPrompts) {
+    const changed = `UPDATE reasoning_logs SET content = ${sql} WHERE message_index = 0 AND ${SESSION('model-a', '2025-01-03')}`;
+    await undone(database, [...withoutTriggers(database), 'DELETE FROM session_digests', changed], async () => {
+      const lines = (await replayOf(database)).differences;
+      assert.equal(lines.length, 1, `${name}: ${lines.slice(0, 5).join('\n')}`);
+      assert.match(String(lines[0]?.replace('model-a 2025-01-03: ', '')), said, name);
+    });
+  }
 });
 
 /** What no computation can find again: digests do, and say which part it is. */
@@ -100,7 +119,7 @@ test('model-days from before digests and before entries are replayed, and counte
   await undone(database, before, async () => {
     const { same, differences, before: words } = await replayOf(database);
     assert.deepEqual([same, differences, words.length], ['0 of 8', [], 9]);
-    assert.match(String(words[0]), /^model-a 2025-01-03: its prompt: /);
+    assert.match(String(words[0]), /^model-a 2025-01-03: its prompt, line 1: /);
   });
   const cash = 'UPDATE positions SET cash_e4 = cash_e4 + 1 WHERE position_id = 1';
   await undone(database, [...before, cash], async () => {

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type CommandDatabase, MAX_PAUSE_MS } from '../database/database.ts';
+import { type EventLoop, eventLoop } from '../event-loop.ts';
 
 /** How an import shares the write lock with a server that runs beside it. */
 
@@ -11,11 +11,8 @@ export const TRANSACTION_MS = 100;
  */
 export const FREE_MS = MAX_PAUSE_MS + 10;
 
-/** Milliseconds since any moment, and waiting for some. */
-export interface Time {
-  now(): number;
-  sleep(ms: number): Promise<unknown>;
-}
+/** As much of the event loop as an import needs. */
+export type Time = Pick<EventLoop, 'now' | 'sleep'>;
 
 /** The writes of one import. Work is an iterator that writes a little at each step, in a transaction that is open. */
 export interface ImportTurns {
@@ -28,7 +25,7 @@ export interface ImportTurns {
 }
 
 /** Writes in transactions of at most `TRANSACTION_MS` (and one step), which leave the lock free for `FREE_MS` after each. */
-export function createImportTurns(database: CommandDatabase, time: Time = { now: () => performance.now(), sleep }): ImportTurns {
+export function createImportTurns(database: CommandDatabase, time: Time = eventLoop): ImportTurns {
   let current: Iterator<unknown> | null = null;
   let freeAt = -Infinity;
   const freeMsLeft = () => freeAt + FREE_MS - time.now();

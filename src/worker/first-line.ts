@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { setImmediate } from 'node:timers/promises';
+import { type EventLoop, eventLoop } from '../event-loop.ts';
 
 /** A child's time limit is counted in this many parts. */
 const PARTS = 10;
@@ -13,23 +13,23 @@ const SHARE_AT_WORK = 0.1;
  */
 export function watchSilence(
   pid: number | undefined,
-  { patienceMs, onSilent }: { patienceMs: number; onSilent: () => void },
+  { patienceMs, onSilent, loop = eventLoop }: { patienceMs: number; onSilent: () => void; loop?: Pick<EventLoop, 'after' | 'round'> },
 ): () => void {
   const isAtWork = workOf(pid);
   let left = PARTS;
   let isOver = false;
   const watch = async () => {
     left -= isAtWork() ? SHARE_AT_WORK : 1;
-    if (left > 0) timer = setTimeout(watch, patienceMs / PARTS);
+    if (left > 0) stop = loop.after(patienceMs / PARTS, watch);
     else {
-      await setImmediate(); // first read what the child has already written
+      await loop.round(); // first read what the child has already written
       if (!isOver) onSilent();
     }
   };
-  let timer = setTimeout(watch, patienceMs / PARTS);
+  let stop = loop.after(patienceMs / PARTS, watch);
   return () => {
     isOver = true;
-    clearTimeout(timer);
+    stop();
   };
 }
 

@@ -1,5 +1,6 @@
 import { noteLife } from '../database/restarts.ts';
 import { messageOf } from '../domain.ts';
+import { type EventLoop, eventLoop } from '../event-loop.ts';
 import type { WorkerContext } from './context.ts';
 
 /** The lifetime of this process, as it matters to a job. */
@@ -18,7 +19,7 @@ export interface Life {
 export function watchLife(
   { database, log, limits }: Pick<WorkerContext, 'database' | 'log' | 'limits'>,
   jobId: string,
-  signal: AbortSignal,
+  { signal, loop = eventLoop }: { signal: AbortSignal; loop?: Pick<EventLoop, 'now' | 'after'> },
 ): Life {
   let isLong = false;
   let longChildren = 0;
@@ -44,24 +45,25 @@ export function watchLife(
     isLong = true;
     void note();
   };
-  const remainingMs = limits.lifeCountsAfterMs - performance.now(); // which counts from the start of the process
-  const timer = remainingMs > 0 ? setTimeout(last, remainingMs) : undefined;
-  if (timer === undefined) last();
+  const remainingMs = limits.lifeCountsAfterMs - loop.now(); // which counts from the start of the process
+  let cancel = () => {};
+  if (remainingMs > 0) cancel = loop.after(remainingMs, last);
+  else last();
   return {
     childStarted() {
       let isLongChild = false;
-      const childTimer = setTimeout(() => {
+      const cancelChild = loop.after(limits.childCountsAfterMs, () => {
         isLongChild = true;
         longChildren += 1;
         void note();
-      }, limits.childCountsAfterMs);
+      });
       return () => {
-        clearTimeout(childTimer);
+        cancelChild();
         if (!isLongChild || signal.aborted) return; // when the process ends, its children are ended first
         longChildren -= 1;
         void note();
       };
     },
-    stop: () => clearTimeout(timer),
+    stop: cancel,
   };
 }

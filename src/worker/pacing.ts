@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { setTimeout as sleep, setImmediate } from 'node:timers/promises';
+import { type EventLoop, eventLoop } from '../event-loop.ts';
 
 /**
  * The start of a model-day blocks the event loop, above all the start of its process: for a millisecond or two, and for much
@@ -28,26 +28,6 @@ export interface Pace {
   /** Counts a child that starts on this machine: while many do, no turn is given. The function returned says that it has started. */
   starting(): () => void;
 }
-
-/** What a pace needs from the event loop; times in milliseconds. */
-export interface EventLoop {
-  now(): number;
-  sleep(ms: number): Promise<unknown>;
-  /** Resolves after one round. */
-  round(): Promise<unknown>;
-  /** Calls back after a time; the function returned prevents that. */
-  after(ms: number, call: () => void): () => void;
-}
-
-const eventLoop: EventLoop = {
-  now: () => performance.now(),
-  sleep,
-  round: () => setImmediate(),
-  after(ms, call) {
-    const timer = setTimeout(call, ms);
-    return () => clearTimeout(timer);
-  },
-};
 
 /** A pace of its own: turns of different paces are not spaced. */
 export function createPace(loop: EventLoop = eventLoop, mostStarting = MOST_STARTING): Pace {

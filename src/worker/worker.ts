@@ -39,7 +39,7 @@ const MAX_NAMED_MODEL_DAYS = 20;
  */
 export async function runJob(context: WorkerContext, jobId: string, signal: AbortSignal): Promise<void> {
   let error: string | null = null;
-  const life = watchLife(context, jobId, signal);
+  const life = watchLife(context, jobId, { signal });
   try {
     error = await work(context, openJob(context.database, jobId), { signal, life });
   } catch (thrown) {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { type EventLoop, createPace } from '../../src/worker/pacing.ts';
+import type { EventLoop } from '../../src/event-loop.ts';
+import { createPace } from '../../src/worker/pacing.ts';
 
 /** An event loop whose time passes only here: each round takes what the list says next, then nothing. */
 function loopOf(rounds: number[] = []): EventLoop & { spend: (ms: number) => void } {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
@@ -7,7 +6,8 @@ import { silentLog } from '../../src/log.ts';
 import { watchLife } from '../../src/worker/life.ts';
 import { workerLimits } from '../../src/worker/limits.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
-import { startTestService, temporaryFolder } from '../support/service.ts';
+import { createTestLoop, settled } from '../support/event-loop.ts';
+import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const PRICES = 'AAPL 2025-11-10 100 101';
@@ -109,36 +109,35 @@ test('progress resets the count of restarts', async (t) => {
 /** `+N` lets so many seconds pass; `start` and `end` are those of a child. Expected is whether the life counts then. */
 const lives: [name: string, events: string[], counts: boolean][] = [
   ['that has just begun', [], false],
-  ['just below its limit', ['+29.9'], false],
-  ['as long as its limit', ['+30.1'], true],
-  ['whose child runs for less than its limit', ['+5', 'start', '+9.9'], false],
+  ['just below its limit', ['+29.999'], false],
+  ['as long as its limit', ['+30'], true],
+  ['whose child runs for less than its limit', ['+5', 'start', '+9.999'], false],
   ['whose child runs for as long as its limit', ['+5', 'start', '+10'], true],
+  ['whose child ends just before its limit', ['start', '+9.999', 'end', '+1'], false],
   ['whose long child has ended', ['start', '+10', 'end'], false],
   ['whose one long child of two has ended', ['start', 'start', '+10', 'end'], true],
-  ['that is long, after its long child', ['start', '+10', 'end', '+20.1'], true],
+  ['that is long, after its long child', ['start', '+10', 'end', '+20'], true],
   ['that ends its long child as it stops', ['start', '+10', 'abort', 'end'], true],
   ['that is stopped before its limit', ['+20', 'stop', '+20'], false],
 ];
 for (const [name, events, counts] of lives) {
-  test(`a run ${name} ${counts ? 'counts' : 'does not count'}`, (t) => {
-    const database = openDatabase(join(temporaryFolder(t), 'jobs.db'));
+  test(`a run ${name} ${counts ? 'counts' : 'does not count'}`, async (t) => {
+    const database = openDatabase(':memory:');
     t.after(() => database.close());
-    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const loop = createTestLoop();
     const abort = new AbortController();
     // The mark is what the next start reads; any row of jobs will do.
     insertJobRow(database);
-    const age = performance.now();
-    const limits = { ...workerLimits, lifeCountsAfterMs: workerLimits.lifeCountsAfterMs + age };
-    const life = watchLife({ database, log: silentLog, limits }, 'job', abort.signal);
+    const life = watchLife({ database, log: silentLog, limits: workerLimits }, 'job', { signal: abort.signal, loop });
     const ends: (() => void)[] = [];
     for (const event of events) {
       if (event === 'start') ends.push(life.childStarted());
       else if (event === 'end') ends.pop()?.();
       else if (event === 'abort') abort.abort();
       else if (event === 'stop') life.stop();
-      else t.mock.timers.tick(Number(event) * 1000);
+      else await loop.pass(Number(event) * 1000);
     }
-    t.mock.timers.reset();
+    await settled();
     assert.equal(database.statement('SELECT life_counts AS mark FROM jobs').get()?.['mark'], counts ? 1 : 0);
   });
 }

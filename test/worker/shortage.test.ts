@@ -15,6 +15,7 @@ import type { StartChild } from '../../src/worker/process.ts';
 import { runJob } from '../../src/worker/worker.ts';
 import { type TestAgent, inProcesses } from '../support/agent-here.ts';
 import { agentFixture, scriptedAgent } from '../support/agents.ts';
+import { createTestLoop } from '../support/event-loop.ts';
 import { storedStatus } from '../support/job-status.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { storePrices } from '../support/prices.ts';
@@ -226,16 +227,13 @@ for (const [name, starts, tries, ms] of patience) {
   });
 }
 
-test('the wait for the first line counts time in which the child works a tenth', { skip: noProc }, async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
+test('the wait for the first line counts time in which the child works a tenth', { skip: noProc }, async () => {
   const tenths = async (pid: number | undefined) => {
+    const loop = createTestLoop();
     let isSilent = false;
-    const end = watchSilence(pid, { patienceMs: 100, onSilent: () => (isSilent = true) });
+    const end = watchSilence(pid, { patienceMs: 100, loop, onSilent: () => (isSilent = true) });
     let count = 0;
-    for (; !isSilent && count < 500; count += 1) {
-      t.mock.timers.tick(10);
-      for (let round = 0; round < 3; round += 1) await new Promise(setImmediate);
-    }
+    for (; !isSilent && count < 500; count += 1) await loop.pass(10);
     end();
     return count;
   };

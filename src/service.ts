@@ -56,7 +56,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     },
   });
   const server = createHttpServer(
-    { database, settings, log, clock, jobs, viewedFile: null, interfaceDescription },
+    { database, settings, log, clock, jobs, viewedFile: null, isFixed: false, interfaceDescription },
     { accessTokens, pages, ...(httpLimits && { limits: httpLimits }) },
   );
   const port = await listen(server, settings.apiPort, database);

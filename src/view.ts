@@ -1,6 +1,7 @@
 import type { Clock } from './calendar.ts';
 import type { Database } from './database/database.ts';
 import { modesOfJobs } from './database/jobs.ts';
+import { hasManifest } from './database/manifest.ts';
 import { storageFaultOf } from './database/storage/faults.ts';
 import { openView } from './database/view.ts';
 import type { AccessToken } from './http/access-tokens.ts';
@@ -18,6 +19,8 @@ export interface ViewOptions {
   path: string;
   /** What the file is called where people read it. */
   name: string;
+  /** Whether the file is a copy that only this view reads. */
+  isCopy?: boolean;
   settings: Settings;
   log: Log;
   clock: Clock;
@@ -30,7 +33,7 @@ export interface ViewOptions {
 type View = Service & { mode: ServedSettings['deploymentMode'] };
 
 /** Starts a service that shows a file: pages and GET endpoints, without jobs, locks or any change of the file. */
-export async function startView({ path, name, settings, log, clock, accessTokens, pages }: ViewOptions): Promise<View> {
+export async function startView({ path, name, isCopy = false, settings, log, clock, accessTokens, pages }: ViewOptions): Promise<View> {
   const database = openView(path);
   const mode = modeReader(database);
   const served: ServedSettings = {
@@ -41,8 +44,10 @@ export async function startView({ path, name, settings, log, clock, accessTokens
       return mode();
     },
   };
-  const context = { database, settings: served, log, clock, jobs: null, viewedFile: name, interfaceDescription: describeReading };
-  const server = createHttpServer(context, { accessTokens, pages });
+  // A package loses its manifest as soon as a service opens it, and is none from then on.
+  const isFixed = isCopy || hasManifest(database);
+  const shown = { jobs: null, viewedFile: name, isFixed, interfaceDescription: describeReading };
+  const server = createHttpServer({ database, settings: served, log, clock, ...shown }, { accessTokens, pages });
   const port = await listen(server, settings.apiPort, database);
   return {
     port,

@@ -71,6 +71,11 @@ export function tablesInManifest({ reader, version }: { reader: Reader; version:
   return tables > 0 || HAS_OPENINGS.one(reader)[0] === 1 ? tables : null;
 }
 
+/** Whether a database is a package that no program has opened for writing. */
+export function hasManifest(reader: Reader): boolean {
+  return MANIFEST.all(reader).length > 0;
+}
+
 const MANIFEST = query('SELECT table_name AS name, rows, sha256 FROM package_manifest', { name: text, rows: integer, sha256: text });
 
 /** Compares a package with its manifest: a sentence for each table that differs; none for a database without a manifest. */

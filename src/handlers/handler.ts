@@ -15,6 +15,8 @@ export interface Context {
   jobs: Jobs | null;
   /** The name of the file that a view shows; null in a service. */
   viewedFile: string | null;
+  /** Whether that file cannot change while it is shown, so that pages need not ask again. */
+  isFixed: boolean;
   /** The OpenAPI document, as JSON. */
   interfaceDescription: () => Promise<string>;
 }

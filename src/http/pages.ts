@@ -70,6 +70,7 @@ export interface Pages {
 interface Mode {
   settings: Pick<ServedSettings, 'deploymentMode' | 'preserveDevData'>;
   viewedFile: string | null;
+  isFixed: boolean;
 }
 
 /** The routes of the pages: each file under its name, and every page's path with the one HTML file. */
@@ -109,11 +110,12 @@ function openFile(name: string, base64: string, mode: Mode): PageFile {
 }
 
 /** The HTML file of a server in DEV mode, or of a view, so that a page says so from its first moment, and nothing moves later. */
-function marked(brotli: Buffer, { settings: { deploymentMode, preserveDevData }, viewedFile }: Mode): Buffer {
+function marked(brotli: Buffer, { settings: { deploymentMode, preserveDevData }, viewedFile, isFixed }: Mode): Buffer {
   const isKept = preserveDevData || viewedFile !== null;
   const marks = [
     ...(deploymentMode === 'DEV' ? [`data-dev="${isKept ? 'kept' : 'erased'}"`] : []),
     ...(viewedFile === null ? [] : [`data-view="${escapeAttribute(viewedFile)}"`]),
+    ...(isFixed ? ['data-fixed'] : []),
   ];
   if (marks.length === 0) return brotli;
   const html = zlib().brotliDecompressSync(brotli).toString();

@@ -292,6 +292,7 @@ test('view: a file of an earlier version is shown as a migrated copy, which is r
   const view = await startView(t, 'old.db', { cwd, env: { TMPDIR: temporary } });
   const said = await view.waitFor(/^old\.db, made in an unknown mode, schema version 18, shown as a migrated copy: http/m);
   assert.ok(said !== null && readdirSync(temporary).length === 1);
+  assert.match(await (await fetch(view.url)).text(), /<body data-view="old\.db" data-fixed>/);
   assert.deepEqual([(await ask(`${view.url}/health`)).viewing, (await ask(`${view.url}/jobs`)).count], ['old.db', 0]);
   view.process.kill('SIGTERM');
   assert.equal((await view.ended).code, 0);

@@ -45,11 +45,11 @@ for (const [path, contentType, content] of files) {
 }
 
 const modes: [mode: Parameters<typeof createPages>[1], body: string][] = [
-  [{ settings: { deploymentMode: 'PROD', preserveDevData: true }, viewedFile: null }, '<body>'],
-  [{ settings: { deploymentMode: 'DEV', preserveDevData: true }, viewedFile: null }, '<body data-dev="kept">'],
-  [{ settings: { deploymentMode: 'DEV', preserveDevData: false }, viewedFile: null }, '<body data-dev="erased">'],
-  [{ settings: { deploymentMode: 'PROD', preserveDevData: null }, viewedFile: 'a"b.db' }, '<body data-view="a&#34;b.db">'],
-  [{ settings: { deploymentMode: 'DEV', preserveDevData: null }, viewedFile: 'x' }, '<body data-dev="kept" data-view="x">'],
+  [{ settings: { deploymentMode: 'PROD', preserveDevData: true }, viewedFile: null, isFixed: false }, '<body>'],
+  [{ settings: { deploymentMode: 'DEV', preserveDevData: true }, viewedFile: null, isFixed: false }, '<body data-dev="kept">'],
+  [{ settings: { deploymentMode: 'DEV', preserveDevData: false }, viewedFile: null, isFixed: false }, '<body data-dev="erased">'],
+  [{ settings: { deploymentMode: 'PROD', preserveDevData: null }, viewedFile: 'a"b.db', isFixed: false }, '<body data-view="a&#34;b.db">'],
+  [{ settings: { deploymentMode: 'DEV', preserveDevData: null }, viewedFile: 'x', isFixed: true }, '<body data-dev="kept" data-view="x" data-fixed>'],
 ];
 
 for (const [mode, body] of modes) {

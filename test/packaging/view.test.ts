@@ -4,8 +4,10 @@ import { copyFileSync, mkdirSync, existsSync, readFileSync, readdirSync, rmSync,
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { brotliCompressSync } from 'node:zlib';
 import { openDatabase } from '../../src/database/database.ts';
 import { openView } from '../../src/database/view.ts';
+import { packageJob } from '../../src/packaging/package.ts';
 import { type Books, fourDays } from '../support/books.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -74,6 +76,16 @@ test('the mode is that of the jobs of the file: DEV where any was simulated', as
     assert.equal((await view.get('/jobs')).body.deployment_mode, mode);
   }
   other.close();
+});
+
+test('pages of a package say that the file cannot change; those of a file that a service may open do not', async (t) => {
+  const pages = { 'index.html': brotliCompressSync('<body>').toString('base64') };
+  const bodyOf = async (path: string) => (await fetch((await startTestView(t, path, { pages })).url)).text();
+  const path = await unusedFile(temporaryFolder(t));
+  assert.equal(await bodyOf(path), '<body data-view="paper.db">');
+  const target = join(temporaryFolder(t), 'package.db');
+  await packageJob({ path, jobId: 'job-1', target });
+  assert.equal(await bodyOf(target), '<body data-view="package.db" data-fixed>');
 });
 
 /** One more day of the same books, by a service that has the file open. */

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
-import { describe, test } from 'node:test';
+import { type TestContext, describe, test } from 'node:test';
+import type { EventLoop } from '../../src/event-loop.ts';
+import { createTestLoop, settled } from '../support/event-loop.ts';
 import { withGlobals } from '../support/globals.ts';
 
 /** As much of a document as polling needs: whether it is hidden, its events, and what its body says. */
@@ -11,7 +13,7 @@ const page = Object.assign(new EventTarget(), { hidden: false, body });
 // Not imported, because the compiler checks the browser's code on its own.
 const load = (name: string) => createRequire(import.meta.url)(resolve(import.meta.dirname, '../../src/browser', name));
 const { poll, pollSoon } = load('service/poll.ts') as {
-  poll(work: () => Promise<'moving' | 'still'>, signal: AbortSignal): Promise<void>;
+  poll(work: () => Promise<'moving' | 'still'>, signal: AbortSignal, after: EventLoop['after']): Promise<void>;
   pollSoon(): void;
 };
 
@@ -19,19 +21,22 @@ const { secondsToGo } = load('job/pace.ts') as {
   secondsToGo(status: object): number | null;
 };
 
+/** Marks the body as the server does, until the end of the test. */
+function mark(t: TestContext, dataset: Record<string, string>): void {
+  body.dataset = dataset;
+  t.after(() => (body.dataset = {}));
+}
+
 function setHidden(hidden: boolean): void {
   page.hidden = hidden;
   page.dispatchEvent(new Event('visibilitychange'));
 }
 
-/** Lets pending promises settle. */
-const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
-
 describe('polling', () => {
   withGlobals({ document: page });
 
-  test('polling is frequent while things change, slows down while nothing does, and pauses when hidden', async (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] });
+  test('polling is frequent while things change, slows down while nothing does, and pauses when hidden', async () => {
+    const loop = createTestLoop();
     const leaving = new AbortController();
     const answers: ('moving' | 'still' | 'fails')[] = ['moving', 'moving', 'still', 'still', 'fails', 'moving'];
     let asked = 0;
@@ -39,13 +44,12 @@ describe('polling', () => {
       const answer = answers[asked++] ?? 'still';
       if (answer === 'fails') throw new Error('no answer');
       return answer;
-    }, leaving.signal);
+    }, leaving.signal, loop.after);
     const after = async (ms: number) => {
-      t.mock.timers.tick(ms);
-      await settle();
+      await loop.pass(ms);
       return asked;
     };
-    await settle();
+    await settled();
     assert.equal(asked, 1);
     assert.deepEqual([await after(499), await after(1)], [1, 2]);
     assert.equal(await after(500), 3); // still: next after one second
@@ -54,14 +58,14 @@ describe('polling', () => {
     assert.deepEqual([await after(3_999), await after(1)], [5, 6]);
 
     setHidden(true);
-    await settle();
+    await settled();
     assert.equal(await after(100_000), 6);
     setHidden(false);
-    await settle();
+    await settled();
     assert.equal(asked, 7);
 
     pollSoon();
-    await settle();
+    await settled();
     assert.equal(asked, 8);
     leaving.abort();
     await polling;
@@ -69,20 +73,36 @@ describe('polling', () => {
   });
 
   test('in a view, polling is slow from the start', async (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] });
-    body.dataset['view'] = 'paper.db';
+    mark(t, { view: 'jobs.db' });
+    const loop = createTestLoop();
     const leaving = new AbortController();
     let asked = 0;
-    const polling = poll(async () => ((asked += 1), 'moving'), leaving.signal);
-    await settle();
+    const polling = poll(async () => ((asked += 1), 'moving'), leaving.signal, loop.after);
+    await settled();
     for (const [ms, expected] of [[19_999, 1], [1, 2], [19_999, 2], [1, 3]] as const) {
-      t.mock.timers.tick(ms);
-      await settle();
+      await loop.pass(ms);
       assert.equal(asked, expected);
     }
-    delete body.dataset['view'];
     leaving.abort();
     await polling;
+  });
+
+  test('in a view of a file that cannot change, polling ends with the first work that succeeds', async (t) => {
+    mark(t, { view: 'paper.db', fixed: '' });
+    const loop = createTestLoop();
+    let asked = 0;
+    const work = async () => {
+      asked += 1;
+      if (asked === 1) throw new Error('no answer');
+      return 'moving' as const;
+    };
+    const leaving = new AbortController();
+    t.after(() => leaving.abort());
+    let isOver = false;
+    void poll(work, leaving.signal, loop.after).then(() => (isOver = true));
+    await settled();
+    await loop.pass(20_000);
+    assert.deepEqual([asked, isOver], [2, true]);
   });
 });
 

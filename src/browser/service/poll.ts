@@ -1,35 +1,45 @@
-import { viewedFile } from '../parts/viewed.ts';
+import { isFixed, viewedFile } from '../parts/viewed.ts';
 
 /** The wait while things change; while nothing does, or requests fail, it doubles up to the longest. */
 const SHORTEST_MS = 500;
 const LONGEST_MS = 20_000;
 
+/** Calls back after a time in milliseconds; the function returned prevents that. Tests have one whose time they set. */
+type After = (ms: number, call: () => void) => () => void;
+
+const afterTime: After = (ms, call) => {
+  const timer = setTimeout(call, ms);
+  return () => clearTimeout(timer);
+};
+
 /**
  * Repeats the work until the signal aborts. The work says whether anything has changed: if so, it is repeated soon,
- * otherwise less and less often. In a hidden tab it pauses; once the tab is visible, the work is repeated at once.
+ * otherwise less and less often. In a hidden tab it pauses; once the tab is visible, the work is repeated at once. In a view of
+ * a file that cannot change, the work ends when it has succeeded once.
  */
-export async function poll(work: () => Promise<'moving' | 'still'>, signal: AbortSignal): Promise<void> {
+export async function poll(work: () => Promise<'moving' | 'still'>, signal: AbortSignal, after = afterTime): Promise<void> {
   // A view changes only where a service runs on its file, and no model works for it.
   const shortest = viewedFile() === null ? SHORTEST_MS : LONGEST_MS;
   let delay = shortest;
   while (!signal.aborted) {
-    const pace = await work().catch((): 'still' => 'still');
+    const pace = await work().catch((): 'failed' => 'failed');
+    if (isFixed() && pace !== 'failed') return;
     delay = pace === 'moving' ? shortest : Math.min(delay * 2, LONGEST_MS);
-    await wait(delay, signal);
-    while (document.hidden && !signal.aborted) await wait(Infinity, signal);
+    await wait(delay, { signal, after });
+    while (document.hidden && !signal.aborted) await wait(Infinity, { signal, after });
   }
 }
 
 /** Resolves after the time, or sooner: on `pollSoon`, when the tab is hidden or shown, when the signal aborts. */
-function wait(ms: number, signal: AbortSignal): Promise<void> {
+function wait(ms: number, { signal, after }: { signal: AbortSignal; after: After }): Promise<void> {
   const over = new AbortController();
   const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = ms === Infinity ? undefined : setTimeout(resolve, ms);
+  const cancel = ms === Infinity ? () => {} : after(ms, resolve);
   for (const name of ['visibilitychange', 'pollsoon'])
     document.addEventListener(name, () => resolve(), { signal: over.signal });
   signal.addEventListener('abort', () => resolve(), { signal: over.signal });
   return promise.finally(() => {
-    clearTimeout(timer);
+    cancel();
     over.abort();
   });
 }

@@ -2,6 +2,9 @@
 import './no-inspector.ts';
 
 import { explainFailure, runCommandLine } from './commands/command-line.ts';
+import { outliveReaders } from './commands/lost-reader.ts';
+
+outliveReaders();
 
 runCommandLine(process.argv.slice(2)).then(
   (code) => {

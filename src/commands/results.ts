@@ -1,10 +1,10 @@
 import { pipeline } from 'node:stream/promises';
 import type * as v from 'valibot';
-import { codeOf } from '../domain.ts';
 import { resultsResponse } from '../handlers/results.ts';
 import { formatDollars, fromDollars } from '../money.ts';
 import { cleanText, showLines } from '../text.ts';
 import { checkDates, connect } from './connect.ts';
+import { isReaderLost } from './lost-reader.ts';
 import { alignColumns } from './text-table.ts';
 import { signed } from './words.ts';
 
@@ -66,7 +66,7 @@ async function print(pieces: AsyncIterable<string> | Iterable<string>): Promise<
   try {
     await pipeline(shown, process.stdout, { end: false });
   } catch (error) {
-    if (codeOf(error) !== 'EPIPE') throw error;
+    if (!isReaderLost(error)) throw error;
   }
   return 0;
 }

@@ -50,6 +50,17 @@ test('check: books that add up', async (t) => {
   assert.deepEqual(files(), before, 'nothing is changed or left behind');
 });
 
+test('a command whose reader has gone ends quietly, with its own exit code', async (t) => {
+  const cwd = await installWithBooks(t, 'UPDATE positions SET cash_e4 = cash_e4 + 10000 WHERE position_id = 2');
+  const expected = [[['--licenses'], 0], [['check', '--replay'], 1], [['no-such-command'], 2]] as const;
+  for (const [args, code] of expected) {
+    const { process: child, ended } = startProgram(args, { cwd });
+    (args[0] === 'no-such-command' ? child.stderr : child.stdout)?.destroy();
+    const { code: given, signal, stderr } = await ended;
+    assert.deepEqual([given, signal, stderr], [code, null, ''], args.join(' '));
+  }
+});
+
 test('check: books that do not add up, as lines, and exit code 1', async (t) => {
   const cwd = await installWithBooks(t, 'UPDATE positions SET cash_e4 = cash_e4 + 10000 WHERE position_id IN (2, 5)');
   const { code, stdout } = await runProgram(['check', 'data/jobs.db'], { cwd });
@@ -215,6 +226,10 @@ test('beside a running server: an audit, a check, a backup, and a check of that'
   }
   const named = await runInProcess(['backup'], { cwd, env });
   assert.match(named.stdout, /^data\/dev_agent_data\/jobs_dev-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z\.db: /);
+  server.process.stderr?.destroy();
+  server.process.kill('SIGTERM'); // is logged
+  const { code, signal } = await server.ended;
+  assert.deepEqual([code, signal], [0, null], 'a service keeps running without a reader of its log, to its own end');
 });
 
 /** What a reader asks a view for; every answer is good. */

@@ -21,14 +21,22 @@ export function health(context: Context): ResponseBody {
   const isHealthy = isRecentlyHealthy(context);
   const write = context.settings.deploymentMode === 'DEV' ? context.log.debug : context.log.info;
   write('health check');
-  return JSON.stringify({
+  const now = context.clock(); // the timestamp is always of this moment: the command line takes the last session from it
+  const at = now.getTime();
+  if (last?.context === context && last.at === at && last.isHealthy === isHealthy) return last.body;
+  const body = JSON.stringify({
     status: isHealthy ? 'healthy' : 'unhealthy',
     database: isHealthy ? 'connected' : 'disconnected',
-    timestamp: timestamp(context.clock()), // always of this moment: the command line takes the last session from it
+    timestamp: timestamp(now),
     ...(context.viewedFile !== null && { viewing: context.viewedFile }),
     ...deploymentFields(context.settings),
   });
+  last = { context, at, isHealthy, body };
+  return body;
 }
+
+/** All checks of one millisecond have the same body: to make it took a twentieth of the time of a check. */
+let last: { context: Context; at: number; isHealthy: boolean; body: string } | null = null;
 
 let foundHealthy: { context: Context; until: number } | null = null;
 

@@ -9,8 +9,10 @@ import { type Portfolio, buy, valueOf } from '../src/trading/portfolio.ts';
 import { percent } from '../src/trading/positions.ts';
 import { startSameBytes } from './bare-server.ts';
 import { besideCalibration } from './figure.ts';
+import { memoryBelow, peakMemoryMb } from './memory.ts';
 import { longestBeside } from './responses.ts';
-import { type BenchOptions, type Measurement, benchFolder, getJson, memoryBelow, peakMemoryMb, startServer } from './support.ts';
+import { timedRequest } from './samples.ts';
+import { type BenchOptions, type Measurement, type Server, PLAIN, benchFolder, pidOf, startServer } from './support.ts';
 
 const MODELS = 50;
 const DAYS = 1_000;
@@ -22,7 +24,7 @@ const INITIAL_CASH = fromDollars(1_000_000);
 const FIRST = '2020-01-01';
 const MODEL_DAY_MS = 1_000;
 const AIM_MS = 5_000;
-const BESIDE = { aboveMs: 50 };
+const BOUNDS = { minPairs: 6, maxMs: 40_000 };
 
 /** GET /audit of 100,000 positions beside the calibration, and the longest /health meanwhile. */
 export async function* measureAudit(options: BenchOptions): AsyncGenerator<Measurement> {
@@ -33,18 +35,21 @@ export async function* measureAudit(options: BenchOptions): AsyncGenerator<Measu
   const server = await startServer(['model-0'], { folder });
   const bare = await startSameBytes(`${server.url}/health`);
   const positions = MODELS * DAYS * RECORDS_PER_DAY;
-  const audit = async () => {
-    const startedAt = performance.now();
-    const { status, counts } = await getJson(`${server.url}/audit`);
-    if (status !== 'sound' || counts.positions !== positions) throw new Error(`The books of the bench are ${status}: ${JSON.stringify(counts)}`);
-    return performance.now() - startedAt;
-  };
+  const audit = () => millisecondsOfAudit(server, positions);
   const what = `/audit of ${positions.toLocaleString('en-US')} positions`;
-  yield await besideCalibration(what, audit, { belowMs: AIM_MS, bounds: { minPairs: 6, maxMs: 40_000 }, ...options });
-  yield await longestBeside('longest /health meanwhile', { server, bare, work: audit, ...BESIDE, ...options });
-  yield memoryBelow('peak memory of the process after it', peakMemoryMb(server.process.pid as number));
+  yield await besideCalibration(what, audit, { belowMs: AIM_MS, bounds: BOUNDS, isLong: true, ...options });
+  yield await longestBeside('longest /health meanwhile', { server, bare, work: audit, ...options });
+  yield memoryBelow('peak memory of the process after it', peakMemoryMb(pidOf(server.process)));
   bare.stop();
   await server.stop();
+}
+
+/** Resolves to the milliseconds of an audit. Rejects if it finds other books than those that the bench has made. */
+export async function millisecondsOfAudit({ url }: Server, positions: number, signal: AbortSignal | null = null): Promise<number> {
+  const { ms, body } = await timedRequest(`${url}/audit`, { headers: PLAIN, signal });
+  const { status, counts } = JSON.parse(body.toString()) as { status: string; counts: { positions: number } };
+  if (status !== 'sound' || counts.positions !== positions) throw new Error(`The books of the bench are ${status}: ${JSON.stringify(counts)}`);
+  return ms;
 }
 
 /** Every model buys a share of two symbols every day. */

@@ -3,6 +3,8 @@ import { requireProc } from '../test/support/processes.ts';
 import { measureAudit } from './audit.ts';
 import { QUIET_MS, calibrate } from './calibration.ts';
 import { measureComparison } from './comparison.ts';
+import { measureImport, measureLargeImport } from './imports.ts';
+import { measureLargeAudit } from './large-audit.ts';
 import { measureLarge } from './large.ts';
 import { measureLatency } from './latency.ts';
 import { measureModelDays } from './model-days.ts';
@@ -10,9 +12,9 @@ import { measurePages } from './pages.ts';
 import { spreadOf } from './paired.ts';
 import { measurePerformance } from './performance.ts';
 import { measureRequests } from './requests.ts';
+import { measureResults } from './results.ts';
 import { measureSearch } from './search.ts';
 import { measureStartup } from './startup.ts';
-import { measureImport, measureResults } from './storage.ts';
 import type { BenchOptions, Measurement } from './support.ts';
 import { measureThousand } from './thousand.ts';
 import { measureWaiting } from './waiting.ts';
@@ -32,6 +34,8 @@ const benches: Record<string, (options: BenchOptions) => AsyncIterable<Measureme
   search: measureSearch,
   audit: measureAudit,
   large: measureLarge,
+  'large-audit': measureLargeAudit,
+  'large-import': measureLargeImport,
   pages: measurePages,
   startup: measureStartup,
   waiting: measureWaiting,
@@ -39,8 +43,6 @@ const benches: Record<string, (options: BenchOptions) => AsyncIterable<Measureme
 };
 
 requireProc('the bench');
-/** These have no peer, so that there is nothing to measure against itself. */
-const WITHOUT_PEER = ['search', 'large', 'thousand'];
 
 const names = process.argv.slice(2).filter((name) => name !== 'self');
 const self = process.argv.includes('self', 2);
@@ -48,7 +50,7 @@ const unknown = names.find((name) => benches[name] === undefined);
 if (unknown !== undefined) throw new Error(`There is no bench ${unknown}; there are ${Object.keys(benches).join(', ')}, and self`);
 
 await describeMachine();
-for (const name of names.length > 0 ? names : Object.keys(benches).filter((name) => !self || !WITHOUT_PEER.includes(name)))
+for (const name of names.length > 0 ? names : Object.keys(benches))
   for await (const measurement of benches[name]?.({ self }) ?? []) report(measurement);
 await describeMachine();
 process.exit();
@@ -64,7 +66,8 @@ async function describeMachine(): Promise<void> {
   );
 }
 
-function report({ what, ours, peer, ratio, aim, met }: Measurement): void {
-  const verdict = met === null ? '' : met ? ', met' : ', MISSED';
-  console.log(`${what}\n  ours ${ours}${peer ? `, peer ${peer}` : ''}${ratio ? `\n  ratio: ${ratio}` : ''}\n  aim ${aim}${verdict}`);
+function report({ what, ours, peer, ratio, aims = [] }: Measurement): void {
+  console.log(`${what}\n  ours ${ours}${peer === undefined ? '' : `, peer ${peer}`}`);
+  if (ratio !== undefined) console.log(`  ratio: ${ratio}`);
+  for (const { aim, isMet } of aims) console.log(`  aim ${aim}, ${isMet ? 'met' : 'MISSED'}`);
 }

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BareServer, serveBare } from './bare-server.ts';
+import { mean } from './paired.ts';
 import { benchFolder } from './support.ts';
 
 /**
@@ -13,6 +14,9 @@ export const QUIET_MS = 20;
 const FILE_BYTES = 1024 * 1024;
 const ROUNDS = 5;
 const NUMBERS = 8_000;
+/** A new process is slower: these runs do not count. */
+const RUNS_TO_WARM_UP = 10;
+const RUNS_BESIDE_SECONDS = 10;
 
 const PROGRAM = `
   const { createHash } = require('node:crypto');
@@ -42,5 +46,19 @@ export async function calibrate(): Promise<number> {
 async function startCalibration(): Promise<BareServer> {
   const path = join(benchFolder(), 'calibration');
   writeFileSync(path, Buffer.alloc(FILE_BYTES, 'calibration'));
-  return serveBare(PROGRAM, [path]);
+  const bare = await serveBare(PROGRAM, [path]);
+  for (let run = 0; run < RUNS_TO_WARM_UP; run += 1) await (await fetch(bare.url)).text();
+  return bare;
+}
+
+/** The mean of several runs: what a slice of seconds is compared with. */
+export async function calibrateOften(): Promise<number> {
+  const times: number[] = [];
+  while (times.length < RUNS_BESIDE_SECONDS) times.push(await calibrate());
+  return mean(times);
+}
+
+/** The process of the calibration, which it starts if need be. */
+export async function calibrationPid(): Promise<number> {
+  return (await (server ??= startCalibration())).pid;
 }

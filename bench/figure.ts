@@ -1,4 +1,5 @@
-import { QUIET_MS, calibrate } from './calibration.ts';
+import { type Aim, number, verdict, verdictOfSelf } from './aims.ts';
+import { calibrate, calibrateOften } from './calibration.ts';
 import {
   BOUNDS,
   type Bounds,
@@ -7,103 +8,103 @@ import {
   type Ratios,
   type Slice,
   alternate,
+  inTurn,
   median,
   ratiosOf,
   ratiosOfStarts,
-  spreadOf,
   takePairs,
 } from './paired.ts';
 import type { Measurement } from './support.ts';
 
-/** How far the same build may differ from itself. */
-const SELF_TOLERANCE = 0.03;
-
-/**
- * What the median ratio should be. `belowMs` is for a peer that is the calibration, in milliseconds of a quiet machine;
- * `aboveMs` bounds how many milliseconds more than its peer ours may take, in the median of the differences.
- */
-export type Aim = { atLeast: number } | { below: number } | { belowMs: number } | { aboveMs: number };
-
-/** A figure of the report: what is measured, beside what, and how. */
+/** A figure of the report: what is measured, beside what, and what it should be. */
 export interface Figure {
   what: string;
   unit: string;
   peer: string;
+  aims?: readonly Aim[];
+  /** A slice gives the longest of many times: then the longest of all counts for an aim here and now, not the median. */
+  isLongest?: boolean;
+}
+
+/** How its pairs are taken. */
+export interface Taking {
   take: (index: number) => Promise<Pair>;
-  aim?: Aim | undefined;
   bounds?: Partial<Bounds>;
+}
+
+/** What has been taken besides pairs. */
+export interface Beside {
+  /** By default each pair is independent of the others. */
+  ratios?: Ratios;
+  /** What the calibration took meanwhile, in milliseconds. */
+  calibrations?: readonly number[];
+  /** The figure that counts for an aim here and now, where it does not follow from the pairs. */
+  hereMs?: number;
 }
 
 /** The peer in a run that measures the same build against itself: such a figure should show 1. */
 export const ITSELF = 'the same build';
+const CALIBRATION = 'the calibration';
 
-/** Measures a figure against its peer. */
-export async function measure({ what, unit, peer, take, aim, bounds }: Figure): Promise<Measurement> {
-  return describePairs({ what, unit, peer, aim }, await takePairs(take, { ...BOUNDS, ...bounds }));
+/** Measures a figure against its peer; a time in milliseconds stands beside what the calibration took between the pairs. */
+export async function measure({ take, bounds, ...figure }: Figure & Taking): Promise<Measurement> {
+  const calibrations: number[] = [];
+  const isTime = figure.unit === 'ms' && figure.peer !== CALIBRATION;
+  const takeBoth = async (index: number) => {
+    const pair = await take(index);
+    if (isTime) calibrations.push(await calibrate());
+    return pair;
+  };
+  return describePairs(figure, await takePairs(takeBoth, { ...BOUNDS, ...bounds }), { calibrations });
 }
 
-/** A time in milliseconds beside the calibration, with an aim for a quiet machine. */
-export function besideCalibration(
-  what: string,
-  slice: Slice,
-  { belowMs, bounds, self }: { belowMs?: number; bounds?: Partial<Bounds>; self: boolean },
-): Promise<Measurement> {
-  const common = { what, unit: 'ms', aim: belowMs === undefined ? undefined : { belowMs }, bounds: bounds ?? {} };
-  if (self) return measure({ ...common, peer: ITSELF, take: alternate(slice, slice) });
-  return measure({ ...common, peer: 'the calibration', take: alternate(slice, calibrate) });
+/** How a time is measured beside the calibration. */
+export interface BesideCalibration {
+  /** The aim, for a quiet machine. */
+  belowMs?: number;
+  bounds?: Partial<Bounds>;
+  /** A slice takes seconds: pairs have one slice of each, and the calibration runs more often for its own. */
+  isLong?: boolean;
+  self: boolean;
 }
 
-/** One line of the report from pairs that have been taken. */
+/** A time in milliseconds beside the calibration. */
+export function besideCalibration(what: string, slice: Slice, { belowMs, bounds = {}, isLong, self }: BesideCalibration): Promise<Measurement> {
+  const pair = isLong ? inTurn : alternate;
+  const peer = isLong ? calibrateOften : calibrate;
+  const aims = belowMs === undefined ? [] : [{ belowMs }];
+  const take = pair(slice, self ? slice : peer);
+  return measure({ what, unit: 'ms', peer: self ? ITSELF : CALIBRATION, aims, take, bounds });
+}
+
+/** One figure of the report from pairs that have been taken. */
 export function describePairs(
-  { what, unit, peer, aim }: Pick<Figure, 'what' | 'unit' | 'peer' | 'aim'>,
+  { what, unit, peer, aims = [], isLongest = false }: Figure,
   pairs: readonly Pair[],
-  ratios = ratiosOf(pairs),
+  { ratios = ratiosOf(pairs), calibrations = [], hereMs }: Beside = {},
 ): Measurement {
-  if (pairs.length === 0) return { what, ours: 'not measured: too few samples in the time', peer: '', ratio: '', aim: 'none', met: null };
-  const side = (of: 'ours' | 'peer') => number(spreadOf(pairs.map((pair) => pair[of])).median);
+  if (pairs.length === 0) return { what, ours: 'not measured: too few samples in the time' };
+  const side = (of: 'ours' | 'peer') => median(pairs.map((pair) => pair[of]));
+  const here = isLongest ? Math.max(...pairs.map(({ ours }) => ours)) : side('ours');
+  const found = { ratio: ratios.median, pairs, hereMs: hereMs ?? here };
+  const beside = calibrations.length === 0 ? '' : ` where the calibration takes ${number(median(calibrations))}`;
   return {
     what: `${what}, ${unit}`,
-    ours: side('ours'),
-    peer: `${side('peer')} (${peer})`,
+    ours: `${number(side('ours'))}${beside}`,
+    peer: `${number(side('peer'))} (${peer})`,
     ratio: describeRatios(ratios),
-    ...(peer === ITSELF ? verdictOfSelf(ratios) : verdict(aim, ratios.median, pairs)),
+    aims: peer === ITSELF ? [verdictOfSelf(ratios)] : aims.map((aim) => verdict(aim, found)),
   };
 }
 
-/** One line of the report from the pairs of several starts of both programs. */
-export function describeStarts(figure: Pick<Figure, 'what' | 'unit' | 'peer' | 'aim'>, starts: readonly (readonly Pair[])[]): Measurement {
-  return describePairs(figure, starts.flat(), ratiosOfStarts(starts));
+/** One figure of the report from the pairs of several starts of both programs. */
+export function describeStarts(figure: Figure, starts: readonly (readonly Pair[])[]): Measurement {
+  return describePairs(figure, starts.flat(), { ratios: ratiosOfStarts(starts) });
 }
 
-function describeRatios({ min, median, max, pairs, independent, low, high }: Ratios): string {
-  const [least, middle, most, from, to] = [min, median, max, low, high].map(number);
+function describeRatios({ min, median: middle, max, pairs, independent, low, high }: Ratios): string {
   const starts = independent === pairs ? '' : ` of ${independent} starts`;
-  const interval = independent < MIN_FOR_INTERVAL ? 'too few for an interval' : `95 % interval ${from} to ${to}`;
-  return `median ${middle}, min ${least}, max ${most}, ${pairs} ${pairs === 1 ? 'pair' : 'pairs'}${starts}, ${interval}`;
-}
-
-type Verdict = Pick<Measurement, 'aim' | 'met'>;
-
-function verdictOfSelf({ median, low, high }: Ratios): Verdict {
-  const isNear = (ratio: number) => Math.abs(ratio - 1) <= SELF_TOLERANCE;
-  const doubt = isNear(low) && isNear(high) ? '' : ' (the interval reaches further)';
-  return { aim: `1 ± ${SELF_TOLERANCE}${doubt}`, met: isNear(median) };
-}
-
-function verdict(aim: Aim | undefined, ratio: number, pairs: readonly Pair[]): Verdict {
-  if (aim === undefined) return { aim: 'none', met: null };
-  if ('atLeast' in aim) return { aim: `>= ${aim.atLeast}`, met: ratio >= aim.atLeast };
-  if ('below' in aim) return { aim: `< ${aim.below}`, met: ratio < aim.below };
-  if ('aboveMs' in aim) {
-    const more = median(pairs.map(({ ours, peer }) => ours - peer));
-    return { aim: `< ${aim.aboveMs} ms more than the peer; it is ${number(more)} ms`, met: more < aim.aboveMs };
-  }
-  const quietMs = ratio * QUIET_MS;
-  return { aim: `< ${aim.belowMs} ms where the calibration takes ${QUIET_MS} ms; it is ${number(quietMs)} ms`, met: quietMs < aim.belowMs };
-}
-
-/** Three digits, and every digit before the point. */
-function number(value: number): string {
-  const digits = Math.max(0, Math.min(3, 2 - Math.floor(Math.log10(Math.abs(value) || 1))));
-  return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  const interval = independent < MIN_FOR_INTERVAL ? 'too few for an interval' : `95 % interval ${number(low)} to ${number(high)}`;
+  const count = `${pairs} ${pairs === 1 ? 'pair' : 'pairs'}${starts}`;
+  return `median ${number(middle)}, min ${number(min)}, max ${number(max)}, ${count}, ${interval}`;
 }

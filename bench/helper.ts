@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { endWithBench, pidOf } from './support.ts';
 
 /** A helper of the bench: a program of its own that does some work per line of JSON on its stdin, and prints a line of JSON for each. */
 export interface Helper {
@@ -10,10 +11,11 @@ export interface Helper {
 
 /** Starts `node FILE`; it ends with its stdin. */
 export function startHelper(file: string): Helper {
-  const child = spawn(process.execPath, [new URL(file, import.meta.url).pathname], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = endWithBench(spawn(process.execPath, [new URL(file, import.meta.url).pathname], { stdio: ['pipe', 'pipe', 'inherit'] }));
+  child.stdin.on('error', () => {}); // whoever asks a helper that has ended gets an error of its own
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
-    pid: child.pid as number,
+    pid: pidOf(child),
     async ask(work) {
       child.stdin.write(`${JSON.stringify(work)}\n`);
       const line = await lines.next();

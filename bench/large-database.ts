@@ -1,11 +1,15 @@
+import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { weekdays } from '../src/calendar.ts';
 import { type Reader, openDatabase, prepareOnce } from '../src/database/database.ts';
+import { benchFolder } from './support.ts';
 
 type Database = Pick<Reader, 'statement'>;
 
 const FIRST = '2015-01-05';
 const DATES_PER_JOB = 20;
+const POSITIONS_PER_DAY = 20;
 /** In order, as holdings are stored. */
 const SYMBOLS = 'AAPL,AMZN,AVGO,COST,GOOGL,META,MSFT,NVDA,TSLA'.split(',');
 const OPEN_E4 = 10_000;
@@ -27,10 +31,35 @@ export interface Size {
   positionsPerDay: number;
 }
 
-/** 10 million positions with 69.8 million holdings: 500,000 model-days. */
-export const TEN_MILLION: Size = { models: 200, days: 2_500, positionsPerDay: 20 };
+/** By default 10 million positions with 69.8 million holdings, in 500,000 model-days; `LARGE_POSITIONS=200000` for fewer. */
+export const LARGE: Size = sizeOf(Number(process.env['LARGE_POSITIONS'] ?? 10_000_000));
 /** What to compare that with. */
-export const HUNDRED_THOUSAND: Size = { models: 20, days: 250, positionsPerDay: 20 };
+export const HUNDRED_THOUSAND: Size = sizeOf(100_000);
+/** A folder that keeps the databases from one run to the next: the large one takes minutes to make. */
+const KEPT = process.env['BENCH_LARGE_FOLDER'];
+
+/** A year of dates or ten years of them, and as many models as that leaves. */
+function sizeOf(positions: number): Size {
+  const days = positions < 1_000_000 ? 250 : 2_500;
+  return { models: Math.ceil(positions / (days * POSITIONS_PER_DAY)), days, positionsPerDay: POSITIONS_PER_DAY };
+}
+
+/** A folder for a service, with a database of this size in it. */
+export function folderWith(size: Size): string {
+  const folder = benchFolder();
+  const kept = KEPT === undefined ? join(folder, 'data') : join(KEPT, String(positionsOf(size)));
+  if (KEPT !== undefined) {
+    mkdirSync(kept, { recursive: true });
+    symlinkSync(kept, join(folder, 'data'));
+  }
+  const path = join(kept, 'jobs_dev.db');
+  if (existsSync(path)) return folder;
+  const unfinished = `${path}-unfinished`; // a run that is stopped leaves no half of a database under the final name
+  rmSync(unfinished, { force: true });
+  fillWithModelDays(unfinished, size);
+  renameSync(unfinished, path);
+  return folder;
+}
 
 export function positionsOf({ models, days, positionsPerDay }: Size): number {
   return models * days * positionsPerDay;
@@ -187,6 +216,7 @@ function insertEvidence(database: Database, { models, days }: Size): void {
   for (let first = 1; first <= models * days; first += SESSIONS_PER_STEP) evidence.run(first, first + SESSIONS_PER_STEP - 1);
 }
 
-function series(count: number): string {
+/** SQL: the numbers from 0, in a column `value`. */
+export function series(count: number): string {
   return `(WITH RECURSIVE numbers (value) AS (SELECT 0 UNION ALL SELECT value + 1 FROM numbers LIMIT ${count}) SELECT value FROM numbers)`;
 }

@@ -1,27 +1,26 @@
-import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { HUNDRED_THOUSAND, type Size, TEN_MILLION, fillWithModelDays, positionsOf } from './large-database.ts';
-import { measureLargeImport } from './large-import.ts';
+import { aimsFor } from './aims.ts';
+import type { Seen } from './client.ts';
+import { ITSELF, measure } from './figure.ts';
+import { HUNDRED_THOUSAND, LARGE, type Size, folderWith, positionsOf } from './large-database.ts';
+import { inTurn } from './paired.ts';
 import { SILENT_CLIENTS, measureSilentClients } from './silent-clients.ts';
-import { median } from './paired.ts';
-import { type Measurement, type Server, benchFolder } from './support.ts';
-import { type Seen, download, startWatched, watch } from './watched.ts';
+import type { BenchOptions, Measurement } from './support.ts';
+import { divideTime, endAfter } from './time-limit.ts';
+import { type WatchedServer, startWatched } from './watched.ts';
+import { measureWatched } from './watched-figure.ts';
 
 /**
  * One request at a time, beside 100,000 positions and beside ten million: how long it holds the server's thread in one go, which is what
  * another request waits for it; its first byte; and the most memory that the process had meanwhile.
  */
 
-/** A folder that keeps the databases from one run to the next: the large one takes minutes to make. */
-const KEPT = process.env['BENCH_LARGE_FOLDER'];
-const ROUNDS = 3;
 /** A client leaves after this time, so that the bench ends: what an answer costs at its end, it costs from its beginning. */
 const LONGEST_SECONDS = 10;
-const HELD_AIM_MS = 50;
-const FIRST_BYTE_AIM_MS = 50;
-const MEMORY_AIM_MB = 200;
-const IDLE_MS = 3_000;
+const ROUNDS = { minPairs: 6, maxPairs: 12 };
+const FIRST_BYTES = { warmUpMs: 0, minPairs: 15, maxPairs: 60 };
+const FIRST_BYTE_MS = 50;
+const IDLE = { ms: 1_000, rounds: 3 };
 const PATHS = [
   '/health',
   '/models',
@@ -48,87 +47,60 @@ const PATHS = [
 ];
 /** Their first record is there at once, so their first byte should be too. */
 const FIRST_BYTE_PATHS = ['/results', '/results?format=csv'];
+const PARTS = 2 * (PATHS.length + FIRST_BYTE_PATHS.length) + SILENT_CLIENTS.length;
+/** All rounds begin within the first; the bench ends by itself after the second. The databases are made before. */
+const ROUNDS_MS = 7 * 60_000;
+const MAX_MS = 9 * 60_000;
 
-export async function* measureLarge(): AsyncGenerator<Measurement> {
-  for (const size of [HUNDRED_THOUSAND, TEN_MILLION]) {
-    const folder = folderWith(size);
-    yield* measureRequests(folder, size);
-    if (size === TEN_MILLION) for (const clients of SILENT_CLIENTS) yield* measureSilentClients(folder, clients);
-  }
-  yield* measureLargeImport();
+export async function* measureLarge(options: BenchOptions): AsyncGenerator<Measurement> {
+  const small = { size: HUNDRED_THOUSAND, folder: folderWith(HUNDRED_THOUSAND) };
+  const large = { size: LARGE, folder: folderWith(LARGE) };
+  const limit = endAfter(MAX_MS, 'large');
+  const nextShare = divideTime(ROUNDS_MS, PARTS);
+  for (const database of [small, large]) yield* measureRequests(database, { nextShare, ...options });
+  for (const clients of SILENT_CLIENTS) yield await measureSilentClients(large.folder, clients, { maxMs: nextShare(), ...options });
+  clearTimeout(limit);
 }
 
-function folderWith(size: Size): string {
-  const folder = benchFolder();
-  const kept = KEPT === undefined ? join(folder, 'data') : join(KEPT, String(positionsOf(size)));
-  if (KEPT !== undefined) {
-    mkdirSync(kept, { recursive: true });
-    symlinkSync(kept, join(folder, 'data'));
-  }
-  const path = join(kept, 'jobs_dev.db');
-  if (!existsSync(path)) fillWithModelDays(path, size);
-  return folder;
-}
-
-async function* measureRequests(folder: string, size: Size): AsyncGenerator<Measurement> {
-  const server = await startWatched(folder);
+async function* measureRequests(
+  { folder, size }: { folder: string; size: Size },
+  { nextShare, ...options }: { nextShare: () => number } & BenchOptions,
+): AsyncGenerator<Measurement> {
+  const watched = await startWatched(folder, options);
+  const { server, client } = watched;
   const beside = `beside ${positionsOf(size).toLocaleString('en-US')} positions`;
-  const idle = await watch(server, () => sleep(IDLE_MS));
-  yield figure(`nothing ${beside}`, { held: [idle.held.processorMs], health: [idle.longestHealthMs], peak: idle.peakMb });
-  for (const path of PATHS) yield figure(`${path} ${beside}`, await roundsOf(server, path));
-  for (const path of FIRST_BYTE_PATHS) yield await firstByte(server, path, beside);
-  await server.stop();
-}
-
-interface Rounds {
-  held: number[];
-  health: number[];
-  peak: number;
-  seen?: Seen;
-}
-
-async function roundsOf(server: Server, path: string): Promise<Rounds> {
-  const rounds: Rounds = { held: [], health: [], peak: 0 };
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const { result: seen, held, longestHealthMs, peakMb } = await watch(server, () => download(server.url + path, LONGEST_SECONDS));
-    if (seen.status !== 200) throw new Error(`${path} answered ${seen.status}`);
-    rounds.held.push(held.processorMs);
-    rounds.health.push(longestHealthMs);
-    rounds.peak = Math.max(rounds.peak, peakMb);
-    rounds.seen = seen;
+  const idle = { work: () => sleep(IDLE.ms), bounds: { maxPairs: IDLE.rounds }, ...options };
+  yield await measureWatched(`nothing ${beside}`, watched, idle);
+  for (const path of PATHS) {
+    const work = () => client.download(server.url + path, LONGEST_SECONDS);
+    const bounds = { ...ROUNDS, maxMs: nextShare() };
+    yield await measureWatched(`${path} ${beside}`, watched, { work, bounds, describe: describeSeen, ...options });
   }
-  return rounds;
+  for (const path of FIRST_BYTE_PATHS) yield await measureFirstByte(watched, { path, beside, maxMs: nextShare(), ...options });
+  await watched.stop();
 }
 
-function figure(what: string, { held: holds, health, peak, seen }: Rounds): Measurement {
-  // Other work on the machine does not lengthen a turn in processor time, so the longest counts.
-  const [own, waited] = [Math.max(...holds), median(health)];
-  const held = `holds the thread ${own.toFixed(0)} ms at most (processor time), peak memory ${peak.toFixed(0)} MB`;
-  const size = seen && `, ${(seen.bytes / 1e6).toFixed(1)} MB in ${seen.seconds.toFixed(1)} s${seen.isWhole ? '' : ' (cut)'}`;
-  return {
-    what,
-    ours: `${held}; longest /health ${waited.toFixed(0)} ms${size ?? ''}`,
-    peer: '',
-    ratio: '',
-    aim: `< ${HELD_AIM_MS} ms and < ${MEMORY_AIM_MB} MB`,
-    met: own < HELD_AIM_MS && peak < MEMORY_AIM_MB,
-  };
+/** The last of the responses. */
+function describeSeen(responses: readonly Seen[]): string {
+  const { bytes, seconds, firstByteMs, isWhole } = responses.at(-1) ?? {};
+  const size = `${((bytes ?? 0) / 1e6).toFixed(1)} MB in ${seconds?.toFixed(1)} s${isWhole ? '' : ' (cut)'}`;
+  return `; ${size}, first byte after ${firstByteMs?.toFixed(0) ?? '-'} ms`;
 }
 
-/** A client that leaves after the first byte, several times; beside /health, whose response is a few bytes. */
-async function firstByte(server: Server, path: string, beside: string): Promise<Measurement> {
-  const times = { ours: [] as number[], peer: [] as number[] };
-  for (let round = 0; round < 4 * ROUNDS; round += 1) {
-    times.peer.push((await download(`${server.url}/health`, 0)).firstByteMs);
-    times.ours.push((await download(server.url + path, 0)).firstByteMs);
-  }
-  const [own, other] = [median(times.ours), median(times.peer)];
-  return {
+/** A client that leaves after the first byte, against the first byte of a bare server. */
+function measureFirstByte(
+  { server, bare, client }: WatchedServer,
+  { path, beside, maxMs, self }: { path: string; beside: string; maxMs: number } & BenchOptions,
+): Promise<Measurement> {
+  const firstByteOf = (url: string) => async () => (await client.download(url, 0)).firstByteMs ?? NaN;
+  const ours = firstByteOf(server.url + path);
+  const peer = self ? ours : firstByteOf(bare.url);
+  return measure({
     what: `first byte of ${path} ${beside}`,
-    ours: `${own.toFixed(0)} ms`,
-    peer: `${other.toFixed(0)} ms (/health)`,
-    ratio: (own / other).toFixed(1),
-    aim: `< ${FIRST_BYTE_AIM_MS} ms after /health's`,
-    met: own - other < FIRST_BYTE_AIM_MS,
-  };
+    unit: 'ms',
+    peer: self ? ITSELF : 'bare node:http, the bytes of /health',
+    aims: aimsFor(FIRST_BYTE_MS),
+    take: inTurn(ours, peer),
+    bounds: { ...FIRST_BYTES, maxMs },
+  });
 }

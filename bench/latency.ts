@@ -1,68 +1,94 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { addDays } from '../src/calendar.ts';
-import { startSameBytes } from './bare-server.ts';
-import { ITSELF, describePairs } from './figure.ts';
-import { type Pair, inTurn, windowsOf } from './paired.ts';
-import { type BenchOptions, type Measurement, type Server, getJson, startServer, triggerJob } from './support.ts';
+import { aimsFor } from './aims.ts';
+import { sameBytesAs, serveSameBytes, startSameBytes } from './bare-server.ts';
+import { ITSELF } from './figure.ts';
+import type { Slice } from './paired.ts';
+import { type Samples, describeSamples, noSamples, takeSample, timedRequest } from './samples.ts';
+import { type BenchOptions, type JobStatus, type Measurement, type Server, post, startServer, triggerJob, untilStatus } from './support.ts';
 
 const MODELS = 8;
-const FIRST_MONDAY = '2025-01-06';
+const FIRST_MONDAY = '2015-01-05';
 const DATES = 19;
-const JOBS = 3;
-const WINDOW = 100;
-const PAUSE_MS = 5;
-const AIM = { aboveMs: 5 };
+/** No job begins after so many requests of each kind, or after the time. */
+const ENOUGH = { requests: 2_000, ms: 100_000 };
+const AIMS = aimsFor(5);
+/** How a trigger is answered: with a new job, or because another one runs. */
+const ACCEPTED = 200;
+const REFUSED = 400;
 
-type Ask = () => Promise<unknown>;
+/** What is asked beside a job. */
+interface Sides {
+  status: Slice;
+  trigger: Slice;
+}
+
+type Taken = Record<keyof Sides, Samples>;
+
+/** A job that runs, with the request that triggered it. */
+interface RunningJob {
+  statusUrl: string;
+  request: object;
+}
 
 /**
  * How long the trigger and the status take at the 99th percentile while a job keeps the machine busy, against a bare node:http server
- * with the same bytes, asked in turn with them beside the same job. Triggers are those refused because a job runs.
+ * with the same bytes, asked in turn with them beside the same job. Triggers are those that are refused because a job runs.
  */
 export async function* measureLatency({ self }: BenchOptions): AsyncGenerator<Measurement> {
   const server = await startServer(Array.from({ length: MODELS }, (_, index) => `model-${index}`));
-  await untilEnd(server, await triggerJob(server, { start_date: FIRST_MONDAY, end_date: FIRST_MONDAY })); // makes the prices
-  const samples = { status: [] as Pair[], trigger: [] as Pair[] };
-  for (let job = 1; job <= JOBS; job += 1) await sampleBesideJob(server, { job, self, samples });
+  const first = await startJob(server, 0);
+  const refused = await sameBytesAs(`${server.url}/simulate/trigger`, post(first.request));
+  if (refused.status === ACCEPTED) throw new Error('A job ended before another was triggered');
+  const bare = { status: await startSameBytes(first.statusUrl), trigger: await serveSameBytes(refused) };
+  const peer: Sides = {
+    status: async () => (await timedRequest(bare.status.url)).ms,
+    trigger: async () => (await timedRequest(bare.trigger.url, post(first.request), [refused.status])).ms,
+  };
+  const none = () => ({ status: noSamples(), trigger: noSamples() });
+  // The samples of the first job do not count: it makes prices, and programs become faster while they are new.
+  await sampleUntilEnd(server, first, { peer: self ? null : peer, taken: none() });
+  const taken = none();
+  const endAt = performance.now() + ENOUGH.ms;
+  for (let job = 1; taken.status.pairs.length < ENOUGH.requests && performance.now() < endAt; job += 1)
+    await sampleUntilEnd(server, await startJob(server, job), { peer: self ? null : peer, taken });
+  bare.status.stop();
+  bare.trigger.stop();
   await server.stop();
-  for (const [what, taken] of Object.entries(samples)) {
-    const pairs = windowsOf(taken, WINDOW, 0.99);
-    const of = `p99 of ${WINDOW} requests for the ${what} while a job runs`;
-    yield describePairs({ what: of, unit: 'ms', peer: self ? ITSELF : 'bare node:http, same bytes', aim: AIM }, pairs);
-  }
+  const common = { peer: self ? ITSELF : 'bare node:http, same bytes', aims: AIMS };
+  yield describeSamples({ what: 'the status while a job runs', ...common }, taken.status);
+  yield describeSamples({ what: 'a trigger that is refused because a job runs', ...common }, taken.trigger);
 }
 
-async function sampleBesideJob(
-  server: Server,
-  { job, self, samples }: { job: number; self: boolean; samples: { status: Pair[]; trigger: Pair[] } },
-): Promise<void> {
-  const start = addDays(FIRST_MONDAY, job * 28);
+async function startJob(server: Server, index: number): Promise<RunningJob> {
+  const start = addDays(FIRST_MONDAY, index * 28);
   const request = { start_date: start, end_date: addDays(start, DATES - 1) };
-  const statusUrl = `${server.url}/simulate/status/${await triggerJob(server, request)}`;
-  const bare = await startSameBytes(statusUrl);
-  const trigger = () => triggerJob(server, request).catch(() => {}); // refused
-  for (let isRunning = true, index = 0; isRunning; index += 1) {
-    const status = async () => (isRunning = (await getJson(statusUrl)).completed_at === null);
-    const peer = self ? { status, trigger } : { status: () => getJson(bare.url), trigger: () => postJson(bare.url, request) };
-    const both = (ours: Ask, other: Ask) => inTurn(() => timed(ours), () => timed(other))(index);
-    const taken = { status: await both(status, peer.status), trigger: await both(trigger, peer.trigger) };
-    if (isRunning) samples.status.push(taken.status);
-    if (isRunning) samples.trigger.push(taken.trigger);
-    await sleep(PAUSE_MS);
+  return { statusUrl: `${server.url}/simulate/status/${await triggerJob(server, request)}`, request };
+}
+
+/** Without a peer the job is asked twice as often. */
+async function sampleUntilEnd(
+  { url }: Server,
+  { statusUrl, request }: RunningJob,
+  { peer, taken }: { peer: Sides | null; taken: Taken },
+): Promise<void> {
+  let isRunning = true;
+  let accepted: string | undefined;
+  const status = async () => {
+    const { ms, body } = await timedRequest(statusUrl);
+    isRunning = (JSON.parse(body.toString()) as JobStatus).completed_at === null;
+    return ms;
+  };
+  const trigger = async () => {
+    const { ms, status, body } = await timedRequest(`${url}/simulate/trigger`, post(request), [ACCEPTED, REFUSED]);
+    if (status === ACCEPTED) accepted = (JSON.parse(body.toString()) as { job_id: string }).job_id;
+    return ms;
+  };
+  while (isRunning && accepted === undefined) {
+    await takeSample(taken.status, status, peer?.status ?? status);
+    if (isRunning) await takeSample(taken.trigger, trigger, peer?.trigger ?? trigger);
   }
-  bare.stop();
-}
-
-async function timed(work: Ask): Promise<number> {
-  const startedAt = performance.now();
-  await work();
-  return performance.now() - startedAt;
-}
-
-async function postJson(url: string, body: object): Promise<unknown> {
-  return (await fetch(url, { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } })).json();
-}
-
-async function untilEnd(server: Server, jobId: string): Promise<void> {
-  while ((await getJson(`${server.url}/simulate/status/${jobId}`)).completed_at === null) await sleep(50);
+  if (accepted === undefined) return;
+  taken.trigger.pairs.pop(); // the job had ended, so that this trigger started another
+  await fetch(`${url}/simulate/cancel/${accepted}`, { method: 'POST' });
+  await untilStatus(`${url}/simulate/status/${accepted}`);
 }

@@ -3,8 +3,6 @@ import { startHelper } from './helper.ts';
 /** What a slice of load gave. */
 export interface Load {
   perSecond: number;
-  p50Ms: number;
-  p99Ms: number;
   requests: number;
   errors: number;
 }

@@ -70,13 +70,16 @@ export function alternate(ours: Slice, peer: Slice): (index: number) => Promise<
   };
 }
 
-/** Makes pairs of one slice each, for slices that take long: ours first, in the next pair the peer first. */
+/** Works for one slice of each: ours first, in the next pair the peer first. */
+export async function oneSliceOfEach<Of>(index: number, ours: () => Promise<Of>, peer: () => Promise<Of>): Promise<{ ours: Of; peer: Of }> {
+  if (index % 2 === 0) return { ours: await ours(), peer: await peer() };
+  const first = await peer();
+  return { ours: await ours(), peer: first };
+}
+
+/** Makes pairs of one slice each, for slices that take long. */
 export function inTurn(ours: Slice, peer: Slice): (index: number) => Promise<Pair> {
-  return async (index) => {
-    if (index % 2 === 0) return { ours: await ours(), peer: await peer() };
-    const first = await peer();
-    return { ours: await ours(), peer: first };
-  };
+  return (index) => oneSliceOfEach(index, ours, peer);
 }
 
 /** Takes pairs until the median of their ratios is precise enough or a bound is reached. */
@@ -98,7 +101,7 @@ export async function takePairs(
   return pairs;
 }
 
-/** The interval of the median is that of the order statistics. */
+/** The paired ratios, each of them independent of the others. */
 export function ratiosOf(pairs: readonly Pair[]): Ratios {
   const ratios = pairs.map(({ ours, peer }) => ours / peer);
   return { ...spreadOf(ratios), pairs: ratios.length, independent: ratios.length, ...intervalOf(ratios) };
@@ -113,9 +116,14 @@ export function ratiosOfStarts(starts: readonly (readonly Pair[])[]): Ratios {
   return { ...ratiosOf(starts.flat()), median: median(medians), independent: starts.length, ...intervalOf(medians) };
 }
 
+/**
+ * The interval of the median between two order statistics: the median lies below the one of this rank, from 0, if no more than so many
+ * values lie below the median, which is binomial. Half a value is taken off because ranks are whole: without it, intervals of 8, 11
+ * or 14 values would hold for 93 % only.
+ */
 function intervalOf(values: readonly number[]): Pick<Ratios, 'low' | 'high'> {
   const sorted = values.toSorted((one, other) => one - other);
-  const rank = Math.max(0, Math.floor(sorted.length / 2 - (Z95 * Math.sqrt(sorted.length)) / 2));
+  const rank = Math.max(0, Math.floor((sorted.length - 1 - Z95 * Math.sqrt(sorted.length)) / 2));
   return { low: sorted[rank] ?? NaN, high: sorted[sorted.length - 1 - rank] ?? NaN };
 }
 

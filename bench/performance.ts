@@ -6,7 +6,6 @@ import type { BenchOptions, Measurement } from './support.ts';
 const SIZE = { models: 20, days: 500 };
 const ALL_MODELS = { belowMs: 300 };
 const ONE_MODEL = { belowMs: 100 };
-const BESIDE = { aboveMs: 50 };
 const BOUNDS = { maxMs: 15_000 };
 
 /** GET /performance for all models and for one in detail, and GET /holdings; and what another request waits for them at most. */
@@ -27,7 +26,7 @@ export function measurePerformance(options: BenchOptions): AsyncGenerator<Measur
     const details = () => ask('model=model-0&details=true');
     yield await besideCalibration(`/performance of one model × ${SIZE.days} days with details`, details, one);
     yield await besideCalibration(`/holdings of one model × ${SIZE.days} days`, () => ask('model=model-0', '/holdings'), one);
-    const beside = { server, bare, ...BESIDE, ...options };
+    const beside = { server, bare, ...options };
     yield await longestBeside('longest /health beside /performance', { ...beside, work: () => ask('') });
     yield await longestBeside('longest /health beside all details', { ...beside, work: () => ask('details=true') });
   });

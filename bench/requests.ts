@@ -1,15 +1,15 @@
 import { cpSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type SameBytes, sameBytesAs, serveSameBytes } from './bare-server.ts';
-import { type Aim, ITSELF, describeStarts } from './figure.ts';
+import type { Aim } from './aims.ts';
+import { ITSELF, describeStarts } from './figure.ts';
 import { type Loader, startLoader } from './load.ts';
-import { type Pair, mean, ratiosOfStarts, twoSlicesOfEach } from './paired.ts';
+import { type Pair, mean, oneSliceOfEach, ratiosOfStarts, twoSlicesOfEach } from './paired.ts';
 import { processorMs } from './processor-time.ts';
-import { type BenchOptions, type Measurement, benchFolder, getJson, startServer, triggerJob } from './support.ts';
+import { type BenchOptions, type Measurement, benchFolder, pidOf, startServer, triggerJob, untilStatus } from './support.ts';
 
 const LOAD = { connections: 16, ms: 50 };
-const HEALTH_AIM = { atLeast: 0.9 };
-const STATUS_AIM = { atLeast: 0.5 };
+const HEALTH_AIMS = [{ atLeast: 0.9 }];
+const STATUS_AIMS = [{ atLeast: 0.5 }];
 const FORTY_MODEL_DAYS = { start_date: '2025-09-15', end_date: '2025-09-26' };
 const FOUR_MODELS = ['model-0', 'model-1', 'model-2', 'model-3'];
 /** Pairs per start of both programs. Each process has a speed of its own for as long as it lives, so starts count, not pairs. */
@@ -44,8 +44,8 @@ type Start = () => Promise<Target>;
 export async function* measureRequests({ self }: BenchOptions): AsyncGenerator<Measurement> {
   const loader = startLoader();
   const { folder, health, status } = await runJob();
-  yield* compare('/health', { loader, ...startsOf(health, { folder, self }), aim: HEALTH_AIM, self });
-  yield* compare('/simulate/status of 40 model-days', { loader, ...startsOf(status, { folder, self }), aim: STATUS_AIM, self });
+  yield* compare('/health', { loader, ...startsOf(health, { folder, self }), aims: HEALTH_AIMS, self });
+  yield* compare('/simulate/status of 40 model-days', { loader, ...startsOf(status, { folder, self }), aims: STATUS_AIMS, self });
   loader.stop();
 }
 
@@ -53,7 +53,7 @@ export async function* measureRequests({ self }: BenchOptions): AsyncGenerator<M
 async function runJob(): Promise<{ folder: string; health: Requested; status: Requested }> {
   const { url, folder, stop } = await startServer(FOUR_MODELS);
   const path = `/simulate/status/${await triggerJob({ url }, FORTY_MODEL_DAYS)}`;
-  while ((await getJson(url + path)).completed_at === null) await sleep(100);
+  await untilStatus(url + path);
   const requested = async (path: string) => ({ path, bytes: await sameBytesAs(url + path) });
   const responses = { health: await requested('/health'), status: await requested(path) };
   await stop();
@@ -64,7 +64,7 @@ async function runJob(): Promise<{ folder: string; health: Requested; status: Re
 function startsOf({ path, bytes }: Requested, { folder, self }: { folder: string } & BenchOptions): { ours: Start; peer: Start } {
   const startOn = (folder: string) => async () => {
     const { url, process, stop } = await startServer(FOUR_MODELS, { folder });
-    return { url: url + path, pid: process.pid as number, stop };
+    return { url: url + path, pid: pidOf(process), stop };
   };
   if (!self) return { ours: startOn(folder), peer: () => serveSameBytes(bytes) };
   const copy = benchFolder();
@@ -75,7 +75,7 @@ function startsOf({ path, bytes }: Requested, { folder, self }: { folder: string
 /** By the clock, and by the processor time of the server, which a load generator on the same processors does not dilute. */
 async function* compare(
   what: string,
-  { loader, ours, peer, aim, self }: { loader: Loader; ours: Start; peer: Start; aim: Aim } & BenchOptions,
+  { loader, ours, peer, aims, self }: { loader: Loader; ours: Start; peer: Start; aims: readonly Aim[] } & BenchOptions,
 ): AsyncGenerator<Measurement> {
   const starts: Record<keyof Speed, Pair[]>[] = [];
   const of = (speed: keyof Speed) => starts.map((pairs) => pairs[speed]);
@@ -86,21 +86,14 @@ async function* compare(
   const isEnough = () => starts.length >= STARTS.min && isPrecise('byClock') && isPrecise('byProcessor');
   const endAt = performance.now() + STARTS.maxMs;
   while (starts.length < STARTS.max && performance.now() < endAt && !isEnough()) {
-    const sides = await startBoth(ours, peer, starts.length);
+    const sides = await oneSliceOfEach(starts.length, ours, peer);
     starts.push(await pairsOfStart(() => speedOf(sides.ours, loader), () => speedOf(sides.peer, loader)));
     await sides.ours.stop();
     await sides.peer.stop();
   }
-  const common = { what, peer: self ? ITSELF : 'bare node:http, same bytes', aim };
+  const common = { what, peer: self ? ITSELF : 'bare node:http, same bytes', aims };
   yield describeStarts({ ...common, unit: 'requests per second' }, of('byClock'));
   yield describeStarts({ ...common, unit: 'requests per second of processor time' }, of('byProcessor'));
-}
-
-/** One after the other; which is first alternates. */
-async function startBoth(ours: Start, peer: Start, index: number): Promise<{ ours: Target; peer: Target }> {
-  if (index % 2 === 0) return { ours: await ours(), peer: await peer() };
-  const second = await peer();
-  return { ours: await ours(), peer: second };
 }
 
 async function pairsOfStart(ours: () => Promise<Speed>, peer: () => Promise<Speed>): Promise<Record<keyof Speed, Pair[]>> {

@@ -1,47 +1,59 @@
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { fillWithTrackRecords, modelNames } from '../test/support/track-records.ts';
+import { aimsFor } from './aims.ts';
 import { type BareServer, startSameBytes } from './bare-server.ts';
 import { ITSELF, measure } from './figure.ts';
-import { type BenchOptions, type Measurement, type Server, PLAIN, benchFolder, startServer } from './support.ts';
-import { fillWithTrackRecords, modelNames } from '../test/support/track-records.ts';
+import { startHelper } from './helper.ts';
+import type { Pair } from './paired.ts';
+import { timedRequest } from './samples.ts';
+import { type BenchOptions, type Measurement, type Server, benchFolder, startServer } from './support.ts';
 
 /** How long responses take, and what another request waits for them. */
 
-const PAUSE_BETWEEN_CHECKS_MS = 1;
 const BOUNDS = { maxMs: 12_000 };
+export const LONGEST_HEALTH_MS = 50;
+/** The peer of a /health beside other work: on a busy machine that waits too. */
+export const BARE_HEALTH = 'bare node:http, same bytes, asked in turn';
 
-/** Requests a URL and reads the response; resolves to the milliseconds that it took. */
+/** Requests a URL and reads the response, in JSON; resolves to the milliseconds that it took. */
 export async function millisecondsOf(url: string): Promise<number> {
-  const startedAt = performance.now();
-  const response = await fetch(url, { headers: PLAIN });
-  const text = await response.text();
-  if (response.status !== 200 || !text.endsWith('}')) throw new Error(`${url} answered ${response.status}`);
-  return performance.now() - startedAt;
+  const { ms, body } = await timedRequest(url);
+  if (body.at(-1) !== '}'.charCodeAt(0)) throw new Error(`${url} answered half`);
+  return ms;
 }
 
-/**
- * The longest /health while some work runs, against the longest response of a bare node:http server with the same bytes, asked in
- * turn with it beside the same work: on a busy machine that waits too. Each run of the work is a pair.
- */
+/** Asks a service and its peer for /health while work runs. */
+export interface HealthChecks {
+  /** Resolves to what the work resolved to, and to the longest /health of each in milliseconds. */
+  beside<Result>(work: () => Promise<Result>): Promise<{ result: Result; longest: Pair }>;
+  stop(): void;
+}
+
+export function startHealthChecks({ server, bare, self }: { server: Server; bare: BareServer } & BenchOptions): HealthChecks {
+  const { ask, stop } = startHelper('./health-checks.ts');
+  const ours = `${server.url}/health`;
+  return {
+    async beside(work) {
+      await ask({ urls: { ours, peer: self ? ours : bare.url } });
+      const result = await work();
+      return { result, longest: (await ask({})) as Pair };
+    },
+    stop,
+  };
+}
+
+/** The longest /health while some work runs, against the longest response of a bare node:http server beside the same work. */
 export async function longestBeside(
   what: string,
-  { server, work, bare, ...options }: { server: Server; work: () => Promise<unknown>; bare: BareServer; aboveMs?: number } & BenchOptions,
+  { work, ...options }: { server: Server; bare: BareServer; work: () => Promise<unknown> } & BenchOptions,
 ): Promise<Measurement> {
-  const { self, aboveMs } = options;
-  const urls = { ours: `${server.url}/health`, peer: self ? `${server.url}/health` : bare.url };
-  const take = async () => {
-    let isRunning = true;
-    const longest = { ours: 0, peer: 0 };
-    const working = work().finally(() => (isRunning = false));
-    while (isRunning) {
-      for (const side of ['ours', 'peer'] as const) longest[side] = Math.max(longest[side], await millisecondsOf(urls[side]));
-      await sleep(PAUSE_BETWEEN_CHECKS_MS);
-    }
-    await working;
-    return longest;
-  };
-  const peer = self ? ITSELF : 'bare node:http, same bytes, asked in turn';
-  return measure({ what, unit: 'ms', peer, take, aim: aboveMs === undefined ? undefined : { aboveMs }, bounds: BOUNDS });
+  const checks = startHealthChecks(options);
+  const take = async () => (await checks.beside(work)).longest;
+  const aims = aimsFor(LONGEST_HEALTH_MS);
+  const figure = { what, unit: 'ms', peer: options.self ? ITSELF : BARE_HEALTH, aims, isLongest: true };
+  const measurement = await measure({ ...figure, take, bounds: BOUNDS });
+  checks.stop();
+  return measurement;
 }
 
 /** Measures a service whose database has this many models and days, all traded. */

@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { MAX_COMPRESSOR_BYTES } from '../src/http/compress.ts';
 import { httpLimits } from '../src/http/limits.ts';
-import type { Measurement, Server } from './support.ts';
-import { startWatched, watch } from './watched.ts';
+import { type BenchOptions, type Measurement, endWithBench } from './support.ts';
+import { startWatched } from './watched.ts';
+import { measureWatched } from './watched-figure.ts';
 
 /** How many clients ask for all results and read nothing, and the coding that they accept; null for none. */
 export const SILENT_CLIENTS = [
@@ -13,12 +14,11 @@ export const SILENT_CLIENTS = [
   [200, 'br'],
   [200, 'gzip'],
 ] as const;
-const HELD_AIM_MS = 50;
 const MEMORY_AIM_MB = 250;
 /** What the compressors of all long responses may hold together. */
 const COMPRESSORS_MB = (httpLimits.maxLongResponses * MAX_COMPRESSOR_BYTES) / 2 ** 20;
 /** How long they are watched. */
-const SILENT_MS = 8_000;
+const SILENT_MS = 5_000;
 
 /** In a process of its own, whose work delays no measurement. */
 const CLIENTS = `
@@ -31,27 +31,28 @@ const CLIENTS = `
   }
   setTimeout(() => process.exit(), milliseconds);`;
 
-/** The memory that these clients hold, and how long others wait meanwhile. */
-export async function* measureSilentClients(
+/** The memory that these clients hold, and how long others wait meanwhile; no round begins after the time. */
+export async function measureSilentClients(
   folder: string,
   [count, coding]: readonly [number, string | null],
-): AsyncGenerator<Measurement> {
-  const server = await startWatched(folder);
-  const { held, longestHealthMs, peakMb } = await watch(server, () => beSilent(server, count, coding));
-  await server.stop();
-  const own = `hold the thread ${held.processorMs.toFixed(0)} ms at most, peak memory ${peakMb.toFixed(0)} MB`;
-  const aimMb = MEMORY_AIM_MB + (coding === null ? 0 : COMPRESSORS_MB);
-  yield {
-    what: `${count} clients that ask for /results${coding === null ? '' : ` in ${coding}`} and read nothing`,
-    ours: `${own}; longest /health ${longestHealthMs.toFixed(0)} ms`,
-    peer: '',
-    ratio: '',
-    aim: `< ${HELD_AIM_MS} ms and < ${aimMb} MB`,
-    met: held.processorMs < HELD_AIM_MS && peakMb < aimMb,
-  };
+  { maxMs, ...options }: { maxMs: number } & BenchOptions,
+): Promise<Measurement> {
+  const watched = await startWatched(folder, options);
+  const measurement = await measureWatched(
+    `${count} clients that ask for /results${coding === null ? '' : ` in ${coding}`} and read nothing`,
+    watched,
+    {
+      work: () => beSilent(watched.server.url, count, coding ?? ''),
+      bounds: { maxMs },
+      memoryAimMb: MEMORY_AIM_MB + (coding === null ? 0 : COMPRESSORS_MB),
+      ...options,
+    },
+  );
+  await watched.stop();
+  return measurement;
 }
 
-async function beSilent({ url }: Server, count: number, coding: string | null): Promise<void> {
-  const args = ['-e', CLIENTS, new URL(url).port, String(count), coding ?? '', String(SILENT_MS)];
-  await once(spawn(process.execPath, args, { stdio: 'ignore' }), 'close');
+async function beSilent(url: string, count: number, coding: string): Promise<void> {
+  const args = ['-e', CLIENTS, new URL(url).port, String(count), coding, String(SILENT_MS)];
+  await once(endWithBench(spawn(process.execPath, args, { stdio: 'ignore' })), 'close');
 }

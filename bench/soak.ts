@@ -1,12 +1,13 @@
-import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addDays } from '../src/calendar.ts';
 import { replay } from '../src/replay/replay.ts';
 import { requireProc } from '../test/support/processes.ts';
-import { median } from './paired.ts';
-import { type Server, startServer } from './support.ts';
+import { QUIET_MS, calibrate } from './calibration.ts';
+import { memoryMb } from './memory.ts';
+import { median, quantile } from './paired.ts';
+import { type Server, pidOf, startServer } from './support.ts';
 
 /**
  * `npm run soak -- [SECONDS]`: the built program under a steady 200 requests per second, while one simulation job follows
@@ -24,18 +25,25 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const [seconds = 300] = process.argv.slice(2).map(Number);
 
 interface Tally {
+  /** Milliseconds from when a request was due to the end of its response. */
   times: number[];
   errors: string[];
   /** Every second, in megabytes. */
   memory: number[];
+  /** Every second, in milliseconds. */
+  calibrations: number[];
   jobs: number;
 }
 
 /** The requests made in turn: path, body, and the expected statuses. */
-type Question = { path: string; body?: object; statuses: number[] };
+interface Question {
+  path: string;
+  body?: object;
+  statuses: number[];
+}
 
 requireProc('the soak');
-const tally: Tally = { times: [], errors: [], memory: [], jobs: 0 };
+const tally: Tally = { times: [], errors: [], memory: [], calibrations: [], jobs: 0 };
 // Connections are let go before the server, which announces five seconds, closes them under a request.
 const agent = new Agent({ keepAlive: true, maxSockets: 64, timeout: IDLE_TIMEOUT_MS });
 const server = await startServer(MODELS);
@@ -141,10 +149,11 @@ async function untilEnd(url: string, jobId: string, signal: AbortSignal): Promis
   }
 }
 
-async function watchMemory({ process: { pid } }: Server, signal: AbortSignal): Promise<void> {
+/** And how busy the machine is: times mean something only beside what the calibration takes. */
+async function watchMemory({ process }: Server, signal: AbortSignal): Promise<void> {
   for (; !signal.aborted; await sleep(1000)) {
-    const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-    tally.memory.push(Number(kilobytes) / 1024);
+    tally.memory.push(memoryMb(pidOf(process)).resident);
+    tally.calibrations.push(await calibrate());
   }
 }
 
@@ -155,15 +164,15 @@ async function replayAll(path: string): Promise<void> {
 }
 
 function report(): void {
-  const { times, errors, memory, jobs } = tally;
-  times.sort((one, other) => one - other);
-  const quantile = (share: number) => (times[Math.floor((times.length - 1) * share)] ?? NaN).toFixed(1);
+  const { times, errors, memory, calibrations, jobs } = tally;
+  const at = (share: number) => quantile(times, share).toFixed(1);
   const quarter = (index: number) =>
     median(memory.slice(Math.floor((memory.length * index) / 4), Math.ceil((memory.length * (index + 1)) / 4)));
   const growth = quarter(3) - quarter(1);
   const isFlat = growth <= MAX_GROWTH_MB;
   console.log(`${times.length} answers, ${jobs} jobs of ${5 * MODELS.length} model-days`);
-  console.log(`p50 ${quantile(0.5)} ms, p99 ${quantile(0.99)} ms, slowest ${quantile(1)} ms`);
+  const machine = `the calibration took ${median(calibrations).toFixed(0)} ms, ${QUIET_MS} on a quiet machine`;
+  console.log(`p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, slowest ${at(1)} ms; ${machine}`);
   console.log(
     `memory by quarters: ${[0, 1, 2, 3].map((index) => quarter(index).toFixed(1)).join(', ')} MB; ${isFlat ? 'flat' : 'GROWING'}`,
   );

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Pair, alternate, inTurn, median, quantile, ratiosOf, ratiosOfStarts, takePairs, windowsOf } from '../../bench/paired.ts';
+import { type Aim, verdict, verdictOfSelf } from '../../bench/aims.ts';
+import { describePairs } from '../../bench/figure.ts';
+import { MIN_FOR_INTERVAL, type Pair, alternate, inTurn, median, quantile, ratiosOf, ratiosOfStarts, takePairs, windowsOf } from '../../bench/paired.ts';
+import { divideTime } from '../../bench/time-limit.ts';
 import { createRandom } from '../../src/agent/players/random.ts';
 
 /** The arithmetic of the bench, on slices whose figures are made up. */
@@ -25,8 +28,29 @@ test('ratios are of pairs, not of medians; few pairs leave the median anywhere a
   assert.deepEqual(ratiosOf(pairs), { min: 1, median: 1.5, max: 3, pairs: 3, independent: 3, low: 1, high: 3 });
   const hundred = Array.from({ length: 100 }, (_none, index) => ({ ours: index + 1, peer: 1 }));
   const { low, median: middle, high } = ratiosOf(hundred);
-  assert.deepEqual([low, middle, high], [41, 50.5, 60]); // order statistics 41 and 60 of 100: the binomial interval
+  assert.deepEqual([low, middle, high], [40, 50.5, 61]); // order statistics 40 and 61 of 100: the binomial interval
 });
+
+test('the interval holds the median in 95 of 100 runs, for every number of pairs', () => {
+  for (let count = MIN_FOR_INTERVAL; count <= 500; count += 1) {
+    const ranks = Array.from({ length: count }, (_none, index) => ({ ours: index + 1, peer: 1 }));
+    const { low, high } = ratiosOf(ranks);
+    assert.equal(low + high, count + 1, 'symmetric');
+    const missed = 2 * shareBelow(low, count); // fewer than `low` of the values lie on one side of the true median
+    assert.ok(missed <= 0.05, `${count} pairs: ${missed}`);
+    assert.ok(2 * shareBelow(low + 2, count) > 0.05, `${count} pairs: much wider than need be`);
+  }
+});
+
+/** How likely fewer than so many of `count` fair coins show heads. */
+function shareBelow(heads: number, count: number): number {
+  let [share, sum] = [0.5 ** count, 0];
+  for (let index = 0; index < heads; index += 1) {
+    sum += share;
+    share *= (count - index) / (index + 1);
+  }
+  return sum;
+}
 
 test('each start counts once: equals whose processes have a speed of their own show 1 within the interval, which more pairs do not narrow', () => {
   const random = createRandom('processes of their own');
@@ -98,4 +122,57 @@ test('samples in windows: the p99 of each side of each window; a part of a windo
     { ours: 198, peer: 396 },
   ];
   assert.deepEqual(windowsOf(samples, 100, 0.99), expected);
+});
+
+test('aims: what counts for each, and whether it is met', () => {
+  const pairs = [[10, 4], [30, 20], [90, 60]].map(([ours = 0, peer = 0]) => ({ ours, peer }));
+  const rows: [aim: Aim, isMet: boolean, text: string][] = [
+    [{ atLeast: 1.5 }, true, '>= 1.5'],
+    [{ atLeast: 1.6 }, false, '>= 1.6'],
+    [{ below: 1.5 }, false, '< 1.5'],
+    [{ belowMs: 31 }, true, '< 31 ms where the calibration takes 20 ms; it is 30.0 ms'],
+    [{ belowMs: 30 }, false, '< 30 ms where the calibration takes 20 ms; it is 30.0 ms'],
+    [{ aboveMs: 11 }, true, '< 11 ms more than the peer; it is 10.0 ms'],
+    [{ aboveMs: 10 }, false, '< 10 ms more than the peer; it is 10.0 ms'],
+    [{ hereMs: 31 }, true, '< 31 ms here and now; it is 30.0 ms'],
+    [{ hereMs: 30 }, false, '< 30 ms here and now; it is 30.0 ms'],
+  ];
+  for (const [aim, isMet, text] of rows) assert.deepEqual(verdict(aim, { ratio: 1.5, pairs, hereMs: 30 }), { aim: text, isMet });
+});
+
+test('the same build beside itself: within 3 %, and a doubt where the interval reaches further', () => {
+  const ratios = { min: 0.5, max: 2, pairs: 20, independent: 20 };
+  const rows: [median: number, low: number, high: number, isMet: boolean, aim: string][] = [
+    [1.02, 0.98, 1.029, true, '1 ± 0.03'],
+    [1.02, 0.96, 1.029, true, '1 ± 0.03 (the interval reaches further)'],
+    [0.96, 0.95, 0.99, false, '1 ± 0.03 (the interval reaches further)'],
+  ];
+  for (const [median, low, high, isMet, aim] of rows) assert.deepEqual(verdictOfSelf({ ...ratios, median, low, high }), { aim, isMet });
+});
+
+test('a figure: medians of both sides beside the calibration; of longest times the longest counts; without pairs there is none', () => {
+  const pairs = [[10, 5], [20, 5], [60, 20]].map(([ours = 0, peer = 0]) => ({ ours, peer }));
+  const figure = { what: 'longest /health', unit: 'ms', peer: 'a peer', aims: [{ hereMs: 50 }], isLongest: true };
+  assert.deepEqual(describePairs(figure, pairs, { calibrations: [30, 10, 20] }), {
+    what: 'longest /health, ms',
+    ours: '20.0 where the calibration takes 20.0',
+    peer: '5.00 (a peer)',
+    ratio: 'median 3.00, min 2.00, max 4.00, 3 pairs, too few for an interval',
+    aims: [{ aim: '< 50 ms here and now; it is 60.0 ms', isMet: false }],
+  });
+  const median = describePairs({ ...figure, isLongest: false }, pairs);
+  assert.deepEqual(median.aims, [{ aim: '< 50 ms here and now; it is 20.0 ms', isMet: true }]);
+  const percentile = describePairs(figure, pairs, { hereMs: 7 });
+  assert.deepEqual(percentile.aims, [{ aim: '< 50 ms here and now; it is 7.00 ms', isMet: true }]);
+  assert.deepEqual(describePairs(figure, []), { what: 'longest /health', ours: 'not measured: too few samples in the time' });
+});
+
+test('a time divided among parts: equal shares of what is left, and none of what is over', () => {
+  let now = 0;
+  const next = divideTime(100, 4, () => now);
+  const shares = [0, 40, 10, 60].map((taken) => {
+    now += taken;
+    return next();
+  });
+  assert.deepEqual(shares, [25, 20, 25, 0]);
 });

@@ -1,0 +1,202 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { weekdays } from '../src/calendar.ts';
+import { nasdaq100 } from '../src/universe.ts';
+import { modelDaysOf } from '../test/support/processes.ts';
+import { aimsFor } from './aims.ts';
+import { type BareServer, printedPort, startSameBytes } from './bare-server.ts';
+import { ITSELF } from './figure.ts';
+import { availableMb, memoryBelow, memoryMb, peakMemoryMb } from './memory.ts';
+import { mean, median } from './paired.ts';
+import { type Samples, describeSamples, noSamples, takeSample, timedRequest } from './samples.ts';
+import {
+  type BenchOptions,
+  type Measurement,
+  PROGRAM,
+  type Server,
+  benchFolder,
+  endWithBench,
+  pidOf,
+  run,
+  startServer,
+  triggerJob,
+} from './support.ts';
+
+/**
+ * Children side by side that wait for a slow model: how long status takes meanwhile, and what they cost in memory and
+ * descriptors. The built program in PROD, over stored prices of the whole universe.
+ */
+
+const DATE = '2025-09-16';
+const TLS = new URL('../test/fixtures/tls/', import.meta.url).pathname;
+const AIMS = { spawn: aimsFor(50), wait: aimsFor(20), end: [] };
+/** While children spawn, the model is asked once per so many samples how many of them have begun. */
+const SAMPLES_PER_LOOK = 10;
+/** The part of a status before its model-days and entries: to parse all of it would leave garbage in this process, and pauses. */
+const HEAD_BYTES = 64 * 1024;
+
+export interface Waiting {
+  children: number;
+  /** A request to the model takes between half of this and one and a half times this. */
+  thinkingMs: number;
+  tls: boolean;
+  /** Called with the processes of a bench, besides its own, before the children spawn. */
+  onStart?: (pids: readonly number[]) => Promise<void>;
+}
+
+/** What the children do: all spawn, then all wait until the first has ended, then they end. */
+type Phase = keyof typeof AIMS;
+
+interface SlowModel {
+  /** What the service's requests go to. */
+  baseUrl: string;
+  pid: number;
+  /** How many model-days have sent their first request. */
+  begun(): Promise<number>;
+  /** From now on requests are answered, each in its time. */
+  answer(): Promise<void>;
+  stop(): void;
+}
+
+/** A service whose job runs, with the peer of its status. */
+interface Running {
+  server: Server;
+  model: SlowModel;
+  statusUrl: string;
+  bare: BareServer;
+}
+
+export async function* measureWaitingChildren({ onStart, ...waiting }: Waiting & BenchOptions): AsyncGenerator<Measurement> {
+  const { children, thinkingMs, tls, self } = waiting;
+  const model = await startSlowModel({ thinkingMs, tls });
+  const server = await startProdServer(model, children);
+  const availableBefore = availableMb();
+  const statusUrl = `${server.url}/simulate/status/${await triggerJob(server, { start_date: DATE, end_date: DATE })}`;
+  const bare = await startSameBytes(statusUrl);
+  await onStart?.([bare.pid, model.pid, pidOf(server.process)]);
+  const { samples, completed, spawnedMs, memory, statusBytes } = await observe({ server, model, statusUrl, bare }, waiting);
+  const peakMb = peakMemoryMb(pidOf(server.process));
+  bare.stop();
+  await server.stop();
+  model.stop();
+  const wire = tls ? 'https' : 'http';
+  const aims = [{ aim: `${children}`, isMet: completed === children }];
+  yield { what: `${children} models side by side (${wire}): completed`, ours: `${completed}`, aims };
+  yield { what: 'until all of them wait for the model', ours: `${(spawnedMs / 1000).toFixed(1)} s` };
+  const peer = self ? ITSELF : 'bare node:http, same bytes';
+  for (const phase of ['spawn', 'wait', 'end'] as const) {
+    const what = `the status (${Math.round(statusBytes / 1024)} KB) while ${children} children ${phase} (${wire})`;
+    yield describeSamples({ what, peer, aims: AIMS[phase] }, samples[phase]);
+  }
+  yield* describeMemory({ ...memory, availableBefore, wire });
+  yield memoryBelow(`the most memory that the parent has had (${wire})`, peakMb);
+}
+
+interface Observed {
+  samples: Record<Phase, Samples>;
+  completed: number;
+  /** From the first sample until all children wait. */
+  spawnedMs: number;
+  /** When all children wait. */
+  memory: Memory;
+  /** The length of the last status. */
+  statusBytes: number;
+}
+
+/** Asks for the status and its peer in turn until the job has ended. */
+async function observe({ server, model, statusUrl, bare }: Running, { children, self }: Waiting & BenchOptions): Promise<Observed> {
+  const samples = { spawn: noSamples(), wait: noSamples(), end: noSamples() };
+  const startedAt = performance.now();
+  let [head, statusBytes, spawnedMs] = ['', 0, 0];
+  let memory: Memory | undefined;
+  const completed = () => Number(/"completed":(\d+)/.exec(head)?.[1]);
+  const status = async () => {
+    const { ms, body } = await timedRequest(statusUrl);
+    [head, statusBytes] = [body.toString('latin1', 0, HEAD_BYTES), body.length];
+    return ms;
+  };
+  const peer = self ? status : async () => (await timedRequest(bare.url)).ms;
+  for (let phase: Phase | null = 'spawn'; phase !== null; ) {
+    await takeSample(samples[phase], status, peer);
+    if (!head.includes('"completed_at":null')) phase = null;
+    else if (phase === 'wait' && completed() > 0) phase = 'end';
+    else if (phase === 'spawn' && samples.spawn.pairs.length % SAMPLES_PER_LOOK === 0 && (await model.begun()) === children) {
+      spawnedMs = performance.now() - startedAt;
+      memory = readMemory(pidOf(server.process));
+      await model.answer();
+      phase = 'wait';
+    }
+  }
+  if (memory === undefined) throw new Error(`The job ended before ${children} children waited`);
+  return { samples, completed: completed(), spawnedMs, memory, statusBytes };
+}
+
+/** In megabytes. */
+interface Memory {
+  childMb: number;
+  parentMb: number;
+  allMb: number;
+  availableNow: number;
+  descriptors: number;
+}
+
+function readMemory(pid: number): Memory {
+  const shares = modelDaysOf(pid).map((child) => memoryMb(child).share);
+  const parent = memoryMb(pid);
+  return {
+    childMb: median(shares),
+    parentMb: parent.resident,
+    allMb: mean(shares) * shares.length + parent.share,
+    availableNow: availableMb(),
+    descriptors: readdirSync(`/proc/${pid}/fd`).length,
+  };
+}
+
+function* describeMemory(memory: Memory & { availableBefore: number; wire: string }): Generator<Measurement> {
+  const { childMb, parentMb, allMb, availableBefore, availableNow, descriptors, wire } = memory;
+  yield memoryBelow(`memory of a child that waits (${wire}), its own share, median`, childMb);
+  yield memoryBelow(`memory of the parent (${wire}), resident`, parentMb);
+  yield memoryBelow(`memory of the parent and its children (${wire}), shared pages counted once`, allMb);
+  yield memoryBelow(`available memory of the machine (${wire}), less than before`, availableBefore - availableNow);
+  yield { what: `descriptors of the parent (${wire})`, ours: `${descriptors}` };
+}
+
+async function startSlowModel({ thinkingMs, tls }: { thinkingMs: number; tls: boolean }): Promise<SlowModel> {
+  const args = [new URL('./slow-model.ts', import.meta.url).pathname, String(thinkingMs), ...(tls ? [TLS] : [])];
+  const child = endWithBench(spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] }));
+  const [port, controlPort] = (await printedPort(child)).split(' ');
+  const control = async (path: string) => (await timedRequest(`http://127.0.0.1:${controlPort}${path}`)).body.toString();
+  return {
+    baseUrl: `http${tls ? 's' : ''}://127.0.0.1:${port}/v1`,
+    pid: pidOf(child),
+    begun: async () => Number(await control('/begun')),
+    answer: async () => void (await control('/answer')),
+    stop: () => child.kill(),
+  };
+}
+
+async function startProdServer({ baseUrl }: SlowModel, children: number): Promise<Server> {
+  const folder = benchFolder();
+  const rows = nasdaq100.flatMap((symbol, index) =>
+    weekdays('2025-08-01', DATE).map((date, day) => {
+      const open = 50 + index + day;
+      return [symbol, date, open, open + 2, open - 1, open + 1, 1_000_000].join(',');
+    }),
+  );
+  writeFileSync(join(folder, 'prices.csv'), ['symbol,date,open,high,low,close,volume', ...rows].join('\n'));
+  await run(process.execPath, [PROGRAM, 'import-prices', 'prices.csv'], { cwd: folder });
+  return startServer(
+    Array.from({ length: children }, (_, index) => `model-${index}`),
+    {
+      folder,
+      entry: { openai_base_url: baseUrl },
+      env: {
+        DEPLOYMENT_MODE: 'PROD',
+        AUTO_DOWNLOAD_PRICE_DATA: 'false',
+        MAX_PARALLEL_MODELS: String(children),
+        NODE_EXTRA_CA_CERTS: join(TLS, 'certificate.pem'),
+      },
+    },
+  );
+}

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { type Database, openDatabase } from '../../src/database/database.ts';
+import { type DecisionFilters, decisionKinds } from '../../src/database/records/decision-days.ts';
+import { placeOf } from '../../src/database/records/decision-place.ts';
+import { type Decision, decisions } from '../../src/database/records/decisions.ts';
 import { sumModelDays } from '../../src/database/records/job-sums.ts';
 import { listedJob, nextJob } from '../../src/database/records/status.ts';
 import { RECORDS_PER_STEP, portionsOf } from '../../src/database/records/results.ts';
+import { runs } from '../support/long.ts';
 
 const FULL = 100;
 assert.equal(FULL, RECORDS_PER_STEP);
@@ -98,6 +103,125 @@ test('sums of a job whose status changes between two steps are taken again', () 
   database.statement(`UPDATE job_details SET status = 'completed', completed_at = 't' WHERE status = 'pending'`).run();
   database.statement(`UPDATE jobs SET status = 'completed', completed_at = 't'`).run();
   assert.deepEqual([...withResult(sums)], [null, ...withResult(sumModelDays(database, 'job'))]);
+});
+
+const DATES = ['2025-01-06', '2025-01-07', '2025-01-08', '2025-01-09'] as const;
+const SYMBOLS = ['AAPL', 'MSFT', 'NVDA'] as const;
+const someSymbols = fc.subarray([...SYMBOLS], { maxLength: 2 });
+const anySession = fc.record({
+  date: fc.constantFrom(...DATES),
+  model: fc.constantFrom<string>('a', 'b', 'c'),
+  jobId: fc.constantFrom<string>('j', 'k'),
+  status: fc.constantFrom('active' as const, 'active' as const, 'failed' as const, 'superseded' as const),
+  bought: someSymbols,
+  refused: someSymbols,
+  held: someSymbols,
+  isLogged: fc.boolean(),
+});
+type AnySession = typeof anySession extends fc.Arbitrary<infer One> ? One : never;
+const anyFilters = fc.record({
+  symbol: fc.constantFrom(undefined, ...SYMBOLS, 'NONE'),
+  kind: fc.constantFrom(undefined, ...decisionKinds),
+  models: fc.constantFrom<string[] | undefined>(undefined, ['a'], ['c', 'b']),
+  jobId: fc.constantFrom(undefined, 'j'),
+  startDate: fc.constantFrom(undefined, DATES[1]),
+  endDate: fc.constantFrom(undefined, DATES[2]),
+});
+type Filters = typeof anyFilters extends fc.Arbitrary<infer One> ? One : never;
+
+/** A model-day as a commit or a failure leaves it; of model-days that are there already, one is active at most. */
+function insertSession(database: Database, { date, model, jobId, status, bought, refused, held, isLogged }: AnySession): void {
+  const insert = (table: string, row: Record<string, string | number | null>) => {
+    const columns = Object.keys(row);
+    return database
+      .statement(`INSERT OR IGNORE INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`)
+      .run(...Object.values(row)).lastInsertRowid;
+  };
+  const key = { date, model, job_id: jobId };
+  const error = status === 'failed' ? 'why' : null;
+  const ended = { ...key, error, started_at: 't', completed_at: 't' };
+  insert('job_details', { ...ended, status: error === null ? 'completed' : 'failed' });
+  const found = database.statement(`SELECT 1 FROM trading_sessions WHERE date = ? AND model = ? AND status = 'active'`).get(date, model);
+  if (found !== undefined && status === 'active') return;
+  const session = { session_id: Number(insert('trading_sessions', { ...ended, status, initial_cash_e4: 5 })) };
+  const state = { ...session, cash_e4: 5, portfolio_value_e4: 5, daily_profit_e4: 0, created_at: 't' };
+  for (const symbol of new Set([...bought, ...held])) insert('session_prices', { ...session, symbol, date });
+  const log = (index: number, symbol: string, result: object) =>
+    insert('reasoning_logs', {
+      ...{ ...session, message_index: index, role: 'tool', content: JSON.stringify(result), tool_name: 'buy', timestamp: 't' },
+      tool_input: JSON.stringify({ symbol: symbol.toLowerCase(), amount: 1 }).replace('nvda', 'n\\u0076da'),
+    });
+  refused.forEach((symbol, index) => log(index, symbol, { error: 'no' }));
+  if (refused.length > 0) insert('tool_usage', { ...session, tool_name: 'buy', calls: 2, refused: refused.length, duration_ms: 1 });
+  if (status === 'failed') return;
+  bought.forEach((symbol, index) => {
+    if (isLogged) log(refused.length + index, symbol, { executed: 'buy', symbol, amount: 1 });
+    insert('positions', { ...state, action_id: index + 1, action_type: 'buy', symbol, amount: 1, price_e4: 1 });
+  });
+  if (bought.length === 0) insert('positions', { ...state, action_id: 1, action_type: 'no_trade' });
+}
+
+/** All pages of the feed, with so many decisions on each. */
+function pagesOf(database: Database, filters: Filters, limit: number): Decision[] {
+  const all: Decision[] = [];
+  for (let page: Decision[] | undefined; page === undefined || page.length === limit; all.push(...page)) {
+    const last = all.at(-1);
+    const place = last === undefined ? null : (placeOf(database, last.id) ?? null);
+    page = decisions(database, filters, place).filter((one) => one !== null).take(limit).toArray();
+  }
+  return all;
+}
+
+function isWanted({ symbol, kind, models, jobId, startDate, endDate }: Filters, one: Decision): boolean {
+  const isOf = (wanted: string | undefined, value: string | null) => wanted === undefined || wanted === value;
+  return (
+    isOf(symbol, one.symbol) && isOf(kind, one.kind) && isOf(jobId, one.job_id) && models?.includes(one.model) !== false &&
+    one.date >= (startDate ?? '') && one.date <= (endDate ?? '~')
+  );
+}
+
+test('whatever the models did, the filtered feed has what a scan of all decisions finds', () => {
+  fc.assert(
+    fc.property(fc.array(anySession, { maxLength: 16 }), anyFilters, fc.integer({ min: 1, max: 5 }), (sessions, filters, limit) => {
+      const database = openDatabase(':memory:');
+      database.statement('PRAGMA foreign_keys = OFF').get();
+      for (const jobId of ['j', 'k'])
+        database
+          .statement(
+            `INSERT INTO jobs (job_id, status, dates, start_date, end_date, created_at, completed_at, agent_config, replace_existing)
+             VALUES (?, 'completed', '[]', ?, ?, 't', 't', '{}', 0)`,
+          )
+          .run(jobId, DATES[0], DATES[3]);
+      for (const session of sessions) insertSession(database, session);
+      const everything = { symbol: undefined, kind: undefined, models: undefined, jobId: undefined, startDate: undefined, endDate: undefined };
+      const all = pagesOf(database, everything, 1_000);
+      const { traded, quiet } = database
+        .statement(
+          `SELECT count(*) FILTER (WHERE action_type = 'buy') AS traded, count(*) FILTER (WHERE action_type = 'no_trade') AS quiet
+           FROM positions JOIN trading_sessions USING (session_id) WHERE status = 'active'`,
+        )
+        .get() as Record<string, number>;
+      const countOf = (kind: string) => all.filter((one) => one.kind === kind).length;
+      assert.deepEqual([countOf('trade'), countOf('no_trade')], [traded, quiet]);
+      assert.deepEqual(pagesOf(database, filters, limit), all.filter((one) => isWanted(filters, one)));
+      database.close();
+    }),
+    { numRuns: runs(100, 1_000) },
+  );
+});
+
+test('trades of a symbol are looked for on the dates on which a model used it, and on no others', () => {
+  const database = openDatabase(':memory:');
+  database.statement('PRAGMA foreign_keys = OFF').get();
+  const quiet = { jobId: 'j', status: 'active' as const, bought: [], refused: [], held: [], isLogged: true };
+  for (const date of DATES) for (let model = 0; model < 250; model += 1) insertSession(database, { ...quiet, date, model: `m-${model}` });
+  for (const date of [DATES[1], DATES[3]]) insertSession(database, { ...quiet, date, model: 'n', bought: ['AAPL'] });
+  const stepsOf = (filters: DecisionFilters) => [...decisions(database, filters, null)].map((one) => one && `${one.date} ${one.model}`);
+  assert.deepEqual(stepsOf({ symbol: 'NONE', kind: 'trade' }), []);
+  assert.deepEqual(stepsOf({ symbol: 'NONE', kind: 'no_trade' }), []);
+  assert.deepEqual(stepsOf({ symbol: 'AAPL', kind: 'trade' }), [null, `${DATES[3]} n`, null, null, `${DATES[1]} n`, null]);
+  assert.deepEqual(stepsOf({ symbol: 'AAPL' }).filter((one) => one !== null), [`${DATES[3]} n`, `${DATES[1]} n`]);
+  assert.equal(stepsOf({ kind: 'no_trade' }).filter((one) => one !== null).length, 4 * 250, 'more on a date than one step returns');
 });
 
 /** The steps of a generator, and then what it returns. */

@@ -15,7 +15,7 @@ export interface DecisionFilters extends Window {
   kind?: DecisionKind | undefined;
 }
 
-/** Model-days that one statement reads: bounds how long other requests wait for it. */
+/** Model-days that one statement returns. It looks at those of one date at most: some microseconds for each. */
 const MODEL_DAYS_PER_STEP = 200;
 
 const LATEST_SESSION = query(
@@ -23,29 +23,37 @@ const LATEST_SESSION = query(
   [orNull(text)],
 );
 const LATEST_FAILURE = query(`SELECT max(date) FROM job_details WHERE status = 'failed' AND date < ?`, [orNull(text)]);
+/** A model-day that traded a symbol has the price that it used. */
+const LATEST_USE = query(
+  'SELECT max(date) FROM session_prices INDEXED BY session_prices_by_bar WHERE symbol = ? AND date < ?',
+  [orNull(text)],
+);
 const JOB_DATES = query('SELECT start_date, end_date FROM jobs WHERE job_id = ?', [text, text]);
 
 /** What is asked of each model-day: only what the filters want, because each look takes time. */
-const whereWanted = (kind: DecisionKind, has: string) => `iif(?5 IS NULL OR ?5 = '${kind}', EXISTS (SELECT 1 FROM ${has}), 0)`;
-const TRADE = `positions WHERE positions.session_id = own.session_id AND action_type IN ('buy', 'sell') AND (?4 IS NULL OR symbol = ?4)`;
-const REFUSAL = `tool_usage WHERE tool_usage.session_id = own.session_id AND tool_name IN ('buy', 'sell') AND refused > 0`;
-const NO_TRADE = `positions WHERE positions.session_id = own.session_id AND action_type = 'no_trade'`;
+const has = (kind: DecisionKind, rows: string) => `((?5 IS NULL OR ?5 = '${kind}') AND EXISTS (SELECT 1 FROM ${rows}))`;
+const TRADE = has(
+  'trade',
+  `positions WHERE positions.session_id = own.session_id AND action_type IN ('buy', 'sell') AND (?4 IS NULL OR symbol = ?4)`,
+);
+const REFUSAL = has('refusal', `tool_usage WHERE tool_usage.session_id = own.session_id AND tool_name IN ('buy', 'sell') AND refused > 0`);
+/** The last record of a model-day, and only of one without a trade. */
+const NO_TRADE = `((?5 IS NULL OR ?5 = 'no_trade') AND ?4 IS NULL AND 'no_trade' = (
+  SELECT action_type FROM positions WHERE positions.session_id = own.session_id ORDER BY action_id DESC LIMIT 1))`;
 
 /**
- * What a model-day has: its active session with what that contains, or no session and the error of a failure. A failed
- * model-day counts as long as no job has completed it.
+ * The model-days of a date that may have a decision which the filters want: the active session, or no session and the error of
+ * a failure. A failed model-day counts as long as no job has completed it.
  */
 const modelDays = (sessions: string, failures: string) =>
   query(
-    `SELECT model, job_id AS jobId, session_id AS sessionId, NULL AS error, completed_at AS completedAt,
-       ${whereWanted('trade', TRADE)} AS hasTrade, ${whereWanted('refusal', REFUSAL)} AS hasRefusal,
-       iif(?4 IS NULL, ${whereWanted('no_trade', NO_TRADE)}, 0) AS isQuiet
-     FROM ${sessions} date = ?6 AND own.status = 'active' AND model >= ?2 AND (model, job_id) > (?2, ?3)
-       AND (?5 IS NULL OR ?5 <> 'failure')
+    `SELECT model, job_id AS jobId, session_id AS sessionId, NULL AS error, completed_at AS completedAt, ${NO_TRADE} AS isQuiet
+     FROM ${sessions} date = ?6 AND own.status = 'active' AND model > ?2
+       AND (?7 IS NULL OR job_id = ?7) AND (${REFUSAL} OR ${TRADE} OR ${NO_TRADE})
      UNION ALL
-     SELECT model, job_id, NULL, error, completed_at, 0, 0, 0
+     SELECT model, job_id, NULL, error, completed_at, 0
      FROM ${failures} date = ?6 AND own.status = 'failed' AND (model, job_id) > (?2, ?3)
-       AND ?4 IS NULL AND (?5 IS NULL OR ?5 = 'failure')
+       AND ?4 IS NULL AND (?5 IS NULL OR ?5 = 'failure') AND (?7 IS NULL OR job_id = ?7)
        AND NOT EXISTS (SELECT 1 FROM trading_sessions AS done
          WHERE done.model = own.model AND done.date = own.date AND done.status = 'active')
      ORDER BY model, jobId LIMIT ${MODEL_DAYS_PER_STEP}`,
@@ -55,8 +63,6 @@ const modelDays = (sessions: string, failures: string) =>
       sessionId: orNull(integer),
       error: orNull(text),
       completedAt: orNull(text),
-      hasTrade: flag,
-      hasRefusal: flag,
       isQuiet: flag,
     },
   );
@@ -80,29 +86,51 @@ export interface DayPlace {
   jobId: string;
 }
 
-/** The model-days after a place that may have a decision which the filters want, in batches, many of them empty. */
+/** The model-days after a place that may have a decision which the filters want, in batches, some of them empty. */
 export function* decisionDays(
   database: Database,
   filters: DecisionFilters,
   after: DayPlace | null,
 ): Generator<DecisionDay[]> {
-  const { models, jobId, symbol = null, kind = null } = filters;
+  const { models, jobId = null, symbol = null, kind = null } = filters;
+  if (symbol !== null && (kind === 'failure' || kind === 'no_trade')) return; // only orders name a symbol
   const [start, end] = windowOf(database, filters);
   const wanted = JSON.stringify(models ?? []);
   const modelDaysOn = models === undefined ? OF_ALL : OF_MODELS;
-  const before = (later: string) => (kind === 'failure' ? failureBefore(database, later) : dateBefore(database, later));
+  const { before, kindOn } = datesOf(database, symbol, kind);
   let date: CalendarDate | null = after !== null && after.date <= end ? after.date : before(`${end}~`);
   let [model, job] = after !== null && after.date === date ? [after.model, after.jobId] : ['', ''];
   while (date !== null && date >= start) {
-    const found = modelDaysOn.all(database, wanted, model, job, symbol, kind, date);
     const day = date;
-    yield found
-      .filter((one) => (jobId === undefined || one.jobId === jobId) && mayHave(one))
-      .map((one) => ({ ...one, date: day }));
+    const found = modelDaysOn.all(database, wanted, model, job, symbol, kindOn(day), day, jobId);
+    yield found.map((one) => ({ ...one, date: day }));
     const last = found[MODEL_DAYS_PER_STEP - 1];
     if (last === undefined) date = before(date);
     [model, job] = last === undefined ? ['', ''] : [last.model, last.jobId];
   }
+}
+
+interface Dates {
+  /** The latest date before another that may have a decision which the filters want. */
+  before(later: string): CalendarDate | null;
+  /** The kind to look for on a date: where no model used the symbol, only refused orders can name it. */
+  kindOn(date: CalendarDate): DecisionKind | null;
+}
+
+/** The dates to look at, in descending order. */
+function datesOf(database: Database, symbol: string | null, kind: DecisionKind | null): Dates {
+  if (kind === 'failure') return { before: (later) => failureBefore(database, later), kindOn: () => kind };
+  if (symbol === null || kind === 'refusal') return { before: (later) => dateBefore(database, later), kindOn: () => kind };
+  const useBefore = (later: string) => LATEST_USE.one(database, symbol, later)[0];
+  if (kind === 'trade') return { before: useBefore, kindOn: () => kind };
+  let used: CalendarDate | null = '~'; // the latest use that is not after the date
+  return {
+    before: (later) => dateBefore(database, later),
+    kindOn(date) {
+      if (used !== null && used > date) used = useBefore(`${date}~`);
+      return used === date ? null : 'refusal';
+    },
+  };
 }
 
 /** The latest date before another that has a model-day. */
@@ -121,9 +149,4 @@ function windowOf(database: Database, filters: DecisionFilters): [start: string,
   if (filters.jobId === undefined) return [start, end];
   const [first, last] = JOB_DATES.get(database, filters.jobId) ?? ['~', ''];
   return [start > first ? start : first, end < last ? end : last];
-}
-
-/** A flag is only set where the filters want it. */
-function mayHave({ error, hasTrade, hasRefusal, isQuiet }: RowOf<typeof OF_ALL>): boolean {
-  return error !== null || hasTrade + hasRefusal + isQuiet > 0;
 }

@@ -4,7 +4,7 @@ import type { Database } from '../database.ts';
 import { integer, orNull, query, text } from '../rows.ts';
 import { type DecisionDay, type DecisionFilters, type DecisionKind, decisionDays } from './decision-days.ts';
 import { type DecisionPlace, type OrderPlace, idOf, isActive } from './decision-place.ts';
-import { type Order, type Side, ordersOf } from './orders.ts';
+import { type Order, type Side, mayOrder, ordersOf } from './orders.ts';
 
 /** How much of a model's words, of a refusal or of an error an item repeats. */
 const MAX_WORDS_LENGTH = 500;
@@ -46,7 +46,7 @@ export function* decisions(database: Database, filters: DecisionFilters, after: 
         yield failure(database, day);
         continue;
       }
-      if (day.isQuiet === 1 && isWanted(filters, 'no_trade', null)) yield quietDay(database, day, sessionId);
+      if (day.isQuiet === 1) yield quietDay(database, day, sessionId);
       yield* ordersOfDay(database, { day, sessionId }, filters);
     }
   }
@@ -60,8 +60,9 @@ function* ordersOfDay(
   database: Database,
   { day, sessionId, from }: { day: Day; sessionId: number; from?: OrderPlace },
   filters: DecisionFilters,
-): Generator<Decision | null> {
+): Generator<Decision | null, void> {
   if (filters.kind === 'no_trade') return;
+  if (filters.symbol !== undefined && !mayOrder(database, sessionId, filters.symbol)) return yield null;
   for (const order of ordersOf(database, sessionId, from)) {
     if (order === null) yield null;
     else if (isWanted(filters, kindOf(order), order.symbol)) yield decisionOf(database, { day, sessionId, order });

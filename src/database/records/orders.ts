@@ -29,6 +29,20 @@ const TRADE = query(
 
 type Trade = RowOf<typeof TRADE>;
 
+/** JSON can also write a letter as its code. */
+const MAY_NAME = query(
+  `SELECT 1 WHERE EXISTS (SELECT 1 FROM positions WHERE session_id = ?1 AND action_type IN ('buy', 'sell') AND symbol = ?2)
+     OR EXISTS (SELECT 1 FROM reasoning_logs
+       WHERE session_id = ?1 AND role = 'tool' AND tool_name IN ('buy', 'sell')
+         AND (instr(upper(tool_input), ?2) > 0 OR instr(tool_input, '\\u') > 0))`,
+  [integer],
+);
+
+/** Whether a session may have an order for a symbol: takes a tenth of the time of reading its orders. */
+export function mayOrder(database: Database, sessionId: number, symbol: string): boolean {
+  return MAY_NAME.has(database, sessionId, symbol);
+}
+
 /** An order of a session; a refused one has no price. */
 export interface Order extends Omit<Trade, 'actionId'> {
   place: OrderPlace;

@@ -43,6 +43,8 @@ export interface ChannelOptions {
   onFirstLine: () => void;
   /** Whether a line before the child's first message was not written by the child; the channel then ignores it. */
   isForeign?: (line: string) => boolean;
+  /** Why a line that is too long fails the model-day when it comes before the child's first message; null for the usual reason. */
+  describeForeignLine?: () => string | null;
   /** Called once, when the outcome is certain; the child must then be ended with that signal. */
   onSettled: (signal: NodeJS.Signals) => void;
 }
@@ -63,7 +65,7 @@ export interface Channel {
 /** Opens the channel over the child's stdin and stdout. */
 export function openChannel(
   { stdin, stdout }: Pick<ChildProcess, 'stdin' | 'stdout'>,
-  { onMessage, onFirstLine, isForeign, onSettled }: ChannelOptions,
+  { onMessage, onFirstLine, isForeign, describeForeignLine, onSettled }: ChannelOptions,
 ): Channel {
   const { promise: outcome, resolve, reject } = Promise.withResolvers<Outcome | Lost>();
   outcome.catch(() => {}); // handled later, when the process has exited
@@ -99,9 +101,10 @@ export function openChannel(
     hasSpoken = true;
     lines.take(line);
   };
-  const takeChunk = createLineReader(hear, () =>
-    fail(`The model process sent a line longer than ${MAX_LINE_BYTES} bytes`),
-  );
+  const takeChunk = createLineReader(hear, () => {
+    const foreign = hasSpoken ? null : (describeForeignLine?.() ?? null);
+    fail(foreign ?? `The model process sent a line longer than ${MAX_LINE_BYTES} bytes`);
+  });
   stdout?.on('data', takeChunk);
   stdin?.on('error', () => {}); // a child that has exited is noticed by its exit
   const heard = () => Promise.race([lines.handled(), outcome.then(() => {}, () => {})]);

@@ -48,6 +48,7 @@ export async function launch(start: Omit<Start, 'pastMessages'>, options: Launch
       options.onStart?.(performance.now() - startedAt);
     },
     isForeign: (line) => tending.isForeign(line),
+    describeForeignLine: () => tending.describeForeignLine(),
     onSettled: (how) => tending.end(how),
   });
   const apiKey = start.model.kind === 'chat_completions' ? start.model.apiKey : null;

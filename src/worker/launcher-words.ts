@@ -1,4 +1,5 @@
 import { codeOf } from '../domain.ts';
+import { MAX_LINE_BYTES } from '../protocol.ts';
 import { cleanText, quote } from '../text.ts';
 import { LOADER_FAILED, WRONG_NODE } from './loader.ts';
 
@@ -76,11 +77,13 @@ function whyNotStarted(error: Error): string {
   return code === 'EACCES' ? `it may not be run (${error.message})` : error.message;
 }
 
-/** Lines that came before the child's first: a banner, or the child's own input. */
-export function describeBanner(name: string, lines: readonly string[]): string {
-  const text = lines.map((line) => `"${quote(line)}"`).join(' ');
-  if (lines.some((line) => line.includes('(function (network, program)')))
+/** Lines that came before the child's first: a banner, or the child's own input. `endless` is the beginning of one that is too long. */
+export function describeBanner(name: string, lines: readonly string[], endless: string | null = null): string {
+  const all = endless === null ? lines : [...lines, endless];
+  const text = all.map((line) => `"${quote(line)}"`).join(' ');
+  if (all.some((line) => line.includes('(function (network, program)')))
     return `${name} sends back its input instead of the model process's output: it must run without a terminal (no -t)`;
+  const length = endless === null ? '' : `, a line longer than ${MAX_LINE_BYTES} bytes`;
   const advice = 'Only the model process may write there: turn this off, or send it to stderr';
-  return `${name} wrote to stdout before the model process did: ${text}. ${advice}`;
+  return `${name} wrote to stdout before the model process did: ${text}${length}. ${advice}`;
 }

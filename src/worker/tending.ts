@@ -22,6 +22,8 @@ export interface Tending {
   end(signal: NodeJS.Signals): void;
   /** Whether a line before the child's first message comes from a launcher; the model-day then fails, and quotes it. */
   isForeign(line: string): boolean;
+  /** Why the model-day fails by a line before the child's first message that is too long; null where only the child writes. */
+  describeForeignLine(): string | null;
   /** Reports that the machine ended the child. */
   lose(error: string): void;
   /** What a launcher has said so far, to be added to a reason; else empty. */
@@ -61,6 +63,7 @@ function tendProcess(child: ChildProcess, { channel, memoryMb }: Care): Tending 
   return {
     end: (signal) => endProcess(child, signal),
     isForeign: () => false,
+    describeForeignLine: () => null,
     lose: (error) => channel.lose(error),
     said: () => '',
     stderr,
@@ -98,6 +101,7 @@ function tendLauncher(child: ChildProcess, { name, times }: Launcher, { channel,
       if (foreign.length < MAX_BANNER_LINES) foreign.push(withoutKey(line, apiKey));
       return true;
     },
+    describeForeignLine: () => describeBanner(name, foreign, unended()),
     lose: (error) => channel.lose(error + said(), name),
     said,
     stderr,

@@ -95,6 +95,13 @@ const bad: [name: string, command: string[], error: RegExp, status: 'failed' | '
     /^sh wrote to stdout before the model process did: "Welcome"\./,
     'failed',
   ],
+  [
+    'that writes a line without an end',
+    shell(`exec tr '\\0' x </dev/zero`),
+    /^sh wrote to stdout before the model process did: "x{299}…", a line longer than 4194304 bytes\. Only the model process may/,
+    'failed',
+    { times: HASTY },
+  ],
   ['that repeats its input', shell('cat'), /^sh sends back its input instead of the model process's output/, 'failed'],
   ['that ends before the first line', shell('echo "sh: error: no node" >&2; exit 1'), /^it ended by itself \(sh: exit code 1; error: no node\)$/, 'lost'],
   ['that ends within a line', shell(`printf 'Access denied'; exit 1`), /^it ended by itself \(sh: exit code 1; it wrote "Access denied" to stdout\)$/, 'lost'],

@@ -67,7 +67,7 @@ export function readJsonFile(path: string): unknown {
   }
 }
 
-/** The symbols that may be bought. A stored configuration without symbols, as jobs had them before version 1.1, means the NASDAQ-100. */
+/** The symbols that may be bought. A stored configuration without symbols, as the first jobs had it, means the NASDAQ-100. */
 export function universeOf(agentConfig: AgentConfiguration): readonly string[] {
   return agentConfig.stock_symbols ?? nasdaq100;
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { addWarnings, endedModelDays, returnToPending } from '../database/jobs.ts';
 import type { WorkerContext } from '../worker/context.ts';
+import { count } from '../sentences.ts';
 import { endJob, runJob } from '../worker/worker.ts';
 
 /** How often to retry while the database cannot be written. */
@@ -53,7 +54,7 @@ async function resume(
   await database.write(
     () => {
       returnToPending(database, jobId);
-      addWarnings(database, jobId, [`Waited ${seconds} seconds: ${fault}`]);
+      addWarnings(database, jobId, [`Waited ${count(seconds, 'second')}: ${fault}`]);
     },
     { signal },
   );

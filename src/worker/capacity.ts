@@ -58,7 +58,7 @@ function memoryOf(root: string, groups: readonly string[]): Limited {
     service: SERVICE_MEMORY_MB,
     child: CHILD_MEMORY_MB,
     describe: (needed, available) =>
-      `they take about ${needed} MB of memory, and ${available} MB are available; give the machine or its control group more`,
+      `they need about ${needed} MB of memory, and ${available} MB are available; give the machine or its control group more`,
   };
 }
 
@@ -90,7 +90,7 @@ function tasksOf(root: string, { groups, userId }: { groups: readonly string[]; 
     service: SERVICE_TASKS,
     child: CHILD_TASKS,
     describe: (needed, available) =>
-      `they take ${needed} tasks (processes and threads), and may have ${available}; ` +
+      `they need ${needed} tasks (processes and threads), and may have ${available}; ` +
       'raise that limit (pids.max of the control group, TasksMax of systemd, --pids-limit of Docker, ulimit -u)',
   };
 }

@@ -21,7 +21,7 @@ export function handleMessages(
   const countFailure = async ({ reason, waitMs }: FailedRequest) => {
     failuresInStep += 1;
     if (failuresInStep > maxFailures)
-      throw protocolError(`it reported ${failuresInStep} failed requests in one step, ${maxFailures} are possible`);
+      throw protocolError(`it reported ${failuresInStep} failed requests in one step; at most ${maxFailures} are possible`);
     await session.countFailedRequest();
     logged += 1;
     if (logged > MAX_LOGGED_FAILURES) return;

@@ -21,7 +21,7 @@ export function resolveModel(entry: Entry, sources: EndpointSources): Start['mod
   const { kind, signature } = entry;
   if (kind === 'baseline') {
     const strategy = baselineOf(entry);
-    return strategy === null ? { error: `Model '${signature}' was an unknown baseline` } : { kind, strategy };
+    return strategy === null ? { error: `Model '${signature}' is a baseline that this program does not know` } : { kind, strategy };
   }
   if (kind === 'simulated') return { kind };
   if (kind === 'unlisted') return { error: `Model '${signature}' is not in the server configuration` };
@@ -32,7 +32,7 @@ export function resolveModel(entry: Entry, sources: EndpointSources): Start['mod
   const live = liveEntry(entry, sources);
   const body = fillSecrets(entry.parameters, live === undefined ? {} : parametersOf(live));
   if (body.missing.length > 0)
-    return { error: `Model '${signature}' cannot be asked: ${body.missing.join(', ')} of its extra_body is no longer in its entry` };
+    return { error: `Model '${signature}' cannot be asked: its entry no longer has ${body.missing.join(', ')} in extra_body` };
   return describeEndpoint(sources, { baseUrl: url, apiKey: key, parameters: body.fields });
 }
 
@@ -49,8 +49,8 @@ function urlOf(entry: Entry, sources: EndpointSources): string | Missing {
   const candidates = [liveEntry(entry, sources)?.openai_base_url, sources.settings.openaiApiBase];
   const filled = candidates.map((url) => (url ? fillUrl(stored, url) : null)).find((url) => url !== null);
   if (filled !== undefined) return filled;
-  const lost = `what was cut from its URL ${stored} (user, password, values of the query)`;
-  return { error: `Model '${entry.signature}' cannot be asked: ${lost} is in neither its entry nor OPENAI_API_BASE` };
+  const lost = `the user, password or query values that were cut from its URL ${stored}`;
+  return { error: `Model '${entry.signature}' cannot be asked: ${lost} are in neither its entry nor OPENAI_API_BASE` };
 }
 
 /** The run's key; null for a server that needs none. */

@@ -1,5 +1,6 @@
 import { messageOf } from '../domain.ts';
 import type { Outcome, PastMessage, Start } from '../protocol.ts';
+import { count } from '../sentences.ts';
 import { type Lost, type MessageHandler, openChannel } from './channel.ts';
 import type { Network } from './confinement.ts';
 import { watchSilence } from './first-line.ts';
@@ -56,10 +57,10 @@ export async function launch(start: Omit<Start, 'pastMessages'>, options: Launch
   const silentSeconds = () => Math.round(performance.now() - startedAt) / 1000;
   const endSilence = watchSilence(child.pid, {
     patienceMs: options.patienceMs,
-    onSilent: () => tending.lose(`it sent nothing for ${silentSeconds()} seconds`),
+    onSilent: () => tending.lose(`it sent nothing for ${count(silentSeconds(), 'second')}`),
   });
   const timer = setTimeout(
-    () => channel.fail(`The model-day took longer than ${timeoutMs / 1000} seconds${tending.said()}`),
+    () => channel.fail(`The model-day took longer than ${count(timeoutMs / 1000, 'second')}${tending.said()}`),
     timeoutMs,
   );
   const abort = () => channel.fail(String(signal.reason));
@@ -88,7 +89,7 @@ function startOrLose({ model }: Pick<Start, 'model'>, { program, startChild, mem
     return startChild(program, { network: networkOf(model), heapMb: memoryMb / 2 });
   } catch (error) {
     if (!isShortage(error)) throw error;
-    return { status: 'lost', hasSpoken: false, error: `it could not be started, ${messageOf(error)}` };
+    return { status: 'lost', hasSpoken: false, error: `it could not be started: ${messageOf(error)}` };
   }
 }
 

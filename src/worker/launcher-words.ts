@@ -74,7 +74,7 @@ function whyNotStarted(error: Error): string {
   const code = codeOf(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') return `it is not installed, or not in PATH (${error.message})`;
   if (code === 'E2BIG') return `its arguments are too long for this system (${error.message})`;
-  return code === 'EACCES' ? `it may not be run (${error.message})` : error.message;
+  return code === 'EACCES' ? `this user may not run it (${error.message})` : error.message;
 }
 
 /** Lines that came before the child's first: a banner, or the child's own input. `endless` is the beginning of one that is too long. */

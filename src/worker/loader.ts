@@ -21,8 +21,8 @@ export const WRONG_NODE = 'This machine has Node.js ';
  * breaks what the program reads after it.
  */
 export function loaderText(network: Network): string {
-  const needed = 'model-days need 24.15 or newer in the 24 line, or 26 and newer';
-  const same = 'its model-days need one of the 24 line, as the service has';
+  const needed = 'model-days need 24.15 or a later 24, or 26 or later';
+  const same = 'its model-days need Node.js 24, as the service has';
   const onlyOld = network !== 'none' && !CAN_RESTRICT_NETWORK;
   return `{
     const { readSync, writeSync } = require('node:fs');

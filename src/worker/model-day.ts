@@ -40,7 +40,7 @@ function resolve(
   if (entry === undefined) return { error: `The server configuration, which defines '${name}', is missing or broken` };
   if (isOverCostLimit(context, activeJob, entry)) return { error: COST_LIMIT_REACHED };
   if (entry.tools.includes('search_news') && context.settings.jinaApiKey === null)
-    return { error: `Model '${name}' was offered search_news, whose key JINA_API_KEY is not set any more` };
+    return { error: `Model '${name}' was offered search_news, whose key JINA_API_KEY is no longer set` };
   const model = resolveModel(entry, { ...context, ...activeJob, agentConfig: activeJob.job.agentConfig });
   return 'error' in model ? model : { entry, model };
 }

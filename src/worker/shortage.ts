@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { backOff } from '../back-off.ts';
+import { backOff, spread } from '../back-off.ts';
 import { codeOf } from '../domain.ts';
+import { count } from '../sentences.ts';
 import type { Lost } from './channel.ts';
 import type { WorkerLimits } from './limits.ts';
 
@@ -18,7 +19,12 @@ export interface Shortage {
   readonly tries: number;
   /** Counts a lost child. Returns why the model-day is given up, or null when it is to be tried again. */
   note(lost: Lost): string | null;
-  /** Waits before the next try; returns early when the job is stopped. */
+  /**
+   * How long to wait before the next try, in milliseconds: longer after each loss in a row, and at random, because a shortage takes
+   * many children at the same moment.
+   */
+  pauseMs(): number;
+  /** Waits so long; returns early when the job is stopped. */
   pause(signal: AbortSignal): Promise<void>;
 }
 
@@ -26,6 +32,7 @@ export interface Shortage {
 export function createShortage({ maxStarts, maxResumptions, restartPauseMs }: WorkerLimits): Shortage {
   let silent = 0;
   let killed = 0;
+  const pauseMs = () => spread(backOff(Math.max(silent, killed), { firstMs: restartPauseMs }));
   return {
     get tries() {
       return silent + 1;
@@ -34,23 +41,25 @@ export function createShortage({ maxStarts, maxResumptions, restartPauseMs }: Wo
       silent = hasSpoken ? 0 : silent + 1;
       killed += hasSpoken ? 1 : 0;
       if (silent < maxStarts && killed <= maxResumptions) return null;
+      const tries = silent === 1 ? '1 try' : `${silent} tries`;
       const what = hasSpoken
-        ? `the system killed its model process ${killed} times`
-        : `its model process did not start in ${silent} tries`;
-      if (launcher !== undefined && !hasSpoken) return `Through ${launcher} ${what} (the last time: ${error}). ${LAUNCHER_ADVICE}`;
-      return `The machine is short of processes or memory: ${what} (the last time: ${error}). ${ADVICE}`;
+        ? `the system killed the model process ${count(killed, 'time')}`
+        : `the model process did not start in ${tries}`;
+      if (launcher !== undefined && !hasSpoken)
+        return `The model process did not start through ${launcher} in ${tries}; the last time, ${error}. ${LAUNCHER_ADVICE}`;
+      return `The machine is short of processes or memory: ${what}; the last time, ${error}. ${ADVICE}`;
     },
+    pauseMs,
     async pause(signal) {
-      const pauseMs = backOff(Math.max(silent, killed), { firstMs: restartPauseMs });
-      await sleep(pauseMs, undefined, { signal }).catch(() => {});
+      await sleep(pauseMs(), undefined, { signal }).catch(() => {});
     },
   };
 }
 
 const ADVICE =
-  'Give it more (in a container: its limits of pids and memory) or lower MAX_PARALLEL_MODELS, then run this day again';
+  'Give the machine more (in a container: raise its limits of pids and memory), or lower MAX_PARALLEL_MODELS; then run this day again';
 
-const LAUNCHER_ADVICE = 'Try MODEL_DAY_COMMAND by hand, with `--version` as the arguments of node, then run this day again';
+const LAUNCHER_ADVICE = 'Run MODEL_DAY_COMMAND by hand, with `--version` as the arguments of node; then run this day again';
 
 /** The warnings of a job about lost children. */
 export function shortageWarning({ hasSpoken, launcher }: Lost): string {

@@ -51,13 +51,13 @@ function tendProcess(child: ChildProcess, { channel, memoryMb }: Care): Tending 
   const stderr = readStderr(child, channel.fail);
   const endWatch = watchMemory(child, { memoryMb, onTooMuch: (error) => channel.fail(error, 'SIGKILL') });
   child.on('error', (error) => {
-    if (isShortage(error)) channel.lose(`it could not be started, ${error.message}`);
+    if (isShortage(error)) channel.lose(`it could not be started: ${error.message}`);
     else channel.fail(`Cannot start the model process: ${error.message}`);
   });
   const conclude = (code: number | null, killedBy: NodeJS.Signals | null) => {
     const how = killedBy ?? `exit code ${code}`;
     // When memory is short, the kernel kills; any other end of a child that has sent a line is its own fault.
-    if (!channel.hasSpoken() || killedBy === 'SIGKILL') channel.lose(`it ended by itself, ${how}`);
+    if (!channel.hasSpoken() || killedBy === 'SIGKILL') channel.lose(`it ended by itself (${how})`);
     else channel.fail(`The model process ended without an outcome (${how})`);
   };
   return {
@@ -79,7 +79,7 @@ function tendLauncher(child: ChildProcess, { name, times }: Launcher, { channel,
   const givenUp = Promise.withResolvers<void>();
   boundOutput(child, times);
   child.on('error', (error) => {
-    if (isShortage(error)) channel.lose(`it could not be started, ${error.message}`, name);
+    if (isShortage(error)) channel.lose(`it could not be started: ${error.message}`, name);
     else channel.fail(describeNotStarted(name, error));
   });
   const foreign: string[] = [];

@@ -22,12 +22,12 @@ const V1 = { 'proc/self/cgroup': '9:name=systemd:/\n8:cpu,pids:/docker/abc\n4:me
 
 const machines: [name: string, files: Record<string, string>, children: number, warnings: RegExp[]][] = [
   ['enough of everything', {}, 1_000, []],
-  ['too little memory', {}, 2_000, [/^Cannot run 2000 model-days side by side \(MAX_PARALLEL_MODELS\): they take about 28,150 MB of memory, and 20,000 MB are available; give the machine or its control group more, or set MAX_PARALLEL_MODELS to 1417 or less$/]],
+  ['too little memory', {}, 2_000, [/^Cannot run 2000 model-days side by side \(MAX_PARALLEL_MODELS\): they need about 28,150 MB of memory, and 20,000 MB are available; give the machine or its control group more, or set MAX_PARALLEL_MODELS to 1417 or less$/]],
   ['memory for nothing but the service', { 'proc/meminfo': 'MemAvailable:   102400 kB\n' }, 8, [/262 MB of memory, and 100 MB are available; give the machine or its control group more$/]],
   ['a group of version 2 with little memory', { ...V2, [`${SERVICE}/memory.max`]: `${1_000 * MB}\n`, [`${SERVICE}/memory.current`]: `${400 * MB}\n`, [`${SERVICE}/memory.stat`]: `anon 5\ninactive_file ${300 * MB}\n` }, 100, [/1,550 MB of memory, and 900 MB .* to 53 or less$/]],
   ['a group of version 2 without a limit', { ...V2, [`${SERVICE}/memory.max`]: 'max\n', [`${SERVICE}/pids.max`]: 'max\n', [`${SERVICE}/pids.current`]: '9\n' }, 1_000, []],
   ['a limit of the group around it', { ...V2, 'sys/fs/cgroup/system.slice/memory.max': `${500 * MB}`, [`${SERVICE}/memory.max`]: 'max\n' }, 100, [/and 500 MB are available/]],
-  ['few tasks in a group of version 2', { ...V2, [`${SERVICE}/pids.max`]: '309\n', [`${SERVICE}/pids.current`]: '9\n' }, 100, [/they take 509 tasks \(processes and threads\), and may have 309; raise that limit \(pids\.max .* to 60 or less$/]],
+  ['few tasks in a group of version 2', { ...V2, [`${SERVICE}/pids.max`]: '309\n', [`${SERVICE}/pids.current`]: '9\n' }, 100, [/they need 509 tasks \(processes and threads\), and may have 309; raise that limit \(pids\.max .* to 60 or less$/]],
   ['a group of version 1 with little memory', { ...V1, 'sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes': String(300 * MB) }, 100, [/and 300 MB are available/]],
   ['version 1 without a limit', { ...V1, 'sys/fs/cgroup/memory/memory.limit_in_bytes': '9223372036854771712\n' }, 1_000, []],
   ['a container that shows its group of version 1 as the root', { ...V1, 'sys/fs/cgroup/pids/pids.max': '100', 'sys/fs/cgroup/pids/pids.current': '20' }, 50, [/259 tasks .*, and may have 89;/]],

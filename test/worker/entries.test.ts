@@ -219,6 +219,6 @@ test('a run that was offered news does not continue without the key for it', asy
   const { details } = await second.waitForJob(body.job_id);
   assert.deepEqual(
     details.map(({ error }: any) => error),
-    RANGE_DATES.map(() => "Model 'm' was offered search_news, whose key JINA_API_KEY is not set any more"),
+    RANGE_DATES.map(() => "Model 'm' was offered search_news, whose key JINA_API_KEY is no longer set"),
   );
 });

@@ -63,7 +63,7 @@ const bad: [name: string, command: string[], error: RegExp, status: 'failed' | '
   ['that is missing', ['/nowhere/srun', 'node'], /^Cannot start srun, the program of MODEL_DAY_COMMAND: it is not installed, or not in PATH/, 'failed'],
   ['in a folder that is a file', ['/etc/passwd/srun'], /^Cannot start srun, the program of MODEL_DAY_COMMAND: it is not installed/, 'thrown'],
   ['with arguments that are too long', ['sh', 'x'.repeat(200_000)], /^Cannot start sh, .*: its arguments are too long for this system/, 'thrown'],
-  ['that may not be run', ['/etc/passwd'], /^Cannot start passwd, .*: it may not be run/, 'failed'],
+  ['that may not be run', ['/etc/passwd'], /^Cannot start passwd, .*: this user may not run it/, 'failed'],
   ['without Node', shell('/nowhere/NODE'), /^Cannot run the model process: a program of MODEL_DAY_COMMAND was not found on its machine/, 'failed'],
   [
     'whose engine does not find Node',
@@ -179,7 +179,7 @@ test('a launcher for whose pipes there are too few open files is tried again, an
     writeSync(1, JSON.stringify(outcome));
     process.exit(0);`;
   const said = execFileSync('sh', ['-c', 'ulimit -n 64; exec "$0" "$@"', NODE, '--input-type=module', '--eval', script], { encoding: 'utf8' });
-  assert.deepEqual(JSON.parse(said), { status: 'lost', hasSpoken: false, error: 'it could not be started, spawn env EMFILE', launcher: 'env' });
+  assert.deepEqual(JSON.parse(said), { status: 'lost', hasSpoken: false, error: 'it could not be started: spawn env EMFILE', launcher: 'env' });
 });
 
 test('a launcher gets nothing for a name such as "constructor", which is not a variable of the service', async () => {
@@ -259,8 +259,8 @@ test('a launcher that never starts a child fails its model-days with what it sai
   assert.equal(status, 'failed');
   assert.equal(
     details[0].error,
-    'Through sh its model process did not start in 2 tries (the last time: it ended by itself (sh: exit code 1; error: the controller ' +
-      'is away)). Try MODEL_DAY_COMMAND by hand, with `--version` as the arguments of node, then run this day again',
+    'The model process did not start through sh in 2 tries; the last time, it ended by itself (sh: exit code 1; error: the controller ' +
+      'is away). Run MODEL_DAY_COMMAND by hand, with `--version` as the arguments of node; then run this day again',
   );
   assert.ok(
     warnings.includes('Model processes did not start through sh; they are started again after a pause, with fewer side by side'),

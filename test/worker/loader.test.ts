@@ -39,7 +39,7 @@ for (const [name, command, error] of bad) {
 const restricts = CAN_RESTRICT_NETWORK ? 'this Node restricts the network itself' : false;
 test('a Node that would refuse the network, because this one cannot allow it, is named', { skip: restricts }, async () => {
   const { outcome } = await runThrough(nodeOfVersion('26.10.0'), { model: endpoint });
-  assert.match(outcome.error, /This machine has Node\.js 26\.10\.0; its model-days need one of the 24 line, as the service has/);
+  assert.match(outcome.error, /This machine has Node\.js 26\.10\.0; its model-days need Node\.js 24, as the service has/);
 });
 
 for (const [name, model] of [['without', simulatedStart.model], ['with', endpoint]] as const) {

@@ -12,6 +12,7 @@ import { createCrew } from '../../src/worker/crew.ts';
 import { watchSilence } from '../../src/worker/first-line.ts';
 import { type WorkerLimits, workerLimits } from '../../src/worker/limits.ts';
 import type { StartChild } from '../../src/worker/process.ts';
+import { createShortage } from '../../src/worker/shortage.ts';
 import { runJob } from '../../src/worker/worker.ts';
 import { type TestAgent, inProcesses } from '../support/agent-here.ts';
 import { agentFixture, scriptedAgent } from '../support/agents.ts';
@@ -133,18 +134,36 @@ for (const [name, programs, warnings, limits] of recoveries) {
   });
 }
 
+test('children that were lost at the same moment are started again at different ones, later after each loss', () => {
+  const lost = { status: 'lost', hasSpoken: false, error: 'it could not be started' } as const;
+  const shortages = Array.from({ length: 100 }, () => createShortage(workerLimits));
+  for (const [least, most] of [[250, 500], [500, 1_000], [1_000, 2_000]] as const) {
+    const pauses = shortages.map((shortage) => (shortage.note(lost), shortage.pauseMs()));
+    assert.ok(pauses.every((ms) => ms >= least && ms <= most), String(pauses));
+    assert.ok(new Set(pauses).size > 90, 'spread');
+    assert.ok(Math.max(...pauses) - Math.min(...pauses) > (most - least) / 2, 'over the whole span');
+  }
+});
+
+test('one try and one time are said in the singular', () => {
+  const limits = { ...workerLimits, maxStarts: 1, maxResumptions: 0 };
+  const reasonOf = (hasSpoken: boolean) => createShortage(limits).note({ status: 'lost', hasSpoken, error: 'it sent nothing' });
+  assert.match(String(reasonOf(false)), /did not start in 1 try; the last time, it sent nothing\./);
+  assert.match(String(reasonOf(true)), /the system killed the model process 1 time; the last time,/);
+});
+
 const failures: [name: string, program: string, starts: number, error: RegExp][] = [
   [
     'never speak',
     'exits',
     workerLimits.maxStarts,
-    /^The machine is short of processes or memory: its model process did not start in 6 tries \(the last time: it ended by itself, exit code 3\)\. Give it more .* lower MAX_PARALLEL_MODELS, then run this day again$/,
+    /^The machine is short of processes or memory: the model process did not start in 6 tries; the last time, it ended by itself \(exit code 3\)\. Give the machine more .* MAX_PARALLEL_MODELS; then run this day again$/,
   ],
   [
     'are killed again and again',
     'killed-always',
     workerLimits.maxResumptions + 1,
-    /^The machine is short of processes or memory: the system killed its model process 6 times \(the last time: it ended by itself, SIGKILL\)\. Give it more /,
+    /^The machine is short of processes or memory: the system killed the model process 6 times; the last time, it ended by itself \(SIGKILL\)\. Give the machine more /,
   ],
   ['end by their own fault after they spoke', 'exits-later', 1, /ended without an outcome \(exit code 3\)$/],
 ];

@@ -1,4 +1,4 @@
-import { backOff } from '../../back-off.ts';
+import { backOff, spread } from '../../back-off.ts';
 import type { HttpResponse } from '../../http-client.ts';
 
 /** The longest wait between two tries, whatever the provider requests. */
@@ -11,13 +11,9 @@ export interface Wait {
   retryAfterMs?: number | undefined;
 }
 
-/**
- * Milliseconds to wait after a number of failed tries: exponential, with jitter so that models do not all retry at the same
- * moment; a wait that the provider requests takes precedence.
- */
+/** Milliseconds to wait after a number of failed tries: exponential, and spread; a wait that the provider requests takes precedence. */
 export function waitAfter(tries: number, { baseDelayMs, retryAfterMs = 0 }: Wait): number {
-  const jitter = 0.5 + Math.random() / 2;
-  return Math.min(MAX_WAIT_MS, Math.max(backOff(tries, { firstMs: baseDelayMs }) * jitter, retryAfterMs));
+  return Math.min(MAX_WAIT_MS, Math.max(spread(backOff(tries, { firstMs: baseDelayMs })), retryAfterMs));
 }
 
 /** `Retry-After` in seconds or as a date, or OpenAI's `retry-after-ms`, in milliseconds; undefined without a valid one. */

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { httpLimits } from '../../src/http/limits.ts';
+import { once } from 'node:events';
+import { type TestContext, test } from 'node:test';
+import { openDatabase } from '../../src/database/database.ts';
+import { type HttpLimits, httpLimits } from '../../src/http/limits.ts';
+import { createHttpServer } from '../../src/http/server.ts';
+import { createLog } from '../../src/log.ts';
+import { readSettings } from '../../src/settings.ts';
+import { listenHere } from '../support/loopback.ts';
 import { startTestService } from '../support/service.ts';
-import { slowness, until } from '../support/until.ts';
+import { until } from '../support/until.ts';
 import { type Wire, openWire, readAnswers, send } from '../support/wire.ts';
 
 /** Every limit of src/http/limits.ts: requests within it pass, those beyond are refused, and other clients are not affected. */
@@ -79,44 +85,76 @@ test('a refused body is read for a while, so that the client can read the respon
   assert.ok(sent < 100, `${sent} megabytes were taken`);
 });
 
-const slow: [name: string, bytes: string, statuses: number[]][] = [
-  ['a silent connection', '', [408]],
-  ['headers that never end', 'GET /health HTTP/1.1\r\nX: ', [408]],
-  ['a body that never ends', `${TRIGGER}Content-Length: 100000\r\n\r\n{`, [408]],
-  ['chunks that never end', `${TRIGGER}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`, [408]],
-  ['a refused body that never ends', `POST /health HTTP/1.1\r\n${HOST}Content-Length: 100000\r\n\r\n{`, [405]],
-  [
-    'a body that waits for a word and never comes',
-    `${TRIGGER}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`,
-    [100, 408],
-  ],
-  ['a connection without further requests', HEALTH, [200]],
-  ['headers that never end after a request', `${HEALTH}GET /health HTTP/1.1\r\nX: `, [200, 408]],
-];
-test('slow clients and idle connections are closed in time', async (t) => {
-  const factor = Math.ceil(slowness()); // the quick part of each client has to come through before its limit
-  const times = { headersTimeoutMs: 150 * factor, requestTimeoutMs: 300 * factor, keepAliveTimeoutMs: 200 * factor };
-  const service = await startTestService(t, { httpLimits: { ...times, checkIntervalMs: 50 } });
-  const ends = await Promise.all(
-    slow.map(async ([name, bytes]) => {
-      const wire = await openWire(service.url);
-      wire.socket.write(bytes);
-      // A byte from time to time does not help.
-      const trickle = name.includes('never ends') ? setInterval(() => wire.socket.write('x'), 40) : undefined;
-      const text = await wire.ended;
-      clearInterval(trickle);
-      return [name, statusesOf(text)];
-    }),
-  );
-  assert.deepEqual(
-    ends,
-    slow.map(([name, , statuses]) => [name, statuses]),
-  );
-  assert.deepEqual(
-    service.logLines.filter(({ level }) => level === 'ERROR'),
-    [],
-  );
+/** Longer than any test runs. */
+const NEVER_MS = 1_000_000_000;
+const SOON_MS = 50;
+const NEVER = { headersTimeoutMs: NEVER_MS, requestTimeoutMs: NEVER_MS, keepAliveTimeoutMs: NEVER_MS };
+
+interface Slow {
+  bytes: string;
+  /** What it sends from time to time, which does not help. */
+  drip?: string;
+  /** The limit of Node's server that ends the connection. It is lowered only when the quick part has come through. */
+  limit: 'headersTimeout' | 'requestTimeout' | 'keepAliveTimeout';
+  /** What the client has received by then, if it receives anything. */
+  before?: RegExp;
+  statuses: number[];
+}
+
+const slow: Record<string, Slow> = {
+  'a silent connection': { bytes: '', limit: 'headersTimeout', statuses: [408] },
+  'headers that never end': { bytes: 'GET /health HTTP/1.1\r\nX: ', drip: 'x', limit: 'headersTimeout', statuses: [408] },
+  'headers that never end after a request': {
+    ...{ bytes: `${HEALTH}GET /health HTTP/1.1\r\nX: `, drip: 'x', limit: 'headersTimeout', before: /^HTTP\S+ 200/, statuses: [200, 408] },
+  },
+  'a body that never ends': { bytes: `${TRIGGER}Content-Length: 100000\r\n\r\n{`, drip: 'x', limit: 'requestTimeout', statuses: [408] },
+  'chunks that never end': {
+    ...{ bytes: `${TRIGGER}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`, drip: '1\r\nx\r\n', limit: 'requestTimeout', statuses: [408] },
+  },
+  'a refused body that never ends': {
+    bytes: `POST /health HTTP/1.1\r\n${HOST}Content-Length: 100000\r\n\r\n{`,
+    ...{ drip: 'x', limit: 'requestTimeout', before: /^HTTP\S+ 405/, statuses: [405] },
+  },
+  'a body that waits for a word and never comes': {
+    bytes: `${TRIGGER}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`,
+    ...{ limit: 'requestTimeout', before: /^HTTP\S+ 100/, statuses: [100, 408] },
+  },
+  'a connection without further requests': { bytes: HEALTH, limit: 'keepAliveTimeout', statuses: [200] },
+};
+for (const [name, { bytes, drip = '', limit, before = /^/, statuses }] of Object.entries(slow))
+  test(`closed in time: ${name}`, async (t) => {
+    const lines: string[] = [];
+    const { server, url } = await startServer(t, { limits: { ...httpLimits, ...NEVER, checkIntervalMs: 20 }, write: (line) => lines.push(line) });
+    if (limit === 'keepAliveTimeout') server.keepAliveTimeout = SOON_MS; // it counts from the response
+    const hasRequest = limit === 'requestTimeout' ? Promise.race([once(server, 'request'), once(server, 'checkContinue')]) : null;
+    const wire = await openWire(url);
+    wire.socket.write(bytes);
+    await Promise.all([hasRequest, wire.until(before)]);
+    if (limit === 'requestTimeout') server.headersTimeout = SOON_MS; // the headers are here, and Node wants it to be the lower one
+    server[limit] = SOON_MS;
+    const trickle = drip === '' ? undefined : setInterval(() => wire.socket.write(drip), SOON_MS / 5);
+    t.after(() => clearInterval(trickle));
+    assert.deepEqual(statusesOf(await wire.ended), statuses);
+    assert.deepEqual(lines, []);
+  });
+
+test('the time limits of the server are those of its limits', async (t) => {
+  const limits = { ...httpLimits, headersTimeoutMs: 1_001, requestTimeoutMs: 1_002, keepAliveTimeoutMs: 1_003, stalledTimeoutMs: 1_004 };
+  const { server } = await startServer(t, { limits });
+  const { headersTimeout, requestTimeout, keepAliveTimeout, timeout } = server;
+  assert.deepEqual([headersTimeout, requestTimeout, keepAliveTimeout, timeout], [1_001, 1_002, 1_003, 1_004]);
 });
+
+/** The HTTP server of a service without jobs, whose errors are written. */
+async function startServer(t: TestContext, { limits, write = () => {} }: { limits: HttpLimits; write?: (line: string) => void }) {
+  const clock = () => new Date();
+  const database = openDatabase(':memory:');
+  t.after(() => database.close());
+  const log = createLog({ level: 'ERROR', json: true, write, clock });
+  const shown = { jobs: null, viewedFile: null, isFixed: false, interfaceDescription: async () => '{}' };
+  const server = createHttpServer({ database, settings: readSettings({}), log, clock, ...shown }, { accessTokens: [], pages: {}, limits });
+  return { server, url: `http://127.0.0.1:${await listenHere(t, server)}` };
+}
 
 test('a stalled response is given up', async (t) => {
   const service = await startTestService(t, { httpLimits: { stalledTimeoutMs: 300 }, isForged: true });

@@ -5,8 +5,6 @@ import { asObject, tryParse } from '../json.ts';
 import { cleanText, cutText, quote } from '../text.ts';
 import { publicationDate } from './publication-date.ts';
 
-/** From the start of a search to the last byte of its response. */
-const SEARCH_TIMEOUT_MS = 20_000;
 /** Ten results without their pages take about ten kilobytes. */
 const MAX_RESPONSE_BYTES = 512 * 1024;
 /** Results per search; Jina charges for every ten. */
@@ -39,7 +37,8 @@ export type NewsSearch = (query: string) => Promise<NewsResult>;
 export interface NewsProvider {
   apiKey: string;
   baseUrl: string;
-  timeoutMs?: number;
+  /** From the start of a search to the last byte of its response. */
+  timeoutMs: number;
 }
 
 export interface NewsOptions {
@@ -90,7 +89,7 @@ export function openNews(provider: NewsProvider, { date, signal, onFailure }: Ne
  * would be too late. English, because dates are parsed in English.
  */
 function ask(
-  { apiKey, baseUrl, timeoutMs = SEARCH_TIMEOUT_MS }: NewsProvider,
+  { apiKey, baseUrl, timeoutMs }: NewsProvider,
   { query, date, signal }: { query: string; date: CalendarDate; signal: AbortSignal },
 ): Promise<HttpResponse | HttpFailure> {
   return httpRequest(`${baseUrl.replace(/\/+$/, '')}/`, {

@@ -134,11 +134,11 @@ async function endBroken({ log }: WorkerContext, session: Session, thrown: unkno
 }
 
 /** The news as of a model-day's morning, or null without a key. The key stays in this process; no child gets it. */
-function newsFor({ settings, log }: WorkerContext, modelDay: ModelDay, signal: AbortSignal): NewsSearch | null {
+function newsFor({ settings, log, limits }: WorkerContext, modelDay: ModelDay, signal: AbortSignal): NewsSearch | null {
   if (settings.jinaApiKey === null) return null;
   const onFailure = (reason: string) => log.warning('news search failed', { ...modelDay, reason });
   return openNews(
-    { apiKey: settings.jinaApiKey, baseUrl: settings.jinaBaseUrl },
+    { apiKey: settings.jinaApiKey, baseUrl: settings.jinaBaseUrl, timeoutMs: limits.newsSearchMs },
     { date: modelDay.date, signal, onFailure },
   );
 }

@@ -18,6 +18,8 @@ export interface WorkerLimits {
   restartPauseMs: number;
   /** After this many children in a row without a loss, one more may run side by side; after each loss, twice as many are needed. */
   goodEndsToGrow: number;
+  /** From the start of a news search to the last byte of its response. */
+  newsSearchMs: number;
 }
 
 export const workerLimits: WorkerLimits = {
@@ -30,4 +32,5 @@ export const workerLimits: WorkerLimits = {
   maxResumptions: 5,
   restartPauseMs: 500,
   goodEndsToGrow: 10,
+  newsSearchMs: 20_000,
 };

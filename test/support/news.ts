@@ -15,8 +15,8 @@ export interface NewsServer {
   received: ReceivedSearch[];
   /** Resolves when the first search has come in. */
   asked: Promise<void>;
-  /** Resolves when the first connection has closed. */
-  left: Promise<void>;
+  /** Whether a connection has closed. */
+  hasLeft(): boolean;
 }
 
 /** A server on loopback that replaces Jina's search; the test supplies its responses. */
@@ -26,7 +26,7 @@ export async function startNewsServer(
 ): Promise<NewsServer> {
   const received: ReceivedSearch[] = [];
   const asked = Promise.withResolvers<void>();
-  const left = Promise.withResolvers<void>();
+  let hasLeft = false;
   const server = createServer(async (request, response) => {
     let text = '';
     for await (const chunk of request) text += chunk;
@@ -36,9 +36,9 @@ export async function startNewsServer(
     asked.resolve();
     respond(response, search);
   });
-  server.on('connection', (socket) => socket.once('close', () => left.resolve()));
+  server.on('connection', (socket) => socket.once('close', () => (hasLeft = true)));
   const url = `http://127.0.0.1:${await listenHere(t, server)}`;
-  return { url, received, asked: asked.promise, left: left.promise };
+  return { url, received, asked: asked.promise, hasLeft: () => hasLeft };
 }
 
 /** Jina's answer that holds these results. */

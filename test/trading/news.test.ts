@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { type NewsResult, openNews } from '../../src/trading/news.ts';
 import { type ReceivedSearch, sendError, sendResults, startNewsServer } from '../support/news.ts';
+import { until } from '../support/until.ts';
 
 const DATE = '2025-01-06';
 const KEY = 'jina_secret-key';
@@ -291,25 +292,25 @@ test('a day has a limit on searches, failed ones included', async (t) => {
     received.length % 2 === 0 ? sendResults(response, []) : html(response, 500),
   );
   const { signal } = new AbortController();
-  const news = openNews({ apiKey: KEY, baseUrl: url }, { date: DATE, signal, onFailure() {} });
+  const news = openNews({ apiKey: KEY, baseUrl: url, timeoutMs: 5_000 }, { date: DATE, signal, onFailure() {} });
   for (let count = 0; count < 30; count += 1) await news('Apple');
   assert.deepEqual(await news('Apple'), { refusal: 'No more than 30 news searches can be made in a day.' });
   assert.equal(received.length, 30);
 });
 
 test('at the end of the model-day a search is aborted immediately, without a line in the log', async (t) => {
-  const { url, asked, left } = await startNewsServer(t, () => {});
+  const { url, asked, hasLeft } = await startNewsServer(t, () => {});
   const ending = new AbortController();
   const reasons: string[] = [];
   const news = openNews(
-    { apiKey: KEY, baseUrl: url },
+    { apiKey: KEY, baseUrl: url, timeoutMs: 5_000 },
     { date: DATE, signal: ending.signal, onFailure: (reason) => reasons.push(reason) },
   );
   const searching = news('Apple');
   await asked;
   ending.abort();
   assert.deepEqual(await searching, { refusal: 'The news search failed: the model-day has ended.' });
-  await left;
+  await until('the search to end', hasLeft);
   assert.deepEqual(await news('Apple'), { refusal: 'The news search failed: the model-day has ended.' });
   assert.deepEqual(reasons, []);
 });

@@ -7,6 +7,7 @@ import { inProcesses } from '../support/agent-here.ts';
 import { agentFixture, scriptedAgent } from '../support/agents.ts';
 import { sendResults, startNewsServer } from '../support/news.ts';
 import { type TestService, type TestServiceOptions, startTestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const KEY = 'jina_secret-key';
 const MONDAY = { start_date: '2025-11-10', end_date: '2025-11-10' };
@@ -31,8 +32,8 @@ function startWithNews(t: TestContext, url: string | null, options: TestServiceO
   });
 }
 
-/** Log lines of searches that ended by their own time limit, as one that is not aborted would. */
-function timedOutSearches({ logLines }: TestService) {
+/** Log lines of searches that failed, which does not include those that the end of their model-day aborts. */
+function failedSearches({ logLines }: TestService) {
   return logLines.filter(({ message }) => message === 'news search failed');
 }
 
@@ -106,11 +107,14 @@ for (const deploymentMode of ['DEV', 'PROD'] as const) {
   }
 }
 
+/** So long that only the end of its model-day ends a search. */
+const noTimeLimit = { newsSearchMs: 1_000_000_000 };
+
 /** More than a child may write to stderr, so that its model-day ends at once. */
 const TOO_MUCH = Buffer.alloc(2 * 1024 * 1024);
 
 test('a search does not outlive its model-day, and its results are dropped', async (t) => {
-  const { url, received, asked, left } = await startNewsServer(t, () => {});
+  const { url, received, asked, hasLeft } = await startNewsServer(t, () => {});
   const agent = scriptedAgent({ '*': [[SEARCH, BUY]] });
   const children: ChildProcess[] = [];
   const startChild: StartChild = (...of) => {
@@ -118,15 +122,15 @@ test('a search does not outlive its model-day, and its results are dropped', asy
     children.push(started.child);
     return started;
   };
-  const service = await startWithNews(t, url, { agent: { ...agent, startChild } });
+  const service = await startWithNews(t, url, { agent: { ...agent, startChild }, limits: noTimeLimit });
   const { body } = await service.post('/simulate/trigger', MONDAY);
   await asked;
   children[0]?.stderr?.emit('data', TOO_MUCH);
   const status = await service.waitForJob(body.job_id);
   assert.match(status.details[0].error, /^The model process wrote more than \d+ bytes to stderr$/);
   assert.equal(received.length, 1);
-  await left;
-  assert.deepEqual(timedOutSearches(service), []);
+  await until('the search to end', hasLeft);
+  assert.deepEqual(failedSearches(service), []);
   assert.deepEqual(
     (await conversationOf(service)).map(({ role }) => role),
     ['user', 'assistant'],
@@ -134,13 +138,13 @@ test('a search does not outlive its model-day, and its results are dropped', asy
 });
 
 test('a stopping service waits for no search', async (t) => {
-  const { url, asked, left } = await startNewsServer(t, () => {});
-  const service = await startWithNews(t, url, { agent: scriptedAgent({ '*': [[SEARCH, BUY]] }) });
+  const { url, asked, hasLeft } = await startNewsServer(t, () => {});
+  const service = await startWithNews(t, url, { agent: scriptedAgent({ '*': [[SEARCH, BUY]] }), limits: noTimeLimit });
   await service.post('/simulate/trigger', MONDAY);
   await asked;
   await service.stop();
-  await left;
-  assert.deepEqual(timedOutSearches(service), []);
+  await until('the search to end', hasLeft);
+  assert.deepEqual(failedSearches(service), []);
   assert.deepEqual(
     service.logLines.filter(({ level }) => level === 'ERROR'),
     [],

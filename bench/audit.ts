@@ -3,9 +3,9 @@ import { addDays } from '../src/calendar.ts';
 import { parseConfiguration } from '../src/configuration.ts';
 import { type CommandDatabase, openDatabase } from '../src/database/database.ts';
 import { insertJob } from '../src/database/jobs.ts';
-import { commitSession, insertSession } from '../src/database/sessions.ts';
+import { type PositionRow, commitSession, insertSession } from '../src/database/sessions.ts';
 import { type Money, fromDollars, money } from '../src/money.ts';
-import { type Portfolio, buy, valueOf } from '../src/trading/portfolio.ts';
+import { type Execution, type Portfolio, buy, valueOf } from '../src/trading/portfolio.ts';
 import { percent } from '../src/trading/positions.ts';
 import { startSameBytes } from './bare-server.ts';
 import { besideCalibration } from './figure.ts';
@@ -80,54 +80,61 @@ function fillWithBooks(database: CommandDatabase): void {
 }
 
 function tradeEveryDay(database: CommandDatabase, model: string, dates: readonly string[]): void {
-  const marks = new Map(SYMBOLS.map((symbol) => [symbol, fromDollars(CLOSE)]));
+  let books: Books = { portfolio: { cash: INITIAL_CASH, holdings: new Map() }, value: INITIAL_CASH, sessionId: null };
+  for (const day of dates.keys()) books = tradeOn(database, { model, dates, day }, books);
+}
+
+/** What a model-day begins with. */
+interface Books {
+  portfolio: Portfolio;
+  value: Money;
+  /** The session that ended with it. */
+  sessionId: number | null;
+}
+
+const MARKS = new Map(SYMBOLS.map((symbol) => [symbol, fromDollars(CLOSE)]));
+
+function tradeOn(
+  database: CommandDatabase,
+  { model, dates, day }: { model: string; dates: readonly string[]; day: number },
+  before: Books,
+): Books {
+  const [yesterday = null, date = ''] = [dates[day - 1], dates[day]];
+  const startedAt = new Date(Date.parse('2025-01-03') + day * MODEL_DAY_MS).toISOString();
+  const modelDay = { jobId: 'bench', date, model };
+  const start = { startedFrom: before.sessionId, initialCash: INITIAL_CASH, paysDividends: true, startedAt };
+  const sessionId = insertSession(database, modelDay, start);
+  const positions = buyShares(before, day);
+  const { cash, holdings, portfolioValue } = positions.at(-1) as PositionRow; // every day has some
   const price = fromDollars(OPEN);
-  let portfolio: Portfolio = { cash: INITIAL_CASH, holdings: new Map() };
-  let startValue: Money = INITIAL_CASH;
-  let startedFrom: number | null = null;
-  for (const [day, date] of dates.entries()) {
-    const startedAt = new Date(Date.parse('2025-01-03') + day * MODEL_DAY_MS).toISOString();
-    const modelDay = { jobId: 'bench', date, model };
-    const start = { startedFrom, initialCash: INITIAL_CASH, paysDividends: true, startedAt };
-    const sessionId = insertSession(database, modelDay, start);
-    const held = portfolio.holdings;
-    const positions = Array.from({ length: RECORDS_PER_DAY }, (_, index) => {
-      const symbol = SYMBOLS[(day + index) % SYMBOLS.length] as string;
-      portfolio = buy(portfolio, { symbol, amount: 1, price }).portfolio as Portfolio;
-      const portfolioValue = valueOf(portfolio, marks);
-      const dailyProfit = money(portfolioValue - startValue);
-      const action = { actionId: index + 1, actionType: 'buy' as const, symbol, amount: 1, price };
-      return {
-        ...action,
-        ...portfolio,
-        portfolioValue,
-        dailyProfit,
-        dailyReturnPct: percent(dailyProfit / startValue),
-      };
-    });
-    const toolUsage = [{ toolName: 'buy', calls: RECORDS_PER_DAY, refused: 0, durationMs: 1 }];
-    const session = { ...modelDay, sessionId, steps: 1, totalMessages: 0 };
-    const commit = {
-      positions,
-      marks,
-      toolUsage,
-      evidence: {
-        prices: [...portfolio.holdings.keys()].map((symbol) => ({
-          symbol,
-          heldSince: held.has(symbol) ? (dates[day - 1] as string) : null,
-          open: { price, date },
-          close: { price: fromDollars(CLOSE), date },
-        })),
-        splits: [],
-        dividends: [],
-      },
-      summary: '',
-      note: null,
-      wording: 1,
-      completedAt: startedAt,
-    };
-    commitSession(database, session, commit);
-    startedFrom = sessionId;
-    startValue = positions.at(-1)?.portfolioValue ?? startValue;
-  }
+  const prices = [...holdings.keys()].map((symbol) => ({
+    symbol,
+    heldSince: before.portfolio.holdings.has(symbol) ? yesterday : null,
+    open: { price, date },
+    close: { price: fromDollars(CLOSE), date },
+  }));
+  const session = { ...modelDay, sessionId, steps: 1, totalMessages: 0 };
+  const toolUsage = [{ toolName: 'buy', calls: RECORDS_PER_DAY, refused: 0, durationMs: 1 }];
+  const evidence = { prices, splits: [], dividends: [] };
+  const rest = { summary: '', note: null, wording: 1, completedAt: startedAt };
+  commitSession(database, session, { positions, toolUsage, evidence, ...rest });
+  return { portfolio: { cash, holdings }, value: portfolioValue, sessionId };
+}
+
+function buyShares({ portfolio, value }: Books, day: number): PositionRow[] {
+  let own = portfolio;
+  const price = fromDollars(OPEN);
+  return Array.from({ length: RECORDS_PER_DAY }, (_, index) => {
+    const symbol = SYMBOLS[(day + index) % SYMBOLS.length] ?? '';
+    own = bought(buy(own, { symbol, amount: 1, price }));
+    const portfolioValue = valueOf(own, MARKS);
+    const dailyProfit = money(portfolioValue - value);
+    const action = { actionId: index + 1, actionType: 'buy' as const, symbol, amount: 1, price };
+    return { ...action, ...own, portfolioValue, dailyProfit, dailyReturnPct: percent(dailyProfit / value) };
+  });
+}
+
+function bought({ portfolio, refusal }: Execution): Portfolio {
+  if (refusal !== undefined) throw new Error(refusal);
+  return portfolio;
 }

@@ -1,5 +1,6 @@
 import { type Aim, number, verdict, verdictOfSelf } from './aims.ts';
 import { calibrate, calibrateOften } from './calibration.ts';
+import { untilIdle } from './idle.ts';
 import {
   BOUNDS,
   type Bounds,
@@ -71,7 +72,7 @@ export interface BesideCalibration {
 /** A time in milliseconds beside the calibration. */
 export function besideCalibration(what: string, slice: Slice, { belowMs, bounds = {}, isLong, self }: BesideCalibration): Promise<Measurement> {
   const pair = isLong ? inTurn : alternate;
-  const peer = isLong ? calibrateOften : calibrate;
+  const peer = () => untilIdle().then(isLong ? calibrateOften : calibrate);
   const aims = belowMs === undefined ? [] : [{ belowMs }];
   const take = pair(slice, self ? slice : peer);
   return measure({ what, unit: 'ms', peer: self ? ITSELF : CALIBRATION, aims, take, bounds });

@@ -7,7 +7,7 @@ import { requireProc } from '../test/support/processes.ts';
 import { QUIET_MS, calibrate } from './calibration.ts';
 import { memoryMb } from './memory.ts';
 import { median, quantile } from './paired.ts';
-import { type Server, pidOf, startServer } from './support.ts';
+import { type Server, getStatus, pidOf, startServer } from './support.ts';
 
 /**
  * `npm run soak -- [SECONDS]`: the built program under a steady 200 requests per second, while one simulation job follows
@@ -136,13 +136,10 @@ function runJobs(
 
 async function untilEnd(url: string, jobId: string, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const { status, completed_at } = (await (await fetch(`${url}/simulate/status/${jobId}`)).json()) as Record<
-      string,
-      unknown
-    >;
-    if (completed_at !== null) {
+    const { status, completed_at: completedAt } = await getStatus(`${url}/simulate/status/${jobId}`);
+    if (completedAt !== null) {
       tally.jobs += 1;
-      if (status !== 'completed') tally.errors.push(`job ${jobId}: ${String(status)}`);
+      if (status !== 'completed') tally.errors.push(`job ${jobId}: ${status}`);
       return;
     }
     await sleep(50);

@@ -38,14 +38,22 @@ export interface Server {
 const POLL_MS = 50;
 const folders: string[] = [];
 const children: ChildProcess[] = [];
-process.on('exit', () => {
-  children.forEach((child) => child.kill('SIGKILL'));
-  folders.forEach((folder) => rmSync(folder, { recursive: true, force: true }));
-});
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
+let isGuarded = false;
+
+/** From the first child or folder on, they go when this process ends, also by a signal. A test that imports this file has neither. */
+function guardEnd(): void {
+  if (isGuarded) return;
+  isGuarded = true;
+  process.on('exit', () => {
+    children.forEach((child) => child.kill('SIGKILL'));
+    folders.forEach((folder) => rmSync(folder, { recursive: true, force: true }));
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
+}
 
 /** Ends a process with the bench, also when the bench fails or is stopped. */
 export function endWithBench<Child extends ChildProcess>(child: Child): Child {
+  guardEnd();
   children.push(child);
   child.once('close', () => children.splice(children.indexOf(child), 1));
   return child;
@@ -54,6 +62,7 @@ export function endWithBench<Child extends ChildProcess>(child: Child): Child {
 /** A folder that is removed when the bench ends. */
 export function benchFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tss-bench-'));
+  guardEnd();
   folders.push(folder);
   return folder;
 }
@@ -137,6 +146,7 @@ export interface JobStatus {
   details: { started_at: string | null }[];
 }
 
+/** Rejects where there is none. */
 export async function getStatus(url: string): Promise<JobStatus> {
   const response = await fetch(url, { headers: PLAIN });
   if (response.status !== 200) throw new Error(`${url} answered ${response.status}`);
@@ -154,19 +164,8 @@ export async function untilStatus(statusUrl: string, isReached: (status: JobStat
   }
 }
 
-/** Runs a program to its end and resolves to its stdout. */
-export function run(
-  command: string,
-  args: readonly string[],
-  { cwd = process.cwd(), input = '' } = {},
-): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const child = endWithBench(spawn(command, args, { cwd, stdio: ['pipe', 'pipe', 'inherit'] }));
-  let output = '';
-  child.stdout.on('data', (chunk) => (output += chunk));
-  child.on('error', reject);
-  child.on('close', (code) => (code === 0 ? resolve(output) : reject(new Error(`${command} ended with ${code}`))));
-  child.stdin.on('error', () => {}); // a program that reads nothing may be gone already
-  child.stdin.end(input);
-  return promise;
+/** Runs a program to its end. Rejects unless it ends with 0. */
+export async function run(command: string, args: readonly string[], { cwd = process.cwd() } = {}): Promise<void> {
+  const [code] = await once(endWithBench(spawn(command, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] })), 'close');
+  if (code !== 0) throw new Error(`${command} ended with ${code}`);
 }

@@ -1,35 +1,19 @@
-import { readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { spawn } from 'node:child_process';
-import { weekdays } from '../src/calendar.ts';
-import { nasdaq100 } from '../src/universe.ts';
+import { readdirSync } from 'node:fs';
 import { modelDaysOf } from '../test/support/processes.ts';
 import { aimsFor } from './aims.ts';
-import { type BareServer, printedPort, startSameBytes } from './bare-server.ts';
+import { type BareServer, startSameBytes } from './bare-server.ts';
 import { ITSELF } from './figure.ts';
 import { availableMb, memoryBelow, memoryMb, peakMemoryMb } from './memory.ts';
 import { mean, median } from './paired.ts';
 import { type Samples, describeSamples, noSamples, takeSample, timedRequest } from './samples.ts';
-import {
-  type BenchOptions,
-  type Measurement,
-  PROGRAM,
-  type Server,
-  benchFolder,
-  endWithBench,
-  pidOf,
-  run,
-  startServer,
-  triggerJob,
-} from './support.ts';
+import { DATE, type SlowModel, startProdServer, startSlowModel } from './slow-provider.ts';
+import { type BenchOptions, type Measurement, type Server, pidOf, triggerJob } from './support.ts';
 
 /**
  * Children side by side that wait for a slow model: how long status takes meanwhile, and what they cost in memory and
  * descriptors. The built program in PROD, over stored prices of the whole universe.
  */
 
-const DATE = '2025-09-16';
-const TLS = new URL('../test/fixtures/tls/', import.meta.url).pathname;
 const AIMS = { spawn: aimsFor(50), wait: aimsFor(20), end: [] };
 /** While children spawn, the model is asked once per so many samples how many of them have begun. */
 const SAMPLES_PER_LOOK = 10;
@@ -47,17 +31,6 @@ export interface Waiting {
 
 /** What the children do: all spawn, then all wait until the first has ended, then they end. */
 type Phase = keyof typeof AIMS;
-
-interface SlowModel {
-  /** What the service's requests go to. */
-  baseUrl: string;
-  pid: number;
-  /** How many model-days have sent their first request. */
-  begun(): Promise<number>;
-  /** From now on requests are answered, each in its time. */
-  answer(): Promise<void>;
-  stop(): void;
-}
 
 /** A service whose job runs, with the peer of its status. */
 interface Running {
@@ -160,43 +133,4 @@ function* describeMemory(memory: Memory & { availableBefore: number; wire: strin
   yield memoryBelow(`memory of the parent and its children (${wire}), shared pages counted once`, allMb);
   yield memoryBelow(`available memory of the machine (${wire}), less than before`, availableBefore - availableNow);
   yield { what: `descriptors of the parent (${wire})`, ours: `${descriptors}` };
-}
-
-async function startSlowModel({ thinkingMs, tls }: { thinkingMs: number; tls: boolean }): Promise<SlowModel> {
-  const args = [new URL('./slow-model.ts', import.meta.url).pathname, String(thinkingMs), ...(tls ? [TLS] : [])];
-  const child = endWithBench(spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] }));
-  const [port, controlPort] = (await printedPort(child)).split(' ');
-  const control = async (path: string) => (await timedRequest(`http://127.0.0.1:${controlPort}${path}`)).body.toString();
-  return {
-    baseUrl: `http${tls ? 's' : ''}://127.0.0.1:${port}/v1`,
-    pid: pidOf(child),
-    begun: async () => Number(await control('/begun')),
-    answer: async () => void (await control('/answer')),
-    stop: () => child.kill(),
-  };
-}
-
-async function startProdServer({ baseUrl }: SlowModel, children: number): Promise<Server> {
-  const folder = benchFolder();
-  const rows = nasdaq100.flatMap((symbol, index) =>
-    weekdays('2025-08-01', DATE).map((date, day) => {
-      const open = 50 + index + day;
-      return [symbol, date, open, open + 2, open - 1, open + 1, 1_000_000].join(',');
-    }),
-  );
-  writeFileSync(join(folder, 'prices.csv'), ['symbol,date,open,high,low,close,volume', ...rows].join('\n'));
-  await run(process.execPath, [PROGRAM, 'import-prices', 'prices.csv'], { cwd: folder });
-  return startServer(
-    Array.from({ length: children }, (_, index) => `model-${index}`),
-    {
-      folder,
-      entry: { openai_base_url: baseUrl },
-      env: {
-        DEPLOYMENT_MODE: 'PROD',
-        AUTO_DOWNLOAD_PRICE_DATA: 'false',
-        MAX_PARALLEL_MODELS: String(children),
-        NODE_EXTRA_CA_CERTS: join(TLS, 'certificate.pem'),
-      },
-    },
-  );
 }

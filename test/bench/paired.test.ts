@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { type Aim, verdict, verdictOfSelf } from '../../bench/aims.ts';
 import { describePairs } from '../../bench/figure.ts';
 import { MIN_FOR_INTERVAL, type Pair, alternate, inTurn, median, quantile, ratiosOf, ratiosOfStarts, takePairs, windowsOf } from '../../bench/paired.ts';
+import { describeSamples } from '../../bench/samples.ts';
 import { divideTime } from '../../bench/time-limit.ts';
 import { createRandom } from '../../src/agent/players/random.ts';
 
@@ -165,6 +166,21 @@ test('a figure: medians of both sides beside the calibration; of longest times t
   const percentile = describePairs(figure, pairs, { hereMs: 7 });
   assert.deepEqual(percentile.aims, [{ aim: '< 50 ms here and now; it is 7.00 ms', isMet: true }]);
   assert.deepEqual(describePairs(figure, []), { what: 'longest /health', ours: 'not measured: too few samples in the time' });
+});
+
+test('requests in windows: the ratio is of p99 in each window, and the p99 of all requests counts for an aim here and now', () => {
+  const pairs = Array.from({ length: 250 }, (_none, index) => ({ ours: index, peer: 2 * index }));
+  const figure = { what: 'the status', peer: 'a peer', aims: [{ hereMs: 247 }, { aboveMs: 0 }] };
+  assert.deepEqual(describeSamples(figure, { pairs, calibrations: [20, 40] }), {
+    what: 'p99 of 100 requests for the status, ms (250 requests to each)',
+    ours: '148 where the calibration takes 30.0',
+    peer: '296 (a peer)',
+    ratio: 'median 0.500, min 0.500, max 0.500, 2 pairs, too few for an interval',
+    aims: [
+      { aim: '< 247 ms here and now; it is 247 ms', isMet: false },
+      { aim: '< 0 ms more than the peer; it is -148 ms', isMet: true },
+    ],
+  });
 });
 
 test('a time divided among parts: equal shares of what is left, and none of what is over', () => {

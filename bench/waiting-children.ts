@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { modelDaysOf } from '../test/support/processes.ts';
 import { aimsFor } from './aims.ts';
-import { type BareServer, startSameBytes } from './bare-server.ts';
+import { type BareServer, sameBytesAs, serveSameBytes } from './bare-server.ts';
 import { ITSELF } from './figure.ts';
 import { availableMb, memoryBelow, memoryMb, peakMemoryMb } from './memory.ts';
 import { mean, median } from './paired.ts';
@@ -46,7 +46,8 @@ export async function* measureWaitingChildren({ onStart, ...waiting }: Waiting &
   const server = await startProdServer(model, children);
   const availableBefore = availableMb();
   const statusUrl = `${server.url}/simulate/status/${await triggerJob(server, { start_date: DATE, end_date: DATE })}`;
-  const bare = await startSameBytes(statusUrl);
+  const bytes = await sameBytesAs(statusUrl);
+  const bare = await serveSameBytes(bytes);
   await onStart?.([bare.pid, model.pid, pidOf(server.process)]);
   const { samples, completed, spawnedMs, memory, statusBytes } = await observe({ server, model, statusUrl, bare }, waiting);
   const peakMb = peakMemoryMb(pidOf(server.process));
@@ -59,11 +60,15 @@ export async function* measureWaitingChildren({ onStart, ...waiting }: Waiting &
   yield { what: 'until all of them wait for the model', ours: `${(spawnedMs / 1000).toFixed(1)} s` };
   const peer = self ? ITSELF : 'bare node:http, same bytes';
   for (const phase of ['spawn', 'wait', 'end'] as const) {
-    const what = `the status (${Math.round(statusBytes / 1024)} KB) while ${children} children ${phase} (${wire})`;
+    const what = `the status (${kilobytes(statusBytes)} at its end, the peer's ${kilobytes(bytes.body.length)}) while ${children} children ${phase} (${wire})`;
     yield describeSamples({ what, peer, aims: AIMS[phase] }, samples[phase]);
   }
   yield* describeMemory({ ...memory, availableBefore, wire });
   yield memoryBelow(`the most memory that the parent has had (${wire})`, peakMb);
+}
+
+function kilobytes(bytes: number): string {
+  return `${Math.round(bytes / 1024)} KB`;
 }
 
 interface Observed {
@@ -94,7 +99,7 @@ async function observe({ server, model, statusUrl, bare }: Running, { children, 
     await takeSample(samples[phase], status, peer);
     if (!head.includes('"completed_at":null')) phase = null;
     else if (phase === 'wait' && completed() > 0) phase = 'end';
-    else if (phase === 'spawn' && samples.spawn.pairs.length % SAMPLES_PER_LOOK === 0 && (await model.begun()) === children) {
+    else if (phase === 'spawn' && samples.spawn.pairs.length % SAMPLES_PER_LOOK === 0 && (await model.begun()) >= children) {
       spawnedMs = performance.now() - startedAt;
       memory = readMemory(pidOf(server.process));
       await model.answer();

@@ -16,6 +16,7 @@ import { atOnce } from '../support/at-once.ts';
 import { type Books, auditOf, fourDays } from '../support/books.ts';
 import { runs } from '../support/long.ts';
 import { anyBars, anyEvents, booksIn } from '../support/random-books.ts';
+import { richBooks } from '../support/rich-books.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';
 import { fillWithTrackRecords, modelNames } from '../support/track-records.ts';
 import { startTestView } from '../support/view.ts';
@@ -89,10 +90,11 @@ test('a package is one file without a log, and has nothing of other jobs and no 
   await packageJob({ path, jobId: 'job-2', target });
   assert.deepEqual(readdirSync(folder).sort(), ['jobs.db', 'jobs.db-shm', 'jobs.db-wal', 'paper.db']);
   const bytes = readFileSync(target);
-  assert.equal(bytes[18], 1, 'it is read and written without a log');
+  assert.deepEqual([...bytes.subarray(18, 20)], [1, 1], 'it is written and read without a log');
   for (const text of ['job-1', 'job-3', 'job-4', 'job-5', 'stranger', 'words of', 'key-of-a-client', 'ZZZZ', '2025-01-08T', '2025-01-07'])
     assert.equal(bytes.includes(text), false, text);
-  const rows = (sql: string) => new DatabaseSync(target, { readOnly: true }).prepare(sql).all().map((row) => Object.values(row));
+  const paper = new DatabaseSync(target, { readOnly: true });
+  const rows = (sql: string) => paper.prepare(sql).all().map((row) => Object.values(row));
   assert.deepEqual(rows('SELECT symbol, date, close FROM price_data ORDER BY 1, 2'), [
     ['AAPL', '2025-01-03', 101],
     ['AAPL', '2025-01-06', 777.125],
@@ -111,8 +113,57 @@ test('a package is one file without a log, and has nothing of other jobs and no 
     ['AAPL', 1, '2025-01-03', 10, 10_000_000],
     ['MSFT', 1, '2025-01-03', 5, 10_000_000],
   ]);
+  paper.close();
   database.close();
 });
+
+const OWN_SESSIONS = 'session_id IN (SELECT session_id FROM trading_sessions WHERE job_id = :job)';
+const OWN_SYMBOLS = `symbol IN ('AAPL', 'MSFT', 'ORLY')`;
+const BEFORE_END = 'date <= (SELECT end_date FROM jobs WHERE job_id = :job)';
+/** Which rows of the tables a package has, beside those of its openings. */
+const packaged: [where: string, ...tables: string[]][] = [
+  ['job_id = :job', 'jobs', 'simulation_runs', 'job_details', 'trading_sessions'],
+  [OWN_SESSIONS, 'positions', 'reasoning_logs', 'tool_usage', 'session_prices', 'session_splits', 'session_dividends', 'session_digests'],
+  [`position_id IN (SELECT position_id FROM positions WHERE ${OWN_SESSIONS})`, 'holdings'],
+  [OWN_SYMBOLS, 'stock_splits', 'stock_split_coverage', 'stock_split_spans', 'stock_split_revisions'],
+  [OWN_SYMBOLS, 'dividends', 'dividend_coverage', 'dividend_revisions'],
+  [`${OWN_SYMBOLS} AND ${BEFORE_END}`, 'price_data', 'price_revisions'],
+  [BEFORE_END, 'market_days'],
+];
+
+test('of every table, a package has the rows that the model-days of its job rest on', async (t) => {
+  const folder = temporaryFolder(t);
+  const { database } = await richBooks(join(folder, 'jobs.db'));
+  for (const table of ['stock_split_coverage', 'stock_split_spans', 'dividend_coverage', 'market_days'])
+    for (const symbol of ['AAPL', 'ZZZZ']) database.statement(COVERED[table] ?? '').run(symbol);
+  const counts = new Map<string, number>();
+  const jobs = database.statement(`SELECT job_id FROM trading_sessions WHERE model = 'model-b' AND date >= '2025-01-07'`).all();
+  for (const [index, { job_id: job = null }] of jobs.entries()) {
+    const target = join(folder, `${index}.db`);
+    await packageJob({ path: database.path, jobId: String(job), target });
+    const paper = new DatabaseSync(target, { readOnly: true });
+    for (const [where, ...tables] of packaged)
+      for (const table of tables) {
+        const sql = `SELECT * FROM ${table} WHERE ${where.includes(':job') ? where : `${where} AND :job <> ''`} ORDER BY 1, 2, 3`;
+        const rows = database.statement(sql).all({ job });
+        assert.deepEqual(paper.prepare(sql).all({ job }), rows, table);
+        counts.set(table, (counts.get(table) ?? 0) + rows.length);
+      }
+    paper.close();
+  }
+  const others = ['opening_lots', 'price_data_coverage', 'idempotency_keys']; // which other tests look at
+  assert.deepEqual([...counts.keys(), ...others].sort(), [...knownTables].sort());
+  assert.deepEqual([...counts].filter(([, count]) => count === 0), [], 'every table had rows');
+  database.close();
+});
+
+/** Rows that say what is known of a symbol, and on which days a market was open. */
+const COVERED: Record<string, string> = {
+  stock_split_coverage: `INSERT INTO stock_split_coverage VALUES (?, '2025-01-08', 's', 't')`,
+  stock_split_spans: `INSERT INTO stock_split_spans VALUES (?, 's', '2025-01-06', '2025-01-08', 't')`,
+  dividend_coverage: `INSERT INTO dividend_coverage (symbol, source, start_date, end_date, recorded_at) VALUES (?, 'csv', '2025-01-06', '2025-01-08', 't')`,
+  market_days: `INSERT INTO market_days VALUES (?, '2025-01-06', 't')`,
+};
 
 test('the manifest has the digest of every table, until a service opens the file', async (t) => {
   const folder = temporaryFolder(t);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { hash } from 'node:crypto';
-import { chmodSync, closeSync, copyFileSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync, statSync, watch, writeFileSync, writeSync } from 'node:fs';
+import { chmodSync, closeSync, copyFileSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync, watch, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
@@ -9,6 +8,7 @@ import { openDatabase, prepareOnce } from '../../src/database/database.ts';
 import { digestTable } from '../../src/database/manifest.ts';
 import { atOnce } from '../support/at-once.ts';
 import { fourDays } from '../support/books.ts';
+import { contentOf } from '../support/folder.ts';
 import { migrateTo } from '../support/migrate-to.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { runs } from '../support/long.ts';
@@ -236,12 +236,6 @@ test('beside a running server: an audit, a check, a backup, and a check of that'
 async function readAll(url: string): Promise<void> {
   for (const path of ['/', '/health', '/results', '/performance', '/comparison', '/search?q=bought', '/audit', '/models'])
     assert.equal((await fetch(url + path)).status, 200, path);
-}
-
-/** The files of a folder with hashes of their contents. */
-function contentOf(folder: string): string[] {
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
-  return names.map((name) => `${name} ${statSync(join(folder, name)).isFile() ? hash('sha256', readFileSync(join(folder, name))) : ''}`);
 }
 
 /** Starts a view of a file by the program; as another user where this one is root, for whom nothing is read-only. */

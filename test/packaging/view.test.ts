@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { hash } from 'node:crypto';
-import { copyFileSync, mkdirSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -9,14 +8,10 @@ import { openDatabase } from '../../src/database/database.ts';
 import { openView } from '../../src/database/view.ts';
 import { packageJob } from '../../src/packaging/package.ts';
 import { type Books, fourDays } from '../support/books.ts';
+import { contentOf } from '../support/folder.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { startTestView } from '../support/view.ts';
-
-/** The names in a folder with hashes of the contents. */
-function contentOf(folder: string): string[] {
-  return readdirSync(folder).sort().map((name) => `${name} ${hash('sha256', readFileSync(join(folder, name)))}`);
-}
 
 /** The books of `fourDays` in a file that nothing has open, which was written with a log. */
 async function unusedFile(folder: string): Promise<string> {

@@ -121,6 +121,13 @@ test('model-days from before digests and before entries are replayed, and counte
     assert.deepEqual([same, differences, words.length], ['0 of 8', [], 9]);
     assert.match(String(words[0]), /^model-a 2025-01-03: its prompt, line 1: /);
   });
+  // Notes came with entries: days that wrote some cannot be from before.
+  const beforeEntries = ['DELETE FROM session_digests', 'UPDATE simulation_runs SET entry = NULL', otherWords];
+  await undone(database, beforeEntries, async () => {
+    const days = (await replayOf(database)).before.map((line) => line.split(':')[0]);
+    const without = ['a 2025-01-06', 'b 2025-01-06', 'a 2025-01-07', 'b 2025-01-07', 'a 2025-01-08'];
+    assert.deepEqual([...new Set(days)], without.map((day) => `model-${day}`));
+  });
   const cash = 'UPDATE positions SET cash_e4 = cash_e4 + 1 WHERE position_id = 1';
   await undone(database, [...before, cash], async () => {
     assert.ok((await replayOf(database)).differences.includes('model-a 2025-01-03: position 1, cash_e4: stored 90000001, replayed 90000000'));

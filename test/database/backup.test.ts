@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { audit, isSound } from '../../src/audit/audit.ts';
@@ -9,6 +8,7 @@ import { backupDatabase } from '../../src/database/backup.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { removeAbandonedPartials } from '../../src/database/storage/partial.ts';
 import { fourDays } from '../support/books.ts';
+import { folderOfProcess } from '../support/folder.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import { temporaryFolder } from '../support/service.ts';
 
@@ -85,9 +85,7 @@ function largeDatabase(path: string): CommandDatabase {
     )
     .run();
   database.close();
-  const folder = mkdtempSync(join(tmpdir(), 'tss-large-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  copyFileSync(path, (large = join(folder, 'jobs.db')));
+  copyFileSync(path, (large = join(folderOfProcess('tss-large-'), 'jobs.db')));
   return openDatabase(path, { durability: 'process-end' });
 }
 

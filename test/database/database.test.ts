@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { type DividendList, dividendCoverage, storeDividends } from '../../src/database/dividends.ts';
-import { migrateTo } from '../support/migrate-to.ts';
 import { migrations } from '../../src/database/schema.ts';
+import { folderOfProcess } from '../support/folder.ts';
+import { migrateTo } from '../support/migrate-to.ts';
 import { SEED, accepted, forbidden } from '../support/schema-rows.ts';
 import { temporaryFolder } from '../support/service.ts';
 
@@ -51,8 +51,7 @@ test('a connection waits for locks, enforces foreign keys, and survives a power 
 });
 
 describe('migrating', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'tss-versions-'));
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = folderOfProcess('tss-versions-');
   // Each test adds a migration to the old database, and opens a copy.
   const former = join(folder, 'former.db');
   for (let version = 0; version < migrations.length; version += 1) {

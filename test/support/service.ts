@@ -1,5 +1,4 @@
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type TestContext, after } from 'node:test';
 import { buildAgent, buildPages } from '../../build.mjs';
@@ -12,6 +11,7 @@ import { type Service, startService } from '../../src/service.ts';
 import { type Settings, readSettings } from '../../src/settings.ts';
 import { type WorkerLimits, workerLimits } from '../../src/worker/limits.ts';
 import { type TestAgent, inProcesses } from './agent-here.ts';
+import { folderOfProcess, remove } from './folder.ts';
 import { isReplayed } from './long.ts';
 import { storePrices } from './prices.ts';
 import { assertReplays } from './replays.ts';
@@ -77,8 +77,8 @@ export const fewStocks = { ...twoModels, agent_config: { stock_symbols: ['AAPL',
 
 /** A folder that is removed after the test. */
 export function temporaryFolder(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tss-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = folderOfProcess();
+  t.after(() => remove(folder));
   return folder;
 }
 
@@ -107,9 +107,7 @@ let template: string | undefined;
 /** A new database at a path: copied from one that was made before, because its schema takes longer to make than to copy. */
 export function copyTemplate(path: string): void {
   if (template === undefined) {
-    const folder = mkdtempSync(join(tmpdir(), 'tss-template-'));
-    process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-    template = join(folder, 'jobs.db');
+    template = join(folderOfProcess('tss-template-'), 'jobs.db');
     openDatabase(template).close();
   }
   mkdirSync(dirname(path), { recursive: true });

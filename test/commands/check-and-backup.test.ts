@@ -63,7 +63,7 @@ test('a command whose reader has gone ends quietly, with its own exit code', asy
 
 test('check: books that do not add up, as lines, and exit code 1', async (t) => {
   const cwd = await installWithBooks(t, 'UPDATE positions SET cash_e4 = cash_e4 + 10000 WHERE position_id IN (2, 5)');
-  const { code, stdout } = await runProgram(['check', 'data/jobs.db'], { cwd });
+  const { code, stdout } = await runInProcess(['check', 'data/jobs.db'], { cwd });
   assert.equal(code, 1);
   assert.deepEqual(stdout.split('\n').slice(1), [
     'file: sound',
@@ -269,7 +269,7 @@ test('backup --job and view, beside a running server and in a read-only folder: 
   await readAll(live.url);
   assert.deepEqual(contentOf(data), before, 'beside the server');
 
-  const packaged = await runProgram(['backup', '--job', job.job_id, 'paper/paper.db'], { cwd, env });
+  const packaged = await runInProcess(['backup', '--job', job.job_id, 'paper/paper.db'], { cwd, env });
   assert.equal(packaged.code, 1, packaged.stderr);
   mkdirSync(join(cwd, 'paper'));
   const again = await runProgram(['backup', '--job', job.job_id, 'paper/paper.db'], { cwd, env });

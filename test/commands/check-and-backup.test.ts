@@ -12,7 +12,9 @@ import { contentOf } from '../support/folder.ts';
 import { migrateTo } from '../support/migrate-to.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { runs } from '../support/long.ts';
-import { RUNTIME_CONFIG, ask, followProgram, installProgram, runProgram, startProgram, startServer, waitForJob } from '../support/program.ts';
+import { isStopped, noProc } from '../support/processes.ts';
+import { type Program, RUNTIME_CONFIG, ask, followProgram, installProgram, runProgram, startProgram, startServer, waitForJob } from '../support/program.ts';
+import { until } from '../support/until.ts';
 
 /** A folder with the program and the books of `fourDays` as its database; `sql` is done to them. */
 async function installWithBooks(t: TestContext, sql = ''): Promise<string> {
@@ -232,10 +234,23 @@ test('beside a running server: an audit, a check, a backup, and a check of that'
   assert.deepEqual([code, signal], [0, null], 'a service keeps running without a reader of its log, to its own end');
 });
 
-/** What a reader asks a view for; every answer is good. */
+/** What a reader asks a view for and reads to the end; every answer is good. */
 async function readAll(url: string): Promise<void> {
-  for (const path of ['/', '/health', '/results', '/performance', '/comparison', '/search?q=bought', '/audit', '/models'])
-    assert.equal((await fetch(url + path)).status, 200, path);
+  for (const path of ['/', '/health', '/results', '/performance', '/comparison', '/search?q=bought', '/audit', '/models']) {
+    const response = await fetch(url + path);
+    assert.equal(response.status, 200, `${path}: ${await response.text()}`);
+  }
+}
+
+/** Makes a process stand still while the work is done: it keeps its locks, and neither writes nor answers. */
+async function whileStopped({ process: child }: Program, work: () => Promise<void>): Promise<void> {
+  child.kill('SIGSTOP');
+  try {
+    if (noProc === false) await until('the process to stand still', () => isStopped(Number(child.pid)));
+    await work();
+  } finally {
+    child.kill('SIGCONT');
+  }
 }
 
 /** Starts a view of a file by the program; as another user where this one is root, for whom nothing is read-only. */
@@ -257,36 +272,48 @@ test('backup --job and view, beside a running server and in a read-only folder: 
   const env = { DEPLOYMENT_MODE: 'DEV' };
   const server = await startServer(t, { cwd, env });
   const job = await ask(`${server.url}/simulate/trigger`, { start_date: '2025-11-24', end_date: '2025-11-28' });
-  await waitForJob(server.url, job.job_id);
-  const data = join(cwd, 'data');
-  // Of a commit that no one has read, an ordinary reader would leave a mark in the index of the log.
-  const other = new DatabaseSync(join(data, 'jobs_dev.db'));
-  other.exec(`INSERT INTO market_days VALUES ('csv', '2025-01-06', '2025-01-06')`);
-  other.close();
-  const before = contentOf(data);
-  assert.equal(before.filter((line) => /-(wal|shm) /.test(line)).length, 2, 'the server has a log');
-  const live = await startView(t, 'data/jobs_dev.db', { cwd });
-  await readAll(live.url);
-  assert.deepEqual(contentOf(data), before, 'beside the server');
+  assert.equal((await waitForJob(server.url, job.job_id)).status, 'completed');
 
-  const packaged = await runInProcess(['backup', '--job', job.job_id, 'paper/paper.db'], { cwd, env });
-  assert.equal(packaged.code, 1, packaged.stderr);
-  mkdirSync(join(cwd, 'paper'));
-  const again = await runProgram(['backup', '--job', job.job_id, 'paper/paper.db'], { cwd, env });
-  assert.match(again.stdout, /^paper\/paper\.db: \d+\.\d kB, 1 job, 10 model-days, \d+ positions, \d+ price bars\n$/);
-  assert.equal((await runInProcess(['check', 'paper/paper.db'], { cwd })).code, 0);
-  const own = contentOf(join(cwd, 'paper'));
-  chmodSync(join(cwd, 'paper/paper.db'), 0o444);
-  for (const folder of ['paper', '.']) chmodSync(join(cwd, folder), 0o555);
-  const view = await startView(t, 'paper/paper.db', { cwd, isOther: true });
-  assert.match((await view.waitFor(/^paper.*$/m))[0], /^paper\/paper\.db, made in DEV mode, with simulated models: http:\/\/localhost:\d+\/ \(Ctrl-C ends it\)$/);
-  await readAll(view.url);
-  assert.deepEqual((await ask(`${view.url}/results`)).results, (await ask(`${server.url}/results`)).results);
-  view.process.kill('SIGTERM');
-  assert.equal((await view.ended).code, 0);
-  chmodSync(cwd, 0o755);
-  chmodSync(join(cwd, 'paper'), 0o755);
-  assert.deepEqual(contentOf(join(cwd, 'paper')), own, 'in a read-only folder');
+  await t.test('a view beside the server, which stands still: a single read of its own would change the index of its log', async () => {
+    const data = join(cwd, 'data');
+    // Of a commit that no one has read, an ordinary reader would leave a mark in that index.
+    const other = new DatabaseSync(join(data, 'jobs_dev.db'));
+    other.exec(`INSERT INTO market_days VALUES ('csv', '2025-01-06', '2025-01-06')`);
+    other.close();
+    await whileStopped(server, async () => {
+      const before = contentOf(data);
+      assert.equal(before.filter((line) => /-(wal|shm) /.test(line)).length, 2, 'the server has a log');
+      const live = await startView(t, 'data/jobs_dev.db', { cwd });
+      await readAll(live.url);
+      assert.deepEqual(contentOf(data), before);
+    });
+  });
+
+  const paper = join(cwd, 'paper');
+  await t.test('a package, only into a folder that exists', async () => {
+    const packaged = await runInProcess(['backup', '--job', job.job_id, 'paper/paper.db'], { cwd, env });
+    assert.equal(packaged.code, 1, packaged.stderr);
+    mkdirSync(paper);
+    const again = await runProgram(['backup', '--job', job.job_id, 'paper/paper.db'], { cwd, env });
+    assert.match(again.stdout, /^paper\/paper\.db: \d+\.\d kB, 1 job, 10 model-days, \d+ positions, \d+ price bars\n$/, again.stderr);
+    const check = await runInProcess(['check', 'paper/paper.db'], { cwd });
+    assert.equal(check.code, 0, check.stdout + check.stderr);
+  });
+
+  await t.test('a view of it in a read-only folder, by another user', async () => {
+    const own = contentOf(paper);
+    chmodSync(join(paper, 'paper.db'), 0o444);
+    for (const folder of [paper, cwd]) chmodSync(folder, 0o555);
+    const view = await startView(t, 'paper/paper.db', { cwd, isOther: true });
+    assert.match((await view.waitFor(/^paper.*$/m))[0], /^paper\/paper\.db, made in DEV mode, with simulated models: http:\/\/localhost:\d+\/ \(Ctrl-C ends it\)$/);
+    await readAll(view.url);
+    assert.deepEqual((await ask(`${view.url}/results`)).results, (await ask(`${server.url}/results`)).results);
+    view.process.kill('SIGTERM');
+    const { code, stderr } = await view.ended;
+    assert.equal(code, 0, stderr);
+    for (const folder of [cwd, paper]) chmodSync(folder, 0o755);
+    assert.deepEqual(contentOf(paper), own);
+  });
 });
 
 test('view: a file of an earlier version is shown as a migrated copy, which is removed at the end', async (t) => {

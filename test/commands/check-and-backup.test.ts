@@ -12,9 +12,7 @@ import { contentOf } from '../support/folder.ts';
 import { migrateTo } from '../support/migrate-to.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { runs } from '../support/long.ts';
-import { isStopped, noProc } from '../support/processes.ts';
-import { type Program, RUNTIME_CONFIG, ask, followProgram, installProgram, runProgram, startProgram, startServer, waitForJob } from '../support/program.ts';
-import { until } from '../support/until.ts';
+import { RUNTIME_CONFIG, ask, followProgram, installProgram, runProgram, startProgram, startServer, waitForJob, whileStopped } from '../support/program.ts';
 
 /** A folder with the program and the books of `fourDays` as its database; `sql` is done to them. */
 async function installWithBooks(t: TestContext, sql = ''): Promise<string> {
@@ -239,17 +237,6 @@ async function readAll(url: string): Promise<void> {
   for (const path of ['/', '/health', '/results', '/performance', '/comparison', '/search?q=bought', '/audit', '/models']) {
     const response = await fetch(url + path);
     assert.equal(response.status, 200, `${path}: ${await response.text()}`);
-  }
-}
-
-/** Makes a process stand still while the work is done: it keeps its locks, and neither writes nor answers. */
-async function whileStopped({ process: child }: Program, work: () => Promise<void>): Promise<void> {
-  child.kill('SIGSTOP');
-  try {
-    if (noProc === false) await until('the process to stand still', () => isStopped(Number(child.pid)));
-    await work();
-  } finally {
-    child.kill('SIGCONT');
   }
 }
 

@@ -5,6 +5,7 @@ import type { TestContext } from 'node:test';
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
 import { buildExecutable } from '../../build-executable.mjs';
 import { codeOf } from '../../src/domain.ts';
+import { isStopped, noProc } from './processes.ts';
 import { stopUnlessTested, temporaryFolder } from './service.ts';
 import { until } from './until.ts';
 
@@ -138,6 +139,17 @@ export async function startServer(t: TestContext, options: RunOptions): Promise<
   const [, port] = await program.waitFor(/"message":"listening".*?"port":(\d+)/);
   await stopUnlessTested('a server', () => program.process.kill('SIGKILL'));
   return { ...program, url: `http://127.0.0.1:${port}` };
+}
+
+/** Makes a process stand still while the work is done: it keeps its locks, and neither writes nor answers. */
+export async function whileStopped({ process: child }: Program, work: () => Promise<void>): Promise<void> {
+  child.kill('SIGSTOP');
+  try {
+    if (noProc === false) await until('the process to stand still', () => isStopped(Number(child.pid)));
+    await work();
+  } finally {
+    child.kill('SIGCONT');
+  }
 }
 
 export async function ask(url: string, body?: unknown): Promise<any> {

@@ -59,5 +59,7 @@ function* writeManifest({ connection, reader }: PackageFile): Steps<void> {
 
 function checkReferences(connection: DatabaseSync): void {
   const [row] = connection.prepare('SELECT "table" AS child, parent FROM main.pragma_foreign_key_check').all();
-  if (row !== undefined) throw new Error(`a row of ${row['child']} refers to a row of ${row['parent']} that is missing`);
+  if (row === undefined) return;
+  const what = `a row of ${row['child']} refers to a row of ${row['parent']} that is missing`;
+  throw new Error(`${what}; the command check names all damage`);
 }

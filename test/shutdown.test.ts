@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { HEAP_FLAGS } from '../src/commands/serving.ts';
 import { runInProcess } from './support/in-process.ts';
 import { childrenOf, noProc } from './support/processes.ts';
 import { ask, installProgram, startServer } from './support/program.ts';
@@ -56,4 +58,10 @@ test('a second signal exits immediately', { skip: noProc }, async (t) => {
     if (code === 0 && tries < MAX_TRIES) continue;
     return assert.deepEqual([code, signal], [1, null]);
   }
+});
+
+test('V8 knows the limits of both generations of the heap; what they achieve is measured by the bench large', () => {
+  assert.deepEqual(HEAP_FLAGS.map((flag) => flag.split('=')[0]), ['--semi-space-growth-factor', '--heap-growing-percent']);
+  const { status, stderr } = spawnSync(process.execPath, [...HEAP_FLAGS, '-e', ''], { encoding: 'utf8' });
+  assert.deepEqual([status, stderr], [0, '']);
 });

@@ -30,13 +30,17 @@ export function makeThreads(): Promise<void> {
 }
 
 /**
- * Under load V8 repeatedly doubles its young generation, and keeps it: 100 MB for a service that holds 10. Keeping the first
- * size has no measurable cost.
+ * Under load V8 repeatedly doubles its young generation, and keeps it: 100 MB for a service that holds 10. It also lets the old
+ * generation grow to four times what was alive at the last collection, and keeps those pages too: in a response of minutes 45 MB more
+ * than with two and a half times. Neither limit has a measurable cost.
  */
+export const HEAP_FLAGS = ['--semi-space-growth-factor=1', '--heap-growing-percent=150'];
+
+/** Sets `HEAP_FLAGS` once the start is over. */
 export function keepMemoryFlat(): void {
   setTimeout(async () => {
     const { setFlagsFromString } = await import('node:v8');
-    setFlagsFromString('--semi-space-growth-factor=1');
+    for (const flag of HEAP_FLAGS) setFlagsFromString(flag);
   }, SETTLING_MS).unref();
 }
 

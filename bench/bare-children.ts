@@ -4,7 +4,7 @@ import { serveLines } from './helper.ts';
 
 /** The peer of model-days: starts empty Node processes side by side, at the niceness of the service's children. A helper. */
 
-const CHILD_NICENESS = 10;
+const CHILD_NICENESS = 19;
 
 await serveLines(async ({ children, parallel }: { children: number; parallel: number }) => {
   let left = children;

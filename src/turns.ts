@@ -5,6 +5,8 @@
 
 /** How long one slice may take. */
 export const SLICE_MS = 5;
+/** After which no further short work begins in a round: one piece takes up to three milliseconds already. */
+const SHORT_SLICE_MS = 1;
 
 const newcomers: (() => void)[] = [];
 const others: (() => void)[] = [];
@@ -43,7 +45,7 @@ export async function bySlices<Result>(steps: Iterator<unknown, Result, void>): 
 const dueSoon: (() => void)[] = [];
 
 /**
- * Starts short work of many callers in the order in which they ask: as much of it per round of the event loop as fits into one slice,
+ * Starts short work of many callers in the order in which they ask: as much of it per round of the event loop as fits into a millisecond,
  * so that what a thousand children send at once does not hold up other requests. Work that waits for something lets the next begin.
  * Resolves to what the work returns, and rejects with what it throws.
  */
@@ -61,7 +63,7 @@ export function inShortTurn<Result>(work: () => Result | PromiseLike<Result>): P
 }
 
 function workForSlice(): void {
-  const end = performance.now() + SLICE_MS;
+  const end = performance.now() + SHORT_SLICE_MS;
   const workOne = () => {
     dueSoon[0]?.();
     // A tick that a microtask asks for comes after all other microtasks: then the work is over, or waits for something.

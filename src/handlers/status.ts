@@ -67,8 +67,8 @@ export const statusResponse = named('JobStatusResponse', {
 /** The progress of a job, with its model-days. While nothing in the database changes, the last responses are reused. */
 export function status({ database, settings }: Context, { params }: Input): ResponseBody {
   const { job_id: jobId = '' } = params;
-  checkJob(database, { jobId });
   return remembered(database, jobId, function* () {
+    checkJob(database, { jobId });
     const job = jobStatus(database, jobId, yield* inEmptyPieces(sumModelDays(database, jobId)));
     assert(job !== undefined, 'jobs are never removed');
     const others = {

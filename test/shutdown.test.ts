@@ -60,7 +60,7 @@ test('a second signal exits immediately', { skip: noProc }, async (t) => {
   }
 });
 
-test('V8 knows the limits of both generations of the heap; what they achieve is measured by the bench large', () => {
+test('V8 accepts the flags that limit both generations of its heap; what they achieve is measured by the bench `large`', () => {
   assert.deepEqual(HEAP_FLAGS.map((flag) => flag.split('=')[0]), ['--semi-space-growth-factor', '--heap-growing-percent']);
   const { status, stderr } = spawnSync(process.execPath, [...HEAP_FLAGS, '-e', ''], { encoding: 'utf8' });
   assert.deepEqual([status, stderr], [0, '']);

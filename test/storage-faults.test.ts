@@ -12,7 +12,7 @@ import { ask, installProgram, runProgram, startServer, untilAnswer } from './sup
 
 const DEV = { DEPLOYMENT_MODE: 'DEV', API_PORT: '0' };
 const DAYS = { start_date: '2025-11-12', end_date: '2025-11-14', models: ['model-a', 'model-b'] };
-/** So many days that the job still runs when its disk is full, however late this process gets to that. */
+/** So many days that the job still runs when its disk is full, even if this process is late to fill it. */
 const MANY_DAYS = { ...DAYS, start_date: '2025-10-16' };
 const LISTENING = /"message":"listening".*?"port":(\d+)/;
 test(

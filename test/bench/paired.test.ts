@@ -183,7 +183,7 @@ test('requests in windows: the ratio is of p99 in each window, and the p99 of al
   });
 });
 
-test('a time divided among parts: equal shares of what is left, and none of what is over', () => {
+test('a time divided among parts: each part has an equal share of what is left, and 0 once it is used up', () => {
   let now = 0;
   const next = divideTime(100, 4, () => now);
   const shares = [0, 40, 10, 60].map((taken) => {

@@ -8,7 +8,7 @@ import { openDatabase, removeDatabase } from '../../src/database/database.ts';
 import { claimOwnership } from '../../src/database/storage/owner.ts';
 import { withSnapshot } from '../../src/database/snapshot.ts';
 import { noDisk } from '../support/disk.ts';
-import { noProc, openFilesOf } from '../support/processes.ts';
+import { descriptorsOf, noProc } from '../support/processes.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const STARTED_AT = '2025-01-06T10:00:00.000Z';
@@ -38,7 +38,7 @@ test('a lock that cannot be taken is closed again', { skip: noProc }, (t) => {
   const lock = join(folder, 'data/agent_data/owner.lock');
   writeFileSync(lock, 'This is no database. '.repeat(100));
   assert.throws(() => claim(folder), /agent_data cannot be written: file is not a database/);
-  assert.ok(!openFilesOf(process.pid).includes(lock));
+  assert.ok(!descriptorsOf(process.pid).includes(lock));
 });
 
 /** How a second folder can lead to the database of a first one; both exist, and the first has `data`. */

@@ -149,6 +149,7 @@ function insertSession(database: Database, { date, model, jobId, status, bought,
   const log = (index: number, symbol: string, result: object) =>
     insert('reasoning_logs', {
       ...{ ...session, message_index: index, role: 'tool', content: JSON.stringify(result), tool_name: 'buy', timestamp: 't' },
+      // As models write it: in lower case, and with characters that JSON may escape.
       tool_input: JSON.stringify({ symbol: symbol.toLowerCase(), amount: 1 }).replace('nvda', 'n\\u0076da'),
     });
   refused.forEach((symbol, index) => log(index, symbol, { error: 'no' }));

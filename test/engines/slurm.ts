@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { childrenOf, isRunning, openFilesOf } from '../support/processes.ts';
+import { childrenOf, descriptorsOf, isRunning } from '../support/processes.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { ENGINE_PATH, engine } from './install.ts';
@@ -121,7 +121,7 @@ function stepDaemons(log: string): number[] {
   const pids = readdirSync('/proc').map(Number).filter((pid) => pid > 0);
   return pids.filter((pid) => {
     try {
-      return readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'slurmstepd' && openFilesOf(pid).includes(log);
+      return readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'slurmstepd' && descriptorsOf(pid).includes(log);
     } catch {
       return false; // it has ended
     }

@@ -53,10 +53,10 @@ export async function startTwoMachines(t: TestContext, options: string): Promise
     env: { PATH: ENGINE_PATH },
     stdio: ['ignore', log, log],
   });
-  const ssh = ['ip', 'netns', 'exec', here, 'ssh', '-F', config];
+  const ssh = ['netns', 'exec', here, 'ssh', '-F', config];
   await until('the ssh server', () => {
     try {
-      return engine(ssh[0] as string, [...ssh.slice(1), 'worker1', 'echo ready']) === 'ready';
+      return ip(...ssh, 'worker1', 'echo ready') === 'ready';
     } catch {
       return false;
     }
@@ -72,7 +72,7 @@ export async function startTwoMachines(t: TestContext, options: string): Promise
   };
   const modelProcesses = (model = '') =>
     pidsOf(there).filter((pid) => new RegExp(`^model-day \\S+ ${model}`).test(commandLine(pid)));
-  return { ssh, modelProcesses, startProvider, setLink: (state) => void ip('-n', here, 'link', 'set', hereEnd, state) };
+  return { ssh: ['ip', ...ssh], modelProcesses, startProvider, setLink: (state) => void ip('-n', here, 'link', 'set', hereEnd, state) };
 }
 
 function commandLine(pid: number): string {

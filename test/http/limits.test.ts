@@ -92,7 +92,7 @@ const NEVER = { headersTimeoutMs: NEVER_MS, requestTimeoutMs: NEVER_MS, keepAliv
 
 interface Slow {
   bytes: string;
-  /** What it sends from time to time, which does not help. */
+  /** What it sends from time to time: that extends no limit. */
   drip?: string;
   /** The limit of Node's server that ends the connection. It is lowered only when the quick part has come through. */
   limit: 'headersTimeout' | 'requestTimeout' | 'keepAliveTimeout';
@@ -105,19 +105,31 @@ const slow: Record<string, Slow> = {
   'a silent connection': { bytes: '', limit: 'headersTimeout', statuses: [408] },
   'headers that never end': { bytes: 'GET /health HTTP/1.1\r\nX: ', drip: 'x', limit: 'headersTimeout', statuses: [408] },
   'headers that never end after a request': {
-    ...{ bytes: `${HEALTH}GET /health HTTP/1.1\r\nX: `, drip: 'x', limit: 'headersTimeout', before: /^HTTP\S+ 200/, statuses: [200, 408] },
+    bytes: `${HEALTH}GET /health HTTP/1.1\r\nX: `,
+    drip: 'x',
+    limit: 'headersTimeout',
+    before: /^HTTP\S+ 200/,
+    statuses: [200, 408],
   },
   'a body that never ends': { bytes: `${TRIGGER}Content-Length: 100000\r\n\r\n{`, drip: 'x', limit: 'requestTimeout', statuses: [408] },
   'chunks that never end': {
-    ...{ bytes: `${TRIGGER}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`, drip: '1\r\nx\r\n', limit: 'requestTimeout', statuses: [408] },
+    bytes: `${TRIGGER}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`,
+    drip: '1\r\nx\r\n',
+    limit: 'requestTimeout',
+    statuses: [408],
   },
   'a refused body that never ends': {
     bytes: `POST /health HTTP/1.1\r\n${HOST}Content-Length: 100000\r\n\r\n{`,
-    ...{ drip: 'x', limit: 'requestTimeout', before: /^HTTP\S+ 405/, statuses: [405] },
+    drip: 'x',
+    limit: 'requestTimeout',
+    before: /^HTTP\S+ 405/,
+    statuses: [405],
   },
-  'a body that waits for a word and never comes': {
+  'a body that waits for 100 Continue and never comes': {
     bytes: `${TRIGGER}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`,
-    ...{ limit: 'requestTimeout', before: /^HTTP\S+ 100/, statuses: [100, 408] },
+    limit: 'requestTimeout',
+    before: /^HTTP\S+ 100/,
+    statuses: [100, 408],
   },
   'a connection without further requests': { bytes: HEALTH, limit: 'keepAliveTimeout', statuses: [200] },
 };

@@ -3,7 +3,7 @@ import { type Server, type ServerResponse, createServer } from 'node:http';
 import { type AddressInfo, type Socket, connect } from 'node:net';
 import type { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import type { ResponseBody } from '../../src/handlers/handler.ts';
 import { HttpError } from '../../src/http/http-error.ts';
 import { type LongResponses, STREAM_CHUNK_LENGTH, createLongResponses, sendBody, sendLate, sendPieces } from '../../src/http/stream.ts';
@@ -214,9 +214,9 @@ test('the event loop runs between any two slices of work', async () => {
   let isOver = false;
   const count = () => {
     rounds += 1;
-    if (!isOver) globalThis.setImmediate(count);
+    if (!isOver) setImmediate(count);
   };
-  globalThis.setImmediate(count);
+  setImmediate(count);
   const seen: number[] = [];
   function* slow(): Generator<undefined, string> {
     for (let step = 0; step < 3; step += 1) {
@@ -255,16 +255,15 @@ test('short work of many begins in order, one after another, and the event loop 
   };
   const asked = [
     inShortTurn(work('short', () => {})),
-    inShortTurn(work('waiting', async () => void (await setImmediate()))),
+    inShortTurn(work('waiting', async () => void (await nextRound()))),
     inShortTurn(work('long', busy)),
     inShortTurn(work('last', () => {})),
     inShortTurn(() => assert.fail('an error')),
   ];
-  void asked[2]?.then(() => globalThis.setImmediate(() => events.push('loop')));
+  void asked[2]?.then(() => setImmediate(() => events.push('loop')));
   const settled = await Promise.allSettled(asked);
-  assert.deepEqual(settled.map((result) => (result.status === 'fulfilled' ? result.value : result.reason.message)), [
-    ...['short', 'waiting', 'long', 'last', 'an error'],
-  ]);
+  const results = settled.map((result) => (result.status === 'fulfilled' ? result.value : result.reason.message));
+  assert.deepEqual(results, ['short', 'waiting', 'long', 'last', 'an error']);
   assert.deepEqual(
     events.filter((event) => event !== 'waiting done'),
     ['short', 'short done', 'waiting', 'long', 'long done', 'loop', 'last', 'last done'],

@@ -134,8 +134,7 @@ const packaged: [where: string, ...tables: string[]][] = [
 test('of every table, a package has the rows that the model-days of its job rest on', async (t) => {
   const folder = temporaryFolder(t);
   const { database } = await richBooks(join(folder, 'jobs.db'));
-  for (const table of ['stock_split_coverage', 'stock_split_spans', 'dividend_coverage', 'market_days'])
-    for (const symbol of ['AAPL', 'ZZZZ']) database.statement(COVERED[table] ?? '').run(symbol);
+  for (const insert of COVERED) for (const symbol of ['AAPL', 'ZZZZ']) database.statement(insert).run(symbol);
   const counts = new Map<string, number>();
   const jobs = database.statement(`SELECT job_id FROM trading_sessions WHERE model = 'model-b' AND date >= '2025-01-07'`).all();
   for (const [index, { job_id: job = null }] of jobs.entries()) {
@@ -158,12 +157,12 @@ test('of every table, a package has the rows that the model-days of its job rest
 });
 
 /** Rows that say what is known of a symbol, and on which days a market was open. */
-const COVERED: Record<string, string> = {
-  stock_split_coverage: `INSERT INTO stock_split_coverage VALUES (?, '2025-01-08', 's', 't')`,
-  stock_split_spans: `INSERT INTO stock_split_spans VALUES (?, 's', '2025-01-06', '2025-01-08', 't')`,
-  dividend_coverage: `INSERT INTO dividend_coverage (symbol, source, start_date, end_date, recorded_at) VALUES (?, 'csv', '2025-01-06', '2025-01-08', 't')`,
-  market_days: `INSERT INTO market_days VALUES (?, '2025-01-06', 't')`,
-};
+const COVERED = [
+  `INSERT INTO stock_split_coverage VALUES (?, '2025-01-08', 's', 't')`,
+  `INSERT INTO stock_split_spans VALUES (?, 's', '2025-01-06', '2025-01-08', 't')`,
+  `INSERT INTO dividend_coverage (symbol, source, start_date, end_date, recorded_at) VALUES (?, 'csv', '2025-01-06', '2025-01-08', 't')`,
+  `INSERT INTO market_days VALUES (?, '2025-01-06', 't')`,
+];
 
 test('the manifest has the digest of every table, until a service opens the file', async (t) => {
   const folder = temporaryFolder(t);

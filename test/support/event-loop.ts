@@ -3,7 +3,7 @@ import type { EventLoop } from '../../src/event-loop.ts';
 
 /** An event loop whose time passes only when a test says so. */
 export interface TestLoop extends EventLoop {
-  /** Lets so much time pass. What falls due is called in its order, and each time the promises of it settle. */
+  /** Lets so much time pass: calls what falls due, in that order, and lets promises settle after each call. */
   pass(ms: number): Promise<void>;
 }
 
@@ -38,6 +38,7 @@ export function createTestLoop(): TestLoop {
 /** Rounds of the real event loop after which promises that wait for no event have settled. */
 const ROUNDS = 3;
 
+/** Resolves once promises that wait for no event have settled. */
 export async function settled(): Promise<void> {
   for (let round = 0; round < ROUNDS; round += 1) await setImmediate();
 }

@@ -25,6 +25,7 @@ export function folderOfProcess(prefix = 'tss-'): string {
   return folder;
 }
 
+/** Removes a folder with all that is in it; one that is not there is no error. */
 export function remove(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -11,10 +11,11 @@ export function requireProc(what: string): void {
   console.error(`Cannot run ${what}: ${noProc}; run it on Linux`);
   process.exit(1);
 }
+
 /** The state of a listening socket in /proc/net/tcp. */
 const LISTENING = '0A';
 
-
+/** The processes that a process has started and that have not been waited for. Linux only. */
 export function childrenOf(pid: number): number[] {
   return readdirSync(`/proc/${pid}/task`)
     .flatMap((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' '))
@@ -55,7 +56,7 @@ export function descriptorsOf(pid: number): string[] {
     try {
       return [readlinkSync(`/proc/${pid}/fd/${descriptor}`)];
     } catch {
-      return []; // closed meanwhile
+      return []; // closed meanwhile, as the one is with which the list was read
     }
   });
 }
@@ -68,16 +69,5 @@ export function listeningPortsOf(pid: number): number[] {
     const [, address = '', , state, , , , , , inode] = row.trim().split(/\s+/);
     const isOwn = state === LISTENING && descriptors.includes(`socket:[${inode}]`);
     return isOwn ? [Number.parseInt(address.split(':')[1] ?? '', 16)] : [];
-  });
-}
-
-/** The files that a process holds open. */
-export function openFilesOf(pid: number): string[] {
-  return readdirSync(`/proc/${pid}/fd`).flatMap((descriptor) => {
-    try {
-      return [readlinkSync(`/proc/${pid}/fd/${descriptor}`)];
-    } catch {
-      return []; // that with which the list was read
-    }
   });
 }

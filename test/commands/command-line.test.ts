@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { WrongUsage, asksForHelp, readArguments } from '../../src/commands/arguments.ts';
 import { loadEnvironmentFile } from '../../src/commands/environment-file.ts';
 import { commandHelp, generalHelp } from '../../src/commands/help.ts';
+import { outliveReaders } from '../../src/commands/lost-reader.ts';
 import { commands } from '../../src/commands/table.ts';
 import { temporaryFolder } from '../support/service.ts';
 
@@ -34,6 +36,22 @@ for (const [name, command] of Object.entries(commands)) {
     const full = [...required, ...Array.from({ length: most }, () => 'x')];
     readArguments(full, command);
     assert.throws(() => readArguments([...full, 'more'], command), /there is no argument "more"/);
+  });
+}
+
+const failedWrites: [code: string, isTTY: boolean, isOutlived: boolean][] = [
+  ['EPIPE', false, true],
+  ['EIO', true, true],
+  ['EIO', false, false],
+  ['ENOSPC', false, false],
+];
+for (const [code, isTTY, isOutlived] of failedWrites) {
+  test(`${code} of a ${isTTY ? 'terminal' : 'pipe or file'} ${isOutlived ? 'means that its reader has gone' : 'is thrown'}`, () => {
+    const stream = Object.assign(new PassThrough(), { isTTY });
+    outliveReaders([stream]);
+    const fail = () => stream.emit('error', Object.assign(new Error(`write ${code}`), { code }));
+    if (isOutlived) fail();
+    else assert.throws(fail, { code });
   });
 }
 

@@ -73,7 +73,7 @@ export function tablesInManifest({ reader, version }: { reader: Reader; version:
 
 /** Whether a database is a package that no program has opened for writing. */
 export function hasManifest(reader: Reader): boolean {
-  return MANIFEST.all(reader).length > 0;
+  return MANIFEST.has(reader);
 }
 
 const MANIFEST = query('SELECT table_name AS name, rows, sha256 FROM package_manifest', { name: text, rows: integer, sha256: text });

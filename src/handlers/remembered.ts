@@ -38,15 +38,16 @@ export function rememberResponses({ most, maxLength }: Limits) {
 }
 
 /**
- * Keeps the last texts that never change while their database lives: the function returned takes a key and how its text is read,
- * and returns the text, read or kept.
+ * Keeps the last texts that never change while their database lives, and a view does not open another file in the place of its own:
+ * the function returned takes a key and how its text is read, and returns the text, read or kept.
  */
 export function rememberTexts({ most, maxLength }: Limits) {
-  const kept = new Map<string, { database: Database; text: string }>();
+  const kept = new Map<string, { database: Database; opened: number; text: string }>();
   return (database: Database, key: string, read: () => string): string => {
     const known = kept.get(key);
-    const text = known?.database === database ? known.text : read();
-    if (text.length <= maxLength) keepLast(kept, key, { database, text }, most);
+    const opened = database.reopened?.() ?? 0;
+    const text = known?.database === database && known.opened === opened ? known.text : read();
+    if (text.length <= maxLength) keepLast(kept, key, { database, opened, text }, most);
     return text;
   };
 }

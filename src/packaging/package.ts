@@ -31,7 +31,7 @@ export async function packageJob(
 /** An unfinished job would be resumed by a service that is started on the file. */
 function endedJob(snapshot: Snapshot, jobId: string): PackagedJob {
   const job = packagedJob(snapshot, jobId);
-  if (job === undefined) throw refusal(jobId, `there is no such job in ${snapshot.path}; GET /jobs lists those that are`);
+  if (job === undefined) throw refusal(jobId, `there is no such job in ${snapshot.path}; GET /jobs lists its jobs`);
   const { status } = job;
   if (status === 'pending' || status === 'downloading_data' || status === 'running')
     throw refusal(jobId, `it is ${status}; wait for its end, or cancel it`);

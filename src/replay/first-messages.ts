@@ -15,7 +15,7 @@ export function compareFirstMessages(
     const message = stored[index];
     if (message === undefined) continue;
     const lines = changedLines(message.content.split('\n'), content.toWellFormed().split('\n'));
-    const first = lines.find(({ was = '', is = '' }) => was !== is) ?? lines[0]; // an empty line more says little
+    const first = lines.find(({ was = '', is = '' }) => was !== is) ?? lines[0]; // one more empty line says little
     if (first === undefined) continue;
     const { number, was, is } = first;
     const what = `${role === 'system' ? 'its prompt' : 'its morning report'}, line ${number}`;

@@ -22,7 +22,7 @@ export interface Tending {
   end(signal: NodeJS.Signals): void;
   /** Whether a line before the child's first message comes from a launcher; the model-day then fails, and quotes it. */
   isForeign(line: string): boolean;
-  /** Why the model-day fails by a line before the child's first message that is too long; null where only the child writes. */
+  /** Why a line that is too long, before the child's first message, fails the model-day; null where only the child writes. */
   describeForeignLine(): string | null;
   /** Reports that the machine ended the child. */
   lose(error: string): void;

@@ -223,7 +223,7 @@ test('a package of a package is the same', async (t) => {
 });
 
 const refusals: [name: string, jobId: string, sql: string, message: RegExp][] = [
-  ['an unknown job', 'job-9', '', /^Cannot back up job job-9: there is no such job in .*jobs\.db; GET \/jobs lists those that are$/],
+  ['an unknown job', 'job-9', '', /^Cannot back up job job-9: there is no such job in .*jobs\.db; GET \/jobs lists its jobs$/],
   [
     'an unfinished job',
     'job-2',

@@ -276,6 +276,21 @@ for (const [name, lines, handled, error] of endings) {
   });
 }
 
+test('a line whose turn comes after the model-day has failed is not handled', async () => {
+  const stdout = new PassThrough();
+  let count = 0;
+  const { outcome, fail } = openChannel({ stdin: new PassThrough(), stdout }, {
+    onMessage: async () => ((count += 1), null),
+    onFirstLine: () => {},
+    onSettled: () => {},
+  });
+  stdout.on('data', () => fail('stopped')); // the channel has the line by then, and waits
+  stdout.end(`${JSON.stringify(answer)}\n`);
+  assert.deepEqual(await outcome, { status: 'failed', error: 'stopped' });
+  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  assert.equal(count, 0);
+});
+
 function outcomeOf(error: string) {
   return { type: 'outcome', result: { status: 'failed', error } };
 }

@@ -1,14 +1,16 @@
 import * as v from 'valibot';
+import type { Database } from '../database/database.ts';
 import {
   type CoverageSpan,
   countBars,
   coverageSpans,
+  knownSymbols,
   storedDividends,
   symbolPrices,
 } from '../database/records/price-coverage.ts';
 import { SYMBOL_TEXT, normaliseSymbol } from '../domain.ts';
 import { gapsBetween } from '../prices/coverage.ts';
-import { type ResponseBody, type Context, type Input, deploymentFields } from './handler.ts';
+import { type ResponseBody, type Context, type Input, deploymentFields, listBody } from './handler.ts';
 import { countSchema, dateText, deploymentEntries, named, timestampText } from './schemas.ts';
 
 export const coverageQuery = v.object({
@@ -60,23 +62,34 @@ export const coverageResponse = named('CoverageResponse', {
   ...deploymentEntries,
 });
 
+type Query = v.InferOutput<typeof coverageQuery>;
+
 /** The stored prices and dividends of all symbols, of one symbol, or of those with a bar on a date. */
-export function priceCoverage(
-  { database, settings }: Context,
-  { query }: Input<v.InferOutput<typeof coverageQuery>>,
-): ResponseBody {
-  const chosen = query.symbol ?? null;
-  const spansOf = coverageSpans(database, chosen);
-  const dividendSpansOf = coverageSpans(database, chosen, 'dividends');
-  const dividendsOf = new Map(storedDividends(database, chosen).map((stored) => [stored.symbol, stored]));
-  const symbols = symbolPrices(database, { symbol: chosen, date: query.date ?? null }).map(({ symbol, source, firstDate, lastDate }) => {
+export function priceCoverage({ database, settings }: Context, { query }: Input<Query>): ResponseBody {
+  return listBody('symbols', items(database, query), (count) => ({ count, ...deploymentFields(settings) }));
+}
+
+/** Null between steps: the prices of a whole market have thousands of symbols. */
+function* items(database: Database, { symbol, date }: Query): Generator<string | null> {
+  const isOne = symbol !== undefined && symbol !== null;
+  for (const symbols of isOne ? [JSON.stringify([symbol])] : knownSymbols(database)) {
+    yield* describe(database, symbols, { date: date ?? null, isOne });
+    yield null;
+  }
+}
+
+function describe(database: Database, symbols: string, { date, isOne }: { date: string | null; isOne: boolean }): string[] {
+  const spansOf = coverageSpans(database, symbols);
+  const dividendSpansOf = coverageSpans(database, symbols, 'dividends');
+  const dividendsOf = new Map(storedDividends(database, symbols).map((stored) => [stored.symbol, stored]));
+  return symbolPrices(database, symbols, date).map(({ symbol, source, firstDate, lastDate }) => {
     const spans = spansOf.get(symbol) ?? [];
-    return {
+    return JSON.stringify({
       symbol,
       source,
       first_bar: firstDate,
       last_bar: lastDate,
-      bars: chosen === null ? null : countBars(database, symbol),
+      bars: isOne ? countBars(database, symbol) : null,
       last_download: spans.map(({ recordedAt }) => recordedAt).sort().at(-1) ?? null,
       ...describeSpans(spans),
       dividends: {
@@ -84,9 +97,8 @@ export function priceCoverage(
         last_ex_date: dividendsOf.get(symbol)?.lastExDate ?? null,
         ...describeSpans(dividendSpansOf.get(symbol) ?? []),
       },
-    };
+    });
   });
-  return JSON.stringify({ symbols, count: symbols.length, ...deploymentFields(settings) });
 }
 
 /** What is covered, and what is not between it. */

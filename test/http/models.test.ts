@@ -7,7 +7,7 @@ import { namedModels, seenModel } from '../../src/database/records/models.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { storeDividends } from '../../src/database/dividends.ts';
 import { addCoverage, storeBars } from '../../src/database/prices.ts';
-import { coverageSpans, symbolPrices } from '../../src/database/records/price-coverage.ts';
+import { SYMBOLS_PER_STEP, coverageSpans, knownSymbols, storedDividends, symbolPrices } from '../../src/database/records/price-coverage.ts';
 import { gapsBetween } from '../../src/prices/coverage.ts';
 import { SEED } from '../support/schema-rows.ts';
 import type { Script } from '../support/agents.ts';
@@ -240,6 +240,23 @@ test('coverage: unreadable dates that other programs stored are left out', async
   assert.deepEqual([old.first_bar, old.spans], [null, []]);
 });
 
+test('coverage of a whole market: step by step, each symbol once, by name', async (t) => {
+  const priced = await startTestService(t, { configuration });
+  const count = 2 * SYMBOLS_PER_STEP + 50;
+  const numbers = Array.from({ length: count }, (_none, index) => 1_001 + index);
+  storeBars(priced.database, readPrices(numbers.map((number) => `S${number} 2025-11-10 1 1`).join('\n')), { source: 'csv', recordedAt: 't' });
+  const covered = numbers.filter((number) => number % 2 === 0).flatMap((number) => [`S${number}`, `S${number}X`]);
+  for (const symbol of covered) addCoverage(priced.database, { symbol, startDate: '2025-11-10', endDate: '2025-11-10' }, { source: 'csv', recordedAt: 't' });
+  const all = [...new Set([...numbers.map((number) => `S${number}`), ...covered])].sort();
+  const steps = [...knownSymbols(priced.database)].map((symbols) => JSON.parse(symbols));
+  assert.deepEqual(steps.flat(), all);
+  assert.deepEqual(steps.map(({ length }) => length), [...[1, 2, 3].map(() => SYMBOLS_PER_STEP), all.length - 3 * SYMBOLS_PER_STEP]);
+  const { symbols, count: counted } = (await priced.get('/prices/coverage')).body;
+  assert.deepEqual([symbols.map(({ symbol }: { symbol: string }) => symbol), counted], [all, all.length]);
+  const onDate = (await priced.get('/prices/coverage?date=2025-11-10')).body.symbols;
+  assert.deepEqual(onDate.map(({ symbol }: { symbol: string }) => symbol), numbers.map((number) => `S${number}`));
+});
+
 test('coverage: an empty database has none', async (t) => {
   const empty = await startTestService(t, { configuration });
   assert.deepEqual((await empty.get('/prices/coverage')).body.symbols, []);
@@ -250,8 +267,11 @@ test('models and coverage: no query reads all bars, and none all sessions', () =
   for (const sql of SEED) database.statement(sql).run();
   const texts: string[] = [];
   const watched: CommandDatabase = { ...database, statement: (sql, rows) => (texts.push(sql), database.statement(sql, rows)) };
-  symbolPrices(watched, { symbol: null, date: '2025-11-10' });
-  coverageSpans(watched, null);
+  for (const symbols of knownSymbols(watched)) {
+    symbolPrices(watched, symbols, '2025-11-10');
+    for (const kind of ['prices', 'dividends'] as const) coverageSpans(watched, symbols, kind);
+    storedDividends(watched, symbols);
+  }
   for (const model of namedModels(watched)) seenModel(watched, model);
   const plans = texts.map((sql) => database.statement(`EXPLAIN QUERY PLAN ${sql}`));
   const steps = plans.flatMap((plan, index) => plan.all(...(texts[index]?.includes('?1') ? [null] : [])));
@@ -260,7 +280,7 @@ test('models and coverage: no query reads all bars, and none all sessions', () =
   assert.ok(details.some((detail) => detail.includes('USING COVERING INDEX one_active_generation')));
   assert.deepEqual(
     details.filter((detail) =>
-      /^SCAN (price_data|positions|holdings|trading_sessions)( |$)(?!USING COVERING)/.test(detail),
+      /^SCAN (price_data|dividends|price_data_coverage|positions|holdings|trading_sessions)( |$)(?!USING COVERING)/.test(detail),
     ),
     [],
   );

@@ -51,6 +51,7 @@ const forged: [name: string, sql: string, said: string | RegExp][] = [
   ['the terms: commission', `UPDATE jobs SET agent_config = json_set(agent_config, '$.commission_per_trade', 1)`, /^model-a 2025-01-03: its morning report, line 7: .* replayed "Trading costs: each order pays \$1\."; 1 more line differs$/],
   ['a version of the wording that is not known', `UPDATE trading_sessions SET wording = 9 WHERE ${SESSION('model-a', '2025-01-03')}`, 'model-a 2025-01-03: it cannot be read: its model read version 9 of the wording, which this program does not know'],
   ['a missing message', `DELETE FROM reasoning_logs WHERE tool_name = 'calculate'`, 'model-a 2025-01-03: it cannot be replayed: step 1 has 1 results of 2 tool calls'],
+  ['the number of a message', `UPDATE reasoning_logs SET message_index = 60 WHERE content = 'done' AND ${SESSION('model-a', '2025-01-07')}`, 'model-a 2025-01-07: numbers of its messages: stored "0 1 60", replayed "0 1 2"'],
   ['another day to start from', `UPDATE trading_sessions SET started_from_session_id = 1 WHERE ${SESSION('model-a', '2025-01-07')}`, /^model-a 2025-01-07: its morning report, line 3: stored "Cash: / ],
 ];
 test('whatever is forged is named, without digests: replay makes everything from prices, answers and terms', async () => {
@@ -72,6 +73,7 @@ const changedPrompts: [name: string, sql: string, said: RegExp][] = [
   ['one word', `replace(content, 'stock trader', 'day trader')`, /^its prompt, line 1: stored "You are a day trader[^"]+…", replayed "You are a stock trader[^"]+…"$/],
   ['every line', `replace(content, char(10), '!' || char(10)) || '!'`, /^its prompt, line 1: stored "…[^"]*of the!", replayed "…[^"]*of the"; \d+ more lines differ$/],
   ['one line more', `replace(content, 'Rules:', 'Be bold.' || char(10) || 'Rules:')`, /^its prompt, line 4: stored "Be bold\.", replayed nothing$/],
+  ['an empty line more', `content || char(10)`, /^its prompt, line \d+: stored "", replayed nothing$/],
   ['one long line', `hex(zeroblob(100000))`, /^its prompt, line 1: stored "0{56}…", replayed "You are a [^"]{46}…"; \d+ more lines differ$/],
 ];
 test('a changed message is one line: where it begins to differ, excerpts, and how many more lines differ', async () => {
@@ -143,6 +145,7 @@ const later: [name: string, happens: (books: Books) => void, list: 'same' | 'los
   ['a series becomes adjusted', ({ setBar }) => setBar('ORLY', '2025-02-03', { open: 1, close: 2, source: 'yahoo' }), 'same'],
   ['a price is replaced without a trace', ({ database }) => replaceBar(database, 90), 'lost'],
   ['a price is stored again without a trace', ({ database }) => replaceBar(database, 102), 'late'],
+  ['a price is replaced without a trace, and the record lacks a message', (books) => replaceBarAndForge(books.database), 'differences'],
   ['a price was prepared before, and committed after it was read', (books) => reviseBefore(books, 30), 'same'],
   ['a price had been there for long', (books) => reviseBefore(books, 90), 'differences'],
 ];
@@ -158,6 +161,12 @@ function replaceBar(database: Database, open: number): void {
   database
     .statement(`INSERT OR REPLACE INTO price_data (symbol, date, open, close, source) VALUES ('AAPL', '2025-01-06', ?, 103, 'csv')`)
     .run(open);
+}
+/** As somebody would who hopes that a lost price excuses everything. */
+function replaceBarAndForge(database: Database): void {
+  replaceBar(database, 90);
+  const forge = ['DELETE FROM session_digests', 'DELETE FROM reasoning_logs WHERE session_id = 2 AND message_index = 0'];
+  for (const sql of [...withoutTriggers(database), ...forge]) database.statement(sql).run();
 }
 for (const [name, happens, list] of later)
   test(`prices are seen as they were: ${name}`, async () => {
@@ -181,7 +190,9 @@ test('prices that change while sessions run are seen at the right time', async (
   books.setBar('AAPL', '2025-01-02', { open: 99, close: 98 });
   await call('get_price', { symbol: 'AAPL', date: '2025-01-02' });
   books.setBar('AAPL', '2025-01-03', { open: 100, close: 110 });
-  await books.complete(session, [['sell', 'AAPL', 1]]);
+  await call('sell', { symbol: 'AAPL', amount: 1 });
+  books.setBar('AAPL', '2025-01-03', { open: 100, close: 115 });
+  await books.complete(session);
   books.setBar('AAPL', '2025-01-03', { open: 100, close: 120 });
   assert.deepEqual(await replayOf(books.database), { same: '2 of 2', superseded: '0 of 0', ...NOTHING, fromOutside: 0 });
 });

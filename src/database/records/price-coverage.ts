@@ -2,47 +2,64 @@ import { type CalendarDate, EARLIEST_DATE } from '../../calendar.ts';
 import type { Database } from '../database.ts';
 import { type RowOf, integer, orNull, query, text } from '../rows.ts';
 
+/** Symbols that one step describes: bounds how long other requests wait for it. */
+export const SYMBOLS_PER_STEP = 100;
+
 /** Seeks from one symbol to the next by the primary key, without reading the rows in between. */
-const SYMBOLS = `
-  WITH RECURSIVE priced (symbol) AS (
-    SELECT min(symbol) FROM price_data
-    UNION ALL SELECT (SELECT min(symbol) FROM price_data WHERE price_data.symbol > priced.symbol) FROM priced WHERE symbol IS NOT NULL)
-  SELECT symbol FROM priced WHERE symbol IS NOT NULL UNION SELECT symbol FROM price_data_coverage`;
+const SYMBOLS_AFTER = query(
+  `WITH RECURSIVE priced (symbol) AS (
+     SELECT min(symbol) FROM price_data WHERE symbol > ?1
+     UNION ALL SELECT (SELECT min(symbol) FROM price_data WHERE price_data.symbol > priced.symbol) FROM priced
+       WHERE symbol IS NOT NULL LIMIT ${SYMBOLS_PER_STEP})
+   SELECT symbol FROM priced WHERE symbol IS NOT NULL
+   UNION SELECT symbol FROM (
+     SELECT DISTINCT symbol FROM price_data_coverage WHERE symbol > ?1 ORDER BY symbol LIMIT ${SYMBOLS_PER_STEP})
+   ORDER BY symbol LIMIT ${SYMBOLS_PER_STEP}`,
+  [text],
+);
+
+/** All symbols with bars or coverage, by name; of each step, as a JSON array. */
+export function* knownSymbols(database: Database): Generator<string> {
+  for (let [after, count] = ['', SYMBOLS_PER_STEP]; count === SYMBOLS_PER_STEP; ) {
+    const symbols = SYMBOLS_AFTER.all(database, after).flat();
+    yield JSON.stringify(symbols);
+    [after, count] = [symbols.at(-1) ?? after, symbols.length];
+  }
+}
 
 /** Other programs may have stored texts that are not dates, and dates too early to show. */
 const readable = (column: string) => `${column} >= '${EARLIEST_DATE}' AND ${column} IS date(${column})`;
-const BARS_OF_SYMBOL = `FROM price_data WHERE price_data.symbol = known.symbol AND ${readable('date')}`;
+const BARS_OF_SYMBOL = `FROM price_data WHERE price_data.symbol = known.value AND ${readable('date')}`;
 const SYMBOL_PRICES = query(
-  `SELECT known.symbol,
+  `SELECT known.value AS symbol,
      (SELECT min(date) ${BARS_OF_SYMBOL}) AS firstDate,
      (SELECT max(date) ${BARS_OF_SYMBOL}) AS lastDate,
      (SELECT source ${BARS_OF_SYMBOL} ORDER BY date DESC LIMIT 1) AS source
-   FROM (${SYMBOLS}) AS known
-   WHERE (?1 IS NULL OR known.symbol = ?1)
-     AND (?2 IS NULL OR EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = known.symbol AND date = ?2))
-   ORDER BY known.symbol`,
+   FROM json_each(?1) AS known
+   WHERE iif(?2 IS NULL,
+     EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = known.value)
+       OR EXISTS (SELECT 1 FROM price_data_coverage WHERE price_data_coverage.symbol = known.value),
+     EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = known.value AND date = ?2))
+   ORDER BY known.key`,
   { symbol: text, firstDate: orNull(text), lastDate: orNull(text), /** Of the last bar. */ source: orNull(text) },
 );
 
 /** What is stored of a symbol's prices; without a bar only the symbol is not null. */
 export type SymbolPrices = RowOf<typeof SYMBOL_PRICES>;
 
-export interface SymbolFilters {
-  symbol: string | null;
-  /** A date on which the symbol has a bar. */
-  date: CalendarDate | null;
-}
-
-/** The symbols with bars or coverage that match the filters, by name: a few seeks per symbol. */
-export function symbolPrices(database: Database, { symbol, date }: SymbolFilters): SymbolPrices[] {
-  return SYMBOL_PRICES.all(database, symbol, date);
+/**
+ * Those of some symbols, a JSON array, that have bars or coverage; with a date, those that have a bar on it. In the order of the
+ * array: a few seeks per symbol.
+ */
+export function symbolPrices(database: Database, symbols: string, date: CalendarDate | null): SymbolPrices[] {
+  return SYMBOL_PRICES.all(database, symbols, date);
 }
 
 const spansIn = (table: string) =>
   query(
     `SELECT symbol, source, max(start_date, '${EARLIEST_DATE}') AS startDate, end_date AS endDate, recorded_at AS recordedAt
-     FROM ${table}
-     WHERE (?1 IS NULL OR symbol = ?1) AND start_date IS date(start_date) AND ${readable('end_date')}
+     FROM json_each(?) AS known CROSS JOIN ${table} ON symbol = known.value
+     WHERE start_date IS date(start_date) AND ${readable('end_date')}
      ORDER BY symbol, start_date, source`,
     { symbol: text, source: text, startDate: text, endDate: text, recordedAt: text },
   );
@@ -51,27 +68,25 @@ const SPANS = { prices: spansIn('price_data_coverage'), dividends: spansIn('divi
 /** A span in which a source's prices or dividends of a symbol are known, both ends included. */
 export type CoverageSpan = RowOf<typeof SPANS.prices>;
 
-/**
- * The covered spans of all symbols, or of the given one, by symbol and in order of their starts, without those that begin too
- * early.
- */
+/** The covered spans of some symbols, a JSON array, in order of their starts, without those that begin too early. */
 export function coverageSpans(
   database: Database,
-  symbol: string | null,
+  symbols: string,
   kind: keyof typeof SPANS = 'prices',
 ): Map<string, CoverageSpan[]> {
-  return Map.groupBy(SPANS[kind].all(database, symbol), (span) => span.symbol);
+  return Map.groupBy(SPANS[kind].all(database, symbols), (span) => span.symbol);
 }
 
 const STORED_DIVIDENDS = query(
-  `SELECT symbol, count(*) AS count, max(ex_date) AS lastExDate FROM dividends
-   WHERE (?1 IS NULL OR symbol = ?1) AND ${readable('ex_date')} GROUP BY symbol`,
+  `SELECT symbol, count(*) AS count, max(ex_date) AS lastExDate
+   FROM json_each(?) AS known CROSS JOIN dividends ON symbol = known.value
+   WHERE ${readable('ex_date')} GROUP BY symbol`,
   { symbol: text, count: integer, lastExDate: text },
 );
 
-/** How many dividends of each symbol that has some, or of the given one, are stored, and the last ex-date. */
-export function storedDividends(database: Database, symbol: string | null): RowOf<typeof STORED_DIVIDENDS>[] {
-  return STORED_DIVIDENDS.all(database, symbol);
+/** How many dividends of each of some symbols, a JSON array, that has any are stored, and the last ex-date. */
+export function storedDividends(database: Database, symbols: string): RowOf<typeof STORED_DIVIDENDS>[] {
+  return STORED_DIVIDENDS.all(database, symbols);
 }
 
 const BAR_COUNT = query(`SELECT count(*) FROM price_data WHERE symbol = ? AND ${readable('date')}`, [integer]);

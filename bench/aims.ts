@@ -8,11 +8,11 @@ const SELF_TOLERANCE = 0.03;
 /**
  * What a figure should be. `atLeast` and `below` are of the median ratio. `belowMs` is for a peer that is the calibration, in
  * milliseconds of a quiet machine. `aboveMs` bounds how many milliseconds more than its peer ours may take, in the median of the
- * differences. `hereMs` bounds what was measured on this machine as busy as it is.
+ * differences. `hereMs` bounds what was measured, however busy this machine is.
  */
 export type Aim = { atLeast: number } | { below: number } | { belowMs: number } | { aboveMs: number } | { hereMs: number };
 
-/** Aims for milliseconds beside a peer: both what the peer explains, and what was measured. */
+/** Aims for a time beside a peer: how many milliseconds more than the peer it may take, and how many in all. */
 export function aimsFor(ms: number): Aim[] {
   return [{ aboveMs: ms }, { hereMs: ms }];
 }

@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
 import { setPriority } from 'node:os';
+import { CHILD_NICENESS } from '../src/worker/process.ts';
 import { serveLines } from './helper.ts';
 
 /** The peer of model-days: starts empty Node processes side by side, at the niceness of the service's children. A helper. */
-
-const CHILD_NICENESS = 19;
 
 await serveLines(async ({ children, parallel }: { children: number; parallel: number }) => {
   let left = children;

@@ -41,8 +41,15 @@ async function tradeFor(signature: string): Promise<void> {
   const { child } = startConfined(program, { network: 'none', heapMb: HEAP_MB });
   const play = playOf();
   const start: Start = {
-    ...{ type: 'start', signature, family: signature, model: { kind: 'simulated' }, maxSteps: 30, prompt: null },
-    ...{ brief: briefOf(play), tools: toolDescriptions(play), pastMessages: 0 },
+    type: 'start',
+    signature,
+    family: signature,
+    model: { kind: 'simulated' },
+    maxSteps: 30,
+    prompt: null,
+    brief: briefOf(play),
+    tools: toolDescriptions(play),
+    pastMessages: 0,
   };
   let outcome: ChildMessage | undefined;
   const hear = async (line: string) => {

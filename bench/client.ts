@@ -1,16 +1,16 @@
 import { startHelper } from './helper.ts';
 
-/** Downloads in a process of its own, which delay neither the server nor the bench. */
+/** Downloads by a process of its own, so that they delay neither the server nor the bench. */
 
 /** What one client saw of a response. */
 export interface Seen {
-  /** Null where it left before there was a head. */
+  /** Null if it left before the head of the response arrived. */
   status: number | null;
-  /** Null where it saw none. */
+  /** Null if none arrived. */
   firstByteMs: number | null;
   bytes: number;
   seconds: number;
-  /** False where it left after the longest time. */
+  /** False if it left before the end. */
   isWhole: boolean;
 }
 

@@ -33,7 +33,7 @@ export interface Taking {
   bounds?: Partial<Bounds>;
 }
 
-/** What has been taken besides pairs. */
+/** What was measured besides the pairs. */
 export interface Beside {
   /** By default each pair is independent of the others. */
   ratios?: Ratios;

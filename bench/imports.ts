@@ -11,7 +11,7 @@ import { endedChildrenMs } from './processor-time.ts';
 import { type BenchOptions, type Measurement, PROGRAM, benchFolder, endWithBench, pidOf } from './support.ts';
 import { endAfter } from './time-limit.ts';
 
-/** An import of CSV in the order of its dates, against the sqlite3 shell's own .import of the same rows into a like table. */
+/** An import of CSV in the order of its dates, against the sqlite3 shell's own .import of the same rows into a table like it. */
 
 const SQLITE_SHELL = '/usr/bin/sqlite3';
 const SYMBOLS = 1_000;
@@ -56,7 +56,9 @@ async function* measureImportOf(rows: number, bounds: Partial<Bounds>, { self }:
   const shell = () => costOf(SQLITE_SHELL, ['prices.db'], { folder, input: SHELL_SCRIPT });
   const costs: { ours: Cost; peer: Cost }[] = [];
   const rate = (ms: number) => (rows / ms) * 1000;
-  const pairOf = ({ ours, peer }: { ours: Cost; peer: Cost }, time: 'ms' | 'processorMs') => ({ ours: rate(ours[time]), peer: rate(peer[time]) });
+  const pairOf = ({ ours, peer }: { ours: Cost; peer: Cost }, time: 'ms' | 'processorMs') => {
+    return { ours: rate(ours[time]), peer: rate(peer[time]) };
+  };
   const take = async (index: number) => {
     const pair = await oneSliceOfEach(index, ours, self ? ours : shell);
     costs.push(pair);

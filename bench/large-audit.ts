@@ -4,9 +4,9 @@ import { millisecondsOfAudit } from './audit.ts';
 import { describePairs } from './figure.ts';
 import { HUNDRED_THOUSAND, LARGE, type Size, folderWith, positionsOf } from './large-database.ts';
 import { mean } from './paired.ts';
-import { type BenchOptions, type Measurement, type Server, startServer } from './support.ts';
+import type { BenchOptions, Measurement } from './support.ts';
 import { endAfter } from './time-limit.ts';
-import { startWatched } from './watched.ts';
+import { type WatchedServer, startWatched } from './watched.ts';
 import { measureWatched } from './watched-figure.ts';
 
 /** The client leaves after the first, and the bench ends by itself after the second. The databases are made before. */
@@ -25,7 +25,7 @@ export async function* measureLargeAudit(options: BenchOptions): AsyncGenerator<
   if (options.self) return yield { what, ours: 'not measured against itself: `audit` is, in a fraction of the time' };
   const folders = { small: folderWith(HUNDRED_THOUSAND), large: folderWith(LARGE) };
   const limit = endAfter(MAX_MS, 'large-audit');
-  const small = await startServer(['model-0'], { folder: folders.small });
+  const small = await startWatched(folders.small, options);
   const watched = await startWatched(folders.large, options);
   const progress = watchProgress(watched.server.process);
   await auditOften(small, 1); // programs become faster while they are new
@@ -48,9 +48,11 @@ function nullIfTimeout(error: Error): null {
   throw error;
 }
 
-async function auditOften(server: Server, times: number): Promise<number[]> {
+/** Audits of the small database, beside the same health checks as that of the large one. */
+async function auditOften({ server, watch }: WatchedServer, times: number): Promise<number[]> {
+  const audit = () => millisecondsOfAudit(server, positionsOf(HUNDRED_THOUSAND));
   const taken: number[] = [];
-  while (taken.length < times) taken.push(await millisecondsOfAudit(server, positionsOf(HUNDRED_THOUSAND)));
+  while (taken.length < times) taken.push((await watch(audit)).result);
   return taken;
 }
 
@@ -81,5 +83,6 @@ function describeProgress(what: string, seen: readonly { done: number; total: nu
   const isWhole = ms === null || last?.done === last?.total;
   const ours = `${seen.length} lines of the log, the last at ${last?.done ?? 0} of ${last?.total ?? 0} model-days`;
   const isShort = ms !== null && ms < LOGS_AFTER_MS;
-  return { what: `${what}: progress`, ours, aims: isShort ? [] : [{ aim: 'it grows up to the end', isMet: seen.length > 0 && grows && isWhole }] };
+  const aims = isShort ? [] : [{ aim: 'it grows up to the end', isMet: seen.length > 0 && grows && isWhole }];
+  return { what: `${what}: progress`, ours, aims };
 }

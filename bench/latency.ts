@@ -31,8 +31,9 @@ interface RunningJob {
 }
 
 /**
- * How long the trigger and the status take at the 99th percentile while a job keeps the machine busy, against a bare node:http server
- * with the same bytes, asked in turn with them beside the same job. Triggers are those that are refused because a job runs.
+ * How long the trigger and the status take at the 99th percentile while a job keeps the machine busy, against a bare node:http server,
+ * asked in turn with them beside the same job. That sends the bytes of the refused trigger, and of the status when the first job began:
+ * a status grows by some times of day while its job runs. Triggers are those that are refused because a job runs.
  */
 export async function* measureLatency({ self }: BenchOptions): AsyncGenerator<Measurement> {
   const server = await startServer(Array.from({ length: MODELS }, (_, index) => `model-${index}`));
@@ -54,9 +55,11 @@ export async function* measureLatency({ self }: BenchOptions): AsyncGenerator<Me
   bare.status.stop();
   bare.trigger.stop();
   await server.stop();
-  const common = { peer: self ? ITSELF : 'bare node:http, same bytes', aims: AIMS };
-  yield describeSamples({ what: 'the status while a job runs', ...common }, taken.status);
-  yield describeSamples({ what: 'a trigger that is refused because a job runs', ...common }, taken.trigger);
+  const peerOf = (bytes: string) => (self ? ITSELF : `bare node:http, ${bytes}`);
+  const status = { what: 'the status while a job runs', peer: peerOf('the bytes of a job that begins'), aims: AIMS };
+  yield describeSamples(status, taken.status);
+  const trigger = { what: 'a trigger that is refused because a job runs', peer: peerOf('same bytes'), aims: AIMS };
+  yield describeSamples(trigger, taken.trigger);
 }
 
 async function startJob(server: Server, index: number): Promise<RunningJob> {

@@ -8,17 +8,17 @@ import type { Pair } from './paired.ts';
 import { timedRequest } from './samples.ts';
 import { type BenchOptions, type Measurement, type Server, benchFolder, startServer } from './support.ts';
 
-/** How long responses take, and what another request waits for them. */
+/** How long responses take, and how long other requests wait meanwhile. */
 
 const BOUNDS = { maxMs: 12_000 };
 export const LONGEST_HEALTH_MS = 50;
-/** The peer of a /health beside other work: on a busy machine that waits too. */
+/** The peer of a /health beside other work: on a busy machine the peer waits too. */
 export const BARE_HEALTH = 'bare node:http, same bytes, asked in turn';
 
 /** Requests a URL and reads the response, in JSON; resolves to the milliseconds that it took. */
 export async function millisecondsOf(url: string): Promise<number> {
   const { ms, body } = await timedRequest(url);
-  if (body.at(-1) !== '}'.charCodeAt(0)) throw new Error(`${url} answered half`);
+  if (body.at(-1) !== '}'.charCodeAt(0)) throw new Error(`The response to ${url} is not whole`);
   return ms;
 }
 

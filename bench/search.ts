@@ -30,7 +30,8 @@ export async function* measureSearch(options: BenchOptions): AsyncGenerator<Meas
       await searchLogs(log.database, search, { signal: new AbortController().signal });
       return performance.now() - startedAt;
     };
-    yield await besideCalibration(`search of ${MODEL_DAYS.toLocaleString('en-US')} model-days for ${words}`, slice, { bounds: { maxMs: 10_000 }, ...options });
+    const what = `search of ${MODEL_DAYS.toLocaleString('en-US')} model-days for ${words}`;
+    yield await besideCalibration(what, slice, { bounds: { maxMs: 10_000 }, ...options });
   }
   log.database.close();
 }

@@ -40,7 +40,7 @@ const folders: string[] = [];
 const children: ChildProcess[] = [];
 let isGuarded = false;
 
-/** From the first child or folder on, they go when this process ends, also by a signal. A test that imports this file has neither. */
+/** Ends all children and removes all folders when this process ends, also by a signal. Not before there are any: tests import this file. */
 function guardEnd(): void {
   if (isGuarded) return;
   isGuarded = true;
@@ -67,7 +67,7 @@ export function benchFolder(): string {
   return folder;
 }
 
-/** The number of a process that has been started; throws if it could not be. */
+/** The process id of a child; throws if it could not be started. */
 export function pidOf({ pid, spawnfile }: ChildProcess): number {
   if (pid === undefined) throw new Error(`Cannot start ${spawnfile}`);
   return pid;
@@ -146,7 +146,7 @@ export interface JobStatus {
   details: { started_at: string | null }[];
 }
 
-/** Rejects where there is none. */
+/** Rejects if the response is not a status. */
 export async function getStatus(url: string): Promise<JobStatus> {
   const response = await fetch(url, { headers: PLAIN });
   if (response.status !== 200) throw new Error(`${url} answered ${response.status}`);

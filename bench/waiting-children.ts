@@ -25,7 +25,7 @@ export interface Waiting {
   /** A request to the model takes between half of this and one and a half times this. */
   thinkingMs: number;
   tls: boolean;
-  /** Called with the processes of a bench, besides its own, before the children spawn. */
+  /** Called with the process ids of the service and of what the bench has started, while the first children spawn. */
   onStart?: (pids: readonly number[]) => Promise<void>;
 }
 
@@ -37,6 +37,7 @@ interface Running {
   server: Server;
   model: SlowModel;
   statusUrl: string;
+  triggeredAt: number;
   bare: BareServer;
 }
 
@@ -45,11 +46,12 @@ export async function* measureWaitingChildren({ onStart, ...waiting }: Waiting &
   const model = await startSlowModel({ thinkingMs, tls });
   const server = await startProdServer(model, children);
   const availableBefore = availableMb();
+  const triggeredAt = performance.now();
   const statusUrl = `${server.url}/simulate/status/${await triggerJob(server, { start_date: DATE, end_date: DATE })}`;
   const bytes = await sameBytesAs(statusUrl);
   const bare = await serveSameBytes(bytes);
   await onStart?.([bare.pid, model.pid, pidOf(server.process)]);
-  const { samples, completed, spawnedMs, memory, statusBytes } = await observe({ server, model, statusUrl, bare }, waiting);
+  const { samples, completed, spawnedMs, memory, statusBytes } = await observe({ server, model, statusUrl, triggeredAt, bare }, waiting);
   const peakMb = peakMemoryMb(pidOf(server.process));
   bare.stop();
   await server.stop();
@@ -58,9 +60,10 @@ export async function* measureWaitingChildren({ onStart, ...waiting }: Waiting &
   const aims = [{ aim: `${children}`, isMet: completed === children }];
   yield { what: `${children} models side by side (${wire}): completed`, ours: `${completed}`, aims };
   yield { what: 'until all of them wait for the model', ours: `${(spawnedMs / 1000).toFixed(1)} s` };
-  const peer = self ? ITSELF : 'bare node:http, same bytes';
+  const peer = self ? ITSELF : 'bare node:http, the bytes of a job that begins';
   for (const phase of ['spawn', 'wait', 'end'] as const) {
-    const what = `the status (${kilobytes(statusBytes)} at its end, the peer's ${kilobytes(bytes.body.length)}) while ${children} children ${phase} (${wire})`;
+    const sizes = `${kilobytes(statusBytes)} at its end, the peer's ${kilobytes(bytes.body.length)}`;
+    const what = `the status (${sizes}) while ${children} children ${phase} (${wire})`;
     yield describeSamples({ what, peer, aims: AIMS[phase] }, samples[phase]);
   }
   yield* describeMemory({ ...memory, availableBefore, wire });
@@ -74,7 +77,7 @@ function kilobytes(bytes: number): string {
 interface Observed {
   samples: Record<Phase, Samples>;
   completed: number;
-  /** From the first sample until all children wait. */
+  /** From the trigger until all children wait. */
   spawnedMs: number;
   /** When all children wait. */
   memory: Memory;
@@ -83,9 +86,8 @@ interface Observed {
 }
 
 /** Asks for the status and its peer in turn until the job has ended. */
-async function observe({ server, model, statusUrl, bare }: Running, { children, self }: Waiting & BenchOptions): Promise<Observed> {
+async function observe({ server, model, statusUrl, triggeredAt, bare }: Running, { children, self }: Waiting & BenchOptions): Promise<Observed> {
   const samples = { spawn: noSamples(), wait: noSamples(), end: noSamples() };
-  const startedAt = performance.now();
   let [head, statusBytes, spawnedMs] = ['', 0, 0];
   let memory: Memory | undefined;
   const completed = () => Number(/"completed":(\d+)/.exec(head)?.[1]);
@@ -100,7 +102,7 @@ async function observe({ server, model, statusUrl, bare }: Running, { children, 
     if (!head.includes('"completed_at":null')) phase = null;
     else if (phase === 'wait' && completed() > 0) phase = 'end';
     else if (phase === 'spawn' && samples.spawn.pairs.length % SAMPLES_PER_LOOK === 0 && (await model.begun()) >= children) {
-      spawnedMs = performance.now() - startedAt;
+      spawnedMs = performance.now() - triggeredAt;
       memory = readMemory(pidOf(server.process));
       await model.answer();
       phase = 'wait';

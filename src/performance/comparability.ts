@@ -62,7 +62,11 @@ export function staleness(stale: number, days: number): Incomparability[] {
 }
 
 function termsOf({ model, start, end, days, jobIds }: ModelPeriod, { configurations, initialCash }: TradingTerms): Terms {
-  const used = new Set([...jobIds].flatMap((job) => configurations.get(job) ?? []));
+  const used = new Set<AgentConfiguration>();
+  for (const job of jobIds) {
+    const configuration = configurations.get(job);
+    if (configuration !== undefined) used.add(configuration);
+  }
   const cash = initialCash.get(model) ?? null;
   return {
     model,

@@ -37,14 +37,18 @@ export function* prepareReports(request: ReportRequest): Steps<Basis> {
   const { database, wanted, riskFree } = request;
   const { periods, days, failed } = yield* readChosenDays(request);
   const benchmark = yield* benchmarkSteps(database, wanted, days);
+  yield null; // each of these takes milliseconds where every day of ten years has a job of its own
   const stored = storedConfigurations(database, new Set(days.map(({ jobId }) => jobId)));
   const configurations = parseAgentConfigurations(stored);
   const initialCash = initialCashOf(database, periods.map(({ model }) => model));
+  yield null;
+  const incomparable = compareModels(periods, { configurations, initialCash });
+  yield null;
   return {
     periods,
     benchmark,
     benchmarkReport: reportBenchmark(benchmark, days, riskFree),
-    incomparable: compareModels(periods, { configurations, initialCash }),
+    incomparable,
     failed,
     initialCash,
     findUnknown: createUnknownSearch(database),

@@ -234,6 +234,24 @@ test('the event loop runs between any two slices of work', async () => {
   assert.equal(new Set(later).size, later.length);
 });
 
+test('the event loop runs between any two slices of a long response that has nothing to send yet', async (t) => {
+  let rounds = 0;
+  const seen: number[] = [];
+  function* slow(): Generator<string> {
+    for (let piece = 0; piece < 20; piece += 1) {
+      for (const end = performance.now() + SLICE_MS; performance.now() < end;);
+      seen.push(rounds);
+      globalThis.setImmediate(() => (rounds += 1));
+      yield '';
+    }
+    yield '{}';
+  }
+  const long = createLongResponses({ maxLongResponses: 1, heartbeatMs: 60_000 });
+  const server = await serve(t, (response) => sendPieces(response, slow(), { long, headers: [] }));
+  assert.equal(await (await fetch(urlOf(server))).text(), '{}');
+  assert.equal(new Set(seen).size, seen.length);
+});
+
 test('new callers share the turns with those already at work', async () => {
   const order: string[] = [];
   const take = (name: string, isFirst: boolean) => nextTurn({ isFirst }).then(() => order.push(name));

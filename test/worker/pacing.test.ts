@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import type { EventLoop } from '../../src/event-loop.ts';
+import { type EventLoop, eventLoop } from '../../src/event-loop.ts';
 import { createPace } from '../../src/worker/pacing.ts';
 
 /** An event loop whose time passes only here: each round takes what the list says next, then nothing. */
@@ -83,4 +83,17 @@ test('what fails in its turn rejects, and the next has its turn', async () => {
   const next = inTurn(async () => 'started');
   await assert.rejects(broken, /EAGAIN/);
   assert.equal(await next, 'started');
+});
+
+test('the event loop of the process goes round once, and calls nothing that was cancelled', async () => {
+  const events: string[] = [];
+  globalThis.setImmediate(() => events.push('round'));
+  await eventLoop.round();
+  const cancel = eventLoop.after(1, () => events.push('cancelled'));
+  await new Promise<void>((resolve) => {
+    eventLoop.after(1, () => events.push('called'));
+    eventLoop.after(2, resolve);
+    cancel();
+  });
+  assert.deepEqual(events, ['round', 'called']);
 });

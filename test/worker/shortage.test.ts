@@ -260,3 +260,15 @@ test('the wait for the first line counts time in which the child works a tenth',
   const atWork = await tenths(process.pid); // which works whenever it looks
   assert.ok(atWork >= 100 && atWork <= 101, `${atWork}`); // a tenth is no exact number
 });
+
+test('a child whose line is read in the round after its time limit is not silent', async () => {
+  const loop = createTestLoop();
+  let isSilent = false;
+  const end = watchSilence(undefined, {
+    patienceMs: 100,
+    loop: { after: loop.after, round: async () => end() },
+    onSilent: () => (isSilent = true),
+  });
+  await loop.pass(100);
+  assert.equal(isSilent, false);
+});

@@ -1,6 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { CalendarDate } from '../calendar.ts';
 import type { Steps } from '../turns.ts';
+import { adjustedSourcesInSql } from './adjusted-sources.ts';
 import { storedColumns } from './manifest.ts';
 import type { Opening } from './openings.ts';
 import type { PackageFile } from './package-file.ts';
@@ -108,15 +109,22 @@ function copy(
 function copyPrices(target: PackageFile, symbol: string, lastDate: CalendarDate): void {
   for (const table of OF_SYMBOL) copy(target, table, { where: 'symbol = ?', values: [symbol] });
   const values = [symbol, lastDate];
-  copy(target, 'price_revisions', { where: 'symbol = ? AND date <= ?', values });
+  copy(target, 'price_revisions', { where: `symbol = ?1 AND (date <= ?2 OR ${LATER_REVISION})`, values });
   const replaced = { end_date: `min(end_date, '${lastDate}')` };
   copy(target, 'price_data_coverage', { where: 'symbol = ? AND start_date <= ?', values, replaced });
-  copy(target, 'price_data', { where: `symbol = ?1 AND (date <= ?2 OR ${FIRST_OF_LATER_SOURCE})`, values });
+  copy(target, 'price_data', { where: `symbol = ?1 AND (date <= ?2 OR ${LATER_BAR})`, values });
 }
 
-/** Whether splits and dividends count for a series depends on all of its sources: of a source that came later, one bar is copied. */
-const FIRST_OF_LATER_SOURCE = `date IN (
-  SELECT min(date) FROM source.price_data WHERE symbol = ?1 GROUP BY source HAVING min(date) > ?2)`;
+/**
+ * Whether splits and dividends count for a series depends on the sources of all its bars at the time, and only on whether they are
+ * free of split jumps or contain dividends. So for each such source the bar is copied that was there first of the later ones, and of
+ * those replaced since, one for each span of time.
+ */
+const LATER = `symbol = ?1 AND date > ?2 AND source IN (${adjustedSourcesInSql})`;
+const LATER_BAR = `date IN (
+  SELECT date FROM (SELECT date, min(recorded_at) FROM source.price_data WHERE ${LATER} GROUP BY source))`;
+const LATER_REVISION = `revision_id IN (
+  SELECT min(revision_id) FROM source.price_revisions WHERE ${LATER} GROUP BY source, recorded_at, replaced_at)`;
 
 /** The close of the session: its date, its note and one position, with the prices that valued it and the lots. */
 function copyOpening({ connection }: PackageFile, { sessionId, initialCash, lots }: Opening): void {

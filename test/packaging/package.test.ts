@@ -13,7 +13,7 @@ import { integer, query, text } from '../../src/database/rows.ts';
 import { withSnapshot } from '../../src/database/snapshot.ts';
 import { packageJob } from '../../src/packaging/package.ts';
 import { atOnce } from '../support/at-once.ts';
-import { type Books, auditOf, fourDays } from '../support/books.ts';
+import { type Books, auditOf, fourDays, replayOf } from '../support/books.ts';
 import { runs } from '../support/long.ts';
 import { anyBars, anyEvents, booksIn } from '../support/random-books.ts';
 import { richBooks } from '../support/rich-books.ts';
@@ -221,6 +221,32 @@ test('a package of a package is the same', async (t) => {
   assert.deepEqual(await withSnapshot(second, (snapshot) => MANIFEST.all(snapshot)), await withSnapshot(first, (snapshot) => MANIFEST.all(snapshot)));
   database.close();
 });
+
+/** What made the series of a split stock free of jumps when the model ran: a bar after the end of the job, which has gone since. */
+const goneSince: [name: string, happens: (books: Books) => void][] = [
+  ['it was removed', ({ remove }) => remove('price_data', 'ORLY', '2025-02-03')],
+  ['its source has a bar within the job now', ({ setBar }) => setBar('ORLY', '2025-01-02', { open: 19, close: 19, source: 'yahoo' })],
+];
+for (const [name, happens] of goneSince)
+  test(`a package replays although a later bar decided which splits count, and ${name}`, async (t) => {
+    const folder = temporaryFolder(t);
+    const target = join(folder, 'paper.db');
+    const books = await fourDays(join(folder, 'jobs.db'));
+    books.setBar('ORLY', '2025-02-03', { open: 20, close: 20, source: 'yahoo' });
+    books.setBar('ORLY', '2025-01-09', { open: 40, close: 40 });
+    books.setSplit('ORLY', '2025-01-09', 2, 1);
+    books.wait(3600);
+    await books.day('2025-01-09');
+    books.wait(3600);
+    happens(books);
+    assert.equal((await replayOf(books.database)).same, '5 of 5');
+    await packageJob({ path: books.database.path, jobId: 'job-5', target });
+    const paper = openDatabase(target);
+    const { same, differences, late } = await replayOf(paper);
+    assert.deepEqual([same, differences, late], ['1 of 1', [], []]);
+    paper.close();
+    books.database.close();
+  });
 
 const refusals: [name: string, jobId: string, sql: string, message: RegExp][] = [
   ['an unknown job', 'job-9', '', /^Cannot back up job job-9: there is no such job in .*jobs\.db; GET \/jobs lists its jobs$/],

@@ -238,6 +238,7 @@ for (const [name, happens] of goneSince)
     books.wait(3600);
     await books.day('2025-01-09');
     books.wait(3600);
+    books.setBar('ORLY', '2025-01-31', { open: 20, close: 20, source: 'yahoo' });
     happens(books);
     assert.equal((await replayOf(books.database)).same, '5 of 5');
     await packageJob({ path: books.database.path, jobId: 'job-5', target });

@@ -73,6 +73,11 @@ export const HELD_DATE = '2025-10-07';
 export const THREE_DATES = { start_date: '2025-10-06', end_date: '2025-10-08' };
 const ONE_DATE = { start_date: HELD_DATE, end_date: HELD_DATE };
 const SIDE_BY_SIDE = 60;
+/**
+ * However fast this machine is, engines take their time: Slurm starts the next step a minute after its controller has come back, and
+ * notices a dead node after up to half a minute; ssh notices a cut cable after 15 to 20 seconds.
+ */
+export const ENGINE_PATIENCE_MS = 200_000;
 
 export function isHeld(request: ModelRequest): boolean {
   const { date, step } = whereIs(request);
@@ -137,7 +142,7 @@ export async function assertLost(
   { held, victims, reason }: { held: Held; victims: readonly string[]; reason: RegExp },
 ): Promise<void> {
   const failed = service.database.statement(`SELECT count(*) AS n FROM job_details WHERE status = 'failed'`);
-  await until('the model-days to fail', () => failed.get()?.['n'] === victims.length);
+  await until('the model-days to fail', () => failed.get()?.['n'] === victims.length, ENGINE_PATIENCE_MS);
   held.release();
   const { details } = await service.waitForJob(id);
   const failures = details.filter(({ status }: any) => status !== 'completed');

@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { until } from '../support/until.ts';
 import { hasEngine } from './install.ts';
 import {
+  ENGINE_PATIENCE_MS,
   type Engine,
   HELD_DATE,
   assertLost,
@@ -56,7 +57,7 @@ test('Slurm', async (t) => {
     assert.deepEqual(left(), []);
   });
 
-  await t.test('a killed step daemon, for which srun waits for ever, costs one model-day its time limit', async (t) => {
+  await t.test('a killed step daemon, for which srun waits forever, costs one model-day its time limit', async (t) => {
     const settings = { modelDayTimeoutMs: 20_000 };
     const request = { start_date: HELD_DATE, end_date: HELD_DATE };
     const job = { held: await startHeldModels(t), names: ['alpha'], settings, request };
@@ -75,6 +76,8 @@ test('Slurm', async (t) => {
     const failed = () => service.logLines.filter(({ message }) => message === 'the machine ended a model process').length;
     await until('starts to fail', () => failed() >= TRIES_WITHOUT_CONTROLLER);
     await slurm.startController();
+    const ended = service.database.statement('SELECT 1 FROM jobs WHERE completed_at IS NOT NULL');
+    await until('the job to end', () => ended.get() !== undefined, ENGINE_PATIENCE_MS);
     const { status, progress, warnings } = await service.waitForJob(id);
     assert.deepEqual([status, progress.completed], ['completed', 9]);
     assert.ok(warnings.some((warning: string) => warning.startsWith('Model processes did not start through srun;')), warnings.join());

@@ -50,7 +50,7 @@ test('a package answers as the service does for its job, over chains that began 
   const { bytes, ...summary } = await packageJob({ path, jobId: JOB, target });
   assert.deepEqual(summary, { jobs: 1, modelDays: 43, positions: 89, bars: 3060 });
   assert.ok(bytes > 100_000);
-  const [service, view] = [await startTestService(t, { folder, settings: { deploymentMode: 'PROD', preserveDevData: null } }), await startTestView(t, target)];
+  const [service, view] = [await startTestService(t, { folder, settings: { deploymentMode: 'PROD', preserveDevData: null }, isForged: true }), await startTestView(t, target)];
   for (const [request, exceptions = /$^/g] of requests) {
     const [ours, its] = await Promise.all([service, view].map(async ({ url }) => (await fetch(url + request)).text()));
     const plain = (text: string | undefined) => text?.replaceAll(exceptions, '').replaceAll('"deployment_mode":"UNKNOWN"', '"deployment_mode":"PROD"');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { chmodSync, closeSync, copyFileSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync, watch, writeFileSync, writeSync } from 'node:fs';
+import { chmodSync, closeSync, copyFileSync, linkSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync, watch, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
@@ -240,6 +240,18 @@ async function readAll(url: string): Promise<void> {
   }
 }
 
+/** Node under a path of the test's own: another user may not enter the folder of this checkout. */
+const NODE_HERE = './node';
+
+function bringNode(cwd: string): void {
+  const path = join(cwd, NODE_HERE);
+  try {
+    linkSync(process.execPath, path);
+  } catch {
+    copyFileSync(process.execPath, path); // it is on another file system
+  }
+}
+
 /** Starts a view of a file by the program; as another user where this one is root, for whom nothing is read-only. */
 async function startView(
   t: TestContext,
@@ -248,7 +260,8 @@ async function startView(
 ) {
   const otherUser = isOther && process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   const env = { API_PORT: '0', RUNTIME_CONFIG_PATH: RUNTIME_CONFIG, ...own };
-  const program = followProgram(spawn(process.execPath, ['server.js', 'view', file], { cwd, env, ...otherUser }));
+  const node = isOther ? NODE_HERE : process.execPath;
+  const program = followProgram(spawn(node, ['server.js', 'view', file], { cwd, env, ...otherUser }));
   t.after(() => program.process.kill('SIGKILL'));
   const [, port] = await program.waitFor(/"message":"listening".*?"port":(\d+)/);
   return { ...program, url: `http://127.0.0.1:${port}` };
@@ -290,6 +303,7 @@ test('backup --job and view, beside a running server and in a read-only folder: 
   await t.test('a view of it in a read-only folder, by another user', async () => {
     const own = contentOf(paper);
     chmodSync(join(paper, 'paper.db'), 0o444);
+    bringNode(cwd);
     for (const folder of [paper, cwd]) chmodSync(folder, 0o555);
     const view = await startView(t, 'paper/paper.db', { cwd, isOther: true });
     assert.match((await view.waitFor(/^paper.*$/m))[0], /^paper\/paper\.db, made in DEV mode, with simulated models: http:\/\/localhost:\d+\/ \(Ctrl-C ends it\)$/);

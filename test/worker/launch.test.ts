@@ -151,7 +151,7 @@ test('short of processors or memory, the service comes before its children', { s
   const child = startProcess('', { network: 'none', heapMb: 64 });
   t.after(() => child.kill('SIGKILL'));
   const { pid = 0 } = child;
-  assert.equal(getPriority(pid), 19);
+  assert.equal(getPriority(pid), 10);
   assert.equal(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'), '1000\n');
 });
 

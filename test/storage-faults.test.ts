@@ -32,6 +32,8 @@ test(
     assert.ok((await ask(`${url}/results`)).count >= before.progress.completed, 'what was committed can be read');
     const { detail } = await ask(`${url}/search?q=done`);
     assert.match(detail, /^Cannot extend the index of words\. Cannot use the database: the disk is full\. Search again when /);
+    await program.shell('truncate --size=-8K data/ballast');
+    assert.equal((await ask(`${url}/health`)).status, 'unhealthy', 'room for a page is no room for a model-day');
     await program.free();
     const status = await cancelWhenMoving(url, job_id);
     assert.match(String(status.warnings), /^Waited \d+ seconds?: Cannot use the database: the disk is full$/);

@@ -7,6 +7,7 @@ import { isLockHeld, lockIsHeld, storageFaultOf } from './storage/faults.ts';
 import { assertOneName, realPathOf } from './storage/file.ts';
 import { makeFolder } from './storage/folder.ts';
 import { type OnRepair, noGuard, watchFiles } from './storage/guard.ts';
+import { assertRoom } from './storage/room.ts';
 import { checkOwnership, isForeign, migrate } from './migrate.ts';
 import { newestVersion } from './schema.ts';
 
@@ -42,7 +43,10 @@ export interface Database extends Reader {
    * when the files at the path are no longer those that were opened; with the signal's reason once that is aborted.
    */
   write<Result>(work: () => Result, options?: { signal?: AbortSignal | undefined }): Promise<Result>;
-  /** Tries to write; a connection opened with `isServing` does not wait for locks. Returns why it cannot, in words, or null. */
+  /**
+   * Tries to write, and looks whether the disk has room for more; a connection opened with `isServing` does not wait for
+   * locks. Returns why it cannot, in words, or null.
+   */
   probe(): string | null;
   /** As `probe`, but only tries after a transaction that the storage made fail. */
   storageFault(): string | null;
@@ -181,8 +185,11 @@ function wrap(
   };
   const probe = (): string | null => {
     try {
-      // Writes a value that is already there: a page goes to disk, but nothing changes.
-      transaction(() => connection.exec(`PRAGMA user_version = ${newestVersion}`));
+      transaction(() => {
+        if (path !== IN_MEMORY) assertRoom(path);
+        // Writes a value that is already there: a page goes to disk, but nothing changes.
+        connection.exec(`PRAGMA user_version = ${newestVersion}`);
+      });
       return null;
     } catch (error) {
       return storageFaultOf(error) ?? messageOf(error);

@@ -3,6 +3,7 @@ import { asObject } from '../../json.ts';
 
 const SQLITE_BUSY = 5;
 const LOCK_HELD = 'another program holds its write lock';
+const DISK_FULL = 'the disk is full';
 
 /** What can be wrong with the storage, by SQLite's primary result codes (https://sqlite.org/rescode.html). */
 const STORAGE_FAULTS = new Map([
@@ -11,7 +12,7 @@ const STORAGE_FAULTS = new Map([
   [8, 'it is read-only'],
   [10, 'the disk reports an input or output error'],
   [11, 'its file is damaged'],
-  [13, 'the disk is full'],
+  [13, DISK_FULL],
   [14, 'its file cannot be opened'],
   [26, 'its file is damaged'],
 ]);
@@ -34,6 +35,11 @@ export function isLockHeld(thrown: unknown): boolean {
 /** Throws because the write lock stayed taken. */
 export function lockIsHeld(): never {
   throw storageFault(LOCK_HELD);
+}
+
+/** Throws because the disk has no room. */
+export function diskIsFull(): never {
+  throw storageFault(DISK_FULL);
 }
 
 export function storageFault(what: string, cause?: unknown): ServiceError {

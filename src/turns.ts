@@ -85,11 +85,15 @@ export type Steps<Result> = Generator<null, Result, void>;
 const ITEMS_PER_STEP = 2_000;
 
 /** As `map`, for long lists, with pauses. */
-export function* mapInSteps<Item, Result>(items: readonly Item[], map: (item: Item) => Result): Steps<Result[]> {
+export function* mapInSteps<Item, Result>(
+  items: readonly Item[],
+  map: (item: Item) => Result,
+  itemsPerStep = ITEMS_PER_STEP,
+): Steps<Result[]> {
   const results: Result[] = [];
   for (const item of items) {
     results.push(map(item));
-    if (results.length % ITEMS_PER_STEP === 0) yield null;
+    if (results.length % itemsPerStep === 0) yield null;
   }
   return results;
 }

@@ -73,7 +73,7 @@ const ACTIVE = query(
 export function activeModelDays(
   database: Database,
   models: readonly string[],
-  { startDate, endDate }: { startDate: CalendarDate; endDate: CalendarDate },
+  { from, to }: { from: CalendarDate; to: CalendarDate },
 ): RowOf<typeof ACTIVE>[] {
-  return ACTIVE.all(database, JSON.stringify(models), startDate, endDate);
+  return ACTIVE.all(database, JSON.stringify(models), from, to);
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { CalendarDate } from '../calendar.ts';
-import { type DeploymentMode, type JobStatus, jobStatuses, skipReasons } from '../domain.ts';
+import { type DeploymentMode, type JobStatus, jobStatuses } from '../domain.ts';
 import { tryParse } from '../json.ts';
 import type { Database } from './database.ts';
+import { addModelDays, dateSpans } from './job-days.ts';
 import { type RowOf, flag, integer, oneOf, orNull, query, text } from './rows.ts';
-import { type ModelDay, endModelDay } from './sessions.ts';
 
 const RUNS = query(
   `SELECT model, start_date AS startDate, coalesce(family, model) AS family, entry FROM simulation_runs
@@ -43,11 +43,9 @@ export interface StoredJob {
   /** As JSON text. */
   agentConfig: string;
   runs: StoredRun[];
-  /** The model-days that have not ended, by date, then in the order of the job's models. */
-  pending: ModelDay[];
 }
 
-/** Inserts a job with its runs and model-days within the caller's transaction. */
+/** Inserts a job with its runs, and with its model-days unless they are more than one span; within the caller's transaction. */
 export function insertJob(database: Database, job: NewJob): void {
   database
     .statement(
@@ -74,13 +72,8 @@ export function insertJob(database: Database, job: NewJob): void {
   job.runs.forEach(({ model, startDate, entry = null, family = null }, index) =>
     insertRun.run(job.jobId, model, index, startDate, job.createdAt, entry, family),
   );
-  database
-    .statement(
-      `INSERT INTO job_details (job_id, date, model)
-       SELECT job_id, day.value, simulation_runs.model
-       FROM jobs, json_each(jobs.dates) AS day JOIN simulation_runs USING (job_id) WHERE job_id = ?`,
-    )
-    .run(job.jobId);
+  const [span, ...others] = dateSpans(database, job.jobId);
+  if (span !== undefined && others.length === 0) addModelDays(database, job.jobId, span);
 }
 
 const EXISTS = query('SELECT 1 FROM jobs WHERE job_id = ?', [integer]);
@@ -113,23 +106,15 @@ const JOB = query(
   { jobId: text, startDate: text, endDate: text, replaceExisting: flag, agentConfig: text },
 );
 
-const PENDING = query(
-  `SELECT job_id AS jobId, date, model FROM job_details JOIN simulation_runs USING (job_id, model)
-   WHERE job_id = ? AND job_details.status IN ('pending', 'running') ORDER BY date, model_index`,
-  { jobId: text, date: text, model: text },
-);
-
 export function loadJob(database: Database, jobId: string): StoredJob {
   const job = JOB.one(database, jobId);
   const replaceExisting = job.replaceExisting === 1;
-  return { ...job, replaceExisting, runs: RUNS.all(database, jobId), pending: PENDING.all(database, jobId) };
+  return { ...job, replaceExisting, runs: RUNS.all(database, jobId) };
 }
 
-const ENDED = query('SELECT count(*) FROM job_details WHERE job_id = ? AND completed_at IS NOT NULL', [integer]);
-
-/** How many model-days of a job have ended, in any status. */
-export function endedModelDays(database: Database, jobId: string): number {
-  return ENDED.one(database, jobId)[0];
+/** The models of a job, in its order. */
+export function modelsOfJob(database: Database, jobId: string): string[] {
+  return RUNS.all(database, jobId).map(({ model }) => model);
 }
 
 /** Advances an unfinished job to another status; the first time also stores when it started. */
@@ -153,32 +138,12 @@ export function addWarnings(database: Database, jobId: string, warnings: readonl
   database.statement('UPDATE jobs SET warnings = ? WHERE job_id = ?').run(JSON.stringify(all), jobId);
 }
 
-/** Marks model-days as skipped, each with its reason. */
-export function skipModelDays(
+/** Ends an unfinished job within the caller's transaction. */
+export function endJob(
   database: Database,
-  skips: readonly { modelDay: ModelDay; reason: string }[],
-  at: string,
+  jobId: string,
+  { status, error, at }: { status: JobStatus; error: string | null; at: string },
 ): void {
-  for (const { modelDay, reason } of skips)
-    endModelDay(database, modelDay, { status: 'skipped', error: reason, completedAt: at });
-}
-
-/** The status, reason and time with which a job or model-day ends. */
-interface End<Status> {
-  status: Status;
-  error: string | null;
-  at: string;
-}
-
-/** Returns how many model-days of the job had not yet ended. */
-function endRemainingModelDays(database: Database, jobId: string, { status, error, at }: End<'failed' | 'skipped'>): number {
-  const { changes } = database
-    .statement('UPDATE job_details SET status = ?, error = ?, completed_at = ? WHERE job_id = ? AND completed_at IS NULL')
-    .run(status, error, at, jobId);
-  return Number(changes);
-}
-
-function endJob(database: Database, jobId: string, { status, error, at }: End<JobStatus>): void {
   const { changes } = database
     .statement(
       `UPDATE jobs SET status = ?1, error = ?2, started_at = coalesce(started_at, ?3), completed_at = ?3
@@ -186,49 +151,6 @@ function endJob(database: Database, jobId: string, { status, error, at }: End<Jo
     )
     .run(status, error, at, jobId);
   assert.equal(changes, 1, 'only an unfinished job can end');
-}
-
-/** Fails every unfinished model-day of a job, because the job itself cannot continue. */
-export function failRemainingModelDays(
-  database: Database,
-  jobId: string,
-  { error, at }: { error: string; at: string },
-): void {
-  endRemainingModelDays(database, jobId, { status: 'failed', error, at });
-}
-
-/** Cancels an unfinished job within the caller's transaction; completed model-days are kept. Returns how many were not run. */
-export function cancelJob(database: Database, jobId: string, at: string): number {
-  const skipped = endRemainingModelDays(database, jobId, { status: 'skipped', error: skipReasons.cancelled, at });
-  endJob(database, jobId, { status: 'cancelled', error: null, at });
-  return skipped;
-}
-
-const COUNTS = query(
-  `SELECT count(*) FILTER (WHERE status = 'completed') AS completed, count(*) FILTER (WHERE status = 'failed') AS failed
-   FROM job_details WHERE job_id = ?`,
-  { completed: integer, failed: integer },
-);
-
-/**
- * Ends a job. Its status follows from its model-days: `completed` when none failed, `partial` when some failed and some
- * completed, `failed` otherwise; a job-level error makes it `failed`.
- */
-export function finishJob(
-  database: Database,
-  jobId: string,
-  { error, at }: { error: string | null; at: string },
-): JobStatus {
-  const { completed, failed } = COUNTS.one(database, jobId);
-  const withoutError = failed === 0 ? 'completed' : completed > 0 ? 'partial' : 'failed';
-  const status = error === null ? withoutError : 'failed';
-  endJob(database, jobId, { status, error, at });
-  return status;
-}
-
-/** Makes running model-days pending again, to be resumed where their reasoning logs end; within the caller's transaction. */
-export function returnToPending(database: Database, jobId: string): void {
-  database.statement(`UPDATE job_details SET status = 'pending' WHERE job_id = ? AND status = 'running'`).run(jobId);
 }
 
 const STATUS = query('SELECT status FROM jobs WHERE job_id = ?', [oneOf(jobStatuses)]);

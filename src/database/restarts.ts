@@ -1,5 +1,5 @@
 import type { Database } from './database.ts';
-import { returnToPending } from './jobs.ts';
+import { returnToPending } from './job-days.ts';
 import { integer, query } from './rows.ts';
 
 const NOTE_RESTART = query(

@@ -1,5 +1,6 @@
-import type { Database } from './database.ts';
-import { integer, query, real } from './rows.ts';
+import type { CalendarDate } from '../calendar.ts';
+import type { Database, Reader } from './database.ts';
+import { type RowOf, integer, orNull, query, real, text } from './rows.ts';
 import type { ModelDay } from './sessions.ts';
 
 /** What a step of a model-day used; null where unknown. */
@@ -47,15 +48,26 @@ export function finite(cost: string): string {
   return `iif(${cost} < 9e999, ${cost}, NULL)`;
 }
 
-const COST = query(
-  `SELECT total(cost_usd) FROM simulation_runs JOIN job_details USING (job_id, model)
-   WHERE job_id = ? AND coalesce(family, model) = ?`,
-  [real],
+const COSTS_ON_DATE = query(
+  `SELECT coalesce(family, model) AS family, cost_usd AS costUsd
+   FROM job_details CROSS JOIN simulation_runs USING (job_id, model) WHERE job_id = ? AND date = ? AND cost_usd IS NOT NULL`,
+  { family: text, costUsd: orNull(real) },
 );
 
-/** What all runs of a family have cost in a job so far, in dollars; 0 when nothing is known. */
-export function costInJob(database: Database, jobId: string, family: string): number {
-  return COST.one(database, jobId, family)[0];
+/** What each model-day of a job on a date has cost so far, in dollars, as far as that is known. */
+export function costsOnDate(reader: Reader, jobId: string, date: CalendarDate): RowOf<typeof COSTS_ON_DATE>[] {
+  return COSTS_ON_DATE.all(reader, jobId, date);
+}
+
+const COSTS_OF_RUNS = query(
+  `SELECT cost_usd FROM json_each(?3) AS chosen CROSS JOIN job_details ON model = chosen.value
+   WHERE job_id = ?1 AND date = ?2 AND cost_usd IS NOT NULL`,
+  [orNull(real)],
+);
+
+/** What each of some runs of a job has cost on a date so far, in dollars, as far as that is known. */
+export function costsOfRuns(reader: Reader, { jobId, date }: Pick<ModelDay, 'jobId' | 'date'>, models: readonly string[]): number[] {
+  return COSTS_OF_RUNS.all(reader, jobId, date, JSON.stringify(models)).map(([costUsd]) => costUsd ?? 0);
 }
 
 const UNKNOWN_COST = query(

@@ -1,15 +1,18 @@
 import { dateOf, timestamp } from '../calendar.ts';
 import type { AgentConfiguration } from '../configuration-schema.ts';
 import { agentConfigurationFor, readConfiguration } from '../configuration.ts';
-import { cancelJob, insertJob, statusOfJob, unfinishedJobId } from '../database/jobs.ts';
+import { isBeingCancelled } from '../database/job-days.ts';
+import { insertJob, unfinishedJobId } from '../database/jobs.ts';
 import { noteRestart } from '../database/restarts.ts';
 import { firstActiveDate, lastActiveDate } from '../database/active-days.ts';
 import { ServiceError } from '../domain.ts';
 import { type Entry, encodeEntry } from '../entry.ts';
 import { logUnexpected } from '../log.ts';
+import { bySlices, mapInSteps } from '../turns.ts';
 import type { WorkerContext } from '../worker/context.ts';
 import { resolveEntry } from '../worker/entries.ts';
 import { endJob, warnOfStale } from '../worker/worker.ts';
+import { cancelJob } from './cancel.ts';
 import { type ModelRun, expandModels, warnOfNewRuns } from './expand-models.ts';
 import { rememberSubmission, submittedBefore } from './idempotency.ts';
 import { resolveRange } from './range.ts';
@@ -18,6 +21,9 @@ import { runThroughFaults } from './through-faults.ts';
 
 /** After this many restarts in a row without progress a job is given up: it may be what ends the process. */
 const MAX_IDLE_RESTARTS = 10;
+
+/** What so many models ask is read and encoded without a pause. */
+const ENTRIES_PER_STEP = 100;
 
 /** The jobs of the service: one at a time, run in the background. */
 export interface Jobs {
@@ -53,6 +59,19 @@ export function createJobs(context: WorkerContext): Jobs {
       logUnexpected(log, error, { jobId, consequence: 'the job continues at the next start' });
     });
   };
+  const cancel = async (jobId: string) => {
+    let isBegun = false;
+    const onBegun = () => {
+      isBegun = true;
+      current.abort('Cancelled');
+    };
+    try {
+      return await cancelJob(context, jobId, { onBegun });
+    } catch (error) {
+      if (isBegun) start(jobId); // which waits until the database can be written, and cancels the rest
+      throw error;
+    }
+  };
   return {
     async submit(request, idempotencyKey) {
       const { job, isNew } = await submitOnce(context, request, { idempotencyKey });
@@ -63,10 +82,9 @@ export function createJobs(context: WorkerContext): Jobs {
       return job;
     },
     async cancel(jobId) {
-      const notRun = await cancelOnce(context, jobId);
+      const notRun = await cancel(jobId);
       if (notRun === null) return null;
       log.info('job cancelled', { jobId, notRun });
-      current.abort('Cancelled');
       // Only now, because reading years of model-days takes a while, and the job must stop first.
       await warnOfStale(context, jobId);
       return notRun;
@@ -74,6 +92,7 @@ export function createJobs(context: WorkerContext): Jobs {
     async resume() {
       const jobId = unfinishedJobId(database);
       if (jobId === null) return;
+      if (await bySlices(isBeingCancelled(database, jobId))) return start(jobId);
       const idleRestarts = await database.write(() => noteRestart(database, jobId));
       log.info('job resumed', { jobId, idleRestarts });
       if (idleRestarts < MAX_IDLE_RESTARTS) return start(jobId);
@@ -87,25 +106,10 @@ export function createJobs(context: WorkerContext): Jobs {
   };
 }
 
-/** Cancels a job in the database. Null for one that was already cancelled; takes the write lock only if needed. */
-async function cancelOnce({ database, clock }: WorkerContext, jobId: string): Promise<number | null> {
-  if (!isCancellable(database, jobId)) return null;
-  const at = timestamp(clock());
-  return database.write(() => (isCancellable(database, jobId) ? cancelJob(database, jobId, at) : null));
-}
-
-/** Whether a job is unfinished; false when it was already cancelled. Throws a `ServiceError` for an unknown job or one that has ended. */
-function isCancellable(database: WorkerContext['database'], jobId: string): boolean {
-  const status = statusOfJob(database, jobId);
-  if (status === null) throw new ServiceError('job_not_found', `Job ${jobId} not found`);
-  if (status === 'cancelled') return false;
-  if (unfinishedJobId(database) === jobId) return true;
-  throw new ServiceError('job_ended', `Job ${jobId} cannot be cancelled: it is ${status}`);
-}
-
 /** A run and what it asks, which is stored with it: the job runs from that, whatever becomes of the file. */
 interface ResolvedRun extends ModelRun {
   entry: Entry;
+  encoded: string;
 }
 
 interface Submission {
@@ -125,10 +129,11 @@ async function submitOnce(
   if (earlier !== null) return { job: earlier, isNew: false };
   const { settings } = context;
   const configuration = readConfiguration(settings.configurationPath);
-  const models = expandModels(request.models, configuration).map((run) => ({
-    ...run,
-    entry: resolveEntry(run, { configuration, settings }),
-  }));
+  const resolve = (run: ModelRun): ResolvedRun => {
+    const entry = resolveEntry(run, { configuration, settings });
+    return { ...run, entry, encoded: encodeEntry(entry) };
+  };
+  const models = await bySlices(mapInSteps(expandModels(request.models, configuration), resolve, ENTRIES_PER_STEP));
   const agentConfig = agentConfigurationFor(configuration, request.universe);
   return context.database.write(() => {
     const meanwhile = findEarlier();
@@ -164,7 +169,7 @@ function create(
     ...warnOfUnlisted(models),
     ...(request.startDate === null ? warnOfNewRuns(models, request.endDate, factsOf(database)) : []),
   ];
-  const stored = models.map(({ family, entry }) => ({ family, entry: encodeEntry(entry) }));
+  const stored = models.map(({ family, encoded }) => ({ family, entry: encoded }));
   insertJob(database, {
     ...request,
     jobId,

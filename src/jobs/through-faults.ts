@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { storageFaultOf } from '../database/storage/faults.ts';
-import { addWarnings, endedModelDays, returnToPending } from '../database/jobs.ts';
-import type { WorkerContext } from '../worker/context.ts';
+import { endedModelDays, isBeingCancelled, returnToPending } from '../database/job-days.ts';
+import { addWarnings } from '../database/jobs.ts';
 import { count } from '../sentences.ts';
-import { endJob, runJob } from '../worker/worker.ts';
+import { bySlices } from '../turns.ts';
+import type { WorkerContext } from '../worker/context.ts';
+import { endJob, runJob, warnOfStale } from '../worker/worker.ts';
+import { cancelJob } from './cancel.ts';
 
 /** How often to retry while the database cannot be written. */
 const RETRY_MS = 1_000;
@@ -26,7 +29,8 @@ export async function runThroughFaults(
   for (;;) {
     try {
       if (fault !== null) await resume(context, jobId, { fault, signal, retryMs });
-      const endedNow = endedModelDays(context.database, jobId);
+      if (await bySlices(isBeingCancelled(context.database, jobId))) return void (await cancelRest(context, jobId, signal));
+      const endedNow = await bySlices(endedModelDays(context.database, jobId));
       fruitless = endedNow > ended ? 0 : fruitless + 1;
       ended = endedNow;
       if (fault === null || fruitless < MAX_FRUITLESS_ATTEMPTS) await runJob(context, jobId, signal);
@@ -39,6 +43,13 @@ export async function runThroughFaults(
       context.log.error('the job waits until the database can be written', { jobId, fault });
     }
   }
+}
+
+/** Ends a cancellation that was interrupted. */
+async function cancelRest(context: WorkerContext, jobId: string, signal: AbortSignal): Promise<void> {
+  const notRun = await cancelJob(context, jobId, { signal });
+  context.log.info('the rest of the job cancelled', { jobId, notRun });
+  await warnOfStale(context, jobId);
 }
 
 /** Waits until the database can be written, then leaves the job in the state in which a restart would find it. */

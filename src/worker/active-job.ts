@@ -5,6 +5,7 @@ import { type StoredJob, loadJob } from '../database/jobs.ts';
 import type { Entry } from '../entry.ts';
 import type { Crew } from './crew.ts';
 import type { Life } from './life.ts';
+import type { Spending } from './spending.ts';
 
 export interface Job extends Omit<StoredJob, 'agentConfig'> {
   agentConfig: AgentConfiguration;
@@ -27,4 +28,5 @@ export interface ActiveJob {
   signal: AbortSignal;
   life: Life;
   crew: Crew;
+  spending: Spending;
 }

@@ -1,6 +1,7 @@
+import type { CalendarDate } from '../calendar.ts';
 import { addWarnings } from '../database/jobs.ts';
 import type { ModelDay } from '../database/sessions.ts';
-import { costInJob, hasUnknownCost } from '../database/usage.ts';
+import { hasUnknownCost } from '../database/usage.ts';
 import type { Entry } from '../entry.ts';
 import type { ActiveJob } from './active-job.ts';
 import type { WorkerContext } from './context.ts';
@@ -9,8 +10,8 @@ import type { WorkerContext } from './context.ts';
 
 export const COST_LIMIT_REACHED = 'Cost limit reached';
 
-export function isOverCostLimit({ database }: WorkerContext, { job }: ActiveJob, { signature, max_cost_usd: limit }: Entry): boolean {
-  return limit !== null && costInJob(database, job.jobId, signature) >= limit;
+export function isOverCostLimit({ spending }: ActiveJob, { signature, max_cost_usd: limit }: Entry, date: CalendarDate): boolean {
+  return limit !== null && spending.of(signature, date) >= limit;
 }
 
 /** A sentence for each limit that cannot be enforced because its model's tokens have no price. */

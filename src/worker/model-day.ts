@@ -19,7 +19,7 @@ export async function runModelDay(
   activeJob: ActiveJob,
   { modelDay, market }: { modelDay: ModelDay; market: Market },
 ): Promise<void> {
-  const resolved = resolve(context, activeJob, modelDay.model);
+  const resolved = resolve(context, activeJob, modelDay);
   if ('error' in resolved) {
     const completedAt = timestamp(context.clock());
     const end = { status: 'failed', error: resolved.error, completedAt } as const;
@@ -34,11 +34,11 @@ export async function runModelDay(
 function resolve(
   context: WorkerContext,
   activeJob: ActiveJob,
-  name: string,
+  { model: name, date }: ModelDay,
 ): { entry: Entry; model: Start['model'] } | { error: string } {
   const entry = activeJob.entries.get(name);
   if (entry === undefined) return { error: `The server configuration, which defines '${name}', is missing or broken` };
-  if (isOverCostLimit(context, activeJob, entry)) return { error: COST_LIMIT_REACHED };
+  if (isOverCostLimit(activeJob, entry, date)) return { error: COST_LIMIT_REACHED };
   if (entry.tools.includes('search_news') && context.settings.jinaApiKey === null)
     return { error: `Model '${name}' was offered search_news, whose key JINA_API_KEY is no longer set` };
   const model = resolveModel(entry, { ...context, ...activeJob, agentConfig: activeJob.job.agentConfig });

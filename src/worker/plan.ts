@@ -1,27 +1,43 @@
 import type { CalendarDate } from '../calendar.ts';
+import { activeModelDays } from '../database/active-days.ts';
+import type { Database } from '../database/database.ts';
+import { type SkippedOnDate, type Skips, dateSpans, pendingModelDays } from '../database/job-days.ts';
 import type { Run } from '../database/jobs.ts';
 import type { ModelDay } from '../database/sessions.ts';
 import { skipReasons } from '../domain.ts';
 import type { DatePrices } from '../prices/coverage.ts';
 import { count, list } from '../sentences.ts';
+import type { Steps } from '../turns.ts';
+import type { Job } from './active-job.ts';
 
 /** Why a job fails that has model-days to run, and prices for none of their dates. */
 export const NO_DATES = 'No trading dates available after price data preparation';
 
-export interface Skip {
-  modelDay: ModelDay;
-  reason: string;
+/** Which of a job's model-days on one date to run, and which to skip. */
+export interface DatePlan {
+  date: CalendarDate;
+  run: ModelDay[];
+  skips: Skips[];
 }
 
-/** Which of a job's model-days to run, and which to skip. */
-export interface Plan {
-  run: ModelDay[];
-  skips: Skip[];
+/** By date. */
+export type Plan = DatePlan[];
+
+/** Which of a job's model-days that have not ended to run, before prices are considered; in steps. */
+export function* planJob(database: Database, job: Job): Steps<Plan> {
+  const models = job.runs.map(({ model }) => model);
+  const plan: Plan = [];
+  for (const span of dateSpans(database, job.jobId)) {
+    const pending = pendingModelDays(database, job.jobId, span);
+    if (pending.length > 0) plan.push(...planModelDays(pending, { ...job, completed: activeModelDays(database, models, span) }));
+    yield null;
+  }
+  return plan;
 }
 
 /**
- * Which model-days a job has to run, before prices are considered. Completed ones are skipped unless they are to be replaced;
- * in resume mode each model starts on its own date, replacing or not.
+ * Which model-days to run, before prices are considered. Completed ones are skipped unless they are to be replaced; in resume mode
+ * each model starts on its own date, replacing or not.
  */
 export function planModelDays(
   modelDays: readonly ModelDay[],
@@ -33,40 +49,43 @@ export function planModelDays(
 ): Plan {
   const startOf = new Map(runs.map(({ model, startDate }) => [model, startDate]));
   const isCompleted = new Set(completed.map(keyOf));
-  return divide(modelDays, (modelDay) => {
+  const reasonToSkip = (modelDay: ModelDay) => {
     if (!replaceExisting && isCompleted.has(keyOf(modelDay))) return skipReasons.alreadyCompleted;
     return modelDay.date < (startOf.get(modelDay.model) ?? '') ? skipReasons.beforeResumeDate : null;
+  };
+  return [...Map.groupBy(modelDays, ({ date }) => date)].map(([date, ofDate]) => {
+    const byReason = Map.groupBy(ofDate, reasonToSkip);
+    const skips = [...byReason].flatMap(([reason, skipped]) => (reason === null ? [] : [{ reason, modelDays: skipped }]));
+    return { date, run: byReason.get(null) ?? [], skips };
   });
 }
 
 /** Moves the model-days of dates without prices from those to run to those to skip. */
 export function skipUnpricedDates(plan: Plan, dates: readonly DatePrices[]): Plan {
   const available = new Set(dates.filter(({ availability }) => availability === 'available').map(({ date }) => date));
-  const { run, skips } = divide(plan.run, ({ date }) => (available.has(date) ? null : skipReasons.noPriceData));
-  return { run, skips: [...plan.skips, ...skips] };
+  return plan.map((day) => {
+    if (day.run.length === 0 || available.has(day.date)) return day;
+    return { ...day, run: [], skips: [...day.skips, { reason: skipReasons.noPriceData, modelDays: day.run }] };
+  });
 }
 
-/** A plan's skips as sentences with counts. */
-export function skipWarnings({ skips }: Plan): string[] {
-  const reasons = Map.groupBy(skips, ({ reason }) => reason);
-  const completed = reasons.get(skipReasons.alreadyCompleted)?.length ?? 0;
-  const early = reasons.get(skipReasons.beforeResumeDate)?.length ?? 0;
-  const unpriced = [...new Set(reasons.get(skipReasons.noPriceData)?.map(({ modelDay }) => modelDay.date) ?? [])];
+/** The dates on which there is something to run. */
+export function datesToRun(plan: Plan): CalendarDate[] {
+  return plan.filter(({ run }) => run.length > 0).map(({ date }) => date);
+}
+
+/** What was skipped of a job, as sentences with counts. */
+export function skipWarnings(skipped: readonly SkippedOnDate[]): string[] {
+  const countOf = (reason: string) =>
+    skipped.reduce((sum, one) => (one.reason === reason ? sum + one.modelDays : sum), 0);
+  const completed = countOf(skipReasons.alreadyCompleted);
+  const early = countOf(skipReasons.beforeResumeDate);
+  const unpriced = skipped.filter(({ reason }) => reason === skipReasons.noPriceData).map(({ date }) => date);
   return [
     ...(completed > 0 ? [`Skipped ${count(completed, 'model-day')} already completed`] : []),
     ...(early > 0 ? [`Skipped ${count(early, 'model-day')} before the model's resume date`] : []),
     ...(unpriced.length > 0 ? [`Skipped ${count(unpriced.length, 'date')} without price data: ${list(unpriced)}`] : []),
   ];
-}
-
-function divide(modelDays: readonly ModelDay[], reasonToSkip: (modelDay: ModelDay) => string | null): Plan {
-  const plan: Plan = { run: [], skips: [] };
-  for (const modelDay of modelDays) {
-    const reason = reasonToSkip(modelDay);
-    if (reason === null) plan.run.push(modelDay);
-    else plan.skips.push({ modelDay, reason });
-  }
-  return plan;
 }
 
 function keyOf({ date, model }: { date: CalendarDate; model: string }): string {

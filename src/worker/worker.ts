@@ -2,24 +2,24 @@ import { timestamp } from '../calendar.ts';
 import type { Configuration } from '../configuration-schema.ts';
 import { readConfiguration, universeOf } from '../configuration.ts';
 import {
-  addWarnings,
-  failRemainingModelDays,
-  finishJob,
-  loadJob,
-  setJobStatus,
+  addMissingModelDays,
+  failModelDays,
+  finalStatus,
   skipModelDays,
-} from '../database/jobs.ts';
+  skippedModelDays,
+  writeBySpans,
+} from '../database/job-days.ts';
+import { addWarnings, endJob as endStoredJob, modelsOfJob, setJobStatus } from '../database/jobs.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
-import { activeModelDays } from '../database/active-days.ts';
 import type { ModelDay } from '../database/sessions.ts';
 import { type StaleModelDay, staleModelDays } from '../database/stale.ts';
-import { messageOf } from '../domain.ts';
+import { type JobStatus, messageOf } from '../domain.ts';
 import { logUnexpected } from '../log.ts';
 import type { DatePrices } from '../prices/coverage.ts';
 import { supplyPrices } from '../prices/supply.ts';
 import { count, list } from '../sentences.ts';
 import { openMarket } from '../trading/market.ts';
-import { type Steps, bySlices } from '../turns.ts';
+import { type Steps, bySlices, inShortTurn } from '../turns.ts';
 import { type ActiveJob, type Job, openJob } from './active-job.ts';
 import type { WorkerContext } from './context.ts';
 import { costWarnings } from './cost-limits.ts';
@@ -27,7 +27,8 @@ import { createCrew } from './crew.ts';
 import { entriesOf } from './entries.ts';
 import { type Life, watchLife } from './life.ts';
 import { runModelDay } from './model-day.ts';
-import { NO_DATES, type Plan, planModelDays, skipUnpricedDates, skipWarnings } from './plan.ts';
+import { NO_DATES, type Plan, datesToRun, planJob, skipUnpricedDates, skipWarnings } from './plan.ts';
+import { createSpending } from './spending.ts';
 
 /** Stale model-days named in a job's warning. */
 const MAX_NAMED_MODEL_DAYS = 20;
@@ -54,7 +55,10 @@ export async function runJob(context: WorkerContext, jobId: string, signal: Abor
   if (!signal.aborted) await endJob(context, jobId, { error, stale, signal });
 }
 
-/** Ends a job in one transaction; with an error, its remaining model-days fail. `stale` model-days are named in its warnings. */
+/**
+ * Ends a job; with an error, its remaining model-days fail, those of its last dates in the transaction that ends it. `stale`
+ * model-days are named in its warnings.
+ */
 export async function endJob(
   context: WorkerContext,
   jobId: string,
@@ -63,14 +67,22 @@ export async function endJob(
   const { database, clock, log } = context;
   const named = stale ?? (await bySlices(staleOf(context, jobId)));
   const at = timestamp(clock());
-  const status = await database.write(
-    () => {
-      if (error !== null) failRemainingModelDays(database, jobId, { error, at });
-      addWarnings(database, jobId, staleWarnings(named));
-      return finishJob(database, jobId, { error, at });
-    },
-    { signal },
-  );
+  const end = (status: JobStatus) => {
+    addWarnings(database, jobId, staleWarnings(named));
+    endStoredJob(database, jobId, { status, error, at });
+  };
+  const status = error === null ? await bySlices(finalStatus(database, jobId)) : 'failed';
+  if (error === null) await database.write(() => end(status), { signal });
+  else
+    await writeBySpans(
+      database,
+      jobId,
+      (span, isLast) => {
+        failModelDays(database, jobId, { span, error, at });
+        if (isLast) end(status);
+      },
+      { signal },
+    );
   log.info('job ended', { jobId, status, ...(error !== null && { error }) });
 }
 
@@ -99,11 +111,9 @@ async function work(
   await database.write(() => setJobStatus(database, job.jobId, { status: 'downloading_data', at: startedAt }), {
     signal,
   });
-  const plan = planModelDays(job.pending, {
-    ...job,
-    completed: activeModelDays(database, models, job),
-  });
-  const prices = await supplyPrices(context, { dates: datesOf(plan.run), universe, models, signal });
+  await addMissingModelDays(database, job.jobId, { signal });
+  const plan = await bySlices(planJob(database, job));
+  const prices = await supplyPrices(context, { dates: datesToRun(plan), universe, models, signal });
   if (signal.aborted) return null;
   const priced = skipUnpricedDates(plan, prices.dates);
   const at = timestamp(clock());
@@ -112,20 +122,22 @@ async function work(
   const firstLineMs = modelDayCommand === null ? context.limits.firstLineMs : context.limits.launcherFirstLineMs;
   const crew = createCrew(maxParallelModels, { ...context.limits, firstLineMs });
   const entries = entriesOf(job, { configuration, settings: context.settings });
-  const activeJob: ActiveJob = { job, universe: new Set(universe), entries, configuration, signal, life, crew };
+  const spending = createSpending(database, job);
+  const activeJob: ActiveJob = { job, universe: new Set(universe), entries, configuration, signal, life, crew, spending };
   const ofCosts = context.settings.deploymentMode === 'PROD' && !isLost ? costWarnings(activeJob) : []; // DEV costs nothing
+  await skipModelDays(database, priced.flatMap(({ skips }) => skips), { at, signal });
+  const skipped = await bySlices(skippedModelDays(database, job.jobId));
   await database.write(
     () => {
-      skipModelDays(database, priced.skips, at);
-      addWarnings(database, job.jobId, [...prices.warnings, ...skipWarnings(priced), ...ofCosts]);
+      addWarnings(database, job.jobId, [...prices.warnings, ...skipWarnings(skipped), ...ofCosts]);
       if (!isLost) setJobStatus(database, job.jobId, { status: 'running', at });
     },
     { signal },
   );
   if (isLost) return NO_DATES;
-  for (const date of datesOf(priced.run)) {
-    const modelDays = priced.run.filter((modelDay) => modelDay.date === date);
-    await runDate(context, activeJob, modelDays);
+  for (const { date, run } of priced) {
+    await spending.reach(date);
+    await runDate(context, activeJob, run);
     if (signal.aborted) break;
   }
   return null;
@@ -139,7 +151,9 @@ async function runDate(context: WorkerContext, activeJob: ActiveJob, modelDays: 
   const queue = [...modelDays];
   const workOff = async () => {
     for (let modelDay = queue.shift(); modelDay !== undefined && !activeJob.signal.aborted; modelDay = queue.shift()) {
-      await runModelDay(context, activeJob, { modelDay, market });
+      // One that fails at once, as without a key, waits for nothing: a thousand of them must not end in one turn.
+      const next = { modelDay, market };
+      await inShortTurn(() => runModelDay(context, activeJob, next));
     }
   };
   // An error here is not a model's fault. Model-days that already run may end before it is thrown.
@@ -151,14 +165,10 @@ async function runDate(context: WorkerContext, activeJob: ActiveJob, modelDays: 
 /** Whether the remaining model-days are all on dates whose prices are missing; known holidays do not count as missing. */
 function hasNoDates(plan: Plan, dates: readonly DatePrices[]): boolean {
   return (
-    plan.run.length > 0 &&
+    datesToRun(plan).length > 0 &&
     dates.every(({ availability }) => availability !== 'available') &&
     dates.some(({ availability }) => availability === 'missing')
   );
-}
-
-function datesOf(modelDays: readonly ModelDay[]): string[] {
-  return [...new Set(modelDays.map(({ date }) => date))].sort();
 }
 
 /** Null for a missing or broken file: what needs a key from it then fails with the reason. */
@@ -173,8 +183,7 @@ function configurationNow({ settings, log }: WorkerContext): Configuration | nul
 
 /** The stale model-days of a job's models, in steps, because years of them take a while. */
 function staleOf({ database }: WorkerContext, jobId: string): Steps<StaleModelDay[]> {
-  const models = loadJob(database, jobId).runs.map(({ model }) => model);
-  return staleModelDays(database, models.sort());
+  return staleModelDays(database, modelsOfJob(database, jobId).sort());
 }
 
 function staleWarnings(stale: readonly StaleModelDay[]): string[] {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { type CalendarDate, timestamp, weekdays } from '../../src/calendar.ts';
 import type { AgentConfiguration } from '../../src/configuration-schema.ts';
 import { readConfiguration, universeOf } from '../../src/configuration.ts';
-import { type Run, finishJob, insertJob, setJobStatus, skipModelDays } from '../../src/database/jobs.ts';
-import { activeModelDays } from '../../src/database/active-days.ts';
+import { finalStatus, skipModelDays } from '../../src/database/job-days.ts';
+import { type Run, endJob, insertJob, setJobStatus } from '../../src/database/jobs.ts';
 import type { ModelDay } from '../../src/database/sessions.ts';
 import { encodeEntry } from '../../src/entry.ts';
 import { expandModels } from '../../src/jobs/expand-models.ts';
@@ -12,10 +12,11 @@ import { fromDollars } from '../../src/money.ts';
 import { openMarket } from '../../src/trading/market.ts';
 import { openSession } from '../../src/trading/session.ts';
 import { tradingCostsOf } from '../../src/trading/trading-costs.ts';
+import { bySlices } from '../../src/turns.ts';
 import { handleMessages } from '../../src/worker/child-messages.ts';
 import { openJob } from '../../src/worker/active-job.ts';
 import { resolveEntry } from '../../src/worker/entries.ts';
-import { planModelDays } from '../../src/worker/plan.ts';
+import { planJob } from '../../src/worker/plan.ts';
 import type { Script } from './agents.ts';
 import type { TestService } from './service.ts';
 
@@ -44,7 +45,6 @@ export async function runJobHere(service: TestService, script: Script, request: 
     const entry = encodeEntry(resolveEntry(run, { configuration, settings }));
     return { model: run.model, family: run.family, startDate, entry };
   });
-  const models = runs.map(({ model }) => model);
   const range = { startDate, endDate, dates: weekdays(startDate, endDate), runs, replaceExisting };
   const createdAt = timestamp(clock());
   database.transaction(() => {
@@ -52,10 +52,11 @@ export async function runJobHere(service: TestService, script: Script, request: 
     setJobStatus(database, jobId, { status: 'running', at: createdAt });
   });
   const job = openJob(database, jobId);
-  const plan = planModelDays(job.pending, { ...job, completed: activeModelDays(database, models, job) });
-  database.transaction(() => skipModelDays(database, plan.skips, timestamp(clock())));
-  for (const modelDay of plan.run) await runModelDay(service, { modelDay, agentConfig: job.agentConfig }, script);
-  database.transaction(() => finishJob(database, jobId, { error: null, at: timestamp(clock()) }));
+  const plan = await bySlices(planJob(database, job));
+  await skipModelDays(database, plan.flatMap(({ skips }) => skips), { at: timestamp(clock()) });
+  for (const modelDay of plan.flatMap(({ run }) => run)) await runModelDay(service, { modelDay, agentConfig: job.agentConfig }, script);
+  const last = await bySlices(finalStatus(database, jobId));
+  database.transaction(() => endJob(database, jobId, { status: last, error: null, at: timestamp(clock()) }));
   const { status, body } = await service.get(`/simulate/status/${jobId}`);
   assert.equal(status, 200);
   return body;

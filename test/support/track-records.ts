@@ -2,7 +2,8 @@ import { type Random, createRandom, pick } from '../../src/agent/players/random.
 import { addDays, weekdays } from '../../src/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { storeDividends } from '../../src/database/dividends.ts';
-import { finishJob, insertJob, setJobStatus } from '../../src/database/jobs.ts';
+import { finalStatus } from '../../src/database/job-days.ts';
+import { endJob, insertJob, setJobStatus } from '../../src/database/jobs.ts';
 import { addCoverage, storeBars } from '../../src/database/prices.ts';
 import {
   type LogMessage,
@@ -17,6 +18,7 @@ import { type Entry, encodeEntry } from '../../src/entry.ts';
 import { type Money, money } from '../../src/money.ts';
 import { percent } from '../../src/trading/positions.ts';
 import { nasdaq100 } from '../../src/universe.ts';
+import { atOnce } from './at-once.ts';
 
 /** Databases of models that have traded for long, written by the service's own code without running jobs. */
 
@@ -133,7 +135,7 @@ function runJob(database: Database, { job, dates, allDates, accounts, prices, fa
       const fails = isLost || random() < failures;
       runDay(database, account, { job, date, prices, fails, startedAt: at(date, 2), completedAt: at(date, 31) });
     }
-  finishJob(database, job, { error: null, at: at(last, 59) });
+  endJob(database, job, { status: atOnce(finalStatus(database, job)), error: null, at: at(last, 59) });
 }
 
 function entryOf(model: string, cutoff: string | null): Entry {

@@ -3,12 +3,18 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { addDays } from '../../src/calendar.ts';
 import type { Availability } from '../../src/prices/coverage.ts';
-import { planModelDays, skipUnpricedDates, skipWarnings } from '../../src/worker/plan.ts';
+import { type Plan, planModelDays, skipUnpricedDates, skipWarnings } from '../../src/worker/plan.ts';
 import { runs } from '../support/long.ts';
 
 const START = '2025-01-06';
 
-test('warnings are sentences with counts', () => {
+/** A plan without its dates: one model-day an entry. */
+function flat(plan: Plan) {
+  const skips = plan.flatMap((day) => day.skips.flatMap(({ reason, modelDays }) => modelDays.map((modelDay) => ({ modelDay, reason }))));
+  return { run: plan.flatMap(({ run }) => run), skips };
+}
+
+test('a model-day is skipped because it is completed, early or without prices', () => {
   const modelDays = ['2025-01-06', '2025-01-07', '2025-01-08'].flatMap((date) =>
     ['a', 'b'].map((model) => ({ jobId: 'j', date, model })),
   );
@@ -28,8 +34,27 @@ test('warnings are sentences with counts', () => {
     { date: '2025-01-06', availability: 'available', missing: [], partial: [] },
     { date: '2025-01-08', availability: 'no_trading', missing: [], partial: [] },
   ]);
-  assert.deepEqual(priced.run, [{ jobId: 'j', date: '2025-01-06', model: 'b' }]);
-  assert.deepEqual(skipWarnings(priced), [
+  const { run, skips } = flat(priced);
+  assert.deepEqual(run, [{ jobId: 'j', date: '2025-01-06', model: 'b' }]);
+  assert.deepEqual(
+    skips.map(({ modelDay: { date, model }, reason }) => `${date} ${model} ${reason}`),
+    [
+      "2025-01-06 a Before the model's resume date",
+      '2025-01-07 a Already completed',
+      '2025-01-07 b Already completed',
+      '2025-01-08 a No price data',
+      '2025-01-08 b No price data',
+    ],
+  );
+});
+
+test('warnings name in sentences, with counts, what was skipped', () => {
+  const skipped = [
+    { date: '2025-01-06', reason: "Before the model's resume date", modelDays: 1 },
+    { date: '2025-01-07', reason: 'Already completed', modelDays: 2 },
+    { date: '2025-01-08', reason: 'No price data', modelDays: 2 },
+  ];
+  assert.deepEqual(skipWarnings(skipped), [
     'Skipped 2 model-days already completed',
     "Skipped 1 model-day before the model's resume date",
     'Skipped 1 date without price data: 2025-01-08',
@@ -59,7 +84,7 @@ test('every model-day is either run or skipped for the first reason that applies
         missing: [],
         partial: [],
       }));
-      const { run, skips } = skipUnpricedDates(plan, prices);
+      const { run, skips } = flat(skipUnpricedDates(plan, prices));
       assert.equal(run.length + skips.length, modelDays.length);
       for (const { date, model } of modelDays) {
         const isCompleted = completed.some((one) => one.date === date && one.model === model);

@@ -1,15 +1,20 @@
 import type { Reader } from '../database.ts';
+import { addTo, longSum, totalOf } from '../long-sum.ts';
 import { type Query, flag, integer, orNull, query, real, text } from '../rows.ts';
 import { sumOf } from '../usage.ts';
 
 /** What the model-days of a job add up to. A job may have hundreds of thousands, so those of a large one are read in steps. */
+
+/** SQL, of a row of jobs: how many model-days it has; a large job that was just created has not added all of them yet. */
+export const MODEL_DAYS_OF_JOB = `json_array_length(dates)
+  * (SELECT count(*) FROM simulation_runs WHERE simulation_runs.job_id = jobs.job_id)`;
 
 /**
  * In one pass. Skipped model-days count as done, except those skipped by a cancellation; the cost is of all, failed ones too.
  */
 export function sumsOf(jobId: string): string {
   return `
-  (SELECT count(*) AS total,
+  (SELECT (SELECT ${MODEL_DAYS_OF_JOB} FROM jobs WHERE job_id = ${jobId}) AS total,
       count(*) FILTER (WHERE ${IS_DONE}) AS completed,
       count(*) FILTER (WHERE status = 'failed') AS failed,
       ${sumOf('cost_usd')} AS cost_usd,
@@ -28,12 +33,9 @@ export const MODEL_DAYS_AT_ONCE = 20_000;
 /** Model-days that one step reads. */
 const MODEL_DAYS_PER_STEP = 1_000;
 
-/** SQL, of a row of jobs: how many model-days it may have. */
-export const MOST_MODEL_DAYS = `json_array_length(dates)
-  * (SELECT count(*) FROM simulation_runs WHERE simulation_runs.job_id = jobs.job_id)`;
-const MOST = query(`SELECT ${MOST_MODEL_DAYS} FROM jobs WHERE job_id = ?`, [integer]);
+const TOTAL = query(`SELECT ${MODEL_DAYS_OF_JOB} FROM jobs WHERE job_id = ?`, [integer]);
 const STATUS = query('SELECT status FROM jobs WHERE job_id = ?', [text]);
-const AT_ONCE = query(`SELECT sums.* FROM ${sumsOf('?')}`, [integer, integer, integer, orNull(real), integer]) as Query<JobSums>;
+const AT_ONCE = query(`SELECT sums.* FROM ${sumsOf('?1')}`, [integer, integer, integer, orNull(real), integer]) as Query<JobSums>;
 const STEP = query(
   `SELECT date, model, ${IS_DONE}, status = 'failed', ${LACKS_COST}, cost_usd FROM job_details
    WHERE job_id = ? AND (date, model) > (?, ?) ORDER BY date, model LIMIT ${MODEL_DAYS_PER_STEP}`,
@@ -45,17 +47,18 @@ const STEP = query(
  * that a completed one has nothing pending.
  */
 export function* sumModelDays(reader: Reader, jobId: string, atOnce = MODEL_DAYS_AT_ONCE): Generator<null, JobSums> {
-  if (MOST.one(reader, jobId)[0] <= atOnce) return AT_ONCE.one(reader, jobId);
+  const [total] = TOTAL.one(reader, jobId);
+  if (total <= atOnce) return AT_ONCE.one(reader, jobId);
   for (;;) {
     const [before] = STATUS.one(reader, jobId);
-    const sums = yield* sumInSteps(reader, jobId);
+    const sums = yield* sumInSteps(reader, jobId, total);
     if (STATUS.one(reader, jobId)[0] === before) return sums;
   }
 }
 
-function* sumInSteps(reader: Reader, jobId: string): Generator<null, JobSums> {
-  let [total, completed, failed, withoutCost, costs] = [0, 0, 0, 0, 0];
-  const cost = { sum: 0, lost: 0 };
+function* sumInSteps(reader: Reader, jobId: string, total: number): Generator<null, JobSums> {
+  let [completed, failed, withoutCost, costs] = [0, 0, 0, 0];
+  const cost = longSum();
   for (let [date, model, count] = ['', '', MODEL_DAYS_PER_STEP]; count === MODEL_DAYS_PER_STEP; ) {
     count = 0;
     for (const row of STEP.all(reader, jobId, date, model)) {
@@ -68,25 +71,7 @@ function* sumInSteps(reader: Reader, jobId: string): Generator<null, JobSums> {
       costs += 1;
       addTo(cost, row[5]);
     }
-    total += count;
     if (count === MODEL_DAYS_PER_STEP) yield null;
   }
   return [total, completed, failed, costs === 0 ? null : totalOf(cost), withoutCost];
-}
-
-/** A sum as SQLite's `total` keeps it, to the last digit: `lost` is what rounding has taken from it so far. */
-interface LongSum {
-  sum: number;
-  lost: number;
-}
-
-function addTo(long: LongSum, value: number): void {
-  const sum = long.sum + value;
-  long.lost += Math.abs(long.sum) > Math.abs(value) ? long.sum - sum + value : value - sum + long.sum;
-  long.sum = sum;
-}
-
-/** What an infinite sum has lost is NaN. */
-function totalOf({ sum, lost }: LongSum): number {
-  return Number.isFinite(lost) ? sum + lost : sum;
 }

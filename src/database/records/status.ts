@@ -2,7 +2,7 @@ import type { JobStatus } from '../../domain.ts';
 import type { Database } from '../database.ts';
 import { type RowOf, flag, integer, orNull, query, text } from '../rows.ts';
 import { finite } from '../usage.ts';
-import { type JobSums, MODEL_DAYS_AT_ONCE, MOST_MODEL_DAYS, sumModelDays, sumsOf } from './job-sums.ts';
+import { type JobSums, MODEL_DAYS_AT_ONCE, MODEL_DAYS_OF_JOB, sumModelDays, sumsOf } from './job-sums.ts';
 import { jsonObject } from './json-object.ts';
 
 const PROGRESS = `json_object('total_model_days', sums.total, 'completed', sums.completed, 'failed', sums.failed,
@@ -98,10 +98,10 @@ export interface JobFilters {
 }
 
 const NEXT = query(
-  `SELECT job_id AS jobId, ${MOST_MODEL_DAYS} AS mostModelDays, created_at AS createdAt, rowid FROM jobs
+  `SELECT job_id AS jobId, ${MODEL_DAYS_OF_JOB} AS modelDays, created_at AS createdAt, rowid FROM jobs
    WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR (created_at, rowid) < (?2, ?3))
    ORDER BY created_at DESC, rowid DESC LIMIT 1`,
-  { jobId: text, mostModelDays: integer, createdAt: text, rowid: integer },
+  { jobId: text, modelDays: integer, createdAt: text, rowid: integer },
 );
 
 /** The newest job and its place in the list. Undefined when there is none. */
@@ -122,10 +122,10 @@ const LISTED_WITH_SUMS = listed(GIVEN_SUMS);
 /** A job of the list as JSON text, and its warnings separately, as stored; null between two steps, to let other work run. */
 export function* listedJob(
   database: Database,
-  { jobId, mostModelDays }: RowOf<typeof NEXT>,
+  { jobId, modelDays }: RowOf<typeof NEXT>,
   atOnce = MODEL_DAYS_AT_ONCE,
 ): Generator<null, RowOf<typeof LISTED>> {
-  if (mostModelDays <= atOnce) return LISTED.one(database, jobId);
+  if (modelDays <= atOnce) return LISTED.one(database, jobId);
   return LISTED_WITH_SUMS.one(database, jobId, ...(yield* sumModelDays(database, jobId, atOnce)));
 }
 

@@ -1,0 +1,45 @@
+import { timestamp } from '../calendar.ts';
+import type { Database } from '../database/database.ts';
+import { type DateSpan, cancelModelDays, writeBySpans } from '../database/job-days.ts';
+import { endJob, statusOfJob, unfinishedJobId } from '../database/jobs.ts';
+import { ServiceError } from '../domain.ts';
+import type { WorkerContext } from '../worker/context.ts';
+
+/**
+ * Cancels a job in the database, the model-days of some dates at a time. `onBegun` is called once, when a part of it is stored: from
+ * then on the job will be cancelled to its end, if need be by the next process. Resolves to how many model-days were not run; null
+ * for a job that was already cancelled, for which it does not take the write lock. Rejects with a `ServiceError` for an unknown job
+ * or one that has ended.
+ */
+export async function cancelJob(
+  { database, clock }: Pick<WorkerContext, 'database' | 'clock'>,
+  jobId: string,
+  { onBegun = () => {}, signal }: { onBegun?: () => void; signal?: AbortSignal } = {},
+): Promise<number | null> {
+  if (!isCancellable(database, jobId)) return null;
+  const at = timestamp(clock());
+  let notRun = 0;
+  let [isBegun, isByAnother] = [false, false];
+  const write = (span: DateSpan, isLast: boolean) => {
+    isByAnother ||= !isCancellable(database, jobId); // meanwhile, by another request
+    if (isByAnother) return;
+    notRun += cancelModelDays(database, jobId, { span, at });
+    if (isLast) endJob(database, jobId, { status: 'cancelled', error: null, at });
+  };
+  const onWritten = (isLast: boolean) => {
+    if (isBegun || isByAnother || (notRun === 0 && !isLast)) return;
+    isBegun = true;
+    onBegun();
+  };
+  await writeBySpans(database, jobId, write, { signal, onWritten });
+  return isByAnother ? null : notRun;
+}
+
+/** Whether a job is unfinished; false when it was already cancelled. Throws a `ServiceError` for an unknown job or one that has ended. */
+function isCancellable(database: Database, jobId: string): boolean {
+  const status = statusOfJob(database, jobId);
+  if (status === null) throw new ServiceError('job_not_found', `Job ${jobId} not found`);
+  if (status === 'cancelled') return false;
+  if (unfinishedJobId(database) === jobId) return true;
+  throw new ServiceError('job_ended', `Job ${jobId} cannot be cancelled: it is ${status}`);
+}

@@ -1,0 +1,40 @@
+import type { CalendarDate } from '../calendar.ts';
+import type { Database } from '../database/database.ts';
+import { datesOfJob } from '../database/job-days.ts';
+import type { StoredJob } from '../database/jobs.ts';
+import { type LongSum, addTo, longSum, totalOf } from '../database/long-sum.ts';
+import { costsOfRuns, costsOnDate } from '../database/usage.ts';
+import { type Steps, bySlices } from '../turns.ts';
+
+/** What the families of a job have cost so far. */
+export interface Spending {
+  /** Counts all dates before this one, on which nothing runs any more. Called with each date that runs, in order. */
+  reach(date: CalendarDate): Promise<void>;
+  /** What all runs of a family have cost up to and on a date, in dollars; 0 when nothing is known. */
+  of(family: string, date: CalendarDate): number;
+}
+
+/**
+ * Counts each date once when it is over: to sum up a whole job before each of its model-days takes longer the larger it is. What is
+ * spent on the date that runs is read from the database whenever it is asked for.
+ */
+export function createSpending(database: Database, { jobId, runs }: Pick<StoredJob, 'jobId' | 'runs'>): Spending {
+  const runsOf = Map.groupBy(runs, ({ family }) => family);
+  const modelsOf = new Map([...runsOf].map(([family, ofFamily]) => [family, ofFamily.map(({ model }) => model)]));
+  const before = new Map<string, LongSum>([...modelsOf.keys()].map((family) => [family, longSum()]));
+  const open = datesOfJob(database, jobId);
+  function* count(date: CalendarDate): Steps<void> {
+    for (; open[0] !== undefined && open[0] < date; open.shift()) {
+      for (const { family, costUsd } of costsOnDate(database, jobId, open[0])) addTo(before.get(family) ?? longSum(), costUsd ?? 0);
+      yield null;
+    }
+  }
+  return {
+    reach: (date) => bySlices(count(date)),
+    of(family, date) {
+      const all = { ...(before.get(family) ?? longSum()) };
+      for (const costUsd of costsOfRuns(database, { jobId, date }, modelsOf.get(family) ?? [])) addTo(all, costUsd);
+      return totalOf(all);
+    },
+  };
+}

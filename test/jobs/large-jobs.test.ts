@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as nextRound } from 'node:timers/promises';
+import { type TestContext, test } from 'node:test';
+import { openDatabase } from '../../src/database/database.ts';
+import { addMissingModelDays, dateSpans, isBeingCancelled } from '../../src/database/job-days.ts';
+import { unfinishedJobId } from '../../src/database/jobs.ts';
+import { cancelJob } from '../../src/jobs/cancel.ts';
+import { createJobs } from '../../src/jobs/jobs.ts';
+import { NO_DATES } from '../../src/worker/plan.ts';
+import { silentLog } from '../../src/log.ts';
+import { readSettings } from '../../src/settings.ts';
+import type { WorkerContext } from '../../src/worker/context.ts';
+import { workerLimits } from '../../src/worker/limits.ts';
+import { scriptedAgent } from '../support/agents.ts';
+import { atOnce } from '../support/at-once.ts';
+import { storedStatus } from '../support/job-status.ts';
+import { storePrices } from '../support/prices.ts';
+import { TODAY, clockFrom, temporaryFolder } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+/** Two dates are a span of 1,400 model-days, so the job has three. */
+const MODELS = Array.from({ length: 700 }, (_, index) => `model-${index}`);
+const SPANS = [
+  { from: '2025-11-10', to: '2025-11-11' },
+  { from: '2025-11-12', to: '2025-11-13' },
+  { from: '2025-11-14', to: '2025-11-14' },
+];
+const REQUEST = { startDate: '2025-11-10', endDate: '2025-11-14', models: MODELS, replaceExisting: false, universe: null };
+const TOTAL = 3_500;
+const NONE_RUN = { total_model_days: TOTAL, completed: 0, failed: 0, pending: TOTAL };
+
+/** A job of 700 models on five dates, just created; only on the dates of `prices` are there any. */
+async function createLargeJob(t: TestContext, prices = ''): Promise<{ context: WorkerContext; jobs: ReturnType<typeof createJobs>; jobId: string }> {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  const configurationPath = join(path, '../config.json');
+  writeFileSync(configurationPath, '{"models": [], "agent_config": {"stock_symbols": ["AAPL"]}}');
+  const database = openDatabase(path, { isServing: true });
+  t.after(() => database.close());
+  storePrices(database, prices);
+  const settings = { ...readSettings({}), configurationPath };
+  const others = { clock: clockFrom(TODAY), log: silentLog, environment: {}, ...scriptedAgent({}), limits: workerLimits };
+  const context = { database, settings, ...others };
+  const jobs = createJobs(context);
+  t.after(() => jobs.stop());
+  return { context, jobs, jobId: (await jobs.submit(REQUEST)).jobId };
+}
+
+const countOf = ({ database }: WorkerContext, where = 'true') =>
+  Number(database.statement(`SELECT count(*) AS count FROM job_details WHERE ${where}`).get()?.['count']);
+const ended = ({ database }: WorkerContext) => until('the job to end', () => unfinishedJobId(database) === null);
+
+test('a large job gets its model-days after it is created and before it runs', async (t) => {
+  const { context, jobId } = await createLargeJob(t);
+  assert.deepEqual(dateSpans(context.database, jobId), SPANS);
+  assert.equal(countOf(context), 0);
+  const { progress, status } = storedStatus(context.database, jobId);
+  assert.deepEqual([progress, status], [NONE_RUN, 'pending'], 'the progress is that of all its model-days');
+  await ended(context);
+  const { details, ...job } = storedStatus(context.database, jobId);
+  assert.deepEqual([job.status, job.error, job.progress.completed], ['failed', NO_DATES, TOTAL]);
+  const warnings = String(context.database.statement('SELECT warnings FROM jobs').get()?.['warnings']);
+  assert.match(warnings, /"Skipped 5 dates without price data: 2025-11-10, 2025-11-11, 2025-11-12, 2025-11-13, 2025-11-14"/);
+  const days = details.map(({ date, model }: { date: string; model: string }) => `${date} ${model}`);
+  assert.deepEqual([days.length, new Set(days).size], [TOTAL, TOTAL]);
+});
+
+test('other work runs between two spans, and model-days that are there already are not added again', async (t) => {
+  const { context, jobs, jobId } = await createLargeJob(t);
+  await jobs.stop();
+  const seen: number[] = [];
+  const adding = addMissingModelDays(context.database, jobId, { signal: new AbortController().signal });
+  for (let isDone = false; !isDone; isDone = await Promise.race([adding.then(() => true), nextRound(false)]))
+    seen.push(countOf(context));
+  assert.deepEqual([...new Set([...seen, countOf(context)])], [1_400, 2_800, 3_500]);
+});
+
+test('a large job is cancelled span by span, those that it has not got yet too', async (t) => {
+  const { context, jobs, jobId } = await createLargeJob(t);
+  assert.equal(await jobs.cancel(jobId), TOTAL);
+  assert.equal(countOf(context, `status = 'skipped' AND error = 'Cancelled'`), TOTAL);
+  const { status, progress } = storedStatus(context.database, jobId);
+  assert.deepEqual([status, progress], ['cancelled', NONE_RUN]);
+  assert.equal(await jobs.cancel(jobId), null);
+});
+
+test('two requests that cancel a large job at the same time: one of them does, the other says that it was done', async (t) => {
+  const { context, jobs, jobId } = await createLargeJob(t);
+  const notRun = await Promise.all([jobs.cancel(jobId), jobs.cancel(jobId)]);
+  assert.equal(notRun.filter((count) => count === null).length, 1);
+  assert.equal(storedStatus(context.database, jobId).status, 'cancelled');
+  assert.equal(countOf(context, `error = 'Cancelled'`), TOTAL);
+});
+
+/** Cancels the first span of a job, as a process does that ends in the middle. */
+async function beginToCancel(context: WorkerContext, jobId: string): Promise<void> {
+  const end = new AbortController();
+  const cancelling = cancelJob(context, jobId, { onBegun: () => end.abort(), signal: end.signal });
+  await assert.rejects(cancelling, { name: 'AbortError' });
+  assert.equal(countOf(context, `error = 'Cancelled'`), 1_400);
+  assert.equal(unfinishedJobId(context.database), jobId);
+  assert.equal(atOnce(isBeingCancelled(context.database, jobId)), true);
+}
+
+test('a cancellation that the end of the process interrupted is finished at the next start, and nothing runs', async (t) => {
+  const { context, jobs, jobId } = await createLargeJob(t);
+  await jobs.stop();
+  await beginToCancel(context, jobId);
+  const next = createJobs(context);
+  t.after(() => next.stop());
+  await next.resume();
+  await ended(context);
+  assert.equal(storedStatus(context.database, jobId).status, 'cancelled');
+  assert.equal(countOf(context, `error = 'Cancelled'`), TOTAL);
+});
+
+test('a cancellation that a storage fault interrupts is an error, and is finished when the database can be written again', async (t) => {
+  const { context, jobs, jobId } = await createLargeJob(t);
+  const { path } = context.database;
+  const cancelling = jobs.cancel(jobId);
+  // The first span is written by now, and the next one is not.
+  renameSync(path, `${path}.away`);
+  await assert.rejects(cancelling, { code: 'storage_fault' });
+  assert.equal(countOf(context, `error = 'Cancelled'`), 1_400);
+  renameSync(`${path}.away`, path);
+  await ended(context);
+  assert.equal(storedStatus(context.database, jobId).status, 'cancelled');
+  assert.equal(countOf(context, `error = 'Cancelled'`), TOTAL);
+});
+
+test('a large job that cannot continue fails span by span, with the reason', async (t) => {
+  const { context, jobs, jobId } = await createLargeJob(t);
+  await jobs.stop();
+  context.database.statement('UPDATE jobs SET idle_restarts = 9, life_counts = 1').run();
+  const next = createJobs(context);
+  t.after(() => next.stop());
+  await next.resume();
+  const { status, error, progress } = storedStatus(context.database, jobId);
+  assert.deepEqual([status, error], ['failed', 'Given up after 10 restarts in a row without progress']);
+  assert.deepEqual(progress, { total_model_days: TOTAL, completed: 0, failed: TOTAL, pending: 0 });
+});
+
+test('hundreds of models that fail at once do not hold up other work', async (t) => {
+  const { context, jobs } = await createLargeJob(t, 'AAPL 2025-11-14 100 101');
+  let most = 0;
+  for (let before = 0; before < MODELS.length; await nextRound()) {
+    const failed = countOf(context, `status = 'failed'`);
+    most = Math.max(most, failed - before);
+    before = failed;
+  }
+  assert.ok(most < MODELS.length / 4, `${most} of ${MODELS.length} failed in one round of the event loop`);
+  await jobs.stop();
+});

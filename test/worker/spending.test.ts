@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openDatabase } from '../../src/database/database.ts';
+import { insertJob, loadJob } from '../../src/database/jobs.ts';
+import { addUsage } from '../../src/database/usage.ts';
+import { createSpending } from '../../src/worker/spending.ts';
+
+const [FIRST, SECOND, THIRD] = ['2025-11-10', '2025-11-11', '2025-11-12'] as const;
+const USAGE = { steps: 1, requests: 1, promptTokens: null, completionTokens: null, cachedTokens: null, reasoningTokens: null };
+
+test('what a family has cost: all its runs, on the dates before and on the one that runs, each cost once', async () => {
+  const database = openDatabase(':memory:');
+  const runs = ['a-1', 'a-2', 'b'].map((model) => ({ model, startDate: FIRST, family: model.replace(/-.*/, '') }));
+  const range = { startDate: FIRST, endDate: THIRD, dates: [FIRST, SECOND, THIRD] };
+  const others = { replaceExisting: false, agentConfig: {}, createdAt: '2025-12-01T00:00:00.000Z', warnings: [] };
+  insertJob(database, { jobId: 'job', ...range, runs, ...others });
+  const spend = (date: string, model: string, costUsd: number) => addUsage(database, { jobId: 'job', date, model }, { ...USAGE, costUsd });
+  const spending = createSpending(database, loadJob(database, 'job'));
+  const costs = async (date: string) => {
+    await spending.reach(date);
+    return ['a', 'b', 'unknown'].map((family) => spending.of(family, date));
+  };
+
+  assert.deepEqual(await costs(FIRST), [0, 0, 0]);
+  spend(FIRST, 'a-1', 0.1);
+  assert.deepEqual(await costs(FIRST), [0.1, 0, 0], 'it counts at once');
+  spend(FIRST, 'a-2', 0.2);
+  spend(FIRST, 'b', 5);
+  assert.deepEqual(await costs(SECOND), [0.1 + 0.2, 5, 0]);
+  spend(SECOND, 'a-1', 0.3);
+  assert.deepEqual(await costs(THIRD), [0.6, 5, 0], 'nothing is lost to rounding');
+  assert.deepEqual(await costs(THIRD), [0.6, 5, 0]);
+
+  const afterRestart = createSpending(database, loadJob(database, 'job'));
+  await afterRestart.reach(THIRD);
+  assert.equal(afterRestart.of('a', THIRD), 0.6);
+});

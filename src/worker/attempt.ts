@@ -17,6 +17,7 @@ import { handleMessages } from './child-messages.ts';
 import type { WorkerContext } from './context.ts';
 import { launch } from './launch.ts';
 import { inTurn } from './pacing.ts';
+import { childNiceness } from './process.ts';
 import { type Shortage, shortageWarning } from './shortage.ts';
 
 /** The model-day to attempt, and its model. */
@@ -87,11 +88,12 @@ async function trade(
   const names = { signature: modelDay.model, family: entry.signature };
   const start = { type: 'start', ...names, model, maxSteps, prompt: entry.prompt, brief, tools } as const;
   const maxFailures = model.kind === 'chat_completions' ? model.maxRetries + 1 : 0;
+  const niceness = childNiceness(Math.min(crew.size, job.runs.length));
   const childEnded = life.childStarted();
   const outcome = await launch(start, {
     past,
     program: context.agentProgram,
-    startChild: (program, rights) => context.startChild(program, rights, modelDay),
+    startChild: (program, rights) => context.startChild(program, { ...rights, niceness }, modelDay),
     timeoutMs: settings.modelDayTimeoutMs,
     patienceMs: crew.patienceMs(tries),
     onStart: crew.noteStart,

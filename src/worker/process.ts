@@ -12,8 +12,10 @@ import type { Launcher } from './launcher-end.ts';
 const KILL_AFTER_MS = 1_000;
 /** V8's threads beside the main one. Its default of four would double the tasks of a child, and containers may limit tasks. */
 const CHILD_V8_THREADS = 1;
-/** At 19 the p99 of a status beside a thousand children halves, but jobs starve beside other programs that keep all processors busy. */
 export const CHILD_NICENESS = 10;
+/** Of children that are many side by side. Beside other programs that keep all processors busy a few of them would starve with it. */
+const NICENESS_OF_MANY = 19;
+const MANY_CHILDREN = 100;
 /** The highest value: when memory is short, the kernel kills a child, whose model-day is resumed, and not the service. */
 const CHILD_OOM_SCORE_ADJ = 1000;
 /** The end of a child's stderr that is kept for the log. */
@@ -36,10 +38,12 @@ const INHERITED_VARIABLES = [
   'TZ',
 ];
 
-/** What a child may use: the network, and the size of its JavaScript heap. */
+/** What a child may use: the network, the size of its JavaScript heap, and how much of the processors. */
 export interface Rights {
   network: Network;
   heapMb: number;
+  /** Default: `CHILD_NICENESS`. */
+  niceness?: number;
   /** What runs a child on this machine; tests name it. */
   host?: Host;
 }
@@ -56,6 +60,14 @@ export interface Started {
  * start errors are events of the child.
  */
 export type StartChild = (program: string, rights: Rights, modelDay: ModelDay) => Started;
+
+/**
+ * The niceness of children of which so many may run side by side. What the system gives a process is in proportion to all that want
+ * to run: a thousand at 10 leave the service too little for its own requests.
+ */
+export function childNiceness(sideBySide: number): number {
+  return sideBySide > MANY_CHILDREN ? NICENESS_OF_MANY : CHILD_NICENESS;
+}
 
 /** The service's way without MODEL_DAY_COMMAND: a process of its own, whose program is confined before it runs. */
 export function startConfined(program: string, rights: Rights): Started {
@@ -84,15 +96,15 @@ export function startProcess(program: string, rights: Rights): ChildProcess {
     process.env[name] === undefined ? [] : [[name, process.env[name]]],
   );
   const child = spawn(file, args, { stdio: 'pipe', env: Object.fromEntries(inherited) });
-  yieldToParent(child);
+  yieldToParent(child, rights.niceness);
   return child;
 }
 
 /** When processors or memory are short, the service takes precedence over its children. */
-function yieldToParent({ pid }: ChildProcess): void {
+function yieldToParent({ pid }: ChildProcess, niceness = CHILD_NICENESS): void {
   if (pid === undefined) return;
   try {
-    setPriority(pid, CHILD_NICENESS);
+    setPriority(pid, niceness);
   } catch {
     // Some systems do not allow it, and a child may have exited already.
   }

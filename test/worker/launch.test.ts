@@ -11,6 +11,7 @@ import { openChannel } from '../../src/worker/channel.ts';
 import { launch } from '../../src/worker/launch.ts';
 import { checkLineBounds } from '../../src/worker/line-bounds.ts';
 import { agentFixture, simulatedStart } from '../support/agents.ts';
+import { childNiceness } from '../../src/worker/process.ts';
 import { startConfined, startProcess } from '../support/children.ts';
 import { childrenOf, isRunning, noProc } from '../support/processes.ts';
 import { realAgent } from '../support/service.ts';
@@ -147,12 +148,14 @@ test('the stderr of a crashing child is kept for the log', async () => {
   assert.match((await run('crashes')).stderr, /the fixture crashes/);
 });
 
-test('short of processors or memory, the service comes before its children', { skip: noProc }, (t) => {
-  const child = startProcess('', { network: 'none', heapMb: 64 });
-  t.after(() => child.kill('SIGKILL'));
-  const { pid = 0 } = child;
-  assert.equal(getPriority(pid), 10);
-  assert.equal(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'), '1000\n');
+test('short of processors or memory, the service comes before its children, and further before many', { skip: noProc }, (t) => {
+  for (const [sideBySide, niceness] of [[1, 10], [100, 10], [101, 19]] as const) {
+    const child = startProcess('', { network: 'none', heapMb: 64, niceness: childNiceness(sideBySide) });
+    t.after(() => child.kill('SIGKILL'));
+    const { pid = 0 } = child;
+    assert.equal(getPriority(pid), niceness);
+    assert.equal(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'), '1000\n');
+  }
 });
 
 const coded = (code: string) => Object.assign(new Error(`spawn ${code}`), { code });

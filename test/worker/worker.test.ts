@@ -336,3 +336,28 @@ test('in DEV, where models cost nothing, a cost limit has no effect', async (t) 
   const { status, warnings } = await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-10' });
   assert.deepEqual([status, warnings], ['completed', null]);
 });
+
+const rankings: [name: string, models: number, maxParallelModels: number, niceness: number][] = [
+  ['few models, of many that may run', 2, 200, 10],
+  ['many models, few at a time', 101, 3, 10],
+  ['many models side by side', 101, 200, 19],
+];
+for (const [name, models, maxParallelModels, niceness] of rankings) {
+  test(`${name}: their children have niceness ${niceness}`, async (t) => {
+    const agent = scriptedAgent({});
+    const seen = new Set<number | undefined>();
+    const startChild: typeof agent.startChild = (program, rights, modelDay) => {
+      seen.add(rights.niceness);
+      return agent.startChild(program, rights, modelDay);
+    };
+    const entries = Array.from({ length: models }, (_, index) => ({ signature: `model-${index}`, enabled: true }));
+    const service = await startTestService(t, {
+      ...scripted({}),
+      configuration: { ...configuration, models: entries },
+      agent: { ...agent, startChild },
+      settings: { maxParallelModels },
+    });
+    await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-10' });
+    assert.deepEqual([...seen], [niceness]);
+  });
+}

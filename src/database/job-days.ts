@@ -213,7 +213,12 @@ export function* finalStatus(reader: Reader, jobId: string): Steps<JobStatus> {
   return anyCompleted ? 'partial' : 'failed';
 }
 
-/** Makes running model-days pending again, to be resumed where their reasoning logs end; within the caller's transaction. */
-export function returnToPending(database: Database, jobId: string): void {
-  database.statement(`UPDATE job_details SET status = 'pending' WHERE job_id = ? AND status = 'running'`).run(jobId);
+/** Makes running model-days pending again, to be resumed where their reasoning logs end. */
+export async function returnToPending(
+  database: Database,
+  jobId: string,
+  { signal }: { signal?: AbortSignal | undefined } = {},
+): Promise<void> {
+  const update = `UPDATE job_details SET status = 'pending' WHERE job_id = ? AND date BETWEEN ? AND ? AND status = 'running'`;
+  await writeBySpans(database, jobId, ({ from, to }) => void database.statement(update).run(jobId, from, to), { signal });
 }

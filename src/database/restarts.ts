@@ -1,24 +1,28 @@
+import { bySlices } from '../turns.ts';
 import type { Database } from './database.ts';
-import { returnToPending } from './job-days.ts';
+import { endedModelDays, returnToPending } from './job-days.ts';
 import { integer, query } from './rows.ts';
 
+/** More messages than a running model-day has: that one has ended counts for more than all that was logged for it. */
+const ENDED_COUNTS = 1_000_000;
 const NOTE_RESTART = query(
   `UPDATE jobs SET idle_restarts = iif(progress_mark = done, idle_restarts + life_counts, 0),
      progress_mark = done, life_counts = 0
-   FROM (SELECT (SELECT count(*) FROM reasoning_logs JOIN trading_sessions USING (session_id) WHERE job_id = ?1)
-     + (SELECT count(*) FROM job_details WHERE job_id = ?1 AND completed_at IS NOT NULL) AS done)
+   FROM (SELECT CAST(?2 AS INTEGER) * ${ENDED_COUNTS} + count(*) AS done
+     FROM trading_sessions JOIN reasoning_logs USING (session_id) WHERE job_id = ?1 AND status = 'running')
    WHERE job_id = ?1 RETURNING idle_restarts`,
   [integer],
 );
 
 /**
- * Records that an unfinished job is resumed, and makes its running model-days pending again. Returns how many restarts in a
+ * Records that an unfinished job is resumed, and makes its running model-days pending again. Resolves to how many restarts in a
  * row had logged nothing and ended no model-day since the one before. A process that lived too briefly to count (see
- * `noteLife`) leaves that number unchanged. Within the caller's transaction.
+ * `noteLife`) leaves that number unchanged.
  */
-export function noteRestart(database: Database, jobId: string): number {
-  returnToPending(database, jobId);
-  return NOTE_RESTART.one(database, jobId)[0];
+export async function noteRestart(database: Database, jobId: string): Promise<number> {
+  await returnToPending(database, jobId);
+  const ended = await bySlices(endedModelDays(database, jobId));
+  return database.write(() => NOTE_RESTART.one(database, jobId, ended)[0]);
 }
 
 /** Records whether this process, if it ended now, would count as a restart without progress; within the caller's transaction. */

@@ -93,7 +93,7 @@ export function createJobs(context: WorkerContext): Jobs {
       const jobId = unfinishedJobId(database);
       if (jobId === null) return;
       if (await bySlices(isBeingCancelled(database, jobId))) return start(jobId);
-      const idleRestarts = await database.write(() => noteRestart(database, jobId));
+      const idleRestarts = await noteRestart(database, jobId);
       log.info('job resumed', { jobId, idleRestarts });
       if (idleRestarts < MAX_IDLE_RESTARTS) return start(jobId);
       await endJob(context, jobId, { error: `Given up after ${idleRestarts} restarts in a row without progress` });

@@ -62,12 +62,7 @@ async function resume(
   do await sleep(retryMs, undefined, { signal });
   while (database.probe() !== null);
   const seconds = Math.round((performance.now() - since) / 1000);
-  await database.write(
-    () => {
-      returnToPending(database, jobId);
-      addWarnings(database, jobId, [`Waited ${count(seconds, 'second')}: ${fault}`]);
-    },
-    { signal },
-  );
+  await returnToPending(database, jobId, { signal });
+  await database.write(() => addWarnings(database, jobId, [`Waited ${count(seconds, 'second')}: ${fault}`]), { signal });
   log.info('job resumed', { jobId, seconds });
 }

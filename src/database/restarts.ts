@@ -9,7 +9,7 @@ const NOTE_RESTART = query(
   `UPDATE jobs SET idle_restarts = iif(progress_mark = done, idle_restarts + life_counts, 0),
      progress_mark = done, life_counts = 0
    FROM (SELECT CAST(?2 AS INTEGER) * ${ENDED_COUNTS} + count(*) AS done
-     FROM trading_sessions JOIN reasoning_logs USING (session_id) WHERE job_id = ?1 AND status = 'running')
+     FROM trading_sessions INDEXED BY one_running_session JOIN reasoning_logs USING (session_id) WHERE job_id = ?1 AND status = 'running')
    WHERE job_id = ?1 RETURNING idle_restarts`,
   [integer],
 );

@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError, messageOf } from '../domain.ts';
-import { isLockHeld, lockIsHeld, storageFaultOf } from './storage/faults.ts';
+import { isDiskFull, isLockHeld, lockIsHeld, storageFaultOf } from './storage/faults.ts';
 import { assertOneName, realPathOf } from './storage/file.ts';
 import { makeFolder } from './storage/folder.ts';
 import { type OnRepair, noGuard, watchFiles } from './storage/guard.ts';
@@ -49,8 +49,8 @@ export interface Database extends Reader {
    */
   write<Result>(work: () => Result, options?: { signal?: AbortSignal | undefined }): Promise<Result>;
   /**
-   * Tries to write, and looks whether the disk has room for more; a connection opened with `isServing` does not wait for
-   * locks. Returns why it cannot, in words, or null.
+   * Tries to write and, if the disk was full, checks that it has room again; a connection opened with `isServing` does not
+   * wait for locks. Returns why it cannot write, in words, or null.
    */
   probe(): string | null;
   /** As `probe`, but only tries after a transaction that the storage made fail. */
@@ -160,11 +160,13 @@ function wrap(
 ): CommandDatabase {
   const guard = path === IN_MEMORY ? noGuard : watchFiles(path, connection, onRepair);
   let fault: string | null = null;
+  let wasFull = false;
   const noting = <Result>(work: () => Result): Result => {
     try {
       return work();
     } catch (error) {
       fault = storageFaultOf(error) ?? fault;
+      wasFull ||= isDiskFull(fault);
       throw error;
     }
   };
@@ -174,7 +176,7 @@ function wrap(
       guard.check();
       if (!begin(connection)) return null;
       const result = finish(connection, work);
-      fault = null;
+      [fault, wasFull] = [null, false];
       return { result };
     });
   const transaction = <Result>(work: () => Result): Result =>
@@ -192,7 +194,7 @@ function wrap(
   const probe = (): string | null => {
     try {
       transaction(() => {
-        if (path !== IN_MEMORY) assertRoom(path);
+        if (wasFull) assertRoom(path);
         // Writes a value that is already there: a page goes to disk, but nothing changes.
         connection.exec(`PRAGMA user_version = ${newestVersion}`);
       });

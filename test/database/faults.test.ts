@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import fs, { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
@@ -103,6 +104,50 @@ test('a failed write is remembered until one succeeds; the probe changes nothing
   // The probe needs no further page, so it goes well, and the fault is forgotten.
   assert.deepEqual([database.storageFault(), isDatabaseHealthy(database)], [null, true]);
   database.close();
+});
+
+/** Makes the file system say that only so many bytes are free, until the test is over or says otherwise. */
+function leave(t: TestContext, bytes: number, blocks = 1_000_000): void {
+  t.mock.restoreAll();
+  t.mock.method(fs, 'statfsSync', () => ({ blocks, bavail: bytes / 512, bsize: 512 }));
+  syncBuiltinESMExports();
+  t.after(() => [t.mock.restoreAll(), syncBuiltinESMExports()]);
+}
+
+/** A database whose disk is full: it has a page for the probe, and none for anything else. */
+function onFullDisk(t: TestContext) {
+  const database = openDatabase(join(temporaryFolder(t), 'jobs.db'), { isServing: true });
+  t.after(() => database.close());
+  const pages = database.statement('PRAGMA page_count').get()?.['page_count'];
+  database.statement(`PRAGMA max_page_count = ${Number(pages)}`).run();
+  assert.throws(() => database.transaction(() => database.statement(INSERT).run()), /full/);
+  return database;
+}
+
+test('a disk that was full counts as full until 1 MiB is free, also when another fault comes between', (t) => {
+  const database = onFullDisk(t);
+  const full = 'Cannot use the database: the disk is full';
+  leave(t, 2 ** 20 - 512);
+  assert.deepEqual([database.storageFault(), database.probe(), isDatabaseHealthy(database)], [full, full, false]);
+  const other = new DatabaseSync(database.path);
+  other.exec('BEGIN IMMEDIATE');
+  assert.match(String(database.probe()), /another program holds its write lock$/);
+  other.close();
+  assert.equal(database.probe(), full);
+  leave(t, 2 ** 20);
+  assert.deepEqual([database.storageFault(), isDatabaseHealthy(database)], [null, true]);
+  leave(t, 0);
+  assert.deepEqual([database.probe(), isDatabaseHealthy(database)], [null, true], 'it was not full since');
+});
+
+test('after another fault than a full disk, and on a file system without a size, it does not matter how much is free', (t) => {
+  const { database, other } = besideLock(t);
+  leave(t, 0);
+  assert.match(String(database.probe()), /another program holds its write lock$/);
+  other.exec('ROLLBACK');
+  assert.deepEqual([database.storageFault(), isDatabaseHealthy(database)], [null, true]);
+  leave(t, 0, 0);
+  assert.equal(onFullDisk(t).storageFault(), null);
 });
 
 test("a service's probe does not wait for another program's lock, and succeeds once it is released", (t) => {

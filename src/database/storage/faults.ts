@@ -37,6 +37,11 @@ export function lockIsHeld(): never {
   throw storageFault(LOCK_HELD);
 }
 
+/** Whether a fault, in words, is a full disk. */
+export function isDiskFull(fault: string | null): boolean {
+  return fault === sentence(DISK_FULL);
+}
+
 /** Throws because the disk has no room. */
 export function diskIsFull(): never {
   throw storageFault(DISK_FULL);

@@ -65,10 +65,15 @@ export function createJobs(context: WorkerContext): Jobs {
       isBegun = true;
       current.abort('Cancelled');
     };
+    const cancelling = cancelJob(context, jobId, { onBegun });
+    working = Promise.allSettled([working, cancelling]).then(() => {}); // the end of the service waits for it
     try {
-      return await cancelJob(context, jobId, { onBegun });
+      return await cancelling;
     } catch (error) {
-      if (isBegun) start(jobId); // which waits until the database can be written, and cancels the rest
+      if (isBegun) {
+        current.abort('Cancelled'); // a worker that was to start meanwhile
+        start(jobId); // it waits until the database can be written, and cancels the rest
+      }
       throw error;
     }
   };
@@ -90,13 +95,14 @@ export function createJobs(context: WorkerContext): Jobs {
       return notRun;
     },
     async resume() {
+      const { signal } = current;
       const jobId = unfinishedJobId(database);
       if (jobId === null) return;
       if (await bySlices(isBeingCancelled(database, jobId))) return start(jobId);
       const idleRestarts = await noteRestart(database, jobId);
       log.info('job resumed', { jobId, idleRestarts });
       if (idleRestarts < MAX_IDLE_RESTARTS) return start(jobId);
-      await endJob(context, jobId, { error: `Given up after ${idleRestarts} restarts in a row without progress` });
+      await giveUp(context, jobId, { idleRestarts, signal });
     },
     async stop() {
       isStopping = true;
@@ -104,6 +110,20 @@ export function createJobs(context: WorkerContext): Jobs {
       await working;
     },
   };
+}
+
+/** Fails a job that restarts do not help. Requests are answered already, and one may cancel it meanwhile. */
+async function giveUp(
+  context: WorkerContext,
+  jobId: string,
+  { idleRestarts, signal }: { idleRestarts: number; signal: AbortSignal },
+): Promise<void> {
+  const error = `Given up after ${idleRestarts} restarts in a row without progress`;
+  try {
+    await endJob(context, jobId, { error, signal });
+  } catch (thrown) {
+    if (!signal.aborted) throw thrown;
+  }
 }
 
 /** A run and what it asks, which is stored with it: the job runs from that, whatever becomes of the file. */

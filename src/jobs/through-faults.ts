@@ -31,7 +31,8 @@ export async function runThroughFaults(
       if (fault !== null) await resume(context, jobId, { fault, signal, retryMs });
       if (await bySlices(isBeingCancelled(context.database, jobId))) return void (await cancelRest(context, jobId, signal));
       const endedNow = await bySlices(endedModelDays(context.database, jobId));
-      fruitless = endedNow > ended ? 0 : fruitless + 1;
+      // Model-days that fail because the job is given up are no progress.
+      if (fruitless < MAX_FRUITLESS_ATTEMPTS) fruitless = endedNow > ended ? 0 : fruitless + 1;
       ended = endedNow;
       if (fault === null || fruitless < MAX_FRUITLESS_ATTEMPTS) await runJob(context, jobId, signal);
       else await endJob(context, jobId, { error: `${fault}, ${MAX_FRUITLESS_ATTEMPTS} times in a row` });

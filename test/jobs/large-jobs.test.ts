@@ -3,11 +3,13 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { type TestContext, test } from 'node:test';
-import { openDatabase } from '../../src/database/database.ts';
+import { type Database, openDatabase } from '../../src/database/database.ts';
 import { addMissingModelDays, dateSpans, isBeingCancelled } from '../../src/database/job-days.ts';
-import { unfinishedJobId } from '../../src/database/jobs.ts';
+import { statusOfJob, unfinishedJobId } from '../../src/database/jobs.ts';
+import { diskIsFull } from '../../src/database/storage/faults.ts';
 import { cancelJob } from '../../src/jobs/cancel.ts';
 import { createJobs } from '../../src/jobs/jobs.ts';
+import { runThroughFaults } from '../../src/jobs/through-faults.ts';
 import { NO_DATES } from '../../src/worker/plan.ts';
 import { silentLog } from '../../src/log.ts';
 import { readSettings } from '../../src/settings.ts';
@@ -127,6 +129,62 @@ test('a cancellation that a storage fault interrupts is an error, and is finishe
   await ended(context);
   assert.equal(storedStatus(context.database, jobId).status, 'cancelled');
   assert.equal(countOf(context, `error = 'Cancelled'`), TOTAL);
+});
+
+test('a service that stops finishes a cancellation first', async (t) => {
+  const { context, jobs, jobId } = await createLargeJob(t);
+  const cancelling = jobs.cancel(jobId);
+  await jobs.stop();
+  assert.equal(storedStatus(context.database, jobId).status, 'cancelled');
+  assert.equal(await cancelling, TOTAL);
+});
+
+test('a service that stops does not wait for a storage fault that interrupted a cancellation', async (t) => {
+  const { context, jobs, jobId } = await createLargeJob(t);
+  const { path } = context.database;
+  const cancelling = jobs.cancel(jobId);
+  renameSync(path, `${path}.away`);
+  await assert.rejects(cancelling, { code: 'storage_fault' });
+  await nextRound();
+  await jobs.stop();
+  renameSync(`${path}.away`, path);
+  assert.equal(unfinishedJobId(context.database), jobId);
+});
+
+test('a large job that is cancelled while it is given up at the start is cancelled, and the service starts', async (t) => {
+  const { context, jobs, jobId } = await createLargeJob(t);
+  await jobs.stop();
+  context.database.statement('UPDATE jobs SET idle_restarts = 9, life_counts = 1').run();
+  let cancelling: Promise<number | null> = Promise.resolve(null);
+  const info = (message: string) => {
+    if (message === 'job resumed') cancelling = next.cancel(jobId);
+  };
+  const next = createJobs({ ...context, log: { ...silentLog, info } });
+  t.after(() => next.stop());
+  await next.resume();
+  assert.equal(await cancelling, TOTAL);
+  assert.equal(storedStatus(context.database, jobId).status, 'cancelled');
+});
+
+test('a large job that is given up after storage faults stays given up when another one interrupts that', async (t) => {
+  const { context, jobs, jobId } = await createLargeJob(t);
+  await jobs.stop();
+  let [attempts, isInterrupted] = [0, false];
+  const fail = () => {
+    if (statusOfJob(context.database, jobId) === 'downloading_data') return (attempts += 1) > 0;
+    return countOf(context, `status = 'failed'`) > 1_400 && !isInterrupted && (isInterrupted = true);
+  };
+  const write: Database['write'] = (work, options) =>
+    context.database.write(() => {
+      const result = work();
+      if (fail()) diskIsFull();
+      return result;
+    }, options);
+  const database = { ...context.database, write };
+  await runThroughFaults({ ...context, database }, jobId, { signal: new AbortController().signal, retryMs: 1 });
+  const { status, error, progress } = storedStatus(context.database, jobId);
+  const reason = 'Cannot use the database: the disk is full, 5 times in a row';
+  assert.deepEqual([status, error, progress.failed, isInterrupted, attempts], ['failed', reason, TOTAL, true, 5]);
 });
 
 test('a large job that cannot continue fails span by span, with the reason', async (t) => {

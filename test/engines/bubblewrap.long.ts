@@ -7,13 +7,22 @@ import { agentFixture } from '../support/agents.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { hasEngine } from './install.ts';
-import { assertLost, assertSameRecords, assertSideBySide, assertSigterm, modelProcesses, startHeldJob, startHeldModels } from './jobs.ts';
+import {
+  assertLost,
+  assertSameRecords,
+  assertSideBySide,
+  assertSigterm,
+  modelProcesses,
+  ownModel,
+  startHeldJob,
+  startHeldModels,
+} from './jobs.ts';
 import { recipe } from './recipes.ts';
 
 /** Model-days in a sandbox each, by the command in docs/scale.md. */
 
 const BUBBLEWRAP = { programs: ['bwrap'], packages: ['bubblewrap'] };
-const NAMES = ['alpha', 'beta', 'gamma'];
+const NAMES = ['alpha', 'beta', 'gamma'].map(ownModel);
 
 /** Skips the test where there is no bubblewrap, or the system lets it make no namespaces. */
 function sandbox(t: TestContext): string[] | null {
@@ -33,7 +42,9 @@ test('bubblewrap: 4 models on 10 dates leave the same records as direct ones', a
 test('bubblewrap: 60 models side by side', async (t) => {
   const command = sandbox(t);
   if (command === null) return;
-  await assertSideBySide(t, { command }, await startHeldModels(t), (names) => assert.ok(modelProcesses('side-').length >= names.length));
+  await assertSideBySide(t, { command }, await startHeldModels(t), (names) =>
+    assert.equal(modelProcesses(ownModel('side-')).length, names.length),
+  );
 });
 
 test('bubblewrap: cancelling and SIGTERM leave no process behind', async (t) => {
@@ -52,9 +63,9 @@ test('bubblewrap: a model process killed in mid-day is one failed model-day with
   if (command === null) return;
   const held = await startHeldModels(t);
   const job = await startHeldJob(t, { command }, { held, names: NAMES });
-  for (const pid of modelProcesses('beta')) process.kill(pid, 'SIGKILL');
+  for (const pid of modelProcesses(ownModel('beta'))) process.kill(pid, 'SIGKILL');
   const reason = /^The model process ended without an outcome \(bwrap: exit code 137\)$/;
-  await assertLost(job, { held, victims: ['beta'], reason });
+  await assertLost(job, { held, victims: [ownModel('beta')], reason });
 });
 
 /**

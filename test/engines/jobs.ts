@@ -127,7 +127,7 @@ interface HeldJob {
 
 /** Asserts that many models run side by side through an engine; `look` sees it while all of them wait for their provider. */
 export async function assertSideBySide(t: TestContext, engine: Engine, held: Held, look: (names: string[]) => void): Promise<void> {
-  const names = Array.from({ length: SIDE_BY_SIDE }, (_, index) => `side-${index + 1}`);
+  const names = Array.from({ length: SIDE_BY_SIDE }, (_, index) => ownModel(`side-${index + 1}`));
   const settings = { maxParallelModels: SIDE_BY_SIDE };
   const { service, id } = await startHeldJob(t, engine, { held, names, request: ONE_DATE, settings });
   look(names);
@@ -184,7 +184,15 @@ export async function assertSigterm(
   assert.deepEqual([status, progress.completed], ['completed', 3 * names.length]);
 }
 
-/** The processes of this machine, wherever they run on it, that are at a model-day of this model. */
+/**
+ * A model's name that no other service on this machine has. Tests find processes on the whole machine by the name of their model, and
+ * kill some: a service beside them may have models with the same plain names.
+ */
+export function ownModel(name: string): string {
+  return `${process.pid}-${name}`;
+}
+
+/** The processes of this machine, wherever they run on it, that are at a model-day of a model whose name begins so. */
 export function modelProcesses(model: string): number[] {
   return readdirSync('/proc').flatMap((pid) => {
     try {

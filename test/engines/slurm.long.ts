@@ -11,6 +11,7 @@ import {
   assertSideBySide,
   assertSigterm,
   modelProcesses,
+  ownModel,
   startHeldJob,
   startHeldModels,
 } from './jobs.ts';
@@ -19,8 +20,8 @@ import { SLURM, startSlurm } from './slurm.ts';
 
 /** Model-days through a real Slurm: one controller and three nodes on this machine, by the command in docs/scale.md. */
 
-const NAMES = ['alpha', 'beta', 'gamma'];
-const SIX_NAMES = [...NAMES, 'delta', 'epsilon', 'zeta'];
+const NAMES = ['alpha', 'beta', 'gamma'].map(ownModel);
+const SIX_NAMES = [...NAMES, ...['delta', 'epsilon', 'zeta'].map(ownModel)];
 /** Starts that fail before the controller comes back. */
 const TRIES_WITHOUT_CONTROLLER = 2;
 
@@ -60,12 +61,12 @@ test('Slurm', async (t) => {
   await t.test('a killed step daemon, for which srun waits forever, costs one model-day its time limit', async (t) => {
     const settings = { modelDayTimeoutMs: 20_000 };
     const request = { start_date: HELD_DATE, end_date: HELD_DATE };
-    const job = { held: await startHeldModels(t), names: ['alpha'], settings, request };
+    const job = { held: await startHeldModels(t), names: [ownModel('alpha')], settings, request };
     const { service, id } = await startHeldJob(t, await engineFor(t), job);
     for (const node of slurm.nodes) slurm.killSteps(node);
     const { details } = await service.waitForJob(id);
     assert.match(details[0].error, /^The model-day took longer than 20 seconds/);
-    await until('the end of its process', () => modelProcesses('alpha').length === 0);
+    await until('the end of its process', () => modelProcesses(ownModel('alpha')).length === 0);
   });
 
   await t.test('while the controller is away, what runs continues, and what cannot start is tried again', async (t) => {

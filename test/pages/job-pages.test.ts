@@ -59,6 +59,7 @@ test('shortened lists of dates and names say how many there are, and costs say i
     ['2025-09-15', '2025-09-15, 2025-09-16', '2025-09-15 to 2025-09-22, 3 dates'],
   );
   assert.deepEqual([shortList(['a', 'b', 'c']), shortList(['a', 'b', 'c', 'd', 'e'])], ['a, b, c', 'a, b, c and 2 more']);
+  assert.equal(shortList(Array.from({ length: 1_234 }, () => 'a'), 1), 'a and 1,233 more');
   const costs: [known: number | null, without: number, words: string, sentence: RegExp][] = [
     [1.834, 0, '$1.83', /^\$1\.83 in all; failed model-days are included\. /],
     [0.0123, 2, 'at least $0.0123', /^At least \$0\.0123, because 2 model-days have no known cost; failed/],

@@ -113,7 +113,7 @@ const paces: [name: string, ended: (number | null)[], toGo: number | null][] = [
   ['the first model-day took no time', [0, null], null],
   ['three seconds have passed', [1, 3, null, null], 3],
   ['one of five is left', [2, 4, 6, 8, null], 2],
-  ['none is left', [4, 4], 0],
+  ['none is left', [4, 4], null],
 ];
 for (const [name, ended, toGo] of paces) {
   test(`seconds to go when ${name}: ${toGo ?? 'unknown'}`, () => {

@@ -9,7 +9,10 @@ interface Timed extends Pick<Status, Times> {
   details: readonly Pick<Detail, Times | 'status'>[];
 }
 
-/** The remaining time of a job at its pace so far; null if unknown. Skipped model-days took no time, so they do not count. */
+/**
+ * The remaining time of a job at its pace so far; null if unknown, and when only the end of the job is still to be stored. Skipped
+ * model-days took no time, so they do not count.
+ */
 export function secondsToGo({ started_at, completed_at, details }: Timed): number | null {
   if (started_at === null || completed_at !== null) return null;
   const ended = details.flatMap((detail) =>
@@ -17,5 +20,5 @@ export function secondsToGo({ started_at, completed_at, details }: Timed): numbe
   );
   const left = details.filter(({ status }) => status === 'pending' || status === 'running').length;
   const seconds = (Math.max(...ended) - Date.parse(started_at)) / 1000;
-  return ended.length === 0 || seconds < LEAST_SECONDS ? null : (seconds / ended.length) * left;
+  return ended.length === 0 || left === 0 || seconds < LEAST_SECONDS ? null : (seconds / ended.length) * left;
 }

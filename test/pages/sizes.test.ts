@@ -214,6 +214,30 @@ test("a model's page: a phone shows the months that have a return, and paper say
   assert.deepEqual(shown.map((text) => /^\d+ of (\d+) rows$/.exec(text)?.[1]), rest.map((text) => /\d+$/.exec(text)?.[0]));
 });
 
+test('a job of 250 models: the grid has pages of them, and a long legend scrolls, but is whole in a picture', inBrowser, async (t) => {
+  const service = await serviceOn(t, { models: modelNames(250), days: 2 });
+  const reader = await visit(t, service.url, { viewport: { width: 1440, height: 900 } });
+  const { page } = reader;
+  await reader.open('/jobs/bench-0000');
+  const grid = page.locator('.job-grid');
+  const rows = async () => {
+    const names = await grid.locator('tbody th').allInnerTexts();
+    return [names.length, names[0], await grid.getByRole('status').innerText()];
+  };
+  assert.deepEqual(await rows(), [100, 'model-0', 'Models, page 1 of 3']);
+  await grid.getByRole('button', { name: 'Previous models' }).click();
+  for (let pages = 1; pages <= 3; pages += 1) await grid.getByRole('button', { name: 'Next models' }).click();
+  assert.deepEqual(await rows(), [50, 'model-200', 'Models, page 3 of 3']);
+  assert.equal(await grid.locator('td:is(.completed, .failed)').count(), 100, 'each page has the states of its model-days');
+  const legend = page.locator('.curves .legends');
+  const heights = await legend.evaluate((list) => [list.clientHeight, list.scrollHeight]);
+  assert.ok((heights[0] as number) <= 270 && (heights[1] as number) > 500, `${heights}`);
+  const { content } = await saved(reader, '.curves', 'PNG');
+  const plot = await page.locator('.curves .canvas').evaluate(({ clientHeight }) => clientHeight);
+  assert.ok(content.readUInt32BE(20) > (heights[1] as number) + plot, 'the picture has the whole legend and the plot');
+  assert.equal(await legend.evaluate((list) => list.clientHeight), heights[0]);
+});
+
 const sizes: [name: string, records: TrackRecords | null][] = [
   ['6 models × 60 days', { models: modelNames(6), days: 60, failures: 0.02 }],
   ['20 models × 500 days', { models: modelNames(20), days: 500, datesPerJob: 20, failures: 0.01 }],

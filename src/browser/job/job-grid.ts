@@ -7,8 +7,9 @@ import { longDate, monthOf } from '../parts/format.ts';
 import type { Sheet } from '../parts/sheet.ts';
 import type { Detail, Status } from '../service/responses.ts';
 
-/** Longer jobs are shown page by page. */
+/** Larger jobs are shown page by page: a browser needs seconds for the cells of a thousand models. */
 const DATES_PER_PAGE = 60;
+const MODELS_PER_PAGE = 100;
 
 /** Every status has its own sign, so that colour is never the only difference. */
 const signs: Record<Detail['status'], string> = {
@@ -26,43 +27,72 @@ export interface JobGrid {
   update(status: Status): void;
 }
 
-/** The grid of a job, opened at the dates that are running or come next. */
+/** The grid of a job, opened at the dates and the models that are running or come next. */
 export function jobGrid(first: Status): JobGrid {
   let latest = first;
-  let page = pageInProgress(first);
   let cells = new Map<string, HTMLElement>();
   const body = h('div.scroll');
-  const pages = Math.ceil(first.date_range.length / DATES_PER_PAGE);
   const update = (status: Status) => {
     latest = status;
     for (const detail of status.details) showCell(cells.get(keyOf(detail)), detail);
   };
+  const show = () => {
+    cells = new Map();
+    replace(body, gridTable(models.shown(), dates.shown(), cells));
+    update(latest);
+  };
+  const unfinished = first.details.find(({ status }) => status === 'pending' || status === 'running');
+  const dates = pager(first.date_range, {
+    most: DATES_PER_PAGE,
+    opened: unfinished?.date ?? first.date_range.at(-1),
+    words: { items: 'Dates', back: 'Earlier', on: 'Later' },
+    show,
+  });
+  const models = pager(first.models, {
+    most: MODELS_PER_PAGE,
+    opened: unfinished?.model,
+    words: { items: 'Models', back: 'Previous models', on: 'Next models' },
+    show,
+  });
+  show();
+  const file = csvButton(`Model-days of ${first.job_id}`, () => sheetOf(latest));
+  return { element: h('div.job-grid', dates.tools, models.tools, body, h('div.exports', legend(), file)), update };
+}
+
+interface Pager {
+  /** False when there is one page. */
+  tools: HTMLElement | false;
+  /** What is on the page that the reader chose. */
+  shown(): readonly string[];
+}
+
+/** Pages of so many items, at first the one with the item `opened`; `show` is called when the reader turns to another. */
+function pager(
+  items: readonly string[],
+  {
+    most,
+    opened,
+    words,
+    show,
+  }: { most: number; opened: string | undefined; words: Record<'items' | 'back' | 'on', string>; show: () => void },
+): Pager {
+  const pages = Math.ceil(items.length / most);
+  let page = opened === undefined ? 0 : Math.floor(Math.max(0, items.indexOf(opened)) / most);
+  const place = h('span', { role: 'status' });
+  const tell = () => replace(place, `${words.items}, page ${page + 1} of ${pages}`);
   const turn = (to: number) => {
     page = Math.max(0, Math.min(pages - 1, to));
-    const dates = latest.date_range.slice(page * DATES_PER_PAGE, (page + 1) * DATES_PER_PAGE);
-    cells = new Map();
-    replace(body, gridTable(latest.models, dates, cells));
-    update(latest);
-    replace(place, `Dates, page ${page + 1} of ${pages}`);
+    tell();
+    show();
   };
-  const place = h('span', { role: 'status' });
-  const [earlier, later] = [button('Earlier', () => turn(page - 1)), button('Later', () => turn(page + 1))];
-  turn(page);
-  const file = csvButton(`Model-days of ${first.job_id}`, () => sheetOf(latest));
-  const tools = pages > 1 && h('div.tools', earlier, place, later);
-  return { element: h('div.job-grid', tools, body, h('div.exports', legend(), file)), update };
+  const [back, on] = [button(words.back, () => turn(page - 1)), button(words.on, () => turn(page + 1))];
+  tell();
+  return { tools: pages > 1 && h('div.tools', back, place, on), shown: () => items.slice(page * most, (page + 1) * most) };
 }
 
 function sheetOf({ details }: Status): Sheet {
   const rows = details.map(({ model, date, status, error }) => [model, date, status, error]);
   return { columns: ['Model', 'Date', 'Status', 'Error'], rows };
-}
-
-/** The page with the first date that has not ended. */
-function pageInProgress({ date_range, details }: Status): number {
-  const unfinished = details.find(({ status }) => status === 'pending' || status === 'running')?.date;
-  const index = unfinished === undefined ? date_range.length - 1 : date_range.indexOf(unfinished);
-  return Math.floor(Math.max(0, index) / DATES_PER_PAGE);
 }
 
 function gridTable(models: readonly string[], dates: readonly string[], cells: Map<string, HTMLElement>): HTMLElement {

@@ -12,7 +12,12 @@ export function csvButton(caption: string, sheet: () => Sheet): HTMLButtonElemen
 
 /** A button that saves a plot as it looks now, below its heading and its legend, as PNG. */
 export function pngButton(caption: string, plot: () => Element): HTMLButtonElement {
-  const save = async () => saveFile(`${fileName(caption)}.png`, await pictureOf(withWords(plot())));
+  const save = async () => {
+    const parts = withWords(plot());
+    for (const part of parts) part.classList.add('whole'); // a long legend scrolls on the screen
+    const picture = await pictureOf(parts).finally(() => parts.forEach((part) => part.classList.remove('whole')));
+    saveFile(`${fileName(caption)}.png`, picture);
+  };
   return button('PNG', () => void save(), { class: 'export', 'aria-label': `${caption} as PNG` });
 }
 

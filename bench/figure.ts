@@ -47,7 +47,10 @@ export interface Beside {
 export const ITSELF = 'the same build';
 const CALIBRATION = 'the calibration';
 
-/** Measures a figure against its peer; a time in milliseconds stands beside what the calibration took between the pairs. */
+/**
+ * Measures a figure against its peer, in pairs. For a time in milliseconds the calibration runs after each pair, and the report gives its
+ * median too: it shows how fast the machine was meanwhile.
+ */
 export async function measure({ take, bounds, ...figure }: Figure & Taking): Promise<Measurement> {
   const calibrations: number[] = [];
   const isTime = figure.unit === 'ms' && figure.peer !== CALIBRATION;

@@ -26,8 +26,8 @@ interface Side {
 }
 
 /**
- * Simulated model-days per second, against as many empty Node processes with the same parallelism and niceness; and how the children
- * alone, without a service, do against these.
+ * Measures simulated model-days per second against empty Node processes: as many, as many side by side, with the same niceness. Then it
+ * measures the children of model-days without a service against the same empty processes.
  */
 export async function* measureModelDays({ self }: BenchOptions): AsyncGenerator<Measurement> {
   const ours = await startService();

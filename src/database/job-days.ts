@@ -6,11 +6,11 @@ import { type RowOf, flag, integer, orNull, query, text } from './rows.ts';
 import { type ModelDay, endModelDay } from './sessions.ts';
 
 /**
- * The model-days of a job. There may be hundreds of thousands, so whatever concerns all of them is done for a span of dates at a
- * time, and other requests are answered in between. A job of ordinary size is one span.
+ * The model-days of a job. There may be hundreds of thousands, so whatever is done to all of them is done for a span of dates at a
+ * time, and other requests are answered in between. A job of ordinary size has one span.
  */
 
-/** Model-days that one transaction writes: some milliseconds. A date with more is not divided. */
+/** Model-days that one transaction writes: some milliseconds. A date is not divided, even if it has more. */
 export const MODEL_DAYS_PER_SPAN = 2_000;
 
 /** The first and the last of some consecutive dates of a job. */
@@ -37,8 +37,8 @@ export function dateSpans(reader: Reader, jobId: string, modelDays = MODEL_DAYS_
 }
 
 /**
- * Writes something of a job span by span, each in a transaction of its own, after which `onWritten` is called; what is written stays
- * when the process ends in between.
+ * Writes something to a job span by span, each in a transaction of its own, after which `onWritten` is called. If the process ends in
+ * between, what was written stays.
  */
 export async function writeBySpans(
   database: Database,

@@ -45,7 +45,7 @@ export interface StoredJob {
   runs: StoredRun[];
 }
 
-/** Inserts a job with its runs, and with its model-days unless they are more than one span; within the caller's transaction. */
+/** Inserts a job with its runs, and with its model-days if they are one span; within the caller's transaction. */
 export function insertJob(database: Database, job: NewJob): void {
   database
     .statement(
@@ -112,9 +112,11 @@ export function loadJob(database: Database, jobId: string): StoredJob {
   return { ...job, replaceExisting, runs: RUNS.all(database, jobId) };
 }
 
+const MODELS = query('SELECT model FROM simulation_runs WHERE job_id = ? ORDER BY model_index', [text]);
+
 /** The models of a job, in its order. */
 export function modelsOfJob(database: Database, jobId: string): string[] {
-  return RUNS.all(database, jobId).map(({ model }) => model);
+  return MODELS.all(database, jobId).map(([model]) => model);
 }
 
 /** Advances an unfinished job to another status; the first time also stores when it started. */

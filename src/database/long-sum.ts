@@ -1,4 +1,4 @@
-/** A sum as SQLite's `total` keeps it, to the last digit: `lost` is what rounding has taken from it so far. */
+/** A sum to the last digit, as SQLite's `total` computes it: `lost` is what rounding has taken from it so far. */
 export interface LongSum {
   sum: number;
   lost: number;
@@ -13,7 +13,7 @@ export function addTo(long: LongSum, value: number): void {
   long.sum = sum;
 }
 
-/** What an infinite sum has lost is NaN. */
+/** The sum with what it has lost, which is NaN for an infinite one. */
 export function totalOf({ sum, lost }: LongSum): number {
   return Number.isFinite(lost) ? sum + lost : sum;
 }

@@ -6,8 +6,8 @@ import { ServiceError } from '../domain.ts';
 import type { WorkerContext } from '../worker/context.ts';
 
 /**
- * Cancels a job in the database, the model-days of some dates at a time. `onBegun` is called once, when a part of it is stored: from
- * then on the job will be cancelled to its end, if need be by the next process. Resolves to how many model-days were not run; null
+ * Cancels a job in the database, the model-days of some dates at a time. `onBegun` is called once, when the first of them are stored:
+ * from then on the job will be cancelled, if need be by the next process. Resolves to how many model-days this call cancelled; null
  * for a job that was already cancelled, for which it does not take the write lock. Rejects with a `ServiceError` for an unknown job
  * or one that has ended.
  */

@@ -22,7 +22,7 @@ import { runThroughFaults } from './through-faults.ts';
 /** After this many restarts in a row without progress a job is given up: it may be what ends the process. */
 const MAX_IDLE_RESTARTS = 10;
 
-/** What so many models ask is read and encoded without a pause. */
+/** Entries that are resolved and encoded without a pause: some milliseconds. */
 const ENTRIES_PER_STEP = 100;
 
 /** The jobs of the service: one at a time, run in the background. */

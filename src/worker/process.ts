@@ -13,8 +13,9 @@ const KILL_AFTER_MS = 1_000;
 /** V8's threads beside the main one. Its default of four would double the tasks of a child, and containers may limit tasks. */
 const CHILD_V8_THREADS = 1;
 export const CHILD_NICENESS = 10;
-/** Of children that are many side by side. Beside other programs that keep all processors busy a few of them would starve with it. */
+/** Of children when there may be many. Beside other programs that keep all processors busy, it leaves them next to no processor time. */
 const NICENESS_OF_MANY = 19;
+/** More than these are many. */
 const MANY_CHILDREN = 100;
 /** The highest value: when memory is short, the kernel kills a child, whose model-day is resumed, and not the service. */
 const CHILD_OOM_SCORE_ADJ = 1000;
@@ -38,7 +39,7 @@ const INHERITED_VARIABLES = [
   'TZ',
 ];
 
-/** What a child may use: the network, the size of its JavaScript heap, and how much of the processors. */
+/** What a child may use: the network, the size of its JavaScript heap, and its share of the processors. */
 export interface Rights {
   network: Network;
   heapMb: number;
@@ -62,8 +63,8 @@ export interface Started {
 export type StartChild = (program: string, rights: Rights, modelDay: ModelDay) => Started;
 
 /**
- * The niceness of children of which so many may run side by side. What the system gives a process is in proportion to all that want
- * to run: a thousand at 10 leave the service too little for its own requests.
+ * The niceness of a child when so many may run side by side. The system divides the processors among all processes that want to run:
+ * a thousand children at 10 leave the service too little for its requests.
  */
 export function childNiceness(sideBySide: number): number {
   return sideBySide > MANY_CHILDREN ? NICENESS_OF_MANY : CHILD_NICENESS;

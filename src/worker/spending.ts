@@ -8,15 +8,15 @@ import { type Steps, bySlices } from '../turns.ts';
 
 /** What the families of a job have cost so far. */
 export interface Spending {
-  /** Counts all dates before this one, on which nothing runs any more. Called with each date that runs, in order. */
+  /** Counts all dates before this one, whose model-days must have ended. Called for each date of the plan, in order. */
   reach(date: CalendarDate): Promise<void>;
   /** What all runs of a family have cost up to and on a date, in dollars; 0 when nothing is known. */
   of(family: string, date: CalendarDate): number;
 }
 
 /**
- * Counts each date once when it is over: to sum up a whole job before each of its model-days takes longer the larger it is. What is
- * spent on the date that runs is read from the database whenever it is asked for.
+ * Counts each date once, when it is over: to sum up the whole job before each of its model-days would take longer the larger it is. What
+ * the current date has cost is read from the database each time.
  */
 export function createSpending(database: Database, { jobId, runs }: Pick<StoredJob, 'jobId' | 'runs'>): Spending {
   const runsOf = Map.groupBy(runs, ({ family }) => family);

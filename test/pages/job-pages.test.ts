@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { type JobChoice, jobChoiceIn, jobListPath, jobsRequest } from '../../src/browser/job/job-choice.ts';
 import { failuresInWords, jobCost, shortList, totalInWords } from '../../src/browser/job/job-words.ts';
 import { datesInWords, leftOutOf } from '../../src/browser/job/left-out.ts';
+import { openedAt } from '../../src/browser/job/opened-at.ts';
 import { termsInWords } from '../../src/browser/job/terms.ts';
 import { jobStatusAnswer } from '../support/job-status.ts';
 
@@ -26,6 +27,19 @@ test('the address of the job list has the status and the page, and so does the r
     const read = jobChoiceIn(search);
     assert.deepEqual([read, jobListPath(read), jobsRequest(read)], [choice, address, request], search);
   }
+});
+
+test('the grid of a job opens at what has not ended, at the last date, or at the first one while there are no model-days yet', () => {
+  const date_range = ['2025-09-15', '2025-09-16'];
+  const opened = (...statuses: ('completed' | 'running' | 'pending')[]) => {
+    const days = statuses.map((status, index) => ({ date: String(date_range[index]), model: 'a', status }));
+    const { date, model } = openedAt({ date_range, details: jobStatusAnswer(days).details });
+    return [date, model];
+  };
+  assert.deepEqual(opened(), [undefined, undefined]);
+  assert.deepEqual(opened('running', 'pending'), ['2025-09-15', 'a']);
+  assert.deepEqual(opened('completed', 'pending'), ['2025-09-16', 'a']);
+  assert.deepEqual(opened('completed', 'completed'), ['2025-09-16', undefined]);
 });
 
 test('what a job left out is listed by reason: failed, then never run, then skipped', () => {

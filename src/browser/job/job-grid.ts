@@ -6,6 +6,7 @@ import { h, replace, setAttributes } from '../parts/element.ts';
 import { longDate, monthOf } from '../parts/format.ts';
 import type { Sheet } from '../parts/sheet.ts';
 import type { Detail, Status } from '../service/responses.ts';
+import { openedAt } from './opened-at.ts';
 
 /** Larger jobs are shown page by page: a browser needs seconds for the cells of a thousand models. */
 const DATES_PER_PAGE = 60;
@@ -41,16 +42,16 @@ export function jobGrid(first: Status): JobGrid {
     replace(body, gridTable(models.shown(), dates.shown(), cells));
     update(latest);
   };
-  const unfinished = first.details.find(({ status }) => status === 'pending' || status === 'running');
+  const opened = openedAt(first);
   const dates = pager(first.date_range, {
     most: DATES_PER_PAGE,
-    opened: unfinished?.date ?? first.date_range.at(-1),
+    opened: opened.date,
     words: { items: 'Dates', back: 'Earlier', on: 'Later' },
     show,
   });
   const models = pager(first.models, {
     most: MODELS_PER_PAGE,
-    opened: unfinished?.model,
+    opened: opened.model,
     words: { items: 'Models', back: 'Previous models', on: 'Next models' },
     show,
   });

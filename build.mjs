@@ -163,7 +163,8 @@ function isSupported(version) {
 const versionCheck = `
 ${isSupported}
 if (!isSupported(process.versions.node)) {
-  console.error('Cannot start: this program needs Node.js 24.15 or newer in the 24 line, or 26 and newer; this is ' + process.version);
+  console.error('Cannot start: this program needs Node.js 24.15 or newer in the 24 line, or 26 and newer; this is ' + process.version +
+    '. After "npm ci", "npx node" is one that fits.');
   process.exit(1);
 }`;
 

@@ -92,7 +92,7 @@ test('on an old Node the program first says which one it needs', { skip: noNode 
   const pretend = `Object.defineProperty(process.versions, 'node', { value: '22.12.0' }); process.argv.push('--version'); require('./server.js')`;
   assert.throws(
     () => execFileSync(process.execPath, ['-e', pretend], { cwd, stdio: 'pipe' }),
-    /needs Node\.js 24\.15 or newer in the 24 line, or 26 and newer/,
+    /needs Node\.js 24\.15 or newer in the 24 line, or 26 and newer; this is v[\d.]+\. After "npm ci", "npx node" is one that fits\./,
   );
 });
 

@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { timestamp } from '../calendar.ts';
 import { type BackupSummary, backupDatabase } from '../database/backup.ts';
 import { makeFolder } from '../database/storage/folder.ts';
 import { type Settings, readSettings } from '../settings.ts';
 import { forTerminal } from '../text.ts';
+import { ownDatabase } from './own-database.ts';
 import { writeStoppably } from './stoppable.ts';
 import { number, size } from './words.ts';
 
@@ -14,8 +14,8 @@ import { number, size } from './words.ts';
  */
 export async function backup(file: string | undefined, { job: jobId }: { job: string | undefined }): Promise<number> {
   const settings = readSettings(process.env);
+  const path = ownDatabase(settings);
   const target = file ?? defaultTarget(settings);
-  const path = settings.databasePath;
   return writeStoppably(target, async (watched) => {
     if (jobId === undefined) return describe(target, await backupDatabase(path, target, watched));
     const { packageJob } = await import('../packaging/package.ts');
@@ -32,7 +32,7 @@ function describe(target: string, { bytes, jobs, modelDays, positions, bars }: B
 
 /** Beside the database, named after the time. */
 function defaultTarget({ agentDataPath, databasePath }: Settings): string {
-  if (existsSync(databasePath)) makeFolder(agentDataPath);
+  makeFolder(agentDataPath);
   const name = basename(databasePath, '.db');
   return join(agentDataPath, `${name}-${timestamp(new Date()).replaceAll(':', '-')}.db`);
 }

@@ -6,6 +6,7 @@ import { withSnapshot } from '../database/snapshot.ts';
 import { readSettings } from '../settings.ts';
 import { forTerminal } from '../text.ts';
 import { findings, listed } from './findings.ts';
+import { ownDatabase } from './own-database.ts';
 import { type ProgressLine, createProgressLine } from './progress.ts';
 import { number, size } from './words.ts';
 
@@ -16,7 +17,7 @@ const FAULTY = 1;
  * everything adds up and nothing differs, otherwise 1.
  */
 export async function check(file: string | undefined, { isReplay }: { isReplay: boolean }): Promise<number> {
-  const path = file ?? readSettings(process.env).databasePath;
+  const path = file ?? ownDatabase(readSettings(process.env));
   const line = createProgressLine(process.stderr);
   endOnSignals();
   const onProgress = (done: number, total: number) =>

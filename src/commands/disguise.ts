@@ -9,6 +9,7 @@ import { type Settings, readSettings } from '../settings.ts';
 import { forTerminal } from '../text.ts';
 import { WrongUsage } from './arguments.ts';
 import { checkDates } from './connect.ts';
+import { ownDatabase } from './own-database.ts';
 import { writeStoppably } from './stoppable.ts';
 import { number } from './words.ts';
 
@@ -29,8 +30,9 @@ interface Arguments {
 export async function disguise(args: Arguments): Promise<number> {
   const settings = readSettings(process.env);
   const market = readMarket(args, settings);
+  const path = ownDatabase(settings);
   return writeStoppably(args.out, async (watched) =>
-    describe(args.out, market, await writeControlMarket(settings.databasePath, args.out, { ...market, ...watched })),
+    describe(args.out, market, await writeControlMarket(path, args.out, { ...market, ...watched })),
   );
 }
 

@@ -148,7 +148,7 @@ test('check, backup and view name files that they cannot use', async (t) => {
   const cwd = installProgram(t);
   for (const command of ['check', 'backup']) {
     const missing = await runInProcess([command], { cwd });
-    assert.deepEqual([missing.code, missing.stderr], [1, 'There is no database data/jobs.db\n']);
+    assert.deepEqual([missing.code, missing.stderr], [1, 'There is no database data/jobs.db (DEPLOYMENT_MODE=PROD)\n']);
   }
   const view = await runProgram(['view', 'missing.db'], { cwd });
   assert.deepEqual([view.code, view.stderr], [1, 'There is no database missing.db\n']);

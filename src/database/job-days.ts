@@ -124,15 +124,25 @@ export async function skipModelDays(
   skips: readonly Skips[],
   { at, signal }: { at: string; signal?: AbortSignal | undefined },
 ): Promise<void> {
+  for (const some of portions(skips)) {
+    const write = () => {
+      for (const [modelDay, error] of some) endModelDay(database, modelDay, { status: 'skipped', error, completedAt: at });
+    };
+    await database.write(write, { signal });
+    await nextTurn();
+  }
+}
+
+/** What is skipped in one transaction: each date has reasons of its own, and a commit of its own for each could take seconds. */
+function* portions(skips: readonly Skips[]): Generator<[ModelDay, reason: string][]> {
+  let portion: [ModelDay, reason: string][] = [];
   for (const { reason, modelDays } of skips)
-    for (let first = 0; first < modelDays.length; first += SKIPS_PER_TRANSACTION) {
-      const some = modelDays.slice(first, first + SKIPS_PER_TRANSACTION);
-      const write = () => {
-        for (const modelDay of some) endModelDay(database, modelDay, { status: 'skipped', error: reason, completedAt: at });
-      };
-      await database.write(write, { signal });
-      await nextTurn();
-    }
+    for (const modelDay of modelDays)
+      if (portion.push([modelDay, reason]) === SKIPS_PER_TRANSACTION) {
+        yield portion;
+        portion = [];
+      }
+  if (portion.length > 0) yield portion;
 }
 
 const SKIPPED = query(

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { type TestContext, test } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { addMissingModelDays, dateSpans, isBeingCancelled } from '../../src/database/job-days.ts';
+import { addMissingModelDays, dateSpans, isBeingCancelled, pendingModelDays, skipModelDays } from '../../src/database/job-days.ts';
 import { statusOfJob, unfinishedJobId } from '../../src/database/jobs.ts';
 import { diskIsFull } from '../../src/database/storage/faults.ts';
 import { cancelJob } from '../../src/jobs/cancel.ts';
@@ -76,6 +76,20 @@ test('other work runs between two spans, and model-days that are there already a
   for (let isDone = false; !isDone; isDone = await Promise.race([adding.then(() => true), nextRound(false)]))
     seen.push(countOf(context));
   assert.deepEqual([...new Set([...seen, countOf(context)])], [1_400, 2_800, 3_500]);
+});
+
+test('model-days are skipped 500 at a time, whatever their dates and reasons, and other work runs in between', async (t) => {
+  const { context, jobs, jobId } = await createLargeJob(t);
+  await jobs.stop();
+  await addMissingModelDays(context.database, jobId, { signal: new AbortController().signal });
+  const modelDays = SPANS.flatMap((span) => pendingModelDays(context.database, jobId, span)).slice(0, 1_100);
+  const skips = modelDays.map((modelDay, index) => ({ reason: index % 2 === 0 ? 'Even' : 'Odd', modelDays: [modelDay] }));
+  const seen: number[] = [];
+  const skipping = skipModelDays(context.database, skips, { at: '2025-12-01T00:00:00.000Z' });
+  for (let isDone = false; !isDone; isDone = await Promise.race([skipping.then(() => true), nextRound(false)]))
+    seen.push(countOf(context, `status = 'skipped'`));
+  assert.deepEqual([...new Set(seen)], [500, 1_000, 1_100]);
+  assert.deepEqual([countOf(context, `error = 'Even'`), countOf(context, `error = 'Odd'`)], [550, 550]);
 });
 
 test('a large job is cancelled span by span, those that it has not got yet too', async (t) => {

@@ -214,7 +214,7 @@ test("a model's page: a phone shows the months that have a return, and paper say
   assert.deepEqual(shown.map((text) => /^\d+ of (\d+) rows$/.exec(text)?.[1]), rest.map((text) => /\d+$/.exec(text)?.[0]));
 });
 
-test('a job of 250 models: the grid has pages of them, and a long legend scrolls, but is whole in a picture', inBrowser, async (t) => {
+test('a job of 250 models: the grid has pages of them, what ran is folded, a long legend scrolls, but is whole in a picture', inBrowser, async (t) => {
   const service = await serviceOn(t, { models: modelNames(250), days: 2 });
   const reader = await visit(t, service.url, { viewport: { width: 1440, height: 900 } });
   const { page } = reader;
@@ -229,6 +229,9 @@ test('a job of 250 models: the grid has pages of them, and a long legend scrolls
   for (let pages = 1; pages <= 3; pages += 1) await grid.getByRole('button', { name: 'Next models' }).click();
   assert.deepEqual(await rows(), [50, 'model-200', 'Models, page 3 of 3']);
   assert.equal(await grid.locator('td:is(.completed, .failed)').count(), 100, 'each page has the states of its model-days');
+  const ran = page.locator('h3:text-is("What ran") ~ details');
+  assert.deepEqual([await ran.count(), await ran.last().locator('> summary').innerText()], [21, '230 more']);
+  assert.equal(await ran.last().locator('> details').count(), 230);
   const legend = page.locator('.curves .legends');
   const heights = await legend.evaluate((list) => [list.clientHeight, list.scrollHeight]);
   assert.ok((heights[0] as number) <= 270 && (heights[1] as number) > 500, `${heights}`);

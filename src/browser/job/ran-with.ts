@@ -1,20 +1,26 @@
 import { entryView } from '../model/entry.ts';
 import { definitions, section } from '../parts/blocks.ts';
 import { h } from '../parts/element.ts';
-import { counted } from '../parts/format.ts';
+import { count, counted } from '../parts/format.ts';
 import type { JobEntry, Status } from '../service/responses.ts';
 import { entryName } from './job-words.ts';
 import { termsInWords } from './terms.ts';
 
+/** The others of a large job are in a fold of their own. */
+const ENTRIES_AT_FIRST = 20;
+
 /** What a job ran with: its terms, and what each model was asked. */
 export function ranWith(status: Status): HTMLElement {
   const { symbols } = status.terms;
+  const folds = status.entries.map(entryFold);
+  const others = folds.splice(ENTRIES_AT_FIRST);
   return section(
     'Terms',
     definitions('entry', termsInWords(status)),
     h('details.fold', h('summary', counted(symbols.length, 'symbol')), h('p', symbols.join(', '))),
     h('h3', 'What ran'),
-    ...status.entries.map(entryFold),
+    ...folds,
+    others.length > 0 && h('details.fold', h('summary', `${count(others.length)} more`), ...others),
   );
 }
 

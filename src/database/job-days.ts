@@ -11,7 +11,7 @@ import { type ModelDay, endModelDay } from './sessions.ts';
  */
 
 /** Model-days that one transaction writes: some milliseconds. A date is not divided, even if it has more. */
-export const MODEL_DAYS_PER_SPAN = 2_000;
+const MODEL_DAYS_PER_SPAN = 2_000;
 
 /** The first and the last of some consecutive dates of a job. */
 export interface DateSpan {

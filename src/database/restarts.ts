@@ -3,7 +3,7 @@ import type { Database } from './database.ts';
 import { endedModelDays, returnToPending } from './job-days.ts';
 import { integer, query } from './rows.ts';
 
-/** More messages than a running model-day has: that one has ended counts for more than all that was logged for it. */
+/** More messages than running sessions have, so that the sum changes with every message and with every model-day that ends. */
 const ENDED_COUNTS = 1_000_000;
 const NOTE_RESTART = query(
   `UPDATE jobs SET idle_restarts = iif(progress_mark = done, idle_restarts + life_counts, 0),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { type TestContext, test } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { addMissingModelDays, dateSpans, isBeingCancelled, pendingModelDays, skipModelDays } from '../../src/database/job-days.ts';
+import { addMissingModelDays, addModelDays, dateSpans, isBeingCancelled, pendingModelDays, skipModelDays } from '../../src/database/job-days.ts';
 import { statusOfJob, unfinishedJobId } from '../../src/database/jobs.ts';
 import { diskIsFull } from '../../src/database/storage/faults.ts';
 import { cancelJob } from '../../src/jobs/cancel.ts';
@@ -68,9 +68,19 @@ test('a large job gets its model-days after it is created and before it runs', a
   assert.deepEqual([days.length, new Set(days).size], [TOTAL, TOTAL]);
 });
 
+test('a span has whole dates: as many as fit, and at least one', async (t) => {
+  const { context, jobId } = await createLargeJob(t);
+  const spans = (modelDays: number) => dateSpans(context.database, jobId, modelDays).map(({ from, to }) => `${from.slice(8)} to ${to.slice(8)}`);
+  for (const fewer of [1, 699, 1_399]) assert.deepEqual(spans(fewer), ['10 to 10', '11 to 11', '12 to 12', '13 to 13', '14 to 14']);
+  assert.deepEqual(spans(1_400), ['10 to 11', '12 to 13', '14 to 14']);
+  assert.deepEqual(spans(3_499), ['10 to 13', '14 to 14']);
+  assert.deepEqual(spans(3_500), ['10 to 14']);
+});
+
 test('other work runs between two spans, and model-days that are there already are not added again', async (t) => {
   const { context, jobs, jobId } = await createLargeJob(t);
   await jobs.stop();
+  addModelDays(context.database, jobId, { from: '2025-11-10', to: '2025-11-10' }); // half a span, as a version with smaller spans leaves it
   const seen: number[] = [];
   const adding = addMissingModelDays(context.database, jobId, { signal: new AbortController().signal });
   for (let isDone = false; !isDone; isDone = await Promise.race([adding.then(() => true), nextRound(false)]))

@@ -214,7 +214,7 @@ test("a model's page: a phone shows the months that have a return, and paper say
   assert.deepEqual(shown.map((text) => /^\d+ of (\d+) rows$/.exec(text)?.[1]), rest.map((text) => /\d+$/.exec(text)?.[0]));
 });
 
-test('a job of 250 models: the grid has pages of them, what ran is folded, a long legend scrolls, but is whole in a picture', inBrowser, async (t) => {
+test('a job of 250 models: grid and tables show a part at a time, what ran is folded, a long legend scrolls, but is whole in a picture', inBrowser, async (t) => {
   const service = await serviceOn(t, { models: modelNames(250), days: 2 });
   const reader = await visit(t, service.url, { viewport: { width: 1440, height: 900 } });
   const { page } = reader;
@@ -229,6 +229,12 @@ test('a job of 250 models: the grid has pages of them, what ran is folded, a lon
   for (let pages = 1; pages <= 3; pages += 1) await grid.getByRole('button', { name: 'Next models' }).click();
   assert.deepEqual(await rows(), [50, 'model-200', 'Models, page 3 of 3']);
   assert.equal(await grid.locator('td:is(.completed, .failed)').count(), 100, 'each page has the states of its model-days');
+  for (const name of ['Leaderboard', 'Cost']) {
+    const table = page.locator(`section:has(h2:text-is("${name}"))`);
+    assert.equal(await table.locator('tbody tr').count(), 200, name);
+    await table.getByText('Show all 250').click();
+    assert.equal(await table.locator('tbody tr').count(), 250, name);
+  }
   const ran = page.locator('h3:text-is("What ran") ~ details');
   assert.deepEqual([await ran.count(), await ran.last().locator('> summary').innerText()], [21, '230 more']);
   assert.equal(await ran.last().locator('> details').count(), 230);

@@ -66,6 +66,8 @@ export function numberColumn<Row>(
   return isToned ? { ...column, look: (row) => tone(by(row)) } : column;
 }
 
+/** How many rows are shown at first where a table does not say: a job may have thousands of models. */
+const ROWS_AT_FIRST = 200;
 /** How many rows the reader gets for asking: a page with tens of thousands of cells would no longer react. */
 const MORE_ROWS = 500;
 
@@ -77,7 +79,7 @@ interface TableOptions<Row> {
   sortedBy?: string;
   /** Whether the rows keep the given order. */
   isFixed?: boolean;
-  /** How many rows are shown before the reader asks for more. */
+  /** How many rows are shown before the reader asks for more; by default 200. */
   most?: number;
   footer?: readonly Row[];
   /** Whether its colours say something, so that it can be saved as a picture too. */
@@ -104,7 +106,7 @@ export function liveTable<Row>(options: TableOptions<Row>): LiveTable<Row> {
   let { rows } = options;
   const kept = keptRows(caption, columns);
   let sorting = kept.sorting ?? sortingBy(columns, options.sortedBy);
-  let limit = kept.limit ?? options.most ?? Infinity;
+  let limit = kept.limit ?? options.most ?? ROWS_AT_FIRST;
   const body = h('tbody');
   const rowOf = (row: Row) => h('tr', ...columns.map((column) => cellOf(column, row)));
   const draw = () => {

@@ -4,7 +4,17 @@ import { join } from 'node:path';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { type TestContext, test } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { addMissingModelDays, addModelDays, dateSpans, isBeingCancelled, pendingModelDays, skipModelDays } from '../../src/database/job-days.ts';
+import {
+  addMissingModelDays,
+  addModelDays,
+  dateSpans,
+  endedModelDays,
+  finalStatus,
+  isBeingCancelled,
+  pendingModelDays,
+  skipModelDays,
+  skippedModelDays,
+} from '../../src/database/job-days.ts';
 import { statusOfJob, unfinishedJobId } from '../../src/database/jobs.ts';
 import { diskIsFull } from '../../src/database/storage/faults.ts';
 import { cancelJob } from '../../src/jobs/cancel.ts';
@@ -92,14 +102,22 @@ test('model-days are skipped 500 at a time, whatever their dates and reasons, an
   const { context, jobs, jobId } = await createLargeJob(t);
   await jobs.stop();
   await addMissingModelDays(context.database, jobId, { signal: new AbortController().signal });
+  context.database.statement(`UPDATE job_details SET status = 'running', started_at = 't' WHERE model = 'model-2'`).run();
   const modelDays = SPANS.flatMap((span) => pendingModelDays(context.database, jobId, span)).slice(0, 1_100);
+  assert.deepEqual(modelDays.slice(0, 700).map(({ model }) => model), MODELS, 'in the order of the job, those that run too');
   const skips = modelDays.map((modelDay, index) => ({ reason: index % 2 === 0 ? 'Even' : 'Odd', modelDays: [modelDay] }));
   const seen: number[] = [];
   const skipping = skipModelDays(context.database, skips, { at: '2025-12-01T00:00:00.000Z' });
   for (let isDone = false; !isDone; isDone = await Promise.race([skipping.then(() => true), nextRound(false)]))
     seen.push(countOf(context, `status = 'skipped'`));
   assert.deepEqual([...new Set(seen)], [500, 1_000, 1_100]);
-  assert.deepEqual([countOf(context, `error = 'Even'`), countOf(context, `error = 'Odd'`)], [550, 550]);
+  const skipped = atOnce(skippedModelDays(context.database, jobId));
+  assert.deepEqual(
+    skipped.map(({ date, reason, modelDays }) => [date, reason, modelDays]),
+    [['2025-11-10', 'Even', 350], ['2025-11-10', 'Odd', 350], ['2025-11-11', 'Even', 200], ['2025-11-11', 'Odd', 200]],
+  );
+  const stopped = { at: '2025-12-01T00:00:00.000Z', signal: AbortSignal.abort(new Error('enough')) };
+  await assert.rejects(skipModelDays(context.database, skips, stopped), /enough/);
 });
 
 test('a large job is cancelled span by span, those that it has not got yet too', async (t) => {
@@ -153,6 +171,38 @@ test('a cancellation that a storage fault interrupts is an error, and is finishe
   await ended(context);
   assert.equal(storedStatus(context.database, jobId).status, 'cancelled');
   assert.equal(countOf(context, `error = 'Cancelled'`), TOTAL);
+});
+
+/** How all model-days of a job have ended but those of one date, how these have, the job's status then, and whether it is being cancelled. */
+const ends: [others: string, date: string, ofDate: string, status: string, isBeingCancelled: boolean][] = [
+  ['completed', '2025-11-10', 'failed', 'partial', false],
+  ['completed', '2025-11-14', 'failed', 'partial', false],
+  ['failed', '2025-11-10', 'completed', 'partial', false],
+  ['failed', '2025-11-14', 'completed', 'partial', false],
+  ['failed', '2025-11-14', 'skipped: No price data', 'failed', false],
+  ['skipped: No price data', '2025-11-14', 'skipped: Already completed', 'completed', false],
+  ['completed', '2025-11-10', 'failed: Cancelled', 'partial', false],
+  ['completed', '2025-11-10', 'skipped: Cancelled', 'completed', true],
+  ['completed', '2025-11-14', 'skipped: Cancelled', 'completed', true],
+];
+test('what all spans of a large job have together: its status, whether it is being cancelled, how many model-days have ended', async (t) => {
+  const { context, jobs, jobId } = await createLargeJob(t);
+  await jobs.stop();
+  const { database } = context;
+  await addMissingModelDays(database, jobId, { signal: new AbortController().signal });
+  const end = (ended: string, from: string, to: string) => {
+    const [status, error = 'failed'] = ended.split(': ');
+    const update = `UPDATE job_details SET status = ?1, error = iif(?1 = 'completed', NULL, ?2), started_at = 't', completed_at = 't' WHERE date BETWEEN ? AND ?`;
+    database.statement(update).run(String(status), error, from, to);
+  };
+  assert.equal(atOnce(endedModelDays(database, jobId)), 0);
+  for (const [others, date, ofDate, status, isCancelled] of ends) {
+    end(others, '2025-11-10', '2025-11-14');
+    end(ofDate, date, date);
+    const found = [atOnce(finalStatus(database, jobId)), atOnce(isBeingCancelled(database, jobId))];
+    assert.deepEqual(found, [status, isCancelled], `${others}, but ${ofDate} on ${date}`);
+  }
+  assert.equal(atOnce(endedModelDays(database, jobId)), TOTAL);
 });
 
 test('a service that stops finishes a cancellation first', async (t) => {

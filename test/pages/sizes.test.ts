@@ -214,11 +214,16 @@ test("a model's page: a phone shows the months that have a return, and paper say
   assert.deepEqual(shown.map((text) => /^\d+ of (\d+) rows$/.exec(text)?.[1]), rest.map((text) => /\d+$/.exec(text)?.[0]));
 });
 
-test('a job of 250 models: grid and tables show a part at a time, what ran is folded, a long legend scrolls, but is whole in a picture', inBrowser, async (t) => {
+test('a job of 250 models: warnings, grid, tables and what ran show a part at a time, a long legend scrolls and is whole in a picture', inBrowser, async (t) => {
   const service = await serviceOn(t, { models: modelNames(250), days: 2 });
+  const warnings = Array.from({ length: 1_234 }, (_, place) => `Model 'm-${place}' is not in the server configuration`);
+  service.database.statement('UPDATE jobs SET warnings = ?').run(JSON.stringify(warnings));
   const reader = await visit(t, service.url, { viewport: { width: 1440, height: 900 } });
   const { page } = reader;
   await reader.open('/jobs/bench-0000');
+  assert.equal(await page.locator('.notes .notice:visible').count(), 10);
+  await page.getByText('1,224 more warnings').click();
+  assert.equal(await page.locator('.notes .notice:visible').count(), 1_234);
   const grid = page.locator('.job-grid');
   const rows = async () => {
     const names = await grid.locator('tbody th').allInnerTexts();

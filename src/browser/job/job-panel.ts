@@ -98,12 +98,15 @@ function showEntry(ran: JobEntry): HTMLElement {
   return h('div', h('h3', entryName(ran)), entryView(ran.entry));
 }
 
+/** The other warnings of a job are folded: each of a thousand models may have one. */
+const MAX_WARNINGS = 10;
+
 function notesOf(status: Status): HTMLElement[] {
   const problems = [status.error, ...failuresInWords(status)].filter((words) => words !== null);
-  return [
-    ...problems.map((words) => h('p.notice.bad', words)),
-    ...(status.warnings ?? []).map((warning) => h('p.notice', warning)),
-  ];
+  const warnings = (status.warnings ?? []).map((warning) => h('p.notice', warning));
+  const others = warnings.splice(MAX_WARNINGS);
+  const fold = h('details.fold', h('summary', counted(others.length, 'more warning')), ...others);
+  return [...problems.map((words) => h('p.notice.bad', words)), ...warnings, ...(others.length > 0 ? [fold] : [])];
 }
 
 /** Asks for confirmation before stopping anything; if the server refuses, the dialog shows its reason. */

@@ -129,10 +129,25 @@ test('a large job is cancelled span by span, those that it has not got yet too',
   assert.equal(await jobs.cancel(jobId), null);
 });
 
+for (const [completed, cancelled] of [['2025-11-11', 1_400], ['2025-11-14', 0]] as const)
+  test(`a job completed until ${completed} counts as being cancelled once something of it is, at the latest when it ends`, async (t) => {
+    const { context, jobs, jobId } = await createLargeJob(t);
+    await jobs.stop();
+    await addMissingModelDays(context.database, jobId, { signal: new AbortController().signal });
+    const complete = `UPDATE job_details SET status = 'completed', started_at = 't', completed_at = 't' WHERE date <= ?`;
+    context.database.statement(complete).run(completed);
+    const begun: number[] = [];
+    await cancelJob(context, jobId, { onBegun: () => begun.push(countOf(context, `error = 'Cancelled'`)) });
+    assert.deepEqual([begun, storedStatus(context.database, jobId).status], [[cancelled], 'cancelled']);
+  });
+
 test('two requests that cancel a large job at the same time: one of them does, the other says that it was done', async (t) => {
   const { context, jobs, jobId } = await createLargeJob(t);
-  const notRun = await Promise.all([jobs.cancel(jobId), jobs.cancel(jobId)]);
-  assert.equal(notRun.filter((count) => count === null).length, 1);
+  await jobs.stop();
+  const begun: number[] = [];
+  const cancel = (name: number) => cancelJob(context, jobId, { onBegun: () => begun.push(name) });
+  assert.deepEqual(await Promise.all([cancel(1), cancel(2)]), [TOTAL, null]);
+  assert.deepEqual(begun, [1], 'the other stops nothing, as the next job may run already');
   assert.equal(storedStatus(context.database, jobId).status, 'cancelled');
   assert.equal(countOf(context, `error = 'Cancelled'`), TOTAL);
 });

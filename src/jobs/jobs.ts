@@ -1,7 +1,6 @@
 import { dateOf, timestamp } from '../calendar.ts';
 import type { AgentConfiguration } from '../configuration-schema.ts';
 import { agentConfigurationFor, readConfiguration } from '../configuration.ts';
-import { isBeingCancelled } from '../database/job-days.ts';
 import { insertJob, unfinishedJobId } from '../database/jobs.ts';
 import { noteRestart } from '../database/restarts.ts';
 import { firstActiveDate, lastActiveDate } from '../database/active-days.ts';
@@ -98,7 +97,6 @@ export function createJobs(context: WorkerContext): Jobs {
       const { signal } = current;
       const jobId = unfinishedJobId(database);
       if (jobId === null) return;
-      if (await bySlices(isBeingCancelled(database, jobId))) return start(jobId);
       const idleRestarts = await noteRestart(database, jobId);
       log.info('job resumed', { jobId, idleRestarts });
       if (idleRestarts < MAX_IDLE_RESTARTS) return start(jobId);

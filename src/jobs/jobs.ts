@@ -7,6 +7,7 @@ import { firstActiveDate, lastActiveDate } from '../database/active-days.ts';
 import { ServiceError } from '../domain.ts';
 import { type Entry, encodeEntry } from '../entry.ts';
 import { logUnexpected } from '../log.ts';
+import { count } from '../sentences.ts';
 import { bySlices, mapInSteps } from '../turns.ts';
 import type { WorkerContext } from '../worker/context.ts';
 import { resolveEntry } from '../worker/entries.ts';
@@ -217,8 +218,15 @@ function factsOf(database: WorkerContext['database']) {
   };
 }
 
+/** Models that are named one by one because the configuration does not list them. */
+const MAX_UNLISTED = 5;
+
+/** A warning for each of the first unlisted models, one for the others: thousands would hide all other warnings. */
 function warnOfUnlisted(runs: readonly ResolvedRun[]): string[] {
-  return runs
-    .filter(({ entry }) => entry.kind === 'unlisted')
-    .map(({ model }) => `Model '${model}' is not in the server configuration; its model-days will fail`);
+  const unlisted = runs.filter(({ entry }) => entry.kind === 'unlisted');
+  const others = unlisted.splice(MAX_UNLISTED);
+  const warnings = unlisted.map(({ model }) => `Model '${model}' is not in the server configuration; its model-days will fail`);
+  if (others.length === 0) return warnings;
+  const are = others.length === 1 ? 'is' : 'are';
+  return [...warnings, `${count(others.length, 'more model')} ${are} not in the server configuration; their model-days will fail`];
 }

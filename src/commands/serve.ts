@@ -73,7 +73,7 @@ function announceMode({ deploymentMode, preserveDevData, databasePath }: Setting
   log.warning(
     preserveDevData
       ? `${databasePath} is kept (PRESERVE_DEV_DATA=true)`
-      : `${databasePath} was reset (PRESERVE_DEV_DATA=true keeps it)`,
+      : `${databasePath} starts empty each time (PRESERVE_DEV_DATA=true keeps it)`,
   );
   log.warning(line);
 }

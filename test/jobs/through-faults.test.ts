@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parseConfiguration } from '../../src/configuration.ts';
 import { openDatabase } from '../../src/database/database.ts';
-import { insertJob } from '../../src/database/jobs.ts';
+import { insertJob, readWarnings } from '../../src/database/jobs.ts';
 import { runThroughFaults } from '../../src/jobs/through-faults.ts';
 import { silentLog } from '../../src/log.ts';
 import { readSettings } from '../../src/settings.ts';
 import type { WorkerContext } from '../../src/worker/context.ts';
 import { workerLimits } from '../../src/worker/limits.ts';
+import { endJob } from '../../src/worker/worker.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { storedStatus } from '../support/job-status.ts';
 import { storePrices } from '../support/prices.ts';
@@ -98,4 +99,14 @@ test('an error that is not of the storage is not waited for', async (t) => {
   const context = contextOf(t);
   const broken = { ...context, log: { ...silentLog, info: () => assert.fail('a bug') } };
   await assert.rejects(runThroughFaults(broken, 'job', { signal: new AbortController().signal }), /a bug/);
+});
+
+test('a job that ends with an error names its stale model-days too', async (t) => {
+  const context = contextOf(t);
+  const stale = [{ model: 'model-a', date: '2025-11-10' }];
+  await endJob(context, 'job', { error: 'Given up', stale });
+  const { status, error } = statusOf(context);
+  const warnings = readWarnings(context.database.statement('SELECT warnings FROM jobs').get()?.['warnings']);
+  assert.deepEqual([status, error, warnings?.length], ['failed', 'Given up', 1]);
+  assert.match(String(warnings), /^1 stale model-day, .*: model-a 2025-11-10$/);
 });

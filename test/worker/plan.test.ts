@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { addDays } from '../../src/calendar.ts';
 import type { Availability } from '../../src/prices/coverage.ts';
-import { type Plan, planModelDays, skipUnpricedDates, skipWarnings } from '../../src/worker/plan.ts';
+import { type Plan, datesToRun, planModelDays, skipUnpricedDates, skipWarnings } from '../../src/worker/plan.ts';
 import { runs } from '../support/long.ts';
 
 const START = '2025-01-06';
@@ -34,6 +34,8 @@ test('a model-day is skipped because it is completed, early or without prices', 
     { date: '2025-01-06', availability: 'available', missing: [], partial: [] },
     { date: '2025-01-08', availability: 'no_trading', missing: [], partial: [] },
   ]);
+  assert.deepEqual(datesToRun(plan), ['2025-01-06', '2025-01-08'], 'no prices are needed for the others');
+  assert.deepEqual(priced.map((day) => day.skips.length), [1, 1, 1], 'each date has one reason');
   const { run, skips } = flat(priced);
   assert.deepEqual(run, [{ jobId: 'j', date: '2025-01-06', model: 'b' }]);
   assert.deepEqual(

@@ -22,6 +22,17 @@ const { agent_config: agentConfig } = parseConfiguration(
   { models: [], agent_config: { stock_symbols: ['AAPL'] } },
   'test',
 );
+const JOB = {
+  jobId: 'job',
+  startDate: '2025-11-10',
+  endDate: '2025-11-11',
+  dates: DATES,
+  runs: [{ model: 'model-a', startDate: '2025-11-10' }],
+  replaceExisting: false,
+  agentConfig,
+  createdAt: '2025-12-01T00:00:00.000Z',
+  warnings: [],
+};
 const buyer = scriptedAgent({ '*': [[['buy', { symbol: 'AAPL', amount: 1 }]]] });
 
 /** A database with a job of two days, not yet begun; `damage` is done to its file. */
@@ -30,17 +41,7 @@ function contextOf(t: TestContext, damage: (path: string) => void = () => {}): W
   const made = openDatabase(path);
   storePrices(made, 'AAPL 2025-11-10 100 101\nAAPL 2025-11-11 102 103');
   made.transaction(() =>
-    insertJob(made, {
-      jobId: 'job',
-      startDate: '2025-11-10',
-      endDate: '2025-11-11',
-      dates: DATES,
-      runs: [{ model: 'model-a', startDate: '2025-11-10' }],
-      replaceExisting: false,
-      agentConfig,
-      createdAt: '2025-12-01T00:00:00.000Z',
-      warnings: [],
-    }),
+    insertJob(made, JOB),
   );
   made.close();
   damage(path);
@@ -109,4 +110,21 @@ test('a job that ends with an error names its stale model-days too', async (t) =
   const warnings = readWarnings(context.database.statement('SELECT warnings FROM jobs').get()?.['warnings']);
   assert.deepEqual([status, error, warnings?.length], ['failed', 'Given up', 1]);
   assert.match(String(warnings), /^1 stale model-day, .*: model-a 2025-11-10$/);
+});
+
+test('a job whose interrupted cancellation is finished names the stale model-days', async (t) => {
+  const context = contextOf(t);
+  const { database } = context;
+  const { signal } = new AbortController();
+  await runThroughFaults(context, 'job', { signal });
+  await database.write(() => {
+    insertJob(database, { ...JOB, jobId: 'cancelled', replaceExisting: true });
+    const cancel = `UPDATE job_details SET status = 'skipped', error = 'Cancelled', completed_at = 't' WHERE job_id = 'cancelled' AND date = ?`;
+    database.statement(cancel).run('2025-11-10');
+    database.statement(`UPDATE price_data SET open = 99 WHERE date = '2025-11-10'`).run();
+  });
+  await runThroughFaults(context, 'cancelled', { signal });
+  const { status, warnings } = database.statement(`SELECT status, warnings FROM jobs WHERE job_id = 'cancelled'`).get() ?? {};
+  assert.equal(status, 'cancelled');
+  assert.match(String(warnings), /stale model-day/);
 });

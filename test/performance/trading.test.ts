@@ -228,4 +228,5 @@ test('a long list is mapped in steps', () => {
   let step = mapping.next();
   for (; step.done !== true; step = mapping.next()) pauses.push(step.value);
   assert.deepEqual([pauses, step.value.length, step.value.at(-1)], [[null, null], 4_001, 8_000]);
+  assert.deepEqual([...mapInSteps([1, 2, 3, 4, 5], (number) => number, 2)], [null, null], 'or in steps of another length');
 });

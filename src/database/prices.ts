@@ -1,4 +1,5 @@
 import type { CalendarDate } from '../calendar.ts';
+import type { Steps } from '../turns.ts';
 import { closedSourcesInSql } from './adjusted-sources.ts';
 import type { Database, Reader } from './database.ts';
 import { type RowOf, flag, integer, orNull, query, real, text } from './rows.ts';
@@ -91,16 +92,26 @@ export function storedPrices(
   return { bars: STORED_BARS.all(database, ...values), coverage: STORED_COVERAGE.all(database, ...values) };
 }
 
-const WITH_REAL_PRICES = query(
-  `SELECT value FROM json_each(?)
-   WHERE EXISTS (SELECT 1 FROM price_data WHERE symbol = value AND source <> 'synthetic')
-      OR EXISTS (SELECT 1 FROM price_data_coverage WHERE symbol = value AND source <> 'synthetic')`,
-  [text],
+const HAS_REAL_PRICES = query(
+  `SELECT 1 FROM (SELECT ? AS name)
+   WHERE EXISTS (SELECT 1 FROM price_data WHERE symbol = name AND source <> 'synthetic')
+      OR EXISTS (SELECT 1 FROM price_data_coverage WHERE symbol = name AND source <> 'synthetic')`,
+  [integer],
 );
 
 /** Those of these symbols that have a real bar or real coverage on any date. */
-export function symbolsWithRealPrices(database: Database, symbols: readonly string[]): Set<string> {
-  return new Set(WITH_REAL_PRICES.all(database, JSON.stringify(symbols)).flat());
+export function symbolsWithRealPrices(database: Database, symbols: readonly string[]): Steps<Set<string>> {
+  return symbolsWhere(HAS_REAL_PRICES, database, symbols);
+}
+
+/** The symbols for which a query has a row, one in each step: it may read decades of bars to find none. */
+function* symbolsWhere({ has }: Pick<typeof HAS_REAL_PRICES, 'has'>, reader: Reader, symbols: readonly string[]): Steps<Set<string>> {
+  const found = new Set<string>();
+  for (const symbol of symbols) {
+    if (has(reader, symbol)) found.add(symbol);
+    yield null;
+  }
+  return found;
 }
 
 const REVISIONS = query(
@@ -118,29 +129,21 @@ export function countRevisions(
   return REVISIONS.one(database, symbol, recordedAt)[0];
 }
 
-const WITH_ADJUSTED_PRICES = query(
-  `SELECT value FROM json_each(?)
-   WHERE EXISTS (SELECT 1 FROM price_data WHERE symbol = value AND adjusted AND source <> 'synthetic')`,
-  [text],
-);
+const HAS_ADJUSTED_PRICES = query(`SELECT 1 FROM price_data WHERE symbol = ? AND adjusted AND source <> 'synthetic'`, [integer]);
 
 /** Those of these symbols whose series is free of split jumps: raw bars must not be added to it. */
-export function symbolsWithAdjustedPrices(reader: Reader, symbols: readonly string[]): Set<string> {
-  return new Set(WITH_ADJUSTED_PRICES.all(reader, JSON.stringify(symbols)).flat());
+export function symbolsWithAdjustedPrices(reader: Reader, symbols: readonly string[]): Steps<Set<string>> {
+  return symbolsWhere(HAS_ADJUSTED_PRICES, reader, symbols);
 }
 
-const WITH_CLOSED_SOURCE = query(
-  `SELECT value FROM json_each(?)
-   WHERE EXISTS (SELECT 1 FROM price_data WHERE symbol = value AND source IN (${closedSourcesInSql}))`,
-  [text],
-);
+const HAS_CLOSED_SOURCE = query(`SELECT 1 FROM price_data WHERE symbol = ? AND source IN (${closedSourcesInSql})`, [integer]);
 
 /**
  * Those of these symbols whose splits and dividends no provider is asked for. A provider does not know the codes of a control
  * market: its response would say that there are none, and replace those from the control market's file.
  */
-export function symbolsWithClosedSource(reader: Reader, symbols: readonly string[]): Set<string> {
-  return new Set(WITH_CLOSED_SOURCE.all(reader, JSON.stringify(symbols)).flat());
+export function symbolsWithClosedSource(reader: Reader, symbols: readonly string[]): Steps<Set<string>> {
+  return symbolsWhere(HAS_CLOSED_SOURCE, reader, symbols);
 }
 
 const WHOLE_BARS = query(

@@ -5,6 +5,7 @@ import type { Split } from '../database/market.ts';
 import { type Coverage, symbolsWithAdjustedPrices } from '../database/prices.ts';
 import { splitSpans } from '../database/spans.ts';
 import { storeSplitSpans } from '../database/splits.ts';
+import { type Steps, bySlices } from '../turns.ts';
 import { combineSplits } from './action-amounts.ts';
 import type { DownloadContext } from './download.ts';
 import type { ActionPage, ActionQuery, DateProvider, ProviderResponse } from './provider.ts';
@@ -26,7 +27,7 @@ export async function downloadActions(
 ): Promise<void> {
   const { provider, clock, database } = context;
   const today = dateOf(clock());
-  if (!areSplitsKnown(database, query, today))
+  if (!(await bySlices(areSplitsKnown(database, query, today))))
     await downloadSplits(context, { ...query, to: today > query.to ? today : query.to }, report);
   if (report.stop !== null || context.signal.aborted) return;
   if (isKnown(query, dividendCoverage(database, query.symbols, query), today)) return;
@@ -46,9 +47,9 @@ export async function downloadActions(
 }
 
 /** Prices that are adjusted for splits are adjusted for all up to today, by which their dividends are divided. */
-function areSplitsKnown(reader: Reader, query: ActionQuery, today: CalendarDate): boolean {
+function* areSplitsKnown(reader: Reader, query: ActionQuery, today: CalendarDate): Steps<boolean> {
   const spans = splitSpans.between(reader, query.symbols, { from: query.from, to: today });
-  const adjusted = [...symbolsWithAdjustedPrices(reader, query.symbols)];
+  const adjusted = [...(yield* symbolsWithAdjustedPrices(reader, query.symbols))];
   const throughToday = { symbols: adjusted, from: query.from, to: yesterday(today) };
   return isKnown(query, spans, today) && isKnown(throughToday, spans, today);
 }

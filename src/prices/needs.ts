@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type CalendarDate, addDays, isWeekday } from '../calendar.ts';
 import { storedPrices, symbolsWithAdjustedPrices, symbolsWithClosedSource } from '../database/prices.ts';
 import { closedThrough } from '../new-york.ts';
+import type { Steps } from '../turns.ts';
 import { type DatePrices, examineDates } from './coverage.ts';
 import type { DayNeed } from './date-order.ts';
 import type { WantedDays } from './download-dates.ts';
@@ -12,25 +13,52 @@ import type { PriceContext, PriceRequest } from './request.ts';
 
 /** What is missing, as each kind of provider needs to know it. */
 
-/** Which dates the stored prices allow. Without `required` symbols any known price is enough. */
-export function examine(
-  { database, settings }: PriceContext,
+/** Bars that are read without a pause: some milliseconds. */
+const BARS_PER_STEP = 2_000;
+
+/** Which dates the stored prices allow, in steps. Without `required` symbols any known price is enough. */
+export function* examine(
+  context: PriceContext,
   { dates, universe }: { dates: readonly CalendarDate[]; universe: readonly string[] },
   required: ReadonlySet<string> = new Set(),
-): DatePrices[] {
-  const [startDate, endDate] = [dates.at(0), dates.at(-1)];
-  if (startDate === undefined || endDate === undefined) return [];
-  const stored = storedPrices(database, universe, { startDate, endDate, synthetic: usesSyntheticPrices(settings) });
-  return examineDates(dates, { universe, stored, required });
+): Steps<DatePrices[]> {
+  const examined: DatePrices[] = [];
+  for (const some of portions(dates, Math.ceil(BARS_PER_STEP / Math.max(universe.length, 1)))) {
+    const stored = yield* readPrices(context, some, universe);
+    examined.push(...examineDates(some, { universe, stored, required }));
+    yield null;
+  }
+  return examined;
+}
+
+function* readPrices(
+  { database, settings }: PriceContext,
+  dates: readonly CalendarDate[],
+  universe: readonly string[],
+): Steps<ReturnType<typeof storedPrices>> {
+  const [startDate, endDate] = [dates[0], dates.at(-1)];
+  assert(startDate !== undefined && endDate !== undefined, 'a portion has dates');
+  const stored: ReturnType<typeof storedPrices> = { bars: [], coverage: [] };
+  for (const symbols of portions(universe, BARS_PER_STEP)) {
+    const { bars, coverage } = storedPrices(database, symbols, { startDate, endDate, synthetic: usesSyntheticPrices(settings) });
+    stored.bars.push(...bars);
+    stored.coverage.push(...coverage);
+    yield null;
+  }
+  return stored;
+}
+
+function* portions<Item>(items: readonly Item[], size: number): Generator<Item[]> {
+  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
 }
 
 /** The dates on which something is missing that can be known by now, with its symbols; the closes of a day that is not over are not. */
-function missingOn(
+function* missingOn(
   context: PriceContext,
   request: { dates: readonly CalendarDate[]; universe: readonly string[] },
-): { date: CalendarDate; symbols: string[] }[] {
+): Steps<{ date: CalendarDate; symbols: string[] }[]> {
   const closed = closedThrough(context.clock());
-  return examine(context, request).flatMap(({ date, missing, partial }) => {
+  return (yield* examine(context, request)).flatMap(({ date, missing, partial }) => {
     const symbols = date <= closed ? [...missing, ...partial] : missing;
     return symbols.length > 0 ? [{ date, symbols }] : [];
   });
@@ -40,14 +68,14 @@ function missingOn(
  * What to download symbol by symbol, the most useful first: symbols that dates require, then those with partial bars, then
  * holdings outside the universe.
  */
-export function symbolNeeds(context: PriceContext, request: PriceRequest, outside: readonly string[]): SymbolNeed[] {
-  const inUniverse = missingOn(context, request);
-  const ofHeld = outside.length > 0 ? missingOn(context, { ...request, universe: outside }) : [];
+export function* symbolNeeds(context: PriceContext, request: PriceRequest, outside: readonly string[]): Steps<SymbolNeed[]> {
+  const inUniverse = yield* missingOn(context, request);
+  const ofHeld = outside.length > 0 ? yield* missingOn(context, { ...request, universe: outside }) : [];
   const spans = new Map<string, SymbolNeed>();
   for (const { date, symbols } of [...inUniverse, ...ofHeld])
     for (const symbol of symbols) spans.set(symbol, { symbol, first: spans.get(symbol)?.first ?? date, last: date });
-  const order = new Set([...downloadOrder(examine(context, request), request.downloadsLeft ?? null), ...spans.keys()]);
-  const adjusted = symbolsWithAdjustedPrices(context.database, [...order]);
+  const order = new Set([...downloadOrder(yield* examine(context, request), request.downloadsLeft ?? null), ...spans.keys()]);
+  const adjusted = yield* symbolsWithAdjustedPrices(context.database, [...order]);
   return [...order]
     .filter((symbol) => !adjusted.has(symbol))
     .slice(0, request.downloadsLeft ?? undefined)
@@ -55,28 +83,28 @@ export function symbolNeeds(context: PriceContext, request: PriceRequest, outsid
 }
 
 /** What to download day by day. `heldSince` is the earliest of the days that the models last closed. */
-export function wantedDays(
+export function* wantedDays(
   context: PriceContext,
   request: PriceRequest,
   { outside, heldSince }: { outside: readonly string[]; heldSince: CalendarDate },
-): WantedDays {
+): Steps<WantedDays> {
   const { database, settings } = context;
   const [first, last] = [request.dates.at(0), request.dates.at(-1)];
   assert(first !== undefined && last !== undefined, 'a request for prices has dates');
   const everything = [...request.universe, ...outside];
-  const adjusted = symbolsWithAdjustedPrices(database, everything);
+  const adjusted = yield* symbolsWithAdjustedPrices(database, everything);
   const universe = request.universe.filter((symbol) => !adjusted.has(symbol));
   const symbols = everything.filter((symbol) => !adjusted.has(symbol));
-  const closed = symbolsWithClosedSource(database, everything);
+  const closed = yield* symbolsWithClosedSource(database, everything);
   const days = symbols.length > 0 ? settings.priceHistoryDays : 0;
   const from = addDays(first, -historySpan(days));
   return {
-    needs: dayNeeds(context, { dates: request.dates, universe, symbols }),
+    needs: yield* dayNeeds(context, { dates: request.dates, universe, symbols }),
     first,
     last,
     symbols,
     actions: { symbols: everything.filter((symbol) => !closed.has(symbol)), from: heldSince < from ? addDays(heldSince, 1) : from },
-    history: { days, stateOf: historyStates(context, { from, first, symbols }), isWaitedFor: request.waitsForHistory ?? false },
+    history: { days, stateOf: yield* historyStates(context, { from, first, symbols }), isWaitedFor: request.waitsForHistory ?? false },
     downloadsLeft: request.downloadsLeft ?? null,
   };
 }
@@ -86,21 +114,21 @@ function historySpan(days: number): number {
   return days === 0 ? 0 : 2 * days + 7;
 }
 
-function dayNeeds(
+function* dayNeeds(
   context: PriceContext,
   { dates, universe, symbols }: { dates: readonly CalendarDate[]; universe: readonly string[]; symbols: readonly string[] },
-): DayNeed[] {
-  const missing = new Set(examine(context, { dates, universe }).flatMap((day) => (day.missing.length > 0 ? [day.date] : [])));
-  return missingOn(context, { dates, universe: symbols }).map(({ date }) => ({ date, isRequired: missing.has(date) }));
+): Steps<DayNeed[]> {
+  const missing = new Set((yield* examine(context, { dates, universe })).flatMap((day) => (day.missing.length > 0 ? [day.date] : [])));
+  return (yield* missingOn(context, { dates, universe: symbols })).map(({ date }) => ({ date, isRequired: missing.has(date) }));
 }
 
-function historyStates(
+function* historyStates(
   context: PriceContext,
   { from, first, symbols }: { from: CalendarDate; first: CalendarDate; symbols: readonly string[] },
-): WantedDays['history']['stateOf'] {
+): Steps<WantedDays['history']['stateOf']> {
   const dates: CalendarDate[] = [];
   for (let date = from; date < first; date = addDays(date, 1)) if (isWeekday(date)) dates.push(date);
-  const days = new Map(examine(context, { dates, universe: symbols }, new Set(symbols)).map((day) => [day.date, day]));
+  const days = new Map((yield* examine(context, { dates, universe: symbols }, new Set(symbols))).map((day) => [day.date, day]));
   return (date) => {
     const day = days.get(date);
     if (day === undefined) return 'unknown';

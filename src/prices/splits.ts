@@ -1,13 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
-import { type CalendarDate, addDays, dateOf, timestamp } from '../calendar.ts';
+import { type CalendarDate, addDays, countDays, dateOf, timestamp } from '../calendar.ts';
 import { type Jump, storeSplits, unexplainedJumps } from '../database/splits.ts';
 import type { DownloadContext } from './download.ts';
 import type { SymbolProvider } from './provider.ts';
 
 /** Jumps this long before the first date still matter: models look at past prices. */
 export const SPLIT_HISTORY_DAYS = 150;
-/** Symbols examined in one turn of the event loop. */
+/** Symbols examined in one turn of the event loop, at most; fewer over years, because all their bars are read. */
 const SYMBOLS_PER_TURN = 20;
+const DAYS_PER_TURN = 7_000;
 
 export interface JumpSpan {
   from: CalendarDate;
@@ -21,8 +22,9 @@ export async function findJumps(
   span: JumpSpan,
 ): Promise<Jump[]> {
   const jumps: Jump[] = [];
-  for (let from = 0; from < symbols.length; from += SYMBOLS_PER_TURN) {
-    jumps.push(...unexplainedJumps(database, symbols.slice(from, from + SYMBOLS_PER_TURN), span));
+  const perTurn = Math.min(SYMBOLS_PER_TURN, Math.ceil(DAYS_PER_TURN / countDays(span.from, span.to)));
+  for (let from = 0; from < symbols.length; from += perTurn) {
+    jumps.push(...unexplainedJumps(database, symbols.slice(from, from + perTurn), span));
     await setImmediate();
   }
   return jumps;

@@ -3,9 +3,10 @@ import { symbolsWithAdjustedPrices } from '../database/prices.ts';
 import { heldBefore } from '../database/active-days.ts';
 import type { Log } from '../log.ts';
 import type { Settings } from '../settings.ts';
+import { type Steps, bySlices } from '../turns.ts';
 import { downloadSplits } from './corporate-actions.ts';
 import type { DatePrices } from './coverage.ts';
-import { type DownloadContext, downloadPrices } from './download.ts';
+import { type DownloadContext, type SymbolNeed, downloadPrices } from './download.ts';
 import { type WantedDays, countHistory, downloadDates } from './download-dates.ts';
 import { examine, symbolNeeds, wantedDays } from './needs.ts';
 import { createPatience } from './patience.ts';
@@ -34,8 +35,8 @@ export async function supplyPrices(context: PriceContext, request: PriceRequest)
   const symbols = [...request.universe, ...outside];
   const warnings: string[] = [];
   const reason = reasonForNoDownload(settings);
-  if (usesSyntheticPrices(settings)) await makeSyntheticPrices(context, examine(context, request));
-  else if (reason !== null && symbolNeeds(context, request, outside).length > 0)
+  if (usesSyntheticPrices(settings)) await makeSyntheticPrices(context, await bySlices(examine(context, request)));
+  else if (reason !== null && (await bySlices(symbolNeeds(context, request, outside))).length > 0)
     warnings.push(`Price data is not downloaded: ${reason}`);
   const providers = reason === null ? connectProviders(settings, context.clock) : [];
   const { reports, waitedMs, unsupplied, jumps } = await download(context, request, {
@@ -44,7 +45,7 @@ export async function supplyPrices(context: PriceContext, request: PriceRequest)
     heldSince: held.since,
     findJumps: () => findJumps(database, symbols, { from: firstOf(held.since, firstDate), to: lastDate }),
   });
-  const dates = examineAfter(context, request, { reports, unsupplied });
+  const dates = await bySlices(examineAfter(context, request, { reports, unsupplied }));
   for (const report of reports) {
     warnings.push(...downloadWarnings(report, dates));
     logReport(context.log, report);
@@ -101,8 +102,8 @@ async function download(
       open.length === 0
         ? null
         : provider.by === 'date'
-          ? await downloadDates({ ...base, provider }, wantedDays(context, rest, { outside, heldSince }))
-          : await downloadSymbols({ ...base, provider }, symbolNeeds(context, rest, outside));
+          ? await downloadDates({ ...base, provider }, await bySlices(wantedDays(context, rest, { outside, heldSince })))
+          : await downloadSymbols({ ...base, provider }, await bySlices(symbolNeeds(context, rest, outside)));
     if (report !== null) reports.push(report);
     if (downloadsLeft !== null) downloadsLeft = Math.max(0, downloadsLeft - (report?.downloaded.length ?? 0));
     if (report?.stop == null && !report?.withoutActions.has('splits') && !signal.aborted)
@@ -115,7 +116,8 @@ async function download(
   }
   // A further provider may have supplied what an earlier report says is missing.
   for (const report of reports.slice(0, -1))
-    if (report.history !== null) report.history = historyNow(report.history, wantedDays(context, request, { outside, heldSince }));
+    if (report.history !== null)
+      report.history = historyNow(report.history, await bySlices(wantedDays(context, request, { outside, heldSince })));
   return { reports, waitedMs, unsupplied: new Set([...open, ...unreadable]), jumps };
 }
 
@@ -133,7 +135,7 @@ function isOutOfReach({ stop, beyond }: DownloadReport, date: CalendarDate): boo
 
 async function downloadSymbols(
   context: DownloadContext<SymbolProvider>,
-  needs: ReturnType<typeof symbolNeeds>,
+  needs: readonly SymbolNeed[],
 ): Promise<DownloadReport | null> {
   return needs.length === 0 ? null : downloadPrices(context, needs);
 }
@@ -155,17 +157,17 @@ const SETTLED_SPLIT_DAYS = 7;
  * Which dates can be simulated with what is stored now: those that a provider can still supply only with all symbols, apart
  * from symbols with adjusted prices from another source and unreadable ones; the others with any.
  */
-function examineAfter(
+function* examineAfter(
   context: PriceContext,
   { dates, universe }: PriceRequest,
   { reports, unsupplied }: Pick<Downloaded, 'reports' | 'unsupplied'>,
-): DatePrices[] {
-  const any = examine(context, { dates, universe });
+): Steps<DatePrices[]> {
+  const any = yield* examine(context, { dates, universe });
   if (reasonForNoDownload(context.settings) !== null) return any;
-  const adjusted = symbolsWithAdjustedPrices(context.database, universe);
+  const adjusted = yield* symbolsWithAdjustedPrices(context.database, universe);
   const unreadable = new Set(reports.flatMap((report) => (report.unit === 'symbol' ? [...report.unreadable.keys()] : [])));
   const required = universe.filter((symbol) => !adjusted.has(symbol) && !unreadable.has(symbol));
-  const whole = examine(context, { dates, universe }, new Set(required));
+  const whole = yield* examine(context, { dates, universe }, new Set(required));
   return dates.flatMap((date, index) => (unsupplied.has(date) ? any[index] : whole[index]) ?? []);
 }
 

@@ -14,6 +14,7 @@ import type { Database } from '../database/database.ts';
 import { type Bar, addCoverage, storeBars, symbolsWithRealPrices } from '../database/prices.ts';
 import { closedThrough } from '../new-york.ts';
 import { hashOn, hashText } from '../text-hash.ts';
+import { bySlices } from '../turns.ts';
 import type { DatePrices } from './coverage.ts';
 
 /**
@@ -24,6 +25,8 @@ import type { DatePrices } from './coverage.ts';
 
 /** Synthetic bars start this long before a job's first date, so that models have past prices to look at. */
 const HISTORY_DAYS = 120;
+/** Days of a symbol that are made and stored without a pause: some milliseconds. */
+const DAYS_PER_TRANSACTION = 400;
 const EPOCH: CalendarDate = '1970-01-01';
 /** Periods in days, each with the size of its swing in the logarithm of the price. */
 const OCTAVES = [
@@ -61,19 +64,19 @@ export async function makeSyntheticPrices(
   const [first, last] = [incomplete[0], incomplete.at(-1)];
   if (first === undefined || last === undefined) return;
   const symbols = [...new Set(lacking.flatMap((day) => day.symbols))];
-  const real = symbolsWithRealPrices(database, symbols);
+  const real = await bySlices(symbolsWithRealPrices(database, symbols));
   const historyStart = addDays(first, -HISTORY_DAYS);
   const startDate = historyStart > EARLIEST_DATE ? historyStart : EARLIEST_DATE;
   const days = weekdays(startDate, last);
   const stamp = { source: 'synthetic', recordedAt: timestamp(clock()) } as const;
   for (const symbol of symbols.filter((name) => !real.has(name))) {
-    const bars = syntheticBars(symbol, days, unfinished);
+    for (let from = 0; from < days.length; from += DAYS_PER_TRANSACTION) {
+      const bars = syntheticBars(symbol, days.slice(from, from + DAYS_PER_TRANSACTION), unfinished);
+      await database.write(() => storeBars(database, bars, stamp));
+      await setImmediate(); // requests are answered between transactions
+    }
     const endDate = last < today ? last : addDays(today, -1);
-    await database.write(() => {
-      storeBars(database, bars, stamp);
-      addCoverage(database, { symbol, startDate, endDate }, stamp);
-    });
-    await setImmediate(); // requests are answered between symbols
+    await database.write(() => addCoverage(database, { symbol, startDate, endDate }, stamp));
   }
 }
 

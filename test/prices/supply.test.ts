@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import type { SQLInputValue } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { weekdays, weekdaysBefore } from '../../src/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { insertJob } from '../../src/database/jobs.ts';
 import { silentLog } from '../../src/log.ts';
+import { findJumps } from '../../src/prices/splits.ts';
 import { type PriceSupply, supplyPrices } from '../../src/prices/supply.ts';
 import { type Settings, readSettings } from '../../src/settings.ts';
 import { type PriceServerOptions, faults, startPriceServer } from '../support/price-server.ts';
@@ -379,3 +381,47 @@ test('a history of decades is stored in slices, and another request is answered 
   assert.ok(turns > 1);
   assert.equal(rowsOf(series('A', long)).length, long.length);
 });
+
+test('a long job over many symbols is examined 2,000 bars at a time', async (t) => {
+  const dates = weekdaysBefore(TODAY, 50);
+  const symbols = Array.from({ length: 100 }, (_, index) => `S${index}`);
+  const { database, supply } = await start(t, { prices: '' });
+  storePrices(database, series(symbols.join(' '), dates.slice(0, 39)));
+  const { watched, sizes } = watchRows(database);
+  const settings = { alphaVantageApiKey: null };
+  const found = await supply({ database: watched, universe: symbols.join(' '), dates, settings });
+  assert.deepEqual(availabilityOf(found), [...all('available', 39), ...all('missing', 11)]);
+  assert.equal(Math.max(...sizes), 2_000);
+  const wide = Array.from({ length: 5_000 }, (_, index) => `W${index}`);
+  storePrices(database, series(wide.join(' '), WEEK.slice(0, 1)));
+  sizes.length = 0;
+  const { dates: [first, second] } = await supply({ database: watched, universe: wide.join(' '), settings });
+  assert.deepEqual([first?.availability, first?.missing, second?.missing.length], ['available', [], 5_000]);
+  assert.equal(Math.max(...sizes), 2_000);
+});
+
+test('jumps are looked for in 20 symbols at a time, or in fewer over years', async (t) => {
+  const { database } = await start(t, { prices: '' });
+  const { watched, symbols } = watchRows(database);
+  const universe = Array.from({ length: 25 }, (_, index) => `S${index}`);
+  for (const from of ['2025-01-02', '2016-01-04']) await findJumps(watched, universe, { from, to: '2025-11-28' });
+  assert.deepEqual(symbols, [20, 5, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1]);
+});
+
+/** A database that notes how many rows each list of rows has, and in how many symbols each statement looks for jumps. */
+function watchRows(database: Database): { watched: Database; sizes: number[]; symbols: number[] } {
+  const [sizes, symbols]: [number[], number[]] = [[], []];
+  const statement: Database['statement'] = (sql, rows) => {
+    const prepared = database.statement(sql, rows);
+    const list = (...values: SQLInputValue[]) => {
+      const found = prepared.all(...values);
+      sizes.push(found.length);
+      if (sql.includes('nights')) symbols.push(JSON.parse(String(values[0])).length);
+      return found;
+    };
+    return new Proxy(prepared, {
+      get: (target, name) => (name === 'all' ? list : Reflect.get(target, name).bind(target)),
+    });
+  };
+  return { watched: { ...database, statement }, sizes, symbols };
+}

@@ -66,3 +66,21 @@ test('bars are plausible: in cents, high above, low below, nights and days of a 
   const opens = nasdaq100.map((symbol) => syntheticBars(symbol, ['2025-01-06'], TODAY)[0]?.open);
   assert.ok(new Set(opens).size > 90);
 });
+
+test('years of a symbol are stored 400 days at a time', async (t) => {
+  const database = openDatabase(':memory:');
+  t.after(() => database.close());
+  const sizes: number[] = [];
+  const write: typeof database.write = async (work, options) => {
+    const before = Number(database.statement('SELECT count(*) AS bars FROM price_data').get()?.['bars']);
+    const result = await database.write(work, options);
+    sizes.push(Number(database.statement('SELECT count(*) AS bars FROM price_data').get()?.['bars']) - before);
+    return result;
+  };
+  const days = dates.map((date) => ({ date, availability: 'missing' as const, missing: ['AAPL'], partial: [] }));
+  await makeSyntheticPrices({ database: { ...database, write }, clock: () => new Date(TODAY) }, days);
+  const history = weekdays('2022-09-04', '2023-01-01').length; // 120 days before the first weekday
+  assert.deepEqual(sizes, [400, 400, dates.length + history - 800, 0]);
+  const span = database.statement('SELECT start_date, end_date FROM price_data_coverage').get();
+  assert.deepEqual({ ...span }, { start_date: '2022-09-04', end_date: dates.at(-1) });
+});

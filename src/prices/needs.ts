@@ -13,43 +13,26 @@ import type { PriceContext, PriceRequest } from './request.ts';
 
 /** What is missing, as each kind of provider needs to know it. */
 
-/** Bars that are read without a pause: some milliseconds. */
+/** Bars that are examined without a pause: some milliseconds. A universe has at most half as many symbols. */
 const BARS_PER_STEP = 2_000;
 
 /** Which dates the stored prices allow, in steps. Without `required` symbols any known price is enough. */
 export function* examine(
-  context: PriceContext,
+  { database, settings }: PriceContext,
   { dates, universe }: { dates: readonly CalendarDate[]; universe: readonly string[] },
   required: ReadonlySet<string> = new Set(),
 ): Steps<DatePrices[]> {
   const examined: DatePrices[] = [];
-  for (const some of portions(dates, Math.ceil(BARS_PER_STEP / Math.max(universe.length, 1)))) {
-    const stored = yield* readPrices(context, some, universe);
+  const datesPerStep = Math.ceil(BARS_PER_STEP / Math.max(universe.length, 1));
+  for (let from = 0; from < dates.length; from += datesPerStep) {
+    const some = dates.slice(from, from + datesPerStep);
+    const [startDate, endDate] = [some[0], some.at(-1)];
+    assert(startDate !== undefined && endDate !== undefined, 'each step has dates');
+    const stored = storedPrices(database, universe, { startDate, endDate, synthetic: usesSyntheticPrices(settings) });
     examined.push(...examineDates(some, { universe, stored, required }));
     yield null;
   }
   return examined;
-}
-
-function* readPrices(
-  { database, settings }: PriceContext,
-  dates: readonly CalendarDate[],
-  universe: readonly string[],
-): Steps<ReturnType<typeof storedPrices>> {
-  const [startDate, endDate] = [dates[0], dates.at(-1)];
-  assert(startDate !== undefined && endDate !== undefined, 'a portion has dates');
-  const stored: ReturnType<typeof storedPrices> = { bars: [], coverage: [] };
-  for (const symbols of portions(universe, BARS_PER_STEP)) {
-    const { bars, coverage } = storedPrices(database, symbols, { startDate, endDate, synthetic: usesSyntheticPrices(settings) });
-    stored.bars.push(...bars);
-    stored.coverage.push(...coverage);
-    yield null;
-  }
-  return stored;
-}
-
-function* portions<Item>(items: readonly Item[], size: number): Generator<Item[]> {
-  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
 }
 
 /** The dates on which something is missing that can be known by now, with its symbols; the closes of a day that is not over are not. */

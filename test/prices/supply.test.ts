@@ -392,12 +392,6 @@ test('a long job over many symbols is examined 2,000 bars at a time', async (t) 
   const found = await supply({ database: watched, universe: symbols.join(' '), dates, settings });
   assert.deepEqual(availabilityOf(found), [...all('available', 39), ...all('missing', 11)]);
   assert.equal(Math.max(...sizes), 2_000);
-  const wide = Array.from({ length: 5_000 }, (_, index) => `W${index}`);
-  storePrices(database, series(wide.join(' '), WEEK.slice(0, 1)));
-  sizes.length = 0;
-  const { dates: [first, second] } = await supply({ database: watched, universe: wide.join(' '), settings });
-  assert.deepEqual([first?.availability, first?.missing, second?.missing.length], ['available', [], 5_000]);
-  assert.equal(Math.max(...sizes), 2_000);
 });
 
 test('jumps are looked for in 20 symbols at a time, or in fewer over years', async (t) => {

@@ -213,6 +213,20 @@ test('a job whose process was killed continues at the next start, and its childr
   assert.equal((await ask(`${second.url}/audit`)).status, 'sound');
 });
 
+test('with MODEL_DAY_COMMAND every model-day runs through it; a start warns of too few open files', { skip: noProc }, async (t) => {
+  const cwd = installProgram(t);
+  const script = `echo {model} {date} $TOLD$API_PORT >> seen; exec ${process.execPath} {arguments}`;
+  const command = { MODEL_DAY_COMMAND: JSON.stringify(['/bin/sh', '-c', script]), MODEL_DAY_COMMAND_ENV: 'TOLD', TOLD: 'told' };
+  const server = await startServer(t, { cwd, env: { ...DEV, ...command, MAX_PARALLEL_MODELS: '100' }, openFiles: 300 });
+  await server.waitFor(/"level":"WARNING","message":"Cannot run 100 model-days side by side .* 500 open files, and may have 300;.* to 33 or less"/);
+  const { job_id } = await ask(`${server.url}/simulate/trigger`, DAYS);
+  const { status, details } = await waitForJob(server.url, job_id);
+  assert.equal(status, 'completed', JSON.stringify(details));
+  const seen = readFileSync(join(cwd, 'seen'), 'utf8').trim().split('\n').sort();
+  assert.deepEqual(seen, details.map(({ model, date }: any) => `${model} ${date} told`).sort());
+  assert.equal(seen.length, 6);
+});
+
 test('Ctrl-C reaches the children too, but no model-day fails because of it', async (t) => {
   const cwd = installProgram(t);
   const env = { ...DEV, PRESERVE_DEV_DATA: 'true' };

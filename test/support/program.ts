@@ -78,6 +78,8 @@ export interface RunOptions {
   detached?: boolean;
   /** Options of Node. */
   flags?: readonly string[];
+  /** How many files it may have open. */
+  openFiles?: number;
 }
 
 /** Runs a command of the program to its end. */
@@ -99,9 +101,10 @@ function commandOf(flags: readonly string[]): [file: string, ...words: string[]]
 }
 
 /** Starts the program in a folder, with an environment of only the given variables; the executable without a Node in its PATH. */
-export function startProgram(args: readonly string[], { cwd, env = {}, detached = false, flags = [] }: RunOptions): Program {
+export function startProgram(args: readonly string[], { cwd, env = {}, detached = false, flags = [], openFiles }: RunOptions): Program {
   const variables = { ...(isExecutable && { PATH: join(cwd, 'no-programs') }), RUNTIME_CONFIG_PATH: RUNTIME_CONFIG };
-  const [file, ...words] = commandOf(flags);
+  const limited = openFiles === undefined ? [] : ['/bin/sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`];
+  const [file = '', ...words] = [...limited, ...commandOf(flags)];
   return followProgram(spawn(file, [...words, ...args], { cwd, env: { ...variables, ...env }, detached }));
 }
 

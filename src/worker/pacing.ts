@@ -14,7 +14,7 @@ const BUSY_ROUND_MS = 4;
 /** A turn waits no longer than this for other work: a service that is always busy starts model-days too. */
 const MAX_WAIT_MS = 250;
 /** To start takes a child some 40 ms of a processor: more at the same time start no sooner, and leave less to the service. */
-const MOST_STARTING = 2 * availableParallelism();
+export const MOST_STARTING = 2 * availableParallelism();
 /** A child that has been starting for this long may be stuck, and holds back no other. */
 const MAX_STARTING_MS = 1_000;
 
@@ -39,8 +39,11 @@ export function createPace(loop: EventLoop = eventLoop, mostStarting = MOST_STAR
   const giveTurns = async () => {
     isGiving = true;
     while (waiting.length > 0) {
-      while (children.size >= mostStarting) await hasPlace.promise;
-      await rest(loop, freeAt);
+      await rest(loop, freeAt); // in which the child of the last turn is counted
+      if (children.size >= mostStarting) {
+        await hasPlace.promise;
+        continue;
+      }
       const startedAt = loop.now();
       waiting.shift()?.();
       const endedAt = loop.now();

@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { ChildProcess } from 'node:child_process';
+import { ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import type { ChildMessage, Start } from '../../src/protocol.ts';
 import { openChannel } from '../../src/worker/channel.ts';
+import { eventLoop } from '../../src/event-loop.ts';
 import { launch } from '../../src/worker/launch.ts';
+import { type Launcher, launcherTimes } from '../../src/worker/launcher-end.ts';
 import { checkLineBounds } from '../../src/worker/line-bounds.ts';
 import { agentFixture, simulatedStart } from '../support/agents.ts';
+import { MOST_STARTING, inTurn } from '../../src/worker/pacing.ts';
 import { childNiceness } from '../../src/worker/process.ts';
 import { startConfined, startProcess } from '../support/children.ts';
 import { childrenOf, isRunning, noProc } from '../support/processes.ts';
@@ -201,6 +204,25 @@ test('a child whose job was stopped while it waited for its turn is not started'
   const startChild: typeof startConfined = () => assert.fail('started');
   const { outcome } = await run('hangs', { signal: AbortSignal.abort('Too late'), startChild });
   assert.deepEqual(outcome, { status: 'failed', error: 'Too late' });
+});
+
+test('children that start on this machine hold back the start of others; launchers, whose children start elsewhere, do not', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] }); // no child has been starting for too long
+  const holdsBack = async (launcher: Launcher | null, patienceMs: number) => {
+    const stop = new AbortController();
+    const startChild = () => ({ child: spawn('sh', ['-c', 'exec cat >/dev/null']), launcher });
+    const all = Array.from({ length: MOST_STARTING }, () => run('', { program: '', startChild, signal: stop.signal }));
+    let isNext = false;
+    const next = inTurn(() => (isNext = true));
+    const endsAt = performance.now() + patienceMs;
+    while (!isNext && performance.now() < endsAt) await eventLoop.sleep(5);
+    const isHeld = !isNext;
+    stop.abort('enough');
+    await Promise.all([...all, next]);
+    return isHeld;
+  };
+  assert.equal(await holdsBack(null, 200), true);
+  assert.equal(await holdsBack({ name: 'srun', times: launcherTimes }, 10_000), false);
 });
 
 test("Node's permission model: a process reaches no file, no process, no thread, no add-on, no database, no environment", async () => {

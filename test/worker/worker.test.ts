@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MOST_STARTING, starting } from '../../src/worker/pacing.ts';
 import { inProcesses } from '../support/agent-here.ts';
 import { agentFixture, scriptedAgent } from '../support/agents.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
@@ -106,6 +108,24 @@ test('no more models run side by side than the setting allows', async (t) => {
       details.filter((other: any) => other.started_at <= started_at && started_at < other.completed_at).length,
   );
   assert.equal(Math.max(...atOnce), 2);
+});
+
+test('while as many children start as may, no model-day begins; then it goes on', async (t) => {
+  const fill = () => Array.from({ length: MOST_STARTING }, starting);
+  const places = [fill()];
+  const refill = setInterval(() => places.push(fill()), 100); // each place is free again after a second
+  t.after(() => clearInterval(refill));
+  const service = await startTestService(t, scripted({}));
+  const begun = service.database.statement('SELECT count(*) AS n FROM trading_sessions');
+  const { body } = await service.post('/simulate/trigger', { start_date: '2025-11-10', end_date: '2025-11-10' });
+  const running = service.database.statement(`SELECT 1 FROM jobs WHERE status = 'running'`);
+  await until('the job to run', () => running.get() !== undefined);
+  await sleep(100);
+  assert.equal(begun.get()?.['n'], 0);
+  clearInterval(refill);
+  for (const hasStarted of places.flat()) hasStarted();
+  assert.equal((await service.waitForJob(body.job_id)).status, 'completed');
+  assert.equal(begun.get()?.['n'], 2);
 });
 
 test('a repeated job runs nothing again and is completed', async (t) => {

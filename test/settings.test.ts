@@ -62,6 +62,7 @@ test('values are read as people write them, and an empty one counts as absent', 
     DEPLOYMENT_MODE: 'DEV',
     PRESERVE_DEV_DATA: 'yes',
     RISK_FREE_RATE: '0.045',
+    MAX_PARALLEL_MODELS: '2000',
     MODEL_DAY_COMMAND: ' ["srun", "-n1", "/usr/bin/node"] ',
     MODEL_DAY_COMMAND_ENV: 'SLURM_CONF, SLURM_JOB_ID,',
     ...nowhere,
@@ -74,6 +75,7 @@ test('values are read as people write them, and an empty one counts as absent', 
   assert.equal(settings.massiveApiKey, 'other-key');
   assert.equal(settings.preserveDevData, true);
   assert.equal(settings.riskFreeRate, 0.045);
+  assert.equal(settings.maxParallelModels, 2_000);
   assert.deepEqual(settings.modelDayCommand, ['srun', '-n1', '/usr/bin/node']);
   assert.deepEqual(settings.modelDayCommandVariables, ['SLURM_CONF', 'SLURM_JOB_ID']);
 });

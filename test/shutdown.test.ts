@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { HEAP_FLAGS } from '../src/commands/serving.ts';
+import { HEAP_FLAGS, SHUTDOWN_TIMEOUT_MS } from '../src/commands/serving.ts';
+import { launcherTimes } from '../src/worker/launcher-end.ts';
+import { workerLimits } from '../src/worker/limits.ts';
 import { runInProcess } from './support/in-process.ts';
 import { childrenOf, noProc } from './support/processes.ts';
 import { ask, installProgram, startServer } from './support/program.ts';
@@ -58,6 +60,21 @@ test('a second signal exits immediately', { skip: noProc }, async (t) => {
     if (code === 0 && tries < MAX_TRIES) continue;
     return assert.deepEqual([code, signal], [1, null]);
   }
+});
+
+test('a launcher may take the times that docs/scale.md names, and ends within those of a shutdown', () => {
+  const { termAfterMs, killAfterMs, giveUpAfterMs } = launcherTimes;
+  const { launcherFirstLineMs, maxStarts } = workerLimits;
+  assert.ok(termAfterMs + killAfterMs + giveUpAfterMs < SHUTDOWN_TIMEOUT_MS);
+  const page = readFileSync(new URL('../docs/scale.md', import.meta.url), 'utf8').replaceAll('\n', ' ');
+  const seconds = (ms: number) => `${ms / 1_000} seconds`;
+  for (const words of [
+    `After ${seconds(termAfterMs)} the launcher gets TERM, ${seconds(killAfterMs)} later KILL`,
+    `has not ended ${seconds(giveUpAfterMs)} after that`,
+    `stays silent for ${launcherFirstLineMs / 60_000} minutes (\`launcherFirstLineMs\``,
+    `After ${['', 'one', 'two', 'three', 'four', 'five', 'six'][maxStarts]} tries`,
+  ])
+    assert.ok(page.includes(words), words);
 });
 
 test('V8 accepts the flags that limit both generations of its heap; what they achieve is measured by the bench `large`', () => {

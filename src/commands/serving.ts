@@ -8,7 +8,7 @@ import type { Log } from '../log.ts';
 declare const PAGES: BuiltPages;
 
 /** After a signal the process exits within this time, whatever still runs. */
-const SHUTDOWN_TIMEOUT_MS = 10_000;
+export const SHUTDOWN_TIMEOUT_MS = 10_000;
 /** Work that can wait starts this long after start-up. */
 const SETTLING_MS = 500;
 /** Threads for blocking calls, which here means host name look-ups. Node's default is four. */

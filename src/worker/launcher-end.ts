@@ -8,7 +8,7 @@ export interface Launcher {
 }
 
 /**
- * How long a launcher may take to end. Together they stay below the time in which the service shuts down (`commands/serve.ts`).
+ * How long a launcher may take to end. Together they stay below the time in which the service shuts down (`commands/serving.ts`).
  */
 export interface LauncherTimes {
   /** From the end of its stdin to TERM. The child exits at the end of stdin, and the launcher cleans up behind it. */

@@ -35,8 +35,10 @@ for (const [command, result] of filled) {
 }
 
 test('a name keeps only the characters that every engine takes, so that it is never a placeholder or an option', () => {
-  const modelDay = { ...MODEL_DAY, model: `{arguments} $(x) 'é' #2` };
-  assert.deepEqual(fillCommand(['a', 'm:{model}'], ['b'], modelDay), ['a', 'm:-arguments----x-------2', 'b']);
+  const name = `{arguments} $(x) 'é' #2`;
+  const modelDay = { ...MODEL_DAY, model: name, jobId: name };
+  const safe = '-arguments----x-------2';
+  assert.deepEqual(fillCommand(['a', 'm:{model}', '{job}'], ['b'], modelDay), ['a', `m:${safe}`, safe, 'b']);
 });
 
 const good: [name: string, command: string[]][] = [
@@ -72,6 +74,15 @@ const bad: [name: string, command: string[], error: RegExp, status: 'failed' | '
     'failed',
   ],
   [
+    'whose sandbox does not find Node',
+    shell('echo "bwrap: execvp /opt/node: No such file or directory" >&2; exit 1'),
+    /^Cannot run the model process: a program of MODEL_DAY_COMMAND was not found on its machine/,
+    'failed',
+  ],
+  ['whose shell may not run Node', shell('exec /etc/passwd'), /^Cannot run the model process: a program .*exit code 126/, 'failed'],
+  ['that writes many lines', shell('seq 1000 >&2; exit 1'), /^it ended by itself \(sh: exit code 1; 998; 999; 1000\)$/, 'lost'],
+  ['that writes a long line', shell(`printf 1%0600d 0 >&2; exit 1`), /^it ended by itself \(sh: exit code 1; …0{500}\)$/, 'lost'],
+  [
     'that fails after noise of another program',
     shell('echo "bash: pyenv: command not found" >&2; exit 255'),
     /^it ended by itself \(sh: exit code 255; /,
@@ -89,6 +100,7 @@ const bad: [name: string, command: string[], error: RegExp, status: 'failed' | '
     /^sh wrote to stdout before the model process did: "Welcome" "to the cluster"/,
     'failed',
   ],
+  ['with a long banner', shell('seq 1000'), /^sh wrote to stdout before the model process did: "1" "2" "3" "4" "5"\. Only/, 'failed'],
   [
     'with a banner before a child that is done at once',
     ['sh', '-c', `printf 'Welcome\\n%s\\n' '{"type":"outcome","result":{"status":"finished","summary":"done"}}'`, '{model}'],
@@ -163,8 +175,10 @@ test('a key that a launcher repeats appears in no error and no log', async () =>
 
 test('a key with characters that JSON escapes does not appear either', async () => {
   const apiKey = 'sk-a"quoted\\secret';
-  const { stderr } = await runThrough(shell('cat >&2'), { model: { ...endpoint, apiKey }, patienceMs: ROOM_MS });
+  const script = shell(`echo 'without JSON: ${apiKey}.' >&2; cat >&2`);
+  const { stderr } = await runThrough(script, { model: { ...endpoint, apiKey }, patienceMs: ROOM_MS });
   assert.ok(stderr.includes('"apiKey":"…"'), stderr);
+  assert.match(stderr, /^without JSON: ….$/m);
 });
 
 /** In another process, whose open files all run out; a crash of that process would be one of the service. */

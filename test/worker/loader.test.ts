@@ -27,12 +27,21 @@ function nodeOfVersion(node: string): string[] {
 
 const bad: [name: string, command: string[], error: RegExp][] = [
   ['an old Node', nodeOfVersion('22.1.0'), /^Cannot run the model process: Node\.js on its machine has the wrong version .* 22\.1\.0; model-days/],
+  ['a Node 24 that is too old', nodeOfVersion('24.14.1'), /wrong version .* 24\.14\.1; model-days/],
+  ['a Node of an odd version', nodeOfVersion('25.9.0'), /wrong version .* 25\.9\.0; model-days/],
   ['no stdin', shell('NODE </dev/null'), /^it ended by itself \(sh: exit code 69; The pipe was closed before the program had arrived\)$/],
   ['noise in stdin', shell('echo some noise | NODE'), /exit code 69; Something other than the program came first over the pipe\)$/],
 ];
 for (const [name, command, error] of bad) {
   test(`a loader with ${name} says so`, async () => {
     assert.match((await runThrough(command)).outcome.error, error);
+  });
+}
+
+for (const version of ['24.15.0', '26.0.0', '28.1.0']) {
+  test(`a loader with Node ${version} runs the program`, async () => {
+    const { outcome } = await runThrough(nodeOfVersion(version));
+    assert.deepEqual(outcome, { status: 'finished', summary: 'done' });
   });
 }
 

@@ -110,7 +110,7 @@ test('no more models run side by side than the setting allows', async (t) => {
   assert.equal(Math.max(...atOnce), 2);
 });
 
-test('while as many children start as may, no model-day begins; then it goes on', async (t) => {
+test('while as many children start as may, no model-day begins; then the job continues', async (t) => {
   const fill = () => Array.from({ length: MOST_STARTING }, starting);
   const places = [fill()];
   const refill = setInterval(() => places.push(fill()), 100); // each place is free again after a second

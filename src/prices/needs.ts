@@ -23,11 +23,14 @@ export function* examine(
   required: ReadonlySet<string> = new Set(),
 ): Steps<DatePrices[]> {
   const examined: DatePrices[] = [];
-  const datesPerStep = Math.ceil(BARS_PER_STEP / Math.max(universe.length, 1));
-  for (let from = 0; from < dates.length; from += datesPerStep) {
-    const some = dates.slice(from, from + datesPerStep);
-    const [startDate, endDate] = [some[0], some.at(-1)];
-    assert(startDate !== undefined && endDate !== undefined, 'each step has dates');
+  // By the calendar, of whose seven days five may have bars: those between dates far apart are not to be read.
+  const daysPerStep = Math.ceil((7 * BARS_PER_STEP) / (5 * Math.max(universe.length, 1)));
+  for (let startDate = dates[0]; startDate !== undefined; startDate = dates[examined.length]) {
+    const end = addDays(startDate, daysPerStep);
+    const some: CalendarDate[] = [];
+    for (let date: CalendarDate | undefined = startDate; date !== undefined && date < end; date = dates[examined.length + some.length])
+      some.push(date);
+    const endDate = some.at(-1) ?? startDate;
     const stored = storedPrices(database, universe, { startDate, endDate, synthetic: usesSyntheticPrices(settings) });
     examined.push(...examineDates(some, { universe, stored, required }));
     yield null;

@@ -394,6 +394,18 @@ test('a long job over many symbols is examined 2,000 bars at a time', async (t) 
   assert.equal(Math.max(...sizes), 2_000);
 });
 
+test('of dates that lie far apart no bars between them are read', async (t) => {
+  const dates = weekdaysBefore(TODAY, 250);
+  const { database, supply } = await start(t, { prices: '' });
+  const universe = Array.from({ length: 100 }, (_, index) => `S${index}`).join(' ');
+  storePrices(database, series('S1 S2', dates));
+  const { watched, sizes } = watchRows(database);
+  const apart = dates.filter((_, index) => index % 100 === 0);
+  const found = await supply({ database: watched, universe, dates: apart, settings: { alphaVantageApiKey: null } });
+  assert.deepEqual(availabilityOf(found), all('available', 3));
+  assert.equal(Math.max(...sizes), 2);
+});
+
 test('jumps are looked for in 20 symbols at a time, or in fewer over years', async (t) => {
   const { database } = await start(t, { prices: '' });
   const { watched, symbols } = watchRows(database);

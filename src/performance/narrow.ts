@@ -38,7 +38,7 @@ export function* narrowChoice(wanted: Choice, { isClean, isCommon }: Restriction
   const clean = isClean ? yield* cleanDays(wanted) : { choice: wanted, cleanAfter: null, withoutCleanDays: [] };
   if (!isCommon) return { ...clean, common: null };
   const { choice } = clean;
-  const { dates, models, leftOut, leftOutDays } = commonDatesOf(yield* returnDays(choice));
+  const { dates, models, leftOut, leftOutDays } = yield* commonDatesOf(yield* returnDays(choice));
   const ordered = [...dates].sort();
   const common = { start: ordered[0] ?? null, end: ordered.at(-1) ?? null, days: dates.size, leftOut, leftOutDays };
   return { ...clean, choice: { ...choice, models, dates }, common };

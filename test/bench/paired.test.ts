@@ -108,7 +108,7 @@ test('pairs are taken until the median is precise, their number or the time is a
     return takePairs(take, { ...BOUNDS, ...bounds }, () => now);
   };
   const lengthOf = async (pairs: Promise<unknown[]>) => (await pairs).length;
-  assert.equal(await lengthOf(taken({}, () => 0.8)), 10, 'precise at once');
+  assert.equal(await lengthOf(taken({ maxMs: 1e9 }, () => 0.8)), 10, 'precise at once');
   assert.equal(await lengthOf(taken({ maxMs: 1e9 }, (index) => index)), 300, 'never precise');
   assert.equal(await lengthOf(taken({ maxMs: 550 }, (index) => index)), 6, 'no pair begins after the time');
   assert.equal(await lengthOf(taken({ maxMs: 0 }, () => 1)), 1, 'at least one');
@@ -163,6 +163,8 @@ test('a figure: medians of both sides beside the calibration; of longest times t
   });
   const median = describePairs({ ...figure, isLongest: false }, pairs);
   assert.deepEqual(median.aims, [{ aim: '< 50 ms here and now; it is 20.0 ms', isMet: true }]);
+  const ofRatio = describePairs({ ...figure, aims: [{ atLeast: 3.1 }, { below: 3.1 }, { atLeast: 2.9 }, { below: 2.9 }] }, pairs).aims?.map(({ isMet }) => isMet);
+  assert.deepEqual(ofRatio, [false, true, true, false], 'the median ratio counts, which is 3');
   const percentile = describePairs(figure, pairs, { hereMs: 7 });
   assert.deepEqual(percentile.aims, [{ aim: '< 50 ms here and now; it is 7.00 ms', isMet: true }]);
   assert.deepEqual(describePairs(figure, []), { what: 'longest /health', ours: 'not measured: too few samples in the time' });

@@ -257,6 +257,7 @@ test('new callers share the turns with those already at work', async () => {
   const take = (name: string, isFirst: boolean) => nextTurn({ isFirst }).then(() => order.push(name));
   await Promise.all([...['a', 'b', 'c'].map((name) => take(name, false)), take('new', true), take('newer', true)]);
   assert.ok(order.indexOf('new') < 2 && order.indexOf('newer') < 4, order.join(' '));
+  assert.ok(order.indexOf('a') < 2, `one at work has a turn between two new ones: ${order.join(' ')}`);
 });
 
 test('short work of many begins in order, one after another, and the event loop runs after each slice', async () => {

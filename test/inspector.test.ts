@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { constants } from 'node:os';
@@ -13,7 +14,7 @@ import { agentFixture, simulatedStart } from './support/agents.ts';
 import { startConfined } from './support/children.ts';
 import { runInProcess } from './support/in-process.ts';
 import { blocks, childrenOf, descriptorsOf, listeningPortsOf, noProc } from './support/processes.ts';
-import { ask, installProgram, replaceAgent, runProgram, startServer } from './support/program.ts';
+import { EXECUTABLE, ask, installProgram, isExecutable, replaceAgent, runProgram, startServer } from './support/program.ts';
 import { temporaryFolder } from './support/service.ts';
 import { until } from './support/until.ts';
 
@@ -42,6 +43,12 @@ test('SIGUSR1 opens no inspector in the service', { skip: noProc }, async (t) =>
   server.process.kill('SIGUSR1');
   for (let count = 0; count < REQUESTS_AFTER_THE_SIGNAL; count += 1) await ask(`${server.url}/health`);
   assert.deepEqual(listeningPortsOf(pid), before);
+});
+
+const noExecutable = isExecutable ? false : 'who starts dist/server.js gives Node its options';
+test('the executable opens no inspector, even before its first line', { skip: noExecutable }, () => {
+  const options = execFileSync(EXECUTABLE, ['--run-text', 'console.log(process.execArgv.join())'], { encoding: 'utf8' });
+  assert.equal(options, '--disable-sigusr1\n');
 });
 
 test('an inspector that a signal opened before the first line is closed, and once more in the next turn', async (t) => {

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { parseEnv } from 'node:util';
 import { readSettings } from '../src/settings.ts';
-import { ask, followProgram, installProgram, isExecutable, runProgram, startServer } from './support/program.ts';
+import { EXECUTABLE, ask, followProgram, installProgram, isExecutable, runProgram, startServer } from './support/program.ts';
 import { until } from './support/until.ts';
 
 /** What a clone or an image brings along beside the program. */
@@ -52,6 +52,7 @@ test('the program contains the licences of the project and of everything bundled
 
 test('the program runs in strict mode', () => {
   assert.match(textOf('dist/server.js'), /^\/\*![^]*?\*\/\n'use strict';/);
+  if (isExecutable) assert.ok(readFileSync(EXECUTABLE).includes(`'use strict';if(process.argv[2]==='--run-text')`), 'what comes before it there');
 });
 
 /** What the source files have at the places that a stack trace names: from there to the end of the line. */

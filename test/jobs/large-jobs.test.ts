@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { type TestContext, test } from 'node:test';
-import { type Database, openDatabase } from '../../src/database/database.ts';
+import { test } from 'node:test';
+import type { Database } from '../../src/database/database.ts';
 import {
   addMissingModelDays,
   addModelDays,
@@ -15,53 +13,14 @@ import {
   skipModelDays,
   skippedModelDays,
 } from '../../src/database/job-days.ts';
-import { statusOfJob, unfinishedJobId } from '../../src/database/jobs.ts';
+import { statusOfJob } from '../../src/database/jobs.ts';
 import { diskIsFull } from '../../src/database/storage/faults.ts';
-import { cancelJob } from '../../src/jobs/cancel.ts';
 import { createJobs } from '../../src/jobs/jobs.ts';
 import { runThroughFaults } from '../../src/jobs/through-faults.ts';
 import { NO_DATES } from '../../src/worker/plan.ts';
-import { silentLog } from '../../src/log.ts';
-import { readSettings } from '../../src/settings.ts';
-import type { WorkerContext } from '../../src/worker/context.ts';
-import { workerLimits } from '../../src/worker/limits.ts';
-import { scriptedAgent } from '../support/agents.ts';
 import { atOnce } from '../support/at-once.ts';
 import { storedStatus } from '../support/job-status.ts';
-import { storePrices } from '../support/prices.ts';
-import { TODAY, clockFrom, temporaryFolder } from '../support/service.ts';
-import { until } from '../support/until.ts';
-
-/** Two dates are a span of 1,400 model-days, so the job has three. */
-const MODELS = Array.from({ length: 700 }, (_, index) => `model-${index}`);
-const SPANS = [
-  { from: '2025-11-10', to: '2025-11-11' },
-  { from: '2025-11-12', to: '2025-11-13' },
-  { from: '2025-11-14', to: '2025-11-14' },
-];
-const REQUEST = { startDate: '2025-11-10', endDate: '2025-11-14', models: MODELS, replaceExisting: false, universe: null };
-const TOTAL = 3_500;
-const NONE_RUN = { total_model_days: TOTAL, completed: 0, failed: 0, pending: TOTAL };
-
-/** A job of 700 models on five dates, just created; only on the dates of `prices` are there any. */
-async function createLargeJob(t: TestContext, prices = ''): Promise<{ context: WorkerContext; jobs: ReturnType<typeof createJobs>; jobId: string }> {
-  const path = join(temporaryFolder(t), 'jobs.db');
-  const configurationPath = join(path, '../config.json');
-  writeFileSync(configurationPath, '{"models": [], "agent_config": {"stock_symbols": ["AAPL"]}}');
-  const database = openDatabase(path, { isServing: true });
-  t.after(() => database.close());
-  storePrices(database, prices);
-  const settings = { ...readSettings({}), configurationPath };
-  const others = { clock: clockFrom(TODAY), log: silentLog, environment: {}, ...scriptedAgent({}), limits: workerLimits };
-  const context = { database, settings, ...others };
-  const jobs = createJobs(context);
-  t.after(() => jobs.stop());
-  return { context, jobs, jobId: (await jobs.submit(REQUEST)).jobId };
-}
-
-const countOf = ({ database }: WorkerContext, where = 'true') =>
-  Number(database.statement(`SELECT count(*) AS count FROM job_details WHERE ${where}`).get()?.['count']);
-const ended = ({ database }: WorkerContext) => until('the job to end', () => unfinishedJobId(database) === null);
+import { MODELS, NONE_RUN, SPANS, TOTAL, countOf, createLargeJob, ended } from '../support/large-job.ts';
 
 test('a large job gets its model-days after it is created and before it runs', async (t) => {
   const { context, jobId } = await createLargeJob(t);
@@ -120,75 +79,6 @@ test('model-days are skipped 500 at a time, whatever their dates and reasons, an
   await assert.rejects(skipModelDays(context.database, skips, stopped), /enough/);
 });
 
-test('a large job is cancelled span by span, those that it has not got yet too', async (t) => {
-  const { context, jobs, jobId } = await createLargeJob(t);
-  assert.equal(await jobs.cancel(jobId), TOTAL);
-  assert.equal(countOf(context, `status = 'skipped' AND error = 'Cancelled'`), TOTAL);
-  const { status, progress } = storedStatus(context.database, jobId);
-  assert.deepEqual([status, progress], ['cancelled', NONE_RUN]);
-  const database = { ...context.database, write: () => assert.fail('no lock is taken for a job that was cancelled') };
-  assert.equal(await cancelJob({ ...context, database }, jobId), null);
-});
-
-for (const [completed, cancelled] of [['2025-11-11', 1_400], ['2025-11-14', 0]] as const)
-  test(`a job completed until ${completed} counts as being cancelled once something of it is, at the latest when it ends`, async (t) => {
-    const { context, jobs, jobId } = await createLargeJob(t);
-    await jobs.stop();
-    await addMissingModelDays(context.database, jobId, { signal: new AbortController().signal });
-    const complete = `UPDATE job_details SET status = 'completed', started_at = 't', completed_at = 't' WHERE date <= ?`;
-    context.database.statement(complete).run(completed);
-    const begun: number[] = [];
-    await cancelJob(context, jobId, { onBegun: () => begun.push(countOf(context, `error = 'Cancelled'`)) });
-    assert.deepEqual([begun, storedStatus(context.database, jobId).status], [[cancelled], 'cancelled']);
-  });
-
-test('two requests that cancel a large job at the same time: one of them does, the other says that it was done', async (t) => {
-  const { context, jobs, jobId } = await createLargeJob(t);
-  await jobs.stop();
-  const begun: number[] = [];
-  const cancel = (name: number) => cancelJob(context, jobId, { onBegun: () => begun.push(name) });
-  assert.deepEqual(await Promise.all([cancel(1), cancel(2)]), [TOTAL, null]);
-  assert.deepEqual(begun, [1], 'the other stops nothing, as the next job may run already');
-  assert.equal(storedStatus(context.database, jobId).status, 'cancelled');
-  assert.equal(countOf(context, `error = 'Cancelled'`), TOTAL);
-});
-
-/** Cancels the first span of a job, as a process does that ends in the middle. */
-async function beginToCancel(context: WorkerContext, jobId: string): Promise<void> {
-  const end = new AbortController();
-  const cancelling = cancelJob(context, jobId, { onBegun: () => end.abort(), signal: end.signal });
-  await assert.rejects(cancelling, { name: 'AbortError' });
-  assert.equal(countOf(context, `error = 'Cancelled'`), 1_400);
-  assert.equal(unfinishedJobId(context.database), jobId);
-  assert.equal(atOnce(isBeingCancelled(context.database, jobId)), true);
-}
-
-test('a cancellation that the end of the process interrupted is finished at the next start, and nothing runs', async (t) => {
-  const { context, jobs, jobId } = await createLargeJob(t);
-  await jobs.stop();
-  await beginToCancel(context, jobId);
-  const next = createJobs(context);
-  t.after(() => next.stop());
-  await next.resume();
-  await ended(context);
-  assert.equal(storedStatus(context.database, jobId).status, 'cancelled');
-  assert.equal(countOf(context, `error = 'Cancelled'`), TOTAL);
-});
-
-test('a cancellation that a storage fault interrupts is an error, and is finished when the database can be written again', async (t) => {
-  const { context, jobs, jobId } = await createLargeJob(t);
-  const { path } = context.database;
-  const cancelling = jobs.cancel(jobId);
-  // The first span is written by now, and the next one is not.
-  renameSync(path, `${path}.away`);
-  await assert.rejects(cancelling, { code: 'storage_fault' });
-  assert.equal(countOf(context, `error = 'Cancelled'`), 1_400);
-  renameSync(`${path}.away`, path);
-  await ended(context);
-  assert.equal(storedStatus(context.database, jobId).status, 'cancelled');
-  assert.equal(countOf(context, `error = 'Cancelled'`), TOTAL);
-});
-
 /** How all model-days of a job have ended but those of one date, how these have, the job's status then, and whether it is being cancelled. */
 const ends: [others: string, date: string, ofDate: string, status: string, isBeingCancelled: boolean][] = [
   ['completed', '2025-11-10', 'failed', 'partial', false],
@@ -219,41 +109,6 @@ test('what all spans of a large job have together: its status, whether it is bei
     assert.deepEqual(found, [status, isCancelled], `${others}, but ${ofDate} on ${date}`);
   }
   assert.equal(atOnce(endedModelDays(database, jobId)), TOTAL);
-});
-
-test('a service that stops finishes a cancellation first', async (t) => {
-  const { context, jobs, jobId } = await createLargeJob(t);
-  const cancelling = jobs.cancel(jobId);
-  await jobs.stop();
-  assert.equal(storedStatus(context.database, jobId).status, 'cancelled');
-  assert.equal(await cancelling, TOTAL);
-});
-
-test('a service that stops does not wait for a storage fault that interrupted a cancellation', async (t) => {
-  const { context, jobs, jobId } = await createLargeJob(t);
-  const { path } = context.database;
-  const cancelling = jobs.cancel(jobId);
-  renameSync(path, `${path}.away`);
-  await assert.rejects(cancelling, { code: 'storage_fault' });
-  await nextRound();
-  await jobs.stop();
-  renameSync(`${path}.away`, path);
-  assert.equal(unfinishedJobId(context.database), jobId);
-});
-
-test('a large job that is cancelled while it is given up at the start is cancelled, and the service starts', async (t) => {
-  const { context, jobs, jobId } = await createLargeJob(t);
-  await jobs.stop();
-  context.database.statement('UPDATE jobs SET idle_restarts = 9, life_counts = 1').run();
-  let cancelling: Promise<number | null> = Promise.resolve(null);
-  const info = (message: string) => {
-    if (message === 'job resumed') cancelling = next.cancel(jobId);
-  };
-  const next = createJobs({ ...context, log: { ...silentLog, info } });
-  t.after(() => next.stop());
-  await next.resume();
-  assert.equal(await cancelling, TOTAL);
-  assert.equal(storedStatus(context.database, jobId).status, 'cancelled');
 });
 
 test('a large job that is given up after storage faults stays given up when another one interrupts that', async (t) => {

@@ -1,3 +1,5 @@
+import { count } from '../sentences.ts';
+import { adjustedSourcesInSql } from './adjusted-sources.ts';
 import { queryApart } from './apart.ts';
 import { type RowOf, integer, orNull, query, text } from './rows.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -13,6 +15,22 @@ const INTEGRITY = query(`PRAGMA integrity_check(${MAX_SENTENCES})`, { integrity_
 const REFERENCES = query(
   `SELECT "table" AS child, rowid, parent FROM pragma_foreign_key_check LIMIT ${MAX_SENTENCES}`,
   { child: text, rowid: orNull(integer), parent: text },
+);
+
+/**
+ * What no program of ours writes, and neither SQLite's check nor a digest finds: generated values that do not follow from their row,
+ * because the definition of the table was changed, and infinite costs, which JSON cannot tell from unknown ones.
+ */
+const IMPOSSIBLE = query(
+  `SELECT 'duration_seconds of job_details is not the time between started_at and completed_at' AS finding, count(*) AS rows
+   FROM (SELECT duration_seconds AS stored, (julianday(completed_at) - julianday(started_at)) * 86400.0 AS taken FROM job_details)
+   WHERE coalesce(abs(stored - taken) > 0.0009, stored IS NOT taken) GROUP BY 1
+   UNION ALL
+   SELECT 'adjusted of price_data does not follow from source', count(*)
+   FROM price_data WHERE adjusted IS NOT (source IN (${adjustedSourcesInSql})) GROUP BY 1
+   UNION ALL
+   SELECT 'cost_usd of job_details is infinite', count(*) FROM job_details WHERE cost_usd = 9e999 GROUP BY 1`,
+  { finding: text, rows: integer },
 );
 
 /** Model-days that do not match their sessions, whatever their figures. */
@@ -36,7 +54,7 @@ const MISFITS = query(
 );
 
 export interface Examination {
-  /** Findings of SQLite's own integrity check, and references to missing rows. */
+  /** Findings of SQLite's own integrity check, references to missing rows, and impossible values. */
   damage: string[];
   misfits: RowOf<typeof MISFITS>[];
   stale: StaleModelDay[];
@@ -49,11 +67,12 @@ export async function examineDatabase(
   { isReadOnly }: { isReadOnly: boolean },
 ): Promise<Examination> {
   const source = { path: isReadOnly ? null : path, url };
-  const results = await queryApart(source, [INTEGRITY, REFERENCES, MISFITS, STALE], signal);
-  const [integrity, references, misfits, stale] = results;
+  const results = await queryApart(source, [INTEGRITY, REFERENCES, IMPOSSIBLE, MISFITS, STALE], signal);
+  const [integrity, references, impossible, misfits, stale] = results;
   const damage = [
     ...integrity.rows.map((row) => row.integrity_check),
     ...references.rows.map(describeReference),
+    ...impossible.rows.map(({ finding, rows }) => `${finding}, in ${count(rows, 'row')}`),
     ...results.flatMap(({ error }) => (error === null ? [] : [`the check stopped: ${error}`])),
   ];
   return {

@@ -20,6 +20,7 @@ export interface DateSpan {
 }
 
 const DATES = query('SELECT value FROM jobs, json_each(jobs.dates) WHERE job_id = ? ORDER BY value', [text]);
+/** The dates of a job, in order. */
 export function datesOfJob(reader: Reader, jobId: string): CalendarDate[] {
   return DATES.all(reader, jobId).map(([date]) => date);
 }

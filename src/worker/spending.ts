@@ -15,8 +15,8 @@ export interface Spending {
 }
 
 /**
- * Counts each date once, when it is over: to sum up the whole job before each of its model-days would take longer the larger it is. What
- * the current date has cost is read from the database each time.
+ * Counts each date once, when it is over: summing up the whole job before each of its model-days would take longer the larger the job
+ * is. What the current date has cost is read from the database each time.
  */
 export function createSpending(database: Database, { jobId, runs }: Pick<StoredJob, 'jobId' | 'runs'>): Spending {
   const runsOf = Map.groupBy(runs, ({ family }) => family);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { audit, auditLedger, emptyReport, isSound } from '../../src/audit/audit.ts';
 import { queryApart } from '../../src/database/apart.ts';
@@ -44,6 +45,12 @@ const faulty: [name: string, sql: string, damage: string[], problems: string[]][
     ['2025-01-07: action 1: cash is -0.0001, should be 8,770.00'],
   ],
   [
+    'an infinite cost',
+    `UPDATE job_details SET cost_usd = 9e999 WHERE job_id = 'job-3'`,
+    ['cost_usd of job_details is infinite, in 1 row'],
+    [],
+  ],
+  [
     'a failed session that has positions',
     `UPDATE trading_sessions SET status = 'failed', error = 'x' WHERE session_id = 4`,
     [],
@@ -76,6 +83,47 @@ for (const [name, sql, damage, problems] of faulty) {
     database.close();
   });
 }
+
+/** Other definitions of generated columns, what is done under them, and what the audit says. */
+const redefined: [column: string, definition: RegExp, other: string, change: string, said: string][] = [
+  ...['duration_seconds + 0.001', 'duration_seconds - 0.001', 'NULL'].map((changed): [string, RegExp, string, string, string] => [
+    `job_details.duration_seconds, ${changed}`,
+    / GENERATED ALWAYS AS \(round.*\) STORED/,
+    '',
+    `UPDATE job_details SET duration_seconds = ${changed} WHERE job_id = 'job-3'`,
+    'duration_seconds of job_details is not the time between started_at and completed_at, in 1 row',
+  ]),
+  [
+    'price_data.adjusted',
+    /(?<=adjusted INTEGER GENERATED ALWAYS AS \().*(?=\) VIRTUAL)/,
+    `source = 'csv'`,
+    '',
+    'adjusted of price_data does not follow from source, in 8 rows',
+  ],
+];
+for (const [column, definition, other, change, said] of redefined)
+  test(`a generated value that does not follow from its row: ${column}`, async (t) => {
+    const path = join(temporaryFolder(t), 'jobs.db');
+    (await fourDays(path)).database.close();
+    const table = column.split('.')[0] ?? '';
+    const define = (sql: string) => {
+      const file = new DatabaseSync(path, { defensive: false });
+      file.exec('PRAGMA writable_schema = ON');
+      file.prepare('UPDATE sqlite_schema SET sql = ? WHERE name = ?').run(sql, table);
+      file.close();
+    };
+    const file = new DatabaseSync(path);
+    const own = String(file.prepare('SELECT sql FROM sqlite_schema WHERE name = ?').get(table)?.['sql']);
+    file.close();
+    define(own.replace(definition, other));
+    if (change !== '') {
+      const changed = new DatabaseSync(path);
+      changed.exec(change);
+      changed.close();
+      define(own);
+    }
+    assert.deepEqual((await audit(path)).damage, [said]);
+  });
 
 test('superseded days are recomputed if active ones depend on them', async () => {
   const { database, day } = await fourDays();

@@ -124,7 +124,7 @@ function onFullDisk(t: TestContext) {
   return database;
 }
 
-test('a disk that was full counts as full until 1 MiB is free, also when another fault comes between', (t) => {
+test('a disk that was full counts as full until 1 MiB is free, even when another fault comes in between', (t) => {
   const database = onFullDisk(t);
   const full = 'Cannot use the database: the disk is full';
   leave(t, 2 ** 20 - 512);
@@ -137,7 +137,7 @@ test('a disk that was full counts as full until 1 MiB is free, also when another
   leave(t, 2 ** 20);
   assert.deepEqual([database.storageFault(), isDatabaseHealthy(database)], [null, true]);
   leave(t, 0);
-  assert.deepEqual([database.probe(), isDatabaseHealthy(database)], [null, true], 'it was not full since');
+  assert.deepEqual([database.probe(), isDatabaseHealthy(database)], [null, true], 'it has not been full since');
 });
 
 test('after another fault than a full disk, and on a file system without a size, it does not matter how much is free', (t) => {

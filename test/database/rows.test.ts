@@ -40,6 +40,7 @@ const MORE_ROWS = [
   `INSERT INTO holdings (position_id, symbol, quantity) VALUES (99, 'X', 1)`,
   `INSERT INTO job_details (job_id, date, model, status, error, completed_at) VALUES ('k', '2025-01-07', 'X', 'skipped', 'Cancelled', 't')`,
   `UPDATE job_details SET cost_usd = 1 WHERE date = '2025-01-07'`,
+  `INSERT INTO job_details (job_id, date, model, status, error, completed_at, cost_usd) VALUES ('k', '2025-01-08', 'X', 'skipped', 'Cancelled', 't', 9e999)`,
 ];
 
 type Value = string | number | null;

@@ -34,7 +34,7 @@ for (const [completed, cancelled] of [['2025-11-11', 1_400], ['2025-11-14', 0]] 
     assert.deepEqual([begun, storedStatus(context.database, jobId).status], [[cancelled], 'cancelled']);
   });
 
-test('two requests that cancel a large job at the same time: one of them does, the other says that it was done', async (t) => {
+test('of two requests that cancel a large job at the same time, one cancels it and the other learns that it was cancelled', async (t) => {
   const { context, jobs, jobId } = await createLargeJob(t);
   await jobs.stop();
   const begun: number[] = [];

@@ -212,6 +212,43 @@ test('openings count nowhere, and chains continue from them', async (t) => {
   database.close();
 });
 
+test('a model-day that starts from another job finds its portfolio and its note in the package, and replays', async (t) => {
+  const folder = temporaryFolder(t);
+  const { database } = await richBooks(join(folder, 'jobs.db'));
+  const noted = database
+    .statement(
+      `SELECT own.job_id AS job, past.note, past.session_id AS session FROM trading_sessions AS own
+       JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
+       WHERE own.status = 'active' AND past.note IS NOT NULL AND past.job_id <> own.job_id`,
+    )
+    .all();
+  assert.ok(noted.length > 0);
+  for (const { job, note, session } of noted) {
+    const target = join(folder, `${session}.db`);
+    await packageJob({ path: database.path, jobId: String(job), target });
+    const paper = openDatabase(target);
+    assert.deepEqual({ ...paper.statement(`SELECT status, note FROM trading_sessions WHERE session_id = ?`).get(session ?? null) }, { status: 'opening', note });
+    const { same, differences } = await replayOf(paper);
+    assert.deepEqual([same, differences], ['1 of 1', []]);
+    paper.close();
+  }
+  database.close();
+});
+
+test('a package of a job whose model-days are copied in several steps has all of them', async (t) => {
+  const folder = temporaryFolder(t);
+  const [path, target] = [join(folder, 'jobs.db'), join(folder, 'paper.db')];
+  fillWithTrackRecords(path, { models: modelNames(8), days: 14, datesPerJob: 14 });
+  await packageJob({ path, jobId: 'bench-0000', target });
+  const [database, paper] = [path, target].map((file) => new DatabaseSync(file, { readOnly: true }));
+  for (const table of ['trading_sessions', 'positions', 'holdings', 'reasoning_logs', 'session_prices', 'session_digests', 'tool_usage']) {
+    const numbers = [database, paper].map((file) => file?.prepare(`SELECT count(*) AS number FROM ${table}`).get()?.['number']);
+    assert.equal(numbers[1], numbers[0], table);
+  }
+  assert.equal(paper?.prepare('SELECT count(*) AS number FROM trading_sessions').get()?.['number'], 112);
+  for (const file of [database, paper]) file?.close();
+});
+
 test('a package of a package is the same', async (t) => {
   const folder = temporaryFolder(t);
   const { database } = await neighbours(join(folder, 'jobs.db'));
@@ -251,12 +288,12 @@ for (const [name, happens] of goneSince)
 
 const refusals: [name: string, jobId: string, sql: string, message: RegExp][] = [
   ['an unknown job', 'job-9', '', /^Cannot back up job job-9: there is no such job in .*jobs\.db; GET \/jobs lists its jobs$/],
-  [
-    'an unfinished job',
+  ...['pending', 'downloading_data', 'running'].map((status): [string, string, string, RegExp] => [
+    `a job that is ${status}`,
     'job-2',
-    `UPDATE jobs SET status = 'running', completed_at = NULL WHERE job_id = 'job-2'`,
-    /^Cannot back up job job-2: it is running; wait for its end, or cancel it$/,
-  ],
+    `UPDATE jobs SET status = '${status}', completed_at = NULL WHERE job_id = 'job-2'`,
+    new RegExp(`^Cannot back up job job-2: it is ${status}; wait for its end, or cancel it$`),
+  ]),
   [
     'a job whose rows refer to others that are missing',
     'job-2',

@@ -68,6 +68,45 @@ test('whatever is forged is named, without digests: replay makes everything from
   assert.deepEqual(missed, []);
 });
 
+/** Columns of which replay itself compares every value, and how it begins to say that one differs. */
+const compared: [table: string, columns: string[], said: (column: string) => string][] = [
+  [
+    'positions',
+    ['action_id', 'action_type', 'symbol', 'amount', 'price_e4', 'cash_e4', 'portfolio_value_e4', 'daily_profit_e4', 'daily_return_pct'],
+    (column) => `position \\d+, ${column}`,
+  ],
+  ['trading_sessions', ['steps', 'total_messages', 'session_summary', 'note', 'initial_cash_e4'], (column) => column],
+  ['reasoning_logs', ['tool_name', 'tool_input'], (column) => `step \\d+, \\w+: ${column}`],
+  ['session_prices', ['held_since'], () => 'since when it held \\w+'],
+  ['session_prices', ['open_e4', 'open_date'], () => 'the open of \\w+ that it used'],
+  ['session_prices', ['close_e4', 'close_date'], () => 'the close of \\w+ that it used'],
+  ['session_splits', ['numerator', 'denominator'], () => 'the splits that it knew'],
+  ['session_dividends', ['ex_date', 'cash_e6', 'basis', 'splits', 'paid_e6'], () => 'the dividends that it knew'],
+  ['tool_usage', ['calls', 'refused'], () => 'tool usage'],
+];
+test('what was committed is compared column by column, to the last digit, without digests', async () => {
+  const { database } = await richBooks();
+  const triggers = withoutTriggers(database);
+  database.statement('PRAGMA ignore_check_constraints = ON').run();
+  const missed: unknown[] = [];
+  for (const [table, columns, said] of compared)
+    for (const column of columns) {
+      const about = database.statement(
+        `SELECT group_concat(iif(pk > 0, name, NULL), ', ') AS key, max(iif(name = ?2, type, '')) AS kind FROM pragma_table_info(?1)`,
+      );
+      const { key, kind } = about.get(table, column) ?? {};
+      const names = String(key ?? 'rowid');
+      const changed = kind === 'TEXT' ? `${column} || '1'` : `${column} + ${kind === 'REAL' ? 0.000001 : 1}`;
+      const sql = `UPDATE ${table} SET ${column} = ${changed} WHERE (${names}) = (SELECT ${names} FROM ${table} WHERE ${column} IS NOT NULL ORDER BY ${names} DESC LIMIT 1)`;
+      await undone(database, [...triggers, 'DELETE FROM session_digests', sql], async () => {
+        const { differences, lost, late } = await replayOf(database);
+        const isSaid = [...differences, ...lost].some((line) => new RegExp(`: ${said(column)}: stored`).test(line));
+        if (!isSaid) missed.push([table, column, ...differences.slice(0, 5), ...lost, ...late]);
+      });
+    }
+  assert.deepEqual(missed, []);
+});
+
 /** What is done to the first prompt of model-a, and the only line that is said of it. */
 const changedPrompts: [name: string, sql: string, said: RegExp][] = [
   ['one word', `replace(content, 'stock trader', 'day trader')`, /^its prompt, line 1: stored "You are a day trader[^"]+…", replayed "You are a stock trader[^"]+…"$/],

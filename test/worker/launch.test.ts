@@ -151,7 +151,7 @@ test('the stderr of a crashing child is kept for the log', async () => {
   assert.match((await run('crashes')).stderr, /the fixture crashes/);
 });
 
-test('short of processors or memory, the service comes before its children, and further before many', { skip: noProc }, (t) => {
+test('when processors or memory are short, the service comes before its children, by a wider margin when they are many', { skip: noProc }, (t) => {
   for (const [sideBySide, niceness] of [[1, 10], [100, 10], [101, 19]] as const) {
     const child = startProcess('', { network: 'none', heapMb: 64, niceness: childNiceness(sideBySide) });
     t.after(() => child.kill('SIGKILL'));

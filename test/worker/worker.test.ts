@@ -367,7 +367,7 @@ test('in DEV, where models cost nothing, a cost limit has no effect', async (t) 
 });
 
 const rankings: [name: string, models: number, maxParallelModels: number, niceness: number][] = [
-  ['few models, of many that may run', 2, 200, 10],
+  ['few models, although many may run', 2, 200, 10],
   ['many models, few at a time', 101, 3, 10],
   ['many models side by side', 101, 200, 19],
 ];

@@ -1,6 +1,6 @@
 import type { Reader } from '../database.ts';
 import { addTo, longSum, totalOf } from '../long-sum.ts';
-import { type Query, flag, integer, orNull, query, real, text } from '../rows.ts';
+import { flag, integer, orNull, query, real, text } from '../rows.ts';
 import { sumOf } from '../usage.ts';
 
 /** What the model-days of a job add up to. A job may have hundreds of thousands, so those of a large one are read in steps. */
@@ -35,7 +35,7 @@ const MODEL_DAYS_PER_STEP = 1_000;
 
 const TOTAL = query(`SELECT ${MODEL_DAYS_OF_JOB} FROM jobs WHERE job_id = ?`, [integer]);
 const STATUS = query('SELECT status FROM jobs WHERE job_id = ?', [text]);
-const AT_ONCE = query(`SELECT sums.* FROM ${sumsOf('?1')}`, [integer, integer, integer, orNull(real), integer]) as Query<JobSums>;
+const AT_ONCE = query(`SELECT sums.* FROM ${sumsOf('?1')}`, [integer, integer, integer, orNull(real), integer]);
 const STEP = query(
   `SELECT date, model, ${IS_DONE}, status = 'failed', ${LACKS_COST}, cost_usd FROM job_details
    WHERE job_id = ? AND (date, model) > (?, ?) ORDER BY date, model LIMIT ${MODEL_DAYS_PER_STEP}`,

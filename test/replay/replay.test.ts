@@ -235,3 +235,40 @@ test('prices that change while sessions run are seen at the right time', async (
   books.setBar('AAPL', '2025-01-03', { open: 100, close: 120 });
   assert.deepEqual(await replayOf(books.database), { same: '2 of 2', superseded: '0 of 0', ...NOTHING, fromOutside: 0 });
 });
+
+/** Where sessions may have stood that read a price before or after its stamp, as another process or a resumed one does. */
+test('a price that was stored while a session ran is the one that it read, whichever that was', async () => {
+  const { database, open, complete, setBar } = createBooks(openDatabase(':memory:'));
+  for (const date of ['2025-01-02', '2025-01-03']) setBar('AAPL', date, { open: 100, close: 101 });
+  const session = await open('2025-01-03');
+  await session.answer({
+    ...{ type: 'answer', content: '', reasoning: null, usage: null, note: null },
+    toolCalls: [{ id: '1', name: 'get_price', arguments: '{"symbol":"AAPL","date":"2025-01-02"}' }],
+  });
+  await complete(session);
+  setBar('AAPL', '2025-01-02', { open: 99, close: 98 });
+  setBar('AAPL', '2025-01-03', { open: 99, close: 101 });
+  for (const sql of withoutTriggers(database)) database.statement(sql).run();
+  // The clock of the books begins in 2020: what was replaced had been known long before.
+  database.statement(`UPDATE price_revisions SET recorded_at = '2019-12-01T00:00:00.000Z'`).run();
+  const read = `SELECT timestamp FROM reasoning_logs WHERE role = 'tool'`;
+  const started = 'SELECT started_at FROM trading_sessions';
+  const stamp = (date: string, time: string) => {
+    for (const [table, column] of [['price_revisions', 'replaced_at'], ['price_data', 'recorded_at']]) {
+      const later = `strftime('%Y-%m-%dT%H:%M:%fZ', (${time}), '+0.2 seconds')`;
+      database.statement(`UPDATE ${table} SET ${column} = ${later} WHERE date = ? AND symbol = 'AAPL'`).run(date);
+    }
+  };
+  const found = async () => {
+    const { same, differences, late, lost } = await replayOf(database);
+    return [same, ...differences, ...late, ...lost];
+  };
+  stamp('2025-01-02', `SELECT strftime('%Y-%m-%dT%H:%M:%fZ', (${read}), '-0.5 seconds')`);
+  assert.deepEqual(await found(), ['1 of 1'], 'stamped before it was read, and seen after it');
+  stamp('2025-01-02', `SELECT '2025-01-09T00:00:00.000Z'`);
+  // The open that it did not read is the earlier one.
+  database.statement(`UPDATE price_revisions SET open = 99 WHERE date = '2025-01-03'`).run();
+  database.statement(`UPDATE price_data SET open = 100 WHERE date = '2025-01-03'`).run();
+  stamp('2025-01-03', started);
+  assert.deepEqual(await found(), ['1 of 1'], 'stored between the start of the session and its first request');
+});

@@ -1,5 +1,6 @@
 import type { CalendarDate } from '../calendar.ts';
 import type { Database, Reader } from './database.ts';
+import type { DateSpan } from './job-days.ts';
 import { type RowOf, amount, integer, orNull, query, text } from './rows.ts';
 
 /** The completed days of models: which there are, and in which state they closed. */
@@ -73,7 +74,7 @@ const ACTIVE = query(
 export function activeModelDays(
   database: Database,
   models: readonly string[],
-  { from, to }: { from: CalendarDate; to: CalendarDate },
+  { from, to }: DateSpan,
 ): RowOf<typeof ACTIVE>[] {
   return ACTIVE.all(database, JSON.stringify(models), from, to);
 }

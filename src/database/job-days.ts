@@ -1,6 +1,6 @@
 import type { CalendarDate } from '../calendar.ts';
 import { type JobStatus, skipReasons } from '../domain.ts';
-import { type Steps, nextTurn } from '../turns.ts';
+import { type Steps, mapInSteps, nextTurn } from '../turns.ts';
 import type { Database, Reader } from './database.ts';
 import { type RowOf, flag, integer, orNull, query, text } from './rows.ts';
 import { type ModelDay, endModelDay } from './sessions.ts';
@@ -20,6 +20,7 @@ export interface DateSpan {
 }
 
 const DATES = query('SELECT value FROM jobs, json_each(jobs.dates) WHERE job_id = ? ORDER BY value', [text]);
+
 /** The dates of a job, in order. */
 export function datesOfJob(reader: Reader, jobId: string): CalendarDate[] {
   return DATES.all(reader, jobId).map(([date]) => date);
@@ -54,6 +55,11 @@ export async function writeBySpans(
     onWritten(isLast);
     if (!isLast) await nextTurn();
   }
+}
+
+/** Reads something of a job span by span, one in each step. */
+export function readBySpans<Result>(reader: Reader, jobId: string, read: (span: DateSpan) => Result): Steps<Result[]> {
+  return mapInSteps(dateSpans(reader, jobId), read, 1);
 }
 
 const LAST_ADDED = query('SELECT max(date) FROM job_details WHERE job_id = ?', [orNull(text)]);
@@ -102,12 +108,8 @@ const ENDED = query(
 
 /** How many model-days of a job have ended, in any status. */
 export function* endedModelDays(reader: Reader, jobId: string): Steps<number> {
-  let ended = 0;
-  for (const { from, to } of dateSpans(reader, jobId)) {
-    ended += ENDED.one(reader, jobId, from, to)[0];
-    yield null;
-  }
-  return ended;
+  const ended = yield* readBySpans(reader, jobId, ({ from, to }) => ENDED.one(reader, jobId, from, to)[0]);
+  return ended.reduce((sum, ofSpan) => sum + ofSpan, 0);
 }
 
 /** Some model-days, and why they are skipped. */
@@ -157,12 +159,7 @@ export type SkippedOnDate = RowOf<typeof SKIPPED>;
 
 /** What was skipped of a job, by date and reason. */
 export function* skippedModelDays(reader: Reader, jobId: string): Steps<SkippedOnDate[]> {
-  const skipped: SkippedOnDate[] = [];
-  for (const { from, to } of dateSpans(reader, jobId)) {
-    skipped.push(...SKIPPED.all(reader, jobId, from, to));
-    yield null;
-  }
-  return skipped;
+  return (yield* readBySpans(reader, jobId, ({ from, to }) => SKIPPED.all(reader, jobId, from, to))).flat();
 }
 
 /** Fails every model-day of a span that has not ended, because the job itself cannot continue; within the caller's transaction. */
@@ -198,11 +195,7 @@ const HAS_CANCELLED = query(
 
 /** Whether an unfinished job was being cancelled when the process ended, or when the database could not be written. */
 export function* isBeingCancelled(reader: Reader, jobId: string): Steps<boolean> {
-  for (const { from, to } of dateSpans(reader, jobId)) {
-    if (HAS_CANCELLED.has(reader, jobId, from, to)) return true;
-    yield null;
-  }
-  return false;
+  return (yield* readBySpans(reader, jobId, ({ from, to }) => HAS_CANCELLED.has(reader, jobId, from, to))).includes(true);
 }
 
 const COUNTS = query(
@@ -213,15 +206,9 @@ const COUNTS = query(
 
 /** The status of a job whose model-days have all ended: `completed` if none failed, `partial` if some completed, else `failed`. */
 export function* finalStatus(reader: Reader, jobId: string): Steps<JobStatus> {
-  let [anyCompleted, anyFailed] = [false, false];
-  for (const { from, to } of dateSpans(reader, jobId)) {
-    const { completed, failed } = COUNTS.one(reader, jobId, from, to);
-    anyCompleted ||= completed > 0;
-    anyFailed ||= failed > 0;
-    yield null;
-  }
-  if (!anyFailed) return 'completed';
-  return anyCompleted ? 'partial' : 'failed';
+  const counts = yield* readBySpans(reader, jobId, ({ from, to }) => COUNTS.one(reader, jobId, from, to));
+  if (counts.every(({ failed }) => failed === 0)) return 'completed';
+  return counts.some(({ completed }) => completed > 0) ? 'partial' : 'failed';
 }
 
 /** Makes running model-days pending again, to be resumed where their reasoning logs end. */

@@ -1,6 +1,6 @@
 import type { CalendarDate } from '../calendar.ts';
 import type { Database, Reader } from './database.ts';
-import { type RowOf, integer, orNull, query, real, text } from './rows.ts';
+import { type RowOf, integer, query, real, text } from './rows.ts';
 import type { ModelDay } from './sessions.ts';
 
 /** What a step of a model-day used; null where unknown. */
@@ -49,25 +49,25 @@ export function finite(cost: string): string {
 }
 
 const COSTS_ON_DATE = query(
-  `SELECT coalesce(family, model) AS family, cost_usd AS costUsd
-   FROM job_details CROSS JOIN simulation_runs USING (job_id, model) WHERE job_id = ? AND date = ? AND cost_usd IS NOT NULL`,
-  { family: text, costUsd: orNull(real) },
+  `SELECT coalesce(family, model) AS family, coalesce(cost_usd, 0.0) AS costUsd
+   FROM job_details CROSS JOIN simulation_runs USING (job_id, model) WHERE job_id = ? AND date = ?`,
+  { family: text, costUsd: real },
 );
 
-/** What each model-day of a job on a date has cost so far, in dollars, as far as that is known. */
+/** What each model-day of a job on a date has cost so far, in dollars; 0 when nothing is known. */
 export function costsOnDate(reader: Reader, jobId: string, date: CalendarDate): RowOf<typeof COSTS_ON_DATE>[] {
   return COSTS_ON_DATE.all(reader, jobId, date);
 }
 
 const COSTS_OF_RUNS = query(
-  `SELECT cost_usd FROM json_each(?3) AS chosen CROSS JOIN job_details ON model = chosen.value
-   WHERE job_id = ?1 AND date = ?2 AND cost_usd IS NOT NULL`,
-  [orNull(real)],
+  `SELECT coalesce(cost_usd, 0.0) FROM json_each(?3) AS chosen CROSS JOIN job_details ON model = chosen.value
+   WHERE job_id = ?1 AND date = ?2`,
+  [real],
 );
 
-/** What each of some runs of a job has cost on a date so far, in dollars, as far as that is known. */
+/** What each of some runs of a job has cost on a date so far, in dollars; 0 when nothing is known. */
 export function costsOfRuns(reader: Reader, { jobId, date }: Pick<ModelDay, 'jobId' | 'date'>, models: readonly string[]): number[] {
-  return COSTS_OF_RUNS.all(reader, jobId, date, JSON.stringify(models)).map(([costUsd]) => costUsd ?? 0);
+  return COSTS_OF_RUNS.all(reader, jobId, date, JSON.stringify(models)).flat();
 }
 
 const UNKNOWN_COST = query(

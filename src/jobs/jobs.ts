@@ -59,7 +59,7 @@ export function createJobs(context: WorkerContext): Jobs {
       logUnexpected(log, error, { jobId, consequence: 'the job continues at the next start' });
     });
   };
-  const cancel = async (jobId: string) => {
+  const stopAndCancel = async (jobId: string) => {
     let isBegun = false;
     const onBegun = () => {
       isBegun = true;
@@ -87,7 +87,7 @@ export function createJobs(context: WorkerContext): Jobs {
       return job;
     },
     async cancel(jobId) {
-      const notRun = await cancel(jobId);
+      const notRun = await stopAndCancel(jobId);
       if (notRun === null) return null;
       log.info('job cancelled', { jobId, notRun });
       // Only now, because reading years of model-days takes a while, and the job must stop first.
@@ -227,6 +227,6 @@ function warnOfUnlisted(runs: readonly ResolvedRun[]): string[] {
   const others = unlisted.splice(MAX_UNLISTED);
   const warnings = unlisted.map(({ model }) => `Model '${model}' is not in the server configuration; its model-days will fail`);
   if (others.length === 0) return warnings;
-  const are = others.length === 1 ? 'is' : 'are';
-  return [...warnings, `${count(others.length, 'more model')} ${are} not in the server configuration; their model-days will fail`];
+  const [are, their] = others.length === 1 ? ['is', 'its'] : ['are', 'their'];
+  return [...warnings, `${count(others.length, 'more model')} ${are} not in the server configuration; ${their} model-days will fail`];
 }

@@ -27,9 +27,8 @@ export function* examine(
   const daysPerStep = Math.ceil((7 * BARS_PER_STEP) / (5 * Math.max(universe.length, 1)));
   for (let startDate = dates[0]; startDate !== undefined; startDate = dates[examined.length]) {
     const end = addDays(startDate, daysPerStep);
-    const some: CalendarDate[] = [];
-    for (let date: CalendarDate | undefined = startDate; date !== undefined && date < end; date = dates[examined.length + some.length])
-      some.push(date);
+    const next = dates.findIndex((date, index) => index > examined.length && date >= end);
+    const some = dates.slice(examined.length, next === -1 ? dates.length : next);
     const endDate = some.at(-1) ?? startDate;
     const stored = storedPrices(database, universe, { startDate, endDate, synthetic: usesSyntheticPrices(settings) });
     examined.push(...examineDates(some, { universe, stored, required }));
@@ -39,12 +38,9 @@ export function* examine(
 }
 
 /** The dates on which something is missing that can be known by now, with its symbols; the closes of a day that is not over are not. */
-function* missingOn(
-  context: PriceContext,
-  request: { dates: readonly CalendarDate[]; universe: readonly string[] },
-): Steps<{ date: CalendarDate; symbols: string[] }[]> {
-  const closed = closedThrough(context.clock());
-  return (yield* examine(context, request)).flatMap(({ date, missing, partial }) => {
+function missingOn(examined: readonly DatePrices[], { clock }: PriceContext): { date: CalendarDate; symbols: string[] }[] {
+  const closed = closedThrough(clock());
+  return examined.flatMap(({ date, missing, partial }) => {
     const symbols = date <= closed ? [...missing, ...partial] : missing;
     return symbols.length > 0 ? [{ date, symbols }] : [];
   });
@@ -55,12 +51,13 @@ function* missingOn(
  * holdings outside the universe.
  */
 export function* symbolNeeds(context: PriceContext, request: PriceRequest, outside: readonly string[]): Steps<SymbolNeed[]> {
-  const inUniverse = yield* missingOn(context, request);
-  const ofHeld = outside.length > 0 ? yield* missingOn(context, { ...request, universe: outside }) : [];
+  const examined = yield* examine(context, request);
+  const inUniverse = missingOn(examined, context);
+  const ofHeld = outside.length > 0 ? missingOn(yield* examine(context, { ...request, universe: outside }), context) : [];
   const spans = new Map<string, SymbolNeed>();
   for (const { date, symbols } of [...inUniverse, ...ofHeld])
     for (const symbol of symbols) spans.set(symbol, { symbol, first: spans.get(symbol)?.first ?? date, last: date });
-  const order = new Set([...downloadOrder(yield* examine(context, request), request.downloadsLeft ?? null), ...spans.keys()]);
+  const order = new Set([...downloadOrder(examined, request.downloadsLeft ?? null), ...spans.keys()]);
   const adjusted = yield* symbolsWithAdjustedPrices(context.database, [...order]);
   return [...order]
     .filter((symbol) => !adjusted.has(symbol))
@@ -105,7 +102,8 @@ function* dayNeeds(
   { dates, universe, symbols }: { dates: readonly CalendarDate[]; universe: readonly string[]; symbols: readonly string[] },
 ): Steps<DayNeed[]> {
   const missing = new Set((yield* examine(context, { dates, universe })).flatMap((day) => (day.missing.length > 0 ? [day.date] : [])));
-  return (yield* missingOn(context, { dates, universe: symbols })).map(({ date }) => ({ date, isRequired: missing.has(date) }));
+  const ofSymbols = yield* examine(context, { dates, universe: symbols });
+  return missingOn(ofSymbols, context).map(({ date }) => ({ date, isRequired: missing.has(date) }));
 }
 
 function* historyStates(

@@ -1,7 +1,7 @@
 import type { CalendarDate } from '../calendar.ts';
 import { activeModelDays } from '../database/active-days.ts';
 import type { Database } from '../database/database.ts';
-import { type SkippedOnDate, type Skips, dateSpans, pendingModelDays } from '../database/job-days.ts';
+import { type SkippedOnDate, type Skips, pendingModelDays, readBySpans } from '../database/job-days.ts';
 import type { Run } from '../database/jobs.ts';
 import type { ModelDay } from '../database/sessions.ts';
 import { skipReasons } from '../domain.ts';
@@ -26,13 +26,11 @@ export type Plan = DatePlan[];
 /** Which of a job's model-days that have not ended to run, before prices are considered; in steps. */
 export function* planJob(database: Database, job: Job): Steps<Plan> {
   const models = job.runs.map(({ model }) => model);
-  const plan: Plan = [];
-  for (const span of dateSpans(database, job.jobId)) {
+  const plans = yield* readBySpans(database, job.jobId, (span) => {
     const pending = pendingModelDays(database, job.jobId, span);
-    if (pending.length > 0) plan.push(...planModelDays(pending, { ...job, completed: activeModelDays(database, models, span) }));
-    yield null;
-  }
-  return plan;
+    return pending.length === 0 ? [] : planModelDays(pending, { ...job, completed: activeModelDays(database, models, span) });
+  });
+  return plans.flat();
 }
 
 /**

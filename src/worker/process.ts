@@ -12,6 +12,7 @@ import type { Launcher } from './launcher-end.ts';
 const KILL_AFTER_MS = 1_000;
 /** V8's threads beside the main one. Its default of four would double the tasks of a child, and containers may limit tasks. */
 const CHILD_V8_THREADS = 1;
+/** Of a child among few: the service takes precedence, and so do other programs. */
 export const CHILD_NICENESS = 10;
 /** Of children when there may be many. Beside other programs that keep all processors busy, it leaves them next to no processor time. */
 const NICENESS_OF_MANY = 19;

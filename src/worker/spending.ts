@@ -25,7 +25,7 @@ export function createSpending(database: Database, { jobId, runs }: Pick<StoredJ
   const open = datesOfJob(database, jobId);
   function* count(date: CalendarDate): Steps<void> {
     for (; open[0] !== undefined && open[0] < date; open.shift()) {
-      for (const { family, costUsd } of costsOnDate(database, jobId, open[0])) addTo(before.get(family) ?? longSum(), costUsd ?? 0);
+      for (const { family, costUsd } of costsOnDate(database, jobId, open[0])) addTo(before.get(family) ?? longSum(), costUsd);
       yield null;
     }
   }

@@ -27,7 +27,7 @@ export function* examine(
   const daysPerStep = Math.ceil((7 * BARS_PER_STEP) / (5 * Math.max(universe.length, 1)));
   for (let startDate = dates[0]; startDate !== undefined; startDate = dates[examined.length]) {
     const end = addDays(startDate, daysPerStep);
-    const next = dates.findIndex((date, index) => index > examined.length && date >= end);
+    const next = dates.findIndex((date) => date >= end);
     const some = dates.slice(examined.length, next === -1 ? dates.length : next);
     const endDate = some.at(-1) ?? startDate;
     const stored = storedPrices(database, universe, { startDate, endDate, synthetic: usesSyntheticPrices(settings) });

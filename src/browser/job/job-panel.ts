@@ -1,6 +1,6 @@
 import { jobPath } from '../../page-paths.ts';
 import { entryView } from '../model/entry.ts';
-import { button, link, messageOf, openDialog } from '../parts/blocks.ts';
+import { button, foldAfter, link, messageOf, openDialog } from '../parts/blocks.ts';
 import { changeDetector, h, replace } from '../parts/element.ts';
 import { count, counted, duration, shortId } from '../parts/format.ts';
 import { localTime } from '../parts/time.ts';
@@ -99,14 +99,13 @@ function showEntry(ran: JobEntry): HTMLElement {
 }
 
 /** The other warnings of a job are folded: each of a thousand models may have one. */
-const MAX_WARNINGS = 10;
+const WARNINGS_AT_FIRST = 10;
 
 function notesOf(status: Status): HTMLElement[] {
   const problems = [status.error, ...failuresInWords(status)].filter((words) => words !== null);
   const warnings = (status.warnings ?? []).map((warning) => h('p.notice', warning));
-  const others = warnings.splice(MAX_WARNINGS);
-  const fold = h('details.fold', h('summary', counted(others.length, 'more warning')), ...others);
-  return [...problems.map((words) => h('p.notice.bad', words)), ...warnings, ...(others.length > 0 ? [fold] : [])];
+  const folded = foldAfter(WARNINGS_AT_FIRST, warnings, (others) => counted(others, 'more warning'));
+  return [...problems.map((words) => h('p.notice.bad', words)), ...folded];
 }
 
 /** Asks for confirmation before stopping anything; if the server refuses, the dialog shows its reason. */

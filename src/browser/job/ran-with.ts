@@ -1,5 +1,5 @@
 import { entryView } from '../model/entry.ts';
-import { definitions, section } from '../parts/blocks.ts';
+import { definitions, foldAfter, section } from '../parts/blocks.ts';
 import { h } from '../parts/element.ts';
 import { count, counted } from '../parts/format.ts';
 import type { JobEntry, Status } from '../service/responses.ts';
@@ -12,15 +12,12 @@ const ENTRIES_AT_FIRST = 20;
 /** What a job ran with: its terms, and what each model was asked. */
 export function ranWith(status: Status): HTMLElement {
   const { symbols } = status.terms;
-  const folds = status.entries.map(entryFold);
-  const others = folds.splice(ENTRIES_AT_FIRST);
   return section(
     'Terms',
     definitions('entry', termsInWords(status)),
     h('details.fold', h('summary', counted(symbols.length, 'symbol')), h('p', symbols.join(', '))),
     h('h3', 'What ran'),
-    ...folds,
-    others.length > 0 && h('details.fold', h('summary', `${count(others.length)} more`), ...others),
+    ...foldAfter(ENTRIES_AT_FIRST, status.entries.map(entryFold), (others) => `${count(others)} more`),
   );
 }
 

@@ -37,6 +37,13 @@ export function toggle(label: Label, act: (isOn: boolean) => void, attributes: A
   return element;
 }
 
+/** The first of many elements, and a fold with the others; `summary` names them by their number. */
+export function foldAfter(most: number, elements: readonly HTMLElement[], summary: (others: number) => string): HTMLElement[] {
+  const others = elements.slice(most);
+  if (others.length === 0) return [...elements];
+  return [...elements.slice(0, most), h('details.fold', h('summary', summary(others.length)), ...others)];
+}
+
 /** A fold whose content is made when it is first opened. */
 export function lateFold(summary: string, make: () => readonly Child[]): HTMLElement {
   const content = h('div');

@@ -10,7 +10,11 @@ import type { WorkerContext } from './context.ts';
 
 export const COST_LIMIT_REACHED = 'Cost limit reached';
 
-export function isOverCostLimit({ spending }: ActiveJob, { signature, max_cost_usd: limit }: Entry, date: CalendarDate): boolean {
+export function isOverCostLimit(
+  { spending }: Pick<ActiveJob, 'spending'>,
+  { signature, max_cost_usd: limit }: Pick<Entry, 'signature' | 'max_cost_usd'>,
+  date: CalendarDate,
+): boolean {
   return limit !== null && spending.of(signature, date) >= limit;
 }
 

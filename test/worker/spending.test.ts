@@ -3,8 +3,6 @@ import { test } from 'node:test';
 import { openDatabase } from '../../src/database/database.ts';
 import { endJob, insertJob, loadJob } from '../../src/database/jobs.ts';
 import { addUsage } from '../../src/database/usage.ts';
-import type { Entry } from '../../src/entry.ts';
-import type { ActiveJob } from '../../src/worker/active-job.ts';
 import { isOverCostLimit } from '../../src/worker/cost-limits.ts';
 import { createSpending } from '../../src/worker/spending.ts';
 
@@ -44,8 +42,6 @@ test('what a family has cost: all its runs, on the dates before and on the one t
 
 test('a cost limit is reached once as much has been spent, and without one nothing is too much', () => {
   const spending = { reach: async () => {}, of: (family: string, date: string) => (family === 'a' && date === SECOND ? 1 : 9) };
-  // The only fields that the limit reads.
-  const isOver = (max_cost_usd: number | null) =>
-    isOverCostLimit({ spending } as unknown as ActiveJob, { signature: 'a', max_cost_usd } as Entry, SECOND);
+  const isOver = (max_cost_usd: number | null) => isOverCostLimit({ spending }, { signature: 'a', max_cost_usd }, SECOND);
   assert.deepEqual([0.99, 1, 1.01, null].map(isOver), [true, true, false, false]);
 });

@@ -8,14 +8,14 @@ import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import type { ChildMessage, Start } from '../../src/protocol.ts';
 import { openChannel } from '../../src/worker/channel.ts';
-import { eventLoop } from '../../src/event-loop.ts';
 import { launch } from '../../src/worker/launch.ts';
 import { type Launcher, launcherTimes } from '../../src/worker/launcher-end.ts';
 import { checkLineBounds } from '../../src/worker/line-bounds.ts';
-import { agentFixture, simulatedStart } from '../support/agents.ts';
 import { MOST_STARTING, inTurn } from '../../src/worker/pacing.ts';
 import { childNiceness } from '../../src/worker/process.ts';
+import { agentFixture, simulatedStart } from '../support/agents.ts';
 import { startConfined, startProcess } from '../support/children.ts';
+import { followPace, settled } from '../support/event-loop.ts';
 import { childrenOf, isRunning, noProc } from '../support/processes.ts';
 import { realAgent } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -208,21 +208,21 @@ test('a child whose job was stopped while it waited for its turn is not started'
 
 test('children that start on this machine hold back the start of others; launchers, whose children start elsewhere, do not', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] }); // no child has been starting for too long
-  const holdsBack = async (launcher: Launcher | null, patienceMs: number) => {
+  const allTurnsGiven = followPace(t);
+  const holdsBack = async (launcher: Launcher | null) => {
     const stop = new AbortController();
     const startChild = () => ({ child: spawn('sh', ['-c', 'exec cat >/dev/null']), launcher });
     const all = Array.from({ length: MOST_STARTING }, () => run('', { program: '', startChild, signal: stop.signal }));
     let isNext = false;
     const next = inTurn(() => (isNext = true));
-    const endsAt = performance.now() + patienceMs;
-    while (!isNext && performance.now() < endsAt) await eventLoop.sleep(5);
+    await allTurnsGiven();
     const isHeld = !isNext;
     stop.abort('enough');
     await Promise.all([...all, next]);
     return isHeld;
   };
-  assert.equal(await holdsBack(null, 200), true);
-  assert.equal(await holdsBack({ name: 'srun', times: launcherTimes }, 10_000), false);
+  assert.equal(await holdsBack(null), true);
+  assert.equal(await holdsBack({ name: 'srun', times: launcherTimes }), false);
 });
 
 test("Node's permission model: a process reaches no file, no process, no thread, no add-on, no database, no environment", async () => {
@@ -312,7 +312,7 @@ test('a line whose turn comes after the model-day has failed is not handled', as
   stdout.on('data', () => fail('stopped')); // the channel has the line by then, and waits
   stdout.end(`${JSON.stringify(answer)}\n`);
   assert.deepEqual(await outcome, { status: 'failed', error: 'stopped' });
-  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  await settled();
   assert.equal(count, 0);
 });
 

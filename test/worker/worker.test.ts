@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { MOST_STARTING, starting } from '../../src/worker/pacing.ts';
 import { inProcesses } from '../support/agent-here.ts';
 import { agentFixture, scriptedAgent } from '../support/agents.ts';
+import { followPace } from '../support/event-loop.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { startTestService, twoModels } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -115,12 +115,13 @@ test('while as many children start as may, no model-day begins; then the job con
   const places = [fill()];
   const refill = setInterval(() => places.push(fill()), 100); // each place is free again after a second
   t.after(() => clearInterval(refill));
+  const allTurnsGiven = followPace(t);
   const service = await startTestService(t, scripted({}));
   const begun = service.database.statement('SELECT count(*) AS n FROM trading_sessions');
   const { body } = await service.post('/simulate/trigger', { start_date: '2025-11-10', end_date: '2025-11-10' });
   const running = service.database.statement(`SELECT 1 FROM jobs WHERE status = 'running'`);
   await until('the job to run', () => running.get() !== undefined);
-  await sleep(100);
+  await allTurnsGiven();
   assert.equal(begun.get()?.['n'], 0);
   clearInterval(refill);
   for (const hasStarted of places.flat()) hasStarted();
@@ -370,12 +371,12 @@ test('in DEV, where models cost nothing, a cost limit has no effect', async (t) 
   assert.deepEqual([status, warnings], ['completed', null]);
 });
 
-const rankings: [name: string, models: number, maxParallelModels: number, niceness: number][] = [
+const precedence: [name: string, models: number, maxParallelModels: number, niceness: number][] = [
   ['few models, although many may run', 2, 200, 10],
   ['many models, few at a time', 101, 3, 10],
   ['many models side by side', 101, 200, 19],
 ];
-for (const [name, models, maxParallelModels, niceness] of rankings) {
+for (const [name, models, maxParallelModels, niceness] of precedence) {
   test(`${name}: their children have niceness ${niceness}`, async (t) => {
     const agent = scriptedAgent({});
     const seen = new Set<number | undefined>();

@@ -10,6 +10,7 @@ import type { WorkerContext } from './context.ts';
 
 export const COST_LIMIT_REACHED = 'Cost limit reached';
 
+/** Whether a family has spent its limit before or on a date. */
 export function isOverCostLimit(
   { spending }: Pick<ActiveJob, 'spending'>,
   { signature, max_cost_usd: limit }: Pick<Entry, 'signature' | 'max_cost_usd'>,

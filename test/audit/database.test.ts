@@ -85,8 +85,9 @@ for (const [name, sql, damage, problems] of faulty) {
 }
 
 /** Other definitions of generated columns, what is done under them, and what the audit says. */
-const redefined: [column: string, definition: RegExp, other: string, change: string, said: string][] = [
-  ...['duration_seconds + 0.001', 'duration_seconds - 0.001', 'NULL'].map((changed): [string, RegExp, string, string, string] => [
+type Redefined = [column: string, definition: RegExp, other: string, change: string, said: string];
+const redefined: Redefined[] = [
+  ...['duration_seconds + 0.001', 'duration_seconds - 0.001', 'NULL'].map((changed): Redefined => [
     `job_details.duration_seconds, ${changed}`,
     / GENERATED ALWAYS AS \(round.*\) STORED/,
     '',

@@ -136,13 +136,18 @@ export async function assertSideBySide(t: TestContext, engine: Engine, held: Hel
   assert.deepEqual([status, progress.completed], ['completed', SIDE_BY_SIDE]);
 }
 
+/** Resolves when so many model-days have failed. */
+export function untilFailed({ database }: TestService, count: number): Promise<unknown> {
+  const failed = database.statement(`SELECT count(*) AS n FROM job_details WHERE status = 'failed'`);
+  return until(`${count} model-days to fail`, () => failed.get()?.['n'] === count, ENGINE_PATIENCE_MS);
+}
+
 /** Asserts that model-days which something kills in mid-day are the only ones that fail, each with a reason. */
 export async function assertLost(
   { service, id }: { service: TestService; id: string },
   { held, victims, reason }: { held: Held; victims: readonly string[]; reason: RegExp },
 ): Promise<void> {
-  const failed = service.database.statement(`SELECT count(*) AS n FROM job_details WHERE status = 'failed'`);
-  await until('the model-days to fail', () => failed.get()?.['n'] === victims.length, ENGINE_PATIENCE_MS);
+  await untilFailed(service, victims.length);
   held.release();
   const { details } = await service.waitForJob(id);
   const failures = details.filter(({ status }: any) => status !== 'completed');

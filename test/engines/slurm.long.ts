@@ -77,9 +77,7 @@ test('Slurm', async (t) => {
     const failed = () => service.logLines.filter(({ message }) => message === 'the machine ended a model process').length;
     await until('starts to fail', () => failed() >= TRIES_WITHOUT_CONTROLLER);
     await slurm.startController();
-    const ended = service.database.statement('SELECT 1 FROM jobs WHERE completed_at IS NOT NULL');
-    await until('the job to end', () => ended.get() !== undefined, ENGINE_PATIENCE_MS);
-    const { status, progress, warnings } = await service.waitForJob(id);
+    const { status, progress, warnings } = await service.waitForJob(id, ENGINE_PATIENCE_MS);
     assert.deepEqual([status, progress.completed], ['completed', 9]);
     assert.ok(warnings.some((warning: string) => warning.startsWith('Model processes did not start through srun;')), warnings.join());
     await until('nothing to be left', () => left().length === 0);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../support/until.ts';
 import { hasEngine } from './install.ts';
-import { ENGINE_PATIENCE_MS, type Engine, assertLost, assertSameRecords, assertSideBySide, assertSigterm, startHeldJob } from './jobs.ts';
+import { type Engine, assertLost, assertSameRecords, assertSideBySide, assertSigterm, startHeldJob, untilFailed } from './jobs.ts';
 import { recipe, sshOptions } from './recipes.ts';
 import { SSH, startTwoMachines } from './ssh.ts';
 
@@ -50,8 +50,7 @@ test('ssh', async (t) => {
     const held = await machines.startProvider(t);
     const job = await startHeldJob(t, engine, { held, names: NAMES });
     machines.setLink('down');
-    const failed = job.service.database.statement(`SELECT count(*) AS n FROM job_details WHERE status = 'failed'`);
-    await until('the model-days to fail', () => failed.get()?.['n'] === NAMES.length, ENGINE_PATIENCE_MS);
+    await untilFailed(job.service, NAMES.length);
     machines.setLink('up');
     await assertLost(job, { held, victims: NAMES, reason: SSH_ENDED });
     await until('the end of its processes', () => left().length === 0);

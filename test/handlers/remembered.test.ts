@@ -52,8 +52,8 @@ test('the response requested longest ago makes room; a long one stays in pieces,
 });
 
 test('a text that never changes is read once per database, unless it is too long or others were used since', () => {
-  let files = 0;
-  const one = Object.assign(openDatabase(':memory:'), { reopened: () => files });
+  let reopenings = 0;
+  const one = Object.assign(openDatabase(':memory:'), { reopened: () => reopenings });
   const other = openDatabase(':memory:');
   const remembered = rememberTexts({ most: 2, maxLength: 10 });
   let reads = 0;
@@ -64,6 +64,6 @@ test('a text that never changes is read once per database, unless it is too long
   assert.deepEqual([ask(other, 'a'), ask(one, 'a')], ['2', '3'], 'each of another database');
   assert.deepEqual([ask(one, 'b'), ask(one, 'a'), ask(one, 'c'), ask(one, 'a'), ask(one, 'b')], ['4', '3', '5', '3', '6']);
   assert.deepEqual([ask(one, 'long', ' and longer'), ask(one, 'long', ' and longer')], ['7 and longer', '8 and longer']);
-  files += 1; // in the place of the file of a view there is another one
+  reopenings += 1; // in the place of the file of a view there is another one
   assert.deepEqual([ask(one, 'b'), ask(one, 'b')], ['9', '9']);
 });

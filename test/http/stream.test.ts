@@ -241,7 +241,7 @@ test('the event loop runs between any two slices of a long response that has not
     for (let piece = 0; piece < 20; piece += 1) {
       for (const end = performance.now() + SLICE_MS; performance.now() < end;);
       seen.push(rounds);
-      globalThis.setImmediate(() => (rounds += 1));
+      setImmediate(() => (rounds += 1));
       yield '';
     }
     yield '{}';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { test } from 'node:test';
-import { addMissingModelDays, isBeingCancelled } from '../../src/database/job-days.ts';
+import { isBeingCancelled } from '../../src/database/job-days.ts';
 import { unfinishedJobId } from '../../src/database/jobs.ts';
 import { cancelJob } from '../../src/jobs/cancel.ts';
 import { createJobs } from '../../src/jobs/jobs.ts';
@@ -10,7 +10,7 @@ import { silentLog } from '../../src/log.ts';
 import type { WorkerContext } from '../../src/worker/context.ts';
 import { atOnce } from '../support/at-once.ts';
 import { storedStatus } from '../support/job-status.ts';
-import { NONE_RUN, TOTAL, countOf, createLargeJob, ended } from '../support/large-job.ts';
+import { type LargeJob, NONE_RUN, TOTAL, countOf, createIdleJob, createLargeJob, ended } from '../support/large-job.ts';
 
 test('a large job is cancelled span by span, those that it has not got yet too', async (t) => {
   const { context, jobs, jobId } = await createLargeJob(t);
@@ -24,9 +24,7 @@ test('a large job is cancelled span by span, those that it has not got yet too',
 
 for (const [completed, cancelled] of [['2025-11-11', 1_400], ['2025-11-14', 0]] as const)
   test(`a job completed until ${completed} counts as being cancelled once something of it is, at the latest when it ends`, async (t) => {
-    const { context, jobs, jobId } = await createLargeJob(t);
-    await jobs.stop();
-    await addMissingModelDays(context.database, jobId, { signal: new AbortController().signal });
+    const { context, jobId } = await createIdleJob(t);
     const complete = `UPDATE job_details SET status = 'completed', started_at = 't', completed_at = 't' WHERE date <= ?`;
     context.database.statement(complete).run(completed);
     const begun: number[] = [];
@@ -67,15 +65,22 @@ test('a cancellation that the end of the process interrupted is finished at the 
   assert.equal(countOf(context, `error = 'Cancelled'`), TOTAL);
 });
 
-test('a cancellation that a storage fault interrupts is an error, and is finished when the database can be written again', async (t) => {
-  const { context, jobs, jobId } = await createLargeJob(t);
+/** Cancels a job whose database file is moved away after the first span. The function returned moves the file back. */
+async function cancelIntoFault({ context, jobs, jobId }: LargeJob): Promise<() => void> {
   const { path } = context.database;
   const cancelling = jobs.cancel(jobId);
   // The first span is written by now, and the next one is not.
   renameSync(path, `${path}.away`);
   await assert.rejects(cancelling, { code: 'storage_fault' });
   assert.equal(countOf(context, `error = 'Cancelled'`), 1_400);
-  renameSync(`${path}.away`, path);
+  return () => renameSync(`${path}.away`, path);
+}
+
+test('a cancellation that a storage fault interrupts is an error, and is finished when the database can be written again', async (t) => {
+  const job = await createLargeJob(t);
+  const { context, jobId } = job;
+  const moveBack = await cancelIntoFault(job);
+  moveBack();
   await ended(context);
   assert.equal(storedStatus(context.database, jobId).status, 'cancelled');
   assert.equal(countOf(context, `error = 'Cancelled'`), TOTAL);
@@ -93,17 +98,15 @@ test('a service that stops finishes a cancellation first', async (t) => {
 const MANY_ROUNDS = 1_000;
 
 test('a service that stops does not wait for a storage fault that interrupted a cancellation', async (t) => {
-  const { context, jobs, jobId } = await createLargeJob(t);
-  const { path } = context.database;
-  const cancelling = jobs.cancel(jobId);
-  renameSync(path, `${path}.away`);
-  await assert.rejects(cancelling, { code: 'storage_fault' });
+  const job = await createLargeJob(t);
+  const { context, jobs, jobId } = job;
+  const moveBack = await cancelIntoFault(job);
   await nextRound();
   let isStopped = false;
   const stopping = jobs.stop().then(() => (isStopped = true));
   for (let rounds = 0; rounds < MANY_ROUNDS && !isStopped; rounds += 1) await nextRound();
   const wasStopped = isStopped;
-  renameSync(`${path}.away`, path);
+  moveBack();
   await stopping; // a worker that was not stopped waits for the file
   assert.ok(wasStopped);
   assert.equal(unfinishedJobId(context.database), jobId);

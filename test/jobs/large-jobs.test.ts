@@ -20,7 +20,7 @@ import { runThroughFaults } from '../../src/jobs/through-faults.ts';
 import { NO_DATES } from '../../src/worker/plan.ts';
 import { atOnce } from '../support/at-once.ts';
 import { storedStatus } from '../support/job-status.ts';
-import { MODELS, NONE_RUN, SPANS, TOTAL, countOf, createLargeJob, ended } from '../support/large-job.ts';
+import { MODELS, NONE_RUN, SPANS, TOTAL, countOf, countsDuring, createIdleJob, createLargeJob, ended } from '../support/large-job.ts';
 
 test('a large job gets its model-days after it is created and before it runs', async (t) => {
   const { context, jobId } = await createLargeJob(t);
@@ -50,26 +50,19 @@ test('other work runs between two spans, and model-days that are there already a
   const { context, jobs, jobId } = await createLargeJob(t);
   await jobs.stop();
   addModelDays(context.database, jobId, { from: '2025-11-10', to: '2025-11-10' }); // half a span, as a version with smaller spans leaves it
-  const seen: number[] = [];
   const adding = addMissingModelDays(context.database, jobId, { signal: new AbortController().signal });
-  for (let isDone = false; !isDone; isDone = await Promise.race([adding.then(() => true), nextRound(false)]))
-    seen.push(countOf(context));
+  const seen = await countsDuring(adding, context);
   assert.deepEqual([...new Set([...seen, countOf(context)])], [1_400, 2_800, 3_500]);
 });
 
 test('model-days are skipped 500 at a time, whatever their dates and reasons, and other work runs in between', async (t) => {
-  const { context, jobs, jobId } = await createLargeJob(t);
-  await jobs.stop();
-  await addMissingModelDays(context.database, jobId, { signal: new AbortController().signal });
+  const { context, jobId } = await createIdleJob(t);
   context.database.statement(`UPDATE job_details SET status = 'running', started_at = 't' WHERE model = 'model-2'`).run();
   const modelDays = SPANS.flatMap((span) => pendingModelDays(context.database, jobId, span)).slice(0, 1_100);
   assert.deepEqual(modelDays.slice(0, 700).map(({ model }) => model), MODELS, 'in the order of the job, those that run too');
   const skips = modelDays.map((modelDay, index) => ({ reason: index % 2 === 0 ? 'Even' : 'Odd', modelDays: [modelDay] }));
-  const seen: number[] = [];
   const skipping = skipModelDays(context.database, skips, { at: '2025-12-01T00:00:00.000Z' });
-  for (let isDone = false; !isDone; isDone = await Promise.race([skipping.then(() => true), nextRound(false)]))
-    seen.push(countOf(context, `status = 'skipped'`));
-  assert.deepEqual([...new Set(seen)], [500, 1_000, 1_100]);
+  assert.deepEqual(await countsDuring(skipping, context, `status = 'skipped'`), [500, 1_000, 1_100]);
   const skipped = atOnce(skippedModelDays(context.database, jobId));
   assert.deepEqual(
     skipped.map(({ date, reason, modelDays }) => [date, reason, modelDays]),
@@ -92,10 +85,8 @@ const ends: [others: string, date: string, ofDate: string, status: string, isBei
   ['completed', '2025-11-14', 'skipped: Cancelled', 'completed', true],
 ];
 test('what all spans of a large job have together: its status, whether it is being cancelled, how many model-days have ended', async (t) => {
-  const { context, jobs, jobId } = await createLargeJob(t);
-  await jobs.stop();
+  const { context, jobId } = await createIdleJob(t);
   const { database } = context;
-  await addMissingModelDays(database, jobId, { signal: new AbortController().signal });
   const end = (ended: string, from: string, to: string) => {
     const [status, error = 'failed'] = ended.split(': ');
     const update = `UPDATE job_details SET status = ?1, error = iif(?1 = 'completed', NULL, ?2), started_at = 't', completed_at = 't' WHERE date BETWEEN ? AND ?`;

@@ -40,9 +40,7 @@ function contextOf(t: TestContext, damage: (path: string) => void = () => {}): W
   const path = join(temporaryFolder(t), 'jobs.db');
   const made = openDatabase(path);
   storePrices(made, 'AAPL 2025-11-10 100 101\nAAPL 2025-11-11 102 103');
-  made.transaction(() =>
-    insertJob(made, JOB),
-  );
+  made.transaction(() => insertJob(made, JOB));
   made.close();
   damage(path);
   const database = openDatabase(path);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
+import type { Session } from '../../src/trading/session.ts';
 import { type Books, createBooks, fourDays, replayOf } from '../support/books.ts';
 import { richBooks } from '../support/rich-books.ts';
 import { undone } from '../support/tables.ts';
@@ -218,13 +219,17 @@ for (const [name, happens, list] of later)
     assert.equal(found.same === '4 of 4', list !== 'lost');
   });
 
+function callTool(session: Session, name: string, args: object) {
+  const toolCalls = [{ id: '1', name, arguments: JSON.stringify(args) }];
+  return session.answer({ type: 'answer', content: '', reasoning: null, usage: null, note: null, toolCalls });
+}
+
 test('prices that change while sessions run are seen at the right time', async () => {
   const books = createBooks(openDatabase(':memory:'));
   for (const date of ['2025-01-02', '2025-01-03', '2025-01-06']) books.setBar('AAPL', date, { open: 100, close: 101 });
   await books.day('2025-01-02', [['buy', 'AAPL', 10]]);
   const session = await books.open('2025-01-03');
-  const call = (name: string, args: object) =>
-    session.answer({ type: 'answer', content: '', reasoning: null, usage: null, note: null, toolCalls: [{ id: '1', name, arguments: JSON.stringify(args) }] });
+  const call = (name: string, args: object) => callTool(session, name, args);
   await call('get_price', { symbol: 'AAPL', date: '2025-01-02' });
   books.setBar('AAPL', '2025-01-02', { open: 99, close: 98 });
   await call('get_price', { symbol: 'AAPL', date: '2025-01-02' });
@@ -241,10 +246,7 @@ test('a price that was stored while a session ran is the one that it read, which
   const { database, open, complete, setBar } = createBooks(openDatabase(':memory:'));
   for (const date of ['2025-01-02', '2025-01-03']) setBar('AAPL', date, { open: 100, close: 101 });
   const session = await open('2025-01-03');
-  await session.answer({
-    ...{ type: 'answer', content: '', reasoning: null, usage: null, note: null },
-    toolCalls: [{ id: '1', name: 'get_price', arguments: '{"symbol":"AAPL","date":"2025-01-02"}' }],
-  });
+  await callTool(session, 'get_price', { symbol: 'AAPL', date: '2025-01-02' });
   await complete(session);
   setBar('AAPL', '2025-01-02', { open: 99, close: 98 });
   setBar('AAPL', '2025-01-03', { open: 99, close: 101 });
@@ -255,8 +257,8 @@ test('a price that was stored while a session ran is the one that it read, which
   const started = 'SELECT started_at FROM trading_sessions';
   const stamp = (date: string, time: string) => {
     for (const [table, column] of [['price_revisions', 'replaced_at'], ['price_data', 'recorded_at']]) {
-      const later = `strftime('%Y-%m-%dT%H:%M:%fZ', (${time}), '+0.2 seconds')`;
-      database.statement(`UPDATE ${table} SET ${column} = ${later} WHERE date = ? AND symbol = 'AAPL'`).run(date);
+      const at = `strftime('%Y-%m-%dT%H:%M:%fZ', (${time}), '+0.2 seconds')`;
+      database.statement(`UPDATE ${table} SET ${column} = ${at} WHERE date = ? AND symbol = 'AAPL'`).run(date);
     }
   };
   const found = async () => {

@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { openDatabase } from '../../src/database/database.ts';
+import { addMissingModelDays } from '../../src/database/job-days.ts';
 import { unfinishedJobId } from '../../src/database/jobs.ts';
 import { createJobs } from '../../src/jobs/jobs.ts';
 import { silentLog } from '../../src/log.ts';
@@ -24,8 +26,14 @@ const REQUEST = { startDate: '2025-11-10', endDate: '2025-11-14', models: MODELS
 export const TOTAL = 3_500;
 export const NONE_RUN = { total_model_days: TOTAL, completed: 0, failed: 0, pending: TOTAL };
 
-/** A job of 700 models on five dates, just created; only on the dates of `prices` are there any. */
-export async function createLargeJob(t: TestContext, prices = ''): Promise<{ context: WorkerContext; jobs: ReturnType<typeof createJobs>; jobId: string }> {
+export interface LargeJob {
+  context: WorkerContext;
+  jobs: ReturnType<typeof createJobs>;
+  jobId: string;
+}
+
+/** A job of 700 models on five dates, just created; there are no prices but these. */
+export async function createLargeJob(t: TestContext, prices = ''): Promise<LargeJob> {
   const path = join(temporaryFolder(t), 'jobs.db');
   const configurationPath = join(path, '../config.json');
   writeFileSync(configurationPath, '{"models": [], "agent_config": {"stock_symbols": ["AAPL"]}}');
@@ -33,13 +41,34 @@ export async function createLargeJob(t: TestContext, prices = ''): Promise<{ con
   t.after(() => database.close());
   storePrices(database, prices);
   const settings = { ...readSettings({}), configurationPath };
-  const others = { clock: clockFrom(TODAY), log: silentLog, environment: {}, ...scriptedAgent({}), limits: workerLimits };
-  const context = { database, settings, ...others };
+  const context = { database, settings, clock: clockFrom(TODAY), log: silentLog, environment: {}, ...scriptedAgent({}), limits: workerLimits };
   const jobs = createJobs(context);
   t.after(() => jobs.stop());
   return { context, jobs, jobId: (await jobs.submit(REQUEST)).jobId };
 }
 
-export const countOf = ({ database }: WorkerContext, where = 'true') =>
-  Number(database.statement(`SELECT count(*) AS count FROM job_details WHERE ${where}`).get()?.['count']);
-export const ended = ({ database }: WorkerContext) => until('the job to end', () => unfinishedJobId(database) === null);
+/** A large job that has all its model-days and runs none of them. */
+export async function createIdleJob(t: TestContext): Promise<LargeJob> {
+  const job = await createLargeJob(t);
+  await job.jobs.stop();
+  await addMissingModelDays(job.context.database, job.jobId, { signal: new AbortController().signal });
+  return job;
+}
+
+/** The number of model-days that fulfil a condition in SQL. */
+export function countOf({ database }: WorkerContext, where = 'true'): number {
+  return Number(database.statement(`SELECT count(*) AS count FROM job_details WHERE ${where}`).get()?.['count']);
+}
+
+/** The different numbers of such model-days that other work sees in the rounds of the event loop, until this work is done. */
+export async function countsDuring(work: Promise<unknown>, context: WorkerContext, where?: string): Promise<number[]> {
+  const seen = new Set<number>();
+  for (let isDone = false; !isDone; isDone = await Promise.race([work.then(() => true), nextRound(false)]))
+    seen.add(countOf(context, where));
+  return [...seen];
+}
+
+/** Resolves when the job has ended. */
+export function ended({ database }: WorkerContext): Promise<unknown> {
+  return until('the job to end', () => unfinishedJobId(database) === null);
+}

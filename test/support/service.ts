@@ -60,7 +60,7 @@ export interface TestService {
   post(path: string, body: unknown): Promise<Answer>;
   /** Triggers a job and waits for its end; resolves to its last status. */
   runJob(request: Record<string, unknown>): Promise<any>;
-  waitForJob(jobId: string): Promise<any>;
+  waitForJob(jobId: string, patienceMs?: number): Promise<any>;
   stop(): Promise<void>;
 }
 
@@ -192,9 +192,9 @@ function wrap(
   const get = (path: string) => ask(path);
   const post = (path: string, body: unknown) =>
     ask(path, { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } });
-  const waitForJob = async (jobId: string) => {
+  const waitForJob = async (jobId: string, patienceMs?: number) => {
     const job = database.statement('SELECT completed_at FROM jobs WHERE job_id = ?');
-    await until(`job ${jobId} to end`, () => job.get(jobId)?.['completed_at'] !== null);
+    await until(`job ${jobId} to end`, () => job.get(jobId)?.['completed_at'] !== null, patienceMs);
     return (await get(`/simulate/status/${jobId}`)).body;
   };
   const runJob = async (request: Record<string, unknown>) => {

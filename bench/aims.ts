@@ -6,7 +6,7 @@ import type { Verdict } from './support.ts';
 const SELF_TOLERANCE = 0.03;
 
 /**
- * What a figure should be. `atLeast` and `below` are of the median ratio. `belowMs` is for a peer that is the calibration, in
+ * What a figure should be. `atLeast` and `below` bound the median ratio. `belowMs` is for a figure whose peer is the calibration, in
  * milliseconds of a quiet machine. `aboveMs` bounds how many milliseconds more than its peer ours may take, in the median of the
  * differences. `hereMs` bounds what was measured, however busy this machine is.
  */

@@ -14,9 +14,9 @@ import { startConfined } from '../src/worker/process.ts';
 import { serveLines } from './helper.ts';
 
 /**
- * Model-days without a service: its children, started as it starts them, and the tools that they call, over prices in memory. Neither
- * a database nor requests nor checks of limits. What these take beside empty processes is the part that no work on the service can
- * save. A helper.
+ * Model-days without a service. The children are started as the service starts them, and their tool calls are answered from prices in
+ * memory; there is no database, no HTTP and no check of limits. Compared with empty processes, they show what a model-day costs even if
+ * the service costs nothing. A helper.
  */
 
 const DATE = '2019-06-03';
@@ -36,7 +36,7 @@ await serveLines(async ({ children, parallel }: { children: number; parallel: nu
   return { ms: performance.now() - startedAt };
 });
 
-/** Runs one model-day; resolves when its process has ended. */
+/** Runs one model-day. Resolves when its process has ended; rejects if the model-day did not finish. */
 async function tradeFor(signature: string): Promise<void> {
   const { child } = startConfined(program, { network: 'none', heapMb: HEAP_MB });
   const play = playOf();
@@ -79,7 +79,7 @@ function playOf(): Play {
   );
 }
 
-/** Synthetic prices of the whole universe, kept in memory. */
+/** A market with synthetic prices of the whole universe up to this date, held in memory. */
 function marketOf(date: string): Market {
   const dates = Array.from({ length: HISTORY_DAYS }, (_none, index) => addDays(date, index + 1 - HISTORY_DAYS));
   const bars = new Map(nasdaq100.map((symbol) => [symbol, syntheticBars(symbol, dates, date)]));

@@ -11,7 +11,7 @@ import { endedChildrenMs } from './processor-time.ts';
 import { type BenchOptions, type Measurement, PROGRAM, benchFolder, endWithBench, pidOf } from './support.ts';
 import { endAfter } from './time-limit.ts';
 
-/** An import of CSV in the order of its dates, against the sqlite3 shell's own .import of the same rows into a table like it. */
+/** An import of CSV in the order of its dates, against the sqlite3 shell's own .import of the same rows into a table of the same form. */
 
 const SQLITE_SHELL = '/usr/bin/sqlite3';
 const SYMBOLS = 1_000;

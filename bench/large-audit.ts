@@ -48,7 +48,7 @@ function nullIfTimeout(error: Error): null {
   throw error;
 }
 
-/** Audits of the small database, beside the same health checks as that of the large one. */
+/** Audits the small database so many times, beside the same health checks as the audit of the large one. In milliseconds. */
 async function auditOften({ server, watch }: WatchedServer, times: number): Promise<number[]> {
   const audit = () => millisecondsOfAudit(server, positionsOf(HUNDRED_THOUSAND));
   const taken: number[] = [];

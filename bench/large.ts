@@ -24,7 +24,7 @@ const FIRST_BYTE_MS = 50;
 const IDLE = { ms: 1_000, rounds: 3 };
 /** Small responses are requested again and again for this time, so that each round has as many chances to hold up others. */
 const SHORTEST_ROUND_MS = 300;
-/** Each request has another first date in place of this, long before all model-days, so that none is served from memory. */
+/** Stands for a first date long before all model-days. Each request has a different one, so that none is served from memory. */
 const FRESH = 'FRESH';
 const BEFORE_ALL = '1960-01-01';
 const PATHS = [

@@ -31,9 +31,10 @@ interface RunningJob {
 }
 
 /**
- * How long the trigger and the status take at the 99th percentile while a job keeps the machine busy, against a bare node:http server,
- * asked in turn with them beside the same job. That sends the bytes of the refused trigger, and of the status when the first job began:
- * a status grows by some times of day while its job runs. Triggers are those that are refused because a job runs.
+ * Measures the 99th percentile of a trigger and of a status while a job keeps the machine busy. The triggers are refused, because a job
+ * runs. The peer is a bare node:http server; requests to it alternate with ours beside the same job. It sends the same bytes for the
+ * refused trigger. For the status it sends the bytes from when the first job began: ours grows while a job runs, by the times at which
+ * its model-days start and end.
  */
 export async function* measureLatency({ self }: BenchOptions): AsyncGenerator<Measurement> {
   const server = await startServer(Array.from({ length: MODELS }, (_, index) => `model-${index}`));

@@ -26,8 +26,8 @@ interface Side {
 }
 
 /**
- * Measures simulated model-days per second against empty Node processes: as many, as many side by side, with the same niceness. Then it
- * measures the children of model-days without a service against the same empty processes.
+ * Measures simulated model-days per second against the same number of empty Node processes, with the same parallelism and niceness.
+ * Then measures the children of model-days without a service against such processes.
  */
 export async function* measureModelDays({ self }: BenchOptions): AsyncGenerator<Measurement> {
   const ours = await startService();

@@ -148,7 +148,7 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? NaN;
 }
 
-/** Samples taken in turn, in windows of so many: each window is a pair of the quantiles of its samples. An incomplete window is left out. */
+/** Divides samples into windows of `size`, and makes each window a pair: the quantiles of both sides. Leaves out an incomplete window. */
 export function windowsOf(samples: readonly Pair[], size: number, share: number): Pair[] {
   const windows = Array.from({ length: Math.floor(samples.length / size) }, (_none, index) => samples.slice(index * size, (index + 1) * size));
   const at = (window: Pair[], side: keyof Pair) => quantile(window.map((sample) => sample[side]), share);

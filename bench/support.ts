@@ -40,7 +40,7 @@ const folders: string[] = [];
 const children: ChildProcess[] = [];
 let isGuarded = false;
 
-/** Ends all children and removes all folders when this process ends, also by a signal. Not before there are any: tests import this file. */
+/** Ends the children and removes the folders when this process ends, by a signal too. Not called on import: tests import this file. */
 function guardEnd(): void {
   if (isGuarded) return;
   isGuarded = true;

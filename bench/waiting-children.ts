@@ -25,7 +25,7 @@ export interface Waiting {
   /** A request to the model takes between half of this and one and a half times this. */
   thinkingMs: number;
   tls: boolean;
-  /** Called with the process ids of the service and of what the bench has started, while the first children spawn. */
+  /** Called while the first children spawn, with the process ids of the service, the model and the bare server. */
   onStart?: (pids: readonly number[]) => Promise<void>;
 }
 

@@ -6,7 +6,7 @@ import type { Pair } from './paired.ts';
 import { startHealthChecks } from './responses.ts';
 import { type BenchOptions, type Server, pidOf, startServer } from './support.ts';
 
-/** A server that is watched, from outside and inside, while it serves requests. */
+/** A server that is watched while it serves requests: from outside by health checks, from inside by a probe. */
 
 /** Loaded into the server before its program. A message asks for the longest turn since the last message. */
 const PROBE = `

@@ -15,7 +15,7 @@ export interface Seen {
 }
 
 export interface Client {
-  /** Reads a response without keeping it, for at most so many seconds, by default to its end; with 0, up to its first byte. */
+  /** Reads a response without keeping it: to its end, but no longer than `longestSeconds`; only its first byte if that is 0. */
   download(url: string, longestSeconds?: number): Promise<Seen>;
   stop(): void;
 }

@@ -9,7 +9,7 @@ import { endAfter } from './time-limit.ts';
 import { type WatchedServer, startWatched } from './watched.ts';
 import { measureWatched } from './watched-figure.ts';
 
-/** The client leaves after the first, and the bench ends by itself after the second. The databases are made before. */
+/** The client leaves after LONGEST_MS, and the bench ends by itself after MAX_MS. Making the databases does not count. */
 const LONGEST_MS = 7 * 60_000;
 const MAX_MS = 9 * 60_000;
 /** An audit that takes longer logs its progress, every five seconds. */
@@ -48,7 +48,7 @@ function nullIfTimeout(error: Error): null {
   throw error;
 }
 
-/** Audits the small database so many times, beside the same health checks as the audit of the large one. In milliseconds. */
+/** Audits the small database, beside the same health checks as the large one. Resolves to the milliseconds that each audit took. */
 async function auditOften({ server, watch }: WatchedServer, times: number): Promise<number[]> {
   const audit = () => millisecondsOfAudit(server, positionsOf(HUNDRED_THOUSAND));
   const taken: number[] = [];
@@ -65,7 +65,7 @@ function describeTime(what: string, { ms, small }: { ms: number | null; small: n
   return describePairs({ what: `${what} to its end in ${(ms / 1000).toFixed(0)} s: time of one`, unit: 'µs', peer, aims: AIMS }, [pair]);
 }
 
-/** How many model-days the audit had recomputed, each time that its server's log said so, and of how many. */
+/** Collects the progress that the server logs during an audit: how many model-days it has recomputed, and of how many. */
 function watchProgress({ stderr }: ChildProcess): { done: number; total: number }[] {
   const seen: { done: number; total: number }[] = [];
   if (stderr === null) return seen;

@@ -12,8 +12,8 @@ import { type WatchedServer, startWatched } from './watched.ts';
 import { measureWatched } from './watched-figure.ts';
 
 /**
- * One request at a time, beside 100,000 positions and beside ten million: how long it holds the server's thread in one go, which is what
- * another request waits for it; its first byte; and the most memory that the process had meanwhile.
+ * Sends one request at a time to a database of 100,000 positions and to one of ten million. Measures how long it holds the server's
+ * thread in one go, which is how long another request waits; when its first byte arrives; and the peak memory of the process.
  */
 
 /** A client leaves after this time, so that the bench ends: what an answer costs at its end, it costs from its beginning. */
@@ -54,7 +54,7 @@ const PATHS = [
 /** Their first record is there at once, so their first byte should be too. */
 const FIRST_BYTE_PATHS = ['/results', '/results?format=csv'];
 const PARTS = 2 * (PATHS.length + FIRST_BYTE_PATHS.length) + SILENT_CLIENTS.length;
-/** All rounds begin within the first; the bench ends by itself after the second. The databases are made before. */
+/** All rounds begin within ROUNDS_MS, and the bench ends by itself after MAX_MS. Making the databases does not count. */
 const ROUNDS_MS = 7 * 60_000;
 const MAX_MS = 9 * 60_000;
 
@@ -88,7 +88,7 @@ async function* measureRequests(
   await watched.stop();
 }
 
-/** Resolves to the last of the results. */
+/** Repeats work for at least this time. Resolves to the last result. */
 async function repeatFor<Result>(ms: number, work: () => Promise<Result>): Promise<Result> {
   const endAt = performance.now() + ms;
   for (;;) {

@@ -9,7 +9,7 @@ import { type BenchOptions, type JobStatus, type Measurement, type Server, post,
 const MODELS = 8;
 const FIRST_MONDAY = '2015-01-05';
 const DATES = 19;
-/** No job begins after so many requests of each kind, or after the time. */
+/** No job begins once this many requests of each kind have been sent, or this time has passed. */
 const ENOUGH = { requests: 2_000, ms: 100_000 };
 const AIMS = aimsFor(5);
 /** How a trigger is answered: with a new job, or because another one runs. */

@@ -65,7 +65,7 @@ function byProcessor({ pid, work }: Side) {
   };
 }
 
-/** From the start of the first model-day of a job to the end of the job, as the service recorded them. */
+/** A service whose slices are jobs, timed from the start of the first model-day to the end of the job, as the service recorded them. */
 async function startService(): Promise<Side> {
   const models = Array.from({ length: PARALLEL }, (_, index) => `model-${index}`);
   const server = await startServer(models, { env: { MAX_PARALLEL_MODELS: String(PARALLEL) } });
@@ -86,7 +86,7 @@ async function startService(): Promise<Side> {
   return { pid: pidOf(server.process), work, stop: server.stop };
 }
 
-/** A helper that starts so many children side by side. */
+/** A helper that starts as many children as a slice has model-days, with the same parallelism. */
 function startChildren(file: string): Side {
   const { pid, ask, stop } = startHelper(file);
   const work = async () => ((await ask({ children: MODEL_DAYS, parallel: PARALLEL })) as { ms: number }).ms;

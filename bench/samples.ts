@@ -6,7 +6,7 @@ import { type Measurement, PLAIN } from './support.ts';
 
 /** Requests to a service that does other work meanwhile, in turn with a peer's; what counts are the slowest of them. */
 
-/** Each window of so many requests is a pair of the 99th percentiles of both. */
+/** Each window of this many requests gives one pair: the 99th percentiles of both sides. */
 const WINDOW = 100;
 const SHARE = 0.99;
 /** Before each request, so that the service has more to do than to answer these. */

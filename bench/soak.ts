@@ -146,7 +146,7 @@ async function untilEnd(url: string, jobId: string, signal: AbortSignal): Promis
   }
 }
 
-/** And how busy the machine is: times mean something only beside what the calibration takes. */
+/** Notes the memory of the server every second, and what the calibration takes: times mean something only beside it. */
 async function watchMemory({ process }: Server, signal: AbortSignal): Promise<void> {
   for (; !signal.aborted; await sleep(1000)) {
     tally.memory.push(memoryMb(pidOf(process)).resident);
@@ -176,5 +176,5 @@ function report(): void {
   console.log(
     errors.length === 0 ? 'no error' : `${errors.length} errors, among them:\n  ${errors.slice(0, 10).join('\n  ')}`,
   );
-  process.exit(errors.length === 0 && isFlat ? 0 : 1); // the process of the calibration would keep this one
+  process.exit(errors.length === 0 && isFlat ? 0 : 1); // otherwise the process of the calibration keeps this one alive
 }

@@ -15,7 +15,7 @@ import { type BenchOptions, type Measurement, type Server, pidOf, triggerJob } f
  */
 
 const AIMS = { spawn: aimsFor(50), wait: aimsFor(20), end: [] };
-/** While children spawn, the model is asked once per so many samples how many of them have begun. */
+/** While children spawn, the model is asked once every this many samples how many of them have begun. */
 const SAMPLES_PER_LOOK = 10;
 /** The part of a status before its model-days and entries: to parse all of it would leave garbage in this process, and pauses. */
 const HEAD_BYTES = 64 * 1024;

@@ -136,7 +136,7 @@ export async function assertSideBySide(t: TestContext, engine: Engine, held: Hel
   assert.deepEqual([status, progress.completed], ['completed', SIDE_BY_SIDE]);
 }
 
-/** Resolves when so many model-days have failed. */
+/** Resolves when `count` model-days have failed. */
 export function untilFailed({ database }: TestService, count: number): Promise<unknown> {
   const failed = database.statement(`SELECT count(*) AS n FROM job_details WHERE status = 'failed'`);
   return until(`${count} model-days to fail`, () => failed.get()?.['n'] === count, ENGINE_PATIENCE_MS);

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { addDays } from '../src/calendar.ts';
 import { parseConfiguration } from '../src/configuration.ts';
 import { type CommandDatabase, openDatabase } from '../src/database/database.ts';
-import { insertJob } from '../src/database/jobs.ts';
 import { type PositionRow, commitSession, insertSession } from '../src/database/sessions.ts';
 import { type Money, fromDollars, money } from '../src/money.ts';
 import { type Execution, type Portfolio, buy, valueOf } from '../src/trading/portfolio.ts';
 import { percent } from '../src/trading/positions.ts';
+import { insertWholeJob } from '../test/support/whole-job.ts';
 import { startSameBytes } from './bare-server.ts';
 import { besideCalibration } from './figure.ts';
 import { memoryBelow, peakMemoryMb } from './memory.ts';
@@ -63,7 +63,7 @@ function fillWithBooks(database: CommandDatabase): void {
       `INSERT INTO price_data (symbol, date, open, close, source, recorded_at) VALUES (?, ?, ?, ?, 'csv', '2025-01-01T00:00:00.000Z')`,
     );
     for (const symbol of SYMBOLS) for (const date of dates) insert.run(symbol, date, OPEN, CLOSE);
-    insertJob(database, {
+    insertWholeJob(database, {
       jobId: 'bench',
       startDate: FIRST,
       endDate: dates.at(-1) as string,

@@ -40,6 +40,7 @@ const PATHS = [
   '/performance?model=model-5&start_date=FRESH',
   '/performance?model=model-5&details=true&start_date=FRESH',
   '/performance?start_date=FRESH',
+  '/performance?common=true&start_date=FRESH', // as the overview asks
   '/performance?benchmark=universe&start_date=FRESH',
   '/performance?table=trades&format=csv&start_date=FRESH',
   '/comparison?models=model-1,model-2',

@@ -3,7 +3,7 @@ import { addDays, weekdays } from '../../src/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { storeDividends } from '../../src/database/dividends.ts';
 import { finalStatus } from '../../src/database/job-days.ts';
-import { endJob, insertJob, setJobStatus } from '../../src/database/jobs.ts';
+import { endJob, setJobStatus } from '../../src/database/jobs.ts';
 import { addCoverage, storeBars } from '../../src/database/prices.ts';
 import {
   type LogMessage,
@@ -19,6 +19,7 @@ import { type Money, money } from '../../src/money.ts';
 import { percent } from '../../src/trading/positions.ts';
 import { nasdaq100 } from '../../src/universe.ts';
 import { atOnce } from './at-once.ts';
+import { insertWholeJob } from './whole-job.ts';
 
 /** Databases of models that have traded for long, written by the service's own code without running jobs. */
 
@@ -112,7 +113,7 @@ function runJob(database: Database, { job, dates, allDates, accounts, prices, fa
   const [first, last] = [dates[0] as string, dates.at(-1) as string];
   const at = (date: string, second = 0) => `${date}T21:00:${String(second).padStart(2, '0')}.000Z`;
   const cutoff = allDates[Math.floor(allDates.length / 3)] as string;
-  insertJob(database, {
+  insertWholeJob(database, {
     jobId: job,
     startDate: first,
     endDate: last,

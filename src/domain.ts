@@ -43,6 +43,12 @@ export type MessageRole = (typeof messageRoles)[number];
 export const baselineStrategies = ['buy-and-hold', 'equal-weight', 'momentum', 'random'] as const;
 export type BaselineStrategy = (typeof baselineStrategies)[number];
 
+/** The first items of a list, and its full length. */
+export interface Listed<Item> {
+  total: number;
+  first: Item[];
+}
+
 /** What happened, as far as callers distinguish it; src/http/http-error.ts maps it to a status. */
 export type ErrorCode =
   | 'invalid_dates'

@@ -13,6 +13,7 @@ import { examineDatabase } from '../database/integrity.ts';
 import { checkManifest } from '../database/manifest.ts';
 import { withSnapshot } from '../database/snapshot.ts';
 import { createHistory, dividendsBySymbol, splitsBySymbol } from './history.ts';
+import type { Listed } from '../domain.ts';
 import { SLICE_MS, type Steps, bySlices, nextTurn } from '../turns.ts';
 import { type AuditedDay, type ClosingState, auditModelDay } from './model-day.ts';
 
@@ -29,12 +30,6 @@ export interface Finding {
   sessionId: number | null;
   status: string;
   sentences: string[];
-}
-
-/** The first items of a list, and its full length. */
-export interface Listed<Item> {
-  total: number;
-  first: Item[];
 }
 
 export interface AuditReport {
@@ -78,8 +73,7 @@ export async function audit(path: string, { onProgress, signal, isReadOnly = fal
     const changed = await bySlices(whileWanted(checkManifest(snapshot), signal));
     report.damage.unshift(...damage, ...changed);
     for (const { problem, ...modelDay } of misfits) addTo(report.problems, { ...modelDay, sentences: [problem] });
-    for (const modelDay of stale) addTo(report.stale, modelDay);
-    return report;
+    return { ...report, stale };
   });
 }
 

@@ -1,4 +1,5 @@
-import type { Finding, Listed } from '../audit/audit.ts';
+import type { Finding } from '../audit/audit.ts';
+import type { Listed } from '../domain.ts';
 import { forTerminal } from '../text.ts';
 import { number } from './words.ts';
 

@@ -1,16 +1,18 @@
 import { spawn } from 'node:child_process';
+import type { Listed } from '../domain.ts';
 import { ownNode } from '../own-node.ts';
 import type { RowOf } from './rows.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** What one query returned: its rows, or none and why it could not be read to the end. */
-export interface Result<Row> {
-  rows: Row[];
+/** The first rows of one query and how many it has, or none and why it could not be read to the end. */
+export interface Result<Row> extends Listed<Row> {
   error: string | null;
 }
 
 type Results<Queries> = { -readonly [Place in keyof Queries]: Result<RowOf<Queries[Place]>> };
 
+/** Rows of one query that cross between the processes: bounds how long reading them takes, and memory in both. */
+const MAX_ROWS = 1_000;
 const NICENESS = 10;
 const LOCK_TIMEOUT_MS = 1_000;
 
@@ -22,7 +24,7 @@ const LOCK_TIMEOUT_MS = 1_000;
 const PROGRAM = `
   const { readFileSync, writeFileSync } = require('node:fs');
   const { DatabaseSync } = require('node:sqlite');
-  const { path, url, timeout, niceness, queries } = JSON.parse(readFileSync(0, 'utf8'));
+  const { path, url, timeout, niceness, most, queries } = JSON.parse(readFileSync(0, 'utf8'));
   try {
     require('node:os').setPriority(niceness);
   } catch {}
@@ -40,9 +42,12 @@ const PROGRAM = `
   const database = open();
   const results = queries.map((sql) => {
     try {
-      return { rows: database.prepare(sql).all(), error: null };
+      const first = [];
+      let total = 0;
+      for (const row of database.prepare(sql).iterate()) if (++total <= most) first.push(row);
+      return { total, first, error: null };
     } catch ({ message }) {
-      return { rows: [], error: message };
+      return { total: 0, first: [], error: message };
     }
   });
   database.close();
@@ -80,6 +85,7 @@ export async function queryApart<const Queries extends readonly { readonly sql: 
     else reject(new Error(`The process that reads the database ended with ${code}: ${complaint}`));
   });
   const statements = queries.map(({ sql }) => sql);
-  child.stdin.end(JSON.stringify({ path, url, queries: statements, timeout: LOCK_TIMEOUT_MS, niceness: NICENESS }));
+  const bounds = { timeout: LOCK_TIMEOUT_MS, niceness: NICENESS, most: MAX_ROWS };
+  child.stdin.end(JSON.stringify({ path, url, queries: statements, ...bounds }));
   return promise;
 }

@@ -1,3 +1,4 @@
+import type { Listed } from '../domain.ts';
 import { count } from '../sentences.ts';
 import { adjustedSourcesInSql } from './adjusted-sources.ts';
 import { queryApart } from './apart.ts';
@@ -57,7 +58,7 @@ export interface Examination {
   /** Findings of SQLite's own integrity check, references to missing rows, and impossible values. */
   damage: string[];
   misfits: RowOf<typeof MISFITS>[];
-  stale: StaleModelDay[];
+  stale: Listed<StaleModelDay>;
 }
 
 /** Checks a database without recomputing its figures. Reads every table in full, in a separate process that the signal ends. */
@@ -70,15 +71,15 @@ export async function examineDatabase(
   const results = await queryApart(source, [INTEGRITY, REFERENCES, IMPOSSIBLE, MISFITS, STALE], signal);
   const [integrity, references, impossible, misfits, stale] = results;
   const damage = [
-    ...integrity.rows.map((row) => row.integrity_check),
-    ...references.rows.map(describeReference),
-    ...impossible.rows.map(({ finding, rows }) => `${finding}, in ${count(rows, 'row')}`),
+    ...integrity.first.map((row) => row.integrity_check),
+    ...references.first.map(describeReference),
+    ...impossible.first.map(({ finding, rows }) => `${finding}, in ${count(rows, 'row')}`),
     ...results.flatMap(({ error }) => (error === null ? [] : [`the check stopped: ${error}`])),
   ];
   return {
     damage: [...new Set(damage.filter((sentence) => sentence !== 'ok'))],
-    misfits: misfits.rows,
-    stale: stale.rows,
+    misfits: misfits.first,
+    stale,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Listed } from '../domain.ts';
 import type { Steps } from '../turns.ts';
 import { sourcesWithDividendsInSql } from './adjusted-sources.ts';
 import { committedSessions, jsonIds, lastChange } from './chosen.ts';
@@ -37,12 +38,14 @@ export function staleAmong(reader: Reader, sessions: readonly { sessionId: numbe
   return STALE_SESSIONS.all(reader, jsonIds(sessions));
 }
 
-/** The stale model-days of some models, in the order of the models and by date, step by step. */
-export function* staleModelDays(database: Database, models: readonly string[]): Steps<StaleModelDay[]> {
-  const stale: StaleModelDay[] = [];
+/** The stale model-days of some models, in the order of the models and by date, step by step; `most` are kept, the rest counted. */
+export function* staleModelDays(database: Database, models: readonly string[], most: number): Steps<Listed<StaleModelDay>> {
+  const stale: Listed<StaleModelDay> = { total: 0, first: [] };
   for (const model of models) {
     for (const sessions of committedSessions(database, { model }, lastChange(database))) {
-      stale.push(...staleAmong(database, sessions));
+      const found = staleAmong(database, sessions);
+      stale.total += found.length;
+      stale.first.push(...found.slice(0, most - stale.first.length));
       yield null;
     }
   }

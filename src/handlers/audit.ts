@@ -1,6 +1,7 @@
 import * as v from 'valibot';
-import { type AuditOptions, type AuditReport, type Finding, type Listed, audit as auditDatabase, isSound } from '../audit/audit.ts';
+import { type AuditOptions, type AuditReport, type Finding, audit as auditDatabase, isSound } from '../audit/audit.ts';
 import type { Database } from '../database/database.ts';
+import type { Listed } from '../domain.ts';
 import { type ResponseBody, type Context, deploymentFields } from './handler.ts';
 import { countSchema, dateText, deploymentEntries, integer, named } from './schemas.ts';
 

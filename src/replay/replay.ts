@@ -1,4 +1,4 @@
-import { type Finding, type Listed, addTo, countActive } from '../audit/audit.ts';
+import { type Finding, addTo, countActive } from '../audit/audit.ts';
 import { createNotes } from '../audit/notes.ts';
 import { auditedDates } from '../database/audit.ts';
 import type { Reader } from '../database/database.ts';
@@ -6,6 +6,7 @@ import { changedParts, partNames } from '../database/digests.ts';
 import { type Past, isLostAt, openPast } from '../database/past.ts';
 import { type ReplayedSession, committedSessionsOn } from '../database/replay.ts';
 import { withSnapshot } from '../database/snapshot.ts';
+import type { Listed } from '../domain.ts';
 import { type Market, openMarket } from '../trading/market.ts';
 import { SLICE_MS, bySlices, nextTurn } from '../turns.ts';
 import type { Difference } from './differences.ts';

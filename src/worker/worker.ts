@@ -13,7 +13,7 @@ import { addWarnings, endJob as endStoredJob, modelsOfJob, setJobStatus } from '
 import { storageFaultOf } from '../database/storage/faults.ts';
 import type { ModelDay } from '../database/sessions.ts';
 import { type StaleModelDay, staleModelDays } from '../database/stale.ts';
-import { type JobStatus, messageOf } from '../domain.ts';
+import { type JobStatus, type Listed, messageOf } from '../domain.ts';
 import { logUnexpected } from '../log.ts';
 import type { DatePrices } from '../prices/coverage.ts';
 import { supplyPrices } from '../prices/supply.ts';
@@ -62,7 +62,7 @@ export async function runJob(context: WorkerContext, jobId: string, signal: Abor
 export async function endJob(
   context: WorkerContext,
   jobId: string,
-  { error, stale, signal }: { error: string | null; stale?: readonly StaleModelDay[]; signal?: AbortSignal },
+  { error, stale, signal }: { error: string | null; stale?: Listed<StaleModelDay>; signal?: AbortSignal },
 ): Promise<void> {
   const { database, clock, log } = context;
   const named = stale ?? (await bySlices(staleOf(context, jobId)));
@@ -182,15 +182,15 @@ function configurationNow({ settings, log }: WorkerContext): Configuration | nul
 }
 
 /** The stale model-days of a job's models, in steps, because years of them take a while. */
-function staleOf({ database }: WorkerContext, jobId: string): Steps<StaleModelDay[]> {
-  return staleModelDays(database, modelsOfJob(database, jobId).sort());
+function staleOf({ database }: WorkerContext, jobId: string): Steps<Listed<StaleModelDay>> {
+  return staleModelDays(database, modelsOfJob(database, jobId).sort(), MAX_NAMED_MODEL_DAYS);
 }
 
-function staleWarnings(stale: readonly StaleModelDay[]): string[] {
-  if (stale.length === 0) return [];
+function staleWarnings({ first, total }: Listed<StaleModelDay>): string[] {
+  if (total === 0) return [];
   const named = list(
-    stale.map(({ model, date }) => `${model} ${date}`),
-    MAX_NAMED_MODEL_DAYS,
+    first.map(({ model, date }) => `${model} ${date}`),
+    total,
   );
-  return [`${count(stale.length, 'stale model-day')}, whose start, prices, splits or dividends have changed since: ${named}`];
+  return [`${count(total, 'stale model-day')}, whose start, prices, splits or dividends have changed since: ${named}`];
 }

@@ -6,11 +6,14 @@ import { test } from 'node:test';
 import { audit, auditLedger, emptyReport, isSound } from '../../src/audit/audit.ts';
 import { queryApart } from '../../src/database/apart.ts';
 import { openDatabase } from '../../src/database/database.ts';
+import { integer, query } from '../../src/database/rows.ts';
 import { withSnapshot } from '../../src/database/snapshot.ts';
+import { staleModelDays } from '../../src/database/stale.ts';
 import { audit as auditHandler } from '../../src/handlers/audit.ts';
 import type { Context, LateBody } from '../../src/handlers/handler.ts';
 import { createLog } from '../../src/log.ts';
 import { readSettings } from '../../src/settings.ts';
+import { atOnce } from '../support/at-once.ts';
 import { auditOf, fourDays, linesOf } from '../support/books.ts';
 import { childrenOf, isRunning, noProc } from '../support/processes.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -184,6 +187,19 @@ test('only active days are stale, whether read in steps or in one query', async 
   assert.deepEqual((await auditOf(database)).stale, ['model-a 2025-01-07']);
   await day('2025-01-09');
   assert.deepEqual((await auditOf(database)).stale, ['model-a 2025-01-07', 'model-a 2025-01-10']);
+  const { total, first } = atOnce(staleModelDays(database, ['model-a'], 1));
+  assert.deepEqual([total, first.map(({ date }) => date)], [2, ['2025-01-07']], 'the first are kept, the others counted');
+});
+
+test('of a long list the first rows come from the separate process, and their number', async (t) => {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  openDatabase(path).close();
+  const numbers = (upTo: number) =>
+    query(`WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${upTo}) SELECT n FROM numbers`, { n: integer });
+  const queries = [numbers(3), numbers(1_001), query('SELECT n FROM missing', { n: integer })];
+  const results = await withSnapshot(path, (snapshot) => queryApart(snapshot, queries, new AbortController().signal));
+  const found = results.map(({ first, total, error }) => [total, first.length, first.at(-1)?.n, error]);
+  assert.deepEqual(found, [[3, 3, 3, null], [1_001, 1_000, 1_000, null], [0, 0, undefined, 'no such table: missing']]);
 });
 
 /** Never comes to an end by itself. */

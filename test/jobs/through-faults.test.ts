@@ -7,6 +7,7 @@ import { openDatabase } from '../../src/database/database.ts';
 import { insertJob, readWarnings } from '../../src/database/jobs.ts';
 import { runThroughFaults } from '../../src/jobs/through-faults.ts';
 import { silentLog } from '../../src/log.ts';
+import { STALE } from '../../src/database/stale.ts';
 import { readSettings } from '../../src/settings.ts';
 import type { WorkerContext } from '../../src/worker/context.ts';
 import { workerLimits } from '../../src/worker/limits.ts';
@@ -14,6 +15,7 @@ import { endJob } from '../../src/worker/worker.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { storedStatus } from '../support/job-status.ts';
 import { storePrices } from '../support/prices.ts';
+import { fillWithTrackRecords } from '../support/track-records.ts';
 import { TODAY, clockFrom, temporaryFolder } from '../support/service.ts';
 
 const DATES = ['2025-11-10', '2025-11-11'];
@@ -102,12 +104,32 @@ test('an error that is not of the storage is not waited for', async (t) => {
 
 test('a job that ends with an error names its stale model-days too', async (t) => {
   const context = contextOf(t);
-  const stale = [{ model: 'model-a', date: '2025-11-10' }];
+  const stale = { total: 1, first: [{ model: 'model-a', date: '2025-11-10' }] };
   await endJob(context, 'job', { error: 'Given up', stale });
   const { status, error } = statusOf(context);
   const warnings = readWarnings(context.database.statement('SELECT warnings FROM jobs').get()?.['warnings']);
   assert.deepEqual([status, error, warnings?.length], ['failed', 'Given up', 1]);
   assert.match(String(warnings), /^1 stale model-day, .*: model-a 2025-11-10$/);
+});
+
+test('of many stale model-days the first 20 are named, by model and date, and the others counted', async (t) => {
+  const models = ['model-b', 'model-a', 'model-c'];
+  const runs = models.map((model) => ({ model, startDate: '2025-11-10' }));
+  const context = contextOf(t);
+  const { database } = context;
+  await endJob(context, 'job', { error: 'Given up' });
+  fillWithTrackRecords(database.path, { models, days: 12 });
+  await database.write(() => {
+    database.statement('UPDATE price_data SET close = close + 1').run();
+    insertJob(database, { ...JOB, jobId: 'next', runs });
+  });
+  await endJob(context, 'next', { error: 'Given up' });
+  const { warnings } = database.statement(`SELECT warnings FROM jobs WHERE job_id = 'next'`).get() ?? {};
+  const stale = STALE.all(database).map(({ model, date }) => `${model} ${date}`);
+  assert.ok(stale.length > 20 && stale[19]?.startsWith('model-b'), String(stale));
+  const named = `${stale.slice(0, 20).join(', ')} and ${stale.length - 20} more`;
+  const sentence = `${stale.length} stale model-days, whose start, prices, splits or dividends have changed since: ${named}`;
+  assert.deepEqual(readWarnings(warnings), [sentence]);
 });
 
 test('a job whose interrupted cancellation is finished names the stale model-days', async (t) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { baselineOf } from '../src/configuration-schema.ts';
@@ -164,6 +164,63 @@ test('a prompt comes from the entry or from a file beside the configuration; one
       (error: Error) => /config\.json: models\[1\]\.prompt_file: /.test(error.message) && problem.test(error.message),
     );
   }
+});
+
+test('a file is parsed and checked once while it stays the same; an edit of it or of a prompt counts at the next request', (t) => {
+  const folder = temporaryFolder(t);
+  const path = join(folder, 'config.json');
+  const models = ['a', 'b', 'c'].map((signature) => ({ signature, ...(signature !== 'a' && { prompt_file: `${signature}.txt` }) }));
+  const write = (file: string, text: string) => writeFileSync(join(folder, file), text);
+  const prompts = () => readConfiguration(path).models.map(({ prompt }) => prompt ?? null);
+  write('config.json', JSON.stringify({ models }));
+  write('b.txt', 'Be bold.');
+  assert.throws(prompts, /there is no file .*c\.txt/);
+  write('c.txt', 'Be calm.');
+  const first = readConfiguration(path);
+  assert.deepEqual(prompts(), [null, 'Be bold.', 'Be calm.']);
+  assert.equal(readConfiguration(path), first);
+  write('c.txt', 'Be cool.');
+  assert.deepEqual(prompts(), [null, 'Be bold.', 'Be cool.']);
+  assert.deepEqual(first.models.map(({ prompt }) => prompt ?? null), [null, 'Be bold.', 'Be calm.'], 'who read it before keeps what it read');
+  write('b.txt', 'x'.repeat(100_000));
+  assert.throws(prompts, /more than 20000/);
+  write('b.txt', 'Be kind.');
+  assert.deepEqual(prompts(), [null, 'Be kind.', 'Be cool.']);
+  for (const broken of ['{', '{"models":[{}]}', '{"models":[{"signature":"a"},{"signature":"a"}]}']) {
+    write('config.json', broken);
+    for (const time of ['first', 'second']) assert.throws(prompts, { code: 'broken_configuration' }, `the ${time} time`);
+  }
+  write('config.json', JSON.stringify({ models: models.slice(0, 2) }));
+  assert.deepEqual(prompts(), [null, 'Be kind.']);
+  rmSync(path);
+  assert.throws(prompts, /not found/);
+});
+
+test('the same text in another folder has the prompts of that folder', (t) => {
+  const paths = ['one', 'two'].map((name) => {
+    const folder = temporaryFolder(t);
+    writeFileSync(join(folder, 'own.txt'), name);
+    writeFileSync(join(folder, 'config.json'), '{"models":[{"signature":"a","prompt_file":"own.txt"}]}');
+    return join(folder, 'config.json');
+  });
+  for (const round of [1, 2])
+    assert.deepEqual(paths.map((path) => readConfiguration(path).models[0]?.prompt), ['one', 'two'], `round ${round}`);
+});
+
+test('a configuration that requests share cannot be changed at any depth', (t) => {
+  const path = join(temporaryFolder(t), 'config.json');
+  writeFileSync(join(path, '../p.txt'), 'Be bold.');
+  const entries = [{ signature: 'a', extra_body: { provider: { order: ['x'] } } }, { signature: 'b', prompt_file: 'p.txt' }];
+  writeFileSync(path, JSON.stringify({ models: entries, universes: { few: ['AAPL'] }, agent_config: { stock_symbols: ['MSFT'] } }));
+  const configuration = readConfiguration(path);
+  const notFrozen: string[] = [];
+  const look = (value: unknown, place: string) => {
+    if (typeof value !== 'object' || value === null) return;
+    if (!Object.isFrozen(value)) notFrozen.push(place);
+    for (const [key, part] of Object.entries(value)) look(part, `${place}.${key}`);
+  };
+  look(configuration, 'configuration');
+  assert.deepEqual(notFrozen, []);
 });
 
 test('repeats whose names are free are accepted, of the random baseline too', () => {

@@ -115,7 +115,10 @@ test('models: an unreadable configuration is reported, and the models named in j
       ],
     );
   }
+  writeFileSync(path, JSON.stringify({ ...configuration, universes: { added: ['AAPL'] } }));
+  assert.deepEqual((await service.get('/models')).body.universes, ['added']);
   writeFileSync(path, JSON.stringify(configuration));
+  assert.deepEqual((await service.get('/models')).body.universes, ['control', 'small']);
 });
 
 const gaps: [name: string, spans: string[], gaps: string[]][] = [

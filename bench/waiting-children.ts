@@ -5,6 +5,7 @@ import { type BareServer, sameBytesAs, serveSameBytes } from './bare-server.ts';
 import { ITSELF } from './figure.ts';
 import { availableMb, memoryBelow, memoryMb, peakMemoryMb } from './memory.ts';
 import { mean, median } from './paired.ts';
+import { type Phase, followPhases, phases } from './phases.ts';
 import { type Samples, describeSamples, noSamples, takeSample, timedRequest } from './samples.ts';
 import { DATE, type SlowModel, startProdServer, startSlowModel } from './slow-provider.ts';
 import { type BenchOptions, type Measurement, type Server, pidOf, triggerJob } from './support.ts';
@@ -14,23 +15,20 @@ import { type BenchOptions, type Measurement, type Server, pidOf, triggerJob } f
  * descriptors. The built program in PROD, over stored prices of the whole universe.
  */
 
-const AIMS = { spawn: aimsFor(50), wait: aimsFor(20), end: [] };
-/** While children spawn, the model is asked once every this many samples how many of them have begun. */
-const SAMPLES_PER_LOOK = 10;
+const AIMS = { spawn: aimsFor(50), wait: aimsFor(20), trade: [], end: [] };
+/** How long all children wait before the model answers the first of them: hundreds of requests. */
+const WAIT_MS = 20_000;
 /** The part of a status before its model-days and entries: to parse all of it would leave garbage in this process, and pauses. */
 const HEAD_BYTES = 64 * 1024;
 
 export interface Waiting {
   children: number;
-  /** A request to the model takes between half of this and one and a half times this. */
+  /** Once the model answers, a request takes between half of this and one and a half times this. */
   thinkingMs: number;
   tls: boolean;
   /** Called while the first children spawn, with the process ids of the service, the model and the bare server. */
   onStart?: (pids: readonly number[]) => Promise<void>;
 }
-
-/** What the children do: all spawn, then all wait until the first has ended, then they end. */
-type Phase = keyof typeof AIMS;
 
 /** A service whose job runs, with the peer of its status. */
 interface Running {
@@ -61,7 +59,7 @@ export async function* measureWaitingChildren({ onStart, ...waiting }: Waiting &
   yield { what: `${children} models side by side (${wire}): completed`, ours: `${completed}`, aims };
   yield { what: 'until all of them wait for the model', ours: `${(spawnedMs / 1000).toFixed(1)} s` };
   const peer = self ? ITSELF : 'bare node:http, the bytes of a job that begins';
-  for (const phase of ['spawn', 'wait', 'end'] as const) {
+  for (const phase of phases) {
     const sizes = `${kilobytes(statusBytes)} at its end, the peer's ${kilobytes(bytes.body.length)}`;
     const what = `the status (${sizes}) while ${children} children ${phase} (${wire})`;
     yield describeSamples({ what, peer, aims: AIMS[phase] }, samples[phase]);
@@ -87,7 +85,7 @@ interface Observed {
 
 /** Asks for the status and its peer in turn until the job has ended. */
 async function observe({ server, model, statusUrl, triggeredAt, bare }: Running, { children, self }: Waiting & BenchOptions): Promise<Observed> {
-  const samples = { spawn: noSamples(), wait: noSamples(), end: noSamples() };
+  const samples = { spawn: noSamples(), wait: noSamples(), trade: noSamples(), end: noSamples() };
   let [head, statusBytes, spawnedMs] = ['', 0, 0];
   let memory: Memory | undefined;
   const completed = () => Number(/"completed":(\d+)/.exec(head)?.[1]);
@@ -97,18 +95,20 @@ async function observe({ server, model, statusUrl, triggeredAt, bare }: Running,
     return ms;
   };
   const peer = self ? status : async () => (await timedRequest(bare.url)).ms;
-  for (let phase: Phase | null = 'spawn'; phase !== null; ) {
-    await takeSample(samples[phase], status, peer);
-    if (!head.includes('"completed_at":null')) phase = null;
-    else if (phase === 'wait' && completed() > 0) phase = 'end';
-    else if (phase === 'spawn' && samples.spawn.pairs.length % SAMPLES_PER_LOOK === 0 && (await model.begun()) >= children) {
+  await followPhases({
+    ...model,
+    children,
+    waitMs: WAIT_MS,
+    async sample(phase) {
+      await takeSample(samples[phase], status, peer);
+      return { completed: completed(), hasEnded: !head.includes('"completed_at":null') };
+    },
+    onAllWait() {
       spawnedMs = performance.now() - triggeredAt;
       memory = readMemory(pidOf(server.process));
-      await model.answer();
-      phase = 'wait';
-    }
-  }
-  if (memory === undefined) throw new Error(`The job ended before ${children} children waited`);
+    },
+  });
+  if (memory === undefined) throw new Error('The memory of children that wait was not read');
   return { samples, completed: completed(), spawnedMs, memory, statusBytes };
 }
 

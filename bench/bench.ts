@@ -18,6 +18,7 @@ import { measureStartup } from './startup.ts';
 import type { BenchOptions, Measurement } from './support.ts';
 import { measureThousand } from './thousand.ts';
 import { measureWaiting } from './waiting.ts';
+import { measureWrites } from './writes.ts';
 
 /**
  * Measures the built program against peers that do the same work, in many short slices in turn: `npm run bench`, or
@@ -34,6 +35,7 @@ const benches: Record<string, (options: BenchOptions) => AsyncIterable<Measureme
   search: measureSearch,
   audit: measureAudit,
   large: measureLarge,
+  writes: measureWrites,
   'large-audit': measureLargeAudit,
   'large-import': measureLargeImport,
   pages: measurePages,

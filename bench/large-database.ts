@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { constants, copyFileSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { weekdays } from '../src/calendar.ts';
@@ -11,7 +11,7 @@ const FIRST = '2015-01-05';
 const DATES_PER_JOB = 20;
 const POSITIONS_PER_DAY = 20;
 /** In order, as holdings are stored. */
-const SYMBOLS = 'AAPL,AMZN,AVGO,COST,GOOGL,META,MSFT,NVDA,TSLA'.split(',');
+export const SYMBOLS = 'AAPL,AMZN,AVGO,COST,GOOGL,META,MSFT,NVDA,TSLA'.split(',');
 const OPEN_E4 = 10_000;
 const CLOSE_E4 = 15_000;
 const CASH_E4 = 100_000 * 10_000;
@@ -61,6 +61,21 @@ export function folderWith(size: Size): string {
   return folder;
 }
 
+/** A folder for a service in PROD that writes to a copy of such a database: one that is kept stays as it is. */
+export function folderToWrite(size: Size): string {
+  const from = join(folderWith(size), 'data/jobs_dev.db');
+  const folder = benchFolder();
+  mkdirSync(join(folder, 'data'));
+  for (const log of ['', '-wal']) // a server that was killed left its log
+    if (existsSync(from + log)) copyFileSync(from + log, join(folder, `data/jobs.db${log}`), constants.COPYFILE_FICLONE);
+  return folder;
+}
+
+/** In order. All models hold every symbol from the first of them to the second, from the third to the fourth, and so on. */
+export function datesOf({ days }: Size): string[] {
+  return weekdays(FIRST, '2100-01-01').slice(0, days);
+}
+
 export function positionsOf({ models, days, positionsPerDay }: Size): number {
   return models * days * positionsPerDay;
 }
@@ -75,7 +90,7 @@ export function fillWithModelDays(path: string, size: Size): void {
   const connection = new DatabaseSync(path, { enableForeignKeyConstraints: false });
   connection.exec('PRAGMA journal_mode = DELETE; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF');
   connection.exec(`PRAGMA cache_size = ${-1024 * CACHE_MB}`);
-  const dates = weekdays(FIRST, '2100-01-01').slice(0, size.days);
+  const dates = datesOf(size);
   const database = { statement: prepareOnce(connection) };
   connection.exec('BEGIN');
   insertPrices(database, dates);

@@ -73,11 +73,13 @@ export function pidOf({ pid, spawnfile }: ChildProcess): number {
   return pid;
 }
 
-interface ServerOptions {
+export interface ServerOptions {
   folder?: string;
   env?: Record<string, string>;
   /** Further fields of every model's entry. */
   entry?: object;
+  /** Further keys of the configuration. */
+  configuration?: object;
   /** A module that is loaded before the program, and has a channel to the bench. */
   probe?: string;
 }
@@ -85,12 +87,12 @@ interface ServerOptions {
 /** Starts the built program in DEV mode in a folder of its own. */
 export async function startServer(
   models: readonly string[],
-  { folder = benchFolder(), env = {}, entry = {}, probe }: ServerOptions = {},
+  { folder = benchFolder(), env = {}, entry = {}, configuration = {}, probe }: ServerOptions = {},
 ): Promise<Server> {
   mkdirSync(join(folder, 'configs'), { recursive: true });
   writeFileSync(
     join(folder, 'configs/default_config.json'),
-    JSON.stringify({ models: models.map((signature) => ({ signature, enabled: true, ...entry })) }),
+    JSON.stringify({ models: models.map((signature) => ({ signature, enabled: true, ...entry })), ...configuration }),
   );
   const child = spawn(process.execPath, [...(probe === undefined ? [] : ['--import', probe]), PROGRAM], {
     cwd: folder,

@@ -4,7 +4,7 @@ import { type Client, startClient } from './client.ts';
 import { peakMemoryMb, resetPeakMemory } from './memory.ts';
 import type { Pair } from './paired.ts';
 import { startHealthChecks } from './responses.ts';
-import { type BenchOptions, type Server, pidOf, startServer } from './support.ts';
+import { type BenchOptions, type Server, type ServerOptions, pidOf, startServer } from './support.ts';
 
 /** A server that is watched while it serves requests: from outside by health checks, from inside by a probe. */
 
@@ -50,8 +50,12 @@ export interface WatchedServer {
   stop(): Promise<void>;
 }
 
-export async function startWatched(folder: string, options: BenchOptions): Promise<WatchedServer> {
-  const server = await startServer(['model-0'], { folder, probe: `data:text/javascript,${encodeURIComponent(PROBE)}` });
+export async function startWatched(
+  folder: string,
+  options: BenchOptions,
+  { models = ['model-0'], ...own }: { models?: readonly string[] } & Omit<ServerOptions, 'folder' | 'probe'> = {},
+): Promise<WatchedServer> {
+  const server = await startServer(models, { ...own, folder, probe: `data:text/javascript,${encodeURIComponent(PROBE)}` });
   const bare = await startSameBytes(`${server.url}/health`);
   const client = startClient();
   const checks = startHealthChecks({ server, bare, ...options });

@@ -125,10 +125,13 @@ function reasonOf(problem: Problem, keyVariable: string): string {
 /** The beginning of the warning about jumps; the warnings of earlier jobs are found by these words. */
 const POSSIBLE_SPLIT = 'Possible split';
 
+/** Jumps that are named in one sentence; the rest are only counted. */
+const MAX_NAMED_JUMPS = 10;
+
 /** Jumps of raw prices that no provider has explained. */
 export function jumpWarnings(jumps: readonly Jump[]): string[] {
   if (jumps.length === 0) return [];
-  return [`${POSSIBLE_SPLIT}${jumps.length === 1 ? '' : 's'}, not confirmed by a provider: ${list(jumps.map(nameOf), 10)}`];
+  return [`${POSSIBLE_SPLIT}${jumps.length === 1 ? '' : 's'}, not confirmed by a provider: ${list(jumps.slice(0, MAX_NAMED_JUMPS).map(nameOf), jumps.length)}`];
 }
 
 function nameOf({ symbol, date, previousClose, open }: Jump): string {

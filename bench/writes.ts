@@ -18,8 +18,8 @@ const ROUNDS = { minPairs: 6, maxPairs: 10, maxMs: 60_000 };
 /** The bench ends by itself after this time. Making and copying the database does not count. */
 const MAX_MS = 9 * 60_000;
 
-/** All models hold it, and it has paid a dividend every quarter. */
-const HELD = SYMBOLS[0] ?? '';
+/** All models hold both. One has paid a dividend every quarter, each of which a split may change; the other has paid none. */
+const [PAYER = '', NON_PAYER = ''] = SYMBOLS;
 const DAYS_PER_QUARTER = 62;
 /** It has no prices, so that after splits and dividends the service asks for those of a date. */
 const UNPRICED = 'NOBARS';
@@ -32,7 +32,7 @@ const WRITERS = Array.from({ length: TRADED.length * ROUNDS.maxPairs }, (_none, 
 const PATHS = { splits: '/stocks/v1/splits', dividends: '/stocks/v1/dividends', bars: '/v2/aggs/', answer: '/v1/chat/completions' };
 
 const dates = datesOf(LARGE);
-/** On the mornings of every second date all models hold HELD. The latest first: for them the service looks at the most sessions. */
+/** On the mornings of every second date all models hold all symbols. The latest first: for them the service looks at the most sessions. */
 const mornings = dates.filter((_date, index) => index % 2 === 1).reverse().values();
 const tradedOn = addDays(dates.at(-1) ?? '', 7);
 
@@ -80,17 +80,17 @@ function actionRounds(server: Server, provider: HeldProvider): Write[] {
     await fetch(`${server.url}/simulate/cancel/${jobId}`, { method: 'POST' });
     await untilStatus(`${server.url}/simulate/status/${jobId}`);
   };
-  const split = {
-    what: `storing a split of a symbol that all models hold, with ${quarters().length} dividends`,
+  const splitOf = (ticker: string, which: string): Write => ({
+    what: `storing a split of a symbol that all models hold, ${which}`,
     before: begin,
     async work() {
-      splits.push({ ticker: HELD, execution_date: date, split_from: 1, split_to: 2 });
+      splits.push({ ticker, execution_date: date, split_from: 1, split_to: 2 });
       held.answer(listOf(splits));
       held = await provider.next(PATHS.dividends);
     },
     after,
-  };
-  const dividend = {
+  });
+  const dividend: Write = {
     what: 'storing a dividend of a symbol that all models hold',
     async before() {
       await begin();
@@ -98,12 +98,12 @@ function actionRounds(server: Server, provider: HeldProvider): Write[] {
       held = await provider.next(PATHS.dividends);
     },
     async work() {
-      held.answer(listOf([{ ticker: HELD, ex_dividend_date: date, cash_amount: 0.25, currency: 'USD' }]));
+      held.answer(listOf([{ ticker: PAYER, ex_dividend_date: date, cash_amount: 0.25, currency: 'USD' }]));
       held = await provider.next(PATHS.bars);
     },
     after,
   };
-  return [split, dividend];
+  return [splitOf(NON_PAYER, 'without dividends'), splitOf(PAYER, `with ${quarters().length} dividends`), dividend];
 }
 
 /** Each round is a model-day of its own that buys every symbol of its universe; the model's last answer ends it. */
@@ -174,16 +174,16 @@ function symbolsTo(count: number): string[] {
   return Array.from({ length: count }, (_none, index) => `S${index}`);
 }
 
-/** Prices of all symbols that are traded, and the dividends of the one that is held. */
+/** Prices of all symbols that are traded, and the dividends of one that is held. */
 async function importPrices(folder: string): Promise<void> {
   const bars = symbolsTo(Math.max(...TRADED)).map((symbol) => `${symbol},${tradedOn},${PRICE},${PRICE},${PRICE},${PRICE},1000`);
   writeFileSync(join(folder, 'prices.csv'), ['symbol,date,open,high,low,close,volume', ...bars].join('\n'));
-  const dividends = quarters().map((date) => `${HELD},${date},0.25`);
+  const dividends = quarters().map((date) => `${PAYER},${date},0.25`);
   writeFileSync(join(folder, 'dividends.csv'), ['symbol,ex_date,amount', ...dividends].join('\n'));
   await run(process.execPath, [PROGRAM, 'import-prices', 'prices.csv', 'dividends.csv'], { cwd: folder });
 }
 
-/** Mornings on which all models hold HELD, a quarter apart. */
+/** Mornings on which all models hold all symbols, a quarter apart. */
 function quarters(): string[] {
   return dates.filter((_date, index) => index % DAYS_PER_QUARTER === 1);
 }

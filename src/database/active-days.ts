@@ -1,4 +1,5 @@
 import type { CalendarDate } from '../calendar.ts';
+import { type Steps, mapInSteps } from '../turns.ts';
 import type { Database, Reader } from './database.ts';
 import type { DateSpan } from './job-days.ts';
 import { type RowOf, amount, integer, orNull, query, text } from './rows.ts';
@@ -38,30 +39,34 @@ function withHoldings(reader: Reader, closing: RowOf<typeof LATEST_CLOSING> | un
   return closing === undefined ? null : { ...closing, holdings: HOLDINGS.all(reader, closing.positionId) };
 }
 
+/** Models whose holdings are read without a pause: a millisecond or two. */
+const MODELS_PER_STEP = 50;
+
 /** What some models hold when a date begins; `since` is the earliest of the days that they last closed, or that date without any. */
-export function heldBefore(
+export function* heldBefore(
   database: Database,
   models: readonly string[],
   date: CalendarDate,
-): { symbols: string[]; since: CalendarDate } {
-  const states = models.map((model) => latestActiveDayBefore(database, model, date)).filter((state) => state !== null);
+): Steps<{ symbols: string[]; since: CalendarDate }> {
+  const closing = yield* mapInSteps(models, (model) => latestActiveDayBefore(database, model, date), MODELS_PER_STEP);
+  const states = closing.filter((state) => state !== null);
   return {
     symbols: [...new Set(states.flatMap(({ holdings }) => holdings.map(({ symbol }) => symbol)))].sort(),
     since: states.reduce((earliest, state) => (state.date < earliest ? state.date : earliest), date),
   };
 }
 
-const FIRST_DATE = query(`SELECT min(date) FROM trading_sessions WHERE model = ? AND status = 'active'`, [orNull(text)]);
-const LAST_DATE = query(`SELECT max(date) FROM trading_sessions WHERE model = ? AND status = 'active'`, [orNull(text)]);
+const SPANS = query(
+  `SELECT value AS model,
+     (SELECT min(date) FROM trading_sessions WHERE model = value AND status = 'active') AS firstDate,
+     (SELECT max(date) FROM trading_sessions WHERE model = value AND status = 'active') AS lastDate
+   FROM json_each(?)`,
+  { model: text, firstDate: orNull(text), lastDate: orNull(text) },
+);
 
-/** A model's first active day; null when it has none. */
-export function firstActiveDate(database: Database, model: string): CalendarDate | null {
-  return FIRST_DATE.one(database, model)[0];
-}
-
-/** The date through which a model is simulated: its last active day; null when it has none. */
-export function lastActiveDate(database: Database, model: string): CalendarDate | null {
-  return LAST_DATE.one(database, model)[0];
+/** The first and the last active day of each of some models, null for one that has none: two look-ups each, in one statement. */
+export function activeSpans(database: Database, models: readonly string[]): Map<string, RowOf<typeof SPANS>> {
+  return new Map(SPANS.all(database, JSON.stringify(models)).map((span) => [span.model, span]));
 }
 
 const ACTIVE = query(

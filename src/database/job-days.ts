@@ -88,6 +88,7 @@ const HAS_ALL = query(
 export async function addMissingModelDays(database: Database, jobId: string, { signal }: { signal: AbortSignal }): Promise<void> {
   if (HAS_ALL.one(database, jobId)[0] === 1) return;
   await writeBySpans(database, jobId, (span) => addModelDays(database, jobId, span), { signal });
+  await nextTurn();
 }
 
 const PENDING = query(

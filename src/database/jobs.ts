@@ -3,7 +3,7 @@ import type { CalendarDate } from '../calendar.ts';
 import { type DeploymentMode, type JobStatus, jobStatuses } from '../domain.ts';
 import { tryParse } from '../json.ts';
 import type { Database } from './database.ts';
-import { addModelDays, dateSpans } from './job-days.ts';
+import { addModelDays } from './job-days.ts';
 import { type RowOf, flag, integer, oneOf, orNull, query, text } from './rows.ts';
 
 const RUNS = query(
@@ -45,7 +45,10 @@ export interface StoredJob {
   runs: StoredRun[];
 }
 
-/** Inserts a job with its runs, and with its model-days if they are one span; within the caller's transaction. */
+/** Up to so many model-days a job gets when it is created, in a few milliseconds; a larger one gets them before it runs. */
+const MODEL_DAYS_WITH_JOB = 500;
+
+/** Inserts a job with its runs, and with its model-days unless they are many; within the caller's transaction. */
 export function insertJob(database: Database, job: NewJob): void {
   database
     .statement(
@@ -72,8 +75,8 @@ export function insertJob(database: Database, job: NewJob): void {
   job.runs.forEach(({ model, startDate, entry = null, family = null }, index) =>
     insertRun.run(job.jobId, model, index, startDate, job.createdAt, entry, family),
   );
-  const [span, ...others] = dateSpans(database, job.jobId);
-  if (span !== undefined && others.length === 0) addModelDays(database, job.jobId, span);
+  const isSmall = job.dates.length * job.runs.length <= MODEL_DAYS_WITH_JOB;
+  if (isSmall) addModelDays(database, job.jobId, { from: job.startDate, to: job.endDate });
 }
 
 const EXISTS = query('SELECT 1 FROM jobs WHERE job_id = ?', [integer]);

@@ -1,29 +1,19 @@
-import { dateOf, timestamp } from '../calendar.ts';
-import type { AgentConfiguration } from '../configuration-schema.ts';
-import { agentConfigurationFor, readConfiguration } from '../configuration.ts';
+import { timestamp } from '../calendar.ts';
 import { insertJob, unfinishedJobId } from '../database/jobs.ts';
 import { noteRestart } from '../database/restarts.ts';
-import { firstActiveDate, lastActiveDate } from '../database/active-days.ts';
 import { ServiceError } from '../domain.ts';
-import { type Entry, encodeEntry } from '../entry.ts';
 import { logUnexpected } from '../log.ts';
-import { count } from '../sentences.ts';
-import { bySlices, mapInSteps } from '../turns.ts';
+import { bySlices } from '../turns.ts';
 import type { WorkerContext } from '../worker/context.ts';
-import { resolveEntry } from '../worker/entries.ts';
 import { endJob, warnOfStale } from '../worker/worker.ts';
 import { cancelJob } from './cancel.ts';
-import { type ModelRun, expandModels, warnOfNewRuns } from './expand-models.ts';
 import { rememberSubmission, submittedBefore } from './idempotency.ts';
-import { resolveRange } from './range.ts';
+import { type Preparation, prepareJob } from './preparation.ts';
 import type { JobRequest, SubmittedJob } from './submission.ts';
 import { runThroughFaults } from './through-faults.ts';
 
 /** After this many restarts in a row without progress a job is given up: it may be what ends the process. */
 const MAX_IDLE_RESTARTS = 10;
-
-/** Entries that are resolved and encoded without a pause: some milliseconds. */
-const ENTRIES_PER_STEP = 100;
 
 /** The jobs of the service: one at a time, run in the background. */
 export interface Jobs {
@@ -125,12 +115,6 @@ async function giveUp(
   }
 }
 
-/** A run and what it asks, which is stored with it: the job runs from that, whatever becomes of the file. */
-interface ResolvedRun extends ModelRun {
-  entry: Entry;
-  encoded: string;
-}
-
 interface Submission {
   job: SubmittedJob;
   isNew: boolean;
@@ -146,18 +130,11 @@ async function submitOnce(
     idempotencyKey === undefined ? null : submittedBefore(context.database, idempotencyKey, request);
   const earlier = findEarlier();
   if (earlier !== null) return { job: earlier, isNew: false };
-  const { settings } = context;
-  const configuration = readConfiguration(settings.configurationPath);
-  const resolve = (run: ModelRun): ResolvedRun => {
-    const entry = resolveEntry(run, { configuration, settings });
-    return { ...run, entry, encoded: encodeEntry(entry) };
-  };
-  const models = await bySlices(mapInSteps(expandModels(request.models, configuration), resolve, ENTRIES_PER_STEP));
-  const agentConfig = agentConfigurationFor(configuration, request.universe);
+  const preparation = await bySlices(prepareJob(context, request));
   return context.database.write(() => {
     const meanwhile = findEarlier();
     if (meanwhile !== null) return { job: meanwhile, isNew: false };
-    return { job: create(context, request, { models, agentConfig, idempotencyKey }), isNew: true };
+    return { job: create(context, request, { preparation, idempotencyKey }), isNew: true };
   });
 }
 
@@ -165,29 +142,14 @@ async function submitOnce(
 function create(
   { database, clock, settings }: WorkerContext,
   request: JobRequest,
-  {
-    models,
-    agentConfig,
-    idempotencyKey,
-  }: { models: readonly ResolvedRun[]; agentConfig: AgentConfiguration; idempotencyKey: string | undefined },
+  { preparation, idempotencyKey }: { preparation: Preparation; idempotencyKey: string | undefined },
 ): SubmittedJob {
-  const now = clock();
-  const { startDate, dates, runs } = resolveRange(
-    { ...request, models: models.map(({ model }) => model) },
-    {
-      ...factsOf(database),
-      today: dateOf(now),
-      maxSimulationDays: settings.maxSimulationDays,
-    },
-  );
+  const { models, agentConfig } = preparation;
+  const { startDate, dates, runs, warnings } = preparation.plan();
   const other = unfinishedJobId(database);
   if (other !== null)
     throw new ServiceError('another_job_unfinished', `Another simulation job is already running or pending: ${other}`);
   const jobId = crypto.randomUUID();
-  const warnings = [
-    ...warnOfUnlisted(models),
-    ...(request.startDate === null ? warnOfNewRuns(models, request.endDate, factsOf(database)) : []),
-  ];
   const stored = models.map(({ family, encoded }) => ({ family, entry: encoded }));
   insertJob(database, {
     ...request,
@@ -197,7 +159,7 @@ function create(
     runs: runs.map((run, index) => ({ ...run, ...stored[index] })),
     agentConfig,
     deploymentMode: settings.deploymentMode,
-    createdAt: timestamp(now),
+    createdAt: timestamp(clock()),
     warnings,
   });
   const mode = request.startDate === null ? ' (resume mode)' : '';
@@ -209,24 +171,4 @@ function create(
   };
   if (idempotencyKey !== undefined) rememberSubmission(database, idempotencyKey, { request, job });
   return job;
-}
-
-function factsOf(database: WorkerContext['database']) {
-  return {
-    simulatedThrough: (model: string) => lastActiveDate(database, model),
-    simulatedFrom: (model: string) => firstActiveDate(database, model),
-  };
-}
-
-/** Models that are named one by one because the configuration does not list them. */
-const MAX_UNLISTED = 5;
-
-/** A warning for each of the first unlisted models, one for the others: thousands would hide all other warnings. */
-function warnOfUnlisted(runs: readonly ResolvedRun[]): string[] {
-  const unlisted = runs.filter(({ entry }) => entry.kind === 'unlisted');
-  const others = unlisted.splice(MAX_UNLISTED);
-  const warnings = unlisted.map(({ model }) => `Model '${model}' is not in the server configuration; its model-days will fail`);
-  if (others.length === 0) return warnings;
-  const [are, their] = others.length === 1 ? ['is', 'its'] : ['are', 'their'];
-  return [...warnings, `${count(others.length, 'more model')} ${are} not in the server configuration; ${their} model-days will fail`];
 }

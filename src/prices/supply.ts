@@ -30,7 +30,7 @@ export async function supplyPrices(context: PriceContext, request: PriceRequest)
   const { database, settings } = context;
   const [firstDate, lastDate] = [request.dates[0], request.dates.at(-1)];
   if (firstDate === undefined || lastDate === undefined) return { dates: [], warnings: [], reports: [] };
-  const held = heldBefore(database, request.models, firstDate);
+  const held = await bySlices(heldBefore(database, request.models, firstDate));
   const outside = held.symbols.filter((symbol) => !request.universe.includes(symbol));
   const symbols = [...request.universe, ...outside];
   const warnings: string[] = [];

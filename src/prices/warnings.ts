@@ -131,7 +131,8 @@ const MAX_NAMED_JUMPS = 10;
 /** Jumps of raw prices that no provider has explained. */
 export function jumpWarnings(jumps: readonly Jump[]): string[] {
   if (jumps.length === 0) return [];
-  return [`${POSSIBLE_SPLIT}${jumps.length === 1 ? '' : 's'}, not confirmed by a provider: ${list(jumps.slice(0, MAX_NAMED_JUMPS).map(nameOf), jumps.length)}`];
+  const named = list(jumps.slice(0, MAX_NAMED_JUMPS).map(nameOf), jumps.length);
+  return [`${POSSIBLE_SPLIT}${jumps.length === 1 ? '' : 's'}, not confirmed by a provider: ${named}`];
 }
 
 function nameOf({ symbol, date, previousClose, open }: Jump): string {

@@ -4,10 +4,14 @@ import { cutUrl } from '../http-values.ts';
 import type { Json } from '../json.ts';
 import type { Settings } from '../settings.ts';
 import { toolNames } from '../trading/tools.ts';
+import { type Steps, mapInSteps } from '../turns.ts';
 import type { Job } from './active-job.ts';
 
 /** The endpoint of a model when neither its entry nor OPENAI_API_BASE names one. */
 export const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
+
+/** Entries that are resolved, encoded or decoded without a pause: some milliseconds. */
+export const ENTRIES_PER_STEP = 100;
 
 const NOWHERE = { url: null, url_is_cut: false, key_source: null, key_variable: null } as const;
 
@@ -38,21 +42,26 @@ export function resolveEntry(
 }
 
 /** What each run of a job asks. A run from before that was stored asks what the configuration has now, if that can be read. */
-export function entriesOf(
+export function* entriesOf(
   { runs, agentConfig: agent_config }: Job,
   { configuration, settings }: { configuration: Configuration | null; settings: Settings },
-): Map<string, Entry> {
+): Steps<Map<string, Entry>> {
   const now = configuration && { configuration: { ...configuration, agent_config }, settings };
-  const entries = runs.map(({ model, entry }) => {
-    const stored = decodeEntry(entry);
-    return [model, stored ?? (now && resolveEntry({ family: model, run: 1 }, now))] as const;
-  });
+  const entryOf = ({ model, entry }: Job['runs'][number]) =>
+    [model, decodeEntry(entry) ?? (now && resolveEntry({ family: model, run: 1 }, now))] as const;
+  const entries = yield* mapInSteps(runs, entryOf, ENTRIES_PER_STEP);
   return new Map(entries.filter((pair): pair is [string, Entry] => pair[1] !== null));
 }
 
-/** The configuration's entry of that signature. */
+const entriesBySignature = new WeakMap<Configuration['models'], ReadonlyMap<string, ModelConfiguration>>();
+
+/** The configuration's entry of that signature: a look-up, because a job asks for each of thousands. */
 export function configuredEntry(signature: string, configuration: Configuration | null): ModelConfiguration | undefined {
-  return configuration?.models.find((model) => model.signature === signature);
+  if (configuration === null) return undefined;
+  const { models } = configuration;
+  const entries = entriesBySignature.get(models) ?? new Map(models.map((model) => [model.signature, model]));
+  entriesBySignature.set(models, entries);
+  return entries.get(signature);
 }
 
 /** A baseline in any mode; otherwise the simulated model in DEV, the provider in PROD. */

@@ -4,7 +4,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { lastActiveDate, latestActiveDayBefore } from '../../src/database/active-days.ts';
+import { activeSpans, latestActiveDayBefore } from '../../src/database/active-days.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { digestTable, listedTables } from '../../src/database/manifest.ts';
 import { knownTables } from '../../src/database/package-rows.ts';
@@ -198,7 +198,7 @@ test('openings count nowhere, and chains continue from them', async (t) => {
   assert.equal((await view.get('/decisions?before=1')).status, 422, 'no decision has the id of an opening');
 
   const continued = openDatabase(target);
-  assert.equal(lastActiveDate(continued, 'model-a'), '2025-01-06');
+  assert.equal(activeSpans(continued, ['model-a']).get('model-a')?.lastDate, '2025-01-06');
   const held = latestActiveDayBefore(continued, 'model-a', '2025-01-06')?.holdings;
   assert.deepEqual(held?.map(({ symbol, quantity }) => `${symbol} ${quantity}`), ['AAPL 10', 'MSFT 5']);
   continued.statement(`UPDATE trading_sessions SET status = 'superseded' WHERE session_id = 2`).run();

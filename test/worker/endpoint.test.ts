@@ -6,7 +6,7 @@ import type { Endpoint } from '../../src/protocol.ts';
 import { type Settings, readSettings } from '../../src/settings.ts';
 import { nasdaq100 } from '../../src/universe.ts';
 import { resolveModel } from '../../src/worker/endpoint.ts';
-import { resolveEntry } from '../../src/worker/entries.ts';
+import { configuredEntry, resolveEntry } from '../../src/worker/entries.ts';
 
 interface Sources {
   /** The model's entry beside its signature. */
@@ -234,4 +234,19 @@ test('patience comes from the settings and the agent configuration', () => {
 
 test('in DEV every model is simulated, whatever its entry says', () => {
   assert.deepEqual(resolve({ entry: own, settings: { deploymentMode: 'DEV' } }), { kind: 'simulated' });
+});
+
+test('a signature is looked up: the list of entries is gone through once, however many runs ask for one', () => {
+  let reads = 0;
+  const { models, ...others } = parseConfiguration({ models: [{ signature: 'a' }, { signature: 'b' }] }, 'test');
+  const counted = models.map((entry) => ({
+    ...entry,
+    get signature() {
+      reads += 1;
+      return entry.signature;
+    },
+  }));
+  const configuration = { ...others, models: counted };
+  assert.deepEqual(['a', 'b', 'b', 'c'].map((signature) => configuredEntry(signature, configuration)), [counted[0], counted[1], counted[1], undefined]);
+  assert.equal(reads, 2);
 });

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { parseConfiguration } from '../../src/configuration.ts';
+import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
+import { heldBefore } from '../../src/database/active-days.ts';
+import { insertJob, loadJob, unfinishedJobId } from '../../src/database/jobs.ts';
+import { rememberSubmission } from '../../src/jobs/idempotency.ts';
+import { createJobs } from '../../src/jobs/jobs.ts';
+import { prepareJob } from '../../src/jobs/preparation.ts';
+import { silentLog } from '../../src/log.ts';
+import { readSettings } from '../../src/settings.ts';
+import type { WorkerContext } from '../../src/worker/context.ts';
+import { entriesOf } from '../../src/worker/entries.ts';
+import { workerLimits } from '../../src/worker/limits.ts';
+import { scriptedAgent } from '../support/agents.ts';
+import { clockFrom, copyTemplate, temporaryFolder } from '../support/service.ts';
+import { fillWithTrackRecords, modelNames } from '../support/track-records.ts';
+
+const RESUMING = { startDate: null, endDate: '2023-10-06', models: [], replaceExisting: false, universe: null };
+
+/** A database in which models have traded from 2 to 4 October; `beforeWrite` runs before each transaction of the jobs. */
+function start(t: TestContext, { models = 2, beforeWrite = (_database: CommandDatabase) => {} } = {}) {
+  const folder = temporaryFolder(t);
+  const [path, configurationPath] = [join(folder, 'jobs.db'), join(folder, 'config.json')];
+  copyTemplate(path);
+  fillWithTrackRecords(path, { models: modelNames(models), days: 3 });
+  writeFileSync(configurationPath, JSON.stringify({ models: modelNames(models).map((signature) => ({ signature, enabled: true })) }));
+  const own = openDatabase(path, { isServing: true });
+  t.after(() => own.close());
+  const database: CommandDatabase = {
+    ...own,
+    write(work, options) {
+      beforeWrite(own);
+      return own.write(work, options);
+    },
+  };
+  const settings = { ...readSettings({}), configurationPath };
+  const agent = scriptedAgent({});
+  const context: WorkerContext = { database, settings, clock: clockFrom('2023-10-10'), log: silentLog, environment: {}, ...agent, limits: workerLimits };
+  const jobs = createJobs(context);
+  t.after(() => jobs.stop());
+  return { jobs, context, database: own };
+}
+
+/** Where the runs of the unfinished job start. */
+function starts({ database }: { database: CommandDatabase }): string[] {
+  const { runs } = loadJob(database, unfinishedJobId(database) ?? '');
+  return runs.map(({ model, startDate }) => `${model} ${startDate}`);
+}
+
+test('a job resumes after the days that its models have when it is created, not when it was prepared', async (t) => {
+  const unchanged = start(t);
+  await unchanged.jobs.submit(RESUMING);
+  assert.deepEqual(starts(unchanged), ['model-0 2023-10-05', 'model-1 2023-10-05']);
+  const supersede = `UPDATE trading_sessions SET status = 'superseded' WHERE model = 'model-1' AND date > '2023-10-02'`;
+  const changed = start(t, { beforeWrite: (database) => void database.statement(supersede).run() });
+  const { totalModelDays } = await changed.jobs.submit(RESUMING);
+  assert.deepEqual(starts(changed), ['model-0 2023-10-05', 'model-1 2023-10-03']);
+  assert.equal(totalModelDays, 8);
+});
+
+test('rules refuse a job in its transaction, once it is known that its Idempotency-Key has not created it meanwhile', async (t) => {
+  const done = { ...RESUMING, endDate: '2023-10-04' };
+  const alone = start(t);
+  await assert.rejects(alone.jobs.submit(done, 'key'), { code: 'invalid_dates', message: /^Nothing to resume up to 2023-10-04/ });
+  const job = { jobId: 'meanwhile', totalModelDays: 2, message: '', warnings: [] };
+  const create = (database: CommandDatabase) => {
+    if (unfinishedJobId(database) !== null) return;
+    const day = { startDate: '2023-10-04', endDate: '2023-10-04', dates: ['2023-10-04'], runs: [], createdAt: '2023-10-10T00:00:00.000Z' };
+    insertJob(database, { ...day, jobId: 'meanwhile', replaceExisting: false, agentConfig: {}, warnings: [] });
+    rememberSubmission(database, 'key', { request: done, job });
+  };
+  const { jobs } = start(t, { beforeWrite: create });
+  assert.deepEqual(await jobs.submit(done, 'key'), job);
+});
+
+test('a job of up to 500 model-days has them from the beginning, a larger one gets them before it runs', (t) => {
+  const { database } = start(t, { models: 1 });
+  for (const [runs, expected] of [[250, 500], [251, 0]] as const) {
+    const days = { startDate: '2023-10-05', endDate: '2023-10-06', dates: ['2023-10-05', '2023-10-06'], createdAt: '2023-10-10T00:00:00.000Z' };
+    const ofModels = modelNames(runs).map((model) => ({ model, startDate: '2023-10-05' }));
+    database.statement(`UPDATE jobs SET status = 'failed', completed_at = created_at`).run();
+    insertJob(database, { ...days, jobId: `job-${runs}`, runs: ofModels, replaceExisting: false, agentConfig: {}, warnings: [] });
+    const found = database.statement('SELECT count(*) AS count FROM job_details WHERE job_id = ?').get(`job-${runs}`);
+    assert.equal(found?.['count'], expected);
+  }
+});
+
+/** The number of pauses in some work. */
+function pauses(steps: Iterator<unknown, unknown, void>): number {
+  let number = 0;
+  while (steps.next().done !== true) number += 1;
+  return number;
+}
+
+test('what is done for each of many models pauses: their entries, their plan, and what they hold', async (t) => {
+  const { context, database } = start(t, { models: 300 });
+  assert.equal(pauses(prepareJob(context, RESUMING)), 5, 'after each hundred entries, then before and after the plan');
+  assert.equal(pauses(heldBefore(database, modelNames(300), '2023-10-05')), 6);
+  const runs = modelNames(300).map((model) => ({ model, startDate: '2023-10-05', family: model, entry: null }));
+  const configuration = parseConfiguration({ models: [] }, 'test');
+  const job = { jobId: 'job', startDate: '2023-10-05', endDate: '2023-10-05', replaceExisting: false, agentConfig: configuration.agent_config, runs };
+  assert.equal(pauses(entriesOf(job, { configuration, settings: context.settings })), 3);
+});

@@ -128,7 +128,8 @@ export function commitSession(
   { positions, evidence, toolUsage, summary, note, wording, completedAt }: Commit,
 ): void {
   const { sessionId, jobId, date, model, steps, totalMessages } = session;
-  assertAddsUp(positions, marksIn(evidence));
+  const marks = marksIn(evidence);
+  assertAddsUp(positions, marks);
   supersede(database, model, date);
   const { changes } = database
     .statement(
@@ -138,7 +139,8 @@ export function commitSession(
     )
     .run(summary, note, steps, totalMessages, wording, completedAt, sessionId);
   assert.equal(changes, 1, 'only a running session can become active');
-  for (const position of positions) insertPosition(database, sessionId, { position, createdAt: completedAt });
+  const symbols = [...marks.keys()].sort(); // SQLite's order too: symbols are ASCII
+  const holdings = insertPositions(database, sessionId, { positions, symbols, createdAt: completedAt });
   storeEvidence(database, { sessionId, date }, evidence);
   for (const { toolName, calls, refused, durationMs } of toolUsage) {
     database
@@ -146,7 +148,7 @@ export function commitSession(
       .run(sessionId, toolName, calls, refused, durationMs);
   }
   endModelDay(database, { jobId, date, model }, { status: 'completed', error: null, completedAt });
-  storeDigests(database, sessionId);
+  storeDigests(database, sessionId, holdings);
 }
 
 /** What every reader of positions relies on: actions are counted from 1, and each is worth its cash plus its holdings at their marks. */
@@ -154,8 +156,9 @@ function assertAddsUp(positions: readonly PositionRow[], marks: ReadonlyMap<stri
   assert(positions.length > 0, 'a completed model-day has a position');
   positions.forEach(({ actionId, cash, holdings, portfolioValue }, index) => {
     assert.equal(actionId, index + 1, 'actions are counted from 1 in their order');
-    const worth = [...holdings].reduce((sum, [symbol, quantity]) => sum + quantity * (marks.get(symbol) ?? NaN), 0);
-    assert.equal(portfolioValue, cash + worth, `action ${actionId} is worth its cash and its holdings at their marks`);
+    let worth: number = cash;
+    for (const [symbol, quantity] of holdings) worth += quantity * (marks.get(symbol) ?? NaN);
+    assert.equal(portfolioValue, worth, `action ${actionId} is worth its cash and its holdings at their marks`);
   });
 }
 
@@ -211,30 +214,36 @@ function supersede(database: Database, model: string, date: CalendarDate): void 
     .run(replaced[0], model);
 }
 
-function insertPosition(
+/** Inserts positions with their holdings, of these symbols in order. Returns the rows of the holdings, as JSON, for their digest. */
+function insertPositions(
   database: Database,
   sessionId: number,
-  { position, createdAt }: { position: PositionRow; createdAt: string },
-): void {
-  const { lastInsertRowid } = database
-    .statement(
-      `INSERT INTO positions (session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4,
-         daily_profit_e4, daily_return_pct, created_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    )
-    .run(
-      sessionId,
-      position.actionId,
-      position.actionType,
-      position.symbol,
-      position.amount,
-      position.price,
-      position.cash,
-      position.portfolioValue,
-      position.dailyProfit,
-      position.dailyReturnPct,
-      createdAt,
-    );
-  const insertHolding = database.statement('INSERT INTO holdings (position_id, symbol, quantity) VALUES (?, ?, ?)');
-  for (const [symbol, quantity] of position.holdings) insertHolding.run(lastInsertRowid, symbol, quantity);
+  { positions, symbols, createdAt }: { positions: readonly PositionRow[]; symbols: readonly string[]; createdAt: string },
+): string {
+  const names = symbols.map((symbol) => [symbol, JSON.stringify(symbol)] as const);
+  const rows = positions.map((position) => {
+    const { actionId, actionType, symbol, amount, price, cash, portfolioValue, dailyProfit, dailyReturnPct, holdings } = position;
+    const { lastInsertRowid } = database
+      .statement(
+        `INSERT INTO positions (session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4,
+           daily_profit_e4, daily_return_pct, created_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      )
+      .run(
+        ...[sessionId, actionId, actionType, symbol, amount, price, cash, portfolioValue],
+        ...[dailyProfit, dailyReturnPct, createdAt],
+      );
+    let [held, ofDigest] = ['', ''];
+    for (const [name, quoted] of names) {
+      const quantity = holdings.get(name);
+      if (quantity === undefined) continue;
+      held += `,${quoted}:${quantity}`;
+      ofDigest += `,[${actionId},${quoted},${quantity}]`;
+    }
+    database
+      .statement('INSERT INTO holdings (position_id, symbol, quantity) SELECT ?, key, value FROM json_each(?)')
+      .run(lastInsertRowid, `{${held.slice(1)}}`);
+    return ofDigest;
+  });
+  return `[${rows.join('').slice(1)}]`;
 }

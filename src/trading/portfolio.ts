@@ -104,7 +104,7 @@ export function applySplit(
 export function assertSound({ cash, holdings }: Portfolio): void {
   assert(Number.isSafeInteger(cash) && cash >= 0, `cash is ${cash}`);
   for (const [symbol, quantity] of holdings)
-    assert(Number.isSafeInteger(quantity) && quantity > 0, `the holding of ${symbol} is ${quantity}`);
+    if (!isAmount(quantity)) assert.fail(`the holding of ${symbol} is ${quantity}`);
 }
 
 /** Cash plus every holding at its mark. Throws when a mark is missing: no holding may drop out of the value. */

@@ -33,12 +33,18 @@ function giveTurn(): void {
 /** Works in slices through steps that take a fraction of a slice each. Resolves to what the generator returns. */
 export async function bySlices<Result>(steps: Iterator<unknown, Result, void>): Promise<Result> {
   for (;;) {
-    const end = performance.now() + SLICE_MS;
-    do {
-      const step = steps.next();
-      if (step.done === true) return step.value;
-    } while (performance.now() < end);
+    const step = forSlice(steps);
+    if (step.done === true) return step.value;
     await nextTurn();
+  }
+}
+
+/** Works through steps until they end or a slice is over. Returns the last one. */
+export function forSlice<Result>(steps: Iterator<unknown, Result, void>): IteratorResult<unknown, Result> {
+  const end = performance.now() + SLICE_MS;
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true || performance.now() >= end) return step;
   }
 }
 
@@ -80,6 +86,14 @@ function workForSlice(): void {
 
 /** Work in steps: yields null to let other work run, and returns its result. */
 export type Steps<Result> = Generator<null, Result, void>;
+
+/** Works through all steps without a pause: for commands, which serve no requests. */
+export function atOnce<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
 
 /** Items that are mapped without a pause: some milliseconds at most for what takes microseconds. */
 const ITEMS_PER_STEP = 2_000;

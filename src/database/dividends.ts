@@ -1,4 +1,5 @@
 import type { CalendarDate } from '../calendar.ts';
+import type { Steps } from '../turns.ts';
 import { sourcesWithDividendsInSql } from './adjusted-sources.ts';
 import type { Database, Reader } from './database.ts';
 import { type RowOf, integer, oneOf, query, text } from './rows.ts';
@@ -30,14 +31,15 @@ const UPSERT = `
   WHERE cash_e6 <> excluded.cash_e6 OR basis <> excluded.basis`;
 
 /**
- * Stores a list of dividends within the caller's transaction. Several payments of one ex-date add up; the list replaces what
- * was stored: within its spans, a dividend that it does not name is removed. Returns how many rows are new, changed or gone.
+ * Stores a list of dividends, one in each step, within the caller's transactions. Several payments of one ex-date add up; the list
+ * replaces what was stored: within its spans, a dividend that it does not name is removed. The last step adds the spans. Returns
+ * how many rows are new, changed or gone.
  */
-export function storeDividends(
+export function* storeDividends(
   database: Database,
   { dividends, spans, basis }: DividendList,
   { source, recordedAt }: { source: string; recordedAt: string },
-): number {
+): Steps<number> {
   const sums = new Map<string, Dividend>();
   for (const dividend of dividends) {
     const key = `${dividend.symbol} ${dividend.exDate}`;
@@ -47,10 +49,15 @@ export function storeDividends(
   const remove = database.statement('DELETE FROM dividends WHERE symbol = ? AND ex_date = ?');
   for (const span of spans)
     for (const exDate of exDatesWithin(database, span))
-      if (!sums.has(`${span.symbol} ${exDate}`)) changed += Number(remove.run(span.symbol, exDate).changes);
+      if (!sums.has(`${span.symbol} ${exDate}`)) {
+        changed += Number(remove.run(span.symbol, exDate).changes);
+        yield null;
+      }
   const upsert = database.statement(UPSERT);
-  for (const { symbol, exDate, cash } of sums.values())
+  for (const { symbol, exDate, cash } of sums.values()) {
     changed += Number(upsert.run(symbol, exDate, cash, basis, source, recordedAt).changes);
+    yield null;
+  }
   for (const span of spans) dividendSpans.add(database, span, { source, recordedAt });
   return changed;
 }
@@ -61,7 +68,7 @@ function exDatesWithin(reader: Reader, { symbol, startDate, endDate }: Coverage)
   return EX_DATES.all(reader, symbol, startDate, endDate).flat();
 }
 
-/** As the view `dividends_with_splits`, but looks through the bars of each symbol once, not once for each of its dividends. */
+/** Looks through the bars of each symbol once, not once for each of its dividends. */
 const DIVIDENDS = query(
   `WITH due AS MATERIALIZED (
      SELECT symbol, ex_date, cash_e6, basis FROM dividends

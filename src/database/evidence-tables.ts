@@ -1,3 +1,5 @@
+import { heldOver } from './held-over.ts';
+
 /**
  * What model-days were computed from, and whether it differs from what is stored now. Triggers compare the two whenever
  * either is written, by any program: they insert into a view whose own trigger does the comparing. So the comparison is
@@ -50,9 +52,9 @@ BEGIN
   WHERE symbol = new.symbol AND date = new.date;
 END;
 
--- Compares the sessions that held a symbol over the date of a split with its splits. A split that was removed has not
--- changed; readers of split_changed ignore those of a series that is adjusted for splits.
-CREATE VIEW written_splits AS SELECT symbol, date FROM stock_splits;
+-- Compares the sessions that held a symbol over the date of a split with its splits; only one session if it is. A split
+-- that was removed has not changed; readers of split_changed ignore those of a series that is adjusted for splits.
+CREATE VIEW written_splits AS SELECT symbol, date, NULL AS session_id FROM stock_splits;
 CREATE TRIGGER split_written INSTEAD OF INSERT ON written_splits
 BEGIN
   UPDATE session_prices SET split_changed = EXISTS (
@@ -61,7 +63,8 @@ BEGIN
       AND NOT EXISTS (SELECT 1 FROM session_splits AS known
         WHERE known.session_id = session_prices.session_id AND known.symbol = split.symbol AND known.date = split.date
           AND known.numerator = split.numerator AND known.denominator = split.denominator))
-  WHERE symbol = new.symbol AND date >= new.date AND held_since < new.date;
+  WHERE symbol = new.symbol AND session_id IN (SELECT new.session_id UNION ALL SELECT * FROM (
+    ${heldOver('new.symbol', { date: 'new.date', before: 'new.date', condition: 'new.session_id IS NULL' })}));
 END;
 
 -- Compares an active session, and the model's next one, with the model's latest active day before it, or opening.
@@ -88,7 +91,7 @@ CREATE TRIGGER symbol_held AFTER INSERT ON session_prices
 WHEN EXISTS (SELECT 1 FROM stock_splits AS split
   WHERE split.symbol = new.symbol AND split.date > new.held_since AND split.date <= new.date)
 BEGIN
-  INSERT INTO written_splits VALUES (new.symbol, new.date);
+  INSERT INTO written_splits VALUES (new.symbol, new.date, new.session_id);
 END;
 
 CREATE TRIGGER bar_added AFTER INSERT ON price_data
@@ -96,12 +99,12 @@ WHEN EXISTS (SELECT 1 FROM session_prices WHERE symbol = new.symbol AND date = n
 BEGIN
   INSERT INTO written_bars VALUES (new.symbol, new.date);
 END;
-${changesOf('bar', 'price_data', ['open', 'close'])}
+${changesOf('bar', 'price_data', { columns: 'open, close', view: 'written_bars' })}
 CREATE TRIGGER split_added AFTER INSERT ON stock_splits
 BEGIN
-  INSERT INTO written_splits VALUES (new.symbol, new.date);
+  INSERT INTO written_splits (symbol, date) VALUES (new.symbol, new.date);
 END;
-${changesOf('split', 'stock_splits', ['numerator', 'denominator'])}
+${changesOf('split', 'stock_splits', { columns: 'numerator, denominator', view: 'written_splits (symbol, date)' })}
 CREATE TRIGGER start_added AFTER INSERT ON trading_sessions WHEN new.status = 'active'
 BEGIN
   INSERT INTO written_sessions VALUES (new.session_id, new.model, new.date);
@@ -118,15 +121,15 @@ END;
 `;
 
 /** Writes the old and the new place of a changed row of a table to the view that compares it, and the place of a removed one. */
-function changesOf(row: string, table: string, columns: readonly string[]): string {
+function changesOf(row: string, table: string, { columns, view }: { columns: string; view: string }): string {
   return `
-CREATE TRIGGER ${row}_changed AFTER UPDATE OF symbol, date, ${columns.join(', ')} ON ${table}
+CREATE TRIGGER ${row}_changed AFTER UPDATE OF symbol, date, ${columns} ON ${table}
 BEGIN
-  INSERT INTO written_${row}s VALUES (old.symbol, old.date), (new.symbol, new.date);
+  INSERT INTO ${view} VALUES (old.symbol, old.date), (new.symbol, new.date);
 END;
 CREATE TRIGGER ${row}_removed AFTER DELETE ON ${table}
 BEGIN
-  INSERT INTO written_${row}s VALUES (old.symbol, old.date);
+  INSERT INTO ${view} VALUES (old.symbol, old.date);
 END;
 `;
 }

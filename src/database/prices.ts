@@ -49,10 +49,39 @@ export function storeBars(
   return changed;
 }
 
-/** Removes a symbol's synthetic bars and coverage to make way for real ones. Returns whether there were any. */
-export function dropSyntheticPrices(database: Database, symbol: string): boolean {
+/** Bars that one step removes: each is compared with the model-days that used it. */
+const REMOVED_PER_STEP = 20;
+
+/** Removes a symbol's synthetic bars and coverage to make way for real ones, in steps. Returns whether there were any bars. */
+export function* dropSyntheticPrices(database: Database, symbol: string): Steps<boolean> {
   database.statement(`DELETE FROM price_data_coverage WHERE symbol = ? AND source = 'synthetic'`).run(symbol);
-  return database.statement(`DELETE FROM price_data WHERE symbol = ? AND source = 'synthetic'`).run(symbol).changes > 0;
+  const remove = database.statement(
+    `DELETE FROM price_data WHERE symbol = ?1 AND date IN (
+       SELECT date FROM price_data WHERE symbol = ?1 AND source = 'synthetic' LIMIT ${REMOVED_PER_STEP})`,
+  );
+  for (let removed = 0; ; removed += 1) {
+    if (remove.run(symbol).changes === 0) return removed > 0;
+    yield null;
+  }
+}
+
+/**
+ * Stores bars as `storeBars` does, one in each step, and first removes the synthetic prices of their symbols. Returns the symbols
+ * that had any.
+ */
+export function* replaceBars(
+  database: Database,
+  bars: readonly Bar[],
+  stamp: { source: PriceSource; recordedAt: string },
+): Steps<string[]> {
+  const replaced: string[] = [];
+  for (const symbol of new Set(bars.map((bar) => bar.symbol)))
+    if (yield* dropSyntheticPrices(database, symbol)) replaced.push(symbol);
+  for (const bar of bars) {
+    storeBars(database, [bar], stamp);
+    yield null;
+  }
+  return replaced;
 }
 
 const SERIES = query(`SELECT source, adjusted FROM price_data WHERE symbol = ? AND source <> 'synthetic' LIMIT 1`, [text, flag]);

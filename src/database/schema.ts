@@ -18,6 +18,7 @@ import { sql as holders } from './migrations/017-holders.ts';
 import { sql as decisionsAndSearch } from './migrations/018-decisions-and-search.ts';
 import { sql as openings } from './migrations/019-openings.ts';
 import { sql as wordingAndDigests } from './migrations/020-wording-and-digests.ts';
+import { sql as comparedByMorning } from './migrations/021-compared-by-morning.ts';
 import { tables } from './tables.ts';
 
 /**
@@ -48,6 +49,7 @@ export const migrations: readonly string[] = [
   decisionsAndSearch,
   openings,
   wordingAndDigests,
+  comparedByMorning,
 ];
 
 /** The version of a database with all migrations. */

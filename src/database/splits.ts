@@ -1,4 +1,5 @@
 import type { CalendarDate } from '../calendar.ts';
+import type { Steps } from '../turns.ts';
 import type { Database } from './database.ts';
 import type { Split } from './market.ts';
 import { type RowOf, query, real, text } from './rows.ts';
@@ -47,15 +48,16 @@ const UPSERT = `
     source = excluded.source, recorded_at = excluded.recorded_at
   WHERE numerator <> excluded.numerator OR denominator <> excluded.denominator`;
 
-/** Stores a provider's splits of a symbol, and the date through which they are known; within the caller's transaction. */
-export function storeSplits(
+/**
+ * Stores a provider's splits of a symbol, one in each step, and at last the date through which they are known; within the caller's
+ * transactions.
+ */
+export function* storeSplits(
   database: Database,
   { symbol, splits, endDate }: { symbol: string; splits: readonly Split[]; endDate: CalendarDate },
   { source, recordedAt }: { source: string; recordedAt: string },
-): void {
-  const upsert = database.statement(UPSERT);
-  for (const { date, numerator, denominator } of splits)
-    upsert.run(symbol, date, numerator, denominator, source, recordedAt);
+): Steps<void> {
+  yield* upsert(database, splits.map((split) => ({ ...split, symbol })), { source, recordedAt });
   database
     .statement(
       `INSERT INTO stock_split_coverage (symbol, end_date, source, recorded_at) VALUES (?, ?, ?, ?)
@@ -68,24 +70,39 @@ export function storeSplits(
 const SPLIT_DATES = query('SELECT date FROM stock_splits WHERE symbol = ?1 AND source = ?2 AND date BETWEEN ?3 AND ?4', [text]);
 
 /**
- * Stores the splits that a provider names for some spans, within the caller's transaction. Within its spans the list replaces
- * the provider's earlier one: a split that it does not name any more is removed. `knownThrough` ends what is known of a span;
- * later splits are announced, and may change.
+ * Stores the splits that a provider names for some spans, one in each step, within the caller's transactions. Within its spans the
+ * list replaces the provider's earlier one: a split that it does not name any more is removed. The last step adds the spans;
+ * `knownThrough` ends what is known of them: later splits are announced, and may change.
  */
-export function storeSplitSpans(
+export function* storeSplitSpans(
   database: Database,
   { splits, spans, knownThrough }: { splits: readonly Split[]; spans: readonly Coverage[]; knownThrough: CalendarDate },
   { source, recordedAt }: { source: string; recordedAt: string },
-): void {
+): Steps<void> {
   const named = new Set(splits.map(({ symbol, date }) => `${symbol} ${date}`));
   const remove = database.statement('DELETE FROM stock_splits WHERE symbol = ? AND date = ?');
   for (const { symbol, startDate, endDate } of spans)
     for (const [date] of SPLIT_DATES.all(database, symbol, source, startDate, endDate))
-      if (!named.has(`${symbol} ${date}`)) remove.run(symbol, date);
-  const upsert = database.statement(UPSERT);
-  for (const { symbol, date, numerator, denominator } of splits) upsert.run(symbol, date, numerator, denominator, source, recordedAt);
+      if (!named.has(`${symbol} ${date}`)) {
+        remove.run(symbol, date);
+        yield null;
+      }
+  yield* upsert(database, splits, { source, recordedAt });
   for (const { symbol, startDate, endDate } of spans) {
     const last = endDate < knownThrough ? endDate : knownThrough;
     if (startDate <= last) splitSpans.add(database, { symbol, startDate, endDate: last }, { source, recordedAt });
+  }
+}
+
+/** Each one is compared with the model-days that held its symbol. */
+function* upsert(
+  database: Database,
+  splits: readonly Split[],
+  { source, recordedAt }: { source: string; recordedAt: string },
+): Steps<void> {
+  const statement = database.statement(UPSERT);
+  for (const { symbol, date, numerator, denominator } of splits) {
+    statement.run(symbol, date, numerator, denominator, source, recordedAt);
+    yield null;
   }
 }

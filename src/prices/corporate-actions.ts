@@ -5,6 +5,7 @@ import type { Split } from '../database/market.ts';
 import { type Coverage, symbolsWithAdjustedPrices } from '../database/prices.ts';
 import { splitSpans } from '../database/spans.ts';
 import { storeSplitSpans } from '../database/splits.ts';
+import { writeInSteps } from '../database/write-in-steps.ts';
 import { type Steps, bySlices } from '../turns.ts';
 import { combineSplits } from './action-amounts.ts';
 import type { DownloadContext } from './download.ts';
@@ -43,7 +44,7 @@ export async function downloadActions(
     spans,
     basis: 'as_paid',
   };
-  await database.write(() => storeDividends(database, list, stamp));
+  await writeInSteps(database, storeDividends(database, list, stamp));
 }
 
 /** Prices that are adjusted for splits are adjusted for all up to today, by which their dividends are divided. */
@@ -66,7 +67,7 @@ export async function downloadSplits(
   const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
   const knownThrough = yesterday(dateOf(clock()));
   const list = { splits: combineSplits(splits.actions), spans: spansOf(query, splits.unreadable, query.to), knownThrough };
-  await database.write(() => storeSplitSpans(database, list, stamp));
+  await writeInSteps(database, storeSplitSpans(database, list, stamp));
 }
 
 function yesterday(today: CalendarDate): CalendarDate {

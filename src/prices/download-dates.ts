@@ -7,7 +7,9 @@ import {
   symbolsWithBarsOfOthers,
   symbolsWithoutBars,
 } from '../database/market-days.ts';
-import { addCoverage, dropSyntheticPrices, storeBars } from '../database/prices.ts';
+import { type Bar, addCoverage, replaceBars } from '../database/prices.ts';
+import { writeInSteps } from '../database/write-in-steps.ts';
+import type { Steps } from '../turns.ts';
 import { downloadActions } from './corporate-actions.ts';
 import { type DayNeed, type Horizon, dateOrder, isBeyond, nextDate, noteSupply, noteRefusal, weekdayBefore } from './date-order.ts';
 import type { DownloadContext } from './download.ts';
@@ -205,7 +207,7 @@ async function download(
   return 'stopped';
 }
 
-/** Stores what a day's response has of the symbols, and that it covers all of them, in one transaction. */
+/** Stores what a day's response has of the symbols, and that it covers all of them. */
 async function keep(state: Progress, date: CalendarDate, { bars, refused, others }: MarketDay): Promise<'stored' | 'empty'> {
   const { database, provider, clock, wanted, report, supplied, empty } = state;
   const { source } = provider;
@@ -222,26 +224,37 @@ async function keep(state: Progress, date: CalendarDate, { bars, refused, others
   const own = bars.filter(({ symbol }) => !kept.has(symbol));
   const isPublished = date <= addDays(today, -PUBLISHED_AFTER_DAYS) || 2 * bars.length >= wanted.symbols.length;
   const isCovered = isPublished && date < today;
-  const stamp = { source, recordedAt: timestamp(clock()) };
-  await database.write(() => {
-    for (const { symbol } of own) if (dropSyntheticPrices(database, symbol)) report.syntheticReplaced.push(symbol);
-    storeBars(database, own, stamp);
-    storeMarketDay(database, date, stamp);
-    if (isCovered) cover(state, date, stamp.recordedAt);
-  });
+  const recordedAt = timestamp(clock());
+  await writeInSteps(database, keepInSteps(state, date, { bars: own, isCovered, recordedAt }));
   const symbols = own.map(({ symbol }) => symbol);
   if (!isCovered && bars.length < wanted.symbols.length) state.incomplete.add(date);
-  addTo(report.revisions, symbolsRevisedOn(database, date, { symbols, recordedAt: stamp.recordedAt }));
+  addTo(report.revisions, symbolsRevisedOn(database, date, { symbols, recordedAt }));
   return 'stored';
 }
 
-/** Within the caller's transaction. A weekend is covered with the days beside it, so that the spans of a year are one. */
-function cover({ database, provider: { source }, clock, wanted }: Progress, date: CalendarDate, recordedAt: string): void {
+/** The last step writes that the day is here: without it, the day is requested again. */
+function* keepInSteps(
+  state: Progress,
+  date: CalendarDate,
+  { bars, isCovered, recordedAt }: { bars: readonly Bar[]; isCovered: boolean; recordedAt: string },
+): Steps<void> {
+  const { database, provider, report } = state;
+  const stamp = { source: provider.source, recordedAt };
+  report.syntheticReplaced.push(...(yield* replaceBars(database, bars, stamp)));
+  if (isCovered) yield* cover(state, date, recordedAt);
+  storeMarketDay(database, date, stamp);
+}
+
+/** In steps, within the caller's transactions. A weekend is covered with the days beside it, so that the spans of a year are one. */
+function* cover({ database, provider: { source }, clock, wanted }: Progress, date: CalendarDate, recordedAt: string): Steps<void> {
   const yesterday = addDays(dateOf(clock()), -1);
   const startDate = addDays(weekdayBefore(date), 1);
   let endDate = date;
   while (endDate < yesterday && !isWeekday(addDays(endDate, 1))) endDate = addDays(endDate, 1);
-  for (const symbol of wanted.symbols) addCoverage(database, { symbol, startDate, endDate }, { source, recordedAt });
+  for (const symbol of wanted.symbols) {
+    addCoverage(database, { symbol, startDate, endDate }, { source, recordedAt });
+    yield null;
+  }
 }
 
 /** Covers the days without bars that are certainly over: a later day has bars, or they are long enough past. */
@@ -255,8 +268,10 @@ async function coverEmptyDays(state: Progress): Promise<void> {
   const past = [...empty].filter((date) => date < today && isPast(date));
   if (past.length > 0) {
     const recordedAt = timestamp(clock());
-    await database.write(() => past.forEach((date) => cover(state, date, recordedAt)));
-    for (const date of past) empty.delete(date);
+    for (const date of past) {
+      await writeInSteps(database, cover(state, date, recordedAt));
+      empty.delete(date);
+    }
   }
   report.unpublished = [...empty, ...incomplete].filter((date) => date >= wanted.first).sort();
 }

@@ -1,5 +1,6 @@
 import { type CalendarDate, addDays, dateOf, timestamp } from '../calendar.ts';
 import { dividendCoverage, storeDividends } from '../database/dividends.ts';
+import { writeInSteps } from '../database/write-in-steps.ts';
 import { ServiceError } from '../domain.ts';
 import { isKnown } from './corporate-actions.ts';
 import { type DownloadContext, MAX_UNREADABLE_IN_A_ROW } from './download.ts';
@@ -96,5 +97,5 @@ async function store(
   const endDate = addDays(dateOf(clock()), -1);
   const list = { dividends, spans: [{ symbol, startDate: from, endDate }], basis: 'as_paid' } as const;
   const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
-  await database.write(() => storeDividends(database, list, stamp));
+  await writeInSteps(database, storeDividends(database, list, stamp));
 }

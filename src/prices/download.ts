@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
-import { setImmediate } from 'node:timers/promises';
 import { type CalendarDate, type Clock, addDays, dateOf, timestamp, weekdays, weekdaysBefore } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
 import { datesOfOtherProviders } from '../database/market-days.ts';
-import { type Bar, addCoverage, countRevisions, dropSyntheticPrices, storeBars } from '../database/prices.ts';
+import { type Bar, addCoverage, countRevisions, replaceBars } from '../database/prices.ts';
+import { writeInSteps } from '../database/write-in-steps.ts';
 import type { Patience } from './patience.ts';
 import { COMPACT_BARS, type OutputSize, type PriceProvider, type ProviderResponse, type SymbolProvider } from './provider.ts';
 import { type DownloadReport, emptyReport } from './report.ts';
 
-/** Bars per transaction; requests are answered between transactions. */
-const BARS_PER_TRANSACTION = 500;
 /** After this many days a provider has certainly published a day; a bar still missing then will never come. */
 const SETTLED_AFTER_DAYS = 3;
 /** After this many unreadable responses in a row, the provider counts as unreachable. */
@@ -109,13 +107,7 @@ async function store(
   if (refused > 0) report.refusedBars.set(symbol, refused);
   const others = datesOfOtherProviders(database, symbol, provider.source);
   const own = bars.filter(({ date }) => !others.has(date));
-  for (let from = 0; from < own.length; from += BARS_PER_TRANSACTION) {
-    await database.write(() => {
-      if (from === 0 && dropSyntheticPrices(database, symbol)) report.syntheticReplaced.push(symbol);
-      storeBars(database, own.slice(from, from + BARS_PER_TRANSACTION), stamp);
-    });
-    await setImmediate();
-  }
+  report.syntheticReplaced.push(...(await writeInSteps(database, replaceBars(database, own, stamp))));
   const revisions = countRevisions(database, { symbol, recordedAt: stamp.recordedAt });
   if (revisions > 0) report.revisions.set(symbol, revisions);
   report.downloaded.push(symbol);

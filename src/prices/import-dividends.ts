@@ -66,7 +66,7 @@ function* storeBySymbol(
     const dividends = dividendsOf(symbol, payments);
     const spans = isDoubtful(symbol, collected) ? [] : spanOf(symbol, payments, options.today);
     const stamp = { source, recordedAt: timestamp(options.clock()) };
-    result.changed += storeDividends(database, { basis: BASIS, dividends, spans }, stamp);
+    result.changed += yield* storeDividends(database, { basis: BASIS, dividends, spans }, stamp);
     yield null;
   }
 }

@@ -5,6 +5,7 @@ import type { CommandDatabase, Database } from '../database/database.ts';
 import { adjustedSources } from '../database/adjusted-sources.ts';
 import { type Bar, addCoverage, dropSyntheticPrices, seriesOf, storeBars } from '../database/prices.ts';
 import { ServiceError, messageOf } from '../domain.ts';
+import { atOnce } from '../turns.ts';
 import type { PriceFile, Defect, Row } from './formats/bar.ts';
 import { takeHeader } from './formats/cells.ts';
 import { readCsv } from './formats/csv.ts';
@@ -176,7 +177,7 @@ function* prepared(
     const state = bar.symbol === last ? undefined : symbols.get(bar.symbol);
     if (state?.hasWay === false) {
       state.hasWay = true;
-      if (dropSyntheticPrices(database, bar.symbol)) summary.syntheticReplaced += 1;
+      if (atOnce(dropSyntheticPrices(database, bar.symbol))) summary.syntheticReplaced += 1;
     }
     last = bar.symbol;
     yield bar;

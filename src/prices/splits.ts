@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type CalendarDate, addDays, countDays, dateOf, timestamp } from '../calendar.ts';
 import { type Jump, storeSplits, unexplainedJumps } from '../database/splits.ts';
+import { writeInSteps } from '../database/write-in-steps.ts';
 import type { DownloadContext } from './download.ts';
 import type { SymbolProvider } from './provider.ts';
 
@@ -45,6 +46,6 @@ export async function askForSplits(context: DownloadContext<SymbolProvider>, jum
     }
     const endDate = addDays(dateOf(clock()), -1);
     const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
-    await database.write(() => storeSplits(database, { symbol, splits, endDate }, stamp));
+    await writeInSteps(database, storeSplits(database, { symbol, splits, endDate }, stamp));
   }
 }

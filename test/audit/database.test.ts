@@ -13,7 +13,7 @@ import { audit as auditHandler } from '../../src/handlers/audit.ts';
 import type { Context, LateBody } from '../../src/handlers/handler.ts';
 import { createLog } from '../../src/log.ts';
 import { readSettings } from '../../src/settings.ts';
-import { atOnce } from '../support/at-once.ts';
+import { atOnce } from '../../src/turns.ts';
 import { auditOf, fourDays, linesOf } from '../support/books.ts';
 import { childrenOf, isRunning, noProc } from '../support/processes.ts';
 import { temporaryFolder } from '../support/service.ts';

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { openDatabase, prepareOnce } from '../../src/database/database.ts';
 import { digestTable } from '../../src/database/manifest.ts';
-import { atOnce } from '../support/at-once.ts';
+import { atOnce } from '../../src/turns.ts';
 import { fourDays } from '../support/books.ts';
 import { contentOf } from '../support/folder.ts';
 import { migrateTo } from '../support/migrate-to.ts';

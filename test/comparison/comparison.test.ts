@@ -4,7 +4,7 @@ import { compareModels } from '../../src/comparison/comparison.ts';
 import type { ComparedModel } from '../../src/comparison/input.ts';
 import { pairRow } from '../../src/comparison/table.ts';
 import { createNormals } from '../../src/statistics/random.ts';
-import { atOnce } from '../support/at-once.ts';
+import { atOnce } from '../../src/turns.ts';
 import { type Options, compare, inputOf, model } from '../support/comparisons.ts';
 
 /** Returns of about 1 % a day around a mean, the same for the same name. */

@@ -7,7 +7,7 @@ import { measurePairs } from '../../src/comparison/measured-pairs.ts';
 import { findParticipants } from '../../src/comparison/participants.ts';
 import { readRecords } from '../../src/comparison/track-record.ts';
 import { measureUncertainty } from '../../src/comparison/uncertainty.ts';
-import { atOnce } from '../support/at-once.ts';
+import { atOnce } from '../../src/turns.ts';
 import { compare, stockModels } from '../support/comparisons.ts';
 import { within } from '../support/near.ts';
 

@@ -19,6 +19,7 @@ import { type Market, closingMark, openMarket } from '../../src/trading/market.t
 import { morningOf } from '../../src/trading/morning.ts';
 import { type Portfolio, quantityOf, valueOf } from '../../src/trading/portfolio.ts';
 import { briefOf } from '../../src/trading/trading-day.ts';
+import { atOnce } from '../../src/turns.ts';
 import { compare, model } from '../support/comparisons.ts';
 import { importPriceFile, storePrices } from '../support/prices.ts';
 import { copyTemplate, temporaryFolder } from '../support/service.ts';
@@ -70,10 +71,10 @@ before(async (t) => {
   (t as TestContext).after(() => database.close());
   storePrices(database, rawPrices());
   const stamp = { source: 'csv', recordedAt: '2025-10-01T00:00:00.000Z' };
-  database.transaction(() => storeSplits(database, { symbol: 'STOCK3', splits: [SPLIT], endDate: '2025-09-30' }, stamp));
+  database.transaction(() => atOnce(storeSplits(database, { symbol: 'STOCK3', splits: [SPLIT], endDate: '2025-09-30' }, stamp)));
   const [from, to] = [DATES[0] as CalendarDate, DATES.at(-1) as CalendarDate];
   const spans = SYMBOLS.map((symbol) => ({ symbol, startDate: from, endDate: to }));
-  database.transaction(() => storeDividends(database, { dividends: DIVIDENDS, spans, basis: 'as_paid' }, stamp));
+  database.transaction(() => atOnce(storeDividends(database, { dividends: DIVIDENDS, spans, basis: 'as_paid' }, stamp)));
   const key = drawKey('river', SYMBOLS, { weeks: null, from });
   const out = join(folder, 'control');
   const { bars, dividends } = await writeControlMarket(path, out, { key, from, to, name: 'control', signal: new AbortController().signal });

@@ -11,6 +11,7 @@ import { type CommandDatabase, openDatabase } from '../../src/database/database.
 import { dividendCoverage, storeDividends } from '../../src/database/dividends.ts';
 import type { PriceSource } from '../../src/database/prices.ts';
 import { storeSplits } from '../../src/database/splits.ts';
+import { atOnce } from '../../src/turns.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { storePrices } from '../support/prices.ts';
 import { copyTemplate, temporaryFolder } from '../support/service.ts';
@@ -53,8 +54,8 @@ function installed(t: TestContext): { cwd: string; database: CommandDatabase } {
   t.after(() => database.close());
   storePrices(database, PRICES);
   const stamp = { source: 'csv', recordedAt: '2025-07-01T00:00:00.000Z' };
-  database.transaction(() => storeSplits(database, { symbol: 'AAA', splits: SPLIT, endDate: '2025-06-30' }, stamp));
-  database.transaction(() => storeDividends(database, { dividends: DIVIDENDS, spans: KNOWN, basis: 'as_paid' }, stamp));
+  database.transaction(() => atOnce(storeSplits(database, { symbol: 'AAA', splits: SPLIT, endDate: '2025-06-30' }, stamp)));
+  database.transaction(() => atOnce(storeDividends(database, { dividends: DIVIDENDS, spans: KNOWN, basis: 'as_paid' }, stamp)));
   return { cwd, database };
 }
 
@@ -121,7 +122,7 @@ for (const [name, source, spans, rowsExpected] of spansOfDividends) {
     storePrices(database, PRICES, source);
     const dividends = ['2025-06-06', '2025-06-09'].map((exDate) => ({ symbol: 'AAA', exDate, cash: 1_000_000 }));
     const stamp = { recordedAt: '2025-07-01T00:00:00.000Z' };
-    storeDividends(database, { dividends, spans: [], basis: 'as_paid' }, { ...stamp, source: 'manual' });
+    atOnce(storeDividends(database, { dividends, spans: [], basis: 'as_paid' }, { ...stamp, source: 'manual' }));
     for (const [startDate, endDate] of spans)
       database.statement(`INSERT INTO dividend_coverage VALUES ('AAA', 'csv', ?, ?, 't')`).run(startDate, endDate);
     const key = { symbol: 'AAA', code: 'CODE', factor: 2, weeks: 1, splits: [] };
@@ -135,7 +136,7 @@ test('a disguised dividend above the highest is refused', () => {
   const database = openDatabase(':memory:');
   storePrices(database, PRICES);
   const dividends = [{ symbol: 'AAA', exDate: '2025-06-06', cash: 600_000_000_000 }];
-  storeDividends(database, { dividends, spans: [], basis: 'as_paid' }, { source: 'manual', recordedAt: '2025-07-01T00:00:00.000Z' });
+  atOnce(storeDividends(database, { dividends, spans: [], basis: 'as_paid' }, { source: 'manual', recordedAt: '2025-07-01T00:00:00.000Z' }));
   const key = { symbol: 'AAA', code: 'CODE', factor: 2, weeks: 1, splits: [] };
   assert.throws(() => disguisedDividends(database, key, { from: '2025-06-05', to: '2025-06-10' }), {
     code: 'no_prices',

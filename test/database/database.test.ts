@@ -6,6 +6,7 @@ import { describe, test } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { type DividendList, dividendCoverage, storeDividends } from '../../src/database/dividends.ts';
 import { migrations } from '../../src/database/schema.ts';
+import { atOnce } from '../../src/turns.ts';
 import { folderOfProcess } from '../support/folder.ts';
 import { migrateTo } from '../support/migrate-to.ts';
 import { SEED, accepted, forbidden } from '../support/schema-rows.ts';
@@ -253,7 +254,7 @@ test('a dividend that is changed or removed stays in the revision log', () => {
 test('a list of dividends adds up the payments of a date, replaces what its spans contain, and extends what is known', () => {
   const database = openDatabase(':memory:');
   const store = (list: DividendList, source: string) =>
-    database.transaction(() => storeDividends(database, list, { source, recordedAt: '2025-01-06T10:00:00.000Z' }));
+    database.transaction(() => atOnce(storeDividends(database, list, { source, recordedAt: '2025-01-06T10:00:00.000Z' })));
   const all = (sql: string) => database.statement(sql).all().map((row) => Object.values(row).join(' '));
   const dividends = () => all('SELECT symbol, ex_date, cash_e6, basis, source FROM dividends');
   const span = (symbol: string, startDate: string, endDate: string) => ({ symbol, startDate, endDate });

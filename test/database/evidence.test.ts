@@ -129,13 +129,19 @@ for (const [name, sql, said] of pasts) {
   });
 }
 
+/** How the model-days that held a symbol over a date are found: from morning to morning, each read from that date on. */
+const BY_MORNING = ['symbol=? AND held_since<?', 'symbol=? AND held_since>? AND held_since<?', 'symbol=? AND held_since=? AND date>?'];
 for (const trigger of ['split_written', 'dividend_written']) {
-  test(`${trigger} finds the model-days to compare by symbol and date in an index`, (t) => {
+  test(`${trigger} reads only the model-days to compare, and one of each morning before`, (t) => {
     const database = openDatabase(':memory:');
     t.after(() => database.close());
     const text = String(database.statement('SELECT sql FROM sqlite_schema WHERE name = ?').get(trigger)?.['sql']);
     const [update = ''] = /UPDATE session_prices[^]*?;/.exec(text) ?? [];
-    const [{ detail } = {}] = database.statement(`EXPLAIN QUERY PLAN ${update.replace(/new\.\w+/g, "'A'")}`).all();
-    assert.match(String(detail), /SEARCH session_prices .*\(symbol=\? AND held_since<\?\)/);
+    const plan = database.statement(`EXPLAIN QUERY PLAN ${update.replace(/new\.\w+/g, '?')}`).all();
+    const reads = plan.flatMap(({ detail }) => /(?:SEARCH|SCAN) (?:session_prices|own) .*/.exec(String(detail)) ?? []);
+    assert.deepEqual(reads, [
+      'SEARCH session_prices USING PRIMARY KEY (session_id=? AND symbol=?)',
+      ...BY_MORNING.map((columns) => `SEARCH ${columns.includes('=? AND date') ? 'own' : 'session_prices'} USING COVERING INDEX session_prices_by_holding (${columns})`),
+    ]);
   });
 }

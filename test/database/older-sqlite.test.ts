@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/service.ts';
 import { TABLE_NAMES } from '../support/tables.ts';
 
 /** What the schema's expressions may call: each means the same in every SQLite from 3.37 on, with values that are not null. */
-const FUNCTIONS_SINCE_3_37 = ['coalesce', 'count', 'group_concat', 'json_valid', 'julianday', 'length', 'max', 'round', 'strftime'];
+const FUNCTIONS_SINCE_3_37 = ['coalesce', 'count', 'group_concat', 'json_valid', 'julianday', 'length', 'max', 'min', 'round', 'strftime'];
 /** Until 3.41 `json_valid(NULL)` is 0 and `unixepoch` has no 'subsec'. */
 const FIRST_SAME_AS_OURS = '3.42';
 

@@ -9,6 +9,7 @@ import { storeDividends } from '../../src/database/dividends.ts';
 import { addCoverage, storeBars } from '../../src/database/prices.ts';
 import { SYMBOLS_PER_STEP, coverageSpans, knownSymbols, storedDividends, symbolPrices } from '../../src/database/records/price-coverage.ts';
 import { gapsBetween } from '../../src/prices/coverage.ts';
+import { atOnce } from '../../src/turns.ts';
 import { SEED } from '../support/schema-rows.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
@@ -152,11 +153,11 @@ test('coverage: per symbol its bars, spans, gaps and last download', async (t) =
   const stamp = { source: 'massive', recordedAt: late };
   const known = { dividends: [{ symbol: 'AAPL', exDate: '2025-10-10', cash: 260_000 }, { symbol: 'AAPL', exDate: '2025-07-11', cash: 1 }] };
   const spans = ['2025-07-01 2025-10-31', '2025-11-10 2025-11-12'].map((text) => text.split(' ') as [string, string]);
-  storeDividends(
+  atOnce(storeDividends(
     priced.database,
     { ...known, spans: spans.map(([startDate, endDate]) => ({ symbol: 'AAPL', startDate, endDate })), basis: 'as_paid' },
     stamp,
-  );
+  ));
   cover('GONE', '2025-10-01', '2025-10-31', 'alpha-vantage', early);
   priced.database.statement(`INSERT INTO price_data (symbol, date, open) VALUES ('BARE', '2025-11-10', 5)`).run();
 

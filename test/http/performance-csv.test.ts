@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, before, test } from 'node:test';
 import { storeDividends } from '../../src/database/dividends.ts';
 import { storeSplits } from '../../src/database/splits.ts';
+import { atOnce } from '../../src/turns.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { type TestService, startTestService } from '../support/service.ts';
@@ -24,7 +25,7 @@ before(async (t) => {
       QQQ  2025-11-11 505 515.1`,
   });
   const list = { dividends: [{ symbol: 'AAPL', exDate: '2025-11-11', cash: 512_350 }], spans: [], basis: 'as_paid' } as const;
-  storeDividends(service.database, list, { source: 'csv', recordedAt: '2025-11-12T00:00:00.000Z' });
+  atOnce(storeDividends(service.database, list, { source: 'csv', recordedAt: '2025-11-12T00:00:00.000Z' }));
   const script: Script = {
     'model-a 2025-11-10': [[['buy', { symbol: 'AAPL', amount: 10 }]]],
     'model-a 2025-11-11': [[['sell', { symbol: 'AAPL', amount: 4 }]]],
@@ -75,7 +76,7 @@ for (const [query, fileName, lines] of tables) {
 test('the table of actions has splits too, with the shares that they added; the table of trades has none', async () => {
   const splits = [{ symbol: 'AAPL', date: '2025-11-12', numerator: 3, denominator: 1 }];
   const stamp = { source: 'csv', recordedAt: '2025-11-12T00:00:00.000Z' };
-  service.database.transaction(() => storeSplits(service.database, { symbol: 'AAPL', splits, endDate: '2025-11-12' }, stamp));
+  service.database.transaction(() => atOnce(storeSplits(service.database, { symbol: 'AAPL', splits, endDate: '2025-11-12' }, stamp)));
   const script: Script = {
     'model-b 2025-11-11': [[['buy', { symbol: 'AAPL', amount: 10 }]]],
     'model-b 2025-11-12': [[['sell', { symbol: 'AAPL', amount: 4 }]]],

@@ -8,7 +8,7 @@ import { cancelJob } from '../../src/jobs/cancel.ts';
 import { createJobs } from '../../src/jobs/jobs.ts';
 import { silentLog } from '../../src/log.ts';
 import type { WorkerContext } from '../../src/worker/context.ts';
-import { atOnce } from '../support/at-once.ts';
+import { atOnce } from '../../src/turns.ts';
 import { storedStatus } from '../support/job-status.ts';
 import { type LargeJob, NONE_RUN, TOTAL, countOf, createIdleJob, createLargeJob, ended } from '../support/large-job.ts';
 

@@ -17,7 +17,7 @@ import { diskIsFull } from '../../src/database/storage/faults.ts';
 import { createJobs } from '../../src/jobs/jobs.ts';
 import { runThroughFaults } from '../../src/jobs/through-faults.ts';
 import { NO_DATES } from '../../src/worker/plan.ts';
-import { atOnce } from '../support/at-once.ts';
+import { atOnce } from '../../src/turns.ts';
 import { storedStatus } from '../support/job-status.ts';
 import { until } from '../support/until.ts';
 import { MODELS, NONE_RUN, SPANS, TOTAL, countOf, countsDuring, createIdleJob, createLargeJob, ended } from '../support/large-job.ts';

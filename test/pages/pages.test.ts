@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, before, test } from 'node:test';
 import { change, profit, share } from '../../src/browser/parts/format.ts';
 import { storeDividends } from '../../src/database/dividends.ts';
+import { atOnce } from '../../src/turns.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { layoutShift, loaded, overflow, visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
@@ -46,7 +47,7 @@ before(async (t) => {
   service = await startTestService(t as TestContext, { configuration, prices, agent, pages: true });
   const dividends = [{ symbol: 'AAPL', exDate: secondDate, cash: 500_000 }];
   const stamp = { source: 'csv', recordedAt: '2025-01-01T00:00:00.000Z' };
-  storeDividends(service.database, { dividends, spans: [], basis: 'as_paid' }, stamp);
+  atOnce(storeDividends(service.database, { dividends, spans: [], basis: 'as_paid' }, stamp));
   jobId = (await service.runJob({ start_date: firstDate, end_date: lastDate })).job_id;
   const hostile = encodeURIComponent(HOSTILE_MODEL);
   pages = {

@@ -6,7 +6,7 @@ import { type PriceTime, benchmarkCurve, benchmarkReturns, equalWeightLevels, le
 import { relativeFigures } from '../../src/performance/relative.ts';
 import { seriesOf } from '../../src/performance/returns.ts';
 import { type BenchmarkBar, type Levels, symbolLevels } from '../../src/performance/symbol-levels.ts';
-import { atOnce } from '../support/at-once.ts';
+import { atOnce } from '../../src/turns.ts';
 import { naiveRelative } from '../support/naive-performance.ts';
 import { rowsOf } from '../support/prices.ts';
 

@@ -9,7 +9,7 @@ import { storeBars } from '../../src/database/prices.ts';
 import { benchmarkCurve, benchmarkReturns, levelAt } from '../../src/performance/benchmark.ts';
 import { benchmarkSteps } from '../../src/performance/choose-benchmark.ts';
 import { reportBenchmark } from '../../src/performance/report-benchmark.ts';
-import { atOnce } from '../support/at-once.ts';
+import { atOnce } from '../../src/turns.ts';
 import { readPrices, storePrices } from '../support/prices.ts';
 
 const PRICES = `

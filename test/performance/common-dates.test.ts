@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CalendarDate } from '../../src/calendar.ts';
 import { type DaysOfModel, commonDatesOf } from '../../src/performance/common-dates.ts';
-import { atOnce } from '../support/at-once.ts';
+import { atOnce } from '../../src/turns.ts';
 
 const day = (number: number): CalendarDate => `2025-10-${String(number).padStart(2, '0')}`;
 /** A model with returns on these days of a month, each from the day before, or from the given one: `[6, 3]`. */

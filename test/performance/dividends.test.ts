@@ -5,7 +5,7 @@ import { lastChange } from '../../src/database/chosen.ts';
 import type { Database } from '../../src/database/database.ts';
 import { storeDividends } from '../../src/database/dividends.ts';
 import { prepareReports, reportSteps } from '../../src/performance/reports.ts';
-import { atOnce } from '../support/at-once.ts';
+import { atOnce } from '../../src/turns.ts';
 import { type Books, type Order, createBooks } from '../support/books.ts';
 import { runs } from '../support/long.ts';
 
@@ -250,10 +250,10 @@ test('a symbol of several that are held is enough for a model-day to lie in an u
     for (const date of ['2025-06-05', '2025-06-06']) books.setBar(symbol, date, { open: 100, close: 100 });
   const spans = [{ symbol: 'AAPL', startDate: '2025-06-01', endDate: '2025-06-30' }];
   const stamp = { source: 'csv', recordedAt: '2025-07-01T00:00:00.000Z' };
-  storeDividends(books.database, { dividends: [], spans, basis: 'as_paid' }, stamp);
+  atOnce(storeDividends(books.database, { dividends: [], spans, basis: 'as_paid' }, stamp));
   await books.day('2025-06-05', [['buy', 'AAPL', 1], ['buy', 'MSFT', 1]]);
   await books.day('2025-06-06');
   assert.deepEqual(reportOf(books.database).report.curve.map((day) => day.dividend_status), ['known', 'unknown']);
-  storeDividends(books.database, { dividends: [], spans: [{ ...spans[0]!, symbol: 'MSFT' }], basis: 'as_paid' }, stamp);
+  atOnce(storeDividends(books.database, { dividends: [], spans: [{ ...spans[0]!, symbol: 'MSFT' }], basis: 'as_paid' }, stamp));
   assert.deepEqual(reportOf(books.database).report.curve.map((day) => day.dividend_status), ['known', 'known']);
 });

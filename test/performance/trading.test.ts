@@ -4,8 +4,7 @@ import type { LedgerDay } from '../../src/database/records/performance.ts';
 import { type Money, fromDollars, money, toDollars } from '../../src/money.ts';
 import { holdingDaysOf, profitOf } from '../../src/performance/lots.ts';
 import { openPositions, tradingOf } from '../../src/performance/trading.ts';
-import { mapInSteps } from '../../src/turns.ts';
-import { atOnce } from '../support/at-once.ts';
+import { atOnce, mapInSteps } from '../../src/turns.ts';
 import { rowsOf } from '../support/prices.ts';
 
 /**

@@ -8,6 +8,7 @@ import { silentLog } from '../../src/log.ts';
 import { type PriceSupply, supplyPrices } from '../../src/prices/supply.ts';
 import { type Settings, readSettings } from '../../src/settings.ts';
 import { nasdaq100 } from '../../src/universe.ts';
+import { atOnce } from '../../src/turns.ts';
 import { MASSIVE_KEY, type MassiveServerOptions, massiveFaults, startMassiveServer } from '../support/massive-server.ts';
 import { runs } from '../support/long.ts';
 import { faults, startPriceServer } from '../support/price-server.ts';
@@ -358,7 +359,7 @@ for (const source of ['disguise', 'stooq'] as const) {
     storePrices(database, series('CODE', WEEK), source);
     const span = { symbol: 'CODE', startDate: '2025-11-18', endDate: '2025-11-18' };
     const list = { dividends: [{ symbol: 'CODE', exDate: '2025-11-18', cash: 1 }], spans: [span], basis: 'as_paid' } as const;
-    storeDividends(database, list, { source: 'csv', recordedAt: `${TODAY}T00:00:00.000Z` });
+    atOnce(storeDividends(database, list, { source: 'csv', recordedAt: `${TODAY}T00:00:00.000Z` }));
     await supply({ universe: 'CODE' });
     assert.deepEqual([server.requests, column('SELECT symbol, ex_date FROM dividends')], [[], ['CODE 2025-11-18']]);
     await supply({ universe: 'CODE A' });

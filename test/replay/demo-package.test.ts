@@ -39,6 +39,9 @@ test('a digit changed in a price that no model read is found by the audit of the
   const database = new DatabaseSync(path);
   database.exec('DROP TRIGGER price_data_revised; UPDATE price_data SET volume = volume + 1 WHERE date = (SELECT min(date) FROM price_data)');
   database.close();
-  const { damage, problems } = await audit(path);
-  assert.deepEqual([damage, problems.total], [['price_data is not as the manifest states it: a value in its 279 rows has changed'], 0]);
+  const found = await withNewestSchema(path, async (newest, older) => {
+    const { damage, problems } = await audit(newest);
+    return [[...(older?.damage ?? []), ...damage], problems.total];
+  });
+  assert.deepEqual(found, [['price_data is not as the manifest states it: a value in its 279 rows has changed'], 0]);
 });

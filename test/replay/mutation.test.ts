@@ -4,7 +4,7 @@ import type { SQLInputValue } from 'node:sqlite';
 import type { Database } from '../../src/database/database.ts';
 import { checkManifest, listedTables } from '../../src/database/manifest.ts';
 import { count as counted } from '../../src/sentences.ts';
-import { atOnce } from '../support/at-once.ts';
+import { atOnce } from '../../src/turns.ts';
 import { auditOf, replayOf } from '../support/books.ts';
 import { isLong } from '../support/long.ts';
 import { writeManifest } from '../support/manifest.ts';

@@ -15,9 +15,9 @@ import type { NewsSearch } from '../../src/trading/news.ts';
 import { readPrices } from './prices.ts';
 import { emptyTables } from './tables.ts';
 import { type Session, openSession } from '../../src/trading/session.ts';
-import { atOnce } from './at-once.ts';
 import { toolNames } from '../../src/trading/tools.ts';
 import { NO_COSTS } from '../../src/trading/trading-costs.ts';
+import { atOnce } from '../../src/turns.ts';
 
 export const SYMBOLS = ['AAPL', 'MSFT', 'ORLY'];
 export const MODELS = ['model-a', 'model-b'];

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type Comparison, compareModels } from '../../src/comparison/comparison.ts';
 import type { ComparedModel, ComparisonInput, Day } from '../../src/comparison/input.ts';
-import { atOnce } from './at-once.ts';
+import { atOnce } from '../../src/turns.ts';
 
 /** Comparisons for tests: models from lists of returns, work done in one go. */
 

@@ -1,7 +1,7 @@
 import type { LedgerDay, UsageTotals } from '../../src/database/records/performance.ts';
 import type { ModelRecord } from '../../src/performance/record.ts';
 import { reportModel } from '../../src/performance/report.ts';
-import { atOnce } from './at-once.ts';
+import { atOnce } from '../../src/turns.ts';
 
 export const NO_USAGE: UsageTotals = {
   steps: 0,

@@ -18,8 +18,8 @@ import { type Entry, encodeEntry } from '../../src/entry.ts';
 import { type Money, money } from '../../src/money.ts';
 import { percent } from '../../src/trading/positions.ts';
 import { nasdaq100 } from '../../src/universe.ts';
-import { atOnce } from './at-once.ts';
 import { insertWholeJob } from './whole-job.ts';
+import { atOnce } from '../../src/turns.ts';
 
 /** Databases of models that have traded for long, written by the service's own code without running jobs. */
 
@@ -80,7 +80,7 @@ function insertPrices(database: Database, dates: readonly string[]): Prices {
     storeBars(database, bars, STAMP);
     const span = { symbol, startDate: dates[0] as string, endDate: dates.at(-1) as string };
     addCoverage(database, span, STAMP);
-    storeDividends(database, { dividends: [], spans: [span], basis: 'as_paid' }, STAMP);
+    atOnce(storeDividends(database, { dividends: [], spans: [span], basis: 'as_paid' }, STAMP));
     prices.set(symbol, new Map(bars.map((bar) => [bar.date, bar])));
   }
   return prices;

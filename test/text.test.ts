@@ -13,7 +13,8 @@ test('a count agrees with its noun', () => {
 
 test('of many names some are listed and the others counted', () => {
   assert.match(list(weekdays('2025-01-06', '2025-02-18')), /^2025-01-06, .*2025-02-14 and 2 more$/);
-  assert.equal(list(['A', 'B'], 3), 'A, B and 1 more');
+  assert.equal(list(['A', 'B', 'C'], { most: 2 }), 'A, B and 1 more');
+  assert.equal(list(['A', 'B'], { total: 3 }), 'A, B and 1 more');
   assert.equal(list(['A', 'B']), 'A, B');
 });
 

@@ -139,7 +139,7 @@ function compareTerms(kind: (typeof respects)[number], all: readonly Terms[]): I
 function namesOf(terms: readonly Terms[]): string {
   return list(
     terms.map(({ model }) => model),
-    1,
+    { most: 1 },
   );
 }
 

@@ -85,7 +85,7 @@ function contentWarnings({ unreadable, revisions, refusedBars, refusedActions, s
     ...(refusedActions.length > 0
       ? [
           `${refusedActions.length} of the provider's splits and dividends could not be used: ` +
-            list(refusedActions.map(({ symbol, reason }) => `${symbol} (${reason})`), MAX_NAMED_ACTIONS),
+            list(refusedActions.map(({ symbol, reason }) => `${symbol} (${reason})`), { most: MAX_NAMED_ACTIONS }),
         ]
       : []),
     ...(syntheticReplaced.length > 0
@@ -131,7 +131,7 @@ const MAX_NAMED_JUMPS = 10;
 /** Jumps of raw prices that no provider has explained. */
 export function jumpWarnings(jumps: readonly Jump[]): string[] {
   if (jumps.length === 0) return [];
-  const named = list(jumps.slice(0, MAX_NAMED_JUMPS).map(nameOf), jumps.length);
+  const named = list(jumps.map(nameOf), { most: MAX_NAMED_JUMPS });
   return [`${POSSIBLE_SPLIT}${jumps.length === 1 ? '' : 's'}, not confirmed by a provider: ${named}`];
 }
 

@@ -190,7 +190,7 @@ function staleWarnings({ first, total }: Listed<StaleModelDay>): string[] {
   if (total === 0) return [];
   const named = list(
     first.map(({ model, date }) => `${model} ${date}`),
-    total,
+    { total },
   );
   return [`${count(total, 'stale model-day')}, whose start, prices, splits or dividends have changed since: ${named}`];
 }

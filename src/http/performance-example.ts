@@ -188,7 +188,7 @@ export const performance = {
       start_date: '2025-09-15',
       end_date: '2025-09-16',
       days: 2,
-      left_out: [{ model: 'grok-5', reason: 'It has 0 days with a return, fewer than half of the median, 22' }],
+      left_out: [{ model: 'grok-5', reason: 'It has 0 days with a return, fewer than half of the median of 22 days' }],
       left_out_days: [{ date: '2025-09-17', missing: 1, models: ['gpt-5#2'] }],
     },
     incomparable: [{ model: 'claude-sonnet-4.5', kind: 'period', reason: OTHER_PERIOD }],

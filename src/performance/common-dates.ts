@@ -66,7 +66,7 @@ export function* commonDatesOf(all: readonly DaysOfModel[]): Steps<CommonDates> 
     models: ranked.map(({ model }) => model),
     leftOut: leftOut.map(({ model, days }) => ({
       model,
-      reason: `It has ${count(days.length, 'day')} with a return, fewer than half of the median, ${median}`,
+      reason: `It has ${count(days.length, 'day')} with a return, fewer than half of the median of ${count(median, 'day')}`,
     })),
   };
 }

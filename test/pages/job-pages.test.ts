@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type JobChoice, jobChoiceIn, jobListPath, jobsRequest } from '../../src/browser/job/job-choice.ts';
-import { failuresInWords, jobCost, shortList, totalInWords } from '../../src/browser/job/job-words.ts';
+import { failuresInWords, jobCost, totalInWords } from '../../src/browser/job/job-words.ts';
+import { byReason, shortList } from '../../src/browser/parts/names.ts';
 import { datesInWords, leftOutOf } from '../../src/browser/job/left-out.ts';
 import { openedAt } from '../../src/browser/job/opened-at.ts';
 import { termsInWords } from '../../src/browser/job/terms.ts';
@@ -65,6 +66,15 @@ test('what a job left out is listed by reason: failed, then never run, then skip
   const skipped = ['skipped', 'No price data', 2, '2025-09-16', 'a,b'];
   assert.deepEqual(rows(null), [...failed, skipped], 'a model-day that waits is not left out yet');
   assert.deepEqual(rows('2025-09-19'), [...failed, ['not run', 'The job ended before it', 1, '2025-09-18', 'a'], skipped]);
+});
+
+test('what is left out for the same reason is one line, in the order of the first names', () => {
+  const entries = [['a', 'late'], ['b', 'new'], ['c', 'late'], ['d', 'late'], ['e', 'late']].map(([name = '', reason = '']) => ({ name, reason }));
+  assert.deepEqual(byReason(entries), [
+    { names: ['a', 'c', 'd', 'e'], words: 'a, c, d and 1 more, each', reason: 'late' },
+    { names: ['b'], words: 'b', reason: 'new' },
+  ]);
+  assert.deepEqual(byReason([]), []);
 });
 
 test('shortened lists of dates and names say how many there are, and costs say if some are unknown', () => {

@@ -462,6 +462,15 @@ test('a view says which file it shows, starts no job and asks for nothing that i
   assert.equal(await page.getByText('POST', { exact: true }).count(), 0);
 });
 
+test('the form that starts a job shows half a row at the end of a long list of models, so that one sees that there are more', inBrowser, async (t) => {
+  const models = Array.from({ length: 30 }, (_none, index) => ({ signature: `model-${index}`, enabled: true }));
+  const many = await startTestService(t, { configuration: { ...configuration, models }, pages: true });
+  const { page, open } = await visit(t, many.url);
+  await open('/');
+  const row = await page.waitForSelector('.trigger .choices .check');
+  assert.equal(await row.evaluate((own) => (own.parentElement?.clientHeight ?? 0) / own.clientHeight), 7.5);
+});
+
 test('what does not exist is explained in a sentence', inBrowser, async (t) => {
   const { page, open } = await visit(t, service.url, { provokes: [404, 400] });
   const missing: [string, RegExp][] = [

@@ -114,11 +114,12 @@ function markList(models: readonly ModelReport[]): HTMLElement | false {
 /** Which days the ranking covers, and which days and models it leaves out. */
 function rankingView(performance: Performance): HTMLElement {
   const { words, models, days } = rankingOf(performance);
-  const unranked = models.map(({ model, reason }) => ({ name: `${model} is not ranked`, reason }));
+  const unranked = models.map(({ model, reason }) => ({ name: model, reason }));
   const left = days.map(({ date, reason }) => ({ name: date, reason }));
   return h(
     'div.ranking',
     h('p', words.join(' ')),
+    models.length > 0 && h('p', `${counted(models.length, 'model')} ${models.length === 1 ? 'is' : 'are'} not ranked:`),
     reasonList(unranked),
     left.length > 0 && h('details.fold', h('summary', `Days that do not count: ${count(left.length)}`), reasonList(left)),
   );

@@ -1,4 +1,4 @@
-import { MISSING, cost, count, counted } from '../parts/format.ts';
+import { MISSING, cost, counted } from '../parts/format.ts';
 import type { JobEntry, Status } from '../service/responses.ts';
 
 /** What a job cost: `$1.83`; `at least $1.83` while the cost of some model-days is not known. */
@@ -14,15 +14,6 @@ export function totalInWords({ cost_usd: known, model_days_without_cost: without
   if (known === null) return without === 0 ? `No request has been sent to a model. ${table}` : `${unknown}, so there is no total. ${table}`;
   const sum = without === 0 ? `${cost(known)} in all` : `At least ${cost(known)}, because ${unknown}`;
   return `${sum}; failed model-days are included. ${table}`;
-}
-
-/** How many names a cell has room for; the others are counted. */
-const MAX_NAMED = 3;
-
-/** "gpt-5, claude and 3 more". */
-export function shortList(names: readonly string[], most = MAX_NAMED): string {
-  const named = names.slice(0, most).join(', ');
-  return names.length <= most ? named : `${named} and ${count(names.length - most)} more`;
 }
 
 /** An entry by the name of its run, or of its family with the number of its runs: `gpt-5, 3 runs`. */

@@ -2,6 +2,7 @@ import { jobPath } from '../../page-paths.ts';
 import { link, section, wayToAJob } from '../parts/blocks.ts';
 import { h, replace } from '../parts/element.ts';
 import { cost, count, duration, shortId } from '../parts/format.ts';
+import { shortList } from '../parts/names.ts';
 import { type Page, heading } from '../parts/page.ts';
 import { liveTable, numberColumn, textColumn } from '../parts/table.ts';
 import { localTime } from '../parts/time.ts';
@@ -10,7 +11,7 @@ import { poll } from '../service/poll.ts';
 import { getJobPage } from '../service/requests.ts';
 import type { Jobs } from '../service/responses.ts';
 import { type JobChoice, jobChoiceIn, jobListPath, jobsRequest } from './job-choice.ts';
-import { jobCost, shortList } from './job-words.ts';
+import { jobCost } from './job-words.ts';
 
 type Job = Jobs['jobs'][number];
 

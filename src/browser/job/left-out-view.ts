@@ -1,9 +1,9 @@
 import { section } from '../parts/blocks.ts';
 import { h } from '../parts/element.ts';
 import { count } from '../parts/format.ts';
+import { shortList } from '../parts/names.ts';
 import { numberColumn, table, textColumn } from '../parts/table.ts';
 import type { Status } from '../service/responses.ts';
-import { shortList } from './job-words.ts';
 import { type LeftOut, datesInWords, leftOutOf } from './left-out.ts';
 
 /** Reasons that are listed until the reader asks for all; each may be another text of a provider. */

@@ -1,4 +1,6 @@
 import { type Attributes, type Child, h, newId, on, replace } from './element.ts';
+import { count } from './format.ts';
+import { MAX_NAMED, byReason } from './names.ts';
 import { viewedFile } from './viewed.ts';
 
 /** The building blocks of pages: sections, buttons, links, lists, forms, dialogs. */
@@ -62,10 +64,14 @@ export function definitions(look: string, entries: readonly (readonly [string, C
   return h(`dl.${look}`, ...entries.map(([term, value]) => h('div', h('dt', term), h('dd', value))));
 }
 
-/** What is left out, each with its reason. */
+/** What is left out and why: a line for each reason, with a fold that has all names where they are many. */
 export function reasonList(entries: readonly { name: string; reason: string }[], attributes: Attributes = {}): HTMLElement | null {
   if (entries.length === 0) return null;
-  return h('ul.reasons', attributes, ...entries.map(({ name, reason }) => h('li', h('strong', name), `: ${reason}`)));
+  const all = (names: readonly string[]) => h('details.fold', h('summary', `All ${count(names.length)}`), names.join(', '));
+  const lines = byReason(entries).map(({ names, words, reason }) =>
+    h('li', h('strong', words), `: ${reason}`, names.length > MAX_NAMED && all(names)),
+  );
+  return h('ul.reasons', attributes, ...lines);
 }
 
 /** An input with its label and an optional hint. */

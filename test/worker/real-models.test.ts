@@ -350,7 +350,7 @@ test('children that wait for their models exit by themselves when their parent i
   await until('the children to end', () => !children.some(isRunning));
 });
 
-test('a child that endlessly reports failed requests is ended, and does not fill the log', async (t) => {
+test('a child that reports more failed requests than a step can have is ended, and does not fill the log', async (t) => {
   const service = await startProdService(t, {
     models: [{ signature: 'floods', openai_base_url: 'http://127.0.0.1:1/v1' }],
     agentConfig: { max_retries: 100 },

@@ -1,6 +1,7 @@
 import type { Agent, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
 import type { Readable } from 'node:stream';
 import { HTTP_URL, isHttpUrl } from './http-values.ts';
+import { count } from './sentences.ts';
 import { VERSION } from './version.ts';
 
 /**
@@ -114,7 +115,7 @@ function send<Result>(
     outgoing.destroy();
   };
   const timer = setTimeout(
-    () => giveUp({ failure: 'timeout', message: `no response within ${timeoutMs / 1000} seconds` }),
+    () => giveUp({ failure: 'timeout', message: `no response within ${count(timeoutMs / 1000, 'second')}` }),
     timeoutMs,
   );
   const abort = () => giveUp({ failure: 'aborted', message: String(signal?.reason) });

@@ -253,8 +253,8 @@ test('import-prices reports its result in a line and by its exit code', async (t
     good.stdout,
     [
       'good.csv: CSV',
-      '  imported 1 bars (1 new or changed) of 1 symbols on 1 dates, 2025-01-06 to 2025-01-06',
-      '  refused 1 rows: open is not a plausible number',
+      '  imported 1 bar (1 new or changed) of 1 symbol on 1 date, 2025-01-06 to 2025-01-06',
+      '  refused 1 row: open is not a plausible number',
       'Note: data/jobs_dev.db is reset when the service starts in DEV mode, unless PRESERVE_DEV_DATA=true is set.',
       '',
     ].join('\n'),
@@ -265,7 +265,7 @@ test('import-prices reports its result in a line and by its exit code', async (t
   );
   const kept = await runHere(['import-prices', 'good.csv'], { cwd, env: { ...DEV, PRESERVE_DEV_DATA: 'true' } });
   assert.equal(kept.code, 0);
-  assert.match(kept.stdout, /imported 1 bars \(0 new or changed\)/);
+  assert.match(kept.stdout, /imported 1 bar \(0 new or changed\)/);
   assert.doesNotMatch(kept.stdout, /Note/);
 });
 

@@ -116,9 +116,9 @@ test('in the pages foreign text stays text: nothing parses markup, sets an inlin
   ]);
 });
 
-test('the browser shares with the server only paths, printable text, hashes of text, JSON, lines of CSV, and the types of responses', () => {
+test('the browser shares with the server only paths, printable text, sentences, hashes of text, JSON, lines of CSV, and the types of responses', () => {
   const shared = filesIn('src/browser').flatMap((path) => {
-    const outside = importsOf(path).filter((target) => !/^src\/(browser\/|(page-paths|text|text-hash|json|csv-line)\.ts$)/.test(target));
+    const outside = importsOf(path).filter((target) => !/^src\/(browser\/|(page-paths|text|text-hash|sentences|json|csv-line)\.ts$)/.test(target));
     return outside.map((target) => `${path} imports ${target}`);
   });
   const responses = 'src/browser/service/responses.ts';

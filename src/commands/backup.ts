@@ -6,7 +6,7 @@ import { type Settings, readSettings } from '../settings.ts';
 import { forTerminal } from '../text.ts';
 import { ownDatabase } from './own-database.ts';
 import { writeStoppably } from './stoppable.ts';
-import { number, size } from './words.ts';
+import { counted, size } from './words.ts';
 
 /**
  * The command `backup [--job JOB-ID] [FILE]`: copies the database, or one job of it, while the service runs. 0 when the copy was
@@ -25,8 +25,8 @@ export async function backup(file: string | undefined, { job: jobId }: { job: st
 
 function describe(target: string, { bytes, jobs, modelDays, positions, bars }: BackupSummary): string {
   return (
-    `${forTerminal(target)}: ${size(bytes)}, ${number(jobs)} ${jobs === 1 ? 'job' : 'jobs'}, ${number(modelDays)} model-days, ` +
-    `${number(positions)} positions, ${number(bars)} price bars\n`
+    `${forTerminal(target)}: ${size(bytes)}, ${counted(jobs, 'job')}, ${counted(modelDays, 'model-day')}, ` +
+    `${counted(positions, 'position')}, ${counted(bars, 'price bar')}\n`
   );
 }
 

@@ -8,7 +8,7 @@ import { forTerminal } from '../text.ts';
 import { findings, listed } from './findings.ts';
 import { ownDatabase } from './own-database.ts';
 import { type ProgressLine, createProgressLine } from './progress.ts';
-import { number, size } from './words.ts';
+import { counted, number, size } from './words.ts';
 
 const FAULTY = 1;
 
@@ -66,7 +66,7 @@ function describe(path: string, { report, older, tables }: Checked): string {
   const { models, modelDays, supersededModelDays, positions, damage, problems, unverifiable, stale } = report;
   const goneBackTo =
     supersededModelDays > 0 ? ` and ${number(supersededModelDays)} superseded that they depend on` : '';
-  const what = `${number(modelDays)} model-days of ${number(models)} models${goneBackTo}, ${number(positions)} positions`;
+  const what = `${counted(modelDays, 'model-day')} of ${counted(models, 'model')}${goneBackTo}, ${counted(positions, 'position')}`;
   return [
     `${forTerminal(path)}, ${size(statSync(path).size)}`,
     ...(older === null ? [] : [`schema: version ${older.version}, of an earlier program; what follows is of a migrated copy`]),

@@ -11,7 +11,7 @@ import { WrongUsage } from './arguments.ts';
 import { checkDates } from './connect.ts';
 import { ownDatabase } from './own-database.ts';
 import { writeStoppably } from './stoppable.ts';
-import { number } from './words.ts';
+import { counted } from './words.ts';
 
 const DEFAULT_NAME = 'control';
 const MAX_SEED_LENGTH = 200;
@@ -59,7 +59,7 @@ function describe(folder: string, { key, from, to, name }: ControlMarket, { disg
   const toImport = files.map((file) => `${shown}/${file}`).join(' ');
   const span = `${shiftBack(from, key)} to ${shiftBack(to, key)}, ${count(key.weeks, 'week')} earlier`;
   return [
-    `${shown}: ${number(bars)} bars and ${count(dividends, 'dividend')} of ${count(disguises.length, 'symbol')}, ${span}`,
+    `${shown}: ${counted(bars, 'bar')} and ${count(dividends, 'dividend')} of ${count(disguises.length, 'symbol')}, ${span}`,
     ...(without.length > 0 ? [`  left out, without prices then: ${list(without.sort())}`] : []),
     'Keep key.csv and the seed away from models.',
     `Next: import-prices ${toImport}, merge universe.json into the configuration, trigger --universe ${forTerminal(name)}`,

@@ -7,7 +7,7 @@ import { readSettings } from '../settings.ts';
 import { forTerminal } from '../text.ts';
 import { createProgressLine } from './progress.ts';
 import { resetNote } from './reset-note.ts';
-import { number } from './words.ts';
+import { counted, number } from './words.ts';
 
 const NOT_ALL_IMPORTED = 1;
 const IMPORT_CACHE_MB = 32;
@@ -72,7 +72,7 @@ function describe(path: string, summary: ImportSummary): string {
   const lines = [
     `${forTerminal(path)}: ${summary.format}`,
     ...(hasImported(summary) ? describeImport(summary) : ['  nothing imported']),
-    ...[...summary.refused].map(([reason, count]) => `  refused ${number(count)} rows: ${reason}`),
+    ...[...summary.refused].map(([reason, rows]) => `  refused ${counted(rows, 'row')}: ${reason}`),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -82,17 +82,17 @@ function describeImport(summary: ImportSummary): string[] {
   if (summary.kind === 'prices') {
     const { bars, dates, syntheticReplaced } = summary;
     return [
-      `  imported ${number(bars)} bars (${number(changed)} new or changed) of ${number(symbols)} symbols` +
-        ` on ${number(dates)} dates, ${firstDate} to ${lastDate}`,
-      ...(syntheticReplaced > 0 ? [`  synthetic prices of ${number(syntheticReplaced)} symbols were replaced`] : []),
+      `  imported ${counted(bars, 'bar')} (${number(changed)} new or changed) of ${counted(symbols, 'symbol')}` +
+        ` on ${counted(dates, 'date')}, ${firstDate} to ${lastDate}`,
+      ...(syntheticReplaced > 0 ? [`  synthetic prices of ${counted(syntheticReplaced, 'symbol')} were replaced`] : []),
     ];
   }
   const { dividends, incomplete } = summary;
   return [
-    `  imported ${number(dividends)} dividends (${number(changed)} new, changed or removed) of ${number(symbols)} symbols,` +
+    `  imported ${counted(dividends, 'dividend')} (${number(changed)} new, changed or removed) of ${counted(symbols, 'symbol')},` +
       ` ex-dates ${firstDate} to ${lastDate}`,
     ...(incomplete > 0
-      ? [`  dividends of ${number(incomplete)} symbols are not known to be complete, because rows were refused`]
+      ? [`  dividends of ${counted(incomplete, 'symbol')} are not known to be complete, because rows were refused`]
       : []),
   ];
 }

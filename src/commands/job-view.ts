@@ -1,6 +1,7 @@
 import type * as v from 'valibot';
 import type { ModelDayStatus } from '../domain.ts';
 import type { statusResponse } from '../handlers/status.ts';
+import { duration } from '../sentences.ts';
 import { cleanText, cutText } from '../text.ts';
 import { progressBar } from './progress.ts';
 
@@ -71,7 +72,7 @@ export function describeEnd({ status, total_duration_seconds, error, warnings, d
     .map((detail) => `${detail.date} ${detail.model} failed: ${detail.error}`);
   const unnamed = failures.length - MAX_NAMED_FAILURES;
   return [
-    `The job is ${status} after ${total_duration_seconds} seconds.`,
+    `The job is ${status} after ${duration(total_duration_seconds ?? 0)}.`,
     ...(error ? [error] : []),
     ...failures.slice(0, MAX_NAMED_FAILURES),
     ...(unnamed > 0 ? [`and ${unnamed} more failed`] : []),

@@ -6,6 +6,11 @@ export function number(value: number): string {
   return value.toLocaleString('en-US');
 }
 
+/** "1 date", "1,000 dates". */
+export function counted(value: number, noun: string): string {
+  return `${number(value)} ${noun}${value === 1 ? '' : 's'}`;
+}
+
 /** "1.2 MB". */
 export function size(bytes: number): string {
   let value = bytes;

@@ -51,22 +51,18 @@ export function* prepareJob(context: PreparationContext, request: JobRequest): S
   const models = yield* mapInSteps(expandModels(request.models, configuration), resolve, ENTRIES_PER_STEP);
   const agentConfig = agentConfigurationFor(configuration, request.universe);
   yield null;
-  const early = planEarly(context, request, models);
+  let early: Plan | null = null;
+  try {
+    early = planRuns(context, request, models);
+  } catch {
+    // The transaction refuses the job, unless the request's Idempotency-Key has created it meanwhile.
+  }
   yield null;
   return {
     models,
     agentConfig,
     plan: () => (early?.at === lastChange(database) ? early : planRuns(context, request, models)),
   };
-}
-
-/** Null where the rules refuse the job: only the transaction knows whether its Idempotency-Key has meanwhile created it. */
-function planEarly(...job: Parameters<typeof planRuns>): Plan | null {
-  try {
-    return planRuns(...job);
-  } catch {
-    return null;
-  }
 }
 
 function planRuns({ database, settings, clock }: PreparationContext, request: JobRequest, models: readonly ResolvedRun[]): Plan {

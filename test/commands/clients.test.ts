@@ -34,7 +34,7 @@ test('trigger, watch and results are clients of a running server', async () => {
   const watched = await runApart(['watch', jobId]);
   assert.equal(watched.code, 0);
   assert.equal(watched.stderr, ['10', '11', '12'].map((day) => `2025-11-${day} simulated\n`).join(''));
-  assert.match(watched.stdout, /^The job is completed after [\d.]+ seconds\.\n$/);
+  assert.match(watched.stdout, /^The job is completed after [\d.]+ s\.\n$/);
   assert.deepEqual(await run(['watch', jobId]), watched, 'and again when it has ended');
 
   const table = await run(['results', '--job', jobId, '--model', 'other', '--date', '2025-11-10']);
@@ -298,7 +298,7 @@ test(
       live,
       /\[#+\] 100 % 3 of 3 model-days, job completed\r\nlive ###\r\n2025-11-10 to 2025-11-12: # completed/,
     );
-    assert.match(live, /\u001b\[\?7h\r\nThe job is completed after [\d.]+ seconds\.\r\n$/);
+    assert.match(live, /\u001b\[\?7h\r\nThe job is completed after [\d.]+ s\.\r\n$/);
     const { url } = await farService(t, [{ type: 'text/csv', body: 'id,model\r\n1,ev\u001b[2Jil\rx\r\n' }]);
     assert.equal(await onTerminal(`results --csv --url ${url}`), 'id,model\r\r\n1,ev\ufffd[2Jil\ufffdx\r\r\n');
   },

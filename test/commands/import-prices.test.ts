@@ -31,7 +31,7 @@ test('a file that cannot be imported is exit code 1, and the others are stored',
   const { code, stdout, stderr } = await runInProcess(['import-prices', 'good.csv', 'missing.csv'], { cwd });
   assert.equal(code, 1);
   assert.match(stderr, /Cannot import missing\.csv: ENOENT/);
-  assert.match(stdout, /imported 1 bars .*\n  refused 25 rows: a date before 1900-01-01\n  refused 1 rows: not a date/);
+  assert.match(stdout, /imported 1 bar .*\n  refused 25 rows: a date before 1900-01-01\n  refused 1 row: not a date/);
   const told = stderr.split('\n').filter((line) => line.startsWith('good.csv'));
   assert.deepEqual(
     [told.length, told[19], told[20], told[21]],
@@ -54,10 +54,10 @@ test('dividends are imported beside prices, and those in other currencies are wa
   assert.equal(code, 1);
   assert.deepEqual(stdout.split('\n'), [
     'good.csv.gz: CSV',
-    '  imported 1 bars (1 new or changed) of 1 symbols on 1 dates, 2024-05-10 to 2024-05-10',
+    '  imported 1 bar (1 new or changed) of 1 symbol on 1 date, 2024-05-10 to 2024-05-10',
     'dividends.csv: CSV of dividends',
     '  imported 2 dividends (2 new, changed or removed) of 2 symbols, ex-dates 2024-05-10 to 2024-05-14',
-    '  dividends of 1 symbols are not known to be complete, because rows were refused',
+    '  dividends of 1 symbol are not known to be complete, because rows were refused',
     '  refused 25 rows: not in USD',
     'none.json: Alpha Vantage JSON of dividends',
     '  nothing imported',

@@ -76,9 +76,11 @@ test('the result of a job, in lines without control characters', () => {
   );
   assert.equal(
     describeEnd(hostile),
-    'The job is failed after 1.5 seconds.\nbroke down\n2025-11-10 a [2J failed: it\u0027s tired\nfirst second',
+    'The job is failed after 1.5 s.\nbroke down\n2025-11-10 a [2J failed: it\u0027s tired\nfirst second',
   );
   assert.doesNotMatch(jobView(hostile, WIDE).join(''), /\p{Cc}/u);
+  const took = (total_duration_seconds: number) => describeEnd(job([], {}, { status: 'completed', total_duration_seconds }));
+  assert.deepEqual([1, 1274.306, 7_512].map(took), ['1.0 s', '21 min 14 s', '2 h 5 min'].map((time) => `The job is completed after ${time}.`));
   const many = job(weekdays('2025-01-01', '2025-12-31'), { a: 'x'.repeat(261) });
   assert.equal(describeEnd(many).split('\n').length, 52);
   assert.match(describeEnd(many), /and 211 more failed$/);

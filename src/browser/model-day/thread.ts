@@ -1,6 +1,6 @@
 import { type Json, asObject, tryParse } from '../../json.ts';
 import { type Child, h } from '../parts/element.ts';
-import { count, prettyJson, price } from '../parts/format.ts';
+import { count, counted, prettyJson, price } from '../parts/format.ts';
 import { localTime } from '../parts/time.ts';
 import type { Message } from '../service/responses.ts';
 import { speakerOf } from './speakers.ts';
@@ -64,8 +64,8 @@ function shortResult(content: Json | undefined): string {
   if (content === undefined) return '';
   const { executed, price: paid, bars, result, open, value, portfolio_value, results } = content;
   if (typeof executed === 'string') return `executed${typeof paid === 'number' ? ` at ${price(paid)}` : ''}`;
-  if (Array.isArray(bars)) return `${bars.length} bars`;
-  if (Array.isArray(results)) return `${results.length} results`;
+  if (Array.isArray(bars)) return counted(bars.length, 'bar');
+  if (Array.isArray(results)) return counted(results.length, 'result');
   const number = [result, open, paid, value, portfolio_value].find((one) => typeof one === 'number');
   return typeof number === 'number' ? price(number) : '';
 }

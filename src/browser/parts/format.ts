@@ -1,4 +1,5 @@
 import { tryParse } from '../../json.ts';
+import { duration as inWords } from '../../sentences.ts';
 
 /** Numbers and dates as people read them. A missing one is a dash; a minus sign is U+2212, so that columns align. */
 
@@ -65,17 +66,8 @@ export function tone(value: MaybeNumber): 'gain' | 'loss' | 'flat' {
   return value > 0 ? 'gain' : 'loss';
 }
 
-const MINUTE = 60;
-const HOUR = 60 * MINUTE;
-
 /** Seconds as `0.4 s`, `31 s`, `5 min 12 s`, `2 h 5 min`. */
-export const duration = formatter((seconds) => {
-  if (seconds < 10) return `${seconds.toFixed(1)} s`;
-  const rounded = Math.round(seconds);
-  if (rounded < MINUTE) return `${rounded} s`;
-  if (rounded < HOUR) return `${Math.floor(rounded / MINUTE)} min ${rounded % MINUTE} s`;
-  return `${Math.floor(rounded / HOUR)} h ${Math.floor((rounded % HOUR) / MINUTE)} min`;
-});
+export const duration = formatter(inWords);
 
 /** "1 date", "2 dates", "1,000 dates". */
 export function counted(number: number, noun: string): string {

@@ -243,7 +243,7 @@ function insertPositions(
     database
       .statement('INSERT INTO holdings (position_id, symbol, quantity) SELECT ?, key, value FROM json_each(?)')
       .run(lastInsertRowid, `{${held.slice(1)}}`);
-    return ofDigest;
+    return ofDigest.slice(1); // one flat text again: to collect the pieces of half a million rows took V8 0.3 s
   });
-  return `[${rows.join('').slice(1)}]`;
+  return `[${rows.filter((row) => row !== '').join()}]`;
 }

@@ -2,16 +2,11 @@ import type { CalendarDate } from '../calendar.ts';
 import { count } from '../sentences.ts';
 import type { Steps } from '../turns.ts';
 
-/** A date on which a model has a return, and the date that it started from; null for the model's initial cash. */
-export interface ReturnDay {
-  date: CalendarDate;
-  startDate: CalendarDate | null;
-}
-
-/** The days on which a model has a return, in order. */
-export interface DaysOfModel {
-  model: string;
-  days: readonly ReturnDay[];
+/** The returns that models share: half a million model-days are as many small numbers, not texts. */
+export interface SharedReturns {
+  models: readonly string[];
+  /** By date, and by the date that the return starts from (null for initial cash): the places in `models` of those that have it. */
+  byDate: ReadonlyMap<CalendarDate, ReadonlyMap<CalendarDate | null, readonly number[]>>;
 }
 
 /** A model that is not ranked over the common dates, and why. */
@@ -43,46 +38,41 @@ export interface CommonDates {
 /**
  * The dates on which every ranked model has a return, and all of them from the same close. After a day that a model missed, its
  * next return covers both, so that date is not common either: the models would be compared over different times. A model with
- * fewer than half of the median number of days is not ranked: it would cost the others too many. In steps: of one model, of one date.
+ * fewer than half of the median number of days is not ranked: it would cost the others too many. Of several starts of a date, the
+ * one that most models share counts; of equally many, the first. In steps: of one date.
  */
-export function* commonDatesOf(all: readonly DaysOfModel[]): Steps<CommonDates> {
-  const median = medianOf(all.map(({ days }) => days.length));
-  const ranked = all.filter(({ days }) => days.length >= median / 2);
-  const leftOut = all.filter(({ days }) => days.length < median / 2);
+export function* commonDatesOf({ models, byDate }: SharedReturns): Steps<CommonDates> {
+  const days = models.map(() => 0);
+  for (const byStart of byDate.values()) {
+    for (const places of byStart.values()) for (const place of places) days[place] = (days[place] ?? 0) + 1;
+    yield null;
+  }
+  const median = medianOf(days);
+  const isRanked = days.map((own) => own >= median / 2);
+  const nameOf = (place: number) => models[place] ?? '';
+  const byName = [...models.keys()].sort((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
+  const ranked = byName.filter((place) => isRanked[place]);
   const dates = new Set<CalendarDate>();
   const leftOutDays: LeftOutDay[] = [];
-  for (const [date, sharing] of [...(yield* mostSharedDays(ranked))].sort(([one], [other]) => (one < other ? -1 : 1))) {
-    if (sharing.size === ranked.length) {
-      dates.add(date);
-      continue;
+  for (const date of [...byDate.keys()].sort()) {
+    const groups = byDate.get(date)?.values() ?? [];
+    let sharing: number[] = [];
+    for (const places of groups) {
+      const own = places.filter((place) => isRanked[place]);
+      if (own.length > sharing.length) sharing = own;
     }
-    const without = ranked.filter(({ model }) => !sharing.has(model)).map(({ model }) => model);
-    leftOutDays.push({ date, missing: without.length, models: without.slice(0, MAX_NAMED) });
-    yield null;
-  }
-  return {
-    dates,
-    leftOutDays,
-    models: ranked.map(({ model }) => model),
-    leftOut: leftOut.map(({ model, days }) => ({
-      model,
-      reason: `It has ${count(days.length, 'day')} with a return, fewer than half of the median of ${count(median, 'day')}`,
-    })),
-  };
-}
-
-/** By date: the largest group of models with a return from the same start; of equally large ones, the first. */
-function* mostSharedDays(all: readonly DaysOfModel[]): Steps<Map<CalendarDate, ReadonlySet<string>>> {
-  const groups = new Map<CalendarDate, Map<CalendarDate | null, Set<string>>>();
-  for (const { model, days } of all) {
-    for (const { date, startDate } of days) {
-      const byStart = groups.get(date) ?? new Map<CalendarDate | null, Set<string>>();
-      groups.set(date, byStart.set(startDate, (byStart.get(startDate) ?? new Set()).add(model)));
+    if (sharing.length === ranked.length) dates.add(date);
+    else if (sharing.length > 0) {
+      const found = new Set(sharing);
+      const without = ranked.filter((place) => !found.has(place));
+      leftOutDays.push({ date, missing: without.length, models: without.slice(0, MAX_NAMED).map(nameOf) });
     }
     yield null;
   }
-  const largest = (sets: Iterable<Set<string>>) => [...sets].reduce((most, own) => (own.size > most.size ? own : most));
-  return new Map([...groups].map(([date, byStart]) => [date, largest(byStart.values())]));
+  const reasonOf = (place: number) =>
+    `It has ${count(days[place] ?? 0, 'day')} with a return, fewer than half of the median of ${count(median, 'day')}`;
+  const leftOut = byName.filter((place) => !isRanked[place]).map((place) => ({ model: nameOf(place), reason: reasonOf(place) }));
+  return { dates, leftOutDays, models: ranked.map(nameOf), leftOut };
 }
 
 /** The middle number, or the mean of the two in the middle; 0 of none. */

@@ -3,7 +3,7 @@ import { dailyReturns } from '../database/records/returns.ts';
 import { newestRun } from '../database/records/runs.ts';
 import type { Steps } from '../turns.ts';
 import { type Choice, chosenBatches } from './choice.ts';
-import { type DaysOfModel, type LeftOutDay, type LeftOutModel, type ReturnDay, commonDatesOf } from './common-dates.ts';
+import { type LeftOutDay, type LeftOutModel, type SharedReturns, commonDatesOf } from './common-dates.ts';
 import { MIN_DAYS_FOR_RISK } from './conventions.ts';
 
 /** Which of the chosen model-days count. */
@@ -38,7 +38,7 @@ export function* narrowChoice(wanted: Choice, { isClean, isCommon }: Restriction
   const clean = isClean ? yield* cleanDays(wanted) : { choice: wanted, cleanAfter: null, withoutCleanDays: [] };
   if (!isCommon) return { ...clean, common: null };
   const { choice } = clean;
-  const { dates, models, leftOut, leftOutDays } = yield* commonDatesOf(yield* returnDays(choice));
+  const { dates, models, leftOut, leftOutDays } = yield* commonDatesOf(yield* sharedReturns(choice));
   const ordered = [...dates].sort();
   const common = { start: ordered[0] ?? null, end: ordered.at(-1) ?? null, days: dates.size, leftOut, leftOutDays };
   return { ...clean, choice: { ...choice, models, dates }, common };
@@ -93,19 +93,24 @@ function* cleanRecords(choice: Choice): Steps<Map<string, CleanRecord>> {
   return inOrder(records);
 }
 
-/** The chosen days on which each model has a return, by model. */
-function* returnDays(choice: Choice): Steps<DaysOfModel[]> {
-  const days = new Map<string, ReturnDay[]>();
+/** Which of the chosen models have a return on which of the chosen days. */
+function* sharedReturns(choice: Choice): Steps<SharedReturns> {
+  const places = new Map<string, number>();
+  const byDate = new Map<CalendarDate, Map<CalendarDate | null, number[]>>();
   for (const batch of chosenBatches(choice)) {
     const returns = dailyReturns(choice.database, batch);
     for (const [index, { model, date, startDate }] of batch.entries()) {
-      const own = days.get(model) ?? [];
-      if (typeof returns[index] === 'number') own.push({ date, startDate });
-      days.set(model, own);
+      const place = places.get(model) ?? places.size;
+      places.set(model, place);
+      if (typeof returns[index] !== 'number') continue;
+      const byStart = byDate.get(date) ?? new Map<CalendarDate | null, number[]>();
+      const sharing = byStart.get(startDate) ?? [];
+      sharing.push(place);
+      byDate.set(date, byStart.set(startDate, sharing));
     }
     yield null;
   }
-  return [...inOrder(days)].map(([model, own]) => ({ model, days: own }));
+  return { models: [...places.keys()], byDate };
 }
 
 function inOrder<Value>(byModel: ReadonlyMap<string, Value>): Map<string, Value> {

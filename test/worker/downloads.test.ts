@@ -5,6 +5,7 @@ import { type Script, scriptedAgent } from '../support/agents.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { type PriceServerOptions, faults, startPriceServer } from '../support/price-server.ts';
 import { TODAY, clockFrom, startTestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const KEY = 'SECRET0123456789';
 const HISTORY = weekdaysBefore(TODAY, 100);
@@ -114,7 +115,7 @@ test('the service stops immediately while it waits for a rate limit, and the job
   const prices = `${series('AAPL', HISTORY)}\n${series('ORLY', HISTORY)}`;
   const { server, service } = await start(t, { prices, fault: () => faults.perSecond });
   const { body } = await service.post('/simulate/trigger', { start_date: '2025-11-20', end_date: '2025-11-20' });
-  while (server.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await until('the provider to be asked', () => server.requests.length > 0);
   assert.equal((await service.get(`/simulate/status/${body.job_id}`)).body.status, 'downloading_data');
   const { length } = server.requests;
   await service.stop();
@@ -131,7 +132,7 @@ test('a trigger and a status get responses while prices are downloaded', async (
       index === 0 ? (response) => void (release = () => response.writeHead(503).end()) : undefined,
   });
   const { body } = await service.post('/simulate/trigger', { start_date: '2025-11-20', end_date: '2025-11-20' });
-  while (server.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await until('the provider to be asked', () => server.requests.length > 0);
   const refused = await service.post('/simulate/trigger', { start_date: '2025-11-20', end_date: '2025-11-20' });
   assert.match(refused.body.detail, /already running or pending/, 'downloading_data is unfinished');
   release();

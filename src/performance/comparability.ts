@@ -47,7 +47,8 @@ export type IncomparableModel = Incomparability & { model: string };
 
 /** What makes models incomparable with the others, except stale days. The reference is the terms that most models share. */
 export function compareModels(periods: readonly ModelPeriod[], terms: TradingTerms): Map<string, Incomparability[]> {
-  const all = periods.map((period) => termsOf(period, terms));
+  const universes: Universes = new Map();
+  const all = periods.map((period) => termsOf(period, { ...terms, universes }));
   const findings = [...comparePeriods(all), ...respects.flatMap((respect) => compareTerms(respect, all))];
   const found = new Map<string, Incomparability[]>();
   for (const { model, kind, reason } of findings) found.set(model, [...(found.get(model) ?? []), { kind, reason }]);
@@ -61,7 +62,13 @@ export function staleness(stale: number, days: number): Incomparability[] {
   return [{ kind: 'stale', reason: `${these}: what they started from has changed since` }];
 }
 
-function termsOf({ model, start, end, days, jobIds }: ModelPeriod, { configurations, initialCash }: TradingTerms): Terms {
+/** Thousands of models share a configuration, whose symbols are sorted once. */
+type Universes = Map<AgentConfiguration, [key: string, words: string]>;
+
+function termsOf(
+  { model, start, end, days, jobIds }: ModelPeriod,
+  { configurations, initialCash, universes }: TradingTerms & { universes: Universes },
+): Terms {
   const used = new Set<AgentConfiguration>();
   for (const job of jobIds) {
     const configuration = configurations.get(job);
@@ -74,7 +81,7 @@ function termsOf({ model, start, end, days, jobIds }: ModelPeriod, { configurati
     end,
     days,
     costs: new Map([...used].map(costsOf)),
-    universe: new Map([...used].map(symbolsOf)),
+    universe: new Map([...used].map((configuration) => universeIn(configuration, universes))),
     initial_cash: new Map(cash === null ? [] : [[`${cash}`, `${toDollars(cash)} dollars`]]),
     dividends: new Map([...used].map(({ dividends }) => (dividends ? ['on', 'paid'] : ['off', 'not paid']))),
   };
@@ -90,9 +97,13 @@ function costsOf(configuration: AgentConfiguration): [key: string, words: string
   return [`${perTrade} ${commission} ${slippage}`, words.join(', ') || 'none'];
 }
 
-function symbolsOf(configuration: AgentConfiguration): [key: string, words: string] {
+function universeIn(configuration: AgentConfiguration, universes: Universes): [key: string, words: string] {
+  const known = universes.get(configuration);
+  if (known !== undefined) return known;
   const symbols = universeOf(configuration);
-  return [symbols.toSorted().join(' '), count(symbols.length, 'symbol')];
+  const universe: [string, string] = [symbols.toSorted().join(' '), count(symbols.length, 'symbol')];
+  universes.set(configuration, universe);
+  return universe;
 }
 
 /** Compares with the most common period; of several equally common ones, with the one that has the most days. */
@@ -137,10 +148,8 @@ function compareTerms(kind: (typeof respects)[number], all: readonly Terms[]): I
 }
 
 function namesOf(terms: readonly Terms[]): string {
-  return list(
-    terms.map(({ model }) => model),
-    { most: 1 },
-  );
+  const first = terms.slice(0, 1).map(({ model }) => model); // only it is named, and thousands of models may differ from it
+  return list(first, { total: terms.length });
 }
 
 /** The largest group with the same key; the first of several that are equally large. */

@@ -118,3 +118,20 @@ test('what makes models incomparable: stale days', () => {
     { kind: 'stale', reason: '1 of its 5 model-days is stale: what they started from has changed since' },
   ]);
 });
+
+test('the symbols of a configuration are read once, however many models traded them', () => {
+  const { plain } = Object.fromEntries(configurations);
+  assert.ok(plain);
+  let reads = 0;
+  const counted = {
+    ...plain,
+    get stock_symbols() {
+      reads += 1;
+      return ['AAPL'];
+    },
+  };
+  const period = { start: '2025-06-02', end: '2025-06-04', days: 3, jobIds: new Set(['job']) };
+  const periods = ['a', 'b', 'c'].map((model) => ({ ...period, model }));
+  assert.deepEqual([...compareModels(periods, { configurations: new Map([['job', counted]]), initialCash: new Map() })], []);
+  assert.equal(reads, 1);
+});

@@ -46,7 +46,7 @@ export interface StoredJob {
 }
 
 /** Up to so many model-days a job gets when it is created, in a few milliseconds; a larger one gets them before it runs. */
-const MODEL_DAYS_WITH_JOB = 500;
+const MODEL_DAYS_WITH_JOB = 1_000;
 
 /** Inserts a job with its runs, and with its model-days unless they are many; within the caller's transaction. */
 export function insertJob(database: Database, job: NewJob): void {

@@ -76,9 +76,9 @@ test('rules refuse a job in its transaction, once it is known that its Idempoten
   assert.deepEqual(await jobs.submit(done, 'key'), job);
 });
 
-test('a job of up to 500 model-days has them from the beginning, a larger one gets them before it runs', (t) => {
+test('a job of up to 1,000 model-days has them from the beginning, a larger one gets them before it runs', (t) => {
   const { database } = start(t, { models: 1 });
-  for (const [runs, expected] of [[250, 500], [251, 0]] as const) {
+  for (const [runs, expected] of [[500, 1_000], [501, 0]] as const) {
     const days = { startDate: '2023-10-05', endDate: '2023-10-06', dates: ['2023-10-05', '2023-10-06'], createdAt: '2023-10-10T00:00:00.000Z' };
     const ofModels = modelNames(runs).map((model) => ({ model, startDate: '2023-10-05' }));
     database.statement(`UPDATE jobs SET status = 'failed', completed_at = created_at`).run();

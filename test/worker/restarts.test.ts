@@ -53,7 +53,10 @@ async function restart(
   { folder, jobId, limits = everyLife }: { folder: string; jobId: string; limits?: Options['limits'] },
 ): Promise<any> {
   const service = await serve(t, { script: waiting, folder, limits });
-  const { body } = await service.get(`/simulate/status/${jobId}`);
+  const body = await until('the job to go on or to end', async () => {
+    const { body: found } = await service.get(`/simulate/status/${jobId}`);
+    return found.status !== 'downloading_data' && found;
+  });
   await service.stop();
   return body;
 }

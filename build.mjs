@@ -154,6 +154,17 @@ export default Object.assign((value, message) => void (value || fail()(value, me
   equal: (one, other, message) => void (Object.is(one, other) || fail().equal(one, other, message)),
 });`;
 
+/** SQL without its indentation, which minifying leaves in. The lines stay, for stack traces. */
+const flatSql = {
+  name: 'flat-sql',
+  setup({ onLoad }) {
+    onLoad({ filter: /src[\\/]database[\\/].*\.ts$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replaceAll(/\n +/g, '\n'),
+      loader: 'ts',
+    }));
+  },
+};
+
 /** Included in the program as text too, in syntax that an old Node can parse. */
 function isSupported(version) {
   var parts = version.split('.').map(Number);
@@ -206,7 +217,7 @@ async function buildProgram() {
       PAGES: JSON.stringify(pages.files),
       'import.meta.filename': '__filename', // the output is CommonJS
     },
-    plugins: [madeAtBuild, nodeModulesOnce],
+    plugins: [madeAtBuild, nodeModulesOnce, flatSql],
   });
   const packages = new Set([...packagesIn(metafile), ...agent.packages, ...pages.packages]);
   const licences = [`Trading Simulation Service\n\n${licenceIn('.')}`, ...[...packages].sort().map(packageLicence)];

@@ -30,12 +30,16 @@ function giveTurn(): void {
   if (newcomers.length + others.length > 0) setImmediate(giveTurn);
 }
 
-/** Works in slices through steps that take a fraction of a slice each. Resolves to what the generator returns. */
-export async function bySlices<Result>(steps: Iterator<unknown, Result, void>): Promise<Result> {
+/**
+ * Works in slices through steps that take a fraction of a slice each, and calls `onPause` after every pause; what that throws ends
+ * the work. Resolves to what the generator returns.
+ */
+export async function bySlices<Result>(steps: Iterator<unknown, Result, void>, onPause = () => {}): Promise<Result> {
   for (;;) {
     const step = forSlice(steps);
     if (step.done === true) return step.value;
     await nextTurn();
+    onPause();
   }
 }
 
@@ -98,9 +102,9 @@ export function atOnce<Result>(steps: Steps<Result>): Result {
 /** Items that are mapped without a pause: some milliseconds at most for what takes microseconds. */
 const ITEMS_PER_STEP = 2_000;
 
-/** As `map`, for long lists, with pauses. */
+/** As `map`, for much to do, with pauses. */
 export function* mapInSteps<Item, Result>(
-  items: readonly Item[],
+  items: Iterable<Item>,
   map: (item: Item) => Result,
   itemsPerStep = ITEMS_PER_STEP,
 ): Steps<Result[]> {

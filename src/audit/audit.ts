@@ -4,7 +4,7 @@ import {
   activeModelDaysByModel,
   auditedDates,
   auditedSessions,
-  ledgerRecords,
+  lastRecord,
   supersededStarts,
 } from '../database/audit.ts';
 import type { Reader } from '../database/database.ts';
@@ -12,9 +12,9 @@ import { storageFaultOf } from '../database/storage/faults.ts';
 import { examineDatabase } from '../database/integrity.ts';
 import { checkManifest } from '../database/manifest.ts';
 import { withSnapshot } from '../database/snapshot.ts';
-import { createHistory, dividendsBySymbol, splitsBySymbol } from './history.ts';
+import { createCorporateActions, createHistory } from './history.ts';
 import type { Listed } from '../domain.ts';
-import { SLICE_MS, type Steps, bySlices, nextTurn } from '../turns.ts';
+import { type Steps, bySlices } from '../turns.ts';
 import { type AuditedDay, type ClosingState, auditModelDay } from './model-day.ts';
 
 /** Findings listed by name; the rest are only counted. */
@@ -70,20 +70,11 @@ export async function audit(path: string, { onProgress, signal, isReadOnly = fal
       examineDatabase(snapshot, ended, { isReadOnly }),
       readLedger(snapshot, report, { signal: ended, ...(onProgress && { onProgress }) }),
     ]);
-    const changed = await bySlices(whileWanted(checkManifest(snapshot), signal));
+    const changed = await bySlices(checkManifest(snapshot), () => signal?.throwIfAborted());
     report.damage.unshift(...damage, ...changed);
     for (const { problem, ...modelDay } of misfits) addTo(report.problems, { ...modelDay, sentences: [problem] });
     return { ...report, stale };
   });
-}
-
-/** The same steps, until the signal comes. */
-function* whileWanted<Result>(steps: Steps<Result>, signal: AbortSignal | undefined): Steps<Result> {
-  for (let step = steps.next(); ; step = steps.next()) {
-    signal?.throwIfAborted();
-    if (step.done === true) return step.value;
-    yield null;
-  }
 }
 
 /** Runs both at the same time. When one fails, or the signal comes, the other is ended; nothing is left running when it settles. */
@@ -124,37 +115,38 @@ export function emptyReport(): AuditReport {
   return { ...counts, damage: [], problems: nothing(), unverifiable: nothing(), stale: nothing() };
 }
 
-/**
- * Recomputes every active model-day and those it depends on, date by date and in slices, adding to the report. Memory holds
- * only the last day of each model and the bars of one date.
- */
+/** Recomputes every active model-day and those it depends on, date by date and in slices, adding to the report. */
 export async function auditLedger(
   reader: Reader,
   report: AuditReport,
   { onProgress = () => {}, signal }: AuditOptions = {},
 ): Promise<void> {
   const { modelDays: total } = await bySlices(countActive(reader));
+  const onPause = () => {
+    onProgress(report.modelDays, total);
+    signal?.throwIfAborted();
+  };
+  onPause();
+  await bySlices(auditModelDays(reader, report), onPause);
+  onPause();
+}
+
+/** Memory holds only the last day of each model, the bars of one date, and the splits and dividends of what is held. */
+function* auditModelDays(reader: Reader, report: AuditReport): Steps<void> {
   const closings = createClosings(reader);
-  const known = { splits: splitsBySymbol(reader), dividends: dividendsBySymbol(reader) };
+  const corporateActions = createCorporateActions(reader);
   let needed: ReadonlySet<number> | undefined;
-  let sliceEnd = 0;
   for (const date of auditedDates(reader)) {
-    const history = createHistory(reader, date, known);
+    const history = createHistory(reader, date, corporateActions);
     for (const session of auditedSessions(reader, date)) {
-      if (performance.now() >= sliceEnd) {
-        onProgress(report.modelDays, total);
-        await nextTurn();
-        signal?.throwIfAborted();
-        sliceEnd = performance.now() + SLICE_MS;
-      }
-      if (session.status === 'superseded') needed ??= await bySlices(supersededStarts(reader));
+      yield null;
+      if (session.status === 'superseded') needed ??= yield* supersededStarts(reader);
       if (session.status === 'superseded' && !needed?.has(session.sessionId)) continue;
-      const day = auditModelDay(history, session, closings.before);
+      const day = yield* auditModelDay(history, session, closings.before);
       closings.remember(session, day);
       record(report, session, day);
     }
   }
-  onProgress(report.modelDays, total);
 }
 
 /** The models that have active model-days, and the number of these. */
@@ -181,7 +173,7 @@ function createClosings(reader: Reader): Closings {
     before({ model, startedFrom }) {
       if (startedFrom === null) return [];
       const known = last.get(model);
-      const stored = known?.sessionId === startedFrom ? known.stored : ledgerRecords(reader, startedFrom).at(-1);
+      const stored = known?.sessionId === startedFrom ? known.stored : lastRecord(reader, startedFrom);
       return [stored, corrected.get(startedFrom)].filter((state) => state !== null && state !== undefined);
     },
     remember({ model, sessionId }, { stored, corrected: right }) {

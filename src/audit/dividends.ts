@@ -2,7 +2,7 @@ import type { CalendarDate } from '../calendar.ts';
 import { type DividendVersion, hadDividendsInPrices, wasAdjusted } from '../database/audit.ts';
 import type { KnownDividend } from '../database/evidence.ts';
 import { type DividendTerms, cashPerShare } from '../trading/dividends.ts';
-import { type History, type TimeSpan, inPlaces, isLost, isThereAllThrough, possibleVersions } from './history.ts';
+import { type History, type TimeSpan, isLost, isThereAllThrough, possibleVersions } from './history.ts';
 import { LOST, type Note } from './notes.ts';
 
 /** A dividend as it may have been read within a span of time. */
@@ -15,17 +15,14 @@ interface PossibleDividend {
   isComplete: boolean;
 }
 
-/** The dividends of some symbols after a date up to that of the history, in order, as they may have been read within a span. */
+/** The dividends of a symbol after a date up to that of the history, in order, as they may have been read within a span. */
 export function dividendsWithin(
   history: History,
-  symbols: readonly string[],
+  symbol: string,
   { after, span }: { after: CalendarDate; span: TimeSpan },
 ): PossibleDividend[] {
-  const all = symbols
-    .flatMap((symbol) => history.dividends.get(symbol) ?? [])
-    .filter(({ exDate }) => exDate > after && exDate <= history.date);
-  return inPlaces(all, ({ exDate }) => exDate).map((versions) => {
-    const { symbol, exDate } = versions[0];
+  const all = history.dividends(symbol).filter(({ exDate }) => exDate > after && exDate <= history.date);
+  return [...Map.groupBy(all, ({ exDate }) => exDate)].map(([exDate, versions]) => {
     const contained = [span.from, span.to].map((instant) => hadDividendsInPrices(history.reader, symbol, instant));
     const isCertain = isThereAllThrough(versions, span) && !contained.includes(true);
     const known = contained.includes(false) ? possibleVersions(versions, span) : [];
@@ -47,7 +44,7 @@ function conversionsOf(
   const adjusted = [span.from, span.to].map((instant) => wasAdjusted(reader, symbol, instant));
   const same = adjusted.includes(basis === 'split_adjusted') ? [''] : [];
   if (!adjusted.includes(basis !== 'split_adjusted')) return { texts: same, isComplete: true };
-  const since = inPlaces((splits.get(symbol) ?? []).filter(({ date }) => date >= exDate), ({ date }) => date);
+  const since = [...Map.groupBy(splits(symbol).filter(({ date }) => date >= exDate), ({ date }) => date).values()];
   const lists = since.reduce<string[][]>(
     (products, versions) => {
       const known = possibleVersions(versions, span).map((split) => `${split.date} ${split.numerator}:${split.denominator}`);
@@ -69,25 +66,21 @@ export function checkDividends(known: readonly KnownDividend[], possible: readon
     if (used.paid !== right)
       note(`it paid ${inDollars(used.paid)} per share for the dividend of ${placeOf(used)}, should be ${inDollars(right)}`);
   }
-  for (const { choices, isComplete, ...place } of possible) {
-    const used = known.find((other) => isSamePlace(place, other));
+  const unexpected = new Map(known.map((used) => [placeOf(used), used]));
+  for (const { choices, isComplete, ...dividend } of possible) {
+    const place = placeOf(dividend);
+    const used = unexpected.get(place);
+    unexpected.delete(place);
     if (choices.some((choice) => (choice === null ? used === undefined : isSame(choice, used)))) continue;
-    const said = `it used ${used ? `${nameOfDividend(used)} as the dividend` : 'no dividend'} of ${placeOf(place)}`;
+    const said = `it used ${used ? `${nameOfDividend(used)} as the dividend` : 'no dividend'} of ${place}`;
     note(isComplete ? `${said}, which is not what was known at the time` : `${said}; ${LOST}`, { isComplete });
   }
-  for (const used of known)
-    if (!possible.some((dividend) => isSamePlace(dividend, used)))
-      note(`it used ${nameOfDividend(used)} as the dividend of ${placeOf(used)}, and none was known at the time`);
+  for (const [place, used] of unexpected)
+    note(`it used ${nameOfDividend(used)} as the dividend of ${place}, and none was known at the time`);
 }
 
-type Place = Pick<KnownDividend, 'symbol' | 'exDate'>;
-
-function placeOf({ symbol, exDate }: Place): string {
+function placeOf({ symbol, exDate }: Pick<KnownDividend, 'symbol' | 'exDate'>): string {
   return `${symbol} on ${exDate}`;
-}
-
-function isSamePlace(one: Place, other: Place): boolean {
-  return one.symbol === other.symbol && one.exDate === other.exDate;
 }
 
 function isSame(one: DividendTerms, other: DividendTerms | undefined): boolean {

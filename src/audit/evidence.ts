@@ -1,12 +1,14 @@
 import type { AuditedSession, BarVersion } from '../database/audit.ts';
 import type { Evidence, KnownSplit, Mark } from '../database/evidence.ts';
 import { formatDollars, fromDollars } from '../money.ts';
+import { type Steps, mapInSteps } from '../turns.ts';
 import { checkDividends, dividendsWithin } from './dividends.ts';
 import {
   type History,
   type TimeSpan,
   type PossibleSplit,
   earlierBars,
+  inPlaces,
   isLost,
   isThereAllThrough,
   possibleVersions,
@@ -20,6 +22,8 @@ import { LOST, type Note } from './notes.ts';
  * import writes thousands of bars in one). For this long its predecessor may still be read.
  */
 const MAX_COMMIT_DELAY_MS = 60_000;
+/** Symbols whose prices, splits or dividends are compared without a pause. */
+const SYMBOLS_PER_STEP = 10;
 
 /** A price that a session used, and which price of a bar it is. */
 interface Used {
@@ -32,22 +36,29 @@ interface Used {
  * Compares a session's evidence with the prices, splits and dividends as they were when it read them. `held` are the symbols that it
  * held in the morning.
  */
-export function checkEvidence(
+export function* checkEvidence(
   day: History,
   { openedAt, startedAt, completedAt, pastDate, paysDividends }: AuditedSession,
   { evidence, held, note }: { evidence: Evidence; held: readonly string[]; note: Note },
-): void {
+): Steps<void> {
   const since = (start: string): TimeSpan => ({ from: justBefore(start), to: completedAt });
   const [atOpening, atCommit] = [since(openedAt), since(completedAt)];
-  for (const { symbol, open, close } of evidence.prices) {
-    if (open !== null) checkPrice(day, { symbol, name: 'open', mark: open }, { span: atOpening, note });
-    if (close !== null) checkPrice(day, { symbol, name: 'close', mark: close }, { span: atCommit, note });
+  for (const [index, { symbol, open, close }] of evidence.prices.entries()) {
+    for (const [name, mark, span] of [['open', open, atOpening], ['close', close, atCommit]] as const) {
+      if (mark === null || fits(day, { symbol, name, mark }, span)) continue;
+      noteMisfit(day, { symbol, name, mark }, { span, note });
+      yield null;
+    }
+    if ((index + 1) % SYMBOLS_PER_STEP === 0) yield null;
   }
   if (pastDate === null) return;
   // Splits and dividends are read at the start, or later by a process that resumed the session.
   const read = { after: pastDate, span: since(startedAt) };
-  checkSplits(evidence.splits, splitsWithin(day, held, read), note);
-  checkDividends(evidence.dividends, paysDividends ? dividendsWithin(day, held, read) : [], note);
+  const splits = yield* mapInSteps(held, (symbol) => splitsWithin(day, symbol, read), SYMBOLS_PER_STEP);
+  checkSplits(evidence.splits, inPlaces(splits, ({ date }) => date), note);
+  const paying = paysDividends ? held : [];
+  const dividends = yield* mapInSteps(paying, (symbol) => dividendsWithin(day, symbol, read), SYMBOLS_PER_STEP);
+  checkDividends(evidence.dividends, inPlaces(dividends, ({ exDate }) => exDate), note);
 }
 
 /** The open or the close of a bar in dollars; where no close is known, holdings are marked at the open. */
@@ -55,9 +66,8 @@ function dollarsOf({ open, close }: BarVersion, name: Used['name']): number {
   return name === 'open' ? open : (close ?? open);
 }
 
-function checkPrice(day: History, used: Used, { span, note }: { span: TimeSpan; note: Note }): void {
-  if (fits(day, used, span)) return;
-  const { symbol, name, mark } = used;
+/** Reads all earlier bars of the symbol, which takes milliseconds. */
+function noteMisfit(day: History, { symbol, name, mark }: Used, { span, note }: { span: TimeSpan; note: Note }): void {
   const own = day.bars(symbol);
   const isComplete = ![own, ...earlierBars(day, symbol)].some((versions) => isLost(versions, span));
   const bar = versionAt(own, span.to);
@@ -87,7 +97,7 @@ function isAdjusted(
   { symbol, dollars, mark }: { symbol: string; dollars: number; mark: Mark },
   span: TimeSpan,
 ): boolean {
-  const ratios = splitsWithin(day, [symbol], { after: mark.date, span }).reduce(
+  const ratios = splitsWithin(day, symbol, { after: mark.date, span }).reduce(
     (products, { choices }) =>
       products.flatMap((ratio) =>
         choices.map((split) => (split === null ? ratio : ratio * (split.numerator / split.denominator))),
@@ -98,22 +108,21 @@ function isAdjusted(
 }
 
 function checkSplits(known: readonly KnownSplit[], possible: readonly PossibleSplit[], note: Note): void {
+  const unexpected = new Map(known.map((used) => [placeOf(used), used]));
   for (const { choices, isComplete, ...split } of possible) {
-    const used = known.find((other) => isSameDay(split, other));
+    const place = placeOf(split);
+    const used = unexpected.get(place);
+    unexpected.delete(place);
     if (used?.numerator === null) continue; // its record has the ratio
     if (choices.some((choice) => (choice === null ? used === undefined : isSameRatio(choice, used)))) continue;
-    const said = `it used ${used ? `${nameOf(used)} as the split` : 'no split'} of ${split.symbol} on ${split.date}`;
+    const said = `it used ${used ? `${nameOf(used)} as the split` : 'no split'} of ${place}`;
     note(isComplete ? `${said}, which is not what was known at the time` : `${said}; ${LOST}`, { isComplete });
   }
-  for (const used of known)
-    if (!possible.some((split) => isSameDay(split, used)))
-      note(`it used ${nameOf(used)} as the split of ${used.symbol} on ${used.date}, and none was known at the time`);
+  for (const [place, used] of unexpected) note(`it used ${nameOf(used)} as the split of ${place}, and none was known at the time`);
 }
 
-type Day = Pick<KnownSplit, 'symbol' | 'date'>;
-
-function isSameDay(one: Day, other: Day): boolean {
-  return one.symbol === other.symbol && one.date === other.date;
+function placeOf({ symbol, date }: Pick<KnownSplit, 'symbol' | 'date'>): string {
+  return `${symbol} on ${date}`;
 }
 
 type Ratio = Pick<KnownSplit, 'numerator' | 'denominator'>;

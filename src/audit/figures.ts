@@ -1,8 +1,10 @@
+import { RECORDS_PER_STEP } from '../database/audit.ts';
 import type { PositionRow } from '../database/sessions.ts';
 import { type Evidence, marksIn } from '../database/evidence.ts';
 import { type Money, formatDollars, money } from '../money.ts';
 import { type Portfolio, valueOf } from '../trading/portfolio.ts';
 import { percent } from '../trading/positions.ts';
+import { type Steps, mapInSteps } from '../turns.ts';
 import type { Note } from './notes.ts';
 
 /** Records with the portfolios they may have, as `replay` returns them, and the values that the day may have started from. */
@@ -16,19 +18,20 @@ export interface Figures {
  * Checks the amounts in a day's records: holdings valued at the closing marks, and the profit against the value that the day
  * started from. Returns what each record should be worth; null where a price is missing.
  */
-export function checkFigures(
+export function* checkFigures(
   { records, portfolios, startValues }: Figures,
   { evidence, note }: { evidence: Evidence; note: Note },
-): (Money | null)[] {
+): Steps<(Money | null)[]> {
   const marks = marksIn(evidence);
   const isComplete = evidence.prices.every(({ close }) => close !== null);
-  return records.map((record, index) => {
+  const check = ([index, record]: [number, PositionRow]) => {
     const worths = portfolios[index]?.map((portfolio) => valueAt(portfolio, marks)) ?? [];
     const known = { isComplete: isComplete || worths[0] !== null };
     const noteHere = (sentence: string) => note(`action ${record.actionId}: ${sentence}`, known);
     checkRecord(record, { worths, startValues, note: noteHere });
     return worths[0] ?? null;
-  });
+  };
+  return yield* mapInSteps(records.entries(), check, RECORDS_PER_STEP);
 }
 
 function checkRecord(

@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import type { CalendarDate } from '../calendar.ts';
 import {
   type BarVersion,
@@ -27,47 +26,40 @@ interface Lifetime {
 /** All versions of one row, newest first. */
 export type Versions<Version extends Lifetime> = readonly Version[];
 
-/** All versions of each symbol's splits, by date. */
-export type Splits = ReadonlyMap<string, readonly SplitVersion[]>;
-
-/** All versions of each symbol's dividends, by ex-date. */
-export type Dividends = ReadonlyMap<string, readonly DividendVersion[]>;
+/** Splits and dividends, each symbol's read once. */
+export interface CorporateActions {
+  /** All versions of a symbol's splits, by date. */
+  splits(symbol: string): readonly SplitVersion[];
+  /** All versions of a symbol's dividends, by ex-date. */
+  dividends(symbol: string): readonly DividendVersion[];
+}
 
 /** The price history of one date, shared by its model-days. */
-export interface History {
+export interface History extends CorporateActions {
   readonly reader: Reader;
   readonly date: CalendarDate;
-  readonly splits: Splits;
-  readonly dividends: Dividends;
   /** All versions of a symbol's bar on the date. */
   bars(symbol: string): Versions<BarVersion>;
 }
 
-export function createHistory(
-  reader: Reader,
-  date: CalendarDate,
-  { splits, dividends }: { splits: Splits; dividends: Dividends },
-): History {
-  const known = new Map<string, BarVersion[]>();
+export function createHistory(reader: Reader, date: CalendarDate, corporateActions: CorporateActions): History {
+  return { ...corporateActions, reader, date, bars: onceEach((symbol) => barVersions(reader, symbol, date)) };
+}
+
+export function createCorporateActions(reader: Reader): CorporateActions {
   return {
-    reader,
-    date,
-    splits,
-    dividends,
-    bars(symbol) {
-      const versions = known.get(symbol) ?? barVersions(reader, symbol, date);
-      known.set(symbol, versions);
-      return versions;
-    },
+    splits: onceEach((symbol) => splitVersions(reader, symbol)),
+    dividends: onceEach((symbol) => dividendVersions(reader, symbol)),
   };
 }
 
-export function splitsBySymbol(reader: Reader): Splits {
-  return Map.groupBy(splitVersions(reader), ({ symbol }) => symbol);
-}
-
-export function dividendsBySymbol(reader: Reader): Dividends {
-  return Map.groupBy(dividendVersions(reader), ({ symbol }) => symbol);
+function onceEach<Value>(read: (symbol: string) => Value): (symbol: string) => Value {
+  const known = new Map<string, Value>();
+  return (symbol) => {
+    const value = known.get(symbol) ?? read(symbol);
+    known.set(symbol, value);
+    return value;
+  };
 }
 
 /** The versions of a symbol's earlier bars, the latest dates first. */
@@ -93,15 +85,14 @@ export interface PossibleSplit {
   isComplete: boolean;
 }
 
-/** The splits of some symbols after a date up to that of the history, in order, as they may have been read within a span. */
+/** The splits of a symbol after a date up to that of the history, in order, as they may have been read within a span. */
 export function splitsWithin(
   { reader, date: upTo, splits }: History,
-  symbols: readonly string[],
+  symbol: string,
   { after, span }: { after: CalendarDate; span: TimeSpan },
 ): PossibleSplit[] {
-  const all = symbols.flatMap((symbol) => splits.get(symbol) ?? []).filter(({ date }) => date > after && date <= upTo);
-  return inPlaces(all, ({ date }) => date).map((versions) => {
-    const { symbol, date } = versions[0];
+  const all = splits(symbol).filter(({ date }) => date > after && date <= upTo);
+  return [...Map.groupBy(all, ({ date }) => date)].map(([date, versions]) => {
     const adjusted = [span.from, span.to].map((instant) => wasAdjusted(reader, symbol, instant));
     const isCertain = isThereAllThrough(versions, span) && !adjusted.includes(true);
     const known = adjusted.includes(false) ? possibleVersions(versions, span) : [];
@@ -109,16 +100,10 @@ export function splitsWithin(
   });
 }
 
-/** Versions by date and symbol, in that order; each group keeps theirs. */
-export function inPlaces<Version extends { symbol: string }>(
-  all: readonly Version[],
-  dateOf: (version: Version) => CalendarDate,
-): [Version, ...Version[]][] {
-  const byPlace = [...Map.groupBy(all, (version) => `${dateOf(version)} ${version.symbol}`)];
-  return byPlace.sort(([one], [other]) => (one < other ? -1 : 1)).map(([, [newest, ...older]]) => {
-    assert(newest !== undefined, 'a group has a member');
-    return [newest, ...older];
-  });
+/** What there is of each symbol in one list, by date and symbol. */
+export function inPlaces<Item extends { symbol: string }>(bySymbol: readonly Item[][], dateOf: (item: Item) => CalendarDate): Item[] {
+  const placeOf = (item: Item) => `${dateOf(item)} ${item.symbol}`;
+  return bySymbol.flat().sort((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
 }
 
 /** The version at an instant, according to the time stamps. */

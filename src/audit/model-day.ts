@@ -8,6 +8,7 @@ import { asObject, tryParse } from '../json.ts';
 import { type Money, formatDollars, fromDollars } from '../money.ts';
 import type { Portfolio } from '../trading/portfolio.ts';
 import { tradingCostsOf } from '../trading/trading-costs.ts';
+import type { Steps } from '../turns.ts';
 import { checkEvidence } from './evidence.ts';
 import type { History } from './history.ts';
 import { checkFigures } from './figures.ts';
@@ -31,20 +32,20 @@ export interface AuditedDay extends Notes {
  * Recomputes one model-day from its actions and its evidence, and compares the evidence with the prices at the time.
  * `startsOf` gives the closing state of the day it started from: as stored and, where that is wrong, also as it should be.
  */
-export function auditModelDay(
+export function* auditModelDay(
   history: History,
   session: AuditedSession,
   startsOf: (session: AuditedSession) => ClosingState[],
-): AuditedDay {
+): Steps<AuditedDay> {
   const { note, notes } = createNotes();
   let records: PositionRow[] = [];
   let corrected: ClosingState | null = null;
   try {
-    records = ledgerRecords(history.reader, session.sessionId);
+    records = yield* ledgerRecords(history.reader, session.sessionId);
     checkOrders(session, records, note);
     checkNote(history.reader, session, note);
     checkTerms(session, note);
-    corrected = recompute(history, session, { records, starts: startOf(session, { startsOf, note }), note });
+    corrected = yield* recompute(history, session, { records, starts: startOf(session, { startsOf, note }), note });
   } catch (error) {
     const isInTheData = error instanceof RangeError || storageFaultOf(error) !== null;
     if (!isInTheData) throw error;
@@ -53,11 +54,11 @@ export function auditModelDay(
   return { ...notes(), positions: records.length, stored: records.at(-1) ?? null, corrected };
 }
 
-function recompute(
+function* recompute(
   history: History,
   session: AuditedSession,
   { records, starts, note }: { records: readonly PositionRow[]; starts: readonly ClosingState[]; note: Note },
-): ClosingState | null {
+): Steps<ClosingState | null> {
   if (starts.length === 0) return null;
   const evidence = evidenceOf(history.reader, session.sessionId);
   const costs = tradingCostsOf({
@@ -65,11 +66,11 @@ function recompute(
     commission_bps: session.commissionBps,
     slippage_bps: session.slippageBps,
   });
-  const portfolios = replay(records, starts, { date: session.date, evidence, costs, note });
+  const portfolios = yield* replay(records, starts, { date: session.date, evidence, costs, note });
   const startValues = starts.map(({ portfolioValue }) => portfolioValue);
-  const portfolioValue = checkFigures({ records, portfolios, startValues }, { evidence, note }).at(-1) ?? null;
+  const portfolioValue = (yield* checkFigures({ records, portfolios, startValues }, { evidence, note })).at(-1) ?? null;
   const held = [...new Set(starts.flatMap(({ holdings }) => [...holdings.keys()]))];
-  checkEvidence(history, session, { evidence, held, note });
+  yield* checkEvidence(history, session, { evidence, held, note });
   const [right] = portfolios.at(-1) ?? [];
   const last = records.at(-1);
   if (right === undefined || portfolioValue === null) return null;

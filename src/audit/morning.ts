@@ -1,9 +1,11 @@
 import type { KnownDividend, KnownSplit } from '../database/evidence.ts';
+import { RECORDS_PER_STEP } from '../database/audit.ts';
 import type { PositionRow } from '../database/sessions.ts';
 import { money } from '../money.ts';
 import { dividendOn, payDividend } from '../trading/dividends.ts';
 import { type MorningEvent, inOrder } from '../trading/morning.ts';
 import { type Portfolio, applySplit, quantityOf } from '../trading/portfolio.ts';
+import { type Steps, mapInSteps } from '../turns.ts';
 import { nameOfDividend } from './dividends.ts';
 import { nameOf } from './evidence.ts';
 import type { Note } from './notes.ts';
@@ -27,11 +29,11 @@ export function isOfMorning({ actionType }: PositionRow): boolean {
  * Applies the splits and pays the dividends since the day that a session started from again, and compares them with its first
  * records. Returns for each of these the portfolios it may have left, as `replay` does for all records.
  */
-export function replayMorning(
+export function* replayMorning(
   records: readonly PositionRow[],
   starts: readonly Portfolio[],
   { splits, dividends, markOf, note }: MorningEvidence & { note: Note },
-): (readonly Portfolio[])[] {
+): Steps<(readonly Portfolio[])[]> {
   const events: readonly Event[] = inOrder(splits, dividends);
   let before = starts;
   let next = 0;
@@ -40,7 +42,7 @@ export function replayMorning(
       if (before.every((portfolio) => quantityOf(portfolio, symbolOf(event)) > 0)) note(`${describe(event)} has no record`);
     next = index + 1;
   };
-  const after = records.map((record) => {
+  const apply = (record: PositionRow) => {
     const noteHere = atAction(record, note);
     const index = events.findIndex((event, place) => place >= next && isRecordOf(record, event));
     if (index !== -1) skipTo(index);
@@ -48,7 +50,8 @@ export function replayMorning(
     const act = actOf(record, { event: events[index], later, markOf }, noteHere);
     before = afterRecord(record, before.map(act), noteHere);
     return before;
-  });
+  };
+  const after = yield* mapInSteps(records, apply, RECORDS_PER_STEP);
   skipTo(events.length);
   return after;
 }

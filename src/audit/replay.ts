@@ -1,8 +1,10 @@
+import { RECORDS_PER_STEP } from '../database/audit.ts';
 import type { PositionRow } from '../database/sessions.ts';
 import type { CalendarDate } from '../calendar.ts';
 import type { Evidence } from '../database/evidence.ts';
 import { type Portfolio, buy, sell } from '../trading/portfolio.ts';
 import { type TradingCosts, fillPrice } from '../trading/trading-costs.ts';
+import { type Steps, mapInSteps } from '../turns.ts';
 import { isOfMorning, replayMorning } from './morning.ts';
 import type { Note } from './notes.ts';
 import { type Act, type RightPrice, afterRecord, atAction, checkPrice, refuse } from './effect.ts';
@@ -20,11 +22,11 @@ interface Conditions {
  * of the one before. Where a record differs from its action, this is noted once and replay continues with both: the portfolio
  * as it should be, then the record's own. So one wrong figure is reported in one sentence.
  */
-export function replay(
+export function* replay(
   records: readonly PositionRow[],
   starts: readonly Portfolio[],
   { date, evidence, costs, note }: Conditions,
-): (readonly Portfolio[])[] {
+): Steps<(readonly Portfolio[])[]> {
   const opens = new Map(evidence.prices.map(({ symbol, open }) => [symbol, open]));
   const openOf = (symbol: string, asFill: boolean): RightPrice => {
     const open = opens.get(symbol);
@@ -35,15 +37,16 @@ export function replay(
   const count = firstTrade === -1 ? records.length : firstTrade;
   const { splits, dividends } = evidence;
   const markOf = (symbol: string) => openOf(symbol, false);
-  const afterMorning = replayMorning(records.slice(0, count), starts, { splits, dividends, markOf, note });
+  const afterMorning = yield* replayMorning(records.slice(0, count), starts, { splits, dividends, markOf, note });
   let before: readonly Portfolio[] = afterMorning.at(-1) ?? starts;
-  const afterTrades = records.slice(count).map((record) => {
+  const trade = (record: PositionRow) => {
     const noteHere = atAction(record, note);
     const act = actOf(record, { openOf: (symbol) => openOf(symbol, true), costs, note: noteHere });
     const portfolios = afterRecord(record, before.map(act), noteHere);
     before = portfolios;
     return portfolios;
-  });
+  };
+  const afterTrades = yield* mapInSteps(records.slice(count), trade, RECORDS_PER_STEP);
   checkOrder(records, note);
   return [...afterMorning, ...afterTrades];
 }

@@ -42,10 +42,9 @@ const PROGRAM = `
   const database = open();
   const results = queries.map((sql) => {
     try {
-      const first = [];
-      let total = 0;
-      for (const row of database.prepare(sql).iterate()) if (++total <= most) first.push(row);
-      return { total, first, error: null };
+      const all = { total: 0, first: [], error: null };
+      for (const row of database.prepare(sql).iterate()) if (++all.total <= most) all.first.push(row);
+      return all;
     } catch ({ message }) {
       return { total: 0, first: [], error: message };
     }

@@ -1,5 +1,6 @@
 import type { CalendarDate } from '../calendar.ts';
 import { type ActionType, actionTypes } from '../domain.ts';
+import type { Steps } from '../turns.ts';
 import { countActiveDays, modelsWithSessions } from './chosen.ts';
 import type { Reader } from './database.ts';
 import { adjustedSourcesInSql, sourcesWithDividendsInSql } from './adjusted-sources.ts';
@@ -38,7 +39,7 @@ const STARTS = query(
  * The superseded sessions that active ones depend on: those they started from, and those these started from in turn. Reads
  * from the newest session to the oldest, in steps, because a session always starts from an older one.
  */
-export function* supersededStarts(reader: Reader): Generator<void, Set<number>> {
+export function* supersededStarts(reader: Reader): Steps<Set<number>> {
   const needed = new Set<number>();
   for (let before = Number.MAX_SAFE_INTEGER; ;) {
     const rows = STARTS.all(reader, before);
@@ -47,7 +48,7 @@ export function* supersededStarts(reader: Reader): Generator<void, Set<number>> 
     const last = rows.at(-1);
     if (last === undefined) return needed;
     before = last.id;
-    yield;
+    yield null;
   }
 }
 
@@ -111,33 +112,55 @@ function executed(tool: ActionType | 'write_note'): string {
 /** A session that has positions, with its record of the day it started from. */
 export type AuditedSession = RowOf<typeof SESSIONS>;
 
-/** The sessions of a date that have positions, active and superseded, by model. */
-export function auditedSessions(reader: Reader, date: CalendarDate): AuditedSession[] {
-  return SESSIONS.all(reader, date);
+/** The sessions of a date that have positions, active and superseded, by model; read one at a time. */
+export function auditedSessions(reader: Reader, date: CalendarDate): IterableIterator<AuditedSession> {
+  return SESSIONS.iterate(reader, date);
 }
 
-const RECORDS = query(
-  `SELECT action_id AS actionId, action_type AS actionType, symbol, amount, price_e4 AS price, cash_e4 AS cash,
-     portfolio_value_e4 AS portfolioValue, daily_profit_e4 AS dailyProfit, daily_return_pct AS dailyReturnPct,
-     (SELECT json_group_array(json_array(symbol, quantity)) FROM holdings WHERE holdings.position_id = positions.position_id) AS holdings
-   FROM positions WHERE session_id = ? ORDER BY action_id`,
-  {
-    actionId: integer,
-    actionType: oneOf(actionTypes),
-    symbol: orNull(text),
-    amount: orNull(integer),
-    price: orNull(amount),
-    cash: amount,
-    portfolioValue: amount,
-    dailyProfit: amount,
-    dailyReturnPct: orNull(real),
-    holdings: text,
-  },
-);
+/** Records that one statement reads, and that are checked without a pause. Each lists everything held, up to thousands of symbols. */
+export const RECORDS_PER_STEP = 25;
+
+const records = (rows: string) =>
+  query(
+    `SELECT action_id AS actionId, action_type AS actionType, symbol, amount, price_e4 AS price, cash_e4 AS cash,
+ portfolio_value_e4 AS portfolioValue, daily_profit_e4 AS dailyProfit, daily_return_pct AS dailyReturnPct,
+ (SELECT json_group_array(json_array(symbol, quantity)) FROM holdings WHERE holdings.position_id = positions.position_id) AS holdings
+ FROM positions WHERE session_id = ? ${rows}`,
+    {
+      actionId: integer,
+      actionType: oneOf(actionTypes),
+      symbol: orNull(text),
+      amount: orNull(integer),
+      price: orNull(amount),
+      cash: amount,
+      portfolioValue: amount,
+      dailyProfit: amount,
+      dailyReturnPct: orNull(real),
+      holdings: text,
+    },
+  );
+const RECORDS = records(`AND action_id > ? ORDER BY action_id LIMIT ${RECORDS_PER_STEP}`);
+const LAST_RECORD = records('ORDER BY action_id DESC LIMIT 1');
 
 /** The ledger of one session, in order of its actions. */
-export function ledgerRecords(reader: Reader, sessionId: number): PositionRow[] {
-  return RECORDS.all(reader, sessionId).map((row) => ({ ...row, holdings: new Map(JSON.parse(row.holdings)) }));
+export function* ledgerRecords(reader: Reader, sessionId: number): Steps<PositionRow[]> {
+  const found: PositionRow[] = [];
+  for (;;) {
+    const rows = RECORDS.all(reader, sessionId, found.at(-1)?.actionId ?? 0);
+    found.push(...rows.map(recordOf));
+    if (rows.length < RECORDS_PER_STEP) return found;
+    yield null;
+  }
+}
+
+/** The last record of a session's ledger; undefined when it has none. */
+export function lastRecord(reader: Reader, sessionId: number): PositionRow | undefined {
+  const row = LAST_RECORD.get(reader, sessionId);
+  return row && recordOf(row);
+}
+
+function recordOf(row: RowOf<typeof LAST_RECORD>): PositionRow {
+  return { ...row, holdings: new Map(JSON.parse(row.holdings)) };
 }
 
 const LAST_NOTE = query(
@@ -182,29 +205,32 @@ export function earlierBarVersions(reader: Reader, symbol: string, date: Calenda
 }
 
 const SPLITS = query(
-  versions('symbol, date, numerator, denominator', ['stock_splits', 'stock_split_revisions'], { where: 'true', order: 'date' }),
+  versions('symbol, date, numerator, denominator', ['stock_splits', 'stock_split_revisions'], { where: 'symbol = ?1', order: 'date' }),
   { symbol: text, date: text, numerator: integer, denominator: integer, ...lifetime },
 );
 
 /** A version of a split, with the time for which it was stored. */
 export type SplitVersion = RowOf<typeof SPLITS>;
 
-/** Every version of all splits, by date, the newest versions first. */
-export function splitVersions(reader: Reader): SplitVersion[] {
-  return SPLITS.all(reader);
+/** Every version of a symbol's splits, by date, the newest versions first. */
+export function splitVersions(reader: Reader, symbol: string): SplitVersion[] {
+  return SPLITS.all(reader, symbol);
 }
 
 const DIVIDENDS = query(
-  versions('symbol, ex_date AS exDate, cash_e6 AS cash, basis', ['dividends', 'dividend_revisions'], { where: 'true', order: 'exDate' }),
+  versions('symbol, ex_date AS exDate, cash_e6 AS cash, basis', ['dividends', 'dividend_revisions'], {
+    where: 'symbol = ?1',
+    order: 'exDate',
+  }),
   { symbol: text, exDate: text, cash: integer, basis: oneOf(dividendBases), ...lifetime },
 );
 
 /** A version of a dividend as its source tells it, with the time for which it was stored. */
 export type DividendVersion = RowOf<typeof DIVIDENDS>;
 
-/** Every version of all dividends, by ex-date, the newest versions first. */
-export function dividendVersions(reader: Reader): DividendVersion[] {
-  return DIVIDENDS.all(reader);
+/** Every version of a symbol's dividends, by ex-date, the newest versions first. */
+export function dividendVersions(reader: Reader, symbol: string): DividendVersion[] {
+  return DIVIDENDS.all(reader, symbol);
 }
 
 /** Whether a symbol had a bar of certain sources at an instant. */

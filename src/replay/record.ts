@@ -13,6 +13,7 @@ import {
   toolUsageOf,
 } from '../database/replay.ts';
 import type { PositionRow } from '../database/sessions.ts';
+import { atOnce } from '../turns.ts';
 import { type Entry, decodeEntry } from '../entry.ts';
 
 /** The terms of a model-day, as its job and its run have them. */
@@ -64,7 +65,7 @@ export function readRecord(reader: Reader, session: ReplayedSession, termsOf: (s
     terms: termsOf(session),
     past,
     conversation: conversationOf(reader, sessionId),
-    positions: ledgerRecords(reader, sessionId),
+    positions: atOnce(ledgerRecords(reader, sessionId)),
     evidence: evidenceOf(reader, sessionId),
     toolUsage: toolUsageOf(reader, sessionId),
   };

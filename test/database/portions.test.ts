@@ -10,7 +10,7 @@ import { listedJob, nextJob } from '../../src/database/records/status.ts';
 import { RECORDS_PER_STEP, portionsOf } from '../../src/database/records/results.ts';
 import { runs } from '../support/long.ts';
 
-const FULL = 100;
+const FULL = 50;
 assert.equal(FULL, RECORDS_PER_STEP);
 
 /** A database with sessions of so many positions each; their ids are counted from 1. */
@@ -27,15 +27,15 @@ function withPositions(counts: readonly number[]): { database: Database; session
   return { database, sessions };
 }
 
-/** Portions as text: `1,2:1-100` reads all of two sessions, `3:1-100…` a part of one; more of it follows. */
+/** Portions as text: `1,2:1-50` reads all of two sessions, `3:1-50…` a part of one; more of it follows. */
 const portions: [name: string, counts: readonly number[], portions: readonly string[]][] = [
   ['none of none', [], []],
-  ['sessions that fit together', [1, FULL - 2, 1], ['1,2,3:1-100']],
-  ['a session that fits only by itself', [1, FULL, 1], ['1:1-100', '2:1-100', '3:1-100']],
-  ['a session that would be the first to exceed a portion', [60, 41, 59], ['1:1-100', '2,3:1-100']],
-  ['a session larger than a portion, between others', [2, 2 * FULL + 1, 2], ['1:1-100', '2:1-100…', '2:101-200…', '2:201-201', '3:1-100']],
-  ['a session twice as large as a portion', [2 * FULL], ['1:1-100…', '1:101-200']],
-  ['sessions without positions, which have none even if they are committed before they are read', [0, 1, 0, 0, 1], ['1:1-0', '2:1-100', '3:1-0', '4:1-0', '5:1-100']],
+  ['sessions that fit together', [1, FULL - 2, 1], ['1,2,3:1-50']],
+  ['a session that fits only by itself', [1, FULL, 1], ['1:1-50', '2:1-50', '3:1-50']],
+  ['a session that would be the first to exceed a portion', [30, 21, 29], ['1:1-50', '2,3:1-50']],
+  ['a session larger than a portion, between others', [2, 2 * FULL + 1, 2], ['1:1-50', '2:1-50…', '2:51-100…', '2:101-101', '3:1-50']],
+  ['a session twice as large as a portion', [2 * FULL], ['1:1-50…', '1:51-100']],
+  ['sessions without positions, which have none even if they are committed before they are read', [0, 1, 0, 0, 1], ['1:1-0', '2:1-50', '3:1-0', '4:1-0', '5:1-50']],
 ];
 for (const [name, counts, expected] of portions) {
   test(`portions of ${name}`, () => {

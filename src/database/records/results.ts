@@ -4,7 +4,7 @@ import { type Column, type Query, integer, orNull, query, real, text } from '../
 import { jsonObject } from './json-object.ts';
 
 /** Positions that one statement reads: bounds the memory of a long response, and how long other requests wait for it. */
-export const RECORDS_PER_STEP = 100;
+export const RECORDS_PER_STEP = 50;
 
 /** Positions that one statement reads: all those of some sessions, or some of those of one session. */
 export interface Portion {

@@ -154,12 +154,13 @@ export default Object.assign((value, message) => void (value || fail()(value, me
   equal: (one, other, message) => void (Object.is(one, other) || fail().equal(one, other, message)),
 });`;
 
-/** SQL without its indentation, which minifying leaves in. The lines stay, for stack traces. */
+/** SQL without its indentation, which minifying leaves in. Other code stays where it is, for stack traces. */
 const flatSql = {
   name: 'flat-sql',
   setup({ onLoad }) {
+    const flat = (text) => text.replaceAll(/\n +/g, '\n');
     onLoad({ filter: /src[\\/]database[\\/].*\.ts$/ }, ({ path }) => ({
-      contents: readFileSync(path, 'utf8').replaceAll(/\n +/g, '\n'),
+      contents: readFileSync(path, 'utf8').replaceAll(/`[^`]*`/g, flat),
       loader: 'ts',
     }));
   },

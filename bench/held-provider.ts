@@ -21,7 +21,7 @@ export interface HeldRequest {
 
 export interface HeldProvider {
   url: string;
-  /** The next request that nobody has taken. Rejects when none comes, or when its path begins otherwise. */
+  /** Takes the next request. Rejects if none arrives in time, or if it is for another path. */
   next(path?: string): Promise<HeldRequest>;
   stop(): void;
 }

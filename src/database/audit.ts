@@ -123,9 +123,9 @@ export const RECORDS_PER_STEP = 25;
 const records = (rows: string) =>
   query(
     `SELECT action_id AS actionId, action_type AS actionType, symbol, amount, price_e4 AS price, cash_e4 AS cash,
- portfolio_value_e4 AS portfolioValue, daily_profit_e4 AS dailyProfit, daily_return_pct AS dailyReturnPct,
- (SELECT json_group_array(json_array(symbol, quantity)) FROM holdings WHERE holdings.position_id = positions.position_id) AS holdings
- FROM positions WHERE session_id = ? ${rows}`,
+       portfolio_value_e4 AS portfolioValue, daily_profit_e4 AS dailyProfit, daily_return_pct AS dailyReturnPct,
+       (SELECT json_group_array(json_array(symbol, quantity)) FROM holdings WHERE holdings.position_id = positions.position_id) AS holdings
+     FROM positions WHERE session_id = ? ${rows}`,
     {
       actionId: integer,
       actionType: oneOf(actionTypes),

@@ -52,7 +52,7 @@ BEGIN
   WHERE symbol = new.symbol AND date = new.date;
 END;
 
--- Compares the sessions that held a symbol over the date of a split with its splits; only one session if it is. A split
+-- Compares the sessions that held a symbol over the date of a split with its splits; only one, if it is named. A split
 -- that was removed has not changed; readers of split_changed ignore those of a series that is adjusted for splits.
 CREATE VIEW written_splits AS SELECT symbol, date, NULL AS session_id FROM stock_splits;
 CREATE TRIGGER split_written INSTEAD OF INSERT ON written_splits

@@ -63,8 +63,8 @@ test('a job resumes after the days that its models have when it is created, not 
 
 test('rules refuse a job in its transaction, once it is known that its Idempotency-Key has not created it meanwhile', async (t) => {
   const done = { ...RESUMING, endDate: '2023-10-04' };
-  const alone = start(t);
-  await assert.rejects(alone.jobs.submit(done, 'key'), { code: 'invalid_dates', message: /^Nothing to resume up to 2023-10-04/ });
+  const other = start(t);
+  await assert.rejects(other.jobs.submit(done, 'key'), { code: 'invalid_dates', message: /^Nothing to resume up to 2023-10-04/ });
   const job = { jobId: 'meanwhile', totalModelDays: 2, message: '', warnings: [] };
   const create = (database: CommandDatabase) => {
     if (unfinishedJobId(database) !== null) return;

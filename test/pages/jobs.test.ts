@@ -27,14 +27,16 @@ async function fillAndStart({ page }: Visit, from: string, to: string): Promise<
 }
 
 test(
-  'an empty database shows a newcomer what to do; the form starts a job, and the page follows it to its end',
+  'an empty database shows a newcomer what to do; the form starts a job, and the page follows it to its end, though first requests fail',
   inBrowser,
   async (t) => {
     const service = await start(t, { agent: scriptedAgent({}) });
-    const reader = await visit(t, service.url);
+    const reader = await visit(t, service.url, { provokes: [503] });
     const { page } = reader;
     await reader.open('/');
     await page.getByText('No results yet').waitFor();
+    await failFirst(page, '**/simulate/status/*');
+    await failFirst(page, '**/performance?*', () => service.database.statement('SELECT 1 FROM jobs WHERE completed_at IS NOT NULL').get() === undefined);
     await fillAndStart(reader, firstDate, lastDate);
     await page.getByText('Simulation job created for 3 dates, 2 models').waitFor();
     await page.locator('.job .state', { hasText: 'Completed' }).waitFor();
@@ -44,6 +46,16 @@ test(
     assert.equal(await page.locator('.job progress').isVisible(), false);
   },
 );
+
+/** The first response to such a request is a failure; and so are all before it, as long as `isEarly`. */
+async function failFirst(page: Visit['page'], path: string, isEarly = () => false): Promise<void> {
+  let isOver = false;
+  await page.route(path, async (route) => {
+    if (isOver) return route.continue();
+    isOver = !isEarly();
+    await route.fulfill({ status: 503, json: { detail: 'Not now' } });
+  });
+}
 
 /** Finished jobs of one model-day each, an hour apart, before any that the test starts; every fifth has failed. */
 function insertOldJobs(database: TestService['database'], count: number): void {

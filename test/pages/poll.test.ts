@@ -17,6 +17,17 @@ const { poll, pollSoon } = load('service/poll.ts') as {
   pollSoon(): void;
 };
 
+interface JobNow {
+  job_id: string;
+  status: string;
+  progress: { completed: number };
+  completed_at: string | null;
+}
+
+const { recompute } = load('job/recompute.ts') as {
+  recompute(refresh: (status: JobNow) => Promise<void>): (status: JobNow, signal: AbortSignal) => Promise<boolean>;
+};
+
 const { secondsToGo } = load('job/pace.ts') as {
   secondsToGo(status: object): number | null;
 };
@@ -72,6 +83,44 @@ describe('polling', () => {
     assert.equal(await after(100_000), 8);
   });
 
+  test('who asks while the work is being done gets it once more, at once, however many ask', async () => {
+    const loop = createTestLoop();
+    const leaving = new AbortController();
+    const answers: PromiseWithResolvers<'still'>[] = [];
+    const work = () => {
+      const answer = Promise.withResolvers<'still'>();
+      answers.push(answer);
+      return answer.promise;
+    };
+    const polling = poll(work, leaving.signal, loop.after);
+    pollSoon();
+    pollSoon();
+    answers[0]?.resolve('still');
+    await settled();
+    assert.equal(answers.length, 2, 'the first answer may be older than what was asked for');
+    answers[1]?.resolve('still');
+    await settled();
+    assert.equal(answers.length, 2);
+
+    pollSoon();
+    pollSoon();
+    await settled();
+    assert.equal(answers.length, 3, 'both asked before the work began');
+    pollSoon();
+    answers[2]?.resolve('still');
+    await settled();
+    assert.equal(answers.length, 4, 'another asked after it had begun');
+
+    setHidden(true);
+    setHidden(false);
+    answers[3]?.resolve('still');
+    await settled();
+    assert.equal(answers.length, 5, 'the tab was shown again while the work was being done');
+    leaving.abort();
+    answers[4]?.resolve('still');
+    await polling;
+  });
+
   test('in a view, polling is slow from the start', async (t) => {
     mark(t, { view: 'jobs.db' });
     const loop = createTestLoop();
@@ -104,6 +153,34 @@ describe('polling', () => {
     await loop.pass(20_000);
     assert.deepEqual([asked, isOver], [2, true]);
   });
+});
+
+test('figures that could not be requested are requested again, the last ones of a job too', async () => {
+  let fails = false;
+  const refreshed: string[] = [];
+  const refreshFor = recompute(async ({ status }) => {
+    if (fails) throw new Error('no answer');
+    refreshed.push(status);
+  });
+  const { signal } = new AbortController();
+  const follow = (status: string, completed: number, completed_at: string | null) =>
+    refreshFor({ job_id: 'a', status, progress: { completed }, completed_at }, signal);
+  const end = '2025-09-19T21:00:00.000Z';
+  assert.equal(await follow('running', 1, null), true);
+  assert.equal(await follow('running', 2, null), false, 'too soon after the last ones');
+  fails = true;
+  await assert.rejects(follow('completed', 3, end), /no answer/);
+  fails = false;
+  assert.equal(await follow('completed', 3, end), true);
+  assert.equal(await follow('completed', 3, end), false, 'nothing has been added since');
+  assert.deepEqual(refreshed, ['running', 'completed']);
+});
+
+test('the time to go is known for a job of more model-days than a function takes arguments', () => {
+  const at = (second: number) => new Date(second * 1000).toISOString();
+  const ended = Array<object>(300_000).fill({ started_at: at(0), completed_at: at(30), status: 'completed' });
+  const details = [...ended, { started_at: null, completed_at: null, status: 'pending' }];
+  assert.equal(secondsToGo({ started_at: at(0), completed_at: null, details }), 30 / 300_000);
 });
 
 /** Seconds after the start at which model-days ended (null: not yet), and the time to go. */

@@ -1,3 +1,4 @@
+import { highest, lowest } from '../parts/extremes.ts';
 import { axisSplits, paddedRange } from '../plot/scale.ts';
 import type { ComparedModel } from '../service/responses.ts';
 
@@ -15,7 +16,7 @@ const AXIS_ROOM = 255;
 export function forestScale(models: readonly ComparedModel[], benchmark: number | null): Scale {
   const values = models.flatMap(({ interval, run_returns: runs }) => [interval?.low, interval?.high, ...runs]);
   const known = [0, benchmark, ...values].filter((value) => value !== null && value !== undefined);
-  const [low, high] = paddedRange(Math.min(...known), Math.max(...known), { isLog: false, fromZero: false });
+  const [low, high] = paddedRange(lowest(known), highest(known), { isLog: false, fromZero: false });
   return {
     ticks: axisSplits(low, high, AXIS_ROOM),
     percent: (value) => Number((((value - low) / (high - low)) * 100).toFixed(3)),

@@ -1,3 +1,4 @@
+import { highest } from '../parts/extremes.ts';
 import type { Detail, Status } from '../service/responses.ts';
 
 /** Before this time, the pace of a job is not meaningful. */
@@ -19,6 +20,6 @@ export function secondsToGo({ started_at, completed_at, details }: Timed): numbe
     detail.started_at !== null && detail.completed_at !== null ? [Date.parse(detail.completed_at)] : [],
   );
   const left = details.filter(({ status }) => status === 'pending' || status === 'running').length;
-  const seconds = (Math.max(...ended) - Date.parse(started_at)) / 1000;
+  const seconds = (highest(ended) - Date.parse(started_at)) / 1000;
   return ended.length === 0 || left === 0 || seconds < LEAST_SECONDS ? null : (seconds / ended.length) * left;
 }

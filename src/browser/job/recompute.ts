@@ -13,8 +13,9 @@ export function recompute(refresh: (status: Status, signal: AbortSignal) => Prom
     const what = `${status.job_id} ${status.status} ${status.progress.completed}`;
     const isDue = status.completed_at !== null || performance.now() - computed.at > RECOMPUTE_AFTER_MS;
     if (what === computed.what || !isDue) return false;
-    computed = { what, at: performance.now() };
+    const at = performance.now();
     await refresh(status, signal);
+    computed = { what, at }; // only now: what could not be requested is requested again
     return true;
   };
 }

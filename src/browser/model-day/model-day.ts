@@ -106,14 +106,14 @@ async function followSession(content: HTMLElement, first: Session, signal: Abort
     const session = await getSession(model, date, signal);
     const isRunning = session?.completed_at === null;
     if (session === null || (isRunning && session.total_messages === messages)) return 'still';
-    messages = session.total_messages;
     if (isRunning) {
+      messages = session.total_messages;
       show(content, { session, day: undefined });
       return 'moving';
     }
-    over.abort();
     const { results } = await getDayResults(model, date, signal);
     show(content, { session, day: daysOf(results)[0] });
+    over.abort(); // only now: if they did not arrive, they are requested again
     return 'still';
   };
   await poll(refresh, AbortSignal.any([signal, over.signal]));

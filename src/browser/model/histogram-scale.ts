@@ -1,3 +1,4 @@
+import { highest } from '../parts/extremes.ts';
 import { axisSplits } from '../plot/scale.ts';
 
 /** Where the parts of a histogram are: across in percent of its width, upwards as a share of its height. */
@@ -18,7 +19,7 @@ const UPWARDS = 150;
 /** The scale of a histogram; `edges` are one more than `counts`, in rising order. */
 export function histogramScale({ edges, counts }: { edges: readonly number[]; counts: readonly number[] }): HistogramScale {
   const [low = 0, high = 1] = [edges[0], edges.at(-1)];
-  const most = Math.max(1, ...counts);
+  const most = highest(counts, 1);
   const at = (value: number) => Number((((value - low) / (high - low || 1)) * 100).toFixed(3));
   const bars = counts.map((count, place) => {
     const [from = low, to = high] = [edges[place], edges[place + 1]];

@@ -1,5 +1,6 @@
 import { section } from '../parts/blocks.ts';
 import { h, svg } from '../parts/element.ts';
+import { highest, lowest } from '../parts/extremes.ts';
 import { count, money, profit } from '../parts/format.ts';
 import { numberColumn, table, textColumn } from '../parts/table.ts';
 import type { Details } from '../service/responses.ts';
@@ -29,7 +30,7 @@ export function profitBySymbol({ symbols }: Details, definitions: Definitions): 
 
 /** Draws bars that share one scale, with zero at the same place in all. The number is in the next column. */
 function barScale(values: readonly number[]): (value: number | null) => SVGElement | null {
-  const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
+  const [low, high] = [lowest(values, 0), highest(values, 0)];
   const percent = (value: number) => ((value - low) / (high - low || 1)) * 100;
   const zero = percent(0);
   return (value) => {

@@ -35,7 +35,7 @@ export const showOverview: Page = async (host, _params, signal) => {
     const withDays = known.models.filter(({ completed_model_days: days }) => days > 0);
     bar.offer({ models: withDays.map(({ family }) => family) });
   };
-  const [newest] = await Promise.all([showJobs(), results.refresh(signal), offerModels()]);
+  const [newest] = await Promise.all([showJobs(), results.show(signal).catch(() => null), offerModels()]);
   const follow = jobFollower(places.job, newest, signal);
   return async () => {
     const offered = getJobs(OFFERED_JOBS, signal).then(({ jobs }) => bar.offer({ jobs }));
@@ -70,16 +70,16 @@ function jobFollower(
   first: Jobs['jobs'][number] | null,
   signal: AbortSignal,
 ): (newest: Jobs['jobs'][number] | null) => Promise<Status | null> {
-  let current: { jobId: string; panel: JobPanel } | null = null;
-  let last: Status | null = null;
+  let current: { jobId: string; panel: JobPanel; last: Status | null } | null = null;
   const ended = first !== null && first.completed_at !== null ? first.job_id : null;
   return async (newest) => {
     if (newest === null || newest.job_id === ended) return null;
     const { job_id: jobId } = newest;
     if (current?.jobId !== jobId) {
-      current = { jobId, panel: jobPanel(jobId, { titled: true }) };
+      current = { jobId, panel: jobPanel(jobId, { titled: true }), last: null };
       replace(place, current.panel.element);
-    } else if (last?.completed_at !== null) return last;
-    return (last = await current.panel.refresh(signal));
+    }
+    const isOver = current.last !== null && current.last.completed_at !== null;
+    return isOver ? current.last : (current.last = await current.panel.refresh(signal));
   };
 }

@@ -9,7 +9,8 @@ import { getPerformance } from '../service/requests.ts';
 import type { Performance } from '../service/responses.ts';
 
 interface ResultsView {
-  refresh(signal: AbortSignal): Promise<void>;
+  /** Rejects if the figures could not be requested; where there are none yet, the page says why. */
+  show(signal: AbortSignal): Promise<void>;
   refreshFor: RefreshFor;
 }
 
@@ -33,14 +34,14 @@ export function resultsView(place: HTMLElement, filters: Filters): ResultsView {
     try {
       await refresh(signal);
     } catch (error) {
-      if (signal.aborted || shown !== null) throw error;
-      replace(place, ...failure(error));
+      if (!signal.aborted && shown === null) replace(place, ...failure(error));
+      throw error;
     } finally {
       place.classList.remove('awaited');
     }
   };
   place.classList.add('awaited');
-  return { refresh: show, refreshFor: recompute((_status, signal) => show(signal)) };
+  return { show, refreshFor: recompute((_status, signal) => show(signal)) };
 }
 
 /** Unless all days are asked for, the models are ranked over those that they have in common. */

@@ -1,3 +1,5 @@
+import { highest } from './extremes.ts';
+
 /** Draws elements of a page as they look on the screen: their text, borders, grounds, drawings and canvases. */
 
 const PADDING = 16;
@@ -16,7 +18,7 @@ type Ink = CanvasRenderingContext2D;
 /** The elements one below the other on the page's ground, as PNG, as sharp as the screen. */
 export async function pictureOf(parts: readonly Element[]): Promise<Blob> {
   const boxes = parts.map((part) => part.getBoundingClientRect()).map(({ width, height }) => ({ width, height }));
-  const width = Math.max(...boxes.map((box) => box.width)) + 2 * PADDING;
+  const width = highest(boxes.map((box) => box.width)) + 2 * PADDING;
   const height = boxes.reduce((sum, box) => sum + box.height + GAP, 2 * PADDING - GAP);
   const scale = Math.min(devicePixelRatio, SIZE / width, SIZE / height);
   const canvas = document.createElement('canvas');

@@ -12,31 +12,37 @@ const afterTime: After = (ms, call) => {
   return () => clearTimeout(timer);
 };
 
+/** What ends a wait: `pollSoon`, and that the tab is hidden or shown. */
+const WAKING = ['visibilitychange', 'pollsoon'] as const;
+
 /**
  * Repeats the work until the signal aborts. The work says whether anything has changed: if so, it is repeated soon,
- * otherwise less and less often. In a hidden tab it pauses; once the tab is visible, the work is repeated at once. In a view of
- * a file that cannot change, the work ends when it has succeeded once.
+ * otherwise less and less often. In a hidden tab it pauses; once the tab is visible, the work is repeated at once, and so it is
+ * when somebody asked for it while it was being done. In a view of a file that cannot change, the work ends when it has
+ * succeeded once.
  */
 export async function poll(work: () => Promise<'moving' | 'still'>, signal: AbortSignal, after = afterTime): Promise<void> {
   // A view changes only where a service runs on its file, and no model works for it.
   const shortest = viewedFile() === null ? SHORTEST_MS : LONGEST_MS;
   let delay = shortest;
+  let isAsked = false;
+  for (const name of WAKING) document.addEventListener(name, () => (isAsked = true), { signal });
   while (!signal.aborted) {
+    isAsked = false;
     const pace = await work().catch((): 'failed' => 'failed');
     if (isFixed() && pace !== 'failed') return;
     delay = pace === 'moving' ? shortest : Math.min(delay * 2, LONGEST_MS);
-    await wait(delay, { signal, after });
+    if (!isAsked && !signal.aborted) await wait(delay, { signal, after });
     while (document.hidden && !signal.aborted) await wait(Infinity, { signal, after });
   }
 }
 
-/** Resolves after the time, or sooner: on `pollSoon`, when the tab is hidden or shown, when the signal aborts. */
+/** Resolves after the time, or sooner: on what wakes, or when the signal aborts. */
 function wait(ms: number, { signal, after }: { signal: AbortSignal; after: After }): Promise<void> {
   const over = new AbortController();
   const { promise, resolve } = Promise.withResolvers<void>();
   const cancel = ms === Infinity ? () => {} : after(ms, resolve);
-  for (const name of ['visibilitychange', 'pollsoon'])
-    document.addEventListener(name, () => resolve(), { signal: over.signal });
+  for (const name of WAKING) document.addEventListener(name, () => resolve(), { signal: over.signal });
   signal.addEventListener('abort', () => resolve(), { signal: over.signal });
   return promise.finally(() => {
     cancel();

@@ -1,9 +1,26 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { tokenProblem } from '../../src/browser/service/token-text.ts';
 import { visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
 import { startTestService } from '../support/service.ts';
 import { leftToLongForm } from '../support/long.ts';
+
+test('a token that no header can carry is refused in words, before it is sent', () => {
+  const rows: [text: string, problem: RegExp][] = [
+    ['correct-horse_battery.!~', /^$/],
+    ['', /^$/],
+    ['“secret”', /^No token contains a curly quote: /],
+    ['it’s', /a curly quote/],
+    ['a—b', /a dash/],
+    ['two words', /a blank/],
+    ['non\u00a0breaking', /a blank/],
+    ['ключ', /contains “к”/],
+    ['zero\u200bwidth', /^No token contains /],
+    ['a💰', /contains “💰”/],
+  ];
+  for (const [text, problem] of rows) assert.match(tokenProblem(text), problem, text);
+});
 
 const TOKEN = 'correct-horse-battery';
 const inLongForm = { skip: noBrowser || leftToLongForm };
@@ -19,6 +36,12 @@ test(
     await dialog.getByText('this request has none').waitFor();
     assert.equal(await page.locator('dialog').count(), 1, 'one question for all requests');
     await page.keyboard.press('Escape');
+    await dialog.getByLabel('Token').fill(`“${TOKEN}”`);
+    await page.keyboard.press('Enter');
+    assert.match(await page.evaluate<string>('document.querySelector("dialog input").validationMessage'), /^No token contains a curly quote/);
+    await page.keyboard.press('Escape'); // the browser closes it at the second time
+    await page.keyboard.press('Escape');
+    await dialog.getByText('this request has none').waitFor();
     await dialog.getByLabel('Token').fill('wrong');
     await page.keyboard.press('Enter');
     await dialog.getByText("this request's is unknown").waitFor();

@@ -1,6 +1,30 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
+import { describe, test } from 'node:test';
 import { csvOf, fileName } from '../../src/browser/parts/sheet.ts';
+import { withGlobals } from '../support/globals.ts';
+
+// Not imported, because the compiler checks the browser's code on its own.
+const { saveFile } = createRequire(import.meta.url)(resolve(import.meta.dirname, '../../src/browser/parts/download.ts')) as {
+  saveFile(name: string, content: Blob): void;
+};
+
+describe('saving a file', () => {
+  const saved: string[] = [];
+  const link = { href: '', download: '', click: () => saved.push(link.download) };
+  withGlobals({ document: { createElement: () => link } });
+
+  test('a browser can still read a file some time after the click, and it does not stay in memory for ever', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    saveFile('a.csv', new Blob(['a,b']));
+    assert.deepEqual(saved, ['a.csv']);
+    t.mock.timers.tick(30_000);
+    assert.equal(await (await fetch(link.href)).text(), 'a,b', 'Safari reads it late');
+    t.mock.timers.tick(60_000);
+    await assert.rejects(fetch(link.href));
+  });
+});
 
 test('a table as CSV: plain numbers, quoted text, and no text that a spreadsheet runs as a formula', () => {
   const rows = [

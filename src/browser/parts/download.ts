@@ -27,10 +27,14 @@ function withWords(plot: Element): Element[] {
   return [...words, plot].filter((part) => part !== null);
 }
 
-function saveFile(name: string, content: Blob): void {
+/** Safari reads what it saves only some time after the click, so that a file stays in memory until then. */
+const KEPT_MS = 60_000;
+
+/** Saves a file to the reader's disk. */
+export function saveFile(name: string, content: Blob): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(content);
   link.download = name;
   link.click();
-  URL.revokeObjectURL(link.href);
+  setTimeout(() => URL.revokeObjectURL(link.href), KEPT_MS);
 }

@@ -1,14 +1,16 @@
 import { field, openDialog } from '../parts/blocks.ts';
 import { h, newId, on } from '../parts/element.ts';
+import { tokenProblem } from './token-text.ts';
 
 /** Kept as long as the tab: the next person at this machine has to know the token again. */
 const STORED_AS = 'access-token';
 
 let known: string | null | undefined;
 
-/** The token that the reader gave in this tab; null if they gave none. */
+/** The token that the reader gave in this tab; null if they gave none, or one that no request can carry. */
 export function accessToken(): string | null {
-  return (known ??= sessionStorage.getItem(STORED_AS));
+  known ??= sessionStorage.getItem(STORED_AS);
+  return known === null || tokenProblem(known) !== '' ? null : known;
 }
 
 let asking: Promise<void> | null = null;
@@ -32,6 +34,7 @@ function openQuestion(reason: string): Promise<void> {
     h('div.actions', h('button.primary', { type: 'submit' }, 'Continue')),
   );
   const dialog = openDialog('Access token', form);
+  on(input, 'input', () => input.setCustomValidity(tokenProblem(input.value.trim())));
   on(dialog, 'cancel', (event) => event.preventDefault());
   on(dialog, 'close', () => {
     known = input.value.trim();

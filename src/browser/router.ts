@@ -3,7 +3,7 @@ import { carryFilters } from './filters/carry.ts';
 import { failure, link, missing } from './parts/blocks.ts';
 import { h, on, replace, setAttributes } from './parts/element.ts';
 import { keepFolds } from './parts/folds.ts';
-import { addEntry, startEntry } from './parts/kept.ts';
+import { addEntry, startEntry, writeKept } from './parts/kept.ts';
 import { type Page, heading } from './parts/page.ts';
 import { startScroll } from './parts/scroll.ts';
 
@@ -56,6 +56,7 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
     show(false);
   });
   addEventListener('popstate', () => show(false));
+  addEventListener('pagehide', writeKept);
   show(true);
 }
 

@@ -681,6 +681,14 @@ test('a model’s page shows what the service reports of its days, asks for noth
   await page.keyboard.press('End');
   const spoken = region('Weights over time').locator('[role=status]');
   assert.match(await spoken.innerText(), new RegExp(`Cash ${share(held.days.at(-1).cash_weight)}`), 'each layer has its own weight');
+  const drawn = () => page.evaluate<string[]>('[...document.querySelectorAll(".canvas canvas")].map((canvas) => canvas.toDataURL())');
+  const whole = await drawn();
+  const zoomed = async (key: string, areWhole: boolean) => {
+    await page.keyboard.press(key);
+    await until(`all plots to follow ${key}`, async () => (await drawn()).every((picture, place) => (picture === whole[place]) === areWhole));
+  };
+  await zoomed('+', false);
+  await zoomed('Escape', true);
   assert.deepEqual(asked.filter((path) => /^\/(performance|holdings|results|reasoning)/.test(path)).sort(), [
     '/holdings?model=model-a',
     '/performance?model=model-a&details=true',

@@ -83,7 +83,7 @@ describe('polling', () => {
     assert.equal(await after(100_000), 8);
   });
 
-  test('who asks while the work is being done gets it once more, at once, however many ask', async () => {
+  test('work that is asked for while it is being done is done once more, at once', async () => {
     const loop = createTestLoop();
     const leaving = new AbortController();
     const answers: PromiseWithResolvers<'still'>[] = [];

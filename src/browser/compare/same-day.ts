@@ -3,6 +3,7 @@ import { decisionItem } from '../decisions/items.ts';
 import { button, link, messageOf, section } from '../parts/blocks.ts';
 import { h, on, replace } from '../parts/element.ts';
 import { change, longDate, money, tone } from '../parts/format.ts';
+import { replaceAddress } from '../parts/kept.ts';
 import { type Look, looksOf } from '../parts/look.ts';
 import { swatch } from '../parts/swatch.ts';
 import { getDecisions } from '../service/requests.ts';
@@ -49,7 +50,7 @@ export async function sameDay(
   const open = (date: string | null) => {
     if (date === null) return;
     const choice = choiceIn(location.search);
-    history.replaceState(history.state, '', addressOf({ ...choice, options: { ...choice.options, date } }));
+    replaceAddress(addressOf({ ...choice, options: { ...choice.options, date } }));
     void show(date);
   };
   const earlier = button('Previous day', () => open(place.previous));

@@ -1,5 +1,5 @@
 import { h } from './element.ts';
-import { addEntry } from './kept.ts';
+import { addEntry, writeKept } from './kept.ts';
 
 /**
  * Fills the main element and resolves once its content is complete; to a function if the page then follows changes. The
@@ -49,6 +49,7 @@ export async function appendInTurn(place: HTMLElement, parts: Iterable<HTMLEleme
 
 /** Goes to another of our pages, as a link to it would. */
 export function goTo(url: string): void {
+  writeKept();
   if (url !== location.pathname + location.search) addEntry(url);
   dispatchEvent(new PopStateEvent('popstate'));
 }

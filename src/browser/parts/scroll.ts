@@ -1,8 +1,6 @@
 import { setAttributes } from './element.ts';
 import { keep } from './kept.ts';
 
-/** Browsers limit how often the history may be written. */
-const SAVE_EVERY_MS = 150;
 /** What a reader does to scroll. */
 const MOVES = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const;
 
@@ -16,30 +14,21 @@ export function startScroll(host: HTMLElement, signal: AbortSignal): () => void 
   const wanted = typeof read === 'number' ? read : 0;
   let isReady = false;
   let isSettled = wanted === 0;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const save = () => {
-    timer = undefined;
-    kept.write(Math.round(scrollY));
-  };
   const settle = () => {
     if (!isReady || isSettled) return;
     scrollTo(0, wanted);
     isSettled = Math.abs(scrollY - wanted) <= 1;
   };
   const growth = new ResizeObserver(settle);
-  const stop = () => {
-    clearTimeout(timer);
-    growth.disconnect();
-  };
   const onScroll = () => {
-    if (isReady && isSettled) timer ??= setTimeout(save, SAVE_EVERY_MS);
+    if (isReady && isSettled) kept.write(Math.round(scrollY));
   };
   // A page that was left further down needs all its heights to find the place.
   setAttributes(host, { 'data-top-first': wanted === 0 });
   scrollTo(0, 0);
   addEventListener('scroll', onScroll, { signal, passive: true });
   for (const name of MOVES) addEventListener(name, () => (isSettled = true), { signal, passive: true, once: true });
-  signal.addEventListener('abort', stop);
+  signal.addEventListener('abort', () => growth.disconnect());
   growth.observe(host);
   return () => {
     isReady = true;

@@ -91,7 +91,8 @@ function keepZoom(plot: uPlot, zoom: Kept): void {
   const keepRange = (_plot: uPlot, scale: string) => {
     const { min, max } = plot.scales['x'] ?? {};
     const range = isWhole(plot) ? null : { min, max };
-    if (scale === 'x' && range !== (zoom.read() ?? null)) zoom.write(range);
+    const isKept = JSON.stringify(zoom.read() ?? null) === JSON.stringify(range);
+    if (scale === 'x' && !isKept) zoom.write(range);
   };
   plot.hooks.setScale = [keepRange];
 }

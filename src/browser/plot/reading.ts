@@ -1,4 +1,4 @@
-import type uPlot from 'uplot';
+import uPlot from 'uplot';
 import { h, replace } from '../parts/element.ts';
 import { MISSING, count, longDate } from '../parts/format.ts';
 import { swatch } from '../parts/swatch.ts';
@@ -90,19 +90,26 @@ export function isWhole(plot: uPlot): boolean {
   return extent === null || (extent.min <= extent.first && extent.max >= extent.last);
 }
 
-/** Zooms about the cursor, or the middle: in with a factor below 1, out with one above. */
+/** Zooms the plot and those of its group about the cursor, or the middle: in with a factor below 1, out with one above. */
 export function zoom(plot: uPlot, factor: number): void {
   const extent = extentOf(plot);
   if (extent === null) return;
   const { min, max, first, last } = extent;
   const centre = plot.data[0][plot.cursor.idx ?? -1] ?? (min + max) / 2;
-  const from = Math.max(first, centre - (centre - min) * factor);
-  const to = Math.min(last, centre + (max - centre) * factor);
-  if (to - from >= DAY_SECONDS) plot.setScale('x', { min: from, max: to });
+  const range = { min: Math.max(first, centre - (centre - min) * factor), max: Math.min(last, centre + (max - centre) * factor) };
+  if (range.max - range.min >= DAY_SECONDS) for (const own of groupOf(plot)) own.setScale('x', range);
 }
 
-/** Shows all dates. */
+/** Shows all dates, in the plots of its group as well. */
 export function showAll(plot: uPlot): void {
-  const extent = extentOf(plot);
-  if (extent !== null) plot.setScale('x', { min: extent.first, max: extent.last });
+  for (const own of groupOf(plot)) {
+    const extent = extentOf(own);
+    if (extent !== null) own.setScale('x', { min: extent.first, max: extent.last });
+  }
+}
+
+/** The plots that are drawn and share the dates in view, this one among them. One that is drawn later reads the kept zoom. */
+function groupOf(plot: uPlot): readonly uPlot[] {
+  const key = plot.cursor.sync?.key;
+  return key == null ? [plot] : uPlot.sync(key).plots;
 }

@@ -18,7 +18,7 @@ const WAKING = ['visibilitychange', 'pollsoon'] as const;
 /**
  * Repeats the work until the signal aborts. The work says whether anything has changed: if so, it is repeated soon,
  * otherwise less and less often. In a hidden tab it pauses; once the tab is visible, the work is repeated at once, and so it is
- * when somebody asked for it while it was being done. In a view of a file that cannot change, the work ends when it has
+ * when `pollSoon` was called while it was being done. In a view of a file that cannot change, the work ends when it has
  * succeeded once.
  */
 export async function poll(work: () => Promise<'moving' | 'still'>, signal: AbortSignal, after = afterTime): Promise<void> {

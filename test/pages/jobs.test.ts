@@ -180,7 +180,7 @@ test(
   },
 );
 
-test("a job's page follows it: curves and board appear while it runs, and what it left out at its end", inLongForm, async (t) => {
+test("a job's page follows it in place: curves and board appear while it runs, and what it left out at its end", inBrowser, async (t) => {
   const agent = scriptedAgent({ [`model-a ${dates[1]}`]: [[['wait', 60_000]]] });
   const service = await start(t, { agent });
   const { body } = await service.post('/simulate/trigger', { start_date: firstDate, end_date: lastDate });
@@ -191,8 +191,18 @@ test("a job's page follows it: curves and board appear while it runs, and what i
   assert.equal(await page.locator('.job .state').first().innerText(), 'Running');
   const leftOut = page.getByRole('region', { name: 'Left out', exact: true });
   assert.match(await leftOut.innerText(), /Nothing so far/);
+  const table = page.getByRole('region', { name: 'Model-days', exact: true });
+  await table.locator('tbody tr').nth(1).waitFor();
+  const rows = await table.locator('tbody tr').count();
+  const row = 'getSelection().anchorNode.parentElement.closest("tr")';
+  await page.setViewportSize({ width: 420, height: 700 });
+  await table.locator('tbody tr th').first().selectText();
+  await page.evaluate(`${row}.wasHere = true, ${row}.closest('.scroll').scrollLeft = 40`);
   await service.post(`/simulate/cancel/${body.job_id}`, {});
   await leftOut.getByText('Cancelled').waitFor();
+  assert.ok((await table.locator('tbody tr').count()) > rows, 'rows came');
+  assert.match(await page.evaluate<string>('String(getSelection())'), /^model-[ab]$/);
+  assert.deepEqual(await page.evaluate(`[${row}.wasHere, ${row}.closest('.scroll').scrollLeft]`), [true, 40]);
   const days = await board.locator('tbody tr td:nth-last-child(2)').allInnerTexts();
   assert.deepEqual(days.sort(), ['1', '2']);
 });

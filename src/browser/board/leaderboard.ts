@@ -37,6 +37,7 @@ export function leaderboard(performance: Performance, options: { choice?: HTMLEl
   const board = liveTable<ModelReport>({
     caption: 'Leaderboard of the models',
     rows: models,
+    key: ({ model }) => model,
     sortedBy: 'Return',
     columns: [
       {

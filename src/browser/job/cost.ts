@@ -24,6 +24,7 @@ export function costSection(performance: Performance, total: Status['usage']): C
   const models = liveTable<ModelReport>({
     caption: 'Usage and cost of the models',
     rows: inOrder(performance),
+    key: ({ model }) => model,
     sortedBy: 'Cost',
     columns: [
       textColumn('Model', ({ model }) => model, { isName: true, cell: ({ model }) => link(modelPath(model), model) }),

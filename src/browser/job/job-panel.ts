@@ -1,7 +1,7 @@
 import { jobPath } from '../../page-paths.ts';
 import { entryView } from '../model/entry.ts';
 import { button, foldAfter, link, messageOf, openDialog } from '../parts/blocks.ts';
-import { changeDetector, h, replace } from '../parts/element.ts';
+import { changeDetector, h, renew, replace } from '../parts/element.ts';
 import { count, counted, duration, shortId } from '../parts/format.ts';
 import { localTime } from '../parts/time.ts';
 import { viewedFile } from '../parts/viewed.ts';
@@ -65,7 +65,7 @@ function showState(status: Status, { state, figures, bar, cancel }: Parts): void
   const { total_model_days: total, failed, pending } = status.progress;
   const isOver = status.completed_at !== null;
   state.className = `state ${status.status}`;
-  replace(state, jobStatusWords[status.status]);
+  renew(state, jobStatusWords[status.status]);
   const finished = total - pending;
   bar.max = Math.max(1, total);
   bar.value = finished;
@@ -75,7 +75,7 @@ function showState(status: Status, { state, figures, bar, cancel }: Parts): void
   const when = isOver
     ? ['ended ', localTime(status.completed_at), ', took ', duration(status.total_duration_seconds)]
     : ['started ', localTime(status.started_at ?? status.created_at), timeToGo(status)];
-  replace(
+  renew(
     figures,
     `${count(finished)} of ${counted(total, 'model-day')} (${percent} %)`,
     failed > 0 && ', ',

@@ -3,12 +3,12 @@ import { link, missing, section } from '../parts/blocks.ts';
 import { changeDetector, h, replace } from '../parts/element.ts';
 import { cost, count, duration, shortId } from '../parts/format.ts';
 import { type Page, heading } from '../parts/page.ts';
-import { numberColumn, table, textColumn } from '../parts/table.ts';
+import { liveTable, numberColumn, textColumn } from '../parts/table.ts';
 import { localTime } from '../parts/time.ts';
 import { poll } from '../service/poll.ts';
 import type { Detail, Status } from '../service/responses.ts';
 import { jobPanel } from './job-panel.ts';
-import { leftOutSection } from './left-out-view.ts';
+import { leftOutView } from './left-out-view.ts';
 import { ranWith } from './ran-with.ts';
 import { jobResults } from './results.ts';
 
@@ -19,17 +19,21 @@ export const showJob: Page = async (host, params, signal) => {
   const jobId = params['job_id'] ?? '';
   const panel = jobPanel(jobId, { titled: false });
   const results = jobResults(jobId);
-  const parts = { leftOut: h('div'), ran: h('div'), details: h('div') };
+  const [leftOut, details] = [leftOutView(), detailTable()];
+  const ran = h('div');
   const way = h('nav.way', { 'aria-label': 'Jobs' }, link('/job-list', 'All jobs'), h('span.quiet', jobId));
   const title = heading(`Job ${shortId(jobId)}`);
-  replace(host, title, way, panel.element, results.element, parts.leftOut, parts.ran, parts.details);
+  const modelDays = section('Model-days', details.element);
+  leftOut.element.hidden = modelDays.hidden = true; // until the job is known
+  replace(host, title, way, panel.element, results.element, leftOut.element, ran, modelDays);
   const [detailsHaveChanged, leftOutHasChanged] = [changeDetector(), changeDetector()];
   const show = (status: Status) => {
-    if (parts.ran.childElementCount === 0) replace(parts.ran, ranWith(status));
-    if (detailsHaveChanged([status.status, status.progress.pending])) replace(parts.details, detailTable(status));
+    leftOut.element.hidden = modelDays.hidden = false;
+    if (ran.childElementCount === 0) replace(ran, ranWith(status));
+    if (detailsHaveChanged([status.status, status.progress.pending])) details.update(withDetails(status));
     const { progress, completed_at } = status;
     const skipped = status.details.filter((detail) => detail.status === 'skipped').length;
-    if (leftOutHasChanged([progress.failed, skipped, completed_at])) replace(parts.leftOut, leftOutSection(status));
+    if (leftOutHasChanged([progress.failed, skipped, completed_at])) leftOut.update(status);
   };
   const refresh = async (): Promise<{ status: Status | null; hasMoved: boolean }> => {
     const status = await panel.refresh(signal);
@@ -49,28 +53,28 @@ export const showJob: Page = async (host, params, signal) => {
     }, signal);
 };
 
-function detailTable({ details }: Status): HTMLElement {
-  const rows = details.filter(
-    ({ started_at, status }) => started_at !== null || status === 'failed' || status === 'skipped',
-  );
-  return section(
-    'Model-days',
-    table<Detail>({
-      caption: 'Model-days of this job',
-      rows,
-      most: ROWS_AT_FIRST,
-      columns: [
-        textColumn('Date', ({ date }) => date, { cell: ({ date, model }) => link(modelDayPath(model, date), date) }),
-        textColumn('Model', ({ model }) => model, { isName: true, cell: ({ model }) => link(modelPath(model), model) }),
-        textColumn('Status', (row) => row.status, { cell: ({ status }) => h(`span.state.${status}`, status) }),
-        textColumn('Started', (row) => row.started_at, { cell: (row) => localTime(row.started_at) }),
-        numberColumn('Took', (row) => row.duration_seconds, duration),
-        numberColumn('Steps', (row) => row.steps, count),
-        numberColumn('Tokens in', (row) => row.prompt_tokens, count),
-        numberColumn('Tokens out', (row) => row.completion_tokens, count),
-        numberColumn('Cost', (row) => row.cost_usd, cost),
-        { title: 'Reason', cell: ({ error }) => error, look: () => 'reason' },
-      ],
-    }),
-  );
+/** The model-days that have begun, or never will. */
+function withDetails({ details }: Status): Detail[] {
+  return details.filter(({ started_at, status }) => started_at !== null || status === 'failed' || status === 'skipped');
+}
+
+function detailTable() {
+  return liveTable<Detail>({
+    caption: 'Model-days of this job',
+    rows: [],
+    key: ({ date, model }) => `${date} ${model}`,
+    most: ROWS_AT_FIRST,
+    columns: [
+      textColumn('Date', ({ date }) => date, { cell: ({ date, model }) => link(modelDayPath(model, date), date) }),
+      textColumn('Model', ({ model }) => model, { isName: true, cell: ({ model }) => link(modelPath(model), model) }),
+      textColumn('Status', (row) => row.status, { cell: ({ status }) => h(`span.state.${status}`, status) }),
+      textColumn('Started', (row) => row.started_at, { cell: (row) => localTime(row.started_at) }),
+      numberColumn('Took', (row) => row.duration_seconds, duration),
+      numberColumn('Steps', (row) => row.steps, count),
+      numberColumn('Tokens in', (row) => row.prompt_tokens, count),
+      numberColumn('Tokens out', (row) => row.completion_tokens, count),
+      numberColumn('Cost', (row) => row.cost_usd, cost),
+      { title: 'Reason', cell: ({ error }) => error, look: () => 'reason' },
+    ],
+  });
 }

@@ -1,6 +1,6 @@
 import { jobPath } from '../../page-paths.ts';
 import { link, section, wayToAJob } from '../parts/blocks.ts';
-import { h, replace } from '../parts/element.ts';
+import { h, renew, replace } from '../parts/element.ts';
 import { cost, count, duration, shortId } from '../parts/format.ts';
 import { shortList } from '../parts/names.ts';
 import { type Page, heading } from '../parts/page.ts';
@@ -42,7 +42,7 @@ function jobsView(content: HTMLElement, choice: JobChoice): (page: Jobs) => 'mov
   let board: ReturnType<typeof liveTable<Job>> | null = null;
   const pager = h('nav.way', { 'aria-label': 'Pages of jobs' });
   return ({ jobs, next_before: next }) => {
-    replace(pager, ...pagerLinks(choice, next));
+    renew(pager, ...pagerLinks(choice, next));
     if (jobs.length === 0) {
       board = null;
       replace(content, h('p.notice', ...noJobs(choice)), pager);
@@ -72,6 +72,7 @@ function jobTable(jobs: readonly Job[]) {
   return liveTable<Job>({
     caption: 'Jobs, newest first',
     rows: jobs,
+    key: ({ job_id: id }) => id,
     isFixed: true, // the page is a part of the list: sorted, it would look like the whole
     columns: [
       textColumn('Job', ({ job_id: id }) => id, { isName: true, cell: ({ job_id: id }) => link(jobPath(id), shortId(id)) }),

@@ -1,8 +1,8 @@
 import { section } from '../parts/blocks.ts';
-import { h } from '../parts/element.ts';
+import { h, renew } from '../parts/element.ts';
 import { count } from '../parts/format.ts';
 import { shortList } from '../parts/names.ts';
-import { numberColumn, table, textColumn } from '../parts/table.ts';
+import { liveTable, numberColumn, textColumn } from '../parts/table.ts';
 import type { Status } from '../service/responses.ts';
 import { type LeftOut, datesInWords, leftOutOf } from './left-out.ts';
 
@@ -10,20 +10,26 @@ import { type LeftOut, datesInWords, leftOutOf } from './left-out.ts';
 const ROWS_AT_FIRST = 12;
 
 /** What a job left out, and why: failed and skipped model-days, and those that never ran. */
-export function leftOutSection(status: Status): HTMLElement {
-  const rows = leftOutOf(status);
-  const isOver = status.completed_at !== null;
-  const nothing = isOver ? 'Nothing: every model-day was completed.' : 'Nothing so far.';
-  return section(
-    'Left out',
-    rows.length === 0 ? h('p.quiet', nothing) : leftOutTable(rows),
-  );
+export function leftOutView(): { element: HTMLElement; update(status: Status): void } {
+  const nothing = h('p.quiet');
+  const reasons = leftOutTable();
+  return {
+    element: section('Left out', nothing, reasons.element),
+    update(status) {
+      const rows = leftOutOf(status);
+      renew(nothing, status.completed_at === null ? 'Nothing so far.' : 'Nothing: every model-day was completed.');
+      nothing.hidden = rows.length > 0;
+      reasons.element.hidden = rows.length === 0;
+      reasons.update(rows);
+    },
+  };
 }
 
-function leftOutTable(rows: readonly LeftOut[]): HTMLElement {
-  return table<LeftOut>({
+function leftOutTable() {
+  return liveTable<LeftOut>({
     caption: 'Model-days without results, by reason',
-    rows,
+    rows: [],
+    key: ({ kind, reason }) => `${kind} ${reason}`,
     most: ROWS_AT_FIRST,
     isFixed: true,
     columns: [

@@ -1,7 +1,7 @@
 import { filterBar } from '../filters/filter-bar.ts';
 import { filtersIn } from '../filters/filters.ts';
 import { type JobPanel, jobPanel } from '../job/job-panel.ts';
-import { changeDetector, h, replace, replaceKeepingFocus } from '../parts/element.ts';
+import { changeDetector, h, renew, replace } from '../parts/element.ts';
 import { type Page, heading } from '../parts/page.ts';
 import { viewedFile } from '../parts/viewed.ts';
 import { poll } from '../service/poll.ts';
@@ -54,11 +54,13 @@ function jobsView(
   signal: AbortSignal,
 ): () => Promise<Jobs['jobs'][number] | null> {
   const hasChanged = changeDetector();
+  const list = jobList();
   return async () => {
     const { jobs } = await getJobs(LATEST_JOBS, signal);
     if (hasChanged(jobs)) {
-      replaceKeepingFocus(strip, jobStrip(jobs));
-      replaceKeepingFocus(place, jobs.length > 0 && jobList(jobs));
+      renew(strip, jobStrip(jobs));
+      list.update(jobs);
+      renew(place, jobs.length > 0 && list.element);
     }
     return jobs[0] ?? null;
   };

@@ -57,13 +57,34 @@ export function replace(element: Element, ...children: readonly Child[]): void {
   element.replaceChildren(...nodesOf(children));
 }
 
-/** Replaces an element's children; the focus moves from an old descendant to the new one with the same text. */
-export function replaceKeepingFocus(element: Element, ...children: readonly Child[]): void {
+/**
+ * Gives an element these children in place: those that it has already, or that look the same, stay, and what the reader has selected in
+ * them. The focus moves from an old descendant to the new one with the same text.
+ */
+export function renew(element: Element, ...children: readonly Child[]): void {
   const focused = element.contains(document.activeElement) ? document.activeElement : null;
-  replace(element, ...children);
-  if (focused === null || focused.isConnected) return;
-  const alike = [...element.querySelectorAll<HTMLElement>(focused.localName)];
-  alike.find(({ textContent }) => textContent === focused.textContent)?.focus({ preventScroll: true });
+  const nodes = nodesOf(children).map((node) => (typeof node === 'string' ? new Text(node) : node));
+  const staying = new Set(nodes);
+  let at: ChildNode | null = element.firstChild;
+  for (const node of nodes) {
+    const isThere = at === node || (at !== null && !staying.has(at) && node.parentNode !== element && at.isEqualNode(node));
+    if (isThere) at = at?.nextSibling ?? null;
+    else if (at === null || staying.has(at)) element.insertBefore(node, at);
+    else {
+      element.replaceChild(node, at);
+      at = node.nextSibling;
+    }
+  }
+  while (at !== null) {
+    const next: ChildNode | null = at.nextSibling;
+    at.remove();
+    at = next;
+  }
+  if (focused === null || focused === document.activeElement) return;
+  const alike = [focused, ...element.querySelectorAll(focused.localName)].filter(
+    (one) => one instanceof HTMLElement && element.contains(one) && one.textContent === focused.textContent,
+  );
+  (alike[0] as HTMLElement | undefined)?.focus({ preventScroll: true });
 }
 
 function nodesOf(children: readonly Child[]): (Node | string)[] {

@@ -2,7 +2,7 @@ import type { Cell } from '../../csv-line.ts';
 import { button, scroller } from './blocks.ts';
 import { dash } from './dash.ts';
 import { csvButton, pngButton } from './download.ts';
-import { type Child, h, replace, replaceKeepingFocus } from './element.ts';
+import { type Child, h, renew, replace } from './element.ts';
 import { MISSING, count, counted, tone } from './format.ts';
 import type { Sheet } from './sheet.ts';
 import { keptRows, markSorting, sorted, sortingBy } from './sorting.ts';
@@ -91,27 +91,33 @@ const MAX_HEADING = 20;
 
 /** A table that sorts by its headings. */
 export function table<Row>(options: TableOptions<Row>): HTMLElement {
-  return liveTable(options).element;
+  return liveTable({ ...options, key: (row) => row }).element;
+}
+
+interface LiveOptions<Row> extends TableOptions<Row> {
+  /** What a row is about, the same in every update: a row that is shown again stays in its place. */
+  key: (row: Row) => unknown;
 }
 
 interface LiveTable<Row> {
   element: HTMLElement;
-  /** Shows other rows, sorted as the reader chose. */
+  /** Shows other rows, sorted as the reader chose; what has not changed stays, and what is selected in it. */
   update(rows: readonly Row[]): void;
 }
 
 /** A table whose rows change while it is on the screen. */
-export function liveTable<Row>(options: TableOptions<Row>): LiveTable<Row> {
+export function liveTable<Row>(options: LiveOptions<Row>): LiveTable<Row> {
   const { caption, columns, isFixed = false, footer = [] } = options;
   let { rows } = options;
   const kept = keptRows(caption, columns);
   let sorting = kept.sorting ?? sortingBy(columns, options.sortedBy);
   let limit = kept.limit ?? options.most ?? ROWS_AT_FIRST;
   const body = h('tbody');
-  const rowOf = (row: Row) => h('tr', ...columns.map((column) => cellOf(column, row)));
+  const cellsOf = (row: Row) => columns.map((column) => cellOf(column, row));
+  const rowsOf = keyedRows(options.key, cellsOf);
   const draw = () => {
     markSorting(head, sorting);
-    replaceKeepingFocus(body, ...sorted(rows, columns, sorting).slice(0, limit).map(rowOf));
+    renew(body, ...rowsOf(sorted(rows, columns, sorting).slice(0, limit)));
     const isRest = rows.length <= limit + MORE_ROWS;
     replace(more, isRest ? `Show all ${count(rows.length)}` : `Show ${count(MORE_ROWS)} more of ${count(rows.length)}`);
     more.hidden = rows.length <= limit;
@@ -133,7 +139,7 @@ export function liveTable<Row>(options: TableOptions<Row>): LiveTable<Row> {
   const shown = h('p.on-paper'); // paper has no buttons
   const head = h('tr', ...columns.map((column, index) => headingOf(column, isFixed ? null : () => sortBy(index))));
   draw();
-  const foot = footer.length > 0 && h('tfoot', ...footer.map(rowOf));
+  const foot = footer.length > 0 && h('tfoot', ...footer.map((row) => h('tr', ...cellsOf(row))));
   const filed = columns.filter(({ isDrawing }) => !isDrawing);
   const all = () => sheetOf(filed, sorted(rows, columns, sorting));
   const parts = h('table', h('caption.unseen', caption), h('thead', head), body, foot);
@@ -145,6 +151,23 @@ export function liveTable<Row>(options: TableOptions<Row>): LiveTable<Row> {
     draw();
   };
   return { element, update };
+}
+
+/** Makes the elements of rows: the one of the same key before, with other cells where they have changed, or a new one. */
+function keyedRows<Row>(keyOf: (row: Row) => unknown, cellsOf: (row: Row) => HTMLElement[]): (rows: readonly Row[]) => HTMLElement[] {
+  let made = new Map<unknown, { row: Row; element: HTMLElement }>();
+  return (rows) => {
+    const before = made;
+    made = new Map();
+    return rows.map((row) => {
+      const key = keyOf(row);
+      const old = made.has(key) ? undefined : before.get(key);
+      const element = old?.element ?? h('tr', ...cellsOf(row));
+      if (old !== undefined && old.row !== row) renew(element, ...cellsOf(row));
+      made.set(key, { row, element });
+      return element;
+    });
+  };
 }
 
 function headingOf<Row>({ title, by, isNumber, isSpare, meaning }: Column<Row>, sort: (() => void) | null): HTMLElement {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { curvesFromStart, valueAtEnd } from '../../src/browser/board/curve-lines.ts';
 import { marksOf } from '../../src/browser/board/marks.ts';
-import { rankingOf } from '../../src/browser/board/ranking.ts';
+import { familiesInOrder, rankingOf } from '../../src/browser/board/ranking.ts';
 import { lookOf } from '../../src/browser/parts/look.ts';
 import type { ModelReport } from '../../src/browser/service/responses.ts';
 
@@ -35,6 +35,12 @@ test('a ranking names its days, and the days and models that it leaves out, with
     { date: '2025-10-02', reason: 'not shared by b' },
     { date: '2025-10-03', reason: 'not shared by a, b and 5 more models' },
   ]);
+});
+
+test('families and their runs are in the order of their names, numbers by value', () => {
+  const family = (name: string, ...runs: string[]) => ({ family: name, runs: runs.map((model) => ({ model })) });
+  const ordered = familiesInOrder([family('gpt-10', 'gpt-10', 'gpt-10#10', 'gpt-10#2'), family('gpt-9', 'gpt-9#3', 'gpt-9')]);
+  assert.deepEqual(ordered, [family('gpt-9', 'gpt-9', 'gpt-9#3'), family('gpt-10', 'gpt-10', 'gpt-10#2', 'gpt-10#10')]);
 });
 
 test('a ranking over all days warns that its order may mislead; one without common days says that there are none', () => {

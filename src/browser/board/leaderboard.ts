@@ -9,7 +9,7 @@ import { liveTable, numberColumn, table, textColumn } from '../parts/table.ts';
 import type { ModelReport, Performance } from '../service/responses.ts';
 import { usualStart, valueAtEnd } from './curve-lines.ts';
 import { type RowMark, marksOf } from './marks.ts';
-import { rankingOf } from './ranking.ts';
+import { familiesInOrder, rankingOf } from './ranking.ts';
 
 /** The table of the models, with what its ranking covers. */
 export interface Leaderboard {
@@ -82,11 +82,12 @@ function familyTable({ families, conventions: { definitions: meanings } }: Perfo
     numberColumn<Family>(title, (row) => row[name], format, { meaning: meanings[name] });
   const columns = [
     textColumn<Family>('Runs of', ({ family }) => family, { isName: true }),
+    numberColumn<Family>('Runs', ({ runs }) => runs.length, count),
     figure('Mean return', 'mean_total_return', change),
     figure('Deviation', 'total_return_deviation', share),
     { title: 'Return of each run', cell: runsOf },
   ];
-  return table({ caption: 'Runs of the same entry', rows: families, columns });
+  return table({ caption: 'Runs of the same entry', rows: familiesInOrder(families), columns });
 }
 
 function nameOf({ model }: ModelReport, look: Look | undefined): HTMLElement {

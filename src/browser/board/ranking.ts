@@ -1,4 +1,5 @@
 import { counted, longDate } from '../parts/format.ts';
+import { byName } from '../parts/names.ts';
 import type { Performance } from '../service/responses.ts';
 
 /** What a ranking covers and what it leaves out. */
@@ -42,4 +43,12 @@ export function rankingOf({ common, clean_after: cutoff, models, ...without }: R
 function namesOf(names: readonly string[], all: number): string {
   const more = all - names.length;
   return names.join(', ') + (more > 0 ? ` and ${counted(more, 'more model')}` : '');
+}
+
+/** The families in the order of their names, and the runs of each: those of `gpt-9` before `gpt-10`, `gpt-9#2` before `gpt-9#10`. */
+export function familiesInOrder<Family extends { family: string; runs: readonly { model: string }[] }>(
+  families: readonly Family[],
+): Family[] {
+  const inOrder = families.toSorted((one, other) => byName(one.family, other.family));
+  return inOrder.map((own) => ({ ...own, runs: own.runs.toSorted((one, other) => byName(one.model, other.model)) }));
 }

@@ -144,7 +144,7 @@ function modelTable(models: readonly ComparedModel[]): HTMLElement {
     figure('Standard error, per day', 'standard_error_daily', share),
     figure('Degrees of freedom', 'degrees_of_freedom', ratio),
     figure('Variance from runs', 'variance_share_of_runs', share),
-    textColumn<ComparedModel>('Runs', runsText, { look: () => 'runs' }),
+    { title: 'Runs', by: ({ runs }: ComparedModel) => runs.length, cell: runsText, raw: runsText, look: () => 'runs' },
   ];
   const figures = table({ caption: 'Figures of the models', rows: models, columns });
   return h('details.fold', h('summary', 'Figures, and the return of each run'), figures);

@@ -59,7 +59,7 @@ export function filterBar(filters: Filters, { hides = [] }: { hides?: readonly F
   clear.disabled = !hasFilters(filters, shows);
   const offerJobs = (jobs: Jobs['jobs']) => fillOptions(job, [['', 'All jobs'], ...jobs.map(jobOption)], filters.job_id, shortId);
   const offerBenchmarks = (names: readonly string[]) =>
-    replace(symbols, ...new Set([UNIVERSE, ...names]).values().map((value) => h('option', { value })));
+    replace(symbols, ...[...new Set([UNIVERSE, ...names])].map((value) => h('option', { value })));
   offerJobs([]);
   fillOptions(days, DAYS, filters.days === 'all' ? '' : filters.days);
   offerBenchmarks([]);

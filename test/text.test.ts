@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import * as v from 'valibot';
 import { weekdays } from '../src/calendar.ts';
 import { signatureSchema } from '../src/configuration-schema.ts';
+import { fileFrom } from '../src/executable.ts';
 import { createLog } from '../src/log.ts';
 import { count, list } from '../src/sentences.ts';
 import { cleanText, cutText, forTerminal, printableJson, showLines, unprintableIn } from '../src/text.ts';
@@ -84,4 +85,15 @@ test('a cut keeps to its length and cuts no character in two', () => {
   assert.equal(cutText('abc', 3), 'abc');
   assert.equal(cutText('abcd', 3), 'ab…');
   assert.equal(cutText('a \u{1f600}b', 4), 'a…');
+});
+
+test('help names the program as one types it from where one stands', () => {
+  const rows: [file: string | undefined, named: string][] = [
+    ['/a/clone/dist/server.js', 'dist/server.js'],
+    ['/a/clone/server.js', 'server.js'],
+    ['/opt/server.js', '/opt/server.js'],
+    ['/a/clone/test/text.test.ts', 'server.js'],
+    [undefined, 'server.js'],
+  ];
+  for (const [file, named] of rows) assert.equal(fileFrom('/a/clone', file), named);
 });

@@ -35,11 +35,20 @@ export function jobView(
     const marks = shown.map((date) => MARKS[statusOf.get(`${date} ${model}`) ?? 'pending']);
     return `${name.padEnd(nameWidth)} ${marks.join('')}`;
   });
-  const legend = `${shown[0]} to ${shown.at(-1)}: # completed, x failed, - skipped, > running, . pending`;
-  const room = Math.max(0, rows - 3);
+  const legend = legendOf(shown, columns);
+  const room = Math.max(0, rows - 2 - legend.length);
   const hidden = grid.length - room;
   const list = hidden > 0 ? [...grid.slice(0, Math.max(0, room - 1)), `and ${hidden + 1} more models`] : grid;
-  return [`job ${job_id}`, bar, ...list, legend].slice(0, rows);
+  return [`job ${job_id}`, bar, ...list, ...legend].slice(0, rows);
+}
+
+const MEANINGS = '# completed, x failed, - skipped, > running, . pending';
+
+/** The dates in view and what the marks mean, on two lines where one is too narrow. */
+function legendOf(dates: readonly string[], columns: number): string[] {
+  const span = `${dates[0]} to ${dates.at(-1)}:`;
+  const line = `${span} ${MEANINGS}`;
+  return line.length > columns && MEANINGS.length <= columns ? [span, MEANINGS] : [line];
 }
 
 /** If there are too many dates to fit, those around the first unfinished one. */

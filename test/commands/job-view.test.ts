@@ -32,8 +32,12 @@ test('a job in a terminal: a bar, and a mark for every model-day', () => {
     '[##################............]  60 % 6 of 10 model-days, job running',
     'gpt-5 ##x>.',
     'local #--..',
-    '2025-11-10 to 2025-11-14: # completed, x failed, - skipped, > running, . pending',
+    '2025-11-10 to 2025-11-14:',
+    '# completed, x failed, - skipped, > running, . pending',
   ]);
+  const wider = jobView(running, { columns: 80, rows: 23 });
+  assert.equal(wider.at(-1), '2025-11-10 to 2025-11-14: # completed, x failed, - skipped, > running, . pending');
+  assert.equal(jobView(running, { columns: 79, rows: 5 }).at(-1), '# completed, x failed, - skipped, > running, . pending');
 });
 
 test('more dates than columns: those around the first unfinished one; more models than rows: the rest are counted', () => {

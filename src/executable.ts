@@ -12,7 +12,7 @@ export const isExecutable = isSea();
 /** What a person types to run the program from where they stand. */
 export const PROGRAM_NAME = isExecutable ? 'trading-simulation' : `node ${fileFrom(process.cwd(), process.argv[1])}`;
 
-/** Where the program is, as seen from a folder; in full where it is outside of it, and by its name alone where other code runs it. */
+/** Where the program is, as seen from a folder; in full where it is outside of it, and only by its name where other code runs it. */
 export function fileFrom(folder: string, file = ''): string {
   if (basename(file) !== 'server.js') return 'server.js';
   const path = relative(folder, file);

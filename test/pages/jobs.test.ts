@@ -207,15 +207,16 @@ test("a job's page follows it in place: curves and board appear while it runs, a
   assert.deepEqual(days.sort(), ['1', '2']);
 });
 
-test('a running model-day is followed to its end, even without a new message', inLongForm, async (t) => {
+test('a running model-day is followed to its end, even without a new message, and though its results fail at first', inLongForm, async (t) => {
   const agent = scriptedAgent({ '*': [[['get_portfolio', {}]], [['wait', 60_000]]] });
   const service = await start(t, { agent });
-  const { page, open } = await visit(t, service.url);
+  const { page, open } = await visit(t, service.url, { provokes: [503] });
   const { body } = await service.post('/simulate/trigger', { end_date: lastDate, models: ['model-a'] });
   await open(`/jobs/${body.job_id}`);
   await page.locator('.job-grid td.running').click();
   await page.getByText('This session is running.').waitFor();
   await page.locator('.thread .call').waitFor();
+  await failFirst(page, '**/results?*');
   await service.post(`/simulate/cancel/${body.job_id}`, {});
   await page.getByText('This session failed: it has no results.').waitFor();
   await page.getByText('Cancelled', { exact: true }).waitFor();

@@ -30,16 +30,16 @@ interface Words {
   stepLimit(maxSteps: number): string;
 }
 
-const words: Record<Wording, Words> = {
-  1: {
-    firstMessages: (brief, prompt) => [
-      { role: 'system', content: prompt === null ? SYSTEM_PROMPT : `${SYSTEM_PROMPT}\n\n${INSTRUCTIONS}\n${prompt}` },
-      { role: 'user', content: morningReport(brief) },
-    ],
-    summary: ({ content, note }) => (note === null ? content : `${content}\n\n${note}`.trim()),
-    stepLimit: (maxSteps) => `Reached the limit of ${maxSteps} steps; the day ended there.`,
-  },
+const first: Words = {
+  firstMessages: (brief, prompt) => [
+    { role: 'system', content: prompt === null ? SYSTEM_PROMPT : `${SYSTEM_PROMPT}\n\n${INSTRUCTIONS}\n${prompt}` },
+    { role: 'user', content: morningReport(brief) },
+  ],
+  summary: ({ content, note }) => (note === null ? content : `${content}\n\n${note}`.trim()),
+  stepLimit: (maxSteps) => `Reached the limit of ${maxSteps} steps; the day ended there.`,
 };
+
+const words: Record<Wording, Words> = { 1: first, 2: first };
 
 /** The words of a version of the wording. */
 export function wordsOf(wording: Wording = WORDING): Words {

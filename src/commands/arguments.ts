@@ -36,6 +36,12 @@ export class WrongUsage extends ServiceError {
   }
 }
 
+/** Throws a `WrongUsage` for a value that is not a whole number within bounds. */
+export function checkWholeNumber(option: string, text: string, most: number): void {
+  const isWithin = /^[1-9]\d*$/.test(text) && Number(text) <= most;
+  if (!isWithin) throw new WrongUsage(`${option}: expected a whole number from 1 to ${most}, got ${text}`);
+}
+
 /** The arguments of a command, checked. Throws a `WrongUsage` that names everything that is wrong with them. */
 export function readArguments<Declared extends Options>(
   args: readonly string[],

@@ -7,7 +7,7 @@ import { type ControlMarket, type Written, writeControlMarket } from '../control
 import { count, list } from '../sentences.ts';
 import { type Settings, readSettings } from '../settings.ts';
 import { forTerminal } from '../text.ts';
-import { WrongUsage } from './arguments.ts';
+import { WrongUsage, checkWholeNumber } from './arguments.ts';
 import { checkDates } from './connect.ts';
 import { ownDatabase } from './own-database.ts';
 import { writeStoppably } from './stoppable.ts';
@@ -15,6 +15,8 @@ import { counted } from './words.ts';
 
 const DEFAULT_NAME = 'control';
 const MAX_SEED_LENGTH = 200;
+/** Far more than there are prices for; a date before 1900 has an error of its own. */
+const MAX_WEEKS = 99_999;
 
 interface Arguments {
   seed: string;
@@ -42,8 +44,7 @@ function readMarket({ seed, weeks, universe, name = DEFAULT_NAME, from, to }: Ar
   if (from > to) throw new WrongUsage(`--from ${from} is after --to ${to}`);
   if (to > dateOf(new Date())) throw new WrongUsage(`--to ${to} is in the future`);
   if (seed === '' || seed.length > MAX_SEED_LENGTH) throw new WrongUsage(`--seed: expected 1 to ${MAX_SEED_LENGTH} characters`);
-  if (weeks !== undefined && !/^[1-9]\d{0,4}$/.test(weeks))
-    throw new WrongUsage(`--weeks: expected a whole number from 1, got ${weeks}`);
+  if (weeks !== undefined) checkWholeNumber('--weeks', weeks, MAX_WEEKS);
   const { issues: [problem] = [] } = v.safeParse(signatureSchema, name);
   if (problem !== undefined) throw new WrongUsage(`--name: ${problem.message}`);
   if (name === universe) throw new WrongUsage(`--name: ${name} is the universe to disguise; its control needs a name of its own`);

@@ -9,12 +9,13 @@ import type { PriceContext, PriceRequest } from '../prices/request.ts';
 import { type PriceSupply, supplyPrices } from '../prices/supply.ts';
 import { count, list } from '../sentences.ts';
 import { type Settings, readSettings } from '../settings.ts';
-import { WrongUsage } from './arguments.ts';
+import { WrongUsage, checkWholeNumber } from './arguments.ts';
 import { checkDates } from './connect.ts';
 import { createProgressLine } from './progress.ts';
 import { resetNote } from './reset-note.ts';
 
 const SOMETHING_MISSING = 1;
+const MAX_DOWNLOADS = 999_999;
 
 interface Arguments {
   from: string;
@@ -125,8 +126,7 @@ function readRequest({ from, to, symbols, limit }: Arguments, { configurationPat
   checkDates({ from, to });
   if (from > to) throw new WrongUsage(`--from ${from} is after --to ${to}`);
   if (to > dateOf(new Date())) throw new WrongUsage(`--to ${to} is in the future`);
-  if (limit !== undefined && !/^[1-9]\d{0,5}$/.test(limit))
-    throw new WrongUsage(`--limit: expected a whole number from 1, got ${limit}`);
+  if (limit !== undefined) checkWholeNumber('--limit', limit, MAX_DOWNLOADS);
   const named = symbols === undefined ? [...universeOf(readConfiguration(configurationPath).agent_config)] : [];
   for (const text of symbols?.split(',') ?? []) {
     const symbol = normaliseSymbol(text);

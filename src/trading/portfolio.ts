@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { WORDING, type Wording } from '../agent/wording.ts';
 import type { ActionType } from '../domain.ts';
 import { type Money, formatDollars, money } from '../money.ts';
 import { NO_COSTS, type TradingCosts, commissionOn } from './trading-costs.ts';
@@ -26,6 +27,8 @@ export interface Order {
   amount: number;
   price: Money;
   costs?: TradingCosts;
+  /** In which words it is refused; today's when left out. */
+  wording?: Wording;
 }
 
 /** A stock split: `numerator` new shares for `denominator` old ones. */
@@ -37,27 +40,42 @@ export interface SplitRatio {
 /** The result of an order: the portfolio after it, or why it was refused (then nothing changed). */
 export type Execution = { portfolio: Portfolio; refusal?: never } | { refusal: string; portfolio?: never };
 
-export function buy(portfolio: Portfolio, { symbol, amount, price, costs = NO_COSTS }: Order): Execution {
+export function buy(portfolio: Portfolio, order: Order): Execution {
+  const { symbol, amount, price, costs = NO_COSTS } = order;
   if (!isAmount(amount)) return refuseAmount(amount);
   // Compared by division, so that no order, however large, exceeds exact integers.
-  if (amount > Math.floor(portfolio.cash / price)) {
-    const cost = `${amount} ${symbol} at ${formatDollars(price)}`;
-    return {
-      refusal: `Cannot buy ${cost}: cash is ${formatDollars(portfolio.cash)}, enough for ${Math.floor(portfolio.cash / price)}`,
-    };
-  }
+  if (amount > Math.floor(portfolio.cash / price)) return { refusal: unaffordable(portfolio.cash, order, null) };
   const commission = commissionOn(money(amount * price), costs);
   const cash = portfolio.cash - amount * price - commission;
-  if (cash < 0) {
-    const cost = `${amount} ${symbol} at ${formatDollars(price)} and a commission of ${formatDollars(commission)}`;
-    return { refusal: `Cannot buy ${cost}: cash is ${formatDollars(portfolio.cash)}` };
-  }
+  if (cash < 0) return { refusal: unaffordable(portfolio.cash, order, commission) };
   return {
     portfolio: {
       cash: money(cash),
       holdings: withQuantity(portfolio.holdings, symbol, quantityOf(portfolio, symbol) + amount),
     },
   };
+}
+
+/** Why a purchase is refused, and for how many shares the cash is enough. `commission` is that of the order, if it fits a number. */
+function unaffordable(cash: Money, order: Order, commission: Money | null): string {
+  const { symbol, amount, price, costs = NO_COSTS, wording = WORDING } = order;
+  const shares = `${amount} ${symbol} at ${formatDollars(price)}`;
+  const withCommission = commission === null ? shares : `${shares} and a commission of ${formatDollars(commission)}`;
+  const has = `Cannot buy ${withCommission}: cash is ${formatDollars(cash)}`;
+  if (wording > 1) return `${has}, enough for ${affordable(cash, price, costs)}`;
+  return commission === null ? `${has}, enough for ${Math.floor(cash / price)}` : has;
+}
+
+/** How many shares cash pays for, commission included. */
+function affordable(cash: Money, price: Money, costs: TradingCosts): number {
+  const isPaid = (shares: number) => shares * price + commissionOn(money(shares * price), costs) <= cash;
+  let [least, most] = [0, Math.floor(cash / price)];
+  while (least < most) {
+    const middle = Math.ceil((least + most) / 2);
+    if (isPaid(middle)) least = middle;
+    else most = middle - 1;
+  }
+  return least;
 }
 
 export function sell(portfolio: Portfolio, { symbol, amount, price, costs = NO_COSTS }: Order): Execution {

@@ -7,7 +7,7 @@ import { messageOf } from '../domain.ts';
 import { tryParse } from '../json.ts';
 import type { ToolCall, ToolDescription } from '../protocol.ts';
 import { type ToolArguments, type ToolName, describeIssue, shown, toolArguments } from './arguments.ts';
-import { calculate } from './calculate.ts';
+import { type Power, calculate, exactPower, nativePower } from './calculate.ts';
 import { execute } from './order.ts';
 import type { Action } from './portfolio.ts';
 import { toolParameters } from './tool-parameters.ts';
@@ -69,7 +69,7 @@ const tools: readonly Tool[] = [
   }),
   tool('calculate', {
     description: 'Arithmetic: numbers, + - * / % ^, parentheses, abs ceil floor max min round sqrt.',
-    run: (_day, { expression }) => evaluate(expression),
+    run: ({ wording = WORDING }, { expression }) => evaluate(expression, wording === 1 ? nativePower : exactPower),
   }),
   tool('search_news', {
     description:
@@ -86,7 +86,7 @@ const tools: readonly Tool[] = [
 ];
 
 /** The tools as each version of the wording has them. */
-const toolsByWording: Record<Wording, readonly Tool[]> = { 1: tools };
+const toolsByWording: Record<Wording, readonly Tool[]> = { 1: tools, 2: tools };
 
 /** The tools of a day as the model reads them. */
 export function toolDescriptions(day: TradingDay): ToolDescription[] {
@@ -158,9 +158,9 @@ function knownFields({ symbol: _symbol, ...bar }: Bar): Record<string, unknown> 
   return Object.fromEntries(Object.entries(bar).filter(([, value]) => value !== null));
 }
 
-function evaluate(expression: string): Reply {
+function evaluate(expression: string, raise: Power): Reply {
   try {
-    return { result: { result: calculate(expression) } };
+    return { result: { result: calculate(expression, raise) } };
   } catch (error) {
     return { refusal: `Cannot calculate: ${messageOf(error)}.` };
   }
@@ -181,7 +181,9 @@ function tool<Name extends ToolName>(name: Name, row: Row<ToolArguments<Name>>):
     run(day, input) {
       const args = v.safeParse(toolArguments[name], input);
       if (args.success) return row.run(day, args.output);
-      return { refusal: args.issues.map((issue) => describeIssue(name, issue)).join(' ') };
+      const sentences = args.issues.map((issue) => describeIssue(name, issue));
+      const isToldOnce = (day.wording ?? WORDING) > 1; // 0.5 is neither whole nor at least 1, which is one sentence
+      return { refusal: (isToldOnce ? [...new Set(sentences)] : sentences).join(' ') };
     },
   };
 }

@@ -153,7 +153,8 @@ const wrong: [name: string, args: string[], code: number, stderr: RegExp, env?: 
   ['with a future date', ['--from', '2025-02-05', '--to', '2999-01-01'], 2, /: --to 2999-01-01 is in the future/],
   ['with only a weekend', ['--from', '2025-02-01', '--to', '2025-02-02'], 2, /has no weekday/],
   ['with a strange symbol', [...RANGE, '--symbols', 'AAPL,../x'], 2, /: --symbols: "\.\.\/x" is not a ticker symbol/],
-  ['with a strange limit', [...RANGE, '--limit', '0'], 2, /: --limit: expected a whole number from 1, got 0/],
+  ['with a strange limit', [...RANGE, '--limit', '0'], 2, /: --limit: expected a whole number from 1 to 999999, got 0/],
+  ['with too high a limit', [...RANGE, '--limit', '99999999'], 2, /: --limit: expected a whole number from 1 to 999999, got 99999999/],
   ['with an unknown option', [...RANGE, '--fast'], 2, /there is no option --fast\./],
   [
     "with dividends and only the other provider's key",

@@ -209,7 +209,8 @@ const refusals: [name: string, args: string[], code: number, message: RegExp][] 
   ['a span backwards', ['--from', '2025-06-05', '--to', '2025-06-04', '--out', 'new'], 2, /--from 2025-06-05 is after --to 2025-06-04/],
   ['a span into the future', ['--from', '2025-06-05', '--to', '2999-01-01', '--out', 'new'], 2, /--to 2999-01-01 is in the future/],
   ['no date', ['--from', 'soon', '--to', '2025-06-04', '--out', 'new'], 2, /--from: expected a date/],
-  ['no weeks', [...SPAN, '--weeks', '0', '--out', 'new'], 2, /--weeks: expected a whole number from 1, got 0/],
+  ['no weeks', [...SPAN, '--weeks', '0', '--out', 'new'], 2, /--weeks: expected a whole number from 1 to 99999, got 0/],
+  ['too many weeks', [...SPAN, '--weeks', '99999999', '--out', 'new'], 2, /--weeks: expected a whole number from 1 to 99999, got 99999999/],
   ['an empty name', [...SPAN, '--name', '', '--out', 'new'], 2, /--name: must not be empty/],
   ['the name of the universe itself', [...SPAN, '--universe', 'small', '--name', 'small', '--out', 'new'], 2, /--name: small is the universe to disguise/],
 ];

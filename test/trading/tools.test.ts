@@ -143,6 +143,7 @@ const refusals: [name: string, tool: string, args: unknown, error: RegExp][] = [
     /sell: amount must be a whole number .* got -500/,
   ],
   ['a fraction', 'buy', { symbol: 'AAPL', amount: 1.5 }, /whole number/],
+  ['a fraction below 1, in one sentence', 'buy', { symbol: 'AAPL', amount: 0.5 }, /^buy: amount must be a whole number from 1 to \d+, got 0\.5\.$/],
   ['a fraction as text', 'buy', { symbol: 'AAPL', amount: '1.5' }, /whole number/],
   ['zero', 'buy', { symbol: 'AAPL', amount: 0 }, /whole number/],
   ['an amount beyond integers', 'buy', { symbol: 'AAPL', amount: 1e300 }, /whole number/],

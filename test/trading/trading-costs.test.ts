@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { fromDollars, money, toDollars } from '../../src/money.ts';
 import { type Portfolio, buy, sell } from '../../src/trading/portfolio.ts';
+import { runs } from '../support/long.ts';
 import { commissionOn, describeCosts, fillPrice, tradingCostsOf } from '../../src/trading/trading-costs.ts';
 
 const costs = (commission_per_trade: number, commission_bps: number, slippage_bps: number) =>
@@ -42,8 +43,12 @@ test('cash pays the commission, and an order is refused if it cannot', () => {
   const order = { symbol: 'AAPL', amount: 10, price: fromDollars(100), costs: costs(5, 0, 0) };
   assert.match(
     buy(portfolio, order).refusal ?? '',
-    /^Cannot buy 10 AAPL at 100\.00 and a commission of 5\.00: cash is 1,000\.00$/,
+    /^Cannot buy 10 AAPL at 100\.00 and a commission of 5\.00: cash is 1,000\.00, enough for 9$/,
   );
+  assert.match(buy(portfolio, { ...order, wording: 1 }).refusal ?? '', /: cash is 1,000\.00$/, 'as it was told before');
+  assert.match(buy(portfolio, { ...order, amount: 11 }).refusal ?? '', /^Cannot buy 11 AAPL at 100\.00: cash is 1,000\.00, enough for 9$/);
+  const dear = { ...order, price: fromDollars(1), costs: costs(2_000, 0, 0) };
+  assert.match(buy(portfolio, dear).refusal ?? '', /enough for 0$/, 'the commission alone is more than the cash');
   const bought = buy(portfolio, { ...order, amount: 9 }).portfolio as Portfolio;
   assert.equal(toDollars(bought.cash), 95);
   assert.equal(toDollars((sell(bought, { ...order, amount: 9 }).portfolio as Portfolio).cash), 990);
@@ -54,6 +59,21 @@ test('cash pays the commission, and an order is refused if it cannot', () => {
   );
   const leavesNothing = sell(poor, { ...order, amount: 1, price: fromDollars(5) });
   assert.deepEqual(leavesNothing, { portfolio: { cash: 0, holdings: new Map() } });
+});
+
+test('a refused purchase names the most shares that cash and commission allow', () => {
+  const dollars = fc.integer({ min: 1, max: 500_000 }).map((units) => money(units));
+  fc.assert(
+    fc.property(dollars, dollars, fc.integer({ min: 0, max: 50_000 }), fc.integer({ min: 0, max: 5_000 }), (cash, price, perTrade, bps) => {
+      const portfolio: Portfolio = { cash, holdings: new Map() };
+      const order = { symbol: 'AAPL', price, costs: { commissionPerTrade: money(perTrade), commissionBps: bps, slippageBps: 0 } };
+      const refusal = buy(portfolio, { ...order, amount: 1_000_000 }).refusal ?? '';
+      const most = Number(/enough for (\d+)$/.exec(refusal)?.[1]);
+      assert.equal(most === 0 || buy(portfolio, { ...order, amount: most }).refusal === undefined, true, refusal);
+      assert.notEqual(buy(portfolio, { ...order, amount: most + 1 }).refusal, undefined, refusal);
+    }),
+    { numRuns: runs(200, 5_000) },
+  );
 });
 
 test('without trading costs the prompt does not mention them', () => {

@@ -29,4 +29,8 @@ export interface ActiveJob {
   life: Life;
   crew: Crew;
   spending: Spending;
+  /** Why no child can be started, once one could not: the job then ends. */
+  cannotStart: string | null;
+  /** Whether a child of the job has sent a line. */
+  hasStarted: boolean;
 }

@@ -78,9 +78,10 @@ export async function attempt(
  */
 async function trade(
   context: WorkerContext,
-  { job, signal, life, crew }: ActiveJob,
+  activeJob: ActiveJob,
   { session, model, entry, tries }: Pick<Attempted, 'model' | 'entry'> & { session: Session; tries: number },
 ): Promise<Lost | null> {
+  const { job, signal, life, crew } = activeJob;
   const { modelDay, brief, tools } = session;
   const { settings, log } = context;
   const maxSteps = job.agentConfig.max_steps;
@@ -96,7 +97,10 @@ async function trade(
     startChild: (program, rights) => context.startChild(program, { ...rights, niceness }, modelDay),
     timeoutMs: settings.modelDayTimeoutMs,
     patienceMs: crew.patienceMs(tries),
-    onStart: crew.noteStart,
+    onStart(ms) {
+      activeJob.hasStarted = true;
+      crew.noteStart(ms);
+    },
     memoryMb: settings.modelDayMemoryMb,
     signal,
     onMessage: handleMessages(session, { log, maxSteps, maxFailures }),
@@ -104,7 +108,8 @@ async function trade(
   }).finally(childEnded);
   if (signal.aborted) return null;
   if (outcome.status === 'lost') return outcome;
-  await session.end(outcome);
+  if (outcome.status !== 'cannot_start') await session.end(outcome);
+  else await giveUpStarting(activeJob, session, outcome.error);
   return null;
 }
 
@@ -115,9 +120,17 @@ async function takeLoss(
   { session, lost, shortage }: { session: Session; lost: Lost; shortage: Shortage },
 ): Promise<AttemptResult> {
   const error = shortage.note(lost);
-  if (error !== null) await session.end({ status: 'failed', error });
+  const isLauncherBroken = lost.launcher !== undefined && !activeJob.hasStarted;
+  if (error !== null && isLauncherBroken) await giveUpStarting(activeJob, session, error);
+  else if (error !== null) await session.end({ status: 'failed', error });
   else await database.write(() => addWarnings(database, activeJob.job.jobId, [shortageWarning(lost)]), activeJob);
   return { isOver: error !== null, lost };
+}
+
+/** No child can be started: the model-day fails with the reason, which ends the job. */
+async function giveUpStarting(activeJob: ActiveJob, session: Session, error: string): Promise<void> {
+  activeJob.cannotStart ??= error;
+  await session.end({ status: 'failed', error });
 }
 
 /** Ends a session after an error. Rejects with a storage fault, which cannot be recorded now. */

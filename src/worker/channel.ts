@@ -37,6 +37,12 @@ export interface Lost {
   launcher?: string;
 }
 
+/** The command that starts children cannot be run at all: another try, or another model-day, would end the same way. */
+export interface CannotStart {
+  status: 'cannot_start';
+  error: string;
+}
+
 export interface ChannelOptions {
   onMessage: MessageHandler;
   /** Called once, at the child's first line. */
@@ -53,13 +59,15 @@ export interface Channel {
   send(message: Start | PastMessage): void;
   /** Fails the model-day for this reason, unless it already has an outcome; the child gets the signal, TERM by default. */
   fail(error: string, signal?: NodeJS.Signals): void;
+  /** Reports that children cannot be started, unless the model-day already has an outcome. */
+  giveUpStarting(error: string): void;
   /** Reports that the machine, or its launcher, ended the child, unless the model-day already has an outcome. */
   lose(error: string, launcher?: string): void;
   hasSpoken(): boolean;
   /** Resolves when every line so far has been handled, or when the outcome is certain without them. Never rejects. */
   heard(): Promise<void>;
   /** The only outcome: the first reason wins. Rejects only with what `onMessage` threw. */
-  outcome: Promise<Outcome | Lost>;
+  outcome: Promise<Outcome | Lost | CannotStart>;
 }
 
 /** Opens the channel over the child's stdin and stdout. */
@@ -67,7 +75,7 @@ export function openChannel(
   { stdin, stdout }: Pick<ChildProcess, 'stdin' | 'stdout'>,
   { onMessage, onFirstLine, isForeign, describeForeignLine, onSettled }: ChannelOptions,
 ): Channel {
-  const { promise: outcome, resolve, reject } = Promise.withResolvers<Outcome | Lost>();
+  const { promise: outcome, resolve, reject } = Promise.withResolvers<Outcome | Lost | CannotStart>();
   outcome.catch(() => {}); // handled later, when the process has exited
   let isSettled = false;
   let hasSpoken = false;
@@ -79,6 +87,7 @@ export function openChannel(
   };
   const lose = (error: string, launcher?: string) =>
     settle(() => resolve({ status: 'lost', hasSpoken, error, ...(launcher !== undefined && { launcher }) }), 'SIGKILL');
+  const giveUpStarting = (error: string) => settle(() => resolve({ status: 'cannot_start', error }), 'SIGKILL');
   const fail = (error: string, signal: NodeJS.Signals = 'SIGTERM') =>
     settle(() => resolve({ status: 'failed', error }), signal);
   const send = (message: Start | PastMessage | ToolResults) => void stdin?.write(encodeLine(message));
@@ -108,7 +117,7 @@ export function openChannel(
   stdout?.on('data', takeChunk);
   stdin?.on('error', () => {}); // a child that has exited is noticed by its exit
   const heard = () => Promise.race([lines.handled(), outcome.then(() => {}, () => {})]);
-  return { send, fail, lose, hasSpoken: () => hasSpoken, heard, outcome };
+  return { send, fail, giveUpStarting, lose, hasSpoken: () => hasSpoken, heard, outcome };
 }
 
 interface Lines {

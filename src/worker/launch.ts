@@ -1,7 +1,7 @@
-import { messageOf } from '../domain.ts';
+import { ServiceError, messageOf } from '../domain.ts';
 import type { Outcome, PastMessage, Start } from '../protocol.ts';
 import { count } from '../sentences.ts';
-import { type Lost, type MessageHandler, openChannel } from './channel.ts';
+import { type CannotStart, type Lost, type MessageHandler, openChannel } from './channel.ts';
 import type { Network } from './confinement.ts';
 import { watchSilence } from './first-line.ts';
 import { inTurn, starting } from './pacing.ts';
@@ -34,7 +34,7 @@ export interface LaunchOptions {
  * Runs one model-day in a separate child process. Once the process has exited, resolves to exactly one outcome: the first
  * reason wins. Rejects only with what `onMessage` threw.
  */
-export async function launch(start: Omit<Start, 'pastMessages'>, options: LaunchOptions): Promise<Outcome | Lost> {
+export async function launch(start: Omit<Start, 'pastMessages'>, options: LaunchOptions): Promise<Outcome | Lost | CannotStart> {
   const started = await inTurn(() => startUnlessStopped(start, options), { isUrgent: true });
   if ('status' in started) return started;
   const { timeoutMs, signal, onMessage, memoryMb, past = [] } = options;
@@ -78,16 +78,17 @@ export async function launch(start: Omit<Start, 'pastMessages'>, options: Launch
 }
 
 /** A job may be stopped while its children wait for their turn to start. */
-function startUnlessStopped(start: Pick<Start, 'model'>, options: LaunchOptions): Started | Lost | Outcome {
+function startUnlessStopped(start: Pick<Start, 'model'>, options: LaunchOptions): Started | Lost | CannotStart | Outcome {
   const { signal } = options;
   return signal.aborted ? { status: 'failed', error: String(signal.reason) } : startOrLose(start, options);
 }
 
 /** Some start errors are thrown, others are events. */
-function startOrLose({ model }: Pick<Start, 'model'>, { program, startChild, memoryMb }: LaunchOptions): Started | Lost {
+function startOrLose({ model }: Pick<Start, 'model'>, { program, startChild, memoryMb }: LaunchOptions): Started | Lost | CannotStart {
   try {
     return startChild(program, { network: networkOf(model), heapMb: memoryMb / 2 });
   } catch (error) {
+    if (error instanceof ServiceError && error.code === 'cannot_start') return { status: 'cannot_start', error: error.message };
     if (!isShortage(error)) throw error;
     return { status: 'lost', hasSpoken: false, error: `it could not be started: ${messageOf(error)}` };
   }

@@ -52,7 +52,7 @@ async function attemptUntilOver(context: WorkerContext, activeJob: ActiveJob, at
     await crew.join();
     let result = OVER;
     try {
-      if (!signal.aborted) result = await attempt(context, activeJob, attempted);
+      if (!signal.aborted && activeJob.cannotStart === null) result = await attempt(context, activeJob, attempted);
     } finally {
       crew.leave(result.lost === null ? 'well' : 'lost');
     }

@@ -80,7 +80,7 @@ function tendLauncher(child: ChildProcess, { name, times }: Launcher, { channel,
   boundOutput(child, times);
   child.on('error', (error) => {
     if (isShortage(error)) channel.lose(`it could not be started: ${error.message}`, name);
-    else channel.fail(describeNotStarted(name, error));
+    else channel.giveUpStarting(describeNotStarted(name, error));
   });
   const foreign: string[] = [];
   const failByBanner = () => channel.fail(describeBanner(name, foreign));
@@ -89,7 +89,7 @@ function tendLauncher(child: ChildProcess, { name, times }: Launcher, { channel,
     const end: LauncherEnd = { ...tell(), code, killedBy };
     const lack = lackOf(end);
     // Exit code 0 without an outcome is a failure too: srun ends with it after a node has failed.
-    if (!channel.hasSpoken() && lack !== null) channel.fail(`Cannot run the model process: ${lack} (${describeEnd(end)})`);
+    if (!channel.hasSpoken() && lack !== null) channel.giveUpStarting(`Cannot run the model process: ${lack} (${describeEnd(end)})`);
     else if (!channel.hasSpoken() || killedBy === 'SIGKILL') channel.lose(`it ended by itself (${describeEnd(end)})`, name);
     else channel.fail(`The model process ended without an outcome (${describeEnd(end)})`);
   };

@@ -123,7 +123,7 @@ async function work(
   const crew = createCrew(maxParallelModels, { ...context.limits, firstLineMs });
   const entries = await bySlices(entriesOf(job, { configuration, settings: context.settings }));
   const spending = createSpending(database, job);
-  const activeJob: ActiveJob = { job, universe: new Set(universe), entries, configuration, signal, life, crew, spending };
+  const activeJob: ActiveJob = { job, universe: new Set(universe), entries, configuration, signal, life, crew, spending, cannotStart: null, hasStarted: false };
   const ofCosts = context.settings.deploymentMode === 'PROD' && !isLost ? costWarnings(activeJob) : []; // DEV costs nothing
   await skipModelDays(database, priced.flatMap(({ skips }) => skips), { at, signal });
   const skipped = await bySlices(skippedModelDays(database, job.jobId));
@@ -138,9 +138,9 @@ async function work(
   for (const { date, run } of priced) {
     await spending.reach(date);
     await runDate(context, activeJob, run);
-    if (signal.aborted) break;
+    if (signal.aborted || activeJob.cannotStart !== null) break;
   }
-  return null;
+  return activeJob.cannotStart;
 }
 
 /** Runs all models of one date side by side, at most `maxParallelModels` at a time; resolves when the last has ended. */
@@ -150,7 +150,8 @@ async function runDate(context: WorkerContext, activeJob: ActiveJob, modelDays: 
   const market = openMarket(context.database, first.date, [...activeJob.universe]);
   const queue = [...modelDays];
   const workOff = async () => {
-    for (let modelDay = queue.shift(); modelDay !== undefined && !activeJob.signal.aborted; modelDay = queue.shift()) {
+    const goesOn = () => !activeJob.signal.aborted && activeJob.cannotStart === null;
+    for (let modelDay = queue.shift(); modelDay !== undefined && goesOn(); modelDay = queue.shift()) {
       // One that fails at once, as without a key, waits for nothing: a thousand of them must not end in one turn.
       const next = { modelDay, market };
       await inShortTurn(() => runModelDay(context, activeJob, next));

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { ChildProcess, execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
-import { ServiceError } from '../../src/domain.ts';
 import { NO_INSPECTOR_FLAGS } from '../../src/inspector.ts';
 import { fillCommand, startChildBy } from '../../src/worker/launcher.ts';
 import { childFlags } from '../../src/worker/process.ts';
@@ -60,26 +59,26 @@ test('a launcher that fails, and leaves a process behind which holds its output,
   assert.match(outcome.error, /^it ended by itself \(sh: exit code 1; \d+\)$/);
 });
 
-/** How a model-day ends that its launcher spoils. `lost`: it is tried again; `thrown`: by `spawn`, and fails with the message. */
-const bad: [name: string, command: string[], error: RegExp, status: 'failed' | 'lost' | 'thrown', options?: LauncherOptions][] = [
-  ['that is missing', ['/nowhere/srun', 'node'], /^Cannot start srun, the program of MODEL_DAY_COMMAND: it is not installed, or not in PATH/, 'failed'],
-  ['in a folder that is a file', ['/etc/passwd/srun'], /^Cannot start srun, the program of MODEL_DAY_COMMAND: it is not installed/, 'thrown'],
-  ['with arguments that are too long', ['sh', 'x'.repeat(200_000)], /^Cannot start sh, .*: its arguments are too long for this system/, 'thrown'],
-  ['that may not be run', ['/etc/passwd'], /^Cannot start passwd, .*: this user may not run it/, 'failed'],
-  ['without Node', shell('/nowhere/NODE'), /^Cannot run the model process: a program of MODEL_DAY_COMMAND was not found on its machine/, 'failed'],
+/** How a model-day ends that its launcher spoils. `lost`: it is tried again; `cannot_start`: the job ends. */
+const bad: [name: string, command: string[], error: RegExp, status: 'failed' | 'lost' | 'cannot_start', options?: LauncherOptions][] = [
+  ['that is missing', ['/nowhere/srun', 'node'], /^Cannot start srun, the program of MODEL_DAY_COMMAND: it is not installed, or not in PATH/, 'cannot_start'],
+  ['in a folder that is a file', ['/etc/passwd/srun'], /^Cannot start srun, the program of MODEL_DAY_COMMAND: it is not installed/, 'cannot_start'],
+  ['with arguments that are too long', ['sh', 'x'.repeat(200_000)], /^Cannot start sh, .*: its arguments are too long for this system/, 'cannot_start'],
+  ['that may not be run', ['/etc/passwd'], /^Cannot start passwd, .*: this user may not run it/, 'cannot_start'],
+  ['without Node', shell('/nowhere/NODE'), /^Cannot run the model process: a program of MODEL_DAY_COMMAND was not found on its machine/, 'cannot_start'],
   [
     'whose engine does not find Node',
     shell('echo "slurmstepd-w1: error: execve(): node: No such file or directory" >&2; exit 2'),
     /^Cannot run the model process: a program of MODEL_DAY_COMMAND was not found on its machine/,
-    'failed',
+    'cannot_start',
   ],
   [
     'whose sandbox does not find Node',
     shell('echo "bwrap: execvp /opt/node: No such file or directory" >&2; exit 1'),
     /^Cannot run the model process: a program of MODEL_DAY_COMMAND was not found on its machine/,
-    'failed',
+    'cannot_start',
   ],
-  ['whose shell may not run Node', shell('exec /etc/passwd'), /^Cannot run the model process: a program .*exit code 126/, 'failed'],
+  ['whose shell may not run Node', shell('exec /etc/passwd'), /^Cannot run the model process: a program .*exit code 126/, 'cannot_start'],
   ['that writes many lines', shell('seq 1000 >&2; exit 1'), /^it ended by itself \(sh: exit code 1; 998; 999; 1000\)$/, 'lost'],
   ['that writes a long line', shell(`printf 1%0600d 0 >&2; exit 1`), /^it ended by itself \(sh: exit code 1; …0{500}\)$/, 'lost'],
   [
@@ -92,7 +91,7 @@ const bad: [name: string, command: string[], error: RegExp, status: 'failed' | '
     'with a Node that lacks a flag',
     shell('echo "node: bad option: --permission" >&2; exit 9'),
     /^Cannot run the model process: Node\.js on its machine does not know --permission: install Node\.js [\d.]+, which/,
-    'failed',
+    'cannot_start',
   ],
   [
     'with a banner',
@@ -155,12 +154,8 @@ const bad: [name: string, command: string[], error: RegExp, status: 'failed' | '
   ],
 ];
 for (const [name, command, error, status, options] of bad) {
-  test(`a launcher ${name} is one model-day that ${status === 'lost' ? 'is tried again' : 'failed'}, in words`, async () => {
-    const thrown = (reason: unknown) => {
-      assert.ok(reason instanceof ServiceError, String(reason));
-      return { outcome: { status: 'thrown', error: reason.message } };
-    };
-    const { outcome } = await runThrough(command, options).catch(thrown);
+  test(`a launcher ${name}: ${status}, in words`, async () => {
+    const { outcome } = await runThrough(command, options);
     assert.match(outcome.error, error);
     assert.equal(outcome.status, status);
   });
@@ -280,4 +275,48 @@ test('a launcher that never starts a child fails its model-days with what it sai
     warnings.includes('Model processes did not start through sh; they are started again after a pause, with fewer side by side'),
     JSON.stringify(warnings),
   );
+});
+
+const FORTY = { start_date: '2025-10-13', end_date: '2025-11-07', models: Array.from({ length: 2 }, (_, index) => `model-${index}`) };
+
+/** What a job of forty model-days comes to: its error, and each model-day's; and how often a child was started. */
+async function fortyThrough(t: TestContext, command: readonly string[], onStart: (count: number) => void = () => {}) {
+  const start = startChildBy({ modelDayCommand: command, modelDayCommandVariables: [] }, process.env);
+  let starts = 0;
+  const startChild: typeof start = (...args) => {
+    onStart((starts += 1));
+    return start(...args);
+  };
+  const agent = { agentProgram: await realAgent(), startChild };
+  const service = await startTestService(t, { agent, settings: { modelDayCommand: [...command] }, limits: { maxStarts: 6, restartPauseMs: 1 } });
+  const { status, error, details } = await service.runJob(FORTY);
+  return { status, error, errors: new Set(details.map((detail: any) => detail.error)), starts, details };
+}
+
+const unstartable: [name: string, command: string[], error: RegExp][] = [
+  ['is missing', ['/nowhere/srun', 'node'], /^Cannot start srun, the program of MODEL_DAY_COMMAND: it is not installed, or not in PATH/],
+  ['may not be run', ['/etc/passwd'], /^Cannot start passwd, .*: this user may not run it/],
+  ['is in a folder that is a file', ['/etc/passwd/srun'], /^Cannot start srun, .*: it is not installed/],
+  ['does not find Node', shell('/nowhere/NODE'), /^Cannot run the model process: a program of MODEL_DAY_COMMAND was not found/],
+  ['starts nothing', ['false'], /^The model process did not start through false in 6 tries; the last time, it ended by itself/],
+];
+for (const [name, command, expected] of unstartable) {
+  test(`a launcher that ${name} ends a job of forty model-days with one sentence, at once`, async (t) => {
+    const { status, error, errors, starts } = await fortyThrough(t, command);
+    assert.equal(status, 'failed');
+    assert.match(error, expected);
+    assert.deepEqual([...errors], [error]);
+    assert.ok(starts <= 12, `${starts} starts`); // of the two that run side by side
+  });
+}
+
+test('a launcher that is removed during a job ends it there; what is completed stays', async (t) => {
+  const file = join(temporaryFolder(t), 'run');
+  writeFileSync(file, '#!/bin/sh\nexec "$@"\n');
+  chmodSync(file, 0o755);
+  const { status, error, details } = await fortyThrough(t, [file, NODE], (count) => count === 5 && rmSync(file));
+  assert.equal(status, 'failed');
+  assert.match(error, /^Cannot start run, the program of MODEL_DAY_COMMAND: it is not installed/);
+  assert.equal(details.filter((detail: any) => detail.status === 'completed').length, 4);
+  assert.deepEqual([...new Set(details.slice(4).map((detail: any) => detail.error))], [error]);
 });

@@ -180,7 +180,12 @@ const outcomeSchema = v.object({
   type: v.literal('outcome'),
   result: v.variant('status', [
     v.object({ status: v.literal('finished'), summary: v.string() }),
-    v.object({ status: v.literal('failed'), error: v.pipe(v.string(), v.maxLength(MAX_ERROR_LENGTH)) }),
+    v.object({
+      status: v.literal('failed'),
+      error: v.pipe(v.string(), v.maxLength(MAX_ERROR_LENGTH)),
+      /** The provider refused the key, as it would tomorrow. */
+      isKeyRefused: v.optional(v.literal(true)),
+    }),
   ]),
 });
 

@@ -13,7 +13,7 @@ import {
   toolResultsSchema,
 } from '../protocol.ts';
 import { cutText } from '../text.ts';
-import type { ChatMessage, Model } from './model.ts';
+import { type ChatMessage, KeyRefused, type Model } from './model.ts';
 import { type Pipe, openPipe } from './pipe.ts';
 import { createSimulatedModel } from './players/simulated-model.ts';
 import { firstMessages, wordsOf } from './prompt.ts';
@@ -29,7 +29,8 @@ async function runModelDay(): Promise<void> {
     while (past.length < start.pastMessages) past.push(decodeLine(pastMessageSchema, await pipe.receive()).message);
     result = await converse(start, past, pipe);
   } catch (error) {
-    result = { status: 'failed', error: cutText(messageOf(error), MAX_ERROR_LENGTH) };
+    const isKeyRefused = error instanceof KeyRefused && ({ isKeyRefused: true } as const);
+    result = { status: 'failed', error: cutText(messageOf(error), MAX_ERROR_LENGTH), ...isKeyRefused };
   }
   pipe.send({ type: 'outcome', result });
 }

@@ -9,5 +9,8 @@ export type ChatMessage =
 /** What a model says next. Without a tool call it ends the day, and its text is the summary. */
 export type ModelAnswer = Omit<Answer, 'type'>;
 
+/** Thrown when a provider refuses the key (401 or 403). */
+export class KeyRefused extends Error {}
+
 /** Answers a conversation: a provider over the network, the simulated model or a baseline. One call is one step. */
 export type Model = (conversation: readonly ChatMessage[]) => Promise<ModelAnswer>;

@@ -16,6 +16,12 @@ export function openJob(database: Database, jobId: string): Job {
   return { ...stored, agentConfig: parseAgentConfiguration(stored.agentConfig) };
 }
 
+export interface KeyRefusals {
+  inARow: number;
+  /** The last one, in the provider's words. */
+  error: string;
+}
+
 /** The job being worked on, and everything that all its model-days share. */
 export interface ActiveJob {
   job: Job;
@@ -29,6 +35,8 @@ export interface ActiveJob {
   life: Life;
   crew: Crew;
   spending: Spending;
+  /** The runs whose last model-days in this job ended because the provider refused the key, with how many in a row and why. */
+  keyRefusals: Map<string, KeyRefusals>;
   /** Why no child can be started, once one could not: the job then ends. */
   cannotStart: string | null;
   /** Whether a child of the job has sent a line. */

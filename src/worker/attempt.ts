@@ -15,6 +15,7 @@ import type { ActiveJob } from './active-job.ts';
 import type { Lost } from './channel.ts';
 import { handleMessages } from './child-messages.ts';
 import type { WorkerContext } from './context.ts';
+import { noteKeyRefusal } from './key-refusals.ts';
 import { launch } from './launch.ts';
 import { inTurn } from './pacing.ts';
 import { childNiceness } from './process.ts';
@@ -108,6 +109,7 @@ async function trade(
   }).finally(childEnded);
   if (signal.aborted) return null;
   if (outcome.status === 'lost') return outcome;
+  noteKeyRefusal(activeJob, modelDay.model, outcome);
   if (outcome.status !== 'cannot_start') await session.end(outcome);
   else await giveUpStarting(activeJob, session, outcome.error);
   return null;

@@ -8,6 +8,7 @@ import { type Attempted, OVER, attempt } from './attempt.ts';
 import type { WorkerContext } from './context.ts';
 import { COST_LIMIT_REACHED, isOverCostLimit, warnOfUnknownCost } from './cost-limits.ts';
 import { resolveModel } from './endpoint.ts';
+import { keyRefusalOf } from './key-refusals.ts';
 import { createShortage } from './shortage.ts';
 
 /**
@@ -38,6 +39,8 @@ function resolve(
 ): { entry: Entry; model: Start['model'] } | { error: string } {
   const entry = activeJob.entries.get(name);
   if (entry === undefined) return { error: `The server configuration, which defines '${name}', is missing or broken` };
+  const refusal = keyRefusalOf(activeJob, name);
+  if (refusal !== null) return { error: refusal };
   if (isOverCostLimit(activeJob, entry, date)) return { error: COST_LIMIT_REACHED };
   if (entry.tools.includes('search_news') && context.settings.jinaApiKey === null)
     return { error: `Model '${name}' was offered search_news, whose key JINA_API_KEY is no longer set` };

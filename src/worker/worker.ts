@@ -123,7 +123,12 @@ async function work(
   const crew = createCrew(maxParallelModels, { ...context.limits, firstLineMs });
   const entries = await bySlices(entriesOf(job, { configuration, settings: context.settings }));
   const spending = createSpending(database, job);
-  const activeJob: ActiveJob = { job, universe: new Set(universe), entries, configuration, signal, life, crew, spending, cannotStart: null, hasStarted: false };
+  const activeJob: ActiveJob = {
+    ...{ job, universe: new Set(universe), entries, configuration, signal, life, crew, spending },
+    keyRefusals: new Map(),
+    cannotStart: null,
+    hasStarted: false,
+  };
   const ofCosts = context.settings.deploymentMode === 'PROD' && !isLost ? costWarnings(activeJob) : []; // DEV costs nothing
   await skipModelDays(database, priced.flatMap(({ skips }) => skips), { at, signal });
   const skipped = await bySlices(skippedModelDays(database, job.jobId));

@@ -14,6 +14,7 @@ import {
   whereIs,
 } from '../support/model-server.ts';
 import { modelDaysOf, noProc, visibleTextOf } from '../support/processes.ts';
+import { realAgentHere } from '../support/agent-here.ts';
 import { startProdService } from '../support/prod.ts';
 import type { TestService } from '../support/service.ts';
 
@@ -114,4 +115,37 @@ test('six models with keys and endpoints of their own, side by side: no key is w
   }
   assert.match(answers, /You sent Bearer \[key\]\./);
   assert.match(places.log, /returned 500: Overloaded, Bearer \[key\]/);
+});
+
+const WEEK = { start_date: '2025-10-13', end_date: '2025-10-17' };
+
+test('a run whose key is refused on two model-days in a row is not asked any more, and the next job asks again', async (t) => {
+  /** What the provider replies to `wrong` on each date; `right` is always answered. */
+  const replies: Record<string, Reply> = { '2025-10-14': fails(401, 'Incorrect API key provided'), '2025-10-15': fails(403, 'Key expired') };
+  const server = await startModelServer(t, (request) => {
+    const isWrong = request.body.model === 'wrong';
+    return (isWrong && replies[whereIs(request).date]) || says('Done.');
+  });
+  const models = ['wrong', 'right'].map((signature) => ({ signature, openai_base_url: server.baseUrl, openai_api_key: 'sk-x' }));
+  const service = await startProdService(t, { agent: await realAgentHere(), models });
+  const errorsOf = (details: any[], model: string) => details.filter((detail) => detail.model === model).map(({ error }) => error);
+  const asked = (model: string) => server.requests.filter(({ body }) => body.model === model).map((request) => whereIs(request).date);
+  const { details, status } = await service.runJob(WEEK);
+  assert.equal(status, 'partial');
+  const notAsked = 'Not asked: on the 2 model-days before, the key was refused. The model provider returned 403: Key expired';
+  assert.deepEqual(errorsOf(details, 'wrong'), [
+    null,
+    'The model provider returned 401: Incorrect API key provided',
+    'The model provider returned 403: Key expired',
+    notAsked,
+    notAsked,
+  ]);
+  assert.deepEqual(errorsOf(details, 'right'), [null, null, null, null, null]);
+  assert.deepEqual(asked('wrong'), ['2025-10-13', '2025-10-14', '2025-10-15']);
+  delete replies['2025-10-15'];
+  const again = await service.runJob({ ...WEEK, models: ['wrong'] }); // one refusal, then an answer: the count starts again
+  assert.deepEqual(errorsOf(again.details, 'wrong').filter((error) => error !== 'Already completed'), [
+    'The model provider returned 401: Incorrect API key provided', null, null, null,
+  ]);
+  assert.deepEqual(asked('wrong').slice(3), ['2025-10-14', '2025-10-15', '2025-10-16', '2025-10-17']);
 });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type HttpFailure, type HttpResponse, httpRequest } from '../../http-client.ts';
 import { type Endpoint, MAX_LINE_BYTES, type ToolDescription } from '../../protocol.ts';
 import { asObject, tryParse } from '../../json.ts';
-import type { ChatMessage, Model } from '../model.ts';
+import { type ChatMessage, KeyRefused, type Model } from '../model.ts';
 import { waitAfter } from './retry.ts';
 import { classify } from './verdict.ts';
 
@@ -39,8 +39,12 @@ export function createChatModel(endpoint: Endpoint, { tools, onFailure }: ChatOp
       const isLast = !verdict.passes || tries > endpoint.maxRetries;
       const waitMs = isLast ? null : waitAfter(tries, { baseDelayMs: endpoint.baseDelayMs, ...verdict });
       onFailure(reason, waitMs);
-      if (waitMs === null) throw new Error(`The model provider ${reason}${tries > 1 ? ` (after ${tries} tries)` : ''}`);
-      await sleep(waitMs);
+      if (waitMs !== null) {
+        await sleep(waitMs);
+        continue;
+      }
+      const message = `The model provider ${reason}${tries > 1 ? ` (after ${tries} tries)` : ''}`;
+      throw verdict.isKeyRefused ? new KeyRefused(message) : new Error(message);
     }
   };
 }

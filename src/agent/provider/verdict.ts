@@ -10,7 +10,9 @@ const MAX_READ_OF_PAGE = 4_000;
 const PASSING_STATUSES = new Set([408, 409, 429]);
 
 /** The result of one try. Only failures that may pass are retried. `reason` continues "The model provider". */
-export type Verdict = { answer: ModelAnswer } | { reason: string; passes: boolean; retryAfterMs?: number | undefined };
+export type Verdict =
+  | { answer: ModelAnswer }
+  | { reason: string; passes: boolean; retryAfterMs?: number | undefined; isKeyRefused?: boolean };
 
 /** Classifies the result of one request. */
 export function classify(result: HttpResponse | HttpFailure, step: number): Verdict {
@@ -50,6 +52,7 @@ function classifyError({ headers }: HttpResponse, status: number, words: string)
       : `returned ${status}: ${words}`,
     passes: PASSING_STATUSES.has(status) || status >= 500,
     retryAfterMs: readRetryAfter(headers, Date.now()),
+    isKeyRefused: status === 401 || status === 403,
   };
 }
 

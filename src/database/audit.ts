@@ -70,7 +70,7 @@ const SESSIONS = query(
      coalesce(json_extract(agent_config, '$.commission_bps'), 0) AS commissionBps,
      coalesce(json_extract(agent_config, '$.slippage_bps'), 0) AS slippageBps,
      own.started_from_session_id AS startedFrom, past.model AS pastModel, past.date AS pastDate, past.status AS pastStatus,
-     past.completed_at AS pastCompletedAt, ${executed('buy')} AS buys, ${executed('sell')} AS sells,
+     ${executed('buy')} AS buys, ${executed('sell')} AS sells,
      own.pays_dividends AS paysDividends,
      CASE WHEN jobs.job_id IS NOT NULL THEN coalesce(json_extract(agent_config, '$.dividends') = 1, 0) END AS configuredDividends,
      own.note, past.note AS pastNote, ${executed('write_note')} AS notesWritten
@@ -94,7 +94,6 @@ const SESSIONS = query(
     pastModel: orNull(text), // of the day it started from; all four are null when that is missing
     pastDate: orNull(text),
     pastStatus: orNull(text),
-    pastCompletedAt: orNull(text),
     buys: integer, // orders that the model's calls executed, as the tool usage counts them
     sells: integer,
     paysDividends: flag,

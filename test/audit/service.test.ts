@@ -16,6 +16,10 @@ const configuration = {
   agent_config: { stock_symbols: ['AAPL'] },
 };
 const script: Script = { '*': [[['buy', { symbol: 'AAPL', amount: 1 }]]] };
+const WORLD = `
+  AAPL 2025-11-06 98 98
+  AAPL 2025-11-07 99 99${PRICES}
+  AAPL 2025-11-12 104 105`;
 const DAYS = { start_date: '2025-11-10', end_date: '2025-11-11', models: ['model-a'] };
 
 test('GET /audit reports whether the books add up, what does not, and stale days separately', async (t) => {
@@ -103,4 +107,31 @@ test('a long audit logs its progress every five seconds and when only the file i
     'the audit recomputes model-days {"done":555,"total":1000,"percent":55}',
     'the audit has recomputed all model-days; the file is being read {"done":1000,"total":1000}',
   ]);
+});
+
+test('a clock that is set back between model-days makes nothing faulty: what followed what is known by order', async (t) => {
+  const instants = ['2025-11-14T12:00:00Z', '2025-11-13T09:00:00Z', '2025-11-13T10:00:00Z', '2025-11-12T00:00:00Z'];
+  let now = instants[0] as string;
+  const clock = () => new Date(now);
+  const service = await startTestService(t, { configuration, prices: WORLD, clock });
+  service.database.statement("UPDATE price_data SET recorded_at = '2025-11-14T11:00:00.000Z'").run();
+  const dates = ['2025-11-07', '2025-11-10', '2025-11-11', '2025-11-12'];
+  for (const [index, date] of dates.entries()) {
+    now = instants[index] as string;
+    await runJobHere(service, script, { start_date: date, end_date: date, models: ['model-a'] });
+  }
+  now = '2025-11-20T00:00:00Z';
+  const { body } = await service.get('/audit');
+  assert.deepEqual([body.status, body.problems, body.counts.stale], ['sound', [], 0]);
+  const { models } = (await service.get('/models')).body;
+  assert.equal(models.find(({ signature }: any) => signature === 'model-a').last_job.created_at, '2025-11-12T00:00:00.000Z', 'the newest job by order');
+});
+
+test('a session that started from a later one is a finding, whatever the clock says', async (t) => {
+  const service = await startTestService(t, { configuration, prices: PRICES, isForged: true });
+  await runJobHere(service, script, DAYS);
+  await runJobHere(service, script, { ...DAYS, end_date: DAYS.start_date, replace_existing: true });
+  service.database.statement('UPDATE trading_sessions SET started_from_session_id = 3 WHERE session_id = 2').run();
+  const { problems } = (await service.get('/audit')).body;
+  assert.match(JSON.stringify(problems), /it started from session 3, which ended after it began/);
 });

@@ -6,7 +6,7 @@ import { type RowOf, amount, distinctValues, integer, oneOf, orNull, query, text
 const LAST_RUN = query(
   `SELECT model, coalesce(family, model) AS family, entry, job_id AS jobId, jobs.status AS jobStatus,
      jobs.created_at AS jobCreatedAt
-   FROM simulation_runs JOIN jobs USING (job_id) WHERE model = ? ORDER BY simulation_runs.created_at DESC LIMIT 1`,
+   FROM simulation_runs JOIN jobs USING (job_id) WHERE run_id = (SELECT max(run_id) FROM simulation_runs WHERE model = ?)`,
   { model: text, family: text, entry: orNull(text), jobId: text, jobStatus: oneOf(jobStatuses), jobCreatedAt: text },
 );
 

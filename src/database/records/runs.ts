@@ -3,7 +3,7 @@ import { type RowOf, orNull, query, text } from '../rows.ts';
 
 const NEWEST = query(
   `SELECT coalesce(family, model) AS family, json_extract(entry, '$.knowledge_cutoff') AS knowledgeCutoff
-   FROM simulation_runs WHERE model = ? ORDER BY created_at DESC LIMIT 1`,
+   FROM simulation_runs WHERE run_id = (SELECT max(run_id) FROM simulation_runs WHERE model = ?)`,
   { family: text, knowledgeCutoff: orNull(text) },
 );
 

@@ -15,7 +15,7 @@ export function storedConfigurations(database: Database, jobIds: Iterable<string
 const NEWEST_CONFIGURATION = query(
   `SELECT agent_config FROM jobs WHERE job_id IN (
      SELECT job_id FROM trading_sessions WHERE session_id IN (SELECT value FROM json_each(?)))
-   ORDER BY created_at DESC LIMIT 1`,
+   ORDER BY rowid DESC LIMIT 1`,
   [text],
 );
 

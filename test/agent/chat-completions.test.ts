@@ -130,7 +130,7 @@ const lasting: [name: string, fault: Reply, error: string | RegExp][] = [
   [
     'an answer of 10 MB',
     { body: { choices: [], padding: 'x'.repeat(10 * 1024 * 1024) } },
-    'The model provider could not be reached: the response is larger than 1048576 bytes',
+    'The model provider sent an unreadable response: the response is larger than 1048576 bytes',
   ],
   [
     'a redirect',

@@ -17,6 +17,7 @@ export type Verdict =
 /** Classifies the result of one request. */
 export function classify(result: HttpResponse | HttpFailure, step: number): Verdict {
   if (result.failure !== undefined) {
+    if (result.failure === 'too_large') return { reason: `sent an unreadable response: ${result.message}`, passes: false };
     const passes = result.failure === 'connection' || result.failure === 'timeout';
     return { reason: `could not be reached: ${result.message}`, passes };
   }

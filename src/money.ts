@@ -9,16 +9,31 @@ export type Money = number & { readonly [unit]: '1/10000 dollar' };
 
 export const UNITS_PER_DOLLAR = 10_000;
 
-/** Brands an integer count of 1/10000 dollar. Throws when it is not an exact integer (beyond 900 billion dollars, say). */
-export function money(units: number): Money {
-  if (!Number.isSafeInteger(units))
-    throw new RangeError(`Cannot hold an amount of money exactly: ${units} / 10000 dollars`);
+/** Thrown where prices, splits or dividends lead to more than integers count exactly. Its message is meant for the caller. */
+export class TooLarge extends RangeError {}
+
+/** Brands an integer count of 1/10000 dollar. Throws a `TooLarge` beyond 900 billion dollars; `what` is the amount, in words. */
+export function money(units: number, what = (dollars: string) => `An amount of ${dollars} dollars`): Money {
+  if (Number.isSafeInteger(units)) return units as Money;
+  if (!Number.isInteger(units)) throw new RangeError(`Cannot hold an amount of money exactly: ${units} / 10000 dollars`);
+  const most = formatDollars(Number.MAX_SAFE_INTEGER as Money);
+  throw new TooLarge(`${what(formatDollars(units as Money))} exceeds ${most} dollars, the most that is counted exactly`);
+}
+
+/** An amount in a report, such as a sum over many days, which is never refused: a larger one is rounded as numbers are. */
+export function reported(units: number): Money {
+  if (!Number.isInteger(units)) throw new RangeError(`Cannot report an amount of money: ${units} / 10000 dollars`);
   return units as Money;
 }
 
 /** Dollars, rounded to the nearest 1/10000. */
 export function fromDollars(dollars: number): Money {
-  return money(Math.round(dollars * UNITS_PER_DOLLAR));
+  return money(unitsIn(dollars));
+}
+
+/** The same without a bound, to compare and to show. */
+export function unitsIn(dollars: number): number {
+  return Math.round(dollars * UNITS_PER_DOLLAR);
 }
 
 /** Dollars as a number with at most four decimals. */

@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import type * as v from 'valibot';
 import { resultsResponse } from '../handlers/results.ts';
-import { formatDollars, fromDollars } from '../money.ts';
+import { formatDollars, reported, unitsIn } from '../money.ts';
 import { cleanText, showLines } from '../text.ts';
 import { checkDates, connect } from './connect.ts';
 import { isReaderLost } from './lost-reader.ts';
@@ -42,7 +42,7 @@ function cellsOf(record: ResultsRecord): string[] {
   const { date, model, action_type, symbol, amount, price, cash, portfolio_value, daily_profit, daily_return_pct } =
     record;
   const dollars = (amountInDollars: number | null) =>
-    amountInDollars === null ? '' : formatDollars(fromDollars(amountInDollars));
+    amountInDollars === null ? '' : formatDollars(reported(unitsIn(amountInDollars)));
   return [
     date,
     cleanText(model),

@@ -3,7 +3,7 @@ import type { Cell } from '../csv-line.ts';
 import { modelsWithSessions } from '../database/chosen.ts';
 import { type Change, changesOf } from '../database/records/trades.ts';
 import { SYMBOL_TEXT, normaliseSymbol } from '../domain.ts';
-import { money, toDollars } from '../money.ts';
+import { reported, toDollars } from '../money.ts';
 import { type Choice, chosenBatches } from '../performance/choice.ts';
 import { UNIVERSE, checkBenchmark } from '../performance/choose-benchmark.ts';
 import type { IncomparableModel } from '../performance/comparability.ts';
@@ -147,9 +147,9 @@ function* tradeRows({ database }: Context, query: Query): Generator<Cell[] | nul
 }
 
 function tradeRow({ model, date, symbol, amount, cashBefore, cash, ...action }: Change): Cell[] {
-  const change = money(cash - cashBefore);
+  const change = reported(cash - cashBefore);
   const { side, price } = action;
   const isOrder = side === 'buy' || side === 'sell';
-  const commission = isOrder ? commissionOf({ side, traded: money(amount * action.price), change }) : money(0);
+  const commission = isOrder ? commissionOf({ side, traded: reported(amount * action.price), change }) : reported(0);
   return [model, date, side, symbol, amount, price === null ? null : toDollars(price), ...[commission, cash, change].map(toDollars)];
 }

@@ -6,7 +6,7 @@ import { splitsBetween } from '../database/market.ts';
 import { type ChosenDay, barsBetween, priceSpan } from '../database/records/performance.ts';
 import { newestConfiguration } from '../database/records/trading-terms.ts';
 import { ServiceError } from '../domain.ts';
-import { cashPerShare } from '../trading/dividends.ts';
+import { cashPerShareAbout } from '../trading/dividends.ts';
 import type { Steps } from '../turns.ts';
 import { type Base, type BothLevels, equalWeightLevels, isBefore, levelAt, startOf } from './benchmark.ts';
 import { type Levels, symbolLevels } from './symbol-levels.ts';
@@ -100,7 +100,7 @@ function levelsOfSymbol(database: Database, symbol: string, { paysDividends, ...
   const dividends = paysDividends ? dividendsBetween(database, [symbol], since) : [];
   return symbolLevels(bars, {
     splits: splitsBetween(database, [symbol], since),
-    dividends: dividends.map((dividend) => ({ exDate: dividend.exDate, cash: cashPerShare(dividend) / MILLIONTHS })),
+    dividends: dividends.map((dividend) => ({ exDate: dividend.exDate, cash: cashPerShareAbout(dividend) / MILLIONTHS })),
   });
 }
 

@@ -1,5 +1,5 @@
 import { type CalendarDate, countDays } from '../calendar.ts';
-import { type Money, money } from '../money.ts';
+import { type Money, reported } from '../money.ts';
 
 /** Shares of one symbol that were bought together, and their cost including commission. */
 export interface Lot {
@@ -22,7 +22,7 @@ export interface RoundTrip {
 }
 
 export function profitOf({ cost, proceeds }: RoundTrip): Money {
-  return money(proceeds - cost);
+  return reported(proceeds - cost);
 }
 
 /** Calendar days from purchase to sale; 0 within one day. */
@@ -55,10 +55,10 @@ export function sellLots(
     const cost = portion(lot.cost, part, lot.quantity);
     sold += part;
     const paidSoFar = portion(proceeds, sold, quantity);
-    trips.push({ symbol, quantity: part, buyDate: lot.date, sellDate: date, cost, proceeds: money(paidSoFar - paid) });
+    trips.push({ symbol, quantity: part, buyDate: lot.date, sellDate: date, cost, proceeds: reported(paidSoFar - paid) });
     paid = paidSoFar;
     if (part === lot.quantity) lots.shift();
-    else lots[0] = { ...lot, quantity: lot.quantity - part, cost: money(lot.cost - cost) };
+    else lots[0] = { ...lot, quantity: lot.quantity - part, cost: reported(lot.cost - cost) };
   }
   if (lots.length === 0) book.delete(symbol);
   return trips;
@@ -80,7 +80,7 @@ export function splitLots(
   const oldShares = after === 0 ? before : (before * fraction) / (after + fraction);
   const trips = sellLots(book, symbol, { date, quantity: oldShares, proceeds: cash });
   if (after > 0) book.set(symbol, rescale(book.get(symbol) ?? [], after));
-  return money(trips.reduce((profit, trip) => profit + profitOf(trip), trips.length === 0 ? cash : 0));
+  return reported(trips.reduce((profit, trip) => profit + profitOf(trip), trips.length === 0 ? cash : 0));
 }
 
 export function quantityOf(book: LotBook, symbol: string): number {
@@ -97,8 +97,8 @@ function rescale(lots: readonly Lot[], quantity: number): Lot[] {
     cost += lot.cost;
     const bound = index === lots.length - 1 ? quantity : Math.round((reached / total) * quantity);
     const last = scaled.at(-1);
-    if (bound > done) scaled.push({ date: lot.date, quantity: bound - done, cost: money(cost) });
-    else if (index === lots.length - 1 && last !== undefined) last.cost = money(last.cost + cost);
+    if (bound > done) scaled.push({ date: lot.date, quantity: bound - done, cost: reported(cost) });
+    else if (index === lots.length - 1 && last !== undefined) last.cost = reported(last.cost + cost);
     else return;
     [done, cost] = [bound, 0];
   });
@@ -107,5 +107,5 @@ function rescale(lots: readonly Lot[], quantity: number): Lot[] {
 
 /** `amount * part / whole`, to the nearest 1/10000 dollar; exactly `amount` for the whole. */
 function portion(amount: Money, part: number, whole: number): Money {
-  return part === whole ? amount : money(Math.round(amount * (part / whole)));
+  return part === whole ? amount : reported(Math.round(amount * (part / whole)));
 }

@@ -2,7 +2,7 @@ import type { CalendarDate } from '../calendar.ts';
 import { type LedgerDay, type UsageTotals, ledgerDays, usageTotals } from '../database/records/performance.ts';
 import { staleAmong } from '../database/stale.ts';
 import type { Money } from '../money.ts';
-import { closingMark } from '../trading/market.ts';
+import { closingPrice } from '../trading/market.ts';
 import type { Steps } from '../turns.ts';
 import type { BothLevels } from './benchmark.ts';
 import { type Choice, chosenBatches } from './choice.ts';
@@ -69,7 +69,7 @@ export function* readRecord(
     usage: yield* usageTotals(database, sessionIds),
     benchmark,
     markOf(symbol) {
-      if (!marks.has(symbol)) marks.set(symbol, closingMark(database, end, symbol)?.price ?? null);
+      if (!marks.has(symbol)) marks.set(symbol, closingPrice(database, end, symbol)?.price ?? null);
       return marks.get(symbol) ?? null;
     },
     riskFree,

@@ -1,4 +1,4 @@
-import { type Money, money, toDollars } from '../money.ts';
+import { type Money, reported, toDollars } from '../money.ts';
 import { ROLLING_WINDOW } from './conventions.ts';
 import { deepestDrawdowns } from './drawdown.ts';
 import { type Figure, reportFigures, rounded } from './figure.ts';
@@ -55,7 +55,7 @@ function reportSymbols({ trading, positions, gains }: Pick<DetailsInput, 'tradin
   const symbols = new Set([...trading.symbols.keys(), ...gains.keys(), ...open.keys()]);
   return [...symbols]
     .map((symbol) => {
-      const [own = noSymbolTrading(), gain = money(0)] = [trading.symbols.get(symbol), gains.get(symbol)];
+      const [own = noSymbolTrading(), gain = reported(0)] = [trading.symbols.get(symbol), gains.get(symbol)];
       return reportSymbol(symbol, { own, position: open.get(symbol), gain });
     })
     .sort((one, other) => order(one.profit, other.profit) || (one.symbol < other.symbol ? -1 : 1));
@@ -78,7 +78,7 @@ function reportSymbol(
     dividends: toDollars(dividends),
     ...reportFigures({
       unrealised_profit: unrealisedOf(position),
-      profit: gain === null ? { reason: `The price of ${symbol} at a close of these days is unknown` } : toDollars(money(cash + gain)),
+      profit: gain === null ? { reason: `The price of ${symbol} at a close of these days is unknown` } : toDollars(reported(cash + gain)),
     }),
   };
 }
@@ -86,5 +86,5 @@ function reportSymbol(
 function unrealisedOf(position: OpenPosition | undefined): Figure {
   if (position === undefined) return 0;
   const { symbol, value, cost } = position;
-  return value === null ? { reason: `No price of ${symbol} is stored` } : toDollars(money(value - cost));
+  return value === null ? { reason: `No price of ${symbol} is stored` } : toDollars(reported(value - cost));
 }

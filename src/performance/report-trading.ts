@@ -1,5 +1,5 @@
 import type { LedgerDay } from '../database/records/performance.ts';
-import { type Money, money, toDollars } from '../money.ts';
+import { type Money, reported, toDollars } from '../money.ts';
 import { list } from '../sentences.ts';
 import { mean } from '../statistics/moments.ts';
 import { mapInSteps } from '../turns.ts';
@@ -25,7 +25,7 @@ export function* reportTrading(days: readonly LedgerDay[], trading: ModelTrading
       sold: toDollars(sold),
       commission: toDollars(commission),
       ...reportFigures({
-        realised_profit: toDollars(money(sum(roundTrips.map(profitOf)) + fractionProfit)),
+        realised_profit: toDollars(reported(sum(roundTrips.map(profitOf)) + fractionProfit)),
         unrealised_profit:
           unpriced.length === 0 ? toDollars(unrealised) : { reason: `No price of ${list(unpriced)} is stored` },
         exposure: exposureOf(days),
@@ -59,7 +59,7 @@ function* reportRoundTrips(trips: readonly RoundTrip[]) {
   const losses = profits.filter((profit) => profit < 0);
   const [gained, lost] = [sum(wins), 0 - sum(losses)];
   const averageWin = ratio(toDollars(gained), wins.length, 'No round trip won');
-  const averageLoss = ratio(toDollars(money(lost)), losses.length, 'No round trip lost');
+  const averageLoss = ratio(toDollars(reported(lost)), losses.length, 'No round trip lost');
   const none = trips.length === 0 ? { reason: 'Nothing was sold' } : null;
   return {
     count: trips.length,
@@ -97,10 +97,10 @@ function reportOpenPosition({ symbol, quantity, since, cost, value }: OpenPositi
     since,
     cost_basis: toDollars(cost),
     value: value === null ? null : toDollars(value),
-    unrealised_profit: value === null ? null : toDollars(money(value - cost)),
+    unrealised_profit: value === null ? null : toDollars(reported(value - cost)),
   };
 }
 
 function sum(amounts: readonly number[]): Money {
-  return money(amounts.reduce((total, amount) => total + amount, 0));
+  return reported(amounts.reduce((total, amount) => total + amount, 0));
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { CalendarDate } from '../calendar.ts';
 import type { LedgerDay, UsageTotals } from '../database/records/performance.ts';
-import { type Money, money, toDollars } from '../money.ts';
+import { type Money, reported, toDollars } from '../money.ts';
 import { count } from '../sentences.ts';
 import { at } from '../statistics/at.ts';
 import { mean } from '../statistics/moments.ts';
@@ -57,12 +57,12 @@ function reportPeriod(days: readonly LedgerDay[], { staleDates, unpaidDates, unk
     start_value: toDollars(startValueOf(first)),
     end_value: toDollars(last.value),
     profit: toDollars(profitOf(days)),
-    dividends: toDollars(money(dividends.values().reduce<number>((sum, cash) => sum + cash, 0))),
+    dividends: toDollars(reported(dividends.values().reduce<number>((sum, cash) => sum + cash, 0))),
   };
 }
 
 function profitOf(days: readonly LedgerDay[]): Money {
-  return money(days.reduce((sum, { profit }) => sum + profit, 0));
+  return reported(days.reduce((sum, { profit }) => sum + profit, 0));
 }
 
 /** A point per day. */
@@ -77,7 +77,7 @@ function reportCurve(
     value: toDollars(value),
     daily_return: returnAt(curve, index),
     stale: record.staleDates.has(date),
-    dividends: toDollars(trading.dividends.get(sessionId) ?? money(0)),
+    dividends: toDollars(trading.dividends.get(sessionId) ?? reported(0)),
     dividend_status: dividendStatus(date, record),
     growth: at(growth, index),
     drawdown: at(drawdown, index),
@@ -93,7 +93,7 @@ function dividendStatus(date: CalendarDate, record: ModelRecord): (typeof divide
 }
 
 function startValueOf({ value, profit }: LedgerDay): Money {
-  return money(value - profit);
+  return reported(value - profit);
 }
 
 /** One unit of the ledger, 1/10000 dollar, as a return on the mean value that the days started from. */

@@ -1,7 +1,7 @@
 import type { Database } from '../database/database.ts';
 import { CLOSINGS_PER_STEP, type Closing, closingsOf } from '../database/records/closings.ts';
 import type { LedgerDay } from '../database/records/performance.ts';
-import { type Money, money } from '../money.ts';
+import { type Money, reported } from '../money.ts';
 import type { Steps } from '../turns.ts';
 
 /** By symbol: what the chosen days end with minus what they began with, in exact money; null where a price is unknown. */
@@ -44,6 +44,6 @@ export function boundaryCounts(ledger: readonly LedgerDay[], chosen: ReadonlyMap
 export function addClosing(gains: Map<string, Money | null>, { holdings }: Pick<Closing, 'holdings'>, count: number): void {
   for (const { symbol, quantity, price } of holdings) {
     const before = gains.get(symbol);
-    gains.set(symbol, price === null || before === null ? null : money((before ?? 0) + count * quantity * price));
+    gains.set(symbol, price === null || before === null ? null : reported((before ?? 0) + count * quantity * price));
   }
 }

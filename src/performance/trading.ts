@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { CalendarDate } from '../calendar.ts';
 import type { LedgerAction, LedgerDay } from '../database/records/performance.ts';
-import { type Money, money } from '../money.ts';
+import { type Money, reported } from '../money.ts';
 import type { Steps } from '../turns.ts';
 import { type LotBook, type RoundTrip, buyLot, profitOf, quantityOf, sellLots, splitLots } from './lots.ts';
 
@@ -66,7 +66,7 @@ export function* tradingOf(ledger: readonly LedgerDay[], chosen: ReadonlySet<num
 }
 
 function noTrading(): Trading {
-  const nothing = money(0);
+  const nothing = reported(0);
   return {
     ...{ trades: 0, bought: nothing, sold: nothing, commission: nothing },
     ...{ roundTrips: [], fractionProfit: nothing, dividends: new Map(), symbols: new Map() },
@@ -74,7 +74,7 @@ function noTrading(): Trading {
 }
 
 export function noSymbolTrading(): SymbolTrading {
-  return { trades: 0, realised: money(0), dividends: money(0), cash: money(0) };
+  return { trades: 0, realised: reported(0), dividends: reported(0), cash: reported(0) };
 }
 
 /** The sums of a symbol, to be changed. */
@@ -101,7 +101,7 @@ function pathTo(
 }
 
 function openingCash(days: ReadonlyMap<number, LedgerDay>, { startedFrom, initialCash }: LedgerDay): Money {
-  return startedFrom === null ? (initialCash ?? money(0)) : dayOf(days, startedFrom).cash;
+  return startedFrom === null ? (initialCash ?? reported(0)) : dayOf(days, startedFrom).cash;
 }
 
 function dayOf(days: ReadonlyMap<number, LedgerDay>, sessionId: number): LedgerDay {
@@ -125,14 +125,14 @@ function applyDay(accounts: Accounts, { sessionId, date, actions, lots = [] }: L
   for (const { symbol, date: boughtOn, quantity, cost } of lots) buyLot(accounts.book, symbol, { date: boughtOn, quantity, cost });
   let cash = openingCash;
   for (const action of actions) {
-    const change = money(action.cash - cash);
+    const change = reported(action.cash - cash);
     cash = action.cash;
     if (action.symbol === null) continue;
     const own = tradingIn(trading, action.symbol);
-    own.cash = money(own.cash + change);
+    own.cash = reported(own.cash + change);
     if (action.actionType === 'dividend') {
-      own.dividends = money(own.dividends + change);
-      trading.dividends.set(sessionId, money((trading.dividends.get(sessionId) ?? 0) + change));
+      own.dividends = reported(own.dividends + change);
+      trading.dividends.set(sessionId, reported((trading.dividends.get(sessionId) ?? 0) + change));
     } else applyAction(accounts, action, { date, change, own });
   }
 }
@@ -145,29 +145,29 @@ function applyAction(
   if (symbol === null || amount === null) return;
   if (actionType === 'split') {
     const profit = splitLots(book, symbol, { date, added: amount, cash: change, price });
-    trading.fractionProfit = money(trading.fractionProfit + profit);
-    own.realised = money(own.realised + profit);
+    trading.fractionProfit = reported(trading.fractionProfit + profit);
+    own.realised = reported(own.realised + profit);
     return;
   }
   const side = actionType === 'buy' ? 'buy' : 'sell';
-  const traded = money(amount * (price ?? 0));
+  const traded = reported(amount * (price ?? 0));
   trading.trades += 1;
   own.trades += 1;
-  trading.commission = money(trading.commission + commissionOf({ side, traded, change }));
+  trading.commission = reported(trading.commission + commissionOf({ side, traded, change }));
   if (side === 'buy') {
-    trading.bought = money(trading.bought + traded);
-    buyLot(book, symbol, { date, quantity: amount, cost: money(-change) });
+    trading.bought = reported(trading.bought + traded);
+    buyLot(book, symbol, { date, quantity: amount, cost: reported(-change) });
   } else {
-    trading.sold = money(trading.sold + traded);
+    trading.sold = reported(trading.sold + traded);
     const trips = sellLots(book, symbol, { date, quantity: amount, proceeds: change });
     trading.roundTrips.push(...trips);
-    own.realised = money(trips.reduce<number>((sum, trip) => sum + profitOf(trip), own.realised));
+    own.realised = reported(trips.reduce<number>((sum, trip) => sum + profitOf(trip), own.realised));
   }
 }
 
 /** What an order cost beside shares times price, by the change in cash. */
 export function commissionOf({ side, traded, change }: { side: 'buy' | 'sell'; traded: Money; change: Money }): Money {
-  return money(side === 'buy' ? -change - traded : traded - change);
+  return reported(side === 'buy' ? -change - traded : traded - change);
 }
 
 /** A holding at the close of the last day, with its cost. Its value is null when no price of the symbol is stored. */
@@ -192,8 +192,8 @@ export function openPositions(book: LotBook, markOf: (symbol: string) => Money |
         symbol,
         quantity,
         since: oldest.date,
-        cost: money(lots.reduce((sum, { cost }) => sum + cost, 0)),
-        value: mark === null ? null : money(quantity * mark),
+        cost: reported(lots.reduce((sum, { cost }) => sum + cost, 0)),
+        value: mark === null ? null : reported(quantity * mark),
       };
     });
 }

@@ -1,5 +1,5 @@
 import type { Closing, ClosingHolding } from '../database/records/closings.ts';
-import { type Money, money, toDollars } from '../money.ts';
+import { type Money, reported, toDollars } from '../money.ts';
 import { rounded } from './figure.ts';
 
 /**
@@ -25,7 +25,7 @@ export function reportClosing({ date, cash, value, holdings }: Closing) {
 }
 
 function valueOf({ quantity, price }: ClosingHolding): Money | null {
-  return price === null ? null : money(quantity * price);
+  return price === null ? null : reported(quantity * price);
 }
 
 /** The largest first, equal ones by symbol; those without a known value last. */

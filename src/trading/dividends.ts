@@ -1,5 +1,5 @@
 import type { StoredDividend } from '../database/dividends.ts';
-import { type Money, money } from '../money.ts';
+import { type Money, TooLarge, money } from '../money.ts';
 import { type Portfolio, quantityOf } from './portfolio.ts';
 
 /** 1/1,000,000 dollar in one unit of `Money`. */
@@ -11,19 +11,24 @@ export type DividendTerms = Pick<StoredDividend, 'cash' | 'basis' | 'splits'>;
 /**
  * What a dividend pays per share of its series, in 1/1,000,000 dollar, rounded half to even: an amount as paid is divided by
  * the splits since its ex-date where prices are too, and a split-adjusted amount multiplied by them where prices are raw.
- * Throws a RangeError for an amount that no number holds exactly.
+ * Throws a `TooLarge` for an amount that no number holds exactly.
  */
-export function cashPerShare({ cash, basis, splits }: DividendTerms): number {
+export function cashPerShare(terms: DividendTerms): number {
+  const perShare = cashPerShareAbout(terms);
+  if (!Number.isSafeInteger(perShare))
+    throw new TooLarge(`Cash per share of ${perShare / 1_000_000} dollars exceeds what is counted exactly`);
+  return perShare;
+}
+
+/** The same for reports, rounded as numbers are where it is too large to be exact. */
+export function cashPerShareAbout({ cash, basis, splits }: DividendTerms): number {
   let [newShares, oldShares] = [1n, 1n];
   for (const [, numerator, denominator] of splits.matchAll(/(\d+):(\d+)/g)) {
     newShares *= BigInt(String(numerator));
     oldShares *= BigInt(String(denominator));
   }
   const [times, by] = basis === 'split_adjusted' ? [newShares, oldShares] : [oldShares, newShares];
-  const perShare = Number(divideHalfEven(BigInt(cash) * times, by));
-  if (!Number.isSafeInteger(perShare))
-    throw new RangeError(`Cannot hold cash per share exactly: ${perShare} / 1000000 dollars`);
-  return perShare;
+  return Number(divideHalfEven(BigInt(cash) * times, by));
 }
 
 /** What a dividend pays on whole shares, rounded half to even; `perShare` is in 1/1,000,000 dollar. */

@@ -13,12 +13,14 @@ import {
   splitsBetween,
 } from '../database/market.ts';
 import type { Bar } from '../database/prices.ts';
-import { type Money, fromDollars, toDollars } from '../money.ts';
+import { ServiceError } from '../domain.ts';
+import { type Money, fromDollars, money, reported, toDollars, unitsIn } from '../money.ts';
 
 /** A symbol on the morning of the session date, in exact money; prices are adjusted for splits up to that date. */
 export interface Quote {
   open: Money | null;
   previousDate: CalendarDate | null;
+  /** Null too when splits make it larger than what is counted exactly: only a portfolio with the symbol cannot be valued then. */
   previousClose: Money | null;
 }
 
@@ -49,7 +51,7 @@ export function openMarket(reader: Reader, date: CalendarDate, symbols: readonly
   };
   const knownMark = (symbol: string) => {
     const { open } = quote(symbol);
-    return open === null ? earlierMark(reader, date, { symbol, quote: quote(symbol) }) : { price: open, date };
+    return open === null ? counted(symbol, date, earlierPrice(reader, date, { symbol, quote: quote(symbol) })) : { price: open, date };
   };
   const adjusted = (bars: MarketBar[]): Bar[] => {
     const [oldest] = bars;
@@ -62,7 +64,7 @@ export function openMarket(reader: Reader, date: CalendarDate, symbols: readonly
     quote,
     mark(symbol) {
       const mark = knownMark(symbol);
-      if (mark === null) throw new Error(`Cannot value ${symbol} on ${date}: no price of it is stored`);
+      if (mark === null) throw new ServiceError('no_prices', `Cannot value ${symbol} on ${date}: no price of it is stored`);
       return mark.price;
     },
     knownMark,
@@ -76,17 +78,23 @@ export function openMarket(reader: Reader, date: CalendarDate, symbols: readonly
 
 /**
  * The value of a share at the end of a date: its close; its open while the close is unknown; without a bar the last earlier
- * close (or, failing that, open), adjusted for splits since. Null when no price up to the date is stored (any more).
+ * close (or, failing that, open), adjusted for splits since. Null when no price up to the date is stored (any more). Throws a
+ * `TooLarge` for a price that splits make larger than what is counted exactly.
  */
 export function closingMark(reader: Reader, date: CalendarDate, symbol: string): Mark | null {
+  return counted(symbol, date, closingPrice(reader, date, symbol));
+}
+
+/** The same for reports, which nothing is too large for. */
+export function closingPrice(reader: Reader, date: CalendarDate, symbol: string): Mark | null {
   const bar = closingBar(reader, date, symbol);
   if (bar) return { price: fromDollars(bar.close ?? bar.open), date };
   const [quote] = loadQuotes(reader, date, [symbol]).values();
-  return earlierMark(reader, date, { symbol, quote });
+  return earlierPrice(reader, date, { symbol, quote });
 }
 
 /** The last close before a date or, failing that, the last open, adjusted for splits since. */
-function earlierMark(
+function earlierPrice(
   reader: Reader,
   date: CalendarDate,
   { symbol, quote }: { symbol: string; quote: Quote | undefined },
@@ -95,7 +103,11 @@ function earlierMark(
   const bar = lastBarBefore(reader, date, symbol);
   if (!bar) return null;
   const splits = splitsBetween(reader, [symbol], { after: bar.date, upTo: date });
-  return { price: fromDollars((bar.close ?? bar.open) / ratioOf(splits, bar.date)), date: bar.date };
+  return { price: reported(unitsIn((bar.close ?? bar.open) / ratioOf(splits, bar.date))), date: bar.date };
+}
+
+function counted(symbol: string, date: CalendarDate, mark: Mark | null): Mark | null {
+  return mark && { ...mark, price: money(mark.price, (dollars) => `The price of ${symbol} on ${date}, ${dollars} dollars,`) };
 }
 
 function loadQuotes(reader: Reader, date: CalendarDate, symbols: readonly string[]): Map<string, Quote> {
@@ -111,8 +123,9 @@ function loadQuotes(reader: Reader, date: CalendarDate, symbols: readonly string
         splits.filter((split) => split.symbol === symbol),
         previousDate ?? date,
       );
-      const close = previousClose === null ? null : fromDollars(previousClose / ratio);
-      return [symbol, { open: open === null ? null : fromDollars(open), previousDate, previousClose: close }];
+      const close = previousClose === null ? null : unitsIn(previousClose / ratio);
+      const isCounted = close !== null && Number.isSafeInteger(close);
+      return [symbol, { open: open === null ? null : fromDollars(open), previousDate, previousClose: isCounted ? money(close) : null }];
     }),
   );
 }
@@ -127,7 +140,7 @@ function ratioOf(splits: readonly Split[], after: CalendarDate): number {
 
 function adjustForSplits(bar: MarketBar, ratio: number): Bar {
   const { symbol, date, open, high, low, close, volume } = bar;
-  const adjusted = (dollars: number) => toDollars(fromDollars(dollars / ratio));
+  const adjusted = (dollars: number) => toDollars(reported(unitsIn(dollars / ratio)));
   const orNull = (dollars: number | null) => (dollars === null ? null : adjusted(dollars));
   return {
     symbol,

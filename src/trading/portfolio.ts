@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { WORDING, type Wording } from '../agent/wording.ts';
 import type { ActionType } from '../domain.ts';
-import { type Money, formatDollars, money } from '../money.ts';
+import { type Money, TooLarge, formatDollars, money } from '../money.ts';
 import { NO_COSTS, type TradingCosts, commissionOn } from './trading-costs.ts';
 
 /** Cash and whole shares. Never negative; holdings of zero are not listed. Immutable. */
@@ -106,7 +106,7 @@ export function applySplit(
   const before = quantityOf(portfolio, symbol);
   const parts = before * numerator;
   if (!Number.isSafeInteger(parts))
-    throw new RangeError(`Cannot split ${before} ${symbol} by ${numerator}:${denominator}: too many shares`);
+    throw new TooLarge(`Cannot split ${before} ${symbol} by ${numerator}:${denominator}: too many shares`);
   const after = Math.floor(parts / denominator);
   const fractionInCash = Math.round(((parts % denominator) * price) / denominator);
   return {
@@ -131,7 +131,7 @@ export function valueOf({ cash, holdings }: Portfolio, marks: ReadonlyMap<string
   for (const [symbol, quantity] of holdings) {
     const mark = marks.get(symbol);
     if (mark === undefined) throw new Error(`Cannot value the portfolio: no mark for ${symbol}`);
-    value = money(value + money(quantity * mark));
+    value = money(value + quantity * mark, () => "The portfolio's value");
   }
   return value;
 }

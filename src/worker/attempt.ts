@@ -4,7 +4,7 @@ import type { ModelDay } from '../database/sessions.ts';
 import { ServiceError } from '../domain.ts';
 import type { Entry } from '../entry.ts';
 import { logUnexpected } from '../log.ts';
-import { fromDollars } from '../money.ts';
+import { TooLarge, fromDollars } from '../money.ts';
 import type { Start } from '../protocol.ts';
 import type { Market } from '../trading/market.ts';
 import { type NewsSearch, openNews } from '../trading/news.ts';
@@ -136,18 +136,23 @@ async function giveUpStarting(activeJob: ActiveJob, session: Session, error: str
 }
 
 /** Ends a session after an error. Rejects with a storage fault, which cannot be recorded now. */
-async function endBroken({ log }: WorkerContext, session: Session, thrown: unknown): Promise<AttemptResult> {
+async function endBroken(context: WorkerContext, session: Session, thrown: unknown): Promise<AttemptResult> {
   const { modelDay } = session;
+  const { log } = context;
   if (thrown instanceof LogMismatch) {
     await session.setAside(thrown);
     log.warning('session set aside', { ...modelDay, reason: thrown.message });
     return { isOver: false, lost: null };
   }
   if (storageFaultOf(thrown) !== null) throw thrown;
-  const isKnown = thrown instanceof ServiceError;
-  const error = isKnown ? thrown.message : `Internal error (reference ${logUnexpected(log, thrown, { ...modelDay })})`;
-  await session.end({ status: 'failed', error });
+  await session.end({ status: 'failed', error: reasonOf(context, modelDay, thrown) });
   return OVER;
+}
+
+/** Why a model-day fails that threw, in words; a bug is logged, and the reason refers to the log. */
+export function reasonOf({ log }: Pick<WorkerContext, 'log'>, modelDay: ModelDay, thrown: unknown): string {
+  const isKnown = thrown instanceof ServiceError || thrown instanceof TooLarge;
+  return isKnown ? thrown.message : `Internal error (reference ${logUnexpected(log, thrown, { ...modelDay })})`;
 }
 
 /** The news as of a model-day's morning, or null without a key. The key stays in this process; no child gets it. */

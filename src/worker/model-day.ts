@@ -1,34 +1,55 @@
 import { timestamp } from '../calendar.ts';
 import { type ModelDay, endModelDay } from '../database/sessions.ts';
+import { storageFaultOf } from '../database/storage/faults.ts';
 import type { Entry } from '../entry.ts';
 import type { Start } from '../protocol.ts';
 import type { Market } from '../trading/market.ts';
 import type { ActiveJob } from './active-job.ts';
-import { type Attempted, OVER, attempt } from './attempt.ts';
+import { type Attempted, OVER, attempt, reasonOf } from './attempt.ts';
 import type { WorkerContext } from './context.ts';
 import { COST_LIMIT_REACHED, isOverCostLimit, warnOfUnknownCost } from './cost-limits.ts';
 import { resolveModel } from './endpoint.ts';
 import { keyRefusalOf } from './key-refusals.ts';
 import { createShortage } from './shortage.ts';
 
+interface Next {
+  modelDay: ModelDay;
+  market: Market;
+}
+
 /**
- * Runs one model-day to its end: completed with its positions, or failed with a reason. When the job is stopped meanwhile, or
- * the database cannot be used (then this rejects), the model-day stays as it is, to be resumed where its reasoning log ends.
+ * Runs one model-day to its end: completed with its positions, or failed with a reason. Whatever it throws is its own failure: no
+ * other model-day, and not the job, ends with it. When the job is stopped meanwhile, or the database cannot be used (then this
+ * rejects), the model-day stays as it is, to be resumed where its reasoning log ends.
  */
-export async function runModelDay(
-  context: WorkerContext,
-  activeJob: ActiveJob,
-  { modelDay, market }: { modelDay: ModelDay; market: Market },
-): Promise<void> {
-  const resolved = resolve(context, activeJob, modelDay);
-  if ('error' in resolved) {
-    const completedAt = timestamp(context.clock());
-    const end = { status: 'failed', error: resolved.error, completedAt } as const;
-    return context.database.write(() => endModelDay(context.database, modelDay, end), activeJob);
+export async function runModelDay(context: WorkerContext, activeJob: ActiveJob, next: Next): Promise<void> {
+  const { modelDay } = next;
+  try {
+    const error = await runUnlessRefused(context, activeJob, next);
+    if (error !== null) return await fail(context, activeJob, { modelDay, error });
+  } catch (thrown) {
+    if (activeJob.signal.aborted || storageFaultOf(thrown) !== null) throw thrown;
+    return await fail(context, activeJob, { modelDay, error: reasonOf(context, modelDay, thrown) });
   }
-  const shortage = createShortage(context.limits);
-  await attemptUntilOver(context, activeJob, { modelDay, market, ...resolved, shortage });
   await warnOfUnknownCost(context, activeJob, modelDay);
+}
+
+/** Resolves to why the model-day cannot run; null when it has ended, or was stopped. */
+async function runUnlessRefused(context: WorkerContext, activeJob: ActiveJob, next: Next): Promise<string | null> {
+  const resolved = resolve(context, activeJob, next.modelDay);
+  if ('error' in resolved) return resolved.error;
+  await attemptUntilOver(context, activeJob, { ...next, ...resolved, shortage: createShortage(context.limits) });
+  return null;
+}
+
+/** Fails a model-day that has no session, or whose session could not end itself: it ends with its model-day. */
+function fail(
+  { database, clock }: WorkerContext,
+  activeJob: ActiveJob,
+  { modelDay, error }: { modelDay: ModelDay; error: string },
+): Promise<void> {
+  const end = { status: 'failed', error, completedAt: timestamp(clock()) } as const;
+  return database.write(() => endModelDay(database, modelDay, end), activeJob);
 }
 
 /** What a run asks, and the source of its answers; an error when it cannot run. */

@@ -337,7 +337,7 @@ test('a payment is shares times cash per share, rounded once, halves to even; no
 
 test('cash per share that no number holds exactly is refused, not rounded', () => {
   const dividend = { cash: 1_000_000_000_000, basis: 'split_adjusted', splits: '2025-01-01 1000000:1' } as const;
-  assert.throws(() => cashPerShare(dividend), /^RangeError: Cannot hold cash per share exactly: 1000000000000000000 \/ 1000000 dollars$/);
+  assert.throws(() => cashPerShare(dividend), /^RangeError: Cash per share of 1000000000000 dollars exceeds what is counted exactly$/);
 });
 
 const FIRST = '2025-01-01';

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { timestamp } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
 import { readWarnings } from '../database/jobs.ts';
-import { type JobPlace, listedJob, nextJob, placeOfJob } from '../database/records/status.ts';
+import { type JobPlace, listedJob, nextJob, placeAt, placeOfJob } from '../database/records/status.ts';
 import { ServiceError } from '../domain.ts';
 import { type Context, type Input, type ResponseBody, appendMembers, deploymentFields, listBody } from './handler.ts';
 import { countSchema, dateText, deploymentEntries, jobCourseEntries, jobStatus, limitFilter, named, progressSchema } from './schemas.ts';
@@ -61,7 +61,7 @@ export function jobs(
 
 function placeOf(database: Database, before: string): JobPlace {
   if (TIMESTAMP.test(before) && !Number.isNaN(Date.parse(before)))
-    return { createdAt: timestamp(new Date(before)), rowid: 0 };
+    return placeAt(database, timestamp(new Date(before)));
   const place = placeOfJob(database, before);
   if (place !== undefined) return place;
   throw new ServiceError('invalid_filter', 'before: expected the job_id of a job, or a timestamp YYYY-MM-DDTHH:MM:SSZ');

@@ -87,9 +87,9 @@ export function jobStatus(database: Database, jobId: string, sums: JobSums): Row
 }
 
 /** `rowid` orders jobs of the same millisecond; 0 sorts before them all. */
-const PLACE = query('SELECT created_at AS createdAt, rowid FROM jobs WHERE job_id = ?', { createdAt: text, rowid: integer });
+const PLACE = query('SELECT rowid FROM jobs WHERE job_id = ?', { rowid: integer });
 
-/** A job's place in the list: jobs created earlier come after it. */
+/** A job's place in the list: jobs created earlier come after it. By their order, not by time: clocks are set back. */
 export type JobPlace = RowOf<typeof PLACE>;
 
 export interface JobFilters {
@@ -98,15 +98,14 @@ export interface JobFilters {
 }
 
 const NEXT = query(
-  `SELECT job_id AS jobId, ${MODEL_DAYS_OF_JOB} AS modelDays, created_at AS createdAt, rowid FROM jobs
-   WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR (created_at, rowid) < (?2, ?3))
-   ORDER BY created_at DESC, rowid DESC LIMIT 1`,
-  { jobId: text, modelDays: integer, createdAt: text, rowid: integer },
+  `SELECT job_id AS jobId, ${MODEL_DAYS_OF_JOB} AS modelDays, rowid FROM jobs
+   WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR rowid < ?2) ORDER BY rowid DESC LIMIT 1`,
+  { jobId: text, modelDays: integer, rowid: integer },
 );
 
 /** The newest job and its place in the list. Undefined when there is none. */
 export function nextJob(database: Database, { status, before }: JobFilters): RowOf<typeof NEXT> | undefined {
-  return NEXT.get(database, status ?? null, before?.createdAt ?? null, before?.rowid ?? null);
+  return NEXT.get(database, status ?? null, before?.rowid ?? null);
 }
 
 const listed = (sums: string) =>
@@ -131,4 +130,11 @@ export function* listedJob(
 
 export function placeOfJob(database: Database, jobId: string): JobPlace | undefined {
   return PLACE.get(database, jobId);
+}
+
+const LAST_BEFORE = query('SELECT coalesce(max(rowid), 0) FROM jobs WHERE created_at < ?', [integer]);
+
+/** The place after which the list begins with the newest job that was created before a time. */
+export function placeAt(database: Database, createdAt: string): JobPlace {
+  return { rowid: LAST_BEFORE.one(database, createdAt)[0] + 1 };
 }

@@ -4,6 +4,7 @@ import {
   activeModelDaysByModel,
   auditedDates,
   auditedSessions,
+  clockSetBacks,
   lastRecord,
   supersededStarts,
 } from '../database/audit.ts';
@@ -134,10 +135,10 @@ export async function auditLedger(
 /** Memory holds only the last day of each model, the bars of one date, and the splits and dividends of what is held. */
 function* auditModelDays(reader: Reader, report: AuditReport): Steps<void> {
   const closings = createClosings(reader);
-  const corporateActions = createCorporateActions(reader);
+  const shared = { ...createCorporateActions(reader), setBacks: yield* clockSetBacks(reader) };
   let needed: ReadonlySet<number> | undefined;
   for (const date of auditedDates(reader)) {
-    const history = createHistory(reader, date, corporateActions);
+    const history = createHistory(reader, date, shared);
     for (const session of auditedSessions(reader, date)) {
       yield null;
       if (session.status === 'superseded') needed ??= yield* supersededStarts(reader);

@@ -1,8 +1,8 @@
 import type { CalendarDate } from '../calendar.ts';
-import { type DividendVersion, hadDividendsInPrices, wasAdjusted } from '../database/audit.ts';
+import { type DividendVersion, type TimeSpan, hadDividendsInPrices, wasAdjusted } from '../database/audit.ts';
 import type { KnownDividend } from '../database/evidence.ts';
 import { type DividendTerms, cashPerShare } from '../trading/dividends.ts';
-import { type History, type TimeSpan, isLost, isThereAllThrough, possibleVersions } from './history.ts';
+import { type History, isLost, isThereAllThrough, possibleVersions } from './history.ts';
 import { LOST, type Note } from './notes.ts';
 
 /** A dividend as it may have been read within a span of time. */

@@ -1,17 +1,17 @@
-import type { AuditedSession, BarVersion } from '../database/audit.ts';
+import type { AuditedSession, BarVersion, TimeSpan } from '../database/audit.ts';
 import type { Evidence, KnownSplit, Mark } from '../database/evidence.ts';
 import { formatDollars, reported, unitsIn } from '../money.ts';
 import { type Steps, mapInSteps } from '../turns.ts';
 import { checkDividends, dividendsWithin } from './dividends.ts';
 import {
   type History,
-  type TimeSpan,
   type PossibleSplit,
   earlierBars,
   inPlaces,
   isLost,
   isThereAllThrough,
   possibleVersions,
+  spanOf,
   splitsWithin,
   versionAt,
 } from './history.ts';
@@ -41,7 +41,7 @@ export function* checkEvidence(
   { openedAt, startedAt, completedAt, pastDate, paysDividends }: AuditedSession,
   { evidence, held, note }: { evidence: Evidence; held: readonly string[]; note: Note },
 ): Steps<void> {
-  const since = (start: string): TimeSpan => ({ from: justBefore(start), to: completedAt });
+  const since = (start: string): TimeSpan => spanOf(day, { from: justBefore(start), to: completedAt });
   const [atOpening, atCommit] = [since(openedAt), since(completedAt)];
   for (const [index, { symbol, open, close }] of evidence.prices.entries()) {
     for (const [name, mark, span] of [['open', open, atOpening], ['close', close, atCommit]] as const) {

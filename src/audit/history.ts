@@ -3,6 +3,7 @@ import {
   type BarVersion,
   type DividendVersion,
   type SplitVersion,
+  type TimeSpan,
   barVersions,
   dividendVersions,
   earlierBarVersions,
@@ -10,12 +11,6 @@ import {
   wasAdjusted,
 } from '../database/audit.ts';
 import type { Reader } from '../database/database.ts';
-
-/** A span of time within which something was read. */
-export interface TimeSpan {
-  from: string;
-  to: string;
-}
 
 /** When a row took its values, and when it lost them; null while it has them. */
 interface Lifetime {
@@ -38,12 +33,17 @@ export interface CorporateActions {
 export interface History extends CorporateActions {
   readonly reader: Reader;
   readonly date: CalendarDate;
+  /** Where the clock was set back. */
+  readonly setBacks: readonly TimeSpan[];
   /** All versions of a symbol's bar on the date. */
   bars(symbol: string): Versions<BarVersion>;
 }
 
-export function createHistory(reader: Reader, date: CalendarDate, corporateActions: CorporateActions): History {
-  return { ...corporateActions, reader, date, bars: onceEach((symbol) => barVersions(reader, symbol, date)) };
+/** What is the same for every date. */
+type Shared = CorporateActions & Pick<History, 'setBacks'>;
+
+export function createHistory(reader: Reader, date: CalendarDate, shared: Shared): History {
+  return { ...shared, reader, date, bars: onceEach((symbol) => barVersions(reader, symbol, date)) };
 }
 
 export function createCorporateActions(reader: Reader): CorporateActions {
@@ -59,6 +59,15 @@ function onceEach<Value>(read: (symbol: string) => Value): (symbol: string) => V
     const value = known.get(symbol) ?? read(symbol);
     known.set(symbol, value);
     return value;
+  };
+}
+
+/** A span within which something was read, by its stamps; longer where the clock was set back. */
+export function spanOf({ setBacks }: Pick<History, 'setBacks'>, { from, to }: TimeSpan): TimeSpan {
+  const touched = setBacks.filter((span) => span.from < to && span.to > from);
+  return {
+    from: touched.reduce((least, span) => (span.from < least ? span.from : least), from),
+    to: touched.reduce((most, span) => (span.to > most ? span.to : most), to),
   };
 }
 

@@ -207,3 +207,34 @@ for (const [name, [recorded, replaced], [from, to], mayBeRead] of spans) {
     assert.deepEqual(versionsWithin([version], { from: at(from), to: at(to) }), mayBeRead ? [version] : []);
   });
 }
+
+const A_DAY = 86_400;
+
+test('where the clock was set back, time stamps do not contradict what a session used: splits of an adjusted series', async () => {
+  const books = createBooks();
+  books.setSplit('AAPL', '2025-01-06', 2, 1);
+  books.wait(2 * A_DAY);
+  for (const date of ['2025-01-03', '2025-01-06', '2025-01-07']) books.setBar('AAPL', date, { open: 50, close: 50, source: 'yahoo' });
+  books.wait(3_600);
+  await books.day('2025-01-03', [['buy', 'AAPL', 10]]);
+  books.wait(-A_DAY);
+  await books.day('2025-01-06', []);
+  await books.day('2025-01-07', []); // its stamps are in order with those of the day before, and still earlier than those of the prices
+  assert.deepEqual(await auditOf(books.database), NOTHING);
+});
+
+test('where the clock was set back, time stamps do not contradict what a session used: a price that changed afterwards', async () => {
+  const books = createBooks();
+  for (const date of ['2025-01-03', '2025-01-06', '2025-01-07']) books.setBar('AAPL', date, { open: 50, close: 50 });
+  books.wait(3_600);
+  await books.day('2025-01-03', [['buy', 'AAPL', 10]]);
+  books.wait(5 * A_DAY);
+  await books.day('2025-01-06', []);
+  books.wait(-4 * A_DAY);
+  books.setBar('AAPL', '2025-01-06', { open: 50, close: 60 });
+  books.wait(3_600);
+  await books.day('2025-01-07', []);
+  assert.deepEqual(await auditOf(books.database), { ...NOTHING, stale: ['model-a 2025-01-06'] });
+  books.database.statement('UPDATE session_prices SET close_e4 = 990000 WHERE session_id = 2').run();
+  assert.match((await auditOf(books.database)).problems.join(), /it used 99\.00 as the close of AAPL/, 'what was never stored is still a finding');
+});

@@ -176,7 +176,7 @@ function pausesIn(reader: Reader) {
     [...auditedSessions(reader, date)].map((session) => {
       const start = session.startedFrom === null ? undefined : lastRecord(reader, session.startedFrom);
       const starts = start === undefined ? [] : [start];
-      const steps = auditModelDay(createHistory(reader, date, corporateActions), session, () => starts);
+      const steps = auditModelDay(createHistory(reader, date, { ...corporateActions, setBacks: [] }), session, () => starts);
       let pauses = 0;
       let step = steps.next();
       for (; step.done !== true; step = steps.next()) pauses += 1;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, closeSync, copyFileSync, linkSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync, watch, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -48,6 +48,19 @@ test('check: books that add up', async (t) => {
     /^data\/jobs\.db, \d+\.\d kB\nfile: sound\nledger: 5 model-days of 2 models, 8 positions\n {2}all add up\n$/,
   );
   assert.deepEqual(files(), before, 'nothing is changed or left behind');
+});
+
+test('check, view and backup answer at once where a file is not a regular one, and so does the start', async (t) => {
+  const cwd = installProgram(t);
+  mkdirSync(join(cwd, 'data'));
+  execFileSync('mkfifo', [join(cwd, 'fifo'), join(cwd, 'data/jobs.db')]);
+  const commands = [['check', 'fifo'], ['check'], ['check', '--replay', 'fifo'], ['view', 'fifo'], ['view', '/dev/zero'], ['backup', 'b.db'], ['serve']];
+  for (const args of commands) {
+    const { process: child, ended } = startProgram(args, { cwd });
+    t.after(() => child.kill('SIGKILL'));
+    const { code, stderr } = await ended;
+    assert.deepEqual([code, /it is not a regular file$/m.test(stderr)], [1, true], `${args.join(' ')}: ${stderr}`);
+  }
 });
 
 test('a command whose reader has gone ends quietly, with its own exit code', async (t) => {

@@ -29,14 +29,15 @@ function realFolder(folder: string): string {
 }
 
 /**
- * Throws for a folder, and when a database has hard links or mounts in several places: SQLite finds the write-ahead log by the
- * database's name, and two programs with a log each overwrite each other's writes. Symbolic links are safe: they lead to one
- * name. A missing file has no names.
+ * Throws for anything but a regular file, because a FIFO would be waited for, and when a database has hard links or mounts in
+ * several places: SQLite finds the write-ahead log by the database's name, and two programs with a log each overwrite each
+ * other's writes. Symbolic links are safe: they lead to one name. A missing file has no names.
  */
 export function assertOneName(path: string): void {
   const place = realPathOf(path);
   const found = statSync(place, { throwIfNoEntry: false });
   if (found?.isDirectory() === true) throw new Error('it is a folder');
+  if (found?.isFile() === false) throw new Error('it is not a regular file');
   const links = found?.nlink ?? 1;
   if (links > 1)
     throw new Error(

@@ -1,10 +1,11 @@
-import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import * as v from 'valibot';
 import { type AgentConfiguration, type Configuration, agentConfigSchema, configurationSchema } from './configuration-schema.ts';
 import { ServiceError, codeOf, messageOf } from './domain.ts';
+import { placeOfError } from './json.ts';
 import { readPromptFile } from './prompt-file.ts';
 import { list } from './sentences.ts';
+import { decodeText, readTrustedFile } from './trusted-file.ts';
 import { nasdaq100 } from './universe.ts';
 
 const MAX_CONFIGURATION_BYTES = 4 * 1024 * 1024;
@@ -48,7 +49,7 @@ function readPrompts({ models }: Configuration, path: string): Map<string, strin
   for (const [index, { prompt_file: file }] of models.entries()) {
     if (!file || prompts.has(file)) continue;
     const read = readPromptFile(resolve(dirname(path), file));
-    if ('problem' in read) throw unusable(path, `models[${index}].prompt_file: ${read.problem}`);
+    if ('problem' in read) throw unusable(path, `models[${index}].prompt_file: ${read.problem}`, read.cause);
     prompts.set(file, read.prompt);
   }
   return prompts;
@@ -69,8 +70,8 @@ export function parseConfiguration(value: unknown, source: string): Configuratio
   throw unusable(source, problems.join('; '));
 }
 
-function unusable(source: string, problem: string): ServiceError {
-  return new ServiceError('broken_configuration', `Cannot use the server configuration ${source}: ${problem}`);
+function unusable(source: string, problem: string, cause?: unknown): ServiceError {
+  return new ServiceError('broken_configuration', `Cannot use the server configuration ${source}: ${problem}`, { cause });
 }
 
 /** Parses a JSON file of bounded size; the error says whether it is missing, unreadable or not JSON. */
@@ -80,30 +81,26 @@ export function readJsonFile(path: string): unknown {
 
 function readBytes(path: string): Buffer {
   try {
-    const { size } = statSync(path);
-    if (size > MAX_CONFIGURATION_BYTES) throw unusable(path, `it is larger than ${MAX_CONFIGURATION_BYTES} bytes`);
-    return readFileSync(path);
-  } catch (error) {
-    if (error instanceof ServiceError) throw error;
-    const missing = codeOf(error) === 'ENOENT';
-    throw new ServiceError(
-      'broken_configuration',
-      missing
-        ? `Server configuration file not found: ${path}`
-        : `Cannot read the server configuration ${path}: ${messageOf(error)}`,
-    );
+    return readTrustedFile(path, MAX_CONFIGURATION_BYTES);
+  } catch (cause) {
+    const missing = codeOf(cause) === 'ENOENT';
+    throw missing ? new ServiceError('broken_configuration', `Server configuration file not found: ${path}`) : unreadable(path, cause);
   }
 }
 
 function parseJson(bytes: Buffer, path: string): unknown {
+  let text = '';
   try {
-    return JSON.parse(bytes.toString().replace(/^\ufeff/, ''));
+    text = decodeText(bytes);
+    return JSON.parse(text);
   } catch (error) {
-    throw new ServiceError(
-      'broken_configuration',
-      `Cannot read the server configuration ${path}: it is not JSON${whereOf(error)}`,
-    );
+    throw unreadable(path, error instanceof SyntaxError ? `it is not JSON (${placeOfError(text)})` : error);
   }
+}
+
+function unreadable(path: string, cause: unknown): ServiceError {
+  const message = `Cannot read the server configuration ${path}: ${messageOf(cause)}`;
+  return new ServiceError('broken_configuration', message, { cause });
 }
 
 /** The symbols that may be bought. A stored configuration without symbols, as the first jobs had it, means the NASDAQ-100. */
@@ -156,11 +153,4 @@ function describe(issue: Issue): string {
   if (!issue.message.startsWith('Invalid')) return issue.message;
   const got = issue.input === null ? 'null' : Array.isArray(issue.input) ? 'array' : typeof issue.input;
   return issue.kind === 'schema' ? `expected ${issue.expected}, got ${got}` : `must be ${issue.expected ?? 'a whole number'}`;
-}
-
-/** Only the position: the parser's own message quotes the text around it, which may be a key. */
-function whereOf(error: unknown): string {
-  const message = messageOf(error);
-  const place = /line \d+ column \d+/.exec(message) ?? /position \d+/.exec(message);
-  return place ? ` (${place[0]})` : '';
 }

@@ -23,3 +23,50 @@ export function asArray(value: unknown): unknown[] | undefined {
 export function asText(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
+
+/** A text that ends, and a word or number as far as it goes. */
+const TEXT = /"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})[^"\\\x00-\x1f]*)*"/;
+const WORD = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/;
+const TOKEN = new RegExp(`${TEXT.source}|${WORD.source}|[{}[\\],:]`, 'y');
+const BLANK = /[\t\n\r ]*/y;
+
+/**
+ * Where a text stops being JSON, as `line 3 column 14`: its first word or sign that cannot be there, or its end. The messages of
+ * `JSON.parse` often lack the place, and quote the text around it, which may be a key. Only for text that `JSON.parse` refuses.
+ */
+export function placeOfError(text: string): string {
+  const open: string[] = [];
+  let expected = 'value';
+  let at = 0;
+  for (;;) {
+    BLANK.lastIndex = at;
+    at += BLANK.exec(text)?.[0].length ?? 0;
+    TOKEN.lastIndex = at;
+    const token = TOKEN.exec(text)?.[0] ?? '';
+    const next = token === '' ? undefined : after(token, expected, open);
+    if (next === undefined) break;
+    expected = next;
+    at += token.length;
+  }
+  const before = text.slice(0, at).split(/\r\n?|\n/);
+  return `line ${before.length} column ${(before.at(-1) ?? '').length + 1}`;
+}
+
+/** What may follow a token where `expected` is due, in the objects and arrays that are `open`; undefined where it cannot be there. */
+function after(token: string, expected: string, open: string[]): string | undefined {
+  const isText = token.startsWith('"');
+  const isValue = isText || !'{}[],:'.includes(token);
+  const within = open.at(-1);
+  if (expected.includes('name') && isText) return 'colon';
+  if (expected === 'colon') return token === ':' ? 'value' : undefined;
+  if (expected.includes('value')) {
+    if (isValue) return 'comma';
+    if (token === '{' || token === '[') {
+      open.push(token);
+      return token === '{' ? 'name or end' : 'value or end';
+    }
+  }
+  if (expected === 'comma' && token === ',' && within !== undefined) return within === '{' ? 'name' : 'value';
+  const isEnd = expected === 'comma' || expected.includes('end');
+  return isEnd && token === (within === '{' ? '}' : ']') && open.pop() !== undefined ? 'comma' : undefined;
+}

@@ -1,5 +1,5 @@
-import { readFileSync, statSync } from 'node:fs';
 import { codeOf, messageOf } from './domain.ts';
+import { ForeignFile, TooLarge, readTrustedText } from './trusted-file.ts';
 
 /** Characters of a prompt, counted as JSON Schema does: an emoji is one. */
 export const MAX_PROMPT_LENGTH = 20_000;
@@ -12,15 +12,15 @@ export function fitsPrompt(text: string): boolean {
 }
 
 /** The text of a prompt's file, or why it cannot be used. A byte order mark is not part of it. */
-export function readPromptFile(path: string): { prompt: string } | { problem: string } {
+export function readPromptFile(path: string): { prompt: string } | { problem: string; cause?: unknown } {
   try {
-    if (statSync(path).size > MAX_BYTES) return { problem: tooLong(path) };
-    const prompt = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
+    const prompt = readTrustedText(path, MAX_BYTES);
     return fitsPrompt(prompt) ? { prompt } : { problem: tooLong(path) };
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return { problem: `there is no file ${path}` };
-    if (codeOf(error) === 'ERR_ENCODING_INVALID_ENCODED_DATA') return { problem: `${path} is not UTF-8 text` };
-    return { problem: `cannot read ${path}: ${messageOf(error)}` };
+  } catch (cause) {
+    if (cause instanceof TooLarge) return { problem: tooLong(path) };
+    if (cause instanceof ForeignFile) return { problem: cause.message, cause };
+    if (codeOf(cause) === 'ENOENT') return { problem: `there is no file ${path}` };
+    return { problem: `cannot read ${path}: ${messageOf(cause)}` };
   }
 }
 

@@ -27,6 +27,7 @@ import { intradayBars } from '../src/prices/formats/intraday.ts';
 import { readLines } from '../src/prices/formats/lines.ts';
 import { importFile } from '../src/prices/import.ts';
 import { childMessageSchema, decodeLine } from '../src/protocol.ts';
+import { placeOfError } from '../src/json.ts';
 import { readSettings } from '../src/settings.ts';
 import { cleanText, forTerminal, printableJson, showLines, unprintableIn } from '../src/text.ts';
 import { calculate } from '../src/trading/calculate.ts';
@@ -175,6 +176,7 @@ const readers: Record<string, (text: string) => unknown> = {
   'an Authorization header': (text) => rightsOf([], text),
   'an Origin header': (text) => checkOrigin(rules, `http://${text}`, 'localhost'),
   'a Host header': (text) => checkOrigin(rules, 'http://localhost', text),
+  'a text that is not JSON': (text) => [text, `"${text}`, `[${text}`, `{${text}`].map(placeOfError),
   'a setting': (text) => readSettings(Object.fromEntries(SETTINGS.map((name) => [name, text]))),
   'a configuration': (text) =>
     parseConfiguration(

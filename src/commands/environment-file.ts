@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { ServiceError, codeOf, messageOf } from '../domain.ts';
+import { readTrustedText } from '../trusted-file.ts';
 
 const PATH = '.env';
 const MAX_BYTES = 1024 * 1024;
@@ -23,16 +23,12 @@ export function loadEnvironmentFile(environment: NodeJS.ProcessEnv): void {
 
 function readText(): string | null {
   try {
-    const bytes = readFileSync(PATH);
-    if (bytes.length > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    const text = readTrustedText(PATH, MAX_BYTES);
     if (text.includes('\0')) throw new Error('it is not text');
     return text;
   } catch (error) {
-    const code = codeOf(error);
-    if (code === 'ENOENT') return null;
-    const reason = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is not UTF-8' : messageOf(error);
-    throw new ServiceError('cannot_start', `Cannot read ${PATH}: ${reason}`);
+    if (codeOf(error) === 'ENOENT') return null;
+    throw new ServiceError('cannot_start', `Cannot read ${PATH}: ${messageOf(error)}`);
   }
 }
 

@@ -1,9 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { ServiceError, messageOf } from '../domain.ts';
 import { sha256 } from '../digest.ts';
 import { type Settings, isAccessToken } from '../settings.ts';
+import { readTrustedText } from '../trusted-file.ts';
 
 const MAX_TOKENS = 1_000;
+/** Far more than these tokens and their comments take. */
+const MAX_BYTES = 4 * 1024 * 1024;
 const READ_ONLY = 'read-only';
 const AUTHORIZATION = /^bearer +(\S+)$/i;
 
@@ -80,9 +82,7 @@ function addTokensOf(path: string, tokens: Map<string, Rights>): void {
 
 function readLines(path: string): string[] {
   try {
-    return readFileSync(path, 'utf8')
-      .replace(/^\ufeff/, '')
-      .split('\n');
+    return readTrustedText(path, MAX_BYTES).split('\n');
   } catch (error) {
     throw unusable(path, messageOf(error));
   }

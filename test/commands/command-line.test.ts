@@ -168,5 +168,5 @@ for (const [name, content, message] of broken) {
 test('a .env that is a folder is an error', (t) => {
   const environment = load(t, undefined);
   mkdirSync('.env');
-  assert.throws(() => loadEnvironmentFile(environment), /Cannot read \.env: EISDIR/);
+  assert.throws(() => loadEnvironmentFile(environment), /Cannot read \.env: it is a folder$/);
 });

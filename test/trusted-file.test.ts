@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, chownSync, lchownSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { loadEnvironmentFile } from '../src/commands/environment-file.ts';
+import { readConfiguration } from '../src/configuration.ts';
+import { ServiceError } from '../src/domain.ts';
+import { readAccessTokens } from '../src/http/access-tokens.ts';
+import { ForeignFile, readTrustedFile } from '../src/trusted-file.ts';
+import { temporaryFolder } from './support/service.ts';
+
+/** A user of the machine who is neither this process's nor root. */
+const STRANGER = 54_321;
+const notRoot = process.geteuid?.() === 0 ? false : 'only root can give files to another user';
+const canMount = () => {
+  try {
+    execFileSync('unshare', ['-m', 'true'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+function write(path: string, text: string): void {
+  writeFileSync(path, text);
+  chmodSync(path, 0o644);
+}
+
+/** A folder that everyone may write, as `/tmp` is. */
+function sharedFolder(t: TestContext, mode = 0o1777): string {
+  const folder = join(temporaryFolder(t), 'shared');
+  mkdirSync(folder);
+  chmodSync(folder, mode);
+  return folder;
+}
+
+/** How each kind of file is read, and the code of its refusal. */
+const readers: [kind: string, read: (path: string) => unknown, content: string, code: string][] = [
+  ['a configuration', readConfiguration, '{"models": []}', 'broken_configuration'],
+  ['a prompt', readAsPrompt, 'Be bold.', 'broken_configuration'],
+  ['a file of tokens', (path) => readAccessTokens({ apiToken: null, apiTokensFile: path }), 'token-1', 'cannot_start'],
+  ['.env', readAsEnvironment, 'A=1', 'cannot_start'],
+];
+
+function readAsPrompt(path: string): unknown {
+  const configuration = join(path, '../../configuration-of-prompt.json');
+  write(configuration, JSON.stringify({ models: [{ signature: 'a', prompt_file: path }] }));
+  return readConfiguration(configuration);
+}
+
+function readAsEnvironment(path: string): unknown {
+  const before = process.cwd();
+  if (path !== join(path, '../.env')) symlinkSync(path, join(path, '../.env'));
+  process.chdir(join(path, '..'));
+  try {
+    return loadEnvironmentFile({});
+  } finally {
+    process.chdir(before);
+    if (path !== join(path, '../.env')) rmSync(join(path, '../.env'));
+  }
+}
+
+for (const [kind, read, content, code] of readers) {
+  test(`${kind} of another user, in a folder that others may write, is refused with the reason`, { skip: notRoot }, (t) => {
+    const path = join(sharedFolder(t), 'file');
+    write(path, content);
+    read(path);
+    chownSync(path, STRANGER, STRANGER);
+    const reason = /file belongs to user 54321, in a folder that others may write, so it may have been put there to take keys; give it to root/;
+    assert.throws(() => read(path), { code, message: reason });
+  });
+
+  test(`${kind} that is not a regular file is refused at once`, async (t) => {
+    const folder = sharedFolder(t);
+    const [fifo, socket] = [join(folder, 'fifo'), join(folder, 'socket')];
+    execFileSync('mkfifo', [fifo]);
+    const server = createServer().listen(socket);
+    t.after(() => server.close());
+    for (const path of [fifo, '/dev/zero'].filter((path) => kind !== '.env' || path === fifo))
+      assert.throws(() => read(path), { code, message: /it is not a regular file/ }, path);
+    assert.throws(() => read(folder), { code, message: /it is a folder/ });
+  });
+
+  test(`${kind} that is too large, or not UTF-8, is refused`, (t) => {
+    const path = join(sharedFolder(t), 'file');
+    writeFileSync(path, Buffer.alloc(5 * 1024 * 1024, 0x20));
+    assert.throws(() => read(path), { code, message: /larger than|more than/ });
+    writeFileSync(path, Buffer.from(`${content}\xe9`, 'latin1'));
+    assert.throws(() => read(path), { code, message: /it is not UTF-8 text$/ });
+  });
+}
+
+type Place = (folder: string, path: string) => string;
+
+/** Where a file lies, and whether it may be read: `path` is a stranger's file in a folder that only that user can write. */
+const places: [name: string, place: Place, isRead: boolean][] = [
+  ['a folder of another user, which others cannot write, as containers mount them', (_, path) => path, true],
+  ['the same by a link of root in a shared folder', (folder, path) => link(path, join(folder, 'link')), true],
+  ['the same by a link of another user in a shared folder', (folder, path) => link(path, join(folder, 'link'), STRANGER), false],
+  ['the same by two links, the second of another user', (folder, path) =>
+    link(link(path, join(folder, 'second'), STRANGER), join(folder, 'first')), false],
+  ['the same by a linked folder of another user', (folder, path) =>
+    join(link(join(path, '..'), join(folder, 'linked'), STRANGER), 'file'), false],
+  ['the same by a relative link', (folder, path) => link(`../theirs/${path.split('/').at(-1)}`, join(folder, 'link')), true],
+  ['a folder of another user in a shared one', (folder) => own(inside(join(folder, 'theirs')), STRANGER), false],
+  ['a folder of root in a shared one', (folder) => inside(join(folder, 'ours')), true],
+  ['a folder that its group may write, of that folder\'s owner', (folder) => ownedIn(folder, 0o775, STRANGER), true],
+  ['a folder that its group may write, of another user', (folder) => ownedIn(folder, 0o775, STRANGER + 1), false],
+  ['a folder that everyone may write, of that folder\'s owner', (folder) => ownedIn(folder, 0o777, STRANGER), false],
+];
+
+function link(target: string, path: string, owner = 0): string {
+  symlinkSync(target, path);
+  lchownSync(path, owner, owner);
+  return path;
+}
+
+function inside(folder: string): string {
+  mkdirSync(folder);
+  write(join(folder, 'file'), 'text');
+  return join(folder, 'file');
+}
+
+function own(path: string, owner: number): string {
+  for (const one of [path, join(path, '..')]) chownSync(one, owner, owner);
+  return path;
+}
+
+/** A file of that owner in a folder of the stranger. */
+function ownedIn(shared: string, mode: number, owner: number): string {
+  const path = own(inside(join(shared, '..', 'group')), STRANGER);
+  chmodSync(join(path, '..'), mode);
+  chownSync(path, owner, owner);
+  return path;
+}
+
+for (const [name, place, isRead] of places) {
+  test(`a file is ${isRead ? 'read' : 'refused'}: ${name}`, { skip: notRoot }, (t) => {
+    const folder = sharedFolder(t);
+    const path = place(folder, own(inside(join(folder, '../theirs')), STRANGER));
+    if (isRead) assert.equal(readTrustedFile(path, 100).toString(), 'text');
+    else assert.throws(() => readTrustedFile(path, 100), ForeignFile);
+  });
+}
+
+test('a file that of another user that is mounted into a shared folder is read', { skip: notRoot || (canMount() ? false : 'no right to mount') }, (t) => {
+  const folder = sharedFolder(t);
+  const target = inside(join(folder, 'a b'));
+  const theirs = own(inside(join(folder, '../theirs')), STRANGER);
+  own(target, STRANGER);
+  assert.throws(() => readTrustedFile(target, 100), ForeignFile);
+  const module = new URL('../src/trusted-file.ts', import.meta.url).href;
+  const script = `import('${module}').then(({ readTrustedFile }) => console.log(readTrustedFile(process.argv[1], 100).toString()))`;
+  const shell = 'mount --bind "$1" "$2" && exec "$3" -e "$4" "$2/file"';
+  const output = execFileSync(
+    'unshare',
+    ['-m', 'sh', '-c', shell, 'sh', join(theirs, '..'), join(target, '..'), process.execPath, script],
+    { encoding: 'utf8' },
+  );
+  assert.equal(output, 'text\n');
+});
+
+test('paths through links, dots and loops lead where the system takes them', (t) => {
+  const folder = temporaryFolder(t);
+  const path = inside(join(folder, 'deep'));
+  mkdirSync(join(folder, 'other'));
+  symlinkSync(join(folder, 'deep'), join(folder, 'other/linked'));
+  for (const way of [path, `${folder}//other/./linked/file`, `${folder}/other/linked/../deep/file`])
+    assert.equal(readTrustedFile(way, 4).toString(), 'text', way);
+  assert.throws(() => readTrustedFile(path, 3), /larger than 3 bytes/);
+  symlinkSync('loop', join(folder, 'loop'));
+  assert.throws(() => readTrustedFile(join(folder, 'loop'), 4), { code: 'ELOOP' });
+  renameSync(path, join(folder, 'gone'));
+  assert.throws(() => readTrustedFile(path, 4), { code: 'ENOENT' });
+});
+
+test('an error that names no file of a stranger is an ordinary one', () => {
+  assert.throws(() => readConfiguration('/nonexistent/c.json'), (error) => error instanceof ServiceError && !(error.cause instanceof ForeignFile));
+});

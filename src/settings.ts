@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import * as v from 'valibot';
 import { type DeploymentMode, ServiceError, deploymentModes } from './domain.ts';
 import { flag } from './flag.ts';
@@ -129,6 +129,17 @@ const yearlyRate = v.pipe(
 /** Only characters that a header can carry, so that a badly pasted key is found at the start and not during a model-day. */
 const headerKey = v.pipe(v.string(), v.check(isHeaderKey, 'expected a key of ASCII characters without spaces'));
 
+/** The path of a file, which may be missing. */
+const filePath = v.pipe(v.string(), v.check((path) => !isFolder(path), 'expected a file, and it is a folder'));
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
 const logLevelName = v.pipe(
   v.string(),
   v.transform((text) => (text.toUpperCase() === 'WARN' ? 'WARNING' : text.toUpperCase())),
@@ -197,21 +208,21 @@ const environmentSchema = v.object({
   MODEL_REQUEST_TIMEOUT_SECONDS: v.optional(wholeNumber(1, 86_400), '300'),
   MAX_RATE_LIMIT_WAIT_SECONDS: v.optional(wholeNumber(0, 86_400), '300'),
   AUTO_DOWNLOAD_PRICE_DATA: v.optional(yesOrNo, 'true'),
-  RUNTIME_CONFIG_PATH: v.optional(v.string(), RUNTIME_CONFIGURATION_PATH),
+  RUNTIME_CONFIG_PATH: v.optional(filePath, RUNTIME_CONFIGURATION_PATH),
   OPENAI_API_BASE: optional(httpUrl),
-  OPENAI_API_KEY: optional(v.string()),
+  OPENAI_API_KEY: optional(headerKey),
   MASSIVE_API_KEY: optional(headerKey),
   POLYGON_API_KEY: optional(headerKey),
   MASSIVE_BASE_URL: v.optional(httpUrl, 'https://api.massive.com'),
   PRICE_HISTORY_DAYS: v.optional(wholeNumber(0, 250), '10'),
-  ALPHAADVANTAGE_API_KEY: optional(v.string()),
-  ALPHAVANTAGE_API_KEY: optional(v.string()),
+  ALPHAADVANTAGE_API_KEY: optional(headerKey),
+  ALPHAVANTAGE_API_KEY: optional(headerKey),
   ALPHAVANTAGE_BASE_URL: v.optional(httpUrl, 'https://www.alphavantage.co'),
   JINA_API_KEY: optional(headerKey),
   JINA_BASE_URL: v.optional(httpUrl, 'https://s.jina.ai'),
   RISK_FREE_RATE: v.optional(yearlyRate, '0'),
   API_URL: optional(httpUrl),
   API_TOKEN: optional(accessToken),
-  API_TOKENS_FILE: optional(v.string()),
+  API_TOKENS_FILE: optional(filePath),
   ALLOWED_HOSTS: v.optional(hostNames, ''),
 });

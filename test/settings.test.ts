@@ -116,17 +116,30 @@ const unreadable: [variable: string, value: string][] = [
   ['JINA_API_KEY', 'jina key'],
   ['API_TOKEN', 'two words'],
   ['API_TOKEN', 'schlüssel'],
+  ...['OPENAI_API_KEY', 'ALPHAADVANTAGE_API_KEY', 'ALPHAVANTAGE_API_KEY', 'MASSIVE_API_KEY', 'POLYGON_API_KEY', 'JINA_API_KEY', 'API_TOKEN'].flatMap(
+    (name): [string, string][] => ['h\u00e9llo', 'sk-\u200bsecret', 'sk secret', 'sk-\nsecret'].map((value) => [name, value]),
+  ),
+  ['RUNTIME_CONFIG_PATH', import.meta.dirname],
+  ['API_TOKENS_FILE', import.meta.dirname],
   ['ALLOWED_HOSTS', 'https://sim.example.com'],
   ['ALLOWED_HOSTS', 'sim.example.com:8080'],
 ];
 for (const [variable, value] of unreadable) {
-  test(`${variable}=${value} stops the start with its name`, () => {
-    assert.throws(() => readSettings({ [variable]: value, ...nowhere }), {
+  test(`${variable}=${JSON.stringify(value)} stops the start with its name`, () => {
+    assert.throws(() => readSettings({ ...nowhere, [variable]: value }), {
       code: 'cannot_start',
       message: new RegExp(`${variable}: expected`),
     });
   });
 }
+
+test('a key that cannot be sent is named, and never printed', () => {
+  for (const name of ['OPENAI_API_KEY', 'MASSIVE_API_KEY', 'ALPHAVANTAGE_API_KEY', 'JINA_API_KEY', 'API_TOKEN'])
+    assert.throws(
+      () => readSettings({ ...nowhere, [name]: 'sk-\u200bsecret' }),
+      ({ message }: Error) => message.includes(`${name}: expected`) && !message.includes('secret'),
+    );
+});
 
 test('all invalid settings are reported together', () => {
   assert.throws(

@@ -13,6 +13,8 @@ const MAX_REPEATS = 100;
 const MAX_UNIVERSES = 200;
 /** More than any research desk holds, and far below the largest integer of 1/10000 dollar. */
 const MAX_INITIAL_CASH = 1_000_000_000;
+/** The unit of money. */
+const MIN_INITIAL_CASH = 0.0001;
 
 /** Counts characters as JSON Schema does: an emoji is one, though its length is 2. */
 const hasSignatureLength = v.check(
@@ -39,6 +41,9 @@ export const signatureSchema = v.pipe(
   }),
 );
 
+/** Valibot takes an array for an object in which every field is optional. */
+const notArray = v.check((value: unknown) => !Array.isArray(value), 'expected Object, got array');
+
 const symbolSchema = v.pipe(v.string(), v.trim(), v.toUpperCase(), v.regex(SYMBOL_PATTERN, 'is not a ticker symbol'));
 
 const symbolsSchema = v.pipe(
@@ -50,6 +55,8 @@ const symbolsSchema = v.pipe(
 
 /** Lists of symbols by name; a trigger picks one. */
 const universesSchema = v.pipe(
+  v.unknown(),
+  notArray,
   v.record(signatureSchema, symbolsSchema),
   v.check((universes) => Object.keys(universes).length <= MAX_UNIVERSES, `must not name more than ${MAX_UNIVERSES} universes`),
 );
@@ -62,8 +69,19 @@ const dollars = v.pipe(v.number(), v.minValue(0));
 /** Dollars per million tokens: a dollar a token. With `MAX_TOKENS_OF_ANSWER` it keeps every cost finite. */
 const MAX_TOKEN_PRICE = 1_000_000;
 const tokenPrice = v.pipe(dollars, v.maxValue(MAX_TOKEN_PRICE));
-const httpUrl = v.pipe(
+/** The words by which published configurations say that a URL or key is not set. */
+const PLACEHOLDER = /^\s*(Optional:|YOUR_)/;
+
+export function isPlaceholder(value: unknown): boolean {
+  return typeof value === 'string' && PLACEHOLDER.test(value);
+}
+
+const textUnlessPlaceholder = v.pipe(
   v.string(),
+  v.transform((text) => (isPlaceholder(text) ? '' : text)),
+);
+const httpUrl = v.pipe(
+  textUnlessPlaceholder,
   v.check((text) => text === '' || isHttpUrl(text), `must be ${HTTP_URL}`),
 );
 
@@ -76,7 +94,7 @@ const modelFields = v.object({
   basemodel: v.nullish(v.string()),
   enabled: v.optional(v.boolean(), false),
   openai_base_url: v.nullish(httpUrl),
-  openai_api_key: v.nullish(v.string()),
+  openai_api_key: v.nullish(textUnlessPlaceholder),
   /** The name of the environment variable with the key, for files that should not contain one. */
   openai_api_key_env: v.nullish(v.pipe(v.string(), v.regex(/^([A-Za-z_]\w*)?$/, 'must be the name of a variable, not a key'))),
   temperature: v.nullish(v.number()),
@@ -85,7 +103,7 @@ const modelFields = v.object({
   max_tokens: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1))),
   reasoning_effort: v.nullish(v.string()),
   /** Further fields of the request's body, sent as they are. */
-  extra_body: v.nullish(v.record(v.string(), v.unknown())),
+  extra_body: v.nullish(v.pipe(v.unknown(), notArray, v.record(v.string(), v.unknown()))),
   price_per_million_tokens: v.nullish(
     v.object({ input: tokenPrice, output: tokenPrice, cached_input: v.nullish(tokenPrice) }),
   ),
@@ -154,7 +172,19 @@ export const configurationSchema = v.object({
         addIssue({ message, path: pathTo(dataset.value, index, key) });
     }),
   ),
-  agent_config: v.optional(agentConfigSchema, {}),
+  agent_config: v.optional(
+    v.pipe(
+      v.unknown(),
+      notArray,
+      agentConfigSchema,
+      // Only here: a job that was stored before can still be read.
+      v.forward(
+        v.check(({ initial_cash }) => initial_cash >= MIN_INITIAL_CASH, `must be at least ${MIN_INITIAL_CASH}`),
+        ['initial_cash'],
+      ),
+    ),
+    {},
+  ),
   universes: v.optional(universesSchema, {}),
 });
 

@@ -1,11 +1,18 @@
 import { dirname, resolve } from 'node:path';
 import * as v from 'valibot';
-import { type AgentConfiguration, type Configuration, agentConfigSchema, configurationSchema } from './configuration-schema.ts';
+import {
+  type AgentConfiguration,
+  type Configuration,
+  agentConfigSchema,
+  configurationSchema,
+  isPlaceholder,
+} from './configuration-schema.ts';
 import { ServiceError, codeOf, messageOf } from './domain.ts';
-import { placeOfError } from './json.ts';
+import { asArray, asObject, placeOfError } from './json.ts';
+import type { Log } from './log.ts';
 import { readPromptFile } from './prompt-file.ts';
 import { list } from './sentences.ts';
-import { decodeText, readTrustedFile } from './trusted-file.ts';
+import { decodeText, readNamedFile, readTrustedFile } from './trusted-file.ts';
 import { nasdaq100 } from './universe.ts';
 
 const MAX_CONFIGURATION_BYTES = 4 * 1024 * 1024;
@@ -31,7 +38,8 @@ let last: Remembered | null = null;
 export function readConfiguration(path: string): Configuration {
   const bytes = readBytes(path);
   const known = last?.bytes.equals(bytes) ? last : null;
-  const written = known?.written ?? parseConfiguration(parseJson(bytes, path), path);
+  const content = known === null ? parseJson(bytes, path) : null;
+  const written = known?.written ?? parseConfiguration(content, path);
   const prompts = readPrompts(written, path);
   if (known !== null && prompts.entries().every(([file, prompt]) => known.prompts.get(file) === prompt)) return known.configuration;
   const models = written.models.map((entry) => {
@@ -40,7 +48,26 @@ export function readConfiguration(path: string): Configuration {
   });
   const configuration = freeze({ ...written, models });
   last = { bytes, written, prompts, configuration };
+  if (known === null) unset.set(configuration, placeholdersIn(content));
   return configuration;
+}
+
+const unset = new WeakMap<Configuration, readonly string[]>();
+
+/** Warns of the URLs and keys that count as absent, once for each content of the file. */
+export function warnOfUnset(configuration: Configuration, { warning }: Pick<Log, 'warning'>): void {
+  const fields = unset.get(configuration) ?? [];
+  unset.delete(configuration);
+  if (fields.length > 0) warning('placeholders in the configuration count as absent', { fields: fields.join(', ') });
+}
+
+function placeholdersIn(content: unknown): string[] {
+  const entries = asArray(asObject(content)?.['models']) ?? [];
+  return entries.flatMap((entry, index) =>
+    ['openai_base_url', 'openai_api_key']
+      .filter((field) => isPlaceholder(asObject(entry)?.[field]))
+      .map((field) => `models[${index}].${field}`),
+  );
 }
 
 /** The text of each prompt's file, read once however many entries name it. */
@@ -74,14 +101,14 @@ function unusable(source: string, problem: string, cause?: unknown): ServiceErro
   return new ServiceError('broken_configuration', `Cannot use the server configuration ${source}: ${problem}`, { cause });
 }
 
-/** Parses a JSON file of bounded size; the error says whether it is missing, unreadable or not JSON. */
-export function readJsonFile(path: string): unknown {
-  return parseJson(readBytes(path), path);
+/** Parses a JSON file of bounded size, or a stream that a person named; the error says whether it is missing, unreadable or not JSON. */
+export function readJsonFile(path: string, { mayStream = false } = {}): unknown {
+  return parseJson(readBytes(path, mayStream ? readNamedFile : readTrustedFile), path);
 }
 
-function readBytes(path: string): Buffer {
+function readBytes(path: string, read = readTrustedFile): Buffer {
   try {
-    return readTrustedFile(path, MAX_CONFIGURATION_BYTES);
+    return read(path, MAX_CONFIGURATION_BYTES);
   } catch (cause) {
     const missing = codeOf(cause) === 'ENOENT';
     throw missing ? new ServiceError('broken_configuration', `Server configuration file not found: ${path}`) : unreadable(path, cause);

@@ -1,4 +1,15 @@
-import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, readSync, readlinkSync } from 'node:fs';
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  readlinkSync,
+  statSync,
+} from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { ServiceError } from './domain.ts';
 
@@ -40,7 +51,18 @@ export function readTrustedFile(path: string, maxBytes: number): Buffer {
   }
 }
 
-/** The text of such a file, which is UTF-8; a byte order mark is not part of it. */
+/** The bytes of a file that a person names on the command line: such a file, or a stream, which is read to its end. */
+export function readNamedFile(path: string, maxBytes: number): Buffer {
+  if (statSync(path).isFile()) return readTrustedFile(path, maxBytes);
+  const stream = openSync(path, constants.O_RDONLY);
+  try {
+    return readOpen(stream, maxBytes, 0);
+  } finally {
+    closeSync(stream);
+  }
+}
+
+/** The text of a file as `readTrustedFile` reads it, which is UTF-8; a byte order mark is not part of it. */
 export function readTrustedText(path: string, maxBytes: number): string {
   return decodeText(readTrustedFile(path, maxBytes));
 }

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { baselineOf } from '../src/configuration-schema.ts';
-import { agentConfigurationFor, parseAgentConfiguration, parseConfiguration, readConfiguration, universeOf } from '../src/configuration.ts';
+import { agentConfigurationFor, parseAgentConfiguration, parseConfiguration, readConfiguration, universeOf, warnOfUnset } from '../src/configuration.ts';
 import { nasdaq100 } from '../src/universe.ts';
 import { temporaryFolder } from './support/service.ts';
 
@@ -103,7 +103,7 @@ test('universes: lists of symbols by name, one of which takes the place of stock
 });
 
 const brokenUniverses: [name: string, universes: unknown, problem: RegExp][] = [
-  ['a list', ['AAPL'], /: universes\.0: expected Array, got string$/],
+  ['a list', ['AAPL'], /: universes: expected Object, got array$/],
   ['an empty universe', { control: [] }, /: universes\.control: must be >=1/],
   ['something that is not a symbol', { control: ['AAPL', 'a b'] }, /: universes\.control\[1\]: is not a ticker symbol$/],
   ['a universe without a name', { ' ': ['AAPL'] }, /: universes\. : must not be empty$/],
@@ -300,6 +300,10 @@ const wrong: [name: string, content: unknown, message: RegExp][] = [
     /models\[0\]\.signature: leaves no room for '#10' in the names of its repeats$/,
   ],
   ['no steps', { models: [], agent_config: { max_steps: 0 } }, /agent_config\.max_steps: must be >=1/],
+  ['cash below the unit of money', { models: [], agent_config: { initial_cash: 0.00001 } }, /agent_config\.initial_cash: must be at least 0\.0001$/],
+  ['a list as extra_body', { models: [{ signature: 'a', extra_body: [] }] }, /models\[0\]\.extra_body: expected Object, got array$/],
+  ['a list as agent_config', { models: [], agent_config: [] }, /agent_config: expected Object, got array$/],
+  ['a list as universes', { models: [], universes: [] }, /universes: expected Object, got array$/],
   ['negative cash', { models: [], agent_config: { initial_cash: -1 } }, /agent_config\.initial_cash: must be >0/],
   [
     'a path as a symbol',
@@ -312,6 +316,31 @@ for (const [name, content, message] of wrong) {
     assert.throws(() => parseConfiguration(content, 'configs/x.json'), { code: 'broken_configuration', message });
   });
 }
+
+test('a URL or key that says it is optional, or whose it is to be, counts as absent', (t) => {
+  const path = join(temporaryFolder(t), 'config.json');
+  const placeholders = {
+    openai_base_url: 'Optional: YOUR_OPENAI_BASE_URL,you can write them in .env file',
+    openai_api_key: ' YOUR_OPENAI_API_KEY',
+  };
+  const write = (models: object[]) => writeFileSync(path, JSON.stringify({ models }));
+  write([{ signature: 'a' }, { signature: 'b', ...placeholders }, { signature: 'c', openai_api_key: 'sk-YOUR_' }]);
+  const configuration = readConfiguration(path);
+  const addresses = configuration.models.map(({ openai_base_url, openai_api_key }) => [openai_base_url, openai_api_key]);
+  assert.deepEqual(addresses, [[undefined, undefined], ['', ''], [undefined, 'sk-YOUR_']]);
+  const said: unknown[] = [];
+  const warn = () => warnOfUnset(readConfiguration(path), { warning: (_message, fields) => said.push(fields?.['fields']) });
+  warn();
+  warn();
+  assert.deepEqual(said, ['models[1].openai_base_url, models[1].openai_api_key'], 'said once');
+  write([{ signature: 'b', ...placeholders }]);
+  warn();
+  assert.deepEqual(said.slice(1), ['models[0].openai_base_url, models[0].openai_api_key'], 'and again for other content');
+});
+
+test('a job that was stored with less cash than is allowed now can still be read', () => {
+  assert.equal(parseAgentConfiguration('{"initial_cash":0.00001}').initial_cash, 0.00001);
+});
 
 test('an error never repeats a value, which may be a key', (t) => {
   const path = join(temporaryFolder(t), 'config.json');
@@ -334,6 +363,10 @@ test('a missing file and a broken one have different errors', (t) => {
   assert.throws(() => readConfiguration(path), /Server configuration file not found: .*config\.json/);
   writeFileSync(path, '{');
   assert.throws(() => readConfiguration(path), /it is not JSON \(line 1 column 2\)/);
+  writeFileSync(path, '{\n  "models": [\n    { "signature": NaN }\n  ]\n}');
+  assert.throws(() => readConfiguration(path), /it is not JSON \(line 3 column 20\)$/);
+  writeFileSync(path, Buffer.from('{"models": [{"signature": "caf\xe9"}]}', 'latin1'));
+  assert.throws(() => readConfiguration(path), /Cannot read the server configuration .*: it is not UTF-8 text$/);
 });
 
 test('the default configuration is valid and enables models', () => {

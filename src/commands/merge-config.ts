@@ -1,25 +1,24 @@
-import { existsSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parseConfiguration, readJsonFile } from '../configuration.ts';
 import { ServiceError, messageOf } from '../domain.ts';
 import { asArray, asObject, asText } from '../json.ts';
-import { DEFAULT_CONFIGURATION_PATH, readSettings } from '../settings.ts';
+import { DEFAULT_CONFIGURATION_PATH } from '../settings.ts';
 import { forTerminal } from '../text.ts';
 
 const USER_CONFIGURATION_PATH = 'user-configs/config.json';
 
 /**
  * The command `merge-config`: writes the default configuration merged with the user's (RFC 7396: objects are merged key by
- * key, anything else replaces, null removes) to RUNTIME_CONFIG_PATH, where `serve` reads it. Without a user configuration,
- * writes the default. Throws a `ServiceError` when either is broken, and writes nothing then.
+ * key, anything else replaces, null removes) to `target`. `userFile` is null for the usual place; without a file there, writes the
+ * default. Throws a `ServiceError` when either is broken, and writes nothing then.
  */
-export async function mergeConfig(userFile?: string): Promise<number> {
-  const { runtimeConfigurationPath: target } = readSettings(process.env);
+export async function mergeConfig({ userFile, target }: { userFile: string | null; target: string }): Promise<number> {
   const userPath = userFile ?? USER_CONFIGURATION_PATH;
   const base = readFrom(DEFAULT_CONFIGURATION_PATH);
   parseConfiguration(base, DEFAULT_CONFIGURATION_PATH);
-  const isGiven = userFile !== undefined || existsSync(userPath);
-  const merged = isGiven ? mergePatch(base, readFrom(userPath)) : base;
+  const isGiven = userFile !== null || existsSync(userPath);
+  const merged = isGiven ? mergePatch(base, readFrom(userPath, { mayStream: userFile !== null })) : base;
   parseConfiguration(
     merged,
     isGiven ? `${userPath}, merged over ${DEFAULT_CONFIGURATION_PATH}` : DEFAULT_CONFIGURATION_PATH,
@@ -33,8 +32,8 @@ export async function mergeConfig(userFile?: string): Promise<number> {
 }
 
 /** A configuration whose prompt files have absolute paths, because they are relative to a file that is merged into another. */
-function readFrom(path: string): unknown {
-  const content = readJsonFile(path);
+function readFrom(path: string, options = {}): unknown {
+  const content = readJsonFile(path, options);
   const models = asArray(asObject(content)?.['models']);
   if (models === undefined) return content;
   const absolute = models.map((entry) => {
@@ -56,12 +55,17 @@ function mergePatch(base: unknown, patch: unknown): unknown {
   return merged;
 }
 
-/** The file may hold keys: only its owner can read it, and it appears only once complete. */
+/**
+ * The file may hold keys: only its owner can read it, it is new and never a link that another user has left, and it appears only
+ * once complete.
+ */
 function writeAtomically(path: string, text: string): void {
+  const unfinished = `${path}.${crypto.randomUUID()}.new`;
   try {
-    writeFileSync(`${path}.new`, text, { mode: 0o600 });
-    renameSync(`${path}.new`, path);
+    writeFileSync(unfinished, text, { mode: 0o600, flag: 'wx' });
+    renameSync(unfinished, path);
   } catch (error) {
+    rmSync(unfinished, { force: true });
     throw new ServiceError('cannot_start', `Cannot write the merged configuration: ${messageOf(error)}`);
   }
 }

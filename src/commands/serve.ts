@@ -1,11 +1,14 @@
 import { timestamp } from '../calendar.ts';
+import { readConfiguration, warnOfUnset } from '../configuration.ts';
 import { openDatabase, removeDatabase } from '../database/database.ts';
 import { claimOwnership } from '../database/storage/owner.ts';
 import { removeAbandonedPartials } from '../database/storage/partial.ts';
 import { readAccessTokens } from '../http/access-tokens.ts';
-import { createStderrLog } from '../log.ts';
+import { ServiceError } from '../domain.ts';
+import { type Log, createStderrLog } from '../log.ts';
 import { type Service, startService } from '../service.ts';
 import { type Settings, readSettings } from '../settings.ts';
+import { refusalOfForeign } from '../trusted-file.ts';
 import { VERSION } from '../version.ts';
 import { capacityWarnings } from '../worker/capacity.ts';
 import { builtPages, keepMemoryFlat, makeThreads, stopOnSignal } from './serving.ts';
@@ -13,20 +16,19 @@ import { builtPages, keepMemoryFlat, makeThreads, stopOnSignal } from './serving
 /** The child's program, bundled from src/agent/ by the build: compressed with Brotli, as base64. */
 declare const AGENT_PROGRAM: string;
 
-// Loading this module initialises the database; start-up initialises it again, and finds nothing to do.
-const clock = () => new Date();
-const settings = readSettings(process.env);
-const log = createStderrLog(settings.logLevel);
-const accessTokens = readAccessTokens(settings);
-const ownership = claimOwnership(settings.databasePath, {
-  folder: settings.agentDataPath,
-  startedAt: timestamp(clock()),
-});
-prepareDatabase(settings);
-
-/** The command `serve`: runs until SIGTERM or SIGINT. */
+/** The command `serve`: runs until SIGTERM or SIGINT. The database is initialised here, before anything else asks for it. */
 export async function serve(): Promise<Service> {
-  announceMode(settings);
+  const clock = () => new Date();
+  const settings = readSettings(process.env);
+  const log = createStderrLog(settings.logLevel);
+  const accessTokens = readAccessTokens(settings);
+  lookAtConfiguration(settings.configurationPath, log);
+  const ownership = claimOwnership(settings.databasePath, {
+    folder: settings.agentDataPath,
+    startedAt: timestamp(clock()),
+  });
+  prepareDatabase(settings);
+  announceMode(settings, log);
   await makeThreads();
   const service = await startService({
     settings,
@@ -50,6 +52,19 @@ export async function serve(): Promise<Service> {
   return service;
 }
 
+/**
+ * Throws a `ServiceError` (`cannot_start`) for a configuration, or a prompt in it, that another user of the machine may have put
+ * there. What else may be wrong with it is said at each trigger, because it can be mended meanwhile.
+ */
+function lookAtConfiguration(path: string, log: Log): void {
+  try {
+    warnOfUnset(readConfiguration(path), log);
+  } catch (error) {
+    const refusal = refusalOfForeign(error);
+    if (refusal !== null || !(error instanceof ServiceError)) throw refusal ?? error;
+  }
+}
+
 let unpacked: string | undefined;
 
 /** The child's program as text, unpacked by the first model-day: a start has no need of it, nor of `node:zlib`. */
@@ -65,7 +80,7 @@ function prepareDatabase({ databasePath, agentDataPath, deploymentMode, preserve
   removeAbandonedPartials(agentDataPath);
 }
 
-function announceMode({ deploymentMode, preserveDevData, databasePath }: Settings): void {
+function announceMode({ deploymentMode, preserveDevData, databasePath }: Settings, log: Log): void {
   if (deploymentMode !== 'DEV') return;
   const line = '='.repeat(72);
   log.warning(line);

@@ -29,8 +29,8 @@ export const commands: Record<string, Command> = {
     options: { 'merge-config': { text: 'Run merge-config first, as the container does.' } },
     example: 'serve',
     run: async ({ values }) => {
-      // First, because loading the serving module decides which configuration file is used.
-      if (values['merge-config']) await (await import('./merge-config.ts')).mergeConfig();
+      // First, because the start decides which configuration file is used.
+      if (values['merge-config']) await mergeInto(undefined);
       await (await import('./serve.ts')).serve();
     },
   }),
@@ -173,7 +173,7 @@ export const commands: Record<string, Command> = {
     options: {},
     positionals: { name: 'USER-FILE', least: 0, most: 1 },
     example: 'merge-config my-config.json',
-    run: async ({ rest }) => (await import('./merge-config.ts')).mergeConfig(rest[0]),
+    run: async ({ rest }) => mergeInto(rest[0]),
   }),
   healthcheck: command({
     summary: 'Exits with 0 if the service on API_PORT is healthy, otherwise with 1.',
@@ -183,6 +183,12 @@ export const commands: Record<string, Command> = {
     run: async () => (await import('./healthcheck.ts')).healthcheck(),
   }),
 };
+
+async function mergeInto(userFile: string | undefined): Promise<number> {
+  const { readSettings } = await import('../settings.ts');
+  const { mergeConfig } = await import('./merge-config.ts');
+  return mergeConfig({ userFile: userFile ?? null, target: readSettings(process.env).runtimeConfigurationPath });
+}
 
 function lines(...texts: string[]): string {
   return texts.join('\n');

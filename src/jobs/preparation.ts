@@ -1,10 +1,11 @@
 import { type Clock, dateOf } from '../calendar.ts';
 import type { AgentConfiguration } from '../configuration-schema.ts';
-import { agentConfigurationFor, readConfiguration } from '../configuration.ts';
+import { agentConfigurationFor, readConfiguration, warnOfUnset } from '../configuration.ts';
 import { activeSpans } from '../database/active-days.ts';
 import { lastChange } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
 import { type Entry, encodeEntry } from '../entry.ts';
+import type { Log } from '../log.ts';
 import { count } from '../sentences.ts';
 import type { Settings } from '../settings.ts';
 import { type Steps, mapInSteps } from '../turns.ts';
@@ -19,6 +20,7 @@ interface PreparationContext {
   database: Database;
   settings: Settings;
   clock: Clock;
+  log: Log;
 }
 
 /** A run and what it asks, which is stored with it: the job runs from that, whatever becomes of the file. */
@@ -42,8 +44,9 @@ export interface Preparation {
 
 /** Reads and resolves what a trigger means. Throws a `ServiceError` for a configuration or models that no job can have. */
 export function* prepareJob(context: PreparationContext, request: JobRequest): Steps<Preparation> {
-  const { settings, database } = context;
+  const { settings, database, log } = context;
   const configuration = readConfiguration(settings.configurationPath);
+  warnOfUnset(configuration, log);
   const resolve = (run: ModelRun): ResolvedRun => {
     const entry = resolveEntry(run, { configuration, settings });
     return { ...run, entry, encoded: encodeEntry(entry) };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { mergeConfig } from '../../src/commands/merge-config.ts';
@@ -21,9 +22,7 @@ function enterFolder(t: TestContext, user?: unknown, defaults: unknown = base): 
   writeFileSync('configs/default_config.json', JSON.stringify(defaults));
   if (user !== undefined)
     writeFileSync('user-configs/config.json', typeof user === 'string' ? user : JSON.stringify(user));
-  const target = join(folder, 'runtime_config.json');
-  process.env['RUNTIME_CONFIG_PATH'] = target;
-  return target;
+  return join(folder, 'runtime_config.json');
 }
 
 const merges: [name: string, user: unknown, merged: unknown][] = [
@@ -41,14 +40,14 @@ const merges: [name: string, user: unknown, merged: unknown][] = [
 for (const [name, user, merged] of merges) {
   test(`merges ${name}`, async (t) => {
     const target = enterFolder(t, user);
-    assert.equal(await mergeConfig(), 0);
+    assert.equal(await mergeConfig({ userFile: null, target }), 0);
     assert.deepEqual(JSON.parse(readFileSync(target, 'utf8')), merged);
   });
 }
 
 test('prompt files, which are relative to the file that names them, get absolute paths', async (t) => {
   const target = enterFolder(t, { models: [{ signature: 'b', prompt_file: 'prompts/b.txt' }, { signature: 'c' }] });
-  assert.equal(await mergeConfig(), 0);
+  assert.equal(await mergeConfig({ userFile: null, target }), 0);
   const { models } = JSON.parse(readFileSync(target, 'utf8'));
   assert.deepEqual(models, [{ signature: 'b', prompt_file: join(process.cwd(), 'user-configs/prompts/b.txt') }, { signature: 'c' }]);
 });
@@ -67,14 +66,38 @@ const broken: [name: string, user: unknown, message: RegExp, defaults?: unknown]
 for (const [name, user, message, defaults] of broken) {
   test(`${name} writes nothing and says what is wrong`, async (t) => {
     const target = enterFolder(t, user, defaults);
-    await assert.rejects(mergeConfig(), { code: 'broken_configuration', message });
+    await assert.rejects(mergeConfig({ userFile: null, target }), { code: 'broken_configuration', message });
     assert.ok(!existsSync(target));
   });
 }
 
 test('a file named on the command line must exist; an unwritable target is reported', async (t) => {
   const target = enterFolder(t);
-  await assert.rejects(mergeConfig('mine.json'), /Server configuration file not found: mine\.json/);
-  process.env['RUNTIME_CONFIG_PATH'] = join(target, 'deep/config.json');
-  await assert.rejects(mergeConfig(), /Cannot write the merged configuration/);
+  await assert.rejects(mergeConfig({ userFile: 'mine.json', target }), /Server configuration file not found: mine\.json/);
+  await assert.rejects(mergeConfig({ userFile: null, target: join(target, 'deep/config.json') }), /Cannot write the merged configuration/);
+});
+
+test('called without arguments it writes nothing: where to is named by the one that calls it', async (t) => {
+  enterFolder(t);
+  await assert.rejects(Reflect.apply(mergeConfig, null, []), TypeError);
+  assert.deepEqual(readdirSync('.').sort(), ['configs', 'user-configs']);
+});
+
+test('what was left or put under another name beside the target is neither written nor followed', async (t) => {
+  const target = enterFolder(t);
+  writeFileSync('elsewhere', '');
+  symlinkSync('elsewhere', `${target}.new`);
+  assert.equal(await mergeConfig({ userFile: null, target }), 0);
+  assert.deepEqual(readdirSync('.').sort(), ['configs', 'elsewhere', 'runtime_config.json', 'runtime_config.json.new', 'user-configs']);
+  assert.equal(readFileSync('elsewhere', 'utf8'), '', 'keys would be in it');
+});
+
+test('a user configuration may be a stream', async (t) => {
+  const target = enterFolder(t);
+  execFileSync('mkfifo', ['stream']);
+  const writer = spawn('sh', ['-c', 'echo \'{"log_config": null}\' > stream']);
+  const ended = new Promise((resolve) => writer.once('exit', resolve));
+  assert.equal(await mergeConfig({ userFile: 'stream', target }), 0);
+  await ended;
+  assert.equal(JSON.parse(readFileSync(target, 'utf8')).log_config, undefined);
 });

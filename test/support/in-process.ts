@@ -8,7 +8,7 @@ let isRunning = false;
 /**
  * Runs a command of the program to its end like `runProgram`, but in this process, which takes a fiftieth of the processor
  * time: from its arguments, folder and variables to its exit code and what it prints. Not for `serve` and `demo`, which
- * read the settings when they are loaded. One at a time, because a process has one folder.
+ * run until a signal. One at a time, because a process has one folder.
  */
 export async function runInProcess(args: readonly string[], { cwd, env = {} }: RunOptions): Promise<Ended> {
   if (isRunning) throw new Error(`Cannot run ${args.join(' ')} in the test's process: another command is running`);

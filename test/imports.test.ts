@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { temporaryFolder } from './support/service.ts';
+
+const ROOT = new URL('..', import.meta.url).pathname;
+const SOURCES = join(ROOT, 'src');
+
+/** Programs: to run is what they are for, and nothing imports them but what starts them. */
+const PROGRAMS = ['main.ts', 'no-inspector.ts', 'agent/agent.ts', 'browser/app.ts'];
+
+const modules = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts') && !PROGRAMS.includes(name))
+  .sort();
+
+/** Imports each module, and prints what failed, what it changed in its process and what keeps that alive. */
+const SCRIPT = `
+  process.stdout; process.stderr; // each is opened by its first use
+  const state = () => JSON.stringify([process.getActiveResourcesInfo(), process.eventNames(), process.env, process.cwd()]);
+  const found = [];
+  for (const path of process.argv.slice(1)) {
+    const before = state();
+    try {
+      await import(path);
+    } catch (error) {
+      found.push(path + ': ' + error.message);
+    }
+    if (state() !== before) found.push(path + ': ' + before + ' became ' + state());
+  }
+  console.log(JSON.stringify(found));
+`;
+
+test('importing a module writes nothing and opens nothing: what has effects is a call', (t) => {
+  const cwd = temporaryFolder(t);
+  mkdirSync(join(cwd, 'data'));
+  writeFileSync(join(cwd, 'data/jobs_dev.db'), 'kept');
+  const readable = ['src', 'node_modules', 'package.json'].map((name) => `--allow-fs-read=${join(ROOT, name)}`);
+  const args = ['--permission', ...readable, '--input-type=module', '-e', SCRIPT, ...modules.map((name) => join(SOURCES, name))];
+  const env = { DEPLOYMENT_MODE: 'DEV', RUNTIME_CONFIG_PATH: join(cwd, 'runtime_config.json'), TMPDIR: cwd };
+  const output = execFileSync(process.execPath, args, { cwd, env, encoding: 'utf8' });
+  assert.ok(modules.length > 200);
+  assert.deepEqual(JSON.parse(output), []);
+  assert.deepEqual(readdirSync(cwd, { recursive: true, encoding: 'utf8' }).sort(), ['data', 'data/jobs_dev.db']);
+});

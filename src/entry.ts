@@ -31,7 +31,7 @@ export const entrySchema = v.pipe(
     url_is_cut: v.boolean(),
     key_source: v.nullable(v.pipe(v.picklist(keySources), v.title('KeySource'))),
     key_variable: v.nullable(v.string()),
-    /** The request's body except messages and tools; values that are secrets by their names are blank. */
+    /** The request's body except messages and tools; values that are secrets by their names are blank, known keys elsewhere `[key]`. */
     parameters: v.pipe(v.record(v.string(), v.unknown()), v.title('RequestParameters')),
     prompt: v.nullable(v.string()),
     notes: v.boolean(),
@@ -98,33 +98,61 @@ function canonicalJson(value: unknown): string {
   });
 }
 
-/** Fields of a request that hold a secret, by their names: `api_key`, `accessToken`, `Authorization`. */
-const SECRET_NAME = /(key|token|secret|password|authorization|credentials?)$/i;
+/** Names of fields that hold a secret, in small letters without signs; `x-api-key` and `openaiApiKey` end in the first of them. */
+const SECRET_SUFFIXES = [
+  ...['apikey', 'accesskey', 'secretkey', 'privatekey', 'signingkey', 'encryptionkey', 'subscriptionkey', 'accountkey'],
+  ...['accesstoken', 'apitoken', 'authtoken', 'bearertoken', 'refreshtoken', 'sessiontoken', 'securitytoken'],
+  ...['authorization', 'secret', 'password', 'passwd', 'passphrase', 'credential', 'credentials'],
+];
+/** Names that hold one only as a whole: `stop_token` and `prompt_cache_key` do not. */
+const SECRET_NAMES = ['token', 'auth', 'bearer', 'cookie'];
+/** As versions before blanked fields: what they stored is filled in as they meant it. */
+const FORMER_SECRET = /(key|token|secret|password|authorization|credentials?)$/i;
+/** What is stored in place of a text that is or holds a known key, in a field whose name does not say so. */
+const KEY = '[key]';
+/** A shorter key is not a secret but a word such as `none`, which many a text contains. */
+export const MIN_SECRET_LENGTH = 8;
 
-/** A request's fields with all text in or below a secret field blank, at any depth. */
-export function blankSecrets(fields: Json): Json {
-  return eachField(fields, (path, value) => (isSecret(path, value) ? '' : value));
+/** Whether a field or variable of that name holds a secret. */
+export function isSecretName(name: string): boolean {
+  const plain = name.toLowerCase().replace(/[^a-z0-9]/g, '');
+  return SECRET_NAMES.includes(plain) || SECRET_SUFFIXES.some((suffix) => plain.endsWith(suffix));
+}
+
+/** Whether a text is a known key, or holds one as in `Bearer KEY`. */
+export type IsKey = (text: string) => boolean;
+
+export function keyFinder(keys: ReadonlySet<string>): IsKey {
+  const long = [...keys].filter((key) => key.length >= MIN_SECRET_LENGTH);
+  return (text) => keys.has(text.trim()) || long.some((key) => text.includes(key));
+}
+
+/** A request's fields without secrets, at any depth: all text in or below a secret field is blank, a known key elsewhere is marked. */
+export function blankSecrets(fields: Json, isKey: IsKey): Json {
+  return eachField(fields, (path, value) => {
+    if (typeof value !== 'string') return value;
+    return path.some(isSecretName) ? '' : isKey(value) ? KEY : value;
+  });
 }
 
 /** Fields that were blanked, with their secrets from other fields of the same shape. `missing` names those that have none. */
-export function fillSecrets(fields: Json, from: Json): { fields: Json; missing: string[] } {
+export function fillSecrets(fields: Json, from: Json): { fields: Json; secrets: string[]; missing: string[] } {
   const missing: string[] = [];
+  const secrets: string[] = [];
+  const isBlanked = (path: readonly string[], value: unknown) =>
+    value === KEY || (value === '' && path.some((name) => isSecretName(name) || FORMER_SECRET.test(name)));
   const filled = eachField(fields, (path, value) => {
-    if (!isSecret(path, value) || value !== '') return value;
+    if (!isBlanked(path, value)) return value;
     const found = path.reduce(partOf, from);
-    if (typeof found === 'string') return found;
-    missing.push(path.join('.'));
-    return value;
+    if (typeof found === 'string') secrets.push(found);
+    else missing.push(path.join('.'));
+    return found ?? value;
   });
-  return { fields: filled, missing };
+  return { fields: filled, secrets, missing };
 }
 
 function partOf(value: unknown, key: string): unknown {
   return asArray(value)?.[Number(key)] ?? asObject(value)?.[key];
-}
-
-function isSecret(path: readonly string[], value: unknown): boolean {
-  return typeof value === 'string' && path.some((name) => SECRET_NAME.test(name));
 }
 
 type Field = (path: readonly string[], value: unknown) => unknown;

@@ -9,7 +9,7 @@ import type { Log } from '../log.ts';
 import { count } from '../sentences.ts';
 import type { Settings } from '../settings.ts';
 import { type Steps, mapInSteps } from '../turns.ts';
-import { ENTRIES_PER_STEP, resolveEntry } from '../worker/entries.ts';
+import { ENTRIES_PER_STEP, knownKeys, resolveEntry } from '../worker/entries.ts';
 import { type ModelRun, expandModels, warnOfNewRuns } from './expand-models.ts';
 import { type JobRange, resolveRange } from './range.ts';
 import type { JobRequest } from './submission.ts';
@@ -21,6 +21,7 @@ interface PreparationContext {
   settings: Settings;
   clock: Clock;
   log: Log;
+  environment: NodeJS.ProcessEnv;
 }
 
 /** A run and what it asks, which is stored with it: the job runs from that, whatever becomes of the file. */
@@ -44,11 +45,12 @@ export interface Preparation {
 
 /** Reads and resolves what a trigger means. Throws a `ServiceError` for a configuration or models that no job can have. */
 export function* prepareJob(context: PreparationContext, request: JobRequest): Steps<Preparation> {
-  const { settings, database, log } = context;
+  const { settings, database, log, environment } = context;
   const configuration = readConfiguration(settings.configurationPath);
   warnOfUnset(configuration, log);
+  const isKey = knownKeys(configuration, settings, environment);
   const resolve = (run: ModelRun): ResolvedRun => {
-    const entry = resolveEntry(run, { configuration, settings });
+    const entry = resolveEntry(run, { configuration, settings, isKey });
     return { ...run, entry, encoded: encodeEntry(entry) };
   };
   const models = yield* mapInSteps(expandModels(request.models, configuration), resolve, ENTRIES_PER_STEP);

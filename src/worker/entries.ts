@@ -1,5 +1,5 @@
 import { type Configuration, type ModelConfiguration, baselineOf, basemodelOf } from '../configuration-schema.ts';
-import { type Entry, blankSecrets, decodeEntry } from '../entry.ts';
+import { type Entry, type IsKey, MIN_SECRET_LENGTH, blankSecrets, decodeEntry, isSecretName, keyFinder } from '../entry.ts';
 import { cutUrl } from '../http-values.ts';
 import type { Json } from '../json.ts';
 import type { Settings } from '../settings.ts';
@@ -15,13 +15,35 @@ export const ENTRIES_PER_STEP = 100;
 
 const NOWHERE = { url: null, url_is_cut: false, key_source: null, key_variable: null } as const;
 
+/** Where an entry is resolved from. What `isKey` finds is not stored. */
+export interface EntrySources {
+  configuration: Configuration;
+  settings: Settings;
+  isKey: IsKey;
+}
+
+/** Finds every key that the service knows: of its settings, of all entries, of variables that these name or that are named as secrets. */
+export function knownKeys({ models }: Configuration, settings: Settings, environment: NodeJS.ProcessEnv): IsKey {
+  const { openaiApiKey, massiveApiKey, alphaVantageApiKey, jinaApiKey, apiToken } = settings;
+  const ofEntries = models.flatMap(({ openai_api_key, openai_api_key_env: variable }) => [
+    openai_api_key,
+    variable ? environment[variable] : null,
+  ]);
+  const ofEnvironment = Object.entries(environment).flatMap(([name, value = '']) =>
+    isSecretName(name) && value.trim().length >= MIN_SECRET_LENGTH ? [value] : [],
+  );
+  const keys = [openaiApiKey, massiveApiKey, alphaVantageApiKey, jinaApiKey, apiToken, ...ofEntries, ...ofEnvironment];
+  return keyFinder(new Set(keys.flatMap((key) => (key?.trim() ? [key.trim()] : []))));
+}
+
 /** What a run asks, and of whom, as the configuration and the settings have it now: stored with the run, without any secret. */
 export function resolveEntry(
   { family, run }: { family: string; run: number },
-  { configuration, settings }: { configuration: Configuration; settings: Settings },
+  { configuration, settings, isKey }: EntrySources,
 ): Entry {
   const found = configuredEntry(family, configuration);
-  const entry = found ?? { signature: family };
+  const entry: Partial<ModelConfiguration> & { signature: string } = found ?? { signature: family };
+  const extra_body = blankSecrets(entry.extra_body ?? {}, isKey);
   const kind = kindOf(found, settings);
   const notes = found?.notes ?? false;
   return {
@@ -31,7 +53,7 @@ export function resolveEntry(
     kind,
     basemodel: basemodelOf(entry),
     ...(kind === 'provider' ? addressOf(entry, settings) : NOWHERE),
-    parameters: kind === 'baseline' ? {} : blankSecrets(withSeed(parametersOf(entry), run)),
+    parameters: kind === 'baseline' ? {} : withSeed(parametersOf({ ...entry, extra_body }), run),
     prompt: found?.prompt || null,
     notes,
     knowledge_cutoff: found?.knowledge_cutoff ?? null,
@@ -44,9 +66,13 @@ export function resolveEntry(
 /** What each run of a job asks. A run from before that was stored asks what the configuration has now, if that can be read. */
 export function* entriesOf(
   { runs, agentConfig: agent_config }: Job,
-  { configuration, settings }: { configuration: Configuration | null; settings: Settings },
+  { configuration, settings, environment }: { configuration: Configuration | null; settings: Settings; environment: NodeJS.ProcessEnv },
 ): Steps<Map<string, Entry>> {
-  const now = configuration && { configuration: { ...configuration, agent_config }, settings };
+  const now = configuration && {
+    configuration: { ...configuration, agent_config },
+    settings,
+    isKey: knownKeys(configuration, settings, environment),
+  };
   const entryOf = ({ model, entry }: Job['runs'][number]) =>
     [model, decodeEntry(entry) ?? (now && resolveEntry({ family: model, run: 1 }, now))] as const;
   const entries = yield* mapInSteps(runs, entryOf, ENTRIES_PER_STEP);

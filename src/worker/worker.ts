@@ -121,7 +121,7 @@ async function work(
   const { maxParallelModels, modelDayCommand } = context.settings;
   const firstLineMs = modelDayCommand === null ? context.limits.firstLineMs : context.limits.launcherFirstLineMs;
   const crew = createCrew(maxParallelModels, { ...context.limits, firstLineMs });
-  const entries = await bySlices(entriesOf(job, { configuration, settings: context.settings }));
+  const entries = await bySlices(entriesOf(job, { ...context, configuration }));
   const spending = createSpending(database, job);
   const activeJob: ActiveJob = {
     ...{ job, universe: new Set(universe), entries, configuration, signal, life, crew, spending },

@@ -102,5 +102,5 @@ test('what is done for each of many models pauses: their entries, their plan, an
   const runs = modelNames(300).map((model) => ({ model, startDate: '2023-10-05', family: model, entry: null }));
   const configuration = parseConfiguration({ models: [] }, 'test');
   const job = { jobId: 'job', startDate: '2023-10-05', endDate: '2023-10-05', replaceExisting: false, agentConfig: configuration.agent_config, runs };
-  assert.equal(pauses(entriesOf(job, { configuration, settings: context.settings })), 3);
+  assert.equal(pauses(entriesOf(job, { ...context, configuration })), 3);
 });

@@ -15,7 +15,7 @@ import { tradingCostsOf } from '../../src/trading/trading-costs.ts';
 import { bySlices } from '../../src/turns.ts';
 import { handleMessages } from '../../src/worker/child-messages.ts';
 import { openJob } from '../../src/worker/active-job.ts';
-import { resolveEntry } from '../../src/worker/entries.ts';
+import { knownKeys, resolveEntry } from '../../src/worker/entries.ts';
 import { planJob } from '../../src/worker/plan.ts';
 import type { Script } from './agents.ts';
 import type { TestService } from './service.ts';
@@ -42,7 +42,7 @@ export async function runJobHere(service: TestService, script: Script, request: 
   const jobId = crypto.randomUUID();
   const { start_date: startDate, end_date: endDate, replace_existing: replaceExisting = false } = request;
   const runs: Run[] = expandModels(request.models, configuration).map((run) => {
-    const entry = encodeEntry(resolveEntry(run, { configuration, settings }));
+    const entry = encodeEntry(resolveEntry(run, { configuration, settings, isKey: knownKeys(configuration, settings, {}) }));
     return { model: run.model, family: run.family, startDate, entry };
   });
   const range = { startDate, endDate, dates: weekdays(startDate, endDate), runs, replaceExisting };

@@ -6,7 +6,7 @@ import type { Endpoint } from '../../src/protocol.ts';
 import { type Settings, readSettings } from '../../src/settings.ts';
 import { nasdaq100 } from '../../src/universe.ts';
 import { resolveModel } from '../../src/worker/endpoint.ts';
-import { configuredEntry, resolveEntry } from '../../src/worker/entries.ts';
+import { configuredEntry, knownKeys, resolveEntry } from '../../src/worker/entries.ts';
 
 interface Sources {
   /** The model's entry beside its signature. */
@@ -24,7 +24,8 @@ function resolve({ entry = {}, settings = {}, environment = {}, agentConfig = {}
     'test',
   );
   const all = { ...readSettings({}), ...settings };
-  const stored = decodeEntry(encodeEntry(resolveEntry({ family: 'model-a', run: 1 }, { configuration, settings: all })));
+  const isKey = knownKeys(configuration, all, environment);
+  const stored = decodeEntry(encodeEntry(resolveEntry({ family: 'model-a', run: 1 }, { configuration, settings: all, isKey })));
   assert.ok(stored !== null);
   return resolveModel(stored, {
     settings: all,
@@ -125,6 +126,51 @@ test('no text in or below a secret field of a body is stored, and all of it is f
   assert.deepEqual(found.parameters, { model: 'model-a', ...extra_body });
 });
 
+test('fields whose names only sound like secrets are stored as they are, secrets are not, however their names are written', () => {
+  const kept = {
+    ...{ prompt_cache_key: 'a', stop_token: 'b', max_token: 'c', key: 'd', keys: 'e', sort_key: 'f', eos_token: 'g', tokens: 'h' },
+    ...{ authorization_mode: 'i', reset_password_url: 'j', routing: { primary_key: ['k'] }, secretary: 'l' },
+  };
+  const secret = {
+    ...{ api_key: '1', 'X-API-Key': '2', openaiApiKey: '3', Authorization: '4', 'proxy-authorization': '5', client_secret: '6' },
+    ...{ password: '7', access_token: '8', bearer_token: '9', 'Ocp-Apim-Subscription-Key': '10', token: ['11', { any: '12' }] },
+    ...{ aws_secret_access_key: '13', private_key: '14', credentials: { user: '15' }, auth: '16', cookie: '17' },
+  };
+  const { parameters } = entryWith({ extra_body: { ...kept, ...secret } });
+  const { model: _model, ...stored } = parameters;
+  const blank = JSON.parse(JSON.stringify(secret), (_name, value) => (typeof value === 'string' ? '' : value));
+  assert.deepEqual(stored, { ...kept, ...blank });
+});
+
+test('a known key is not stored in any field: of the settings, of every entry, and of variables; all of it is found again', () => {
+  const settings = { openaiApiKey: 'key-of-the-service', massiveApiKey: 'key-of-prices', jinaApiKey: 'key-of-news', apiToken: 'key-of-clients' };
+  const environment = { OF_B: 'key-of-variable', OTHER_API_KEY: 'key-of-nothing', HOME: '/home/of-someone' };
+  const keys = [...Object.values(settings), 'key-of-b', 'key-of-variable', 'key-of-nothing', 'own-key'];
+  const extra_body = {
+    user: keys,
+    headers: { 'x-gateway': keys.map((key) => ({ value: `Bearer ${key}` })).slice(0, -1) },
+    home: environment.HOME,
+    marked: '[key]',
+    stop: '',
+  };
+  const entry = { ...own, extra_body };
+  const stored = entryWith(entry, settings, environment);
+  assert.deepEqual(keys.filter((key) => encodeEntry(stored).includes(key)), []);
+  assert.deepEqual([stored.parameters['home'], stored.parameters['stop']], ['/home/of-someone', '']);
+  const found = resolve({ entry, settings, environment }) as Endpoint;
+  assert.deepEqual(found.parameters, { model: 'model-a', ...extra_body });
+  const lostKey = resolve({ entry: { ...own, extra_body: { user: 'own-key' } }, later: own }) as { error: string };
+  assert.match(lostKey.error, /its entry no longer has user in extra_body$/);
+});
+
+test('what a former version blanked by the end of a name is found again', () => {
+  const stored = { ...entryWith({}), parameters: { model: 'model-a', prompt_cache_key: '' } };
+  const configuration = parseConfiguration({ models: [{ signature: 'model-a', extra_body: { prompt_cache_key: 'a' } }] }, 'test');
+  const sources = { settings: { ...readSettings({}), openaiApiKey: 'k' }, configuration, agentConfig: terms, environment: {} };
+  const found = resolveModel({ ...stored, kind: 'provider', url: 'http://own/v1', key_source: 'service' }, sources) as Endpoint;
+  assert.deepEqual(found.parameters, { model: 'model-a', prompt_cache_key: 'a' });
+});
+
 const withoutSig = { ...cut, openai_base_url: 'http://me:pass@own/v1?api-version=1' };
 const lost: [name: string, sources: Sources, error: RegExp][] = [
   [
@@ -176,14 +222,13 @@ test('a key that the entry held may have moved to a variable since', () => {
 });
 
 const terms = parseConfiguration({ models: [] }, 'test').agent_config;
-const entryWith = (entry: object, settings: Partial<Settings> = {}) =>
-  resolveEntry(
-    { family: 'model-a', run: 1 },
-    {
-      configuration: parseConfiguration({ models: [{ signature: 'model-a', ...entry }] }, 'test'),
-      settings: { ...readSettings({}), ...settings },
-    },
-  );
+const entryWith = (entry: object, settings: Partial<Settings> = {}, environment: NodeJS.ProcessEnv = {}) => {
+  const all = { ...readSettings({}), ...settings };
+  const others = [{ signature: 'model-b', openai_api_key: 'key-of-b', openai_api_key_env: 'OF_B' }];
+  const configuration = parseConfiguration({ models: [{ signature: 'model-a', ...entry }, ...others] }, 'test');
+  const isKey = knownKeys(configuration, all, environment);
+  return resolveEntry({ family: 'model-a', run: 1 }, { configuration, settings: all, isKey });
+};
 const plain = askedHash(entryWith({}), terms);
 
 test('what cannot change what a model does is not asked in another way', () => {

@@ -76,6 +76,8 @@ const endpointSchema = v.object({
   baseUrl: v.string(),
   /** Null for a server that needs no key. */
   apiKey: v.nullable(v.string()),
+  /** What else in the URL and the parameters is a secret: no error and no answer repeats it. */
+  secrets: v.optional(v.array(v.string())),
   /** `model`, and the other fields of the request's body except messages and tools. */
   parameters: v.record(v.string(), v.unknown()),
   requestTimeoutMs: milliseconds,

@@ -1,5 +1,5 @@
 import { type AgentConfiguration, type Configuration, type ModelConfiguration, baselineOf } from '../configuration-schema.ts';
-import { type Entry, fillSecrets } from '../entry.ts';
+import { type Entry, MIN_SECRET_LENGTH, fillSecrets, isSecretName } from '../entry.ts';
 import { fillUrl, isHeaderKey, isSameServer } from '../http-values.ts';
 import type { Endpoint, Start } from '../protocol.ts';
 import type { Settings } from '../settings.ts';
@@ -33,7 +33,8 @@ export function resolveModel(entry: Entry, sources: EndpointSources): Start['mod
   const body = fillSecrets(entry.parameters, live === undefined ? {} : parametersOf(live));
   if (body.missing.length > 0)
     return { error: `Model '${signature}' cannot be asked: its entry no longer has ${body.missing.join(', ')} in extra_body` };
-  return describeEndpoint(sources, { baseUrl: url, apiKey: key, parameters: body.fields });
+  const secrets = [...body.secrets, ...secretsIn(url)].filter((secret) => secret.length >= MIN_SECRET_LENGTH);
+  return describeEndpoint(sources, { baseUrl: url, apiKey: key, parameters: body.fields, ...(secrets.length > 0 && { secrets }) });
 }
 
 /** The entry as it is now; undefined when it names another server, whose secrets the run's server must not get. */
@@ -51,6 +52,18 @@ function urlOf(entry: Entry, sources: EndpointSources): string | Missing {
   if (filled !== undefined) return filled;
   const lost = `the user, password or query values that were cut from its URL ${stored}`;
   return { error: `Model '${entry.signature}' cannot be asked: ${lost} are in neither its entry nor OPENAI_API_BASE` };
+}
+
+/** Names of a query's values that are secrets at some provider, besides those of fields. */
+const SECRET_QUERIES = ['key', 'sig', 'signature', 'code'];
+
+/** The password of a URL and the secrets of its query, as written and as meant; an `api-version` is none, and occurs in answers. */
+function secretsIn(url: string): string[] {
+  const { password, search } = new URL(url);
+  const pairs = search.slice(1).split('&').map((pair) => pair.split(/=(.*)/s));
+  const named = pairs.filter(([name = '']) => isSecretName(name) || SECRET_QUERIES.includes(name.toLowerCase()));
+  const written = [password, ...named.map(([, value = '']) => value)];
+  return [...new Set([...written, ...new URLSearchParams(written.map((value, index) => `${index}=${value}`).join('&')).values()])];
 }
 
 /** The run's key; null for a server that needs none. */
@@ -82,7 +95,7 @@ function withoutKey({ signature, key_source: source, key_variable: variable, url
 
 function describeEndpoint(
   { settings, agentConfig }: EndpointSources,
-  asked: Pick<Endpoint, 'baseUrl' | 'apiKey' | 'parameters'>,
+  asked: Pick<Endpoint, 'baseUrl' | 'apiKey' | 'parameters' | 'secrets'>,
 ): Endpoint {
   return {
     kind: 'chat_completions',

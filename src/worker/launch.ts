@@ -52,8 +52,8 @@ export async function launch(start: Omit<Start, 'pastMessages'>, options: Launch
     describeForeignLine: () => tending.describeForeignLine(),
     onSettled: (how) => tending.end(how),
   });
-  const apiKey = start.model.kind === 'chat_completions' ? start.model.apiKey : null;
-  const tending = tend(started, { channel, memoryMb, apiKey });
+  const { apiKey = null, secrets = [] } = start.model.kind === 'chat_completions' ? start.model : {};
+  const tending = tend(started, { channel, memoryMb, secrets: [...(apiKey === null ? [] : [apiKey]), ...secrets] });
   const silentSeconds = () => Math.round(performance.now() - startedAt) / 1000;
   const endSilence = watchSilence(child.pid, {
     patienceMs: options.patienceMs,

@@ -38,8 +38,8 @@ interface Care {
   channel: Channel;
   /** What a child of this machine may use in all. */
   memoryMb: number;
-  /** The model's key, which no error repeats. */
-  apiKey: string | null;
+  /** The model's key and other secrets, which no error repeats. */
+  secrets: readonly string[];
 }
 
 /** Watches a child until its end, and settles the outcome if the child has not. */
@@ -71,9 +71,9 @@ function tendProcess(child: ChildProcess, { channel, memoryMb }: Care): Tending 
   };
 }
 
-function tendLauncher(child: ChildProcess, { name, times }: Launcher, { channel, apiKey }: Care): Tending {
-  const stderr = readStderr(child, channel.fail, (text) => withoutKey(text, apiKey));
-  const unended = readUnended(child, channel, (text) => withoutKey(text, apiKey));
+function tendLauncher(child: ChildProcess, { name, times }: Launcher, { channel, secrets }: Care): Tending {
+  const stderr = readStderr(child, channel.fail, (text) => withoutKeys(text, secrets));
+  const unended = readUnended(child, channel, (text) => withoutKeys(text, secrets));
   const tell = () => ({ name, stderr: stderr(), unended: unended() });
   const said = () => describeSaid(tell());
   const givenUp = Promise.withResolvers<void>();
@@ -98,7 +98,7 @@ function tendLauncher(child: ChildProcess, { name, times }: Launcher, { channel,
     isForeign(line) {
       if (isMessage(line)) return foreign.length > 0; // after a banner nothing is heard of the child either
       if (foreign.length === 0) setTimeout(failByBanner, BANNER_MS);
-      if (foreign.length < MAX_BANNER_LINES) foreign.push(withoutKey(line, apiKey));
+      if (foreign.length < MAX_BANNER_LINES) foreign.push(withoutKeys(line, secrets));
       return true;
     },
     describeForeignLine: () => describeBanner(name, foreign, unended()),
@@ -119,11 +119,10 @@ function readUnended({ stdout }: ChildProcess, channel: Channel, clean: (text: s
   return () => text;
 }
 
-/** A launcher that repeats its input would otherwise show the key, as it is or as the messages to the child contain it. */
-function withoutKey(text: string, apiKey: string | null): string {
-  if (apiKey === null) return text;
-  const inJson = JSON.stringify(apiKey).slice(1, -1);
-  return text.replaceAll(apiKey, '…').replaceAll(inJson, '…');
+/** A launcher that repeats its input would otherwise show keys, as they are or as the messages to the child contain them. */
+function withoutKeys(text: string, keys: readonly string[]): string {
+  const written = keys.flatMap((key) => [key, JSON.stringify(key).slice(1, -1)]).sort((one, other) => other.length - one.length);
+  return written.reduce((rest, key) => rest.replaceAll(key, '…'), text);
 }
 
 /** Resolves when the process has exited and its lines have been handled; `conclude` then settles the outcome if nothing has. */

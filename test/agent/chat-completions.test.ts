@@ -346,6 +346,14 @@ test('a key that is a word is not removed from answers, a real one is', async (t
   assert.equal(await heard(KEY), 'You sent Bearer [key]; I run on ollama.');
 });
 
+test('other secrets of a request are removed from answers and errors too, the longest first', async (t) => {
+  const secrets = [`${KEY}-of-body`, 'word'];
+  const server = await startModelServer(t, ({ body }) => (body.user === 'a' ? says : (text: string) => fails(401, text))(`${KEY}-of-body, ${KEY}, word`));
+  const ask = (user: string) => askOnce(endpointOf(server.baseUrl, { secrets, parameters: { model: 'test', user } }));
+  assert.equal((await ask('a')).answer?.content, '[key], [key], word');
+  assert.match(String((await ask('b')).error), /401: \[key\], \[key\], word$/);
+});
+
 /** A conversation after one answer, as the second request shows it. */
 async function historyAfter(t: TestContext, body: unknown): Promise<any[]> {
   const server = await startModelServer(t, [{ body }, says('Done.')]);

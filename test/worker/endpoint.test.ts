@@ -112,6 +112,14 @@ test('what was cut from a URL and a body is found again in the entry, and otherw
   assert.equal((resolve(sources) as Endpoint).baseUrl, whole);
 });
 
+test('a request names its secrets, so that no error repeats them', () => {
+  const openai_base_url = 'http://me:pass%20word@own/v1?api-version=2024-10-21&sig=x%26y-signed&n=1';
+  const extra_body = { api_key: 'secret-of-body', user: 'own-key-of-entry', stop: 'not a secret', token: 'short' };
+  const found = resolve({ entry: { openai_base_url, openai_api_key: 'own-key-of-entry', extra_body } }) as Endpoint;
+  const expected = ['secret-of-body', 'own-key-of-entry', 'pass%20word', 'pass word', 'x%26y-signed', 'x&y-signed'];
+  assert.deepEqual([...(found.secrets ?? [])].sort(), expected.sort());
+});
+
 test('of a name that a query has twice both values are found again', () => {
   const openai_base_url = 'http://own/v1?tag=one&tag=two';
   assert.equal((resolve({ entry: { ...own, openai_base_url } }) as Endpoint).baseUrl, openai_base_url);

@@ -176,6 +176,12 @@ test('a key with characters that JSON escapes does not appear either', async () 
   assert.match(stderr, /^without JSON: ….$/m);
 });
 
+test('nor do other secrets of the request', async () => {
+  const model = { ...endpoint, parameters: { model: 'test', token: 'token-of-body' }, secrets: ['token-of-body'] };
+  const { stderr } = await runThrough(shell('cat >&2'), { model, patienceMs: ROOM_MS });
+  assert.ok(stderr.includes('"token":"…"'), stderr);
+});
+
 /** In another process, whose open files all run out; a crash of that process would be one of the service. */
 test('a launcher for whose pipes there are too few open files is tried again, and does not end the service', { skip: noProc }, () => {
   const here = new URL('.', import.meta.url).href;

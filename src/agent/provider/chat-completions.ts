@@ -49,8 +49,8 @@ export function createChatModel(endpoint: Endpoint, { tools, onFailure }: ChatOp
   };
 }
 
-/** One try. If the response repeats the key, the key is removed before any part of the response is cut or kept. */
-async function post({ baseUrl, apiKey, requestTimeoutMs }: Endpoint, body: string): Promise<HttpResponse | HttpFailure> {
+/** One try. If the response repeats a secret, it is removed before any part of the response is cut or kept. */
+async function post({ baseUrl, apiKey, secrets = [], requestTimeoutMs }: Endpoint, body: string): Promise<HttpResponse | HttpFailure> {
   const result = await httpRequest(completionsUrl(baseUrl), {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }) },
@@ -59,8 +59,9 @@ async function post({ baseUrl, apiKey, requestTimeoutMs }: Endpoint, body: strin
     maxBytes: MAX_RESPONSE_BYTES,
   });
   if (result.failure !== undefined) return result;
-  const headers = Object.entries(result.headers).map(([name, value]) => [name, withoutKey(String(value), apiKey)]);
-  return { ...result, headers: Object.fromEntries(headers), text: withoutKey(normalised(result.text), apiKey) };
+  const clean = (text: string) => withoutKeys(text, [apiKey ?? '', ...secrets]);
+  const headers = Object.entries(result.headers).map(([name, value]) => [name, clean(String(value))]);
+  return { ...result, headers: Object.fromEntries(headers), text: clean(normalised(result.text)) };
 }
 
 /** Normalised JSON, so that a key written with escapes is found too. */
@@ -93,6 +94,8 @@ function wireMessage(message: ChatMessage): Record<string, unknown> {
   return { role: 'assistant', content: content || null, ...carried?.message, tool_calls: calls };
 }
 
-function withoutKey(text: string, key: string | null): string {
-  return key === null || key.length < MIN_SECRET_LENGTH ? text : text.replaceAll(key, '[key]');
+/** The longest first, because one may be part of another. */
+function withoutKeys(text: string, keys: readonly string[]): string {
+  const long = keys.filter((key) => key.length >= MIN_SECRET_LENGTH).sort((one, other) => other.length - one.length);
+  return long.reduce((rest, key) => rest.replaceAll(key, '[key]'), text);
 }

@@ -32,7 +32,7 @@ import { until } from './support/until.ts';
 const DEV = { DEPLOYMENT_MODE: 'DEV' };
 const DAYS = { start_date: '2025-11-12', end_date: '2025-11-14' };
 const TOKEN = 'a-token-that-is-never-printed';
-const MAX_BUNDLE_BYTES = 632 * 1024;
+const MAX_BUNDLE_BYTES = 640 * 1024;
 /** The program, its map and its compiled code, beside Node, which the executable contains. */
 const MAX_EXECUTABLE_BYTES = statSync(process.execPath).size + 4 * 1024 * 1024;
 /** In this process, where that serves. */

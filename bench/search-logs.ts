@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CommandDatabase, openDatabase } from '../src/database/database.ts';
-import { indexDownFrom, newestRow } from '../src/database/log-words.ts';
-import { type LogMessage, appendMessages } from '../src/database/sessions.ts';
+import { indexNewest, newestRow } from '../src/database/log-words.ts';
+import type { LogMessage } from '../src/database/sessions.ts';
 import { fillWithModelDays } from './large-database.ts';
 import { benchFolder } from './support.ts';
 
@@ -30,7 +30,7 @@ export const withIndex: readonly Way[] = [
   {
     name: 'with words in the same transactions',
     prepare: () => {},
-    indexOwn: (database, messages) => void indexDownFrom(database, newestRow(database), messages.length),
+    indexOwn: (database, messages) => indexNewest(database, newestRow(database) - messages.length + 1),
   },
   {
     name: 'with trigrams in the same transactions',
@@ -72,6 +72,10 @@ export function startLog({ name, prepare, indexOwn }: Way): GrowingLog {
   return { database, grow };
 }
 
+/** As `appendMessages`, but without the index of words. */
+const INSERT = `INSERT INTO reasoning_logs (session_id, message_index, role, content, tool_name, tool_input, tool_calls, timestamp)
+  VALUES (?, ?, ?, ?, ?, ?, ?, '2025-10-13T00:00:00.000Z')`;
+
 function logDay(
   database: CommandDatabase,
   sessionId: number,
@@ -80,7 +84,10 @@ function logDay(
   let firstIndex = 0;
   for (const messages of steps) {
     database.transaction(() => {
-      appendMessages(database, sessionId, { firstIndex, messages, timestamp: '2025-10-13T00:00:00.000Z' });
+      const insert = database.statement(INSERT);
+      messages.forEach(({ role, content, toolName = null, toolInput = null, toolCalls = null }, index) => {
+        insert.run(sessionId, firstIndex + index, role, content, toolName, toolInput, toolCalls);
+      });
       indexOwn(database, messages);
     });
     firstIndex += messages.length;

@@ -14,7 +14,7 @@ const LOG = 'log of a model-day of 6 messages';
 /** Both in processor time, because one process does both. */
 const UNIT = 'ms of processor time';
 
-/** Compares an index of words written with the log with one that searches fill: the log of a model-day, searches, sizes. */
+/** Compares an index of words written with the log with one that is filled in steps: the log of a model-day, searches, sizes. */
 export async function* measureSearch(options: BenchOptions): AsyncGenerator<Measurement> {
   const bare = startLog(withoutIndex);
   yield await besideCalibration(`${LOG} ${withoutIndex.name}`, async () => msOf(bare), { bounds: BOUNDS, ...options });
@@ -47,7 +47,7 @@ async function* compareWay(way: Way, { self }: BenchOptions): AsyncGenerator<Mea
   peer.database.close();
 }
 
-/** What a search adds to the index, per model-day, against the log of one. */
+/** What a step adds to the index, per model-day, against the log of one. */
 async function* measureIndexing({ database }: GrowingLog, { self }: BenchOptions): AsyncGenerator<Measurement> {
   const newest = newestRow(database);
   const rowsPerDay = newest / MODEL_DAYS;
@@ -66,10 +66,10 @@ async function* measureIndexing({ database }: GrowingLog, { self }: BenchOptions
   const bare = startLog(withoutIndex);
   const take = alternate(step, self ? step : processorMsPerDay(bare));
   const peer = self ? ITSELF : `${LOG} ${withoutIndex.name}`;
-  yield await measure({ what: 'index at a search, per model-day of 6 messages', unit: UNIT, peer, take, bounds: BOUNDS });
+  yield await measure({ what: 'index in steps, per model-day of 6 messages', unit: UNIT, peer, take, bounds: BOUNDS });
   bare.database.close();
   while (next > 0) await step();
-  yield { what: `sizes after searches, ${MODEL_DAYS.toLocaleString('en-US')} model-days`, ours: sizesOf(database) };
+  yield { what: `sizes after all steps, ${MODEL_DAYS.toLocaleString('en-US')} model-days`, ours: sizesOf(database) };
 }
 
 function processorMsPerDay(log: GrowingLog): Slice {

@@ -66,7 +66,6 @@ export type ErrorCode =
   | 'broken_configuration'
   | 'protocol_violation'
   | 'service_unavailable'
-  | 'search_unavailable'
   | 'cannot_start'
   | 'storage_fault';
 

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import type { Server } from 'node:http';
 import type { Clock } from './calendar.ts';
 import { type Database, openDatabase } from './database/database.ts';
+import { indexAll } from './database/log-words.ts';
+import { storageFaultOf } from './database/storage/faults.ts';
 import { ServiceError, messageOf } from './domain.ts';
 import type { AccessToken } from './http/access-tokens.ts';
 import { interfaceDescription } from './http/interface-description.ts';
@@ -9,7 +11,7 @@ import type { HttpLimits } from './http/limits.ts';
 import type { BuiltPages } from './http/pages.ts';
 import { createHttpServer } from './http/server.ts';
 import { createJobs } from './jobs/jobs.ts';
-import type { Log } from './log.ts';
+import { type Log, logUnexpected } from './log.ts';
 import type { Settings } from './settings.ts';
 import { type WorkerLimits, workerLimits } from './worker/limits.ts';
 import { startChildBy } from './worker/launcher.ts';
@@ -61,14 +63,33 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   );
   const port = await listen(server, settings.apiPort, database);
   await jobs.resume();
+  const indexing = indexInBackground(database, log);
   return {
     port,
     async stop() {
+      await indexing.stop();
       const closed = new Promise((resolve) => server.close(resolve));
       await jobs.stop();
       server.closeAllConnections();
       await closed;
       database.close();
+    },
+  };
+}
+
+/** Completes the index of words: a database from before messages were indexed as they are logged can be searched without it, but slowly. */
+function indexInBackground(database: Database, log: Log): { stop(): Promise<void> } {
+  const end = new AbortController();
+  const done = indexAll(database, end).catch((error: unknown) => {
+    if (end.signal.aborted) return;
+    const fault = storageFaultOf(error);
+    if (fault === null) logUnexpected(log, error, { consequence: 'searches read what is not in the index of words' });
+    else log.warning('the index of words is completed after the next start', { fault });
+  });
+  return {
+    stop() {
+      end.abort();
+      return done;
     },
   };
 }

@@ -99,18 +99,45 @@ export function* committedSessions(
 
 const NEWEST = query('SELECT coalesce(max(session_id), 0) FROM trading_sessions', [integer]);
 
+/** The sessions at one moment: those up to `newest`, of which those count that were active at a change. */
+export interface SessionsThen {
+  at: number;
+  newest: number;
+}
+
+/** The sessions as they are now. */
+export function sessionsNow(reader: Reader): SessionsThen {
+  return { at: CHANGE.one(reader)[0], newest: NEWEST.one(reader)[0] };
+}
+
 /**
  * As `committedSessions`, plus the sessions of model-days that had no active one at that change: the running and the failed.
  * These include sessions that have been committed since.
  */
-export function* visibleSessions(database: Database, filters: SessionFilters, at: number): Generator<ChosenSession[]> {
-  const [newest] = NEWEST.one(database);
+export function* visibleSessions(
+  database: Database,
+  filters: SessionFilters,
+  { at, newest }: SessionsThen,
+): Generator<ChosenSession[]> {
   const isVisible = (session: NumberedSession) => {
     const [sessionId, , date, model, , activeTo] = session;
     if (countedAt(session, at)) return true;
     return (activeTo === null || activeTo > at) && sessionId <= newest && !COMPLETED.has(database, model, date, at);
   };
   for (const sessions of filteredSessions(database, filters)) yield sessions.filter(isVisible).map(chosen);
+}
+
+const RUNNING = query(
+  `SELECT session_id FROM trading_sessions INDEXED BY one_running_session
+   WHERE status = 'running' AND date BETWEEN ?1 AND ?2 AND model = coalesce(?3, model) AND job_id = coalesce(?4, job_id)
+   ORDER BY session_id`,
+  [integer],
+);
+
+/** The sessions that match the filters and run now: at most one for each child process. */
+export function runningSessions(reader: Reader, { jobId, model, ...window }: SessionFilters): { sessionId: number }[] {
+  const found = RUNNING.all(reader, ...boundsOf(window), model ?? null, jobId ?? null);
+  return found.map(([sessionId]) => ({ sessionId }));
 }
 
 /** Whether a model-day had an active session at a change. */

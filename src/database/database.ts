@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError, messageOf } from '../domain.ts';
 import { isDiskFull, isLockHeld, lockIsHeld, storageFaultOf } from './storage/faults.ts';
@@ -9,7 +9,11 @@ import { makeFolder } from './storage/folder.ts';
 import { type OnRepair, noGuard, watchFiles } from './storage/guard.ts';
 import { assertRoom } from './storage/room.ts';
 import { checkOwnership, isForeign, migrate } from './migrate.ts';
+import { createReadingPool, momentOf } from './moment.ts';
+import { type Database, type Reader, prepareOnce } from './reader.ts';
 import { newestVersion } from './schema.ts';
+
+export { type Database, type Reader, prepareOnce };
 
 /**
  * How long a write waits for another process's write lock. Importers hold it for a tenth of a second at a time, so the limit only
@@ -28,34 +32,6 @@ const SERVING_LOG_MB = 1;
 const PAGES_PER_MB = 256;
 /** SQLite's name for a database without a file. */
 const IN_MEMORY = ':memory:';
-
-/** A connection to read from. All SQL is in this folder; other folders call its functions. */
-export interface Reader {
-  readonly path: string;
-  /** Returns the same prepared statement every time for the same text and row type. To read rows, see `query` in rows.ts. */
-  statement(sql: string, rows?: 'objects' | 'arrays'): StatementSync;
-  /** Of a view: how often it has opened its file again, because that changed. */
-  reopened?(): number;
-  close(): void;
-}
-
-/** A connection that reads and writes: the service's, or a command's. */
-export interface Database extends Reader {
-  /**
-   * Runs the work in one `BEGIN IMMEDIATE` transaction, which is rolled back if it throws. While another program holds the
-   * write lock, it retries for up to `BUSY_TIMEOUT_MS` without blocking the event loop; state may change meanwhile, so the
-   * work itself must check what it relies on. Rejects with a `ServiceError` (`storage_fault`) when the lock stays taken, or
-   * when the files at the path are no longer those that were opened; with the signal's reason once that is aborted.
-   */
-  write<Result>(work: () => Result, options?: { signal?: AbortSignal | undefined }): Promise<Result>;
-  /**
-   * Tries to write and, if the disk was full, checks that it has room again; a connection opened with `isServing` does not
-   * wait for locks. Returns why it cannot write, in words, or null.
-   */
-  probe(): string | null;
-  /** As `probe`, but only tries after a transaction that the storage made fail. */
-  storageFault(): string | null;
-}
 
 /** The connection of a command, which serves no requests and so may block while it waits for the write lock. */
 export interface CommandDatabase extends Database {
@@ -140,25 +116,13 @@ function assertOurs(path: string, file: string): void {
   }
 }
 
-/** `Reader.statement` of a connection. */
-export function prepareOnce(connection: DatabaseSync): Reader['statement'] {
-  const prepared = { objects: new Map<string, StatementSync>(), arrays: new Map<string, StatementSync>() };
-  return (sql, rows = 'objects') => {
-    const found = prepared[rows].get(sql);
-    if (found !== undefined) return found;
-    const statement = connection.prepare(sql);
-    statement.setReturnArrays(rows === 'arrays');
-    prepared[rows].set(sql, statement);
-    return statement;
-  };
-}
-
 function wrap(
   connection: DatabaseSync,
   path: string,
   onRepair: OnRepair,
 ): CommandDatabase {
-  const guard = path === IN_MEMORY ? noGuard : watchFiles(path, connection, onRepair);
+  const pool = createReadingPool(path, () => path !== IN_MEMORY && guard.isWholeNow());
+  const guard = path === IN_MEMORY ? noGuard : watchFiles(path, connection, { onRepair, beforeRepair: pool.closeIdle });
   let fault: string | null = null;
   let wasFull = false;
   const noting = <Result>(work: () => Result): Result => {
@@ -203,15 +167,20 @@ function wrap(
       return storageFaultOf(error) ?? messageOf(error);
     }
   };
-  return {
+  const database: CommandDatabase = {
     path,
     statement: prepareOnce(connection),
     transaction,
     write,
     probe,
     storageFault: () => (fault === null && guard.isWhole() ? null : probe()),
-    close: () => connection.close(),
+    moment: () => momentOf(database, pool),
+    close() {
+      pool.close();
+      connection.close();
+    },
   };
+  return database;
 }
 
 /** Takes the write lock; false when another program still holds it after the connection's own busy timeout. */

@@ -1,11 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Phrase, wordsOf } from '../search-text.ts';
-import type { Database } from './database.ts';
+import type { Steps } from '../turns.ts';
+import type { Database, Reader } from './database.ts';
 import { type RowOf, integer, orNull, query, text } from './rows.ts';
 
 /**
- * The index of words of the reasoning logs. A search fills it from the newest message to older ones, as far as it needs to,
- * and the next search continues from there: commits cost nothing, and no search waits for an index of everything. Messages
- * never change, so what is in the index stays right; which rows are is in `log_words_spans`, written in the same transactions.
+ * The index of words of the reasoning logs. A message enters it in the transaction that logs the message; those from before that was
+ * so, or that another program has added, enter it in steps after the service's start, from the newest to older ones. Messages never
+ * change, so what is in the index stays right; which rows are is in `log_words_spans`, written in the same transactions.
  */
 
 /** The opening prompt, with the prices of every symbol, is not searched: every search for a symbol would find every model-day. */
@@ -46,7 +48,7 @@ function inBlock(words: readonly string[], row: number): string {
 const NEWEST = query('SELECT coalesce(max(rowid), 0) FROM reasoning_logs', [integer]);
 
 /** The row of the newest message; 0 when there is none. */
-export function newestRow(database: Database): number {
+export function newestRow(database: Reader): number {
   return NEWEST.one(database)[0];
 }
 
@@ -56,9 +58,14 @@ const SPAN = query(
 );
 
 /** The first of the rows that are in the index without a gap down from a row; null when that row is not in it. */
-export function firstIndexed(database: Database, row: number): number | null {
+export function firstIndexed(database: Reader, row: number): number | null {
   const span = SPAN.get(database, row);
   return span !== undefined && span.last >= row ? span.first : null;
+}
+
+/** The first row below one that is not in the index, down to which none is. */
+export function firstNotIndexed(database: Reader, row: number): number {
+  return (SPAN.get(database, row)?.last ?? 0) + 1;
 }
 
 /** A row may have gone together with its session, or have another number. */
@@ -69,12 +76,12 @@ const MISPLACED = query(
 );
 
 /** Whether another program has numbered or replaced the rows of the log since they were indexed. */
-export function isMisplaced(database: Database): boolean {
+export function isMisplaced(database: Reader): boolean {
   return MISPLACED.has(database);
 }
 
 /** Empties the index within the caller's transaction. */
-export function clearIndex(database: Database): void {
+export function clearIndex(database: Reader): void {
   database.statement(`INSERT INTO log_words (log_words) VALUES ('delete-all')`).run();
   database.statement('DELETE FROM log_words_spans').run();
 }
@@ -85,16 +92,18 @@ const SIZES = query(
   [integer, integer],
 );
 
+/** SQL, of a message. */
+export const IS_SEARCHED = `(message_index >= ${OPENING_MESSAGES} OR role IN ('assistant', 'tool'))`;
 const TEXTS = `substr(content, 1, ${MAX_TEXT_LENGTH}), substr(tool_input, 1, ${MAX_TEXT_LENGTH}), substr(summary, 1, ${MAX_TEXT_LENGTH})`;
 const ROWS = query(
   `SELECT rowid, ${TEXTS} FROM reasoning_logs
-   WHERE rowid BETWEEN ? AND ? AND (message_index >= ${OPENING_MESSAGES} OR role IN ('assistant', 'tool')) ORDER BY rowid`,
+   WHERE rowid BETWEEN ? AND ? AND ${IS_SEARCHED} ORDER BY rowid`,
   [integer, text, orNull(text), orNull(text)],
 );
 const ROW = query(`SELECT ${TEXTS} FROM reasoning_logs WHERE rowid = ?`, [text, orNull(text), orNull(text)]);
 
 /** What is searched in a message: its content, its arguments, its thoughts. */
-export function searchedTexts(database: Database, row: number): string[] {
+export function searchedTexts(database: Reader, row: number): string[] {
   const texts: (string | null)[] = ROW.get(database, row) ?? [];
   return texts.filter((one) => one !== null);
 }
@@ -103,9 +112,9 @@ export function searchedTexts(database: Database, row: number): string[] {
  * Indexes messages from a row that is not in the index down, one step of them, within the caller's transaction. Returns the
  * first row of the span that the row is in now.
  */
-export function indexDownFrom(database: Database, row: number, messages: number = MESSAGES_PER_STEP): number {
+export function indexDownFrom(database: Reader, row: number, messages: number = MESSAGES_PER_STEP): number {
   if (isMisplaced(database)) clearIndex(database); // joined with new rows, old ones would pass for right
-  const known = firstIndexed(database, row); // another search may have been faster
+  const known = firstIndexed(database, row); // the message may have been logged by then
   if (known !== null) return known;
   const below = SPAN.get(database, row);
   const floor = below?.last ?? 0;
@@ -118,6 +127,31 @@ export function indexDownFrom(database: Database, row: number, messages: number 
   const isJoined = below !== undefined && first === floor + 1;
   if (isJoined) database.statement('DELETE FROM log_words_spans WHERE first_row = ?').run(below.first);
   return addSpan(database, isJoined ? below.first : first, last);
+}
+
+/** Indexes the newest messages, down to a row, within the transaction that has logged them. */
+export function indexNewest(database: Reader, downTo: number): void {
+  for (let row = newestRow(database); row >= downTo; ) row = indexDownFrom(database, row) - 1;
+}
+
+/** Indexes all messages of a database that is being made, within its transaction. */
+export function* indexInSteps(database: Reader): Steps<void> {
+  for (let row = newestRow(database); row > 0; yield null) row = indexDownFrom(database, row) - 1;
+}
+
+/** How much longer than a step the pause after it is: the index grows beside a job that runs. */
+const REST = 4;
+
+/** Indexes whatever is not in the index, in steps that are transactions of their own. Rejects when the signal is aborted. */
+export async function indexAll(database: Database, { signal }: { signal: AbortSignal }): Promise<void> {
+  if (isMisplaced(database)) await database.write(() => clearIndex(database), { signal });
+  for (let place = newestRow(database) + 1; place > 1; ) {
+    const row = place - 1;
+    const known = firstIndexed(database, row);
+    const beganAt = performance.now();
+    place = known ?? (await database.write(() => indexDownFrom(database, row), { signal }));
+    if (known === null) await sleep(REST * (performance.now() - beganAt), undefined, { signal, ref: false });
+  }
 }
 
 /** The first row of a step, of rows from the newest down with their sizes; without a gap to the floor when it reaches that. */
@@ -133,7 +167,7 @@ function firstOfStep(sizes: readonly RowOf<typeof SIZES>[], { floor, messages }:
 }
 
 /** Adds a span, or extends the one that begins after it, whose last message stays. */
-function addSpan(database: Database, first: number, last: number): number {
+function addSpan(database: Reader, first: number, last: number): number {
   const extended = database
     .statement('UPDATE log_words_spans SET first_row = ? WHERE first_row = ?')
     .run(first, last + 1);

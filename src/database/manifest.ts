@@ -16,7 +16,7 @@ export interface TableDigest {
 /** Rows that one step reads. */
 const ROWS_PER_STEP = 500;
 
-/** A service fills the index of words, and the manifest cannot contain itself. */
+/** The index of words follows from the messages, and the manifest cannot contain itself. */
 const TABLES = query(
   `SELECT coalesce(name, '') FROM sqlite_schema
    WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'log\\_words%' ESCAPE '\\'

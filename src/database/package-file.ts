@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import type { Steps } from '../turns.ts';
 import { type Reader, prepareOnce } from './database.ts';
+import { indexInSteps } from './log-words.ts';
 import { digestTable, listedTables } from './manifest.ts';
 import { migrate } from './migrate.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -33,6 +34,7 @@ export function* makePackage(
     const dropped = dropIndexesAndTriggers(connection);
     yield* fill(file);
     for (const sql of dropped) connection.exec(sql);
+    yield* indexInSteps(file.reader); // a view writes nothing
     yield* writeManifest(file);
     checkReferences(connection);
     connection.exec('COMMIT');

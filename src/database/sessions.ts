@@ -5,6 +5,7 @@ import type { Money } from '../money.ts';
 import type { Database } from './database.ts';
 import { storeDigests } from './digests.ts';
 import { type Evidence, marksIn, storeEvidence } from './evidence.ts';
+import { indexNewest, newestRow } from './log-words.ts';
 import { query, text } from './rows.ts';
 
 /** One model on one date of one job. */
@@ -73,7 +74,7 @@ export function insertSession(
   return Number(inserted.lastInsertRowid);
 }
 
-/** Appends to the reasoning log, whose messages are counted from 0; within the caller's transaction. */
+/** Appends to the reasoning log, whose messages are counted from 0, and to its index of words; within the caller's transaction. */
 export function appendMessages(
   database: Database,
   sessionId: number,
@@ -85,6 +86,7 @@ export function appendMessages(
      SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10
      WHERE ?2 = 0 OR EXISTS (SELECT 1 FROM reasoning_logs WHERE session_id = ?1 AND message_index = ?2 - 1)`,
   );
+  const before = newestRow(database);
   messages.forEach((message, offset) => {
     const {
       role,
@@ -101,6 +103,7 @@ export function appendMessages(
     );
     assert.equal(changes, 1, 'messages continue where the reasoning log ends');
   });
+  indexNewest(database, before + 1);
 }
 
 /** What is committed at the end of a completed model-day. */

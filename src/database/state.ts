@@ -1,4 +1,4 @@
-import type { Database } from './database.ts';
+import type { Database, Reader } from './database.ts';
 import { integer, query } from './rows.ts';
 
 const ANY_JOB = query('SELECT 1 FROM jobs LIMIT 1', [integer]);
@@ -16,7 +16,11 @@ export function isDatabaseHealthy(database: Database): boolean {
 const OTHERS_CHANGES = query('PRAGMA data_version', [integer]);
 const OWN_CHANGES = query('SELECT total_changes()', [integer]);
 
-/** A text that changes whenever anything in the database does, through this connection or any other. */
-export function contentVersion(database: Database): string {
+/**
+ * A text that changes whenever anything in the database does, through this connection or any other. Of a moment: that of its
+ * database now, which is not newer than what a moment shows that has read nothing yet.
+ */
+export function contentVersion(reader: Reader): string {
+  const database = reader.source ?? reader;
   return `${OTHERS_CHANGES.one(database)} ${OWN_CHANGES.one(database)} ${database.reopened?.() ?? 0}`;
 }

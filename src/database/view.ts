@@ -1,9 +1,10 @@
+import assert from 'node:assert/strict';
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { ServiceError } from '../domain.ts';
 import { type Database, type Reader, prepareOnce } from './database.ts';
 import { type Access, openReadOnly } from './read-only.ts';
-import { searchTables } from './search-tables.ts';
+import { type Readings, momentOf } from './moment.ts';
 import { realPathOf } from './storage/file.ts';
 
 /** A connection that nothing uses for this long is closed: SQLite removes a log only when its last connection is closed. */
@@ -15,9 +16,8 @@ const READ_BY_LOG = 2;
 
 /**
  * A database that is shown and never changed: neither the file nor what lies beside it, whether or not a service runs on it. What
- * such a service commits appears. Only the index of words is written, in a temporary table of this connection. Throws a
- * `ServiceError` (`storage_fault`) for a file that is missing, unreadable, or not a database of this version (an `OlderSchema` for
- * one of an earlier program); statements throw it when the file is lost later.
+ * such a service commits appears. Throws a `ServiceError` (`storage_fault`) for a file that is missing, unreadable, or not a database
+ * of this version (an `OlderSchema` for one of an earlier program); statements throw it when the file is lost later.
  */
 export function openView(path: string, { idleMs = IDLE_MS }: { idleMs?: number } = {}): Database {
   const file = realPathOf(path);
@@ -38,20 +38,38 @@ export function openView(path: string, { idleMs = IDLE_MS }: { idleMs?: number }
     isUsed = false;
   };
   const timer = setInterval(closeWhenIdle, idleMs).unref();
-  return {
+  const readings = readingsOf(path, file);
+  const view: Database = {
     path,
     statement: (sql, rows) => current().statement(sql, rows),
     reopened: () => reopened,
-    write: async (work, { signal } = {}) => {
-      signal?.throwIfAborted();
-      return writeTemporarily(current().connection, work);
-    },
+    write: () => assert.fail('a view writes nothing'),
     probe: () => null,
     storageFault: () => null,
+    moment: () => momentOf(view, readings),
     close() {
       clearInterval(timer);
       open.close();
     },
+  };
+  return view;
+}
+
+/** A connection for each response. A file that was opened as one that never changes must not change while it is read. */
+function readingsOf(path: string, file: string): Readings {
+  return {
+    take() {
+      const { connection, statement, access, key } = openNow(path, file, { isOneState: true });
+      return {
+        connection,
+        statement(sql, rows) {
+          if (access === 'immutable=1' && stateOf(path, file) !== key)
+            throw new ServiceError('storage_fault', `The file ${path} changed while a response was read from it; ask again`);
+          return statement(sql, rows);
+        },
+      };
+    },
+    giveBack: ({ connection }) => connection.close(),
   };
 }
 
@@ -65,12 +83,13 @@ interface Connection {
 }
 
 /** Opens it as its present state allows. */
-function openNow(path: string, file: string): Connection {
+function openNow(path: string, file: string, { isOneState = false } = {}): Connection {
   let key = '';
-  const { connection, access } = openReadOnly(path, () => {
+  const lookAt = (): Access => {
     key = stateOf(path, file);
     return accessTo(file);
-  });
+  };
+  const { connection, access } = openReadOnly(path, lookAt, { isOneState });
   const close = () => void (connection.isOpen && connection.close());
   return { connection, statement: prepareOnce(connection), access, key, close };
 }
@@ -105,20 +124,4 @@ function isReadByLog(file: string): boolean {
     closeSync(descriptor);
   }
   return byte[0] === READ_BY_LOG;
-}
-
-/** The tables of the search, for this connection only: they hide those of the file, and SQLite keeps them elsewhere. */
-const TEMPORARY_TABLES = searchTables.replaceAll(/TABLE (?=log_words)/g, 'TABLE IF NOT EXISTS temp.');
-
-/** Runs work that writes to the tables of the search. */
-function writeTemporarily<Result>(connection: DatabaseSync, work: () => Result): Result {
-  connection.exec(TEMPORARY_TABLES);
-  connection.exec('BEGIN');
-  try {
-    const result = work();
-    connection.exec('COMMIT');
-    return result;
-  } finally {
-    if (connection.isTransaction) connection.exec('ROLLBACK');
-  }
 }

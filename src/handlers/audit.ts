@@ -51,12 +51,13 @@ const running = new WeakMap<Database, RunningAudit>();
 
 /** Recomputes the ledgers and reports what does not add up; 200 whatever it finds. */
 export function audit(context: AuditContext): ResponseBody {
-  const shared = running.get(context.database) ?? start(context);
+  const database = context.database.source ?? context.database;
+  const shared = running.get(database) ?? start({ ...context, database });
   shared.clients += 1;
   const stop = () => {
     shared.clients -= 1;
     if (shared.clients > 0) return;
-    running.delete(context.database); // the next client starts a new one
+    running.delete(database); // the next client starts a new one
     shared.end.abort();
   };
   return { text: shared.text, stop };

@@ -83,7 +83,9 @@ export function holdings(
 
 /** Null between steps. */
 function* closings(database: Database, filters: ReturnType<typeof filtersOf>): Generator<Closing | null> {
-  for (const sessions of committedSessions(database, filters, lastChange(database))) {
+  const at = lastChange(database);
+  database.settle?.(); // what is committed never changes
+  for (const sessions of committedSessions(database, filters, at)) {
     yield null;
     for (let start = 0; start < sessions.length; start += CLOSINGS_PER_STEP) {
       const slice = sessions.slice(start, start + CLOSINGS_PER_STEP);

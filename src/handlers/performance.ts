@@ -136,6 +136,7 @@ function* curveRows(context: Context, query: Query): Generator<Cell[] | null> {
 function* tradeRows({ database }: Context, query: Query): Generator<Cell[] | null> {
   const { choice } = yield* readChoice(database, query);
   const models = choice.models ?? (query.model === undefined ? modelsWithSessions(database) : [query.model]);
+  database.settle?.(); // from here on only committed model-days are read, which never change
   for (const model of models) {
     for (const sessions of chosenBatches({ ...choice, models: [model] })) {
       yield null;

@@ -1,4 +1,4 @@
-import type { Database } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import { contentVersion } from '../database/state.ts';
 
 interface Limits {
@@ -9,7 +9,7 @@ interface Limits {
 }
 
 interface Remembered {
-  database: Database;
+  database: Reader;
   version: string;
   body: string | readonly string[];
 }
@@ -25,7 +25,8 @@ const MAX_WHOLE_LENGTH = 512 * 1024;
 export function rememberResponses({ most, maxLength }: Limits) {
   const kept = new Map<string, Remembered>();
   const keep = (key: string, entry: Remembered) => keepLast(kept, key, entry, most);
-  return (database: Database, key: string, compute: () => Iterable<string>): string | Iterable<string> => {
+  return (reader: Reader, key: string, compute: () => Iterable<string>): string | Iterable<string> => {
+    const database = reader.source ?? reader;
     const version = contentVersion(database);
     const known = kept.get(key);
     if (known?.version === version && known.database === database) {
@@ -42,8 +43,9 @@ export function rememberResponses({ most, maxLength }: Limits) {
  * the function returned takes a key and how its text is read, and returns the text, read or kept.
  */
 export function rememberTexts({ most, maxLength }: Limits) {
-  const kept = new Map<string, { database: Database; opened: number; text: string }>();
-  return (database: Database, key: string, read: () => string): string => {
+  const kept = new Map<string, { database: Reader; opened: number; text: string }>();
+  return (reader: Reader, key: string, read: () => string): string => {
+    const database = reader.source ?? reader;
     const known = kept.get(key);
     const opened = database.reopened?.() ?? 0;
     const text = known?.database === database && known.opened === opened ? known.text : read();

@@ -36,19 +36,14 @@ const statuses: Partial<Record<ErrorCode, number>> = {
   key_reused: 422,
 };
 
-/** The errors that the log has to explain: their responses name the place in it. */
-const LOGGED: ReadonlySet<ErrorCode> = new Set(['storage_fault', 'search_unavailable']);
-
 /** The response to an error that its message explains; null for a bug or a fault, which `loggedError` responds to. */
 export function httpErrorOf(error: unknown): HttpError | null {
   if (error instanceof HttpError) return error;
-  if (!(error instanceof ServiceError) || LOGGED.has(error.code)) return null;
+  if (!(error instanceof ServiceError) || error.code === 'storage_fault') return null;
   return new HttpError(statuses[error.code] ?? 500, error.message);
 }
 
 /** The response to a bug or a fault, with the reference that finds it in the log; of a bug it says nothing else. */
 export function loggedError(error: unknown, reference: string): HttpError {
-  if (error instanceof ServiceError && error.code === 'search_unavailable')
-    return new HttpError(503, `${error.message} (reference ${reference})`);
   return new HttpError(500, `Internal server error: ${storageFaultOf(error) ?? 'unexpected failure'} (reference ${reference})`);
 }

@@ -22,6 +22,12 @@ export interface HttpLimits {
   heartbeatMs: number;
   /** Responses in progress that are longer than a chunk, or take more than a few slices to make. More are a 503. */
   maxLongResponses: number;
+  /** Responses that read the database at once, each by a connection of its own; further ones wait. More than the long ones. */
+  maxReadings: number;
+  /** How far a response that holds a state of the database is made ahead of its client. */
+  maxAheadBytes: number;
+  /** How long such a response may wait for its client in all; then it is cut off, because SQLite's log grows meanwhile. */
+  maxHeldMs: number;
   /** How often the first two of these times are checked. */
   checkIntervalMs: number;
   /** Further connections are closed at once. */
@@ -42,6 +48,9 @@ export const httpLimits: HttpLimits = {
   stalledTimeoutMs: 60_000,
   heartbeatMs: 10_000,
   maxLongResponses: 64,
+  maxReadings: 96,
+  maxAheadBytes: 4 * 1024 * 1024,
+  maxHeldMs: 120_000,
   checkIntervalMs: 1_000,
   maxConnections: 1_000,
   maxPipelinedRequests: 20,

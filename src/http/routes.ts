@@ -134,7 +134,7 @@ export const routes: readonly Route[] = [
     errors: {
       400: 'The start date is after the end date.',
       404: 'There is no such job.',
-      503: `${BUSY[503]} Or the index has to be extended and the database cannot be written: the detail says why.`,
+      ...BUSY,
     },
     handle: search,
   },

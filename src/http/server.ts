@@ -11,10 +11,11 @@ import { HttpError, httpErrorOf, loggedError } from './http-error.ts';
 import { type HttpLimits, httpLimits } from './limits.ts';
 import { chooseFormat, prefersHtml } from './negotiate.ts';
 import { type BuiltPages, type PageRoute, type Pages, createPages } from './pages.ts';
+import { type Readings, createReadings } from './readings.ts';
 import { sendJson } from './reply.ts';
 import { type Match, type Router, createRouter } from './router.ts';
 import { type Route, routes } from './routes.ts';
-import { type LongResponses, createLongResponses, sendBody } from './stream.ts';
+import { type LongResponses, type Reading, createLongResponses, sendBody } from './stream.ts';
 import { type Target, checkMessage, isReadable, readTarget } from './target.ts';
 import { validateBody, validateHeaders, validateQuery } from './validate.ts';
 
@@ -42,6 +43,7 @@ interface Site {
   sendMissing: Pages['sendMissing'];
   connections: Connections;
   long: LongResponses;
+  readings: Readings;
 }
 
 /** Builds the HTTP server; it is not listening yet. */
@@ -66,6 +68,7 @@ export function createHttpServer(context: Context, { accessTokens, pages, limits
     sendMissing,
     connections: watchConnections(server, context, limits),
     long: createLongResponses(limits),
+    readings: createReadings(context.database, limits),
   };
   const onRequest = (expects: Exchange['expects']) => (request: IncomingMessage, response: ServerResponse) => {
     // The client may hold its body back, which would make the start of the next request uncertain.
@@ -145,8 +148,21 @@ async function serveWithBody(site: Site, exchange: Exchange, { route, params, qu
   await serve(site, exchange, route, checkInput(route, exchange.request, { params, query, json }));
 }
 
-function serve({ context, long }: Site, { response }: Exchange, route: Route, input: Input): Promise<void> | undefined {
-  const options = { long, headers: route.hasTable ? VARIES_BY_ACCEPT : NO_HEADERS };
+/** A response that is read is made of one moment, whatever is committed meanwhile; only a health check is about now. */
+function serve(site: Site, exchange: Exchange, route: Route, input: Input): Promise<void> | undefined {
+  const { context, readings, limits } = site;
+  if (route.method !== 'GET' || route.isPublic) return handle(site, exchange, { route, input, context });
+  return readings.during((moment) =>
+    handle(site, exchange, { route, input, context: { ...context, database: moment }, reading: { moment, ...limits } }),
+  );
+}
+
+function handle(
+  { long }: Site,
+  { response }: Exchange,
+  { route, input, context, reading }: { route: Route; input: Input; context: Context; reading?: Reading },
+): Promise<void> | undefined {
+  const options = { long, headers: route.hasTable ? VARIES_BY_ACCEPT : NO_HEADERS, ...(reading && { reading }) };
   const body = route.handle(context, input);
   return body instanceof Promise ? body.then((text) => sendBody(response, text, options)) : sendBody(response, body, options);
 }

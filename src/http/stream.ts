@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Moment } from '../database/reader.ts';
 import type { LateBody, ResponseBody, Table } from '../handlers/handler.ts';
 import { SLICE_MS, nextTurn } from '../turns.ts';
 import { type Outlet, codingFor, codingHeaders, openOutlet } from './compress.ts';
@@ -45,10 +46,18 @@ export function createLongResponses(limits: StreamLimits): LongResponses {
 interface SendOptions {
   long: LongResponses;
   headers: readonly string[];
+  /** What the response is made of; absent for one that reads nothing. */
+  reading?: Reading;
+}
+
+/** A moment of the database, and how long it may wait for a client. */
+export interface Reading extends Pick<HttpLimits, 'maxAheadBytes' | 'maxHeldMs'> {
+  moment: Moment;
 }
 
 /** Sends a response with status 200. A short text is handed to Node at once; otherwise the promise resolves when all is. */
 export function sendBody(response: ServerResponse, body: ResponseBody, options: SendOptions): Promise<void> | undefined {
+  if (typeof body === 'string') options.reading?.moment.close();
   if (typeof body === 'string' && body.length <= STREAM_CHUNK_LENGTH) return void sendJson(response, 200, body, options.headers);
   if (typeof body === 'string') return sendPieces(response, chunksOf(body), options);
   return 'stop' in body ? sendLate(response, body, options) : sendPieces(response, body, options);
@@ -64,13 +73,14 @@ function* chunksOf(text: string): Generator<string> {
 }
 
 /**
- * Sends a response piece by piece, made in slices and no faster than the client reads it; a short one in one go. An error
- * before the first chunk is full can still become an error response. When the client leaves, making it stops.
+ * Sends a response piece by piece, made in slices and no faster than the client reads it; a short one in one go. One that holds a
+ * state of the database is made ahead of its client, and cut off if that client is too slow all the same. An error before the first
+ * chunk is full can still become an error response. When the client leaves, making it stops.
  */
 export async function sendPieces(
   response: ServerResponse,
   body: Iterable<string> | Table,
-  { long, headers }: SendOptions,
+  { long, headers, reading }: SendOptions,
 ): Promise<void> {
   const { type, lines } = 'lines' in body ? { type: tableType(body), lines: body.lines } : { type: JSON_TYPE, lines: body };
   const pieces = lines[Symbol.iterator]();
@@ -78,7 +88,7 @@ export async function sendPieces(
     const first = await begin(pieces);
     if (first.isLast) return sendText(response, 200, { type, text: first.text, headers });
     const head = [...type, ...SAFETY_HEADERS, ...headers];
-    await long.during(() => sendChunks(response, { pieces, first, head }, long.limits));
+    await long.during(() => sendChunks(response, { pieces, first, head, reading }, long.limits));
   } finally {
     pieces.return?.();
   }
@@ -114,10 +124,10 @@ function fill(pieces: Iterator<string>, before: string, sliceEnd: number): Chunk
 
 async function sendChunks(
   response: ServerResponse,
-  { pieces, first, head }: { pieces: Iterator<string>; first: Chunk; head: string[] },
+  { pieces, first, head, reading }: { pieces: Iterator<string>; first: Chunk; head: string[]; reading: Reading | undefined },
   { heartbeatMs }: StreamLimits,
 ): Promise<void> {
-  const drained = watchClient(response);
+  const mayGoOn = paceOf(response, reading);
   let outlet: Outlet | undefined;
   let { text, isLast, sliceEnd } = first;
   let beatAt = performance.now();
@@ -126,8 +136,11 @@ async function sendChunks(
     if (text.length >= STREAM_CHUNK_LENGTH || isLast || (isDue && text !== '')) {
       outlet ??= openLong(response, head);
       if (response.req.method === 'HEAD') isLast = true;
-      if (isLast) return outlet.end(text);
-      if (!outlet.sink.write(text)) await drained(outlet);
+      if (isLast) {
+        reading?.moment.close();
+        return outlet.end(text);
+      }
+      if (!outlet.sink.write(text)) await mayGoOn(outlet);
       text = '';
     }
     if (isDue) {
@@ -141,6 +154,27 @@ async function sendChunks(
     }
     ({ text, isLast } = fill(pieces, text, sliceEnd));
   }
+}
+
+/**
+ * Returns a function that resolves when more of a response may be made: when its client has read what was written or, while the
+ * response holds a state of the database, when not too much is written ahead. Cuts the response off after waiting too long with
+ * that state held.
+ */
+function paceOf(response: ServerResponse, reading: Reading | undefined): (outlet: Outlet) => Promise<void> {
+  const drained = watchClient(response);
+  let leftMs = reading?.maxHeldMs ?? Infinity;
+  return async (outlet) => {
+    if (!reading?.moment.isHeld()) return drained(outlet);
+    const { sink } = outlet;
+    const waiting = response.writableLength + (sink === response ? 0 : sink.writableLength);
+    if (waiting < reading.maxAheadBytes) return;
+    const beganAt = performance.now();
+    const timer = setTimeout(() => response.destroy(), leftMs);
+    await drained(outlet);
+    clearTimeout(timer);
+    leftMs = Math.max(0, leftMs - (performance.now() - beganAt));
+  };
 }
 
 /** Begins a long response, in the coding that its client prefers. A response to HEAD has no body, so nothing to compress. */
@@ -158,7 +192,7 @@ function openLong(response: ServerResponse, head: readonly string[]): Outlet {
 export async function sendLate(
   response: ServerResponse,
   { text, stop }: LateBody,
-  { long, headers }: SendOptions,
+  { long, headers, reading }: SendOptions,
 ): Promise<void> {
   text.catch(() => {}); // it may fail before it is awaited
   response.once('close', stop);
@@ -166,6 +200,7 @@ export async function sendLate(
     await long.during(async () => {
       const head = [...JSON_TYPE, ...SAFETY_HEADERS, ...headers];
       const { json, outlet } = await beatUntil(text, response, { head, heartbeatMs: long.limits.heartbeatMs });
+      reading?.moment.close();
       if (outlet !== undefined) await outlet.end(json);
       else if (json.length <= STREAM_CHUNK_LENGTH) sendJson(response, 200, json, headers);
       else await openLong(response, head).end(json);

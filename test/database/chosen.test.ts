@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { fillWithModelDays } from '../../bench/large-database.ts';
-import { SESSIONS_PER_STEP, committedSessions, lastChange, visibleSessions } from '../../src/database/chosen.ts';
+import { SESSIONS_PER_STEP, committedSessions, lastChange, sessionsNow, visibleSessions } from '../../src/database/chosen.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { migrateTo } from '../support/migrate-to.ts';
 import { sessionPieces } from '../../src/database/records/reasoning.ts';
@@ -128,7 +128,7 @@ test('reasoning shows the sessions that ran or had failed in that state, for mod
   database.statement(`UPDATE trading_sessions SET active_from = NULL, active_to = NULL WHERE status = 'failed'`).run();
   const running = insert('model-1', 'running');
   insert('model-2', 'failed');
-  const answer = visibleSessions(database, { startDate: '2015-01-06' }, lastChange(database));
+  const answer = visibleSessions(database, { startDate: '2015-01-06' }, sessionsNow(database));
   const seen = answer.next().value.map(({ sessionId }: { sessionId: number }) => sessionId);
   // Meanwhile the running one is committed, a new attempt at it begins, and model-3's session is replaced.
   database.statement(`UPDATE trading_sessions SET status = 'active', completed_at = 't' WHERE session_id = ?`).run(running);

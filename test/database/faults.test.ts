@@ -5,7 +5,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { openDatabase } from '../../src/database/database.ts';
+import { type Database, openDatabase } from '../../src/database/database.ts';
 import { contentVersion, isDatabaseHealthy } from '../../src/database/state.ts';
 import { storageFaultOf } from '../../src/database/storage/faults.ts';
 import { watchFiles } from '../../src/database/storage/guard.ts';
@@ -181,7 +181,7 @@ test('files found in their places are looked for again after 10 ms, missing ones
   const path = join(temporaryFolder(t), 'jobs.db');
   const connection = new DatabaseSync(path);
   t.after(() => connection.close());
-  const guard = watchFiles(path, connection, () => {});
+  const guard = watchFiles(path, connection, { onRepair: () => {} });
   assert.equal(guard.isWhole(1_000), true);
   renameSync(path, `${path}.away`);
   assert.deepEqual([1_009, 1_010, 1_011].map((now) => guard.isWhole(now)), [true, false, false]);
@@ -257,6 +257,30 @@ test('a removed log is not saved while a response is being read', (t) => {
   assert.equal([...rows].length, 49);
   add('NEW');
   assert.equal(barsOnDisk(), 51);
+  database.close();
+});
+
+test('a removed log is saved though responses were read before, and one that is read meanwhile begins no other log', (t) => {
+  const { path, database, repairs, add, barsOnDisk } = withBars(t, 50);
+  const countIn = (moment: Database) => moment.statement('SELECT count(*) AS count FROM price_data').get()?.['count'];
+  const read = () => {
+    const moment = database.moment();
+    const count = countIn(moment);
+    moment.close();
+    return count;
+  };
+  assert.equal(read(), 50); // its connection waits for the next response
+  const begun = database.moment();
+  assert.equal(countIn(begun), 50);
+  for (const suffix of ['-wal', '-shm']) rmSync(path + suffix);
+  begun.close();
+  const late = [database.moment(), database.moment(), database.moment()];
+  assert.deepEqual(late.map(countIn), [50, 50, 50]);
+  assert.equal(existsSync(`${path}-wal`), false);
+  assert.throws(() => add('NEW'), { code: 'storage_fault' }, 'responses are being read');
+  for (const moment of late) moment.close();
+  add('NEW');
+  assert.deepEqual([read(), barsOnDisk(), repairs.length], [51, 51, 1]);
   database.close();
 });
 

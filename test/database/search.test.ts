@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { backupDatabase } from '../../src/database/backup.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
-import { firstIndexed, indexDownFrom, newestRow } from '../../src/database/log-words.ts';
+import { clearIndex, indexAll, indexDownFrom, newestRow } from '../../src/database/log-words.ts';
 import { searchLogs } from '../../src/database/records/search.ts';
 import { appendMessages } from '../../src/database/sessions.ts';
 import { phrasesOf } from '../../src/search-text.ts';
@@ -145,7 +145,9 @@ test('whatever is logged, committed, replaced, removed or renumbered, a search f
           assert.deepEqual(await searched(database, event.words, limit, options), expected);
         }
       }
-      assert.deepEqual(rowsOf(database, NOT_INDEXED), [], 'a search to the end indexes everything');
+      await indexAll(database, NEVER);
+      assert.deepEqual(rowsOf(database, NOT_INDEXED), [], 'everything is indexed in the end');
+      assert.deepEqual(await searched(database, ['apple'], limit), scanned(database, ['apple']));
       database.statement(`INSERT INTO log_words (log_words) VALUES ('integrity-check')`).run();
     }),
     { numRuns: runs(40, 2_000), examples: HARD.map((events) => [events, 1]) },
@@ -199,7 +201,21 @@ test('a search stops when its client disconnects', async (t) => {
   const isStopped = assert.rejects(searchLogs(database, search, end), { name: 'AbortError' });
   end.abort();
   await isStopped;
-  assert.equal(firstIndexed(database, newestRow(database)), null);
   assert.equal((await searchLogs(database, search, NEVER)).messages.length, 5);
-  assert.equal(firstIndexed(database, newestRow(database)), 1);
+});
+
+test('messages are indexed with the transaction that logs them; what is not indexed is found, and indexed until the service stops', async (t) => {
+  const database = (await fourDays()).database as CommandDatabase;
+  t.after(() => database.close());
+  assert.deepEqual(rowsOf(database, NOT_INDEXED), []);
+  const [[rows]] = rowsOf(database, 'SELECT count(*) FROM reasoning_logs') as [[number]];
+  database.transaction(() => clearIndex(database));
+  const changes = rowsOf(database, 'SELECT total_changes()');
+  assert.equal((await searched(database, ['executed'], 9)).length, 5);
+  assert.deepEqual(rowsOf(database, 'SELECT total_changes()'), changes, 'a search writes nothing');
+  await assert.rejects(indexAll(database, { signal: AbortSignal.abort() }), { name: 'AbortError' });
+  assert.equal(rowsOf(database, NOT_INDEXED).length, rows);
+  await indexAll(database, NEVER);
+  assert.deepEqual(rowsOf(database, NOT_INDEXED), []);
+  assert.equal((await searched(database, ['executed'], 9)).length, 5);
 });

@@ -23,8 +23,8 @@ const RECORD_COUNTS = query(
 );
 
 /**
- * The positions of some sessions in portions of at most RECORDS_PER_STEP. A session without positions has an empty portion,
- * because it may be committed before that is read.
+ * The positions of some sessions in portions of at most RECORDS_PER_STEP. A session without positions, which has failed, has an
+ * empty portion.
  */
 export function* portionsOf(database: Reader, sessions: readonly { sessionId: number }[]): Generator<Portion> {
   let whole: number[] = [];
@@ -116,7 +116,9 @@ export function* resultRows(database: Database, filters: SessionFilters): Genera
 
 /** The rows of a query over PORTION, at most RECORDS_PER_STEP at a time; none after a step that only finds sessions. */
 function* stepByStep<Row>(database: Database, records: Query<Row>, filters: SessionFilters): Generator<readonly Row[]> {
-  for (const sessions of committedSessions(database, filters, lastChange(database))) {
+  const at = lastChange(database);
+  database.settle?.(); // what is committed never changes
+  for (const sessions of committedSessions(database, filters, at)) {
     yield [];
     for (const portion of portionsOf(database, sessions)) yield records.all(database, ...portion.values);
   }

@@ -1,11 +1,19 @@
-import { ServiceError, messageRoles } from '../../domain.ts';
+import { messageRoles } from '../../domain.ts';
 import { type Excerpt, type Phrase, excerptOf } from '../../search-text.ts';
 import { SLICE_MS, nextTurn } from '../../turns.ts';
 import { boundsOf } from '../chosen.ts';
-import type { Database } from '../database.ts';
-import { blockStart, clearIndex, expressionFor, firstIndexed, indexDownFrom, isMisplaced, newestRow, searchedTexts } from '../log-words.ts';
+import type { Reader } from '../database.ts';
+import {
+  IS_SEARCHED,
+  blockStart,
+  expressionFor,
+  firstIndexed,
+  firstNotIndexed,
+  isMisplaced,
+  newestRow,
+  searchedTexts,
+} from '../log-words.ts';
 import { type RowOf, integer, oneOf, orNull, query, text } from '../rows.ts';
-import { storageFaultOf } from '../storage/faults.ts';
 import type { DecisionFilters } from './decision-days.ts';
 
 /** How long a search may take; then it returns what it has found, and where the next one continues. */
@@ -13,26 +21,37 @@ const LONGEST_SEARCH_MS = 3_000;
 /** What one statement returns at most: bounds how long other requests wait for it. */
 const HITS_PER_STEP = 200;
 
+const MESSAGE_COLUMNS = `log.rowid AS row, session_id AS sessionId, job_id AS jobId, model, date, status,
+     message_index AS messageIndex, role, tool_name AS toolName, timestamp`;
+const MESSAGE_SHAPE = {
+  row: integer,
+  sessionId: integer,
+  jobId: text,
+  model: text,
+  date: text,
+  status: text,
+  messageIndex: integer,
+  role: oneOf(messageRoles),
+  toolName: orNull(text),
+  timestamp: text,
+} as const;
+
 const HITS = query(
-  `SELECT log.rowid AS row, session_id AS sessionId, job_id AS jobId, model, date, status, message_index AS messageIndex, role,
-     tool_name AS toolName, timestamp
+  `SELECT ${MESSAGE_COLUMNS}
    FROM log_words CROSS JOIN reasoning_logs AS log ON log.rowid = log_words.rowid CROSS JOIN trading_sessions USING (session_id)
    WHERE log_words MATCH ?1 AND log_words.rowid BETWEEN ?2 AND ?3 AND status <> 'opening'
    ORDER BY log_words.rowid DESC LIMIT ${HITS_PER_STEP}`,
-  {
-    row: integer,
-    sessionId: integer,
-    jobId: text,
-    model: text,
-    date: text,
-    status: text,
-    messageIndex: integer,
-    role: oneOf(messageRoles),
-    toolName: orNull(text),
-    timestamp: text,
-  },
+  MESSAGE_SHAPE,
 );
 type Hit = RowOf<typeof HITS>;
+
+/** Messages that may or may not contain anything, where there is no index. */
+const MESSAGES = query(
+  `SELECT ${MESSAGE_COLUMNS} FROM reasoning_logs AS log CROSS JOIN trading_sessions USING (session_id)
+   WHERE log.rowid BETWEEN ?1 AND ?2 AND ${IS_SEARCHED} AND status <> 'opening'
+   ORDER BY log.rowid DESC LIMIT ${HITS_PER_STEP}`,
+  MESSAGE_SHAPE,
+);
 
 const COMPLETED = query(`SELECT 1 FROM trading_sessions WHERE model = ? AND date = ? AND status = 'active'`, [integer]);
 
@@ -57,16 +76,15 @@ export interface Search {
 }
 
 /**
- * The messages that contain every phrase, newest first, of the sessions that /reasoning shows. Works in slices, and indexes
- * what is not in the index yet. Rejects with a `ServiceError` (`search_unavailable`) if the index has to grow while the database
- * cannot be written; with the signal's reason once that is aborted.
+ * The messages that contain every phrase, newest first, of the sessions that /reasoning shows. Works in slices. Only reads: messages
+ * that are not in the index are looked at one by one. Rejects with the signal's reason once that is aborted.
  */
 export async function searchLogs(
-  database: Database,
+  database: Reader,
   search: Search,
   { signal, longestMs = LONGEST_SEARCH_MS }: { signal: AbortSignal; longestMs?: number },
 ): Promise<SearchResult> {
-  if (isMisplaced(database)) await extend(database, () => clearIndex(database), signal);
+  const hasIndex = !isMisplaced(database);
   const pause = pauses(signal);
   const end = performance.now() + longestMs;
   const messages: FoundMessage[] = [];
@@ -74,9 +92,12 @@ export async function searchLogs(
   while (place > 1) {
     await pause();
     const top = place - 1;
-    const first = firstIndexed(database, top) ?? (await extend(database, () => indexDownFrom(database, top), signal));
-    const low = Math.max(first, blockStart(top));
-    const hits = HITS.all(database, expressionFor(search.phrases, top), low, top);
+    const first = hasIndex ? firstIndexed(database, top) : null;
+    const low = first === null ? (hasIndex ? firstNotIndexed(database, top) : 1) : Math.max(first, blockStart(top));
+    const hits =
+      first === null
+        ? MESSAGES.all(database, low, top)
+        : HITS.all(database, expressionFor(search.phrases, top), low, top);
     for (const hit of hits) {
       if (!isChosen(database, hit, search.filters)) continue;
       await pause();
@@ -92,18 +113,6 @@ export async function searchLogs(
   return { messages, nextBefore: null };
 }
 
-/** Changes the index. Only then does a search need a database that can be written. */
-async function extend<Result>(database: Database, work: () => Result, signal: AbortSignal): Promise<Result> {
-  try {
-    return await database.write(work, { signal });
-  } catch (error) {
-    const fault = storageFaultOf(error);
-    if (fault === null) throw error;
-    const message = `Cannot extend the index of words. ${fault}. Search again when GET /health reports healthy`;
-    throw new ServiceError('search_unavailable', message, { cause: error });
-  }
-}
-
 /** Lets other work run when a slice of time is over. */
 function pauses(signal: AbortSignal): () => Promise<void> {
   let end = 0;
@@ -115,13 +124,13 @@ function pauses(signal: AbortSignal): () => Promise<void> {
   };
 }
 
-/** Null for a message that another program has changed since it was indexed. */
-function foundIn(database: Database, hit: Hit, phrases: readonly Phrase[]): FoundMessage | null {
+/** Null for a message that does not contain them: one without an index, or that another program has changed since it was indexed. */
+function foundIn(database: Reader, hit: Hit, phrases: readonly Phrase[]): FoundMessage | null {
   const excerpt = excerptOf(searchedTexts(database, hit.row), phrases);
   return excerpt === null ? null : { ...hit, ...excerpt };
 }
 
-function isChosen(database: Database, { jobId, model, date, status }: Hit, filters: Search['filters']): boolean {
+function isChosen(database: Reader, { jobId, model, date, status }: Hit, filters: Search['filters']): boolean {
   if (filters.jobId !== undefined && jobId !== filters.jobId) return false;
   if (filters.models !== undefined && !filters.models.includes(model)) return false;
   const [start, end] = boundsOf(filters);

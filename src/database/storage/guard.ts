@@ -28,26 +28,34 @@ export interface Guard {
   check(): void;
   /** Whether every file is in its place, or was a few milliseconds ago. `now` is in milliseconds, of any origin. */
   isWhole(now?: number): boolean;
+  /** As `isWhole`, but without the few milliseconds: a connection that is opened beside a lost log begins another one. */
+  isWholeNow(): boolean;
 }
 
 /** The guard of a database without a file. */
-export const noGuard: Guard = { check() {}, isWhole: () => true };
+export const noGuard: Guard = { check() {}, isWhole: () => true, isWholeNow: () => true };
 
 /**
  * Watches the files of an open connection. Writes to an unlinked file are silently lost when the process ends, and if two
- * programs have a log each, one overwrites the other's writes.
+ * programs have a log each, one overwrites the other's writes. `beforeRepair` closes what this program has open besides.
  */
-export function watchFiles(path: string, connection: DatabaseSync, onRepair: OnRepair): Guard {
+export function watchFiles(
+  path: string,
+  connection: DatabaseSync,
+  { onRepair, beforeRepair = () => {} }: { onRepair: OnRepair; beforeRepair?: () => void },
+): Guard {
   const place = realPathOf(path);
   const database = identityOf(path);
   let log = LOG_SUFFIXES.map((suffix) => identityOf(place + suffix));
   const isGone = () => isOther(path, database);
   const lostParts = () => LOG_SUFFIXES.filter((suffix, index) => isOther(place + suffix, log[index]));
+  const isWholeNow = () => !isGone() && lostParts().length === 0;
   let wholeUntil = 0;
   return {
+    isWholeNow,
     isWhole(now = performance.now()) {
       if (now < wholeUntil) return true;
-      const isWhole = !isGone() && lostParts().length === 0;
+      const isWhole = isWholeNow();
       if (isWhole) wholeUntil = now + LOOK_AGAIN_MS;
       return isWhole;
     },
@@ -56,6 +64,7 @@ export function watchFiles(path: string, connection: DatabaseSync, onRepair: OnR
       const lost = lostParts();
       if (lost.length === 0) return;
       if (lost.some((suffix) => identityOf(place + suffix) !== undefined)) throw storageFault(LOG_IS_REPLACED);
+      beforeRepair();
       saveLog(connection);
       log = LOG_SUFFIXES.map((suffix) => identityOf(place + suffix));
       onRepair(`The log of the database (${lost.join(', ')}) was removed while it was in use; what it held was saved`);

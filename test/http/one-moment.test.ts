@@ -1,0 +1,301 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { type TestContext, before, test } from 'node:test';
+import { type CommandDatabase, type Database, openDatabase } from '../../src/database/database.ts';
+import { insertJob } from '../../src/database/jobs.ts';
+import { clearIndex } from '../../src/database/log-words.ts';
+import { type ModelDay, appendMessages, commitSession, failSession, insertSession } from '../../src/database/sessions.ts';
+import { createHttpServer } from '../../src/http/server.ts';
+import { type HttpLimits, httpLimits } from '../../src/http/limits.ts';
+import { createLog } from '../../src/log.ts';
+import { money } from '../../src/money.ts';
+import { readSettings } from '../../src/settings.ts';
+import { runs } from '../support/long.ts';
+import { listenHere } from '../support/loopback.ts';
+import { richBooks } from '../support/rich-books.ts';
+import { temporaryFolder } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { openWire } from '../support/wire.ts';
+
+/** Every response that is read is of one moment, whatever is committed while it is made, and writes nothing. */
+
+/** A service beside whose responses another program writes. */
+interface Bench {
+  url: string;
+  /** Copies the database, from which responses are made from then on. */
+  renew(): CommandDatabase;
+  /** Called before each statement of a response, with its number. */
+  onStatement: (number: number) => void;
+  /** How many statements the responses have made since `renew`. */
+  statements(): number;
+  /** How many moments have not ended. */
+  open(): number;
+}
+
+let template: string;
+before(async (t) => {
+  template = join(temporaryFolder(t as TestContext), 'template.db');
+  const { database } = await richBooks(template);
+  const books = database as CommandDatabase;
+  // A job that runs, with a model-day that runs, one that will fail, and one that waits.
+  books.transaction(() => {
+    const runs = ['model-c', 'model-d'].map((model) => ({ model, startDate: '2025-01-07', family: 'family' }));
+    const dates = ['2025-01-07', '2025-01-08'];
+    const range = { startDate: '2025-01-07', endDate: '2025-01-08', dates, runs };
+    insertJob(books, { ...range, jobId: 'running', replaceExisting: false, agentConfig: configuration, createdAt: at(1), warnings: [] });
+    books.statement(`UPDATE jobs SET status = 'running', started_at = ? WHERE job_id = 'running'`).run(at(2));
+    begin(books, { jobId: 'running', model: 'model-c', date: '2025-01-07' });
+    begin(books, { jobId: 'running', model: 'model-d', date: '2025-01-07' });
+  });
+  configuration = JSON.parse(String(books.statement('SELECT agent_config FROM jobs').get()?.['agent_config']));
+  books.statement('UPDATE jobs SET agent_config = ?').run(JSON.stringify(configuration));
+  books.close();
+});
+let configuration: object = {};
+
+const at = (second: number) => `2020-02-01T00:00:${String(second).padStart(2, '0')}.000Z`;
+
+/** Starts a model-day from 10,000 dollars. */
+function begin(database: Database, modelDay: ModelDay): number {
+  const start = { startedFrom: null, initialCash: money(1e8), paysDividends: false, startedAt: at(3) };
+  const id = insertSession(database, modelDay, start);
+  const prompt = [{ role: 'system' as const, content: 'Trade.' }, { role: 'user' as const, content: 'Prices.' }];
+  appendMessages(database, id, { firstIndex: 0, messages: prompt, timestamp: at(3) });
+  appendMessages(database, id, { firstIndex: 2, messages: [{ role: 'assistant', content: 'I wait.' }], timestamp: at(4) });
+  return id;
+}
+
+function idOf(database: Database, { jobId, model, date }: ModelDay): number {
+  const sql = 'SELECT session_id FROM trading_sessions WHERE job_id = ? AND model = ? AND date = ? ORDER BY 1 DESC';
+  return Number(database.statement(sql).get(jobId, model, date)?.['session_id']);
+}
+
+function complete(database: Database, modelDay: ModelDay): void {
+  const session = { ...modelDay, sessionId: idOf(database, modelDay), steps: 1, totalMessages: 4 };
+  appendMessages(database, session.sessionId, { firstIndex: 3, messages: [{ role: 'assistant', content: 'done' }], timestamp: at(5) });
+  const cash = money(1e8);
+  const position = { symbol: null, amount: null, price: null, cash, portfolioValue: cash, dailyProfit: money(0), dailyReturnPct: 0 };
+  const positions = [{ actionId: 1, actionType: 'no_trade' as const, ...position, holdings: new Map() }];
+  const evidence = { prices: [], splits: [], dividends: [] };
+  const rest = { toolUsage: [], summary: 'done', note: null, wording: 1, completedAt: at(6) };
+  commitSession(database, session, { positions, evidence, ...rest });
+}
+
+function goOn(database: CommandDatabase): void {
+  begin(database, { jobId: 'running', model: 'model-c', date: '2025-01-08' });
+  complete(database, { jobId: 'running', model: 'model-c', date: '2025-01-08' });
+}
+
+function fail(database: CommandDatabase): void {
+  const modelDay = { jobId: 'running', model: 'model-d', date: '2025-01-07' };
+  const session = { ...modelDay, sessionId: idOf(database, modelDay), steps: 1, totalMessages: 3 };
+  failSession(database, session, { error: 'broken', completedAt: at(7) });
+}
+
+function replaceDay(database: CommandDatabase): void {
+  database.statement(`UPDATE jobs SET status = 'partial', completed_at = ? WHERE job_id = 'running'`).run(at(8));
+  const runsOfJob = [{ model: 'model-b', startDate: '2025-01-06', family: 'another' }, { model: 'model-0', startDate: '2025-01-06' }];
+  const range = { startDate: '2025-01-06', endDate: '2025-01-06', dates: ['2025-01-06'], runs: runsOfJob };
+  const job = { ...range, jobId: 'later', replaceExisting: true, agentConfig: configuration, createdAt: at(9), warnings: ['!'] };
+  insertJob(database, job);
+  begin(database, { jobId: 'later', model: 'model-b', date: '2025-01-06' });
+  complete(database, { jobId: 'later', model: 'model-b', date: '2025-01-06' });
+}
+
+function importPrices(database: CommandDatabase): void {
+  const set = `UPDATE price_data SET close = 55, recorded_at = ? WHERE symbol = 'AAPL' AND date >= '2025-01-06'`;
+  database.statement(set).run(at(10));
+  const bar = `INSERT INTO price_data (symbol, date, open, close, source, recorded_at) VALUES (?, '2025-01-09', 1, 1, 'csv', ?)`;
+  for (const symbol of ['AAPL', 'ZZZZ']) database.statement(bar).run(symbol, at(10));
+  const span = `INSERT INTO price_data_coverage (symbol, start_date, end_date, source, recorded_at)
+    VALUES ('AAPL', '2025-01-02', '2025-01-09', 'csv', ?)`;
+  database.statement(span).run(at(10));
+  const dividend = `INSERT INTO dividends (symbol, ex_date, cash_e6, basis, recorded_at) VALUES ('AAPL', '2025-01-08', 5, 'as_paid', ?)`;
+  database.statement(dividend).run(at(10));
+}
+
+/** What other programs and the service itself may do, each in a transaction. */
+const EVENTS: readonly ((database: CommandDatabase) => void)[] = [
+  (database) => complete(database, { jobId: 'running', model: 'model-c', date: '2025-01-07' }),
+  goOn,
+  fail,
+  replaceDay,
+  importPrices,
+];
+
+/** All responses that are read from the database. */
+const REQUESTS: readonly string[] = [
+  '/results', '/results?format=csv', '/results?model=model-c',
+  '/reasoning', '/reasoning?include_full_conversation=true', '/reasoning?job_id=running&include_full_conversation=true',
+  '/simulate/status/running', '/jobs', '/jobs?status=running',
+  '/performance?benchmark=AAPL', '/performance?benchmark=universe&details=true', '/performance?days=clean&common=true', '/performance?models=model-a,family',
+  '/performance?format=csv', '/performance?format=csv&table=trades', '/performance?format=csv&table=actions&common=true',
+  '/holdings?model=model-b', '/holdings?model=model-b&format=csv',
+  '/comparison?models=model-a,model-b', '/comparison?format=csv&models=model-a,model-b', '/comparison?format=csv&table=pairs&models=model-a,model-b',
+  '/decisions', '/decisions?models=family,model-b', '/decisions?kind=failure', '/decisions?symbol=AAPL',
+  '/search?q=done', '/search?q=done&limit=1', '/search?q=wait&models=family',
+  '/models', '/prices/coverage', '/prices/coverage?symbol=AAPL', '/prices/coverage?date=2025-01-09',
+];
+
+async function startBench(t: TestContext, limits: Partial<HttpLimits> = {}): Promise<Bench> {
+  const folder = temporaryFolder(t);
+  let [copies, statements] = [0, 0];
+  const open = new Set<object>();
+  let current: CommandDatabase | undefined;
+  const bench = { onStatement: (_number: number) => {}, statements: () => statements, open: () => open.size };
+  const moment = () => {
+    assert(current);
+    const one = current.moment();
+    open.add(one);
+    return {
+      ...one,
+      statement: (...args: Parameters<Database['statement']>) => {
+        bench.onStatement((statements += 1));
+        return one.statement(...args);
+      },
+      close() {
+        open.delete(one);
+        one.close();
+      },
+    };
+  };
+  const renew = () => {
+    current?.close();
+    const path = join(folder, `${(copies += 1)}.db`);
+    copyFileSync(template, path);
+    current = openDatabase(path, { durability: 'process-end' });
+    statements = 0;
+    return current;
+  };
+  t.after(() => current?.close());
+  const database = { ...renew(), statement: () => assert.fail('a response reads from its moment'), moment };
+  const log = createLog({ level: 'ERROR', json: true, write: (line) => assert.fail(line), clock: () => new Date() });
+  const shown = { jobs: null, viewedFile: null, isFixed: false, interfaceDescription: async () => '{}' };
+  const settings = { ...readSettings({}), configurationPath: join(folder, 'none.json') };
+  const context = { database, settings, log, clock: () => new Date(), ...shown };
+  const server = createHttpServer(context, { accessTokens: [], pages: {}, limits: { ...httpLimits, ...limits } });
+  return Object.assign(bench, { url: `http://127.0.0.1:${await listenHere(t, server)}`, renew });
+}
+
+async function textOf({ url }: Bench, request: string): Promise<string> {
+  const response = await fetch(url + request);
+  return `${response.status} ${await response.text()}`;
+}
+
+for (const request of REQUESTS) {
+  test(`GET ${request} is of the moment of its first statement, whatever is committed after it`, async (t) => {
+    const bench = await startBench(t);
+    const expected = await textOf(bench, request);
+    assert.match(expected, /^(200|422) /);
+    const count = bench.statements();
+    assert.ok(count > 0);
+    const happen = (database: CommandDatabase) => EVENTS.forEach((event) => database.transaction(() => event(database)));
+    const later = bench.renew();
+    happen(later);
+    // Everything that happens changes this response, so that a response of two moments cannot look like one of the first.
+    assert.notEqual(await textOf(bench, request), expected);
+    for (let place = 2; place <= count; place += stepFor(count)) {
+      const other = bench.renew();
+      bench.onStatement = (number) => void (number === place && happen(other));
+      assert.equal(await textOf(bench, request), expected, `all happens before statement ${place} of ${count}`);
+      bench.onStatement = () => {};
+    }
+    const [other, rest] = [bench.renew(), [...EVENTS]];
+    bench.onStatement = (number) => {
+      const event = number > 1 ? rest.shift() : undefined;
+      if (event) other.transaction(() => event(other));
+    };
+    assert.equal(await textOf(bench, request), expected, 'something happens before every statement');
+    assert.equal(bench.open(), 0);
+  });
+}
+/** Few statements are tried one by one; of many a part, the second always. */
+const stepFor = (count: number) => Math.ceil(count / runs(5, 60));
+
+
+/** A text that no socket holds, so that a client that does not read it holds up its response. */
+const LONG = 20_000_000;
+
+function hashOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** A client that sends a request and reads nothing of its response. */
+async function openSlowly({ url }: Bench, request: string) {
+  const wire = await openWire(url);
+  wire.socket.pause();
+  wire.socket.write(`GET ${request} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+  return wire;
+}
+
+/** Whether no response holds a state of the database: then SQLite can move its whole log into the database, and begin it anew. */
+function isFree(database: CommandDatabase): boolean {
+  return database.statement('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'] === 0;
+}
+
+test('a response of unbounded length holds no state while its client does not read, and is of one moment all the same', async (t) => {
+  const bench = await startBench(t);
+  const database = bench.renew();
+  database.statement(`UPDATE reasoning_logs SET content = printf('%.*c', ${LONG}, 'x') WHERE rowid = 1`).run();
+  const request = '/reasoning?include_full_conversation=true';
+  const expected = await textOf(bench, request);
+  // Its body is read no further than buffers hold.
+  const response = await fetch(bench.url + request, { headers: { 'accept-encoding': 'identity' } });
+  await until('the response to wait', () => bench.open() === 1 && isFree(database));
+  for (const event of EVENTS) database.transaction(() => event(database));
+  assert.ok(isFree(database));
+  assert.equal(bench.open(), 1, 'it is still being sent');
+  assert.equal(`200 ${await response.text()}` === expected, true, 'as it was when it began');
+});
+
+/** A list of jobs whose first item is long, and whose others come after it. */
+async function withLongJob(t: TestContext, limits: Partial<HttpLimits>) {
+  const bench = await startBench(t, limits);
+  const database = bench.renew();
+  database.statement(`UPDATE jobs SET warnings = json_array(printf('%.*c', ${LONG}, 'x')) WHERE job_id = 'running'`).run();
+  return { bench, database };
+}
+
+test('a response of one state is made ahead of its client, so that it holds that state no longer than its making takes', async (t) => {
+  const { bench, database } = await withLongJob(t, { maxAheadBytes: 2 * LONG });
+  const wire = await openSlowly(bench, '/jobs');
+  await until('the response to be made', () => bench.statements() > 2 && bench.open() === 0);
+  assert.ok(isFree(database));
+  wire.socket.resume();
+  assert.ok((await wire.ended).length > LONG);
+});
+
+test('a response that would have to hold its state for a slow client for too long is cut off, and the next one is served then', async (t) => {
+  const { bench, database } = await withLongJob(t, { maxAheadBytes: 1, maxHeldMs: 200, maxReadings: 1 });
+  const wire = await openSlowly(bench, '/jobs');
+  await until('the response to begin', () => bench.open() === 1);
+  const order: string[] = [];
+  const next = textOf(bench, '/models').finally(() => order.push('the next'));
+  await until('the response to end', () => bench.statements() > 2 && bench.open() === 0 && order.length > 0);
+  assert.match(await next, /^200 /);
+  assert.ok(isFree(database));
+  wire.socket.resume();
+  assert.ok((await wire.ended).length < LONG);
+});
+
+test('no GET writes, whatever it reads and whatever is not indexed: neither the database nor a file beside it changes', async (t) => {
+  const bench = await startBench(t);
+  const database = bench.renew();
+  database.transaction(() => clearIndex(database));
+  const other = openDatabase(database.path);
+  t.after(() => other.close());
+  const state = () => ({
+    version: other.statement('PRAGMA data_version').get(),
+    changes: database.statement('SELECT total_changes()').get(),
+    files: ['', '-wal'].map((suffix) => hashOf(readFileSync(database.path + suffix))),
+  });
+  const before = state();
+  for (const request of REQUESTS) assert.match(await textOf(bench, request), /^200 /, request);
+  assert.deepEqual(state(), before);
+  const moment = database.moment();
+  t.after(() => moment.close());
+  const write = () => moment.statement('DELETE FROM log_words_spans').run();
+  assert.throws(write, /attempt to write a readonly database/);
+});

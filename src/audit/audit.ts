@@ -8,11 +8,13 @@ import {
   lastRecord,
   supersededStarts,
 } from '../database/audit.ts';
+import { modelsWithSessions } from '../database/chosen.ts';
 import type { Reader } from '../database/database.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { examineDatabase } from '../database/integrity.ts';
 import { checkManifest } from '../database/manifest.ts';
 import { withSnapshot } from '../database/snapshot.ts';
+import { staleModelDays } from '../database/stale.ts';
 import { createCorporateActions, createHistory } from './history.ts';
 import type { Listed } from '../domain.ts';
 import { type Steps, bySlices } from '../turns.ts';
@@ -67,14 +69,14 @@ export async function audit(path: string, { onProgress, signal, isReadOnly = fal
     signal?.throwIfAborted();
     const { models } = await bySlices(countActive(snapshot));
     const report = { ...emptyReport(), models };
-    const [{ damage, misfits, stale }] = await together(signal, (ended) => [
+    const [{ damage, misfits }] = await together(signal, (ended) => [
       examineDatabase(snapshot, ended, { isReadOnly }),
       readLedger(snapshot, report, { signal: ended, ...(onProgress && { onProgress }) }),
     ]);
     const changed = await bySlices(checkManifest(snapshot), () => signal?.throwIfAborted());
     report.damage.unshift(...damage, ...changed);
     for (const { problem, ...modelDay } of misfits) addTo(report.problems, { ...modelDay, sentences: [problem] });
-    return { ...report, stale };
+    return report;
   });
 }
 
@@ -94,10 +96,12 @@ async function together<One, Other>(
   }
 }
 
-/** As `auditLedger`, but what cannot be read to the end is reported as damage. */
+/** As `auditLedger`, with what is stale by now; but what cannot be read to the end is reported as damage. */
 async function readLedger(reader: Reader, report: AuditReport, options: AuditOptions): Promise<void> {
   try {
     await auditLedger(reader, report, options);
+    const stale = staleModelDays(reader, modelsWithSessions(reader), MAX_LISTED);
+    report.stale = await bySlices(stale, () => options.signal?.throwIfAborted());
   } catch (error) {
     const fault = storageFaultOf(error);
     if (fault === null) throw error;

@@ -40,6 +40,7 @@ const PROGRAM = `
     }
   };
   const database = open();
+  database.exec('BEGIN');
   const results = queries.map((sql) => {
     try {
       const all = { total: 0, first: [], error: null };

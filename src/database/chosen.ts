@@ -1,5 +1,5 @@
 import type { CalendarDate } from '../calendar.ts';
-import type { Database, Reader } from './database.ts';
+import type { Reader } from './database.ts';
 import { type RowOf, distinctValues, integer, orNull, query, text } from './rows.ts';
 
 /** A range of dates, both ends included; an absent end is open. */
@@ -35,7 +35,7 @@ const CHANGE = query('SELECT number FROM last_change', [integer]);
  * The state of the ledger as a number, which every commit and every replacement of a model-day increases. The sessions active
  * at a given number can be found later, so a response that is read step by step shows one consistent state.
  */
-export function lastChange(database: Database): number {
+export function lastChange(database: Reader): number {
   return CHANGE.one(database)[0];
 }
 
@@ -69,7 +69,7 @@ export interface ChosenSession {
 
 /** All sessions of jobs that match the filters, whatever their status; in batches, some of them empty. */
 function* filteredSessions(
-  database: Database,
+  database: Reader,
   { jobId, model, ...window }: SessionFilters,
 ): Generator<NumberedSession[]> {
   const [startDate, endDate] = boundsOf(window);
@@ -90,7 +90,7 @@ function placeOf([sessionId, , date, model]: NumberedSession): [date: string, mo
 
 /** The sessions active at a change, by date and model; in batches, some of them empty. */
 export function* committedSessions(
-  database: Database,
+  database: Reader,
   filters: SessionFilters,
   at: number,
 ): Generator<ChosenSession[]> {
@@ -115,7 +115,7 @@ export function sessionsNow(reader: Reader): SessionsThen {
  * These include sessions that have been committed since.
  */
 export function* visibleSessions(
-  database: Database,
+  database: Reader,
   filters: SessionFilters,
   { at, newest }: SessionsThen,
 ): Generator<ChosenSession[]> {

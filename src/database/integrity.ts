@@ -1,10 +1,8 @@
-import type { Listed } from '../domain.ts';
 import { count } from '../sentences.ts';
 import { adjustedSourcesInSql } from './adjusted-sources.ts';
 import { queryApart } from './apart.ts';
 import { type RowOf, integer, orNull, query, text } from './rows.ts';
 import type { Snapshot } from './snapshot.ts';
-import { STALE, type StaleModelDay } from './stale.ts';
 
 /** However much is damaged, the first findings are enough. */
 const MAX_SENTENCES = 100;
@@ -58,18 +56,20 @@ export interface Examination {
   /** Findings of SQLite's own integrity check, references to missing rows, and impossible values. */
   damage: string[];
   misfits: RowOf<typeof MISFITS>[];
-  stale: Listed<StaleModelDay>;
 }
 
-/** Checks a database without recomputing its figures. Reads every table in full, in a separate process that the signal ends. */
+/**
+ * Checks a database without recomputing its figures. Reads every table in full, as it is when a separate process begins to, which the
+ * signal ends.
+ */
 export async function examineDatabase(
   { path, url }: Snapshot,
   signal: AbortSignal,
   { isReadOnly }: { isReadOnly: boolean },
 ): Promise<Examination> {
   const source = { path: isReadOnly ? null : path, url };
-  const results = await queryApart(source, [INTEGRITY, REFERENCES, IMPOSSIBLE, MISFITS, STALE], signal);
-  const [integrity, references, impossible, misfits, stale] = results;
+  const results = await queryApart(source, [INTEGRITY, REFERENCES, IMPOSSIBLE, MISFITS], signal);
+  const [integrity, references, impossible, misfits] = results;
   const damage = [
     ...integrity.first.map((row) => row.integrity_check),
     ...references.first.map(describeReference),
@@ -79,7 +79,6 @@ export async function examineDatabase(
   return {
     damage: [...new Set(damage.filter((sentence) => sentence !== 'ok'))],
     misfits: misfits.first,
-    stale,
   };
 }
 

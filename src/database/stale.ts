@@ -2,7 +2,7 @@ import type { Listed } from '../domain.ts';
 import type { Steps } from '../turns.ts';
 import { sourcesWithDividendsInSql } from './adjusted-sources.ts';
 import { committedSessions, jsonIds, lastChange } from './chosen.ts';
-import type { Database, Reader } from './database.ts';
+import type { Reader } from './database.ts';
 import { type RowOf, query, text } from './rows.ts';
 
 /**
@@ -25,7 +25,7 @@ const staleIn = (sessions: string) =>
     date: text,
   });
 
-/** All stale model-days. Reads every active one, so it belongs in a separate process. */
+/** All stale model-days at once: what `staleModelDays` finds in steps. */
 export const STALE = staleIn('trading_sessions AS own');
 
 /** As STALE, for some sessions: a JSON array of their ids. */
@@ -39,7 +39,7 @@ export function staleAmong(reader: Reader, sessions: readonly { sessionId: numbe
 }
 
 /** The stale model-days of some models, in the order of the models and by date, step by step; `most` are kept, the rest counted. */
-export function* staleModelDays(database: Database, models: readonly string[], most: number): Steps<Listed<StaleModelDay>> {
+export function* staleModelDays(database: Reader, models: Iterable<string>, most: number): Steps<Listed<StaleModelDay>> {
   const stale: Listed<StaleModelDay> = { total: 0, first: [] };
   for (const model of models) {
     for (const sessions of committedSessions(database, { model }, lastChange(database))) {

@@ -230,6 +230,20 @@ test('only active days are stale, whether read in steps or in one query', async 
   assert.deepEqual([total, first.map(({ date }) => date)], [2, ['2025-01-07']], 'the first are kept, the others counted');
 });
 
+test('an audit is of one moment: what becomes stale while it runs is not stale in it', async (t) => {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  const books = await fourDays(path);
+  t.after(() => books.database.close());
+  let changes = 0;
+  const onProgress = () => {
+    if ((changes += 1) > 1) return;
+    books.setBar('AAPL', '2025-01-07', { open: 1, close: 2 });
+  };
+  const during = await audit(path, { onProgress });
+  assert.deepEqual([changes > 0, during.modelDays, during.stale.total], [true, 4, 0]);
+  assert.ok((await audit(path)).stale.total > 0);
+});
+
 test('of a long list the first rows come from the separate process, and their number', async (t) => {
   const path = join(temporaryFolder(t), 'jobs.db');
   openDatabase(path).close();

@@ -15,6 +15,7 @@ export const searchQuery = v.object({
   q: v.pipe(
     v.string('expected words to search for'),
     v.maxLength(MAX_SEARCH_LENGTH, `expected at most ${MAX_SEARCH_LENGTH} characters`),
+    v.regex(/[\p{L}\p{N}]/u, 'expected at least one letter or digit'),
     v.description('Whole words that a message must all contain, in any order. Case, accents and punctuation make no difference.'),
   ),
   ...feedEntries,

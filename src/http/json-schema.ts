@@ -51,6 +51,13 @@ export function describeSchema(schema: v.GenericSchema, { names, side }: { names
   return described;
 }
 
+/** What a parameter's schema says of an empty text: it counts as absent (validate.ts), so one that is required may not be empty. */
+export function describeEmpty({ type, pattern, enum: words }: JsonSchema, required: boolean): JsonSchema {
+  if (type !== 'string' || words !== undefined) return {};
+  if (required) return { minLength: 1 };
+  return pattern === undefined ? {} : { pattern: `^$|${pattern}` };
+}
+
 /** What JSON Schema cannot express is left out. */
 function configFor(typeMode: Side): ConversionConfig {
   return {

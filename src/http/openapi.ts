@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { bareErrorSchema, errorSchema } from '../handlers/schemas.ts';
 import { VERSION } from '../version.ts';
-import { describeNamed, describeSchema, namedSchemas } from './json-schema.ts';
+import { describeEmpty, describeNamed, describeSchema, namedSchemas } from './json-schema.ts';
 import { exampleOf } from './examples.ts';
 import type { Route, Tag } from './routes.ts';
 
@@ -130,7 +130,10 @@ function parametersOf(fields: Route['query'], place: 'query' | 'header', names: 
   return Object.entries(fields?.entries ?? {}).map(([name, field]) => {
     const { description, ...schema } = describeSchema(field, { names, side: 'output' });
     const value = 'default' in schema && { default: v.parse(field, undefined) };
-    return { name, in: place, required: !v.is(field, undefined), description, schema: { ...schema, ...value } };
+    const required = !v.is(field, undefined);
+    const emptiness = place === 'query' ? describeEmpty(schema, required) : {};
+    const isEmptyAllowed = place === 'query' && !required && { allowEmptyValue: true };
+    return { name, in: place, required, ...isEmptyAllowed, description, schema: { ...schema, ...value, ...emptiness } };
   });
 }
 

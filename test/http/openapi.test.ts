@@ -130,12 +130,18 @@ const asText = (value: unknown) => (typeof value === 'string' ? value : (JSON.st
 
 /** Texts by name, as a query or headers have them, some of which fit. */
 function textsFor(parameters: Operation['parameters']): fc.Arbitrary<Record<string, string | undefined>> {
-  const values = parameters.map(({ name, schema }) => [name, perhapsFitting(schema).map(asText)] as const);
+  const text = (schema: Json) =>
+    fc.oneof({ weight: 9, arbitrary: perhapsFitting(schema).map(asText) }, { weight: 1, arbitrary: fc.constant('') });
+  const values = parameters.map(({ name, schema }) => [name, text(schema)] as const);
   return fc.record(Object.fromEntries(values), { requiredKeys: [] });
 }
 
 function isAllowed(parameters: Operation['parameters'], texts: Record<string, string | undefined>): boolean {
-  return parameters.every(({ name, schema, required }) => (texts[name] ? fits(schema, typed(schema, texts[name])) : !required));
+  return parameters.every(({ name, schema, required, allowEmptyValue }) => {
+    const text = texts[name];
+    if (text === undefined) return !required;
+    return (text === '' && allowEmptyValue === true) || fits(schema, typed(schema, text));
+  });
 }
 
 for (const { method, path, parameters, body } of operations) {
@@ -156,6 +162,18 @@ for (const { method, path, parameters, body } of operations) {
         assert.equal(isAccepted, isAllowed(inQuery, texts));
       });
       fc.assert(property, { numRuns: RUNS });
+    });
+
+  for (const { name, required, allowEmptyValue, schema } of inQuery)
+    test(`${method} ${path}: ${name} ${required ? 'is required and may not' : 'is optional and may'} be empty, and is described so`, () => {
+      // A value that all other parameters fit, so that only this one decides.
+      const others = inQuery.filter((other) => other.required && other.name !== name).map((other) => [other.name, 'a'] as const);
+      const accepted = (...pairs: [string, string][]) =>
+        accepts(() => validateQuery(route.query, String(new URLSearchParams([...others.map(([key, value]): [string, string] => [key, value]), ...pairs]))));
+      assert.deepEqual([accepted([name, '']), accepted()], [!required, !required]);
+      assert.equal(allowEmptyValue ?? false, !required);
+      if (schema['type'] === 'string' && schema['enum'] === undefined) assert.equal(fits(schema, ''), !required);
+      if (required) assert.equal(schema['minLength'], 1);
     });
 
   if (inHeaders.length > 0)

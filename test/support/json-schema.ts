@@ -61,7 +61,8 @@ function fitsText({ minLength = 0, maxLength = Infinity, pattern, format }: Json
   const length = [...text].length;
   if (length < minLength || length > maxLength) return false;
   if (pattern !== undefined && !new RegExp(pattern, 'u').test(text)) return false;
-  return format !== 'date' || (/^\d{4}-\d\d-\d\d$/.test(text) && dayExists(text));
+  // A format says what a text means; the pattern of an optional parameter allows none.
+  return format !== 'date' || text === '' || (/^\d{4}-\d\d-\d\d$/.test(text) && dayExists(text));
 }
 
 function dayExists(text: string): boolean {

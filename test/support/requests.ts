@@ -13,7 +13,7 @@ export interface Operation {
   path: string;
   /** The schemas of the answers in JSON that the description names, by status. */
   answers: Record<string, Json>;
-  parameters: { name: string; in: string; required: boolean; schema: Json }[];
+  parameters: { name: string; in: string; required: boolean; allowEmptyValue?: boolean; schema: Json }[];
   body: Json | undefined;
 }
 

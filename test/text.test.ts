@@ -5,7 +5,7 @@ import { weekdays } from '../src/calendar.ts';
 import { signatureSchema } from '../src/configuration-schema.ts';
 import { fileFrom } from '../src/executable.ts';
 import { createLog } from '../src/log.ts';
-import { count, list } from '../src/sentences.ts';
+import { count, list, nearestName } from '../src/sentences.ts';
 import { cleanText, cutText, forTerminal, printableJson, showLines, unprintableIn } from '../src/text.ts';
 
 test('a count agrees with its noun', () => {
@@ -97,3 +97,19 @@ test('help names the program as one types it from where one stands', () => {
   ];
   for (const [file, named] of rows) assert.equal(fileFrom('/a/clone', file), named);
 });
+const NAMES = ['gpt-5', 'gpt-5-mini', 'claude', 'llama', '3f0c9a52-7c1e-4b6f-9d43-0a1b2c3d4e5f'];
+const near: [name: string, nearest: string | null][] = [
+  ['gpt5', 'gpt-5'],
+  ['gpt-6', 'gpt-5'],
+  ['GPT-5-MINI', 'gpt-5-mini'],
+  ['gpt-5-mni', 'gpt-5-mini'],
+  ['caldue', 'claude'],
+  ['lama', 'llama'],
+  ['llam', 'llama'],
+  ['3f0c9a52', '3f0c9a52-7c1e-4b6f-9d43-0a1b2c3d4e5f'],
+  ['mistral', null],
+  ['', null],
+  ['x'.repeat(300), null],
+];
+for (const [name, nearest] of near)
+  test(`the name nearest to ${JSON.stringify(name.slice(0, 20))} is ${nearest}`, () => assert.equal(nearestName(name, NAMES), nearest));

@@ -1,14 +1,16 @@
 import { type CalendarDate, dateOf, weekdays } from '../calendar.ts';
 import { readConfiguration, universeOf } from '../configuration.ts';
 import { openDatabase } from '../database/database.ts';
+import { symbolsWithoutBars } from '../database/market-days.ts';
 import { ServiceError, normaliseSymbol } from '../domain.ts';
 import { silentLog } from '../log.ts';
 import { supplyDividends } from '../prices/download-dividends.ts';
 import { NO_PRICE_PROVIDER, hasPriceProvider } from '../prices/providers.ts';
 import type { PriceContext, PriceRequest } from '../prices/request.ts';
 import { type PriceSupply, supplyPrices } from '../prices/supply.ts';
-import { count, list } from '../sentences.ts';
+import { count, didYouMean, list } from '../sentences.ts';
 import { type Settings, readSettings } from '../settings.ts';
+import { nasdaq100 } from '../universe.ts';
 import { WrongUsage, checkWholeNumber } from './arguments.ts';
 import { checkDates } from './connect.ts';
 import { createProgressLine } from './progress.ts';
@@ -40,6 +42,8 @@ interface Outcome {
   text: string;
   hasStored: boolean;
   isComplete: boolean;
+  /** Symbols of which a later download knows no more. */
+  decided: readonly string[];
 }
 
 type Download = (
@@ -50,7 +54,8 @@ type Download = (
 
 /**
  * The command `download-prices`: supplies missing prices as a job does, without a job, or with `--dividends` missing dividends.
- * 0 when they are known for every symbol and weekday of the range afterwards, 1 when something is missing. Every download is
+ * 0 when they are known for every symbol and weekday of the range afterwards, 1 when something is missing, or a symbol that was
+ * named has no price on any date, as if it were misspelt. Every download is
  * stored as it arrives, so the command can be stopped and repeated.
  */
 export async function downloadPrices(args: Arguments): Promise<number> {
@@ -65,18 +70,24 @@ export async function downloadPrices(args: Arguments): Promise<number> {
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
     const context = { database, settings, clock: () => new Date(), log: silentLog };
-    const { text, hasStored, isComplete } = await download(context, request, {
+    const { text, hasStored, isComplete, decided } = await download(context, request, {
       signal: stopping.signal,
       onProgress: ({ done, total, item }) => line.draw(done, total, item),
     });
     line.end();
     process.stdout.write(text);
     if (hasStored) process.stdout.write(resetNote(settings));
-    return isComplete ? 0 : SOMETHING_MISSING;
+    const strangers = args.symbols === undefined ? [] : symbolsWithoutBars(database, decided);
+    for (const symbol of strangers) process.stderr.write(`${strangerSentence(symbol)}\n`);
+    return isComplete && strangers.length === 0 ? 0 : SOMETHING_MISSING;
   } finally {
     line.end();
     database.close();
   }
+}
+
+function strangerSentence(symbol: string): string {
+  return `No price of ${symbol} is known on any date; ${didYouMean(symbol, nasdaq100, 'is it a ticker symbol of a US exchange?')}`;
 }
 
 async function pricesByCommand(
@@ -95,10 +106,12 @@ async function pricesByCommand(
       ...options,
     },
   );
+  const missing = new Set(supply.dates.flatMap((date) => date.missing));
   return {
     text: describe(supply, request),
     hasStored: supply.reports.some(({ downloaded }) => downloaded.length > 0),
-    isComplete: supply.dates.every(({ missing }) => missing.length === 0),
+    isComplete: missing.size === 0,
+    decided: request.symbols.filter((symbol) => !missing.has(symbol)),
   };
 }
 
@@ -118,7 +131,7 @@ async function dividendsByCommand(
       (missing.length > 0 ? `; still unknown on some of these dates: ${list(missing)}` : ''),
     '',
   ];
-  return { text: lines.join('\n'), hasStored: downloaded.length > 0, isComplete: missing.length === 0 };
+  return { text: lines.join('\n'), hasStored: downloaded.length > 0, isComplete: missing.length === 0, decided: report.unknown };
 }
 
 /** Throws a `WrongUsage` for invalid values. */

@@ -4,6 +4,7 @@ import { resultsResponse } from '../handlers/results.ts';
 import { formatDollars, reported, unitsIn } from '../money.ts';
 import { cleanText, showLines } from '../text.ts';
 import { checkDates, connect } from './connect.ts';
+import { checkJob, checkModel } from './known-names.ts';
 import { isReaderLost } from './lost-reader.ts';
 import { alignColumns } from './text-table.ts';
 import { signed } from './words.ts';
@@ -21,10 +22,12 @@ interface Arguments {
   url: string | undefined;
 }
 
-/** The command `results`: prints the records of a running service as a table, or as the service's own CSV. */
+/** The command `results`: prints the records of a running service as a table, or as its own CSV. 1 for an unknown model or job. */
 export async function results({ job, model, date, csv, url }: Arguments): Promise<number> {
   checkDates({ date });
   const client = connect(url);
+  if (model !== undefined) await checkModel(client, model);
+  if (job !== undefined) await checkJob(client, job);
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries({ job_id: job, model, date })) if (value !== undefined) query.set(name, value);
   if (csv) {

@@ -57,7 +57,8 @@ export const commands: Record<string, Command> = {
     summary: 'Downloads missing daily prices, as a job does.',
     details: lines(
       'Needs MASSIVE_API_KEY or ALPHAADVANTAGE_API_KEY. Also downloads the trading days before the first date, splits and',
-      'dividends, as far as the provider has them. Exit code 0 if every price of the range is known at the end, otherwise 1.',
+      'dividends, as far as the provider has them. Exit code 0 if every price of the range is known at the end, otherwise 1;',
+      'also 1 for a symbol of --symbols that has no price on any date.',
     ),
     options: {
       from: { value: 'DATE', text: 'First date, YYYY-MM-DD.', isRequired: true },
@@ -117,7 +118,7 @@ export const commands: Record<string, Command> = {
   }),
   results: command({
     summary: 'Prints the results of a running service as a table.',
-    details: CLIENT,
+    details: lines(CLIENT, 'Exit code 0, also where nothing matches; 1 for a model or a job that the service does not know.'),
     options: {
       job: { value: 'JOB-ID', text: 'Only results of this job.' },
       model: { value: 'SIGNATURE', text: 'Only results of this model.' },

@@ -7,6 +7,7 @@ import type { Client } from './client.ts';
 import { connect } from './connect.ts';
 import { followJob } from './follow-job.ts';
 import { type JobStatusResponse, describeEnd } from './job-view.ts';
+import { orUnknownJob } from './known-names.ts';
 import { hadNoTrading } from './last-session.ts';
 
 const NOT_COMPLETED = 1;
@@ -19,7 +20,8 @@ const newestJob = v.object({ jobs: v.array(v.object({ job_id: v.string() })) });
  */
 export async function watch(jobId: string | undefined, { url }: { url: string | undefined }): Promise<number> {
   const client = connect(url);
-  return watchJob(client, jobId ?? (await newestJobId(client)));
+  const watched = jobId ?? (await newestJobId(client));
+  return orUnknownJob(client, watched, () => watchJob(client, watched));
 }
 
 /**

@@ -17,6 +17,13 @@ export function packagedJob(reader: Reader, jobId: string): PackagedJob | undefi
   return JOB.get(reader, jobId);
 }
 
+const NEWEST = query('SELECT job_id FROM jobs ORDER BY created_at DESC LIMIT 1000', [text]);
+
+/** The ids of jobs, the newest first. */
+export function newestJobs(reader: Reader): string[] {
+  return NEWEST.all(reader).map(([jobId]) => jobId);
+}
+
 const SYMBOLS = query(
   `SELECT symbol FROM trading_sessions CROSS JOIN session_prices USING (session_id) WHERE job_id = ?1
    UNION

@@ -2,7 +2,7 @@ import { parseAgentConfiguration, universeOf } from '../configuration.ts';
 import { type BackupSummary, type Watched, stoppable, writeCopy } from '../database/backup.ts';
 import { type Opening, type OutsideStart, outsideStarts } from '../database/openings.ts';
 import { makePackage } from '../database/package-file.ts';
-import { type PackagedJob, packagedJob, symbolsOfJob } from '../database/package-job.ts';
+import { type PackagedJob, newestJobs, packagedJob, symbolsOfJob } from '../database/package-job.ts';
 import { type JobRows, copyRows } from '../database/package-rows.ts';
 import { ledgerDays } from '../database/records/performance.ts';
 import { initialCashOf } from '../database/records/trading-terms.ts';
@@ -10,6 +10,7 @@ import type { Snapshot } from '../database/snapshot.ts';
 import { ServiceError } from '../domain.ts';
 import { DEFAULT_SYMBOL } from '../performance/choose-benchmark.ts';
 import { tradingOf } from '../performance/trading.ts';
+import { didYouMean } from '../sentences.ts';
 import { type Steps, bySlices } from '../turns.ts';
 
 /**
@@ -31,7 +32,10 @@ export async function packageJob(
 /** An unfinished job would be resumed by a service that is started on the file. */
 function endedJob(snapshot: Snapshot, jobId: string): PackagedJob {
   const job = packagedJob(snapshot, jobId);
-  if (job === undefined) throw refusal(jobId, `there is no such job in ${snapshot.path}; GET /jobs lists its jobs`);
+  if (job === undefined) {
+    const meant = didYouMean(jobId, newestJobs(snapshot), 'GET /jobs lists its jobs');
+    throw refusal(jobId, `there is no such job in ${snapshot.path}; ${meant}`);
+  }
   const { status } = job;
   if (status === 'pending' || status === 'downloading_data' || status === 'running')
     throw refusal(jobId, `it is ${status}; wait for its end, or cancel it`);

@@ -48,8 +48,25 @@ test('trigger, watch and results are clients of a running server', async () => {
   const csv = await runApart(['results', '--job', jobId, '--csv']);
   const served = await fetch(`${server.url}/results?job_id=${jobId}&format=csv`);
   assert.deepEqual([csv.code, csv.stdout, csv.stderr], [0, await served.text(), '']);
-  const none = await run(['results', '--model', 'stranger']);
+  const none = await run(['results', '--model', 'other', '--date', '2025-11-13']);
   assert.deepEqual([none.code, none.stdout, none.stderr], [0, '', 'No records match.\n']);
+  const unknown: [args: string[], stderr: RegExp][] = [
+    [['results', '--model', 'othr'], /^There is no model "othr"; did you mean "other"\?\n$/],
+    [['results', '--model', 'othr', '--csv'], /^There is no model "othr"; did you mean "other"\?\n$/],
+    [['results', '--model', 'Model-A'], /^There is no model "Model-A"; did you mean "model-a"\?\n$/],
+    [['results', '--model', 'something else'], /^There is no model "something else"; GET \/models lists them\n$/],
+    [['results', '--model', 'ev\u001b[2Jil'], /^There is no model "ev[^\u001b]*il"; GET \/models lists them\n$/],
+    [['results', '--job', jobId.slice(0, 8)], new RegExp(`^There is no job "${jobId.slice(0, 8)}"; did you mean "${jobId}"\\?\n$`)],
+    [['results', '--job', jobId.replace(/.$/, 'g'), '--csv'], new RegExp(`did you mean "${jobId}"\\?\n$`)],
+    [['results', '--job', 'nothing'], /^There is no job "nothing"; GET \/jobs lists them\n$/],
+    [['watch', jobId.slice(0, 8)], new RegExp(`^There is no job "${jobId.slice(0, 8)}"; did you mean "${jobId}"\\?\n$`)],
+    [['watch', 'nothing'], /^There is no job "nothing"; GET \/jobs lists them\n$/],
+  ];
+  for (const [args, stderr] of unknown) {
+    const { code, stdout, stderr: said } = await run(args);
+    assert.deepEqual([code, stdout], [1, ''], args.join(' '));
+    assert.match(said, stderr);
+  }
 });
 
 test('trigger --watch follows its job to the end; a repeated one says what it skipped, --replace does not skip', async () => {
@@ -112,7 +129,7 @@ test("a refusal is reported in the server's own words, with exit code 1", async 
       ['trigger', '--end', '2025-11-10', '--universe', 'other'],
       /^POST \/simulate\/trigger: 400 Universe 'other' is not in the server configuration: it names none\n/,
     ],
-    [['watch', 'no/such?job'], /^GET \/simulate\/status\/no%2Fsuch%3Fjob: 404 Job no\/such\?job not found\n/],
+    [['watch', 'no/such?job'], /^There is no job "no\/such\?job"; GET \/jobs lists them\n$/],
   ];
   for (const [args, says] of rows) {
     const { code, stdout, stderr } = await run(args);

@@ -136,6 +136,21 @@ for (const [name, fault, requests, stdout] of stopped) {
   });
 }
 
+const STRANGERS = [
+  'No price of APPL is known on any date; did you mean "AAPL"?',
+  'No price of QQQQQQQQ is known on any date; is it a ticker symbol of a US exchange?',
+];
+for (const more of [[], ['--dividends']]) {
+  test(`a symbol that no provider knows is an error with the nearest name${more.map((one) => `, ${one}`).join('')}`, async (t) => {
+    const { run } = await install(t, { fault: () => faults.unknownSymbol });
+    const { code, stdout, stderr } = await run([...RANGE, '--symbols', 'APPL,QQQQQQQQ', ...more]);
+    assert.match(stdout, /does not know 2 symbols: APPL, QQQQQQQQ/);
+    assert.deepEqual([code, stderr.split('\n').filter((line) => line.startsWith('No price'))], [1, STRANGERS]);
+    const again = await run([...RANGE, '--symbols', 'APPL,QQQQQQQQ', ...more]);
+    assert.deepEqual([again.code, again.stderr.split('\n').filter((line) => line.startsWith('No price'))], [1, STRANGERS]);
+  });
+}
+
 const wrong: [name: string, args: string[], code: number, stderr: RegExp, env?: Record<string, string>][] = [
   ['without dates', [], 2, /^Cannot run download-prices: --from DATE is missing; --to DATE is missing\. Run "node server\.js download-prices --help" to see what it takes\.\n$/],
   [

@@ -234,7 +234,8 @@ test('a package of a package is the same', async (t) => {
 });
 
 const refusals: [name: string, jobId: string, sql: string, message: RegExp][] = [
-  ['an unknown job', 'job-9', '', /^Cannot back up job job-9: there is no such job in .*jobs\.db; GET \/jobs lists its jobs$/],
+  ['an unknown job', 'job-9', '', /^Cannot back up job job-9: there is no such job in .*jobs\.db; did you mean "job-\d"\?$/],
+  ['a job with a name like no other', 'stranger', '', /^Cannot back up job stranger: there is no such job in .*jobs\.db; GET \/jobs lists its jobs$/],
   ...['pending', 'downloading_data', 'running'].map((status): [string, string, string, RegExp] => [
     `a job that is ${status}`,
     'job-2',

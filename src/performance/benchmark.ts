@@ -119,37 +119,47 @@ export function startOf({ date, startDate }: Pick<DayOfCurve, 'date' | 'startDat
   return startDate === null ? { date, at: 'open' } : { date: startDate, at: 'close' };
 }
 
-/** Where a benchmark's own curve begins: its first date, and the return since `start`, where it is worth 1. */
-export interface Base {
-  date: CalendarDate;
-  start: PriceTime;
-}
-
-/** The benchmark's own curve through some dates, from its base; days without a level are left out. */
+/**
+ * The benchmark's own curve on the dates of some model-days, worth 1 where it begins. A date's return begins at the close of the
+ * date before it in the curve, or at the earliest start of that date's model-days if that is later: what lies between the days
+ * that count belongs neither to it nor to the models. Dates without a level at such a start, or at the close, are left out.
+ */
 export function benchmarkCurve(
   levels: BothLevels,
-  { date: firstDate, start }: Base,
-  days: readonly Pick<ComparedDay, 'date' | 'paysDividends'>[],
+  days: readonly ComparedDay[],
 ): (DayOfCurve & { value: number; dailyReturn: number })[] {
-  let [previous, value, first] = [start, 1, NaN];
+  const curve: ReturnType<typeof benchmarkCurve> = [];
+  let [value, first] = [1, NaN];
   let followed: Levels | null = null;
-  return days.flatMap((day) => {
-    const { date } = day;
-    const own = levelsFor(day, levels);
-    const level = date < firstDate ? null : levelAt(own, { date, at: 'close' });
-    const before = levelAt(own, previous);
-    if (level === null || before === null) return [];
-    if (followed !== own) [followed, first] = [own, before / value]; // its own level at which the value would have been 1
+  const byDate = [...Map.groupBy(days, ({ date }) => date)].sort(([one], [other]) => (one < other ? -1 : 1));
+  for (const [date, sameDate] of byDate) {
+    const own = levelsFor({ paysDividends: sameDate.some(({ paysDividends }) => paysDividends) }, levels);
+    const previous = curve.at(-1)?.date;
+    const start = earliestStart(own, sameDate, previous);
+    const level = levelAt(own, { date, at: 'close' });
+    if (start === null || level === null) continue;
+    const isContinued = followed === own && start.startDate === previous;
+    if (!isContinued) [followed, first] = [own, start.level / value]; // its own level at which the value would have been 1
     value = level / first;
-    const startDate = previous.at === 'close' ? previous.date : null;
-    previous = { date, at: 'close' };
-    return [{ date, startDate, value, dailyReturn: level / before - 1 }];
-  });
+    curve.push({ date, startDate: start.startDate, value, dailyReturn: level / start.level - 1 });
+  }
+  return curve;
 }
 
-/** Whether one time is earlier than another. */
-export function isBefore(one: PriceTime, other: PriceTime): boolean {
-  return one.date < other.date || (one.date === other.date && one.at === 'open' && other.at === 'close');
+/** The earliest start of a date's model-days that has a level, none of them before the close of an earlier date; null without one. */
+function earliestStart(
+  levels: Levels,
+  days: readonly ComparedDay[],
+  notBefore: CalendarDate | undefined,
+): (Pick<DayOfCurve, 'startDate'> & { level: number }) | null {
+  let earliest: ReturnType<typeof earliestStart> = null;
+  for (const { date, startDate: own } of days) {
+    const startDate = own === null || notBefore === undefined || own > notBefore ? own : notBefore;
+    if (earliest !== null && (startDate === null || (earliest.startDate !== null && earliest.startDate <= startDate))) continue;
+    const level = levelAt(levels, startOf({ date, startDate }));
+    if (level !== null) earliest = { startDate, level };
+  }
+  return earliest;
 }
 
 /** The last level not after a date, or undefined. */

@@ -8,7 +8,7 @@ import { newestConfiguration } from '../database/records/trading-terms.ts';
 import { ServiceError } from '../domain.ts';
 import { cashPerShareAbout } from '../trading/dividends.ts';
 import type { Steps } from '../turns.ts';
-import { type Base, type BothLevels, equalWeightLevels, isBefore, levelAt, startOf } from './benchmark.ts';
+import { type BothLevels, equalWeightLevels, startOf } from './benchmark.ts';
 import { type Levels, symbolLevels } from './symbol-levels.ts';
 
 /** The name of the equal-weight universe as a benchmark. No symbol is written in lower case. */
@@ -26,8 +26,6 @@ export interface Benchmark {
   /** How many symbols it has. */
   symbols: number;
   levels: BothLevels;
-  /** Where its own curve begins: with the first day of a model at whose start it has a level, or null. */
-  base: Base | null;
 }
 
 /** Throws a `ServiceError` (`no_prices`) when no price of the symbol is stored. */
@@ -54,7 +52,7 @@ export function* benchmarkSteps(
   const levels = yield* bothLevels(days, (paysDividends) =>
     levelsOfAll(database, symbols, { name, from: start, to: last, paysDividends }),
   );
-  return { name, symbols: symbols.length, levels, base: baseOf(days, levels.ofPrices) };
+  return { name, symbols: symbols.length, levels };
 }
 
 /** Levels with and without dividends; where the model-days are all of one kind, the same twice. */
@@ -102,19 +100,4 @@ function levelsOfSymbol(database: Database, symbol: string, { paysDividends, ...
     splits: splitsBetween(database, [symbol], since),
     dividends: dividends.map((dividend) => ({ exDate: dividend.exDate, cash: cashPerShareAbout(dividend) / MILLIONTHS })),
   });
-}
-
-/**
- * The first date with a day at whose start there is a level, and the earliest such start on that date. Later dates do not
- * change it, wherever their days started.
- */
-function baseOf(days: readonly ChosenDay[], levels: Levels): Base | null {
-  let first: Base | null = null;
-  for (const day of days) {
-    const start = startOf(day);
-    const isEarlier =
-      first === null || day.date < first.date || (day.date === first.date && isBefore(start, first.start));
-    if (isEarlier && levelAt(levels, start) !== null) first = { date: day.date, start };
-  }
-  return first;
 }

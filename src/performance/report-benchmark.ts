@@ -1,7 +1,7 @@
 import type { CalendarDate } from '../calendar.ts';
 import type { ChosenDay } from '../database/records/performance.ts';
 import { count } from '../sentences.ts';
-import { benchmarkCurve } from './benchmark.ts';
+import { benchmarkCurve, startOf } from './benchmark.ts';
 import { type Benchmark, UNIVERSE } from './choose-benchmark.ts';
 import { rounded } from './figure.ts';
 import { reportReturns } from './report-returns.ts';
@@ -9,15 +9,14 @@ import { seriesOf } from './returns.ts';
 
 /** A benchmark's own figures on the dates of some model-days, as in the response. `riskFree` is per day. */
 export function reportBenchmark(benchmark: Benchmark, days: readonly ChosenDay[], riskFree: number) {
-  const { name, symbols, levels, base } = benchmark;
-  const paying = new Set(days.flatMap(({ date, paysDividends }) => (paysDividends ? [date] : [])));
+  const { name, symbols, levels } = benchmark;
   const dates = [...new Set(days.map(({ date }) => date))].sort();
-  const compared = dates.map((date) => ({ date, paysDividends: paying.has(date) }));
-  const curve = base === null ? [] : benchmarkCurve(levels, base, compared);
+  const curve = benchmarkCurve(levels, days);
+  const [first] = curve;
   return {
     name,
     symbols,
-    start_date: base?.start.date ?? null,
+    start_date: first === undefined ? null : startOf(first).date,
     days: curve.length,
     incomplete: whyIncomplete(benchmark, { dates, covered: curve.map(({ date }) => date) }),
     ...reportReturns(seriesOf(curve), riskFree),

@@ -145,6 +145,10 @@ test('every figure is over the common days: returns link over the days between, 
   assert.deepEqual(all.details?.symbols.map(({ symbol, profit }) => [symbol, profit]), [['AAPL', 290]]);
   assert.deepEqual([all.longest_winning_run, all.longest_losing_run], [2, 1]);
   assert.equal(new Set(reports.map(({ relative }) => relative.benchmark_return)).size, 1, 'the same times for every model');
+  // AAPL from the open of the first date to the close of the second, and over the last two dates
+  const own = [1.1, 0.99, 0.99 * 1.05, 0.99 * 1.3];
+  for (const [index, { value }] of benchmark.curve.entries()) assertNear(value, own[index]);
+  assertNear(benchmark.total_return, all.relative.benchmark_return);
 });
 
 test('the tables have the chosen days only', async () => {

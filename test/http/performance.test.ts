@@ -286,7 +286,7 @@ test('after a replacement in the middle the next day is stale: flagged, with its
   const running = await startTestService(t, { configuration, prices: PRICES + QQQ });
   const sale: Script[string] = [[['sell', { symbol: 'AAPL', amount: 10 }]]];
   const all = { start_date: '2025-11-10', end_date: '2025-11-12', models: ['model-a'] };
-  await runJobHere(running, { ...script, 'model-a 2025-11-12': sale }, all);
+  const { job_id: job } = await runJobHere(running, { ...script, 'model-a 2025-11-12': sale }, all);
   const middle = { ...all, start_date: '2025-11-11', end_date: '2025-11-11', replace_existing: true };
   await runJobHere(running, { 'model-a 2025-11-11': [[['sell', { symbol: 'AAPL', amount: 40 }]]] }, middle);
   const { models, incomparable } = await ask('', running);
@@ -313,6 +313,11 @@ test('after a replacement in the middle the next day is stale: flagged, with its
     ],
   );
   assert.equal(open_positions[0].quantity, 20);
+
+  const own = await ask(`?job_id=${job}`, running);
+  const returns = (days: any) => days.map(({ date, daily_return }: any) => [date, daily_return]);
+  assert.deepEqual(returns(own.benchmark.curve), [['2025-11-10', 0.02], ['2025-11-12', 0.2]], 'not the day that another job has now');
+  assert.deepEqual([own.benchmark.total_return, own.models[0].relative.benchmark_return], [0.224, 0.224]);
 });
 
 test('the reasons why a model is incomparable are listed with the model, and for all models in one place', async (t) => {

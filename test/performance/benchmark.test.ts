@@ -124,9 +124,7 @@ test('on days that pay no dividends, the curve of the benchmark follows its pric
   const table = bars('03 100 100\n04 100 100\n05 100 110\n06 110 110');
   const events = { dividends: [dividend('04', 2), dividend('05', 11), dividend('06', 11)] };
   const levels = { withDividends: symbolLevels(table, events), ofPrices: symbolLevels(table) };
-  const base = { date: '2025-11-03', start: { date: '2025-11-03', at: 'open' as const } };
-  const days = ['03 +', '04 +', '05 -', '06 +'].map((day) => ({ date: `2025-11-${day.slice(0, 2)}`, paysDividends: day.endsWith('+') }));
-  const curve = benchmarkCurve(levels, base, days);
+  const curve = benchmarkCurve(levels, daysOf('- 03 +', '03 04 +', '04 05 -', '05 06 +'));
   assert.deepEqual(curve.map(({ dailyReturn }) => rounded(dailyReturn)), [0, 0.02, 0.1, 0.1]);
   assert.deepEqual(curve.map(({ value }) => rounded(value)), [1, 1.02, 1.122, 1.2342]);
 });
@@ -152,25 +150,36 @@ test('days of a curve are compared from the same close to the same close, across
   );
 });
 
-test("the benchmark's own curve starts at 1 with the first of the models, and ends two weeks after its last bar", () => {
-  const levels = same(symbolLevels(WEEK));
-  const dates = ['2025-11-03', '2025-11-05', '2025-11-06', '2025-11-24'].map((date) => ({ date, paysDividends: true }));
-  const fromOpen = benchmarkCurve(levels, { date: '2025-11-03', start: { date: '2025-11-03', at: 'open' } }, dates);
-  assert.deepEqual(
-    fromOpen.map(({ value, dailyReturn }) => [rounded(value), rounded(dailyReturn)]),
-    [
-      [1.1, 0.1],
-      [1.21, 0.1],
-      [1.32, 0.090909091],
-    ],
-  );
-  const fromClose = benchmarkCurve(levels, { date: '2025-11-04', start: { date: '2025-11-03', at: 'close' } }, dates);
-  assert.deepEqual(
-    fromClose.map(({ value }) => rounded(value)),
-    [1.1, 1.2],
-  );
-  assert.deepEqual(benchmarkCurve(levels, { date: '2025-11-03', start: { date: '2025-10-31', at: 'close' } }, dates), []);
-});
+/** Each as `START DATE +`: the day of the month from whose close a model-day starts, or `-` for its own open; without `+` it pays no dividends. */
+function daysOf(...days: string[]) {
+  return days.map((day) => {
+    const [start = '', date = '', pays] = day.split(' ');
+    return { date: `2025-11-${date}`, startDate: start === '-' ? null : `2025-11-${start}`, paysDividends: pays === '+' };
+  });
+}
+
+/** WEEK closes at 110 on the 3rd, 121 on the 5th and 132 on the 6th. */
+const curves: [name: string, days: string[], points: [date: string, value: number, dailyReturn: number][]][] = [
+  ['from the open of the first day', ['- 03', '03 05', '05 06'], [['03', 1.1, 0.1], ['05', 1.21, 0.1], ['06', 1.32, 0.090909091]]],
+  ['from the close before the first day', ['03 05', '05 06'], [['05', 1.1, 0.1], ['06', 1.2, 0.090909091]]],
+  ['of a filtered day in the middle, nothing counts', ['- 03', '05 06'], [['03', 1.1, 0.1], ['06', 1.2, 0.090909091]]],
+  ['a day that one model missed counts where another has it', ['- 03', '03 05', '03 06', '05 06'], [['03', 1.1, 0.1], ['05', 1.21, 0.1], ['06', 1.32, 0.090909091]]],
+  ['a day that all models missed is part of the next', ['- 03', '03 06'], [['03', 1.1, 0.1], ['06', 1.32, 0.2]]],
+  ['of several starts, the earliest counts', ['- 03', '05 06', '03 06'], [['03', 1.1, 0.1], ['06', 1.32, 0.2]]],
+  ['a model that begins later is measured from its open where no other has the day', ['- 03', '- 06'], [['03', 1.1, 0.1], ['06', 1.21, 0.1]]],
+  ['it ends two weeks after its last bar', ['- 03', '03 24', '24 25'], [['03', 1.1, 0.1]]],
+  ['without a level at any start there is no curve', ['- 01', '01 03'], []],
+  ['days are taken in order of their dates', ['05 06', '- 03', '03 05'], [['03', 1.1, 0.1], ['05', 1.21, 0.1], ['06', 1.32, 0.090909091]]],
+];
+for (const [name, days, points] of curves) {
+  test(`the benchmark's own curve: ${name}`, () => {
+    const curve = benchmarkCurve(same(symbolLevels(WEEK)), daysOf(...days));
+    assert.deepEqual(
+      curve.map(({ date, value, dailyReturn }) => [date, rounded(value), rounded(dailyReturn)]),
+      points.map(([date, ...figures]) => [`2025-11-${date}`, ...figures]),
+    );
+  });
+}
 
 test('equal weight: the mean of the returns, not of the prices, rebalanced every day', () => {
   const cheap = symbolLevels(bars('03 10 10\n04 10 20\n05 20 10'));

@@ -6,7 +6,7 @@ import { type Database, openDatabase } from '../../src/database/database.ts';
 import { dividendsBetween } from '../../src/database/dividends.ts';
 import { type ChosenDay, priceSpan } from '../../src/database/records/performance.ts';
 import { storeBars } from '../../src/database/prices.ts';
-import { benchmarkCurve, benchmarkReturns, levelAt } from '../../src/performance/benchmark.ts';
+import { benchmarkCurve, benchmarkReturns, levelAt, startOf } from '../../src/performance/benchmark.ts';
 import { benchmarkSteps } from '../../src/performance/choose-benchmark.ts';
 import { reportBenchmark } from '../../src/performance/report-benchmark.ts';
 import { atOnce } from '../../src/turns.ts';
@@ -37,7 +37,7 @@ const day = (model: string, date: string, startDate: string | null, paysDividend
 
 const benchmarkOf = (...given: Parameters<typeof benchmarkSteps>) => atOnce(benchmarkSteps(...given));
 
-const bases: [name: string, days: ChosenDay[], base: string | null][] = [
+const starts: [name: string, days: ChosenDay[], start: string | null][] = [
   ['no model-day', [], null],
   [
     'a first day starts at its open',
@@ -57,10 +57,11 @@ const bases: [name: string, days: ChosenDay[], base: string | null][] = [
     '2025-11-07 close',
   ],
 ];
-for (const [name, days, expected] of bases) {
+for (const [name, days, expected] of starts) {
   test(`where the curve of the benchmark starts: ${name}`, () => {
-    const { base } = benchmarkOf(databaseWith(PRICES), undefined, days);
-    assert.equal(base && `${base.start.date} ${base.start.at}`, expected);
+    const [first] = benchmarkCurve(benchmarkOf(databaseWith(PRICES), undefined, days).levels, days);
+    const start = first === undefined ? null : startOf(first);
+    assert.equal(start && `${start.date} ${start.at}`, expected);
   });
 }
 
@@ -259,11 +260,8 @@ function daysOf(runs: readonly [Run, Run, Run][]): ChosenDay[] {
 
 /** A benchmark's return on each of the days, and its own curve. */
 function figuresOf(database: Database, name: string, days: readonly ChosenDay[]) {
-  const { levels, base } = benchmarkOf(database, name, days);
-  const dates = DATES.filter((date) => days.some((one) => one.date === date));
-  const paysOn = (date: string) => days.some((one) => one.date === date && one.paysDividends);
-  const compared = dates.map((date) => ({ date, paysDividends: paysOn(date) }));
-  const curve = base === null ? [] : benchmarkCurve(levels, base, compared);
+  const { levels } = benchmarkOf(database, name, days);
+  const curve = benchmarkCurve(levels, days);
   const returns = benchmarkReturns(levels, days);
   return {
     returns: new Map(days.map(({ model, date }, index) => [`${model} ${date}`, returns[index]])),
@@ -315,6 +313,10 @@ test('a later end_date changes no earlier figure of a benchmark, and no return d
       );
       const fromFirst = [...whole.returns].filter(([key]) => (key.split(' ').at(-1) as string) >= first);
       assertSame(new Map(fromFirst), begun.returns);
+      // Whatever days count, the curve beside one model has the returns that its days are compared with.
+      const single = figuresOf(database, name, all.filter(({ model, date }) => model === 'a' && (date < first || date > last)));
+      const known = [...single.returns].flatMap(([key, figure]) => (figure == null ? [] : [[key.replace('a ', ''), figure] as const]));
+      assertSame(new Map(known), single.dailyReturns);
     }),
     { numRuns: 100 },
   );

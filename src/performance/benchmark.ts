@@ -162,6 +162,11 @@ function earliestStart(
   return earliest;
 }
 
+/** Whether one time is earlier than another. */
+export function isBefore(one: PriceTime, other: PriceTime): boolean {
+  return one.date < other.date || (one.date === other.date && one.at === 'open' && other.at === 'close');
+}
+
 /** The last level not after a date, or undefined. */
 function lastUpTo(levels: Levels, date: CalendarDate): Level | undefined {
   let [low, high] = [0, levels.length];

@@ -8,7 +8,7 @@ import { newestConfiguration } from '../database/records/trading-terms.ts';
 import { ServiceError } from '../domain.ts';
 import { cashPerShareAbout } from '../trading/dividends.ts';
 import type { Steps } from '../turns.ts';
-import { type BothLevels, equalWeightLevels, startOf } from './benchmark.ts';
+import { type BothLevels, equalWeightLevels, isBefore, levelAt, startOf } from './benchmark.ts';
 import { type Levels, symbolLevels } from './symbol-levels.ts';
 
 /** The name of the equal-weight universe as a benchmark. No symbol is written in lower case. */
@@ -36,8 +36,9 @@ export function checkBenchmark(database: Database, wanted: string | undefined): 
 }
 
 /**
- * The benchmark of some model-days: the requested one, otherwise QQQ if it has prices from the first start to the last day,
- * otherwise the universe; one symbol per step. Throws a `ServiceError` (`no_prices`) when no price of the symbol is stored.
+ * The benchmark of some model-days: the requested one, otherwise QQQ if its prices reach the first start, otherwise the
+ * universe, so that no later day changes what the models are compared with; one symbol per step. Throws a
+ * `ServiceError` (`no_prices`) when no price of the symbol is stored.
  */
 export function* benchmarkSteps(
   database: Database,
@@ -47,7 +48,7 @@ export function* benchmarkSteps(
   checkBenchmark(database, wanted);
   const start = days.map((day) => startOf(day).date).reduce((earliest, date) => (date < earliest ? date : earliest), NEVER);
   const last = days.reduce((latest, { date }) => (date > latest ? date : latest), '');
-  const name = wanted ?? (covers(database, { first: start, last }) ? DEFAULT_SYMBOL : UNIVERSE);
+  const name = wanted ?? (reachesStart(database, days) ? DEFAULT_SYMBOL : UNIVERSE);
   const symbols = name === UNIVERSE ? universeOfDays(database, days) : [name];
   const levels = yield* bothLevels(days, (paysDividends) =>
     levelsOfAll(database, symbols, { name, from: start, to: last, paysDividends }),
@@ -72,17 +73,27 @@ function* levelsOfAll(
   return name === UNIVERSE ? yield* equalWeightLevels(members) : (members.next().value ?? []);
 }
 
+function firstDateOf(days: readonly ChosenDay[]): CalendarDate {
+  return days.reduce((earliest, { date }) => (date < earliest ? date : earliest), NEVER);
+}
+
 /** The universe of the newest job that ran a model-day of the first date, so that later jobs do not change the benchmark. */
 function universeOfDays(database: Database, days: readonly ChosenDay[]): readonly string[] {
-  const first = days.reduce((earliest, { date }) => (date < earliest ? date : earliest), NEVER);
+  const first = firstDateOf(days);
   const sessions = days.filter(({ date }) => date === first).map(({ sessionId }) => sessionId);
   const configuration = newestConfiguration(database, sessions);
   return configuration === undefined ? [] : universeOf(parseAgentConfiguration(configuration));
 }
 
-function covers(database: Database, { first, last }: { first: CalendarDate; last: CalendarDate }): boolean {
-  const span = priceSpan(database, DEFAULT_SYMBOL);
-  return span !== null && span.first <= first && span.last >= last;
+/** Whether QQQ has a level at the earliest start of the first date. */
+function reachesStart(database: Database, days: readonly ChosenDay[]): boolean {
+  const date = firstDateOf(days);
+  const starts = days.filter((day) => day.date === date).map(startOf);
+  const [first, ...others] = starts;
+  if (first === undefined) return false;
+  const start = others.reduce((earliest, one) => (isBefore(one, earliest) ? one : earliest), first);
+  const span = { from: start.date, to: start.date };
+  return levelAt(levelsOfSymbol(database, DEFAULT_SYMBOL, { ...span, paysDividends: false }), start) !== null;
 }
 
 interface Span {

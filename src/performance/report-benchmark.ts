@@ -34,14 +34,16 @@ function whyIncomplete(
   { dates, covered }: { dates: readonly CalendarDate[]; covered: readonly CalendarDate[] },
 ): string | null {
   const subject = name === UNIVERSE ? 'The universe' : name;
-  const [lastBar, lastDate] = [levels.ofPrices.at(-1)?.date, dates.at(-1)];
-  if (lastDate === undefined) return null;
+  const lastBar = levels.ofPrices.at(-1)?.date;
+  if (dates.length === 0) return null;
   if (lastBar === undefined || covered.length === 0) return `${subject} has no price at the start of any of these days`;
   const sentences: string[] = [];
   if (covered.length < dates.length) {
     const span = `the first ${covered[0]}, the last ${covered.at(-1)}`;
     sentences.push(`${subject} has a return on ${covered.length} of ${count(dates.length, 'date')}: ${span}`);
   }
-  if (lastBar < lastDate) sentences.push(`The last price of ${name === UNIVERSE ? 'the universe' : name} is that of ${lastBar}`);
+  const after = dates.filter((date) => date > lastBar).length;
+  const whose = name === UNIVERSE ? 'the universe' : name;
+  if (after > 0) sentences.push(`The last price of ${whose} is that of ${lastBar}, before ${after} of ${count(dates.length, 'date')}`);
   return sentences.join('. ') || null;
 }

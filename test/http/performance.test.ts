@@ -233,18 +233,18 @@ test('before any run the response is empty but complete', async (t) => {
   assert.equal(benchmark.unavailable.total_return, 'There is no daily return');
 });
 
-test('without prices of QQQ over the whole span the universe is the benchmark', async (t) => {
+test('the default benchmark is chosen by the first start only; where its prices end early, that is said', async (t) => {
   const [firstDay = '', secondDay = ''] = QQQ.trim().split('\n');
   const short = await startTestService(t, {
     configuration,
     prices: `${PRICES}\n${firstDay}\n${secondDay}`,
   });
   await runJobHere(short, script, { start_date: '2025-11-10', end_date: '2025-11-12', models: MODELS });
-  assert.equal((await ask('', short)).benchmark.name, 'universe');
-  assert.equal((await ask('?end_date=2025-11-11', short)).benchmark.name, 'QQQ');
-  const { models, benchmark } = await ask('?benchmark=QQQ', short);
+  for (const query of ['', '?end_date=2025-11-11', '?start_date=2025-11-12'])
+    assert.equal((await ask(query, short)).benchmark.name, 'QQQ', query);
+  const { models, benchmark } = await ask('', short);
   assert.deepEqual([models[0].model_days, models[0].relative.days, benchmark.days], [3, 3, 3]);
-  assert.equal(benchmark.incomplete, 'The last price of QQQ is that of 2025-11-11');
+  assert.equal(benchmark.incomplete, 'The last price of QQQ is that of 2025-11-11, before 1 of 3 dates');
   assert.equal(benchmark.curve.at(-1).daily_return, 0, 'a day without a bar has the last close');
 });
 

@@ -65,6 +65,22 @@ for (const [name, days, expected] of starts) {
   });
 }
 
+/** When the models start, later days first, and the default benchmark of bars on the 6th, 10th and 11th of November. */
+const defaults: [name: string, days: [date: string, startDate: string | null][], expected: string][] = [
+  ['its prices reach the first start', [['2025-11-11', '2025-11-10'], ['2025-11-10', '2025-11-07']], 'QQQ'],
+  ['its prices end before the last day', [['2026-03-02', '2025-11-11'], ['2025-11-11', '2025-11-10']], 'QQQ'],
+  ['its last price is two weeks before the first start', [['2025-11-26', '2025-11-25']], 'QQQ'],
+  ['it has no price in the two weeks before the first start', [['2025-11-27', '2025-11-26']], 'universe'],
+  ['its prices begin at the close of the first date', [['2025-11-06', '2025-11-05']], 'universe'],
+  ['a later date with an earlier start', [['2025-11-11', '2025-11-04'], ['2025-11-10', '2025-11-07']], 'QQQ'],
+];
+for (const [name, days, expected] of defaults) {
+  test(`the default benchmark: ${name}`, () => {
+    const chosen = days.map(([date, startDate]) => day('a', date, startDate));
+    assert.equal(benchmarkOf(databaseWith(PRICES), undefined, chosen).name, expected);
+  });
+}
+
 test('a bar of the year 0000, which another program stored, is ignored', () => {
   const bars = 'QQQ 0000-11-10 1 1\nQQQ 2025-11-11 550 560\nAAPL 2025-11-10 100 110';
   const { name } = benchmarkOf(databaseWith(bars), undefined, [day('a', '2025-11-10', null)]);

@@ -6,6 +6,8 @@ import { countSchema as count, dateText, deploymentEntries, figure, named, unava
 
 /** The response of GET /performance. Dollars and fractions (0.01 is one percent); a null has its reason in `unavailable`. */
 
+const dividendStatus = v.pipe(v.picklist(dividendStatuses), v.title('DividendStatus'));
+
 const day = v.nullable(named('DayReturn', { date: dateText, daily_return: v.number() }));
 
 const returnEntries = {
@@ -151,7 +153,7 @@ export const performanceResponse = named('PerformanceResponse', {
           stale: v.boolean(),
           /** Received that morning. */
           dividends: v.number(),
-          dividend_status: v.pipe(v.picklist(dividendStatuses), v.title('DividendStatus')),
+          dividend_status: dividendStatus,
           /** What one dollar has become since the start of the first day. */
           growth: v.number(),
           drawdown: v.number(),
@@ -199,10 +201,16 @@ export const performanceResponse = named('PerformanceResponse', {
     symbols: count,
     start_date: v.nullable(dateText),
     days: count,
+    /** Dates on which no model-day pays dividends: there it is measured without its own. */
+    days_without_dividends: count,
+    /** Dates over whose mornings a dividend of its own, or of a symbol of the universe, is neither stored nor covered. */
+    days_with_unknown_dividends: count,
     /** Why it does not cover all days of the models; null when it does. */
     incomplete: v.nullable(v.string()),
     ...returnEntries,
-    curve: v.array(named('BenchmarkPoint', { date: dateText, value: v.number(), daily_return: v.number() })),
+    curve: v.array(
+      named('BenchmarkPoint', { date: dateText, value: v.number(), daily_return: v.number(), dividend_status: dividendStatus }),
+    ),
   }),
   conventions: named('Conventions', {
     period: v.string(),

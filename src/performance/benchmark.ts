@@ -127,13 +127,14 @@ export function startOf({ date, startDate }: Pick<DayOfCurve, 'date' | 'startDat
 export function benchmarkCurve(
   levels: BothLevels,
   days: readonly ComparedDay[],
-): (DayOfCurve & { value: number; dailyReturn: number })[] {
+): (DayOfCurve & ComparedDay & { value: number; dailyReturn: number })[] {
   const curve: ReturnType<typeof benchmarkCurve> = [];
   let [value, first] = [1, NaN];
   let followed: Levels | null = null;
   const byDate = [...Map.groupBy(days, ({ date }) => date)].sort(([one], [other]) => (one < other ? -1 : 1));
   for (const [date, sameDate] of byDate) {
-    const own = levelsFor({ paysDividends: sameDate.some(({ paysDividends }) => paysDividends) }, levels);
+    const paysDividends = sameDate.some((day) => day.paysDividends);
+    const own = levelsFor({ paysDividends }, levels);
     const previous = curve.at(-1)?.date;
     const start = earliestStart(own, sameDate, previous);
     const level = levelAt(own, { date, at: 'close' });
@@ -141,7 +142,7 @@ export function benchmarkCurve(
     const isContinued = followed === own && start.startDate === previous;
     if (!isContinued) [followed, first] = [own, start.level / value]; // its own level at which the value would have been 1
     value = level / first;
-    curve.push({ date, startDate: start.startDate, value, dailyReturn: level / start.level - 1 });
+    curve.push({ date, startDate: start.startDate, paysDividends, value, dailyReturn: level / start.level - 1 });
   }
   return curve;
 }

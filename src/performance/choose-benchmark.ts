@@ -10,6 +10,7 @@ import { cashPerShareAbout } from '../trading/dividends.ts';
 import type { Steps } from '../turns.ts';
 import { type BothLevels, equalWeightLevels, isBefore, levelAt, startOf } from './benchmark.ts';
 import { type Levels, symbolLevels } from './symbol-levels.ts';
+import { daysWithUnknown } from './unknown-dividends.ts';
 
 /** The name of the equal-weight universe as a benchmark. No symbol is written in lower case. */
 export const UNIVERSE = 'universe';
@@ -26,6 +27,8 @@ export interface Benchmark {
   /** How many symbols it has. */
   symbols: number;
   levels: BothLevels;
+  /** The days on which its levels with dividends may lack one of some symbol. */
+  unknownDividends: ReadonlySet<CalendarDate>;
 }
 
 /** Throws a `ServiceError` (`no_prices`) when no price of the symbol is stored. */
@@ -50,10 +53,11 @@ export function* benchmarkSteps(
   const last = days.reduce((latest, { date }) => (date > latest ? date : latest), '');
   const name = wanted ?? (reachesStart(database, days) ? DEFAULT_SYMBOL : UNIVERSE);
   const symbols = name === UNIVERSE ? universeOfDays(database, days) : [name];
+  const unknownDividends = new Set<CalendarDate>();
   const levels = yield* bothLevels(days, (paysDividends) =>
-    levelsOfAll(database, symbols, { name, from: start, to: last, paysDividends }),
+    levelsOfAll(database, symbols, { name, from: start, to: last, paysDividends, unknownDividends }),
   );
-  return { name, symbols: symbols.length, levels };
+  return { name, symbols: symbols.length, levels, unknownDividends };
 }
 
 /** Levels with and without dividends; where the model-days are all of one kind, the same twice. */
@@ -67,9 +71,14 @@ function* bothLevels(days: readonly ChosenDay[], levelsOf: (paysDividends: boole
 function* levelsOfAll(
   database: Database,
   symbols: readonly string[],
-  { name, ...options }: Span & { name: string; paysDividends: boolean },
+  { name, unknownDividends, ...options }: Span & { name: string; paysDividends: boolean; unknownDividends: Set<CalendarDate> },
 ): Steps<Levels> {
-  const members = symbols.values().map((symbol) => levelsOfSymbol(database, symbol, options));
+  const members = symbols.values().map((symbol) => {
+    const levels = levelsOfSymbol(database, symbol, options);
+    const dates = options.paysDividends ? levels.map(({ date }) => date) : [];
+    for (const date of daysWithUnknown(database, symbol, dates)) unknownDividends.add(date);
+    return levels;
+  });
   return name === UNIVERSE ? yield* equalWeightLevels(members) : (members.next().value ?? []);
 }
 

@@ -86,8 +86,9 @@ function reportCurve(
 
 /** `unknown`: it held something over a morning for which dividends are neither stored nor covered. */
 export const dividendStatuses = ['known', 'unknown', 'not_paid'] as const;
+export type DividendStatus = (typeof dividendStatuses)[number];
 
-function dividendStatus(date: CalendarDate, record: ModelRecord): (typeof dividendStatuses)[number] {
+function dividendStatus(date: CalendarDate, record: ModelRecord): DividendStatus {
   if (record.unpaidDates.has(date)) return 'not_paid';
   return record.unknownDates.has(date) ? 'unknown' : 'known';
 }

@@ -5,6 +5,7 @@ import type { Coverage } from '../database/prices.ts';
 import { type HeldSymbol, exDatesOf, heldSymbols, heldUncovered, paysNothing } from '../database/records/held.ts';
 import type { ChosenDay } from '../database/records/performance.ts';
 import type { Steps } from '../turns.ts';
+import { MAX_STILL_DAYS } from './conventions.ts';
 
 /** Before and after every date. */
 const EVER = { from: '', to: '~' };
@@ -63,6 +64,20 @@ function* readGaps(database: Database): Steps<Gap[]> {
 function readGap(database: Database, { symbol, since, lastDate }: HeldSymbol): Gap | null {
   const known = { symbol, since, spans: dividendCoverage(database, [symbol], EVER), exDates: exDatesOf(database, symbol) };
   return isUnknown(known, { after: since, upTo: lastDate }) && !paysNothing(database, symbol) ? known : null;
+}
+
+/**
+ * The days on which a series, given by the dates of its bars in order, may lack a dividend: after the bar before it some ex-date is
+ * neither stored nor covered. Longer gaps than `MAX_STILL_DAYS` end a series, so nothing is missing after them.
+ */
+export function daysWithUnknown(database: Database, symbol: string, dates: readonly CalendarDate[]): CalendarDate[] {
+  const [since, lastDate] = [dates[0], dates.at(-1)];
+  const gap = since === undefined || lastDate === undefined ? null : readGap(database, { symbol, since, lastDate });
+  if (gap === null) return [];
+  return dates.filter((date, index) => {
+    const after = dates[index - 1];
+    return after !== undefined && date <= addDays(after, MAX_STILL_DAYS) && isUnknown(gap, { after, upTo: date });
+  });
 }
 
 /** Ex-dates are weekdays, so a weekend need not be covered. */

@@ -148,9 +148,9 @@ test('the benchmark has its own curve and figures; the response includes the con
   const { name, symbols, start_date, days, total_return, max_drawdown, curve } = benchmark;
   assert.deepEqual([name, symbols, start_date, days, total_return], ['QQQ', 1, '2025-11-10', 3, 0.1628]);
   assert.deepEqual(curve, [
-    { date: '2025-11-10', value: 1.02, daily_return: 0.02 }, // 510 over the open of 500
-    { date: '2025-11-11', value: 0.969, daily_return: -0.05 },
-    { date: '2025-11-12', value: 1.1628, daily_return: 0.2 },
+    { date: '2025-11-10', value: 1.02, daily_return: 0.02, dividend_status: 'known' }, // 510 over the open of 500
+    { date: '2025-11-11', value: 0.969, daily_return: -0.05, dividend_status: 'unknown' },
+    { date: '2025-11-12', value: 1.1628, daily_return: 0.2, dividend_status: 'unknown' },
   ]);
   assert.deepEqual(
     [max_drawdown.depth, max_drawdown.peak_date, max_drawdown.trough_date, max_drawdown.recovery_date],
@@ -257,7 +257,7 @@ test('a named benchmark that begins after the first model-day covers the days on
   const { models, benchmark } = await ask('?benchmark=QQQ', late);
   assert.deepEqual([models[0].relative.days, models[0].relative.benchmark_return], [1, 0.2]);
   assert.deepEqual([benchmark.start_date, benchmark.days, benchmark.total_return], ['2025-11-11', 1, 0.2]);
-  assert.deepEqual(benchmark.curve, [{ date: '2025-11-12', value: 1.2, daily_return: 0.2 }]);
+  assert.deepEqual(benchmark.curve, [{ date: '2025-11-12', value: 1.2, daily_return: 0.2, dividend_status: 'unknown' }]);
   assert.equal(benchmark.incomplete, 'QQQ has a return on 1 of 3 dates: the first 2025-11-12, the last 2025-11-12');
   const never = (await ask('?benchmark=QQQ&end_date=2025-11-10', late)).benchmark;
   assert.deepEqual([never.start_date, never.curve], [null, []]);

@@ -4,6 +4,7 @@ import { curvesFromStart, valueAtEnd } from '../../src/browser/board/curve-lines
 import { marksOf } from '../../src/browser/board/marks.ts';
 import { familiesInOrder, rankingOf } from '../../src/browser/board/ranking.ts';
 import { lookOf } from '../../src/browser/parts/look.ts';
+import { benchmarkWords } from '../../src/browser/plot/lines.ts';
 import type { ModelReport } from '../../src/browser/service/responses.ts';
 
 const nothing = { common: null, clean_after: null, without_clean_days: [], without_completed_days: [] };
@@ -132,4 +133,20 @@ test('the leaderboard shows the value at the end of the curve if some days do no
   assert.equal(valueAtEnd({ curve, end_value: 121.004 }, 100), 121.004, 'the exact value where every day counts');
   const later = curve.map((day, index) => ({ ...day, value: day.value + index * 5 }));
   assert.equal(valueAtEnd({ curve: later, end_value: 126 }, 100), 121, 'a day that does not count came between');
+});
+
+const notes: [benchmark: Parameters<typeof benchmarkWords>[0], words: string][] = [
+  [{ name: 'QQQ', days: 3, incomplete: null, days_with_unknown_dividends: 0 }, ''],
+  [
+    { name: 'QQQ', days: 3, incomplete: 'The last price of QQQ is that of 2025-10-07, before 1 of 3 dates', days_with_unknown_dividends: 0 },
+    'The last price of QQQ is that of 2025-10-07, before 1 of 3 dates.',
+  ],
+  [
+    { name: 'universe', days: 3, incomplete: 'The universe has a return on 3 of 4 dates', days_with_unknown_dividends: 2 },
+    'The universe has a return on 3 of 4 dates. Dividends of the universe are unknown on 2 of 3 dates.',
+  ],
+  [{ name: 'universe', days: 0, incomplete: 'The universe has no price', days_with_unknown_dividends: 0 }, 'The universe has no price.'],
+];
+test('a note under the curves says where the prices of the benchmark end, and where its dividends are unknown', () => {
+  for (const [benchmark, words] of notes) assert.equal(benchmarkWords(benchmark), words);
 });

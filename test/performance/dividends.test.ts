@@ -195,20 +195,21 @@ const HELD_OVER_WEEKEND: [date: string, orders: Order[]][] = [
   ['10', [['sell', 'AAPL', 1]]],
   ['11', [['buy', 'AAPL', 1]]],
 ];
-const statuses: [name: string, known: Knowledge, expected: string[]][] = [
-  ['nothing is known', {}, ['known', 'unknown', 'unknown', 'known']],
-  ['all is covered', { spans: ['01 30'] }, ['known', 'known', 'known', 'known']],
-  ['only the last morning is not covered', { spans: ['01 09'] }, ['known', 'known', 'unknown', 'known']],
-  ['the weekend is not covered', { spans: ['05 06', '09 10'] }, ['known', 'known', 'known', 'known']],
-  ['a weekday without a session is not covered', { spans: ['05 06', '10 10'] }, ['known', 'known', 'unknown', 'known']],
-  ['a dividend is stored for the weekday that is not covered', { spans: ['05 06', '10 10'], dividends: ['09'] }, ['known', 'known', 'known', 'known']],
-  ['a dividend is stored for another day', { spans: ['05 06'], dividends: ['09'] }, ['known', 'known', 'unknown', 'known']],
-  ['the prices contain the dividends', { source: 'stooq' }, ['known', 'known', 'known', 'known']],
-  ['the prices are synthetic', { source: 'synthetic' }, ['known', 'known', 'known', 'known']],
-  ['the prices are adjusted for splits only', { source: 'yahoo' }, ['known', 'unknown', 'unknown', 'known']],
-  ['the job pays no dividends', { paysDividends: false }, ['not_paid', 'not_paid', 'not_paid', 'not_paid']],
+/** Of AAPL as a benchmark, the last day is another: it held the share over the morning on which the model buys again. */
+const statuses: [name: string, known: Knowledge, expected: string[], lastOfBenchmark: string][] = [
+  ['nothing is known', {}, ['known', 'unknown', 'unknown', 'known'], 'unknown'],
+  ['all is covered', { spans: ['01 30'] }, ['known', 'known', 'known', 'known'], 'known'],
+  ['only the last morning is not covered', { spans: ['01 09'] }, ['known', 'known', 'unknown', 'known'], 'unknown'],
+  ['the weekend is not covered', { spans: ['05 06', '09 10'] }, ['known', 'known', 'known', 'known'], 'unknown'],
+  ['a weekday without a session is not covered', { spans: ['05 06', '10 10'] }, ['known', 'known', 'unknown', 'known'], 'unknown'],
+  ['a dividend is stored for the weekday that is not covered', { spans: ['05 06', '10 10'], dividends: ['09'] }, ['known', 'known', 'known', 'known'], 'unknown'],
+  ['a dividend is stored for another day', { spans: ['05 06'], dividends: ['09'] }, ['known', 'known', 'unknown', 'known'], 'unknown'],
+  ['the prices contain the dividends', { source: 'stooq' }, ['known', 'known', 'known', 'known'], 'known'],
+  ['the prices are synthetic', { source: 'synthetic' }, ['known', 'known', 'known', 'known'], 'known'],
+  ['the prices are adjusted for splits only', { source: 'yahoo' }, ['known', 'unknown', 'unknown', 'known'], 'unknown'],
+  ['the job pays no dividends', { paysDividends: false }, ['not_paid', 'not_paid', 'not_paid', 'not_paid'], 'not_paid'],
 ];
-for (const [name, { source = 'csv', paysDividends = true, spans = [], dividends = [] }, expected] of statuses) {
+for (const [name, { source = 'csv', paysDividends = true, spans = [], dividends = [] }, expected, lastOfBenchmark] of statuses) {
   test(`which model-days lie in unknown spans of dividends: ${name}`, async () => {
     const books = createBooks(':memory:', { paysDividends });
     const dateOf = (day = '') => `2025-06-${day}`;
@@ -221,13 +222,13 @@ for (const [name, { source = 'csv', paysDividends = true, spans = [], dividends 
         .statement(`INSERT INTO dividend_coverage (symbol, source, start_date, end_date) VALUES (?, 'csv', ?, ?)`)
         .run(span.symbol, span.startDate, span.endDate);
     for (const [day, orders] of HELD_OVER_WEEKEND) await books.day(dateOf(day), orders);
-    const { report } = reportOf(books.database);
+    const { report, benchmark } = reportOf(books.database);
     assert.deepEqual(report.curve.map((day) => day.dividend_status), expected);
-    const count = (status: string) => expected.filter((one) => one === status).length;
-    assert.deepEqual(
-      [report.model_days_with_unknown_dividends, report.model_days_without_dividends],
-      [count('unknown'), count('not_paid')],
-    );
+    const counts = (all: readonly string[]) => ['unknown', 'not_paid'].map((status) => all.filter((one) => one === status).length);
+    assert.deepEqual([report.model_days_with_unknown_dividends, report.model_days_without_dividends], counts(expected));
+    const ofBenchmark = [...expected.slice(0, -1), lastOfBenchmark];
+    assert.deepEqual(benchmark.curve.map((day) => day.dividend_status), ofBenchmark);
+    assert.deepEqual([benchmark.days_with_unknown_dividends, benchmark.days_without_dividends], counts(ofBenchmark));
     assert.equal(report.dividends, paysDividends && source === 'csv' ? dividends.length : 0);
   });
 }
@@ -256,4 +257,19 @@ test('a symbol of several that are held is enough for a model-day to lie in an u
   assert.deepEqual(reportOf(books.database).report.curve.map((day) => day.dividend_status), ['known', 'unknown']);
   atOnce(storeDividends(books.database, { dividends: [], spans: [{ ...spans[0]!, symbol: 'MSFT' }], basis: 'as_paid' }, stamp));
   assert.deepEqual(reportOf(books.database).report.curve.map((day) => day.dividend_status), ['known', 'known']);
+});
+
+test('a symbol of the universe with unknown dividends is enough, while it belongs to the universe', async () => {
+  const books = createBooks();
+  const dates = weekdays('2025-06-02', '2025-07-04');
+  for (const date of dates) books.setBar('AAPL', date, { open: 100, close: 100 });
+  for (const date of [...dates.slice(0, 3), ...dates.slice(20)]) books.setBar('MSFT', date, { open: 100, close: 100 });
+  const spans = [{ symbol: 'AAPL', startDate: '2025-06-01', endDate: '2025-07-31' }];
+  const stamp = { source: 'csv', recordedAt: '2025-08-01T00:00:00.000Z' };
+  atOnce(storeDividends(books.database, { dividends: [], spans, basis: 'as_paid' }, stamp));
+  for (const date of dates) await books.day(date);
+  const { curve, days_with_unknown_dividends: unknown } = reportOf(books.database, 'universe').benchmark;
+  const dateOfUnknown = curve.flatMap((day) => (day.dividend_status === 'unknown' ? [day.date] : []));
+  assert.deepEqual(dateOfUnknown, [...dates.slice(1, 3), ...dates.slice(21)], 'on the 20th it is a new member');
+  assert.equal(unknown, dateOfUnknown.length);
 });

@@ -4,7 +4,7 @@ import { h } from '../parts/element.ts';
 import { counted, money } from '../parts/format.ts';
 import { goTo } from '../parts/page.ts';
 import { legend } from '../plot/legend.ts';
-import type { Line } from '../plot/lines.ts';
+import { type Line, benchmarkWords } from '../plot/lines.ts';
 import { cutoffNote } from '../plot/mark-lines.ts';
 import { cutoffMarks } from '../plot/marks.ts';
 import { type Plot, createPlot } from '../plot/plot.ts';
@@ -33,7 +33,8 @@ export function equityCurves(performance: Performance, signal: AbortSignal): Cur
   const bar = h('div.bar', h('h2', { id: 'curves-title' }, title), controls(plot));
   const list = legend(plot, lines);
   const labelled = { 'aria-labelledby': 'curves-title' };
-  const element = h('section.curves', labelled, bar, list.element, plot.element, cutoffNote(marks));
+  const note = h('p.quiet', benchmarkWords(performance.benchmark));
+  const element = h('section.curves', labelled, bar, list.element, plot.element, cutoffNote(marks), note);
   return {
     element,
     update(later) {
@@ -41,6 +42,7 @@ export function equityCurves(performance: Performance, signal: AbortSignal): Cur
       if (namesOf(next.lines) !== names || next.title !== title) return false;
       plot.update(next.dates, next.lines);
       list.update(next.lines);
+      note.textContent = benchmarkWords(later.benchmark);
       return true;
     },
   };

@@ -7,7 +7,7 @@ import { lookOf } from '../parts/look.ts';
 import { goTo } from '../parts/page.ts';
 import { coloursOf } from '../parts/theme.ts';
 import { legend } from '../plot/legend.ts';
-import { type Line, benchmarkLines } from '../plot/lines.ts';
+import { type Line, benchmarkLines, benchmarkWords } from '../plot/lines.ts';
 import { cutoffMarks } from '../plot/marks.ts';
 import { createPlot } from '../plot/plot.ts';
 import { datesFromStart, valuesFromStart } from '../plot/values.ts';
@@ -42,8 +42,9 @@ export function valueCurve({ report, performance, trades, signal }: Sources): HT
   const dividend = hasDividends ? ['   ', h('span.mark.dividend', '●'), ' dividend'] : [];
   const key = [h('span.mark.gain', '▲'), ' bought   ', h('span.mark.loss', '▼'), ' sold', ...dividend];
   const names = legend(plot, lines).element;
+  const note = h('p.quiet', benchmarkWords(performance.benchmark));
   const help = '   Drag to zoom, double-click for all dates, click on the curve to open a day';
-  return section('Portfolio value', names, h('p.quiet.key-line', ...key, h('span.on-screen', help)), plot.element);
+  return section('Portfolio value', names, h('p.quiet.key-line', ...key, h('span.on-screen', help)), plot.element, note);
 }
 
 function isDividend({ side }: Trade): boolean {

@@ -1,4 +1,5 @@
 import type uPlot from 'uplot';
+import { counted } from '../parts/format.ts';
 import { BENCHMARK_LOOK, type Look } from '../parts/look.ts';
 import type { Performance } from '../service/responses.ts';
 import type { Mark } from './marks.ts';
@@ -69,6 +70,17 @@ export function benchmarkLines(
   const scaled = curve.map(({ date, value }) => ({ date, value: value * start }));
   const { colour: look, dash } = BENCHMARK_LOOK;
   return [{ label, values: valuesFromStart(dates, scaled, start), look, dash, width: 2 }];
+}
+
+/** What a reader of the benchmark's curve should know: where it has no prices, and where its dividends are unknown. */
+export function benchmarkWords({
+  name,
+  days,
+  incomplete,
+  days_with_unknown_dividends: unknown,
+}: Pick<Performance['benchmark'], 'name' | 'days' | 'incomplete' | 'days_with_unknown_dividends'>): string {
+  const dividends = `Dividends of ${name === 'universe' ? 'the universe' : name} are unknown on ${unknown} of ${counted(days, 'date')}`;
+  return [incomplete, unknown > 0 ? dividends : null].flatMap((words) => (words === null ? [] : `${words}.`)).join(' ');
 }
 
 /** The name of a benchmark, as readers know it. */

@@ -56,7 +56,7 @@ test('the program is one small file that needs no other, from the trigger to the
   assert.deepEqual([status.status, status.progress.failed], ['completed', 0], JSON.stringify(status));
   assert.ok((await ask(`${server.url}/results`)).count >= 6);
   assert.equal((await ask(`${server.url}/reasoning`)).count, 6);
-  const names: string[] = (await ask(`${server.url}/comparison`)).left_out_models;
+  const names: string[] = (await ask(`${server.url}/comparison`)).models.map(({ model }: any) => model);
   const compared = await ask(`${server.url}/comparison?models=${names}`);
   assert.deepEqual(compared.models.map(({ unavailable }: any) => unavailable.interval), names.map(() => 'Needs 20 days with a return; it has 3'));
   assert.deepEqual([names.length, compared.conventions], [2, conventions]);

@@ -6,8 +6,10 @@ export const conventions = {
   returns:
     'Fractions over the days compared: exp(D · mean) − 1, the mean that of the daily log returns, ln(1 + daily return). A model is ' +
     'the mean of its runs, day by day. Daily figures are of log returns',
-  days: `The D days on which every run of every model with figures has a return; at least ${MIN_DAYS}. left_out has the others`,
-  left_out_models: `Entries with fewer than ${MIN_DAYS} active model-days in the window, where no models are named`,
+  days:
+    `The D days on which every run of every model with figures has a return; there are figures from ${MIN_DAYS} on. Where no model ` +
+    'has any, the days that all models share. left_out has the others',
+  left_out_models: `Entries with fewer than ${MIN_DAYS} active model-days in the window, where no models are named and others have enough`,
   numbers:
     'With align=number, the days of two models meet by their number in the market of each, from the first one in the window that ' +
     'the model tried; a failed day leaves a gap',

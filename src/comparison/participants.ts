@@ -22,7 +22,7 @@ const FLAT = 'Its daily returns do not vary';
 /**
  * Decides which models are compared. A model without figures must not cost the others any days, so each model is first
  * checked over its own days. Then the models that do not vary over the common days are dropped and the common days
- * recomputed, until all vary.
+ * recomputed, until all vary. Where none is left, the days are those that all models share.
  */
 export function* findParticipants(all: readonly TrackRecord[], calendar: Calendar<Day>): Steps<Participants> {
   const reasons = new Map<string, string>();
@@ -32,7 +32,8 @@ export function* findParticipants(all: readonly TrackRecord[], calendar: Calenda
   }
   for (;;) {
     const records = all.filter(({ model }) => !reasons.has(model));
-    const days = records.length === 0 ? [] : commonDays(records, calendar);
+    if (records.length === 0) return { days: commonDays(all, calendar), records: [...all], series: [], reasons };
+    const days = commonDays(records, calendar);
     if (days.length < MIN_DAYS) {
       for (const { model } of records) reasons.set(model, tooFewInCommon(days.length));
       return { days, records, series: [], reasons };

@@ -23,7 +23,7 @@ export interface Selection {
 }
 
 export interface WantedModels {
-  /** Undefined for every entry with enough model-days. */
+  /** Undefined for every entry with enough model-days; where none has enough, for all, so that each has its reason. */
   models: readonly string[] | undefined;
   /** Added to those compared. */
   against: string | undefined;
@@ -35,8 +35,8 @@ export function* selectModels(database: Database, { models, against }: WantedMod
     throw new ServiceError('invalid_filter', 'models: a name is repeated; name each model once');
   const families = Map.groupBy(yield* runsInWindow(database, window), ({ family }) => family);
   const present = [...families].filter(([, runs]) => modelDaysOf(runs) > 0).map(([family]) => family);
-  const isLongEnough = (family: string) => modelDaysOf(families.get(family) ?? []) >= MIN_DAYS;
-  const names = new Set(models ?? present.filter(isLongEnough));
+  const longEnough = present.filter((family) => modelDaysOf(families.get(family) ?? []) >= MIN_DAYS);
+  const names = new Set(models ?? (longEnough.length > 0 ? longEnough : present));
   if (against !== undefined) names.add(against);
   if (names.size > MAX_MODELS) throw tooMany(names.size);
   return {

@@ -68,6 +68,20 @@ test('too few common days leave no model with figures, and still name those whos
   assert.deepEqual([leader.model, leader.deflatedSharpeRatio], [null, { reason: 'Nothing is left to compare' }]);
 });
 
+const short: [name: string, models: ComparedModel<number>[], days: number][] = [
+  ['each has too few', ['a', 'b'].map((name) => model(name, { [name]: returns(name, { days: 19 }) })), 19],
+  ['of different numbers', [model('m', { m: returns('m', { days: 12 }) }), model('n', { n: returns('n', { days: 19 }) })], 12],
+  ['none varies', ['a', 'b'].map((name) => model(name, { [name]: Array(30).fill(0) })), 30],
+  ['each is stale', ['a', 'b'].map((name) => model(name, { [name]: returns(name) }, { unusable: 'Its chain is stale' })), 30],
+  ['no model at all', [], 0],
+];
+test('where no model has figures, the days are those that all of them share', () => {
+  for (const [name, models, days] of short) {
+    const compared = compare(models);
+    assert.deepEqual([compared.days.length, compared.models.filter(({ totalReturn }) => typeof totalReturn === 'number')], [days, []], name);
+  }
+});
+
 test('a model that stops varying where the others have no days is dropped, which restores those days', () => {
   const early = [...returns('early', { days: 10 }), ...Array.from({ length: 30 }, () => 0)];
   const still = model('still', { still: early });

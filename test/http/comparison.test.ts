@@ -196,6 +196,10 @@ const selections: [query: string, models: string[], pairs: number, days: number]
   [`${RECENT}&models=alpha,hold&against=hold`, ['alpha', 'hold'], 1, 30],
   ['start_date=2025-06-03&end_date=2025-07-02&models=alpha,hold', ['alpha', 'hold'], 1, 22],
   ['start_date=1999-01-01&end_date=1999-12-31', [], 0, 0],
+  [`${RECENT}&end_date=2025-06-26&models=alpha,hold`, ['alpha', 'hold'], 1, 19],
+  [`${RECENT}&end_date=2025-06-26&models=alpha,beta`, ['alpha', 'beta'], 1, 18],
+  ['start_date=2025-06-09&end_date=2025-06-19', ['alpha', 'beta', 'gamma', 'hold'], 6, 8], // nothing is named, and none has 20
+  [`${PAST}&models=refilled,changed`, ['changed', 'refilled'], 1, 60], // both are unusable
 ];
 for (const [query, models, pairs, days] of selections)
   test(`/comparison?${query} compares ${models.length} models over ${days} days`, async () => {
@@ -228,6 +232,16 @@ for (const [query, name, reason] of reasons)
     assert.equal(pair.p_value === null, reason !== null);
     assert.equal(pair.p_value === null, pair.unavailable.interval !== undefined);
   });
+
+test('below 20 common days, a response says how many there are, which are left out, and why there are no figures', async () => {
+  const body = await ask(`${RECENT}&end_date=2025-06-26&models=alpha,beta`);
+  assert.deepEqual([body.days, body.left_out], [18, [{ date: recent[5], runs: ['beta'] }]]);
+  const reasonFor = (name: string) => modelIn(body, name).unavailable.total_return;
+  assert.deepEqual(['alpha', 'beta'].map(reasonFor), [19, 18].map((days) => `Needs 20 days with a return; it has ${days}`));
+  assert.equal(body.pairs[0].unavailable.difference, `No figures for alpha: ${reasonFor('alpha')}`);
+  const byDefault = await ask('start_date=2025-06-09&end_date=2025-06-19');
+  assert.deepEqual([byDefault.left_out_models, modelIn(byDefault, 'gamma').unavailable.total_return], [[], 'Needs 20 days with a return; its runs share 9']);
+});
 
 test('a model without figures costs the others no days and no adjustment, but counts as a trial', async () => {
   const [two, three] = [await ask(`${PAST}&models=plain,other`), await ask(`${PAST}&models=plain,other,refilled`)];

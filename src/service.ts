@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import type { Clock } from './calendar.ts';
 import { type Database, openDatabase } from './database/database.ts';
 import { indexAll } from './database/log-words.ts';
+import { riskFreeRateOf, storeRiskFreeRate } from './database/figure-settings.ts';
 import { storageFaultOf } from './database/storage/faults.ts';
 import { ServiceError, messageOf } from './domain.ts';
 import type { AccessToken } from './http/access-tokens.ts';
@@ -50,6 +51,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     isServing: true,
     onRepair: (what) => log.warning(what),
   });
+  await rememberSettings(database, options);
   const jobs = createJobs({
     ...{ database, settings, log, clock, environment, limits },
     startChild: startChild ?? startChildBy(settings, environment),
@@ -92,6 +94,18 @@ function indexInBackground(database: Database, log: Log): { stop(): Promise<void
       return done;
     },
   };
+}
+
+/** Stores what the figures depend on, for later views of the file; a database that cannot be written is served all the same. */
+async function rememberSettings(database: Database, { settings, log }: ServiceOptions): Promise<void> {
+  const { riskFreeRate } = settings;
+  if (riskFreeRateOf(database) === riskFreeRate) return;
+  try {
+    await database.write(() => storeRiskFreeRate(database, riskFreeRate));
+  } catch (error) {
+    if (storageFaultOf(error) === null) throw error;
+    log.warning('Cannot store the risk-free rate with the database', { error: messageOf(error) });
+  }
 }
 
 /** Listens on all interfaces, and returns the port. Otherwise closes the database and throws a `ServiceError` (`cannot_start`). */

@@ -1,5 +1,6 @@
 import type { Clock } from './calendar.ts';
 import type { Database } from './database/database.ts';
+import { riskFreeRateOf } from './database/figure-settings.ts';
 import { modesOfJobs } from './database/jobs.ts';
 import { hasManifest } from './database/manifest.ts';
 import { storageFaultOf } from './database/storage/faults.ts';
@@ -35,13 +36,17 @@ type View = Service & { mode: ServedSettings['deploymentMode'] };
 /** Starts a service that shows a file: pages and GET endpoints, without jobs, locks or any change of the file. */
 export async function startView({ path, name, isCopy = false, settings, log, clock, accessTokens, pages }: ViewOptions): Promise<View> {
   const database = openView(path);
-  const mode = modeReader(database);
+  const mode = whileReadable(() => modeOf(database), 'UNKNOWN');
+  const riskFreeRate = whileReadable(() => riskFreeRateOf(database) ?? settings.riskFreeRate, settings.riskFreeRate);
   const served: ServedSettings = {
     ...settings,
     databasePath: path,
     preserveDevData: null,
     get deploymentMode() {
       return mode();
+    },
+    get riskFreeRate() {
+      return riskFreeRate();
     },
   };
   // A package loses its manifest as soon as a service opens it, and is none from then on.
@@ -61,16 +66,18 @@ export async function startView({ path, name, isCopy = false, settings, log, clo
   };
 }
 
-/**
- * Returns a function that reads the mode in which the jobs of a file were created: DEV where any of them was, because its models
- * are simulated. While the file cannot be read, it returns the mode that it read last, for the responses that report the fault.
- */
-function modeReader(database: Database): () => ServedSettings['deploymentMode'] {
-  let last: ServedSettings['deploymentMode'] = 'UNKNOWN';
+/** The mode in which the jobs of a file were created: DEV where any of them was, because its models are simulated. */
+function modeOf(database: Database): ServedSettings['deploymentMode'] {
+  const { isDev, isProd } = modesOfJobs(database);
+  return isDev ? 'DEV' : isProd ? 'PROD' : 'UNKNOWN';
+}
+
+/** Returns a function that reads something of a file; while the file cannot be read, it returns what it read last. */
+function whileReadable<Value>(read: () => Value, initial: Value): () => Value {
+  let last = initial;
   return () => {
     try {
-      const { isDev, isProd } = modesOfJobs(database);
-      return (last = isDev ? 'DEV' : isProd ? 'PROD' : 'UNKNOWN');
+      return (last = read());
     } catch (error) {
       if (storageFaultOf(error) === null) throw error;
       return last;

@@ -19,7 +19,7 @@ export async function backup(file: string | undefined, { job: jobId }: { job: st
   return writeStoppably(target, async (watched) => {
     if (jobId === undefined) return describe(target, await backupDatabase(path, target, watched));
     const { packageJob } = await import('../packaging/package.ts');
-    return describe(target, await packageJob({ path, jobId, target }, watched));
+    return describe(target, await packageJob({ path, jobId, target, riskFreeRate: settings.riskFreeRate }, watched));
   });
 }
 

@@ -2,6 +2,7 @@ import type { SQLInputValue } from 'node:sqlite';
 import type { CalendarDate } from '../calendar.ts';
 import type { Steps } from '../turns.ts';
 import { adjustedSourcesInSql } from './adjusted-sources.ts';
+import { storeRiskFreeRate } from './figure-settings.ts';
 import { storedColumns } from './manifest.ts';
 import type { Opening } from './openings.ts';
 import type { PackageFile } from './package-file.ts';
@@ -34,7 +35,10 @@ const OF_SYMBOL = [
   'dividend_revisions',
 ];
 /** Filled otherwise, or left empty. */
-const OTHERS = ['holdings', 'opening_lots', 'price_data', 'price_revisions', 'price_data_coverage', 'market_days', 'idempotency_keys'];
+const OTHERS = [
+  ...['holdings', 'opening_lots', 'price_data', 'price_revisions', 'price_data_coverage', 'market_days'],
+  ...['figure_settings', 'idempotency_keys'],
+];
 
 /** Every table that this file knows; a test compares it with the schema. */
 export const knownTables = [...OF_JOB, ...OF_SESSION, ...OF_SYMBOL, ...OTHERS];
@@ -50,11 +54,14 @@ export interface JobRows {
   symbols: readonly string[];
   /** The last date of prices. */
   lastDate: CalendarDate;
+  /** That of the figures. */
+  riskFreeRate: number;
 }
 
 /** Copies the rows step by step, in the order of their keys. `onStep` receives the fraction that is done. */
 export function* copyRows(target: PackageFile, rows: JobRows, onStep: (share: number) => void): Steps<void> {
-  const { jobId, openings, symbols, lastDate } = rows;
+  const { jobId, openings, symbols, lastDate, riskFreeRate } = rows;
+  storeRiskFreeRate(target.reader, riskFreeRate);
   for (const table of OF_JOB) copy(target, table, { where: 'job_id = ?', values: [jobId] });
   for (const opening of openings) copyOpening(target, opening);
   const batches = sessionBatches(target, jobId);

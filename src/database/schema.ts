@@ -19,6 +19,7 @@ import { sql as decisionsAndSearch } from './migrations/018-decisions-and-search
 import { sql as openings } from './migrations/019-openings.ts';
 import { sql as wordingAndDigests } from './migrations/020-wording-and-digests.ts';
 import { sql as comparedByMorning } from './migrations/021-compared-by-morning.ts';
+import { sql as figureSettings } from './migrations/022-figure-settings.ts';
 import { tables } from './tables.ts';
 
 /**
@@ -50,6 +51,7 @@ export const migrations: readonly string[] = [
   openings,
   wordingAndDigests,
   comparedByMorning,
+  figureSettings,
 ];
 
 /** The version of a database with all migrations. */

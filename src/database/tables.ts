@@ -231,6 +231,13 @@ CREATE TABLE package_manifest (
   rows INTEGER NOT NULL CHECK (rows >= 0),
   sha256 TEXT NOT NULL CHECK (length(sha256) = 64)
 ) STRICT, WITHOUT ROWID;
+
+-- The settings on which figures depend: those with which a service last served the database; of a package, its author's.
+CREATE TABLE figure_settings (
+  only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+  risk_free_rate REAL NOT NULL CHECK (risk_free_rate > -1) -- yearly, as a fraction
+) STRICT;
+
 -- Of each part of a committed model-day (digests.ts): SHA-256, as base64url. None for a session from before.
 CREATE TABLE session_digests (
   session_id INTEGER PRIMARY KEY REFERENCES trading_sessions,

@@ -69,14 +69,15 @@ export function performance(context: Context, { query, format }: Input<Query>): 
 /** Readers look at the same few choices: the overview's, and those of the models that they compare. */
 const remembered = rememberResponses({ most: 4, maxLength: 4 * 1024 * 1024 });
 
-function requestOf(choice: Choice, { settings }: Context, { benchmark, details }: Query): ReportRequest {
-  return { ...choice, wanted: benchmark, riskFree: dailyRate(settings.riskFreeRate), withDetails: details };
+function requestOf(choice: Choice, { benchmark, details }: Query, yearlyRiskFreeRate: number): ReportRequest {
+  return { ...choice, wanted: benchmark, riskFree: dailyRate(yearlyRiskFreeRate), withDetails: details };
 }
 
 function* inJson(context: Context, query: Query): Generator<string> {
   const { database, settings } = context;
+  const { riskFreeRate } = settings; // read once: of a file that is viewed it may change meanwhile
   const narrowed = yield* inEmptyPieces(readChoice(database, query));
-  const request = requestOf(narrowed.choice, context, query);
+  const request = requestOf(narrowed.choice, query, riskFreeRate);
   const basis = yield* inEmptyPieces(prepareReports(request));
   const withoutCompletedDays = yield* inEmptyPieces(modelsWithoutCompletedDays(request, basis.failed, narrowed.named));
   const all: IncomparableModel[] = [];
@@ -97,7 +98,7 @@ function* inJson(context: Context, query: Query): Generator<string> {
     incomparable: all,
     families: reportFamilies(runs),
     benchmark: basis.benchmarkReport,
-    conventions: reportConventions(settings.riskFreeRate),
+    conventions: reportConventions(riskFreeRate),
     ...deploymentFields(settings),
   }));
 }
@@ -119,7 +120,7 @@ function reportChoice({ cleanAfter, withoutCleanDays, common }: NarrowedChoice) 
 /** A row per model-day, with the value of one dollar in the benchmark. */
 function* curveRows(context: Context, query: Query): Generator<Cell[] | null> {
   const { choice } = yield* readChoice(context.database, query);
-  const request = requestOf(choice, context, { ...query, details: false });
+  const request = requestOf(choice, { ...query, details: false }, context.settings.riskFreeRate);
   const basis = yield* prepareReports(request);
   const values = new Map(basis.benchmarkReport.curve.map(({ date, value }) => [date, value]));
   for (const period of basis.periods) {

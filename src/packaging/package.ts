@@ -1,5 +1,6 @@
 import { parseAgentConfiguration, universeOf } from '../configuration.ts';
 import { type BackupSummary, type Watched, stoppable, writeCopy } from '../database/backup.ts';
+import { riskFreeRateOf } from '../database/figure-settings.ts';
 import { type Opening, type OutsideStart, outsideStarts } from '../database/openings.ts';
 import { makePackage } from '../database/package-file.ts';
 import { type PackagedJob, newestJobs, packagedJob, symbolsOfJob } from '../database/package-job.ts';
@@ -15,15 +16,16 @@ import { type Steps, bySlices } from '../turns.ts';
 
 /**
  * Writes one job of a database, with all that its results rest on, into a new file, which `check` and `view` take like any
- * database: docs/verify.md lists what is in it. The rest is as for `backupDatabase`.
+ * database: docs/verify.md lists what is in it. It has the risk-free rate with which a service last served the database or, where
+ * none has, the given one. The rest is as for `backupDatabase`.
  */
 export async function packageJob(
-  { path, jobId, target }: { path: string; jobId: string; target: string },
+  { path, jobId, target, riskFreeRate = 0 }: { path: string; jobId: string; target: string; riskFreeRate?: number },
   watched: Watched = {},
 ): Promise<BackupSummary> {
   const onStep = stoppable(watched);
   const fill = async (snapshot: Snapshot, partial: string) => {
-    const rows = await bySlices(rowsOf(snapshot, endedJob(snapshot, jobId)));
+    const rows = await bySlices(rowsOf(snapshot, endedJob(snapshot, jobId), riskFreeRate));
     await bySlices(makePackage(partial, snapshot, (file) => copyRows(file, rows, onStep)));
   };
   return writeCopy({ path, target, fill }, watched);
@@ -46,13 +48,14 @@ function refusal(jobId: string, why: string): ServiceError {
   return new ServiceError('cannot_start', `Cannot back up job ${jobId}: ${why}`);
 }
 
-function* rowsOf(snapshot: Snapshot, { jobId, endDate, agentConfig }: PackagedJob): Steps<JobRows> {
+function* rowsOf(snapshot: Snapshot, { jobId, endDate, agentConfig }: PackagedJob, riskFreeRate: number): Steps<JobRows> {
   const openings: Opening[] = [];
   for (const start of outsideStarts(snapshot, jobId)) openings.push(yield* openingOf(snapshot, start));
   const universe = universeOf(parseAgentConfiguration(agentConfig));
   // With the default benchmark, so that the figures are those of the service.
   const symbols = new Set([...universe, ...symbolsOfJob(snapshot, jobId), DEFAULT_SYMBOL]);
-  return { jobId, openings, symbols: [...symbols].sort(), lastDate: endDate };
+  const served = riskFreeRateOf(snapshot) ?? riskFreeRate;
+  return { jobId, openings, symbols: [...symbols].sort(), lastDate: endDate, riskFreeRate: served };
 }
 
 /** The costs of what it holds follow from all earlier days, which the package does not have. */

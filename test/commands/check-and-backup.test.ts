@@ -330,6 +330,52 @@ test('backup --job and view, beside a running server and in a read-only folder: 
   });
 });
 
+/** Two readers who have nothing in common. */
+const readers: Record<string, string>[] = [
+  { TZ: 'Pacific/Auckland', LANG: 'C' },
+  {
+    ...{ TZ: 'America/Los_Angeles', LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8', DEPLOYMENT_MODE: 'DEV', PRESERVE_DEV_DATA: 'true' },
+    ...{ RISK_FREE_RATE: '0.02', MAX_SIMULATION_DAYS: '5', MAX_PARALLEL_MODELS: '1', PRICE_HISTORY_DAYS: '0', LOG_LEVEL: 'DEBUG' },
+    ...{ AUTO_DOWNLOAD_PRICE_DATA: 'false', MASSIVE_API_KEY: 'key', OPENAI_API_KEY: 'key', UV_THREADPOOL_SIZE: '1' },
+  },
+];
+/** Everything that a view answers, except its own state: `/health`, and how long an audit took. */
+const viewed = [
+  ...['/performance', '/performance?details=true&common=true', '/performance?benchmark=universe', '/performance?model=model-a&days=clean'],
+  ...['curve', 'trades', 'actions'].map((table) => `/performance?format=csv&table=${table}`),
+  ...['/comparison', '/comparison?align=number', '/comparison?format=csv&table=pairs', '/holdings?model=model-a', '/holdings?model=model-a&format=csv'],
+  ...['/results', '/results?format=csv', '/decisions', '/reasoning?include_full_conversation=true', '/search?q=bought', '/models', '/jobs'],
+  ...['/prices/coverage', '/prices/coverage?symbol=AAPL', '/simulate/status/JOB', '/openapi.json'],
+];
+
+test('view shows the same bytes of a package whatever the environment says, with the risk-free rate of its author', async (t) => {
+  const cwd = installProgram(t);
+  const author = { DEPLOYMENT_MODE: 'DEV', RISK_FREE_RATE: '0.04' };
+  const server = await startServer(t, { cwd, env: author });
+  const { job_id: job } = await ask(`${server.url}/simulate/trigger`, { start_date: '2025-10-30', end_date: '2025-11-28' });
+  assert.equal((await waitForJob(server.url, job)).status, 'completed');
+  const packaged = await runInProcess(['backup', '--job', job, 'paper.db'], { cwd, env: { DEPLOYMENT_MODE: 'DEV' } });
+  assert.equal(packaged.code, 0, packaged.stderr);
+  const bodiesOf = async (file: string) =>
+    Promise.all(
+      readers.map(async (env) => {
+        const view = await startView(t, file, { cwd, env });
+        const bodies = new Map<string, string>();
+        for (const path of viewed) bodies.set(path, await (await fetch(view.url + path.replace('JOB', job))).text());
+        return bodies;
+      }),
+    );
+  for (const file of ['paper.db', 'data/jobs_dev.db']) {
+    const [one, other] = await bodiesOf(file);
+    for (const path of viewed) assert.equal(one?.get(path), other?.get(path), `${file}: ${path}`);
+    const { conventions, models } = JSON.parse(one?.get('/performance') ?? '');
+    assert.equal(conventions.risk_free_rate, 0.04);
+    const own = await ask(`${server.url}/performance`);
+    assert.deepEqual([models.length, models], [2, own.models], 'the figures of the author');
+    assert.equal(typeof models[0].sharpe_ratio, 'number');
+  }
+});
+
 test('view: a file of an earlier version is shown as a migrated copy, which is removed at the end', async (t) => {
   const cwd = installProgram(t);
   const path = join(cwd, 'old.db');

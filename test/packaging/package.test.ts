@@ -147,7 +147,7 @@ test('of every table, a package has the rows that the model-days of its job rest
       }
     paper.close();
   }
-  const others = ['opening_lots', 'price_data_coverage', 'idempotency_keys']; // which other tests look at
+  const others = ['figure_settings', 'opening_lots', 'price_data_coverage', 'idempotency_keys']; // which other tests look at
   assert.deepEqual([...counts.keys(), ...others].sort(), [...knownTables].sort());
   assert.deepEqual([...counts].filter(([, count]) => count === 0), [], 'every table had rows');
   database.close();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { brotliCompressSync } from 'node:zlib';
 import { openDatabase } from '../../src/database/database.ts';
 import { clearIndex } from '../../src/database/log-words.ts';
@@ -10,7 +10,7 @@ import { openView } from '../../src/database/view.ts';
 import { packageJob } from '../../src/packaging/package.ts';
 import { type Books, fourDays } from '../support/books.ts';
 import { contentOf } from '../support/folder.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { startTestService, temporaryFolder } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { startTestView } from '../support/view.ts';
 
@@ -72,6 +72,40 @@ test('the mode is that of the jobs of the file: DEV where any was simulated', as
     assert.equal((await view.get('/jobs')).body.deployment_mode, mode);
   }
   other.close();
+});
+
+/** The risk-free rate that a view uses where its reader's environment says otherwise. */
+async function rateShown(t: TestContext, path: string, riskFreeRate: number): Promise<number> {
+  const view = await startTestView(t, path, { settings: { riskFreeRate } });
+  return (await view.get('/performance')).body.conventions.risk_free_rate;
+}
+
+test('a package is shown with the risk-free rate of its author, and a database with that of its last service', async (t) => {
+  const folder = temporaryFolder(t);
+  const path = join(folder, 'jobs.db');
+  (await fourDays(path)).database.close();
+  assert.equal(await rateShown(t, path, 0.01), 0.01, 'it has none yet');
+  const before = join(folder, 'before.db');
+  await packageJob({ path, jobId: 'job-1', target: before, riskFreeRate: 0.05 });
+  assert.equal(await rateShown(t, before, 0.01), 0.05, 'that of the command that made it, where no service has served the database');
+
+  const view = await startTestView(t, path, { settings: { riskFreeRate: 0.01 } });
+  for (const riskFreeRate of [0.04, 0.02]) {
+    const service = await startTestService(t, { folder, settings: { riskFreeRate }, isForged: true });
+    const own = (await service.get('/performance')).body;
+    assert.equal(own.conventions.risk_free_rate, riskFreeRate);
+    assert.deepEqual((await view.get('/performance')).body.models, own.models, 'beside the service');
+    await service.stop();
+  }
+  assert.equal(await rateShown(t, path, 0.01), 0.02);
+  const after = join(folder, 'after.db');
+  await packageJob({ path, jobId: 'job-1', target: after, riskFreeRate: 0.05 });
+  assert.equal(await rateShown(t, after, 0.01), 0.02, 'as the service showed it');
+
+  mkdirSync(join(folder, 'reader'));
+  copyFileSync(after, join(folder, 'reader/jobs.db'));
+  const reader = await startTestService(t, { folder: join(folder, 'reader'), settings: { riskFreeRate: 0.03 }, isForged: true });
+  assert.equal((await reader.get('/performance')).body.conventions.risk_free_rate, 0.03, 'a service has its own');
 });
 
 test('pages of a package say that the file cannot change; those of a file that a service may open do not', async (t) => {

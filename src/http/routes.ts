@@ -35,7 +35,7 @@ export interface Route {
   response: v.GenericSchema;
   /** Its own error statuses, with their conditions; those that every route can return are added. */
   errors: Record<number, string>;
-  /** Error bodies carry the deployment fields, except where the specification leaves them out. */
+  /** Its error bodies lack the deployment fields, which those of all other routes have. */
   bareErrors?: true;
   /** Needs no access token. */
   isPublic?: true;

@@ -18,7 +18,7 @@ const example: PairFacts = {
 
 const table: [name: string, change: Partial<PairFacts>, sentence: string][] = [
   [
-    'the example of the specification',
+    'the example in the comment of sentenceOf',
     {},
     'gpt-5 ahead of claude by 1.0 % over 20 days, [−4.7 %, +6.9 %]: not shown. These 20 days can show 7.7 % or more; ' +
       'this would need about 1,180.',

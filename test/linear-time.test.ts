@@ -239,8 +239,9 @@ test('the arguments of a tool: in linear time', async () => {
 
 /** A file's lines: many short ones, and one that does not end. */
 const files: [name: string, text: (length: number) => string][] = [
-  ['CSV of short lines', (length) => `symbol,date,open\n${'A,2024-01-02,1x\n'.repeat(length / 16)}`],
-  ['CSV of one line', (length) => `symbol,date,open\n${'A,"'.repeat(length / 3)}`],
+  ['CSV of short lines', (length) => `symbol,date,open,close\n${'A,2024-01-02,1x,1\n'.repeat(length / 18)}`],
+  ['CSV of rows that contradict each other', (length) => `symbol,date,open,close\n${'A,2024-01-02,1,1\nA,2024-01-02,2,2\n'.repeat(length / 34)}`],
+  ['CSV of one line', (length) => `symbol,date,open,close\n${'A,"'.repeat(length / 3)}`],
   ['CSV of one header', (length) => 'date,'.repeat(length / 5)],
   ['empty lines', (length) => '\n'.repeat(length)],
   ['JSON that never ends', (length) => '{"a":'.repeat(length / 5)],

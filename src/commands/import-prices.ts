@@ -1,10 +1,14 @@
 import { basename } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
+import { type Meaning, meanings } from '../database/adjusted-sources.ts';
 import { openDatabase } from '../database/database.ts';
 import { messageOf } from '../domain.ts';
-import { type ImportSummary, importFile } from '../prices/import.ts';
+import { contradictionsInWords, nightInWords } from '../prices/file-meaning.ts';
+import { type ImportSummary, type PriceSummary, importFile } from '../prices/import.ts';
+import { list } from '../sentences.ts';
 import { readSettings } from '../settings.ts';
 import { forTerminal } from '../text.ts';
+import { WrongUsage } from './arguments.ts';
 import { createProgressLine } from './progress.ts';
 import { resetNote } from './reset-note.ts';
 import { counted, number } from './words.ts';
@@ -14,11 +18,16 @@ const IMPORT_CACHE_MB = 32;
 /** Refused rows of a file that are printed for each reason; the others are only counted. */
 const MAX_PRINTED_ROWS = 20;
 
+/** Symbols that a summary names. */
+const MAX_NAMED_SYMBOLS = 10;
+
 /**
  * The command `import-prices FILE...`: 0 when every file had bars or dividends to import, otherwise 1; the other files are
  * imported anyway.
  */
-export async function importPrices(paths: readonly string[]): Promise<number> {
+export async function importPrices(paths: readonly string[], { as }: { as?: string | undefined }): Promise<number> {
+  const said = meanings.find((meaning) => meaning === as);
+  if (as !== undefined && said === undefined) throw new WrongUsage(`--as is one of ${list(meanings)}, not ${JSON.stringify(as)}`);
   // V8 would double its young generation again and again, and keep 100 MB for rows that are gone.
   setFlagsFromString('--semi-space-growth-factor=1');
   const settings = readSettings(process.env);
@@ -27,7 +36,7 @@ export async function importPrices(paths: readonly string[]): Promise<number> {
   let filesImported = 0;
   for (const path of paths) {
     try {
-      const summary = await importWithProgress(database, path);
+      const summary = await importWithProgress(database, path, said);
       process.stdout.write(describe(path, summary));
       if (hasImported(summary)) filesImported += 1;
     } catch (error) {
@@ -39,13 +48,19 @@ export async function importPrices(paths: readonly string[]): Promise<number> {
   return filesImported === paths.length ? 0 : NOT_ALL_IMPORTED;
 }
 
-async function importWithProgress(database: ReturnType<typeof openDatabase>, path: string): Promise<ImportSummary> {
+async function importWithProgress(
+  database: ReturnType<typeof openDatabase>,
+  path: string,
+  as: Meaning | undefined,
+): Promise<ImportSummary> {
   const line = createProgressLine(process.stderr);
   const printed = new Map<string, number>();
   const name = forTerminal(path);
   try {
     return await importFile(database, path, {
       clock: () => new Date(),
+      as,
+      onStored: (stored, rows) => line.draw(stored, rows, `${basename(path)}, storing`),
       onProgress: ({ bytesRead, totalBytes }) => line.draw(bytesRead, totalBytes, basename(path)),
       onRefused: (number, { reason, value }) => {
         const before = printed.get(reason) ?? 0;
@@ -54,8 +69,8 @@ async function importWithProgress(database: ReturnType<typeof openDatabase>, pat
         line.clear();
         process.stderr.write(
           before === MAX_PRINTED_ROWS
-            ? `${name}: further rows refused for this reason are only counted: ${reason}\n`
-            : `${name}:${number}: refused, ${reason}: ${forTerminal(JSON.stringify(value))}\n`,
+            ? `${name}: further rows refused for this reason are only counted: ${forTerminal(reason)}\n`
+            : `${name}:${number}: refused, ${forTerminal(reason)}: ${forTerminal(JSON.stringify(value))}\n`,
         );
       },
     });
@@ -72,22 +87,15 @@ function describe(path: string, summary: ImportSummary): string {
   const lines = [
     `${forTerminal(path)}: ${summary.format}`,
     ...(hasImported(summary) ? describeImport(summary) : ['  nothing imported']),
-    ...[...summary.refused].map(([reason, rows]) => `  refused ${counted(rows, 'row')}: ${reason}`),
+    ...(summary.kind === 'prices' ? [describeTaken(summary)] : []),
+    ...[...summary.refused].map(([reason, rows]) => `  refused ${counted(rows, 'row')}: ${forTerminal(reason)}`),
   ];
   return `${lines.join('\n')}\n`;
 }
 
 function describeImport(summary: ImportSummary): string[] {
-  const { symbols, changed, firstDate, lastDate } = summary;
-  if (summary.kind === 'prices') {
-    const { bars, dates, syntheticReplaced } = summary;
-    return [
-      `  imported ${counted(bars, 'bar')} (${number(changed)} new or changed) of ${counted(symbols, 'symbol')}` +
-        ` on ${counted(dates, 'date')}, ${firstDate} to ${lastDate}`,
-      ...(syntheticReplaced > 0 ? [`  synthetic prices of ${counted(syntheticReplaced, 'symbol')} were replaced`] : []),
-    ];
-  }
-  const { dividends, incomplete } = summary;
+  if (summary.kind === 'prices') return describePrices(summary);
+  const { symbols, changed, firstDate, lastDate, dividends, incomplete } = summary;
   return [
     `  imported ${counted(dividends, 'dividend')} (${number(changed)} new, changed or removed) of ${counted(symbols, 'symbol')},` +
       ` ex-dates ${firstDate} to ${lastDate}`,
@@ -95,4 +103,28 @@ function describeImport(summary: ImportSummary): string[] {
       ? [`  dividends of ${counted(incomplete, 'symbol')} are not known to be complete, because rows were refused`]
       : []),
   ];
+}
+
+function describePrices(summary: PriceSummary): string[] {
+  const { symbols, changed, firstDate, lastDate, bars, dates, syntheticReplaced, dividends, splits, contradicted } = summary;
+  return [
+    `  imported ${counted(bars, 'bar')} (${number(changed)} new or changed) of ${counted(symbols.length, 'symbol')}` +
+      ` on ${counted(dates, 'date')}, ${firstDate} to ${lastDate}: ${list(symbols, { most: MAX_NAMED_SYMBOLS })}`,
+    ...(dividends + splits > 0 ? [`  and ${counted(dividends, 'dividend')} and ${counted(splits, 'split')}`] : []),
+    ...(syntheticReplaced > 0 ? [`  synthetic prices of ${counted(syntheticReplaced, 'symbol')} were replaced`] : []),
+    ...contradictionsInWords(contradicted).map((sentence) => `  ${sentence}`),
+  ];
+}
+
+/** What the prices were taken for, why, and how to say otherwise. */
+function describeTaken({ taken, format }: PriceSummary): string {
+  const { meaning, by, night } = taken;
+  const others = list(meanings.filter((other) => other !== meaning).map((other) => `--as ${other}`)).replace(', ', ' or ');
+  const why = {
+    said: 'as --as says',
+    format: `as ${format} is`,
+    seen: night === null ? '' : `as a split shows: ${nightInWords(night)}`,
+    default: 'as most files are, for no split of its symbols is known that would show it',
+  };
+  return `  its prices are taken as ${meaning}, ${why[by]}; otherwise import it with ${others}`;
 }

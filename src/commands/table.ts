@@ -44,14 +44,15 @@ export const commands: Record<string, Command> = {
   'import-prices': command({
     summary: 'Imports daily prices and dividends from files.',
     details: lines(
-      "Prices: Alpha Vantage JSON, merged JSON lines, and CSV with a header (including Yahoo's, Stooq's and Tushare's).",
+      "Prices: Alpha Vantage JSON, merged JSON lines, and CSV with a header (including Yahoo's, Stooq's and Tushare's). The",
+      'summary says whether they were taken as raw, or as adjusted for splits, or for splits and dividends, and why.',
       'Dividends: CSV with symbol,ex_date,amount, and Alpha Vantage JSON. A file may be compressed by gzip or zstd. Bad rows',
       'are reported and skipped. Exit code 0 if every file had something to import, otherwise 1.',
     ),
-    options: {},
+    options: { as: { value: 'MEANING', text: 'What the prices are: raw, split-adjusted or total-return. Default: what the files tell.' } },
     positionals: { name: 'FILE', least: 1, most: Infinity },
-    example: 'import-prices prices.jsonl more.csv.gz dividends.csv',
-    run: async ({ rest }) => (await import('./import-prices.ts')).importPrices(rest),
+    example: 'import-prices --as raw prices.jsonl more.csv.gz dividends.csv',
+    run: async ({ rest, values }) => (await import('./import-prices.ts')).importPrices(rest, values),
   }),
   'download-prices': command({
     summary: 'Downloads missing daily prices, as a job does.',

@@ -1,6 +1,6 @@
 import type { CalendarDate } from '../calendar.ts';
 import type { Steps } from '../turns.ts';
-import { closedSourcesInSql } from './adjusted-sources.ts';
+import { adjustedSourcesInSql, closedSourcesInSql, sourcesWithDividendsInSql } from './adjusted-sources.ts';
 import type { Database, Reader } from './database.ts';
 import { type RowOf, flag, integer, orNull, query, real, text } from './rows.ts';
 import { type Coverage, priceSpans } from './spans.ts';
@@ -16,11 +16,14 @@ export interface Bar {
   volume: number | null;
 }
 
-/** Which series a bar belongs to; those of `adjustedSources` are adjusted for splits. */
-export type PriceSource = 'massive' | 'alpha-vantage' | 'ai-trader' | 'csv' | 'tushare' | 'yahoo' | 'stooq' | 'synthetic' | 'disguise';
+/** Which series a bar belongs to; `meaningOf` says what its prices are. Files that do not tell are raw as `csv`. */
+export type PriceSource =
+  | ('massive' | 'alpha-vantage' | 'ai-trader' | 'csv' | 'tushare' | 'yahoo' | 'stooq' | 'synthetic' | 'disguise')
+  | ('file-split-adjusted' | 'file-total-return');
 
 export type { Coverage };
 
+const differsIn = (sources: string) => `(source IN (${sources})) <> (excluded.source IN (${sources}))`;
 const UPSERT_BAR = `
   INSERT INTO price_data (symbol, date, open, high, low, close, volume, source, recorded_at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -29,12 +32,13 @@ const UPSERT_BAR = `
     close = coalesce(excluded.close, close), volume = coalesce(excluded.volume, volume),
     source = excluded.source, recorded_at = excluded.recorded_at
   WHERE open IS NOT excluded.open OR high IS NOT coalesce(excluded.high, high) OR low IS NOT coalesce(excluded.low, low)
-    OR close IS NOT coalesce(excluded.close, close) OR volume IS NOT coalesce(excluded.volume, volume)`;
+    OR close IS NOT coalesce(excluded.close, close) OR volume IS NOT coalesce(excluded.volume, volume)
+    OR ${differsIn(adjustedSourcesInSql)} OR ${differsIn(sourcesWithDividendsInSql)}`;
 
 /**
- * Stores bars within the caller's transaction. Fills an existing bar where it was partial and revises it where it differs (a
- * trigger moves the old one to the revision log); a missing value never erases a known one. Returns how many bars were new or
- * changed.
+ * Stores bars within the caller's transaction. Fills an existing bar where it was partial and revises it where it differs, if
+ * only in what its prices are (a trigger moves the old one to the revision log); a missing value never erases a known one.
+ * Returns how many bars were new or changed.
  */
 export function storeBars(
   database: Database,
@@ -84,12 +88,18 @@ export function* replaceBars(
   return replaced;
 }
 
-const SERIES = query(`SELECT source, adjusted FROM price_data WHERE symbol = ? AND source <> 'synthetic' LIMIT 1`, [text, flag]);
+const SERIES = query(`SELECT source FROM price_data WHERE symbol = ? AND source <> 'synthetic' LIMIT 1`, [text]);
 
-/** The source of a symbol's series and whether it is adjusted for splits; null when it has only synthetic bars or none. */
-export function seriesOf(database: Database, symbol: string): { source: string; adjusted: boolean } | null {
-  const [source, adjusted] = SERIES.get(database, symbol) ?? [];
-  return source === undefined ? null : { source, adjusted: adjusted === 1 };
+/** The source of a symbol's series; null when it has only synthetic bars or none. */
+export function sourceOfSeries(database: Database, symbol: string): string | null {
+  return SERIES.get(database, symbol)?.[0] ?? null;
+}
+
+const REAL_DATES = query(`SELECT date FROM price_data WHERE symbol = ? AND source <> 'synthetic'`, [text]);
+
+/** The dates of a symbol's series. */
+export function* realDates(database: Database, symbol: string): Generator<CalendarDate> {
+  for (const [date] of REAL_DATES.iterate(database, symbol)) yield date;
 }
 
 /** Records that a source's series of a symbol is known from start to end; adjoining spans are merged. */

@@ -20,6 +20,7 @@ import { sql as openings } from './migrations/019-openings.ts';
 import { sql as wordingAndDigests } from './migrations/020-wording-and-digests.ts';
 import { sql as comparedByMorning } from './migrations/021-compared-by-morning.ts';
 import { sql as figureSettings } from './migrations/022-figure-settings.ts';
+import { sql as filesByMeaning } from './migrations/023-files-by-meaning.ts';
 import { tables } from './tables.ts';
 
 /**
@@ -52,6 +53,7 @@ export const migrations: readonly string[] = [
   wordingAndDigests,
   comparedByMorning,
   figureSettings,
+  filesByMeaning,
 ];
 
 /** The version of a database with all migrations. */

@@ -1,8 +1,10 @@
+import assert from 'node:assert/strict';
 import type { CalendarDate } from '../calendar.ts';
 import type { Steps } from '../turns.ts';
+import { type Meaning, meaningOf } from './adjusted-sources.ts';
 import type { Database } from './database.ts';
 import type { Split } from './market.ts';
-import { type RowOf, query, real, text } from './rows.ts';
+import { type RowOf, integer, orNull, query, real, text } from './rows.ts';
 import { type Coverage, splitSpans } from './spans.ts';
 
 /** Raw prices that open this far below or above the previous close look like a split. */
@@ -40,6 +42,70 @@ export function unexplainedJumps(
   { from, to }: { from: CalendarDate; to: CalendarDate },
 ): Jump[] {
   return JUMPS.all(database, JSON.stringify(symbols), from, to);
+}
+
+/** A longer time between two closes says little about a split between them. */
+export const MAX_NIGHT_DAYS = 14;
+/** The closes around each split, but for prices that are raw because they were requested so. */
+const NIGHTS = query(
+  `SELECT split.symbol, split.date, numerator, denominator, before.date AS previousDate, before.close AS previousClose,
+     after.date AS nextDate, after.close AS nextClose, after.source
+   FROM stock_splits AS split
+   JOIN price_data AS before ON before.symbol = split.symbol AND before.date = (SELECT max(date) FROM price_data
+     WHERE price_data.symbol = split.symbol AND price_data.date < split.date AND close IS NOT NULL)
+   JOIN price_data AS after ON after.symbol = split.symbol AND after.date = (SELECT min(date) FROM price_data
+     WHERE price_data.symbol = split.symbol AND price_data.date >= split.date AND close IS NOT NULL)
+   WHERE split.symbol IN (SELECT value FROM json_each(?1)) AND before.source <> 'synthetic' AND after.source NOT IN ('synthetic', 'massive')
+     AND julianday(after.date) - julianday(before.date) <= ${MAX_NIGHT_DAYS}
+   ORDER BY split.symbol, split.date`,
+  {
+    ...{ symbol: text, date: text, numerator: integer, denominator: integer },
+    ...{ previousDate: text, previousClose: orNull(real), nextDate: text, nextClose: orNull(real), source: text },
+  },
+);
+
+/** A split, and the closes of the last day before it and the first from it on. */
+export type SplitNight = Split & { previousDate: CalendarDate; previousClose: number; nextDate: CalendarDate; nextClose: number };
+
+/** A smaller split is hard to tell from an ordinary day. */
+const LEAST_CHANGE = Math.log(1.2);
+
+/** Whether prices show a split, close to close: its ratio, or none of it; null where they are as far from both. */
+export function isSplitSeen({ numerator, denominator, previousClose, nextClose }: SplitNight): boolean | null {
+  const expected = Math.log(denominator / numerator);
+  if (Math.abs(expected) < LEAST_CHANGE) return null;
+  const change = Math.log(nextClose / previousClose);
+  const tolerance = Math.abs(expected) / 3;
+  if (Math.abs(change) <= tolerance) return false;
+  return Math.abs(change - expected) <= tolerance ? true : null;
+}
+
+/** A split that the stored prices around it contradict, and what they are stored as. */
+export type ContradictedSplit = SplitNight & { meaning: Meaning };
+
+/** The splits of some symbols that their series contradict: seen in prices that are stored as adjusted, or not seen in raw ones. */
+export function contradictedSplits(database: Database, symbols: readonly string[]): ContradictedSplit[] {
+  return NIGHTS.all(database, JSON.stringify(symbols)).flatMap(({ previousClose, nextClose, source, ...rest }) => {
+    assert(previousClose !== null && nextClose !== null, 'only bars with a close are read');
+    const [night, meaning] = [{ ...rest, previousClose, nextClose }, meaningOf(source)];
+    return contradicts(night, meaning) ? [{ ...night, meaning }] : [];
+  });
+}
+
+/** Whether the closes around a split show that prices are not what they are taken for. */
+export function contradicts(night: SplitNight, meaning: Meaning): boolean {
+  const isSeen = isSplitSeen(night);
+  return isSeen !== null && isSeen !== (meaning === 'raw');
+}
+
+const STORED_SPLITS = query(
+  'SELECT symbol, date, numerator, denominator FROM stock_splits WHERE symbol = ?1 AND date > ?2 AND date <= ?3 ORDER BY date',
+  { symbol: text, date: text, numerator: integer, denominator: integer },
+);
+
+/** The stored splits of a symbol after one date up to another, whatever its series. */
+export function storedSplits(database: Database, symbol: string, { after, upTo }: { after: string; upTo: string }): Split[] {
+  return STORED_SPLITS.all(database, symbol, after, upTo);
 }
 
 const UPSERT = `

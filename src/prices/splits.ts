@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { type CalendarDate, addDays, countDays, dateOf, timestamp } from '../calendar.ts';
-import { type Jump, storeSplits, unexplainedJumps } from '../database/splits.ts';
+import { type ContradictedSplit, type Jump, contradictedSplits, storeSplits, unexplainedJumps } from '../database/splits.ts';
 import { writeInSteps } from '../database/write-in-steps.ts';
 import type { DownloadContext } from './download.ts';
 import type { SymbolProvider } from './provider.ts';
@@ -29,6 +29,19 @@ export async function findJumps(
     await setImmediate();
   }
   return jumps;
+}
+
+/** The splits, of any time, that the stored prices of some symbols contradict. */
+export async function findContradictions(
+  database: DownloadContext['database'],
+  symbols: readonly string[],
+): Promise<ContradictedSplit[]> {
+  const contradicted: ContradictedSplit[] = [];
+  for (let from = 0; from < symbols.length; from += SYMBOLS_PER_TURN) {
+    contradicted.push(...contradictedSplits(database, symbols.slice(from, from + SYMBOLS_PER_TURN)));
+    await setImmediate();
+  }
+  return contradicted;
 }
 
 /**

@@ -14,9 +14,9 @@ import type { DateProvider, SymbolProvider } from './provider.ts';
 import { NO_PRICE_PROVIDER, connectProviders, hasPriceProvider, usesSyntheticPrices } from './providers.ts';
 import { type DownloadReport, emptyReport } from './report.ts';
 import type { PriceContext, PriceRequest } from './request.ts';
-import { SPLIT_HISTORY_DAYS, askForSplits, findJumps } from './splits.ts';
+import { SPLIT_HISTORY_DAYS, askForSplits, findContradictions, findJumps } from './splits.ts';
 import { makeSyntheticPrices } from './synthetic.ts';
-import { downloadWarnings, gapWarnings, jumpWarnings, jumpsToWarnOf, waitWarnings } from './warnings.ts';
+import { contradictionWarnings, downloadWarnings, gapWarnings, jumpWarnings, jumpsToWarnOf, waitWarnings } from './warnings.ts';
 
 export interface PriceSupply {
   dates: DatePrices[];
@@ -52,6 +52,7 @@ export async function supplyPrices(context: PriceContext, request: PriceRequest)
   }
   const toWarnOf = jumpsToWarnOf(database, await jumps(), firstDate);
   warnings.push(...waitWarnings(waitedMs), ...gapWarnings(dates, request.universe), ...jumpWarnings(toWarnOf));
+  warnings.push(...contradictionWarnings(await findContradictions(database, symbols)));
   return { dates, warnings, reports };
 }
 

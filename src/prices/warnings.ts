@@ -1,9 +1,10 @@
 import type { CalendarDate } from '../calendar.ts';
 import type { Database } from '../database/database.ts';
 import { warningsWith } from '../database/jobs.ts';
-import type { Jump } from '../database/splits.ts';
+import type { ContradictedSplit, Jump } from '../database/splits.ts';
 import { count, list } from '../sentences.ts';
 import type { DatePrices } from './coverage.ts';
+import { contradictionsInWords } from './file-meaning.ts';
 import type { Problem } from './provider.ts';
 import type { DownloadReport } from './report.ts';
 
@@ -120,6 +121,13 @@ function reasonOf(problem: Problem, keyVariable: string): string {
   if (problem === 'bad_key') return `The price provider does not accept the key in ${keyVariable}`;
   if (problem === 'premium') return 'The price provider limits daily prices to paying customers';
   return problem === 'unreachable' ? 'The price provider cannot be reached' : 'The price provider returned nothing';
+}
+
+/** Splits and what prices are stored as, where they contradict each other. */
+export function contradictionWarnings(contradicted: readonly ContradictedSplit[]): string[] {
+  const sentences = contradictionsInWords(contradicted);
+  const rest = sentences.length - MAX_NAMED_JUMPS;
+  return [...sentences.slice(0, MAX_NAMED_JUMPS), ...(rest > 0 ? [`${count(rest, 'more split')} contradict the stored prices`] : [])];
 }
 
 /** The beginning of the warning about jumps; the warnings of earlier jobs are found by these words. */

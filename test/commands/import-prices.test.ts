@@ -14,24 +14,27 @@ test('text in a file cannot control the terminal', async (t) => {
   const cwd = installProgram(t);
   const texts = hostileStrings.map(({ text }) => text).filter((text) => text.length < 1_000);
   const cells = texts.map((text) => `"${text.replaceAll('"', '""').replaceAll('\n', '')}"`);
-  const rows = cells.flatMap((cell) => [`${cell},2025-01-06,1`, `AAPL,${cell},1`, `AAPL,2025-01-06,${cell}`]);
-  writeFileSync(join(cwd, 'prices.csv'), `symbol,date,open\n${rows.join('\n')}\n`);
+  const rows = cells.flatMap((cell) => [`${cell},2025-01-06,1,1`, `AAPL,${cell},1,1`, `AAPL,2025-01-06,${cell},1`]);
+  writeFileSync(join(cwd, 'prices.csv'), `symbol,date,open,close\n${rows.join('\n')}\n`);
+  const columns = cells.map((cell) => cell.replaceAll(',', '')).join(',');
+  writeFileSync(join(cwd, 'columns.csv'), `date,open,close,${columns}\n${[1, 2].map((open) => `2025-01-06,${open},1${',x'.repeat(cells.length)}\n`).join('')}`);
   writeFileSync(join(cwd, 'refusal.json'), JSON.stringify({ 'Error Message': texts.join(' ') }));
-  const files = ['prices.csv', 'refusal.json'];
+  const files = ['prices.csv', 'columns.csv', 'refusal.json'];
   const { stdout, stderr } = await runInProcess(['import-prices', ...files], { cwd, env: { DEPLOYMENT_MODE: 'DEV' } });
   assert.match(stderr, /prices\.csv:2: refused, /);
+  assert.match(stdout, /columns\.csv: CSV\n[^]*  refused 2 rows: another row has different prices/);
   assert.match(stderr, /refusal\.json: it holds the provider's message/);
   assert.doesNotMatch((stdout + stderr).replaceAll('\n', ''), /\p{Cc}|\p{Bidi_Control}/u);
 });
 
 test('a file that cannot be imported is exit code 1, and the others are stored', async (t) => {
   const cwd = installProgram(t);
-  const bad = Array.from({ length: 25 }, (_, index) => `AAPL,0000-01-${String(index + 1).padStart(2, '0')},1`);
-  writeFileSync(join(cwd, 'good.csv'), `symbol,date,open\n${bad.join('\n')}\nAAPL,soon,1\nAAPL,2025-01-06,1\n`);
+  const bad = Array.from({ length: 25 }, (_, index) => `AAPL,0000-01-${String(index + 1).padStart(2, '0')},1,1`);
+  writeFileSync(join(cwd, 'good.csv'), `symbol,date,open,close\n${bad.join('\n')}\nAAPL,soon,1,1\nAAPL,2025-01-06,1,1\n`);
   const { code, stdout, stderr } = await runInProcess(['import-prices', 'good.csv', 'missing.csv'], { cwd });
   assert.equal(code, 1);
   assert.match(stderr, /Cannot import missing\.csv: ENOENT/);
-  assert.match(stdout, /imported 1 bar .*\n  refused 25 rows: a date before 1900-01-01\n  refused 1 row: not a date/);
+  assert.match(stdout, /imported 1 bar .*\n  its prices are .*\n  refused 25 rows: a date before 1900-01-01\n  refused 1 row: not a date/);
   const told = stderr.split('\n').filter((line) => line.startsWith('good.csv'));
   assert.deepEqual(
     [told.length, told[19], told[20], told[21]],
@@ -46,7 +49,7 @@ test('a file that cannot be imported is exit code 1, and the others are stored',
 
 test('dividends are imported beside prices, and those in other currencies are warned of, twenty times at most', async (t) => {
   const cwd = installProgram(t);
-  writeFileSync(join(cwd, 'good.csv.gz'), gzipSync('symbol,date,open\nAAPL,2024-05-10,1\n'));
+  writeFileSync(join(cwd, 'good.csv.gz'), gzipSync('symbol,date,open,close\nAAPL,2024-05-10,1,1\n'));
   const foreign = Array.from({ length: 25 }, (_, index) => `ENB,2024-01-${10 + (index % 20)},0.915,CAD\n`).join('');
   writeFileSync(join(cwd, 'dividends.csv'), `symbol,ex_date,amount,currency\nAAPL,2024-05-10,0.25,USD\nENB,2024-05-14,0.1,\n${foreign}`);
   writeFileSync(join(cwd, 'none.json'), '{"symbol": "BRK-B", "data": []}');
@@ -54,7 +57,9 @@ test('dividends are imported beside prices, and those in other currencies are wa
   assert.equal(code, 1);
   assert.deepEqual(stdout.split('\n'), [
     'good.csv.gz: CSV',
-    '  imported 1 bar (1 new or changed) of 1 symbol on 1 date, 2024-05-10 to 2024-05-10',
+    '  imported 1 bar (1 new or changed) of 1 symbol on 1 date, 2024-05-10 to 2024-05-10: AAPL',
+    '  its prices are taken as split-adjusted, as most files are, for no split of its symbols is known that would show it;' +
+      ' otherwise import it with --as raw or --as total-return',
     'dividends.csv: CSV of dividends',
     '  imported 2 dividends (2 new, changed or removed) of 2 symbols, ex-dates 2024-05-10 to 2024-05-14',
     '  dividends of 1 symbol are not known to be complete, because rows were refused',
@@ -65,6 +70,40 @@ test('dividends are imported beside prices, and those in other currencies are wa
   ]);
   assert.equal(stderr.trim().split('\n').length, 21);
   assert.match(stderr, /^dividends\.csv:4: refused, not in USD: "CAD"\n/);
+});
+
+test('the summary names up to ten symbols, and says what the prices were taken as, why, and how to say otherwise', async (t) => {
+  const cwd = installProgram(t);
+  const symbols = Array.from({ length: 12 }, (_, index) => `S${String.fromCharCode(65 + index)}`);
+  const bars = symbols.map((symbol) => `${symbol},2024-05-09,400,400,0\n${symbol},2024-05-10,100,100,4\n`);
+  writeFileSync(join(cwd, 'split.csv'), `symbol,date,open,close,split_factor\n${bars.join('')}`);
+  writeFileSync(join(cwd, 'yahoo.csv'), 'Symbol,Date,Open,Close,Adj_Close\nZ,2024-05-09,400,400,4\n');
+  const { code, stdout } = await runInProcess(['import-prices', 'split.csv', 'yahoo.csv'], { cwd });
+  assert.equal(code, 0);
+  assert.deepEqual(stdout.split('\n').slice(0, 7), [
+    'split.csv: CSV',
+    '  imported 24 bars (24 new or changed) of 12 symbols on 2 dates, 2024-05-09 to 2024-05-10: SA, SB, SC, SD, SE, SF, SG, SH, SI, SJ and 2 more',
+    '  and 0 dividends and 12 splits',
+    '  its prices are taken as raw, as a split shows: SA split 4:1 on 2024-05-10, and closed at 400 on 2024-05-09 and at 100 on 2024-05-10;' +
+      ' otherwise import it with --as split-adjusted or --as total-return',
+    'yahoo.csv: Yahoo CSV',
+    '  imported 1 bar (1 new or changed) of 1 symbol on 1 date, 2024-05-09 to 2024-05-09: Z',
+    '  its prices are taken as split-adjusted, as Yahoo CSV is; otherwise import it with --as raw or --as total-return',
+  ]);
+  const said = await runInProcess(['import-prices', '--as', 'total-return', 'yahoo.csv'], { cwd });
+  assert.match(said.stdout, /imported 1 bar \(1 new or changed\)[^]*  its prices are taken as total-return, as --as says; otherwise/);
+  const wrong = await runInProcess(['import-prices', '--as', 'adjusted', 'yahoo.csv'], { cwd });
+  assert.equal(wrong.code, 2);
+  assert.match(wrong.stderr, /--as is one of raw, split-adjusted, total-return, not "adjusted"/);
+});
+
+test('an import that brings a split names the stored prices that it contradicts', async (t) => {
+  const cwd = installProgram(t);
+  writeFileSync(join(cwd, 'A.csv'), 'date,open,close\n2024-05-09,400,400\n');
+  await runInProcess(['import-prices', 'A.csv'], { cwd });
+  writeFileSync(join(cwd, 'A.csv'), 'date,open,close,stock splits\n2024-05-10,100,100,4\n');
+  const { stdout } = await runInProcess(['import-prices', 'A.csv'], { cwd });
+  assert.match(stdout, /\n  Prices of A are stored as split-adjusted, which a split contradicts: A split 4:1 on 2024-05-10, and closed at 400 .*--as raw\n/);
 });
 
 /** What a name of a file, a setting or a value may be: the end of one order to a terminal, and a mark of writing direction. */
@@ -82,7 +121,7 @@ const named: [args: string[], env: Record<string, string>, code: number][] = [
 ];
 test('names on the command line, in settings and of a health report cannot control the terminal', async (t) => {
   const cwd = installProgram(t);
-  writeFileSync(join(cwd, `${EVIL}.csv`), 'symbol,date,open\nAAPL,2025-01-06,1\nAAPL,soon,1\n');
+  writeFileSync(join(cwd, `${EVIL}.csv`), 'symbol,date,open,close\nAAPL,2025-01-06,1,1\nAAPL,soon,1,1\n');
   writeFileSync(join(cwd, `${EVIL}.json`), '{}');
   const server = createServer((_request, response) => response.end(JSON.stringify({ status: EVIL })));
   const port = String(await listenHere(t, server));

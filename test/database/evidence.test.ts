@@ -30,7 +30,7 @@ const LATER_COLUMNS = [
 
 /** Removes what the migrations add, and makes another change to the rest. */
 function takeEvidenceAway(path: string, sql: string): void {
-  const database = new DatabaseSync(path);
+  const database = new DatabaseSync(path, { defensive: false });
   const added = database
     .prepare(
       `SELECT type, name FROM sqlite_schema WHERE name IN ('session_prices', 'session_splits')
@@ -42,6 +42,9 @@ function takeEvidenceAway(path: string, sql: string): void {
     .all();
   const drops = added.map(({ type, name }) => `DROP ${type} IF EXISTS ${name};`).join(' ');
   const columns = LATER_COLUMNS.map(([table, column]) => `ALTER TABLE ${table} DROP COLUMN ${column};`).join(' ');
+  database.exec(`PRAGMA writable_schema = ON;
+    UPDATE sqlite_schema SET sql = replace(sql, ', ''file-split-adjusted'', ''file-total-return''', '') WHERE name = 'price_data';
+    PRAGMA writable_schema = RESET`);
   database.exec(`BEGIN; UPDATE jobs SET agent_config = json_remove(agent_config, '$.dividends'); ${drops} ${columns}
     PRAGMA user_version = ${WITHOUT_EVIDENCE}; COMMIT; ${sql}`);
   database.close();

@@ -24,6 +24,8 @@ const MORE_ROWS = [
     VALUES (1, 90, 'tool', '{}', 'write_note', '{}', 't')`,
   `INSERT INTO price_data (symbol, date, open, close) VALUES ('X', '2025-01-06', 100, 100), ('X', '2025-01-07', 10, 10)`,
   `INSERT INTO price_data (symbol, date, open, close, source) VALUES ('m', '2025-01-06', 1, 1, 'massive'), ('m', '2025-01-07', 1, 1, 'disguise')`,
+  `INSERT INTO price_data (symbol, date, open, close) VALUES ('X', '2025-01-08', 10, 10)`,
+  `INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('X', '2025-01-08', 2, 1)`,
   `INSERT INTO market_days VALUES ('csv', '2025-01-06', '2025-01-06')`,
   `INSERT INTO stock_splits (symbol, date, numerator, denominator, source) VALUES ('m', '2025-01-06', 2, 1, 'csv')`,
   `INSERT INTO stock_split_spans VALUES ('m', 'csv', '2025-01-06', '2025-01-07', 't')`,

@@ -60,7 +60,7 @@ async function importBytes(t: TestContext, bytes: Buffer | string, { name = 'pri
 
 test('the symbol in the name of a compressed file is the one without its endings', async (t) => {
   for (const [name, bytes] of [['AAPL.csv.gz', gzipSync], ['600519.SH.csv.zst', zstdCompressSync]] as const) {
-    const { bars } = await importBytes(t, bytes('date,open\n2025-01-06,1\n'), { name });
+    const { bars } = await importBytes(t, bytes('date,open,close\n2025-01-06,1,1\n'), { name });
     assert.deepEqual(bars, [`${name.slice(0, name.indexOf('.csv'))} 2025-01-06`]);
   }
 });
@@ -185,15 +185,15 @@ for (const [header, lines, bars] of intraday) {
 }
 
 test('bars a day apart are not taken for intraday bars, whatever their time of day', async (t) => {
-  const stamped = 'symbol,date,open\nA,2025-01-06 05:00:00,1\nA,2025-01-07 04:00:00,1\nB,2025-01-06,1\n';
+  const stamped = 'symbol,date,open,close\nA,2025-01-06 05:00:00,1,1\nA,2025-01-07 04:00:00,1,1\nB,2025-01-06,1,1\n';
   const { bars, refused } = await importBytes(t, stamped);
   assert.deepEqual([bars, refused.length], [['B 2025-01-06'], 2]);
-  const days = await importBytes(t, 'symbol,date,time,open\nA,2025-01-06,16:00,1\nA,2025-01-07,16:00,1\n');
+  const days = await importBytes(t, 'symbol,date,time,open,close\nA,2025-01-06,16:00,1,1\nA,2025-01-07,16:00,1,1\n');
   assert.deepEqual(days.bars, ['A 2025-01-06', 'A 2025-01-07']);
 });
 
 test('an absurd number of lots is refused, not stored', async (t) => {
-  const { refused } = await importBytes(t, 'ts_code,trade_date,open,vol\nA,20250106,1,1e14\nA,20250107,1,-1\nA,20250108,1,x\nA,18991231,1,1\n');
+  const { refused } = await importBytes(t, 'ts_code,trade_date,open,close,vol\nA,20250106,1,1,1e14\nA,20250107,1,1,-1\nA,20250108,1,1,x\nA,18991231,1,1,1\n');
   assert.deepEqual(refused, [
     '2: volume is not a plausible number',
     '3: volume is not a plausible number',

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import type { Meaning } from '../../src/database/adjusted-sources.ts';
 import { type CommandDatabase, type Database, MAX_PAUSE_MS, openDatabase } from '../../src/database/database.ts';
 import { storeBars } from '../../src/database/prices.ts';
-import { createBarBatch } from '../../src/prices/bar-batch.ts';
 import { type PriceSummary, importFile } from '../../src/prices/import.ts';
 import { TRANSACTION_MS } from '../../src/prices/import-turns.ts';
 import { clockFrom, temporaryFolder } from '../support/service.ts';
@@ -21,16 +21,26 @@ interface Import {
   coverage: string[];
 }
 
+/** Most tests are about files that are raw, and say so. */
+const meaningOfTest = (text: string | Buffer) => (String(text).split('\n')[0] === HEADER ? 'raw' : undefined);
+
+interface ImportTextOptions {
+  name?: string;
+  database?: CommandDatabase;
+  as?: Meaning | undefined;
+}
+
 async function importText(
   t: TestContext,
   text: string | Buffer,
-  { name = 'prices.csv', database = openDatabase(':memory:') } = {},
+  { name = 'prices.csv', database = openDatabase(':memory:'), as = meaningOfTest(text) }: ImportTextOptions = {},
 ): Promise<Import> {
   const path = join(temporaryFolder(t), name);
   writeFileSync(path, text);
   const refused: string[] = [];
   const summary = await importPriceFile(database, path, {
     clock: clockFrom('2025-01-10'),
+    as,
     onRefused: (line, { reason, value }) => refused.push(`${line}: ${reason}: ${value}`),
   });
   return { database, summary, refused, bars: barsIn(database), coverage: coverageIn(database) };
@@ -112,16 +122,16 @@ const formats: [name: string, file: string, text: string, format: string, bars: 
     'anything.csv',
     '\ufeffclose,"symbol",date,open,note,volume,low,high\r\n10.5,aapl,2025-01-06,10,"a, b",281949.44,9,12\r\n',
     'CSV',
-    ['AAPL 2025-01-06 10 12 9 10.5 281949.44 csv'],
-    ['AAPL csv 2025-01-06..2025-01-06'],
+    ['AAPL 2025-01-06 10 12 9 10.5 281949.44 file-split-adjusted'],
+    ['AAPL file-split-adjusted 2025-01-06..2025-01-06'],
   ],
   [
     'CSV with semicolons and without a symbol: it is the name of the file',
     '600519.SH.csv',
     'date;open;high;low;close;volume\n2025-01-06;10;12;9;10.5;1000\n',
     'CSV',
-    ['600519.SH 2025-01-06 10 12 9 10.5 1000 csv'],
-    ['600519.SH csv 2025-01-06..2025-01-06'],
+    ['600519.SH 2025-01-06 10 12 9 10.5 1000 file-split-adjusted'],
+    ['600519.SH file-split-adjusted 2025-01-06..2025-01-06'],
   ],
   [
     "Yahoo's header",
@@ -162,7 +172,7 @@ const formats: [name: string, file: string, text: string, format: string, bars: 
     'closes.csv',
     'symbol,date,time,open,close\nAAPL,2025-01-06,16:00:00,10,10.5\n',
     'CSV',
-    ['AAPL 2025-01-06 10 - - 10.5 - csv'],
+    ['AAPL 2025-01-06 10 - - 10.5 - file-split-adjusted'],
     [],
   ],
   [
@@ -178,7 +188,7 @@ const formats: [name: string, file: string, text: string, format: string, bars: 
     'prices.csv',
     'symbol,date,open,close,source\nAAPL,2025-01-06,10,10.5,yahoo\n',
     'CSV',
-    ['AAPL 2025-01-06 10 - - 10.5 - csv'],
+    ['AAPL 2025-01-06 10 - - 10.5 - file-split-adjusted'],
     [],
   ],
 ];
@@ -366,13 +376,20 @@ test('adjusted and raw prices never share a series', async (t) => {
     '2: split-adjusted prices for a symbol whose stored prices are raw: AAPL has prices from csv',
   ]);
   const stooq = 'Date,Open,High,Low,Close,Volume\n2025-01-06,10,12,9,10,5\n';
-  assert.deepEqual((await importText(t, stooq, { database, name: 'aapl_us_d.csv' })).refused, yahoo.refused);
-  assert.deepEqual((await importText(t, stooq, { database, name: 'NVDA.csv' })).refused, []);
+  assert.deepEqual((await importText(t, stooq, { database, name: 'aapl_us_d.csv' })).refused, [
+    '2: total-return prices for a symbol whose stored prices are raw: AAPL has prices from csv',
+  ]);
+  assert.deepEqual((await importText(t, stooq, { database, name: 'nvda_us_d.csv' })).refused, []);
+  // A total return pays no dividends, so it is no part of a series that does.
+  assert.match(
+    (await importText(t, stooq, { database, name: 'NVDA.csv' })).refused[0] ?? '',
+    /^2: split-adjusted prices for a symbol whose stored prices are total-return: NVDA/,
+  );
   const rawNvidia = await importText(t, `${HEADER}\nNVDA,2025-01-07,10,12,9,10,5\n`, { database });
   assert.match(rawNvidia.refused[0] ?? '', /^2: raw prices .*: NVDA has prices from stooq$/);
   const raw = await importText(t, `${HEADER}\nMSFT,2025-01-06,10,12,9,10,5\n`, { database });
   assert.deepEqual(
-    [raw.refused, raw.summary.symbols],
+    [raw.refused, raw.summary.symbols.length],
     [['2: raw prices for a symbol whose stored prices are split-adjusted: MSFT has prices from yahoo'], 0],
   );
   assert.equal(raw.bars.length, 3);
@@ -386,7 +403,7 @@ test('rows that span reads and transactions stay whole', async (t) => {
   );
   const { summary } = await importText(t, `${HEADER}\n${rows.join('\n')}`);
   assert.deepEqual(
-    [summary.bars, summary.changed, summary.symbols, summary.dates, summary.refused.size],
+    [summary.bars, summary.changed, summary.symbols.length, summary.dates, summary.refused.size],
     [12_000, 12_000, 1000, 12, 0],
   );
 });
@@ -398,21 +415,6 @@ test('a stored bar is written only when something about it is new', () => {
     storeBars(database, [{ ...bar, ...changes }], { source: 'csv', recordedAt });
   assert.deepEqual([store({}, 't1'), store({}, 't2'), store({ close: 2 }, 't3'), store({}, 't4')], [1, 0, 1, 0]);
   assert.equal(database.statement('SELECT recorded_at FROM price_data').get()?.['recorded_at'], 't3');
-});
-
-test('a batch returns its bars by symbol and date, equal ones as they were added, and is empty afterwards', () => {
-  const none = { high: null, low: null, close: null, volume: null };
-  const [later, first, second, other] = [
-    { symbol: 'B', date: '2025-01-07', open: 1, high: 3, low: 0.5, close: 2, volume: 0 },
-    { symbol: 'B', date: '2025-01-06', open: 4, ...none },
-    { symbol: 'B', date: '2025-01-06', open: 5, ...none, close: 6 },
-    { symbol: 'A', date: '2025-01-08', open: 7, ...none },
-  ] as const;
-  const batch = createBarBatch();
-  for (const bar of [later, first, second, other]) batch.add(bar);
-  assert.equal(batch.size, 4);
-  assert.deepEqual([...batch.take()], [other, first, second, later]);
-  assert.deepEqual([batch.size, ...batch.take()], [0]);
 });
 
 /** What a look at the time takes of it here: some steps are a transaction. */

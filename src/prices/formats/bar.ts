@@ -5,6 +5,8 @@ import { normaliseSymbol } from '../../domain.ts';
 /** A higher price is a mistake; the database refuses it too. */
 export const MAX_PRICE = 10_000_000;
 export const MAX_VOLUME = 1e15;
+/** An open or close may lie this far outside low to high: sources round, or take them from different markets. */
+const MAX_OUTSIDE = 0.01;
 const NUMBER = /^\d+(\.\d*)?([eE][+-]?\d+)?$|^\.\d+$/;
 
 /** An unchecked row of a file: its fields as text, undefined where the file has none. */
@@ -18,6 +20,14 @@ export interface RawBar {
   volume: string | undefined;
 }
 
+/** What a row says beside its bar, where the file has such columns: null where its cell is empty. */
+export interface Actions {
+  /** Cash per share in 1/1,000,000 dollar, 0 for none. */
+  dividend?: number | null;
+  /** New shares for old ones, 1 for 1 for none. */
+  split?: { numerator: number; denominator: number } | null;
+}
+
 /** Why a row is refused: the kind of problem, for counting, and the value that shows it. */
 export interface Defect {
   reason: string;
@@ -25,13 +35,19 @@ export interface Defect {
 }
 
 /** One row of a file: its place there, and the bar or why there is none. */
-export type Row = { line: number } & ({ bar: Bar; defect?: never } | { defect: Defect; bar?: never });
+export type Row = { line: number } & (
+  | { bar: Bar; actions?: Actions; defect?: never }
+  | { defect: Defect; bar?: never; actions?: never }
+);
 
-/** A file of prices in a known format: its name, the source of its bars, and its rows one by one. */
+/** A file of prices in a known format: its name, and its rows one by one. */
 export interface PriceFile {
   kind: 'prices';
   format: string;
-  source: PriceSource;
+  /** The source of its bars, where the format tells what the prices are; otherwise null. */
+  source: PriceSource | null;
+  /** The columns of CSV, and whether one of them may be the symbol, which is the file's name where no column has a known name. */
+  header?: { columns: string; mayHideSymbol: boolean };
   rows: AsyncIterable<Iterable<Row>>;
 }
 
@@ -42,7 +58,7 @@ export function checkBar(
 ): { bar: Bar; defect?: never } | { defect: Defect; bar?: never } {
   const symbol = normaliseSymbol(raw.symbol ?? '');
   if (symbol === null) return refuse('not a ticker symbol', raw.symbol);
-  const date = raw.date?.trim();
+  const date = dayOf(raw.date);
   if (isTooEarly(date)) return refuse(`a date before ${EARLIEST_DATE}`, date);
   if (!isCalendarDate(date))
     return refuse(
@@ -63,7 +79,23 @@ export function checkBar(
   }
   if (bar.high !== null && bar.low !== null && bar.high < bar.low)
     return refuse('high is below low', `${bar.high} < ${bar.low}`);
+  for (const field of ['open', 'close'] as const) {
+    const { [field]: price, low, high } = bar;
+    if (price === null) continue;
+    if (low !== null && price < low * (1 - MAX_OUTSIDE)) return refuse(`${field} is more than 1 % below low`, `${price} < ${low}`);
+    if (high !== null && price > high * (1 + MAX_OUTSIDE)) return refuse(`${field} is more than 1 % above high`, `${price} > ${high}`);
+  }
   return { bar };
+}
+
+/** The end of a time of midnight: in whatever zone the source writes, or in UTC when it is midnight in New York. */
+const MIDNIGHT = /^[T ](?:00:00(?::00(?:\.0{1,9})?)?(?:Z| ?UTC|[+-]\d\d:?\d\d)?|0[45]:00:00(?:\.0{1,9})?(?:Z| ?UTC|[+-]00:?00))$/;
+const DATE_LENGTH = 10;
+
+/** The date of a daily bar, whose time of day is midnight if it has one; other text without the blanks around it. */
+export function dayOf(text: string | undefined): string | undefined {
+  const day = text?.trim();
+  return day !== undefined && MIDNIGHT.test(day.slice(DATE_LENGTH)) ? day.slice(0, DATE_LENGTH) : day;
 }
 
 /** What exporters write for unknown values. */
@@ -73,13 +105,23 @@ export function isAbsent(text: string): boolean {
 
 /** Dollars rounded to 1/10000, the service's unit; null unless above 0 and plausible. */
 function readPrice(text: string): number | null {
-  if (!NUMBER.test(text)) return null;
-  const price = Math.round(Number(text) * 10_000) / 10_000;
+  const dollars = withoutDollarSign(text);
+  if (!NUMBER.test(dollars)) return null;
+  const price = Math.round(Number(dollars) * 10_000) / 10_000;
   return price > 0 && price <= MAX_PRICE ? price : null;
 }
 
+/** `$229.72`, as Nasdaq writes it. */
+export function withoutDollarSign(text: string): string {
+  return text.startsWith('$') ? text.slice(1) : text;
+}
+
+const VOLUME_UNITS = new Map([['K', 1e3], ['M', 1e6], ['B', 1e9]]);
+
 function readVolume(text: string): number | null {
-  const volume = NUMBER.test(text) ? Number(text) : NaN;
+  const unit = VOLUME_UNITS.get(text.slice(-1).toUpperCase());
+  const amount = unit === undefined ? text : text.slice(0, -1).trimEnd();
+  const volume = !NUMBER.test(amount) ? NaN : unit === undefined ? Number(amount) : Math.round(Number(amount) * unit);
   return volume >= 0 && volume <= MAX_VOLUME ? volume : null;
 }
 

@@ -4,6 +4,7 @@ import type { LineBatch } from './lines.ts';
 /** Rows of CSV as cells: the header, and what follows it. */
 
 const SEPARATORS = [',', ';', '\t'];
+const STOOQ_NAME = /_us_d$/i;
 const COMPRESSED_NAME = /\.(gz|gzip|zst|zstd)$/i;
 
 export interface Header {
@@ -66,5 +67,11 @@ export function dashedDate(text: string | undefined): string | undefined {
 /** `AAPL.csv`, `600519.SH.csv`, `AAPL.csv.gz`, Stooq's `aapl_us_d.csv`. */
 export function symbolFromName(path: string): string {
   const name = basename(path).replace(COMPRESSED_NAME, '');
-  return basename(name, extname(name)).replace(/_us_d$/i, '');
+  return basename(name, extname(name)).replace(STOOQ_NAME, '');
+}
+
+/** Stooq names its download of one symbol so; its columns have the commonest names there are. */
+export function isNamedByStooq(path: string): boolean {
+  const name = basename(path).replace(COMPRESSED_NAME, '');
+  return STOOQ_NAME.test(basename(name, extname(name)));
 }

@@ -1,49 +1,32 @@
 import type { CalendarDate } from '../../calendar.ts';
-import type { PriceSource } from '../../database/prices.ts';
+import type { Bar, PriceSource } from '../../database/prices.ts';
 import { ServiceError } from '../../domain.ts';
-import { type PriceFile, type RawBar, type Row, checkBar } from './bar.ts';
-import { type Header, dashedDate, rowsOfCells, splitRow, symbolFromName } from './cells.ts';
+import { cashOf, ratioOf } from '../action-amounts.ts';
+import { type Actions, type Defect, type PriceFile, type RawBar, type Row, checkBar, isAbsent, refuse } from './bar.ts';
+import { type Header, dashedDate, isNamedByStooq, rowsOfCells, splitRow, symbolFromName } from './cells.ts';
+import { type Columns, columnsOf, hasUnknownColumns, spelled, squeezed } from './columns.ts';
 import { intradayBars, notDaily } from './intraday.ts';
 import { type LineBatch, startingWith } from './lines.ts';
 
-/** CSV with a header and columns in any order, including Yahoo's and Stooq's headers, whose prices are split-adjusted. */
+/** CSV with a header and columns in any order. Some formats tell what their prices are; no header's capitals do. */
 
-const COLUMN_NAMES = new Map<string, keyof RawBar>([
-  ['symbol', 'symbol'],
-  ['ticker', 'symbol'],
-  ['code', 'symbol'],
-  ['date', 'date'],
-  ['open', 'open'],
-  ['high', 'high'],
-  ['low', 'low'],
-  ['close', 'close'],
-  ['volume', 'volume'],
-  ['vol', 'volume'],
-]);
-/** Tushare's own names; its volume is in lots. */
-const TUSHARE_NAMES = new Map<string, keyof RawBar>([
-  ['ts_code', 'symbol'],
-  ['trade_date', 'date'],
-]);
 const SHARES_PER_LOT = 100;
-/** Columns with the date and the time of a bar; daily files have none. */
-const STAMP_NAMES = ['timestamp', 'datetime', 'trade_time'];
 /** The columns of a control market's `prices.csv`. Its bars name their source, so that they count as adjusted for splits. */
 export const DISGUISE_COLUMNS = ['symbol', 'date', 'open', 'high', 'low', 'close', 'volume', 'source'];
 const DISGUISE = 'disguise';
-const STOOQ_HEADER = 'Date,Open,High,Low,Close,Volume';
 
 interface Layout {
   format: string;
-  source: PriceSource;
+  source: PriceSource | null;
   separator: string;
-  /** The position of each field in a row; -1 where the file has no such column. */
-  columns: Record<keyof RawBar, number>;
+  columns: Columns;
   /** The position of the column `source`; -1 where the file has no such column. */
   sourceColumn: number;
   width: number;
   /** For files without a symbol column. */
   symbol: string;
+  /** Writes a date of this file as `YYYY-MM-DD`, where it is one. */
+  dateOf: (text: string | undefined) => string | undefined;
 }
 
 /** Reads a CSV file of prices. Throws a `ServiceError` when its first lines are not a header of daily prices and such rows. */
@@ -53,38 +36,39 @@ export function readCsv(
   { path, today }: { path: string; today: CalendarDate },
 ): PriceFile {
   const layout = readLayout(header, path);
-  return { kind: 'prices', format: layout.format, source: layout.source, rows: rowsOf(batches, header.rest, { layout, today }) };
+  const mayHideSymbol = layout.columns.symbol === -1 && hasUnknownColumns(header);
+  return {
+    kind: 'prices',
+    format: layout.format,
+    source: layout.source,
+    header: { columns: spelled(header), mayHideSymbol },
+    rows: rowsOf(batches, header.rest, { layout, today }),
+  };
 }
 
 function readLayout(header: Header, path: string): Layout {
-  const { line, names, separator, rest } = header;
-  const isTushare = [...TUSHARE_NAMES.keys()].every((name) => names.includes(name));
-  const columns = { symbol: -1, date: -1, open: -1, high: -1, low: -1, close: -1, volume: -1 };
-  names.forEach((name, index) => {
-    const field = (isTushare ? TUSHARE_NAMES.get(name) : undefined) ?? COLUMN_NAMES.get(name);
-    if (field === undefined) return;
-    if (columns[field] !== -1) throw new ServiceError('invalid_file', `its header has two columns for ${field}`);
-    columns[field] = index;
-  });
+  const { names, separator, rest } = header;
+  const columns = columnsOf(header);
   refuseIntraday(header, columns);
   const missing = (['date', 'open'] as const).filter((field) => columns[field] === -1);
   if (missing.length > 0)
     throw new ServiceError('invalid_file', `it is not JSON, and as CSV its header lacks ${missing.join(', ')}`);
+  if (columns.close === -1) throw new ServiceError('invalid_file', `it has no close; its columns are ${spelled(header)}`);
   const sourceColumn = names.indexOf('source');
   const firstRow = rest.lines.find((text) => text.trim() !== '') ?? '';
   const isControl = isDisguised(splitRow(firstRow.trim(), separator)[sourceColumn]);
-  const kind = isControl ? { format: 'control market CSV', source: DISGUISE } as const : kindOf(line, { names, isTushare });
-  return { ...kind, separator, columns, sourceColumn, width: names.length, symbol: symbolFromName(path) };
+  const kind = isControl ? { format: 'control market CSV', source: DISGUISE } as const : kindOf(names.map(squeezed), path);
+  const dateOf = dateReaderOf(names.map(squeezed));
+  return { ...kind, separator, columns, sourceColumn, width: names.length, symbol: symbolFromName(path), dateOf };
 }
 
 /** Looks at the rows that were read with the header. */
-function refuseIntraday({ names, separator, rest }: Header, { symbol, date, open }: Layout['columns']): void {
+function refuseIntraday({ names, separator, rest }: Header, { symbol, date, open }: Columns): void {
   const time = names.indexOf('time');
-  const stamp = date === -1 ? names.findIndex((name) => STAMP_NAMES.includes(name)) : date;
-  if (open === -1 || stamp === -1) return;
+  if (open === -1 || date === -1) return;
   const stamps = rowsOfCells(rest, separator).map(({ cells }) => ({
     symbol: cells[symbol] ?? '',
-    text: [cells[stamp], cells[time]].filter((text) => text !== undefined).join(' '),
+    text: [cells[date], cells[time]].filter((text) => text !== undefined).join(' '),
   }));
   const bars = intradayBars(stamps, { isTimeBeside: time !== -1 });
   if (bars !== null) throw notDaily(bars);
@@ -94,14 +78,29 @@ function isDisguised(source: string | undefined): boolean {
   return source?.trim() === DISGUISE;
 }
 
-function kindOf(
-  header: string,
-  { names, isTushare }: { names: readonly string[]; isTushare: boolean },
-): { format: string; source: PriceSource } {
-  if (isTushare) return { format: 'Tushare CSV', source: 'tushare' };
-  if (names.includes('adj close')) return { format: 'Yahoo CSV', source: 'yahoo' };
-  if (header === STOOQ_HEADER || names.includes('openint')) return { format: 'Stooq CSV', source: 'stooq' };
-  return { format: 'CSV', source: 'csv' };
+/** The formats whose prices mean one thing, by columns that no other has. */
+function kindOf(names: readonly string[], path: string): { format: string; source: PriceSource | null } {
+  const has = (...wanted: string[]) => wanted.every((name) => names.includes(name));
+  if (has('tscode', 'tradedate')) return { format: 'Tushare CSV', source: 'tushare' };
+  if (has('adjustedclose', 'splitcoefficient')) return { format: 'Alpha Vantage CSV', source: 'alpha-vantage' };
+  if (has('windowstart', 'transactions')) return { format: 'Massive CSV', source: 'massive' };
+  // Tiingo has every price twice: as it traded, and adjusted.
+  if (has('adjclose', 'adjopen')) return { format: 'Tiingo CSV', source: 'csv' };
+  if (has('adjclose')) return { format: 'Yahoo CSV', source: 'yahoo' };
+  if (has('openint') || isNamedByStooq(path)) return { format: 'Stooq CSV', source: 'stooq' };
+  return { format: 'CSV', source: null };
+}
+
+function dateReaderOf(names: readonly string[]): Layout['dateOf'] {
+  if (names.includes('windowstart')) return (text) => dayOfNanoseconds(text) ?? dashedDate(text);
+  // Nasdaq's files, which are American.
+  if (names.includes('closelast')) return (text) => text?.trim().replace(/^(\d\d)\/(\d\d)\/(\d{4})$/, '$3-$1-$2');
+  return dashedDate;
+}
+
+/** Massive's files have the start of a day in New York, in nanoseconds. */
+function dayOfNanoseconds(text: string | undefined): string | undefined {
+  return /^\d{19}$/.test(text ?? '') ? new Date(Number(text?.slice(0, -6))).toISOString() : undefined;
 }
 
 async function* rowsOf(
@@ -116,7 +115,7 @@ async function* rowsOf(
 function readRow(
   cells: readonly string[],
   { text, layout, today }: { text: string; layout: Layout; today: CalendarDate },
-): ReturnType<typeof checkBar> {
+): { bar: Bar; actions?: Actions; defect?: never } | { defect: Defect; bar?: never; actions?: never } {
   const { columns, sourceColumn, source } = layout;
   if (cells.length !== layout.width)
     return { defect: { reason: `not ${layout.width} columns`, value: text.slice(0, 60) } };
@@ -126,14 +125,35 @@ function readRow(
   const volume = cells[columns.volume];
   const raw: RawBar = {
     symbol: source === 'stooq' ? symbol?.replace(/\.US$/i, '') : symbol,
-    date: dashedDate(cells[columns.date]),
+    date: layout.dateOf(cells[columns.date]),
     open: cells[columns.open],
     high: cells[columns.high],
     low: cells[columns.low],
     close: cells[columns.close],
     volume: source === 'tushare' ? sharesOf(volume) : volume,
   };
-  return checkBar(raw, today);
+  const { bar, defect } = checkBar(raw, today);
+  if (defect !== undefined) return { defect };
+  if (columns.dividend === -1 && columns.split === -1) return { bar };
+  const read = readActions(cells, columns);
+  return 'defect' in read ? read : { bar, ...read };
+}
+
+/** The dividend and the split of a row. */
+function readActions(cells: readonly string[], columns: Columns): { actions: Actions } | ReturnType<typeof refuse> {
+  const actions: Actions = {};
+  const [dividend, split] = [cells[columns.dividend]?.trim(), cells[columns.split]?.trim()];
+  if (dividend !== undefined) {
+    actions.dividend = isAbsent(dividend) ? null : Number(dividend) === 0 ? 0 : cashOf(dividend);
+    if (actions.dividend === null && !isAbsent(dividend)) return refuse('dividend is not a plausible number', dividend);
+  }
+  if (split !== undefined) {
+    // yfinance writes 0 on days without a split, others 1.
+    const isNone = Number(split) === 0 || Number(split) === 1;
+    actions.split = isAbsent(split) ? null : isNone ? { numerator: 1, denominator: 1 } : ratioOf(split, '1');
+    if (actions.split === null && !isAbsent(split)) return refuse('split is not a plausible ratio', split);
+  }
+  return { actions };
 }
 
 /** Lots with decimals as whole shares; other text is left as it is and refused later. */

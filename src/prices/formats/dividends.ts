@@ -3,7 +3,7 @@ import type { Dividend } from '../../database/dividends.ts';
 import { ServiceError, normaliseSymbol } from '../../domain.ts';
 import { asArray, asObject } from '../../json.ts';
 import { microDollars } from '../../money.ts';
-import { type Defect, isAbsent, refuse } from './bar.ts';
+import { type Defect, dayOf, isAbsent, refuse, withoutDollarSign } from './bar.ts';
 import { type Header, dashedDate, rowsOfCells, symbolFromName } from './cells.ts';
 import { type LineBatch, startingWith } from './lines.ts';
 
@@ -49,7 +49,7 @@ export interface DividendFile {
 export function checkDividend(raw: RawDividend, today: CalendarDate): CheckedDividend {
   const symbol = normaliseSymbol(raw.symbol ?? '');
   if (symbol === null) return refuse('not a ticker symbol', raw.symbol);
-  const exDate = raw.exDate?.trim();
+  const exDate = dayOf(raw.exDate);
   if (isTooEarly(exDate)) return refuse(`a date before ${EARLIEST_DATE}`, exDate);
   if (!isCalendarDate(exDate)) return refuse('not an ex-date YYYY-MM-DD', exDate);
   if (exDate > addDays(today, MAX_DAYS_AHEAD)) return refuse('an ex-date more than a year ahead', exDate);
@@ -57,7 +57,7 @@ export function checkDividend(raw: RawDividend, today: CalendarDate): CheckedDiv
   if (!isAbsent(currency) && currency.toUpperCase() !== DOLLARS) return refuse(`not in ${DOLLARS}`, currency);
   const amount = raw.amount?.trim() ?? '';
   if (isAbsent(amount)) return refuse('no amount', exDate);
-  const cash = microDollars(amount);
+  const cash = microDollars(withoutDollarSign(amount));
   if (cash === null || cash > MAX_CASH) return refuse('amount is not a plausible number', amount);
   return { dividend: { symbol, exDate, cash } };
 }

@@ -1,4 +1,6 @@
+import { isCalendarDate } from '../../calendar.ts';
 import { ServiceError } from '../../domain.ts';
+import { dayOf } from './bar.ts';
 
 /** Refuses files whose bars are not days. */
 
@@ -28,7 +30,7 @@ export function intradayBars(
     const at = millisecondsOf(text);
     if (at === null && /^\s*\d{4}-?\d\d-?\d\d\s*$/.test(text)) return null;
     if (at === null) continue;
-    hasTime ||= at % (24 * 60 * MINUTE_MS) !== 0;
+    hasTime ||= at % (24 * 60 * MINUTE_MS) !== 0 && !isCalendarDate(dayOf(text));
     const gapMs = Math.abs(at - (latest.get(symbol) ?? at));
     if (gapMs > 0) shortestMs = Math.min(shortestMs, gapMs);
     latest.set(symbol, at);

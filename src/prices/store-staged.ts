@@ -1,0 +1,145 @@
+import { type CalendarDate, addDays, timestamp } from '../calendar.ts';
+import { meaningOf } from '../database/adjusted-sources.ts';
+import type { CommandDatabase, Database } from '../database/database.ts';
+import { type Dividend, storeDividends } from '../database/dividends.ts';
+import type { Split } from '../database/market.ts';
+import { type PriceSource, addCoverage, dropSyntheticPrices, storeBars } from '../database/prices.ts';
+import { storeSplitSpans } from '../database/splits.ts';
+import type { StagedRow, Staging } from '../database/staging.ts';
+import { atOnce } from '../turns.ts';
+import { type ImportOptions, ROWS_PER_STEP } from './import-options.ts';
+import { createImportTurns } from './import-turns.ts';
+
+/** Stores the rows of a file that have been staged, symbol by symbol, with the splits and dividends that they name. */
+
+/** The source of splits and dividends from files. */
+const ACTIONS_SOURCE = 'csv';
+
+export interface Stored {
+  symbols: string[];
+  /** Rows that are now in the database, including those that already were. */
+  bars: number;
+  /** Those of them that are new or were changed. */
+  changed: number;
+  dates: number;
+  firstDate: CalendarDate | null;
+  lastDate: CalendarDate | null;
+  /** Symbols whose synthetic prices were replaced. */
+  syntheticReplaced: number;
+  dividends: number;
+  splits: number;
+}
+
+interface StoreOptions {
+  source: PriceSource;
+  /** Whether no row was refused, which may have named a dividend or a split. */
+  isWhole: boolean;
+  options: ImportOptions & { today: CalendarDate };
+}
+
+interface Progress extends Omit<Stored, 'dates'> {
+  dates: Set<CalendarDate>;
+}
+
+export async function storeStaged(database: CommandDatabase, staging: Staging, options: StoreOptions): Promise<Stored> {
+  const empty = { bars: 0, changed: 0, firstDate: null, lastDate: null, syntheticReplaced: 0, dividends: 0, splits: 0 };
+  const progress: Progress = { symbols: [], dates: new Set(), ...empty };
+  const turns = createImportTurns(database, options.options.time);
+  await turns.add(storeSymbols(database, staging, { ...options, progress }));
+  await turns.finish();
+  const ordered = [...progress.dates].sort();
+  return { ...progress, dates: ordered.length, firstDate: ordered[0] ?? null, lastDate: ordered.at(-1) ?? null };
+}
+
+type SymbolOptions = StoreOptions & { progress: Progress };
+
+function* storeSymbols(database: Database, staging: Staging, options: SymbolOptions): Generator<null> {
+  const { progress } = options;
+  const symbols = staging.symbols();
+  const total = symbols.reduce((sum, { rows }) => sum + rows, 0);
+  for (const { symbol } of symbols) {
+    const told: Told = { firstComplete: null, lastComplete: null, firstDate: '', lastDate: '', dividends: [], splits: [], gaps: noGaps() };
+    progress.symbols.push(symbol);
+    // Real prices replace synthetic ones in the transaction that stores the first of them.
+    if (atOnce(dropSyntheticPrices(database, symbol))) progress.syntheticReplaced += 1;
+    for (const rows of inPortions(staging.rowsOf(symbol))) {
+      const stamp = { source: options.source, recordedAt: timestamp(options.options.clock()) };
+      progress.changed += storeBars(database, rows, stamp);
+      progress.bars += rows.length;
+      for (const row of rows) {
+        progress.dates.add(row.date);
+        note(told, row);
+      }
+      options.options.onStored?.(progress.bars, total);
+      yield null;
+    }
+    yield* storeTold(database, { symbol, told }, options);
+  }
+}
+
+function* inPortions(rows: Iterable<StagedRow>): Generator<StagedRow[]> {
+  let portion: StagedRow[] = [];
+  for (const row of rows) {
+    if (portion.length === ROWS_PER_STEP) {
+      yield portion;
+      portion = [];
+    }
+    portion.push(row);
+  }
+  if (portion.length > 0) yield portion;
+}
+
+/** What the rows of a symbol say together. */
+interface Told {
+  firstComplete: CalendarDate | null;
+  lastComplete: CalendarDate | null;
+  firstDate: CalendarDate;
+  lastDate: CalendarDate;
+  dividends: Dividend[];
+  splits: Split[];
+  /** Whether some row says nothing about dividends, or splits. */
+  gaps: { dividends: boolean; splits: boolean };
+}
+
+function noGaps(): Told['gaps'] {
+  return { dividends: false, splits: false };
+}
+
+function note(told: Told, { symbol, date, high, low, close, dividend, numerator, denominator }: StagedRow): void {
+  if (told.firstDate === '') told.firstDate = date;
+  told.lastDate = date;
+  if (high !== null && low !== null && close !== null) {
+    told.firstComplete ??= date;
+    told.lastComplete = date;
+  }
+  if (dividend === null) told.gaps.dividends = true;
+  else if (dividend > 0) told.dividends.push({ symbol, exDate: date, cash: dividend });
+  if (numerator === null || denominator === null) told.gaps.splits = true;
+  else if (numerator !== denominator) told.splits.push({ symbol, date, numerator, denominator });
+}
+
+/** Only days before today are covered: today's bar may still change. */
+function* storeTold(
+  database: Database,
+  { symbol, told }: { symbol: string; told: Told },
+  { source, isWhole, options, progress }: SymbolOptions,
+): Generator<null> {
+  const recordedAt = timestamp(options.clock());
+  const yesterday = addDays(options.today, -1);
+  const spanOf = (startDate: CalendarDate | null, last: CalendarDate | null) => {
+    if (startDate === null || last === null || startDate > yesterday) return [];
+    return [{ symbol, startDate, endDate: last < yesterday ? last : yesterday }];
+  };
+  for (const span of spanOf(told.firstComplete, told.lastComplete)) addCoverage(database, span, { source, recordedAt });
+  yield null;
+  const stamp = { source: ACTIONS_SOURCE, recordedAt };
+  const { dividends, splits, gaps, firstDate, lastDate } = told;
+  const spansUnless = (hasGaps: boolean) => (isWhole && !hasGaps ? spanOf(firstDate, lastDate) : []);
+  progress.splits += splits.length;
+  yield* storeSplitSpans(database, { splits, spans: spansUnless(gaps.splits), knownThrough: yesterday }, stamp);
+  progress.dividends += dividends.length;
+  // A dividend is in the shares of the prices beside it.
+  const basis = meaningOf(source) === 'raw' ? 'as_paid' : 'split_adjusted';
+  yield* storeDividends(database, { dividends, spans: spansUnless(gaps.dividends), basis }, stamp);
+  yield null;
+}

@@ -42,7 +42,7 @@ export async function startSlowModel({ thinkingMs, tls }: { thinkingMs: number; 
 export async function startProdServer({ baseUrl }: SlowModel, children: number): Promise<Server> {
   const folder = benchFolder();
   writePrices(join(folder, 'prices.csv'));
-  await run(process.execPath, [PROGRAM, 'import-prices', 'prices.csv'], { cwd: folder });
+  await run(process.execPath, [PROGRAM, 'import-prices', '--as', 'raw', 'prices.csv'], { cwd: folder });
   return startServer(
     Array.from({ length: children }, (_, index) => `model-${index}`),
     {

@@ -180,7 +180,7 @@ async function importPrices(folder: string): Promise<void> {
   writeFileSync(join(folder, 'prices.csv'), ['symbol,date,open,high,low,close,volume', ...bars].join('\n'));
   const dividends = quarters().map((date) => `${PAYER},${date},0.25`);
   writeFileSync(join(folder, 'dividends.csv'), ['symbol,ex_date,amount', ...dividends].join('\n'));
-  await run(process.execPath, [PROGRAM, 'import-prices', 'prices.csv', 'dividends.csv'], { cwd: folder });
+  await run(process.execPath, [PROGRAM, 'import-prices', '--as', 'raw', 'prices.csv', 'dividends.csv'], { cwd: folder });
 }
 
 /** Mornings on which all models hold all symbols, a quarter apart. */

@@ -126,7 +126,7 @@ test("a child cannot command its parent through the parent's inspector", async (
   });
   replaceAgent(cwd, agentFixture('takes-over-parent'));
   writeFileSync(join(cwd, 'prices.csv'), 'symbol,date,open,close\nAAPL,2025-01-06,100,101\n');
-  assert.equal((await runInProcess(['import-prices', 'prices.csv'], { cwd })).code, 0);
+  assert.equal((await runInProcess(['import-prices', '--as', 'raw', 'prices.csv'], { cwd })).code, 0);
   const server = await startServer(t, { cwd, env: { SECRET: 'the-secret' }, flags: [`--inspect-port=${port}`] });
   // The child tries to send it too, and may not; another process of the same user may.
   server.process.kill('SIGUSR1');

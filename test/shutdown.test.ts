@@ -25,7 +25,7 @@ async function startWithStuckChild(t: TestContext) {
     agent_config: { stock_symbols: ['AAPL'] },
   });
   writeFileSync(join(cwd, 'prices.csv'), 'symbol,date,open,close\nAAPL,2025-01-06,100,101\n');
-  assert.equal((await runInProcess(['import-prices', 'prices.csv'], { cwd })).code, 0);
+  assert.equal((await runInProcess(['import-prices', '--as', 'raw', 'prices.csv'], { cwd })).code, 0);
   const server = await startServer(t, { cwd });
   await ask(`${server.url}/simulate/trigger`, { start_date: '2025-01-06', end_date: '2025-01-06' });
   await asked;

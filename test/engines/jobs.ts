@@ -170,7 +170,7 @@ export async function assertSigterm(
   const models = entries(names, held).map((entry) => ({ ...entry, enabled: true }));
   const cwd = installProgram(t, { models, agent_config: { stock_symbols: ['AAPL', 'MSFT'] } });
   writeFileSync(join(cwd, 'prices.csv'), `symbol,date,open,close\n${PRICES.replaceAll(' ', ',')}\n`);
-  await runProgram(['import-prices', 'prices.csv'], { cwd });
+  await runProgram(['import-prices', '--as', 'raw', 'prices.csv'], { cwd });
   const named = { MODEL_DAY_COMMAND: JSON.stringify(command), MODEL_DAY_COMMAND_ENV: Object.keys(variables).join() };
   const env = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...named, ...variables };
   const server = await startServer(t, { cwd, env });

@@ -73,6 +73,21 @@ test('splits and dividends come first, then the dates; a second job requests not
   assert.equal(server.requests.length, 7);
 });
 
+test('a download that brings a split which stored prices contradict says so, and so does every job with that symbol', async (t) => {
+  const { database, supply } = await start(t, { splits: 'A 2025-11-18 1 4\nB 2025-11-18 1 4\nC 2025-11-18 1 4' });
+  const [before, after] = [weekdays('2025-11-03', '2025-11-17'), weekdays('2025-11-18', '2025-11-28')];
+  storePrices(database, `${series('A', before, { open: 400, close: 404 })}\n${series('A', after)}`, 'file-split-adjusted');
+  storePrices(database, series('B', [...before, ...after]), 'csv');
+  storePrices(database, series('C', [...before, ...after]), 'yahoo');
+  const sentence = (symbol: string, meaning: string, close: number, other: string) =>
+    `Prices of ${symbol} are stored as ${meaning}, which a split contradicts: ${symbol} split 4:1 on 2025-11-18, and closed at ${close}` +
+    ` on 2025-11-17 and at 101 on 2025-11-18; import all of them again with --as ${other}`;
+  const warnings = [sentence('A', 'split-adjusted', 404, 'raw'), sentence('B', 'raw', 101, 'split-adjusted')];
+  assert.deepEqual((await supply()).warnings, warnings);
+  assert.deepEqual((await supply({ dates: ['2025-11-27'] })).warnings, warnings, 'on later dates too');
+  assert.deepEqual((await supply({ universe: 'B C' })).warnings, warnings.slice(1));
+});
+
 test('twenty dates of the NASDAQ-100 on the free plan', async (t) => {
   const dates = weekdaysBefore('2025-11-29', 20);
   const holiday = weekdaysBefore(dates[0] as string, 4)[0] as string;

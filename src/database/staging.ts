@@ -79,6 +79,12 @@ const NIGHT = `
     AND before.date >= date(?2, '-${MAX_NIGHT_DAYS} days') AND after.date <= date(?2, '+${MAX_NIGHT_DAYS} days')
   ORDER BY before.date DESC, after.date LIMIT 1`;
 
+const ROWS_OF_SYMBOL = `
+  SELECT date, line, open, high, low, close, volume, dividend, numerator, denominator FROM staged WHERE symbol = ? ORDER BY date, id`;
+type Maybe = number | null;
+/** A row as an array, which takes a third less time than an object. */
+type Cells = [CalendarDate, line: number, open: number, high: Maybe, low: Maybe, close: Maybe, volume: Maybe, Maybe, Maybe, Maybe];
+
 /** An empty staging table. */
 export function createStaging(): Staging {
   const connection = new DatabaseSync('');
@@ -89,7 +95,8 @@ export function createStaging(): Staging {
   const insert = connection.prepare('INSERT INTO unsorted VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
   const remove = connection.prepare('DELETE FROM staged WHERE symbol = ?');
   const find = connection.prepare('SELECT 1 FROM staged WHERE symbol = ? AND date = ?');
-  const ofSymbol = connection.prepare('SELECT * FROM staged WHERE symbol = ? ORDER BY date, id');
+  const ofSymbol = connection.prepare(ROWS_OF_SYMBOL);
+  ofSymbol.setReturnArrays(true);
   const night = connection.prepare(NIGHT);
   const read = <Row>(sql: string) => connection.prepare(sql).iterate() as IterableIterator<unknown> as IterableIterator<Row>;
   let added = 0;
@@ -111,18 +118,19 @@ export function createStaging(): Staging {
       const closes = night.get(split.symbol, split.date) as Omit<SplitNight, keyof Split> | undefined;
       return closes === undefined ? null : { ...split, ...closes };
     },
-    rowsOf: (symbol) => joined(ofSymbol.iterate(symbol) as IterableIterator<unknown> as IterableIterator<StagedRow>),
+    rowsOf: (symbol) => joined(symbol, ofSymbol.iterate(symbol) as IterableIterator<unknown> as IterableIterator<Cells>),
     close: () => connection.close(),
   };
 }
 
 /** What a later row of the same symbol and date does not say, an earlier one may. */
-function* joined(rows: Iterable<StagedRow>): Generator<StagedRow> {
+function* joined(symbol: string, rows: Iterable<Cells>): Generator<StagedRow> {
   let last: StagedRow | undefined;
-  for (const row of rows) {
+  for (const [date, line, open, high, low, close, volume, dividend, numerator, denominator] of rows) {
+    const row = { symbol, date, line, open, high, low, close, volume, dividend, numerator, denominator };
     const isSame = last?.date === row.date;
     if (last !== undefined && !isSame) yield last;
-    last = isSame ? mergeRows(last as StagedRow, row) : row;
+    last = last !== undefined && isSame ? mergeRows(last, row) : row;
   }
   if (last !== undefined) yield last;
 }

@@ -56,6 +56,7 @@ export function readArguments<Declared extends Options>(
     ...given.problems,
     ...missing.map(([option, { value }]) => `--${option} ${value} is missing`),
     ...(given.rest.length < least ? [`${name} is missing`] : []),
+    ...(most > 0 && given.rest.includes('') ? [`${name} is empty`] : []),
     ...(surplus.length > 0 ? [`there is no argument ${surplus.map((text) => JSON.stringify(text)).join(', ')}`] : []),
   ];
   if (problems.length > 0) throw new WrongUsage(problems.join('; '));
@@ -103,7 +104,7 @@ function takeOption(
   if (declared === undefined || rawName !== `--${name}`) problems.push(`there is no option ${rawName}`);
   else if (values.has(name)) problems.push(`${rawName} is given twice`);
   else if (declared.value === undefined && value !== undefined) problems.push(`${rawName} takes no value`);
-  else if (declared.value !== undefined && (value === undefined || (!inlineValue && value.startsWith('-'))))
+  else if (declared.value !== undefined && (value === undefined || value === '' || (!inlineValue && value.startsWith('-'))))
     problems.push(`${rawName} needs a value: ${rawName} ${declared.value}`);
   values.set(name, value ?? '');
 }

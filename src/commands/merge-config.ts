@@ -1,29 +1,37 @@
-import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, lstatSync, openSync, readSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parseConfiguration, readJsonFile } from '../configuration.ts';
+import { assertUsableName } from '../database/storage/new-file.ts';
 import { ServiceError, messageOf } from '../domain.ts';
 import { asArray, asObject, asText } from '../json.ts';
-import { DEFAULT_CONFIGURATION_PATH } from '../settings.ts';
+import { DEFAULT_CONFIGURATION_PATH, type Settings } from '../settings.ts';
 import { forTerminal } from '../text.ts';
 
 const USER_CONFIGURATION_PATH = 'user-configs/config.json';
+const SQLITE_HEAD = Buffer.from('SQLite format 3\0');
+
+interface Merge extends Pick<Settings, 'databasePath'> {
+  userFile: string | null;
+  target: string;
+}
 
 /**
  * The command `merge-config`: writes the default configuration merged with the user's (RFC 7396: objects are merged key by
- * key, anything else replaces, null removes) to `target`. `userFile` is null for the usual place; without a file there, writes the
- * default. Throws a `ServiceError` when either is broken, and writes nothing then.
+ * key, anything else replaces, null removes) to `target`, never beside the database under a name of SQLite's. `userFile` is null for the
+ * usual place; without a file there, writes the default. Throws a `ServiceError` when either is broken, and writes nothing then.
  */
-export async function mergeConfig({ userFile, target }: { userFile: string | null; target: string }): Promise<number> {
+export async function mergeConfig({ userFile, target, databasePath }: Merge): Promise<number> {
   const userPath = userFile ?? USER_CONFIGURATION_PATH;
   const base = readFrom(DEFAULT_CONFIGURATION_PATH);
   parseConfiguration(base, DEFAULT_CONFIGURATION_PATH);
   const isGiven = userFile !== null || existsSync(userPath);
-  const merged = isGiven ? mergePatch(base, readFrom(userPath, { mayStream: userFile !== null })) : base;
+  const merged = isGiven ? mergePatch(base, readFrom(userPath)) : base;
   parseConfiguration(
     merged,
     isGiven ? `${userPath}, merged over ${DEFAULT_CONFIGURATION_PATH}` : DEFAULT_CONFIGURATION_PATH,
   );
-  writeAtomically(target, `${JSON.stringify(merged, null, 2)}\n`);
+  const sources = isGiven ? [DEFAULT_CONFIGURATION_PATH, userPath] : [DEFAULT_CONFIGURATION_PATH];
+  writeAtomically(target, `${JSON.stringify(merged, null, 2)}\n`, () => assertReplaceable(target, { sources, databasePath }));
   const done = isGiven
     ? `Merged ${userPath} over ${DEFAULT_CONFIGURATION_PATH} into ${target}`
     : `No ${userPath}: copied ${DEFAULT_CONFIGURATION_PATH} to ${target}`;
@@ -32,8 +40,8 @@ export async function mergeConfig({ userFile, target }: { userFile: string | nul
 }
 
 /** A configuration whose prompt files have absolute paths, because they are relative to a file that is merged into another. */
-function readFrom(path: string, options = {}): unknown {
-  const content = readJsonFile(path, options);
+function readFrom(path: string): unknown {
+  const content = readJsonFile(path);
   const models = asArray(asObject(content)?.['models']);
   if (models === undefined) return content;
   const absolute = models.map((entry) => {
@@ -56,16 +64,39 @@ function mergePatch(base: unknown, patch: unknown): unknown {
 }
 
 /**
- * The file may hold keys: only its owner can read it, it is new and never a link that another user has left, and it appears only
- * once complete.
+ * The file may hold keys: only its owner can read it, and it appears only once complete. Its first name is random, so that no link
+ * can lie there.
  */
-function writeAtomically(path: string, text: string): void {
+function writeAtomically(path: string, text: string, check: () => void): void {
   const unfinished = `${path}.${crypto.randomUUID()}.new`;
   try {
-    writeFileSync(unfinished, text, { mode: 0o600, flag: 'wx' });
+    check();
+    writeFileSync(unfinished, text, { mode: 0o600, flag: 'wx', flush: true });
     renameSync(unfinished, path);
   } catch (error) {
     rmSync(unfinished, { force: true });
-    throw new ServiceError('cannot_start', `Cannot write the merged configuration: ${messageOf(error)}`);
+    throw new ServiceError('cannot_start', `Cannot write the merged configuration ${path}: ${messageOf(error)}`);
   }
+}
+
+/** Throws unless the name is free, or that of an earlier configuration: the file at it is replaced. */
+function assertReplaceable(path: string, { sources, databasePath }: { sources: string[]; databasePath: string }): void {
+  assertUsableName(path, databasePath);
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (found.isSymbolicLink()) throw new Error('it is a symbolic link');
+  if (!found.isFile()) throw new Error('it is not a file');
+  if (sources.some((source) => realpathSync(source) === realpathSync(path))) throw new Error('it is one of the files that are merged');
+  if (isDatabase(path)) throw new Error('it is a database');
+}
+
+function isDatabase(path: string): boolean {
+  const head = Buffer.alloc(SQLITE_HEAD.length);
+  const file = openSync(path, 'r');
+  try {
+    readSync(file, head, 0, head.length, 0);
+  } finally {
+    closeSync(file);
+  }
+  return head.equals(SQLITE_HEAD);
 }

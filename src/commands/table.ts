@@ -189,7 +189,8 @@ export const commands: Record<string, Command> = {
 async function mergeInto(userFile: string | undefined): Promise<number> {
   const { readSettings } = await import('../settings.ts');
   const { mergeConfig } = await import('./merge-config.ts');
-  return mergeConfig({ userFile: userFile ?? null, target: readSettings(process.env).runtimeConfigurationPath });
+  const { runtimeConfigurationPath: target, databasePath } = readSettings(process.env);
+  return mergeConfig({ userFile: userFile ?? null, target, databasePath });
 }
 
 function lines(...texts: string[]): string {

@@ -45,7 +45,7 @@ export function writeControlMarket(
   folder: string,
   { signal, onProgress = () => {}, ...market }: ControlMarket & { signal: AbortSignal; onProgress?: (share: number) => void },
 ): Promise<Written> {
-  return createFolder(folder, (unfinished) =>
+  return createFolder(folder, databasePath, (unfinished) =>
     withSnapshot(databasePath, async (reader) => {
       const written: Written = { disguises: [], bars: 0, dividends: 0, files: ['prices.csv'] };
       const rows = pricesCsv(reader, market, { written, onProgress });

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { assertUsableName } from '../database/storage/new-file.ts';
 import { ServiceError, messageOf } from '../domain.ts';
 
 /**
@@ -7,10 +8,13 @@ import { ServiceError, messageOf } from '../domain.ts';
  * name once it is complete. An empty folder is replaced, anything else refused. Throws a `ServiceError` (`cannot_start`) that
  * says why there is no folder, or what `fill` throws on purpose.
  */
-export async function createFolder<Result>(path: string, fill: (folder: string) => Promise<Result>): Promise<Result> {
+export async function createFolder<Result>(path: string, database: string, fill: (folder: string) => Promise<Result>): Promise<Result> {
   const target = existsSync(path) ? realpathSync(path) : resolve(path);
   const unfinished = `${target}.${process.pid}-${crypto.randomUUID().slice(0, 8)}.unfinished`;
   try {
+    assertUsableName(target, database);
+    if (!existsSync(path) && lstatSync(path, { throwIfNoEntry: false }) !== undefined)
+      throw new Error('it is a symbolic link that leads nowhere');
     if (existsSync(target) && readdirSync(target).length > 0) throw new Error('it is not empty');
     mkdirSync(unfinished);
     const result = await fill(unfinished);

@@ -1,7 +1,8 @@
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { ServiceError, messageOf } from '../domain.ts';
+import { assertFreeName, flush, giveName } from './storage/new-file.ts';
 import { type Partial, beginPartial, removeAbandonedPartials } from './storage/partial.ts';
 import { type Snapshot, withSnapshot } from './snapshot.ts';
 
@@ -47,8 +48,7 @@ export async function writeCopy(
   let partial: Partial | undefined;
   try {
     const copy = await withSnapshot(path, async (snapshot) => {
-      if (existsSync(target)) throw refusal(target, 'the file already exists');
-      if (!existsSync(dirname(target))) throw refusal(target, `the folder ${dirname(target)} does not exist`);
+      assertFreeName(target, path);
       partial?.release(); // of a file that a program opened meanwhile, which is read again
       removeAbandonedPartials(dirname(target));
       partial = beginPartial(target);
@@ -86,37 +86,6 @@ function seal(partial: string): BackupSummary {
   } finally {
     copy.close();
     flush(partial);
-  }
-}
-
-/** Unlike a rename, a hard link fails when the name is taken. Some file systems have no hard links. */
-function giveName(partial: string, target: string): void {
-  try {
-    linkSync(partial, target);
-  } catch (error) {
-    if (existsSync(target)) throw refusal(target, 'the file already exists', error);
-    renameSync(partial, target);
-  }
-  flushFolder(dirname(target));
-}
-
-function flush(path: string): void {
-  const file = openSync(path, 'r+');
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** Flushes the new directory entry to disk; systems that cannot flush a folder do so by themselves. */
-function flushFolder(folder: string): void {
-  try {
-    const entry = openSync(folder, 'r');
-    fsyncSync(entry);
-    closeSync(entry);
-  } catch {
-    // The file itself is already on disk.
   }
 }
 

@@ -122,7 +122,7 @@ test("a refusal is reported in the server's own words, with exit code 1", async 
       /^POST \/simulate\/trigger: 400 Invalid date range: 2099-01-01 is in the future/,
     ],
     [
-      ['trigger', '--end', '2025-11-10', '--models', ''],
+      ['trigger', '--end', '2025-11-10', '--models', ','],
       /^POST \/simulate\/trigger: 422 models\[0\]: must not be empty\n/,
     ],
     [

@@ -68,7 +68,6 @@ const taken: [args: string, values: object, rest: string[]][] = [
   ['--end x f', { end: 'x', models: undefined, replace: false }, ['f']],
   ['f --end=x --models=-a,b --replace g', { end: 'x', models: '-a,b', replace: true }, ['f', 'g']],
   ['--end x -- --replace', { end: 'x', models: undefined, replace: false }, ['--replace']],
-  ['--end= f', { end: '', models: undefined, replace: false }, ['f']],
 ];
 for (const [args, values, rest] of taken) {
   test(`${args} is understood`, () => assert.deepEqual(readArguments(args.split(' '), declared), { values, rest }));
@@ -81,6 +80,9 @@ const refused: [args: string, problem: string][] = [
   ['--end x --toString f', 'there is no option --toString'],
   ['--end --replace f', '--end needs a value: --end DATE'],
   ['f --end', '--end needs a value: --end DATE'],
+  ['--end= f', '--end needs a value: --end DATE'],
+  ["--end '' f", '--end needs a value: --end DATE'],
+  ["--end x ''", 'FILE is empty'],
   ['--end x f --replace=yes', '--replace takes no value'],
   ['--end x --end y f', '--end is given twice'],
   ['--end x \u001b[2J\u061c g h', 'there is no argument "h"'],
@@ -89,7 +91,7 @@ const refused: [args: string, problem: string][] = [
 for (const [args, message] of refused) {
   test(`${JSON.stringify(args)} is refused`, () =>
     assert.throws(
-      () => readArguments(args.split(' ').filter(Boolean), declared),
+      () => readArguments(args.split(' ').filter(Boolean).map((word) => (word === "''" ? '' : word)), declared),
       (error) => error instanceof WrongUsage && error.message === message,
     ));
 }

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { mergeConfig } from '../../src/commands/merge-config.ts';
 import { temporaryFolder } from '../support/service.ts';
+
+const DATABASE = 'data/jobs.db';
 
 const base = {
   models: [{ signature: 'a', enabled: true }],
@@ -40,14 +42,14 @@ const merges: [name: string, user: unknown, merged: unknown][] = [
 for (const [name, user, merged] of merges) {
   test(`merges ${name}`, async (t) => {
     const target = enterFolder(t, user);
-    assert.equal(await mergeConfig({ userFile: null, target }), 0);
+    assert.equal(await mergeConfig({ userFile: null, target, databasePath: DATABASE }), 0);
     assert.deepEqual(JSON.parse(readFileSync(target, 'utf8')), merged);
   });
 }
 
 test('prompt files, which are relative to the file that names them, get absolute paths', async (t) => {
   const target = enterFolder(t, { models: [{ signature: 'b', prompt_file: 'prompts/b.txt' }, { signature: 'c' }] });
-  assert.equal(await mergeConfig({ userFile: null, target }), 0);
+  assert.equal(await mergeConfig({ userFile: null, target, databasePath: DATABASE }), 0);
   const { models } = JSON.parse(readFileSync(target, 'utf8'));
   assert.deepEqual(models, [{ signature: 'b', prompt_file: join(process.cwd(), 'user-configs/prompts/b.txt') }, { signature: 'c' }]);
 });
@@ -66,15 +68,15 @@ const broken: [name: string, user: unknown, message: RegExp, defaults?: unknown]
 for (const [name, user, message, defaults] of broken) {
   test(`${name} writes nothing and says what is wrong`, async (t) => {
     const target = enterFolder(t, user, defaults);
-    await assert.rejects(mergeConfig({ userFile: null, target }), { code: 'broken_configuration', message });
+    await assert.rejects(mergeConfig({ userFile: null, target, databasePath: DATABASE }), { code: 'broken_configuration', message });
     assert.ok(!existsSync(target));
   });
 }
 
 test('a file named on the command line must exist; an unwritable target is reported', async (t) => {
   const target = enterFolder(t);
-  await assert.rejects(mergeConfig({ userFile: 'mine.json', target }), /Server configuration file not found: mine\.json/);
-  await assert.rejects(mergeConfig({ userFile: null, target: join(target, 'deep/config.json') }), /Cannot write the merged configuration/);
+  await assert.rejects(mergeConfig({ userFile: 'mine.json', target, databasePath: DATABASE }), /Server configuration file not found: mine\.json/);
+  await assert.rejects(mergeConfig({ userFile: null, target: join(target, 'deep/config.json'), databasePath: DATABASE }), /Cannot write the merged configuration/);
 });
 
 test('called without arguments it writes nothing: where to is named by the one that calls it', async (t) => {
@@ -87,7 +89,7 @@ test('what was left or put under another name beside the target is neither writt
   const target = enterFolder(t);
   writeFileSync('elsewhere', '');
   symlinkSync('elsewhere', `${target}.new`);
-  assert.equal(await mergeConfig({ userFile: null, target }), 0);
+  assert.equal(await mergeConfig({ userFile: null, target, databasePath: DATABASE }), 0);
   assert.deepEqual(readdirSync('.').sort(), ['configs', 'elsewhere', 'runtime_config.json', 'runtime_config.json.new', 'user-configs']);
   assert.equal(readFileSync('elsewhere', 'utf8'), '', 'keys would be in it');
 });
@@ -97,7 +99,45 @@ test('a user configuration may be a stream', async (t) => {
   execFileSync('mkfifo', ['stream']);
   const writer = spawn('sh', ['-c', 'echo \'{"log_config": null}\' > stream']);
   const ended = new Promise((resolve) => writer.once('exit', resolve));
-  assert.equal(await mergeConfig({ userFile: 'stream', target }), 0);
+  assert.equal(await mergeConfig({ userFile: 'stream', target, databasePath: DATABASE }), 0);
   await ended;
   assert.equal(JSON.parse(readFileSync(target, 'utf8')).log_config, undefined);
+});
+
+/** What stands in the place of the merged configuration, by its name there, and why it stays. */
+const inTheWay: [name: string, target: string, message: RegExp][] = [
+  ['a link', 'link.json', /it is a symbolic link$/],
+  ['a link that leads nowhere', 'nowhere.json', /it is a symbolic link$/],
+  ['a folder', 'configs', /it is not a file$/],
+  ['a database', 'old.db', /it is a database$/],
+  ['a name that SQLite uses', 'jobs.db-wal', /SQLite uses such a name beside a database$/],
+  ['the owner lock', 'owner.lock', /the service uses that name$/],
+  ['the default configuration', 'configs/default_config.json', /it is one of the files that are merged$/],
+  ["the user's configuration", 'user-configs/config.json', /it is one of the files that are merged$/],
+];
+for (const [name, file, message] of inTheWay) {
+  test(`a merged configuration does not replace ${name}`, async (t) => {
+    const folder = dirname(enterFolder(t, {}));
+    writeFileSync('old.db', `SQLite format 3\0${'x'.repeat(100)}`);
+    writeFileSync('other.json', 'other');
+    symlinkSync('other.json', 'link.json');
+    symlinkSync('missing.json', 'nowhere.json');
+    const target = join(folder, file);
+    const content = () => readdirSync(folder, { recursive: true }).sort();
+    const before = content();
+    await assert.rejects(mergeConfig({ userFile: null, target, databasePath: DATABASE }), { code: 'cannot_start', message });
+    assert.deepEqual(content(), before);
+    assert.equal(readFileSync('other.json', 'utf8'), 'other');
+  });
+}
+
+test('a merged configuration replaces an earlier one, and writes through no link beside it', async (t) => {
+  const target = enterFolder(t, { agent_config: { max_steps: 3 } });
+  writeFileSync('victim.txt', 'mine');
+  writeFileSync(target, '{}');
+  symlinkSync('victim.txt', `${target}.new`);
+  assert.equal(await mergeConfig({ userFile: null, target, databasePath: DATABASE }), 0);
+  assert.equal(JSON.parse(readFileSync(target, 'utf8')).agent_config.max_steps, 3);
+  assert.equal(readFileSync('victim.txt', 'utf8'), 'mine');
+  assert.deepEqual(readdirSync('.').filter((name) => name.startsWith(basename(target))).sort(), ['runtime_config.json', 'runtime_config.json.new']);
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { addDays, isWeekday } from '../../src/calendar.ts';
@@ -211,18 +211,23 @@ const refusals: [name: string, args: string[], code: number, message: RegExp][] 
   ['no date', ['--from', 'soon', '--to', '2025-06-04', '--out', 'new'], 2, /--from: expected a date/],
   ['no weeks', [...SPAN, '--weeks', '0', '--out', 'new'], 2, /--weeks: expected a whole number from 1 to 99999, got 0/],
   ['too many weeks', [...SPAN, '--weeks', '99999999', '--out', 'new'], 2, /--weeks: expected a whole number from 1 to 99999, got 99999999/],
-  ['an empty name', [...SPAN, '--name', '', '--out', 'new'], 2, /--name: must not be empty/],
+  ['an empty name', [...SPAN, '--name', '', '--out', 'new'], 2, /--name needs a value: --name CONTROL/],
+  ['an empty folder name', [...SPAN, '--out', ''], 2, /^Cannot run disguise: --out needs a value: --out FOLDER\./],
+  ['a link that leads nowhere', [...SPAN, '--out', 'nowhere'], 1, /^Cannot create the folder nowhere: it is a symbolic link that leads nowhere\n$/],
+  ['the log of a database', [...SPAN, '--out', 'data/other.db-wal'], 1, /^Cannot create the folder data\/other\.db-wal: SQLite uses such a name beside a database\n$/],
+  ['the owner lock', [...SPAN, '--out', 'owner.lock'], 1, /^Cannot create the folder owner\.lock: the service uses that name\n$/],
   ['the name of the universe itself', [...SPAN, '--universe', 'small', '--name', 'small', '--out', 'new'], 2, /--name: small is the universe to disguise/],
 ];
 test('disguise refuses what cannot be done, and leaves nothing behind', async (t) => {
   const { cwd } = installed(t);
+  symlinkSync('no-such-folder', join(cwd, 'nowhere'));
   const before = readdirSync(cwd).sort();
   for (const [name, args, code, message] of refusals) {
     const ended = await runInProcess(['disguise', '--seed', 'river', ...args], { cwd });
     assert.match(ended.stderr, message, name);
     assert.deepEqual([ended.code, ended.stdout, readdirSync(cwd).sort()], [code, '', before], name);
   }
-  assert.match((await runInProcess(['disguise', '--seed', '', ...SPAN, '--out', 'new'], { cwd })).stderr, /--seed: expected 1 to 200 characters/);
+  assert.match((await runInProcess(['disguise', '--seed', '', ...SPAN, '--out', 'new'], { cwd })).stderr, /--seed needs a value: --seed S/);
   assert.deepEqual(readdirSync(join(cwd, 'configs')), ['default_config.json']);
 });
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import fs, { copyFileSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { audit, isSound } from '../../src/audit/audit.ts';
 import { backupDatabase } from '../../src/database/backup.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
@@ -124,19 +125,79 @@ const refusals: [name: string, prepare: (folder: string) => string, message: Reg
     (folder) => (mkdirSync(join(folder, 'taken')), 'taken'),
     /^Cannot back up to .*taken: the file already exists$/,
   ],
+  [
+    'a link that leads nowhere',
+    (folder) => (symlinkSync('elsewhere.db', join(folder, 'link.db')), 'link.db'),
+    /^Cannot back up to .*link\.db: it is a symbolic link$/,
+  ],
+  ["the log of the database, which is not there", () => 'jobs.db-wal', /jobs\.db-wal: SQLite uses such a name beside a database$/],
+  ["the log's index, in capitals", () => 'other.db-SHM', /other\.db-SHM: SQLite uses such a name beside a database$/],
+  ['the journal of a database', () => 'other.db-journal', /other\.db-journal: SQLite uses such a name beside a database$/],
+  [
+    'a log, through a link to its folder',
+    (folder) => (symlinkSync('.', join(folder, 'here')), 'here/jobs.db-wal'),
+    /jobs\.db-wal: SQLite uses such a name beside a database$/,
+  ],
+  [
+    'a name beside which a log is left',
+    (folder) => (writeFileSync(join(folder, 'new.db-wal'), 'a log'), 'new.db'),
+    /new\.db: new\.db-wal lies beside it, and SQLite would apply that log to it$/,
+  ],
+  ['the owner lock', (folder) => inAgentData(folder, 'owner.lock'), /owner\.lock: the service uses that name$/],
+  ['the note beside the lock', (folder) => inAgentData(folder, 'owner.json'), /owner\.json: the service uses that name$/],
+  ['the lock of another database', (folder) => inAgentData(folder, 'paper.db.lock'), /paper\.db\.lock: the service uses that name$/],
+  ['the note of another database', (folder) => inAgentData(folder, 'paper.db.json'), /paper\.db\.json: the service uses that name$/],
+  ['an unfinished copy', () => 'copy.db.4194399.partial', /partial: the service uses that name$/],
+  ["DEV's database, which each start empties", () => 'jobs_dev.db', /jobs_dev\.db: the service uses that name$/],
 ];
+
+function inAgentData(folder: string, name: string): string {
+  mkdirSync(join(folder, 'agent_data'));
+  return `agent_data/${name}`;
+}
+
 for (const [name, prepare, message] of refusals) {
   test(`no copy is made onto ${name}, and nothing is left behind`, async (t) => {
     const folder = temporaryFolder(t);
     const path = join(folder, 'jobs.db');
     openDatabase(path).close();
     const target = join(folder, prepare(folder));
-    const before = readdirSync(folder);
+    const files = () => readdirSync(folder, { recursive: true });
+    const before = files();
     await assert.rejects(backupDatabase(path, target), { code: 'cannot_start', message });
-    assert.deepEqual(readdirSync(folder), before);
+    assert.deepEqual(files(), before);
     if (name === 'a name that is taken') assert.equal(readFileSync(target, 'utf8'), 'mine');
   });
 }
+
+/** Where hard links are refused, as some file systems do; `before` happens first. */
+async function withoutLinks(t: TestContext, before: () => void, work: () => Promise<void>): Promise<void> {
+  const mock = t.mock.method(fs, 'linkSync', () => {
+    before();
+    throw Object.assign(new Error('EPERM: operation not permitted, link'), { code: 'EPERM' });
+  });
+  syncBuiltinESMExports();
+  try {
+    await work();
+  } finally {
+    mock.mock.restore();
+    syncBuiltinESMExports();
+  }
+}
+
+test('without hard links a copy gets its name all the same, and replaces nothing that appears meanwhile', async (t) => {
+  const folder = temporaryFolder(t);
+  const path = join(folder, 'jobs.db');
+  openDatabase(path).close();
+  await withoutLinks(t, () => {}, async () => void (await backupDatabase(path, join(folder, 'one.db'))));
+  openDatabase(join(folder, 'one.db')).close();
+  const appear = () => symlinkSync('elsewhere.db', join(folder, 'two.db'));
+  await withoutLinks(t, appear, () =>
+    assert.rejects(backupDatabase(path, join(folder, 'two.db')), { message: /two\.db: the file already exists$/ }),
+  );
+  assert.ok(lstatSync(join(folder, 'two.db')).isSymbolicLink());
+  assert.deepEqual(readdirSync(folder).sort(), ['jobs.db', 'one.db', 'two.db']);
+});
 
 test('backing up a missing database creates neither a copy nor a database', async (t) => {
   const folder = temporaryFolder(t);

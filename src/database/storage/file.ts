@@ -19,7 +19,8 @@ export function realPathOf(path: string): string {
   throw new Error(`${path} leads through more than ${MAX_LINKS} symbolic links`);
 }
 
-function realFolder(folder: string): string {
+/** As `realPathOf`, for a folder. */
+export function realFolder(folder: string): string {
   try {
     return realpathSync.native(folder);
   } catch (error) {

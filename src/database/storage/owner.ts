@@ -11,6 +11,9 @@ const FOLDERS: Record<string, string> = { 'jobs.db': 'agent_data', 'jobs_dev.db'
 const OTHER_FOLDER = 'agent_data';
 const LOCK = 'owner.lock';
 
+/** The names of the databases of both modes. */
+export const DATABASE_NAMES: readonly string[] = Object.keys(FOLDERS);
+
 /** Held while a server owns a database. */
 export interface Ownership {
   release(): void;
@@ -34,6 +37,12 @@ export function claimOwnership(path: string, { folder, startedAt }: { folder: st
     release();
     throw error;
   }
+}
+
+/** Whether a file is the lock of some database or the note beside it, wherever that database is. */
+export function isOwnerFile(path: string): boolean {
+  const [name, folder] = [basename(path).toLowerCase(), basename(dirname(path)).toLowerCase()];
+  return name === LOCK || name === noteBeside(LOCK) || (Object.values(FOLDERS).includes(folder) && /\.(lock|json)$/.test(name));
 }
 
 /** Where the locks of a database are, without duplicates. */

@@ -14,6 +14,11 @@ const MAX_REMOVED = 100;
 /** Attempts to lock a new name; a second is needed only when another process removed the lock as abandoned. */
 const MAX_TRIES = 5;
 
+/** Whether a file of this name would be taken for an unfinished copy. */
+export function isPartialName(name: string): boolean {
+  return NAME.test(name);
+}
+
 /** A copy that is being written under a temporary name. */
 export interface Partial {
   path: string;

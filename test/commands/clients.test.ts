@@ -123,7 +123,7 @@ test("a refusal is reported in the server's own words, with exit code 1", async 
     ],
     [
       ['trigger', '--end', '2025-11-10', '--models', ','],
-      /^POST \/simulate\/trigger: 422 models\[0\]: must not be empty\n/,
+      /^POST \/simulate\/trigger: 422 models\[0\]: must not be empty; models\[1\]: must not be empty\n/,
     ],
     [
       ['trigger', '--end', '2025-11-10', '--universe', 'other'],

@@ -38,7 +38,7 @@ export interface ServiceOptions {
 /** A service that answers requests. */
 export interface Service {
   port: number;
-  /** Stops listening, stops the children, closes the database. A running job continues at the next start. */
+  /** Stops listening, answers what it has read, stops the children, closes the database. A running job continues at the next start. */
   stop(): Promise<void>;
 }
 
@@ -59,21 +59,19 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       return options.agentProgram;
     },
   });
-  const server = createHttpServer(
+  const http = createHttpServer(
     { database, settings, log, clock, jobs, viewedFile: null, isFixed: false, interfaceDescription },
     { accessTokens, pages, ...(httpLimits && { limits: httpLimits }) },
   );
-  const port = await listen(server, settings.apiPort, database);
+  const port = await listen(http.server, settings.apiPort, database);
   await jobs.resume();
   const indexing = indexInBackground(database, log);
   return {
     port,
     async stop() {
       await indexing.stop();
-      const closed = new Promise((resolve) => server.close(resolve));
-      await jobs.stop();
-      server.closeAllConnections();
-      await closed;
+      await Promise.all([http.stop(), jobs.stop()]);
+      await jobs.stop(); // a request that was answered meanwhile may have cancelled a job
       database.close();
     },
   };

@@ -52,15 +52,13 @@ export async function startView({ path, name, isCopy = false, settings, log, clo
   // A package loses its manifest as soon as a service opens it, and is none from then on.
   const isFixed = isCopy || hasManifest(database);
   const shown = { jobs: null, viewedFile: name, isFixed, interfaceDescription: describeReading };
-  const server = createHttpServer({ database, settings: served, log, clock, ...shown }, { accessTokens, pages });
-  const port = await listen(server, settings.apiPort, database);
+  const http = createHttpServer({ database, settings: served, log, clock, ...shown }, { accessTokens, pages });
+  const port = await listen(http.server, settings.apiPort, database);
   return {
     port,
     mode: mode(),
     async stop() {
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await closed;
+      await http.stop();
       database.close();
     },
   };

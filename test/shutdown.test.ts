@@ -5,11 +5,13 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { HEAP_FLAGS, SHUTDOWN_TIMEOUT_MS } from '../src/commands/serving.ts';
+import { httpLimits } from '../src/http/limits.ts';
 import { launcherTimes } from '../src/worker/launcher-end.ts';
 import { workerLimits } from '../src/worker/limits.ts';
 import { runInProcess } from './support/in-process.ts';
 import { childrenOf, noProc } from './support/processes.ts';
 import { ask, installProgram, startServer } from './support/program.ts';
+import { openWire, readAnswers } from './support/wire.ts';
 
 const MAX_TRIES = 5;
 
@@ -60,6 +62,17 @@ test('a second signal exits immediately', { skip: noProc }, async (t) => {
     if (code === 0 && tries < MAX_TRIES) continue;
     return assert.deepEqual([code, signal], [1, null]);
   }
+});
+
+test('SIGTERM: every request that has arrived is answered, ten connections with ten each', async (t) => {
+  const server = await startServer(t, { cwd: installProgram(t) });
+  const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+  const wires = await Promise.all(Array.from({ length: 10 }, () => openWire(server.url)));
+  for (const { socket } of wires) socket.write(request('/audit') + request('/health').repeat(9));
+  server.process.kill('SIGTERM');
+  for (const { ended } of wires) assert.deepEqual(readAnswers(await ended).map(({ status }) => status), Array(10).fill(200));
+  assert.equal((await server.ended).code, 0);
+  assert.ok(httpLimits.stoppingMs < SHUTDOWN_TIMEOUT_MS);
 });
 
 test('a launcher may take the times that docs/scale.md names, and ends within those of a shutdown', () => {

@@ -40,15 +40,15 @@ export async function serve(): Promise<Service> {
       return agentProgram();
     },
   });
+  stopOnSignal(async () => {
+    await service.stop();
+    ownership.release();
+  }, log);
   const { deploymentMode: mode, databasePath: database, configurationPath: configuration } = settings;
   const access = { accessTokens: accessTokens.length };
   log.info('listening', { version: VERSION, port: service.port, mode, database, configuration, ...access });
   for (const warning of capacityWarnings(settings)) log.warning(warning);
   keepMemoryFlat();
-  stopOnSignal(async () => {
-    await service.stop();
-    ownership.release();
-  }, log);
   return service;
 }
 

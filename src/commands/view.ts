@@ -31,8 +31,8 @@ async function show(path: string, { copy, isCopy, note } = { copy: path, isCopy:
   const accessTokens = readAccessTokens(settings);
   const [name, clock, pages] = [basename(path), () => new Date(), builtPages()] as const;
   const { port, mode, stop } = await startView({ path: copy, name, isCopy, settings, log, clock, accessTokens, pages });
+  stopOnSignal(stop, log);
   log.info('listening', { version: VERSION, port, mode, view: path, accessTokens: accessTokens.length });
   process.stdout.write(`${forTerminal(path)}, ${MODES[mode]}${note}: http://localhost:${port}/ (Ctrl-C ends it)\n`);
   keepMemoryFlat();
-  stopOnSignal(stop, log);
 }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
+import { cutOff } from './exchange.ts';
 import { type AcceptedCoding, type Coding, chooseCoding } from './negotiate.ts';
 
 /** Smaller bodies are sent as they are, because they fit into one packet anyway. In bytes. */
@@ -71,7 +72,7 @@ export function openOutlet(response: ServerResponse, coding: Coding | null): Out
   const closed = new Promise<void>((resolve) => compressor.once('close', resolve));
   if (response.closed) compressor.destroy();
   else response.once('close', () => compressor.destroy());
-  compressor.once('error', () => response.destroy());
+  compressor.once('error', () => cutOff(response));
   compressor.pipe(response);
   return {
     sink: compressor,

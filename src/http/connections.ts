@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
+import { Server as PlainServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { type Context, deploymentFields } from '../handlers/handler.ts';
 import { printableJson } from '../text.ts';
-import type { Exchange } from './exchange.ts';
+import { type Exchange, cutOff } from './exchange.ts';
 import type { HttpLimits } from './limits.ts';
 import { rawResponse } from './reply.ts';
 
@@ -11,6 +13,8 @@ import { rawResponse } from './reply.ts';
 const LINGER_MS = 1_000;
 /** The log mentions refused connections at most this often. */
 const DROPS_LOGGED_EVERY_MS = 10_000;
+/** How long a server that stops reads what arrives, when there is no end to it. */
+const READING_MS = 500;
 
 /** What llhttp and Node call their reasons for refusing a request; all others are a 400. */
 const faults: Record<string, [status: number, detail: string]> = {
@@ -28,6 +32,8 @@ export interface Connections {
   enter(exchange: Exchange): true | Promise<boolean>;
   /** Called when its response has been handed to Node. */
   leave(exchange: Exchange): void;
+  /** Stops listening, answers what has been read completely, closes what is idle or half read, and resets what is left in the end. */
+  stop(): Promise<void>;
 }
 
 interface Connection {
@@ -36,11 +42,18 @@ interface Connection {
   latest: Exchange | null;
   /** The response to something unreadable, after which nothing is read. */
   last: string | null;
+  /** Whether it ends with the responses to the requests that have been read. */
+  isEnding: boolean;
 }
 
 export function watchConnections(server: Server, context: Context, limits: HttpLimits): Connections {
-  const connections = new WeakMap<Duplex, Connection>();
-  server.on('connection', (socket) => connections.set(socket, { pending: [], latest: null, last: null }));
+  const connections = new Map<Duplex, Connection>();
+  let accepted = 0;
+  server.on('connection', (socket: Socket) => {
+    accepted += 1;
+    connections.set(socket, { pending: [], latest: null, last: null, isEnding: false });
+    socket.once('close', () => connections.delete(socket));
+  });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const connection = connections.get(socket);
     if (connection === undefined || connection.last !== null) return;
@@ -60,8 +73,49 @@ export function watchConnections(server: Server, context: Context, limits: HttpL
       const connection = connections.get(socket);
       connection?.pending.shift();
       if (connection?.last && connection.pending.length === 0) endWith(socket, connection.last);
+      else if (connection?.isEnding) endWhenAnswered(socket, connection);
+    },
+    async stop() {
+      await untilRead(() => accepted);
+      await stop(server, connections, limits);
     },
   };
+}
+
+/**
+ * Resolves when all that had arrived has been read. In a round of the event loop one waiting connection is accepted, and what has come
+ * over those accepted earlier is read.
+ */
+async function untilRead(accepted: () => number): Promise<void> {
+  const until = performance.now() + READING_MS;
+  for (let before = -1; before !== accepted() && performance.now() < until;) {
+    before = accepted();
+    await nextRound();
+    await nextRound();
+  }
+}
+
+/** Answers what has been read completely, closes what is idle or half read, and resets what is left when the time is over. */
+async function stop(server: Server, connections: ReadonlyMap<Duplex, Connection>, { stoppingMs }: HttpLimits): Promise<void> {
+  // An HTTP server's own `close` also closes connections on which a response is still being sent.
+  const closed = new Promise<void>((resolve) => void PlainServer.prototype.close.call(server, () => resolve()));
+  for (const [socket, connection] of connections) {
+    connection.isEnding = true;
+    endWhenAnswered(socket, connection);
+  }
+  const reset = () => [...connections.keys()].forEach((socket) => (socket as Socket).resetAndDestroy());
+  const timer = setTimeout(reset, stoppingMs);
+  await closed;
+  clearTimeout(timer);
+  server.close(); // now without connections: it ends its timers
+}
+
+/** Closes a connection as soon as what was written is sent, unless a request that has been read completely still waits for its response. */
+function endWhenAnswered(socket: Duplex, { pending, last }: Connection): void {
+  if (last !== null) return; // it ends with that response
+  const final = pending.findLast(({ request }) => request.complete);
+  if (final !== undefined) final.response.shouldKeepAlive = false;
+  else (socket as Socket).destroySoon();
 }
 
 function enter(
@@ -73,7 +127,7 @@ function enter(
   if (connection === undefined) return true;
   connection.latest = exchange;
   connection.pending.push(exchange);
-  if (connection.pending.length > maxPipelinedRequests + 1) request.socket.destroy();
+  if (connection.pending.length > maxPipelinedRequests + 1) request.socket.resetAndDestroy();
   // Node gives a response its socket when all earlier ones are sent. Without this order, a POST could overtake another.
   if (response.socket !== null) return true;
   return once(response, 'socket').then(() => {
@@ -86,7 +140,8 @@ function enter(
 /** Sends the last response in its turn: after the responses to earlier requests, and never in the middle of one. */
 function refuse(socket: Duplex, { pending, latest }: Connection, last: string): void {
   const isInBody = latest !== null && !latest.request.complete;
-  if (isInBody && latest.response.headersSent) socket.destroy();
+  if (isInBody && latest.response.writableEnded) socket.destroy();
+  else if (isInBody && latest.response.headersSent) cutOff(latest.response);
   else if (pending.length === 0 || (isInBody && pending[0] === latest)) endWith(socket, last);
 }
 

@@ -7,3 +7,12 @@ export interface Exchange {
   /** The request's `Expect`: with `continue` the client waits for permission to send the body. */
   expects: 'nothing' | 'continue' | 'something else';
 }
+
+/**
+ * Ends a response that cannot be finished. The connection is reset: without chunks, as over HTTP/1.0, an orderly end is how a client
+ * recognises the end of the body.
+ */
+export function cutOff(response: ServerResponse): void {
+  if (response.socket === null) response.destroy();
+  else response.socket.resetAndDestroy();
+}

@@ -34,6 +34,8 @@ export interface HttpLimits {
   maxConnections: number;
   /** Pipelined requests on one connection that still wait for their responses; with more it is closed. */
   maxPipelinedRequests: number;
+  /** How long requests that have been read may take once the server stops; then their connections are reset. */
+  stoppingMs: number;
 }
 
 export const httpLimits: HttpLimits = {
@@ -54,4 +56,5 @@ export const httpLimits: HttpLimits = {
   checkIntervalMs: 1_000,
   maxConnections: 1_000,
   maxPipelinedRequests: 20,
+  stoppingMs: 9_000,
 };

@@ -6,7 +6,7 @@ import { type AccessRules, checkOrigin, checkToken, createAccessRules } from './
 import type { AccessToken } from './access-tokens.ts';
 import { drain, readJsonBody } from './body.ts';
 import { type Connections, watchConnections } from './connections.ts';
-import type { Exchange } from './exchange.ts';
+import { type Exchange, cutOff } from './exchange.ts';
 import { HttpError, httpErrorOf, loggedError } from './http-error.ts';
 import { type HttpLimits, httpLimits } from './limits.ts';
 import { chooseFormat, prefersHtml } from './negotiate.ts';
@@ -46,8 +46,14 @@ interface Site {
   readings: Readings;
 }
 
+export interface HttpServer {
+  server: Server;
+  /** Stops listening, answers what has been read completely, and closes all connections: within `stoppingMs`. */
+  stop(): Promise<void>;
+}
+
 /** Builds the HTTP server; it is not listening yet. */
-export function createHttpServer(context: Context, { accessTokens, pages, limits = httpLimits }: HttpOptions): Server {
+export function createHttpServer(context: Context, { accessTokens, pages, limits = httpLimits }: HttpOptions): HttpServer {
   const server = createServer({
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
@@ -81,7 +87,7 @@ export function createHttpServer(context: Context, { accessTokens, pages, limits
   server.on('request', onRequest('nothing'));
   server.on('checkContinue', onRequest('continue'));
   server.on('checkExpectation', onRequest('something else'));
-  return server;
+  return { server, stop: site.connections.stop };
 }
 
 /**
@@ -235,7 +241,7 @@ function fail(site: Site, exchange: Exchange, { error, match, target }: Failure)
   const isClientGone = request.destroyed && !request.complete;
   if (isClientGone || response.headersSent) {
     if (!isClientGone) logUnexpected(context.log, error, { path: target.path, consequence: 'the response was cut off' });
-    response.destroy();
+    cutOff(response);
     return;
   }
   const { status, message: detail, headers, closesConnection } = responseTo(error, context);

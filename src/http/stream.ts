@@ -3,6 +3,7 @@ import type { Moment } from '../database/reader.ts';
 import type { LateBody, ResponseBody, Table } from '../handlers/handler.ts';
 import { SLICE_MS, nextTurn } from '../turns.ts';
 import { type Outlet, codingFor, codingHeaders, openOutlet } from './compress.ts';
+import { cutOff } from './exchange.ts';
 import { HttpError } from './http-error.ts';
 import type { HttpLimits } from './limits.ts';
 import { JSON_TYPE, SAFETY_HEADERS, sendJson, sendText } from './reply.ts';
@@ -237,14 +238,14 @@ async function beatUntil(
 }
 
 /**
- * Destroys a response that is stalled: its client does not read what was written. One that is still being made, or whose
+ * Cuts off a response that is stalled: its client does not read what was written. One that is still being made, or whose
  * last piece is still in its compressor, is not stalled. Returns a function that resolves when the client has read what was
  * written to the outlet, or has left.
  */
 function watchClient(response: ServerResponse): (outlet: Outlet) => Promise<void> {
   let isAwaited = false;
   response.on('timeout', () => {
-    if (isAwaited || response.writableNeedDrain || response.writableEnded) response.destroy();
+    if (isAwaited || response.writableNeedDrain || response.writableEnded) cutOff(response);
   });
   return async ({ sink }) => {
     const { promise, resolve } = Promise.withResolvers<void>();

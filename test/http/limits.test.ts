@@ -164,7 +164,7 @@ async function startServer(t: TestContext, { limits, write = () => {} }: { limit
   t.after(() => database.close());
   const log = createLog({ level: 'ERROR', json: true, write, clock });
   const shown = { jobs: null, viewedFile: null, isFixed: false, interfaceDescription: async () => '{}' };
-  const server = createHttpServer({ database, settings: readSettings({}), log, clock, ...shown }, { accessTokens: [], pages: {}, limits });
+  const { server } = createHttpServer({ database, settings: readSettings({}), log, clock, ...shown }, { accessTokens: [], pages: {}, limits });
   return { server, url: `http://127.0.0.1:${await listenHere(t, server)}` };
 }
 

@@ -36,7 +36,11 @@ export async function openWire(url: string): Promise<Wire> {
   await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
   const until = (pattern: RegExp) =>
     new Promise<string>((resolve, reject) => {
-      const look = () => void (pattern.test(received()) && resolve(received()));
+      const look = () => {
+        if (!pattern.test(received())) return;
+        socket.off('data', look);
+        resolve(received());
+      };
       socket.on('data', look);
       void ended.then(() => reject(new Error(`The connection ended without ${pattern}: ${received()}`)));
       look();

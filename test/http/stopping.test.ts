@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type TestContext, test } from 'node:test';
+import { type TestService, startTestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { type Wire, openWire, readAnswers } from '../support/wire.ts';
+
+/** The end of a service, and of a response that cannot be finished. */
+
+const HOST = 'Host: localhost\r\n';
+const HEALTH = `GET /health HTTP/1.1\r\n${HOST}\r\n`;
+const AUDIT = `GET /audit HTTP/1.1\r\n${HOST}\r\n`;
+const HALF_BODY = `POST /simulate/trigger HTTP/1.1\r\n${HOST}Content-Type: application/json\r\nContent-Length: 10\r\n\r\n{}`;
+const CONVERSATIONS = `/reasoning?include_full_conversation=true`;
+
+async function sendOver(service: TestService, bytes: string): Promise<Wire> {
+  const wire = await openWire(service.url);
+  wire.socket.write(bytes);
+  return wire;
+}
+
+const statusesOf = async ({ ended }: Wire) => readAnswers(await ended).map(({ status }) => status);
+
+test('what has been read completely is answered before the service stops; what is idle or half read is closed', async (t) => {
+  const service = await startTestService(t);
+  // An audit runs in a process of its own, so the requests behind it are still waiting when the service stops.
+  const complete = await Promise.all(Array.from({ length: 10 }, () => sendOver(service, AUDIT + HEALTH.repeat(5))));
+  const half = await sendOver(service, `${AUDIT}${HEALTH}${HALF_BODY}`);
+  const [head, body, idle] = [await sendOver(service, 'GET /health HTT'), await sendOver(service, HALF_BODY), await sendOver(service, HEALTH)];
+  await idle.until(/\}$/);
+  const late = await Promise.all(Array.from({ length: 10 }, () => sendOver(service, HEALTH)));
+  await service.stop();
+  for (const wire of complete) {
+    const answers = readAnswers(await wire.ended);
+    assert.deepEqual(answers.map(({ status }) => status), [200, 200, 200, 200, 200, 200]);
+    assert.equal(answers.at(-1)?.headers['connection'], 'close');
+  }
+  for (const wire of late) assert.deepEqual(await statusesOf(wire), [200]);
+  assert.deepEqual(await statusesOf(half), [200, 200]);
+  assert.deepEqual([await head.ended, await body.ended], ['', '']);
+  assert.deepEqual(await statusesOf(idle), [200]);
+});
+
+/** A service with conversations of some 10 MB, more than the system takes for a client that reads nothing. */
+async function startTalkative(t: TestContext, stoppingMs: number): Promise<TestService> {
+  const service = await startTestService(t, { httpLimits: { stoppingMs }, isForged: true });
+  await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-14' });
+  service.database.statement(`UPDATE reasoning_logs SET content = printf('%.*c', 1000000, 'x') WHERE message_index = 0`).run();
+  return service;
+}
+
+/** A download that has begun and is not read further. */
+async function beginDownload(service: TestService, version: string): Promise<Wire & { error: Promise<unknown> }> {
+  const wire = await openWire(service.url);
+  const failed = once(wire.socket, 'error').then(([{ code }]) => code);
+  const error = Promise.race([failed, wire.ended.then(() => 'an orderly end')]);
+  wire.socket.write(`GET ${CONVERSATIONS} HTTP/${version}\r\n${HOST}\r\n`);
+  await wire.until(/HTTP\/1\.1 200[^]*sessions/);
+  wire.socket.pause();
+  return { ...wire, error };
+}
+
+for (const version of ['1.0', '1.1']) {
+  test(`a download over HTTP/${version} that fails half-way is reset: an orderly end would look like the end of the file`, async (t) => {
+    const service = await startTalkative(t, 1);
+    const wire = await beginDownload(service, version);
+    service.database.statement('ALTER TABLE reasoning_logs RENAME TO gone').run();
+    wire.socket.resume();
+    assert.equal(await wire.error, 'ECONNRESET');
+    assert.match(JSON.stringify(service.logLines), /the response was cut off/);
+    service.database.statement('ALTER TABLE gone RENAME TO reasoning_logs').run();
+  });
+
+  test(`a download over HTTP/${version} that the end of the service cuts is reset, once the time for stopping is over`, async (t) => {
+    const service = await startTalkative(t, 1);
+    const wire = await beginDownload(service, version);
+    await service.stop();
+    wire.socket.resume();
+    assert.equal(await wire.error, 'ECONNRESET');
+  });
+}
+
+test('a download over HTTP/1.0 that can be finished is, and ends in order', async (t) => {
+  const service = await startTalkative(t, 60_000);
+  const wire = await beginDownload(service, '1.0');
+  const stopped = service.stop();
+  wire.socket.resume();
+  const [head = '', ...body] = (await wire.ended).split('\r\n\r\n');
+  assert.match(head, /^HTTP\/1\.1 200/);
+  assert.equal(JSON.parse(body.join('')).count, 10);
+  await stopped;
+});
+
+test('a download over HTTP/1.0 that stalls is reset', async (t) => {
+  const service = await startTestService(t, { httpLimits: { stalledTimeoutMs: 300 }, isForged: true });
+  await service.runJob({ end_date: '2025-11-10', models: ['model-a'] });
+  service.database.statement(`UPDATE reasoning_logs SET content = printf('%.*c', 20000000, 'x') WHERE message_index = 1`).run();
+  const wire = await beginDownload(service, '1.0');
+  await until('the end of the request', () => service.logLines.some(({ path }) => path === '/reasoning'));
+  wire.socket.resume();
+  assert.equal(await wire.error, 'ECONNRESET');
+});

@@ -1,12 +1,11 @@
 import { basename, join } from 'node:path';
 import { timestamp } from '../calendar.ts';
-import { type BackupSummary, backupDatabase } from '../database/backup.ts';
+import { backupDatabase } from '../database/backup.ts';
 import { makeFolder } from '../database/storage/folder.ts';
 import { type Settings, readSettings } from '../settings.ts';
-import { forTerminal } from '../text.ts';
 import { ownDatabase } from './own-database.ts';
 import { writeStoppably } from './stoppable.ts';
-import { counted, size } from './words.ts';
+import { describeCopy } from './words.ts';
 
 /**
  * The command `backup [--job JOB-ID] [FILE]`: copies the database, or one job of it, while the service runs. 0 when the copy was
@@ -17,17 +16,10 @@ export async function backup(file: string | undefined, { job: jobId }: { job: st
   const path = ownDatabase(settings);
   const target = file ?? defaultTarget(settings);
   return writeStoppably(target, async (watched) => {
-    if (jobId === undefined) return describe(target, await backupDatabase(path, target, watched));
+    if (jobId === undefined) return describeCopy(target, await backupDatabase(path, target, watched));
     const { packageJob } = await import('../packaging/package.ts');
-    return describe(target, await packageJob({ path, jobId, target, riskFreeRate: settings.riskFreeRate }, watched));
+    return describeCopy(target, await packageJob({ path, jobId, target, riskFreeRate: settings.riskFreeRate }, watched));
   });
-}
-
-function describe(target: string, { bytes, jobs, modelDays, positions, bars }: BackupSummary): string {
-  return (
-    `${forTerminal(target)}: ${size(bytes)}, ${counted(jobs, 'job')}, ${counted(modelDays, 'model-day')}, ` +
-    `${counted(positions, 'position')}, ${counted(bars, 'price bar')}\n`
-  );
 }
 
 /** Beside the database, named after the time. */

@@ -3,6 +3,7 @@ import { readConfiguration, warnOfUnset } from '../configuration.ts';
 import { openDatabase, removeDatabase } from '../database/database.ts';
 import { claimOwnership } from '../database/storage/owner.ts';
 import { removeAbandonedPartials } from '../database/storage/partial.ts';
+import { finishRestore } from '../database/storage/restoring.ts';
 import { readAccessTokens } from '../http/access-tokens.ts';
 import { ServiceError } from '../domain.ts';
 import { type Log, createStderrLog } from '../log.ts';
@@ -75,6 +76,8 @@ function agentProgram(): string {
 
 /** DEV starts with an empty database unless it is to be kept; PROD's is only created or migrated. Removes what killed backups left. */
 function prepareDatabase({ databasePath, agentDataPath, deploymentMode, preserveDevData }: Settings): void {
+  const aside = finishRestore(databasePath);
+  if (aside !== undefined) log.warning('Finished a restore that was interrupted', { database: databasePath, before: aside });
   if (deploymentMode === 'DEV' && !preserveDevData) removeDatabase(databasePath);
   openDatabase(databasePath).close();
   removeAbandonedPartials(agentDataPath);

@@ -143,6 +143,18 @@ export const commands: Record<string, Command> = {
     example: 'backup before-upgrade.db',
     run: async ({ values, rest }) => (await import('./backup.ts')).backup(rest[0], values),
   }),
+  restore: command({
+    summary: 'Puts a backup in the place of the database, while no service runs.',
+    details: lines(
+      'Copies and verifies FILE, moves the database with its -wal and -shm aside, and puts the copy in its place. DEPLOYMENT_MODE',
+      'says which database. Interrupted at any moment, it leaves the old database or the new one: the next start or restore finishes it.',
+      'Exit code 0, or 1 with nothing changed.',
+    ),
+    options: {},
+    positionals: { name: 'FILE', least: 1, most: 1 },
+    example: 'restore before-upgrade.db',
+    run: async ({ rest: [file = ''] }) => (await import('./restore.ts')).restore(file),
+  }),
   check: command({
     summary: 'Verifies a database and recomputes its books; changes nothing.',
     details: lines(

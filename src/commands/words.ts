@@ -1,3 +1,6 @@
+import type { BackupSummary } from '../database/backup.ts';
+import { forTerminal } from '../text.ts';
+
 const BYTES_PER_KB = 1_000;
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
 
@@ -22,4 +25,12 @@ export function size(bytes: number): string {
 /** A change as text with a plus sign for a gain, as on the pages; none where the text shows only zeros. */
 export function signed(change: number | null, text: string): string {
   return change !== null && change > 0 && /[1-9]/.test(text) ? `+${text}` : text;
+}
+
+/** A copied database, and what is in it. */
+export function describeCopy(path: string, { bytes, jobs, modelDays, positions, bars }: BackupSummary): string {
+  return (
+    `${forTerminal(path)}: ${size(bytes)}, ${counted(jobs, 'job')}, ${counted(modelDays, 'model-day')}, ` +
+    `${counted(positions, 'position')}, ${counted(bars, 'price bar')}\n`
+  );
 }

@@ -68,7 +68,7 @@ export async function writeCopy(
 }
 
 /** Turns the copy into a single file, checks it and flushes it to disk. */
-function seal(partial: string): BackupSummary {
+export function seal(partial: string): BackupSummary {
   const copy = new DatabaseSync(partial);
   try {
     copy.exec('PRAGMA journal_mode = DELETE');

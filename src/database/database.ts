@@ -7,6 +7,7 @@ import { isDiskFull, isLockHeld, lockIsHeld, storageFaultOf } from './storage/fa
 import { assertOneName, realPathOf } from './storage/file.ts';
 import { makeFolder } from './storage/folder.ts';
 import { type OnRepair, noGuard, watchFiles } from './storage/guard.ts';
+import { assertOwnLog } from './storage/restoring.ts';
 import { assertRoom } from './storage/room.ts';
 import { checkOwnership, isForeign, migrate } from './migrate.ts';
 import { createReadingPool, momentOf } from './moment.ts';
@@ -65,6 +66,7 @@ export function openDatabase(
     if (path !== IN_MEMORY) {
       makeFolder(dirname(realPathOf(path)));
       assertOneName(path);
+      assertOwnLog(path);
     }
     connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     checkOwnership(connection, path);

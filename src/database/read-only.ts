@@ -5,6 +5,7 @@ import { BUSY_TIMEOUT_MS } from './database.ts';
 import { checkOwnership, versionOf } from './migrate.ts';
 import { newestVersion } from './schema.ts';
 import { assertOneName, realPathOf } from './storage/file.ts';
+import { assertOwnLog } from './storage/restoring.ts';
 
 /** How a file is opened for reading, as parameters of its URL. */
 export type Access =
@@ -42,6 +43,7 @@ export function openReadOnly(
   let connection: DatabaseSync | undefined;
   try {
     assertOneName(path);
+    assertOwnLog(path);
     const file = realPathOf(path);
     const access = accessTo(file);
     const url = `${pathToFileURL(file).href}${access === '' ? '' : `?${access}`}`;

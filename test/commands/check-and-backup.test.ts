@@ -157,6 +157,44 @@ test('check: text from a database cannot control the terminal', async (t) => {
   assert.match((await runInProcess(['check'], { cwd })).stdout, /^ {4}evil\ufffd\[2J 2025-01-07/m);
 });
 
+test('restore: brings back a backup, moves the database aside, and refuses while a service runs on it', async (t) => {
+  const cwd = await installWithBooks(t);
+  assert.equal((await runInProcess(['backup', 'copy.db'], { cwd })).code, 0);
+  const { code, stdout, stderr } = await runInProcess(['restore', 'copy.db'], { cwd });
+  assert.deepEqual([code, stderr], [0, '']);
+  const [, aside = ''] =
+    /^data\/jobs\.db: .*, 5 model-days, .*\n {2}restored from copy\.db \(DEPLOYMENT_MODE=PROD\); the database before is (.*\.db)\n$/.exec(stdout) ?? [];
+  assert.match(aside, /data\/jobs-before-restore-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.db$/);
+  assert.equal((await runInProcess(['check', aside], { cwd })).code, 0);
+  const dev = await runInProcess(['restore', 'copy.db'], { cwd, env: { DEPLOYMENT_MODE: 'DEV' } });
+  assert.match(dev.stdout, /^data\/jobs_dev\.db: .*\n.*; there was no database before\nNote: data\/jobs_dev\.db is reset when the service starts in DEV mode/);
+  const server = await startServer(t, { cwd });
+  const before = readdirSync(join(cwd, 'data'));
+  const refused = await runInProcess(['restore', 'copy.db'], { cwd });
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /^Cannot restore data\/jobs\.db: the database data\/jobs\.db is in use by process \d+, started /);
+  assert.deepEqual(readdirSync(join(cwd, 'data')), before);
+  server.process.kill('SIGTERM');
+  assert.equal((await server.ended).code, 0);
+  const missing = await runInProcess(['restore', 'missing.db'], { cwd });
+  assert.deepEqual([missing.code, missing.stderr], [1, 'There is no database missing.db\n']);
+});
+
+test('a start finishes a restore that was interrupted, and says where the database before is; other commands wait for it', async (t) => {
+  const cwd = await installWithBooks(t);
+  assert.equal((await runInProcess(['backup', 'copy.db'], { cwd })).code, 0);
+  copyFileSync(join(cwd, 'copy.db'), join(cwd, 'data/jobs.db-restore'));
+  writeFileSync(join(cwd, 'prices.csv'), 'symbol,date,open,close\nAAPL,2025-01-06,100,101\n');
+  const state = 'Cannot use data/jobs.db: a restore of it was interrupted; start the service, or run restore again, to finish it\n';
+  for (const args of [['backup', 'other.db'], ['check'], ['import-prices', 'prices.csv']]) {
+    const ended = await runInProcess(args, { cwd });
+    assert.deepEqual([ended.code, ended.stderr], [1, state], args[0]);
+  }
+  const server = await startServer(t, { cwd });
+  await server.waitFor(/Finished a restore that was interrupted.*"before":"[^"]*jobs-before-restore-/);
+  assert.equal((await ask(`${server.url}/health`)).status, 'healthy');
+});
+
 test('check, backup and view name files that they cannot use', async (t) => {
   const cwd = installProgram(t);
   for (const command of ['check', 'backup']) {

@@ -148,6 +148,7 @@ const refusals: [name: string, prepare: (folder: string) => string, message: Reg
   ['the lock of another database', (folder) => inAgentData(folder, 'paper.db.lock'), /paper\.db\.lock: the service uses that name$/],
   ['the note of another database', (folder) => inAgentData(folder, 'paper.db.json'), /paper\.db\.json: the service uses that name$/],
   ['an unfinished copy', () => 'copy.db.4194399.partial', /partial: the service uses that name$/],
+  ['a copy on its way into the place of a database', () => 'jobs.db-restore', /restore: the service uses that name$/],
   ["DEV's database, which each start empties", () => 'jobs_dev.db', /jobs_dev\.db: the service uses that name$/],
 ];
 

@@ -24,7 +24,10 @@ export interface Ownership {
  * lock is beside the real file, wherever the name `path` leads; a second one is in `folder`, where older versions look.
  * Neither is the database itself, so other programs can still read and write that.
  */
-export function claimOwnership(path: string, { folder, startedAt }: { folder: string; startedAt: string }): Ownership {
+export function claimOwnership(
+  path: string,
+  { folder, startedAt, purpose = 'start' }: { folder: string; startedAt: string; purpose?: string },
+): Ownership {
   const locks: DatabaseSync[] = [];
   const release = () => locks.forEach((lock) => lock.close());
   try {
@@ -35,7 +38,7 @@ export function claimOwnership(path: string, { folder, startedAt }: { folder: st
     return { release };
   } catch (error) {
     release();
-    throw error;
+    throw new ServiceError('cannot_start', `Cannot ${purpose}: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -51,7 +54,7 @@ function lockFiles(path: string, folder: string): Set<string> {
   try {
     assertOneName(path);
   } catch (error) {
-    throw cannotStart(`${path} cannot be used: ${messageOf(error)}`, error);
+    throw new Error(`${path} cannot be used: ${messageOf(error)}`, { cause: error });
   }
   const file = realPathOf(path);
   const besideFile = join(dirname(file), FOLDERS[basename(file)] ?? OTHER_FOLDER);
@@ -64,7 +67,7 @@ function makeLockFolder(folder: string): void {
   try {
     makeFolder(folder);
   } catch (error) {
-    throw cannotStart(`${folder} cannot be written: ${messageOf(error)}`, error);
+    throw new Error(`${folder} cannot be written: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -73,14 +76,10 @@ function lockOrThrow(file: string, { path, folder }: { path: string; folder: str
   try {
     lock = tryLock(file);
   } catch (error) {
-    throw cannotStart(`${folder} cannot be written: ${messageOf(error)}`, error);
+    throw new Error(`${folder} cannot be written: ${messageOf(error)}`, { cause: error });
   }
-  if (lock === null) throw cannotStart(`the database ${path} is in use by ${ownerIn(noteBeside(file))}`);
+  if (lock === null) throw new Error(`the database ${path} is in use by ${ownerIn(noteBeside(file))}`);
   return lock;
-}
-
-function cannotStart(why: string, cause?: unknown): ServiceError {
-  return new ServiceError('cannot_start', `Cannot start: ${why}`, { cause });
 }
 
 function noteBeside(lockFile: string): string {

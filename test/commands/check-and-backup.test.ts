@@ -262,7 +262,7 @@ test('beside a running server: an audit, a check, a backup, and a check of that'
   const env = { DEPLOYMENT_MODE: 'DEV' };
   const server = await startServer(t, { cwd, env });
   await ask(`${server.url}/simulate/trigger`, { start_date: '2025-11-10', end_date: '2025-11-28' });
-  const model = 'ledger: \\d+ model-days of';
+  const model = 'ledger: \\d+ model-days? of';
   for (let round = 0; round < runs(1, 3); round += 1) {
     const run = round === 0 ? runProgram : runInProcess;
     assert.equal((await ask(`${server.url}/audit`)).status, 'sound');

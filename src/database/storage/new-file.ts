@@ -17,7 +17,7 @@ export function assertUsableName(path: string, database: string): void {
   const place = join(realFolder(dirname(path)), name);
   if (SQLITE_SUFFIXES.some((suffix) => name.endsWith(suffix))) throw new Error('SQLite uses such a name beside a database');
   const isDatabase = dirname(place) === dirname(realPathOf(database)) && DATABASE_NAMES.includes(name);
-  const isCopy = isPartialName(name) || name.endsWith('-restore');
+  const isCopy = isPartialName(name) || name.endsWith('.db-restore');
   if (isDatabase || isCopy || isOwnerFile(path) || isOwnerFile(place)) throw new Error('the service uses that name');
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, closeSync, copyFileSync, linkSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync, watch, writeFileSync, writeSync } from 'node:fs';
+import { chmodSync, closeSync, copyFileSync, linkSync, mkdirSync, openSync, readFileSync, readdirSync, renameSync, rmSync, watch, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
@@ -190,6 +190,9 @@ test('a start finishes a restore that was interrupted, and says where the databa
     const ended = await runInProcess(args, { cwd });
     assert.deepEqual([ended.code, ended.stderr], [1, state], args[0]);
   }
+  renameSync(join(cwd, 'data/jobs.db'), join(cwd, 'elsewhere.db')); // as between two steps
+  assert.equal((await runInProcess(['check'], { cwd })).stderr, state);
+  renameSync(join(cwd, 'elsewhere.db'), join(cwd, 'data/jobs.db'));
   const server = await startServer(t, { cwd });
   await server.waitFor(/Finished a restore that was interrupted.*"before":"[^"]*jobs-before-restore-/);
   assert.equal((await ask(`${server.url}/health`)).status, 'healthy');

@@ -4,6 +4,7 @@ import { curvesFromStart, valueAtEnd } from '../../src/browser/board/curve-lines
 import { marksOf } from '../../src/browser/board/marks.ts';
 import { familiesInOrder, rankingOf } from '../../src/browser/board/ranking.ts';
 import { lookOf } from '../../src/browser/parts/look.ts';
+import { daysBesideBenchmark } from '../../src/browser/plot/values.ts';
 import { benchmarkWords } from '../../src/browser/plot/lines.ts';
 import type { ModelReport } from '../../src/browser/service/responses.ts';
 
@@ -133,6 +134,14 @@ test('the leaderboard shows the value at the end of the curve if some days do no
   assert.equal(valueAtEnd({ curve, end_value: 121.004 }, 100), 121.004, 'the exact value where every day counts');
   const later = curve.map((day, index) => ({ ...day, value: day.value + index * 5 }));
   assert.equal(valueAtEnd({ curve: later, end_value: 126 }, 100), 121, 'a day that does not count came between');
+});
+
+test('a model beside the benchmark is drawn by its growth if some days do not count, as the benchmark is', () => {
+  const [{ curve = [] } = {}] = performanceOf({ one: 100 }, { one: [['2025-10-07', 1.1], ['2025-10-08', 1.21]] }).models;
+  assert.deepEqual(daysBesideBenchmark(curve, 100), { title: 'Portfolio value', days: curve });
+  const later = curve.map((day, index) => ({ ...day, value: day.value + index * 5 }));
+  const { title, days } = daysBesideBenchmark(later, 100);
+  assert.deepEqual([title, days.map(({ value }) => value)], ['Growth of 100 dollars', [110.00000000000001, 121]]);
 });
 
 const notes: [benchmark: Parameters<typeof benchmarkWords>[0], words: string][] = [

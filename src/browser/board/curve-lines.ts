@@ -1,11 +1,8 @@
-import { money } from '../parts/format.ts';
 import { looksOf } from '../parts/look.ts';
 import { byName } from '../parts/names.ts';
 import { type BenchmarkCurve, type Line, benchmarkLines } from '../plot/lines.ts';
-import { datesFromStart, valuesFromStart } from '../plot/values.ts';
+import { type Day, datesFromStart, isGrown, titleOfCurves, valuesFromStart } from '../plot/values.ts';
 import type { ModelReport } from '../service/responses.ts';
-
-type Day = Pick<ModelReport['curve'][number], 'date' | 'growth' | 'value'>;
 
 /** What the curves use of a model's report. */
 export interface ModelCurve extends Pick<ModelReport, 'model' | 'initial_cash' | 'start_value'> {
@@ -34,16 +31,8 @@ export function curvesFromStart({ models, benchmark }: { models: readonly ModelC
     return { label: model, values: valuesFromStart(dates, values, start), look, dash, marker };
   });
   const isValue = models.every(({ curve }) => curve.every((day) => isGrown(day, start)));
-  const title = isValue ? 'Portfolio value' : `Growth of ${money(start).replace(/\.00$/, '')} dollars`;
+  const title = titleOfCurves(start, { isValue });
   return { dates, lines: [...own, ...benchmarkLines(benchmark, dates, start)], title };
-}
-
-/** As a share of the value: growth is rounded. */
-const TOLERANCE = 1e-5;
-
-/** Whether a day's value is what the start has grown to; it is not where days between them do not count. */
-function isGrown({ value, growth }: Day, start: number): boolean {
-  return Math.abs(value - growth * start) <= TOLERANCE * start;
 }
 
 /**

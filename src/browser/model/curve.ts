@@ -10,7 +10,7 @@ import { legend } from '../plot/legend.ts';
 import { type Line, benchmarkLines, benchmarkWords } from '../plot/lines.ts';
 import { cutoffMarks } from '../plot/marks.ts';
 import { createPlot } from '../plot/plot.ts';
-import { datesFromStart, valuesFromStart } from '../plot/values.ts';
+import { type Day, datesFromStart, daysBesideBenchmark, valuesFromStart } from '../plot/values.ts';
 import type { ModelReport, Performance } from '../service/responses.ts';
 import type { Trade } from '../service/trades.ts';
 
@@ -26,14 +26,15 @@ interface Sources {
 
 /** A model's value with its trades and dividends, beside the benchmark. */
 export function valueCurve({ report, performance, trades, signal }: Sources): HTMLElement {
-  const { model, curve, start_value: start } = report;
+  const { model, start_value: start } = report;
+  const { title, days: curve } = daysBesideBenchmark(report.curve, start);
   const dates = datesFromStart(curve.map(({ date }) => date));
   const { colour: look, dash } = lookOf(model);
   const value: Line = { label: model, values: valuesFromStart(dates, curve, start), look, dash, width: 2 };
   const lines = [value, ...benchmarkLines(performance.benchmark, dates, start)];
-  const days = daysWithTrades(report, trades);
+  const days = daysWithTrades(curve, trades);
   const hasDividends = trades.some(isDividend);
-  const label = `Portfolio value by date, with trades${hasDividends ? ' and dividends' : ''}`;
+  const label = `${title} by date, with trades${hasDividends ? ' and dividends' : ''}`;
   const marks = cutoffMarks(performance.models);
   const drawOver = (plot: uPlot) => drawTrades(plot, days);
   const onOpen = (_label: string, date: string) => goTo(modelDayPath(model, date));
@@ -44,7 +45,7 @@ export function valueCurve({ report, performance, trades, signal }: Sources): HT
   const names = legend(plot, lines).element;
   const note = h('p.quiet', benchmarkWords(performance.benchmark));
   const help = '   Drag to zoom, double-click for all dates, click on the curve to open a day';
-  return section('Portfolio value', names, h('p.quiet.key-line', ...key, h('span.on-screen', help)), plot.element, note);
+  return section(title, names, h('p.quiet.key-line', ...key, h('span.on-screen', help)), plot.element, note);
 }
 
 function isDividend({ side }: Trade): boolean {
@@ -57,7 +58,7 @@ interface DayWithTrades {
   trades: readonly Trade[];
 }
 
-function daysWithTrades({ curve }: ModelReport, trades: readonly Trade[]): DayWithTrades[] {
+function daysWithTrades(curve: readonly Day[], trades: readonly Trade[]): DayWithTrades[] {
   const byDate = Map.groupBy(trades, ({ date }) => date);
   return curve.flatMap(({ date, value }) => {
     const own = byDate.get(date);

@@ -53,10 +53,10 @@ export function* benchmarkSteps(
   const last = days.reduce((latest, { date }) => (date > latest ? date : latest), '');
   const name = wanted ?? (reachesStart(database, days) ? DEFAULT_SYMBOL : UNIVERSE);
   const symbols = name === UNIVERSE ? universeOfDays(database, days) : [name];
-  const unknownDividends = new Set<CalendarDate>();
-  const levels = yield* bothLevels(days, (paysDividends) =>
-    levelsOfAll(database, symbols, { name, from: start, to: last, paysDividends, unknownDividends }),
-  );
+  const span = { from: start, to: last };
+  const levels = yield* bothLevels(days, (paysDividends) => levelsOfAll(database, symbols, { name, ...span, paysDividends }));
+  const paying = days.some(({ paysDividends }) => paysDividends) ? symbols : [];
+  const unknownDividends = yield* daysWithUnknown(database, paying, span);
   return { name, symbols: symbols.length, levels, unknownDividends };
 }
 
@@ -71,14 +71,9 @@ function* bothLevels(days: readonly ChosenDay[], levelsOf: (paysDividends: boole
 function* levelsOfAll(
   database: Database,
   symbols: readonly string[],
-  { name, unknownDividends, ...options }: Span & { name: string; paysDividends: boolean; unknownDividends: Set<CalendarDate> },
+  { name, ...options }: Span & { name: string; paysDividends: boolean },
 ): Steps<Levels> {
-  const members = symbols.values().map((symbol) => {
-    const levels = levelsOfSymbol(database, symbol, options);
-    const dates = options.paysDividends ? levels.map(({ date }) => date) : [];
-    for (const date of daysWithUnknown(database, symbol, dates)) unknownDividends.add(date);
-    return levels;
-  });
+  const members = symbols.values().map((symbol) => levelsOfSymbol(database, symbol, options));
   return name === UNIVERSE ? yield* equalWeightLevels(members) : (members.next().value ?? []);
 }
 

@@ -3,7 +3,7 @@ import type { Database } from '../database/database.ts';
 import { dividendCoverage } from '../database/dividends.ts';
 import type { Coverage } from '../database/prices.ts';
 import { type HeldSymbol, exDatesOf, heldSymbols, heldUncovered, paysNothing } from '../database/records/held.ts';
-import type { ChosenDay } from '../database/records/performance.ts';
+import { type ChosenDay, barsBetween } from '../database/records/performance.ts';
 import type { Steps } from '../turns.ts';
 import { MAX_STILL_DAYS } from './conventions.ts';
 
@@ -66,18 +66,36 @@ function readGap(database: Database, { symbol, since, lastDate }: HeldSymbol): G
   return isUnknown(known, { after: since, upTo: lastDate }) && !paysNothing(database, symbol) ? known : null;
 }
 
+/** Bars that one step compares with what is known. */
+const BARS_PER_STEP = 500;
+
 /**
- * The days on which a series, given by the dates of its bars in order, may lack a dividend: after the bar before it some ex-date is
- * neither stored nor covered. Longer gaps than `MAX_STILL_DAYS` end a series, so nothing is missing after them.
+ * The days on which some of these series may lack a dividend: after the bar before it, an ex-date is neither stored nor covered.
+ * Gaps longer than `MAX_STILL_DAYS` end a series, so nothing is missing after them. Reads the bars only of symbols with a gap.
  */
-export function daysWithUnknown(database: Database, symbol: string, dates: readonly CalendarDate[]): CalendarDate[] {
-  const [since, lastDate] = [dates[0], dates.at(-1)];
-  const gap = since === undefined || lastDate === undefined ? null : readGap(database, { symbol, since, lastDate });
-  if (gap === null) return [];
-  return dates.filter((date, index) => {
-    const after = dates[index - 1];
-    return after !== undefined && date <= addDays(after, MAX_STILL_DAYS) && isUnknown(gap, { after, upTo: date });
-  });
+export function* daysWithUnknown(
+  database: Database,
+  symbols: readonly string[],
+  { from, to }: { from: CalendarDate; to: CalendarDate },
+): Steps<Set<CalendarDate>> {
+  const found = new Set<CalendarDate>();
+  for (const symbol of symbols) {
+    const gap = readGap(database, { symbol, since: addDays(from, -MAX_STILL_DAYS), lastDate: to });
+    yield null;
+    const bars = gap === null ? [] : barsBetween(database, symbol, { from, to });
+    for (const [index, { date }] of bars.entries()) {
+      if (index % BARS_PER_STEP === 0) yield null;
+      const after = bars[index - 1]?.date;
+      if (gap === null || after === undefined || isCovered(gap, { after, upTo: date })) continue;
+      if (isUnknown(gap, { after, upTo: date }) && date <= addDays(after, MAX_STILL_DAYS)) found.add(date);
+    }
+  }
+  return found;
+}
+
+/** Whether one span covers all of it: most often, and found without counting days. */
+function isCovered({ spans }: Gap, { after, upTo }: { after: CalendarDate; upTo: CalendarDate }): boolean {
+  return spans.some(({ startDate, endDate }) => startDate <= after && upTo <= endDate);
 }
 
 /** Ex-dates are weekdays, so a weekend need not be covered. */

@@ -1,4 +1,5 @@
 import { wordsOf } from '../agent/prompt.ts';
+import type { TimeSpan } from '../database/audit.ts';
 import type { Reader } from '../database/database.ts';
 import { marksIn } from '../database/evidence.ts';
 import type { Past } from '../database/past.ts';
@@ -31,6 +32,8 @@ export const firstMessagesOfModels: FirstMessagesOf = (brief, { terms }) =>
 /** What all model-days of a replay share. */
 export interface ReplayContext {
   reader: Reader;
+  /** Where the clock was set back. */
+  setBacks: readonly TimeSpan[];
   past: Past;
   /** Tests whose agents begin with other messages have their own. */
   firstMessagesOf: FirstMessagesOf;

@@ -1,6 +1,6 @@
 import { type Finding, addTo, countActive } from '../audit/audit.ts';
 import { createNotes } from '../audit/notes.ts';
-import { auditedDates } from '../database/audit.ts';
+import { auditedDates, clockSetBacks } from '../database/audit.ts';
 import type { Reader } from '../database/database.ts';
 import { changedParts, partNames } from '../database/digests.ts';
 import { type Past, isLostAt, openPast } from '../database/past.ts';
@@ -70,9 +70,10 @@ export async function replayLedger(
   { onProgress = () => {}, signal, firstMessagesOf = firstMessagesOfModels }: ReplayOptions = {},
 ): Promise<void> {
   const { modelDays: total } = await bySlices(countActive(reader));
+  const setBacks = await bySlices(clockSetBacks(reader));
   const past = openPast(reader);
   try {
-    const replayed = { reader, past, firstMessagesOf, marketAt: createMarkets(reader, past) };
+    const replayed = { reader, setBacks, past, firstMessagesOf, marketAt: createMarkets(reader, past) };
     const termsOf = createTermsReader();
     let sliceEnd = 0;
     for (const date of auditedDates(reader)) {
@@ -141,7 +142,7 @@ async function explain(replayed: ReplayContext, day: DayRecord): Promise<Explain
   const same: Explained = { kind: 'same', sentences: [], fromOutside: first.fromOutside };
   if (first.differences.length === 0) return same;
   const places = { symbols: [...symbolsOf(day)], upTo: day.session.date };
-  for (const viewpoint of otherViewpoints(replayed.reader, day.session, places))
+  for (const viewpoint of otherViewpoints(replayed, day.session, places))
     if ((await attempt(viewpoint)).differences.length === 0) return same;
   const late = 'prices, splits or dividends that it used are stamped later than it ran';
   if ((await attempt({ ...asStamped(day.session), isLenient: true })).differences.length === 0)

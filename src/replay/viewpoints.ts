@@ -2,6 +2,8 @@ import { type Places, changesWithin } from '../database/past.ts';
 import type { Reader } from '../database/database.ts';
 import type { ReplayedSession } from '../database/replay.ts';
 import { justBefore } from '../audit/evidence.ts';
+import { spanOf } from '../audit/history.ts';
+import type { TimeSpan } from '../database/audit.ts';
 
 /** As of which instants a model-day is replayed: what it reads at each time of its day. */
 export interface Viewpoint {
@@ -24,9 +26,23 @@ export function asStamped({ openedAt, startedAt, completedAt }: ReplayedSession)
 
 /**
  * Where else a session may have stood when prices changed while it ran: a market may have been opened again by a process that
- * resumed it, and a price is seen by others only some time after its stamp. None when nothing changed.
+ * resumed it, and a price is seen by others only some time after its stamp. Where the clock was set back, it may have stood at any
+ * instant that stamps leave open. None when nothing changed.
  */
-export function* otherViewpoints(reader: Reader, session: ReplayedSession, places: Places): Generator<Viewpoint> {
+export function* otherViewpoints(
+  { reader, setBacks }: { reader: Reader; setBacks: readonly TimeSpan[] },
+  session: ReplayedSession,
+  places: Places,
+): Generator<Viewpoint> {
+  yield* sideBySide(reader, session, places);
+  const stamped = { from: session.openedAt, to: session.completedAt };
+  const open = spanOf({ setBacks }, stamped);
+  if (open.from === stamped.from && open.to === stamped.to) return;
+  for (const instant of [open.from, ...changesWithin(reader, places, open)])
+    yield { market: instant, start: instant, result: () => instant, close: instant, isLenient: false };
+}
+
+function* sideBySide(reader: Reader, session: ReplayedSession, places: Places): Generator<Viewpoint> {
   const first = asStamped(session);
   const from = justBefore(session.openedAt);
   const changes = changesWithin(reader, places, { from, to: session.completedAt });

@@ -274,3 +274,17 @@ test('a price that was stored while a session ran is the one that it read, which
   stamp('2025-01-03', started);
   assert.deepEqual(await found(), ['1 of 1'], 'stored between the start of the session and its first request');
 });
+
+test('a price that changed after the clock was set back does not make the day before differ', async () => {
+  const books = createBooks();
+  for (const date of ['2025-01-03', '2025-01-06', '2025-01-07']) books.setBar('AAPL', date, { open: 50, close: 50 });
+  books.wait(3_600);
+  await books.day('2025-01-03', [['buy', 'AAPL', 10]]);
+  books.wait(5 * 86_400);
+  await books.day('2025-01-06', []);
+  books.wait(-4 * 86_400);
+  books.setBar('AAPL', '2025-01-06', { open: 50, close: 60 });
+  books.wait(3_600);
+  await books.day('2025-01-07', []);
+  assert.deepEqual(await replayOf(books.database), { same: '3 of 3', superseded: '0 of 0', ...NOTHING, fromOutside: 0 });
+});

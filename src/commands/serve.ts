@@ -28,7 +28,7 @@ export async function serve(): Promise<Service> {
     folder: settings.agentDataPath,
     startedAt: timestamp(clock()),
   });
-  prepareDatabase(settings);
+  prepareDatabase(settings, log);
   announceMode(settings, log);
   await makeThreads();
   const service = await startService({
@@ -75,7 +75,7 @@ function agentProgram(): string {
 }
 
 /** DEV starts with an empty database unless it is to be kept; PROD's is only created or migrated. Removes what killed backups left. */
-function prepareDatabase({ databasePath, agentDataPath, deploymentMode, preserveDevData }: Settings): void {
+function prepareDatabase({ databasePath, agentDataPath, deploymentMode, preserveDevData }: Settings, log: Log): void {
   const aside = finishRestore(databasePath);
   if (aside !== undefined) log.warning('Finished a restore that was interrupted', { database: databasePath, before: aside });
   if (deploymentMode === 'DEV' && !preserveDevData) removeDatabase(databasePath);

@@ -177,7 +177,7 @@ async function startBench(t: TestContext, limits: Partial<HttpLimits> = {}): Pro
   const shown = { jobs: null, viewedFile: null, isFixed: false, interfaceDescription: async () => '{}' };
   const settings = { ...readSettings({}), configurationPath: join(folder, 'none.json') };
   const context = { database, settings, log, clock: () => new Date(), ...shown };
-  const server = createHttpServer(context, { accessTokens: [], pages: {}, limits: { ...httpLimits, ...limits } });
+  const { server } = createHttpServer(context, { accessTokens: [], pages: {}, limits: { ...httpLimits, ...limits } });
   return Object.assign(bench, { url: `http://127.0.0.1:${await listenHere(t, server)}`, renew });
 }
 

@@ -41,6 +41,19 @@ export function toDollars(amount: Money): number {
   return amount / UNITS_PER_DOLLAR;
 }
 
+/** The least price of a share, one unit: orders divide by prices. */
+export const LEAST_PRICE = 1 as Money;
+
+/** The price of a share: one that is smaller than the least, such as an old price divided by later splits, is the least. */
+export function priceIn(dollars: number): Money {
+  return money(priceUnitsIn(dollars));
+}
+
+/** The same without a bound above, to compare and to show. */
+export function priceUnitsIn(dollars: number): number {
+  return Math.max(LEAST_PRICE, unitsIn(dollars));
+}
+
 let sentenceFormat: Intl.NumberFormat | undefined;
 
 /** For sentences that people read: at least cents, with thousands separators. */

@@ -257,6 +257,7 @@ test('import-prices reports its result in a line and by its exit code', async (t
       '  its prices are taken as split-adjusted, as most files are, for no split of its symbols is known that would show it;' +
         ' otherwise import it with --as raw or --as total-return',
       '  refused 1 row: open is not a plausible number',
+      'Stored in data/jobs_dev.db, the database of DEV mode.',
       'Note: data/jobs_dev.db is reset when the service starts in DEV mode, unless PRESERVE_DEV_DATA=true is set.',
       '',
     ].join('\n'),

@@ -1,6 +1,6 @@
 import type { AuditedSession, BarVersion, TimeSpan } from '../database/audit.ts';
 import type { Evidence, KnownSplit, Mark } from '../database/evidence.ts';
-import { formatDollars, reported, unitsIn } from '../money.ts';
+import { formatDollars, priceUnitsIn, reported } from '../money.ts';
 import { type Steps, mapInSteps } from '../turns.ts';
 import { checkDividends, dividendsWithin } from './dividends.ts';
 import {
@@ -71,7 +71,7 @@ function noteMisfit(day: History, { symbol, name, mark }: Used, { span, note }: 
   const own = day.bars(symbol);
   const isComplete = ![own, ...earlierBars(day, symbol)].some((versions) => isLost(versions, span));
   const bar = versionAt(own, span.to);
-  const right = bar ? `should be ${formatDollars(reported(unitsIn(dollarsOf(bar, name))))}` : 'and none was known at the time';
+  const right = bar ? `should be ${formatDollars(reported(priceUnitsIn(dollarsOf(bar, name))))}` : 'and none was known at the time';
   const said = `it used ${formatDollars(mark.price)} as the ${name} of ${symbol}${mark.date === day.date ? '' : `, of ${mark.date}`}`;
   note(isComplete ? `${said}, ${right}` : `${said}; ${LOST}`, { isComplete });
 }
@@ -80,7 +80,7 @@ function noteMisfit(day: History, { symbol, name, mark }: Used, { span, note }: 
 function fits(day: History, { symbol, name, mark }: Used, span: TimeSpan): boolean {
   const own = day.bars(symbol);
   if (mark.date === day.date)
-    return possibleVersions(own, span).some((bar) => unitsIn(dollarsOf(bar, name)) === mark.price);
+    return possibleVersions(own, span).some((bar) => priceUnitsIn(dollarsOf(bar, name)) === mark.price);
   if (isThereAllThrough(own, span)) return false;
   for (const versions of earlierBars(day, symbol)) {
     const known = possibleVersions(versions, span);
@@ -104,7 +104,7 @@ function isAdjusted(
       ),
     [1],
   );
-  return ratios.some((ratio) => unitsIn(dollars / ratio) === mark.price);
+  return ratios.some((ratio) => priceUnitsIn(dollars / ratio) === mark.price);
 }
 
 function checkSplits(known: readonly KnownSplit[], possible: readonly PossibleSplit[], note: Note): void {

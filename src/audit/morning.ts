@@ -1,9 +1,8 @@
 import type { KnownDividend, KnownSplit } from '../database/evidence.ts';
 import { RECORDS_PER_STEP } from '../database/audit.ts';
 import type { PositionRow } from '../database/sessions.ts';
-import { money } from '../money.ts';
 import { dividendOn, payDividend } from '../trading/dividends.ts';
-import { type MorningEvent, inOrder } from '../trading/morning.ts';
+import { type MorningEvent, inEarlierShares, inOrder } from '../trading/morning.ts';
 import { type Portfolio, applySplit, quantityOf } from '../trading/portfolio.ts';
 import { type Steps, mapInSteps } from '../turns.ts';
 import { nameOfDividend } from './dividends.ts';
@@ -115,5 +114,5 @@ function inShares(mark: RightPrice, later: readonly KnownSplit[]): RightPrice {
     if (numerator === null || denominator === null) return 'unknown';
     ratio *= numerator / denominator;
   }
-  return money(Math.round(mark * ratio));
+  return inEarlierShares(mark, ratio);
 }

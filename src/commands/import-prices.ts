@@ -44,7 +44,10 @@ export async function importPrices(paths: readonly string[], { as }: { as?: stri
     }
   }
   database.close();
-  if (filesImported > 0) process.stdout.write(resetNote(settings));
+  if (filesImported > 0) {
+    const { databasePath, deploymentMode } = settings;
+    process.stdout.write(`Stored in ${forTerminal(databasePath)}, the database of ${deploymentMode} mode.\n${resetNote(settings)}`);
+  }
   return filesImported === paths.length ? 0 : NOT_ALL_IMPORTED;
 }
 
@@ -95,12 +98,18 @@ function describe(path: string, summary: ImportSummary): string {
 
 function describeImport(summary: ImportSummary): string[] {
   if (summary.kind === 'prices') return describePrices(summary);
-  const { symbols, changed, firstDate, lastDate, dividends, incomplete } = summary;
+  const { symbols, changed, firstDate, lastDate, dividends, incomplete, unknown } = summary;
   return [
     `  imported ${counted(dividends, 'dividend')} (${number(changed)} new, changed or removed) of ${counted(symbols, 'symbol')},` +
       ` ex-dates ${firstDate} to ${lastDate}`,
     ...(incomplete > 0
       ? [`  dividends of ${counted(incomplete, 'symbol')} are not known to be complete, because rows were refused`]
+      : []),
+    ...(unknown.length > 0
+      ? [
+          `  dividends are unknown on ${counted(unknown.length, 'ex-date')} whose rows were refused:` +
+            ` ${list(unknown, { most: MAX_NAMED_SYMBOLS })}`,
+        ]
       : []),
   ];
 }

@@ -9,10 +9,10 @@ export const priceTables = `
 CREATE TABLE price_data (
   symbol TEXT NOT NULL,
   date TEXT NOT NULL CHECK (date GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
-  open REAL NOT NULL CHECK (open > 0 AND open <= 10000000),
-  high REAL CHECK (high > 0 AND high <= 10000000),
-  low REAL CHECK (low > 0 AND low <= 10000000),
-  close REAL CHECK (close > 0 AND close <= 10000000),
+  open REAL NOT NULL CHECK (open >= 0.0001 AND open <= 10000000),
+  high REAL CHECK (high >= 0.0001 AND high <= 10000000),
+  low REAL CHECK (low >= 0.0001 AND low <= 10000000),
+  close REAL CHECK (close >= 0.0001 AND close <= 10000000),
   volume REAL CHECK (volume >= 0 AND volume <= 1e15),
   source TEXT NOT NULL DEFAULT 'manual' CHECK (source <> ''),
   recorded_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), -- when it took its present values

@@ -21,6 +21,7 @@ import { sql as wordingAndDigests } from './migrations/020-wording-and-digests.t
 import { sql as comparedByMorning } from './migrations/021-compared-by-morning.ts';
 import { sql as figureSettings } from './migrations/022-figure-settings.ts';
 import { sql as filesByMeaning } from './migrations/023-files-by-meaning.ts';
+import { sql as pricesFromTheUnit } from './migrations/024-prices-from-the-unit.ts';
 import { tables } from './tables.ts';
 
 /**
@@ -54,6 +55,7 @@ export const migrations: readonly string[] = [
   comparedByMorning,
   figureSettings,
   filesByMeaning,
+  pricesFromTheUnit,
 ];
 
 /** The version of a database with all migrations. */

@@ -1,4 +1,4 @@
-import type { CalendarDate } from '../calendar.ts';
+import { type CalendarDate, addDays } from '../calendar.ts';
 import type { Database, Reader } from './database.ts';
 import { query, text } from './rows.ts';
 
@@ -15,6 +15,17 @@ export interface Spans {
   add(database: Database, span: Coverage, stamp: { source: string; recordedAt: string }): void;
   /** The spans of some symbols between two dates, from any source, by symbol and start. */
   between(reader: Reader, symbols: readonly string[], dates: { from: CalendarDate; to: CalendarDate }): Coverage[];
+}
+
+/** The parts of a span without some dates. */
+export function spanWithout({ symbol, startDate, endDate }: Coverage, dates: Iterable<CalendarDate>): Coverage[] {
+  const ends = [...new Set(dates)].filter((date) => startDate <= date && date <= endDate).sort();
+  const starts = [startDate, ...ends.map((date) => addDays(date, 1))];
+  return starts.flatMap((start, index) => {
+    const next = ends[index];
+    const end = next === undefined ? endDate : addDays(next, -1);
+    return start <= end ? [{ symbol, startDate: start, endDate: end }] : [];
+  });
 }
 
 function spansOf(table: string): Spans {

@@ -1,3 +1,4 @@
+import type { CalendarDate } from '../calendar.ts';
 import type { Split } from '../database/market.ts';
 import { microDollars } from '../money.ts';
 import { MAX_CASH } from './formats/dividends.ts';
@@ -50,6 +51,11 @@ function nearest(over: bigint, under: bigint): { over: bigint; under: bigint } {
 export function cashOf(text: string): number | null {
   const cash = microDollars(text.trim());
   return cash !== null && cash > 0 && cash <= MAX_CASH ? cash : null;
+}
+
+/** What a split or dividend that cannot be read leaves unknown: its date, or without one all of its symbol. */
+export function whatIsUnknown(noun: string, date: CalendarDate | null): string {
+  return `a ${noun} that cannot be read${date === null ? '' : `, so only ${date} is unknown`}`;
 }
 
 /** A provider may name a split twice (which counts once), or two of one day (which multiply); a product of 1 is none. */

@@ -5,9 +5,11 @@ import { messageOf } from '../domain.ts';
 import { type HttpResponse, httpRequest } from '../http-client.ts';
 import { asArray, asObject, tryParse } from '../json.ts';
 import { quote } from '../text.ts';
+import { whatIsUnknown } from './action-amounts.ts';
 import { asDividendDocument, rowsOfDividends } from './formats/dividends.ts';
+import { inWords } from './formats/bar.ts';
 import { readDocument, rowsOf } from './formats/json.ts';
-import type { DividendHistory, Problem, ProviderResponse, SymbolProvider } from './provider.ts';
+import type { DividendHistory, Problem, ProviderResponse, RefusedBar, SymbolProvider } from './provider.ts';
 
 /** Alpha Vantage over HTTP: daily bars as they traded, splits, and dividends as they were paid. Errors are sentences, with status 200. */
 
@@ -112,14 +114,14 @@ function readBars(
   body: unknown,
   symbol: string,
   { today, closedThrough }: { today: CalendarDate; closedThrough: CalendarDate },
-): { bars: Bar[]; refused: number } {
+): { bars: Bar[]; refused: RefusedBar[] } {
   const rows = rowsOf({ ...readDocument(body), symbol }, 1, today);
   const bars = rows.flatMap(({ bar }) => (bar === undefined ? [] : [bar]));
   return {
     bars: bars
       .map((bar) => (bar.date <= closedThrough ? bar : { ...bar, high: null, low: null, close: null, volume: null }))
       .sort((one, other) => (one.date < other.date ? -1 : 1)),
-    refused: rows.length - bars.length,
+    refused: rows.flatMap(({ defect }) => (defect === undefined ? [] : [{ symbol, reason: inWords(defect) }])),
   };
 }
 
@@ -137,17 +139,20 @@ function readSplits(body: unknown, symbol: string): Split[] {
   });
 }
 
-/** Throws for a dividend that cannot be read, unless it is older than any price: it must not be taken for none. */
+/** Throws for a dividend whose ex-date cannot be read, unless it is older than any price: it must not be taken for none. */
 function readDividends(body: unknown, { symbol, today }: { symbol: string; today: CalendarDate }): DividendHistory {
   const document = asDividendDocument(body);
   if (document === null) throw new Error('the response has no "data" with dividends');
   const entries = document.entries.filter((entry) => !isTooEarly(asObject(entry)?.['ex_dividend_date']));
   const rows = rowsOfDividends({ symbol, entries }, { line: 1, today });
-  const defect = rows.find(({ defect }) => defect !== undefined)?.defect;
-  if (defect !== undefined) throw new Error(`a dividend that cannot be read: ${defect.reason} (${quote(defect.value)})`);
+  const unreadable = rows.flatMap(({ exDate, defect }) => {
+    if (defect === undefined) return [];
+    if (exDate === null) throw new Error(`a dividend that cannot be read: ${inWords(defect)}`);
+    return [{ exDate, reason: `${whatIsUnknown('dividend', exDate)}: ${defect.reason}` }];
+  });
   const dividends = rows.flatMap(({ dividend }) => dividend ?? []);
   const from = dividends.reduce((first, { exDate }) => (exDate < first ? exDate : first), DIVIDENDS_SINCE);
-  return { dividends: dividends.filter(({ cash }) => cash > 0), from };
+  return { dividends: dividends.filter(({ cash }) => cash > 0), unreadable, from };
 }
 
 /** The fraction of new to old shares that a split factor means; null for an implausible factor. */

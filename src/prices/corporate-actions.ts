@@ -3,7 +3,7 @@ import type { Reader } from '../database/database.ts';
 import { type Dividend, dividendCoverage, storeDividends } from '../database/dividends.ts';
 import type { Split } from '../database/market.ts';
 import { type Coverage, symbolsWithAdjustedPrices } from '../database/prices.ts';
-import { splitSpans } from '../database/spans.ts';
+import { spanWithout, splitSpans } from '../database/spans.ts';
 import { storeSplitSpans } from '../database/splits.ts';
 import { writeInSteps } from '../database/write-in-steps.ts';
 import { type Steps, bySlices } from '../turns.ts';
@@ -86,17 +86,22 @@ export function isKnown({ symbols, from, to }: ActionQuery, spans: readonly Cove
   });
 }
 
-/** The period for each symbol whose actions could all be read. */
-function spansOf({ symbols, from, to }: ActionQuery, unreadable: ReadonlySet<string>, last: CalendarDate): Coverage[] {
+/** The period for each symbol, without the dates on which an action could not be read; none where such an action has no date. */
+function spansOf({ symbols, from, to }: ActionQuery, unreadable: readonly UnreadableAction[], last: CalendarDate): Coverage[] {
   const endDate = to < last ? to : last;
-  if (endDate < from) return [];
-  return symbols.filter((symbol) => !unreadable.has(symbol)).map((symbol) => ({ symbol, startDate: from, endDate }));
+  const ofSymbol = Map.groupBy(unreadable, ({ symbol }) => symbol);
+  return symbols.flatMap((symbol) => {
+    const dates = ofSymbol.get(symbol)?.map(({ date }) => date) ?? [];
+    return dates.includes(null) ? [] : spanWithout({ symbol, startDate: from, endDate }, dates.filter((date) => date !== null));
+  });
 }
+
+type UnreadableAction = Pick<ActionPage<unknown>['refused'][number], 'symbol' | 'date'>;
 
 interface Actions<Action> {
   actions: Action[];
-  /** Symbols with an action that cannot be read. */
-  unreadable: Set<string>;
+  /** Those that cannot be read. */
+  unreadable: UnreadableAction[];
 }
 
 /** All pages of a list; null where the provider does not return it, which the report says. An action that is on two pages counts once. */
@@ -105,7 +110,7 @@ async function readPages<Action>(
   kind: 'splits' | 'dividends',
   { ask, report }: { ask: (page: string | null) => Promise<ProviderResponse<ActionPage<Action>>>; report: DownloadReport },
 ): Promise<Actions<Action> | null> {
-  const list: Actions<Action> = { actions: [], unreadable: new Set() };
+  const list: Actions<Action> = { actions: [], unreadable: [] };
   const ids = new Set<string>();
   let page: string | null = null;
   for (let pages = 1; ; pages += 1) {
@@ -115,15 +120,16 @@ async function readPages<Action>(
       noteProblem(report, kind, response);
       return null;
     }
-    const { actions, refused, next } = response.value;
+    const { actions, refused, skipped, next } = response.value;
     const problem = whyEndless(response.value, { page, pages, ids });
     for (const { id, action } of actions) {
       if (id !== null && ids.has(id)) continue;
       if (id !== null) ids.add(id);
       list.actions.push(action);
     }
-    for (const { symbol, isUnreadable } of refused) if (isUnreadable) list.unreadable.add(symbol);
+    list.unreadable.push(...refused.filter(({ isUnreadable }) => isUnreadable));
     report.refusedActions.push(...refused);
+    report.skippedActions += skipped;
     if (next === null) return list;
     if (problem !== null) {
       report.unreadable.set(kind, problem);

@@ -211,7 +211,7 @@ async function download(
 async function keep(state: Progress, date: CalendarDate, { bars, refused, others }: MarketDay): Promise<'stored' | 'empty'> {
   const { database, provider, clock, wanted, report, supplied, empty } = state;
   const { source } = provider;
-  addTo(report.refusedBars, refused);
+  report.refusedBars.push(...refused);
   report.others += others;
   if (bars.length + refused.length + others === 0) {
     empty.add(date);

@@ -1,5 +1,6 @@
 import { type CalendarDate, addDays, dateOf, timestamp } from '../calendar.ts';
 import { dividendCoverage, storeDividends } from '../database/dividends.ts';
+import { spanWithout } from '../database/spans.ts';
 import { writeInSteps } from '../database/write-in-steps.ts';
 import { ServiceError } from '../domain.ts';
 import { isKnown } from './corporate-actions.ts';
@@ -42,7 +43,7 @@ export async function supplyDividends(
   const patience = createPatience({ maxLimitWaitMs: settings.maxRateLimitWaitMs, signal, ...(wait && { wait }) });
   const context = { ...first, database, clock, patience, signal, onProgress };
   const needed = symbolsWithoutDividends(context, request).slice(0, downloadsLeft ?? undefined);
-  const report = await downloadDividends(context, needed);
+  const report = await downloadDividends(context, needed, request);
   const warnings = [...downloadWarnings(report, null), ...waitWarnings(patience.waitedMs)];
   return { report, warnings, missing: symbolsWithoutDividends(context, request) };
 }
@@ -66,6 +67,7 @@ function symbolsWithoutDividends(
 async function downloadDividends(
   context: DownloadContext<SymbolProvider>,
   symbols: readonly string[],
+  asked: Pick<DividendRequest, 'from' | 'to'>,
 ): Promise<DownloadReport> {
   const { provider, patience, signal, onProgress, keyVariable } = context;
   const report: DownloadReport = { ...emptyReport('symbol', keyVariable), wanted: symbols.length };
@@ -78,6 +80,11 @@ async function downloadDividends(
     if (response.problem === undefined) {
       await store(context, symbol, response.value);
       report.downloaded.push(symbol);
+      const [inside, outside] = [true, false].map((isInside) =>
+        response.value.unreadable.filter(({ exDate }) => (asked.from <= exDate && exDate <= asked.to) === isInside),
+      );
+      report.refusedActions.push(...(inside ?? []).map(({ reason }) => ({ symbol, reason })));
+      report.skippedActions += outside?.length ?? 0;
     } else if (response.problem === 'unknown_symbol') report.unknown.push(symbol);
     else if (response.problem === 'unreadable' && unreadableInARow < MAX_UNREADABLE_IN_A_ROW)
       report.unreadable.set(symbol, response.message);
@@ -92,10 +99,11 @@ async function downloadDividends(
 async function store(
   { database, clock, provider }: DownloadContext<SymbolProvider>,
   symbol: string,
-  { dividends, from }: DividendHistory,
+  { dividends, unreadable, from }: DividendHistory,
 ): Promise<void> {
   const endDate = addDays(dateOf(clock()), -1);
-  const list = { dividends, spans: [{ symbol, startDate: from, endDate }], basis: 'as_paid' } as const;
+  const spans = spanWithout({ symbol, startDate: from, endDate }, unreadable.map(({ exDate }) => exDate));
+  const list = { dividends, spans, basis: 'as_paid' } as const;
   const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
   await writeInSteps(database, storeDividends(database, list, stamp));
 }

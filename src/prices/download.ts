@@ -5,7 +5,14 @@ import { datesOfOtherProviders } from '../database/market-days.ts';
 import { type Bar, addCoverage, countRevisions, replaceBars } from '../database/prices.ts';
 import { writeInSteps } from '../database/write-in-steps.ts';
 import type { Patience } from './patience.ts';
-import { COMPACT_BARS, type OutputSize, type PriceProvider, type ProviderResponse, type SymbolProvider } from './provider.ts';
+import {
+  COMPACT_BARS,
+  type OutputSize,
+  type PriceProvider,
+  type ProviderResponse,
+  type RefusedBar,
+  type SymbolProvider,
+} from './provider.ts';
 import { type DownloadReport, emptyReport } from './report.ts';
 
 /** After this many days a provider has certainly published a day; a bar still missing then will never come. */
@@ -67,7 +74,7 @@ export async function downloadPrices(
   return report;
 }
 
-type DailyResponse = ProviderResponse<{ bars: Bar[]; refused: number }>;
+type DailyResponse = ProviderResponse<{ bars: Bar[]; refused: RefusedBar[] }>;
 
 /** Null when no response available to this customer would help. */
 async function askFor(
@@ -77,7 +84,7 @@ async function askFor(
 ): Promise<{ response: DailyResponse; size: OutputSize } | null> {
   const ask = async (size: OutputSize) => ({
     size,
-    response: await patience.ask<{ bars: Bar[]; refused: number }>(() => provider.daily(symbol, size, signal)),
+    response: await patience.ask<{ bars: Bar[]; refused: RefusedBar[] }>(() => provider.daily(symbol, size, signal)),
   });
   const compactStart = compactReach(dateOf(clock()));
   if (first >= compactStart) return ask('compact');
@@ -99,12 +106,12 @@ function compactReach(today: CalendarDate): CalendarDate {
 /** Stores the bars of a symbol and what they cover. Resolves to the date of the last bar before today. */
 async function store(
   { database, clock, provider }: DownloadContext,
-  { symbol, first, bars, refused, size }: SymbolNeed & { bars: Bar[]; refused: number; size: OutputSize },
+  { symbol, first, bars, refused, size }: SymbolNeed & { bars: Bar[]; refused: RefusedBar[]; size: OutputSize },
   report: DownloadReport,
 ): Promise<CalendarDate | undefined> {
   const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
   const today = dateOf(clock());
-  if (refused > 0) report.refusedBars.set(symbol, refused);
+  report.refusedBars.push(...refused);
   const others = datesOfOtherProviders(database, symbol, provider.source);
   const own = bars.filter(({ date }) => !others.has(date));
   report.syntheticReplaced.push(...(await writeInSteps(database, replaceBars(database, own, stamp))));
@@ -112,7 +119,7 @@ async function store(
   if (revisions > 0) report.revisions.set(symbol, revisions);
   report.downloaded.push(symbol);
   // The whole history, or fewer bars than requested, leaves nothing unknown before its first bar.
-  const isWhole = size === 'full' || bars.length + refused < COMPACT_BARS;
+  const isWhole = size === 'full' || bars.length + refused.length < COMPACT_BARS;
   const firstBar = bars[0]?.date ?? first;
   const startDate = isWhole && first < firstBar ? first : firstBar;
   const lastBar = bars.findLast(({ date }) => date < today)?.date;

@@ -2,6 +2,7 @@ import { type CalendarDate, addDays, timestamp } from '../calendar.ts';
 import type { CommandDatabase, Database } from '../database/database.ts';
 import { type Dividend, storeDividends } from '../database/dividends.ts';
 import type { Coverage } from '../database/prices.ts';
+import { spanWithout } from '../database/spans.ts';
 import { ServiceError } from '../domain.ts';
 import type { Defect } from './formats/bar.ts';
 import { type DividendFile, MAX_CASH } from './formats/dividends.ts';
@@ -25,6 +26,8 @@ export interface DividendSummary {
   lastDate: CalendarDate | null;
   /** Symbols that are not known to be complete, because rows that were refused may have named further dividends. */
   incomplete: number;
+  /** Ex-dates of rows that were refused, within the known dates of a symbol, as `AAPL 2024-05-10`. */
+  unknown: string[];
   /** How many rows were refused, by reason. */
   refused: Map<string, number>;
 }
@@ -34,15 +37,17 @@ type Payments = Map<CalendarDate, number>;
 
 interface Collected {
   symbols: Map<string, Payments>;
-  /** Symbols with a refused row; null once a row was refused whose symbol cannot be read. */
+  /** Symbols with a refused row whose ex-date cannot be read; null once a row was refused whose symbol cannot be read. */
   doubtful: Set<string> | null;
+  /** The ex-dates of the other refused rows, by symbol. */
+  unknown: Map<string, Set<CalendarDate>>;
   refused: Map<string, number>;
 }
 
 /**
  * Imports the dividends of one file. Several of one ex-date add up. The file replaces what was stored of a symbol from its
- * first to its last ex-date, and they are known there afterwards, up to yesterday; where a row of a symbol was refused, its
- * other dividends are only added.
+ * first to its last ex-date, and they are known there afterwards, up to yesterday; a row that was refused leaves its ex-date
+ * unknown, or where that cannot be read all of its symbol, whose other dividends are then only added.
  */
 export async function importDividends(
   database: CommandDatabase,
@@ -64,7 +69,7 @@ function* storeBySymbol(
 ): Generator<null> {
   for (const [symbol, payments] of collected.symbols) {
     const dividends = dividendsOf(symbol, payments);
-    const spans = isDoubtful(symbol, collected) ? [] : spanOf(symbol, payments, options.today);
+    const spans = spansOf(symbol, payments, { collected, today: options.today });
     const stamp = { source, recordedAt: timestamp(options.clock()) };
     result.changed += yield* storeDividends(database, { basis: BASIS, dividends, spans }, stamp);
     yield null;
@@ -72,10 +77,10 @@ function* storeBySymbol(
 }
 
 async function collect(file: DividendFile, options: ImportOptions): Promise<Collected> {
-  const collected: Collected = { symbols: new Map(), doubtful: new Set(), refused: new Map() };
+  const collected: Collected = { symbols: new Map(), doubtful: new Set(), unknown: new Map(), refused: new Map() };
   let dividends = 0;
   for await (const rows of file.rows) {
-    for (const { line, symbol, dividend, defect } of rows) {
+    for (const { line, symbol, exDate, dividend, defect } of rows) {
       const problem = defect ?? add(collected.symbols, dividend);
       if (problem === null) {
         dividends += 1;
@@ -83,7 +88,8 @@ async function collect(file: DividendFile, options: ImportOptions): Promise<Coll
       }
       countDefect(collected.refused, { line, defect: problem }, options);
       if (symbol === null) collected.doubtful = null;
-      else collected.doubtful?.add(symbol);
+      else if (exDate === null) collected.doubtful?.add(symbol);
+      else collected.unknown.set(symbol, (collected.unknown.get(symbol) ?? new Set()).add(exDate));
     }
     if (dividends > MAX_DIVIDENDS)
       throw new ServiceError('invalid_file', `it has more than ${MAX_DIVIDENDS} dividends: split it by symbols`);
@@ -106,19 +112,29 @@ function dividendsOf(symbol: string, payments: Payments): Dividend[] {
   return [...payments].flatMap(([exDate, cash]) => (cash > 0 ? [{ symbol, exDate, cash }] : []));
 }
 
-function spanOf(symbol: string, payments: Payments, today: CalendarDate): Coverage[] {
+function spansOf(symbol: string, payments: Payments, { collected, today }: { collected: Collected; today: CalendarDate }): Coverage[] {
+  if (isDoubtful(symbol, collected)) return [];
   const exDates = [...payments.keys()].sort();
   const [startDate, last] = [exDates[0], exDates.at(-1)];
   const yesterday = addDays(today, -1);
   if (startDate === undefined || last === undefined || startDate > yesterday) return [];
-  return [{ symbol, startDate, endDate: last < yesterday ? last : yesterday }];
+  const endDate = last < yesterday ? last : yesterday;
+  return spanWithout({ symbol, startDate, endDate }, collected.unknown.get(symbol) ?? []);
 }
 
-function isDoubtful(symbol: string, { doubtful }: Collected): boolean {
+/** The ex-dates of refused rows within the span that a symbol has. */
+function unknownWithin(symbol: string, payments: Payments, { unknown }: Collected): string[] {
+  const exDates = [...payments.keys()].sort();
+  const [first, last] = [exDates[0] ?? '', exDates.at(-1) ?? ''];
+  return [...(unknown.get(symbol) ?? [])].filter((date) => first <= date && date <= last).sort().map((date) => `${symbol} ${date}`);
+}
+
+function isDoubtful(symbol: string, { doubtful }: Pick<Collected, 'doubtful'>): boolean {
   return doubtful === null || doubtful.has(symbol);
 }
 
-function summarise({ format }: DividendFile, { symbols, refused, ...rest }: Collected, changed: number): DividendSummary {
+function summarise({ format }: DividendFile, collected: Collected, changed: number): DividendSummary {
+  const { symbols, refused } = collected;
   const exDates = [...symbols.values()].flatMap((payments) => [...payments.keys()]);
   exDates.sort();
   return {
@@ -129,7 +145,8 @@ function summarise({ format }: DividendFile, { symbols, refused, ...rest }: Coll
     changed,
     firstDate: exDates[0] ?? null,
     lastDate: exDates.at(-1) ?? null,
-    incomplete: [...symbols.keys()].filter((symbol) => isDoubtful(symbol, { symbols, refused, ...rest })).length,
+    incomplete: [...symbols.keys()].filter((symbol) => isDoubtful(symbol, collected)).length,
+    unknown: [...symbols].flatMap(([symbol, payments]) => unknownWithin(symbol, payments, collected)),
     refused,
   };
 }

@@ -5,7 +5,7 @@ import { type ContradictedSplit, contradictedSplits } from '../database/splits.t
 import { type StagedRow, type Staging, createStaging } from '../database/staging.ts';
 import { ServiceError } from '../domain.ts';
 import { type Taken, meaningOfFile, nightsIn, problemOf } from './file-meaning.ts';
-import type { PriceFile, Row } from './formats/bar.ts';
+import type { PriceFile, Row, Unknown } from './formats/bar.ts';
 import { type ImportOptions, countDefect } from './import-options.ts';
 import { type Stored, storeStaged } from './store-staged.ts';
 
@@ -31,12 +31,21 @@ export async function importRows(database: CommandDatabase, file: PriceFile, opt
   try {
     const refused = new Map<string, number>();
     const refuse: Refuse = (line, defect, rows = 1) => countDefect(refused, { line, defect, rows }, options);
-    for await (const rows of file.rows) for (const row of rows) stageRow(staging, row, refuse);
+    const unknown = new Map<string, Unknown[]>();
+    let rowsThatSay = 0;
+    for await (const rows of file.rows)
+      for (const row of rows) {
+        stageRow(staging, row, refuse);
+        if (row.defect === undefined || row.leaves === undefined) continue;
+        rowsThatSay += 1;
+        const { symbol, dividendsOn, splitsOn } = row.leaves;
+        if (dividendsOn ?? splitsOn) unknown.set(symbol, [...(unknown.get(symbol) ?? []), row.leaves]);
+      }
     staging.sort();
     refuseConflicts(file, staging, refuse);
-    const isWhole = refused.size === 0;
+    const isWhole = [...refused.values()].reduce((sum, rows) => sum + rows, 0) === rowsThatSay;
     const taken = refuseSymbols(database, staging, { file, options, refuse });
-    const stored = await storeStaged(database, staging, { source: taken.source, isWhole, options });
+    const stored = await storeStaged(database, staging, { source: taken.source, isWhole, unknown, options });
     const contradicted = contradictedSplits(database, stored.symbols);
     return { kind: 'prices', format: file.format, taken, ...stored, contradicted, refused };
   } finally {

@@ -31,11 +31,19 @@ export async function importFile(
     const batches = readLines(path);
     const tracked = track(batches, (bytesRead) => options.onProgress?.({ bytesRead, totalBytes }));
     const file = await detect(tracked, { path, today });
-    if (file.kind === 'dividends') return await importDividends(database, file, { ...options, today });
-    return await importRows(database, file, { ...options, today });
+    if (file.kind === 'dividends') return refuseEmpty(await importDividends(database, file, { ...options, today }), 'it has no dividends');
+    const whenEmpty = file.header === undefined ? 'it has no bars' : 'it has a header and no rows';
+    return refuseEmpty(await importRows(database, file, { ...options, today }), whenEmpty);
   } catch (error) {
     throw new ServiceError('invalid_file', `Cannot import ${path}: ${messageOf(error)}`, { cause: error });
   }
+}
+
+/** A file without any row, not even one that was refused, is none of prices or dividends. */
+function refuseEmpty(summary: ImportSummary, reason: string): ImportSummary {
+  const imported = summary.kind === 'prices' ? summary.bars : summary.symbols;
+  if (imported === 0 && summary.refused.size === 0) throw new ServiceError('invalid_file', reason);
+  return summary;
 }
 
 async function detect(

@@ -1,12 +1,12 @@
-import { type CalendarDate, isCalendarDate } from '../calendar.ts';
+import { type CalendarDate, isCalendarDate, isTooEarly } from '../calendar.ts';
 import type { Dividend } from '../database/dividends.ts';
 import type { Split } from '../database/market.ts';
 import type { Bar } from '../database/prices.ts';
 import { type Json, asArray, asObject } from '../json.ts';
 import { quote } from '../text.ts';
-import { cashOf, ratioOf } from './action-amounts.ts';
-import { type RawBar, checkBar } from './formats/bar.ts';
-import type { ActionPage, ActionQuery, MarketDay } from './provider.ts';
+import { cashOf, ratioOf, whatIsUnknown } from './action-amounts.ts';
+import { type RawBar, checkBar, inWords } from './formats/bar.ts';
+import type { ActionPage, ActionQuery, MarketDay, RefusedBar } from './provider.ts';
 
 /** The rows of Massive's responses. Tickers are case-sensitive there (`BACpB` is a preferred share), symbols here are not. */
 
@@ -46,7 +46,7 @@ export function readMarketDay(
     throw new Error('prices that are adjusted for splits, although adjusted=false was requested');
   const wanted = symbolsByTicker(symbols);
   const bars = new Map<string, Bar>();
-  const refused = new Set<string>();
+  const refused = new Map<string, RefusedBar>();
   let others = 0;
   for (const value of rows) {
     const row = asObject(value);
@@ -55,15 +55,15 @@ export function readMarketDay(
     if (row === undefined || named === undefined) others += 1;
     else
       for (const symbol of named) {
-        const { bar } = checkBar(rawBar(row, { symbol, date }), today);
-        if (bar === undefined) refused.add(symbol);
+        const { bar, defect } = checkBar(rawBar(row, { symbol, date }), today);
+        if (defect !== undefined) refused.set(symbol, { symbol, reason: inWords(defect) });
         else if (!bars.has(symbol)) bars.set(symbol, bar);
       }
   }
   const whole = [...bars.values()];
   return {
     bars: date <= closedThrough ? whole : whole.map((bar) => ({ ...bar, high: null, low: null, close: null, volume: null })),
-    refused: [...refused].filter((symbol) => !bars.has(symbol)),
+    refused: [...refused.values()].filter(({ symbol }) => !bars.has(symbol)),
     others,
   };
 }
@@ -84,7 +84,7 @@ export function readSplits(body: Json, query: ActionQuery): Page<Split> {
   return readActions(body, query, (row, symbol) => {
     const { execution_date: date } = row;
     const ratio = ratioOf(text(row['split_to']) ?? '', text(row['split_from']) ?? '');
-    if (!isCalendarDate(date) || ratio === null) return unreadable('split', row);
+    if (!isCalendarDate(date) || ratio === null) return unreadable('split', row, date);
     return { symbol, date, ...ratio };
   });
 }
@@ -94,17 +94,22 @@ export function readDividends(body: Json, query: ActionQuery): Page<Dividend> {
   return readActions(body, query, (row, symbol) => {
     const { ex_dividend_date: exDate, currency } = row;
     if (typeof currency === 'string' && currency.toUpperCase() !== 'USD')
-      return { reason: `a dividend in ${quote(currency, 10)}`, isUnreadable: false };
+      return { date: dateIn(exDate), reason: `a dividend in ${quote(currency, 10)}`, isUnreadable: false };
     const cash = cashOf(text(row['cash_amount']) ?? '');
-    if (!isCalendarDate(exDate) || cash === null) return unreadable('dividend', row);
+    if (!isCalendarDate(exDate) || cash === null) return unreadable('dividend', row, exDate);
     return { symbol, exDate, cash };
   });
 }
 
 type Refused = Omit<ActionPage<unknown>['refused'][number], 'symbol'>;
 
-function unreadable(noun: string, row: Json): Refused {
-  return { reason: `a ${noun} that cannot be read: ${quote(JSON.stringify(row))}`, isUnreadable: true };
+function unreadable(noun: string, row: Json, dateOfRow: unknown): Refused {
+  const date = dateIn(dateOfRow);
+  return { date, reason: `${whatIsUnknown(noun, date)}: ${quote(JSON.stringify(row))}`, isUnreadable: true };
+}
+
+function dateIn(value: unknown): CalendarDate | null {
+  return isCalendarDate(value) || isTooEarly(value) ? value as CalendarDate : null;
 }
 
 /** The rows of the symbols within the dates asked for; `read` returns an action, or why there is none. */
@@ -115,14 +120,17 @@ function readActions<Action extends Split | Dividend>(
 ): Page<Action> {
   const wanted = symbolsByTicker(symbols);
   const rows = resultsIn(body);
-  const page: Page<Action> = { actions: [], refused: [], isEmpty: rows.length === 0 };
+  const page: Page<Action> = { actions: [], refused: [], skipped: 0, isEmpty: rows.length === 0 };
   for (const value of rows) {
     const row = asObject(value);
     const ticker = row?.['ticker'];
     for (const symbol of (row && typeof ticker === 'string' && wanted.get(ticker)) || []) {
       const action = read(row as Json, symbol);
-      if ('reason' in action) page.refused.push({ symbol, ...action });
-      else if (isWithin('exDate' in action ? action.exDate : action.date, { from, to }))
+      const date = 'exDate' in action ? action.exDate : action.date;
+      if (date !== null && !isWithin(date, { from, to })) {
+        if ('reason' in action && action.isUnreadable) page.skipped += 1;
+      } else if ('reason' in action) page.refused.push({ symbol, ...action });
+      else
         page.actions.push({ id: typeof row?.['id'] === 'string' ? row['id'] : null, action });
     }
   }

@@ -33,16 +33,22 @@ export type ProviderResponse<Value> =
 export type OutputSize = 'compact' | 'full';
 export const COMPACT_BARS = 100;
 
+/** A bar that is not plausible, and why. */
+export interface RefusedBar {
+  symbol: string;
+  reason: string;
+}
+
 /** One request supplies one symbol. Each method makes one request and throws nothing for what a provider returns. */
 export interface SymbolProvider {
   by: 'symbol';
   source: PriceSource;
-  /** The bars, oldest first, and how many of the response's were implausible. */
+  /** The bars, oldest first, and those of the response that were implausible. */
   daily(
     symbol: string,
     size: OutputSize,
     signal: AbortSignal,
-  ): Promise<ProviderResponse<{ bars: Bar[]; refused: number }>>;
+  ): Promise<ProviderResponse<{ bars: Bar[]; refused: RefusedBar[] }>>;
   splits(symbol: string, signal: AbortSignal): Promise<ProviderResponse<Split[]>>;
   dividends(symbol: string, signal: AbortSignal): Promise<ProviderResponse<DividendHistory>>;
 }
@@ -51,6 +57,8 @@ export interface SymbolProvider {
 export interface DividendHistory {
   /** With cash per share as it was paid then, in any order. */
   dividends: Dividend[];
+  /** Ex-dates on which it is open what was paid. */
+  unreadable: { exDate: CalendarDate; reason: string }[];
   /** The first date from which they are all of them. */
   from: CalendarDate;
 }
@@ -59,8 +67,8 @@ export interface DividendHistory {
 export interface MarketDay {
   /** At most one per symbol. */
   bars: Bar[];
-  /** The symbols with an implausible bar. */
-  refused: string[];
+  /** The symbols whose only bar is implausible. */
+  refused: RefusedBar[];
   /** Bars of symbols that were not asked for. */
   others: number;
 }
@@ -76,8 +84,13 @@ export interface ActionQuery {
 export interface ActionPage<Action> {
   /** Each with the provider's identifier, where it has one: the same action may be on two pages. */
   actions: { id: string | null; action: Action }[];
-  /** Those that cannot be used; `unreadable` ones leave it open what the symbol paid or how it split. */
-  refused: { symbol: string; reason: string; isUnreadable: boolean }[];
+  /**
+   * Those that cannot be used; unreadable ones leave it open what the symbol paid or how it split on their date, or without one on
+   * every date.
+   */
+  refused: { symbol: string; date: CalendarDate | null; reason: string; isUnreadable: boolean }[];
+  /** How many others cannot be read, outside the dates asked for. */
+  skipped: number;
   /** Whether it has no row at all, of any symbol. */
   isEmpty: boolean;
   /** Where the next page is; null on the last. */

@@ -1,5 +1,5 @@
 import type { CalendarDate } from '../calendar.ts';
-import type { Problem } from './provider.ts';
+import type { Problem, RefusedBar } from './provider.ts';
 
 /** What the downloads from one provider came to. */
 export interface DownloadReport {
@@ -20,8 +20,8 @@ export interface DownloadReport {
   isFullRefused: boolean;
   /** Bars that differ from those stored, by symbol. */
   revisions: Map<string, number>;
-  /** Implausible bars, which were not stored, by symbol. */
-  refusedBars: Map<string, number>;
+  /** Implausible bars, which were not stored. */
+  refusedBars: RefusedBar[];
   /** Bars of symbols that were not asked for. */
   others: number;
   /** Symbols whose synthetic prices were replaced. */
@@ -34,6 +34,8 @@ export interface DownloadReport {
   withoutActions: Map<'splits' | 'dividends', string>;
   /** Splits and dividends that cannot be used, with the reason. */
   refusedActions: { symbol: string; reason: string }[];
+  /** How many others cannot be read, outside the dates asked for. */
+  skippedActions: number;
   /** The trading days before a date: how many are wanted, and how many have prices. Null where nothing was asked for them. */
   history: { before: CalendarDate; wanted: number; found: number } | null;
 }
@@ -49,13 +51,14 @@ export function emptyReport(unit: DownloadReport['unit'], keyVariable: string): 
     unreadable: new Map(),
     isFullRefused: false,
     revisions: new Map(),
-    refusedBars: new Map(),
+    refusedBars: [],
     others: 0,
     syntheticReplaced: [],
     beyond: { dates: [], message: '' },
     unpublished: [],
     withoutActions: new Map(),
     refusedActions: [],
+    skippedActions: 0,
     history: null,
   };
 }

@@ -4,9 +4,11 @@ import type { CommandDatabase, Database } from '../database/database.ts';
 import { type Dividend, storeDividends } from '../database/dividends.ts';
 import type { Split } from '../database/market.ts';
 import { type PriceSource, addCoverage, dropSyntheticPrices, storeBars } from '../database/prices.ts';
+import { spanWithout } from '../database/spans.ts';
 import { storeSplitSpans } from '../database/splits.ts';
 import type { StagedRow, Staging } from '../database/staging.ts';
 import { atOnce } from '../turns.ts';
+import type { Unknown } from './formats/bar.ts';
 import { type ImportOptions, ROWS_PER_STEP } from './import-options.ts';
 import { createImportTurns } from './import-turns.ts';
 
@@ -32,8 +34,10 @@ export interface Stored {
 
 interface StoreOptions {
   source: PriceSource;
-  /** Whether no row was refused, which may have named a dividend or a split. */
+  /** Whether no row was refused that may have named any dividend or split. */
   isWhole: boolean;
+  /** What is unknown because of the rows that were refused, by symbol. */
+  unknown: ReadonlyMap<string, readonly Unknown[]>;
   options: ImportOptions & { today: CalendarDate };
 }
 
@@ -122,7 +126,7 @@ function note(told: Told, { symbol, date, high, low, close, dividend, numerator,
 function* storeTold(
   database: Database,
   { symbol, told }: { symbol: string; told: Told },
-  { source, isWhole, options, progress }: SymbolOptions,
+  { source, isWhole, unknown, options, progress }: SymbolOptions,
 ): Generator<null> {
   const recordedAt = timestamp(options.clock());
   const yesterday = addDays(options.today, -1);
@@ -134,12 +138,15 @@ function* storeTold(
   yield null;
   const stamp = { source: ACTIONS_SOURCE, recordedAt };
   const { dividends, splits, gaps, firstDate, lastDate } = told;
-  const spansUnless = (hasGaps: boolean) => (isWhole && !hasGaps ? spanOf(firstDate, lastDate) : []);
+  const spansOf = (hasGaps: boolean, on: 'dividendsOn' | 'splitsOn') => {
+    const dates = unknown.get(symbol)?.flatMap((row) => row[on] ?? []) ?? [];
+    return isWhole && !hasGaps ? spanOf(firstDate, lastDate).flatMap((span) => spanWithout(span, dates)) : [];
+  };
   progress.splits += splits.length;
-  yield* storeSplitSpans(database, { splits, spans: spansUnless(gaps.splits), knownThrough: yesterday }, stamp);
+  yield* storeSplitSpans(database, { splits, spans: spansOf(gaps.splits, 'splitsOn'), knownThrough: yesterday }, stamp);
   progress.dividends += dividends.length;
   // A dividend is in the shares of the prices beside it.
   const basis = meaningOf(source) === 'raw' ? 'as_paid' : 'split_adjusted';
-  yield* storeDividends(database, { dividends, spans: spansUnless(gaps.dividends), basis }, stamp);
+  yield* storeDividends(database, { dividends, spans: spansOf(gaps.dividends, 'dividendsOn'), basis }, stamp);
   yield null;
 }

@@ -18,7 +18,7 @@ const WHEN_TO_TRY_AGAIN: Partial<Record<Problem, string>> = {
 /** The beginning of the warning about dates that may still be published; the command line knows it by these words. */
 export const NOT_OUT_YET = 'The price provider does not have all prices yet of';
 
-/** Splits and dividends that one warning names. */
+/** Splits and dividends, and symbols with implausible bars, that one warning names. */
 const MAX_NAMED_ACTIONS = 5;
 
 /** Symbols that cannot be traded on some of the available dates, because their prices are unknown. */
@@ -71,7 +71,8 @@ function historyWarning({ before, wanted, found }: NonNullable<DownloadReport['h
 }
 
 /** What was wrong or new in the provider's responses. */
-function contentWarnings({ unreadable, revisions, refusedBars, refusedActions, syntheticReplaced }: DownloadReport): string[] {
+function contentWarnings(report: DownloadReport): string[] {
+  const { unreadable, revisions, refusedBars, refusedActions, skippedActions, syntheticReplaced } = report;
   const sum = (counts: Map<string, number>) => [...counts.values()].reduce((total, number) => total + number, 0);
   const symbolsOf = (counts: ReadonlyMap<string, unknown>) => list([...counts.keys()].sort());
   const [firstUnreadable] = unreadable.values();
@@ -80,14 +81,15 @@ function contentWarnings({ unreadable, revisions, refusedBars, refusedActions, s
       ? [`The price provider's responses for ${symbolsOf(unreadable)} could not be used: ${firstUnreadable}`]
       : []),
     ...(revisions.size > 0 ? [revisionWarning(sum(revisions), symbolsOf(revisions))] : []),
-    ...(refusedBars.size > 0
-      ? [`${count(sum(refusedBars), 'bar')} were not plausible and not stored: ${symbolsOf(refusedBars)}`]
-      : []),
+    ...(refusedBars.length > 0 ? [refusedBarsWarning(refusedBars)] : []),
     ...(refusedActions.length > 0
       ? [
           `${refusedActions.length} of the provider's splits and dividends could not be used: ` +
             list(refusedActions.map(({ symbol, reason }) => `${symbol} (${reason})`), { most: MAX_NAMED_ACTIONS }),
         ]
+      : []),
+    ...(skippedActions > 0
+      ? [`${skippedActions} of the provider's splits and dividends, outside the dates asked for, cannot be read and were skipped`]
       : []),
     ...(syntheticReplaced.length > 0
       ? [
@@ -95,6 +97,13 @@ function contentWarnings({ unreadable, revisions, refusedBars, refusedActions, s
         ]
       : []),
   ];
+}
+
+/** Names each symbol, with the reason of its first bar. */
+function refusedBarsWarning(refusedBars: DownloadReport['refusedBars']): string {
+  const reasons = new Map(refusedBars.toReversed().map(({ symbol, reason }) => [symbol, reason]));
+  const named = list([...reasons].sort().map(([symbol, reason]) => `${symbol} (${reason})`), { most: MAX_NAMED_ACTIONS });
+  return `${count(refusedBars.length, 'bar')} ${refusedBars.length === 1 ? 'was' : 'were'} not plausible and not stored: ${named}`;
 }
 
 function revisionWarning(bars: number, symbols: string): string {

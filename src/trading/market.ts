@@ -14,7 +14,7 @@ import {
 } from '../database/market.ts';
 import type { Bar } from '../database/prices.ts';
 import { ServiceError } from '../domain.ts';
-import { type Money, fromDollars, money, reported, toDollars, unitsIn } from '../money.ts';
+import { type Money, money, priceIn, priceUnitsIn, reported, toDollars } from '../money.ts';
 
 /** A symbol on the morning of the session date, in exact money; prices are adjusted for splits up to that date. */
 export interface Quote {
@@ -88,7 +88,7 @@ export function closingMark(reader: Reader, date: CalendarDate, symbol: string):
 /** The same for reports, which nothing is too large for. */
 export function closingPrice(reader: Reader, date: CalendarDate, symbol: string): Mark | null {
   const bar = closingBar(reader, date, symbol);
-  if (bar) return { price: fromDollars(bar.close ?? bar.open), date };
+  if (bar) return { price: priceIn(bar.close ?? bar.open), date };
   const [quote] = loadQuotes(reader, date, [symbol]).values();
   return earlierPrice(reader, date, { symbol, quote });
 }
@@ -103,7 +103,7 @@ function earlierPrice(
   const bar = lastBarBefore(reader, date, symbol);
   if (!bar) return null;
   const splits = splitsBetween(reader, [symbol], { after: bar.date, upTo: date });
-  return { price: reported(unitsIn((bar.close ?? bar.open) / ratioOf(splits, bar.date))), date: bar.date };
+  return { price: reported(priceUnitsIn((bar.close ?? bar.open) / ratioOf(splits, bar.date))), date: bar.date };
 }
 
 function counted(symbol: string, date: CalendarDate, mark: Mark | null): Mark | null {
@@ -123,9 +123,9 @@ function loadQuotes(reader: Reader, date: CalendarDate, symbols: readonly string
         splits.filter((split) => split.symbol === symbol),
         previousDate ?? date,
       );
-      const close = previousClose === null ? null : unitsIn(previousClose / ratio);
+      const close = previousClose === null ? null : priceUnitsIn(previousClose / ratio);
       const isCounted = close !== null && Number.isSafeInteger(close);
-      return [symbol, { open: open === null ? null : fromDollars(open), previousDate, previousClose: isCounted ? money(close) : null }];
+      return [symbol, { open: open === null ? null : priceIn(open), previousDate, previousClose: isCounted ? money(close) : null }];
     }),
   );
 }
@@ -140,7 +140,7 @@ function ratioOf(splits: readonly Split[], after: CalendarDate): number {
 
 function adjustForSplits(bar: MarketBar, ratio: number): Bar {
   const { symbol, date, open, high, low, close, volume } = bar;
-  const adjusted = (dollars: number) => toDollars(reported(unitsIn(dollars / ratio)));
+  const adjusted = (dollars: number) => toDollars(reported(priceUnitsIn(dollars / ratio)));
   const orNull = (dollars: number | null) => (dollars === null ? null : adjusted(dollars));
   return {
     symbol,

@@ -1,7 +1,7 @@
 import type { CalendarDate } from '../calendar.ts';
 import type { KnownDividend } from '../database/evidence.ts';
 import type { Split } from '../database/market.ts';
-import { type Money, money } from '../money.ts';
+import { LEAST_PRICE, type Money, money } from '../money.ts';
 import { dividendOn, payDividend } from './dividends.ts';
 import type { Market } from './market.ts';
 import { type Action, type Portfolio, applySplit, quantityOf } from './portfolio.ts';
@@ -64,7 +64,12 @@ function splitAction(before: Portfolio, split: Split, { splits, market }: { spli
   const { symbol, numerator, denominator } = split;
   const later = splits.slice(splits.indexOf(split) + 1).filter((other) => other.symbol === symbol);
   const ratio = later.reduce((product, other) => product * (other.numerator / other.denominator), 1);
-  const price = money(Math.round(market.mark(symbol) * ratio));
+  const price = inEarlierShares(market.mark(symbol), ratio);
   const { portfolio, added } = applySplit(before, { symbol, numerator, denominator, price });
   return { actionType: 'split', symbol, amount: added, price, portfolio };
+}
+
+/** A price in the shares of before later splits, which make `ratio` shares of one. */
+export function inEarlierShares(price: Money, ratio: number): Money {
+  return money(Math.round(price * ratio) || LEAST_PRICE);
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { auditOf, createBooks, fourDays } from '../support/books.ts';
+import { auditOf, createBooks, fourDays, replayOf } from '../support/books.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { undone } from '../support/tables.ts';
 
@@ -331,4 +331,27 @@ test('a note is what the last call that was not refused wrote', async () => {
   assert.deepEqual((await auditOf(database)).problems, []);
   database.statement(`UPDATE trading_sessions SET note = 'one'`).run();
   assert.deepEqual((await auditOf(database)).problems, ['model-a 2025-01-03: its note is not what it wrote last']);
+});
+
+test('a price that splits make smaller than the unit of money is the unit in the ledger, its audit and its replay', async () => {
+  const books = createBooks();
+  const { database } = books;
+  books.setBar('ORLY', '2025-01-03', { open: 1, close: 1 });
+  books.setBar('ORLY', '2025-01-08', { open: 0.5, close: 0.5 });
+  books.setBar('AAPL', '2025-01-03', { open: 0.002, close: 0.002 });
+  books.setSplit('ORLY', '2025-01-06', 1, 2);
+  books.setSplit('ORLY', '2025-01-07', 1, 100_000);
+  books.setSplit('AAPL', '2025-01-07', 100, 1);
+  books.wait(3600);
+  await books.day('2025-01-03', [['buy', 'ORLY', 7], ['buy', 'AAPL', 1]]);
+  await books.day('2025-01-08');
+  assert.deepEqual(
+    ledgerOf(database, 'model-a').slice(2, 5),
+    ledger(`
+      2025-01-08 split ORLY -4 0.0001 => 9992.9981 9994.4982 -5.5018 AAPL:1 ORLY:3
+      2025-01-08 split AAPL 99 0.0001 => 9992.9981 9994.5081 -5.4919 AAPL:100 ORLY:3
+      2025-01-08 split ORLY -3 0.5    => 9992.9981 9993.0081 -6.9919 AAPL:100`),
+  );
+  assert.deepEqual(await auditOf(database), { problems: [], unverifiable: [], stale: [] });
+  assert.equal((await replayOf(database)).same, '2 of 2');
 });

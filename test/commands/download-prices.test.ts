@@ -96,6 +96,28 @@ test('--dividends downloads dividends and no prices, and nothing the second time
   assert.deepEqual(rowsAsText(database, 'SELECT symbol FROM price_data'), []);
 });
 
+test('--dividends: one row without an amount leaves only its date unknown, and is counted where its date was not asked for', async (t) => {
+  const { run, cwd } = await install(t, { dividends: `AAPL ${PAID} None\nAAPL 1999-12-01 None\nMSFT 1999-12-01 None\nMSFT ${PAID} 0.83` });
+  const { stdout, code } = await run([...RANGE, '--dividends']);
+  assert.equal(code, 1);
+  assert.equal(
+    stdout,
+    [
+      'Downloaded the dividends of 3 of 3 symbols.',
+      `1 of the provider's splits and dividends could not be used: AAPL (a dividend that cannot be read, so only ${PAID} is unknown: no amount)`,
+      "2 of the provider's splits and dividends, outside the dates asked for, cannot be read and were skipped",
+      `Dividends of 2 of 3 symbols ${KNOWN}; still unknown on some of these dates: AAPL`,
+      '',
+    ].join('\n'),
+  );
+  const database = openDatabase(join(cwd, 'data', 'jobs.db'));
+  t.after(() => database.close());
+  assert.deepEqual(rowsAsText(database, `SELECT start_date, end_date < '${PAID}' FROM dividend_coverage WHERE symbol = 'AAPL'`), [
+    '2000-01-01 1',
+    `${addDays(PAID, 1)} 0`,
+  ]);
+});
+
 test('--dividends up to today needs what is known through yesterday', async (t) => {
   const { server, run } = await install(t, { dividends });
   const toToday = ['--from', WEEK[0] as string, '--to', TODAY, '--symbols', 'AAPL', '--dividends'];

@@ -41,6 +41,7 @@ const released: [file: string, sha256: string][] = [
   ['021-compared-by-morning.ts', '39915f4341502bd7872a00dd7cd2068bd37f77c837a5665af2412d0fa3d323ff'],
   ['022-figure-settings.ts', 'b653a4165b354f9a32f31b52e61fd50c9a6166f7255e0e3d038b1d52825f39a3'],
   ['023-files-by-meaning.ts', '379985008c03ea634de58e5729d05b9f7315b1cd0751441a489b3572da42fde1'],
+  ['024-prices-from-the-unit.ts', '29ee3d6ec5c3bf2e3070e6cfd3461bc8e90e7a35aee5d3427a2b2dd35e59adf1'],
 ];
 
 test('a released migration is never edited; a change of the schema is a new migration', () => {
@@ -84,6 +85,7 @@ for (const [place, list] of words) {
 }
 
 const DIVIDENDS = 15;
+const PRICES_FROM_THE_UNIT = 24;
 const OPENINGS = 19;
 const DURATION = `round(unixepoch(completed_at, ''subsec'') - unixepoch(started_at, ''subsec''), 3)`;
 
@@ -160,6 +162,26 @@ test('migrating to openings copies no session, and tells the mode of older jobs 
   const modeOf = Object.fromEntries(modes.map((row) => [row['job_id'], row['deployment_mode']]));
   assert.deepEqual(modeOf, { j: null, k: null, ...kinds });
   other.exec(opening);
+  assert.deepEqual({ ...database.statement('PRAGMA integrity_check').get() }, { integrity_check: 'ok' });
+  database.close();
+  other.close();
+});
+
+test('migrating to prices of at least the unit of money takes smaller ones for unknown, and keeps what they were', (t) => {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  const other = versionSix(path);
+  migrateTo(other, PRICES_FROM_THE_UNIT - 1);
+  const insert = other.prepare('INSERT INTO price_data (symbol, date, open, high, low, close) VALUES (?, ?, ?, ?, ?, ?)');
+  insert.run('LOW', '2025-01-06', 0.00004, 1, 0.00004, 1);
+  insert.run('LOW', '2025-01-07', 0.0001, 1, 0.00009, 0.00004);
+  insert.run('LOW', '2025-01-08', 1, null, null, null);
+  const database = openDatabase(path);
+  const bars = (table: string) =>
+    other.prepare(`SELECT date, open, high, low, close FROM ${table} WHERE symbol = 'LOW' ORDER BY date`).all().map((row) => Object.values(row).join(' '));
+  assert.deepEqual(bars('price_data'), ['2025-01-07 0.0001 1  ', '2025-01-08 1   ']);
+  assert.deepEqual(bars('price_revisions'), ['2025-01-06 0.00004 1 0.00004 1', '2025-01-07 0.0001 1 0.00009 0.00004']);
+  for (const column of ['open', 'high', 'low', 'close'])
+    assert.throws(() => other.exec(`UPDATE price_data SET ${column} = 0.00009 WHERE symbol = 'LOW'`), /CHECK constraint failed: \w+ >= 0.0001/);
   assert.deepEqual({ ...database.statement('PRAGMA integrity_check').get() }, { integrity_check: 'ok' });
   database.close();
   other.close();

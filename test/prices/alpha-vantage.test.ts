@@ -45,7 +45,7 @@ test('bars come oldest first; of today only the open while trading is not over, 
       AAPL 2025-06-11 100 101
       AAPL 2025-06-12 102 103
       AAPL 2025-06-13 104 105
-      AAPL 2025-06-10 -1  101`,
+      AAPL 2025-06-10 0.00004 101`,
   });
   const { value } = await connect(server.url).daily('AAPL', 'compact', never);
   assert.deepEqual(value, {
@@ -53,7 +53,10 @@ test('bars come oldest first; of today only the open while trading is not over, 
       { symbol: 'AAPL', date: '2025-06-11', open: 100, high: 101, low: 100, close: 101, volume: 1000 },
       { symbol: 'AAPL', date: '2025-06-12', open: 102, high: null, low: null, close: null, volume: null },
     ],
-    refused: 2,
+    refused: [
+      { symbol: 'AAPL', reason: 'a date in the future: 2025-06-13' },
+      { symbol: 'AAPL', reason: 'open is below 0.0001 dollar, the unit of money: 0.00004' },
+    ],
   });
   assert.deepEqual(server.requests, ['AAPL compact']);
   const evening = await connect(server.url, '2025-06-12', '2025-06-12').daily('AAPL', 'compact', never);
@@ -92,17 +95,28 @@ test('dividends come as they were paid then, with the date from which they are a
       { symbol: 'IBM', exDate: '1999-05-06', cash: 240_000 },
       { symbol: 'IBM', exDate: '1999-08-06', cash: 120_000 },
     ],
+    unreadable: [],
     from: '1999-05-06',
   });
   assert.deepEqual((await dividends('AAPL', never)).value?.dividends.map(({ exDate }) => exDate), ['2025-08-11', '2025-05-12']);
-  assert.deepEqual((await dividends('BRK-B', never)).value, { dividends: [], from: '2000-01-01' });
+  assert.deepEqual((await dividends('BRK-B', never)).value, { dividends: [], unreadable: [], from: '2000-01-01' });
   assert.deepEqual(server.requests, ['IBM dividends', 'AAPL dividends', 'BRK-B dividends']);
 });
 
+test('a dividend that cannot be read leaves its ex-date unknown', async (t) => {
+  const server = await startPriceServer(t, { dividends: 'A 2024-05-29 None\nA 2024-02-28 1.1\nA 1999-02-28 -1' });
+  assert.deepEqual((await connect(server.url).dividends('A', never)).value, {
+    dividends: [{ symbol: 'A', exDate: '2024-02-28', cash: 1_100_000 }],
+    unreadable: [
+      { exDate: '2024-05-29', reason: 'a dividend that cannot be read, so only 2024-05-29 is unknown: no amount' },
+      { exDate: '1999-02-28', reason: 'a dividend that cannot be read, so only 1999-02-28 is unknown: amount is not a plausible number' },
+    ],
+    from: '2000-01-01',
+  });
+});
+
 const noDividends: [name: string, options: Parameters<typeof startPriceServer>[1], problem: Problem, message: RegExp][] = [
-  ['a date that cannot be read', { dividends: 'A None 1' }, 'unreadable', /^a dividend that cannot be read: not an ex-date YYYY-MM-DD \(None\)$/],
-  ['an amount that is not known', { dividends: 'A 2024-05-29 None' }, 'unreadable', /cannot be read: no amount \(2024-05-29\)/],
-  ['a negative amount', { dividends: 'A 2024-05-29 -1' }, 'unreadable', /not a plausible number \(-1\)/],
+  ['a date that cannot be read', { dividends: 'A None 1' }, 'unreadable', /^a dividend that cannot be read: not an ex-date YYYY-MM-DD: None$/],
   ['an empty object', { fault: () => faults.empty }, 'unreadable', /^the response has no "data" with dividends$/],
   ['splits', { fault: () => faults.splitsInstead }, 'unreadable', /^the response has no "data" with dividends$/],
   ['the daily quota', { fault: () => faults.dailyQuota(KEY) }, 'daily_quota', /API key as \[key\]/],

@@ -286,29 +286,38 @@ for (const [name, file, bytes, stored, spans] of dividendFiles) {
 }
 
 const GOOD = ['KO 2024-03-14 485000 as_paid csv', 'KO 2024-06-14 485000 as_paid csv'];
-const badDividends: [name: string, row: string, refusal: string, isOfKnownSymbol: boolean][] = [
-  ['no amount', 'PEP,2024-06-07,', 'no amount: 2024-06-07', true],
-  ['an unknown amount', 'PEP,2024-06-07,None', 'no amount: 2024-06-07', true],
-  ['a negative amount', 'PEP,2024-06-07,-1', 'amount is not a plausible number: -1', true],
-  ['an absurd amount', 'PEP,2024-06-07,1000000.000001', 'amount is not a plausible number: 1000000.000001', true],
-  ['an endless amount', `PEP,2024-06-07,1e999`, 'amount is not a plausible number: 1e999', true],
-  ['another currency', 'PEP,2024-06-07,1,CAD', 'not in USD: CAD', true],
-  ['an ex-date that does not exist', 'PEP,2024-06-31,1', 'not an ex-date YYYY-MM-DD: 2024-06-31', true],
-  ['the last day of 1899', 'PEP,18991231,1', 'a date before 1900-01-01: 1899-12-31', true],
-  ['an ex-date in a distant future', 'PEP,2026-06-01,1', 'an ex-date more than a year ahead: 2026-06-01', true],
-  ['no symbol', '"a b",2024-06-07,1', 'not a ticker symbol: a b', false],
-  ['too few columns', 'PEP,2024-06-07', 'not 4 columns: PEP,2024-06-07', false],
+const badDividends: [name: string, row: string, refusal: string, unknown: 'date' | 'symbol' | 'file'][] = [
+  ['no amount', 'PEP,2024-06-07,', 'no amount: 2024-06-07', 'date'],
+  ['an unknown amount', 'PEP,2024-06-07,None', 'no amount: 2024-06-07', 'date'],
+  ['a negative amount', 'PEP,2024-06-07,-1', 'amount is not a plausible number: -1', 'date'],
+  ['an absurd amount', 'PEP,2024-06-07,1000000.000001', 'amount is not a plausible number: 1000000.000001', 'date'],
+  ['an endless amount', `PEP,2024-06-07,1e999`, 'amount is not a plausible number: 1e999', 'date'],
+  ['an amount that rounds to nothing', 'PEP,2024-06-07,4e-7', 'amount is below 0.000001 dollar: 4e-7', 'date'],
+  ['another currency', 'PEP,2024-06-07,1,CAD', 'not in USD: CAD', 'date'],
+  ['an ex-date that does not exist', 'PEP,2024-06-31,1', 'not an ex-date YYYY-MM-DD: 2024-06-31', 'symbol'],
+  ['the last day of 1899', 'PEP,18991231,1', 'a date before 1900-01-01: 1899-12-31', 'date'],
+  ['an ex-date in a distant future', 'PEP,2026-06-01,1', 'an ex-date more than a year ahead: 2026-06-01', 'date'],
+  ['no symbol', '"a b",2024-06-07,1', 'not a ticker symbol: a b', 'file'],
+  ['too few columns', 'PEP,2024-06-07', 'not 4 columns: PEP,2024-06-07', 'file'],
 ];
-test('a row that is refused leaves its symbol incomplete, and every symbol where it does not say of which it is', async (t) => {
-  for (const [name, row, refusal, isOfKnownSymbol] of badDividends) {
+test('a row that is refused leaves its date unknown, or its symbol where it has none, or every symbol where it does not say of which it is', async (t) => {
+  for (const [name, row, refusal, unknown] of badDividends) {
     const cells = row.split(',').length === 3 ? `${row},` : row;
     const file = `${DIVIDENDS},currency\nKO,2024-03-14,0.485,\nPEP,2024-03-01,1.265,\n${name === 'too few columns' ? row : cells}\nKO,2024-06-14,0.485,\n`;
     const { refused, stored, spans, summary } = await importDividends(t, file);
     assert.deepEqual(refused, [`4: ${refusal}`], name);
     assert.deepEqual(stored, [...GOOD, 'PEP 2024-03-01 1265000 as_paid csv'], name);
-    assert.deepEqual(spans, isOfKnownSymbol ? ['KO csv 2024-03-14..2024-06-14'] : [], name);
-    assert.equal(summary.incomplete, isOfKnownSymbol ? 1 : 2, name);
+    assert.deepEqual(spans, { file: [], symbol: ['KO csv 2024-03-14..2024-06-14'], date: ['KO csv 2024-03-14..2024-06-14', 'PEP csv 2024-03-01..2024-03-01'] }[unknown], name);
+    assert.equal(summary.incomplete, { file: 2, symbol: 1, date: 0 }[unknown], name);
   }
+});
+
+test('a row that is refused leaves only its ex-date unknown, and nothing outside the dates of the others', async (t) => {
+  const rows = ['KO,1999-03-14,', 'KO,2024-03-14,0.485', 'KO,2024-05-01,None', 'KO,2024-06-14,0.485', 'KO,2024-06-14,x', 'KO,2024-09-13,0.5', 'PEP,2024-05-01,'];
+  const { spans, stored, summary } = await importDividends(t, `${DIVIDENDS}\n${rows.join('\n')}\n`);
+  assert.deepEqual(stored, [...GOOD, 'KO 2024-09-13 500000 as_paid csv']);
+  assert.deepEqual(spans, ['KO csv 2024-03-14..2024-04-30', 'KO csv 2024-05-02..2024-06-13', 'KO csv 2024-06-15..2024-09-13']);
+  assert.deepEqual([summary.incomplete, summary.unknown], [0, ['KO 2024-05-01', 'KO 2024-06-14']]);
 });
 
 test('amounts of one ex-date that add up to an absurd one are refused', async (t) => {
@@ -327,7 +336,7 @@ test('a later file replaces dividends within its dates, keeps the others, and th
   assert.deepEqual(later.stored, ['KO 2023-11-30 460000 as_paid csv', ...GOOD, 'KO 2024-09-13 485000 as_paid csv']);
   assert.deepEqual(rowsAsText(database, 'SELECT ex_date, cash_e6 FROM dividend_revisions ORDER BY ex_date'), ['2024-03-14 400000', '2024-06-13 485000']);
   const doubtful = await importDividends(t, `${DIVIDENDS}\nKO,2024-03-14,0.485\nKO,2024-09-13,\nKO,2024-12-01,0.1\n`, { database });
-  assert.deepEqual(doubtful.stored, [...later.stored, 'KO 2024-12-01 100000 as_paid csv']);
+  assert.deepEqual(doubtful.stored, [...later.stored.filter((row) => !row.includes('2024-06-14')), 'KO 2024-12-01 100000 as_paid csv']);
 });
 
 const notDividends: [name: string, text: string, message: RegExp][] = [

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Meaning } from '../../src/database/adjusted-sources.ts';
+import { addDays } from '../../src/calendar.ts';
 import { type CommandDatabase, type Database, MAX_PAUSE_MS, openDatabase } from '../../src/database/database.ts';
 import { storeBars } from '../../src/database/prices.ts';
 import { type PriceSummary, importFile } from '../../src/prices/import.ts';
@@ -204,7 +205,8 @@ const badRows: [name: string, row: string, refusal: string][] = [
   ['a negative price', 'AAPL,2025-01-06,-1,12,9,10,1', '2: open is not a plausible number: -1'],
   ['a price of 0', 'AAPL,2025-01-06,10,12,9,0,1', '2: close is not a plausible number: 0'],
   ['an absurd price', 'AAPL,2025-01-06,1e73,12,9,10,1', '2: open is not a plausible number: 1e73'],
-  ['a price that rounds to nothing', 'AAPL,2025-01-06,0.00001,12,9,10,1', '2: open is not a plausible number: 0.00001'],
+  ['an open below the unit of money', 'AAPL,2025-01-06,0.00004,12,9,10,1', '2: open is below 0.0001 dollar, the unit of money: 0.00004'],
+  ['a close that would be rounded up to it', 'AAPL,2025-01-06,1,1,0.0001,9.9e-5,1', '2: close is below 0.0001 dollar, the unit of money: 9.9e-5'],
   ['a price in hexadecimal', 'AAPL,2025-01-06,0x10,12,9,10,1', '2: open is not a plausible number: 0x10'],
   ['a negative volume', 'AAPL,2025-01-06,10,12,9,10,-5', '2: volume is not a plausible number: -5'],
   ['no open', 'AAPL,2025-01-06,,12,9,10,1', '2: no open: 2025-01-06'],
@@ -213,6 +215,7 @@ const badRows: [name: string, row: string, refusal: string][] = [
     'AAPL,2025-01-06 09:30:00,10,12,9,10,1',
     '2: not a daily bar (it has a time of day): 2025-01-06 09:30:00',
   ],
+  ['a date with the year last', 'AAPL,09022025,10,12,9,10,1', '2: not a date YYYY-MM-DD: 09022025'],
   ['a sloppy date', 'AAPL,2025-1-6,10,12,9,10,1', '2: not a date YYYY-MM-DD: 2025-1-6'],
   ['a date that does not exist', 'AAPL,2025-02-30,10,12,9,10,1', '2: not a date YYYY-MM-DD: 2025-02-30'],
   ['the year 0000', 'AAPL,0000-01-06,10,12,9,10,1', '2: a date before 1900-01-01: 0000-01-06'],
@@ -236,6 +239,27 @@ test('a day on which a price did not move is an ordinary bar', async (t) => {
   assert.deepEqual([refused, bars], [[], ['AAPL 2025-01-06 10 10 10 10 0 csv']]);
 });
 
+test('a line ends with CR, LF or both, wherever the pieces of a file are cut', async (t) => {
+  const dates = Array.from({ length: 9_000 }, (_, index) => addDays('2000-01-01', index));
+  const lines = [HEADER, '', ...dates.map((date) => `AAPL,${date},10,12,9,10.5,1000`), 'AAPL,2025-01-06,x,12,9,10.5,1000'];
+  for (const end of ['\n', '\r', '\r\n']) {
+    const textWith = (blanks: number) => lines.join(end).replace('1000', `1000${' '.repeat(blanks)}`) + end;
+    // A file is read in pieces of 128 KiB: the last character of the first one is the first of a line end.
+    const blanks = lines.findIndex((_, count) => textWith(count)[128 * 1024 - 1] === end[0]);
+    const { summary, refused } = await importText(t, textWith(blanks), { as: 'raw' });
+    assert.deepEqual([summary.bars, refused], [9_000, [`${lines.length}: open is not a plausible number: x`]], JSON.stringify(end));
+  }
+});
+
+test('a line of JSON with NaN is refused with that reason', async (t) => {
+  const good = JSON.stringify(alphaVantage('AAPL', { '2025-01-06': day('10', '11') }));
+  const { refused } = await importText(t, `${good}\n${good.replace('"10"', 'NaN')}\n{"a": nothing}\n`, { name: 'a.jsonl' });
+  assert.deepEqual(refused.map((text) => text.slice(0, 70)), [
+    `2: not JSON (NaN; JSON has null for what is unknown): ${good.slice(0, 16)}`,
+    '3: not JSON: {"a": nothing}',
+  ]);
+});
+
 const unreadable: [name: string, text: string | Buffer, message: RegExp][] = [
   ['an empty file', '', /it is empty/],
   ['bytes', Buffer.from([0, 1, 2, 255, 254, 0, 0]), /as CSV its header lacks date, open/],
@@ -243,8 +267,17 @@ const unreadable: [name: string, text: string | Buffer, message: RegExp][] = [
   [
     'half a JSON document',
     '{"Meta Data": {"2. Symbol": "AAPL"}, "Time Series (Daily)": {"2025-01-06": {"1. open": "10"',
-    /no "Meta Data" with a symbol/,
+    /: it begins as JSON and is not: .*JSON/,
   ],
+  [
+    'NaN in a JSON document',
+    JSON.stringify(alphaVantage('AAPL', { '2025-01-06': day('10', 'NaN') }), null, 1).replace('"NaN"', 'NaN'),
+    /: it begins as JSON and is not: NaN on line 11; JSON has null for what is unknown$/,
+  ],
+  ['a header and nothing else', 'date,open,close\n', /: it has a header and no rows$/],
+  ['a header of dividends and nothing else', 'symbol,ex_date,amount\n', /: it has no dividends$/],
+  ['a series without days', JSON.stringify(alphaVantage('AAPL', {})), /: it has no bars$/],
+  ['JSON of something else', '{"a": 1}', /no "Meta Data" with a symbol/],
   [
     "the provider's rate limit, saved as a file",
     '{"Note": "Thank you for using Alpha Vantage"}',

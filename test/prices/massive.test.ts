@@ -66,7 +66,7 @@ test('of a day the bars of the symbols are taken as they traded; null, double an
     { T: 'BRK.B', o: 500.12345, h: 501, l: 499, c: 500.5, v: 3_200_000.5, t: 1 },
     { T: 'AAPL', o: 270, h: null, l: null, c: null, v: null },
     { T: 'AAPL', o: 1, h: 1, l: 1, c: 1, v: 1 },
-    { T: 'MSFT', o: null, c: 500 },
+    { T: 'MSFT', o: 4e-5, c: 500 },
     { T: 'BACpB', o: 25, h: 25, l: 25, c: 25, v: 1 },
     { T: null, o: 1 },
     null,
@@ -79,7 +79,7 @@ test('of a day the bars of the symbols are taken as they traded; null, double an
       { symbol: 'BRK-B', date: DATE, open: 500.1235, high: 501, low: 499, close: 500.5, volume: 3_200_000.5 },
       { symbol: 'AAPL', date: DATE, open: 270, high: null, low: null, close: null, volume: null },
     ],
-    refused: ['MSFT'],
+    refused: [{ symbol: 'MSFT', reason: 'open is below 0.0001 dollar, the unit of money: 0.00004' }],
     others: 4,
   });
   assert.deepEqual(server.targets, [`/v2/aggs/grouped/locale/us/market/stocks/${DATE}?adjusted=false`]);
@@ -97,9 +97,22 @@ test('of today only the open is taken while trading is not over, and a day witho
   }
 });
 
+test('an action that cannot be read is counted outside the dates asked for; inside it leaves its date unknown, or without one all of them', async (t) => {
+  const row = (date: unknown, cash: unknown) => ({ ticker: 'AAPL', ex_dividend_date: date, cash_amount: cash, currency: 'USD' });
+  const results = [row('1999-05-06', null), row('1899-05-06', null), row('2025-11-10', 0.26), row('2025-11-20', null), row(null, 1), row('2030-01-01', 1)];
+  const server = await startMassiveServer(t, { fault: () => massiveFaults.json({ status: 'OK', results }) });
+  const page = (await connect(server.url).dividends({ ...PERIOD, symbols: ['AAPL'] }, null, never)).value;
+  assert.deepEqual(page?.actions.map(({ action: { exDate } }) => exDate), ['2025-11-10']);
+  assert.deepEqual(page?.refused.map(({ date, reason }) => [date, reason.replace(/: .*/, '')]), [
+    ['2025-11-20', 'a dividend that cannot be read, so only 2025-11-20 is unknown'],
+    [null, 'a dividend that cannot be read'],
+  ]);
+  assert.equal(page?.skipped, 2);
+});
+
 const actions: MassiveServerOptions = {
   splits: `ORLY 2025-11-10 1 15\nNFLX 2025-11-17 1 10\nXYZ 2025-11-17 20 1\nABC 2025-11-18 1 1.05\nORLY 2025-10-01 1 2`,
-  dividends: `AAPL 2025-11-10 0.26\nMSFT 2025-11-20 0.910001\nASML 2025-11-20 1.6 EUR\nBRK.B 2025-11-21 0\nAAPL 2024-11-10 0.25`,
+  dividends: `AAPL 2025-11-10 0.26\nMSFT 2025-11-20 0.910001\nASML 2025-11-20 1.6 EUR\nBRK.B 2025-11-21 0\nAAPL 2024-11-10 0.25\nAAPL 2024-08-10 x`,
 };
 
 test('splits are ratios of two integers, dividends cash as it was paid, each within the period', async (t) => {
@@ -116,7 +129,7 @@ test('splits are ratios of two integers, dividends cash as it was paid, each wit
     dividends?.actions.map(({ action: { symbol, exDate, cash } }) => `${symbol} ${exDate} ${cash}`),
     ['AAPL 2025-11-10 260000', 'MSFT 2025-11-20 910001'],
   );
-  assert.deepEqual(dividends?.refused.map(({ symbol, isUnreadable }) => [symbol, isUnreadable]), [['ASML', false], ['BRK-B', true]]);
+  assert.deepEqual(dividends?.refused.map(({ symbol, date, isUnreadable }) => [symbol, date, isUnreadable]), [['ASML', '2025-11-20', false], ['BRK-B', '2025-11-21', true]]);
   assert.deepEqual(dividends?.refused[0]?.reason, 'a dividend in EUR');
   assert.deepEqual(server.targets, [
     '/stocks/v1/splits?execution_date.gte=2025-11-03&execution_date.lte=2025-11-28' +

@@ -288,12 +288,16 @@ for (const [name, pageOf, { reason, atMost }] of [
   });
 }
 
-test('dividends in other currencies and ones that cannot be read are in the warnings; the latter leave their span unknown', async (t) => {
+test('dividends in other currencies and ones that cannot be read are in the warnings; the latter leave their date unknown', async (t) => {
   const { supply, column } = await start(t, { dividends: 'A 2025-11-18 0.5 EUR\nB 2025-11-18 -1\nC 2025-11-18 0.5' });
   const { warnings } = await supply();
-  assert.match(warnings[0] ?? '', /^2 of the provider's splits and dividends could not be used: A \(a dividend in EUR\), B \(a dividend that cannot be read: /);
+  assert.match(warnings[0] ?? '', /^2 of the provider's splits and dividends could not be used: A \(a dividend in EUR\), B \(a dividend that cannot be read, so only 2025-11-18 is unknown: /);
   assert.deepEqual(column('SELECT symbol FROM dividends'), ['C']);
-  assert.deepEqual(column('SELECT symbol FROM dividend_coverage ORDER BY symbol'), ['A', 'C']);
+  assert.deepEqual(column(`SELECT symbol, start_date, end_date FROM dividend_coverage WHERE symbol <> 'C' ORDER BY symbol, start_date`), [
+    'A 2025-11-17 2025-11-21',
+    'B 2025-11-17 2025-11-17',
+    'B 2025-11-19 2025-11-21',
+  ]);
 });
 
 test('what the provider takes back is removed, and what it corrects is revised', async (t) => {
@@ -347,6 +351,14 @@ test('a symbol without any prices is named in a warning, and blocks nothing', as
   const supplied = await supply({ universe: 'A B GONE' });
   assert.deepEqual(availabilityOf(supplied), all('available'));
   assert.deepEqual(supplied.warnings, ['The price provider has no prices of 1 symbol on these dates: GONE']);
+});
+
+test('a bar that is not plausible is named with the reason', async (t) => {
+  const prices = `${series('A', WEEK)}\n${series('B', WEEK, { open: 0.00004, close: 0.00004 })}`;
+  const { supply, column } = await start(t, { prices });
+  const { warnings } = await supply({ universe: 'A B' });
+  assert.equal(warnings[1], '5 bars were not plausible and not stored: B (open is below 0.0001 dollar, the unit of money: 0.00004)');
+  assert.deepEqual(column('SELECT DISTINCT symbol FROM price_data'), ['A']);
 });
 
 test('a day that cannot be read loses only itself', async (t) => {

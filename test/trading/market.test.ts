@@ -113,6 +113,18 @@ test('the mark of a day without a bar is adjusted for splits since the last one'
   assert.deepEqual(closingMark(withPrices('ORLY 2025-06-09 1365 1350', { splits }), '2025-06-10', 'ORLY'), { price: fromDollars(90), date: '2025-06-09' });
 });
 
+test('a price that splits make smaller than the unit of money is the unit, never 0', () => {
+  const splits: [string, string, number, number][] = [['ORLY', '2025-06-10', 100, 1]];
+  const database = withPrices('ORLY 2025-06-06 0.0021 -\nORLY 2025-06-09 0.002 0.0019', { splits });
+  const market = openMarket(database, '2025-06-10', ['ORLY']);
+  assert.equal(previousClose(market), 0.0001);
+  assert.equal(toDollars(market.mark('ORLY')), 0.0001);
+  assert.deepEqual(market.bars('ORLY', 2).flatMap(({ open, high, low, close }) => [open, high, low, close]), [0.0001, null, null, null, 0.0001, 0.0001, 0.0001, 0.0001]);
+  assert.deepEqual(closingMark(database, '2025-06-10', 'ORLY'), { price: fromDollars(0.0001), date: '2025-06-09' });
+  const onlyOpens = withPrices('ORLY 2025-06-06 0.0021 -', { splits });
+  assert.deepEqual(closingMark(onlyOpens, '2025-06-10', 'ORLY'), { price: fromDollars(0.0001), date: '2025-06-06' });
+});
+
 test('no query of a market ever returns a price after its date, or the close of its date', () => {
   const start = '2025-01-01';
   const lastDay = 20;

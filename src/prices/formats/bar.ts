@@ -1,9 +1,13 @@
 import { type CalendarDate, EARLIEST_DATE, isCalendarDate, isTooEarly } from '../../calendar.ts';
 import type { Bar, PriceSource } from '../../database/prices.ts';
 import { normaliseSymbol } from '../../domain.ts';
+import { quote } from '../../text.ts';
+import { LEAST_PRICE, UNITS_PER_DOLLAR, toDollars } from '../../money.ts';
 
 /** A higher price is a mistake; the database refuses it too. */
 export const MAX_PRICE = 10_000_000;
+/** So is a lower one, which exact money cannot hold. */
+const LEAST_DOLLARS = toDollars(LEAST_PRICE);
 export const MAX_VOLUME = 1e15;
 /** An open or close may lie this far outside low to high: sources round, or take them from different markets. */
 const MAX_OUTSIDE = 0.01;
@@ -35,10 +39,17 @@ export interface Defect {
 }
 
 /** One row of a file: its place there, and the bar or why there is none. */
-export type Row = { line: number } & (
+export type Row = { line: number; leaves?: Unknown } & (
   | { bar: Bar; actions?: Actions; defect?: never }
   | { defect: Defect; bar?: never; actions?: never }
 );
+
+/** All that a row leaves unknown, if it is refused, of the splits and dividends of its symbol. Without it, that may be anything. */
+export interface Unknown {
+  symbol: string;
+  dividendsOn?: CalendarDate;
+  splitsOn?: CalendarDate;
+}
 
 /** A file of prices in a known format: its name, and its rows one by one. */
 export interface PriceFile {
@@ -75,6 +86,7 @@ export function checkBar(
     }
     const number = field === 'volume' ? readVolume(text) : readPrice(text);
     if (number === null) return refuse(`${field} is not a plausible number`, text);
+    if (field !== 'volume' && number < LEAST_DOLLARS) return refuse(`${field} is below ${LEAST_DOLLARS} dollar, the unit of money`, text);
     bar[field] = number;
   }
   if (bar.high !== null && bar.low !== null && bar.high < bar.low)
@@ -103,11 +115,12 @@ export function isAbsent(text: string): boolean {
   return text === '' || /^(null|none|nan|n\/a|-)$/i.test(text);
 }
 
-/** Dollars rounded to 1/10000, the service's unit; null unless above 0 and plausible. */
+/** Dollars rounded to 1/10000, the service's unit, unless they are less than it; null unless above 0 and plausible. */
 function readPrice(text: string): number | null {
   const dollars = withoutDollarSign(text);
   if (!NUMBER.test(dollars)) return null;
-  const price = Math.round(Number(dollars) * 10_000) / 10_000;
+  const exact = Number(dollars);
+  const price = exact < LEAST_DOLLARS ? exact : Math.round(exact * UNITS_PER_DOLLAR) / UNITS_PER_DOLLAR;
   return price > 0 && price <= MAX_PRICE ? price : null;
 }
 
@@ -123,6 +136,11 @@ function readVolume(text: string): number | null {
   const amount = unit === undefined ? text : text.slice(0, -1).trimEnd();
   const volume = !NUMBER.test(amount) ? NaN : unit === undefined ? Number(amount) : Math.round(Number(amount) * unit);
   return volume >= 0 && volume <= MAX_VOLUME ? volume : null;
+}
+
+/** A defect in a sentence about something else. */
+export function inWords({ reason, value }: Defect): string {
+  return `${reason}: ${quote(value)}`;
 }
 
 /** A defect, with the beginning of the value. */

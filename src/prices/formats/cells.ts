@@ -1,4 +1,5 @@
 import { basename, extname } from 'node:path';
+import { isCalendarDate, isTooEarly } from '../../calendar.ts';
 import type { LineBatch } from './lines.ts';
 
 /** Rows of CSV as cells: the header, and what follows it. */
@@ -59,9 +60,11 @@ export function splitRow(row: string, separator: string): string[] {
   return [...cells, cell];
 }
 
-/** A date as `YYYY-MM-DD` where the file has `YYYYMMDD`. */
+/** A date as `YYYY-MM-DD` where the file has `YYYYMMDD`; other text as it is. */
 export function dashedDate(text: string | undefined): string | undefined {
-  return text?.length === 8 ? text.replace(/^(\d{4})(\d{2})(\d{2})$/, '$1-$2-$3') : text;
+  if (text?.length !== 8) return text;
+  const dashed = text.replace(/^(\d{4})(\d{2})(\d{2})$/, '$1-$2-$3');
+  return isCalendarDate(dashed) || isTooEarly(dashed) ? dashed : text;
 }
 
 /** `AAPL.csv`, `600519.SH.csv`, `AAPL.csv.gz`, Stooq's `aapl_us_d.csv`. */

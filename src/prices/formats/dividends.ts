@@ -31,10 +31,10 @@ interface RawDividend {
 }
 
 /**
- * One row of a file: its place there, the symbol where one can be read, and the dividend or why there is none. Cash of 0 says
- * that nothing was paid.
+ * One row of a file: its place there, the symbol and the ex-date where they can be read, and the dividend or why there is none.
+ * Cash of 0 says that nothing was paid.
  */
-export type DividendRow = { line: number; symbol: string | null } & CheckedDividend;
+export type DividendRow = { line: number; symbol: string | null; exDate: CalendarDate | null } & CheckedDividend;
 type CheckedDividend = { dividend: Dividend; defect?: never } | { defect: Defect; dividend?: never };
 
 /** A file of dividends in a known format. */
@@ -59,7 +59,14 @@ export function checkDividend(raw: RawDividend, today: CalendarDate): CheckedDiv
   if (isAbsent(amount)) return refuse('no amount', exDate);
   const cash = microDollars(withoutDollarSign(amount));
   if (cash === null || cash > MAX_CASH) return refuse('amount is not a plausible number', amount);
+  if (cash === 0 && Number(withoutDollarSign(amount)) > 0) return refuse('amount is below 0.000001 dollar', amount);
   return { dividend: { symbol, exDate, cash } };
+}
+
+function checkedRow(raw: RawDividend, { line, today }: { line: number; today: CalendarDate }): DividendRow {
+  const exDate = dayOf(raw.exDate);
+  const readable = isCalendarDate(exDate) || isTooEarly(exDate) ? (exDate as CalendarDate) : null;
+  return { line, symbol: normaliseSymbol(raw.symbol ?? ''), exDate: readable, ...checkDividend(raw, today) };
 }
 
 /** Whether a header is that of a file of dividends. */
@@ -83,11 +90,11 @@ export function readDividendCsv(
   if (columns.amount === -1) throw new ServiceError('invalid_file', 'its header has an ex-date and lacks amount');
   const read = ({ line, text, cells }: { line: number; text: string; cells: string[] }): DividendRow => {
     const width = header.names.length;
-    if (cells.length !== width) return { line, symbol: null, ...refuse(`not ${width} columns`, text) };
+    if (cells.length !== width) return { line, symbol: null, exDate: null, ...refuse(`not ${width} columns`, text) };
     const symbol = columns.symbol === -1 ? symbolFromName(path) : cells[columns.symbol];
     const [amount, currency] = [cells[columns.amount], cells[columns.currency]];
     const raw = { symbol, exDate: dashedDate(cells[columns.exDate]), amount, currency };
-    return { line, symbol: normaliseSymbol(symbol ?? ''), ...checkDividend(raw, today) };
+    return checkedRow(raw, { line, today });
   };
   const rowsOf = async function* (): AsyncGenerator<DividendRow[]> {
     for await (const batch of startingWith(header.rest, batches))
@@ -118,7 +125,7 @@ export function rowsOfDividends(
   return entries.map((entry) => {
     const { ex_dividend_date, amount } = asObject(entry) ?? {};
     const raw = { symbol, exDate: asText(ex_dividend_date), amount: asText(amount) };
-    return { line, symbol: normaliseSymbol(symbol), ...checkDividend(raw, today) };
+    return checkedRow(raw, { line, today });
   });
 }
 

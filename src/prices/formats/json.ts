@@ -1,17 +1,19 @@
 import type { CalendarDate } from '../../calendar.ts';
 import type { PriceSource } from '../../database/prices.ts';
 import { ServiceError, messageOf } from '../../domain.ts';
-import { type Json, asArray, asObject, tryParse } from '../../json.ts';
+import { type Json, asArray, asObject, noNumberIn, tryParse } from '../../json.ts';
 import { type PriceFile, type RawBar, type Defect, type Row, checkBar, refuse } from './bar.ts';
 import { type DividendFile, type DividendRow, asDividendDocument, rowsOfDividends } from './dividends.ts';
 import { notDaily } from './intraday.ts';
+import { chartIn, rowsOfChart } from './yahoo-chart.ts';
 import { MAX_DOCUMENT_LENGTH, type LineBatch, startingWith } from './lines.ts';
 
 /**
  * Alpha Vantage's daily series, one document per symbol, and the AI-Trader family's variant of it, one document per line,
- * which calls the open "buy price" and the close "sell price". Alpha Vantage's dividends have the same two shapes.
+ * which calls the open "buy price" and the close "sell price". Alpha Vantage's dividends and Yahoo's charts have the same two shapes.
  */
 
+const NULL_FOR_UNKNOWN = 'JSON has null for what is unknown';
 const SERIES = 'Time Series (Daily)';
 const OTHER_SERIES = /^(?:Time Series \((\d+)min\)|(Weekly|Monthly) (?:Adjusted )?Time Series)$/;
 /** Where the provider puts its errors, with status 200. */
@@ -40,7 +42,7 @@ export async function readJson(
 ): Promise<PriceFile | DividendFile> {
   const onFirstLine = tryParse(first.lines.find((line) => line.trim() !== '') ?? '');
   const isOneDocument = onFirstLine === undefined;
-  const value = isOneDocument ? tryParse(await wholeText(batches, first)) : onFirstLine;
+  const value = isOneDocument ? parseDocument(await wholeText(batches, first)) : onFirstLine;
   const dividends = asDividendDocument(value);
   if (dividends !== null) {
     const rows = isOneDocument
@@ -48,11 +50,18 @@ export async function readJson(
       : dividendsOfLines(batches, first, today);
     return { kind: 'dividends', format: 'Alpha Vantage JSON of dividends', source: 'alpha-vantage', rows };
   }
+  const chart = chartIn(value);
+  if (chart !== undefined) {
+    const rowsOfFirst = rowsOfChart(chart, { line: 1, today });
+    const read = ({ line, value }: Line) => rowsOfChart(chartIn(value) ?? {}, { line, today });
+    const rows = isOneDocument ? once(rowsOfFirst) : rowsOfLines(batches, first, read);
+    return { kind: 'prices', format: 'Yahoo chart JSON', source: 'yahoo', rows };
+  }
   const document = readDocument(value);
   const { source } = document;
   if (isOneDocument) return { kind: 'prices', format: 'Alpha Vantage JSON', source, rows: once(rowsOf(document, 1, today)) };
   const format = source === 'ai-trader' ? 'AI-Trader merged JSON lines' : 'Alpha Vantage JSON lines';
-  return { kind: 'prices', format, source, rows: rowsOfLines(batches, first, { source, today }) };
+  return { kind: 'prices', format, source, rows: rowsOfLines(batches, first, (line) => rowsOfDocument(line, { source, today })) };
 }
 
 /** Reads one document from a provider. Throws a `ServiceError` when it holds no daily series. */
@@ -109,7 +118,7 @@ async function* valuesOfLines(
     for (const [index, text] of batch.lines.entries()) {
       if (text.trim() === '') continue;
       const value = tryParse(text);
-      yield { line: batch.firstLine + index, value, defect: value === undefined ? refuse('not JSON', text).defect : null };
+      yield { line: batch.firstLine + index, value, defect: value === undefined ? notJson(text) : null };
     }
   }
 }
@@ -120,35 +129,56 @@ async function* dividendsOfLines(
   today: CalendarDate,
 ): AsyncGenerator<DividendRow[]> {
   for await (const { line, value, defect } of valuesOfLines(batches, first))
-    yield defect !== null ? [{ line, symbol: null, defect }] : dividendsOfLine(value, { line, today });
+    yield defect !== null ? [{ line, symbol: null, exDate: null, defect }] : dividendsOfLine(value, { line, today });
 }
 
 function dividendsOfLine(value: unknown, { line, today }: { line: number; today: CalendarDate }): DividendRow[] {
   const document = asDividendDocument(value);
   if (document !== null) return rowsOfDividends(document, { line, today });
-  return [{ line, symbol: null, ...refuse('not the dividends of a symbol', JSON.stringify(value)) }];
+  return [{ line, symbol: null, exDate: null, ...refuse('not the dividends of a symbol', JSON.stringify(value)) }];
+}
+
+interface Line {
+  line: number;
+  value: unknown;
 }
 
 async function* rowsOfLines(
   batches: AsyncIterator<LineBatch>,
   first: LineBatch,
-  { source, today }: { source: PriceSource; today: CalendarDate },
+  read: (line: Line) => Row[],
 ): AsyncGenerator<Row[]> {
   for await (const { line, value, defect } of valuesOfLines(batches, first))
-    yield defect !== null ? [{ line, defect }] : rowsOfLine(value, line, { source, today });
+    yield defect !== null ? [{ line, defect }] : rowsOfLine({ line, value }, read);
 }
 
-function rowsOfLine(
-  value: unknown,
-  line: number,
-  { source, today }: { source: PriceSource; today: CalendarDate },
-): Row[] {
+function rowsOfLine(line: Line, read: (line: Line) => Row[]): Row[] {
   try {
-    const document = readDocument(value);
-    if (document.source === source) return rowsOf(document, line, today);
-    return [{ line, ...refuse('not of the same format as the first line', document.symbol) }];
+    return read(line);
   } catch (error) {
-    return [{ line, ...refuse('not a daily series', messageOf(error)) }];
+    return [{ line: line.line, ...refuse('not a daily series', messageOf(error)) }];
+  }
+}
+
+function rowsOfDocument({ line, value }: Line, { source, today }: { source: PriceSource; today: CalendarDate }): Row[] {
+  const document = readDocument(value);
+  if (document.source === source) return rowsOf(document, line, today);
+  return [{ line, ...refuse('not of the same format as the first line', document.symbol) }];
+}
+
+function notJson(text: string): Defect {
+  const word = noNumberIn(text)?.word;
+  return refuse(word === undefined ? 'not JSON' : `not JSON (${word}; ${NULL_FOR_UNKNOWN})`, text).defect;
+}
+
+/** Throws a `ServiceError` with the reason for a text that is not JSON. */
+function parseDocument(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const found = noNumberIn(text);
+    const reason = found === null ? messageOf(error) : `${found.word} on line ${found.line}; ${NULL_FOR_UNKNOWN}`;
+    throw new ServiceError('invalid_file', `it begins as JSON and is not: ${reason}`);
   }
 }
 

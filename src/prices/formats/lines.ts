@@ -25,6 +25,7 @@ export async function* startingWith(first: LineBatch, rest: AsyncIterator<LineBa
  */
 export async function* readLines(path: string): AsyncGenerator<LineBatch> {
   let decode: ((bytes: Buffer) => string) | undefined;
+  let lineEnd: string | undefined;
   let unfinished: string[] = []; // the pieces of a line, joined once, however many there are
   let unfinishedLength = 0;
   let firstLine = 1;
@@ -32,7 +33,9 @@ export async function* readLines(path: string): AsyncGenerator<LineBatch> {
   for await (const piece of readContent(path)) {
     bytesRead = piece.bytesRead;
     decode ??= createDecoder(piece.bytes);
-    const lines = decode(piece.bytes).split('\n');
+    const text = decode(piece.bytes);
+    lineEnd ??= lineEndOf(text);
+    const lines = text.split(lineEnd);
     const rest = lines.pop() ?? '';
     if (lines.length > 0) {
       lines[0] = [...unfinished, lines[0]].join('');
@@ -50,6 +53,12 @@ export async function* readLines(path: string): AsyncGenerator<LineBatch> {
     firstLine += lines.length;
   }
   if (unfinishedLength > 0) yield { firstLine, lines: [unfinished.join('')], bytesRead };
+}
+
+/** LF, with or without CR before it; or only CR, as old programs write it, where a text begins so. */
+function lineEndOf(start: string): string {
+  const isOld = !start.includes('\n') && start.slice(0, -1).includes('\r');
+  return isOld ? '\r' : '\n';
 }
 
 /** The decoder of a text that begins with these bytes; it keeps back what a piece has of an unfinished character. */

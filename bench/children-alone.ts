@@ -67,7 +67,7 @@ async function tradeFor(signature: string): Promise<void> {
 
 async function resultsOf(play: Play, { toolCalls }: Extract<ChildMessage, { type: 'answer' }>): Promise<ToolResults> {
   const results: ToolResults['results'] = [];
-  for (const call of toolCalls) results.push({ id: call.id, content: await callTool(play, call) });
+  for (const call of toolCalls) results.push({ id: call.id, ...(await callTool(play, call)) });
   return { type: 'tool_results', results };
 }
 

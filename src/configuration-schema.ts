@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { type CalendarDate, isCalendarDate } from './calendar.ts';
-import { type BaselineStrategy, SYMBOL_PATTERN, baselineStrategies } from './domain.ts';
+import { type BaselineStrategy, SYMBOL_PATTERN, apiDialects, baselineStrategies } from './domain.ts';
 import { HTTP_URL, isHttpUrl } from './http-values.ts';
+import { efforts } from './makers.ts';
 import { MAX_PROMPT_LENGTH, fitsPrompt } from './prompt-file.ts';
 import { repeatProblems } from './repeats.ts';
 import { unprintableIn } from './text.ts';
@@ -101,11 +102,14 @@ const modelFields = v.object({
   top_p: v.nullish(v.number()),
   seed: v.nullish(v.pipe(v.number(), v.integer())),
   max_tokens: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1))),
-  reasoning_effort: v.nullish(v.string()),
+  reasoning_effort: v.nullish(v.picklist(efforts, `must be one of ${efforts.join(', ')}`)),
+  /** The dialect in which it is asked, and whether answers come as streams (makers.ts has the defaults). */
+  api: v.nullish(v.picklist(apiDialects, `must be one of ${apiDialects.join(', ')}`)),
+  stream: v.nullish(v.boolean()),
   /** Further fields of the request's body, sent as they are. */
   extra_body: v.nullish(v.pipe(v.unknown(), notArray, v.record(v.string(), v.unknown()))),
   price_per_million_tokens: v.nullish(
-    v.object({ input: tokenPrice, output: tokenPrice, cached_input: v.nullish(tokenPrice) }),
+    v.object({ input: tokenPrice, output: tokenPrice, cached_input: v.nullish(tokenPrice), cache_write: v.nullish(tokenPrice) }),
   ),
   max_cost_usd: v.nullish(dollars),
   /** How many independent runs a job makes of it. */

@@ -4,12 +4,15 @@ import {
   type AgentConfiguration,
   type Configuration,
   agentConfigSchema,
+  baselineOf,
+  basemodelOf,
   configurationSchema,
   isPlaceholder,
 } from './configuration-schema.ts';
 import { ServiceError, codeOf, messageOf } from './domain.ts';
 import { asArray, asObject, placeOfError } from './json.ts';
 import type { Log } from './log.ts';
+import { askingProblems } from './makers.ts';
 import { readPromptFile } from './prompt-file.ts';
 import { list } from './sentences.ts';
 import { decodeText, readNamedFile, readTrustedFile } from './trusted-file.ts';
@@ -20,6 +23,7 @@ const MAX_CONFIGURATION_BYTES = 4 * 1024 * 1024;
 interface Remembered {
   /** Compared as bytes: to decode them takes three times as long as to read them. */
   bytes: Buffer;
+  openaiApiBase: string | null;
   /** What the file says, before prompts were read. */
   written: Configuration;
   prompts: ReadonlyMap<string, string>;
@@ -33,13 +37,14 @@ let last: Remembered | null = null;
 /**
  * Reads the server's configuration file, and checks it unless it still is as it was read last. Throws a `ServiceError`
  * (`broken_configuration`) that names the file and the path of each wrong value in it. The prompt of each entry with a
- * `prompt_file` is that file's text. Callers share the result, which is frozen.
+ * `prompt_file` is that file's text. `openaiApiBase` is where entries without a URL are asked, if not at their makers. Callers
+ * share the result, which is frozen.
  */
-export function readConfiguration(path: string): Configuration {
+export function readConfiguration(path: string, openaiApiBase: string | null = null): Configuration {
   const bytes = readBytes(path);
-  const known = last?.bytes.equals(bytes) ? last : null;
+  const known = last?.openaiApiBase === openaiApiBase && last.bytes.equals(bytes) ? last : null;
   const content = known === null ? parseJson(bytes, path) : null;
-  const written = known?.written ?? parseConfiguration(content, path);
+  const written = known?.written ?? parseConfiguration(content, path, openaiApiBase);
   const prompts = readPrompts(written, path);
   if (known !== null && prompts.entries().every(([file, prompt]) => known.prompts.get(file) === prompt)) return known.configuration;
   const models = written.models.map((entry) => {
@@ -47,7 +52,7 @@ export function readConfiguration(path: string): Configuration {
     return prompt === undefined ? entry : { ...entry, prompt };
   });
   const configuration = freeze({ ...written, models });
-  last = { bytes, written, prompts, configuration };
+  last = { bytes, openaiApiBase, written, prompts, configuration };
   if (known === null) unset.set(configuration, placeholdersIn(content));
   return configuration;
 }
@@ -90,11 +95,15 @@ function freeze<Value>(value: Value): Value {
 }
 
 /** Checks a configuration that was already read; `source` names it in the error. */
-export function parseConfiguration(value: unknown, source: string): Configuration {
+export function parseConfiguration(value: unknown, source: string, openaiApiBase: string | null = null): Configuration {
   const result = v.safeParse(configurationSchema, value);
-  if (result.success) return result.output;
-  const problems = result.issues.map((issue) => `${pathOf(issue)}: ${describe(issue)}`);
-  throw unusable(source, problems.join('; '));
+  if (!result.success) throw unusable(source, result.issues.map((issue) => `${pathOf(issue)}: ${describe(issue)}`).join('; '));
+  const problems = result.output.models.flatMap((entry, index) => {
+    const asked = baselineOf(entry) === null ? askingProblems({ ...entry, basemodel: basemodelOf(entry) }, openaiApiBase) : [];
+    return asked.map(({ key, message }) => `models[${index}].${key}: ${message}`);
+  });
+  if (problems.length > 0) throw unusable(source, problems.join('; '));
+  return result.output;
 }
 
 function unusable(source: string, problem: string, cause?: unknown): ServiceError {

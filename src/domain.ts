@@ -43,6 +43,10 @@ export type MessageRole = (typeof messageRoles)[number];
 export const baselineStrategies = ['buy-and-hold', 'equal-weight', 'momentum', 'random'] as const;
 export type BaselineStrategy = (typeof baselineStrategies)[number];
 
+/** The ways in which a model is asked over HTTP: Chat Completions, Responses, Messages. */
+export const apiDialects = ['chat', 'responses', 'messages'] as const;
+export type ApiDialect = (typeof apiDialects)[number];
+
 /** The first items of a list, and its full length. */
 export interface Listed<Item> {
   total: number;

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { sha256 } from './digest.ts';
+import { apiDialects } from './domain.ts';
 import { type Json, asArray, asObject, tryParse } from './json.ts';
 import { nasdaq100 } from './universe.ts';
 
@@ -10,8 +11,8 @@ import { nasdaq100 } from './universe.ts';
 
 /** `unlisted`: the configuration had no such entry, so its model-days fail. */
 const entryKinds = ['provider', 'simulated', 'baseline', 'unlisted'] as const;
-/** The entry itself, the environment variable that it names, or the service's OPENAI_API_KEY. */
-const keySources = ['entry', 'variable', 'service'] as const;
+/** The entry itself, the environment variable that it names, that of its maker, or the service's OPENAI_API_KEY. */
+const keySources = ['entry', 'variable', 'maker', 'service'] as const;
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(1));
 const dollars = v.pipe(v.number(), v.minValue(0));
@@ -27,6 +28,11 @@ export const entrySchema = v.pipe(
     basemodel: v.string(),
     /** Without user and password, the values of its query blank; null where nothing is asked over HTTP. */
     url: v.nullable(v.string()),
+    /** The dialect in which it is asked, and whether as a stream; null where nothing is asked over HTTP. */
+    api: v.nullable(v.pipe(v.picklist(apiDialects), v.title('ApiDialect'))),
+    stream: v.nullable(v.boolean()),
+    /** Whether the configuration says so; otherwise the service leaves the stream out where a provider refuses it. */
+    stream_is_set: v.boolean(),
     /** Whether a user, a password or a value was cut from the URL. */
     url_is_cut: v.boolean(),
     key_source: v.nullable(v.pipe(v.picklist(keySources), v.title('KeySource'))),
@@ -38,7 +44,7 @@ export const entrySchema = v.pipe(
     knowledge_cutoff: v.nullable(v.string()),
     price_per_million_tokens: v.nullable(
       v.pipe(
-        v.object({ input: dollars, output: dollars, cached_input: v.nullish(dollars) }),
+        v.object({ input: dollars, output: dollars, cached_input: v.nullish(dollars), cache_write: v.nullish(dollars) }),
         v.title('TokenPrices'),
       ),
     ),
@@ -56,9 +62,12 @@ export function encodeEntry(entry: Entry): string {
   return canonicalJson(entry);
 }
 
+/** What is missing in entries that were stored when there was one dialect. */
+const BEFORE_DIALECTS = { api: null, stream: null, stream_is_set: false };
+
 /** An entry as it was stored; null for a run from before entries were stored. */
 export function decodeEntry(stored: string | null): Entry | null {
-  return stored === null ? null : v.parse(entrySchema, tryParse(stored));
+  return stored === null ? null : v.parse(entrySchema, { ...BEFORE_DIALECTS, ...asObject(tryParse(stored)) });
 }
 
 /** What a job's agent configuration adds to what can change what a model does. */
@@ -81,6 +90,7 @@ export function askedHash(entry: Entry | null, terms: Terms): string {
   const { seed: _seed, ...parameters } = entry?.parameters ?? {};
   const asked = entry && {
     kind: entry.kind,
+    ...(entry.api !== null && entry.api !== 'chat' && { api: entry.api }), // entries from before have none, and were asked by chat
     basemodel: entry.basemodel,
     parameters,
     prompt: entry.prompt,

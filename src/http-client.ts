@@ -18,7 +18,7 @@ export interface HttpRequest {
   method?: 'GET' | 'POST';
   headers?: Record<string, string>;
   body?: string;
-  /** From the start of the request to the last byte of the response. */
+  /** From the start of the request to the last byte of the response, or with `isTimedBySilence` between two bytes. */
   timeoutMs: number;
   /** A longer response is a failure. */
   maxBytes: number;
@@ -80,9 +80,40 @@ export function httpRequest(url: string, request: HttpRequest): Promise<HttpResp
   return send(url, request, (response, body) => readWhole(response, body, request.maxBytes));
 }
 
-/** Sends a request and resolves when its response begins, where the time limit ends. */
-export function httpStream(url: string, request: Omit<HttpRequest, 'maxBytes'>): Promise<HttpStream | HttpFailure> {
-  return send(url, request, async (response, body) => ({ ...headOf(response), body }));
+export interface StreamRequest extends Omit<HttpRequest, 'maxBytes'> {
+  /** The body breaks off when nothing arrives for `timeoutMs`; without it, the time limit ends where the response begins. */
+  isTimedBySilence?: true;
+}
+
+/** Sends a request and resolves when its response begins. */
+export function httpStream(url: string, request: StreamRequest): Promise<HttpStream | HttpFailure> {
+  const { timeoutMs, isTimedBySilence } = request;
+  return send(url, request, async (response, body) => ({
+    ...headOf(response),
+    body: isTimedBySilence ? untilSilent(body, timeoutMs) : body,
+  }));
+}
+
+class Silence extends Error {}
+
+/** The bytes of a body, as long as they keep coming. Leaving it early closes the connection. */
+async function* untilSilent(body: Readable, timeoutMs: number): AsyncGenerator<Buffer> {
+  const silence = new Silence(`nothing arrived for ${count(timeoutMs / 1000, 'second')}`);
+  const timer = setTimeout(() => body.destroy(silence), timeoutMs);
+  try {
+    for await (const chunk of body) {
+      timer.refresh();
+      yield chunk;
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Why reading a body failed. */
+export function failureOf(error: unknown): HttpFailure {
+  if (error instanceof Silence) return { failure: 'timeout', message: error.message };
+  return describeFailure(error instanceof Error ? error : new Error(String(error)));
 }
 
 function send<Result>(

@@ -28,6 +28,11 @@ export function asArray(value: unknown): unknown[] | undefined {
   return Array.isArray(value) ? value : undefined;
 }
 
+/** The objects in a list; none if the value is not a list. */
+export function objectsIn(value: unknown): Json[] {
+  return (asArray(value) ?? []).filter((part) => asObject(part) !== undefined) as Json[];
+}
+
 /** The value if it is text that is not blank. */
 export function asText(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { isCalendarDate } from './calendar.ts';
-import { baselineStrategies } from './domain.ts';
+import { apiDialects, baselineStrategies } from './domain.ts';
 import { tryParse } from './json.ts';
 
 /**
@@ -21,8 +21,22 @@ export const MAX_TOOL_CALLS = 128;
 export const MAX_TOKENS_OF_ANSWER = 100_000_000;
 /** Why a request to a provider failed, in UTF-16 units; the parent logs it. */
 export const MAX_REASON_LENGTH = 2_000;
+/** A name or id that a provider gives of itself, in UTF-16 units. */
+export const MAX_SERVED_LENGTH = 200;
 /** Why a model-day failed, in UTF-16 units. */
 export const MAX_ERROR_LENGTH = 4_000;
+
+/** What the service adds to a request by itself, because models are at their best with it. A provider may refuse any of it. */
+export const additions = [
+  'stream',
+  'stream_options',
+  'reasoning.summary',
+  'include',
+  'prompt_cache_key',
+  'thinking',
+  'cache_control',
+] as const;
+export type Addition = (typeof additions)[number];
 
 const date = v.custom<string>(isCalendarDate, 'expected a date');
 const dollars = v.number();
@@ -69,17 +83,25 @@ const toolSchema = v.object({
 const milliseconds = v.pipe(v.number(), v.minValue(0));
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
-/** A Chat Completions endpoint, with its time limit and retries. */
+/** A model's endpoint, with its time limit and retries. */
 const endpointSchema = v.object({
-  kind: v.literal('chat_completions'),
+  kind: v.literal('provider'),
+  /** The dialect in which it is asked. */
+  api: v.picklist(apiDialects),
   /** Without a path: `https://host/v1`. */
   baseUrl: v.string(),
   /** Null for a server that needs no key. */
   apiKey: v.nullable(v.string()),
   /** What else in the URL and the parameters is a secret: no error and no answer repeats it. */
   secrets: v.optional(v.array(v.string())),
-  /** `model`, and the other fields of the request's body except messages and tools. */
+  /** What the entry sets: `model`, and other fields of the request's body in the dialect's names. */
   parameters: v.record(v.string(), v.unknown()),
+  /** Whether answers come as streams: the entry says so, the service adds it by itself, or not. */
+  stream: v.picklist(['set', 'added', 'off']),
+  /** What shares a prompt at the provider; null where it knows no such field. */
+  cacheKey: v.nullable(v.string()),
+  /** What the service would add by itself, but the provider has refused. */
+  leftOut: v.array(v.picklist(additions)),
   requestTimeoutMs: milliseconds,
   /** Retries after the first try. */
   maxRetries: count,
@@ -109,9 +131,12 @@ export const startSchema = v.object({
   pastMessages: count,
 });
 
+/** What a tool returned; malformed is a call that named no tool, or whose arguments the tool does not take. */
+const toolResult = v.object({ id: v.string(), content: v.string(), isMalformed: v.optional(v.boolean()) });
+
 export const toolResultsSchema = v.object({
   type: v.literal('tool_results'),
-  results: v.array(v.object({ id: v.string(), content: v.string() })),
+  results: v.array(toolResult),
 });
 
 /** `arguments` is the JSON text that the model wrote; the parent parses it. */
@@ -122,6 +147,10 @@ export const toolCallSchema = v.object({ id: v.string(), name: v.string(), argum
  * their signatures. Fields of the message, and of each of its tool calls. Only the provider reads them.
  */
 export const carriedSchema = v.object({
+  /** Who can read it: only that server gets it back. Left out by programs from before there were several dialects. */
+  madeBy: v.optional(v.string()),
+  /** The provider paused this answer, which calls no tool, and continues it when it gets it back. */
+  isPaused: v.optional(v.literal(true)),
   message: v.record(v.string(), v.unknown()),
   calls: v.array(v.record(v.string(), v.unknown())),
 });
@@ -137,7 +166,7 @@ export const pastMessageSchema = v.object({
       note: v.nullable(v.string()),
       carried: v.nullish(carriedSchema),
     }),
-    v.object({ role: v.literal('tool'), id: v.string(), content: v.string() }),
+    v.object({ role: v.literal('tool'), ...toolResult.entries }),
   ]),
 });
 
@@ -147,11 +176,30 @@ const tokenCount = v.nullable(v.pipe(count, v.maxValue(MAX_TOKENS_OF_ANSWER)));
 const usageSchema = v.object({
   promptTokens: tokenCount,
   completionTokens: tokenCount,
-  /** Part of the prompt's. */
+  /** Part of the prompt's: read from the provider's cache. */
   cachedTokens: tokenCount,
+  /** Part of the prompt's: written to the provider's cache, which may cost more than other input. */
+  cacheWriteTokens: tokenCount,
   /** Part of the completion's. */
   reasoningTokens: tokenCount,
 });
+
+const servedField = v.optional(v.pipe(v.string(), v.maxLength(MAX_SERVED_LENGTH)));
+
+/** What a provider says of itself with an answer, in its own names. */
+export const servedSchema = v.pipe(
+  v.object({
+    /** The model that answered: an alias resolves to a name with a date. */
+    model: servedField,
+    /** The response's. */
+    id: servedField,
+    system_fingerprint: servedField,
+    service_tier: servedField,
+    /** Behind a gateway. */
+    provider: servedField,
+  }),
+  v.title('Served'),
+);
 
 export const answerSchema = v.object({
   type: v.literal('answer'),
@@ -163,13 +211,24 @@ export const answerSchema = v.object({
   /** Notes for readers of the log about this answer; null when there are none. */
   note: v.nullable(v.string()),
   carried: v.nullish(carriedSchema),
+  served: v.nullish(servedSchema),
 });
 
-/** An unanswered request to the provider; `waitMs` is null after the last try. */
+const reason = v.pipe(v.string(), v.maxLength(MAX_REASON_LENGTH));
+
+/** An unanswered request to the provider; `waitMs` is null after the last try. It may have tokens all the same. */
 const failedRequestSchema = v.object({
   type: v.literal('failed_request'),
-  reason: v.pipe(v.string(), v.maxLength(MAX_REASON_LENGTH)),
+  reason,
   waitMs: v.nullable(milliseconds),
+  usage: v.nullish(usageSchema),
+});
+
+/** The provider refused what the service adds to requests by itself. */
+const refusedAdditionsSchema = v.object({
+  type: v.literal('refused_additions'),
+  additions: v.pipe(v.array(v.picklist(additions)), v.minLength(1)),
+  reason,
 });
 
 const promptSchema = v.object({
@@ -191,7 +250,13 @@ const outcomeSchema = v.object({
   ]),
 });
 
-export const childMessageSchema = v.variant('type', [promptSchema, answerSchema, failedRequestSchema, outcomeSchema]);
+export const childMessageSchema = v.variant('type', [
+  promptSchema,
+  answerSchema,
+  failedRequestSchema,
+  refusedAdditionsSchema,
+  outcomeSchema,
+]);
 
 export type Brief = v.InferOutput<typeof briefSchema>;
 export type ToolDescription = v.InferOutput<typeof toolSchema>;
@@ -200,6 +265,8 @@ export type TokenUsage = v.InferOutput<typeof usageSchema>;
 export type Start = v.InferOutput<typeof startSchema>;
 export type PastMessage = v.InferOutput<typeof pastMessageSchema>;
 export type ToolCall = v.InferOutput<typeof toolCallSchema>;
+export type Served = v.InferOutput<typeof servedSchema>;
+export type RefusedAdditions = v.InferOutput<typeof refusedAdditionsSchema>;
 export type Carried = v.InferOutput<typeof carriedSchema>;
 export type Answer = v.InferOutput<typeof answerSchema>;
 export type ToolResults = v.InferOutput<typeof toolResultsSchema>;

@@ -5,6 +5,7 @@ import { flag } from './flag.ts';
 import { HTTP_URL, isHeaderKey, isHttpUrl } from './http-values.ts';
 import { tryParse } from './json.ts';
 import { logLevels } from './log.ts';
+import { makers } from './makers.ts';
 import { MAX_RUNS } from './repeats.ts';
 
 /** The settings in environment variables, checked once at start. docs/reference.md describes each of them. */
@@ -51,7 +52,7 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
     modelDayCommand: env.MODEL_DAY_COMMAND,
     /** The environment variables that this command gets besides PATH and HOME. */
     modelDayCommandVariables: env.MODEL_DAY_COMMAND_ENV,
-    /** The time limit of one request to a model, from its start to the last byte of the response. */
+    /** The time limit of one request to a model: of the whole response, or of a silence in a stream. */
     modelRequestTimeoutMs: env.MODEL_REQUEST_TIMEOUT_SECONDS * 1000,
     /** The longest total wait of a job for the price provider's rate limits. */
     maxRateLimitWaitMs: env.MAX_RATE_LIMIT_WAIT_SECONDS * 1000,
@@ -201,15 +202,16 @@ const environmentSchema = v.object({
   LOG_LEVEL: v.optional(logLevelName, 'INFO'),
   MAX_SIMULATION_DAYS: v.optional(wholeNumber(1, 3_660), '30'),
   MAX_PARALLEL_MODELS: v.optional(wholeNumber(1, MAX_RUNS), '8'),
-  MODEL_DAY_TIMEOUT_SECONDS: v.optional(wholeNumber(1, 86_400), '1800'),
+  MODEL_DAY_TIMEOUT_SECONDS: v.optional(wholeNumber(1, 86_400), '3600'),
   MODEL_DAY_MEMORY_MB: v.optional(wholeNumber(128, 65_536), '512'),
   MODEL_DAY_COMMAND: v.optional(v.nullable(command), null),
   MODEL_DAY_COMMAND_ENV: v.optional(variableNames, ''),
-  MODEL_REQUEST_TIMEOUT_SECONDS: v.optional(wholeNumber(1, 86_400), '300'),
+  MODEL_REQUEST_TIMEOUT_SECONDS: v.optional(wholeNumber(1, 86_400), '900'),
   MAX_RATE_LIMIT_WAIT_SECONDS: v.optional(wholeNumber(0, 86_400), '300'),
   AUTO_DOWNLOAD_PRICE_DATA: v.optional(yesOrNo, 'true'),
   RUNTIME_CONFIG_PATH: v.optional(filePath, RUNTIME_CONFIGURATION_PATH),
   OPENAI_API_BASE: optional(httpUrl),
+  ...Object.fromEntries(makers.map(({ keyVariable }) => [keyVariable, optional(headerKey)])),
   OPENAI_API_KEY: optional(headerKey),
   MASSIVE_API_KEY: optional(headerKey),
   POLYGON_API_KEY: optional(headerKey),

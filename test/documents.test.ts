@@ -5,6 +5,8 @@ import { test } from 'node:test';
 import { commands } from '../src/commands/table.ts';
 import { parseConfiguration } from '../src/configuration.ts';
 import { comparisonResponse } from '../src/handlers/comparison-response.ts';
+import { makers } from '../src/makers.ts';
+import { additions } from '../src/protocol.ts';
 
 /** What documents promise: paths that exist, links that lead somewhere, one word for one thing, plain English. */
 
@@ -84,6 +86,23 @@ function anchorsOf(text: string): string[] {
       .replaceAll(' ', '-'),
   );
 }
+
+test('the table of makers in the reference is that of the program, and .env.example has the key of each', () => {
+  const [, table = ''] = /### Makers and dialects\n[^]*?\|---\|.*\n([^]*?)\n\n/.exec(textOf('docs/reference.md')) ?? [];
+  const rows = table.split('\n').map((row) => row.split('|').slice(1, 5).map((cell) => cell.trim()));
+  const expected = makers.map(({ prefixes, url, api, keyVariable }, index) => {
+    const written = prefixes.map((prefix) => `\`${prefix}/\``);
+    return [[...(index === 0 ? ['none'] : []), ...written].join(', '), `\`${url}\``, `\`${api}\``, `\`${keyVariable}\``];
+  });
+  assert.deepEqual(rows, expected);
+  const variables = textOf('.env.example').split('\n');
+  assert.deepEqual(makers.filter(({ keyVariable }) => !variables.includes(`${keyVariable}=`)), []);
+});
+
+test('the reference names all that the service adds to requests', () => {
+  const [, section = ''] = /### What the service adds\n([^]*?)\n### /.exec(textOf('docs/reference.md')) ?? [];
+  assert.deepEqual(additions.filter((addition) => !section.includes(`\`${addition}\``)), []);
+});
 
 test('the reference describes every command', () => {
   const reference = textOf('docs/reference.md').split('## Commands')[1] ?? '';

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { parseEnv } from 'node:util';
+import { makers } from '../src/makers.ts';
 import { readSettings } from '../src/settings.ts';
 import { EXECUTABLE, ask, followProgram, installProgram, isExecutable, runProgram, startServer } from './support/program.ts';
 import { until } from './support/until.ts';
@@ -104,7 +105,8 @@ test('.env.example names every setting and no other, and what it sets are the de
   const named = textOf('.env.example').match(/^[A-Z_]+(?==)/gm) ?? [];
   const known = textOf('src/settings.ts').match(/^ {2}[A-Z][A-Z_]+(?=:)/gm) ?? [];
   const forComposeAlone = ['VOLUME_PATH'];
-  assert.deepEqual(named.toSorted(), [...known.map((name) => name.trim()), ...forComposeAlone].sort());
+  const settings = new Set([...known.map((name) => name.trim()), ...makers.map(({ keyVariable }) => keyVariable)]);
+  assert.deepEqual(named.toSorted(), [...settings, ...forComposeAlone].sort());
   assert.deepEqual(readSettings(parseEnv(textOf('.env.example'))), readSettings({}));
   for (const [name, value] of Object.entries(parseEnv(textOf('.env.example'))))
     if (/KEY|TOKEN/.test(name)) assert.equal(value, '', `${name} is nobody's key`);

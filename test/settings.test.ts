@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { makers } from '../src/makers.ts';
 import { readSettings } from '../src/settings.ts';
 import { temporaryFolder } from './support/service.ts';
 
@@ -15,11 +16,11 @@ test('without a variable everything has its default', () => {
     logLevel: 'INFO',
     maxSimulationDays: 30,
     maxParallelModels: 8,
-    modelDayTimeoutMs: 1_800_000,
+    modelDayTimeoutMs: 3_600_000,
     modelDayMemoryMb: 512,
     modelDayCommand: null,
     modelDayCommandVariables: [],
-    modelRequestTimeoutMs: 300_000,
+    modelRequestTimeoutMs: 900_000,
     maxRateLimitWaitMs: 300_000,
     autoDownloadPriceData: true,
     configurationPath: 'configs/default_config.json',
@@ -116,7 +117,7 @@ const unreadable: [variable: string, value: string][] = [
   ['JINA_API_KEY', 'jina key'],
   ['API_TOKEN', 'two words'],
   ['API_TOKEN', 'schlüssel'],
-  ...['OPENAI_API_KEY', 'ALPHAADVANTAGE_API_KEY', 'ALPHAVANTAGE_API_KEY', 'MASSIVE_API_KEY', 'POLYGON_API_KEY', 'JINA_API_KEY', 'API_TOKEN'].flatMap(
+  ...[...makers.map(({ keyVariable }) => keyVariable), 'ALPHAADVANTAGE_API_KEY', 'ALPHAVANTAGE_API_KEY', 'MASSIVE_API_KEY', 'POLYGON_API_KEY', 'JINA_API_KEY', 'API_TOKEN'].flatMap(
     (name): [string, string][] => ['h\u00e9llo', 'sk-\u200bsecret', 'sk secret', 'sk-\nsecret'].map((value) => [name, value]),
   ),
   ['RUNTIME_CONFIG_PATH', import.meta.dirname],

@@ -13,7 +13,7 @@ import {
   toolResultsSchema,
 } from '../protocol.ts';
 import { cutText } from '../text.ts';
-import { type ChatMessage, KeyRefused, type Model } from './model.ts';
+import { type ChatMessage, KeyRefused, type Model, type ModelAnswer } from './model.ts';
 import { type Pipe, openPipe } from './pipe.ts';
 import { createSimulatedModel } from './players/simulated-model.ts';
 import { firstMessages, wordsOf } from './prompt.ts';
@@ -45,18 +45,25 @@ async function converse(start: Start, past: readonly PastMessage['message'][], p
   const conversation: ChatMessage[] = [...messages, ...past];
   pipe.send({ type: 'prompt', messages });
   const last = past.at(-1);
-  if (last?.role === 'assistant' && last.toolCalls.length === 0) return finished(last);
+  if (last?.role === 'assistant' && isLastAnswer(last)) return finished(last);
   for (let step = answersIn(past) + 1; step <= start.maxSteps; step += 1) {
     const answer = await model(conversation);
     const { content, toolCalls, carried } = answer;
     pipe.send({ type: 'answer', ...answer });
-    if (toolCalls.length === 0) return finished(answer);
+    if (isLastAnswer(answer)) return finished(answer);
+    conversation.push({ role: 'assistant', content, toolCalls, carried });
+    if (toolCalls.length === 0) continue; // the provider paused it, and continues when it gets its answer back
     const { results }: ToolResults = decodeLine(toolResultsSchema, await pipe.receive());
     if (!areResultsOf(toolCalls, results)) throw new Error('the tool results do not match the tool calls');
     const replies = results.map((result) => ({ role: 'tool', ...result }) as const);
-    conversation.push({ role: 'assistant', content, toolCalls, carried }, ...replies);
+    conversation.push(...replies);
   }
   return { status: 'finished', summary: wordsOf().stepLimit(start.maxSteps) };
+}
+
+/** An answer without a tool call ends the day, unless its provider paused it. */
+function isLastAnswer({ toolCalls, carried }: Pick<ModelAnswer, 'toolCalls' | 'carried'>): boolean {
+  return toolCalls.length === 0 && carried?.isPaused !== true;
 }
 
 /** Both sides rely on it: one result per call, in order. */
@@ -77,11 +84,13 @@ async function connect({ model, signature, family, brief, tools }: Start, pipe: 
   if (model.kind === 'baseline')
     return (await import('./players/baseline-model.ts')).createBaselineModel(model.strategy, { signature, brief });
   pipe.readAhead();
-  const { createChatModel } = await import('./provider/chat-completions.ts'); // loaded only when needed
-  return createChatModel(model, {
+  const { createProviderModel } = await import('./provider/ask.ts'); // loaded only when needed
+  return createProviderModel(model, {
     tools,
-    onFailure: (reason, waitMs) =>
-      pipe.send({ type: 'failed_request', reason: cutText(reason, MAX_REASON_LENGTH), waitMs }),
+    onFailure: ({ reason, waitMs, usage }) =>
+      pipe.send({ type: 'failed_request', reason: cutText(reason, MAX_REASON_LENGTH), waitMs, usage }),
+    onRefused: (additions, reason) =>
+      pipe.send({ type: 'refused_additions', additions: [...additions], reason: cutText(reason, MAX_REASON_LENGTH) }),
   });
 }
 

@@ -4,7 +4,7 @@ import type { Answer, Carried, ToolCall } from '../protocol.ts';
 export type ChatMessage =
   | { role: 'system' | 'user'; content: string }
   | { role: 'assistant'; content: string; toolCalls: readonly ToolCall[]; carried?: Carried | null | undefined }
-  | { role: 'tool'; id: string; content: string };
+  | { role: 'tool'; id: string; content: string; isMalformed?: boolean | undefined };
 
 /** What a model says next. Without a tool call it ends the day, and its text is the summary. */
 export type ModelAnswer = Omit<Answer, 'type'>;

@@ -48,7 +48,7 @@ function readMarket({ seed, weeks, universe, name = DEFAULT_NAME, from, to }: Ar
   const { issues: [problem] = [] } = v.safeParse(signatureSchema, name);
   if (problem !== undefined) throw new WrongUsage(`--name: ${problem.message}`);
   if (name === universe) throw new WrongUsage(`--name: ${name} is the universe to disguise; its control needs a name of its own`);
-  const configuration = readConfiguration(settings.configurationPath);
+  const configuration = readConfiguration(settings.configurationPath, settings.openaiApiBase);
   const symbols = universeOf(agentConfigurationFor(configuration, universe ?? null));
   const key = drawKey(seed, symbols, { weeks: weeks === undefined ? null : Number(weeks), from });
   return { key, from, to, name };

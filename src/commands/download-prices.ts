@@ -135,12 +135,12 @@ async function dividendsByCommand(
 }
 
 /** Throws a `WrongUsage` for invalid values. */
-function readRequest({ from, to, symbols, limit }: Arguments, { configurationPath }: Settings): DownloadRequest {
+function readRequest({ from, to, symbols, limit }: Arguments, { configurationPath, openaiApiBase }: Settings): DownloadRequest {
   checkDates({ from, to });
   if (from > to) throw new WrongUsage(`--from ${from} is after --to ${to}`);
   if (to > dateOf(new Date())) throw new WrongUsage(`--to ${to} is in the future`);
   if (limit !== undefined) checkWholeNumber('--limit', limit, MAX_DOWNLOADS);
-  const named = symbols === undefined ? [...universeOf(readConfiguration(configurationPath).agent_config)] : [];
+  const named = symbols === undefined ? [...universeOf(readConfiguration(configurationPath, openaiApiBase).agent_config)] : [];
   for (const text of symbols?.split(',') ?? []) {
     const symbol = normaliseSymbol(text);
     if (symbol === null) throw new WrongUsage(`--symbols: ${JSON.stringify(text)} is not a ticker symbol`);

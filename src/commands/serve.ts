@@ -23,7 +23,7 @@ export async function serve(): Promise<Service> {
   const settings = readSettings(process.env);
   const log = createStderrLog(settings.logLevel);
   const accessTokens = readAccessTokens(settings);
-  lookAtConfiguration(settings.configurationPath, log);
+  lookAtConfiguration(settings, log);
   const ownership = claimOwnership(settings.databasePath, {
     folder: settings.agentDataPath,
     startedAt: timestamp(clock()),
@@ -57,9 +57,9 @@ export async function serve(): Promise<Service> {
  * Throws a `ServiceError` (`cannot_start`) for a configuration, or a prompt in it, that another user of the machine may have put
  * there. What else may be wrong with it is said at each trigger, because it can be mended meanwhile.
  */
-function lookAtConfiguration(path: string, log: Log): void {
+function lookAtConfiguration({ configurationPath, openaiApiBase }: Settings, log: Log): void {
   try {
-    warnOfUnset(readConfiguration(path), log);
+    warnOfUnset(readConfiguration(configurationPath, openaiApiBase), log);
   } catch (error) {
     const refusal = refusalOfForeign(error);
     if (refusal !== null || !(error instanceof ServiceError)) throw refusal ?? error;

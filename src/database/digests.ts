@@ -8,6 +8,12 @@ const HOLDINGS = rows('positions JOIN holdings USING (position_id) WHERE session
   quantity: integer,
 });
 
+/** Only where a provider said something of itself: older conversations keep their digests. */
+const SERVED = rows('reasoning_logs WHERE session_id = ? AND served IS NOT NULL ORDER BY message_index', {
+  message_index: integer,
+  served: orNull(text),
+});
+
 /**
  * Digests of what a committed model-day consists of, in parts. Each is the SHA-256 of the rows as JSON, as base64url: an array
  * for each table below, of an array for each row, in order. The columns are frozen: a digest of others would be another digest.
@@ -25,6 +31,7 @@ const PARTS = {
       ...{ message_index: integer, role: text, content: text, summary: orNull(text), tool_name: orNull(text) },
       ...{ tool_input: orNull(text), tool_calls: orNull(text), carried: orNull(text), timestamp: text },
     }),
+    SERVED,
   ],
   positions: [
     rows('positions WHERE session_id = ? ORDER BY action_id', {
@@ -87,9 +94,11 @@ export const partNames: Record<Part, string> = {
 const parts = Object.keys(PARTS) as Part[];
 
 function digestOf(reader: Reader, sessionId: number, part: Part, holdings?: string): string {
-  const tables = PARTS[part].map((table) =>
-    table === HOLDINGS && holdings !== undefined ? holdings : JSON.stringify(table.all(reader, sessionId)),
-  );
+  const tables = PARTS[part].flatMap((table) => {
+    if (table === HOLDINGS && holdings !== undefined) return holdings;
+    const found = table.all(reader, sessionId);
+    return table === SERVED && found.length === 0 ? [] : JSON.stringify(found);
+  });
   return sha256(`[${tables.join()}]`).toString('base64url');
 }
 

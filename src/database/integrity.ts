@@ -16,6 +16,11 @@ const REFERENCES = query(
   { child: text, rowid: orNull(integer), parent: text },
 );
 
+/** The models that answered, as the messages of committed sessions have them. */
+const SERVED_IN_MESSAGES = `
+  SELECT DISTINCT session_id, json_extract(served, '$.model') FROM reasoning_logs JOIN trading_sessions USING (session_id)
+  WHERE json_extract(served, '$.model') IS NOT NULL AND status IN ('active', 'superseded')`;
+
 /**
  * What no program of ours writes, and neither SQLite's check nor a digest finds: generated values that do not follow from their row,
  * because the definition of the table was changed, and infinite costs, which JSON cannot tell from unknown ones.
@@ -27,6 +32,10 @@ const IMPOSSIBLE = query(
    UNION ALL
    SELECT 'adjusted of price_data does not follow from source', count(*)
    FROM price_data WHERE adjusted IS NOT (source IN (${adjustedSourcesInSql})) GROUP BY 1
+   UNION ALL
+   SELECT 'served_models does not follow from the messages', count(*) FROM (
+     SELECT session_id, model FROM served_models EXCEPT ${SERVED_IN_MESSAGES} UNION ALL
+     SELECT * FROM (${SERVED_IN_MESSAGES} EXCEPT SELECT session_id, model FROM served_models)) GROUP BY 1
    UNION ALL
    SELECT 'cost_usd of job_details is infinite', count(*) FROM job_details WHERE cost_usd = 9e999 GROUP BY 1`,
   { finding: text, rows: integer },

@@ -7,9 +7,9 @@ import { addModelDays } from './job-days.ts';
 import { type RowOf, flag, integer, oneOf, orNull, query, text } from './rows.ts';
 
 const RUNS = query(
-  `SELECT model, start_date AS startDate, coalesce(family, model) AS family, entry FROM simulation_runs
+  `SELECT model, start_date AS startDate, coalesce(family, model) AS family, entry, left_out AS leftOut FROM simulation_runs
    WHERE job_id = ? ORDER BY model_index`,
-  { model: text, startDate: text, family: text, entry: orNull(text) },
+  { model: text, startDate: text, family: text, entry: orNull(text), leftOut: text },
 );
 
 /** A model's part of a job; in resume mode it has its own start date. `entry` is what ran, as text (entry.ts). */
@@ -156,6 +156,11 @@ export function endJob(
     )
     .run(status, error, at, jobId);
   assert.equal(changes, 1, 'only an unfinished job can end');
+}
+
+/** Stores what the provider of a run has refused of what the service adds to requests, as a JSON array. */
+export function storeLeftOut(database: Database, { jobId, model }: { jobId: string; model: string }, leftOut: readonly string[]): void {
+  database.statement('UPDATE simulation_runs SET left_out = ? WHERE job_id = ? AND model = ?').run(JSON.stringify(leftOut), jobId, model);
 }
 
 const STATUS = query('SELECT status FROM jobs WHERE job_id = ?', [oneOf(jobStatuses)]);

@@ -18,6 +18,7 @@ const OF_JOB = ['jobs', 'simulation_runs', 'job_details', 'trading_sessions'];
 const OF_SESSION = [
   'positions',
   'reasoning_logs',
+  'served_models',
   'tool_usage',
   'session_prices',
   'session_splits',

@@ -22,6 +22,7 @@ import { sql as comparedByMorning } from './migrations/021-compared-by-morning.t
 import { sql as figureSettings } from './migrations/022-figure-settings.ts';
 import { sql as filesByMeaning } from './migrations/023-files-by-meaning.ts';
 import { sql as pricesFromTheUnit } from './migrations/024-prices-from-the-unit.ts';
+import { sql as whoAnswered } from './migrations/025-who-answered.ts';
 import { tables } from './tables.ts';
 
 /**
@@ -56,6 +57,7 @@ export const migrations: readonly string[] = [
   figureSettings,
   filesByMeaning,
   pricesFromTheUnit,
+  whoAnswered,
 ];
 
 /** The version of a database with all migrations. */

@@ -37,8 +37,9 @@ export interface LogMessage {
   toolName?: string;
   toolInput?: string;
   toolCalls?: string;
-  /** Of an assistant's message: the fields its provider wants sent back with it, as JSON. */
+  /** Of an assistant's message: the fields its provider wants sent back with it, and what it said of itself, as JSON. */
   carried?: string;
+  served?: string;
 }
 
 export interface ToolUsageRow {
@@ -82,8 +83,8 @@ export function appendMessages(
 ): void {
   const insert = database.statement(
     `INSERT INTO reasoning_logs
-       (session_id, message_index, role, content, summary, tool_name, tool_input, tool_calls, carried, timestamp)
-     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10
+       (session_id, message_index, role, content, summary, tool_name, tool_input, tool_calls, carried, timestamp, served)
+     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11
      WHERE ?2 = 0 OR EXISTS (SELECT 1 FROM reasoning_logs WHERE session_id = ?1 AND message_index = ?2 - 1)`,
   );
   const before = newestRow(database);
@@ -96,10 +97,11 @@ export function appendMessages(
       toolInput = null,
       toolCalls = null,
       carried = null,
+      served = null,
     } = message;
     const index = firstIndex + offset;
     const { changes } = insert.run(
-      ...[sessionId, index, role, content, summary, toolName, toolInput, toolCalls, carried, timestamp],
+      ...[sessionId, index, role, content, summary, toolName, toolInput, toolCalls, carried, timestamp, served],
     );
     assert.equal(changes, 1, 'messages continue where the reasoning log ends');
   });
@@ -150,9 +152,15 @@ export function commitSession(
       .statement('INSERT INTO tool_usage VALUES (?, ?, ?, ?, ?)')
       .run(sessionId, toolName, calls, refused, durationMs);
   }
+  database.statement(STORE_SERVED).run(sessionId);
   endModelDay(database, { jobId, date, model }, { status: 'completed', error: null, completedAt });
   storeDigests(database, sessionId, holdings);
 }
+
+const STORE_SERVED = `
+  INSERT INTO served_models (session_id, model)
+  SELECT DISTINCT session_id, json_extract(served, '$.model') FROM reasoning_logs
+  WHERE session_id = ? AND json_extract(served, '$.model') IS NOT NULL`;
 
 /** What every reader of positions relies on: actions are counted from 1, and each is worth its cash plus its holdings at their marks. */
 function assertAddsUp(positions: readonly PositionRow[], marks: ReadonlyMap<string, Money>): void {

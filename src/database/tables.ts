@@ -45,6 +45,7 @@ CREATE TABLE simulation_runs (
   created_at TEXT NOT NULL,
   entry TEXT CHECK (entry IS NULL OR json_valid(entry)), -- what ran (entry.ts); null for a run from before that was stored
   family TEXT, -- the signature of its entry; null for a run from before, which is its own family
+  left_out TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(left_out)), -- what its provider refused of what the service adds to requests
   UNIQUE (job_id, model),
   UNIQUE (job_id, model_index)
 ) STRICT;
@@ -154,10 +155,19 @@ CREATE TABLE reasoning_logs (
   timestamp TEXT NOT NULL,
   carried TEXT -- of an assistant's message: what its provider wants sent back with it, unchanged
     CHECK (carried IS NULL OR (role = 'assistant' AND json_valid(carried))),
+  served TEXT -- of an assistant's message: what its provider said of itself
+    CHECK (served IS NULL OR (role = 'assistant' AND json_valid(served))),
   UNIQUE (session_id, message_index),
   CHECK ((tool_name IS NOT NULL) = (role = 'tool')),
   CHECK (tool_calls IS NULL OR role = 'assistant')
 ) STRICT;
+
+-- The models that answered in a committed session, in their providers' names.
+CREATE TABLE served_models (
+  session_id INTEGER NOT NULL REFERENCES trading_sessions,
+  model TEXT NOT NULL,
+  PRIMARY KEY (session_id, model)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE tool_usage (
   session_id INTEGER NOT NULL REFERENCES trading_sessions,

@@ -84,7 +84,22 @@ export function* whyUnusable(family: Family): Steps<string | null> {
   if (stale !== null) return stale;
   const ofTerms = changeOf(family, ({ asked }) => asked.terms);
   yield null;
-  return asSentence(ofTerms ?? changeOf(family, ({ asked }) => asked.way));
+  const ofWay = ofTerms ?? changeOf(family, ({ asked }) => asked.way);
+  yield null;
+  return asSentence(ofWay) ?? changeOfServed(family);
+}
+
+/** A sentence where two models answered under one name within the window; null where none or one is known. */
+function changeOfServed(family: Family): string | null {
+  const before = earliestOf(daysOf(family).filter(({ servedBy }) => servedBy.length > 0));
+  const [first] = before?.servedBy ?? [];
+  const otherOf = ({ servedBy }: AskedDay) => servedBy.find((model) => model !== first);
+  const after = earliestOf(daysOf(family).filter((day) => otherOf(day) !== undefined));
+  if (before === undefined || after === undefined) return null;
+  return (
+    `It was served by two models: ${otherOf(after)} answered ${after.run} on ${after.date}, and ${first} ${before.run} on ` +
+    `${before.date}; compare a window on one side of the change`
+  );
 }
 
 function staleness(family: Family): string | null {

@@ -3,13 +3,14 @@ import { type Configuration, basemodelOf } from '../configuration-schema.ts';
 import { readConfiguration } from '../configuration.ts';
 import { countActiveDays } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
-import { namedModels, seenModel } from '../database/records/models.ts';
+import { namedModels, seenModel, servedOf } from '../database/records/models.ts';
 import { ServiceError } from '../domain.ts';
 import { decodeEntry, entrySchema } from '../entry.ts';
 import { toDollars } from '../money.ts';
 import { runNames } from '../repeats.ts';
 import { type Context, type ResponseBody, deploymentFields, listBody } from './handler.ts';
 import { countSchema, dateText, deploymentEntries, jobStatus, named, timestampText } from './schemas.ts';
+import type { ServedSettings } from '../settings.ts';
 
 export const modelsResponse = named('ModelsResponse', {
   models: v.array(
@@ -31,6 +32,8 @@ export const modelsResponse = named('ModelsResponse', {
       family: v.string(),
       /** What its newest job asks; null before its first job, and for a job from before entries were stored. */
       entry: v.nullable(entrySchema),
+      /** The models that answered, in their providers' names, on its completed days. */
+      served: v.array(named('ServedModel', { model: v.string(), first_date: dateText, last_date: dateText })),
       last_job: v.nullable(
         named('LastJob', { job_id: v.string(), status: jobStatus, created_at: timestampText }),
       ),
@@ -47,7 +50,7 @@ export const modelsResponse = named('ModelsResponse', {
 /** The models of the configuration in its order, with each repeat, then those named only by jobs. */
 export function models({ database, settings, viewedFile }: Context): ResponseBody {
   // The configuration on the machine of the reader says nothing about the file.
-  const { configuration, error } = viewedFile === null ? configurationNow(settings.configurationPath) : NO_CONFIGURATION;
+  const { configuration, error } = viewedFile === null ? configurationNow(settings) : NO_CONFIGURATION;
   return listBody('models', items(database, configuration?.models ?? []), (count) => ({
     count,
     universes: Object.keys(configuration?.universes ?? {}),
@@ -91,6 +94,7 @@ function describe(database: Database, signature: string, listed?: Configuration[
     model_days_before_cutoff: cutoff === null ? 0 : countActiveDays(database, signature, { endDate: cutoff }),
     family: listed?.signature ?? seen?.family ?? signature,
     entry,
+    served: servedOf(database, signature),
     last_job: seen ? { job_id: seen.jobId, status: seen.jobStatus, created_at: seen.jobCreatedAt } : null,
   };
 }
@@ -98,9 +102,12 @@ function describe(database: Database, signature: string, listed?: Configuration[
 const NO_CONFIGURATION = { configuration: null, error: null };
 
 /** A missing or broken file is reported, and hides nothing in the database. */
-function configurationNow(path: string): { configuration: Configuration | null; error: string | null } {
+function configurationNow({
+  configurationPath: path,
+  openaiApiBase,
+}: Pick<ServedSettings, 'configurationPath' | 'openaiApiBase'>): { configuration: Configuration | null; error: string | null } {
   try {
-    return { configuration: readConfiguration(path), error: null };
+    return { configuration: readConfiguration(path, openaiApiBase), error: null };
   } catch (error) {
     if (error instanceof ServiceError) return { configuration: null, error: error.message };
     throw error;

@@ -4,6 +4,7 @@ import type { SessionFilters } from '../database/chosen.ts';
 import type { Database } from '../database/database.ts';
 import { sessionPieces } from '../database/records/reasoning.ts';
 import { ServiceError } from '../domain.ts';
+import { servedSchema } from '../protocol.ts';
 import { dateRangeEntries, filtersOf } from './date-filters.ts';
 import { type ResponseBody, type Context, type Input, deploymentFields } from './handler.ts';
 import {
@@ -91,6 +92,8 @@ export const reasoningResponse = named('ReasoningResponse', {
             tool_name: v.nullable(v.string()),
             tool_input: v.nullable(v.string()),
             timestamp: timestampText,
+            /** What the provider said of itself with an answer; null for other messages, and where it said nothing. */
+            served: v.nullable(servedSchema),
           }),
         ),
       ),

@@ -1,6 +1,6 @@
 import { resultColumns } from '../database/records/results.ts';
 import { comparison } from './comparison-example.ts';
-import { feedExamples } from './feed-examples.ts';
+import { conversation, feedExamples } from './feed-examples.ts';
 import { type Example, deployment, entryOf, jobExamples, jobId } from './job-examples.ts';
 import { performance } from './performance-example.ts';
 
@@ -49,11 +49,21 @@ export const examples: Record<string, Example> = {
           note: null,
           started_at: '2025-10-11T08:00:00.120Z',
           completed_at: '2025-10-11T08:00:31.514Z',
-          total_messages: 5,
+          total_messages: conversation.length,
           previous_date: null,
           next_date: '2025-09-16',
-          opening: null,
-          usage: null,
+          opening: { date: null, cash: 10_000, portfolio_value: 10_000, holdings: [] },
+          usage: {
+            error: null,
+            duration_seconds: 31.394,
+            steps: 3,
+            requests: 4,
+            prompt_tokens: 21_480,
+            completion_tokens: 1_312,
+            cached_tokens: 12_800,
+            reasoning_tokens: 640,
+            cost_usd: 0.0431,
+          },
           positions: [
             {
               action_id: 1,
@@ -65,7 +75,7 @@ export const examples: Record<string, Example> = {
               portfolio_value: 9997,
             },
           ],
-          conversation: null,
+          conversation,
         },
       ],
       count: 1,
@@ -110,7 +120,7 @@ export const examples: Record<string, Example> = {
         {
           signature: 'claude-sonnet-4.5',
           name: 'Claude Sonnet 4.5',
-          basemodel: 'anthropic/claude-sonnet-4.5',
+          basemodel: 'anthropic/claude-sonnet-4-5',
           enabled: true,
           configured: true,
           first_completed_date: '2025-09-15',
@@ -120,7 +130,15 @@ export const examples: Record<string, Example> = {
           knowledge_cutoff: null,
           model_days_before_cutoff: 0,
           family: 'claude-sonnet-4.5',
-          entry: entryOf('claude-sonnet-4.5', 'anthropic/claude-sonnet-4.5'),
+          entry: entryOf('claude-sonnet-4.5', 'anthropic/claude-sonnet-4-5', {
+            url: 'https://api.anthropic.com',
+            api: 'messages',
+            key_source: 'maker',
+            key_variable: 'ANTHROPIC_API_KEY',
+            parameters: { model: 'claude-sonnet-4-5', max_tokens: 16_000 },
+            price_per_million_tokens: { input: 3, output: 15, cached_input: 0.3, cache_write: 3.75 },
+          }),
+          served: [{ model: 'claude-sonnet-4-5-20250929', first_date: '2025-09-15', last_date: '2025-10-10' }],
           last_job: { job_id: jobId, status: 'completed', created_at: '2025-10-11T08:00:00.000Z' },
         },
         {
@@ -137,6 +155,7 @@ export const examples: Record<string, Example> = {
           model_days_before_cutoff: 0,
           family: 'momentum',
           entry: null,
+          served: [],
           last_job: null,
         },
       ],

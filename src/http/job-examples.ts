@@ -11,7 +11,7 @@ export const jobId = '3f0c9a52-7d1e-4b8a-9c46-2f5d8e7b1a90';
 export const deployment = { deployment_mode: 'DEV', is_dev_mode: true, preserve_dev_data: false };
 
 /** What ran, as stored with a run. */
-export function entryOf(signature: string, basemodel: string): Entry {
+export function entryOf(signature: string, basemodel: string, more: Partial<Entry> = {}): Entry {
   return {
     signature,
     run: 1,
@@ -19,6 +19,9 @@ export function entryOf(signature: string, basemodel: string): Entry {
     kind: 'provider',
     basemodel,
     url: 'https://api.openai.com/v1',
+    api: 'responses',
+    stream: true,
+    stream_is_set: false,
     url_is_cut: false,
     key_source: 'variable',
     key_variable: 'OPENAI_KEY',
@@ -29,6 +32,7 @@ export function entryOf(signature: string, basemodel: string): Entry {
     price_per_million_tokens: { input: 1.25, output: 10, cached_input: 0.125 },
     max_cost_usd: 5,
     tools: ['buy', 'sell', 'get_price', 'get_price_history', 'get_portfolio', 'calculate'],
+    ...more,
   };
 }
 
@@ -89,8 +93,8 @@ export const jobExamples: Record<string, Example> = {
           started_at: '2025-10-11T08:00:00.120Z',
           completed_at: '2025-10-11T08:00:31.514Z',
           duration_seconds: 31.394,
-          steps: 4,
-          requests: 5,
+          steps: 3,
+          requests: 4,
           prompt_tokens: 21_480,
           completion_tokens: 1_312,
           cached_tokens: 12_800,

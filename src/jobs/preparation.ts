@@ -46,7 +46,7 @@ export interface Preparation {
 /** Reads and resolves what a trigger means. Throws a `ServiceError` for a configuration or models that no job can have. */
 export function* prepareJob(context: PreparationContext, request: JobRequest): Steps<Preparation> {
   const { settings, database, log, environment } = context;
-  const configuration = readConfiguration(settings.configurationPath);
+  const configuration = readConfiguration(settings.configurationPath, settings.openaiApiBase);
   warnOfUnset(configuration, log);
   const isKey = knownKeys(configuration, settings, environment);
   const resolve = (run: ModelRun): ResolvedRun => {

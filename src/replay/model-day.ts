@@ -115,7 +115,7 @@ async function answerAgain(past: Past, { record, steps, play, viewpoint, compari
       const stored = results[next];
       next += 1;
       past.goTo(viewpoint.result(stored?.timestamp ?? record.session.completedAt), viewpoint.isLenient);
-      const content = await callTool(play, call, stored?.content);
+      const { content } = await callTool(play, call, stored?.content);
       fromOutside += isFromOutside(play, call) ? 1 : 0;
       const made = resultMessage(call, content);
       compareResult(stored, made, { what: `step ${index + 1}, ${call.name}`, symbols: symbolsIn(call.arguments), comparison });

@@ -5,7 +5,7 @@ import type { Market } from './market.ts';
 import type { Morning } from './morning.ts';
 import type { NewsSearch } from './news.ts';
 import { type Action, type Portfolio, assertSound } from './portfolio.ts';
-import { runTool } from './tools.ts';
+import { type ToolResult, runTool } from './tools.ts';
 import type { TradingCosts } from './trading-costs.ts';
 import type { TradingDay } from './trading-day.ts';
 
@@ -60,9 +60,9 @@ export function beginPlay(
 }
 
 /** Runs one tool call, enters its action in the ledger and counts it. `recorded` is the result it returned before. */
-export async function callTool(play: Play, call: ToolCall, recorded?: string): Promise<string> {
+export async function callTool(play: Play, call: ToolCall, recorded?: string): Promise<Pick<ToolResult, 'content' | 'isMalformed'>> {
   const startedAt = performance.now();
-  const { content, isRefused, action, note } = await runTool(play, call, recorded);
+  const { content, isRefused, isMalformed, action, note } = await runTool(play, call, recorded);
   if (action !== null) enter(play, action);
   if (note !== undefined) play.ownNote = note === '' ? null : note;
   // Half a character would be stored as another one, which could make two names the same.
@@ -72,7 +72,7 @@ export async function callTool(play: Play, call: ToolCall, recorded?: string): P
   usage.refused += isRefused ? 1 : 0;
   usage.durationMs += performance.now() - startedAt;
   play.toolUsage.set(toolName, usage);
-  return content;
+  return { content, ...(isMalformed && { isMalformed }) };
 }
 
 /** The only way into the ledger. */

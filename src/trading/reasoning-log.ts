@@ -24,10 +24,11 @@ export interface RecordedStep {
 const toolCallsSchema = v.array(toolCallSchema);
 
 /** An answer of the model as messages of the log. */
-export function answerMessages({ content, toolCalls, reasoning, note, carried }: Answer): LogMessage[] {
+export function answerMessages({ content, toolCalls, reasoning, note, carried, served }: Answer): LogMessage[] {
   const calls = toolCalls.length > 0 ? { toolCalls: JSON.stringify(toolCalls) } : {};
   const back = carried ? { carried: JSON.stringify(carried) } : {};
-  const message: LogMessage = { role: 'assistant', content, summary: reasoning, ...calls, ...back };
+  const said = served ? { served: JSON.stringify(served) } : {};
+  const message: LogMessage = { role: 'assistant', content, summary: reasoning, ...calls, ...back, ...said };
   return note === null ? [message] : [message, { role: 'system', content: note }];
 }
 

@@ -5,7 +5,7 @@ import { setAside } from '../database/interrupted-session.ts';
 import { type LogMessage, type ModelDay, appendMessages, commitSession, failSession } from '../database/sessions.ts';
 import { type Usage, addUsage } from '../database/usage.ts';
 import type { Money } from '../money.ts';
-import type { Answer, Brief, Outcome, PastMessage, ToolCall, ToolDescription, ToolResults } from '../protocol.ts';
+import type { Answer, Brief, Outcome, PastMessage, TokenUsage, ToolCall, ToolDescription, ToolResults } from '../protocol.ts';
 import { cutText } from '../text.ts';
 import { type Beginning, type SessionContext, beginSession } from './beginning.ts';
 import { type TokenPrices, costOf } from './cost.ts';
@@ -47,8 +47,8 @@ export interface Session {
    * run one after another in order, and their results are logged before they are returned.
    */
   answer(answer: Answer): Promise<ToolResults>;
-  /** Counts a request that the provider did not answer. */
-  countFailedRequest(): Promise<void>;
+  /** Counts a request that the provider did not answer, with the tokens that it reports all the same. */
+  countFailedRequest(usage?: TokenUsage | null): Promise<void>;
   /**
    * Ends the model-day. Finished: its positions are marked at the session date's close, and everything is committed in one
    * transaction. Failed: its log is kept, and it has no positions.
@@ -105,7 +105,7 @@ export async function openSession(
     resume: () => replay(state),
     prompt: (messages) => takePrompt(state, messages),
     answer: (answer) => takeAnswer(state, answer),
-    countFailedRequest: () => countFailedRequest(state),
+    countFailedRequest: (usage = null) => countFailedRequest(state, usage),
     end: (outcome) => end(state, () => writeEnd(state, outcome)),
     setAside: (mismatch) => end(state, () => writeSetAside(state, mismatch)),
     leave: () => void (state.hasEnded = true),
@@ -150,16 +150,16 @@ async function takePrompt(state: State, prompt: Prompt): Promise<void> {
 async function takeAnswer(state: State, answer: Answer, recorded?: RecordedStep): Promise<ToolResults> {
   state.steps += 1;
   if (recorded === undefined) await log(state, answerMessages(answer), usageOf(answer, state.tokenPrices));
-  const returned: { call: ToolCall; content: string }[] = [];
+  const returned: { call: ToolCall; content: string; isMalformed?: true }[] = [];
   for (const [index, call] of answer.toolCalls.entries()) {
     if (state.hasEnded) break; // while a slow tool was running
     const before = recorded?.results?.[index];
-    const content = await callTool(state.play, call, before);
-    if (before !== undefined && content !== before)
+    const result = await callTool(state.play, call, before);
+    if (before !== undefined && result.content !== before)
       throw new LogMismatch(
         `${cutText(call.name, MAX_TOOL_NAME_LENGTH)} in step ${state.steps} does not return what it did`,
       );
-    returned.push({ call, content });
+    returned.push({ call, ...result });
   }
   const isLogged = recorded !== undefined && recorded.results !== null;
   if (!isLogged && returned.length > 0 && !state.hasEnded)
@@ -167,7 +167,7 @@ async function takeAnswer(state: State, answer: Answer, recorded?: RecordedStep)
       state,
       returned.map(({ call, content }) => resultMessage(call, content)),
     );
-  return { type: 'tool_results', results: returned.map(({ call: { id }, content }) => ({ id, content })) };
+  return { type: 'tool_results', results: returned.map(({ call: { id }, ...result }) => ({ id, ...result })) };
 }
 
 /** Appends to the reasoning log. Nothing is logged after the end, but the cost of an answer is still counted. */
@@ -187,8 +187,8 @@ function usageOf({ usage }: Answer, prices: TokenPrices | null): Usage {
   return { steps: 1, requests: 1, ...(usage ?? UNKNOWN_TOKENS), costUsd: costOf(usage, prices) };
 }
 
-function countFailedRequest({ database, modelDay, signal }: State): Promise<void> {
-  const usage = { steps: 0, requests: 1, ...UNKNOWN_TOKENS, costUsd: null };
+function countFailedRequest({ database, modelDay, signal, tokenPrices }: State, used: TokenUsage | null): Promise<void> {
+  const usage = { steps: 0, requests: 1, ...(used ?? UNKNOWN_TOKENS), costUsd: costOf(used, tokenPrices) };
   return database.write(() => addUsage(database, modelDay, usage), { signal });
 }
 

@@ -36,6 +36,8 @@ export interface ToolResult {
   /** As the model reads it. */
   content: string;
   isRefused: boolean;
+  /** Whether it is refused because no tool takes the call as it is: another name, or other arguments. */
+  isMalformed?: true;
   /** The action to enter in the day's ledger. */
   action: Action | null;
   /** The note that replaces the one before; undefined when the call wrote none. */
@@ -118,9 +120,10 @@ export function isFromOutside(day: TradingDay, { name: called }: ToolCall): bool
 export async function runTool(day: TradingDay, call: ToolCall, recorded?: string): Promise<ToolResult> {
   if (recorded !== undefined && isFromOutside(day, call))
     return { content: recorded, isRefused: 'error' in JSON.parse(recorded), action: null };
-  const { result, refusal, action = null, note } = await replyTo(day, call);
+  const { result, refusal, action = null, note, ...reply } = await replyTo(day, call);
   const content = JSON.stringify(result ?? { error: refusal });
-  return { content, isRefused: refusal !== undefined, action, ...(note !== undefined && { note }) };
+  const isMalformed = 'isMalformed' in reply && { isMalformed: true as const };
+  return { content, isRefused: refusal !== undefined, ...isMalformed, action, ...(note !== undefined && { note }) };
 }
 
 function portfolioReport(day: TradingDay): Record<string, unknown> {
@@ -133,10 +136,10 @@ function replyTo(day: TradingDay, call: ToolCall): Reply | Promise<Reply> {
   const tool = offered.find(({ name }) => name === call.name);
   if (tool === undefined) {
     const names = offered.map(({ name }) => name).join(', ');
-    return { refusal: `There is no tool named ${shown(call.name)}. The tools are ${names}.` };
+    return { refusal: `There is no tool named ${shown(call.name)}. The tools are ${names}.`, isMalformed: true };
   }
   const input = tryParse(call.arguments === '' ? '{}' : call.arguments);
-  if (input === undefined) return { refusal: `The arguments of ${tool.name} are not JSON.` };
+  if (input === undefined) return { refusal: `The arguments of ${tool.name} are not JSON.`, isMalformed: true };
   return tool.run(day, input);
 }
 
@@ -183,7 +186,7 @@ function tool<Name extends ToolName>(name: Name, row: Row<ToolArguments<Name>>):
       if (args.success) return row.run(day, args.output);
       const sentences = args.issues.map((issue) => describeIssue(name, issue));
       const isToldOnce = (day.wording ?? WORDING) > 1; // 0.5 is neither whole nor at least 1, which is one sentence
-      return { refusal: (isToldOnce ? [...new Set(sentences)] : sentences).join(' ') };
+      return { refusal: (isToldOnce ? [...new Set(sentences)] : sentences).join(' '), isMalformed: true };
     },
   };
 }

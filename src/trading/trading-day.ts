@@ -24,10 +24,13 @@ export interface TradingDay {
   readonly wording?: Wording;
 }
 
-/** What a tool replies. An executed order comes with its action, a written note with its text; a refusal changed nothing. */
+/**
+ * What a tool replies. An executed order comes with its action, a written note with its text; a refusal changed nothing, and
+ * says whether no tool takes the call as it is.
+ */
 export type Reply =
   | { result: Record<string, unknown>; action?: Action; note?: string; refusal?: never }
-  | { refusal: string; result?: never; action?: never; note?: never };
+  | { refusal: string; isMalformed?: true; result?: never; action?: never; note?: never };
 
 /** What the model reads in the morning: the same cash, holdings and opens that its tools will use. */
 export function briefOf(day: TradingDay): Brief {

@@ -3,6 +3,7 @@ import { parseAgentConfiguration } from '../configuration.ts';
 import type { Database } from '../database/database.ts';
 import { type StoredJob, loadJob } from '../database/jobs.ts';
 import type { Entry } from '../entry.ts';
+import type { Addition } from '../protocol.ts';
 import type { Crew } from './crew.ts';
 import type { Life } from './life.ts';
 import type { Spending } from './spending.ts';
@@ -22,6 +23,9 @@ export interface KeyRefusals {
   error: string;
 }
 
+/** What providers have refused of what the service adds to requests by itself: it is left out for the rest of the run's job. */
+export type LeftOut = Map<string, ReadonlySet<Addition>>;
+
 /** The job being worked on, and everything that all its model-days share. */
 export interface ActiveJob {
   job: Job;
@@ -35,6 +39,8 @@ export interface ActiveJob {
   life: Life;
   crew: Crew;
   spending: Spending;
+  /** What each run's provider has refused of what the service adds to requests. */
+  leftOut: LeftOut;
   /** The runs whose last model-days in this job ended because the provider refused the key, with how many in a row and why. */
   keyRefusals: Map<string, KeyRefusals>;
   /** Why no child can be started, once one could not: the job then ends. */

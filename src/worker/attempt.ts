@@ -5,7 +5,7 @@ import { ServiceError } from '../domain.ts';
 import type { Entry } from '../entry.ts';
 import { logUnexpected } from '../log.ts';
 import { TooLarge, fromDollars } from '../money.ts';
-import type { Start } from '../protocol.ts';
+import { type Start, additions } from '../protocol.ts';
 import type { Market } from '../trading/market.ts';
 import { type NewsSearch, openNews } from '../trading/news.ts';
 import { LogMismatch } from '../trading/reasoning-log.ts';
@@ -17,6 +17,7 @@ import { handleMessages } from './child-messages.ts';
 import type { WorkerContext } from './context.ts';
 import { noteKeyRefusal } from './key-refusals.ts';
 import { launch } from './launch.ts';
+import { noteRefused } from './left-out.ts';
 import { inTurn } from './pacing.ts';
 import { childNiceness } from './process.ts';
 import { type Shortage, shortageWarning } from './shortage.ts';
@@ -89,7 +90,7 @@ async function trade(
   const past = await session.resume();
   const names = { signature: modelDay.model, family: entry.signature };
   const start = { type: 'start', ...names, model, maxSteps, prompt: entry.prompt, brief, tools } as const;
-  const maxFailures = model.kind === 'chat_completions' ? model.maxRetries + 1 : 0;
+  const maxFailures = model.kind === 'provider' ? model.maxRetries + 1 + additions.length : 0;
   const niceness = childNiceness(Math.min(crew.size, job.runs.length));
   const childEnded = life.childStarted();
   const outcome = await launch(start, {
@@ -104,7 +105,10 @@ async function trade(
     },
     memoryMb: settings.modelDayMemoryMb,
     signal,
-    onMessage: handleMessages(session, { log, maxSteps, maxFailures }),
+    onMessage: handleMessages(session, {
+      ...{ log, maxSteps, maxFailures },
+      onRefused: (refused) => noteRefused(context, activeJob, modelDay, refused),
+    }),
     onStderr: (tail) => log.warning('model process wrote to stderr', { ...modelDay, tail }),
   }).finally(childEnded);
   if (signal.aborted) return null;

@@ -1,11 +1,19 @@
 import { ServiceError } from '../domain.ts';
 import type { Log } from '../log.ts';
-import type { FailedRequest } from '../protocol.ts';
+import type { FailedRequest, RefusedAdditions } from '../protocol.ts';
 import type { Session } from '../trading/session.ts';
 import type { MessageHandler } from './channel.ts';
 
 /** Reasons of failed requests that are logged per model-day; all are counted. */
 const MAX_LOGGED_FAILURES = 100;
+
+interface MessageOptions {
+  log: Log;
+  maxSteps: number;
+  maxFailures: number;
+  /** The provider refused what the service adds to requests by itself. */
+  onRefused: (refused: RefusedAdditions) => Promise<void>;
+}
 
 /**
  * Passes the messages of one child to its session. The handler throws a `ServiceError` for a message that is not allowed at
@@ -13,16 +21,16 @@ const MAX_LOGGED_FAILURES = 100;
  */
 export function handleMessages(
   session: Session,
-  { log, maxSteps, maxFailures }: { log: Log; maxSteps: number; maxFailures: number },
+  { log, maxSteps, maxFailures, onRefused }: MessageOptions,
 ): MessageHandler {
   let isPrompted = false;
   let failuresInStep = 0;
   let logged = 0;
-  const countFailure = async ({ reason, waitMs }: FailedRequest) => {
+  const countFailure = async ({ reason, waitMs, usage }: FailedRequest) => {
     failuresInStep += 1;
     if (failuresInStep > maxFailures)
       throw protocolError(`it reported ${failuresInStep} failed requests in one step; at most ${maxFailures} are possible`);
-    await session.countFailedRequest();
+    await session.countFailedRequest(usage ?? null);
     logged += 1;
     if (logged > MAX_LOGGED_FAILURES) return;
     const more = logged === MAX_LOGGED_FAILURES ? { note: 'further ones of this model-day are not logged' } : {};
@@ -37,6 +45,9 @@ export function handleMessages(
         return null;
       case 'failed_request':
         await countFailure(message);
+        return null;
+      case 'refused_additions':
+        await onRefused(message);
         return null;
       case 'answer': {
         if (session.steps >= maxSteps) throw protocolError(`it continued after ${maxSteps} steps`);

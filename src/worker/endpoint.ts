@@ -1,9 +1,10 @@
 import { type AgentConfiguration, type Configuration, type ModelConfiguration, baselineOf } from '../configuration-schema.ts';
 import { type Entry, MIN_SECRET_LENGTH, fillSecrets, isSecretName } from '../entry.ts';
 import { fillUrl, isHeaderKey, isSameServer } from '../http-values.ts';
-import type { Endpoint, Start } from '../protocol.ts';
+import { describeUnknownMaker, makers } from '../makers.ts';
+import type { Addition, Start } from '../protocol.ts';
 import type { Settings } from '../settings.ts';
-import { DEFAULT_BASE_URL, configuredEntry, parametersOf } from './entries.ts';
+import { configuredEntry, parametersOf, wayOfEntry } from './entries.ts';
 
 export interface EndpointSources {
   settings: Settings;
@@ -16,8 +17,16 @@ export interface EndpointSources {
 
 type Missing = { error: string };
 
+/** What one model-day adds to what its entry asks. */
+interface OfModelDay {
+  /** Names the model-day to its provider, for a cache that it shares with nothing else. */
+  cacheKey: string;
+  /** What the provider has refused of what the service adds. */
+  leftOut: readonly Addition[];
+}
+
 /** The source of a run's answers, according to what was stored with it. An error names what is missing. */
-export function resolveModel(entry: Entry, sources: EndpointSources): Start['model'] | Missing {
+export function resolveModel(entry: Entry, sources: EndpointSources, { cacheKey, leftOut }: OfModelDay): Start['model'] | Missing {
   const { kind, signature } = entry;
   if (kind === 'baseline') {
     const strategy = baselineOf(entry);
@@ -30,22 +39,41 @@ export function resolveModel(entry: Entry, sources: EndpointSources): Start['mod
   const key = keyOf(entry, sources);
   if (typeof key === 'object' && key !== null) return key;
   const live = liveEntry(entry, sources);
-  const body = fillSecrets(entry.parameters, live === undefined ? {} : parametersOf(live));
+  const body = fillSecrets(entry.parameters, live === undefined ? {} : parametersOf(live, sources.settings));
   if (body.missing.length > 0)
     return { error: `Model '${signature}' cannot be asked: its entry no longer has ${body.missing.join(', ')} in extra_body` };
   const secrets = [...body.secrets, ...secretsIn(url)].filter((secret) => secret.length >= MIN_SECRET_LENGTH);
-  return describeEndpoint(sources, { baseUrl: url, apiKey: key, parameters: body.fields, ...(secrets.length > 0 && { secrets }) });
+  const { settings, agentConfig } = sources;
+  return {
+    kind: 'provider',
+    api: entry.api ?? 'chat',
+    baseUrl: url,
+    apiKey: key,
+    parameters: body.fields,
+    ...(secrets.length > 0 && { secrets }),
+    stream: entry.stream !== true ? 'off' : entry.stream_is_set ? 'set' : 'added',
+    cacheKey: makers.some((maker) => maker.url === url) ? cacheKey : null,
+    leftOut: [...leftOut],
+    requestTimeoutMs: settings.modelRequestTimeoutMs,
+    maxRetries: agentConfig.max_retries,
+    baseDelayMs: agentConfig.base_delay * 1000,
+  };
 }
 
 /** The entry as it is now; undefined when it names another server, whose secrets the run's server must not get. */
-function liveEntry({ signature, url }: Entry, { configuration }: EndpointSources): ModelConfiguration | undefined {
+function liveEntry({ signature, url }: Entry, { configuration, settings }: EndpointSources): ModelConfiguration | undefined {
   const live = configuredEntry(signature, configuration);
-  return live?.openai_base_url && !isSameServer(live.openai_base_url, url ?? DEFAULT_BASE_URL) ? undefined : live;
+  const way = live && wayOfEntry(live, settings);
+  return way === undefined || 'unknown' in way || url === null || !isSameServer(way.url, url) ? undefined : live;
 }
 
 /** The URL with what was cut from it, which its entry or OPENAI_API_BASE still has. */
 function urlOf(entry: Entry, sources: EndpointSources): string | Missing {
-  const stored = entry.url ?? DEFAULT_BASE_URL;
+  const { url: stored, basemodel, signature } = entry;
+  if (stored === null) {
+    const [prefix = ''] = basemodel.split('/');
+    return { error: `Model '${signature}' cannot be asked: ${describeUnknownMaker(prefix)}` };
+  }
   if (!entry.url_is_cut) return stored;
   const candidates = [liveEntry(entry, sources)?.openai_base_url, sources.settings.openaiApiBase];
   const filled = candidates.map((url) => (url ? fillUrl(stored, url) : null)).find((url) => url !== null);
@@ -81,27 +109,15 @@ function keysOf(entry: Entry, sources: EndpointSources): (string | null | undefi
   const live = liveEntry(entry, sources);
   const of = (variable: string | null | undefined) => (variable ? sources.environment[variable] : null);
   const now = [live?.openai_api_key, of(live?.openai_api_key_env)];
-  return source === 'entry' ? now : [of(stored), ...now];
+  return source === 'entry' ? now : [of(stored), ...(source === 'maker' ? [] : now)];
 }
 
 function withoutKey({ signature, key_source: source, key_variable: variable, url }: Entry): null | Missing {
   if (source === 'variable')
     return { error: `Model '${signature}' has no key: the variable ${variable}, which its entry names, is not set` };
+  if (source === 'maker') return { error: `Model '${signature}' has no key: set ${variable}, or openai_api_key_env in its entry` };
   if (source === 'entry')
     return { error: `Model '${signature}' has no key: openai_api_key, which its entry held, is no longer in the server configuration` };
-  if (url !== DEFAULT_BASE_URL) return null;
+  if (url !== makers[0].url) return null;
   return { error: `Model '${signature}' has no key: set openai_api_key or openai_api_key_env in its entry, or OPENAI_API_KEY` };
-}
-
-function describeEndpoint(
-  { settings, agentConfig }: EndpointSources,
-  asked: Pick<Endpoint, 'baseUrl' | 'apiKey' | 'parameters' | 'secrets'>,
-): Endpoint {
-  return {
-    kind: 'chat_completions',
-    ...asked,
-    requestTimeoutMs: settings.modelRequestTimeoutMs,
-    maxRetries: agentConfig.max_retries,
-    baseDelayMs: agentConfig.base_delay * 1000,
-  };
 }

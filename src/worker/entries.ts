@@ -2,18 +2,24 @@ import { type Configuration, type ModelConfiguration, baselineOf, basemodelOf } 
 import { type Entry, type IsKey, MIN_SECRET_LENGTH, blankSecrets, decodeEntry, isSecretName, keyFinder } from '../entry.ts';
 import { cutUrl } from '../http-values.ts';
 import type { Json } from '../json.ts';
+import { bodyFields, makers, wayOf } from '../makers.ts';
 import type { Settings } from '../settings.ts';
 import { toolNames } from '../trading/tools.ts';
 import { type Steps, mapInSteps } from '../turns.ts';
 import type { Job } from './active-job.ts';
 
-/** The endpoint of a model when neither its entry nor OPENAI_API_BASE names one. */
-export const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
-
 /** Entries that are resolved, encoded or decoded without a pause: some milliseconds. */
 export const ENTRIES_PER_STEP = 100;
 
-const NOWHERE = { url: null, url_is_cut: false, key_source: null, key_variable: null } as const;
+const NOWHERE = {
+  url: null,
+  url_is_cut: false,
+  api: null,
+  stream: null,
+  stream_is_set: false,
+  key_source: null,
+  key_variable: null,
+} as const;
 
 /** Where an entry is resolved from. What `isKey` finds is not stored. */
 export interface EntrySources {
@@ -53,7 +59,7 @@ export function resolveEntry(
     kind,
     basemodel: basemodelOf(entry),
     ...(kind === 'provider' ? addressOf(entry, settings) : NOWHERE),
-    parameters: kind === 'baseline' ? {} : withSeed(parametersOf({ ...entry, extra_body }), run),
+    parameters: kind === 'baseline' ? {} : withSeed(parametersOf({ ...entry, extra_body }, settings), run),
     prompt: found?.prompt || null,
     notes,
     knowledge_cutoff: found?.knowledge_cutoff ?? null,
@@ -97,13 +103,23 @@ function kindOf(entry: ModelConfiguration | undefined, { deploymentMode }: Setti
   return entry === undefined ? 'unlisted' : 'provider';
 }
 
-type Address = Pick<Entry, 'url' | 'url_is_cut' | 'key_source' | 'key_variable'>;
+type Address = Pick<Entry, 'url' | 'url_is_cut' | 'api' | 'stream' | 'stream_is_set' | 'key_source' | 'key_variable'>;
 
-function addressOf(entry: Partial<ModelConfiguration>, { openaiApiBase }: Settings): Address {
-  const { url, isCut } = cutUrl(entry.openai_base_url || openaiApiBase || DEFAULT_BASE_URL);
+/** Whom an entry asks, and in which way; `{ unknown }` is the prefix of no known maker. */
+export function wayOfEntry(entry: Partial<ModelConfiguration> & { signature: string }, { openaiApiBase }: Pick<Settings, 'openaiApiBase'>) {
+  return wayOf({ ...entry, basemodel: basemodelOf(entry) }, openaiApiBase);
+}
+
+function addressOf(entry: Partial<ModelConfiguration> & { signature: string }, settings: Settings): Address {
   const { openai_api_key: held, openai_api_key_env: variable } = entry;
-  const key_source = held?.trim() ? 'entry' : variable ? 'variable' : 'service';
-  return { url, url_is_cut: isCut, key_source, key_variable: variable || null };
+  const way = wayOfEntry(entry, settings);
+  if ('unknown' in way) return NOWHERE;
+  const { url, isCut } = cutUrl(way.url);
+  const address = { url, url_is_cut: isCut, api: way.api, stream: way.stream, stream_is_set: way.streamIsSet };
+  if (held?.trim()) return { ...address, key_source: 'entry', key_variable: variable || null };
+  if (variable) return { ...address, key_source: 'variable', key_variable: variable };
+  if (way.maker === null || way.maker === makers[0]) return { ...address, key_source: 'service', key_variable: null };
+  return { ...address, key_source: 'maker', key_variable: way.maker.keyVariable };
 }
 
 /** Each run has a seed of its own: that of the entry plus the number of runs before it. */
@@ -112,11 +128,10 @@ function withSeed(parameters: Json, run: number): Json {
   return typeof seed === 'number' ? { ...parameters, seed: seed + run - 1 } : parameters;
 }
 
-/** The fields of a request's body, except messages and tools. */
-export function parametersOf(entry: Partial<ModelConfiguration> & { signature: string }): Json {
-  const { temperature, top_p, seed, max_tokens, reasoning_effort } = entry;
-  const chosen = Object.entries({ temperature, top_p, seed, max_tokens, reasoning_effort }).filter(
-    ([, value]) => value != null,
-  );
-  return { model: basemodelOf(entry), ...Object.fromEntries(chosen), ...entry.extra_body };
+/** The fields of a request's body, in its dialect's names, except the conversation and tools. */
+export function parametersOf(entry: Partial<ModelConfiguration> & { signature: string }, settings: Pick<Settings, 'openaiApiBase'>): Json {
+  const way = wayOfEntry(entry, settings);
+  const fields = 'unknown' in way ? { model: basemodelOf(entry) } : bodyFields(entry, way);
+  const { stream: _stream, ...more } = entry.extra_body ?? {}; // it is the entry's `stream`
+  return { ...fields, ...more };
 }

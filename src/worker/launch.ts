@@ -52,7 +52,7 @@ export async function launch(start: Omit<Start, 'pastMessages'>, options: Launch
     describeForeignLine: () => tending.describeForeignLine(),
     onSettled: (how) => tending.end(how),
   });
-  const { apiKey = null, secrets = [] } = start.model.kind === 'chat_completions' ? start.model : {};
+  const { apiKey = null, secrets = [] } = start.model.kind === 'provider' ? start.model : {};
   const tending = tend(started, { channel, memoryMb, secrets: [...(apiKey === null ? [] : [apiKey]), ...secrets] });
   const silentSeconds = () => Math.round(performance.now() - startedAt) / 1000;
   const endSilence = watchSilence(child.pid, {
@@ -95,6 +95,6 @@ function startOrLose({ model }: Pick<Start, 'model'>, { program, startChild, mem
 }
 
 function networkOf(model: Start['model']): Network {
-  if (model.kind !== 'chat_completions') return 'none';
+  if (model.kind !== 'provider') return 'none';
   return new URL(model.baseUrl).protocol === 'https:' ? 'https' : 'http';
 }

@@ -1,6 +1,7 @@
 import { timestamp } from '../calendar.ts';
 import { type ModelDay, endModelDay } from '../database/sessions.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
+import { sha256 } from '../digest.ts';
 import type { Entry } from '../entry.ts';
 import type { Start } from '../protocol.ts';
 import type { Market } from '../trading/market.ts';
@@ -65,7 +66,9 @@ function resolve(
   if (isOverCostLimit(activeJob, entry, date)) return { error: COST_LIMIT_REACHED };
   if (entry.tools.includes('search_news') && context.settings.jinaApiKey === null)
     return { error: `Model '${name}' was offered search_news, whose key JINA_API_KEY is no longer set` };
-  const model = resolveModel(entry, { ...context, ...activeJob, agentConfig: activeJob.job.agentConfig });
+  const sources = { ...context, ...activeJob, agentConfig: activeJob.job.agentConfig };
+  const cacheKey = sha256(JSON.stringify([activeJob.job.jobId, date, name])).toString('hex');
+  const model = resolveModel(entry, sources, { cacheKey, leftOut: [...(activeJob.leftOut.get(name) ?? [])] });
   return 'error' in model ? model : { entry, model };
 }
 

@@ -14,7 +14,9 @@ import { storageFaultOf } from '../database/storage/faults.ts';
 import type { ModelDay } from '../database/sessions.ts';
 import { type StaleModelDay, staleModelDays } from '../database/stale.ts';
 import { type JobStatus, type Listed, messageOf } from '../domain.ts';
+import type { Entry } from '../entry.ts';
 import { logUnexpected } from '../log.ts';
+import { makers } from '../makers.ts';
 import type { DatePrices } from '../prices/coverage.ts';
 import { supplyPrices } from '../prices/supply.ts';
 import { count, list } from '../sentences.ts';
@@ -25,6 +27,7 @@ import type { WorkerContext } from './context.ts';
 import { costWarnings } from './cost-limits.ts';
 import { createCrew } from './crew.ts';
 import { entriesOf } from './entries.ts';
+import { storedLeftOut } from './left-out.ts';
 import { type Life, watchLife } from './life.ts';
 import { runModelDay } from './model-day.ts';
 import { NO_DATES, type Plan, datesToRun, planJob, skipUnpricedDates, skipWarnings } from './plan.ts';
@@ -122,9 +125,11 @@ async function work(
   const firstLineMs = modelDayCommand === null ? context.limits.firstLineMs : context.limits.launcherFirstLineMs;
   const crew = createCrew(maxParallelModels, { ...context.limits, firstLineMs });
   const entries = await bySlices(entriesOf(job, { ...context, configuration }));
+  logForeignHosts(context, entries);
   const spending = createSpending(database, job);
   const activeJob: ActiveJob = {
     ...{ job, universe: new Set(universe), entries, configuration, signal, life, crew, spending },
+    leftOut: storedLeftOut(job),
     keyRefusals: new Map(),
     cannotStart: null,
     hasStarted: false,
@@ -180,11 +185,20 @@ function hasNoDates(plan: Plan, dates: readonly DatePrices[]): boolean {
 /** Null for a missing or broken file: what needs a key from it then fails with the reason. */
 function configurationNow({ settings, log }: WorkerContext): Configuration | null {
   try {
-    return readConfiguration(settings.configurationPath);
+    return readConfiguration(settings.configurationPath, settings.openaiApiBase);
   } catch (error) {
     log.warning(messageOf(error));
     return null;
   }
+}
+
+/** OPENAI_API_KEY goes to another host only where the operator named that host; the log says so, once for each entry. */
+function logForeignHosts({ log, settings }: WorkerContext, entries: ReadonlyMap<string, Entry>): void {
+  if (settings.openaiApiKey === null) return;
+  const hosts = new Map<string, string>();
+  for (const { signature, url, key_source: source } of entries.values())
+    if (source === 'service' && url !== null && url !== makers[0].url) hosts.set(signature, new URL(url).host);
+  for (const [entry, host] of hosts) log.info('OPENAI_API_KEY is sent to another host, which the configuration names', { entry, host });
 }
 
 /** The stale model-days of a job's models, in steps, because years of them take a while. */

@@ -58,6 +58,12 @@ const faulty: [name: string, sql: string, damage: string[], problems: string[]][
     [],
   ],
   [
+    'a model that no message says has answered',
+    `INSERT INTO served_models (session_id, model) VALUES (4, 'gpt-9')`,
+    ['served_models does not follow from the messages, in 1 row'],
+    [],
+  ],
+  [
     'a failed session that has positions',
     `UPDATE trading_sessions SET status = 'failed', error = 'x' WHERE session_id = 4`,
     [],

@@ -26,6 +26,8 @@ const LATER_COLUMNS = [
   ['trading_sessions', 'pays_dividends'],
   ['jobs', 'deployment_mode'],
   ['trading_sessions', 'wording'],
+  ['reasoning_logs', 'served'],
+  ['simulation_runs', 'left_out'],
 ];
 
 /** Removes what the migrations add, and makes another change to the rest. */
@@ -35,7 +37,7 @@ function takeEvidenceAway(path: string, sql: string): void {
     .prepare(
       `SELECT type, name FROM sqlite_schema WHERE name IN ('session_prices', 'session_splits')
          OR type IN ('table', 'view') AND (name LIKE 'dividend%' OR name IN ('session_dividends', 'market_days', 'stock_split_spans'))
-         OR type = 'table' AND (name IN ('log_words', 'log_words_spans', 'opening_lots', 'package_manifest', 'session_digests', 'figure_settings')) OR name = 'failed_model_days'
+         OR type = 'table' AND (name IN ('log_words', 'log_words_spans', 'opening_lots', 'package_manifest', 'session_digests', 'figure_settings', 'served_models')) OR name = 'failed_model_days'
          OR (type IN ('view', 'trigger') AND name LIKE 'written_%') OR (type = 'trigger' AND sql LIKE '%written_%')
        ORDER BY type = 'trigger' DESC`,
     )

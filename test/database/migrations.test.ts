@@ -42,6 +42,7 @@ const released: [file: string, sha256: string][] = [
   ['022-figure-settings.ts', 'b653a4165b354f9a32f31b52e61fd50c9a6166f7255e0e3d038b1d52825f39a3'],
   ['023-files-by-meaning.ts', '379985008c03ea634de58e5729d05b9f7315b1cd0751441a489b3572da42fde1'],
   ['024-prices-from-the-unit.ts', '29ee3d6ec5c3bf2e3070e6cfd3461bc8e90e7a35aee5d3427a2b2dd35e59adf1'],
+  ['025-who-answered.ts', 'd3f994541648db2ab050faa53f38bf882facf8918d7589befd010a9a781e6b81'],
 ];
 
 test('a released migration is never edited; a change of the schema is a new migration', () => {

@@ -99,7 +99,7 @@ test('what is done for each of many models pauses: their entries, their plan, an
   const { context, database } = start(t, { models: 300 });
   assert.equal(pauses(prepareJob(context, RESUMING)), 5, 'after each hundred entries, then before and after the plan');
   assert.equal(pauses(heldBefore(database, modelNames(300), '2023-10-05')), 6);
-  const runs = modelNames(300).map((model) => ({ model, startDate: '2023-10-05', family: model, entry: null }));
+  const runs = modelNames(300).map((model) => ({ model, startDate: '2023-10-05', family: model, entry: null, leftOut: '[]' }));
   const configuration = parseConfiguration({ models: [] }, 'test');
   const job = { jobId: 'job', startDate: '2023-10-05', endDate: '2023-10-05', replaceExisting: false, agentConfig: configuration.agent_config, runs };
   assert.equal(pauses(entriesOf(job, { ...context, configuration })), 3);

@@ -120,7 +120,7 @@ const BEFORE_END = 'date <= (SELECT end_date FROM jobs WHERE job_id = :job)';
 /** Which rows of the tables a package has, beside those of its openings. */
 const packaged: [where: string, ...tables: string[]][] = [
   ['job_id = :job', 'jobs', 'simulation_runs', 'job_details', 'trading_sessions'],
-  [OWN_SESSIONS, 'positions', 'reasoning_logs', 'tool_usage', 'session_prices', 'session_splits', 'session_dividends', 'session_digests'],
+  [OWN_SESSIONS, 'positions', 'reasoning_logs', 'served_models', 'tool_usage', 'session_prices', 'session_splits', 'session_dividends', 'session_digests'],
   [`position_id IN (SELECT position_id FROM positions WHERE ${OWN_SESSIONS})`, 'holdings'],
   [OWN_SYMBOLS, 'stock_splits', 'stock_split_coverage', 'stock_split_spans', 'stock_split_revisions'],
   [OWN_SYMBOLS, 'dividends', 'dividend_coverage', 'dividend_revisions'],
@@ -140,7 +140,7 @@ test('of every table, a package has the rows that the model-days of its job rest
     const paper = new DatabaseSync(target, { readOnly: true });
     for (const [where, ...tables] of packaged)
       for (const table of tables) {
-        const sql = `SELECT * FROM ${table} WHERE ${where.includes(':job') ? where : `${where} AND :job <> ''`} ORDER BY 1, 2, 3`;
+        const sql = `SELECT * FROM ${table} WHERE ${where.includes(':job') ? where : `${where} AND :job <> ''`} ORDER BY 1, 2${table === 'served_models' ? '' : ', 3'}`;
         const rows = database.statement(sql).all({ job });
         assert.deepEqual(paper.prepare(sql).all({ job }), rows, table);
         counts.set(table, (counts.get(table) ?? 0) + rows.length);

@@ -76,6 +76,7 @@ const startHere: StartChild = (program, { network }) => {
   const pause = (next: () => void, ms: number) => {
     const timer = setTimeout(next, ms);
     signal.addEventListener('abort', () => clearTimeout(timer));
+    return timer;
   };
   const run = async () => compiled(program)(provide, small, pause);
   setImmediate(() => run().catch(() => end(1, null)));
@@ -83,7 +84,7 @@ const startHere: StartChild = (program, { network }) => {
 };
 
 /** A program as a function of what it would find in a process. */
-type Program = (require: (name: string) => unknown, process: object, setTimeout: (next: () => void, ms: number) => void) => unknown;
+type Program = (require: (name: string) => unknown, process: object, setTimeout: (next: () => void, ms: number) => NodeJS.Timeout) => unknown;
 
 let last: { text: string; program: Program } | undefined;
 

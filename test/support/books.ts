@@ -61,6 +61,7 @@ const OPTIONS = {
 const entryOf = (signature: string, hasNews: boolean) =>
   encodeEntry({
     ...{ signature, run: 1, repeats: 1, kind: 'simulated', basemodel: signature, url: null, url_is_cut: false },
+    ...{ api: null, stream: null, stream_is_set: false },
     ...{ key_source: null, key_variable: null, parameters: {}, prompt: null, notes: true, knowledge_cutoff: null },
     ...{ price_per_million_tokens: null, max_cost_usd: null, tools: toolNames({ hasNews, hasNotes: true }) },
   });

@@ -81,7 +81,7 @@ async function runModelDay(
     costs: tradingCostsOf(agentConfig),
   };
   const session = await openSession({ database, clock }, modelDay, options);
-  const handle = handleMessages(session, { log, maxSteps: agentConfig.max_steps, maxFailures: 0 });
+  const handle = handleMessages(session, { log, maxSteps: agentConfig.max_steps, maxFailures: 0, onRefused: async () => {} });
   await handle({ type: 'prompt', messages: [{ role: 'user', content: JSON.stringify(session.brief) }] });
   for (const calls of script[`${modelDay.model} ${modelDay.date}`] ?? script['*'] ?? []) {
     const [name, error] = calls[0] ?? [];

@@ -12,8 +12,12 @@ export const MODEL_DAY = { model: 'my model/1', date: '2025-01-06', jobId: 'job-
 /** Times that a test can wait for. */
 export const HASTY: LauncherTimes = { termAfterMs: 50, killAfterMs: 50, giveUpAfterMs: 50, drainMs: 50 };
 export const KEY = 'sk-a-secret';
-export const endpoint: Extract<Start['model'], { kind: 'chat_completions' }> = {
-  kind: 'chat_completions',
+export const endpoint: Extract<Start['model'], { kind: 'provider' }> = {
+  kind: 'provider',
+  api: 'chat',
+  stream: 'off',
+  cacheKey: null,
+  leftOut: [],
   baseUrl: 'http://127.0.0.1:1/v1',
   apiKey: KEY,
   parameters: { model: 'test' },

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -29,8 +30,15 @@ export type Reply =
   | { status?: number; headers?: Record<string, string>; body: unknown }
   /** Half of a response, then the connection is cut; with `Content-Length` or without. */
   | { cut: 'sized' | 'chunked' }
+  | StreamedReply
   /** No answer, ever. */
   | 'never';
+
+/** Pieces as they come, no faster than the client reads them; then the end, a cut connection, or silence. */
+export interface StreamedReply {
+  pieces: Iterable<string | Buffer> | AsyncIterable<string | Buffer>;
+  then?: 'end' | 'cut' | 'silence';
+}
 
 /** Replies in turn, the last one again and again; or whatever a function makes of the request, `count` from 1. */
 export type Behaviour = readonly Reply[] | ((request: ModelRequest, count: number) => Reply | Promise<Reply>);
@@ -60,7 +68,8 @@ export async function startModelServer(
       typeof behaviour === 'function'
         ? await behaviour(request, count)
         : (behaviour[Math.min(count, behaviour.length) - 1] as Reply);
-    send(outgoing, reply);
+    if (typeof reply === 'object' && 'pieces' in reply) await sendPieces(outgoing, reply);
+    else send(outgoing, reply);
   };
   const handle = (incoming: IncomingMessage, outgoing: ServerResponse) => void listener(incoming, outgoing);
   const server = tls
@@ -83,7 +92,19 @@ async function readRequest(incoming: IncomingMessage): Promise<ModelRequest> {
   return { method, path, headers, body: text === '' ? undefined : JSON.parse(text) };
 }
 
-function send(outgoing: ServerResponse, reply: Reply): void {
+/** Sends a stream of events, until the client leaves. */
+async function sendPieces(outgoing: ServerResponse, { pieces, then = 'end' }: StreamedReply): Promise<void> {
+  outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
+  const gone = once(outgoing, 'close');
+  for await (const piece of pieces) {
+    if (outgoing.destroyed) return;
+    if (!outgoing.write(piece)) await Promise.race([once(outgoing, 'drain'), gone]);
+  }
+  if (then === 'end') outgoing.end();
+  if (then === 'cut') outgoing.write(': cut\n', () => outgoing.destroy());
+}
+
+function send(outgoing: ServerResponse, reply: Exclude<Reply, StreamedReply>): void {
   if (reply === 'never') return;
   if ('cut' in reply) {
     if (reply.cut === 'sized') outgoing.setHeader('content-length', 1000);

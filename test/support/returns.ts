@@ -28,7 +28,7 @@ const anyEntry: Entry = {
   kind: 'provider',
   basemodel: 'some-model',
   url: 'http://127.0.0.1/v1',
-  url_is_cut: false,
+  api: null, stream: null, stream_is_set: false, url_is_cut: false,
   key_source: 'service',
   key_variable: null,
   parameters: {},

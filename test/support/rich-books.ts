@@ -18,7 +18,7 @@ const PRICES = `
   ORLY 2025-01-06 30 33
   ORLY 2025-01-08 20 22`;
 
-const USAGE = { promptTokens: 1_200, completionTokens: 340, cachedTokens: 1_000, reasoningTokens: 120 };
+const USAGE = { promptTokens: 1_200, completionTokens: 340, cachedTokens: 1_000, cacheWriteTokens: null, reasoningTokens: 120 };
 
 const NEWS = { date: '2025-01-02', title: 'AAPL rises', url: 'https://example.com/1', snippet: 'It rose.' };
 
@@ -51,10 +51,12 @@ export async function richBooks(path?: string): Promise<Books> {
     ]);
     await talk(books, model, '2025-01-06', [
       answerOf('I look.', [['get_price', { symbol: 'MSFT', date: '2025-01-03' }], ['get_portfolio', {}], ['search_news', { query: 'AAPL' }], ['look_up\ud83d', 'no json']]),
-      answerOf('', [['buy', { symbol: 'ORLY', amount: 7 }], ['sell', { symbol: 'AAPL', amount: 2 }]], { note: 'Cut off.', carried: { message: { thoughts: 'kept' }, calls: [{}, {}] } }),
+      answerOf('', [['buy', { symbol: 'ORLY', amount: 7 }], ['sell', { symbol: 'AAPL', amount: 2 }]], { note: 'Cut off.', served: { model: 'gpt-9-2026-01-02', id: 'r-1' }, carried: { message: { thoughts: 'kept' }, calls: [{}, {}] } }),
     ]);
     await talk(books, model, '2025-01-07', []);
-    await talk(books, model, '2025-01-08', [answerOf('I sell.', [['sell', { symbol: 'ORLY', amount: 1 }], ['write_note', { text: '' }]])]);
+    await talk(books, model, '2025-01-08', [
+      answerOf('I sell.', [['sell', { symbol: 'ORLY', amount: 1 }], ['write_note', { text: '' }]], { served: { model: 'gpt-9-2026-01-02' } }),
+    ]);
   }
   await talk(books, 'model-a', '2025-01-08', [answerOf('Again.', [['buy', { symbol: 'MSFT', amount: 3 }]])]);
   books.wait(3_600);

@@ -142,6 +142,7 @@ function runJob(database: Database, { job, dates, allDates, accounts, prices, fa
 function entryOf(model: string, cutoff: string | null): Entry {
   return {
     ...{ signature: model, run: 1, repeats: 1, kind: 'provider', basemodel: model, url: 'http://127.0.0.1:8000/v1', url_is_cut: false },
+    ...{ api: null, stream: null, stream_is_set: false },
     ...{ key_source: null, key_variable: null, parameters: { temperature: 0.7 }, prompt: null, notes: false },
     ...{ knowledge_cutoff: cutoff, price_per_million_tokens: { input: 1.25, output: 10 }, max_cost_usd: null },
     tools: ['buy', 'sell', 'get_price', 'get_portfolio', 'calculate'],

@@ -181,7 +181,7 @@ test('the usage of a model-day adds up to at most the largest exact integer', as
   ];
   for (const [stored, sum] of rows) {
     database.statement('UPDATE job_details SET prompt_tokens = ?1, requests = coalesce(?1, 0)').run(stored);
-    const usage = { promptTokens: 7, completionTokens: null, cachedTokens: null, reasoningTokens: null };
+    const usage = { promptTokens: 7, completionTokens: null, cachedTokens: null, cacheWriteTokens: null, reasoningTokens: null };
     const rest = { content: '', toolCalls: [], reasoning: null, note: null };
     await session.answer({ type: 'answer', ...rest, usage });
     const row = database.statement('SELECT prompt_tokens, completion_tokens, requests FROM job_details').get();

@@ -4,6 +4,7 @@ import { parseConfiguration } from '../../src/configuration.ts';
 import { askedHash, decodeEntry, encodeEntry } from '../../src/entry.ts';
 import type { Endpoint } from '../../src/protocol.ts';
 import { type Settings, readSettings } from '../../src/settings.ts';
+import { makers } from '../../src/makers.ts';
 import { nasdaq100 } from '../../src/universe.ts';
 import { resolveModel } from '../../src/worker/endpoint.ts';
 import { configuredEntry, knownKeys, resolveEntry } from '../../src/worker/entries.ts';
@@ -32,8 +33,11 @@ function resolve({ entry = {}, settings = {}, environment = {}, agentConfig = {}
     configuration: later && parseConfiguration({ models: [{ signature: 'model-a', ...later }] }, 'test'),
     agentConfig: configuration.agent_config,
     environment,
-  });
+  }, OF_MODEL_DAY);
 }
+
+/** What one model-day adds. */
+const OF_MODEL_DAY = { cacheKey: 'of-the-day', leftOut: [] };
 
 const own = { openai_base_url: 'http://own/v1', openai_api_key: 'own-key' };
 const service = { openaiApiBase: 'http://service/v1', openaiApiKey: 'service-key' };
@@ -173,9 +177,9 @@ test('a known key is not stored in any field: of the settings, of every entry, a
 
 test('what a former version blanked by the end of a name is found again', () => {
   const stored = { ...entryWith({}), parameters: { model: 'model-a', prompt_cache_key: '' } };
-  const configuration = parseConfiguration({ models: [{ signature: 'model-a', extra_body: { prompt_cache_key: 'a' } }] }, 'test');
+  const configuration = parseConfiguration({ models: [{ signature: 'model-a', openai_base_url: 'http://own/v1', extra_body: { prompt_cache_key: 'a' } }] }, 'test');
   const sources = { settings: { ...readSettings({}), openaiApiKey: 'k' }, configuration, agentConfig: terms, environment: {} };
-  const found = resolveModel({ ...stored, kind: 'provider', url: 'http://own/v1', key_source: 'service' }, sources) as Endpoint;
+  const found = resolveModel({ ...stored, kind: 'provider', url: 'http://own/v1', key_source: 'service' }, sources, OF_MODEL_DAY) as Endpoint;
   assert.deepEqual(found.parameters, { model: 'model-a', prompt_cache_key: 'a' });
 });
 
@@ -225,7 +229,7 @@ for (const [name, sources, error] of lost) {
 }
 
 test('a key that the entry held may have moved to a variable since', () => {
-  const later = { openai_api_key_env: 'MOVED' };
+  const later = { ...own, openai_api_key: '', openai_api_key_env: 'MOVED' };
   assert.equal((resolve({ entry: own, later, environment: { MOVED: 'own-key' } }) as Endpoint).apiKey, 'own-key');
 });
 
@@ -233,7 +237,7 @@ const terms = parseConfiguration({ models: [] }, 'test').agent_config;
 const entryWith = (entry: object, settings: Partial<Settings> = {}, environment: NodeJS.ProcessEnv = {}) => {
   const all = { ...readSettings({}), ...settings };
   const others = [{ signature: 'model-b', openai_api_key: 'key-of-b', openai_api_key_env: 'OF_B' }];
-  const configuration = parseConfiguration({ models: [{ signature: 'model-a', ...entry }, ...others] }, 'test');
+  const configuration = parseConfiguration({ models: [{ signature: 'model-a', api: 'chat', ...entry }, ...others] }, 'test');
   const isKey = knownKeys(configuration, all, environment);
   return resolveEntry({ family: 'model-a', run: 1 }, { configuration, settings: all, isKey });
 };
@@ -242,19 +246,19 @@ const plain = askedHash(entryWith({}), terms);
 test('what cannot change what a model does is not asked in another way', () => {
   const price_per_million_tokens = { input: 1, output: 1 };
   const others = [{ price_per_million_tokens }, { max_cost_usd: 1 }, { enabled: true }, { knowledge_cutoff: '2025-01-01' }];
-  for (const entry of [own, { seed: 7 }, { repeats: 5 }, ...others])
+  for (const entry of [own, { seed: 7 }, { repeats: 5 }, { stream: false }, ...others])
     assert.equal(askedHash(entryWith(entry), terms), plain, JSON.stringify(entry));
   assert.equal(askedHash(entryWith({}), { ...terms, stock_symbols: [...nasdaq100].reverse() }), plain);
 });
 
 test('what can change what a model does is asked in another way', () => {
-  const asked = [{ basemodel: 'x' }, { temperature: 0 }, { extra_body: { a: 1 } }, { prompt: 'x' }, { notes: true }].map((entry) =>
+  const asked = [{ api: 'messages' }, { basemodel: 'x' }, { temperature: 0 }, { extra_body: { a: 1 } }, { prompt: 'x' }, { notes: true }].map((entry) =>
     askedHash(entryWith(entry), terms),
   );
   const news = askedHash(entryWith({}, { jinaApiKey: 'key' }), terms);
   const changed = [{ max_steps: 1 }, { commission_per_trade: 1 }, { commission_bps: 1 }, { slippage_bps: 1 }, { stock_symbols: ['AAPL'] }, { dividends: false }];
   const traded = changed.map((change) => askedHash(entryWith({}), { ...terms, ...change }));
-  assert.equal(new Set([plain, ...asked, news, ...traded, askedHash(null, terms)]).size, 14);
+  assert.equal(new Set([plain, ...asked, news, ...traded, askedHash(null, terms)]).size, 15);
 });
 
 const bodies: [entry: object, parameters: object][] = [
@@ -302,4 +306,85 @@ test('a signature is looked up: the list of entries is gone through once, howeve
   const configuration = { ...others, models: counted };
   assert.deepEqual(['a', 'b', 'b', 'c'].map((signature) => configuredEntry(signature, configuration)), [counted[0], counted[1], counted[1], undefined]);
   assert.equal(reads, 2);
+});
+
+/** Each maker's key, as a canary. */
+const canaries = Object.fromEntries(makers.map(({ keyVariable }) => [keyVariable, `canary-of-${keyVariable}`]));
+
+const ways: [entry: object, settings: Partial<Settings>, url: string, api: string, model: string, key: string | null, stream: string][] = [
+  [{ basemodel: 'gpt-5.6' }, {}, 'https://api.openai.com/v1', 'responses', 'gpt-5.6', 'OPENAI_API_KEY', 'added'],
+  [{ basemodel: 'openai/gpt-5.6' }, {}, 'https://api.openai.com/v1', 'responses', 'gpt-5.6', 'OPENAI_API_KEY', 'added'],
+  [{ basemodel: 'gpt-4.1', api: 'chat', seed: 7 }, {}, 'https://api.openai.com/v1', 'chat', 'gpt-4.1', 'OPENAI_API_KEY', 'added'],
+  [{ basemodel: 'anthropic/claude-opus-5-5' }, {}, 'https://api.anthropic.com', 'messages', 'claude-opus-5-5', 'ANTHROPIC_API_KEY', 'added'],
+  [{ basemodel: 'x-ai/grok-5' }, {}, 'https://api.x.ai/v1', 'responses', 'grok-5', 'XAI_API_KEY', 'added'],
+  [{ basemodel: 'xai/grok-5' }, {}, 'https://api.x.ai/v1', 'responses', 'grok-5', 'XAI_API_KEY', 'added'],
+  [{ basemodel: 'gemini/gemini-3-pro' }, {}, 'https://generativelanguage.googleapis.com/v1beta/openai', 'chat', 'gemini-3-pro', 'GEMINI_API_KEY', 'added'],
+  [{ basemodel: 'deepseek/deepseek-v4' }, {}, 'https://api.deepseek.com', 'chat', 'deepseek-v4', 'DEEPSEEK_API_KEY', 'added'],
+  [{ basemodel: 'mistralai/magistral' }, {}, 'https://api.mistral.ai/v1', 'chat', 'magistral', 'MISTRAL_API_KEY', 'added'],
+  [{ basemodel: 'moonshotai/kimi-k3' }, {}, 'https://api.moonshot.ai/v1', 'chat', 'kimi-k3', 'MOONSHOT_API_KEY', 'added'],
+  [{ basemodel: 'qwen/qwen4' }, {}, 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1', 'chat', 'qwen4', 'DASHSCOPE_API_KEY', 'added'],
+  [{ basemodel: 'openrouter/z-ai/glm-5' }, {}, 'https://openrouter.ai/api/v1', 'chat', 'z-ai/glm-5', 'OPENROUTER_API_KEY', 'added'],
+  // With a URL nothing of this applies.
+  [{ basemodel: 'anthropic/claude', openai_base_url: 'http://own/v1' }, {}, 'http://own/v1', 'chat', 'anthropic/claude', 'OPENAI_API_KEY', 'off'],
+  [{ basemodel: 'anthropic/claude' }, { openaiApiBase: 'http://base/v1' }, 'http://base/v1', 'chat', 'anthropic/claude', 'OPENAI_API_KEY', 'off'],
+  [{ basemodel: 'm', openai_base_url: 'http://own/v1', api: 'responses' }, {}, 'http://own/v1', 'responses', 'm', 'OPENAI_API_KEY', 'added'],
+  [{ basemodel: 'm', openai_base_url: 'http://own/v1', stream: true }, {}, 'http://own/v1', 'chat', 'm', 'OPENAI_API_KEY', 'set'],
+  [{ basemodel: 'm', openai_base_url: 'http://own/v1', extra_body: { stream: true } }, {}, 'http://own/v1', 'chat', 'm', 'OPENAI_API_KEY', 'set'],
+  [{ basemodel: 'gpt-5.6', stream: false }, {}, 'https://api.openai.com/v1', 'responses', 'gpt-5.6', 'OPENAI_API_KEY', 'off'],
+];
+for (const [entry, settings, url, api, model, key, stream] of ways) {
+  test(`${JSON.stringify({ ...entry, ...settings })} is asked at ${url} by ${api}`, () => {
+    const all = { openaiApiKey: canaries['OPENAI_API_KEY'] ?? null, ...settings };
+    const endpoint = resolve({ entry, settings: all, environment: canaries }) as Endpoint;
+    assert.deepEqual([endpoint.baseUrl, endpoint.api, endpoint.parameters['model'], endpoint.stream], [url, api, model, stream]);
+    assert.equal(endpoint.apiKey, key && canaries[key]);
+    assert.equal('stream' in endpoint.parameters, false);
+    assert.equal(endpoint.cacheKey, makers.some((maker) => maker.url === url) ? 'of-the-day' : null);
+  });
+}
+
+const efforts: [entry: object, fields: object][] = [
+  [{ basemodel: 'gpt-5.6', reasoning_effort: 'xhigh', max_tokens: 9 }, { reasoning: { effort: 'xhigh' }, max_output_tokens: 9 }],
+  [{ basemodel: 'anthropic/c', reasoning_effort: 'max', max_tokens: 9 }, { output_config: { effort: 'max' }, max_tokens: 9 }],
+  [{ basemodel: 'anthropic/c', reasoning_effort: 'none' }, { thinking: { type: 'disabled' } }],
+  [{ basemodel: 'gpt-4.1', api: 'chat', reasoning_effort: 'minimal', max_tokens: 9 }, { reasoning_effort: 'minimal', max_tokens: 9 }],
+  [{ basemodel: 'deepseek/d', reasoning_effort: 'none' }, { thinking: { type: 'disabled' } }],
+  [{ basemodel: 'deepseek/d', reasoning_effort: 'high' }, { reasoning_effort: 'high' }],
+  [{ basemodel: 'moonshotai/k', reasoning_effort: 'none' }, { thinking: { type: 'disabled' } }],
+  [{ basemodel: 'qwen/q', reasoning_effort: 'none' }, { enable_thinking: false }],
+  [{ basemodel: 'openrouter/a/b', reasoning_effort: 'low' }, { reasoning: { effort: 'low' } }],
+  [{ basemodel: 'gpt-5.6', reasoning_effort: 'low', extra_body: { reasoning: { effort: 'high' } } }, { reasoning: { effort: 'high' } }],
+];
+for (const [entry, fields] of efforts) {
+  test(`${JSON.stringify(entry)} sends ${JSON.stringify(fields)}`, () => {
+    const { model: _model, ...parameters } = (resolve({ entry, settings: { openaiApiKey: 'k' }, environment: canaries }) as Endpoint).parameters;
+    assert.deepEqual(parameters, fields);
+  });
+}
+
+const refusedEntries: [entry: object, error: RegExp][] = [
+  [{ api: 'grpc' }, /models\[0\]\.api: must be one of chat, responses, messages/],
+  [{ reasoning_effort: 'huge' }, /models\[0\]\.reasoning_effort: must be one of none, minimal, low, medium, high, xhigh, max/],
+  [{ basemodel: 'anthropic/c', reasoning_effort: 'minimal' }, /models\[0\]\.reasoning_effort: cannot be minimal here, only none, low, medium, high, xhigh, max; extra_body/],
+  [{ basemodel: 'qwen/q', reasoning_effort: 'low' }, /models\[0\]\.reasoning_effort: cannot be low here, only none; extra_body/],
+  [{ seed: 7 }, /models\[0\]\.seed: is not a field of Responses: remove it, set "api": "chat", name a URL, or put it into extra_body/],
+  [{ basemodel: 'anthropic/c', seed: 7 }, /models\[0\]\.seed: is not a field of Messages/],
+];
+for (const [entry, error] of refusedEntries) {
+  test(`${JSON.stringify(entry)} is refused when the configuration is read`, () => {
+    assert.throws(() => parseConfiguration({ models: [{ signature: 'model-a', ...entry }] }, 'test'), error);
+  });
+}
+
+test('an unknown prefix, and a missing key of a maker, are sentences', () => {
+  const unknown = resolve({ entry: { basemodel: 'acme/model' }, settings: { openaiApiKey: 'k' } }) as { error: string };
+  assert.match(unknown.error, /^Model 'model-a' cannot be asked: its basemodel begins with 'acme\/', which is not a known maker \(openai\/, .*openrouter\/\), and it has no URL: set openai_base_url/);
+  const keyless = resolve({ entry: { basemodel: 'anthropic/c' }, settings: { openaiApiKey: 'k' } }) as { error: string };
+  assert.equal(keyless.error, "Model 'model-a' has no key: set ANTHROPIC_API_KEY, or openai_api_key_env in its entry");
+});
+
+test("an entry that moved to another maker gives the former one's server nothing", () => {
+  const entry = { basemodel: 'anthropic/c', openai_api_key: 'key-of-claude' };
+  const moved = resolve({ entry, later: { basemodel: 'gpt-5.6', openai_api_key: 'key-of-gpt' } }) as { error: string };
+  assert.match(moved.error, /has no key: openai_api_key, which its entry held, is no longer/);
 });

@@ -232,7 +232,11 @@ test("Node's permission model: a process reaches no file, no process, no thread,
 });
 
 const endpoint: Start['model'] = {
-  kind: 'chat_completions',
+  kind: 'provider',
+  api: 'chat',
+  stream: 'off',
+  cacheKey: null,
+  leftOut: [],
   baseUrl: 'http://127.0.0.1:1/v1',
   apiKey: null,
   parameters: { model: 'test' },

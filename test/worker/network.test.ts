@@ -24,7 +24,7 @@ const start: Omit<Start, 'model' | 'pastMessages'> = {
 
 function endpointOf(baseUrl: string): Endpoint {
   const patience = { requestTimeoutMs: 60_000, maxRetries: 0, baseDelayMs: 1 };
-  return { kind: 'chat_completions', baseUrl, apiKey: null, parameters: { model: 'test' }, ...patience };
+  return { kind: 'provider', api: 'chat', baseUrl, apiKey: null, parameters: { model: 'test' }, stream: 'off', cacheKey: null, leftOut: [], ...patience };
 }
 
 /** Sets variables of this process, which children inherit, for the length of a test. */

@@ -3,7 +3,10 @@
 interface NotedAnswer {
   content: string;
   callCount: number;
+  /** Why the answer ended, in the provider's word. */
   finishReason: unknown;
+  /** Whether the model continues after this answer, although it calls no tool. */
+  isPaused?: boolean;
 }
 
 const CUT_OFF = 'The provider cut this answer off at its token limit.';
@@ -12,6 +15,9 @@ const CUT_OFF = 'The provider cut this answer off at its token limit.';
 const cutOffReasons: Record<string, string> = {
   length: CUT_OFF,
   max_tokens: CUT_OFF,
+  max_output_tokens: CUT_OFF,
+  model_context_window_exceeded: "The provider cut this answer off at the end of the model's context window.",
+  refusal: 'The model refused to answer.',
   content_filter: 'The provider held back this answer (content filter).',
   insufficient_system_resource: 'The provider cut this answer off for lack of resources.',
 };
@@ -30,14 +36,14 @@ const writtenCall = new RegExp(
 );
 
 /** Sentences for the log, or null when there is nothing to note. */
-export function noteOn({ content, callCount, finishReason }: NotedAnswer): string | null {
+export function noteOn({ content, callCount, finishReason, isPaused = false }: NotedAnswer): string | null {
   const notes: string[] = [];
   const reason = String(finishReason);
   const cutOff = Object.hasOwn(cutOffReasons, reason) ? cutOffReasons[reason] : undefined;
   if (cutOff !== undefined) notes.push(cutOff);
   if (callCount === 0 && /^(tool_calls|function_call)$/.test(reason))
     notes.push('The provider announced tool calls and sent none.');
-  if (callCount === 0 && content.trim() === '' && notes.length === 0)
+  if (callCount === 0 && content.trim() === '' && notes.length === 0 && !isPaused)
     notes.push('The model ended the day without a word.');
   if (callCount === 0 && writtenCall.test(content))
     notes.push(

@@ -8,25 +8,35 @@ export interface ReadUsage {
   note: string | null;
 }
 
-/** The tokens of one answer, wherever this provider reports them. An impossible count is unknown. */
+/**
+ * The tokens of one answer, wherever this provider reports them. An impossible count is unknown. The prompt's tokens include
+ * those that were read from a cache or written to one, which Anthropic counts beside them.
+ */
 export function readUsage(value: unknown): ReadUsage {
   const usage = asObject(value);
   if (usage === undefined) return { usage: null, note: null };
+  const inPrompt = asObject(usage['prompt_tokens_details']) ?? asObject(usage['input_tokens_details']);
+  const inCompletion = asObject(usage['completion_tokens_details']) ?? asObject(usage['output_tokens_details']);
+  const { cache_read_input_tokens: readBeside, cache_creation_input_tokens: writtenBeside } = usage;
+  const isBeside = usage['prompt_tokens'] === undefined && (readBeside != null || writtenBeside != null);
   const prompt = usage['prompt_tokens'] ?? usage['input_tokens'];
   const completion = usage['completion_tokens'] ?? usage['output_tokens'];
-  const inPrompt = asObject(usage['prompt_tokens_details'])?.['cached_tokens'];
-  const cached = inPrompt ?? usage['prompt_cache_hit_tokens'] ?? usage['cached_tokens'];
-  const reasoning = asObject(usage['completion_tokens_details'])?.['reasoning_tokens'];
+  const cached = inPrompt?.['cached_tokens'] ?? usage['prompt_cache_hit_tokens'] ?? usage['cached_tokens'] ?? readBeside;
+  const written = inPrompt?.['cache_write_tokens'] ?? writtenBeside;
+  const reasoning = inCompletion?.['reasoning_tokens'] ?? inCompletion?.['thinking_tokens'];
   const total = usage['total_tokens'];
-  const [promptTokens, completionTokens] = [asCount(prompt), asCount(completion)];
+  const beside = isBeside ? (asCount(readBeside) ?? 0) + (asCount(writtenBeside) ?? 0) : 0;
+  const promptTokens = asCount(typeof prompt === 'number' ? prompt + beside : prompt);
+  const completionTokens = asCount(completion);
   return {
     usage: {
       promptTokens,
       completionTokens: withHiddenTokens(completionTokens, { promptTokens, totalTokens: asCount(total) }),
       cachedTokens: asCount(cached),
+      cacheWriteTokens: asCount(written),
       reasoningTokens: asCount(reasoning),
     },
-    note: noteOnCounts({ prompt, completion, cached, reasoning, total }),
+    note: noteOnCounts({ prompt, completion, cached, written, reasoning, total }),
   };
 }
 

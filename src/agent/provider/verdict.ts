@@ -1,50 +1,90 @@
 import { messageOf } from '../../domain.ts';
-import type { HttpFailure, HttpResponse } from '../../http-client.ts';
-import { readCompletion } from './dialects.ts';
+import type { HttpResponse } from '../../http-client.ts';
 import { type Json, asArray, asObject, asText, tryParse } from '../../json.ts';
+import type { TokenUsage } from '../../protocol.ts';
 import { quote } from '../../text.ts';
 import type { ModelAnswer } from '../model.ts';
+import type { Dialect } from './dialect.ts';
 import { readRetryAfter } from './retry.ts';
+import { readUsage } from './token-usage.ts';
+import type { FailedResponse } from './transport.ts';
 
 const MAX_READ_OF_PAGE = 4_000;
 const PASSING_STATUSES = new Set([408, 409, 429]);
 
-/** The result of one try. Only failures that may pass are retried. `reason` continues "The model provider". */
-export type Verdict =
-  | { answer: ModelAnswer }
-  | { reason: string; passes: boolean; retryAfterMs?: number | undefined; isKeyRefused?: boolean };
+/** Why one try has no answer. `reason` continues "The model provider". */
+export interface Refusal {
+  reason: string;
+  /** Whether it may pass; only then it is tried again. */
+  passes: boolean;
+  retryAfterMs?: number | undefined;
+  status: number;
+  /** The provider's error, as it came. */
+  error: unknown;
+  /** The same in the provider's words. */
+  words: string;
+  /** What the provider reports of the try all the same. */
+  usage: TokenUsage | null;
+}
 
-/** Classifies the result of one request. */
-export function classify(result: HttpResponse | HttpFailure, step: number): Verdict {
-  if (result.failure !== undefined) {
-    if (result.failure === 'too_large') return { reason: `sent an unreadable response: ${result.message}`, passes: false };
-    const passes = result.failure === 'connection' || result.failure === 'timeout';
-    return { reason: `could not be reached: ${result.message}`, passes };
-  }
+/** The result of one try. */
+export type Verdict = { answer: ModelAnswer } | Refusal;
+
+/** The beginnings of a failure's reason. */
+const FAILURES: Record<FailedResponse['failure'], string> = {
+  connection: 'could not be reached: ',
+  timeout: 'could not be reached: ',
+  certificate: 'could not be reached: ',
+  proxy: 'could not be reached: ',
+  aborted: 'could not be reached: ',
+  too_large: 'sent an unreadable response: ',
+  unreadable: 'sent an unreadable stream: ',
+  broken_off: 'broke off its stream ',
+};
+const PASSING_FAILURES: readonly FailedResponse['failure'][] = ['connection', 'timeout', 'broken_off'];
+
+/** Classifies the result of one request. `step` is counted from 1. */
+export function classify(
+  result: HttpResponse | FailedResponse,
+  { step, dialect }: { step: number; dialect: Pick<Dialect, 'read'> },
+): Verdict {
+  if (result.failure !== undefined) return classifyFailure(result);
   const body = tryParse(result.text);
   const isGood = result.status >= 200 && result.status < 300;
   if (body === undefined)
-    return isGood ? classifyForeign(result) : classifyError(result, result.status, foreignWords(result));
+    return isGood ? classifyForeign(result) : classifyError(result, { status: result.status, error: null, words: foreignWords(result) });
   const error = errorIn(body);
-  // Gateways put the status of the provider behind them into a response with status 200.
+  // Gateways put the status of the provider behind them into a response with status 200, and streams have no other.
   const status = isGood ? (statusIn(error) ?? result.status) : result.status;
-  if (!isGood || error !== undefined) return classifyError(result, status, quote(errorWords(error ?? body)));
+  const { usage } = readUsage(asObject(body)?.['usage']);
+  if (!isGood || error !== undefined)
+    return { ...classifyError(result, { status, error, words: quote(errorWords(error ?? body)) }), usage };
   try {
-    return { answer: readCompletion(body, step) };
+    return { answer: dialect.read(asObject(body) ?? {}, step) };
   } catch (problem) {
-    const reason = `sent an unreadable response: ${messageOf(problem)}: ${quote(result.text)}`;
-    return { reason, passes: false };
+    const words = quote(result.text);
+    return { reason: `sent an unreadable response: ${messageOf(problem)}: ${words}`, passes: false, status, error: null, words, usage };
   }
 }
 
-/** A response that should be JSON but is not. One that was cut off may be complete the next time. */
-function classifyForeign(response: HttpResponse): Verdict {
-  const isCut = response.text.trim() === '' || /json/i.test(response.headers['content-type'] ?? '');
-  if (isCut) return { reason: `sent JSON that is cut off: ${quote(response.text) || 'nothing'}`, passes: true };
-  return { reason: `returned ${response.status}: ${foreignWords(response)}`, passes: false };
+function classifyFailure({ failure, message, soFar }: FailedResponse): Refusal {
+  const reason = `${FAILURES[failure]}${message}`;
+  const { usage } = readUsage(soFar?.['usage']);
+  return { reason, passes: PASSING_FAILURES.includes(failure), status: 0, error: null, words: message, usage };
 }
 
-function classifyError({ headers }: HttpResponse, status: number, words: string): Verdict {
+/** A response that should be JSON but is not. One that was cut off may be complete the next time. */
+function classifyForeign(response: HttpResponse): Refusal {
+  const isCut = response.text.trim() === '' || /json/i.test(response.headers['content-type'] ?? '');
+  const words = isCut ? quote(response.text) || 'nothing' : foreignWords(response);
+  const reason = isCut ? `sent JSON that is cut off: ${words}` : `returned ${response.status}: ${words}`;
+  return { reason, passes: isCut, status: response.status, error: null, words, usage: null };
+}
+
+function classifyError(
+  { headers }: HttpResponse,
+  { status, error, words }: Pick<Refusal, 'status' | 'error' | 'words'>,
+): Refusal {
   const target = headers.location === undefined ? '' : ` to ${quote(headers.location)}`;
   const isRedirect = status >= 300 && status < 400;
   return {
@@ -53,7 +93,10 @@ function classifyError({ headers }: HttpResponse, status: number, words: string)
       : `returned ${status}: ${words}`,
     passes: PASSING_STATUSES.has(status) || status >= 500,
     retryAfterMs: readRetryAfter(headers, Date.now()),
-    isKeyRefused: status === 401 || status === 403,
+    status,
+    error,
+    words,
+    usage: null,
   };
 }
 
@@ -67,9 +110,33 @@ function errorIn(body: unknown): unknown {
   });
 }
 
+/** HTTP's status for what providers call an error, in a stream or behind a gateway. */
+const STATUS_OF_WORD: Record<string, number> = {
+  invalid_request_error: 400,
+  unsupported_value: 400,
+  unsupported_parameter: 400,
+  authentication_error: 401,
+  invalid_api_key: 401,
+  billing_error: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  rate_limit_exceeded: 429,
+  insufficient_quota: 402,
+  api_error: 500,
+  server_error: 500,
+  internal_error: 500,
+  timeout_error: 504,
+  overloaded_error: 529,
+};
+
 function statusIn(error: unknown): number | undefined {
-  const code = Number(asObject(error)?.['code'] ?? NaN);
-  return code >= 100 && code < 600 ? code : undefined;
+  const { code, type } = asObject(error) ?? {};
+  const status = Number(code ?? NaN);
+  if (status >= 100 && status < 600) return status;
+  const word = [code, type].map(String).find((one) => Object.hasOwn(STATUS_OF_WORD, one));
+  return word === undefined ? undefined : STATUS_OF_WORD[word];
 }
 
 /** The message in an error, wherever this provider puts it: the gateway's own and that of the provider behind it. */

@@ -21,7 +21,13 @@ function entryOf(message: Message): Child[] {
   const head = h('p.who', h('strong', speakerOf(message)), h('span.quiet', localTime(timestamp)));
   if (role !== 'assistant') return [h('details', h('summary', h('span', head)), text(content))];
   const words = content === '' ? h('p.quiet', 'No text, only tool calls.') : text(content);
-  return [head, words, summary !== null && h('p.quiet', summary)];
+  return [head, words, summary !== null && h('p.quiet', summary), message.served !== null && h('p.quiet', servedBy(message.served))];
+}
+
+/** Who answered, as its provider says. */
+function servedBy({ model, provider, service_tier: tier, system_fingerprint: fingerprint }: NonNullable<Message['served']>): string {
+  const parts = [provider && `through ${provider}`, tier && `tier ${tier}`, fingerprint && `fingerprint ${fingerprint}`].filter(Boolean);
+  return [`Answered by ${model ?? 'a model that was not named'}`, ...parts].join(', ');
 }
 
 /** Text exactly as it was written. */

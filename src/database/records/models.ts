@@ -17,6 +17,18 @@ const DAYS = query(
   { firstDate: orNull(text), lastDate: orNull(text), modelDays: integer },
 );
 
+const SERVED = query(
+  `SELECT served.model, min(date) AS first_date, max(date) AS last_date FROM trading_sessions AS own
+     CROSS JOIN served_models AS served USING (session_id) WHERE own.model = ? AND own.status = 'active'
+   GROUP BY served.model ORDER BY first_date, served.model`,
+  { model: text, first_date: text, last_date: text },
+);
+
+/** The models that answered for a run, in their providers' names, with the dates of its completed days; by first date. */
+export function servedOf(database: Database, model: string): RowOf<typeof SERVED>[] {
+  return SERVED.all(database, model);
+}
+
 const CLOSING_VALUE = query(
   `SELECT portfolio_value_e4 FROM positions WHERE session_id = (
      SELECT session_id FROM trading_sessions WHERE model = ? AND date = ? AND status = 'active')

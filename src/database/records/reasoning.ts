@@ -155,7 +155,9 @@ const MESSAGE_SIZES = query(
   [integer, integer],
 );
 
-const MESSAGE = jsonObject(['message_index', 'role', 'content', 'summary', 'tool_name', 'tool_input', 'timestamp']);
+const MESSAGE = jsonObject([
+  ...['message_index', 'role', 'content', 'summary', 'tool_name', 'tool_input', 'timestamp', 'json(served) AS served'],
+]);
 const MESSAGES = query(
   `SELECT json_group_array(${MESSAGE} ORDER BY message_index)
    FROM reasoning_logs WHERE session_id = ? AND message_index BETWEEN ? AND ?`,

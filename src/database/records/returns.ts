@@ -2,7 +2,7 @@ import type { CalendarDate } from '../../calendar.ts';
 import type { Steps } from '../../turns.ts';
 import { type JobWindow, type Window, boundsOf, committedSessions, countActiveDays, jsonIds } from '../chosen.ts';
 import type { Database } from '../database.ts';
-import { amount, orNull, query, text } from '../rows.ts';
+import { amount, integer, orNull, query, text } from '../rows.ts';
 import { staleAmong } from '../stale.ts';
 import { namedModels } from './models.ts';
 import { newestRun } from './runs.ts';
@@ -40,6 +40,11 @@ export function storedRequests(
   return ASKED.all(database, JSON.stringify([...jobIds]), run);
 }
 
+const SERVED = query(
+  'SELECT session_id, model FROM json_each(?) AS chosen CROSS JOIN served_models ON session_id = chosen.value ORDER BY session_id, model',
+  [integer, text],
+);
+
 const CLOSINGS = query(
   `SELECT portfolio_value_e4, daily_profit_e4 FROM json_each(?) AS chosen
      LEFT JOIN positions ON position_id = (
@@ -55,6 +60,8 @@ export interface DayOfRun {
   /** A fraction; null when the day started from a value of 0. */
   dailyReturn: number | null;
   isStale: boolean;
+  /** The models that answered, in their providers' names; none where no provider said. */
+  servedBy: readonly string[];
 }
 
 /** The model-days of a run active at a change of the ledger, by date. */
@@ -68,8 +75,10 @@ export function* daysOfRun(
     const returns = dailyReturns(database, sessions);
     yield null;
     const stale = new Set(staleAmong(database, sessions).map(({ date }) => date));
-    for (const [index, { date, jobId }] of sessions.entries()) {
-      days.push({ date, jobId, dailyReturn: returns[index] ?? null, isStale: stale.has(date) });
+    const served = Map.groupBy(SERVED.all(database, jsonIds(sessions)), ([sessionId]) => sessionId);
+    for (const [index, { sessionId, date, jobId }] of sessions.entries()) {
+      const servedBy = (served.get(sessionId) ?? []).map(([, model]) => model);
+      days.push({ date, jobId, dailyReturn: returns[index] ?? null, isStale: stale.has(date), servedBy });
     }
     yield null;
   }

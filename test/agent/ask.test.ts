@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import { createChatModel } from '../../src/agent/provider/chat-completions.ts';
+import { type FailedTry, createProviderModel } from '../../src/agent/provider/ask.ts';
 import type { ChatMessage, ModelAnswer } from '../../src/agent/model.ts';
 import { MAX_WAIT_MS, readRetryAfter, waitAfter } from '../../src/agent/provider/retry.ts';
 import type { Endpoint, ToolDescription } from '../../src/protocol.ts';
@@ -22,7 +22,8 @@ const tools: ToolDescription[] = [{ name: 'buy', description: 'Buy.', parameters
 
 function endpointOf(baseUrl: string, changes: Partial<Endpoint> = {}): Endpoint {
   const patience = { requestTimeoutMs: 60_000, maxRetries: 3, baseDelayMs: BASE_DELAY_MS };
-  return { kind: 'chat_completions', baseUrl, apiKey: KEY, parameters: { model: 'test' }, ...patience, ...changes };
+  const asked = { api: 'chat', parameters: { model: 'test' }, stream: 'off', cacheKey: null } as const;
+  return { kind: 'provider', baseUrl, apiKey: KEY, leftOut: [], ...asked, ...patience, ...changes };
 }
 
 interface Asked {
@@ -34,7 +35,8 @@ interface Asked {
 
 async function askOnce(endpoint: Endpoint, conversation = opening): Promise<Asked> {
   const failures: Asked['failures'] = [];
-  const model = createChatModel(endpoint, { tools, onFailure: (reason, waitMs) => failures.push({ reason, waitMs }) });
+  const onFailure = ({ reason, waitMs }: FailedTry) => failures.push({ reason, waitMs });
+  const model = createProviderModel(endpoint, { tools, onFailure });
   try {
     return { answer: await model(conversation), error: null, failures };
   } catch (error) {
@@ -423,4 +425,21 @@ test('calls that could not be sent back as they came are repaired in the history
       ['function', 'sell', '{}'],
     ],
   );
+});
+
+test('once an answer had reasoning_content, every assistant message goes back with it, empty where it had none', async (t) => {
+  const server = await startModelServer(t, [says('Done.')]);
+  const said = (content: string, message: object | null) => [
+    { role: 'assistant', content, toolCalls: [{ id: content, name: 'buy', arguments: '{}' }], carried: message && { message, calls: [] } } as ChatMessage,
+    { role: 'tool', id: content, content: '{}' } as const,
+  ];
+  const sent = async (...messages: (object | null)[]) => {
+    const conversation = [...opening, ...messages.flatMap((message, index) => said(String(index), message as never))];
+    await askOnce(endpointOf(server.baseUrl), conversation);
+    const last = server.requests.at(-1)?.body.messages ?? [];
+    return last.filter(({ role }: any) => role === 'assistant').map((message: any) => message.reasoning_content);
+  };
+  assert.deepEqual(await sent(null, { reasoning_content: 'Hm.' }, null), ['', 'Hm.', '']);
+  assert.deepEqual(await sent(null, { reasoning_content: '' }), ['', '']);
+  assert.deepEqual(await sent(null, null), [undefined, undefined]);
 });

@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Addition, Endpoint, TokenUsage, ToolDescription } from '../../protocol.ts';
+import { type ChatMessage, KeyRefused, type Model } from '../model.ts';
+import { hasEffort, refusedBy } from './additions.ts';
+import { dialects } from './dialects.ts';
+import { waitAfter } from './retry.ts';
+import { type SentRequest, sendRequest } from './transport.ts';
+import { classify } from './verdict.ts';
+
+/** The statuses of a provider that refuses the key. */
+const KEY_REFUSED: readonly number[] = [401, 403];
+
+/** A try without an answer. */
+export interface FailedTry {
+  reason: string;
+  /** Until the next try; null after the last one. */
+  waitMs: number | null;
+  /** What the provider reports of it all the same. */
+  usage: TokenUsage | null;
+}
+
+export interface AskOptions {
+  tools: readonly ToolDescription[];
+  /** Called for every unanswered request. */
+  onFailure: (failed: FailedTry) => void;
+  /** Called when the provider refused what the service adds by itself; later requests go without it. */
+  onRefused?: (refused: readonly Addition[], reason: string) => void;
+}
+
+/**
+ * A model behind an endpoint. Each call is one step: one request, and retries of it after failures that may pass. Throws an
+ * `Error` with the provider's own words, and never with the key.
+ */
+export function createProviderModel(endpoint: Endpoint, { tools, onFailure, onRefused }: AskOptions): Model {
+  const dialect = dialects[endpoint.api];
+  const leftOut = new Set<Addition>(endpoint.leftOut);
+  const madeBy = makerOf(endpoint);
+  return async (conversation) => {
+    assertGoesOnHere(conversation, madeBy);
+    const step = conversation.filter(({ role }) => role === 'assistant').length + 1;
+    for (let tries = 1; ; ) {
+      const { request, added } = requestOf(endpoint, { conversation, tools, leftOut });
+      const verdict = classify(await sendRequest(endpoint, request), { step, dialect });
+      if ('answer' in verdict) {
+        const { carried, ...answer } = verdict.answer;
+        return { ...answer, carried: carried && { madeBy, ...carried } };
+      }
+      const { reason, usage } = verdict;
+      const refused = refusedBy(verdict, added, hasEffort(endpoint.parameters));
+      if (refused.length > 0) {
+        for (const addition of refused) leftOut.add(addition);
+        onFailure({ reason, waitMs: 0, usage });
+        onRefused?.(refused, reason);
+        continue; // at once: it is another request
+      }
+      const isLast = !verdict.passes || tries > endpoint.maxRetries;
+      const waitMs = isLast ? null : waitAfter(tries, { baseDelayMs: endpoint.baseDelayMs, ...verdict });
+      onFailure({ reason, waitMs, usage });
+      if (waitMs === null) {
+        const message = `The model provider ${reason}${tries > 1 ? ` (after ${tries} tries)` : ''}`;
+        throw KEY_REFUSED.includes(verdict.status) ? new KeyRefused(message) : new Error(message);
+      }
+      tries += 1;
+      await sleep(waitMs);
+    }
+  };
+}
+
+/** Who can read what goes back with an answer: dialect, URL without its secrets, and model. */
+function makerOf({ api, baseUrl, parameters }: Endpoint): string {
+  const { origin, pathname } = new URL(baseUrl);
+  return `${String(parameters['model'])} at ${origin}${pathname.replace(/\/+$/, '')} (${api})`;
+}
+
+/** Blocks that one server signed or encrypted are never sent to another. */
+function assertGoesOnHere(conversation: readonly ChatMessage[], madeBy: string): void {
+  for (const message of conversation) {
+    const began = message.role === 'assistant' ? message.carried?.madeBy : undefined;
+    if (began !== undefined && began !== madeBy)
+      throw new Error(`The day began with ${began}, whose thoughts ${madeBy} cannot read; it cannot continue there`);
+  }
+}
+
+interface Asked {
+  conversation: readonly ChatMessage[];
+  tools: readonly ToolDescription[];
+  leftOut: ReadonlySet<Addition>;
+}
+
+/** One request, and what of it the entry did not ask for. */
+function requestOf(endpoint: Endpoint, { conversation, tools, leftOut }: Asked): { request: SentRequest; added: Addition[] } {
+  const { parameters, stream, cacheKey } = endpoint;
+  const added: Addition[] = [];
+  const adds = (addition: Addition) => !leftOut.has(addition) && added.push(addition) > 0;
+  const isStreamed = stream === 'set' || (stream === 'added' && adds('stream'));
+  const dialect = dialects[endpoint.api];
+  const body = dialect.body({ conversation, tools, parameters, isStreamed, cacheKey, adds });
+  return { request: { dialect, body: JSON.stringify(body), isStreamed }, added };
+}

@@ -1,0 +1,127 @@
+import { type Json, asArray, asObject, asText, objectsIn, tryParse } from '../../json.ts';
+import type { ChatMessage, ModelAnswer } from '../model.ts';
+import { noteOn } from './answer-notes.ts';
+import type { Dialect, Question } from './dialect.ts';
+import { assembleMessage } from './messages-stream.ts';
+import { readServed } from './served.ts';
+import { readUsage } from './token-usage.ts';
+import { readToolCalls } from './tool-calls.ts';
+
+const VERSION = '2023-06-01';
+/** The most tokens of an answer, thinking included, where the entry sets none: the field is required. */
+const MAX_TOKENS = { streamed: 32_000, streamedAtHighEffort: 64_000, whole: 8_000 };
+const HIGH_EFFORTS: readonly unknown[] = ['xhigh', 'max'];
+const CACHED = { type: 'ephemeral' };
+
+/** Messages: Anthropic's own dialect. Each request has the whole conversation, with every block of an answer as it came. */
+export const messages: Dialect = {
+  path: (base) => base.replace(/(\/v1)?(\/messages)?$/, '/v1/messages'),
+  keyHeaders: (key) => ({ 'x-api-key': key }),
+  headers: { 'anthropic-version': VERSION },
+  body(question) {
+    const { conversation, tools, parameters, isStreamed, adds } = question;
+    const system = conversation.filter(({ role }) => role === 'system').map(({ content }) => ({ type: 'text', text: content }));
+    const history = wireMessages(conversation);
+    const isCached = parameters['cache_control'] === undefined && adds('cache_control');
+    return {
+      max_tokens: maxTokensOf(question),
+      ...(parameters['thinking'] === undefined && adds('thinking') && { thinking: { type: 'adaptive', display: 'summarized' } }),
+      ...parameters,
+      ...(isStreamed && { stream: true }),
+      ...(system.length > 0 && { system: isCached ? withMark(system) : system }),
+      messages: isCached ? withMarkOnLastUser(history) : history,
+      tools: tools.map(({ name, description, parameters: schema }) => ({ name, description, input_schema: schema })),
+    };
+  },
+  read: readMessage,
+  assemble: assembleMessage,
+};
+
+function maxTokensOf({ parameters, isStreamed }: Question): number {
+  const effort = asObject(parameters['output_config'])?.['effort'];
+  if (!isStreamed) return MAX_TOKENS.whole;
+  return HIGH_EFFORTS.includes(effort) ? MAX_TOKENS.streamedAtHighEffort : MAX_TOKENS.streamed;
+}
+
+interface WireMessage extends Json {
+  role: 'user' | 'assistant';
+  content: Json[];
+}
+
+/** Messages in turn: what tools returned on one answer is one message of the user. */
+function wireMessages(conversation: readonly ChatMessage[]): WireMessage[] {
+  const list: WireMessage[] = [];
+  for (const message of conversation) {
+    if (message.role === 'system') continue;
+    const role = message.role === 'assistant' ? 'assistant' : 'user';
+    const last = list.at(-1);
+    if (last?.role === role) last.content.push(...blocksOf(message));
+    else list.push({ role, content: blocksOf(message) });
+  }
+  return list;
+}
+
+function blocksOf(message: ChatMessage): Json[] {
+  if (message.role === 'tool') {
+    const { id, content, isMalformed } = message;
+    return [{ type: 'tool_result', tool_use_id: id, content, ...(isMalformed && { is_error: true }) }];
+  }
+  if (message.role !== 'assistant') return [{ type: 'text', text: message.content }];
+  const { content, toolCalls, carried } = message;
+  if (carried?.message['content'] !== undefined) return objectsIn(carried.message['content']);
+  return [
+    ...(content === '' ? [] : [{ type: 'text', text: content }]),
+    ...toolCalls.map(({ id, name, arguments: text }) => ({ type: 'tool_use', id, name, input: asObject(tryParse(text)) ?? {} })),
+  ];
+}
+
+/** A list of blocks of which the last one says: keep in the cache all up to here. */
+function withMark(blocks: readonly Json[]): Json[] {
+  return blocks.map((block, index) => (index === blocks.length - 1 ? { ...block, cache_control: CACHED } : block));
+}
+
+function withMarkOnLastUser(history: readonly WireMessage[]): WireMessage[] {
+  const last = history.findLastIndex(({ role }) => role === 'user');
+  return history.map((message, index) => (index === last ? { ...message, content: withMark(message.content) } : message));
+}
+
+/** Reads the body of a response. Throws an `Error` that says what is missing when it is not one. */
+function readMessage(body: Json, step: number): ModelAnswer {
+  if (asArray(body['content']) === undefined) throw new Error('it has no content');
+  const blocks = objectsIn(body['content']);
+  const uses = blocks.filter(({ type }) => type === 'tool_use');
+  const toolCalls = readToolCalls(
+    uses.map(({ id, name, input }) => ({ id, name, arguments: input })),
+    step,
+  );
+  uses.forEach((use, index) => {
+    use['id'] = toolCalls[index]?.id; // the same unless it was missing or twice the same
+    if (asObject(use['input']) === undefined) use['input'] = {}; // it was cut off, and would be refused
+  });
+  const content = textsOf(blocks, 'text');
+  const finishReason = body['stop_reason'];
+  const isPaused = finishReason === 'pause_turn' && blocks.length > 0;
+  const { usage, note } = readUsage(body['usage']);
+  const notes = [noteOn({ content, callCount: uses.length, finishReason, isPaused }), refusalIn(body), note];
+  return {
+    content,
+    toolCalls,
+    reasoning: textsOf(blocks, 'thinking') || null,
+    usage,
+    note: notes.filter((one) => one !== null).join(' ') || null,
+    carried: blocks.length === 0 ? null : { ...(isPaused && { isPaused }), message: { content: blocks }, calls: [] },
+    served: readServed(body),
+  };
+}
+
+function textsOf(blocks: readonly Json[], type: 'text' | 'thinking'): string {
+  const texts = blocks.flatMap((block) => (block['type'] === type ? (asText(block[type]) ?? []) : []));
+  return texts.join(type === 'text' ? '' : '\n\n');
+}
+
+/** Why the model refused, where the provider says it. */
+function refusalIn(body: Json): string | null {
+  const { category, explanation } = asObject(body['stop_details']) ?? {};
+  const words = [asText(category), asText(explanation)].filter((text) => text !== undefined);
+  return body['stop_reason'] === 'refusal' && words.length > 0 ? `The provider says: ${words.join(': ')}.` : null;
+}

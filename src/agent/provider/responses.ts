@@ -1,0 +1,142 @@
+import { type Json, asArray, asObject, asText, objectsIn } from '../../json.ts';
+import type { ChatMessage, ModelAnswer } from '../model.ts';
+import { noteOn } from './answer-notes.ts';
+import type { Assembler, Dialect } from './dialect.ts';
+import { createGrowth, eventObject } from './growth.ts';
+import { readServed } from './served.ts';
+import { readUsage } from './token-usage.ts';
+import { readToolCalls } from './tool-calls.ts';
+import { allowsStrict } from './strict-schema.ts';
+
+/**
+ * Responses: OpenAI's own dialect, and the Open Responses specification, which gateways and local servers speak too. Nothing is
+ * kept at the provider: each request has the whole conversation, with every output item as it came.
+ */
+export const responses: Dialect = {
+  path: (base) => (base.endsWith('/responses') ? base : `${base}/responses`),
+  keyHeaders: (key) => ({ authorization: `Bearer ${key}` }),
+  headers: {},
+  body({ conversation, tools, parameters, isStreamed, cacheKey, adds }) {
+    const system = conversation.filter(({ role }) => role === 'system').map(({ content }) => content);
+    const set = asObject(parameters['reasoning']);
+    const hasSummary = set?.['summary'] === undefined && parameters['reasoning'] !== null && adds('reasoning.summary');
+    return {
+      store: false,
+      ...(parameters['include'] === undefined && adds('include') && { include: ['reasoning.encrypted_content'] }),
+      ...(cacheKey !== null && parameters['prompt_cache_key'] === undefined && adds('prompt_cache_key') && { prompt_cache_key: cacheKey }),
+      ...parameters,
+      ...(hasSummary && { reasoning: { ...set, summary: 'auto' } }),
+      ...(isStreamed && { stream: true }),
+      ...(system.length > 0 && { instructions: system.join('\n\n') }),
+      input: conversation.flatMap(wireItems),
+      tools: tools.map(({ name, description, parameters: schema }) => ({
+        ...{ type: 'function', name, description, parameters: schema, strict: allowsStrict(schema) },
+      })),
+    };
+  },
+  read: readResponse,
+  assemble: assembleResponse,
+};
+
+function wireItems(message: ChatMessage): Json[] {
+  if (message.role === 'tool') return [{ type: 'function_call_output', call_id: message.id, output: message.content }];
+  if (message.role !== 'assistant') // what the system says are the instructions
+    return message.role === 'user' ? [{ type: 'message', role: 'user', content: message.content }] : [];
+  const { content, toolCalls, carried } = message;
+  if (carried?.message['output'] !== undefined) return objectsIn(carried.message['output']).filter(canGoBack);
+  return [
+    ...(content === '' ? [] : [{ type: 'message', role: 'assistant', content }]),
+    ...toolCalls.map(({ id, name, arguments: text }) => ({ type: 'function_call', call_id: id, name, arguments: text })),
+  ];
+}
+
+/** A reasoning item with nothing but a summary refers to what the provider would have had to keep. */
+function canGoBack(item: Json): boolean {
+  return item['type'] !== 'reasoning' || item['encrypted_content'] != null || objectsIn(item['content']).length > 0;
+}
+
+/** Reads the body of a response. Throws an `Error` that says what is missing when it is not one. */
+function readResponse(body: Json, step: number): ModelAnswer {
+  if (asArray(body['output']) === undefined) throw new Error('it has no output');
+  const output = objectsIn(body['output']);
+  if (body['status'] === 'failed') throw new Error('it failed without saying why');
+  const calls = output.filter(({ type }) => type === 'function_call');
+  const toolCalls = readToolCalls(
+    calls.map(({ call_id, id, name, arguments: text }) => ({ id: asText(call_id) ?? id, name, arguments: text })),
+    step,
+  );
+  calls.forEach((call, index) => (call['call_id'] = toolCalls[index]?.id)); // the same unless it was missing or twice the same
+  const parts = output.filter(({ type }) => type === 'message').flatMap(contentOf);
+  const refusal = textsOf(parts, 'refusal');
+  const content = textsOf(parts, 'text') + refusal;
+  const reason = asObject(body['incomplete_details'])?.['reason'];
+  const finishReason = body['status'] === 'incomplete' ? (reason ?? 'incomplete') : refusal === '' ? 'stop' : 'refusal';
+  const { usage, note } = readUsage(body['usage']);
+  const notes = [noteOn({ content, callCount: calls.length, finishReason }), note].filter((one) => one !== null);
+  return {
+    content,
+    toolCalls,
+    reasoning: readReasoning(output),
+    usage,
+    note: notes.join(' ') || null,
+    carried: output.length === 0 ? null : { message: { output }, calls: [] },
+    served: readServed(body),
+  };
+}
+
+function contentOf(item: Json): Json[] {
+  const { content } = item;
+  if (typeof content === 'string') return [{ text: content }];
+  return objectsIn(content);
+}
+
+function textsOf(parts: readonly Json[], field: string): string {
+  return parts.flatMap((part) => asText(part[field]) ?? []).join('');
+}
+
+/** The summaries of what it thought; without one the thoughts themselves, which local servers send. */
+function readReasoning(output: readonly Json[]): string | null {
+  const items = output.filter(({ type }) => type === 'reasoning');
+  const texts = items.map((item) => {
+    const summary = objectsIn(item['summary']).flatMap((part) => asText(part['text']) ?? []).join('\n\n');
+    return summary || textsOf(contentOf(item), 'text');
+  });
+  return texts.filter((text) => text !== '').join('\n\n') || null;
+}
+
+const LAST_EVENTS = ['response.completed', 'response.incomplete', 'response.failed'];
+
+/** The stream of a response: its items one by one, and at its end the whole of it, which some servers send without the items. */
+function assembleResponse(): Assembler {
+  let response: Json = {};
+  const items = new Map<number, Json>();
+  let isComplete = false;
+  const growth = createGrowth();
+  return {
+    take({ name, data }) {
+      if (data.trim() === '[DONE]') return true;
+      const event = eventObject(data);
+      const type = asText(event['type']) ?? name;
+      if (type === 'error') {
+        response['error'] = asObject(event['error']) ?? event;
+        return true;
+      }
+      if (type === 'response.output_item.done') {
+        const [index, item] = [event['output_index'], asObject(event['item'])];
+        growth.add(item);
+        if (item !== undefined) items.set(typeof index === 'number' ? index : items.size, item);
+      }
+      const whole = asObject(event['response']);
+      if (whole !== undefined) response = whole;
+      isComplete = LAST_EVENTS.includes(type);
+      return isComplete;
+    },
+    isComplete: () => isComplete,
+    body() {
+      const output = asArray(response['output']) ?? [];
+      const collected = [...items].sort(([one], [other]) => one - other).map(([, item]) => item);
+      const hasNone = output.length === 0 && (collected.length > 0 || isComplete);
+      return hasNone ? { ...response, output: collected } : response;
+    },
+  };
+}

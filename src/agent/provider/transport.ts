@@ -1,0 +1,130 @@
+import { type HttpFailure, type HttpResponse, type HttpStream, failureOf, httpRequest, httpStream } from '../../http-client.ts';
+import { type Json, tryParse } from '../../json.ts';
+import type { Endpoint } from '../../protocol.ts';
+import { quote } from '../../text.ts';
+import type { Assembler, Dialect } from './dialect.ts';
+import { createEventReader } from './event-stream.ts';
+import { MAX_RESPONSE_BYTES, TooLarge, UnreadableEvent, normalised } from './growth.ts';
+
+/** What a stream may add to what it carries: the frame of each event, comments and pings. */
+const MAX_STREAM_BYTES = 32 * MAX_RESPONSE_BYTES;
+/** A shorter key is not a secret but a word such as `none` or `ollama`, which may occur in an answer. */
+const MIN_SECRET_LENGTH = 8;
+
+export interface SentRequest {
+  dialect: Dialect;
+  body: string;
+  /** Whether the response is asked for as a stream. */
+  isStreamed: boolean;
+}
+
+/** Why a request has no response: what HTTP knows of, and a stream that is not a response or broke off. */
+export interface FailedResponse extends Omit<HttpFailure, 'failure'> {
+  failure: HttpFailure['failure'] | 'unreadable' | 'broken_off';
+  /** What had arrived of the body. */
+  soFar?: Json;
+}
+
+/**
+ * Sends one request. A stream resolves as the whole response that it makes up. If the response repeats a secret, it is removed
+ * before any part of the response is cut or kept.
+ */
+export async function sendRequest(
+  { baseUrl, apiKey, secrets = [], requestTimeoutMs: timeoutMs }: Endpoint,
+  { dialect, body, isStreamed }: SentRequest,
+): Promise<HttpResponse | FailedResponse> {
+  const url = new URL(baseUrl);
+  url.pathname = dialect.path(url.pathname.replace(/\/+$/, '')); // a query stays: Azure's URLs have one
+  const keyHeaders = apiKey === null ? {} : dialect.keyHeaders(apiKey);
+  const headers = { 'content-type': 'application/json', ...dialect.headers, ...keyHeaders };
+  const request = { method: 'POST', headers, body, timeoutMs } as const;
+  const result = isStreamed
+    ? await readStream(url.href, request, dialect.assemble())
+    : await httpRequest(url.href, { ...request, maxBytes: MAX_RESPONSE_BYTES });
+  const clean = (told: string) => withoutKeys(told, [apiKey ?? '', ...secrets]);
+  if (result.failure !== undefined) {
+    const message = clean(result.message);
+    return { ...result, message: result.failure === 'unreadable' ? quote(message) : message };
+  }
+  const shown = Object.entries(result.headers).map(([name, value]) => [name, clean(String(value))]);
+  const text = normalisedText(result.text);
+  if (text instanceof TooLarge) return { failure: 'too_large', message: text.message };
+  return { ...result, headers: Object.fromEntries(shown), text: clean(text) };
+}
+
+/** Sends a request, and makes the whole body of its events. A response without events is read as it is. */
+async function readStream(
+  url: string,
+  request: Parameters<typeof httpStream>[1],
+  assembler: Assembler,
+): Promise<HttpResponse | FailedResponse> {
+  const headers = { ...request.headers, accept: 'text/event-stream, application/json' };
+  const response = await httpStream(url, { ...request, headers, isTimedBySilence: true });
+  if (response.failure !== undefined) return response;
+  return readBody(response, assembler);
+}
+
+/** Reads a body, as events if it says that it has any. */
+export async function readBody(
+  { status, headers, body }: HttpStream,
+  assembler: Assembler,
+): Promise<HttpResponse | FailedResponse> {
+  const isStream = /^\s*text\/event-stream/i.test(headers['content-type'] ?? '');
+  let hasEnded = false;
+  try {
+    if (!isStream) return { status, headers, text: await readText(body) };
+    hasEnded = await takeEvents(body, assembler);
+  } catch (error) {
+    if (error instanceof TooLarge) return { failure: 'too_large', message: error.message, soFar: assembler.body() };
+    if (error instanceof UnreadableEvent) return { failure: 'unreadable', message: error.message, soFar: assembler.body() };
+    if (!assembler.isComplete()) return { ...failureOf(error), soFar: assembler.body() };
+  }
+  if (hasEnded || assembler.isComplete()) return { status, headers, text: JSON.stringify(assembler.body()) };
+  return { failure: 'broken_off', message: 'before its end', soFar: assembler.body() };
+}
+
+async function readText(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of bounded(body, MAX_RESPONSE_BYTES)) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+/** Reads events up to the last one, or to the end of the body; returns whether the last one came. */
+async function takeEvents(body: AsyncIterable<Buffer>, assembler: Assembler): Promise<boolean> {
+  let hasEnded = false;
+  const takeBytes = createEventReader((event) => {
+    if (!hasEnded) hasEnded = assembler.take(event);
+  }, MAX_RESPONSE_BYTES);
+  for await (const chunk of bounded(body, MAX_STREAM_BYTES)) {
+    takeBytes(chunk);
+    if (hasEnded) return true;
+  }
+  return false;
+}
+
+async function* bounded(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new TooLarge(`the response is larger than ${maxBytes} bytes`);
+    yield chunk;
+  }
+}
+
+/** Normalised JSON, or the text as it is. */
+function normalisedText(text: string): string | TooLarge {
+  const body = tryParse(text);
+  if (body === undefined) return text;
+  try {
+    return normalised(body);
+  } catch (error) {
+    if (error instanceof TooLarge) return error;
+    throw error;
+  }
+}
+
+/** The longest first, because one may be part of another. */
+function withoutKeys(text: string, keys: readonly string[]): string {
+  const long = keys.filter((key) => key.length >= MIN_SECRET_LENGTH).sort((one, other) => other.length - one.length);
+  return long.reduce((rest, key) => rest.replaceAll(key, '[key]'), text);
+}

@@ -1,0 +1,151 @@
+import type { ApiDialect } from './domain.ts';
+import type { Json } from './json.ts';
+import { list } from './sentences.ts';
+
+/** Who makes models, and how an entry that names no URL is asked there. A row more is a maker more. */
+export interface Maker {
+  /** What stands before the first `/` of a `basemodel`; it is cut off. The first maker is also asked without a prefix. */
+  prefixes: readonly string[];
+  url: string;
+  api: ApiDialect;
+  /** The environment variable with the key. It goes only to this maker. */
+  keyVariable: string;
+  /** How much it thinks, where the dialect's own field is not enough; null for an effort that the maker does not have. */
+  effort?: (effort: Effort) => Json | null;
+}
+
+/** How much a model thinks, in the words of OpenAI and Anthropic. */
+export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+export type Effort = (typeof efforts)[number];
+
+const thinkingOff = (effort: Effort): Json =>
+  effort === 'none' ? { thinking: { type: 'disabled' } } : { reasoning_effort: effort };
+
+export const makers: readonly [Maker, ...Maker[]] = [
+  { prefixes: ['openai'], url: 'https://api.openai.com/v1', api: 'responses', keyVariable: 'OPENAI_API_KEY' },
+  { prefixes: ['anthropic'], url: 'https://api.anthropic.com', api: 'messages', keyVariable: 'ANTHROPIC_API_KEY' },
+  { prefixes: ['x-ai', 'xai'], url: 'https://api.x.ai/v1', api: 'responses', keyVariable: 'XAI_API_KEY' },
+  {
+    prefixes: ['google', 'gemini'],
+    url: 'https://generativelanguage.googleapis.com/v1beta/openai',
+    api: 'chat',
+    keyVariable: 'GEMINI_API_KEY',
+  },
+  { prefixes: ['deepseek'], url: 'https://api.deepseek.com', api: 'chat', keyVariable: 'DEEPSEEK_API_KEY', effort: thinkingOff },
+  { prefixes: ['mistral', 'mistralai'], url: 'https://api.mistral.ai/v1', api: 'chat', keyVariable: 'MISTRAL_API_KEY' },
+  { prefixes: ['moonshotai'], url: 'https://api.moonshot.ai/v1', api: 'chat', keyVariable: 'MOONSHOT_API_KEY', effort: thinkingOff },
+  {
+    prefixes: ['qwen'],
+    url: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+    api: 'chat',
+    keyVariable: 'DASHSCOPE_API_KEY',
+    effort: (effort) => (effort === 'none' ? { enable_thinking: false } : null),
+  },
+  {
+    prefixes: ['openrouter'],
+    url: 'https://openrouter.ai/api/v1',
+    api: 'chat',
+    keyVariable: 'OPENROUTER_API_KEY',
+    effort: (effort) => ({ reasoning: { effort } }),
+  },
+];
+
+/** What an entry says of whom to ask, and how. */
+export interface AskedEntry {
+  /** The `model` of the request, with the prefix of its maker. */
+  basemodel: string;
+  openai_base_url?: string | null | undefined;
+  api?: ApiDialect | null | undefined;
+  stream?: boolean | null | undefined;
+  extra_body?: Json | null | undefined;
+}
+
+/** Whom an entry asks, and in which way. */
+export interface Way {
+  /** Null where a URL is given. */
+  maker: Maker | null;
+  url: string;
+  api: ApiDialect;
+  /** The `model` of the request. */
+  model: string;
+  stream: boolean;
+  /** Whether the entry says so; otherwise the service leaves the stream out where a provider refuses it. */
+  streamIsSet: boolean;
+}
+
+/** Whom an entry asks; `{ unknown }` is the prefix of no known maker. `openaiApiBase` is the URL for entries without one. */
+export function wayOf(entry: AskedEntry, openaiApiBase: string | null): Way | { unknown: string } {
+  const { basemodel, openai_base_url, api, extra_body } = entry;
+  const given = openai_base_url || openaiApiBase;
+  const [prefix, rest] = given || !basemodel.includes('/') ? [null, basemodel] : split(basemodel);
+  const [first] = makers;
+  const maker = given ? null : prefix === null ? first : (makers.find(({ prefixes }) => prefixes.includes(prefix)) ?? null);
+  if (maker === null && !given) return { unknown: prefix ?? '' };
+  const dialect = api ?? maker?.api ?? 'chat';
+  const set = entry.stream ?? extra_body?.['stream'];
+  const streamIsSet = typeof set === 'boolean';
+  const stream = streamIsSet ? set : maker !== null || dialect !== 'chat';
+  return { maker, url: given || (maker ?? first).url, api: dialect, model: rest, stream, streamIsSet };
+}
+
+function split(basemodel: string): [prefix: string, rest: string] {
+  const at = basemodel.indexOf('/');
+  return [basemodel.slice(0, at), basemodel.slice(at + 1)];
+}
+
+/** In words, what to do about a prefix that no maker has. */
+export function describeUnknownMaker(prefix: string): string {
+  const known = list(makers.flatMap(({ prefixes }) => prefixes.map((one) => `${one}/`)));
+  const unknown = `its basemodel begins with '${prefix}/', which is not a known maker (${known})`;
+  return `${unknown}, and it has no URL: set openai_base_url in its entry, or OPENAI_API_BASE`;
+}
+
+/** The parameters of a request that an entry sets by keys of their own. */
+export interface SetParameters {
+  temperature?: number | null | undefined;
+  top_p?: number | null | undefined;
+  seed?: number | null | undefined;
+  max_tokens?: number | null | undefined;
+  reasoning_effort?: Effort | null | undefined;
+}
+
+/** Fields of a request's body in a dialect's own names, except the conversation and tools; what else a provider takes comes last. */
+export function bodyFields({ temperature, top_p, seed, max_tokens, reasoning_effort }: SetParameters, { api, maker, model }: Way): Json {
+  const tokens = api === 'responses' ? { max_output_tokens: max_tokens } : { max_tokens };
+  const effort = reasoning_effort ? (effortFields(reasoning_effort, { api, maker }) ?? {}) : {};
+  const chosen = Object.entries({ temperature, top_p, seed, ...tokens, ...effort }).filter(([, value]) => value != null);
+  return { model, ...Object.fromEntries(chosen) };
+}
+
+/** Null for an effort that cannot be asked for. */
+function effortFields(effort: Effort, { api, maker }: Pick<Way, 'api' | 'maker'>): Json | null {
+  if (api === 'responses') return { reasoning: { effort } };
+  if (api === 'chat') return maker?.effort && maker.api === api ? maker.effort(effort) : { reasoning_effort: effort };
+  if (effort === 'none') return { thinking: { type: 'disabled' } };
+  return effort === 'minimal' ? null : { output_config: { effort } };
+}
+
+export interface AskingProblem {
+  key: 'seed' | 'reasoning_effort';
+  message: string;
+}
+
+/** What an entry sets that its dialect does not have, by key, each with what to do about it. */
+export function askingProblems(entry: AskedEntry & SetParameters, openaiApiBase: string | null): AskingProblem[] {
+  const way = wayOf(entry, openaiApiBase);
+  if ('unknown' in way) return []; // its model-days fail, and say why
+  const { seed, reasoning_effort: effort } = entry;
+  const problems: AskingProblem[] = [];
+  if (seed != null && way.api !== 'chat') {
+    const wayOut = 'remove it, set "api": "chat", name a URL, or put it into extra_body';
+    problems.push({ key: 'seed', message: `is not a field of ${names[way.api]}: ${wayOut}` });
+  }
+  if (effort != null && effortFields(effort, way) === null) {
+    const possible = efforts.filter((one) => effortFields(one, way) !== null);
+    problems.push({ key: 'reasoning_effort', message: `cannot be ${effort} here, only ${possible.join(', ')}; extra_body takes anything` });
+  }
+  return problems;
+}
+
+const names: Record<ApiDialect, string> = { chat: 'Chat Completions', responses: 'Responses', messages: 'Messages' };
+

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type StreamEvent, createEventReader } from '../../src/agent/provider/event-stream.ts';
+import { runs } from '../support/long.ts';
+
+/** The events in some chunks of bytes. */
+function eventsIn(chunks: readonly (string | Buffer)[], maxLength = 1_000): string[] {
+  const events: StreamEvent[] = [];
+  const take = createEventReader((event) => events.push(event), maxLength);
+  for (const chunk of chunks) take(Buffer.from(chunk as string));
+  return events.map(({ name, data }) => `${name}=${data}`);
+}
+
+const rows: [name: string, text: string, events: string[]][] = [
+  ['data', 'data: a\n\n', ['message=a']],
+  ['data without a blank', 'data:a\n\n', ['message=a']],
+  ['only the first blank is not data', 'data:  a\n\n', ['message= a']],
+  ['a name', 'event: ping\ndata: {}\n\n', ['ping={}']],
+  ['a name counts for one event', 'event: x\ndata: 1\n\ndata: 2\n\n', ['x=1', 'message=2']],
+  ['lines of data', 'data: a\ndata:\ndata: b\n\n', ['message=a\n\nb']],
+  ['comments', ': OPENROUTER PROCESSING\n\n:\n\ndata: a\n\n', ['message=a']],
+  ['a comment within an event', 'data: a\n: hm\ndata: b\n\n', ['message=a\nb']],
+  ['a byte order mark', '\ufeffdata: a\n\n', ['message=a']],
+  ['a mark elsewhere', 'data: \ufeffa\n\n', ['message=\ufeffa']],
+  ['other fields', 'id: 7\nretry: 10\nfoo: bar\ndata\n\n', ['message=']],
+  ['a name without data', 'event: x\n\ndata: a\n\n', ['message=a']],
+  ['no blank line at the end', 'data: a\n\ndata: b\n', ['message=a']],
+  ['nothing', '', []],
+  ['letters of several bytes', 'data: äß→😀\n\n', ['message=äß→😀']],
+];
+for (const [name, text, events] of rows) {
+  test(`events: ${name}`, () => {
+    for (const lineEnd of ['\n', '\r\n', '\r']) {
+      const bytes = Buffer.from(text.replaceAll('\n', lineEnd));
+      const expected = events.map((event) => event); // the lines of an event's data are joined with LF, however they ended
+      assert.deepEqual(eventsIn([bytes]), expected);
+      for (let at = 0; at <= bytes.length; at += 1)
+        assert.deepEqual(eventsIn([bytes.subarray(0, at), bytes.subarray(at)]), expected, `cut at ${at}`);
+      assert.deepEqual(eventsIn([...bytes].map((byte) => Buffer.from([byte]))), expected, 'byte by byte');
+    }
+  });
+}
+
+test('bytes of any kind, cut anywhere, give the same events', () => {
+  const line = fc.constantFrom('data: a', 'data:', 'event: x', ': c', '', 'data: \u{1f600}', 'id: 1');
+  const end = fc.constantFrom('\n', '\r', '\r\n');
+  const text = fc.array(fc.tuple(line, end).map((pair) => pair.join('')), { maxLength: 30 }).map((lines) => lines.join(''));
+  fc.assert(
+    fc.property(text, fc.array(fc.nat(200), { maxLength: 8 }), (whole, cuts) => {
+      const bytes = Buffer.from(whole);
+      const places = [0, ...cuts.map((cut) => Math.min(cut, bytes.length)).sort((one, other) => one - other), bytes.length];
+      const chunks = places.slice(1).map((to, index) => bytes.subarray(places[index], to));
+      assert.deepEqual(eventsIn(chunks), eventsIn([bytes]));
+    }),
+    { numRuns: runs(200, 5_000) },
+  );
+});
+
+test('an event, or a line without an end, is at most as long as the limit', () => {
+  assert.deepEqual(eventsIn([`data: ${'x'.repeat(94)}\n\n`], 100), [`message=${'x'.repeat(94)}`]);
+  for (const text of [`data: ${'x'.repeat(95)}\n\n`, `:${'x'.repeat(100)}`, `data: ${'x'.repeat(60)}\ndata: ${'x'.repeat(60)}\n`])
+    assert.throws(() => eventsIn([text], 100), /an event is larger than 100 bytes/);
+  assert.deepEqual(eventsIn([': x\n'.repeat(10_000), 'data: a\n\n'], 100), ['message=a'], 'comments add up to nothing');
+});

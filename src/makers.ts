@@ -8,7 +8,7 @@ export interface Maker {
   prefixes: readonly string[];
   url: string;
   api: ApiDialect;
-  /** The environment variable with the key. It goes only to this maker. */
+  /** The environment variable that holds the key, which is sent to this maker only. */
   keyVariable: string;
   /** How much it thinks, where the dialect's own field is not enough; null for an effort that the maker does not have. */
   effort?: (effort: Effort) => Json | null;

@@ -4,8 +4,12 @@ import { createServer } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { type FailedTry, createProviderModel } from '../../src/agent/provider/ask.ts';
 import type { ChatMessage, ModelAnswer } from '../../src/agent/model.ts';
+import { dialects } from '../../src/agent/provider/dialects.ts';
 import { MAX_WAIT_MS, readRetryAfter, waitAfter } from '../../src/agent/provider/retry.ts';
+import { asArray, asObject } from '../../src/json.ts';
 import type { Endpoint, ToolDescription } from '../../src/protocol.ts';
+import type { ToolName } from '../../src/trading/arguments.ts';
+import { toolParameters } from '../../src/trading/tool-parameters.ts';
 import {
   type Behaviour,
   type ModelServer,
@@ -443,3 +447,17 @@ test('once an answer had reasoning_content, every assistant message goes back wi
   assert.deepEqual(await sent(null, { reasoning_content: '' }), ['', '']);
   assert.deepEqual(await sent(null, null), [undefined, undefined]);
 });
+
+const strictly: [tool: ToolName, isStrict: boolean][] = [
+  ['buy', true],
+  ['get_portfolio', true],
+  ['get_price', false], // its date may be omitted
+  ['search_news', false], // its query has a length
+];
+for (const [name, strict] of strictly) {
+  test(`Responses ${strict ? 'holds the model to' : 'does not hold the model to'} the schema of ${name}`, () => {
+    const tools = [{ name, description: '', parameters: toolParameters[name] }];
+    const body = dialects.responses.body({ conversation: [], tools, parameters: {}, isStreamed: false, cacheKey: null, adds: () => false });
+    assert.deepEqual(asArray(body['tools'])?.map((tool) => asObject(tool)?.['strict']), [strict]);
+  });
+}

@@ -196,6 +196,8 @@ test('thoughts that were cut off are thoughts, and a tag in the middle of a text
   };
   assert.deepEqual(read('<think>\nShould I'), ['Should I', '']);
   assert.deepEqual(read('<think></think>Yes'), [null, 'Yes']);
+  assert.deepEqual(read('<thought>Gemini thinks so.</thought>Yes'), ['Gemini thinks so.', 'Yes']);
+  assert.deepEqual(read('<think>a</think>b</think>c'), ['a', 'b</think>c']);
   assert.deepEqual(read('I write <think>x</think> here'), [null, 'I write <think>x</think> here']);
 });
 

@@ -186,7 +186,7 @@ function memory(): number {
 interface Flood {
   first: string;
   piece: string;
-  /** Where it ends if nobody ends it before. */
+  /** The stream ends after this much if the client has not closed it by then. */
   most: number;
 }
 

@@ -106,40 +106,6 @@ test('an import that brings a split names the stored prices that it contradicts'
   assert.match(stdout, /\n  Prices of A are stored as split-adjusted, which a split contradicts: A split 4:1 on 2024-05-10, and closed at 400 .*--as raw\n/);
 });
 
-test('the summary names up to ten symbols, and says what the prices were taken as, why, and how to say otherwise', async (t) => {
-  const cwd = installProgram(t);
-  const symbols = Array.from({ length: 12 }, (_, index) => `S${String.fromCharCode(65 + index)}`);
-  const bars = symbols.map((symbol) => `${symbol},2024-05-09,400,400,0\n${symbol},2024-05-10,100,100,4\n`);
-  writeFileSync(join(cwd, 'split.csv'), `symbol,date,open,close,split_factor\n${bars.join('')}`);
-  writeFileSync(join(cwd, 'yahoo.csv'), 'Symbol,Date,Open,Close,Adj_Close\nZ,2024-05-09,400,400,4\n');
-  const { code, stdout } = await runInProcess(['import-prices', 'split.csv', 'yahoo.csv'], { cwd });
-  assert.equal(code, 0);
-  assert.deepEqual(stdout.split('\n').slice(0, 7), [
-    'split.csv: CSV',
-    '  imported 24 bars (24 new or changed) of 12 symbols on 2 dates, 2024-05-09 to 2024-05-10: SA, SB, SC, SD, SE, SF, SG, SH, SI, SJ and 2 more',
-    '  and 0 dividends and 12 splits',
-    '  its prices are taken as raw, as a split shows: SA split 4:1 on 2024-05-10, and closed at 400 on 2024-05-09 and at 100 on 2024-05-10;' +
-      ' otherwise import it with --as split-adjusted or --as total-return',
-    'yahoo.csv: Yahoo CSV',
-    '  imported 1 bar (1 new or changed) of 1 symbol on 1 date, 2024-05-09 to 2024-05-09: Z',
-    '  its prices are taken as split-adjusted, as Yahoo CSV is; otherwise import it with --as raw or --as total-return',
-  ]);
-  const said = await runInProcess(['import-prices', '--as', 'total-return', 'yahoo.csv'], { cwd });
-  assert.match(said.stdout, /imported 1 bar \(1 new or changed\)[^]*  its prices are taken as total-return, as --as says; otherwise/);
-  const wrong = await runInProcess(['import-prices', '--as', 'adjusted', 'yahoo.csv'], { cwd });
-  assert.equal(wrong.code, 2);
-  assert.match(wrong.stderr, /--as is one of raw, split-adjusted, total-return, not "adjusted"/);
-});
-
-test('an import that brings a split names the stored prices that it contradicts', async (t) => {
-  const cwd = installProgram(t);
-  writeFileSync(join(cwd, 'A.csv'), 'date,open,close\n2024-05-09,400,400\n');
-  await runInProcess(['import-prices', 'A.csv'], { cwd });
-  writeFileSync(join(cwd, 'A.csv'), 'date,open,close,stock splits\n2024-05-10,100,100,4\n');
-  const { stdout } = await runInProcess(['import-prices', 'A.csv'], { cwd });
-  assert.match(stdout, /\n  Prices of A are stored as split-adjusted, which a split contradicts: A split 4:1 on 2024-05-10, and closed at 400 .*--as raw\n/);
-});
-
 /** What a name of a file, a setting or a value may be: the end of one order to a terminal, and a mark of writing direction. */
 const EVIL = 'x\u009b2J\u061c';
 const named: [args: string[], env: Record<string, string>, code: number][] = [

@@ -104,7 +104,7 @@ test('a user configuration may be a stream', async (t) => {
   assert.equal(JSON.parse(readFileSync(target, 'utf8')).log_config, undefined);
 });
 
-/** What stands in the place of the merged configuration, by its name there, and why it stays. */
+/** What merge-config finds where it would write the merged configuration, and why it must leave it there. */
 const inTheWay: [name: string, target: string, message: RegExp][] = [
   ['a link', 'link.json', /it is a symbolic link$/],
   ['a link that leads nowhere', 'nowhere.json', /it is a symbolic link$/],

@@ -11,7 +11,7 @@ import { withSnapshot } from '../../src/database/snapshot.ts';
 import { contentOf } from '../support/folder.ts';
 import { temporaryFolder } from '../support/service.ts';
 
-/** Writes a bar of a symbol, by which databases are told apart. */
+/** Writes one bar of a symbol that only this database has, so that a test can tell which database it opened. */
 function mark(database: CommandDatabase, symbol: string): void {
   database.statement(`INSERT INTO price_data (symbol, date, open, source) VALUES (?, '2025-01-06', 1, 'csv')`).run(symbol);
 }

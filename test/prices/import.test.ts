@@ -413,7 +413,7 @@ test('adjusted and raw prices never share a series', async (t) => {
     '2: total-return prices for a symbol whose stored prices are raw: AAPL has prices from csv',
   ]);
   assert.deepEqual((await importText(t, stooq, { database, name: 'nvda_us_d.csv' })).refused, []);
-  // A total return pays no dividends, so it is no part of a series that does.
+  // Total-return prices include dividends, so they cannot join a series that pays them separately.
   assert.match(
     (await importText(t, stooq, { database, name: 'NVDA.csv' })).refused[0] ?? '',
     /^2: split-adjusted prices for a symbol whose stored prices are total-return: NVDA/,

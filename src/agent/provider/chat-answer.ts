@@ -1,9 +1,7 @@
 import type { Carried } from '../../protocol.ts';
-import { noteOn } from './answer-notes.ts';
 import { type Json, asArray, asObject, asText } from '../../json.ts';
 import type { ModelAnswer } from '../model.ts';
-import { readServed } from './served.ts';
-import { readUsage } from './token-usage.ts';
+import { answerOf } from './answer.ts';
 import { type SentCall, readToolCalls } from './tool-calls.ts';
 
 /**
@@ -27,19 +25,14 @@ export function readCompletion(body: Json, step: number): ModelAnswer {
   const message = asObject(choice?.['message']);
   if (message === undefined) throw new Error('it has no choices[0].message');
   const calls = callsOf(message);
-  const toolCalls = readToolCalls(calls.map(sentCall), step);
   const { content, thoughts } = splitThoughts(readContent(message));
-  const { usage, note } = readUsage(body['usage']);
-  const notes = [noteOn({ content, callCount: calls.length, finishReason: choice?.['finish_reason'] }), note];
-  return {
+  return answerOf(body, {
     content,
-    toolCalls,
+    toolCalls: readToolCalls(calls.map(sentCall), step),
     reasoning: readReasoning(message) ?? thoughts,
-    usage,
-    note: notes.filter((one) => one !== null).join(' ') || null,
     carried: readCarried(message, calls),
-    served: readServed(body),
-  };
+    finishReason: choice?.['finish_reason'],
+  });
 }
 
 /** A text, null, an array in which some parts are text, or the text of a refusal. */
@@ -52,13 +45,15 @@ function readContent(message: Json): string {
   return texts.filter((text) => typeof text === 'string').join('') || (asText(refusal) ?? '');
 }
 
-/** Servers without a parser for thoughts leave them in the text, some without the opening tag that their template wrote. */
+/** Gemini, and servers without a parser for thoughts, leave them in the text; some omit the opening tag that their template wrote. */
 function splitThoughts(text: string): { content: string; thoughts: string | null } {
-  const [before = '', ...after] = text.split('</think>');
-  const opening = before.indexOf('<think>');
-  const isThought = opening === -1 ? after.length > 0 : before.slice(0, opening).trim() === '';
+  const end = /<\/think>|<\/thought>/.exec(text);
+  const before = end === null ? text : text.slice(0, end.index);
+  const opening = /<think>|<thought>/.exec(before);
+  const isThought = opening === null ? end !== null : before.slice(0, opening.index).trim() === '';
   if (!isThought) return { content: text, thoughts: null };
-  return { content: after.join('</think>').trim(), thoughts: before.replace('<think>', '').trim() || null };
+  const content = end === null ? '' : text.slice(end.index + end[0].length).trim();
+  return { content, thoughts: before.replace(opening?.[0] ?? '', '').trim() || null };
 }
 
 function readReasoning(message: Json): string | null {

@@ -1,10 +1,8 @@
 import { type Json, asArray, asObject, asText, objectsIn, tryParse } from '../../json.ts';
 import type { ChatMessage, ModelAnswer } from '../model.ts';
-import { noteOn } from './answer-notes.ts';
+import { answerOf } from './answer.ts';
 import type { Dialect, Question } from './dialect.ts';
 import { assembleMessage } from './messages-stream.ts';
-import { readServed } from './served.ts';
-import { readUsage } from './token-usage.ts';
 import { readToolCalls } from './tool-calls.ts';
 
 const VERSION = '2023-06-01';
@@ -98,20 +96,15 @@ function readMessage(body: Json, step: number): ModelAnswer {
     use['id'] = toolCalls[index]?.id; // the same unless it was missing or twice the same
     if (asObject(use['input']) === undefined) use['input'] = {}; // it was cut off, and would be refused
   });
-  const content = textsOf(blocks, 'text');
-  const finishReason = body['stop_reason'];
-  const isPaused = finishReason === 'pause_turn' && blocks.length > 0;
-  const { usage, note } = readUsage(body['usage']);
-  const notes = [noteOn({ content, callCount: uses.length, finishReason, isPaused }), refusalIn(body), note];
-  return {
-    content,
+  const isPaused = body['stop_reason'] === 'pause_turn';
+  return answerOf(body, {
+    content: textsOf(blocks, 'text'),
     toolCalls,
     reasoning: textsOf(blocks, 'thinking') || null,
-    usage,
-    note: notes.filter((one) => one !== null).join(' ') || null,
     carried: blocks.length === 0 ? null : { ...(isPaused && { isPaused }), message: { content: blocks }, calls: [] },
-    served: readServed(body),
-  };
+    finishReason: body['stop_reason'],
+    refusal: refusalIn(body),
+  });
 }
 
 function textsOf(blocks: readonly Json[], type: 'text' | 'thinking'): string {

@@ -1,12 +1,9 @@
 import { type Json, asArray, asObject, asText, objectsIn } from '../../json.ts';
 import type { ChatMessage, ModelAnswer } from '../model.ts';
-import { noteOn } from './answer-notes.ts';
+import { answerOf } from './answer.ts';
 import type { Assembler, Dialect } from './dialect.ts';
 import { createGrowth, eventObject } from './growth.ts';
-import { readServed } from './served.ts';
-import { readUsage } from './token-usage.ts';
 import { readToolCalls } from './tool-calls.ts';
-import { allowsStrict } from './strict-schema.ts';
 
 /**
  * Responses: OpenAI's own dialect, and the Open Responses specification, which gateways and local servers speak too. Nothing is
@@ -50,6 +47,17 @@ function wireItems(message: ChatMessage): Json[] {
   ];
 }
 
+/** What a property may not say where a provider holds the model to the schema (OpenAI, "Structured outputs: supported schemas"). */
+const NOT_STRICT = ['minLength', 'maxLength'];
+
+/** Whether a tool can be asked for strictly: every one of its arguments is required, and nothing is said of one that is not supported. */
+function allowsStrict({ properties, required, additionalProperties }: Json): boolean {
+  const names = asArray(required) ?? [];
+  const fits = ([name, property]: [string, unknown]) =>
+    names.includes(name) && !NOT_STRICT.some((keyword) => asObject(property)?.[keyword] !== undefined);
+  return additionalProperties === false && Object.entries(asObject(properties) ?? {}).every(fits);
+}
+
 /** A reasoning item with nothing but a summary refers to what the provider would have had to keep. */
 function canGoBack(item: Json): boolean {
   return item['type'] !== 'reasoning' || item['encrypted_content'] != null || objectsIn(item['content']).length > 0;
@@ -70,18 +78,13 @@ function readResponse(body: Json, step: number): ModelAnswer {
   const refusal = textsOf(parts, 'refusal');
   const content = textsOf(parts, 'text') + refusal;
   const reason = asObject(body['incomplete_details'])?.['reason'];
-  const finishReason = body['status'] === 'incomplete' ? (reason ?? 'incomplete') : refusal === '' ? 'stop' : 'refusal';
-  const { usage, note } = readUsage(body['usage']);
-  const notes = [noteOn({ content, callCount: calls.length, finishReason }), note].filter((one) => one !== null);
-  return {
+  return answerOf(body, {
     content,
     toolCalls,
     reasoning: readReasoning(output),
-    usage,
-    note: notes.join(' ') || null,
     carried: output.length === 0 ? null : { message: { output }, calls: [] },
-    served: readServed(body),
-  };
+    finishReason: body['status'] === 'incomplete' ? (reason ?? 'incomplete') : refusal === '' ? 'stop' : 'refusal',
+  });
 }
 
 function contentOf(item: Json): Json[] {

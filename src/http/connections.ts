@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { type Context, deploymentFields } from '../handlers/handler.ts';
 import { printableJson } from '../text.ts';
-import { type Exchange, cutOff } from './exchange.ts';
+import { type Exchange, cutOff, reset } from './exchange.ts';
 import type { HttpLimits } from './limits.ts';
 import { rawResponse } from './reply.ts';
 
@@ -103,8 +103,7 @@ async function stop(server: Server, connections: ReadonlyMap<Duplex, Connection>
     connection.isEnding = true;
     endWhenAnswered(socket, connection);
   }
-  const reset = () => [...connections.keys()].forEach((socket) => (socket as Socket).resetAndDestroy());
-  const timer = setTimeout(reset, stoppingMs);
+  const timer = setTimeout(() => [...connections.keys()].forEach((socket) => reset(socket as Socket)), stoppingMs);
   await closed;
   clearTimeout(timer);
   server.close(); // now without connections: it ends its timers
@@ -127,7 +126,7 @@ function enter(
   if (connection === undefined) return true;
   connection.latest = exchange;
   connection.pending.push(exchange);
-  if (connection.pending.length > maxPipelinedRequests + 1) request.socket.resetAndDestroy();
+  if (connection.pending.length > maxPipelinedRequests + 1) reset(request.socket);
   // Node gives a response its socket when all earlier ones are sent. Without this order, a POST could overtake another.
   if (response.socket !== null) return true;
   return once(response, 'socket').then(() => {

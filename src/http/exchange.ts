@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 
 /** One request and its response. */
 export interface Exchange {
@@ -14,5 +15,14 @@ export interface Exchange {
  */
 export function cutOff(response: ServerResponse): void {
   if (response.socket === null) response.destroy();
-  else response.socket.resetAndDestroy();
+  else reset(response.socket);
+}
+
+/**
+ * Resets a connection, or closes it if all has been written and its end is on the way: then libuv refuses a reset (EINVAL), and Node
+ * never closes the descriptor.
+ */
+export function reset(socket: Socket): void {
+  if (socket.writableEnded && socket.writableLength === 0) socket.destroy();
+  else socket.resetAndDestroy();
 }

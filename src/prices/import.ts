@@ -26,9 +26,9 @@ export async function importFile(
   options: ImportOptions,
 ): Promise<ImportSummary> {
   const today = dateOf(options.clock());
+  const batches = readLines(path);
   try {
     const { size: totalBytes } = statSync(path);
-    const batches = readLines(path);
     const tracked = track(batches, (bytesRead) => options.onProgress?.({ bytesRead, totalBytes }));
     const file = await detect(tracked, { path, today });
     if (file.kind === 'dividends') return refuseEmpty(await importDividends(database, file, { ...options, today }), 'it has no dividends');
@@ -36,6 +36,8 @@ export async function importFile(
     return refuseEmpty(await importRows(database, file, { ...options, today }), whenEmpty);
   } catch (error) {
     throw new ServiceError('invalid_file', `Cannot import ${path}: ${messageOf(error)}`, { cause: error });
+  } finally {
+    await batches.return(undefined); // closes a file that was not read to its end
   }
 }
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { reset } from '../../src/http/exchange.ts';
 import { type TestService, startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { type Wire, openWire, readAnswers } from '../support/wire.ts';
@@ -100,3 +102,25 @@ test('a download over HTTP/1.0 that stalls is reset', async (t) => {
   wire.socket.resume();
   assert.equal(await wire.error, 'ECONNRESET');
 });
+
+const endings: [name: string, write: (socket: Socket) => void, arrives: string | null][] = [
+  ['whose bytes are all written is closed behind them', (socket) => socket.end('whole'), 'whole'],
+  ['with bytes still to be written is reset', (socket) => socket.end('x'.repeat(50_000_000)), null],
+  ['with a response still being written is reset', (socket) => socket.write('half'), null],
+];
+for (const [name, write, arrives] of endings) {
+  test(`a connection ${name}, and its descriptor is free`, async (t) => {
+    const server = createServer().listen(0, '127.0.0.1');
+    t.after(() => server.close());
+    await once(server, 'listening');
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    const received = client.toArray().then((chunks) => chunks.join('').slice(0, 9), () => null);
+    const [socket] = (await once(server, 'connection')) as [Socket];
+    const errors: unknown[] = [];
+    socket.on('error', (error) => errors.push(error));
+    write(socket);
+    reset(socket);
+    await once(socket, 'close');
+    assert.deepEqual([errors, await received], [[], arrives]);
+  });
+}

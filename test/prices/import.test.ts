@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Meaning } from '../../src/database/adjusted-sources.ts';
@@ -10,6 +10,8 @@ import { type PriceSummary, importFile } from '../../src/prices/import.ts';
 import { TRANSACTION_MS } from '../../src/prices/import-turns.ts';
 import { clockFrom, temporaryFolder } from '../support/service.ts';
 import { importPriceFile, storePrices } from '../support/prices.ts';
+import { noProc } from '../support/processes.ts';
+import { until } from '../support/until.ts';
 import { rowsAsText } from '../support/tables.ts';
 
 interface Import {
@@ -488,3 +490,27 @@ test('a server that waits for the write lock of an import gets it after one tran
   assert.ok(transactions.length > 10, `${transactions.length} transactions`);
   assert.ok(Math.max(...transactions) <= TRANSACTION_MS + 2 * LOOK_MS, `a transaction took ${Math.max(...transactions)} ms`);
 });
+
+const cutShort: [name: string, start: string][] = [
+  ['a file in no known format', 'name,colour\n'],
+  ['dividends in no known format', 'symbol,ex_date,colour\n'],
+  ['JSON in no known format', '{"colour": 1}\n'],
+];
+for (const [name, start] of cutShort) {
+  test(`${name} is closed, although it was not read to its end`, { skip: noProc }, async (t) => {
+    const path = join(temporaryFolder(t), 'large.csv');
+    writeFileSync(path, start + 'x,1\n'.repeat(200_000));
+    const options = { clock: clockFrom('2025-01-10'), as: undefined, onRefused: () => {} };
+    await assert.rejects(importPriceFile(openDatabase(':memory:'), path, options));
+    const isOpen = () => readdirSync('/proc/self/fd').some((file) => linkOf(`/proc/self/fd/${file}`) === path);
+    await until('the file to be closed', () => !isOpen());
+  });
+}
+
+function linkOf(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return null; // closed since its folder was listed
+  }
+}

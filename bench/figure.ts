@@ -1,114 +1,97 @@
-import { type Aim, number, verdict, verdictOfSelf } from './aims.ts';
-import { calibrate, calibrateOften } from './calibration.ts';
-import { untilIdle } from './idle.ts';
 import {
   BOUNDS,
   type Bounds,
   MIN_FOR_INTERVAL,
   type Pair,
-  type Ratios,
-  type Slice,
-  alternate,
-  inTurn,
+  type Take,
   median,
   ratiosOf,
-  ratiosOfStarts,
   takePairs,
 } from './paired.ts';
-import type { Measurement } from './support.ts';
 
-/** A figure of the report: what is measured, beside what, and what it should be. */
-export interface Figure {
-  what: string;
-  unit: string;
-  peer: string;
-  aims?: readonly Aim[];
-  /** A slice gives the longest of many times: then the longest of all counts for an aim here and now, not the median. */
-  isLongest?: boolean;
+/** What is measured: a build beside a peer, or beside the build before. */
+export interface Builds {
+  now: string;
+  before?: string | undefined;
+  /** Seconds instead of minutes, to see whether the bench works; the figures mean little. */
+  isShort: boolean;
 }
-
-/** How its pairs are taken. */
-export interface Taking {
-  take: (index: number) => Promise<Pair>;
-  bounds?: Partial<Bounds>;
-}
-
-/** What was measured besides the pairs. */
-export interface Beside {
-  /** By default each pair is independent of the others. */
-  ratios?: Ratios;
-  /** What the calibration took meanwhile, in milliseconds. */
-  calibrations?: readonly number[];
-  /** The figure that counts for an aim here and now, where it does not follow from the pairs. */
-  hereMs?: number;
-}
-
-/** The peer in a run that measures the same build against itself: such a figure should show 1. */
-export const ITSELF = 'the same build';
-const CALIBRATION = 'the calibration';
 
 /**
- * Measures a figure against its peer, in pairs. For a time in milliseconds the calibration runs after each pair, and the report gives its
- * median too: it shows how fast the machine was meanwhile.
+ * What a figure should be. `atLeast` and `below` bound the median ratio, `above` by how much more
+ * than the peer ours is in the median, and `atMost` the most that was measured, if no peer is there.
  */
-export async function measure({ take, bounds, ...figure }: Figure & Taking): Promise<Measurement> {
-  const calibrations: number[] = [];
-  const isTime = figure.unit === 'ms' && figure.peer !== CALIBRATION;
-  const takeBoth = async (index: number) => {
-    const pair = await take(index);
-    if (isTime) calibrations.push(await calibrate());
-    return pair;
-  };
-  return describePairs(figure, await takePairs(takeBoth, { ...BOUNDS, ...bounds }), { calibrations });
+export type Aim = { atLeast: number } | { below: number } | { above: number } | { atMost: number };
+
+/** A figure of the report: what is measured, in which unit, beside what, and what it should be. */
+export interface Figure {
+  what: string;
+  /** More is better, except of `ms` and `MB`. */
+  unit: string;
+  peer?: string;
+  aim?: Aim;
 }
 
-/** How a time is measured beside the calibration. */
-export interface BesideCalibration {
-  /** The aim, for a quiet machine. */
-  belowMs?: number;
-  bounds?: Partial<Bounds>;
-  /** A slice takes seconds: pairs have one slice of each, and the calibration runs more often for its own. */
-  isLong?: boolean;
-  self: boolean;
+/** Fewer pairs of a short form. */
+const SHORT = { minPairs: 2, maxPairs: 2 };
+/** A build may be this much worse than the one before without a reason. */
+const TOLERANCE = 0.05;
+
+/** Measures figures that all come from the same slices; yields a row of the report for each. */
+export async function* measure(
+  builds: Builds,
+  figures: readonly Figure[],
+  { take, bounds = {} }: { take: Take; bounds?: Partial<Bounds> },
+): AsyncGenerator<string> {
+  if (!builds.isShort) await take(0); // programs become faster while they are new
+  const pairs = await takePairs(take, { ...BOUNDS, ...bounds, ...(builds.isShort ? SHORT : {}) });
+  for (const [index, figure] of figures.entries()) yield rowOf(figure, pairs[index] ?? [], builds);
 }
 
-/** A time in milliseconds beside the calibration. */
-export function besideCalibration(what: string, slice: Slice, { belowMs, bounds = {}, isLong, self }: BesideCalibration): Promise<Measurement> {
-  const pair = isLong ? inTurn : alternate;
-  const peer = () => untilIdle().then(isLong ? calibrateOften : calibrate);
-  const aims = belowMs === undefined ? [] : [{ belowMs }];
-  const take = pair(slice, self ? slice : peer);
-  return measure({ what, unit: 'ms', peer: self ? ITSELF : CALIBRATION, aims, take, bounds });
+/** A row of a table in Markdown: figure, ours, peer, ratio, and what was aimed at. */
+export function rowOf(figure: Figure, pairs: readonly Pair[], { before }: Partial<Builds>): string {
+  const side = (of: keyof Pair) => number(median(pairs.map((pair) => pair[of])));
+  const peer = before === undefined ? figure.peer : 'the build before';
+  const besides = peer === undefined ? ['', ''] : [`${side('peer')} ${peer}`, describeRatios(pairs)];
+  const verdict = before === undefined ? verdictOf(figure, pairs) : verdictOfBefore(figure, pairs);
+  return `| ${[`${figure.what}, ${figure.unit}`, side('ours'), ...besides, verdict].join(' | ')} |`;
 }
 
-/** One figure of the report from pairs that have been taken. */
-export function describePairs(
-  { what, unit, peer, aims = [], isLongest = false }: Figure,
-  pairs: readonly Pair[],
-  { ratios = ratiosOf(pairs), calibrations = [], hereMs }: Beside = {},
-): Measurement {
-  if (pairs.length === 0) return { what, ours: 'not measured: too few samples in the time' };
-  const side = (of: 'ours' | 'peer') => median(pairs.map((pair) => pair[of]));
-  const here = isLongest ? Math.max(...pairs.map(({ ours }) => ours)) : side('ours');
-  const found = { ratio: ratios.median, pairs, hereMs: hereMs ?? here };
-  const beside = calibrations.length === 0 ? '' : ` where the calibration takes ${number(median(calibrations))}`;
-  return {
-    what: `${what}, ${unit}`,
-    ours: `${number(side('ours'))}${beside}`,
-    peer: `${number(side('peer'))} (${peer})`,
-    ratio: describeRatios(ratios),
-    aims: peer === ITSELF ? [verdictOfSelf(ratios)] : aims.map((aim) => verdict(aim, found)),
-  };
+function describeRatios(pairs: readonly Pair[]): string {
+  const { min, median: middle, max, low, high, pairs: count } = ratiosOf(pairs);
+  const interval = count < MIN_FOR_INTERVAL ? '' : `; ${number(low)} to ${number(high)}`;
+  return `${number(middle)} (${number(min)} to ${number(max)}, ${count}${interval})`;
 }
 
-/** One figure of the report from the pairs of several starts of both programs. */
-export function describeStarts(figure: Figure, starts: readonly (readonly Pair[])[]): Measurement {
-  return describePairs(figure, starts.flat(), { ratios: ratiosOfStarts(starts) });
+/** Whether an aim was met, with the figure that counts for it where the row does not show it. */
+function verdictOf({ aim, unit }: Figure, pairs: readonly Pair[]): string {
+  const { median: ratio } = ratiosOf(pairs);
+  const met = (isMet: boolean) => (isMet ? 'met' : 'MISSED');
+  if (aim === undefined) return '';
+  if ('atLeast' in aim) return `${aim.atLeast}, ${met(ratio >= aim.atLeast)}`;
+  if ('below' in aim) return `below ${aim.below}, ${met(ratio < aim.below)}`;
+  if ('above' in aim) {
+    const more = median(pairs.map(({ ours, peer }) => ours - peer));
+    return `${aim.above} ${unit} more than the peer: ${number(more)}, ${met(more < aim.above)}`;
+  }
+  const most = Math.max(...pairs.map(({ ours }) => ours));
+  return `${aim.atMost} ${unit}: ${number(most)}, ${met(most < aim.atMost)}`;
 }
 
-function describeRatios({ min, median: middle, max, pairs, independent, low, high }: Ratios): string {
-  const starts = independent === pairs ? '' : ` of ${independent} starts`;
-  const interval = independent < MIN_FOR_INTERVAL ? 'too few for an interval' : `95 % interval ${number(low)} to ${number(high)}`;
-  const count = `${pairs} ${pairs === 1 ? 'pair' : 'pairs'}${starts}`;
-  return `median ${number(middle)}, min ${number(min)}, max ${number(max)}, ${count}, ${interval}`;
+/** By how much a build is worse than the one before, where that is more than the tolerance. */
+function verdictOfBefore({ unit }: Figure, pairs: readonly Pair[]): string {
+  const { median: middle, low, high, pairs: count } = ratiosOf(pairs);
+  const isLessBetter = /^(ms|MB)( of .*| to .*)?$/.test(unit);
+  const worse = isLessBetter ? middle - 1 : 1 - middle;
+  if (!(worse > TOLERANCE)) return 'no worse';
+  const isSure = count >= MIN_FOR_INTERVAL && (isLessBetter ? low > 1 : high < 1);
+  return `WORSE by ${Math.round(100 * worse)} %${isSure ? '' : ', not for certain'}`;
+}
+
+/** Three digits, and every digit before the point. */
+export function number(value: number): string {
+  if (Number.isNaN(value)) return '–';
+  const digits = Math.max(0, Math.min(3, 2 - Math.floor(Math.log10(Math.abs(value) || 1))));
+  const exact = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  return value.toLocaleString('en-US', exact);
 }

@@ -1,33 +1,32 @@
-import { spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
-import { endWithBench, pidOf } from './support.ts';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { endWithBench } from './support.ts';
 
-/** A helper of the bench: a program of its own that does some work per line of JSON on its stdin, and prints a line of JSON for each. */
-export interface Helper {
-  pid: number;
-  ask(work: object): Promise<unknown>;
+/** A program of the bench in a process of its own, which answers each message with one. */
+export interface Helper<Work> {
+  ask(work: Work): Promise<any>;
   stop(): void;
 }
 
-/** Starts `node FILE`; it ends with its stdin. */
-export function startHelper(file: string): Helper {
-  const child = endWithBench(spawn(process.execPath, [new URL(file, import.meta.url).pathname], { stdio: ['pipe', 'pipe', 'inherit'] }));
-  child.stdin.on('error', () => {}); // whoever asks a helper that has ended gets an error of its own
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+/** Starts a helper. Its argument is an object, in JSON. */
+export function startHelper<Work extends object>(file: string, options: object = {}): Helper<Work> {
+  const child = endWithBench(fork(new URL(file, import.meta.url), [JSON.stringify(options)]));
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`${file} ended with ${code}`);
+  });
+  ended.catch(() => {}); // whoever asks then learns of it
   return {
-    pid: pidOf(child),
     async ask(work) {
-      child.stdin.write(`${JSON.stringify(work)}\n`);
-      const line = await lines.next();
-      if (line.done === true) throw new Error(`${file} ended during ${JSON.stringify(work)}`);
-      return JSON.parse(line.value);
+      const answered = once(child, 'message');
+      child.send(work);
+      return (await Promise.race([answered, ended]))[0];
     },
-    stop: () => child.stdin.end(),
+    stop: () => child.disconnect(),
   };
 }
 
-/** The other end: does the work of each line in turn, then ends the process. */
-export async function serveLines<Work>(work: (asked: Work) => Promise<object>): Promise<void> {
-  for await (const line of createInterface({ input: process.stdin })) console.log(JSON.stringify(await work(JSON.parse(line) as Work)));
-  process.exit();
+/** The other end. It ends with the bench. */
+export function serveBench<Work>(answer: (work: Work) => Promise<unknown>): void {
+  process.on('message', async (work: Work) => process.send?.(await answer(work)));
+  process.once('disconnect', () => process.exit());
 }

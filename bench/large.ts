@@ -1,124 +1,149 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addDays } from '../src/calendar.ts';
-import { aimsFor } from './aims.ts';
-import type { Seen } from './client.ts';
-import { ITSELF, measure } from './figure.ts';
-import { HUNDRED_THOUSAND, LARGE, type Size, folderWith, positionsOf } from './large-database.ts';
-import { inTurn } from './paired.ts';
-import { SILENT_CLIENTS, measureSilentClients } from './silent-clients.ts';
-import type { BenchOptions, Measurement } from './support.ts';
-import { divideTime, endAfter } from './time-limit.ts';
-import { type WatchedServer, startWatched } from './watched.ts';
-import { measureWatched } from './watched-figure.ts';
+import { addDays, weekdays } from '../src/calendar.ts';
+import { multiplyModels } from '../test/support/multiply.ts';
+import { until } from '../test/support/until.ts';
+import { type Builds, rowOf } from './figure.ts';
+import { processorMs } from './proc.ts';
+import { askJson, benchFolder, startServer, triggerJob, untilCompleted } from './support.ts';
+import { PROD, prepareTrading } from './trading.ts';
+import { type Watched, measureWatched, peakMemoryOf, startWatched } from './watched.ts';
 
-/**
- * Sends one request at a time to a database of 100,000 positions and to one of ten million. Measures how long it holds the server's
- * thread in one go, which is how long another request waits; when its first byte arrives; and the peak memory of the process.
- */
+/** One request at a time to ten million positions: how long do others wait, when does it begin? */
 
-/** A client leaves after this time, so that the bench ends: what an answer costs at its end, it costs from its beginning. */
-const LONGEST_SECONDS = 10;
-const ROUNDS = { minPairs: 6, maxPairs: 12 };
-const FIRST_BYTES = { warmUpMs: 0, minPairs: 15, maxPairs: 60 };
-const FIRST_BYTE_MS = 50;
-const IDLE = { ms: 1_000, rounds: 3 };
-/** Small responses are requested again and again for this time, so that each round has as many chances to hold up others. */
+const POSITIONS = Number(process.env['BENCH_POSITIONS'] ?? 10_000_000);
+const SHORT = { days: 40, models: 25 };
+const ORDERS_PER_DAY = 20;
+const DATES_PER_JOB = 20;
+const DATES = weekdays('2015-01-05', '2024-12-31');
+const SYMBOLS = 'AAPL,AMZN,AVGO,COST,GOOGL,META,MSFT,NVDA,TSLA'.split(',');
+/** A folder that keeps the databases from one run to the next: they take minutes to make. */
+const KEPT = process.env['BENCH_FOLDER'];
+/** A client leaves after this time: what an answer costs at its end, it costs from its beginning. */
+const LONGEST_MS = 10_000;
+/** Small responses are asked for again for this time: others have as many chances to be held up. */
 const SHORTEST_ROUND_MS = 300;
-/** Stands for a first date long before all model-days. Each request has a different one, so that none is served from memory. */
-const FRESH = 'FRESH';
-const BEFORE_ALL = '1960-01-01';
+const BOUNDS = { minPairs: 6, maxPairs: 6, maxMs: 20_000 };
+/** A service that indexes works all the time; the probe alone takes a few hundredths of a core. */
+const IDLE = { ms: 200, windowMs: 2_000, longestMs: 600_000 };
+/** FRESH is another date before all model-days each time, so that none is served from memory. */
 const PATHS = [
   '/health',
   '/models',
   '/jobs?limit=200',
-  '/simulate/status/bench-0003',
+  '/simulate/status/JOB',
   '/prices/coverage',
   '/results',
   '/results?format=csv',
-  '/results?model=model-5',
-  '/holdings?model=model-5',
-  '/performance?model=model-5&start_date=FRESH',
-  '/performance?model=model-5&details=true&start_date=FRESH',
+  '/results?model=model-0',
+  '/holdings?model=model-0',
+  '/performance?model=model-0&start_date=FRESH',
+  '/performance?model=model-0&details=true&start_date=FRESH',
   '/performance?start_date=FRESH',
   '/performance?common=true&start_date=FRESH', // as the overview asks
   '/performance?benchmark=universe&start_date=FRESH',
   '/performance?table=trades&format=csv&start_date=FRESH',
-  '/comparison?models=model-1,model-2',
+  '/comparison?models=model-0,model-0-1',
   '/reasoning',
   '/reasoning?include_full_conversation=true',
   '/decisions?limit=200',
   '/decisions?symbol=NONE',
-  '/search?q=every+day',
-  '/search?q=nothing',
   '/audit',
 ];
-/** Their first record is there at once, so their first byte should be too. */
-const FIRST_BYTE_PATHS = ['/results', '/results?format=csv'];
-const PARTS = 2 * (PATHS.length + FIRST_BYTE_PATHS.length) + SILENT_CLIENTS.length;
-/** All rounds begin within ROUNDS_MS, and the bench ends by itself after MAX_MS. Making the databases does not count. */
-const ROUNDS_MS = 7 * 60_000;
-const MAX_MS = 9 * 60_000;
 
-export async function* measureLarge(options: BenchOptions): AsyncGenerator<Measurement> {
-  const small = { size: HUNDRED_THOUSAND, folder: folderWith(HUNDRED_THOUSAND) };
-  const large = { size: LARGE, folder: folderWith(LARGE) };
-  const limit = endAfter(MAX_MS, 'large');
-  const nextShare = divideTime(ROUNDS_MS, PARTS);
-  for (const database of [small, large]) yield* measureRequests(database, { nextShare, ...options });
-  for (const clients of SILENT_CLIENTS) yield await measureSilentClients(large.folder, clients, { maxMs: nextShare(), ...options });
-  clearTimeout(limit);
+interface Size {
+  days: number;
+  models: number;
 }
 
-async function* measureRequests(
-  { folder, size }: { folder: string; size: Size },
-  { nextShare, ...options }: { nextShare: () => number } & BenchOptions,
-): AsyncGenerator<Measurement> {
-  const watched = await startWatched(folder, options);
-  const { server, client } = watched;
-  const beside = `beside ${positionsOf(size).toLocaleString('en-US')} positions`;
-  const idle = { work: () => sleep(IDLE.ms), bounds: { maxPairs: IDLE.rounds }, ...options };
-  yield await measureWatched(`nothing ${beside}`, watched, idle);
+export async function* measureLarge(builds: Builds): AsyncGenerator<string> {
+  const days = POSITIONS < 1_000_000 ? 250 : 2_500;
+  const models = Math.ceil(POSITIONS / (days * ORDERS_PER_DAY));
+  const size = builds.isShort ? SHORT : { days, models };
+  const ours = await open(builds.now, size);
+  const before = builds.before === undefined ? undefined : await open(builds.before, size);
+  const count = (size.days * size.models * ORDERS_PER_DAY).toLocaleString('en-US');
+  const sizes = { ours: ours.megabytes, peer: before?.megabytes ?? NaN };
+  yield rowOf({ what: `database of ${count} positions`, unit: 'MB' }, [sizes], builds);
+  const sides = { ours: ours.watched, before: before?.watched };
+  const longestMs = builds.isShort ? SHORTEST_ROUND_MS : LONGEST_MS;
+  let asked = 0;
   for (const path of PATHS) {
-    let asked = 0;
-    const request = () => client.download(server.url + path.replace(FRESH, addDays(BEFORE_ALL, (asked += 1))), LONGEST_SECONDS);
-    const work = () => repeatFor(SHORTEST_ROUND_MS, request);
-    const bounds = { ...ROUNDS, maxMs: nextShare() };
-    yield await measureWatched(`${path} ${beside}`, watched, { work, bounds, describe: describeSeen, ...options });
+    const work = async (watched: Watched) => {
+      const job = (watched === ours.watched ? ours : before)?.job ?? '';
+      const endAt = performance.now() + SHORTEST_ROUND_MS;
+      for (;;) {
+        const fresh = path.replace('FRESH', addDays('1960-01-01', (asked += 1)));
+        const url = watched.server.url + fresh.replace('JOB', job);
+        const seen = await download(url, longestMs);
+        if (performance.now() >= endAt) return seen;
+      }
+    };
+    const what = `\`${path.replace(/[?&]start_date=FRESH/, '')}\``;
+    const units = ['ms to the first byte', 'MB per second'];
+    yield* measureWatched(builds, sides, { what, work, units, bounds: BOUNDS });
   }
-  for (const path of FIRST_BYTE_PATHS) yield await measureFirstByte(watched, { path, beside, maxMs: nextShare(), ...options });
-  await watched.stop();
+  yield peakMemoryOf(builds, sides);
+  await ours.watched.stop();
+  await before?.watched.stop();
 }
 
-/** Repeats work for at least this time. Resolves to the last result. */
-async function repeatFor<Result>(ms: number, work: () => Promise<Result>): Promise<Result> {
-  const endAt = performance.now() + ms;
-  for (;;) {
-    const result = await work();
-    if (performance.now() >= endAt) return result;
+/** Reads a response for some time; milliseconds to its first byte, and megabytes per second. */
+async function download(url: string, longestMs: number): Promise<number[]> {
+  const startedAt = performance.now();
+  const since = () => performance.now() - startedAt;
+  let first = NaN;
+  let bytes = 0;
+  try {
+    const headers = { 'accept-encoding': 'identity' };
+    const response = await fetch(url, { headers, signal: AbortSignal.timeout(longestMs) });
+    if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+    for await (const chunk of response.body ?? []) {
+      if (bytes === 0) first = since();
+      bytes += chunk.length;
+    }
+  } catch (error) {
+    if ((error as Error).name !== 'TimeoutError') throw error;
   }
+  return [first, bytes / 1000 / since()];
 }
 
-/** The last of the responses. */
-function describeSeen(responses: readonly Seen[]): string {
-  const { bytes, seconds, firstByteMs, isWhole } = responses.at(-1) ?? {};
-  const size = `${((bytes ?? 0) / 1e6).toFixed(1)} MB in ${seconds?.toFixed(1)} s${isWhole ? '' : ' (cut)'}`;
-  return `; ${size}, first byte after ${firstByteMs?.toFixed(0) ?? '-'} ms`;
+/** Starts a build on such a database of its own; some index what they find in a new one first. */
+async function open(build: string, size: Size) {
+  const name = createHash('sha256').update(readFileSync(build)).digest('hex').slice(0, 12);
+  const kept = join(KEPT ?? benchFolder(), `${name}-${size.days}x${size.models}`);
+  const folder = benchFolder();
+  mkdirSync(kept, { recursive: true });
+  symlinkSync(kept, join(folder, 'data'));
+  const path = join(kept, 'jobs.db');
+  if (!existsSync(path)) renameSync(await make(build, size), path);
+  const watched = await startWatched(build, { folder, env: PROD });
+  const isIdle = async () => {
+    const before = processorMs(watched.server.pid);
+    await sleep(IDLE.windowMs);
+    return processorMs(watched.server.pid) - before < IDLE.ms;
+  };
+  await until('the service to be idle', isIdle, IDLE.longestMs);
+  const { jobs } = await askJson<{ jobs: { job_id: string }[] }>(`${watched.server.url}/jobs`);
+  return { watched, megabytes: statSync(path).size / 1e6, job: jobs[0]?.job_id ?? '' };
 }
 
-/** A client that leaves after the first byte, against the first byte of a bare server. */
-function measureFirstByte(
-  { server, bare, client }: WatchedServer,
-  { path, beside, maxMs, self }: { path: string; beside: string; maxMs: number } & BenchOptions,
-): Promise<Measurement> {
-  const firstByteOf = (url: string) => async () => (await client.download(url, 0)).firstByteMs ?? NaN;
-  const ours = firstByteOf(server.url + path);
-  const peer = self ? ours : firstByteOf(bare.url);
-  return measure({
-    what: `first byte of ${path} ${beside}`,
-    unit: 'ms',
-    peer: self ? ITSELF : 'bare node:http, the bytes of /health',
-    aims: aimsFor(FIRST_BYTE_MS),
-    take: inTurn(ours, peer),
-    bounds: { ...FIRST_BYTES, maxMs },
-  });
+/** A database of any build: it trades for one model, and SQL makes copies of that model. */
+async function make(build: string, { days, models }: Size): Promise<string> {
+  const dates = DATES.slice(0, days);
+  const trading = { symbols: SYMBOLS, orders: ORDERS_PER_DAY, dates };
+  const { options, provider } = await prepareTrading(build, trading);
+  const server = await startServer(build, options);
+  for (let first = 0; first < days; first += DATES_PER_JOB) {
+    const own = dates.slice(first, first + DATES_PER_JOB);
+    const job = { start_date: own[0], end_date: own.at(-1) };
+    await untilCompleted(await triggerJob(server, job));
+  }
+  await server.stop();
+  provider.stop();
+  const path = join(options.folder, 'data/jobs.db');
+  multiplyModels(path, models);
+  return path;
 }

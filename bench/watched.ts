@@ -1,14 +1,15 @@
 import { once } from 'node:events';
-import { type BareServer, startSameBytes } from './bare-server.ts';
-import { type Client, startClient } from './client.ts';
-import { peakMemoryMb, resetPeakMemory } from './memory.ts';
-import type { Pair } from './paired.ts';
-import { startHealthChecks } from './responses.ts';
-import { type BenchOptions, type Server, type ServerOptions, pidOf, startServer } from './support.ts';
+import { type Builds, measure, rowOf } from './figure.ts';
+import type { Checks } from './health-checks.ts';
+import { startHelper } from './helper.ts';
+import { type Bounds, type Pair, type Slice, inTurn } from './paired.ts';
+import { BARE_SERVER, serveSameBytes } from './peers.ts';
+import { peakMemoryMb } from './proc.ts';
+import { type Server, type ServerOptions, startServer } from './support.ts';
 
-/** A server that is watched while it serves requests: from outside by health checks, from inside by a probe. */
+/** A service that is watched: from outside by health checks, from inside by a probe. */
 
-/** Loaded into the server before its program. A message asks for the longest turn since the last message. */
+/** Loaded before the program. Answers a message with the longest turn of the event loop since. */
 const PROBE = `
   let longest = 0;
   const processorNow = () => {
@@ -24,63 +25,93 @@ const PROBE = `
   setInterval(look, 1).unref();
   process.on('message', () => {
     look();
-    process.send({ longest });
+    process.send(longest);
     longest = 0;
   });
   process.channel.unref();`;
+const AIM_MS = 50;
+const MEMORY_AIM_MB = 200;
 
-/** What the server did while some work ran. */
-export interface Watched<Result> {
-  result: Result;
-  /**
-   * The most processor time that its thread used in one turn of its event loop, in milliseconds, to about one: what another request
-   * waits on a machine that does nothing else. Other work adds next to nothing to it.
-   */
-  turnMs: number;
-  /** The longest /health of the server and of its peer. */
-  longest: Pair;
-  peakMb: number;
-}
-
-export interface WatchedServer {
+export interface Watched {
   server: Server;
-  bare: BareServer;
-  client: Client;
-  watch<Result>(work: () => Promise<Result>): Promise<Watched<Result>>;
+  /** Works; resolves to the longest /health of the server and of a bare one, and the longest turn. */
+  watch(work: () => Promise<unknown>): Promise<Pair & { turnMs: number }>;
   stop(): Promise<void>;
 }
 
-export async function startWatched(
-  folder: string,
-  options: BenchOptions,
-  { models = ['model-0'], ...own }: { models?: readonly string[] } & Omit<ServerOptions, 'folder' | 'probe'> = {},
-): Promise<WatchedServer> {
-  const server = await startServer(models, { ...own, folder, probe: `data:text/javascript,${encodeURIComponent(PROBE)}` });
-  const bare = await startSameBytes(`${server.url}/health`);
-  const client = startClient();
-  const checks = startHealthChecks({ server, bare, ...options });
-  const pid = pidOf(server.process);
+/** A service, and that of the build before. */
+export interface Sides {
+  ours: Watched;
+  before?: Watched | undefined;
+}
+
+export async function startWatched(build: string, options: ServerOptions): Promise<Watched> {
+  const probe = `data:text/javascript,${encodeURIComponent(PROBE)}`;
+  const server = await startServer(build, { ...options, probe });
+  const ours = `${server.url}/health`;
+  const bare = await serveSameBytes(ours);
+  const checks = startHelper<Checks>('./health-checks.ts');
+  const longestTurn = async () => {
+    const told = once(server.process, 'message');
+    server.process.send('look');
+    return (await told)[0] as number;
+  };
   return {
     server,
-    bare,
-    client,
     async watch(work) {
-      await longestTurn(server);
-      resetPeakMemory(pid);
-      const { result, longest } = await checks.beside(work);
-      return { result, longest, turnMs: await longestTurn(server), peakMb: peakMemoryMb(pid) };
+      await longestTurn();
+      await checks.ask({ urls: { ours, peer: bare.url } });
+      await work();
+      const longest: Pair = await checks.ask({});
+      return { ...longest, turnMs: await longestTurn() };
     },
     async stop() {
       checks.stop();
-      client.stop();
-      bare.stop();
+      await bare.stop();
       await server.stop();
     },
   };
 }
 
-async function longestTurn({ process: child }: Server): Promise<number> {
-  const answered = once(child, 'message') as Promise<[{ longest: number }]>;
-  child.send('look');
-  return (await answered)[0].longest;
+/** What is measured round by round; what the work resolves to are further figures, in these units. */
+export interface Rounds {
+  what: string;
+  prepare?(watched: Watched): Promise<void>;
+  work(watched: Watched): Promise<number[]>;
+  units?: readonly string[];
+  bounds: Partial<Bounds>;
+}
+
+/** The longest /health and the longest turn beside some work. */
+export async function* measureWatched(
+  builds: Builds,
+  { ours, before }: Sides,
+  { what, prepare, work, units = [], bounds }: Rounds,
+): AsyncGenerator<string> {
+  let bareMs = NaN;
+  const sliceOf = (watched: Watched): Slice => async () => {
+    let found: number[] = [];
+    await prepare?.(watched);
+    const longest = await watched.watch(async () => (found = await work(watched)));
+    bareMs = longest.peer;
+    return [longest.ours, longest.turnMs, ...found];
+  };
+  const bare = async () => [bareMs]; // of the same round
+  const alone = (slice: Slice) => () => inTurn(slice, bare)(0);
+  const slice = sliceOf(ours);
+  const take = before === undefined ? alone(slice) : inTurn(slice, sliceOf(before));
+  const health = `${what}: longest \`/health\``;
+  const figures = [
+    { what: health, unit: 'ms', peer: BARE_SERVER, aim: { above: AIM_MS } },
+    { what: `${what}: longest turn`, unit: 'ms of processor time', aim: { atMost: AIM_MS } },
+    ...units.map((unit) => ({ what, unit })),
+  ];
+  yield* measure(builds, figures, { take, bounds });
+}
+
+/** A row with the most memory that a service has had so far. */
+export function peakMemoryOf(builds: Builds, { ours, before }: Sides): string {
+  const mbOf = (one?: Watched) => (one === undefined ? NaN : peakMemoryMb(one.server.pid));
+  const figure = { what: 'peak memory of all this', unit: 'MB', aim: { atMost: MEMORY_AIM_MB } };
+  return rowOf(figure, [{ ours: mbOf(ours), peer: mbOf(before) }], builds);
 }

@@ -1,17 +1,13 @@
-import { constants, copyFileSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { weekdays } from '../src/calendar.ts';
-import { type Reader, openDatabase, prepareOnce } from '../src/database/database.ts';
-import { benchFolder } from './support.ts';
+import { weekdays } from '../../src/calendar.ts';
+import { type Reader, openDatabase, prepareOnce } from '../../src/database/database.ts';
 
 type Database = Pick<Reader, 'statement'>;
 
 const FIRST = '2015-01-05';
 const DATES_PER_JOB = 20;
-const POSITIONS_PER_DAY = 20;
 /** In order, as holdings are stored. */
-export const SYMBOLS = 'AAPL,AMZN,AVGO,COST,GOOGL,META,MSFT,NVDA,TSLA'.split(',');
+const SYMBOLS = 'AAPL,AMZN,AVGO,COST,GOOGL,META,MSFT,NVDA,TSLA'.split(',');
 const OPEN_E4 = 10_000;
 const CLOSE_E4 = 15_000;
 const CASH_E4 = 100_000 * 10_000;
@@ -24,65 +20,20 @@ const SESSIONS_PER_STEP = 20_000;
 /** Pages that were changed stay in memory up to this size, then go to the file. */
 const CACHE_MB = 256;
 
-export interface Size {
+interface Size {
   models: number;
   days: number;
   /** How many positions each model-day has: all of them purchases on even days, and their sales on odd ones. */
   positionsPerDay: number;
 }
 
-/** By default 10 million positions with 69.8 million holdings, in 500,000 model-days; `LARGE_POSITIONS=200000` for fewer. */
-export const LARGE: Size = sizeOf(Number(process.env['LARGE_POSITIONS'] ?? 10_000_000));
-/** What to compare that with. */
-export const HUNDRED_THOUSAND: Size = sizeOf(100_000);
-/** A folder that keeps the databases from one run to the next: the large one takes minutes to make. */
-const KEPT = process.env['BENCH_LARGE_FOLDER'];
-
-/** A year of dates or ten years of them, and as many models as that leaves. */
-function sizeOf(positions: number): Size {
-  const days = positions < 1_000_000 ? 250 : 2_500;
-  return { models: Math.ceil(positions / (days * POSITIONS_PER_DAY)), days, positionsPerDay: POSITIONS_PER_DAY };
-}
-
-/** A folder for a service, with a database of this size in it. */
-export function folderWith(size: Size): string {
-  const folder = benchFolder();
-  const kept = KEPT === undefined ? join(folder, 'data') : join(KEPT, String(positionsOf(size)));
-  if (KEPT !== undefined) {
-    mkdirSync(kept, { recursive: true });
-    symlinkSync(kept, join(folder, 'data'));
-  }
-  const path = join(kept, 'jobs_dev.db');
-  if (existsSync(path)) return folder;
-  const unfinished = `${path}-unfinished`; // a run that is stopped leaves no half of a database under the final name
-  rmSync(unfinished, { force: true });
-  fillWithModelDays(unfinished, size);
-  renameSync(unfinished, path);
-  return folder;
-}
-
-/** A folder for a service in PROD that writes to a copy of such a database: one that is kept stays as it is. */
-export function folderToWrite(size: Size): string {
-  const from = join(folderWith(size), 'data/jobs_dev.db');
-  const folder = benchFolder();
-  mkdirSync(join(folder, 'data'));
-  for (const log of ['', '-wal']) // a server that was killed left its log
-    if (existsSync(from + log)) copyFileSync(from + log, join(folder, `data/jobs.db${log}`), constants.COPYFILE_FICLONE);
-  return folder;
-}
-
 /** In order. All models hold every symbol from the first of them to the second, from the third to the fourth, and so on. */
-export function datesOf({ days }: Size): string[] {
+function datesOf({ days }: Size): string[] {
   return weekdays(FIRST, '2100-01-01').slice(0, days);
 }
 
-export function positionsOf({ models, days, positionsPerDay }: Size): number {
-  return models * days * positionsPerDay;
-}
-
 /**
- * Fills a new database with model-days whose books add up, in one pass: ten million positions in some minutes. All models trade
- * alike: purchases on one day, symbol after symbol, their sales on the next, opens of 1 dollar and closes of 1.50. Without a journal:
+ * Fills a new database with model-days whose books add up. All models trade alike: purchases on one day, symbol after symbol, their sales on the next, opens of 1 dollar and closes of 1.50. Without a journal:
  * after a crash the file is useless.
  */
 export function fillWithModelDays(path: string, size: Size): void {
@@ -232,6 +183,6 @@ function insertEvidence(database: Database, { models, days }: Size): void {
 }
 
 /** SQL: the numbers from 0, in a column `value`. */
-export function series(count: number): string {
+function series(count: number): string {
   return `(WITH RECURSIVE numbers (value) AS (SELECT 0 UNION ALL SELECT value + 1 FROM numbers LIMIT ${count}) SELECT value FROM numbers)`;
 }

@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addDays } from '../src/calendar.ts';
 import { replay } from '../src/replay/replay.ts';
-import { requireProc } from '../test/support/processes.ts';
-import { QUIET_MS, calibrate } from './calibration.ts';
-import { memoryMb } from './memory.ts';
-import { median, quantile } from './paired.ts';
-import { type Server, getStatus, pidOf, startServer } from './support.ts';
+import { requireProc } from './support/processes.ts';
+import { median, quantile } from '../bench/paired.ts';
+import { residentMb } from '../bench/proc.ts';
+import { type JobStatus, PROGRAM, type Server, askJson, startServer } from '../bench/support.ts';
 
 /**
  * `npm run soak -- [SECONDS]`: the built program under a steady 200 requests per second, while one simulation job follows
@@ -30,8 +29,6 @@ interface Tally {
   errors: string[];
   /** Every second, in megabytes. */
   memory: number[];
-  /** Every second, in milliseconds. */
-  calibrations: number[];
   jobs: number;
 }
 
@@ -43,10 +40,10 @@ interface Question {
 }
 
 requireProc('the soak');
-const tally: Tally = { times: [], errors: [], memory: [], calibrations: [], jobs: 0 };
+const tally: Tally = { times: [], errors: [], memory: [], jobs: 0 };
 // Connections are let go before the server, which announces five seconds, closes them under a request.
 const agent = new Agent({ keepAlive: true, maxSockets: 64, timeout: IDLE_TIMEOUT_MS });
-const server = await startServer(MODELS);
+const server = await startServer(PROGRAM, { models: MODELS });
 console.log(`${REQUESTS_PER_SECOND} requests per second for ${seconds} seconds, with jobs running`);
 const stopping = new AbortController();
 const jobs = runJobs(server, stopping.signal);
@@ -136,7 +133,7 @@ function runJobs(
 
 async function untilEnd(url: string, jobId: string, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const { status, completed_at: completedAt } = await getStatus(`${url}/simulate/status/${jobId}`);
+    const { status, completed_at: completedAt } = await askJson<JobStatus>(`${url}/simulate/status/${jobId}`);
     if (completedAt !== null) {
       tally.jobs += 1;
       if (status !== 'completed') tally.errors.push(`job ${jobId}: ${status}`);
@@ -146,12 +143,9 @@ async function untilEnd(url: string, jobId: string, signal: AbortSignal): Promis
   }
 }
 
-/** Notes the memory of the server every second, and what the calibration takes: times mean something only beside it. */
-async function watchMemory({ process }: Server, signal: AbortSignal): Promise<void> {
-  for (; !signal.aborted; await sleep(1000)) {
-    tally.memory.push(memoryMb(pidOf(process)).resident);
-    tally.calibrations.push(await calibrate());
-  }
+/** Notes the memory of the server every second. */
+async function watchMemory({ pid }: Server, signal: AbortSignal): Promise<void> {
+  for (; !signal.aborted; await sleep(1000)) tally.memory.push(residentMb(pid));
 }
 
 /** Whatever the jobs left behind replays. */
@@ -161,20 +155,19 @@ async function replayAll(path: string): Promise<void> {
 }
 
 function report(): void {
-  const { times, errors, memory, calibrations, jobs } = tally;
+  const { times, errors, memory, jobs } = tally;
   const at = (share: number) => quantile(times, share).toFixed(1);
   const quarter = (index: number) =>
     median(memory.slice(Math.floor((memory.length * index) / 4), Math.ceil((memory.length * (index + 1)) / 4)));
   const growth = quarter(3) - quarter(1);
   const isFlat = growth <= MAX_GROWTH_MB;
   console.log(`${times.length} answers, ${jobs} jobs of ${5 * MODELS.length} model-days`);
-  const machine = `the calibration took ${median(calibrations).toFixed(0)} ms, ${QUIET_MS} on a quiet machine`;
-  console.log(`p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, slowest ${at(1)} ms; ${machine}`);
+  console.log(`p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, slowest ${at(1)} ms`);
   console.log(
     `memory by quarters: ${[0, 1, 2, 3].map((index) => quarter(index).toFixed(1)).join(', ')} MB; ${isFlat ? 'flat' : 'GROWING'}`,
   );
   console.log(
     errors.length === 0 ? 'no error' : `${errors.length} errors, among them:\n  ${errors.slice(0, 10).join('\n  ')}`,
   );
-  process.exit(errors.length === 0 && isFlat ? 0 : 1); // otherwise the process of the calibration keeps this one alive
+  process.exitCode = errors.length === 0 && isFlat ? 0 : 1;
 }

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromiumPath, noBrowser } from '../test/support/chromium.ts';
-import { fillWithTrackRecords, modelNames, recordDates } from '../test/support/track-records.ts';
-import { median } from './paired.ts';
-import { benchFolder, startServer } from './support.ts';
+import { chromiumPath, noBrowser } from './support/chromium.ts';
+import { fillWithTrackRecords, modelNames, recordDates } from './support/track-records.ts';
+import { median } from '../bench/paired.ts';
+import { PROGRAM, benchFolder, startServer } from '../bench/support.ts';
 
 /**
  * Audits the pages of the built program with Lighthouse, which npx fetches: `npm run lighthouse`, or `npm run lighthouse -- 3`
@@ -26,7 +26,7 @@ if (noBrowser) throw new Error(`Cannot audit the pages: ${noBrowser}`);
 const runs = Number(process.argv[2] ?? 1);
 const folder = benchFolder();
 fillWithTrackRecords(join(folder, 'data/jobs_dev.db'), { models: modelNames(MODELS), days: DAYS, failures: 0.02 });
-const server = await startServer(['model-0'], { folder });
+const server = await startServer(PROGRAM, { folder });
 const day = recordDates(DAYS).at(-1) as string;
 const pages: [name: string, path: string][] = [
   ['overview', '/'],

@@ -1,6 +1,6 @@
+import { until } from '../test/support/until.ts';
 import type { Builds } from './figure.ts';
 import { askJson, triggerJob, untilCompleted } from './support.ts';
-import { until } from '../test/support/until.ts';
 import { type Ready, prepareTrading } from './trading.ts';
 import { type Watched, measureWatched, peakMemoryOf, startWatched } from './watched.ts';
 

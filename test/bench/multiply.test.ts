@@ -7,12 +7,14 @@ import { folderOfProcess } from '../support/folder.ts';
 import { multiplyModels } from '../support/multiply.ts';
 import { fillWithTrackRecords } from '../support/track-records.ts';
 
-test('copies of a model have its days, each of which begins with the copy’s own day before; nothing refers to what is not there', (t) => {
+test('copies of a model have its days, each of which begins with the day before of the same copy', (t) => {
   const path = join(folderOfProcess(), 'multiplied.db');
   fillWithTrackRecords(path, { models: ['model-0'], days: 12, datesPerJob: 5 });
   const countOf = (database: Pick<DatabaseSync, 'prepare'>, table: string) =>
     Number(database.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.['count']);
-  const tables = ['jobs', 'price_data', 'simulation_runs', 'job_details', 'trading_sessions', 'positions', 'holdings', 'session_prices', 'tool_usage'];
+  const shared = ['jobs', 'price_data'];
+  const ofModels = ['simulation_runs', 'job_details', 'trading_sessions', 'positions', 'holdings', 'session_prices', 'tool_usage'];
+  const tables = [...shared, ...ofModels];
   const base = new DatabaseSync(path);
   const before = tables.map((table) => countOf(base, table));
   const objects = countOf(base, 'sqlite_schema');
@@ -21,14 +23,14 @@ test('copies of a model have its days, each of which begins with the copy’s ow
   openDatabase(path).close();
   const database = new DatabaseSync(path);
   t.after(() => database.close());
-  const shared = ['jobs', 'price_data'];
   assert.deepEqual(
     tables.map((table) => countOf(database, table)),
     tables.map((table, index) => (before[index] ?? 0) * (shared.includes(table) ? 1 : 3)),
   );
   assert.equal(countOf(database, 'sqlite_schema'), objects, 'triggers and indexes are there again');
   const rows = (sql: string) => database.prepare(sql).all().map((row) => Object.values(row));
-  assert.deepEqual(rows('SELECT model, count(*) FROM trading_sessions GROUP BY model'), [['model-0', 12], ['model-0-1', 12], ['model-0-2', 12]]);
+  const days = rows('SELECT model, count(*) FROM trading_sessions GROUP BY model');
+  assert.deepEqual(days, [['model-0', 12], ['model-0-1', 12], ['model-0-2', 12]]);
   const chains = `SELECT own.model, count(*) FROM trading_sessions AS own JOIN trading_sessions AS past
     ON past.session_id = own.started_from_session_id AND past.model = own.model AND past.date < own.date GROUP BY own.model`;
   assert.deepEqual(rows(chains), [['model-0', 11], ['model-0-1', 11], ['model-0-2', 11]]);

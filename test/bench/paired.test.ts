@@ -98,7 +98,8 @@ test('a row says what was measured, beside what, and whether the aim was met', (
     [{ aim: { atMost: 91 } }, ' |  | 91 ms: 90.0, met'],
     [{}, ' |  | '],
   ];
-  for (const [figure, cells] of rows) assert.equal(rowOf({ what: 'work', unit: 'ms', ...figure }, PAIRS, {}), `| work, ms | 30.0 | ${cells} |`);
+  for (const [figure, cells] of rows)
+    assert.equal(rowOf({ what: 'work', unit: 'ms', ...figure }, PAIRS, {}), `| work, ms | 30.0 | ${cells} |`);
 });
 
 test('beside the build before: worse by more than 5 % is said, and whether that is certain', () => {

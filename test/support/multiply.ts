@@ -72,11 +72,15 @@ function columnsByTable(database: DatabaseSync): Map<string, Column[]> {
   }
   const isNumber = (table: string, name: string) => {
     const linked = (links.get(table) ?? []).filter(({ from }) => from === name);
-    const isLinked = linked.some((link) => own.has(String(link['table'])) && [null, keyOf(String(link['table']))].includes(link['to'] as string));
+    const isLinked = linked.some(({ table: parent, to }) => {
+      return own.has(String(parent)) && (to === null || to === keyOf(String(parent)));
+    });
     return isLinked || NUMBERED.includes(name) || (linked.length === 0 && keyOf(table) === name);
   };
-  const columnsOf = (table: string) =>
-    (info.get(table) ?? []).filter(({ hidden }) => hidden === 0).map(({ name }) => ({ name: String(name), isNumber: isNumber(table, String(name)) }));
+  const columnsOf = (table: string) => {
+    const names = (info.get(table) ?? []).filter(({ hidden }) => hidden === 0).map(({ name }) => String(name));
+    return names.map((name) => ({ name, isNumber: isNumber(table, name) }));
+  };
   return new Map([...own].map((table) => [table, columnsOf(table)]));
 }
 

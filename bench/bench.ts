@@ -12,8 +12,8 @@ import { measureWaiting } from './waiting.ts';
 import { measureWrites } from './writes.ts';
 
 /**
- * `npm run bench -- [short] [OLD.js NEW.js] [NAME...]`: measures the built program beside peers that do the same work, or the second
- * build beside the first; all figures, or those named.
+ * `npm run bench -- [short] [OLD.js NEW.js] [NAME...]`: measures the built program beside peers
+ * that do the same work, or the second build beside the first; all figures, or those named.
  */
 const benches: Record<string, (builds: Builds) => AsyncIterable<string>> = {
   requests: measureRequests,
@@ -32,11 +32,19 @@ const [before, now = PROGRAM] = programs;
 const names = given.filter((one) => !one.endsWith('.js') && one !== 'short');
 const unknown = names.find((name) => benches[name] === undefined);
 if (unknown !== undefined || ![0, 2].includes(programs.length))
-  throw new Error(`Say [short] [OLD.js NEW.js] [NAME...]; the names are ${Object.keys(benches).join(', ')}`);
+  throw new Error(
+    `Say [short] [OLD.js NEW.js] [NAME...]; the names are ${Object.keys(benches).join(', ')}`,
+  );
 
 const builds: Builds = { now, before, isShort: given.includes('short') };
-console.log(`Node ${process.versions.node}, ${cpus().length} cores, load ${loadavg().map((load) => load.toFixed(1)).join(', ')}\n`);
-console.log('| | Ours | Peer | Ratio: median (minimum to maximum, pairs; interval) | Aim |\n|---|---|---|---|---|');
+console.log(
+  `Node ${process.versions.node}, ${cpus().length} cores, load ${loadavg()
+    .map((load) => load.toFixed(1))
+    .join(', ')}\n`,
+);
+console.log(
+  '| | Ours | Peer | Ratio: median (minimum to maximum, pairs; interval) | Aim |\n|---|---|---|---|---|',
+);
 for (const name of names.length > 0 ? names : Object.keys(benches))
   for await (const row of benches[name]?.(builds) ?? []) console.log(row);
 process.exit();

@@ -19,7 +19,8 @@ export interface Builds {
 
 /**
  * What a figure should be. `atLeast` and `below` bound the median ratio, `above` by how much more
- * than the peer ours is in the median, and `atMost` the most that was measured, if no peer is there.
+ * than the peer ours is in the median, and `atMost` the most that was measured, if no peer is
+ * there.
  */
 export type Aim = { atLeast: number } | { below: number } | { above: number } | { atMost: number };
 
@@ -52,7 +53,8 @@ export async function* measure(
 export function rowOf(figure: Figure, pairs: readonly Pair[], { before }: Partial<Builds>): string {
   const side = (of: keyof Pair) => number(median(pairs.map((pair) => pair[of])));
   const peer = before === undefined ? figure.peer : 'the build before';
-  const besides = peer === undefined ? ['', ''] : [`${side('peer')} ${peer}`, describeRatios(pairs)];
+  const besides =
+    peer === undefined ? ['', ''] : [`${side('peer')} ${peer}`, describeRatios(pairs)];
   const verdict = before === undefined ? verdictOf(figure, pairs) : verdictOfBefore(figure, pairs);
   return `| ${[`${figure.what}, ${figure.unit}`, side('ours'), ...besides, verdict].join(' | ')} |`;
 }

@@ -6,7 +6,8 @@ import type { Pair } from './paired.ts';
 
 /**
  * Asks two servers in turn, again and again, from a message with their URLs to one without; answers
- * that with the longest that each took, in ms. A helper: the bench's own work would be in the figures.
+ * that with the longest that each took, in ms. A helper: the bench's own work would be in the
+ * figures.
  */
 
 const PAUSE_MS = 1;

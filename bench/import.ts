@@ -33,10 +33,12 @@ export async function* measureImport(builds: Builds): AsyncGenerator<string> {
   const folder = benchFolder();
   const dates = Array.from({ length: rows / SYMBOLS.length }, (_none, day) => addDays(FIRST, day));
   writePrices(join(folder, 'prices.csv'), { symbols: SYMBOLS, dates });
-  const sliceOf = (command: string, args: readonly string[], input = '') => async () => {
-    const { ms, processorMs, peakMb } = await costOf([command, ...args], { folder, input });
-    return [(rows / ms) * 1000, (rows / processorMs) * 1000, peakMb];
-  };
+  const sliceOf =
+    (command: string, args: readonly string[], input = '') =>
+    async () => {
+      const { ms, processorMs, peakMb } = await costOf([command, ...args], { folder, input });
+      return [(rows / ms) * 1000, (rows / processorMs) * 1000, peakMb];
+    };
   const importOf = (build: string): Slice =>
     sliceOf(process.execPath, [build, 'import-prices', '../prices.csv']);
   const shell = sliceOf(SQLITE_SHELL, ['prices.db'], SHELL_SCRIPT);

@@ -22,7 +22,9 @@ const DATES = weekdays('2015-01-05', '2024-12-31');
 const SYMBOLS = 'AAPL,AMZN,AVGO,COST,GOOGL,META,MSFT,NVDA,TSLA'.split(',');
 /** A folder that keeps the databases from one run to the next: they take minutes to make. */
 const KEPT = process.env['BENCH_FOLDER'];
-/** A client leaves after this time: what an answer costs at its end, it costs from its beginning. */
+/**
+ * A client leaves after this time: what an answer costs at its end, it costs from its beginning.
+ */
 const LONGEST_MS = 10_000;
 /** Small responses are asked for again for this time: others have as many chances to be held up. */
 const SHORTEST_ROUND_MS = 300;

@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { type Socket, connect } from 'node:net';
 import { serveBench } from './helper.ts';
 
-/** The load generator. It reads no more of a response than its length: the server counts. A helper. */
+/**
+ * The load generator. It reads no more of a response than its length: the server counts. A helper.
+ */
 
 const CONNECTIONS = 16;
 /** They stay from slice to slice, with one request at a time on each. */

@@ -4,7 +4,9 @@
  * a pair, so that it changes a ratio little and the median less.
  */
 
-/** What each side gave, in the unit of a figure. The peer's is not a number where there is no peer. */
+/**
+ * What each side gave, in the unit of a figure. The peer's is not a number where there is no peer.
+ */
 export interface Pair {
   ours: number;
   peer: number;
@@ -17,8 +19,8 @@ export type Slice = () => Promise<number[]>;
 export type Take = (index: number) => Promise<Pair[]>;
 
 /**
- * The paired ratios. The true median lies between `low` and `high` in about 95 of 100 runs, whatever
- * the distribution; with fewer than six pairs nothing can be said so surely.
+ * The paired ratios. The true median lies between `low` and `high` in about 95 of 100 runs,
+ * whatever the distribution; with fewer than six pairs nothing can be said so surely.
  */
 export interface Ratios {
   min: number;
@@ -56,7 +58,10 @@ export function inTurn(ours: Slice, peer: Slice): Take {
   };
 }
 
-/** Takes pairs until all medians are precise or a bound is reached; resolves to those of each figure. */
+/**
+ * Takes pairs until all medians are precise or a bound is reached; resolves to those of each
+ * figure.
+ */
 export async function takePairs(
   take: Take,
   { minPairs, maxPairs, maxMs, precision }: Bounds,
@@ -77,9 +82,10 @@ export async function takePairs(
 }
 
 /**
- * The interval lies between two order statistics: the median lies below the one of this rank, from 0,
- * if no more than so many values lie below the median, which is binomial. Half a value is taken off
- * because ranks are whole: without it, intervals of 8, 11 or 14 values would hold for 93 % only.
+ * The interval lies between two order statistics: the median lies below the one of this rank, from
+ * 0, if no more than so many values lie below the median, which is binomial. Half a value is taken
+ * off because ranks are whole: without it, intervals of 8, 11 or 14 values would hold for 93 %
+ * only.
  */
 export function ratiosOf(pairs: readonly Pair[]): Ratios {
   const ratios = pairs.map(({ ours, peer }) => ours / peer).sort((one, other) => one - other);

@@ -18,7 +18,9 @@ export interface Target {
   stop(): void | Promise<void>;
 }
 
-/** A bare node:http server that sends the bytes of this response, head and body, again and again. */
+/**
+ * A bare node:http server that sends the bytes of this response, head and body, again and again.
+ */
 export async function serveSameBytes(url: string): Promise<Target> {
   const { headers, body } = await ask(url);
   const head = [...headers].filter(([name]) => !NODES_OWN.has(name)).flat();

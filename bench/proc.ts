@@ -1,10 +1,16 @@
 import { readFileSync, readdirSync } from 'node:fs';
 
-/** Processor time in milliseconds and memory in megabytes, of which other work changes little. Linux only. */
+/**
+ * Processor time in milliseconds and memory in megabytes, of which other work changes little. Linux
+ * only.
+ */
 
 const MS_PER_TICK = 10;
 const KB_PER_MB = 1024;
-/** The fields of /proc/PID/stat in which clock ticks are counted, in their order from the 14th: see proc(5). */
+/**
+ * The fields of /proc/PID/stat in which clock ticks are counted, in their order from the 14th: see
+ * proc(5).
+ */
 const TICKS = ['utime', 'stime', 'cutime', 'cstime'] as const;
 
 /** Of the threads that a process has now, to the nanosecond. */
@@ -26,13 +32,21 @@ export function endedChildrenMs(): number {
 
 function ticksOf(pid: number | 'self', fields: readonly (typeof TICKS)[number][]): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const ticks = stat.slice(stat.lastIndexOf(')') + 2).split(' ').slice(11, 15); // a name may have spaces
+  const ticks = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 15); // a name may have spaces
   return fields.reduce((sum, field) => sum + Number(ticks[TICKS.indexOf(field)]), 0);
 }
 
-/** The number of kilobytes behind a name in a file of /proc, in megabytes. Not a number when it is not in it. */
+/**
+ * The number of kilobytes behind a name in a file of /proc, in megabytes. Not a number when it is
+ * not in it.
+ */
 function field(path: string, name: string): number {
-  return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(readFileSync(path, 'utf8'))?.[1]) / KB_PER_MB;
+  return (
+    Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(readFileSync(path, 'utf8'))?.[1]) / KB_PER_MB
+  );
 }
 
 /** The most that a process has had so far. Not a number for one that has ended. */

@@ -3,7 +3,9 @@ import { type IncomingMessage, type ServerResponse, createServer } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { serveBench } from './helper.ts';
 
-/** A provider whose model buys a share per order on one day, and sells them on the next. A helper. */
+/**
+ * A provider whose model buys a share per order on one day, and sells them on the next. A helper.
+ */
 
 export interface Trading {
   symbols: readonly string[];

@@ -52,11 +52,13 @@ function takeStart(start: Start, startRival: (ours: Target) => Promise<Target>):
     const ours = await start();
     const rival = await startRival(ours);
     const loader = startHelper<object>('./loader.ts');
-    const speedOf = ({ url, pid }: Target): Slice => async () => {
-      const before = processorMs(pid);
-      const { requests, ms } = await loader.ask({ url, ms: SLICE_MS });
-      return [requests / ms, requests / (processorMs(pid) - before)].map((per) => per * 1000);
-    };
+    const speedOf =
+      ({ url, pid }: Target): Slice =>
+      async () => {
+        const before = processorMs(pid);
+        const { requests, ms } = await loader.ask({ url, ms: SLICE_MS });
+        return [requests / ms, requests / (processorMs(pid) - before)].map((per) => per * 1000);
+      };
     const take = inTurn(speedOf(ours), speedOf(rival));
     const taken: Pair[][] = [];
     for (let index = 0; index < 2 * SLICES; index += 1) taken.push(await take(index));

@@ -115,7 +115,9 @@ async function end(child: ChildProcess): Promise<void> {
   await closed;
 }
 
-/** Requests a response that is not compressed, and reads it to its end. Rejects unless it succeeds. */
+/**
+ * Requests a response that is not compressed, and reads it to its end. Rejects unless it succeeds.
+ */
 export async function ask(
   url: string,
   body?: object,

@@ -37,7 +37,11 @@ export async function* measureWaiting(builds: Builds): AsyncGenerator<string> {
     do {
       const pairs: Pair[] = [];
       while (pairs.length < WINDOW) pairs.push(...(await take(pairs.length)));
-      const p99 = (side: keyof Pair) => quantile(pairs.map((pair) => pair[side]), 0.99);
+      const p99 = (side: keyof Pair) =>
+        quantile(
+          pairs.map((pair) => pair[side]),
+          0.99,
+        );
       windows.push({ ours: p99('ours'), peer: p99('peer') });
     } while (!(await isOver()));
     return windows;

@@ -34,7 +34,9 @@ const MEMORY_AIM_MB = 200;
 
 export interface Watched {
   server: Server;
-  /** Works; resolves to the longest /health of the server and of a bare one, and the longest turn. */
+  /**
+   * Works; resolves to the longest /health of the server and of a bare one, and the longest turn.
+   */
   watch(work: () => Promise<unknown>): Promise<Pair & { turnMs: number }>;
   stop(): Promise<void>;
 }
@@ -73,7 +75,9 @@ export async function startWatched(build: string, options: ServerOptions): Promi
   };
 }
 
-/** What is measured round by round; what the work resolves to are further figures, in these units. */
+/**
+ * What is measured round by round; what the work resolves to are further figures, in these units.
+ */
 export interface Rounds {
   what: string;
   prepare?(watched: Watched): Promise<void>;
@@ -89,13 +93,15 @@ export async function* measureWatched(
   { what, prepare, work, units = [], bounds }: Rounds,
 ): AsyncGenerator<string> {
   let bareMs = NaN;
-  const sliceOf = (watched: Watched): Slice => async () => {
-    let found: number[] = [];
-    await prepare?.(watched);
-    const longest = await watched.watch(async () => (found = await work(watched)));
-    bareMs = longest.peer;
-    return [longest.ours, longest.turnMs, ...found];
-  };
+  const sliceOf =
+    (watched: Watched): Slice =>
+    async () => {
+      let found: number[] = [];
+      await prepare?.(watched);
+      const longest = await watched.watch(async () => (found = await work(watched)));
+      bareMs = longest.peer;
+      return [longest.ours, longest.turnMs, ...found];
+    };
   const bare = async () => [bareMs]; // of the same round
   const alone = (slice: Slice) => () => inTurn(slice, bare)(0);
   const slice = sliceOf(ours);

@@ -23,23 +23,32 @@ const CACHE_MB = 256;
 interface Size {
   models: number;
   days: number;
-  /** How many positions each model-day has: all of them purchases on even days, and their sales on odd ones. */
+  /**
+   * How many positions each model-day has: all of them purchases on even days, and their sales on
+   * odd ones.
+   */
   positionsPerDay: number;
 }
 
-/** In order. All models hold every symbol from the first of them to the second, from the third to the fourth, and so on. */
+/**
+ * In order. All models hold every symbol from the first of them to the second, from the third to
+ * the fourth, and so on.
+ */
 function datesOf({ days }: Size): string[] {
   return weekdays(FIRST, '2100-01-01').slice(0, days);
 }
 
 /**
- * Fills a new database with model-days whose books add up. All models trade alike: purchases on one day, symbol after symbol, their sales on the next, opens of 1 dollar and closes of 1.50. Without a journal:
- * after a crash the file is useless.
+ * Fills a new database with model-days whose books add up. All models trade alike: purchases on one
+ * day, symbol after symbol, their sales on the next, opens of 1 dollar and closes of 1.50. Without
+ * a journal: after a crash the file is useless.
  */
 export function fillWithModelDays(path: string, size: Size): void {
   openDatabase(path, { durability: 'process-end' }).close();
   const connection = new DatabaseSync(path, { enableForeignKeyConstraints: false });
-  connection.exec('PRAGMA journal_mode = DELETE; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF');
+  connection.exec(
+    'PRAGMA journal_mode = DELETE; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF',
+  );
   connection.exec(`PRAGMA cache_size = ${-1024 * CACHE_MB}`);
   const dates = datesOf(size);
   const database = { statement: prepareOnce(connection) };
@@ -64,7 +73,10 @@ function insertPrices(database: Database, dates: readonly string[]): void {
     .run(JSON.stringify(SYMBOLS), JSON.stringify(dates));
 }
 
-function insertJobs(database: Database, { dates, models }: { dates: readonly string[]; models: number }): void {
+function insertJobs(
+  database: Database,
+  { dates, models }: { dates: readonly string[]; models: number },
+): void {
   for (let first = 0; first < dates.length; first += DATES_PER_JOB) {
     const own = dates.slice(first, first + DATES_PER_JOB);
     const jobId = `bench-${String(first / DATES_PER_JOB).padStart(4, '0')}`;
@@ -74,7 +86,15 @@ function insertJobs(database: Database, { dates, models }: { dates: readonly str
         `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at, completed_at)
          VALUES (?, 'completed', ?, ?, ?, 0, json_object('initial_cash', ${CASH_E4 / 10_000}, 'stock_symbols', json(?)), ?, ?)`,
       )
-      .run(jobId, own[0] as string, own.at(-1) as string, JSON.stringify(own), JSON.stringify(SYMBOLS), createdAt, createdAt);
+      .run(
+        jobId,
+        own[0] as string,
+        own.at(-1) as string,
+        JSON.stringify(own),
+        JSON.stringify(SYMBOLS),
+        createdAt,
+        createdAt,
+      );
     database
       .statement(
         `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at)
@@ -91,7 +111,10 @@ function insertJobs(database: Database, { dates, models }: { dates: readonly str
   }
 }
 
-/** In the order of dates and then models, so that the day before a model's day is `models` rows earlier. */
+/**
+ * In the order of dates and then models, so that the day before a model's day is `models` rows
+ * earlier.
+ */
 function insertSessions(database: Database, { models, positionsPerDay }: Size): void {
   database
     .statement(
@@ -121,7 +144,10 @@ function buysOf(models: number): string {
   return `((session_id - 1) / ${models} % 2 = 0)`;
 }
 
-/** What a day of purchases and a day of sales look like, action by action: every session repeats one of the two. */
+/**
+ * What a day of purchases and a day of sales look like, action by action: every session repeats one
+ * of the two.
+ */
 function describeActions(database: Database, perDay: number): void {
   const execute = (sql: string) => database.statement(sql).run();
   execute(
@@ -179,7 +205,8 @@ function insertEvidence(database: Database, { models, days }: Size): void {
          ON used.buys = ${buysOf(models).replace('session_id', 'own.session_id')}
      WHERE own.session_id BETWEEN ? AND ?`,
   );
-  for (let first = 1; first <= models * days; first += SESSIONS_PER_STEP) evidence.run(first, first + SESSIONS_PER_STEP - 1);
+  for (let first = 1; first <= models * days; first += SESSIONS_PER_STEP)
+    evidence.run(first, first + SESSIONS_PER_STEP - 1);
 }
 
 /** SQL: the numbers from 0, in a column `value`. */

@@ -14,6 +14,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { openDatabase } from '../src/database/database.ts';
 import { noDisk, startOnDisk } from './support/disk.ts';
+import { FORMER, makeFormer } from './support/former.ts';
 import { isLong } from './support/long.ts';
 import { runInProcess } from './support/in-process.ts';
 import { ask, installProgram, runProgram, startServer, untilAnswer } from './support/program.ts';
@@ -51,7 +52,7 @@ test('a disk that is full in the middle of a job: the job waits, health says so,
   assert.equal(
     (await ask(`${url}/health`)).status,
     'unhealthy',
-    'room for a page is no room for a model-day',
+    'room for a page does not suffice for a model-day',
   );
   await program.free();
   const status = await cancelWhenMoving(url, job_id);
@@ -215,9 +216,14 @@ const newer: (typeof unusable)[number] = [
   },
   /its schema is version 999, this program knows versions up to \d+; use a newer program/,
 ];
+const former: (typeof unusable)[number] = [
+  'a database from before the first release',
+  (path) => (openDatabase(path).close(), makeFormer(path)),
+  FORMER,
+];
 const modes: [env: Record<string, string>, file: string, unusable: typeof unusable][] = [
-  [{ DEPLOYMENT_MODE: 'PROD' }, 'jobs.db', [...unusable, newer]],
-  [{ DEPLOYMENT_MODE: 'DEV', PRESERVE_DEV_DATA: 'true' }, 'jobs_dev.db', [newer]],
+  [{ DEPLOYMENT_MODE: 'PROD' }, 'jobs.db', [...unusable, newer, former]],
+  [{ DEPLOYMENT_MODE: 'DEV', PRESERVE_DEV_DATA: 'true' }, 'jobs_dev.db', [newer, former]],
   [{ DEPLOYMENT_MODE: 'DEV' }, 'jobs_dev.db', unusable], // which would be reset if it were ours
 ];
 for (const [env, file, rows] of modes) {

@@ -156,7 +156,6 @@ function checkSplits(
     const place = placeOf(split);
     const used = unexpected.get(place);
     unexpected.delete(place);
-    if (used?.numerator === null) continue; // its record has the ratio
     if (
       choices.some((choice) => (choice === null ? used === undefined : isSameRatio(choice, used)))
     )

@@ -1,7 +1,11 @@
-import { type AuditedSession, lastNoteWritten, ledgerRecords } from '../database/audit.ts';
+import {
+  type LedgerRecord,
+  type AuditedSession,
+  lastNoteWritten,
+  ledgerRecords,
+} from '../database/audit.ts';
 import { evidenceOf } from '../database/evidence.ts';
 import type { Reader } from '../database/database.ts';
-import type { PositionRow } from '../database/sessions.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { messageOf } from '../domain.ts';
 import { asObject, tryParse } from '../json.ts';
@@ -39,7 +43,7 @@ export function* auditModelDay(
   startsOf: (session: AuditedSession) => ClosingState[],
 ): Steps<AuditedDay> {
   const { note, notes } = createNotes();
-  let records: PositionRow[] = [];
+  let records: LedgerRecord[] = [];
   let corrected: ClosingState | null = null;
   try {
     records = yield* ledgerRecords(history.reader, session.sessionId);
@@ -56,7 +60,13 @@ export function* auditModelDay(
     if (!isInTheData) throw error;
     note(`it cannot be recomputed: ${messageOf(error)}`); // a figure out of bounds, an unreadable page
   }
-  return { ...notes(), positions: records.length, stored: records.at(-1) ?? null, corrected };
+  return { ...notes(), positions: records.length, stored: closingOf(records.at(-1)), corrected };
+}
+
+function closingOf(last: LedgerRecord | undefined): ClosingState | null {
+  return last?.holdings
+    ? { cash: last.cash, holdings: last.holdings, portfolioValue: last.portfolioValue }
+    : null;
 }
 
 function* recompute(
@@ -66,7 +76,7 @@ function* recompute(
     records,
     starts,
     note,
-  }: { records: readonly PositionRow[]; starts: readonly ClosingState[]; note: Note },
+  }: { records: readonly LedgerRecord[]; starts: readonly ClosingState[]; note: Note },
 ): Steps<ClosingState | null> {
   if (starts.length === 0) return null;
   const evidence = evidenceOf(history.reader, session.sessionId);
@@ -168,7 +178,7 @@ function checkTerms({ paysDividends, configuredDividends }: AuditedSession, note
  */
 function checkOrders(
   { buys, sells }: AuditedSession,
-  records: readonly PositionRow[],
+  records: readonly LedgerRecord[],
   note: Note,
 ): void {
   for (const [actionType, executed] of [['buy', buys] as const, ['sell', sells] as const]) {

@@ -1,6 +1,5 @@
 import type { KnownDividend, KnownSplit } from '../database/evidence.ts';
-import { RECORDS_PER_STEP } from '../database/audit.ts';
-import type { PositionRow } from '../database/sessions.ts';
+import { type LedgerRecord, RECORDS_PER_STEP } from '../database/audit.ts';
 import { dividendOn, payDividend } from '../trading/dividends.ts';
 import { type MorningEvent, inEarlierShares, inOrder } from '../trading/morning.ts';
 import { type Portfolio, applySplit, quantityOf } from '../trading/portfolio.ts';
@@ -20,7 +19,7 @@ export interface MorningEvidence {
 type Event = MorningEvent<KnownSplit, KnownDividend>;
 
 /** Whether a record is of what happened before the session: a split or a dividend. */
-export function isOfMorning({ actionType }: PositionRow): boolean {
+export function isOfMorning({ actionType }: LedgerRecord): boolean {
   return actionType === 'split' || actionType === 'dividend';
 }
 
@@ -30,7 +29,7 @@ export function isOfMorning({ actionType }: PositionRow): boolean {
  * as `replay` does for all records.
  */
 export function* replayMorning(
-  records: readonly PositionRow[],
+  records: readonly LedgerRecord[],
   starts: readonly Portfolio[],
   { splits, dividends, markOf, note }: MorningEvidence & { note: Note },
 ): Steps<(readonly Portfolio[])[]> {
@@ -43,7 +42,7 @@ export function* replayMorning(
         note(`${describe(event)} has no record`);
     next = index + 1;
   };
-  const apply = (record: PositionRow) => {
+  const apply = (record: LedgerRecord) => {
     const noteHere = atAction(record, note);
     const index = events.findIndex((event, place) => place >= next && isRecordOf(record, event));
     if (index !== -1) skipTo(index);
@@ -51,7 +50,7 @@ export function* replayMorning(
       .slice(index + 1)
       .flatMap(({ split }) => (split?.symbol === record.symbol ? [split] : []));
     const act = actOf(record, { event: events[index], later, markOf }, noteHere);
-    before = afterRecord(record, before.map(act), noteHere);
+    before = afterRecord(record, { before, act }, noteHere);
     return before;
   };
   const after = yield* mapInSteps(records, apply, RECORDS_PER_STEP);
@@ -63,7 +62,7 @@ function symbolOf({ split, dividend }: Event): string {
   return (split ?? dividend).symbol;
 }
 
-function isRecordOf({ actionType, symbol }: PositionRow, event: Event): boolean {
+function isRecordOf({ actionType, symbol }: LedgerRecord, event: Event): boolean {
   return (
     symbol === symbolOf(event) && actionType === (event.split === undefined ? 'dividend' : 'split')
   );
@@ -76,7 +75,7 @@ function describe({ split, dividend }: Event): string {
 }
 
 function actOf(
-  record: PositionRow,
+  record: LedgerRecord,
   {
     event,
     later,
@@ -91,7 +90,7 @@ function actOf(
 }
 
 function dividendAct(
-  record: PositionRow,
+  record: LedgerRecord,
   { symbol, paid: perShare }: KnownDividend,
   note: Note,
 ): Act {
@@ -105,7 +104,7 @@ function dividendAct(
 }
 
 function splitAct(
-  record: PositionRow,
+  record: LedgerRecord,
   {
     split,
     later,
@@ -114,12 +113,6 @@ function splitAct(
   note: Note,
 ): Act {
   const { symbol, numerator, denominator } = split;
-  if (numerator === null || denominator === null) {
-    note(`the ratio of the split of ${symbol} on ${split.date} is no longer known`, {
-      isComplete: false,
-    });
-    return () => record;
-  }
   const price = checkPrice(record, inShares(markOf(symbol), later), note);
   if (price === null) return refuse('it has no price');
   return (before) => {
@@ -135,10 +128,8 @@ function splitAct(
  */
 function inShares(mark: RightPrice, later: readonly KnownSplit[]): RightPrice {
   if (mark === null || mark === 'unknown') return mark;
-  let ratio = 1;
-  for (const { numerator, denominator } of later) {
-    if (numerator === null || denominator === null) return 'unknown';
-    ratio *= numerator / denominator;
-  }
-  return inEarlierShares(mark, ratio);
+  return inEarlierShares(
+    mark,
+    later.reduce((ratio, { numerator, denominator }) => ratio * (numerator / denominator), 1),
+  );
 }

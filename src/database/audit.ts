@@ -1,6 +1,7 @@
 import type { CalendarDate } from '../calendar.ts';
 import { type ActionType, actionTypes } from '../domain.ts';
 import type { Steps } from '../turns.ts';
+import { holdingsOf } from './active-days.ts';
 import { countActiveDays, modelsWithSessions } from './chosen.ts';
 import type { Reader } from './database.ts';
 import { adjustedSourcesInSql, sourcesWithDividendsInSql } from './adjusted-sources.ts';
@@ -183,17 +184,13 @@ export function auditedSessions(
   return SESSIONS.iterate(reader, date);
 }
 
-/**
- * Records that one statement reads, and that are checked without a pause. Each lists everything
- * held, up to thousands of symbols.
- */
+/** Records that one statement reads, and that are checked without a pause. */
 export const RECORDS_PER_STEP = 25;
 
 const records = (rows: string) =>
   query(
     `SELECT action_id AS actionId, action_type AS actionType, symbol, amount, price_e4 AS price, cash_e4 AS cash,
-       portfolio_value_e4 AS portfolioValue, daily_profit_e4 AS dailyProfit, daily_return_pct AS dailyReturnPct,
-       (SELECT json_group_array(json_array(symbol, quantity)) FROM holdings WHERE holdings.position_id = positions.position_id) AS holdings
+       portfolio_value_e4 AS portfolioValue, daily_profit_e4 AS dailyProfit, daily_return_pct AS dailyReturnPct
      FROM positions WHERE session_id = ? ${rows}`,
     {
       actionId: integer,
@@ -205,31 +202,38 @@ const records = (rows: string) =>
       portfolioValue: amount,
       dailyProfit: amount,
       dailyReturnPct: orNull(real),
-      holdings: text,
     },
   );
 const RECORDS = records(`AND action_id > ? ORDER BY action_id LIMIT ${RECORDS_PER_STEP}`);
 const LAST_RECORD = records('ORDER BY action_id DESC LIMIT 1');
 
+/** A position as it is stored: with what was held only if it is the last one of its session. */
+export type LedgerRecord = Omit<PositionRow, 'holdings'> & {
+  holdings: ReadonlyMap<string, number> | null;
+};
+
 /** The ledger of one session, in order of its actions. */
-export function* ledgerRecords(reader: Reader, sessionId: number): Steps<PositionRow[]> {
-  const found: PositionRow[] = [];
+export function* ledgerRecords(reader: Reader, sessionId: number): Steps<LedgerRecord[]> {
+  const found: LedgerRecord[] = [];
   for (;;) {
     const rows = RECORDS.all(reader, sessionId, found.at(-1)?.actionId ?? 0);
-    found.push(...rows.map(recordOf));
-    if (rows.length < RECORDS_PER_STEP) return found;
+    found.push(...rows.map((row) => ({ ...row, holdings: null })));
+    if (rows.length < RECORDS_PER_STEP) break;
     yield null;
   }
+  const last = found.at(-1);
+  if (last !== undefined) last.holdings = heldAtClose(reader, sessionId);
+  return found;
 }
 
 /** The last record of a session's ledger; undefined when it has none. */
 export function lastRecord(reader: Reader, sessionId: number): PositionRow | undefined {
   const row = LAST_RECORD.get(reader, sessionId);
-  return row && recordOf(row);
+  return row && { ...row, holdings: heldAtClose(reader, sessionId) };
 }
 
-function recordOf(row: RowOf<typeof LAST_RECORD>): PositionRow {
-  return { ...row, holdings: new Map(JSON.parse(row.holdings)) };
+function heldAtClose(reader: Reader, sessionId: number): Map<string, number> {
+  return new Map(holdingsOf(reader, sessionId).map(({ symbol, quantity }) => [symbol, quantity]));
 }
 
 const LAST_NOTE = query(

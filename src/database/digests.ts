@@ -2,24 +2,6 @@ import { sha256 } from '../digest.ts';
 import type { Reader } from './database.ts';
 import { type Column, type Query, integer, orNull, query, real, text } from './rows.ts';
 
-const HOLDINGS = rows(
-  'positions JOIN holdings USING (position_id) WHERE session_id = ? ORDER BY action_id, holdings.symbol',
-  {
-    action_id: integer,
-    'holdings.symbol': text,
-    quantity: integer,
-  },
-);
-
-/** Only where a provider said something of itself: older conversations keep their digests. */
-const SERVED = rows(
-  'reasoning_logs WHERE session_id = ? AND served IS NOT NULL ORDER BY message_index',
-  {
-    message_index: integer,
-    served: orNull(text),
-  },
-);
-
 /**
  * Digests of what a committed model-day consists of, in parts. Each is the SHA-256 of the rows as
  * JSON, as base64url: an array for each table below, of an array for each row, in order. The
@@ -64,9 +46,9 @@ const PARTS = {
         tool_calls: orNull(text),
         carried: orNull(text),
         timestamp: text,
+        served: orNull(text),
       },
     }),
-    SERVED,
   ],
   positions: [
     rows('positions WHERE session_id = ? ORDER BY action_id', {
@@ -85,7 +67,7 @@ const PARTS = {
       },
       ...{ daily_return_pct: orNull(real), created_at: text },
     }),
-    HOLDINGS,
+    rows('holdings WHERE session_id = ? ORDER BY symbol', { symbol: text, quantity: integer }),
   ],
   evidence: [
     rows('session_prices WHERE session_id = ? ORDER BY symbol', {
@@ -99,7 +81,7 @@ const PARTS = {
       ...{ close_e4: orNull(integer), close_date: orNull(text) },
     }),
     rows('session_splits WHERE session_id = ? ORDER BY symbol, date', {
-      ...{ symbol: text, date: text, numerator: orNull(integer), denominator: orNull(integer) },
+      ...{ symbol: text, date: text, numerator: integer, denominator: integer },
     }),
     rows('session_dividends WHERE session_id = ? ORDER BY symbol, ex_date', {
       ...{
@@ -148,7 +130,7 @@ const PARTS = {
         replace_existing: integer,
         agent_config: text,
       },
-      ...{ universe: orNull(text), deployment_mode: orNull(text), created_at: text },
+      ...{ universe: orNull(text), deployment_mode: text, created_at: text },
     }),
     rows(
       'trading_sessions AS own JOIN simulation_runs USING (job_id, model) WHERE session_id = ?',
@@ -158,8 +140,8 @@ const PARTS = {
           model_index: integer,
           start_date: text,
           created_at: text,
-          entry: orNull(text),
-          family: orNull(text),
+          entry: text,
+          family: text,
         },
       },
     ),
@@ -185,22 +167,14 @@ export const partNames: Record<Part, string> = {
 
 const parts = Object.keys(PARTS) as Part[];
 
-function digestOf(reader: Reader, sessionId: number, part: Part, holdings?: string): string {
-  const tables = PARTS[part].flatMap((table) => {
-    if (table === HOLDINGS && holdings !== undefined) return holdings;
-    const found = table.all(reader, sessionId);
-    return table === SERVED && found.length === 0 ? [] : JSON.stringify(found);
-  });
+function digestOf(reader: Reader, sessionId: number, part: Part): string {
+  const tables = PARTS[part].map((table) => JSON.stringify(table.all(reader, sessionId)));
   return sha256(`[${tables.join()}]`).toString('base64url');
 }
 
-/**
- * Stores the digests of a session at the end of the transaction that commits it. The rows of its
- * holdings are known, as JSON: a day that trades a thousand symbols has half a million, and reading
- * them takes as long as inserting them.
- */
-export function storeDigests(reader: Reader, sessionId: number, holdings: string): void {
-  const digests = parts.map((part) => digestOf(reader, sessionId, part, holdings));
+/** Stores the digests of a session at the end of the transaction that commits it. */
+export function storeDigests(reader: Reader, sessionId: number): void {
+  const digests = parts.map((part) => digestOf(reader, sessionId, part));
   reader
     .statement(
       `INSERT INTO session_digests (session_id, ${parts.join(', ')}) VALUES (?${', ?'.repeat(parts.length)})`,
@@ -219,12 +193,10 @@ const STORED = query(`SELECT ${parts.join(', ')} FROM session_digests WHERE sess
 });
 
 /**
- * The parts of a session that are not what was committed; null for a session from before digests.
+ * The parts of a session that are not what was committed: all of them when its digests are missing.
  * Throws a RangeError for an integer that no JavaScript number holds.
  */
-export function changedParts(reader: Reader, sessionId: number): Part[] | null {
+export function changedParts(reader: Reader, sessionId: number): Part[] {
   const stored = STORED.get(reader, sessionId);
-  return stored === undefined
-    ? null
-    : parts.filter((part) => stored[part] !== digestOf(reader, sessionId, part));
+  return parts.filter((part) => stored?.[part] !== digestOf(reader, sessionId, part));
 }

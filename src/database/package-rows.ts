@@ -9,7 +9,7 @@ import type { PackageFile } from './package-file.ts';
 
 /**
  * Copies what belongs to one job into a new database. The other tables of the schema stay empty: an
- * idempotency key is its client's, and a search makes the index of words anew.
+ * idempotency key is its client's, and the index of words is made anew (package-file.ts).
  */
 
 /** Rows that name a job. */
@@ -17,6 +17,7 @@ const OF_JOB = ['jobs', 'simulation_runs', 'job_details', 'trading_sessions'];
 /** Rows that name a session. */
 const OF_SESSION = [
   'positions',
+  'holdings',
   'reasoning_logs',
   'served_models',
   'tool_usage',
@@ -37,14 +38,7 @@ const OF_SYMBOL = [
 ];
 /** Filled otherwise, or left empty. */
 const OTHERS = [
-  ...[
-    'holdings',
-    'opening_lots',
-    'price_data',
-    'price_revisions',
-    'price_data_coverage',
-    'market_days',
-  ],
+  ...['opening_lots', 'price_data', 'price_revisions', 'price_data_coverage', 'market_days'],
   ...['figure_settings', 'idempotency_keys'],
 ];
 
@@ -86,8 +80,6 @@ export function* copyRows(
   for (const [first, last] of batches) {
     const values = [first, last, jobId];
     for (const table of OF_SESSION) copy(target, table, { where: OWN_SESSIONS, values });
-    const ownPositions = `position_id IN (SELECT position_id FROM source.positions WHERE ${OWN_SESSIONS})`;
-    copy(target, 'holdings', { where: ownPositions, values });
     step();
     yield null;
   }
@@ -131,10 +123,7 @@ function copy(
     replaced = {},
   }: { where: string; values: SQLInputValue[]; replaced?: Record<string, string> },
 ): void {
-  const columns = [
-    ...(table === 'reasoning_logs' ? ['rowid'] : []),
-    ...storedColumns(reader, table),
-  ];
+  const columns = storedColumns(reader, table);
   const chosen = columns.map((column) => replaced[column] ?? column).join(', ');
   connection
     .prepare(
@@ -177,7 +166,6 @@ const LATER_REVISION = `revision_id IN (
  */
 function copyOpening({ connection }: PackageFile, { sessionId, initialCash, lots }: Opening): void {
   const run = (sql: string, ...values: SQLInputValue[]) => connection.prepare(sql).run(...values);
-  const last = `SELECT position_id FROM source.positions WHERE session_id = ${sessionId} ORDER BY action_id DESC LIMIT 1`;
   run(
     `INSERT INTO trading_sessions (session_id, date, model, status, initial_cash_e4, started_at, completed_at, note)
      SELECT session_id, date, model, 'opening', ?, completed_at, completed_at, note FROM source.trading_sessions WHERE session_id = ?`,
@@ -187,17 +175,18 @@ function copyOpening({ connection }: PackageFile, { sessionId, initialCash, lots
     `INSERT INTO positions (position_id, session_id, action_id, action_type, cash_e4, portfolio_value_e4, daily_profit_e4,
        daily_return_pct, created_at)
      SELECT position_id, session_id, 1, 'no_trade', cash_e4, portfolio_value_e4, daily_profit_e4, daily_return_pct, created_at
-     FROM source.positions WHERE position_id = (${last})`,
+     FROM source.positions WHERE session_id = ? ORDER BY action_id DESC LIMIT 1`,
+    sessionId,
   );
   run(
-    `INSERT INTO holdings (position_id, symbol, quantity)
-     SELECT position_id, symbol, quantity FROM source.holdings WHERE position_id = (${last})`,
+    'INSERT INTO holdings (session_id, symbol, quantity) SELECT session_id, symbol, quantity FROM source.holdings WHERE session_id = ?',
+    sessionId,
   );
   run(
     `INSERT INTO session_prices (session_id, symbol, date, close_e4, close_date)
      SELECT session_id, symbol, date, close_e4, close_date FROM source.session_prices
-     WHERE session_id = ? AND symbol IN (SELECT symbol FROM source.holdings WHERE position_id = (${last}))`,
-    sessionId,
+     WHERE session_id = ? AND symbol IN (SELECT symbol FROM source.holdings WHERE session_id = ?)`,
+    ...[sessionId, sessionId],
   );
   const insertLot = connection.prepare('INSERT INTO opening_lots VALUES (?, ?, ?, ?, ?, ?)');
   const counts = new Map<string, number>();

@@ -5,7 +5,7 @@ import type { Money } from '../money.ts';
 import type { Database } from './database.ts';
 import { storeDigests } from './digests.ts';
 import { type Evidence, marksIn, storeEvidence } from './evidence.ts';
-import { indexNewest, newestRow } from './log-words.ts';
+import { indexMessages, newestRow } from './log-words.ts';
 import { query, text } from './rows.ts';
 
 /** One model on one date of one job. */
@@ -140,7 +140,7 @@ export function appendMessages(
     );
     assert.equal(changes, 1, 'messages continue where the reasoning log ends');
   });
-  indexNewest(database, before + 1);
+  indexMessages(database, before + 1);
 }
 
 /** What is committed at the end of a completed model-day. */
@@ -179,12 +179,7 @@ export function commitSession(
     )
     .run(summary, note, steps, totalMessages, wording, completedAt, sessionId);
   assert.equal(changes, 1, 'only a running session can become active');
-  const symbols = [...marks.keys()].sort(); // SQLite's order too: symbols are ASCII
-  const holdings = insertPositions(database, sessionId, {
-    positions,
-    symbols,
-    createdAt: completedAt,
-  });
+  insertPositions(database, sessionId, { positions, createdAt: completedAt });
   storeEvidence(database, { sessionId, date }, evidence);
   for (const { toolName, calls, refused, durationMs } of toolUsage) {
     database
@@ -193,7 +188,7 @@ export function commitSession(
   }
   database.statement(STORE_SERVED).run(sessionId);
   endModelDay(database, { jobId, date, model }, { status: 'completed', error: null, completedAt });
-  storeDigests(database, sessionId, holdings);
+  storeDigests(database, sessionId);
 }
 
 const STORE_SERVED = `
@@ -202,21 +197,42 @@ const STORE_SERVED = `
   WHERE session_id = ? AND json_extract(served, '$.model') IS NOT NULL`;
 
 /**
- * What every reader of positions relies on: actions are counted from 1, and each is worth its cash
- * plus its holdings at their marks.
+ * What every reader of positions relies on: actions are counted from 1, each adds the shares of its
+ * record to what was held, and each is worth its cash plus its holdings at their marks.
  */
 function assertAddsUp(positions: readonly PositionRow[], marks: ReadonlyMap<string, Money>): void {
-  assert(positions.length > 0, 'a completed model-day has a position');
-  positions.forEach(({ actionId, cash, holdings, portfolioValue }, index) => {
+  const [first] = positions;
+  assert(first !== undefined, 'a completed model-day has a position');
+  let before = first;
+  let held = worthOf(first.holdings, marks);
+  for (const [index, position] of positions.entries()) {
+    const { actionId, symbol, cash, portfolioValue, holdings } = position;
+    const action = `action ${actionId}`;
     assert.equal(actionId, index + 1, 'actions are counted from 1 in their order');
-    let worth: number = cash;
-    for (const [symbol, quantity] of holdings) worth += quantity * (marks.get(symbol) ?? NaN);
+    if (position !== first && symbol !== null) {
+      const added = (holdings.get(symbol) ?? 0) - (before.holdings.get(symbol) ?? 0);
+      assert.equal(added, sharesAdded(position), `${action} adds the shares of its record`);
+      if (added !== 0) held += added * (marks.get(symbol) ?? NaN);
+    }
     assert.equal(
       portfolioValue,
-      worth,
-      `action ${actionId} is worth its cash and its holdings at their marks`,
+      cash + held,
+      `${action} is worth its cash and its holdings at their marks`,
     );
-  });
+    before = position;
+  }
+  assert.equal(held, worthOf(before.holdings, marks), 'no action changes what it does not name');
+}
+
+function worthOf(holdings: ReadonlyMap<string, number>, marks: ReadonlyMap<string, Money>): number {
+  let worth = 0;
+  for (const [symbol, quantity] of holdings) worth += quantity * (marks.get(symbol) ?? NaN);
+  return worth;
+}
+
+function sharesAdded({ actionType, amount }: PositionRow): number {
+  if (amount === null || actionType === 'dividend') return 0;
+  return actionType === 'sell' ? -amount : amount;
 }
 
 /**
@@ -271,56 +287,34 @@ function supersede(database: Database, model: string, date: CalendarDate): void 
     .run(replaced[0], model);
 }
 
-/**
- * Inserts positions with their holdings, of these symbols in order. Returns the rows of the
- * holdings, as JSON, for their digest.
- */
+/** Inserts positions, and what is held after the last of them. */
 function insertPositions(
   database: Database,
   sessionId: number,
-  {
-    positions,
-    symbols,
-    createdAt,
-  }: { positions: readonly PositionRow[]; symbols: readonly string[]; createdAt: string },
-): string {
-  const names = symbols.map((symbol) => [symbol, JSON.stringify(symbol)] as const);
-  const rows = positions.map((position) => {
-    const {
-      actionId,
-      actionType,
-      symbol,
-      amount,
-      price,
-      cash,
-      portfolioValue,
-      dailyProfit,
-      dailyReturnPct,
-      holdings,
-    } = position;
-    const { lastInsertRowid } = database
-      .statement(
-        `INSERT INTO positions (session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4,
-           daily_profit_e4, daily_return_pct, created_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      )
-      .run(
-        ...[sessionId, actionId, actionType, symbol, amount, price, cash, portfolioValue],
-        ...[dailyProfit, dailyReturnPct, createdAt],
-      );
-    let [held, ofDigest] = ['', ''];
-    for (const [name, quoted] of names) {
-      const quantity = holdings.get(name);
-      if (quantity === undefined) continue;
-      held += `,${quoted}:${quantity}`;
-      ofDigest += `,[${actionId},${quoted},${quantity}]`;
-    }
-    database
-      .statement(
-        'INSERT INTO holdings (position_id, symbol, quantity) SELECT ?, key, value FROM json_each(?)',
-      )
-      .run(lastInsertRowid, `{${held.slice(1)}}`);
-    return ofDigest.slice(1); // one flat text again: to collect the pieces of half a million rows took V8 0.3 s
-  });
-  return `[${rows.filter((row) => row !== '').join()}]`;
+  { positions, createdAt }: { positions: readonly PositionRow[]; createdAt: string },
+): void {
+  const insert = database.statement(
+    `INSERT INTO positions (session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4,
+       daily_profit_e4, daily_return_pct, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  for (const {
+    actionId,
+    actionType,
+    symbol,
+    amount,
+    price,
+    cash,
+    portfolioValue,
+    dailyProfit,
+    dailyReturnPct,
+  } of positions) {
+    const ledger = [symbol, amount, price, cash, portfolioValue, dailyProfit, dailyReturnPct];
+    insert.run(sessionId, actionId, actionType, ...ledger, createdAt);
+  }
+  const insertHolding = database.statement(
+    'INSERT INTO holdings (session_id, symbol, quantity) VALUES (?, ?, ?)',
+  );
+  for (const [symbol, quantity] of positions.at(-1)?.holdings ?? [])
+    insertHolding.run(sessionId, symbol, quantity);
 }

@@ -1,5 +1,6 @@
 import { wordsOf } from '../agent/prompt.ts';
 import type { Evidence, Mark } from '../database/evidence.ts';
+import type { LedgerRecord } from '../database/audit.ts';
 import type { PositionRow } from '../database/sessions.ts';
 import { formatDollars, fromDollars } from '../money.ts';
 import type { RecordedStep } from '../trading/reasoning-log.ts';
@@ -21,7 +22,7 @@ const COLUMNS = {
 
 /** Compares every column of the positions, to the last digit. */
 export function comparePositions(
-  stored: readonly PositionRow[],
+  stored: readonly LedgerRecord[],
   made: readonly PositionRow[],
   { compare }: Comparison,
 ): void {
@@ -29,7 +30,7 @@ export function comparePositions(
   for (const [index, position] of made.entries()) {
     const was = stored[index];
     if (was === undefined) continue;
-    const symbols = [...new Set([...was.holdings.keys(), ...position.holdings.keys()])];
+    const symbols = [...new Set([...(was.holdings?.keys() ?? []), ...position.holdings.keys()])];
     for (const [column, name] of Object.entries(COLUMNS))
       compare(`position ${index + 1}, ${column}`, {
         kind: 'books',
@@ -37,12 +38,13 @@ export function comparePositions(
         replayed: position[name],
         symbols,
       });
-    const holdings = { stored: holdingsOf(was), replayed: holdingsOf(position) };
+    if (was.holdings === null) continue; // only those at the close are stored
+    const holdings = { stored: listOf(was.holdings), replayed: listOf(position.holdings) };
     compare(`position ${index + 1}, holdings`, { kind: 'books', ...holdings, symbols });
   }
 }
 
-function holdingsOf({ holdings }: PositionRow): string {
+function listOf(holdings: ReadonlyMap<string, number>): string {
   return (
     [...holdings]
       .map(([symbol, quantity]) => `${quantity} ${symbol}`)
@@ -51,16 +53,12 @@ function holdingsOf({ holdings }: PositionRow): string {
   );
 }
 
-/**
- * Compares the prices, splits and dividends that were used. What a session from before evidence
- * does not have is unknown.
- */
+/** Compares the prices, splits and dividends that were used. */
 export function compareEvidence(
-  { session, evidence: stored }: DayRecord,
+  { evidence: stored }: DayRecord,
   made: Evidence,
   { compare }: Comparison,
 ): void {
-  const isOld = session.wording === null;
   const known = new Map(stored.prices.map((price) => [price.symbol, price]));
   const symbolsOf = ({ prices }: Evidence) =>
     prices
@@ -75,15 +73,13 @@ export function compareEvidence(
   for (const { symbol, heldSince, open, close } of made.prices) {
     const was = known.get(symbol);
     if (was === undefined) continue;
-    const compareMark = (name: string, used: Mark | null, mark: Mark | null) => {
-      if (used === null && isOld) return;
+    const compareMark = (name: string, used: Mark | null, mark: Mark | null) =>
       compare(`the ${name} of ${symbol} that it used`, {
         kind: 'books',
         stored: textOf(used),
         replayed: textOf(mark),
         symbols: [symbol],
       });
-    };
     compare(`since when it held ${symbol}`, {
       kind: 'books',
       stored: was.heldSince,
@@ -92,11 +88,7 @@ export function compareEvidence(
     compareMark('open', was.open, open);
     compareMark('close', was.close, close);
   }
-  compareEvents(
-    'splits',
-    stored.splits.filter(({ numerator }) => numerator !== null),
-    { made: made.splits, compare },
-  );
+  compareEvents('splits', stored.splits, { made: made.splits, compare });
   compareEvents('dividends', stored.dividends, { made: made.dividends, compare });
 }
 

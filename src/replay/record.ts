@@ -1,7 +1,7 @@
 import { type Wording, wordingOf } from '../agent/wording.ts';
 import type { AgentConfiguration } from '../configuration-schema.ts';
 import { parseAgentConfiguration, universeOf } from '../configuration.ts';
-import { ledgerRecords } from '../database/audit.ts';
+import { type LedgerRecord, ledgerRecords } from '../database/audit.ts';
 import { type ClosingState, closingStateOf } from '../database/active-days.ts';
 import type { Reader } from '../database/database.ts';
 import { type Evidence, evidenceOf } from '../database/evidence.ts';
@@ -12,7 +12,6 @@ import {
   conversationOf,
   toolUsageOf,
 } from '../database/replay.ts';
-import type { PositionRow } from '../database/sessions.ts';
 import { atOnce } from '../turns.ts';
 import { type Entry, decodeEntry } from '../entry.ts';
 
@@ -20,8 +19,7 @@ import { type Entry, decodeEntry } from '../entry.ts';
 export interface Terms {
   agentConfig: AgentConfiguration;
   universe: ReadonlySet<string>;
-  /** Null for a run from before entries were stored. */
-  entry: Entry | null;
+  entry: Entry;
   wording: Wording;
 }
 
@@ -32,7 +30,7 @@ export interface DayRecord {
   /** The close of the day that it started from; null for the initial cash. */
   past: ClosingState | null;
   conversation: StoredMessage[];
-  positions: PositionRow[];
+  positions: LedgerRecord[];
   evidence: Evidence;
   toolUsage: StoredToolUsage[];
 }
@@ -46,12 +44,12 @@ export function createTermsReader(): (session: ReplayedSession) => Terms {
     | { text: string; agentConfig: AgentConfiguration; universe: ReadonlySet<string> }
     | undefined;
   return ({ agentConfig: text, entry, wording }) => {
-    if (text === null) throw new Error('its job is missing');
+    if (text === null || entry === null) throw new Error('its job or its run is missing');
     if (last?.text !== text) {
       const agentConfig = parseAgentConfiguration(text);
       last = { text, agentConfig, universe: new Set(universeOf(agentConfig)) };
     }
-    const known = wording === null ? FIRST_WORDING : wordingOf(wording);
+    const known = wordingOf(wording);
     if (known === undefined)
       throw new Error(
         `its model read version ${wording} of the wording, which this program does not know`,
@@ -59,9 +57,6 @@ export function createTermsReader(): (session: ReplayedSession) => Terms {
     return { ...last, entry: decodeEntry(entry), wording: known };
   };
 }
-
-/** The wording in which days are replayed that were committed before the wording had a version. */
-const FIRST_WORDING: Wording = 1;
 
 /** Throws an Error that says why a record cannot be read. */
 export function readRecord(

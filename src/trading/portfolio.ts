@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { WORDING, type Wording } from '../agent/wording.ts';
 import type { ActionType } from '../domain.ts';
 import { type Money, TooLarge, formatDollars, money } from '../money.ts';
 import { NO_COSTS, type TradingCosts, commissionOn } from './trading-costs.ts';
@@ -30,8 +29,6 @@ export interface Order {
   amount: number;
   price: Money;
   costs?: TradingCosts;
-  /** In which words it is refused; today's when left out. */
-  wording?: Wording;
 }
 
 /** A stock split: `numerator` new shares for `denominator` old ones. */
@@ -67,13 +64,11 @@ export function buy(portfolio: Portfolio, order: Order): Execution {
  * the order, if it fits a number.
  */
 function unaffordable(cash: Money, order: Order, commission: Money | null): string {
-  const { symbol, amount, price, costs = NO_COSTS, wording = WORDING } = order;
+  const { symbol, amount, price, costs = NO_COSTS } = order;
   const shares = `${amount} ${symbol} at ${formatDollars(price)}`;
   const withCommission =
     commission === null ? shares : `${shares} and a commission of ${formatDollars(commission)}`;
-  const has = `Cannot buy ${withCommission}: cash is ${formatDollars(cash)}`;
-  if (wording > 1) return `${has}, enough for ${affordable(cash, price, costs)}`;
-  return commission === null ? `${has}, enough for ${Math.floor(cash / price)}` : has;
+  return `Cannot buy ${withCommission}: cash is ${formatDollars(cash)}, enough for ${affordable(cash, price, costs)}`;
 }
 
 /** How many shares cash pays for, commission included. */
@@ -158,12 +153,15 @@ export function assertSound({ cash, holdings }: Portfolio): void {
  */
 export function valueOf({ cash, holdings }: Portfolio, marks: ReadonlyMap<string, Money>): Money {
   let value: Money = cash;
-  for (const [symbol, quantity] of holdings) {
-    const mark = marks.get(symbol);
-    if (mark === undefined) throw new Error(`Cannot value the portfolio: no mark for ${symbol}`);
-    value = money(value + quantity * mark, () => "The portfolio's value");
-  }
+  for (const [symbol, quantity] of holdings)
+    value = money(value + quantity * markOf(symbol, marks), () => "The portfolio's value");
   return value;
+}
+
+export function markOf(symbol: string, marks: ReadonlyMap<string, Money>): Money {
+  const mark = marks.get(symbol);
+  if (mark === undefined) throw new Error(`Cannot value the portfolio: no mark for ${symbol}`);
+  return mark;
 }
 
 export function quantityOf({ holdings }: Portfolio, symbol: string): number {

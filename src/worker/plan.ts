@@ -53,7 +53,7 @@ export function planModelDays(
     completed,
     replaceExisting,
   }: {
-    runs: readonly Run[];
+    runs: readonly Pick<Run, 'model' | 'startDate'>[];
     completed: readonly { date: CalendarDate; model: string }[];
     replaceExisting: boolean;
   },

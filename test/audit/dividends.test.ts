@@ -48,8 +48,7 @@ test('a morning of dividends and splits adds up', async () => {
 
 const position = (id: number, change: string) =>
   `UPDATE positions SET ${change} WHERE position_id = ${id}`;
-const gone = (id: number) =>
-  `DELETE FROM holdings WHERE position_id = ${id}; DELETE FROM positions WHERE position_id = ${id}`;
+const gone = (id: number) => `DELETE FROM positions WHERE position_id = ${id}`;
 const LATER = `recorded_at = '2031-01-01T00:00:00.000Z'`;
 const DIVIDEND = 'INTO dividends (symbol, ex_date, cash_e6, recorded_at) VALUES';
 const LOST = 'what was known at the time has been replaced without a trace';
@@ -115,8 +114,7 @@ const done: [name: string, sql: string, said: Said][] = [
   ],
   [
     'a dividend after the end of the day',
-    `INSERT INTO positions SELECT 99, session_id, 5, 'dividend', 'AAPL', 10, 1000, cash_e4, portfolio_value_e4, daily_profit_e4, daily_return_pct, 't' FROM positions WHERE position_id = 6;
-     INSERT INTO holdings SELECT 99, symbol, quantity FROM holdings WHERE position_id = 6`,
+    `INSERT INTO positions SELECT 99, session_id, 5, 'dividend', 'AAPL', 10, 1000, cash_e4, portfolio_value_e4, daily_profit_e4, daily_return_pct, 't' FROM positions WHERE position_id = 6`,
     { problems: ['action 5: a dividend is recorded after the trades of the day'] },
   ],
   [
@@ -149,6 +147,9 @@ const done: [name: string, sql: string, said: Said][] = [
         'the dividend of AAPL on 2025-01-07 (0.1 (split-adjusted)) has no record',
         'action 2: no split of ORLY was known',
         'action 3: no dividend of AAPL was known',
+        'action 4: holdings are 10 AAPL, 6 ORLY, should be 10 AAPL, 3 ORLY',
+        'action 2: portfolio_value is 10,004.50, should be 9,944.50',
+        'action 3: portfolio_value is 10,005.50, should be 9,945.50',
         'it used no dividend of ORLY on 2025-01-06, which is not what was known at the time',
         'it used 1.5 as the dividend of ORLY on 2025-01-07, and none was known at the time',
       ],

@@ -19,6 +19,7 @@ import { restoreDatabase } from '../../src/database/restore.ts';
 import { finishRestore } from '../../src/database/storage/restoring.ts';
 import { withSnapshot } from '../../src/database/snapshot.ts';
 import { contentOf } from '../support/folder.ts';
+import { FORMER, makeFormer } from '../support/former.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 /**
@@ -184,6 +185,11 @@ const refusals: [name: string, prepare: (folder: string) => string, message: Reg
     'half a copy',
     (folder) => (truncateSync(join(folder, 'copy.db'), 40_000), 'copy.db'),
     /malformed|damaged/,
+  ],
+  [
+    'a file from before the first release',
+    (folder) => (makeFormer(join(folder, 'copy.db')), 'copy.db'),
+    FORMER,
   ],
   [
     'a newer schema',

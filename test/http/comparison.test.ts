@@ -46,7 +46,7 @@ const pastModels = [
   'paid',
   'unpaid',
   'prompted',
-  'unstored',
+  'repeated',
   'recalls',
   'unclean',
   'idle',
@@ -122,8 +122,10 @@ function insertPast(database: TestService['database']): void {
     }
     const entry = { prompt: half === 0 ? null : 'Be bold.' };
     insertReturns(database, { dates, runs: { prompted: { returns: own('prompted'), entry } } });
-    const stored = half === 0 ? {} : { entry: { repeats: 3 } };
-    insertReturns(database, { dates, runs: { unstored: { returns: own('unstored'), ...stored } } });
+    insertReturns(database, {
+      dates,
+      runs: { repeated: { returns: own('repeated'), entry: { repeats: half === 0 ? 1 : 3 } } },
+    });
   }
 }
 
@@ -337,7 +339,7 @@ const reasons: [query: string, model: string, reason: RegExp | null][] = [
   ],
   [`${PAST}&models=plain,other,unpaid`, 'unpaid', null],
   [`end_date=${past[29]}&models=plain,other,changed`, 'changed', null],
-  [`${PAST}&models=plain,other,unstored`, 'unstored', null],
+  [`${PAST}&models=plain,other,repeated`, 'repeated', null],
 ];
 for (const [query, name, reason] of reasons)
   test(`/comparison?${query}: ${name} has ${reason === null ? 'figures' : 'none, and the others have theirs'}`, async () => {

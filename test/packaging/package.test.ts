@@ -191,6 +191,7 @@ const packaged: [where: string, ...tables: string[]][] = [
   [
     OWN_SESSIONS,
     'positions',
+    'holdings',
     'reasoning_logs',
     'served_models',
     'tool_usage',
@@ -199,7 +200,6 @@ const packaged: [where: string, ...tables: string[]][] = [
     'session_dividends',
     'session_digests',
   ],
-  [`position_id IN (SELECT position_id FROM positions WHERE ${OWN_SESSIONS})`, 'holdings'],
   [
     OWN_SYMBOLS,
     'stock_splits',

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { parseAgentConfiguration } from '../../src/configuration.ts';
-import { insertJob } from '../../src/database/jobs.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { type Visit, loaded, visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
+import { insertTestJob } from '../support/jobs.ts';
 import { leftToLongForm } from '../support/long.ts';
 import { lastWeekdays, wavyPrices } from '../support/market.ts';
 import {
@@ -92,7 +92,7 @@ function insertOldJobs(database: TestService['database'], count: number): void {
     const agentConfig = parseAgentConfiguration('{}');
     const jobId = `old-${String(index).padStart(3, '0')}`;
     database.transaction(() =>
-      insertJob(database, {
+      insertTestJob(database, {
         ...range,
         jobId,
         replaceExisting: false,

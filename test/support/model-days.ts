@@ -1,6 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import { weekdays } from '../../src/calendar.ts';
 import { type Reader, openDatabase, prepareOnce } from '../../src/database/database.ts';
+import { indexInSteps } from '../../src/database/log-words.ts';
+import { atOnce } from '../../src/turns.ts';
+import { storedEntry } from './jobs.ts';
 
 type Database = Pick<Reader, 'statement'>;
 
@@ -59,6 +62,7 @@ export function fillWithModelDays(path: string, size: Size): void {
   describeActions(database, size.positionsPerDay);
   insertPositions(database, size);
   insertEvidence(database, size);
+  atOnce(indexInSteps({ path, close() {}, ...database }));
   connection.exec('COMMIT; PRAGMA journal_mode = WAL');
   connection.close();
 }
@@ -83,8 +87,9 @@ function insertJobs(
     const createdAt = new Date(Date.parse('2025-02-01') + first * 1_000).toISOString();
     database
       .statement(
-        `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, created_at, completed_at)
-         VALUES (?, 'completed', ?, ?, ?, 0, json_object('initial_cash', ${CASH_E4 / 10_000}, 'stock_symbols', json(?)), ?, ?)`,
+        `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, deployment_mode,
+           created_at, completed_at)
+         VALUES (?, 'completed', ?, ?, ?, 0, json_object('initial_cash', ${CASH_E4 / 10_000}, 'stock_symbols', json(?)), 'PROD', ?, ?)`,
       )
       .run(
         jobId,
@@ -97,10 +102,10 @@ function insertJobs(
       );
     database
       .statement(
-        `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at)
-         SELECT ?, 'model-' || value, value, ?, ? FROM ${series(models)}`,
+        `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at, entry, family)
+         SELECT ?, 'model-' || value, value, ?, ?, json_set(?, '$.signature', 'model-' || value), 'model-' || value FROM ${series(models)}`,
       )
-      .run(jobId, own[0] as string, createdAt);
+      .run(jobId, own[0] as string, createdAt, storedEntry(''));
     database
       .statement(
         `INSERT INTO job_details (job_id, date, model, status, started_at, completed_at, prompt_tokens, completion_tokens, cost_usd)
@@ -119,9 +124,9 @@ function insertSessions(database: Database, { models, positionsPerDay }: Size): 
   database
     .statement(
       `INSERT INTO trading_sessions (session_id, job_id, date, model, status, started_from_session_id, initial_cash_e4,
-         session_summary, steps, total_messages, started_at, completed_at)
+         session_summary, steps, total_messages, wording, started_at, completed_at)
        SELECT session_id, job_id, date, model, 'active', iif(session_id > ?1, session_id - ?1, NULL),
-         iif(session_id > ?1, NULL, ${CASH_E4}), 'done', 1, 1, ${COMMITTED_AT}, ${COMMITTED_AT}
+         iif(session_id > ?1, NULL, ${CASH_E4}), 'done', 1, 1, 1, ${COMMITTED_AT}, ${COMMITTED_AT}
        FROM (SELECT row_number() OVER (ORDER BY date, model_index) AS session_id, job_id, date, model
          FROM job_details JOIN simulation_runs USING (job_id, model))`,
     )
@@ -184,14 +189,14 @@ function insertPositions(database: Database, { models, days, positionsPerDay }: 
      FROM trading_sessions CROSS JOIN actions ON buys = ${buysOf(models)} WHERE session_id BETWEEN ? AND ?`,
   );
   const holdings = database.statement(
-    `INSERT INTO holdings SELECT position_id, held.symbol, quantity
-     FROM positions CROSS JOIN held ON buys = ${buysOf(models)} AND held.action_id = positions.action_id
-     WHERE position_id BETWEEN ? AND ?`,
+    `INSERT INTO holdings SELECT session_id, held.symbol, quantity
+     FROM trading_sessions CROSS JOIN held ON buys = ${buysOf(models)} AND held.action_id = ${positionsPerDay}
+     WHERE session_id BETWEEN ? AND ?`,
   );
   for (let first = 1; first <= models * days; first += SESSIONS_PER_STEP) {
     const last = Math.min(models * days, first + SESSIONS_PER_STEP - 1);
     positions.run(first, last);
-    holdings.run((first - 1) * positionsPerDay + 1, last * positionsPerDay);
+    holdings.run(first, last);
   }
 }
 

@@ -35,8 +35,7 @@ export function recordsOf(database: Database, jobId: string): string[] {
     const id = Number(session?.['session_id']);
     const positions = rows('SELECT * FROM positions WHERE session_id = ? ORDER BY action_id', id);
     const holdings = rows(
-      `SELECT action_id AS action, holdings.* FROM holdings JOIN positions USING (position_id) WHERE session_id = ?
-       ORDER BY action_id, holdings.symbol`,
+      'SELECT symbol, quantity FROM holdings WHERE session_id = ? ORDER BY symbol',
       id,
     );
     const others = OF_SESSIONS.map((table) =>

@@ -3,30 +3,26 @@ import type { Database } from '../../src/database/database.ts';
 /**
  * Stale model-days as a query over everything that is stored, by time stamps: how the service found
  * them before it stored evidence, and so an independent opinion on the comparisons that triggers
- * keep. `opensReadAt` is the column of the time at which opens count as read. Takes the models as a
- * JSON array.
+ * keep. Opens are read when a session starts. Takes the models as a JSON array.
  */
-const stale = (opensReadAt: 'started_at' | 'completed_at') => `
+const STALE = `
   WITH active AS (
     SELECT session_id, model, date, started_at, completed_at, started_from_session_id, pays_dividends,
-      lag(session_id) OVER days AS previous_session_id, lag(date) OVER days AS previous_date,
-      (SELECT position_id FROM positions WHERE positions.session_id = own.session_id ORDER BY action_id DESC LIMIT 1) AS last_position_id
+      lag(session_id) OVER days AS previous_session_id, lag(date) OVER days AS previous_date
     FROM trading_sessions AS own WHERE status = 'active' AND model IN (SELECT value FROM json_each(?))
     WINDOW days AS (PARTITION BY model ORDER BY date)
   )
   SELECT model, date FROM active
   WHERE started_from_session_id IS NOT previous_session_id
     OR EXISTS ( -- a split of something it held in the morning was learned after it started
-      SELECT 1 FROM positions JOIN holdings USING (position_id) JOIN stock_splits ON stock_splits.symbol = holdings.symbol
-      WHERE positions.session_id = active.started_from_session_id
-        AND positions.action_id = (SELECT max(action_id) FROM positions AS other WHERE other.session_id = positions.session_id)
+      SELECT 1 FROM holdings JOIN stock_splits ON stock_splits.symbol = holdings.symbol
+      WHERE holdings.session_id = active.started_from_session_id
         AND stock_splits.date > active.previous_date AND stock_splits.date <= active.date AND stock_splits.recorded_at > active.started_at
         AND NOT EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = stock_splits.symbol AND adjusted))
     OR pays_dividends AND EXISTS ( -- a dividend of something it held in the morning is another now than when it started, or gone
-      SELECT 1 FROM positions JOIN holdings USING (position_id) JOIN (
+      SELECT 1 FROM holdings JOIN (
         SELECT symbol, ex_date FROM dividends UNION SELECT symbol, ex_date FROM dividend_revisions) AS told ON told.symbol = holdings.symbol
-      WHERE positions.session_id = active.started_from_session_id
-        AND positions.action_id = (SELECT max(action_id) FROM positions AS other WHERE other.session_id = positions.session_id)
+      WHERE holdings.session_id = active.started_from_session_id
         AND told.ex_date > active.previous_date AND told.ex_date <= active.date
         AND (SELECT cash_e6 || basis FROM dividends WHERE dividends.symbol = told.symbol AND dividends.ex_date = told.ex_date) IS NOT (
           SELECT cash_e6 || basis FROM (
@@ -44,29 +40,22 @@ const stale = (opensReadAt: 'started_at' | 'completed_at') => `
       SELECT 1 FROM price_data AS bar
       WHERE bar.date = active.date
         AND bar.symbol IN (
-          SELECT symbol FROM holdings WHERE position_id = active.last_position_id
+          SELECT symbol FROM holdings WHERE holdings.session_id = active.session_id
           UNION SELECT symbol FROM positions WHERE positions.session_id = active.session_id AND symbol IS NOT NULL)
-        AND (bar.recorded_at > active.${opensReadAt} AND NOT EXISTS (
+        AND (bar.recorded_at > active.started_at AND NOT EXISTS (
             SELECT 1 FROM price_revisions AS known
             WHERE known.symbol = bar.symbol AND known.date = bar.date
-              AND known.recorded_at <= active.${opensReadAt} AND known.replaced_at > active.${opensReadAt} AND known.open = bar.open)
+              AND known.recorded_at <= active.started_at AND known.replaced_at > active.started_at AND known.open = bar.open)
           OR bar.recorded_at > active.completed_at AND NOT EXISTS (
             SELECT 1 FROM price_revisions AS known
             WHERE known.symbol = bar.symbol AND known.date = bar.date
               AND known.recorded_at <= active.completed_at AND known.replaced_at > active.completed_at AND known.close IS bar.close)))
   ORDER BY model, date`;
 
-/**
- * The stale model-days of some models as lines, `model date`. Opens are read when a session starts;
- * the service before evidence took them as read at the commit.
- */
-export function staleByStamps(
-  database: Database,
-  models: readonly string[],
-  { opensOf = 'start' }: { opensOf?: 'start' | 'commit' } = {},
-): string[] {
-  const rows = database
-    .statement(stale(opensOf === 'start' ? 'started_at' : 'completed_at'))
-    .all(JSON.stringify(models));
-  return rows.map((row) => `${row['model']} ${row['date']}`);
+/** The stale model-days of some models as lines, `model date`. */
+export function staleByStamps(database: Database, models: readonly string[]): string[] {
+  return database
+    .statement(STALE)
+    .all(JSON.stringify(models))
+    .map((row) => `${row['model']} ${row['date']}`);
 }

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import {
-  MAX_EXPRESSION_LENGTH,
-  calculate,
-  exactPower,
-  nativePower,
-} from '../../src/trading/calculate.ts';
+import { MAX_EXPRESSION_LENGTH, calculate } from '../../src/trading/calculate.ts';
 import { anyTextUpTo } from '../support/any-text.ts';
 import { runs } from '../support/long.ts';
 
@@ -19,7 +14,7 @@ const sums: [expression: string, result: number][] = [
   ['2 ** -1', 0.5],
   // Powers have the same digits in every program: by multiplication, or rounded to 15 digits.
   ['1.0001 ^ 252', 1.025518911987689],
-  ['2 ^ 0.5', 1.4142135623731],
+  ['3 ^ 0.5', 1.73205080756888],
   ['9 ^ 0.5', 3],
   ['1.07 ** -3', 1 / (1.07 * (1.07 * 1.07))],
   ['0 ^ 0', 1],
@@ -70,16 +65,16 @@ test('a whole power is a product in one order, however large the exponent', () =
           (value, bit, index) => (bit === '1' ? value * (squares[index] as number) : value),
           1,
         );
-        const power = exactPower(base, exponent);
+        const power = calculate(`${base} ^ ${exponent}`);
         assert.equal(power, exponent < 0 ? 1 / product : product);
-        const near = nativePower(base, exponent);
+        const near = base ** exponent; // V8's own differ in the last digits from version to version
         assert.ok(Math.abs(power - near) <= Math.abs(near) * 1e-12, `${base} ** ${exponent}`);
       },
     ),
     { numRuns: runs(200, 5_000) },
   );
-  assert.equal(exactPower(1, 1e300), 1);
-  assert.equal(exactPower(2, 1e300), Infinity);
+  assert.equal(calculate('1 ^ 1e300'), 1);
+  assert.throws(() => calculate('2 ^ 1e300'), /not a finite number/);
 });
 
 test('on arithmetic it agrees with JavaScript, and on anything else it only ever throws an Error', () => {

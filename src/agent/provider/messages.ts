@@ -146,6 +146,6 @@ function refusalIn(body: Json): string | null {
   const { category, explanation } = asObject(body['stop_details']) ?? {};
   const words = [asText(category), asText(explanation)].filter((text) => text !== undefined);
   return body['stop_reason'] === 'refusal' && words.length > 0
-    ? `The provider says: ${words.join(': ')}.`
+    ? `The provider says: ${words.join(': ').replace(/\.$/, '')}.`
     : null;
 }

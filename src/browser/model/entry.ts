@@ -1,8 +1,7 @@
 import { definitions } from '../parts/blocks.ts';
-import { h } from '../parts/element.ts';
 import type { JobEntry } from '../service/responses.ts';
 
-type Entry = NonNullable<JobEntry['entry']>;
+type Entry = JobEntry['entry'];
 
 const KINDS: Record<Entry['kind'], string> = {
   provider: 'real model',
@@ -12,12 +11,7 @@ const KINDS: Record<Entry['kind'], string> = {
 };
 
 /** What a run asks its model, as it was stored with the run. */
-export function entryView(entry: Entry | null): HTMLElement {
-  if (entry === null)
-    return h(
-      'p.quiet',
-      'No entry is stored: this run was made before entries were stored with runs.',
-    );
+export function entryView(entry: Entry): HTMLElement {
   const {
     kind,
     basemodel,
